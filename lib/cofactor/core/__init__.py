@@ -1,0 +1,1 @@
+"""What the four problems share: tables, moments, the latent-class model, EM, alignment."""

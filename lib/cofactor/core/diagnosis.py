@@ -1,0 +1,63 @@
+"""A pre-flight report: what was checked, what was found, what to do about it. One shape for all four problems."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Status = Literal["pass", "warn", "fail"]
+MARKS = {"pass": "ok  ", "warn": "WARN", "fail": "FAIL"}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing looked at: its name, how it stands, the measured value, and what to do if it is not well."""
+
+    name: str
+    status: Status
+    value: str
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A list of checks and a verdict. Prints as text, shows as a table in a notebook, `to_dict` for programs."""
+
+    title: str
+    checks: tuple[Check, ...]
+    verdict: str
+
+    @property
+    def status(self) -> Status:
+        """The worst status of any check."""
+        found = {check.status for check in self.checks}
+        return "fail" if "fail" in found else "warn" if "warn" in found else "pass"
+
+    def __getitem__(self, name: str) -> Check:
+        """Return the check of this name."""
+        return {check.name: check for check in self.checks}[name]
+
+    def __str__(self) -> str:
+        width = max(len(check.name) for check in self.checks)
+        lines = [self.title]
+        for check in self.checks:
+            lines.append(f"  {MARKS[check.status]}  {check.name:<{width}}  {check.value}")
+            if check.advice:
+                lines.append(f"        {'':<{width}}  -> {check.advice}")
+        return "\n".join([*lines, f"verdict: {self.verdict}"])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        cells = [(MARKS[c.status].strip(), c.name, c.value, c.advice) for c in self.checks]
+        rows = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in cells)
+        head = "".join(f"<th>{name}</th>" for name in ("", "check", "measured", "what to do"))
+        return (
+            f"<table><caption>{html.escape(self.title)}</caption><tr>{head}</tr>{rows}</table>"
+            f"<p>Verdict: {html.escape(self.verdict)}</p>"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return title, verdict, status and the checks as plain values."""
+        return {**asdict(self), "status": self.status}

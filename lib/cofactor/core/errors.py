@@ -1,0 +1,41 @@
+"""Every error and warning of the package, and how offending rows are named in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+
+SHOWN = 10  # offending rows or ids named in a message; the rest is counted
+
+
+class CofactorError(ValueError):
+    """Input or state that the kit cannot work with; the message says which part and what to do."""
+
+
+class NotIdentifiableError(CofactorError):
+    """The data cannot determine the model, however well it is fitted."""
+
+
+class DatasetUnavailableError(CofactorError):
+    """A data set is neither bundled, nor cached, nor to be had from where it lives."""
+
+
+class ConvergenceWarning(UserWarning):
+    """An iterative method stopped at its iteration limit; its result is still returned."""
+
+
+class DataWarning(UserWarning):
+    """The data was usable, but part of it was set aside or is too weak to trust."""
+
+
+def listing(values: Iterable[object]) -> str:
+    """Name the first ten values and count them all: ``"3, 7, 9"`` or ``"0, 1, ..., 9, ... (24 in all)"``.
+
+    >>> listing([3, 7])
+    '3, 7'
+    >>> listing(range(12))
+    '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ... (12 in all)'
+    """
+    values = list(values)
+    shown = ", ".join(str(value) for value in islice(values, SHOWN))
+    return shown if len(values) <= SHOWN else f"{shown}, ... ({len(values)} in all)"

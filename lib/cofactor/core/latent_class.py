@@ -1,0 +1,232 @@
+"""The latent-class (naive Bayes) model: variables independent given one hidden class.
+
+    Pr(x_1, ..., x_N) = sum_f lambda_f prod_n A_n[x_n, f]
+
+A Dawid-Skene model is this model with annotators as variables: A_n is the annotator confusion matrix and
+lambda the class prior.
+
+    symbol    meaning                                            shape
+    lambda    prior of the hidden class                          (F,)
+    A_n       conditional of variable n, columns sum to one      (I_n, F)
+    A         all A_n stacked                                    (sum I_n, F)
+    F         one-hot indicator of a table                       (S, sum I_n), sparse
+
+Source: Dawid and Skene, 1979; Ibrahim and Fu, ICML 2021, Eq. (1); Ibrahim and Fu, IEEE TSP 2021, Eq. (2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, reduce
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cofactor.core.alignment import match_columns
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.simplex import normalize_blocks
+from cofactor.core.tables import CategoricalTable, Ints
+
+Floats = NDArray[np.float64]
+
+FLOOR = 1e-12  # smallest probability whose logarithm is taken: an impossible observation must not give NaN
+SUM_TOLERANCE = 1e-6  # how far the columns given by a caller may be from summing to one
+TIE = 1e-9  # posteriors this close count as tied, so that rounding never breaks a tie
+
+
+class LatentClassModel:
+    """Prior and conditionals of a latent-class model; immutable.
+
+    Parameters
+    ----------
+    prior : (F,) array
+        Probability of each hidden class; nonnegative, sums to one.
+    conditionals : N arrays of shape (I_n, F)
+        ``conditionals[n][i, f]`` = Pr(variable n takes value i | class f); columns sum to one.
+
+    Raises
+    ------
+    CofactorError
+        Shapes disagree, entries are negative or not finite, or columns do not sum to one (the variables are named).
+
+    Examples
+    --------
+    >>> model = LatentClassModel([0.5, 0.5], [[[0.9, 0.2], [0.1, 0.8]]] * 2)
+    >>> model.posterior(CategoricalTable([[0, 0], [0, -1], [-1, -1]])).round(3)
+    array([[0.953, 0.047],
+           [0.818, 0.182],
+           [0.5  , 0.5  ]])
+    """
+
+    def __init__(self, prior: ArrayLike, conditionals: Sequence[ArrayLike]) -> None:
+        prior = np.asarray(prior, dtype=np.float64)
+        blocks = [np.asarray(block, dtype=np.float64) for block in conditionals]
+        _check_shapes(prior, blocks)
+        _check_probabilities(prior, blocks)
+        sizes = np.array([len(block) for block in blocks], dtype=np.int64)
+        self._store(prior / prior.sum(), normalize_blocks(np.vstack(blocks), sizes), sizes)
+
+    @classmethod
+    def from_stacked(cls, prior: Floats, stacked: Floats, sizes: Ints) -> LatentClassModel:
+        """Build from already valid arrays: `stacked` is (sum I_n, F), the conditionals one below another."""
+        model = cls.__new__(cls)
+        model._store(prior, stacked, sizes)
+        return model
+
+    def _store(self, prior: Floats, stacked: Floats, sizes: Ints) -> None:
+        self.prior, self.stacked, self.sizes = prior, stacked, sizes
+        for array in (self.prior, self.stacked):
+            array.setflags(write=False)
+
+    def __repr__(self) -> str:
+        return f"LatentClassModel({self.n_classes} classes, {self.n_variables} variables)"
+
+    @property
+    def n_classes(self) -> int:
+        """F, the number of hidden classes."""
+        return len(self.prior)
+
+    @property
+    def n_variables(self) -> int:
+        """N, the number of variables."""
+        return len(self.sizes)
+
+    @cached_property
+    def conditionals(self) -> list[Floats]:
+        """The N matrices A_n of shape (I_n, F), columns summing to one."""
+        return np.split(self.stacked, np.cumsum(self.sizes)[:-1])
+
+    def pairwise(self, m: int, j: int) -> Floats:
+        """Return A_m diag(lambda) A_j', the (I_m, I_j) joint PMF of two different variables; ICML 2021, Eq. (2)."""
+        return self.conditionals[m] * self.prior @ self.conditionals[j].T
+
+    def log_joint(self, table: CategoricalTable) -> Floats:
+        """Return (S, F): log lambda_f + sum over observed n of log A_n[x_n, f]. O(entries F) time."""
+        if not np.array_equal(table.sizes, self.sizes):
+            raise CofactorError(
+                f"the table has {table.n_variables} variables with {table.sizes.sum()} values in all, "
+                f"the model {self.n_variables} with {self.sizes.sum()}: use the table it was fitted on, or one like it"
+            )
+        log_prior = np.log(np.maximum(self.prior, FLOOR))
+        return table.indicator @ np.log(np.maximum(self.stacked, FLOOR)) + log_prior
+
+    def explain(self, table: CategoricalTable) -> tuple[Floats, Floats]:
+        """Return the (S, F) posterior of every row and the (S,) log-likelihood of what was observed in it (nats)."""
+        joint = self.log_joint(table)
+        # class by class: NumPy's reductions along a short last axis take several times as long
+        top = reduce(np.maximum, joint.T)
+        joint -= top[:, None]
+        np.exp(joint, out=joint)
+        total = joint @ np.ones(self.n_classes)
+        joint /= total[:, None]
+        return joint, top + np.log(total)
+
+    def posterior(self, table: CategoricalTable) -> Floats:
+        """Return (S, F) class probabilities of every row; a row in which nothing was observed gets the prior."""
+        return self.explain(table)[0]
+
+    def predict(self, table: CategoricalTable) -> Ints:
+        """Return the (S,) most probable class of every row; ties as in `map_class`."""
+        return map_class(self.posterior(table), self.prior)
+
+    def log_likelihood(self, table: CategoricalTable) -> float:
+        """Return the sum over rows of log Pr(what was observed), in nats; probabilities floored at 1e-12."""
+        return float(self.explain(table)[1].sum())
+
+    def reorder(self, order: ArrayLike) -> LatentClassModel:
+        """Return the model with its hidden classes in this order."""
+        order = np.asarray(order)
+        return LatentClassModel.from_stacked(self.prior[order], self.stacked[:, order], self.sizes)
+
+    def align_to(self, reference: LatentClassModel) -> LatentClassModel:
+        """Return the model with its hidden classes ordered as in `reference`, by least squares.
+
+        The order is the one that attains the minimum in `cofactor.core.alignment.mse`.
+        """
+        _check_same_variables(self, reference)
+        return self.reorder(match_columns(_with_prior(reference), _with_prior(self)))
+
+    def sample(
+        self,
+        n_rows: int,
+        entries: tuple[ArrayLike, ArrayLike] | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> tuple[CategoricalTable, Ints]:
+        """Draw rows from the model.
+
+        Parameters
+        ----------
+        n_rows : int
+        entries : pair of (E,) index arrays (row, variable), optional
+            Which entries are observed. Default: all of them.
+        random_state : int, Generator or None
+
+        Returns
+        -------
+        table : CategoricalTable
+        classes : (n_rows,) the hidden class of every row
+
+        Cost
+        ----
+        O(E max(I_n)) time, O(E) memory.
+        """
+        rng = np.random.default_rng(random_state)
+        classes = rng.choice(self.n_classes, size=n_rows, p=self.prior)
+        if entries is None:
+            entries = np.divmod(np.arange(n_rows * self.n_variables), self.n_variables)
+        row, variable = (np.asarray(index, dtype=np.int64) for index in entries)
+        code = self._draw(variable, classes[row], rng.random(len(row)))
+        return CategoricalTable.from_entries(row, variable, code, self.sizes, n_rows), classes
+
+    def _draw(self, variable: Ints, classes: Ints, uniform: Floats) -> Ints:
+        """Invert the cumulative conditionals at `uniform`, one value at a time."""
+        offsets = np.cumsum(self.sizes) - self.sizes
+        code = np.zeros(len(variable), dtype=np.int64)
+        below = np.zeros(len(variable))
+        for value in range(int(self.sizes.max()) - 1):
+            inside = value < self.sizes[variable] - 1
+            below += np.where(inside, self.stacked[np.where(inside, offsets[variable] + value, 0), classes], np.inf)
+            code += uniform >= below
+        return code
+
+
+def map_class(posterior: ArrayLike, prior: ArrayLike) -> Ints:
+    """Pick the most probable class of each row.
+
+    Ties (within 1e-9) go to the tied class with the larger prior, then to the lower code, so that a tie neither
+    favours the first class nor depends on rounding.
+
+    >>> map_class([[0.5, 0.5], [0.7, 0.3]], prior=[0.4, 0.6]).tolist()
+    [1, 0]
+    """
+    posterior = np.asarray(posterior, dtype=np.float64)
+    tied = posterior >= posterior.max(axis=1, keepdims=True) - TIE
+    return np.argmax(np.where(tied, np.asarray(prior), -1.0), axis=1)
+
+
+def _with_prior(model: LatentClassModel) -> Floats:
+    return np.vstack([model.prior, model.stacked])
+
+
+def _check_same_variables(model: LatentClassModel, reference: LatentClassModel) -> None:
+    if model.n_classes != reference.n_classes or not np.array_equal(model.sizes, reference.sizes):
+        raise CofactorError(f"cannot align {model!r} to {reference!r}: classes or alphabets differ")
+
+
+def _check_shapes(prior: Floats, blocks: list[Floats]) -> None:
+    if prior.ndim != 1 or not prior.size or not blocks:
+        raise CofactorError(f"need a prior of shape (F,) and at least one conditional; got shape {prior.shape}")
+    bad = [n for n, A in enumerate(blocks) if A.ndim != 2 or A.shape[1] != len(prior) or not len(A)]
+    if bad:
+        raise CofactorError(f"conditionals must have shape (I_n, {len(prior)}); wrong for variables {listing(bad)}")
+
+
+def _check_probabilities(prior: Floats, blocks: list[Floats]) -> None:
+    def valid(columns: Floats) -> bool:
+        return bool(np.all(columns >= 0) and np.allclose(columns.sum(axis=0), 1, atol=SUM_TOLERANCE))
+
+    if not valid(prior):
+        raise CofactorError(f"the prior must be nonnegative and sum to one, got {prior}")
+    bad = [n for n, A in enumerate(blocks) if not valid(A)]
+    if bad:
+        raise CofactorError(f"columns must be nonnegative and sum to one; not so for variables {listing(bad)}")

@@ -1,0 +1,91 @@
+"""How an iteration went: the objective after every step, why it stopped, and whether it converged."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from cofactor.core.errors import ConvergenceWarning
+
+
+@dataclass(frozen=True)
+class Result:
+    """Outcome of an iterative method.
+
+    Attributes
+    ----------
+    objective : (n_iter,) array
+        The method's objective after each iteration.
+    n_iter : int
+    converged : bool
+    reason : str
+        Why the iteration stopped, in words.
+    """
+
+    objective: NDArray[np.float64]
+    n_iter: int
+    converged: bool
+    reason: str
+
+
+class History:
+    """The loop of an iterative method: counts, records, shows progress, decides when to stop.
+
+    Iterate over it and `record` one objective per step; the loop ends when `tol` is met or after
+    `max_iter` steps. `result()` then says how it went, with a `ConvergenceWarning` if it did not converge.
+
+    Parameters
+    ----------
+    name : str
+        What is iterating; shown on the progress bar and in the warning.
+    max_iter : int
+    tol : float
+        Stop when the recorded change is at most this. By default the change is that of the objective,
+        relative to its size.
+    verbose : bool
+        Show a progress bar (on a terminal only).
+
+    Examples
+    --------
+    >>> history, x = History("halving", max_iter=100, tol=1e-3), 1.0
+    >>> for _ in history:
+    ...     x = 1 + (x - 1) / 2 + 0.25
+    ...     history.record(x)
+    >>> history.result().converged
+    True
+    """
+
+    def __init__(self, name: str, max_iter: int, tol: float, verbose: bool = False) -> None:
+        self.name, self.max_iter, self.tol, self.verbose = name, max_iter, tol, verbose
+        self.objective: list[float] = []
+        self.converged = False
+
+    def __iter__(self) -> Iterator[int]:
+        hidden = None if self.verbose else True  # None: shown on a terminal, hidden in a pipe
+        for step in tqdm(range(self.max_iter), desc=self.name, disable=hidden, leave=False):
+            yield step
+            if self.converged:
+                return
+
+    def record(self, objective: float, change: float | None = None) -> None:
+        """Note the objective of the step just made; `change` replaces its relative change in the stopping rule."""
+        if change is None and self.objective:
+            previous = self.objective[-1]
+            change = abs(objective - previous) / max(abs(previous), abs(objective), np.finfo(float).tiny)
+        self.objective.append(objective)
+        self.converged = change is not None and change <= self.tol
+
+    def result(self) -> Result:
+        """Say how it went; warn if the limit came before convergence."""
+        n_iter = len(self.objective)
+        if self.converged:
+            reason = f"change at most {self.tol:g} after {n_iter} iterations"
+        else:
+            reason = f"iteration limit {self.max_iter} reached before the change fell to {self.tol:g}"
+            warnings.warn(f"{self.name}: {reason}", ConvergenceWarning, stacklevel=3)
+        return Result(np.array(self.objective), n_iter, self.converged, reason)

@@ -1,0 +1,49 @@
+"""Crowd labels to true labels: co-occurrences, imputation, SymNMF, EM, and what they are compared with."""
+
+from collections.abc import Callable
+from functools import partial
+
+from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNMF
+from cofactor.crowd.base import Aggregator, error_rate, vote_shares, worker_accuracy
+from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
+from cofactor.crowd.cooccurrence import Cooccurrences
+from cofactor.crowd.diagnose import diagnose
+from cofactor.crowd.imputation import designated_imputation, robust_imputation
+from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
+
+METHODS: dict[str, Callable[..., Aggregator]] = {
+    "MajorityVote": MajorityVote,
+    "MV-EM": DawidSkene,
+    "RobSymNMF": RobSymNMF,
+    "RobSymNMF-EM": partial(RobSymNMF, em=True),
+    "RobSymNMF(w=1)": partial(RobSymNMF, p=2.0),
+    "RobSymNMF(w=1)-EM": partial(RobSymNMF, p=2.0, em=True),
+    "DesSymNMF": DesSymNMF,
+    "DesSymNMF-EM": partial(DesSymNMF, em=True),
+    "SymNMF": SymNMF,
+    "SymNMF-EM": partial(SymNMF, em=True),
+    "MultiStart-EM": MultiStartEM,
+}
+
+__all__ = [
+    "METHODS",
+    "Aggregator",
+    "Cooccurrences",
+    "CrowdLabels",
+    "DawidSkene",
+    "DesSymNMF",
+    "MajorityVote",
+    "MultiStartEM",
+    "RobSymNMF",
+    "SymNMF",
+    "designated_imputation",
+    "diagnose",
+    "error_rate",
+    "model_of_factor",
+    "robust_imputation",
+    "square_root",
+    "symnmf",
+    "vote_shares",
+    "worker_accuracy",
+]

@@ -1,0 +1,206 @@
+"""The aggregators of the paper: co-occurrences, imputation, SymNMF, then the MAP label of every task.
+
+Source: Ibrahim and Fu, ICML 2021, Section 3 ("RobSymNMF", "DesSymNMF", "SymNMF (w/o imput.)", each also "-EM").
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.moments import pairwise_moments
+from cofactor.core.result import Result
+from cofactor.crowd.base import Aggregator, Floats, name_classes, refine, vote_model
+from cofactor.crowd.baselines.voting import MajorityVote
+from cofactor.crowd.cooccurrence import Cooccurrences
+from cofactor.crowd.imputation import designated_imputation, factors_of_model, robust_imputation
+from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
+
+START_COUNT = 0.1  # pseudo-count of the majority-vote start: no factor starts exactly singular
+FLOOR = 1e-3  # smallest entry of a confusion matrix read off a factor; the released code's value for real data
+UNREACHED = 0.1  # share of blocks left zero from which designated imputation says so
+
+
+class SymNMF(Aggregator):
+    """SymNMF of the co-occurrences as they are, missing blocks zero ("w/o imput." in the tables).
+
+    Parameters
+    ----------
+    min_common : int, optional
+        Pairs of workers with fewer tasks in common count as missing; default as in `Cooccurrences.from_moments`.
+    em : bool
+        Refine by expectation-maximisation.
+    random_state, verbose
+        See `Aggregator`; the method is deterministic.
+
+    Raises (in `fit`)
+    -----------------
+    NotIdentifiableError
+        The co-labelling graph is disconnected or bipartite.
+    CofactorError
+        More classes than the co-occurrences have rank.
+
+    Cost: see `square_root` and `symnmf`. Source: ICML 2021, Eq. (6), (12)-(13), Proposition 1.
+    """
+
+    def __init__(
+        self,
+        min_common: int | None = None,
+        em: bool = False,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(em=em, random_state=random_state, verbose=verbose)
+        self.min_common = min_common
+
+    def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
+        cooc = Cooccurrences.from_moments(pairwise_moments(labels.table), self.min_common)
+        cooc.require_identifiable(labels.workers)
+        informative = _informative(cooc, labels)
+        U = self._root(labels, cooc) * np.repeat(informative, labels.n_classes)[:, None]
+        H, _, result = symnmf(U, verbose=self.verbose)
+        return name_classes(self._model(H, informative), labels), result
+
+    def _root(self, labels: CrowdLabels, cooc: Cooccurrences) -> Floats:
+        """Return a (M K, K) square root of the co-occurrence matrix."""
+        return square_root(cooc.sparse(), labels.n_classes)
+
+    def _model(self, H: Floats, informative: NDArray[np.bool_]) -> LatentClassModel:
+        """Proposition 1, except that the prior stays uniform: blocks left at zero distort the column sums of H."""
+        K = H.shape[1]
+        model = model_of_factor(H, informative, FLOOR)
+        return LatentClassModel.from_stacked(np.full(K, 1 / K), model.stacked, model.sizes)
+
+
+class _ImputingSymNMF(SymNMF):
+    """SymNMF of a completed co-occurrence matrix, so that the prior can be read off as well."""
+
+    def _model(self, H: Floats, informative: NDArray[np.bool_]) -> LatentClassModel:
+        return model_of_factor(H, informative, FLOOR)
+
+
+class DesSymNMF(_ImputingSymNMF):
+    """SymNMF after designated-annotator imputation, from all linking pairs of annotators at once.
+
+    Parameters as `SymNMF`. Warns where links reach less than 90 % of the blocks. Cost: see `designated_imputation`.
+    Source: ICML 2021, Eq. (7)-(8), (12)-(13).
+    """
+
+    def _root(self, labels: CrowdLabels, cooc: Cooccurrences) -> Floats:
+        imputed = designated_imputation(cooc)
+        if imputed.unreached_share > UNREACHED:
+            message = (
+                f"designated imputation left {imputed.unreached_share:.0%} of the co-occurrence blocks empty: too few "
+                "annotators are linked by well-conditioned blocks; prefer RobSymNMF or MV-EM"
+            )
+            warnings.warn(message, DataWarning, stacklevel=2)
+        return square_root(imputed.X, labels.n_classes)
+
+
+class RobSymNMF(_ImputingSymNMF):
+    """SymNMF after robust imputation: the paper's main method.
+
+    Parameters
+    ----------
+    p : float
+        1 is the robust criterion; 2 weighs all blocks by their sample size alone ("w=1" in the tables).
+    min_common, em, random_state, verbose
+        As in `SymNMF`.
+
+    Cost: see `robust_imputation`. Source: ICML 2021, Eq. (9)-(13), (17)-(18). The fitted factors U_m are the square
+    root of the completed matrix, which is never formed.
+    """
+
+    def __init__(
+        self,
+        p: float = 1.0,
+        min_common: int | None = None,
+        em: bool = False,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(min_common=min_common, em=em, random_state=random_state, verbose=verbose)
+        self.p = p
+
+    def _root(self, labels: CrowdLabels, cooc: Cooccurrences) -> Floats:
+        start = factors_of_model(vote_model(labels, START_COUNT))
+        U, _ = robust_imputation(cooc, start, p=self.p, verbose=self.verbose)
+        return U.reshape(-1, labels.n_classes)
+
+
+@dataclass(frozen=True)
+class Start:
+    """One start of `MultiStartEM`: its likelihood after EM (nats), or why it could not be had."""
+
+    name: str
+    log_likelihood: float
+    refusal: str = ""
+
+
+class MultiStartEM(Aggregator):
+    """EM from majority vote, DesSymNMF and RobSymNMF; the run with the best observed-data likelihood wins.
+
+    The default of the command line. No start is best everywhere, and the likelihood needs no ground truth to tell a
+    bad one: it protects from bad starts, it does not pick the lowest error among good ones. A start whose method
+    refuses the data (for example a disconnected co-labelling graph) is left out, with a `DataWarning`.
+
+    Attributes after `fit`
+    ----------------------
+    starts_ : list of Start
+    best_start_ : str
+    model_, result_ : see `Aggregator`
+
+    Cost: the sum of its parts. Source: Ibrahim and Fu, ICML 2021, for the starts; the choice is this kit's.
+    """
+
+    starts_: list[Start]
+    best_start_: str
+
+    def __init__(self, random_state: int | None = None, verbose: bool = False) -> None:
+        super().__init__(em=True, random_state=random_state, verbose=verbose)
+
+    def fit(self, labels: CrowdLabels) -> Self:
+        """Run EM from every start, keep the most likely model; returns self."""
+        self.starts_, best = [], -np.inf
+        for method in (MajorityVote(), DesSymNMF(verbose=self.verbose), RobSymNMF(verbose=self.verbose)):
+            name = type(method).__name__
+            try:
+                start = method.fit(labels).model_
+            except CofactorError as refusal:
+                self.starts_.append(Start(name, -np.inf, str(refusal)))
+                continue
+            model, result = refine(start, labels, self.verbose)
+            self.starts_.append(Start(name, model.log_likelihood(labels.table)))
+            if self.starts_[-1].log_likelihood > best:
+                best = self.starts_[-1].log_likelihood
+                self.best_start_, self.model_, self.result_ = name, model, result
+        self._report_refusals()
+        return self
+
+    def _report_refusals(self) -> None:
+        refused = [start for start in self.starts_ if start.refusal]
+        if len(refused) == len(self.starts_):
+            raise CofactorError(refused[0].refusal)
+        if refused:
+            names = listing(start.name for start in refused)
+            message = f"started without {names}: {refused[0].refusal}"
+            warnings.warn(message, DataWarning, stacklevel=3)
+
+
+def _informative(cooc: Cooccurrences, labels: CrowdLabels) -> NDArray[np.bool_]:
+    informative = np.ones(cooc.n_workers, dtype=bool)
+    informative[cooc.isolated] = False
+    if cooc.isolated.size:
+        message = (
+            "workers who share no tasks with anybody, kept out of the factorisation (EM still uses their labels): "
+            f"{listing(labels.workers[m] for m in cooc.isolated)}"
+        )
+        warnings.warn(message, DataWarning, stacklevel=3)
+    return informative

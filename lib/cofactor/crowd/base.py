@@ -1,0 +1,141 @@
+"""What every aggregator has in common: fit, predict, and the check that labels and model belong together."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from cofactor.core.alignment import match_classes
+from cofactor.core.em import em, maximization
+from cofactor.core.errors import CofactorError
+from cofactor.core.latent_class import LatentClassModel, map_class
+from cofactor.core.result import Result
+from cofactor.core.tables import Ints
+from cofactor.crowd.labels import CrowdLabels
+
+Floats = NDArray[np.float64]
+
+
+class Aggregator(BaseEstimator):
+    """Base class: turns crowd labels into one label per task.
+
+    A method implements `_estimate`, which returns the Dawid-Skene model and how its iteration went; where `em` is
+    set, expectation-maximisation goes on from there.
+
+    Attributes after `fit`
+    ----------------------
+    model_ : LatentClassModel
+        Class prior (K,) and one (K, K) annotator confusion matrix per worker, Pr(label i | class c) in [i, c].
+    result_ : Result
+        Of the last iterative stage.
+    """
+
+    model_: LatentClassModel
+    result_: Result
+
+    def __init__(self, em: bool = False, random_state: int | None = None, verbose: bool = False) -> None:
+        self.em = em
+        self.random_state = random_state  # the methods here are deterministic; part of the common signature
+        self.verbose = verbose
+
+    def fit(self, labels: CrowdLabels) -> Self:
+        """Estimate the model from labels; returns self."""
+        self.model_, self.result_ = self._estimate(labels)
+        if self.em:
+            self.model_, self.result_ = refine(self.model_, labels, self.verbose)
+        return self
+
+    def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
+        raise NotImplementedError
+
+    def predict_proba(self, labels: CrowdLabels) -> Floats:
+        """Return the (n_tasks, n_classes) posterior of every task; a task without labels gets the prior."""
+        self._check_same_crowd(labels)
+        return self.model_.posterior(labels.table)
+
+    def predict(self, labels: CrowdLabels) -> Ints:
+        """Return the (n_tasks,) class codes; ties go to the class with the larger prior, then to the lower code."""
+        return map_class(self.predict_proba(labels), self.model_.prior)
+
+    def _check_same_crowd(self, labels: CrowdLabels) -> None:
+        if not hasattr(self, "model_"):
+            raise CofactorError(f"{type(self).__name__} is not fitted yet: call fit(labels) first")
+        if not np.array_equal(labels.table.sizes, self.model_.sizes):
+            raise CofactorError(
+                f"fitted on {self.model_.n_variables} workers and {self.model_.n_classes} classes, "
+                f"asked about {labels.n_workers} and {labels.n_classes}: give labels of the same crowd"
+            )
+
+
+def vote_shares(labels: CrowdLabels) -> Floats:
+    """Return the (N, K) share of each label among a task's votes; uniform where there are none (a K-way tie)."""
+    totals = labels.votes.sum(axis=1, keepdims=True)
+    return np.where(totals > 0, labels.votes / np.maximum(totals, 1), 1.0 / labels.n_classes)
+
+
+def vote_model(labels: CrowdLabels, pseudo_count: float = 0.0) -> LatentClassModel:
+    """Return the Dawid-Skene model in which vote shares count as soft classes (one M-step)."""
+    labelled = labels.table.entries_per_row > 0
+    if not labelled.any():
+        raise CofactorError("no task has a label")
+    return maximization(labels.table.take_rows(labelled), vote_shares(labels)[labelled], pseudo_count)
+
+
+def refine(model: LatentClassModel, labels: CrowdLabels, verbose: bool = False) -> tuple[LatentClassModel, Result]:
+    """Run EM from a model, then name the classes anew, since EM from a poor start can swap them."""
+    model, result = em(labels.table, model, verbose=verbose)
+    return name_classes(model, labels), result
+
+
+def name_classes(model: LatentClassModel, labels: CrowdLabels) -> LatentClassModel:
+    """Order the hidden classes so that they agree most with the majority votes; no ground truth is used."""
+    labelled = labels.table.entries_per_row > 0
+    posterior = model.posterior(labels.table)[labelled]
+    return model.reorder(match_classes(vote_shares(labels)[labelled], posterior))
+
+
+def tied_share(labels: CrowdLabels) -> float:
+    """Share of all tasks on which the vote is tied, those without any label included."""
+    top = labels.votes.max(axis=1, keepdims=True)
+    return float(np.mean(np.sum(labels.votes == top, axis=1) > 1))
+
+
+def worker_accuracy(model: LatentClassModel) -> Floats:
+    """Return (M,) Pr(label is the true class) = sum_c lambda_c A_m[c, c] of every annotator."""
+    return np.array([model.prior @ np.diag(A) for A in model.conditionals])
+
+
+def error_rate(predicted: ArrayLike, truth: ArrayLike) -> float:
+    """Share of tasks with known truth that are labelled wrongly.
+
+    Parameters
+    ----------
+    predicted : (N,) class codes, or (N, K) scores such as posteriors or vote shares
+        Of scores, the largest counts; a tie of t classes that includes the true one counts 1 - 1/t.
+    truth : (N,) class codes, -1 where unknown
+
+    Raises
+    ------
+    CofactorError
+        Lengths differ, or no truth is known.
+
+    Examples
+    --------
+    >>> error_rate([[0.5, 0.5], [0.9, 0.1], [0.2, 0.8]], truth=[0, 1, -1])
+    0.75
+    """
+    predicted, truth = np.asarray(predicted), np.asarray(truth)
+    if len(predicted) != len(truth):
+        raise CofactorError(f"truth of the wrong length: {len(truth)} entries for {len(predicted)} tasks (-1: unknown)")
+    known = truth >= 0
+    if not known.any():
+        raise CofactorError("the truth of no task is known (-1 means unknown)")
+    predicted, truth = predicted[known], truth[known]
+    if predicted.ndim == 1:
+        return float(np.mean(predicted != truth))
+    tied = predicted >= predicted.max(axis=1, keepdims=True) - 1e-9
+    right = tied[np.arange(len(truth)), truth] / tied.sum(axis=1)
+    return float(1 - right.mean())

@@ -1,0 +1,186 @@
+"""Co-occurrences of annotators: the observed K x K blocks, who is connected with whom, and what that allows.
+
+    symbol   meaning                                                  shape
+    n_mj     tasks that annotators m and j both labelled
+    R_mj     joint frequencies of their labels, sums to one           (K, K)
+    Omega    pairs with n_mj >= min_common; the rest is missing
+
+Only observed blocks are stored, as the rows of a block-sparse matrix, so that M annotators cost O(|Omega|), not M^2.
+
+Source: Ibrahim and Fu, ICML 2021, Eq. (2)-(3). That a bipartite pattern of observed blocks cannot identify the model
+is not in the paper: blocks U_m G and U_j G^-T fit the observed pairs for every invertible G.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.moments import PairwiseMoments
+from cofactor.core.tables import Ints
+
+Floats = NDArray[np.float64]
+
+DENSE = 10  # median co-labelled tasks from which thin pairs are left out by default ...
+THIN = 5  # ... that is, pairs with at most this many tasks in common
+
+
+@dataclass(frozen=True)
+class Cooccurrences:
+    """Observed co-occurrence blocks R_mj of M annotators.
+
+    Row m of the pattern lists the annotators `indices[indptr[m]:indptr[m + 1]]` that m shares blocks with, rising;
+    `blocks` and `n` follow the same order. Both (m, j) and (j, m) are there.
+
+    Attributes
+    ----------
+    indptr : (M + 1,) ints
+    indices : (E,) ints
+    blocks : (E, K, K) array, each block sums to one
+    n : (E,) array
+        Tasks each block was counted on.
+    """
+
+    indptr: Ints
+    indices: Ints
+    blocks: Floats
+    n: Floats
+
+    @classmethod
+    def from_moments(cls, moments: PairwiseMoments, min_common: int | None = None) -> Cooccurrences:
+        """Estimate R_mj = C_mj / n_mj of all pairs with at least `min_common` tasks in common; Eq. (3).
+
+        Parameters
+        ----------
+        moments : PairwiseMoments
+            All variables with the same alphabet.
+        min_common : int, optional
+            Pairs below count as missing. Default: 1, but 6 where the median pair has 10 tasks or more (then a
+            thin pair is the exception, and noise).
+
+        Raises
+        ------
+        CofactorError
+            The alphabets differ.
+        """
+        sizes = np.unique(moments.sizes)
+        if len(sizes) > 1:
+            raise CofactorError(f"annotators must share one set of classes, found alphabets of size {listing(sizes)}")
+        K = int(sizes[0])
+        counts = moments.counts.tobsr(blocksize=(K, K))
+        counts.sort_indices()
+        n = counts.data.sum(axis=(1, 2)).astype(np.float64)
+        if min_common is None:
+            min_common = THIN + 1 if n.size and np.median(n) >= DENSE else 1
+        blocks = counts.data / n[:, None, None]
+        return cls(counts.indptr.astype(np.int64), counts.indices.astype(np.int64), blocks, n)._keep(n >= min_common)
+
+    @classmethod
+    def from_model(cls, model: LatentClassModel, observed: ArrayLike | None = None) -> Cooccurrences:
+        """Return the exact blocks A_m diag(lambda) A_j' of a known model, for the pairs in `observed`.
+
+        `observed` is a symmetric (M, M) mask (default: all pairs); its diagonal is ignored. Every n is one.
+        """
+        M = model.n_variables
+        mask = np.ones((M, M), dtype=bool) if observed is None else np.asarray(observed, dtype=bool)
+        pattern = sparse.csr_array(mask & ~np.eye(M, dtype=bool))
+        rows = np.repeat(np.arange(M), np.diff(pattern.indptr))
+        A = np.stack(model.conditionals)
+        blocks = np.einsum("eif,f,ejf->eij", A[rows], model.prior, A[pattern.indices])
+        return cls(pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64), blocks, np.ones(len(rows)))
+
+    def _keep(self, kept: NDArray[np.bool_]) -> Cooccurrences:
+        indptr = np.concatenate([[0], np.cumsum(kept)])[self.indptr]
+        return Cooccurrences(indptr, self.indices[kept], self.blocks[kept], self.n[kept])
+
+    @property
+    def n_workers(self) -> int:
+        """M, the number of annotators."""
+        return len(self.indptr) - 1
+
+    @property
+    def n_classes(self) -> int:
+        """K, the number of classes."""
+        return int(self.blocks.shape[1])
+
+    @property
+    def missing_share(self) -> float:
+        """Share of the M(M-1) off-diagonal blocks that are not observed."""
+        return 1.0 - len(self.indices) / max(self.n_workers * (self.n_workers - 1), 1)
+
+    @cached_property
+    def rows(self) -> Ints:
+        """(E,) first annotator of each block."""
+        return np.repeat(np.arange(self.n_workers), np.diff(self.indptr))
+
+    @cached_property
+    def graph(self) -> sparse.csr_array:
+        """(M, M) co-labelling graph, edges weighted with n_mj."""
+        return sparse.csr_array((self.n, self.indices, self.indptr), shape=(self.n_workers,) * 2)
+
+    @cached_property
+    def isolated(self) -> Ints:
+        """Annotators who share no observed block with anybody."""
+        return np.flatnonzero(np.diff(self.indptr) == 0)
+
+    @cached_property
+    def components(self) -> list[Ints]:
+        """Connected components of the co-labelling graph, isolated annotators left out, largest first."""
+        _, component = csgraph.connected_components(self.graph, directed=False)
+        groups = [np.flatnonzero(component == c) for c in np.unique(np.delete(component, self.isolated))]
+        return sorted(groups, key=len, reverse=True)
+
+    @cached_property
+    def bipartite(self) -> list[bool]:
+        """For each component, whether its annotators form two teams that never overlap within a team."""
+        return [self._two_colourable(component) for component in self.components]
+
+    def _two_colourable(self, component: Ints) -> bool:
+        order, parent = csgraph.breadth_first_order(self.graph, component[0], directed=False)
+        colour = np.zeros(self.n_workers, dtype=bool)
+        for m in order[1:]:
+            colour[m] = not colour[parent[m]]
+        inside = np.isin(self.rows, component)
+        return bool(np.all(colour[self.rows[inside]] != colour[self.indices[inside]]))
+
+    def dense(self) -> Floats:
+        """Return the (M K, M K) matrix of all blocks, zero where missing."""
+        return self.sparse().toarray()
+
+    def sparse(self) -> sparse.bsr_array:
+        """Return the (M K, M K) block-sparse matrix of all observed blocks."""
+        size = self.n_workers * self.n_classes
+        return sparse.bsr_array((self.blocks, self.indices, self.indptr), shape=(size, size))
+
+    def require_identifiable(self, names: list[object] | None = None) -> None:
+        """Refuse patterns of observed blocks from which no method can recover the model.
+
+        Raises
+        ------
+        NotIdentifiableError
+            No two annotators share tasks, the co-labelling graph falls apart (its components are listed), or it is
+            bipartite. `names` are the annotators' ids for the message.
+        """
+        names = list(range(self.n_workers)) if names is None else names
+        if not self.components:
+            raise NotIdentifiableError("no two workers labelled enough tasks in common: there are no co-occurrences")
+        if len(self.components) > 1:
+            listed = "; ".join(f"[{listing(names[m] for m in c)}]" for c in self.components[:10])
+            raise NotIdentifiableError(
+                f"the co-labelling graph falls into {len(self.components)} components: {listed}. Classes could be "
+                "named differently in each. Let some workers label tasks of two components, aggregate the components "
+                "one by one, or use MV-EM or MajorityVote"
+            )
+        if self.bipartite[0]:
+            raise NotIdentifiableError(
+                "the co-labelling graph is bipartite: the workers form two teams, and no two of one team share a "
+                "task. Such data is fitted perfectly by wrong models. One shared task within a team mends it; "
+                "MV-EM and MajorityVote still run"
+            )

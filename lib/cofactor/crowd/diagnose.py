@@ -1,0 +1,140 @@
+"""Before aggregating: whether these labels can tell the truth apart, and by which methods."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cofactor.core.diagnosis import Check, Diagnosis, Status
+from cofactor.core.errors import listing
+from cofactor.core.moments import pairwise_moments
+from cofactor.crowd.base import tied_share
+from cofactor.crowd.cooccurrence import Cooccurrences
+from cofactor.crowd.imputation import reachable_blocks
+from cofactor.crowd.labels import CrowdLabels
+
+FEW_PER_TASK = 3  # a median below this leaves majority vote little to go by
+FEW_PER_WORKER = 10  # below this a worker's confusion matrix is mostly prior
+MANY_TIES = 0.1
+WELL_REACHED = 0.9
+
+
+def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
+    """Check labels before aggregation: amounts, ties, the co-labelling graph, and what imputation can reach.
+
+    Parameters
+    ----------
+    labels : CrowdLabels
+    min_common : int, optional
+        Pairs of workers with fewer common tasks count as missing; default as in `Cooccurrences.from_moments`.
+
+    Returns
+    -------
+    Diagnosis
+        Its verdict says which methods can run.
+
+    Cost
+    ----
+    That of the pairwise moments, and O(M B^2) for B reference annotators.
+
+    Examples
+    --------
+    >>> print(diagnose(CrowdLabels.from_arrays([0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 1, 0]))["co-labelling cycle"].value)
+    bipartite
+    """
+    cooc = Cooccurrences.from_moments(pairwise_moments(labels.table), min_common)
+    checks = (
+        _labels_per_task(labels),
+        _labels_per_worker(labels),
+        _classes_used(labels),
+        _ties(labels),
+        _connection(cooc, labels),
+        _odd_cycle(cooc),
+        _missing(cooc),
+        _samples_per_block(cooc),
+        _reach(cooc),
+    )
+    return Diagnosis(repr(labels), checks, _verdict(checks))
+
+
+def _verdict(checks: tuple[Check, ...]) -> str:
+    failed = [check.name for check in checks if check.status == "fail"]
+    if failed:
+        return f"MajorityVote, MV-EM and MultiStart-EM can run; the SymNMF family refuses ({listing(failed)})"
+    if any(check.status == "warn" for check in checks):
+        return "every method can run; read the warnings"
+    return "every method can run"
+
+
+def _labels_per_task(labels: CrowdLabels) -> Check:
+    counts = labels.table.entries_per_row
+    none, median = int(np.sum(counts == 0)), float(np.median(counts))
+    value = f"median {median:g}, {counts.min()} to {counts.max()}" + (f"; {none} tasks without labels" if none else "")
+    status: Status = "warn" if none or median < FEW_PER_TASK else "pass"
+    advice = "collect more labels: a task without labels gets the prior" if status == "warn" else ""
+    return Check("labels per task", status, value, advice)
+
+
+def _labels_per_worker(labels: CrowdLabels) -> Check:
+    counts = labels.table.entries_per_variable
+    few = int(np.sum(counts < FEW_PER_WORKER))
+    value = f"median {np.median(counts):g}, {counts.min()} to {counts.max()}; {few} workers below {FEW_PER_WORKER}"
+    status: Status = "warn" if few > labels.n_workers / 2 else "pass"
+    return Check("labels per worker", status, value, "their estimated accuracy is not to be trusted" * bool(few))
+
+
+def _classes_used(labels: CrowdLabels) -> Check:
+    used = labels.votes.sum(axis=0)
+    never = [labels.classes[k] for k in np.flatnonzero(used == 0)]
+    if never:
+        return Check("classes", "fail", f"never used: {listing(never)}", "leave these classes out")
+    rarest = int(np.argmin(used))
+    value = f"{labels.n_classes}; rarest {labels.classes[rarest]!r}, {used[rarest] / used.sum():.1%} of the labels"
+    return Check("classes", "pass", value)
+
+
+def _ties(labels: CrowdLabels) -> Check:
+    share = tied_share(labels)
+    advice = "majority vote guesses there; score it with ties split" if share > MANY_TIES else ""
+    return Check("tied votes", "warn" if share > MANY_TIES else "pass", f"{share:.1%} of the tasks", advice)
+
+
+def _connection(cooc: Cooccurrences, labels: CrowdLabels) -> Check:
+    alone = [labels.workers[m] for m in cooc.isolated]
+    if len(cooc.components) != 1:
+        sizes = listing(len(c) for c in cooc.components)
+        value = f"{len(cooc.components)} components of {sizes or 'no'} workers"
+        return Check("co-labelling graph", "fail", value, "let workers of different components share tasks")
+    value = f"connected, {len(cooc.components[0])} workers"
+    if alone:
+        advice = "kept out of the factorisation; EM uses their labels"
+        return Check("co-labelling graph", "warn", f"{value}; {len(alone)} share tasks with nobody", advice)
+    return Check("co-labelling graph", "pass", value)
+
+
+def _odd_cycle(cooc: Cooccurrences) -> Check:
+    if any(cooc.bipartite):
+        advice = "let two workers of one team share a task: wrong models fit two separate teams perfectly"
+        return Check("co-labelling cycle", "fail", "bipartite", advice)
+    return Check("co-labelling cycle", "pass", "odd cycle found")
+
+
+def _missing(cooc: Cooccurrences) -> Check:
+    M, share = cooc.n_workers, cooc.missing_share
+    blocks = 1 - len(cooc.indices) / M**2
+    value = f"{share:.1%} of worker pairs ({blocks:.1%} of blocks with the diagonal)"
+    advice = "use a method that imputes: RobSymNMF, DesSymNMF, MultiStart-EM" if share > 0 else ""
+    return Check("missing co-occurrences", "pass", value, advice)
+
+
+def _samples_per_block(cooc: Cooccurrences) -> Check:
+    cells, median = cooc.n_classes**2, float(np.median(cooc.n)) if cooc.n.size else 0.0
+    thin = median < cells
+    advice = "blocks are noise one by one; methods that weigh by sample size cope" if thin else ""
+    return Check("tasks per pair", "warn" if thin else "pass", f"median {median:g} for {cells} cells", advice)
+
+
+def _reach(cooc: Cooccurrences) -> Check:
+    reached = float(reachable_blocks(cooc).mean()) if cooc.n.size else 0.0
+    advice = "" if reached > WELL_REACHED else "designated imputation leaves holes: prefer RobSymNMF or MV-EM"
+    status: Status = "pass" if reached > WELL_REACHED else "warn"
+    return Check("reach of imputation", status, f"{reached:.1%} of blocks observed or linked", advice)

@@ -1,0 +1,386 @@
+"""CrowdLabels: who labelled what how, checked once, ids kept.
+
+Tasks are the rows of a `CategoricalTable`, workers (annotators) its variables, labels its codes; all workers
+share the K classes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Sequence
+from functools import cached_property
+from os import PathLike
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.tables import CategoricalTable, Ints
+
+Conflicts = Literal["error", "first", "last"]
+COLUMNS = ("task", "worker", "label")
+NO_LABEL = ("", "nan", "NaN", "NA", "N/A")  # how a missing label reads in a CSV file
+
+
+class CrowdLabels:
+    """Labels that workers gave to tasks; build it with `from_frame`, `from_csv` or `from_arrays`.
+
+    Attributes
+    ----------
+    table : CategoricalTable
+        Rows are tasks, variables are workers; every alphabet is the K classes.
+    tasks, workers, classes : lists
+        The caller's ids, in the order of the codes.
+    """
+
+    def __init__(self, table: CategoricalTable, tasks: Sequence[Any], workers: Sequence[Any], classes: Sequence[Any]):
+        self.table = table
+        self.tasks, self.workers, self.classes = list(tasks), list(workers), list(classes)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        task: str = "task",
+        worker: str = "worker",
+        label: str = "label",
+        classes: Sequence[Any] | None = None,
+        conflicts: Conflicts = "error",
+    ) -> CrowdLabels:
+        """Read a long table: one row per label.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            One row for every label given.
+        task, worker, label : str
+            Names of the columns that hold them. Ids and labels may be anything hashable.
+        classes : sequence, optional
+            All classes, in code order. Default: the labels that occur, sorted where they can be.
+        conflicts : {"error", "first", "last"}
+            What to do where one worker gave one task different labels: refuse, or keep one by row order.
+            The same label given twice counts once, with a `DataWarning`.
+
+        Returns
+        -------
+        CrowdLabels
+
+        Raises
+        ------
+        CofactorError
+            A column is missing, there are no rows, an id or a label is missing, a label is not among `classes`,
+            fewer than two classes, or conflicting labels. The first ten offending rows or ids are named.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"task": ["a", "a", "b"], "worker": [7, 8, 7], "label": ["cat", "dog", "cat"]})
+        >>> labels = CrowdLabels.from_frame(frame)
+        >>> labels.n_tasks, labels.n_workers, labels.classes
+        (2, 2, ['cat', 'dog'])
+        """
+        columns = (task, worker, label)
+        _check_columns(frame, columns)
+        for name in columns:
+            _check_present(frame[name], name)
+        chosen = list(classes) if classes is not None else _in_order(frame[label].unique())
+        task_code, tasks = _encode(frame[task], _in_order(frame[task].unique()))
+        worker_code, workers = _encode(frame[worker], _in_order(frame[worker].unique()))
+        label_code = _encode_labels(frame[label], chosen)
+        return cls._assemble((task_code, worker_code, label_code), (tasks, workers, chosen), conflicts)
+
+    @classmethod
+    def from_csv(
+        cls,
+        path: str | PathLike[str],
+        task: str = "task",
+        worker: str = "worker",
+        label: str = "label",
+        classes: Sequence[Any] | None = None,
+        conflicts: Conflicts = "error",
+        encoding: str = "utf-8-sig",
+    ) -> CrowdLabels:
+        """Read a CSV file with a header row and one row per label (may be compressed: .gz, .zip, .xz).
+
+        Ids stay as written ("007" is not 7) unless all of a column are plain whole numbers. The other arguments
+        and errors are those of `from_frame`; a file that is not there, empty, or not text in `encoding` is named in
+        a `CofactorError`.
+        """
+        frame = read_frame(path, encoding)
+        _check_columns(frame, (task, worker, label))
+        frame[label] = frame[label].mask(frame[label].isin(NO_LABEL))
+        for name in (task, worker, label):
+            frame[name] = _plain_numbers(frame[name].mask(frame[name] == ""))
+        return cls.from_frame(frame, task, worker, label, classes, conflicts)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        task: ArrayLike,
+        worker: ArrayLike,
+        label: ArrayLike,
+        n_classes: int | None = None,
+        n_tasks: int | None = None,
+        n_workers: int | None = None,
+        conflicts: Conflicts = "error",
+        unlabelled: Literal["error", "keep"] = "error",
+    ) -> CrowdLabels:
+        """Read integer codes: label[e] in 0..n_classes-1 was given to task[e] by worker[e].
+
+        Parameters
+        ----------
+        task, worker, label : (E,) integer arrays, codes from 0
+        n_classes, n_tasks, n_workers : int, optional
+            Default: the largest code plus one.
+        conflicts : {"error", "first", "last"}
+            As in `from_frame`.
+        unlabelled : {"error", "keep"}
+            What to do with tasks without a label and workers who gave none. Kept ones stay where they are: such a
+            task gets the prior as its posterior, such a worker an uninformative confusion matrix.
+
+        Returns
+        -------
+        CrowdLabels, with the codes as ids
+
+        Raises
+        ------
+        CofactorError
+            Unequal lengths, nothing given, NaN, codes that are negative, not whole or too large, fewer than two
+            classes, conflicting labels, or unlabelled tasks or workers. The first ten are named.
+
+        Examples
+        --------
+        >>> CrowdLabels.from_arrays([0, 0, 1], [0, 1, 0], [1, 0, 1]).n_labels
+        3
+        """
+        named = {"task": task, "worker": worker, "label": label}
+        codes = [_whole_numbers(values, name) for name, values in named.items()]
+        if len({len(code) for code in codes}) > 1:
+            raise CofactorError(f"task, worker and label differ in length: {listing(len(code) for code in codes)}")
+        if not len(codes[0]):
+            raise CofactorError("no labels: task, worker and label are empty")
+        limits = (n_tasks, n_workers, n_classes)
+        ids = [range(_size(code, limit, name)) for code, limit, name in zip(codes, limits, named, strict=True)]
+        labels = cls._assemble(codes, ids, conflicts)
+        if unlabelled == "error":
+            _check_all_labelled(labels)
+        return labels
+
+    @classmethod
+    def _assemble(cls, codes: Sequence[Ints], ids: Sequence[Sequence[Any]], conflicts: Conflicts) -> CrowdLabels:
+        (task, worker, label), (tasks, workers, classes) = codes, ids
+        if len(classes) < 2:
+            raise CofactorError(
+                f"only one class ({listing(classes)}): there is nothing to tell apart; "
+                "name all classes if others exist but were never used"
+            )
+        kept = _one_label_each(task, worker, label, tasks, workers, conflicts)
+        sizes = np.full(len(workers), len(classes))
+        table = CategoricalTable.from_entries(task[kept], worker[kept], label[kept], sizes, len(tasks))
+        return cls(table, tasks, workers, classes)
+
+    def __repr__(self) -> str:
+        return (
+            f"CrowdLabels({self.n_labels} labels, {self.n_tasks} tasks, "
+            f"{self.n_workers} workers, {self.n_classes} classes)"
+        )
+
+    @property
+    def n_tasks(self) -> int:
+        """N, the number of tasks."""
+        return self.table.n_rows
+
+    @property
+    def n_workers(self) -> int:
+        """M, the number of workers."""
+        return self.table.n_variables
+
+    @property
+    def n_classes(self) -> int:
+        """K, the number of classes."""
+        return len(self.classes)
+
+    @property
+    def n_labels(self) -> int:
+        """The number of labels."""
+        return self.table.n_entries
+
+    @cached_property
+    def votes(self) -> Ints:
+        """(N, K) how many workers gave each task each label."""
+        counts = self.table.indicator @ np.tile(np.eye(self.n_classes), (self.n_workers, 1))
+        return np.asarray(counts, dtype=np.int64)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the long table with the caller's ids: one row per label, by task, then worker."""
+        codes = (self.table.rows, self.table.variables, self.table.values)
+        ids = (self.tasks, self.workers, self.classes)
+        return pd.DataFrame(
+            {name: [known[c] for c in code] for name, code, known in zip(COLUMNS, codes, ids, strict=True)}
+        )
+
+    def take_workers(self, chosen: ArrayLike) -> CrowdLabels:
+        """Return the labels of these workers only (codes or a mask); all tasks stay, some perhaps without labels."""
+        codes = np.arange(self.n_workers)[np.asarray(chosen)]
+        workers = [self.workers[m] for m in codes]
+        return CrowdLabels(self.table.take_variables(codes), self.tasks, workers, self.classes)
+
+    def take_tasks(self, chosen: ArrayLike) -> CrowdLabels:
+        """Return the labels of these tasks only (codes or a mask); all workers stay, some perhaps without labels."""
+        codes = np.arange(self.n_tasks)[np.asarray(chosen)]
+        return CrowdLabels(self.table.take_rows(codes), [self.tasks[n] for n in codes], self.workers, self.classes)
+
+    def busiest_workers(self, n_workers: int) -> CrowdLabels:
+        """Return the labels of the `n_workers` who gave most (ties: the earlier one), in their old order."""
+        if not 1 <= n_workers <= self.n_workers:
+            raise CofactorError(f"n_workers={n_workers}: there are {self.n_workers}, so ask for 1 to that many")
+        by_labels = np.argsort(-self.table.entries_per_variable, kind="stable")
+        return self.take_workers(np.sort(by_labels[:n_workers]))
+
+
+def read_frame(path: str | PathLike[str], encoding: str = "utf-8-sig") -> pd.DataFrame:
+    """Read a CSV file as text, nothing interpreted; every way in which that fails is one `CofactorError`."""
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False, encoding=encoding)
+    except FileNotFoundError:
+        raise CofactorError(f"no such file: {path}") from None
+    except pd.errors.EmptyDataError:
+        raise CofactorError(f"{path} is empty: expected a header row and one row per label") from None
+    except UnicodeDecodeError as error:
+        raise CofactorError(
+            f"{path} is not {encoding} text (byte {error.start}): save it as UTF-8, or name its encoding"
+        ) from None
+    except (pd.errors.ParserError, OSError, EOFError, ValueError, LookupError) as error:
+        raise CofactorError(f"{path} cannot be read as CSV: {error}") from None
+
+
+def read_truth(path: str | PathLike[str], labels: CrowdLabels, encoding: str = "utf-8-sig") -> Ints:
+    """Read the (N,) true class codes of the tasks of `labels` from a CSV file; -1 where a task is not listed.
+
+    Columns ``task`` and ``truth``. Raises `CofactorError` for tasks that nobody labelled, classes that nobody used, and
+    tasks with two truths.
+    """
+    frame = read_frame(path, encoding).drop_duplicates()
+    _check_columns(frame, ("task", "truth"))
+    task = _find(frame["task"], labels.tasks, "tasks without a single label")
+    truth = _find(frame["truth"], labels.classes, "classes that are no label")
+    twice = np.flatnonzero(np.bincount(task, minlength=labels.n_tasks) > 1)
+    if twice.size:
+        raise CofactorError(f"{path} gives two truths for tasks {listing(labels.tasks[n] for n in twice)}")
+    codes = np.full(labels.n_tasks, -1)
+    codes[task] = truth
+    return codes
+
+
+def _find(column: pd.Series[Any], ids: Sequence[Any], problem: str) -> Ints:
+    """Codes of ids as a CSV file writes them."""
+    code = pd.Index([str(known) for known in ids]).get_indexer(pd.Index(column))
+    if (code < 0).any():
+        raise CofactorError(f"{problem}: {listing(column[code < 0].unique())}")
+    return code.astype(np.int64)
+
+
+def _check_columns(frame: pd.DataFrame, columns: Sequence[str]) -> None:
+    missing = [name for name in columns if name not in frame.columns]
+    if missing:
+        raise CofactorError(
+            f"no column {listing(missing)}; found {listing(frame.columns)}: rename, or say which column is which"
+        )
+    if frame.empty:
+        raise CofactorError("no labels: the table has a header but no rows")
+
+
+def _check_present(column: pd.Series[Any], name: str) -> None:
+    bad = np.flatnonzero(column.isna())
+    if bad.size:
+        raise CofactorError(f"missing {name} in data rows {listing(bad.tolist())} (0 is the first): fill or drop them")
+
+
+def _plain_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Turn text into whole numbers if that loses nothing ("12", but not "012" or "1.0")."""
+    plain = column.dropna().str.fullmatch(r"0|-?[1-9][0-9]{0,17}")
+    return column.astype("Int64") if plain.all() and not plain.empty else column
+
+
+def _in_order(ids: Any) -> list[Any]:
+    """Sort the ids; where they cannot be compared, leave them as they came."""
+    values = pd.Series(ids).tolist()
+    try:
+        return sorted(values)
+    except TypeError:
+        return values
+
+
+def _encode(column: pd.Series[Any], ids: list[Hashable]) -> tuple[Ints, list[Hashable]]:
+    return pd.Index(ids).get_indexer(pd.Index(column)).astype(np.int64), ids
+
+
+def _encode_labels(column: pd.Series[Any], classes: list[Hashable]) -> Ints:
+    if len(set(classes)) < len(classes):
+        raise CofactorError(f"a class is named twice: {listing(classes)}")
+    code, _ = _encode(column, classes)
+    bad = np.flatnonzero(code < 0)
+    if bad.size:
+        found = (f"row {e}: {column.iloc[e]!r}" for e in bad)
+        raise CofactorError(f"labels that are not among the classes {listing(classes)}: {listing(found)}")
+    return code
+
+
+def _whole_numbers(values: ArrayLike, name: str) -> Ints:
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise CofactorError(f"{name} must be one-dimensional, got shape {array.shape}")
+    if array.dtype.kind not in "iufb":
+        raise CofactorError(f"{name} must hold integer codes, got {array.dtype}: use from_frame for other ids")
+    with np.errstate(invalid="ignore"):
+        bad = np.flatnonzero(~np.isfinite(array) | (np.floor(array) != array) | (array < 0))
+    if bad.size:
+        found = (f"row {e}: {array[e]}" for e in bad)
+        raise CofactorError(f"{name} must be whole numbers from 0, without NaN; not so in {listing(found)}")
+    return array.astype(np.int64)
+
+
+def _size(code: Ints, limit: int | None, name: str) -> int:
+    if limit is None:
+        return int(code.max()) + 1
+    bad = np.flatnonzero(code >= limit)
+    if bad.size:
+        found = (f"row {e}: {code[e]}" for e in bad)
+        raise CofactorError(f"{name} codes must be below {limit}; not so in {listing(found)}")
+    return int(limit)
+
+
+def _one_label_each(
+    task: Ints, worker: Ints, label: Ints, tasks: Sequence[Any], workers: Sequence[Any], conflicts: Conflicts
+) -> NDArray[np.intp]:
+    """Rows to keep so that each worker labels each task at most once."""
+    if conflicts not in ("error", "first", "last"):
+        raise CofactorError(f"conflicts={conflicts!r}: choose 'error', 'first' or 'last'")
+    pair = task * len(workers) + worker
+    order = np.argsort(pair, kind="stable")
+    new = np.append(True, np.diff(pair[order]) != 0)
+    if new.all():
+        return np.arange(len(pair))
+    repeats = np.flatnonzero(~new)
+    clash = repeats[label[order[repeats]] != label[order[repeats - 1]]]
+    if conflicts == "error" and clash.size:
+        pairs = dict.fromkeys((tasks[task[e]], workers[worker[e]]) for e in order[clash])
+        found = (f"task {t!r} by worker {w!r}" for t, w in pairs)
+        raise CofactorError(f"conflicting labels: {listing(found)}; keep the first or the last, or mend the data")
+    message = f"{len(repeats)} labels were given again by the same worker on the same task: one each was kept"
+    warnings.warn(message, DataWarning, stacklevel=4)
+    last = np.append(new[1:], True)
+    return np.sort(order[last if conflicts == "last" else new])
+
+
+def _check_all_labelled(labels: CrowdLabels) -> None:
+    for name, counts in (
+        ("tasks without labels", labels.table.entries_per_row),
+        ("workers without labels", labels.table.entries_per_variable),
+    ):
+        bad = np.flatnonzero(counts == 0)
+        if bad.size:
+            raise CofactorError(
+                f"{name}: {listing(bad.tolist())}; number the codes without gaps, or keep them with unlabelled='keep'"
+            )
