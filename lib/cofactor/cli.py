@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -164,9 +163,12 @@ def write_consensus(path: Path, method: Aggregator, labels: cf.CrowdLabels) -> N
         "probability": posterior[np.arange(labels.n_tasks), predicted].round(6),
         "n_labels": labels.table.entries_per_row,
     }
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=path.suffix, delete=False, newline="") as part:
+    part = path.with_name(f".{path.name}.part")
+    try:
         pd.DataFrame(columns).to_csv(part, index=False)
-    os.replace(part.name, path)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _check_output(path: Path | None, force: bool) -> None:
@@ -181,7 +183,7 @@ def _check_output(path: Path | None, force: bool) -> None:
 def _list_datasets(names: Sequence[str]) -> None:
     frame = cf.datasets()
     chosen = frame[frame["name"].isin(names)] if names else frame
-    print(chosen.to_string(index=False))
+    print(chosen.drop(columns=["title", "licence"]).assign(title=chosen["title"]).to_string(index=False))
 
 
 def _fetch_datasets(names: Sequence[str]) -> None:

@@ -21,8 +21,8 @@ METHODS: dict[str, Callable[..., Aggregator]] = {
     "RobSymNMF(w=1)-EM": partial(RobSymNMF, p=2.0, em=True),
     "DesSymNMF": DesSymNMF,
     "DesSymNMF-EM": partial(DesSymNMF, em=True),
-    "SymNMF": SymNMF,
-    "SymNMF-EM": partial(SymNMF, em=True),
+    "SymNMF(no imputation)": SymNMF,
+    "SymNMF(no imputation)-EM": partial(SymNMF, em=True),
     "MultiStart-EM": MultiStartEM,
 }
 

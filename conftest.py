@@ -1,0 +1,34 @@
+"""Rules for every test: what needs data that are not here is skipped, and said aloud; nothing hangs for ever."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["tests.nbval_tolerance"]
+
+TIMEOUT = 600  # seconds; the cells of notebooks have their own, a timeout from outside would break all later cells
+
+
+def _mirror_missing():
+    mirror = os.environ.get("COFACTOR_MIRROR", "")
+    return not (mirror and Path(mirror).is_dir())
+
+
+def pytest_collection_modifyitems(items):
+    """Skip what needs the mirror when there is none; limit the time of all but notebook cells."""
+    skip = pytest.mark.skip(reason="COFACTOR_MIRROR names no folder")
+    for item in items:
+        if item.get_closest_marker("needs_mirror") and _mirror_missing():
+            item.add_marker(skip)
+        if not hasattr(item, "cell") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(TIMEOUT))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say loudly how many data tests did not run."""
+    skipped = [report for report in terminalreporter.stats.get("skipped", []) if "needs_mirror" in report.keywords]
+    if skipped:
+        terminalreporter.section("DATA TESTS SKIPPED", sep="!", red=True, bold=True)
+        advice = "set COFACTOR_MIRROR to the folder that holds the raw files"
+        terminalreporter.write_line(f"{len(skipped)} tests on real data did NOT run: {advice}", red=True, bold=True)

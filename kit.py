@@ -1,0 +1,206 @@
+"""Everything the project does, in one command; standard library only.
+
+usage: python3 kit.py COMMAND [extra arguments]
+
+  lab        one result on the command line, then the first notebook in JupyterLab
+  test       lint, then all tests and notebooks            (extra arguments go to pytest)
+  lint       ruff, mypy and the import rules
+  notebooks  run the notebooks and store their outputs     (--check: only say what would change)
+  bench      run every benchmark in order
+
+The first command of a fresh clone creates .venv and installs the pinned versions of constraints.txt into it.
+"""
+
+from __future__ import annotations  # so that an old Python gets as far as being told
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+STAMP = VENV / "cofactor-setup.txt"
+
+# One thread: BLAS sums in an order that depends on their number, and the notebooks compare stored digits.
+REPRODUCIBLE = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+NBVAL = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=120"]
+NBVAL += ["--nbval-sanitize-with", str(ROOT / "tests" / "nbval_sanitize.cfg")]
+LAB = ["--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={ROOT}"]
+LAB += ["--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb"]
+LAB_SETTINGS = VENV / "etc" / "jupyter" / "labconfig" / "page_config.json"
+NO_NEWS = '{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}'
+
+
+# ---- set-up ----
+
+
+def set_up(*extras: str) -> None:
+    """Make .venv hold the package, its dependencies and `extras`; nothing to do when nothing changed."""
+    digest, installed = read_stamp()
+    if digest == fingerprint() and installed >= set(extras):
+        return
+    STAMP.unlink(missing_ok=True)  # an interrupted set-up must not look finished
+    wanted = sorted(installed | set(extras))
+    print("setting up .venv: this takes a minute or two the first time", file=sys.stderr, flush=True)
+    attempts = dict.fromkeys([shutil.which("uv"), None])  # pip may know a mirror or a certificate that uv does not
+    if not any(install(wanted, uv) for uv in attempts):
+        sys.exit("The set-up failed, see above. Run the same command again to retry.")
+    LAB_SETTINGS.parent.mkdir(parents=True, exist_ok=True)
+    LAB_SETTINGS.write_text(NO_NEWS, encoding="utf8")
+    STAMP.write_text("\n".join([fingerprint(), *wanted]), encoding="utf8")
+
+
+def install(extras: list[str], uv: str | None) -> bool:
+    """Install the package with `extras` into .venv, with uv or (None) with pip; whether that went well."""
+    if not usable(need_pip=uv is None):
+        create_venv(uv)
+    pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check"]
+    fast = [uv, "pip", "install", "--python", str(PYTHON), "--compile-bytecode"]
+    what = ["--quiet", "-c", "constraints.txt", "-e", f".[{','.join(extras)}]"]
+    return subprocess.run([*(fast if uv else pip), *what], cwd=ROOT, env=environment()).returncode == 0
+
+
+def read_stamp() -> tuple[str, set[str]]:
+    """What the last complete set-up left: its fingerprint and the extras it installed."""
+    if not STAMP.exists():
+        return "", set()
+    digest, *extras = STAMP.read_text(encoding="utf8").split("\n")
+    return digest, set(extras)
+
+
+def fingerprint() -> str:
+    """Hash of all that decides what is installed, and where."""
+    parts = [(ROOT / name).read_bytes() for name in ("pyproject.toml", "constraints.txt")]
+    parts += [platform.python_version().encode(), str(VENV).encode()]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def usable(need_pip: bool) -> bool:
+    """Whether .venv runs, with this Python's version."""
+    probe = "import platform; print(platform.python_version())" + ("; import pip" if need_pip else "")
+    try:
+        answer = subprocess.run([str(PYTHON), "-c", probe], capture_output=True, text=True)
+    except OSError:
+        return False
+    return answer.returncode == 0 and answer.stdout.strip() == platform.python_version()
+
+
+def create_venv(uv: str | None) -> None:
+    """Create an empty .venv, in place of any broken one."""
+    if uv:
+        shutil.rmtree(VENV, ignore_errors=True)
+        if subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, str(VENV)]).returncode == 0:
+            return
+    try:
+        import venv
+
+        venv.create(VENV, with_pip=True, clear=True)
+    except (ImportError, subprocess.CalledProcessError):
+        sys.exit(
+            "This Python cannot create virtual environments. On Debian or Ubuntu: sudo apt install python3-venv;\n"
+            "elsewhere install uv or a Python from python.org, then run the same command again."
+        )
+
+
+# ---- running things ----
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """Environment of every command: byte code is kept, the kernel chooses its plot backend, data are found."""
+    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE", "MPLBACKEND")}
+    beside = ROOT.parent / "shared" / "datasets" / "raw"
+    if "COFACTOR_MIRROR" not in env and beside.is_dir():
+        env["COFACTOR_MIRROR"] = str(beside)
+    return env | changes
+
+
+def run(*command: object, **changes: str) -> int:
+    """Run a command in the project folder; its exit code, in the shell's counting."""
+    with subprocess.Popen([str(part) for part in command], cwd=ROOT, env=environment(**changes)) as process:
+        while True:
+            try:
+                code = process.wait()
+                return code if code >= 0 else 128 - code
+            except KeyboardInterrupt:
+                continue  # the command got the same Ctrl-C and decides itself when to stop
+
+
+def python(*arguments: object, **changes: str) -> int:
+    """Run the Python of .venv."""
+    return run(PYTHON, *arguments, **changes)
+
+
+# ---- commands ----
+
+
+def lab(extra: list[str]) -> int:
+    """Main job, then JupyterLab; the token stays on."""
+    set_up("dev")
+    as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    first_result = ["-m", "cofactor", "aggregate", "bluebird"]
+    return python(*first_result) or python("-m", "jupyterlab", *LAB, *as_root, *extra)
+
+
+def lint(extra: list[str]) -> int:
+    """All static checks, stopping at the first that fails."""
+    set_up("dev")
+    return (
+        python("-m", "ruff", "check", *extra)
+        or python("-m", "ruff", "format", "--check")
+        or python("-m", "mypy")
+        or python("-c", "import sys, importlinter.cli as cli; sys.exit(cli.lint_imports(no_logo=True))")
+    )
+
+
+def test(extra: list[str]) -> int:
+    """Static checks, then pytest over tests, notebooks and the examples in docstrings."""
+    named = any((ROOT / argument.split("::")[0]).exists() for argument in extra)
+    folders = [] if named else [name for name in ("tests", "notebooks", "lib") if (ROOT / name).is_dir()]
+    # the cells of a notebook share a kernel, so parallel workers get whole files
+    parallel = ["--dist", "loadscope"] if any(argument.startswith("-n") for argument in extra) else []
+    doctest = ["--doctest-modules", "--doctest-ignore-import-errors"]
+    return lint([]) or python("-m", "pytest", *NBVAL, *doctest, *parallel, *folders, *extra, **REPRODUCIBLE)
+
+
+def notebooks(extra: list[str]) -> int:
+    """Run the notebooks and store canonical outputs."""
+    set_up("dev")
+    return python(ROOT / "tools" / "refresh_notebooks.py", *extra, **REPRODUCIBLE)
+
+
+def bench(extra: list[str]) -> int:
+    """Run the benchmarks in order, stopping at the first that fails."""
+    set_up("dev", "bench")
+    for script in sorted((ROOT / "benchmarks").glob("bench_*.py")):
+        print(f"--- {script.name}", flush=True)
+        if code := python(script, *extra):
+            return code
+    return 0
+
+
+COMMANDS = {"lab": lab, "test": test, "lint": lint, "notebooks": notebooks, "bench": bench}
+
+
+def main(arguments: list[str]) -> int:
+    """Check the Python, pick the command."""
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(__doc__.strip())
+        return 0
+    if arguments[0] not in COMMANDS:
+        print(f"unknown command {arguments[0]!r}\n\n{__doc__.strip()}", file=sys.stderr)
+        return 2
+    if sys.version_info < (3, 11):  # noqa: UP036 - this file is what an old Python meets first
+        sys.exit(f"Python 3.11 or newer is needed; this is {platform.python_version()} ({sys.executable}).")
+    try:
+        return COMMANDS[arguments[0]](arguments[1:])
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,149 @@
+"""One JupyterLab server and one Chromium for all browser tests."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 120
+RUN_SECONDS = 300
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+LAB = ["--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0"]
+LAB += ["--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None"]
+LAB += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
+CHROMIUM += ["--disable-component-update", "--no-first-run", "--force-color-profile=srgb"]
+
+OPEN = "path => jupyterapp.commands.execute('docmanager:open', {path}).then(widget => widget.context.ready)"
+RUN_ALL = """async () => {
+    const panel = jupyterapp.shell.currentWidget;
+    await panel.context.ready; await panel.sessionContext.ready;
+    await jupyterapp.commands.execute('notebook:run-all-cells');
+    const outputs = cell => [...Array(cell.outputs.length).keys()].map(i => cell.outputs.get(i));
+    return [...panel.content.model.cells].filter(cell => cell.type === 'code')
+        .filter(cell => !(cell.getMetadata('tags') ?? []).includes('raises-exception'))
+        .flatMap(outputs).filter(out => out.type === 'error').map(out => out.toJSON().evalue);
+}"""
+CLOSE_ALL = """async () => {
+    for (const widget of [...jupyterapp.shell.widgets('main')]) {
+        if (widget.context?.model) { widget.context.model.dirty = false; }
+        widget.close();
+    }
+    await jupyterapp.serviceManager.sessions.shutdownAll();
+}"""
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """Yield the system's Chromium, driven by Playwright; skip where either is missing."""
+    api = pytest.importorskip("playwright.sync_api")
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        pytest.skip("no Chromium on this machine")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, headless=True, args=CHROMIUM)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory, chromium):
+    """Yield address and token of a JupyterLab with a copy of the notebooks; the browser comes first, as it may skip."""
+    home = tmp_path_factory.mktemp("lab")
+    shutil.copytree(ROOT / "notebooks", home / "root" / "notebooks", ignore=shutil.ignore_patterns(".*"))
+    write_settings(home / "config")
+    with (home / "lab.log").open("wb") as log:
+        command = [sys.executable, "-m", "jupyterlab", *LAB, f"--ServerApp.root_dir={home / 'root'}"]
+        environment = lab_environment(home)
+        server = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT, cwd=home)
+        try:
+            yield wait_for_server(server, home)
+        finally:
+            stop(server)
+
+
+def write_settings(config):
+    """Switch off the news, and the windowing that leaves cells out of the page."""
+    settings = {
+        "labconfig/page_config.json": {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}},
+        "lab/user-settings/@jupyterlab/notebook-extension/tracker.jupyterlab-settings": {"windowingMode": "none"},
+    }
+    for name, content in settings.items():
+        (config / name).parent.mkdir(parents=True)
+        (config / name).write_text(json.dumps(content), encoding="utf8")
+
+
+def lab_environment(home):
+    """Folders of its own, so that no setting of the user matters."""
+    names = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "JUPYTER_RUNTIME_DIR": "run"}
+    names["IPYTHONDIR"] = "ipython"
+    return os.environ | {name: str(home / folder) for name, folder in names.items()}
+
+
+def wait_for_server(server, home):
+    """Return what the server says about itself once it listens."""
+    deadline = time.monotonic() + START_SECONDS
+    while server.poll() is None and time.monotonic() < deadline:
+        for path in (home / "run").glob("jpserver-*.json"):
+            try:
+                return json.loads(path.read_text(encoding="utf8"))
+            except ValueError:
+                pass  # half written
+        time.sleep(0.1)
+    pytest.fail((home / "lab.log").read_text(encoding="utf8")[-3000:])
+
+
+def stop(server):
+    """Ask the server to stop itself and its kernels."""
+    server.terminate()
+    try:
+        server.wait(15)
+    except subprocess.TimeoutExpired:
+        server.kill()
+
+
+@pytest.fixture(scope="session")
+def page(lab, chromium):
+    """Yield JupyterLab in one page: loading it costs more than opening a notebook."""
+    context = chromium.new_context(viewport={"width": 1200, "height": 900})
+    context.set_default_timeout(RUN_SECONDS * 1000)
+    page = context.new_page()
+    page.errors = []
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.goto(f"{lab['url']}lab?reset&token={lab['token']}")
+    page.wait_for_function("window.jupyterapp !== undefined")
+    page.evaluate("async () => { await jupyterapp.restored; }")
+    yield page
+    context.close()
+
+
+class OpenNotebook:
+    """A notebook in JupyterLab."""
+
+    def __init__(self, page, name):
+        self.page = page
+        page.errors.clear()
+        page.evaluate(OPEN, f"notebooks/{name}")
+
+    def run_all(self):
+        """Run every cell, wait for the last reply, and return the messages of unexpected errors."""
+        return self.page.evaluate(RUN_ALL)
+
+    def panels(self):
+        """Outputs that hold a live figure with its caption."""
+        outputs = self.page.locator(".jp-Notebook .jp-Cell-outputArea .jp-OutputArea-child")
+        return outputs.filter(has=self.page.locator(".cofactor-readout"))
+
+
+@pytest.fixture
+def open_notebook(page, tmp_path):
+    """Open a notebook by its file name; afterwards close it and stop its kernel."""
+    yield lambda name: OpenNotebook(page, name)
+    page.screenshot(path=tmp_path / "last.png")
+    page.evaluate(CLOSE_ALL)

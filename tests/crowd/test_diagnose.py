@@ -1,0 +1,101 @@
+"""The pre-flight report says what is there, what is wrong, and which methods can run."""
+
+import numpy as np
+import pytest
+
+import cofactor as cf
+from cofactor.crowd import diagnose
+
+
+def labels_of(pairs, n_classes=2, **kwargs):
+    """Every pair of workers in `pairs` labels two tasks of its own, with both classes."""
+    task, worker, label = [], [], []
+    for number, pair in enumerate(pairs):
+        for copy in range(2):
+            for m in pair:
+                task.append(2 * number + copy)
+                worker.append(m)
+                label.append(copy)
+    return cf.CrowdLabels.from_arrays(task, worker, label, n_classes=n_classes, **kwargs)
+
+
+TRIANGLE = [(0, 1), (1, 2), (0, 2)]
+
+
+def test_a_sound_crowd_passes():
+    crowd = cf.simulate.crowd(cf.simulate.dawid_skene_model(8, 2, skill=0.6, random_state=0), 500, 0.7, random_state=0)
+    report = diagnose(crowd.labels)
+    assert report.status == "pass"
+    assert report.verdict == "every method can run"
+
+
+def test_names_the_share_of_missing_pairs_both_ways():
+    four = labels_of([*TRIANGLE, (2, 3)])
+    assert diagnose(four)["missing co-occurrences"].value == "33.3% of worker pairs (50.0% of blocks with the diagonal)"
+
+
+def test_a_bipartite_graph_fails_and_the_verdict_names_the_methods_left():
+    report = diagnose(labels_of([(0, 1), (1, 2), (2, 3), (3, 0)]))
+    assert report["co-labelling cycle"].status == "fail"
+    assert report["co-labelling graph"].status == "pass"
+    assert "MV-EM" in report.verdict and "refuses (co-labelling cycle)" in report.verdict
+
+
+def test_a_disconnected_graph_fails_with_the_sizes_of_its_components():
+    report = diagnose(labels_of([*TRIANGLE, (3, 4), (4, 5), (3, 5)]))
+    assert report["co-labelling graph"].status == "fail"
+    assert report["co-labelling graph"].value == "2 components of 3, 3 workers"
+
+
+def test_the_verdict_agrees_with_what_the_methods_do():
+    for pairs in (TRIANGLE, [(0, 1), (1, 2)], [*TRIANGLE, (3, 4)]):
+        labels = labels_of(pairs)
+        refused = diagnose(labels).status == "fail"
+        try:
+            cf.crowd.METHODS["RobSymNMF"]().fit(labels)
+            assert not refused
+        except cf.NotIdentifiableError:
+            assert refused
+
+
+def test_a_worker_who_shares_no_task_is_a_warning():
+    labels = cf.CrowdLabels.from_arrays(
+        [0, 0, 1, 1, 0, 1, 2], [0, 1, 1, 2, 2, 0, 3], [0, 0, 1, 1, 0, 1, 1]
+    )
+    assert diagnose(labels)["co-labelling graph"].status == "warn"
+    assert "1 share tasks with nobody" in diagnose(labels)["co-labelling graph"].value
+
+
+def test_a_class_that_was_never_used_fails():
+    check = diagnose(labels_of(TRIANGLE, n_classes=3))["classes"]
+    assert check.status == "fail" and check.value == "never used: 2"
+
+
+def test_counts_tasks_without_labels_and_ties():
+    labels = cf.CrowdLabels.from_arrays([0, 0, 1], [0, 1, 0], [0, 1, 1], n_tasks=4, unlabelled="keep")
+    report = diagnose(labels)
+    assert "2 tasks without labels" in report["labels per task"].value
+    assert report["tied votes"].value == "75.0% of the tasks"
+
+
+def test_reach_counts_observed_and_linked_blocks():
+    path = labels_of([*TRIANGLE, (2, 3)])  # all linked but 3 with itself: one neighbour only
+    assert diagnose(path)["reach of imputation"].value == "93.8% of blocks observed or linked"
+    useless = cf.CrowdLabels.from_arrays([0, 0, 0, 1], [0, 1, 2, 0], [0, 0, 0, 1])  # no block has an inverse
+    assert diagnose(useless)["reach of imputation"].value == "66.7% of blocks observed or linked"
+
+
+def test_shows_as_text_table_and_values():
+    report = diagnose(labels_of(TRIANGLE))
+    for check in report.checks:
+        assert check.name in str(report) and check.name in report._repr_html_()
+    assert report.to_dict()["status"] == report.status
+    assert [check["name"] for check in report.to_dict()["checks"]] == [check.name for check in report.checks]
+    with pytest.raises(KeyError):
+        report["no such check"]
+
+
+def test_text_is_escaped_in_the_table():
+    frame = labels_of(TRIANGLE).to_frame().assign(label=lambda f: np.where(f["label"] == 0, "<b>", "c"))
+    labels = cf.CrowdLabels.from_frame(frame, classes=["<b>", "c", "<i>"])
+    assert "&lt;i&gt;" in diagnose(labels)._repr_html_() and "<i>" not in diagnose(labels)._repr_html_()

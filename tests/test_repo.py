@@ -1,0 +1,196 @@
+"""The repository agrees with itself: dependencies, pins, notebooks, licence, paths."""
+
+import json
+import re
+import statistics
+import subprocess
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+PYPI_NAME = {"matplotlib-base": "matplotlib", "seaborn-base": "seaborn"}  # conda name: PyPI name
+SEEDED = {"pip", "setuptools"}  # venv brings its own
+READERS_TESTS = {"pytest", "nbval"}  # of the dev extra, what a reader needs to run notebooks as tests
+HOST = re.compile(r"https?://|--(extra-)?index|--find-links")
+HOSTLESS = ["constraints.txt", "environment.yml", "pyproject.toml", "kit.py", "conftest.py", ".ci/run"]
+MACHINE_PATH = re.compile(r"(?<![\w.:/])/(?:home|root|Users|work|mnt)/\w|\b[A-Z]:\\+Users\b")
+TEXT = {".cff", ".cfg", ".css", ".html", ".ipynb", ".json", ".md", ".py", ".toml", ".txt", ".yaml", ".yml", ""}
+
+
+def text_of(name):
+    return (ROOT / name).read_text(encoding="utf8")
+
+
+def requirements(lines):
+    return {canonicalize_name(r.name): r.specifier for r in map(Requirement, lines)}
+
+
+# ---- dependencies ----
+
+
+def conda_environment():
+    """Names and versions of environment.yml, with PyPI's names; its python; its pip section."""
+    conda, pip = {}, []
+    for entry in yaml.safe_load(text_of("environment.yml"))["dependencies"]:
+        if isinstance(entry, dict):
+            pip = entry["pip"]
+        else:
+            name, version = re.fullmatch(r"([\w.-]+)\s*(.*)", entry).groups()
+            conda[PYPI_NAME.get(name, name)] = version
+    return conda, pip
+
+
+def test_environment_is_the_runtime_and_the_notebook_tests():
+    conda, pip = conda_environment()
+    runtime = requirements(PROJECT["dependencies"])
+    tests = requirements(PROJECT["optional-dependencies"]["dev"])
+    assert SpecifierSet(PROJECT["requires-python"]).contains(conda.pop("python").lstrip("="))
+    assert conda.pop("pip") == "" and pip == ["-e ."]
+    listed = {name: SpecifierSet(version) for name, version in conda.items()}
+    assert listed == runtime | {name: tests[name] for name in READERS_TESTS}
+
+
+def test_environment_uses_free_channels_only():
+    assert yaml.safe_load(text_of("environment.yml"))["channels"] == ["conda-forge", "nodefaults"]
+
+
+def pins():
+    """Pins of constraints.txt that apply to this Python and machine."""
+    listed = [Requirement(line) for line in text_of("constraints.txt").splitlines()]
+    return requirements(str(r) for r in listed if r.marker is None or r.marker.evaluate())
+
+
+def test_constraints_satisfy_every_dependency():
+    pinned = {name: str(version).removeprefix("==") for name, version in pins().items()}
+    for group in [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]:
+        for name, allowed in requirements(group).items():
+            assert allowed.contains(pinned[name]), name
+
+
+def test_constraints_hold_pins_only():
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+( ; .+)?", line) for line in text_of("constraints.txt").splitlines())
+
+
+def test_installed_is_what_is_pinned():
+    installed = {canonicalize_name(d.name): d.version for d in metadata.distributions() if d.name}
+    both = pins().keys() & installed.keys() - SEEDED
+    wrong = {name: installed[name] for name in both if not pins()[name].contains(installed[name])}
+    assert both and not wrong
+
+
+# ---- notebooks ----
+
+
+def code_cells(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.name)
+def notebook(request):
+    return nbformat.read(request.param, as_version=4)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_notebook_file_has_a_place_in_the_order_and_is_small(path):
+    assert re.fullmatch(r"\d\d_[a-z0-9_]+\.ipynb", path.name)
+    assert path.stat().st_size < 2_000_000
+
+
+def test_notebook_is_valid_and_canonical(notebook):
+    nbformat.validate(notebook)
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert "widgets" not in notebook.metadata
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_notebook_cells_have_names_of_their_own(path):
+    names = [cell["id"] for cell in json.loads(path.read_text(encoding="utf8"))["cells"]]  # nbformat would mend them
+    assert len(set(names)) == len(names)
+
+
+def test_notebook_was_run_from_top_to_bottom(notebook):
+    counts = [cell.execution_count for cell in code_cells(notebook)]
+    assert counts == list(range(1, len(counts) + 1)), "python3 kit.py notebooks"
+
+
+def test_notebook_opens_with_objectives_and_minutes(notebook):
+    first = notebook.cells[0]
+    assert first.cell_type == "markdown"
+    assert re.search(r"objectives", first.source, re.IGNORECASE)
+    assert re.search(r"\d+\s*min", first.source)
+
+
+def test_notebook_cells_are_short(notebook):
+    lengths = [len(cell.source.strip().splitlines()) for cell in code_cells(notebook)]
+    assert statistics.median(lengths) <= 5
+    assert max(lengths) <= 15
+
+
+def test_notebook_hides_no_warning_and_stores_none(notebook):
+    for cell in code_cells(notebook):
+        assert not re.search(r"(filterwarnings|simplefilter)\(\s*[\"']ignore", cell.source)
+        assert not [out for out in cell.outputs if out.get("name") == "stderr"], cell.source
+
+
+def test_notebook_stores_no_error(notebook):
+    for cell in code_cells(notebook):
+        expected = "raises-exception" in cell.metadata.get("tags", [])
+        assert expected or all(out.output_type != "error" for out in cell.outputs), cell.source
+
+
+def test_notebook_cells_are_mostly_compared(notebook):
+    exempt = {"nbval-ignore-output", "nbval-skip"}
+    tags = [set(cell.metadata.get("tags", [])) for cell in code_cells(notebook)]
+    assert sum(bool(own & exempt) for own in tags) <= len(tags) / 2
+
+
+# ---- texts ----
+
+
+def tracked_texts():
+    """Tracked text files, or none outside a clone."""
+    try:
+        answer = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("not a git clone, or no git")
+    paths = [ROOT / name for name in answer.stdout.split("\0") if name]
+    return [p for p in paths if p.suffix in TEXT and p.is_file() and p.stat().st_size < 2_000_000]
+
+
+def test_no_path_of_a_machine_in_tracked_files():
+    found = [path.name for path in tracked_texts() if MACHINE_PATH.search(path.read_text(encoding="utf8"))]
+    assert not found
+
+
+@pytest.mark.parametrize("name", HOSTLESS)
+def test_no_host_where_none_belongs(name):
+    assert not HOST.search(text_of(name))
+
+
+def test_citation_agrees_with_pyproject():
+    citation = yaml.safe_load(text_of("CITATION.cff"))
+    assert citation["title"] == f"{PROJECT['name']}: {PROJECT['description']}"
+    assert citation["version"] == PROJECT["version"] == metadata.version(PROJECT["name"])
+    assert citation["license"] == PROJECT["license"]
+    assert citation["authors"] == PROJECT["authors"]
+
+
+def test_licence_is_the_one_declared():
+    first, _, holder = text_of("LICENSE").splitlines()[:3]
+    assert first == f"{PROJECT['license']} License"
+    assert holder.endswith(PROJECT["authors"][0]["name"])
+
+
+def test_changelog_has_a_place_for_what_comes():
+    assert "## [Unreleased]" in text_of("CHANGELOG.md")
