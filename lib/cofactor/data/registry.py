@@ -1,0 +1,96 @@
+"""Which data sets there are, and where their files lie: everything that datasets/registry.toml says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tomllib
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+import pooch
+
+from cofactor.core.errors import CofactorError, listing
+
+Role = Literal["labels", "truth"]
+
+ROLES: tuple[Role, ...] = ("labels", "truth")
+PACKAGE = Path(__file__).resolve().parents[1]
+IN_WHEEL, IN_SOURCE = PACKAGE / "_datasets", PACKAGE.parents[1] / "datasets"
+DATASETS_DIR = IN_WHEEL if IN_WHEEL.is_dir() else IN_SOURCE
+
+
+@dataclass(frozen=True)
+class File:
+    """One copy of one file; without `url` it is bundled or made here, without `sha256` it is made here."""
+
+    role: Role
+    reader: str
+    name: str
+    bytes: int
+    sha256: str = ""
+    url: str = ""
+
+    @property
+    def path(self) -> Path:
+        """Where the file lies, or will lie."""
+        bundled = self.sha256 and not self.url
+        return (DATASETS_DIR / "bundled" if bundled else data_folder()) / self.name
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the registry says about one data set."""
+
+    name: str
+    title: str
+    kind: str
+    n_tasks: int
+    n_workers: int
+    n_classes: int
+    n_labels: int
+    n_truth: int
+    classes: list[str]
+    licence: str
+    redistributable: bool
+    citation: str
+    source: str
+    files: tuple[File, ...]
+    recipe: dict[str, Any] = field(default_factory=dict)
+
+    def copies(self, role: Role) -> list[File]:
+        """Copies of one file, the preferred one first."""
+        return [file for file in self.files if file.role == role]
+
+
+def entries() -> dict[str, Entry]:
+    """Read the registry: every data set by name."""
+    known = tomllib.loads((DATASETS_DIR / "registry.toml").read_text(encoding="utf8"))
+    return {name: _entry(name, fields) for name, fields in known.items()}
+
+
+def _entry(name: str, fields: dict[str, Any]) -> Entry:
+    files = tuple(File(**file) for file in fields.pop("files"))
+    entry = Entry(name=name, files=files, **fields)
+    if entry.recipe:  # named after the recipe: files made by an older one are never taken for this one's
+        mark = hashlib.sha256(json.dumps(entry.recipe, sort_keys=True).encode()).hexdigest()[:8]
+        files = tuple(replace(file, name=f"{mark}_{file.name}") for file in files)
+    return replace(entry, files=files)
+
+
+def find(name: str) -> Entry:
+    """Return what the registry says about a data set; an unknown name is a CofactorError that lists the known ones."""
+    known = entries()
+    if name not in known:
+        near = get_close_matches(str(name).lower(), known, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise CofactorError(f"no data set {name!r}: {hint}There are: {listing(known)}")
+    return known[name]
+
+
+def data_folder() -> Path:
+    """Return the folder where downloads are kept."""
+    return Path(os.environ.get("COFACTOR_DATA") or pooch.os_cache("cofactor")).expanduser()

@@ -1,0 +1,168 @@
+"""The files of data sets: found, made or downloaded, and whether they are what they should be.
+
+A file may have copies: the first that is at hand is used, else the first that can be had. Downloads go to a cache
+folder, and only what has the pinned hash gets there.
+
+    environment variable   meaning
+    COFACTOR_DATA          the cache folder, in place of the system's usual one
+    COFACTOR_MIRROR        a folder that holds the files under their registered names, used in place of the network
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from textwrap import shorten
+from typing import Any, Literal
+
+import pooch
+
+from cofactor.core.errors import DatasetUnavailableError, listing
+from cofactor.data.digits import digits_csv
+from cofactor.data.registry import ROLES, Entry, File, Role, data_folder, entries, find
+
+Status = Literal["ok", "absent", "damaged"]
+
+TIMEOUT = 30  # seconds that a server may keep silent
+
+
+def fetch(name: str) -> list[Path]:
+    """Make sure that the files of a data set are on this machine, without reading them; returns their paths.
+
+    Raises DatasetUnavailableError where `load` would.
+    """
+    entry = find(name)
+    return [locate(entry, role).path for role in ROLES]
+
+
+def verify(name: str) -> dict[str, Status]:
+    """Check the files of a data set that are on this machine against their pinned hashes; downloads nothing.
+
+    Returns file name to "ok", "absent" (never downloaded, or a copy that was not needed) or "damaged". Files that are
+    made here are made anew and compared.
+    """
+    entry = find(name)
+    made = digits_csv(entry.recipe) if entry.recipe else {}
+    return {
+        file.name: _status(file, hashlib.sha256(made[file.role]).hexdigest() if made else file.sha256)
+        for file in entry.files
+    }
+
+
+def offline(entry: Entry) -> bool:
+    """Whether a data set can be loaded without the network."""
+    return bool(entry.recipe) or all(any(map(_at_hand, entry.copies(role))) for role in ROLES)
+
+
+def locate(entry: Entry, role: Role) -> File:
+    """Return a sound copy of a file: one at hand, else made or downloaded.
+
+    Raises
+    ------
+    DatasetUnavailableError
+        No copy is to be had; the message says why for each, and what to do.
+    """
+    failures = []
+    for file in entry.copies(role):
+        if _sound(file):
+            return file
+    for file in entry.copies(role):
+        try:
+            _obtain(file, entry)
+            return file
+        except (OSError, ValueError) as error:
+            failures.append(_failure(file, error))
+    raise DatasetUnavailableError(f"data set {entry.name!r} is not to be had:\n{''.join(failures)}{_ways_out(entry)}")
+
+
+def _sound(file: File) -> bool:
+    """Whether a file is here and whole; of one made here, whose hash is not pinned, the size tells."""
+    if not file.sha256:
+        return file.path.is_file() and file.path.stat().st_size == file.bytes
+    return _status(file, file.sha256) == "ok"
+
+
+def _status(file: File, sha256: str) -> Status:
+    if not file.path.is_file():
+        return "absent"
+    try:
+        return "ok" if pooch.file_hash(str(file.path)) == sha256 else "damaged"
+    except OSError:  # a file that cannot be read is of no use either
+        return "damaged"
+
+
+def _at_hand(file: File) -> bool:
+    mirror = _mirror()
+    return _sound(file) or bool(file.url and mirror and (mirror / file.name).is_file())
+
+
+def _mirror() -> Path | None:
+    folder = os.environ.get("COFACTOR_MIRROR")
+    return Path(folder).expanduser() if folder else None
+
+
+def _obtain(file: File, entry: Entry) -> None:
+    """Make or download a file; whatever goes wrong, nothing is left under its name that was not there before."""
+    if entry.recipe:
+        made = digits_csv(entry.recipe)
+        for part in entry.files:
+            _write_whole(part.path, made[part.role])
+    elif file.url:
+        with _quiet_pooch():
+            pooch.retrieve(file.url, file.sha256, file.name, data_folder(), downloader=_downloader(file))
+    else:
+        raise FileNotFoundError(f"the bundled copy is {_status(file, file.sha256)}: reinstall cofactor")
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=path.parent) as folder:
+        part = Path(folder) / path.name
+        part.write_bytes(content)
+        os.replace(part, path)
+
+
+def _downloader(file: File) -> Callable[[str, str, Any], object]:
+    """How pooch gets the bytes: from the mirror if there is one, else by HTTP."""
+    mirror = _mirror()
+    if mirror is None:
+        return pooch.HTTPDownloader(timeout=TIMEOUT)
+    return lambda url, output, pool: shutil.copyfile(mirror / file.name, output)
+
+
+@contextmanager
+def _quiet_pooch() -> Iterator[None]:
+    """Silence pooch's news of a download that takes a second; they would end up in the output of notebooks."""
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _failure(file: File, error: Exception) -> str:
+    """One line on why a copy could not be had; a wrong hash (ValueError) is told in full."""
+    cause = str(error).rpartition("Caused by ")[2]  # requests repeats the address before it comes to the point
+    reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {shorten(cause, 200)}"
+    mirror = _mirror()
+    origin = f"the mirror {mirror}, in place of {file.url}" if mirror else file.url
+    return f"- {file.name} from {origin if file.url else file.path.parent}: {reason}\n"
+
+
+def _ways_out(entry: Entry) -> str:
+    others = [name for name, other in entries().items() if offline(other) and name != entry.name]
+    return f"""What to do, whichever fits:
+- connect to the network, unset COFACTOR_MIRROR, and call cofactor.data.fetch({entry.name!r});
+- put the file, under this name, into a folder and set COFACTOR_MIRROR to that folder;
+- if the folder for downloads, {data_folder()}, cannot be written, set COFACTOR_DATA to another;
+- if a hash is wrong, something else than the pinned file arrived (a proxy's page, perhaps): get it another way;
+- load a set that needs no network: {listing(others) or "there is no other"}.
+"""

@@ -1,0 +1,266 @@
+"""The registered sets: what the registry, the cards, the files and the published statistics say of each agrees."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cofactor as cf
+from cofactor.core.errors import CofactorError, DatasetUnavailableError
+from cofactor.crowd.base import error_rate, vote_shares
+from cofactor.data import DATASETS_DIR, fetch, storage, verify
+from cofactor.data.digits import digits_csv
+from cofactor.data.registry import ROLES, entries
+from cofactor.simulate import CLASSIFIERS
+
+REAL = ["bluebird", "dog", "rte", "trec", "web"]
+ALL = [*REAL, "digits"]
+BUNDLED = DATASETS_DIR / "bundled"
+
+
+def mirror_path(*parts):
+    return Path(os.environ["COFACTOR_MIRROR"]).parent.joinpath(*parts)
+
+
+def manifest(name):
+    return json.loads(mirror_path("manifest.json").read_text(encoding="utf8"))["sets"][name]
+
+
+def codes(labels):
+    table = labels.table
+    return pd.DataFrame({"task": table.rows, "worker": table.variables, "label": table.values})
+
+
+# ---- against the statistics and files of whoever prepared the mirror ----
+
+
+@pytest.mark.needs_mirror
+@pytest.mark.parametrize("name", REAL)
+def test_labels_and_truth_are_exactly_the_expected_ones(name):
+    data = cf.load(name)
+    expected = pd.read_csv(mirror_path("expected", f"{name}_labels.csv.gz")).sort_values(["task", "worker"])
+    pd.testing.assert_frame_equal(codes(data.labels), expected.reset_index(drop=True), check_dtype=False)
+    truth = pd.read_csv(mirror_path("expected", f"{name}_truth.csv.gz"))
+    known = np.flatnonzero(data.truth >= 0)
+    assert np.array_equal(known, np.sort(truth.task))
+    assert np.array_equal(data.truth[truth.task], truth.truth)
+
+
+@pytest.mark.needs_mirror
+@pytest.mark.parametrize("name", REAL)
+def test_statistics_are_those_of_the_manifest(name):
+    data, stats = cf.load(name), manifest(name)["stats"]
+    labels = data.labels
+    per_task, per_worker = labels.table.entries_per_row, labels.table.entries_per_variable
+    assert labels.n_tasks == stats["N_tasks_labelled"] and per_task.min() == stats["labels_per_task"]["min"]
+    assert labels.n_workers == stats["M_workers"] and per_worker.max() == stats["labels_per_worker"]["max"]
+    assert labels.n_classes == stats["K_classes"]
+    assert labels.n_labels == stats["n_labels"]
+    assert np.sum(data.truth >= 0) == stats["n_truth"]
+    assert labels.votes.sum(axis=0).tolist() == list(stats["class_counts_labels"].values())
+
+
+@pytest.mark.needs_mirror
+@pytest.mark.parametrize("name", REAL)
+def test_majority_vote_errs_as_in_the_manifest(name):
+    data, stats = cf.load(name), manifest(name)["stats"]
+    error = 100 * error_rate(vote_shares(data.labels), data.truth)
+    assert error == pytest.approx(stats["majority_vote_error_pct"]["ties_split"], abs=5.01e-4)
+
+
+@pytest.mark.needs_mirror
+def test_dog_with_the_busiest_workers_of_the_paper():
+    data, paper = cf.load("dog"), manifest("dog")["paper_check"]
+    labels = data.labels.busiest_workers(52)
+    assert labels.workers == paper["workers_top52_0based"]
+    assert labels.n_labels == paper["labels_kept"]
+    # manifest.json, dog, paper_check.majority_vote: 17.906 %, in the paper 17.91
+    assert 100 * error_rate(vote_shares(labels), data.truth) == pytest.approx(17.906, abs=5e-4)
+
+
+@pytest.mark.needs_mirror
+@pytest.mark.parametrize("name", REAL)
+def test_registry_pins_what_the_manifest_says(name):
+    raw = {(r["mirror"], r["url"], r["sha256"], r["bytes"]) for r in manifest(name)["raw"]}
+    assert {(f.name, f.url, f.sha256, f.bytes) for f in entries()[name].files if f.url} == raw
+
+
+@pytest.mark.needs_mirror
+@pytest.mark.parametrize("name", REAL)
+def test_every_copy_reads_as_the_same_set(name, monkeypatch):
+    first = cf.load(name)
+    monkeypatch.setattr(storage, "_sound", lambda file: False)
+    for source in ("shahanaibrahimosu", "zhangyuc"):
+        monkeypatch.setattr("cofactor.data.registry.Entry.copies", copies_from(source))
+        again = cf.load(name)
+        pd.testing.assert_frame_equal(codes(again.labels), codes(first.labels))
+        assert np.array_equal(again.truth, first.truth)
+
+
+def copies_from(source):
+    return lambda entry, role: [f for f in entry.files if f.role == role and f.name.startswith(source)]
+
+
+@pytest.mark.needs_mirror
+@pytest.mark.parametrize("name", REAL)
+def test_fetched_files_verify(name):
+    paths = fetch(name)
+    assert {verify(name)[path.name] for path in paths} == {"ok"}
+
+
+# ---- without network and mirror ----
+
+
+def test_bundled_set_needs_neither_network_nor_cache(data):
+    bluebird = cf.load("bluebird")
+    assert (bluebird.labels.n_tasks, bluebird.labels.n_workers, bluebird.labels.n_classes) == (108, 39, 2)
+    # the datasets card: 26 of 108
+    assert error_rate(vote_shares(bluebird.labels), bluebird.truth) == pytest.approx(26 / 108)
+    assert not data.exists()
+
+
+def test_bundled_files_verify():
+    sound = [name for name, status in verify("bluebird").items() if status == "ok"]
+    assert sound == ["bluebird_labels.csv.gz", "bluebird_truth.csv.gz"]
+
+
+def test_damaged_bundled_file_is_told(monkeypatch, tmp_path):
+    for path in [DATASETS_DIR / "registry.toml", *BUNDLED.glob("*.gz")]:
+        target = tmp_path / path.relative_to(DATASETS_DIR)
+        target.parent.mkdir(exist_ok=True)
+        target.write_bytes(path.read_bytes())
+    labels = tmp_path / "bundled" / "bluebird_labels.csv.gz"
+    labels.write_bytes(labels.read_bytes()[:-1])
+    monkeypatch.setattr("cofactor.data.registry.DATASETS_DIR", tmp_path)
+    monkeypatch.setenv("COFACTOR_MIRROR", str(tmp_path / "nowhere"))
+    assert verify("bluebird")["bluebird_labels.csv.gz"] == "damaged"
+    with pytest.raises(DatasetUnavailableError, match="the bundled copy is damaged: reinstall"):
+        cf.load("bluebird")
+
+
+@pytest.mark.parametrize("path", sorted(BUNDLED.glob("*.gz")), ids=lambda path: path.name)
+def test_bundled_files_are_packed_reproducibly(path):
+    content = path.read_bytes()
+    assert content[3:8] == bytes(5), "flags (no file name) and time of the gzip header are zero"
+    assert gzip.decompress(content).isascii()
+
+
+def test_only_what_may_be_redistributed_is_bundled():
+    owned = {f.name for e in entries().values() if e.redistributable for f in e.files}
+    assert {path.name for path in BUNDLED.glob("*.gz")} <= owned
+    assert "Copyright (c) 2011-2012 Peter Welinder" in (BUNDLED / "LICENCE-bluebird.txt").read_text(encoding="utf8")
+
+
+def test_unknown_name_lists_the_known_ones_and_guesses():
+    with pytest.raises(CofactorError, match=r"no data set 'Bluebrid': did you mean 'bluebird'\?") as caught:
+        cf.load("Bluebrid")
+    assert all(name in str(caught.value) for name in ALL)
+    for function in (fetch, verify):
+        with pytest.raises(CofactorError, match="no data set 'xyzzy': There are"):
+            function("xyzzy")
+
+
+# ---- the set that is made on first use ----
+
+
+def test_digits_is_the_same_whenever_it_is_made():
+    recipe = entries()["digits"].recipe
+    made = digits_csv(recipe)
+    assert made == digits_csv(recipe)
+    assert made != digits_csv(recipe | {"random_state": recipe["random_state"] + 1})
+
+
+def test_digits_is_made_once_and_kept(data, monkeypatch):
+    first = cf.load("digits")
+    assert set(verify("digits").values()) == {"ok"}
+    monkeypatch.setattr(storage, "digits_csv", lambda recipe: pytest.fail("made again"))
+    again = cf.load("digits")
+    pd.testing.assert_frame_equal(codes(again.labels), codes(first.labels))
+    assert len(list(data.iterdir())) == 2
+
+
+def test_digits_is_what_the_registry_says():
+    digits, entry = cf.load("digits"), entries()["digits"]
+    labels = digits.labels
+    assert (labels.n_tasks, labels.n_workers, labels.n_classes) == (entry.n_tasks, entry.n_workers, entry.n_classes)
+    assert (labels.n_labels, np.sum(digits.truth >= 0)) == (entry.n_labels, entry.n_truth)
+    assert labels.workers == list(CLASSIFIERS)
+    assert {f.name: f.path.stat().st_size for f in entry.files} == {f.name: f.bytes for f in entry.files}
+
+
+def test_digits_leaves_something_to_learn():
+    digits = cf.load("digits")
+    assert 0.05 < error_rate(vote_shares(digits.labels), digits.truth) < 0.5
+
+
+def test_digits_truncated_or_changed_in_the_cache(data):
+    labels, _ = fetch("digits")
+    whole = labels.read_bytes()
+    labels.write_bytes(whole.replace(b",0\n", b",1\n", 1))
+    assert verify("digits")[labels.name] == "damaged"
+    labels.write_bytes(whole[:100])
+    assert cf.load("digits").labels.n_labels == entries()["digits"].n_labels
+    assert labels.read_bytes() == whole
+
+
+def test_another_recipe_makes_another_file(register):
+    before = entries()["digits"]
+    text = (DATASETS_DIR / "registry.toml").read_text(encoding="utf8")
+    register(text.replace("random_state = 0", "random_state = 1"))
+    assert {f.name for f in before.files}.isdisjoint(f.name for f in entries()["digits"].files)
+
+
+# ---- registry, list and cards ----
+
+
+def test_list_agrees_with_what_is_loaded():
+    listed = cf.datasets().set_index("name")
+    assert list(listed.index) == ALL
+    for name in ("bluebird", "digits"):
+        row, labels = listed.loc[name], cf.load(name).labels
+        assert (row.tasks, row.workers, row.classes) == (labels.n_tasks, labels.n_workers, labels.n_classes)
+        assert row.labels == labels.n_labels
+        assert row["size"] == sum(path.stat().st_size for path in fetch(name))
+    assert listed.offline.to_dict() == {name: name in ("bluebird", "digits") for name in ALL}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_entry_is_complete(name):
+    entry = entries()[name]
+    assert len(entry.classes) == entry.n_classes
+    assert entry.citation and entry.licence and entry.source
+    assert all(entry.copies(role) for role in ROLES)
+    assert all(len(file.sha256) == 64 for file in entry.files) or entry.recipe
+    # a branch can move under a pinned hash, a commit cannot
+    assert all(
+        file.url.startswith("https://") and len(file.url.split("/")[5]) == 40 for file in entry.files if file.url
+    )
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_card_agrees_with_the_registry(name):
+    entry = entries()[name]
+    card = (DATASETS_DIR / "cards" / f"{name}.md").read_text(encoding="utf8")
+    facts = {
+        "tasks": f"{entry.n_tasks}, true class known for {entry.n_truth}",
+        "workers": entry.n_workers,
+        "classes": f"{entry.n_classes}: {', '.join(entry.classes)}",
+        "labels": entry.n_labels,
+        "size": f"{sum(entry.copies(role)[0].bytes for role in ROLES)} bytes",
+        "licence": entry.licence,
+        "may be redistributed": "yes" if entry.redistributable else "unclear",
+        "source": entry.source,
+    }
+    assert card.startswith(f"# {entry.title}\n")
+    assert [line for line in card.splitlines() if line.startswith("| ") and line != "| | |"] == [
+        f"| {name} | {fact} |" for name, fact in facts.items()
+    ]
+    assert f"## Cite\n{entry.citation}\n" in card
+
+
+def test_every_set_has_a_card_and_every_card_a_set():
+    assert {path.stem for path in (DATASETS_DIR / "cards").glob("*.md")} == set(entries())
