@@ -59,9 +59,7 @@ def test_the_verdict_agrees_with_what_the_methods_do():
 
 
 def test_a_worker_who_shares_no_task_is_a_warning():
-    labels = cf.CrowdLabels.from_arrays(
-        [0, 0, 1, 1, 0, 1, 2], [0, 1, 1, 2, 2, 0, 3], [0, 0, 1, 1, 0, 1, 1]
-    )
+    labels = cf.CrowdLabels.from_arrays([0, 0, 1, 1, 0, 1, 2], [0, 1, 1, 2, 2, 0, 3], [0, 0, 1, 1, 0, 1, 1])
     assert diagnose(labels)["co-labelling graph"].status == "warn"
     assert "1 share tasks with nobody" in diagnose(labels)["co-labelling graph"].value
 

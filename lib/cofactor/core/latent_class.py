@@ -74,7 +74,7 @@ class LatentClassModel:
         return model
 
     def _store(self, prior: Floats, stacked: Floats, sizes: Ints) -> None:
-        self.prior, self.stacked, self.sizes = prior, stacked, sizes
+        self.prior, self.stacked, self.sizes = prior.view(), stacked.view(), sizes
         for array in (self.prior, self.stacked):
             array.setflags(write=False)
 
@@ -107,7 +107,7 @@ class LatentClassModel:
                 f"the table has {table.n_variables} variables with {table.sizes.sum()} values in all, "
                 f"the model {self.n_variables} with {self.sizes.sum()}: use the table it was fitted on, or one like it"
             )
-        log_prior = np.log(np.maximum(self.prior, FLOOR))
+        log_prior = np.log(self.prior, where=self.prior > 0, out=np.full(self.n_classes, -np.inf))
         return table.indicator @ np.log(np.maximum(self.stacked, FLOOR)) + log_prior
 
     def explain(self, table: CategoricalTable) -> tuple[Floats, Floats]:
@@ -130,7 +130,7 @@ class LatentClassModel:
         return map_class(self.posterior(table), self.prior)
 
     def log_likelihood(self, table: CategoricalTable) -> float:
-        """Return the sum over rows of log Pr(what was observed), in nats; probabilities floored at 1e-12."""
+        """Return the sum over rows of log Pr(what was observed), in nats; conditionals floored at 1e-12."""
         return float(self.explain(table)[1].sum())
 
     def reorder(self, order: ArrayLike) -> LatentClassModel:

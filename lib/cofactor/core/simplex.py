@@ -72,12 +72,13 @@ def project_to_simplex(V: ArrayLike) -> Floats:
     array([[0.],
            [1.]])
     """
-    V = np.asarray(V, dtype=np.float64)
-    if V.ndim != 2 or V.size == 0 or not np.isfinite(V).all():
-        raise CofactorError(f"expected a non-empty matrix of finite numbers, one point per column; got shape {V.shape}")
-    falling = -np.sort(-V, axis=0)
+    points = np.asarray(V, dtype=np.float64)
+    if points.ndim != 2 or points.size == 0 or not np.isfinite(points).all():
+        raise CofactorError(f"expected a non-empty matrix of finite numbers, one point per column: {points.shape}")
+    points = points - points.max(axis=0)  # the projection does not change, and large entries do not swallow the one
+    falling = -np.sort(-points, axis=0)
     excess = np.cumsum(falling, axis=0) - 1.0
-    ranks = np.arange(1, len(V) + 1)[:, None]
+    ranks = np.arange(1, len(points) + 1)[:, None]
     support = np.sum(falling * ranks > excess, axis=0)
-    threshold = excess[support - 1, np.arange(V.shape[1])] / support
-    return np.maximum(V - threshold, 0.0)
+    threshold = excess[support - 1, np.arange(points.shape[1])] / support
+    return np.maximum(points - threshold, 0.0)

@@ -60,6 +60,10 @@ class CategoricalTable:
         row, variable = np.nonzero(codes != MISSING)
         if sizes is None:
             sizes = np.maximum(codes.max(axis=0, initial=MISSING) + 1, 1)
+        if np.shape(sizes) != codes.shape[1:]:
+            raise CofactorError(
+                f"{codes.shape[1]} variables need as many sizes; got an array of shape {np.shape(sizes)}"
+            )
         self._store(row, variable, codes[row, variable], np.asarray(sizes, dtype=np.int64), len(codes))
 
     @classmethod
@@ -183,7 +187,10 @@ class CategoricalTable:
 
 
 def _integer_codes(values: ArrayLike, ndim: int = 2) -> Ints:
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise CofactorError("rows of different lengths: mark missing entries with -1") from None
     if array.ndim != ndim:
         raise CofactorError(f"expected {ndim} dimension(s), got an array of shape {array.shape}")
     if array.size and array.dtype.kind not in "iu":

@@ -61,6 +61,7 @@ class SymNMF(Aggregator):
         self.min_common = min_common
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
+        _require_used_classes(labels)
         cooc = Cooccurrences.from_moments(pairwise_moments(labels.table), self.min_common)
         cooc.require_identifiable(labels.workers)
         informative = _informative(cooc, labels)
@@ -192,6 +193,15 @@ class MultiStartEM(Aggregator):
             names = listing(start.name for start in refused)
             message = f"started without {names}: {refused[0].refusal}"
             warnings.warn(message, DataWarning, stacklevel=3)
+
+
+def _require_used_classes(labels: CrowdLabels) -> None:
+    never = [labels.classes[k] for k in np.flatnonzero(labels.votes.sum(axis=0) == 0)]
+    if never:
+        raise CofactorError(
+            f"more classes ({labels.n_classes}) than the co-occurrences have rank: no label is of class "
+            f"{listing(never)}; leave it out, or use MV-EM or MajorityVote"
+        )
 
 
 def _informative(cooc: Cooccurrences, labels: CrowdLabels) -> NDArray[np.bool_]:

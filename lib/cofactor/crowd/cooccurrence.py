@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
@@ -74,13 +75,15 @@ class Cooccurrences:
         if len(sizes) > 1:
             raise CofactorError(f"annotators must share one set of classes, found alphabets of size {listing(sizes)}")
         K = int(sizes[0])
-        counts = moments.counts.tobsr(blocksize=(K, K))
-        counts.sort_indices()
-        n = counts.data.sum(axis=(1, 2)).astype(np.float64)
+        pairs = moments.n_joint.astype(np.float64)
         if min_common is None:
-            min_common = THIN + 1 if n.size and np.median(n) >= DENSE else 1
-        blocks = counts.data / n[:, None, None]
-        return cls(counts.indptr.astype(np.int64), counts.indices.astype(np.int64), blocks, n)._keep(n >= min_common)
+            min_common = THIN + 1 if pairs.nnz and np.median(pairs.data) >= DENSE else 1
+        pairs.data[pairs.data < min_common] = 0
+        pairs.eliminate_zeros()
+        indptr, indices, n = pairs.indptr.astype(np.int64), pairs.indices.astype(np.int64), pairs.data
+        counts = moments.counts
+        blocks = _joint_frequencies(counts.indptr, counts.indices, counts.data, indptr, indices, n, K)
+        return cls(indptr, indices, blocks, n)
 
     @classmethod
     def from_model(cls, model: LatentClassModel, observed: ArrayLike | None = None) -> Cooccurrences:
@@ -95,10 +98,6 @@ class Cooccurrences:
         A = np.stack(model.conditionals)
         blocks = np.einsum("eif,f,ejf->eij", A[rows], model.prior, A[pattern.indices])
         return cls(pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64), blocks, np.ones(len(rows)))
-
-    def _keep(self, kept: NDArray[np.bool_]) -> Cooccurrences:
-        indptr = np.concatenate([[0], np.cumsum(kept)])[self.indptr]
-        return Cooccurrences(indptr, self.indices[kept], self.blocks[kept], self.n[kept])
 
     @property
     def n_workers(self) -> int:
@@ -184,3 +183,22 @@ class Cooccurrences:
                 "task. Such data is fitted perfectly by wrong models. One shared task within a team mends it; "
                 "MV-EM and MajorityVote still run"
             )
+
+
+@njit(cache=True)
+def _joint_frequencies(
+    counts_indptr: Ints, counts_indices: Ints, counts: Ints, indptr: Ints, indices: Ints, n: Floats, K: int
+) -> Floats:
+    """Spread sparse counts over the (E, K, K) blocks of a pattern of pairs, divided by n; other pairs are left out."""
+    blocks = np.zeros((len(indices), K, K))
+    position = np.full(len(indptr) - 1, -1)
+    for m in range(len(indptr) - 1):
+        position[:] = -1
+        for e in range(indptr[m], indptr[m + 1]):
+            position[indices[e]] = e
+        for i in range(K):
+            for c in range(counts_indptr[m * K + i], counts_indptr[m * K + i + 1]):
+                e = position[counts_indices[c] // K]
+                if e >= 0:
+                    blocks[e, i, counts_indices[c] % K] = counts[c] / n[e]
+    return blocks

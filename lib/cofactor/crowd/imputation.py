@@ -94,14 +94,24 @@ def designated_imputation(cooc: Cooccurrences, n_references: int | None = None) 
     errs as 1/s^2, so that nearly singular blocks need no threshold; no SVD of stacked blocks is needed.
     """
     _check_budget(cooc.n_workers * cooc.n_classes)
-    K, references = cooc.n_classes, _references(cooc, n_references)
+    references = _references(cooc, n_references)
     inverses, weights = _weighted_inverses(cooc, references)
-    weighted = cooc.sparse()
-    weighted.data = weighted.data * cooc.n[:, None, None]
-    columns = (references[:, None] * K + np.arange(K)).ravel()
-    links = weighted.tocsr()[:, columns].toarray()
+    links = _links(cooc, references)
     X = (links @ inverses) @ links.T
-    return _complete(X, _linked(cooc, references, weights), cooc)
+    reached = _linked(cooc, references, weights)
+    _complete(X, reached, cooc.indptr, cooc.indices, cooc.blocks)
+    return Imputed(X, reached)
+
+
+def _links(cooc: Cooccurrences, references: Ints) -> Floats:
+    """The (M K, B K) matrix of blocks n_ml R_ml, l a reference; zero where unobserved."""
+    K, B = cooc.n_classes, len(references)
+    position = np.full(cooc.n_workers, -1)
+    position[references] = np.arange(B)
+    e = np.flatnonzero(position[cooc.indices] >= 0)
+    links = np.zeros((cooc.n_workers, K, B, K))
+    links[cooc.rows[e], :, position[cooc.indices[e]], :] = cooc.blocks[e] * cooc.n[e, None, None]
+    return links.reshape(-1, B * K)
 
 
 def reachable_blocks(cooc: Cooccurrences, n_references: int | None = None) -> NDArray[np.bool_]:
@@ -145,18 +155,35 @@ def _weighted_inverses(cooc: Cooccurrences, references: Ints) -> tuple[Floats, F
     return P.reshape(B * K, B * K), w
 
 
-def _complete(X: Floats, reachable: NDArray[np.bool_], cooc: Cooccurrences) -> Imputed:
-    """Scale the raw blocks, make them symmetric, put the observed ones in place."""
-    M, K = cooc.n_workers, cooc.n_classes
-    np.maximum(X, 0, out=X)
-    X[:] = (X + X.T) / 2
-    blocks = X.reshape(M, K, M, K)
-    total = blocks.sum(axis=(1, 3))
-    reachable = reachable & (total > 0)
-    blocks *= np.where(reachable, 1 / np.where(total > 0, total, 1), 0)[:, None, :, None]
-    blocks[cooc.rows, :, cooc.indices, :] = cooc.blocks
-    reachable[cooc.rows, cooc.indices] = True
-    return Imputed(X, reachable)
+@njit(cache=True)
+def _complete(X: Floats, reached: NDArray[np.bool_], indptr: Ints, indices: Ints, blocks: Floats) -> None:
+    """Clip, make symmetric and scale the raw blocks, then put the observed ones in place; all without a second X."""
+    M, K = len(indptr) - 1, blocks.shape[1]
+    for m in range(M):
+        for j in range(m, M):
+            reached[m, j] = reached[j, m] = _scale_pair(X, m * K, j * K, K, reached[m, j])
+        for e in range(indptr[m], indptr[m + 1]):
+            j = indices[e]
+            X[m * K : m * K + K, j * K : j * K + K] = blocks[e]
+            reached[m, j] = True
+
+
+@njit(cache=True)
+def _scale_pair(X: Floats, row: int, column: int, K: int, reachable: bool) -> bool:
+    """Clip and average a block and its mirror image, scale both to sum to one; zero where unreachable or empty."""
+    total = 0.0
+    for i in range(row, row + K):
+        for k in range(column, column + K):
+            mean = (max(X[i, k], 0.0) + max(X[k, i], 0.0)) / 2
+            total += mean
+            X[i, k] = X[k, i] = mean
+    scale = 1 / total if reachable and total > 0 else 0.0
+    for i in range(row, row + K):
+        for k in range(column, column + K):
+            X[i, k] *= scale
+            if row != column:
+                X[k, i] *= scale
+    return scale > 0
 
 
 def _check_budget(size: int) -> None:
@@ -208,6 +235,11 @@ def robust_imputation(
     result : Result
         `objective` is the criterion above after each sweep; it never rises.
 
+    Raises
+    ------
+    CofactorError
+        p is out of range.
+
     Cost
     ----
     O(|Omega| K^3) time per sweep, O(M K^2) memory beyond the blocks.
@@ -219,6 +251,8 @@ def robust_imputation(
     exact minimiser instead of projected gradient steps; the start is the majority vote instead of random, which also
     fixes the naming of classes. `tests/oracles` holds the slow version.
     """
+    if not 0 < p <= 2:
+        raise CofactorError(f"p={p}: choose 0 < p <= 2 (1 is the robust criterion, 2 least squares)")
     U = np.ascontiguousarray(start, dtype=np.float64).copy()
     history = History("robust imputation", max_iter, tol, verbose)
     for _ in history:
@@ -255,21 +289,43 @@ def _criterion(indptr: Ints, indices: Ints, blocks: Floats, n: Floats, U: Floats
 
 @njit(cache=True)
 def _sweep(indptr: Ints, indices: Ints, blocks: Floats, n: Floats, U: Floats, p: float) -> None:
-    """Update every U_m in place: G = sum_j w_mj U_j'U_j, B = sum_j w_mj R_mj U_j, then the ball-constrained fit."""
+    """Update every U_m in place: G = sum_j w_mj U_j'U_j, B = sum_j w_mj R_mj U_j, then the ball-constrained fit.
+
+    With V = R_mj U_j and the kept Gram matrices S_j = U_j'U_j, ||R_mj - U_m U_j'||^2 is
+    ||R_mj||^2 - 2 <V, U_m> + <S_m, S_j>, so that one product of K x K matrices per block serves residual and B.
+    """
     K = U.shape[1]
+    S, V = np.empty_like(U), np.empty((K, K))
+    for m in range(len(U)):
+        S[m] = U[m].T @ U[m]
     for m in range(len(indptr) - 1):
         G, B = np.zeros((K, K)), np.zeros((K, K))
         for e in range(indptr[m], indptr[m + 1]):
-            Uj, R, w = U[indices[e]], blocks[e], n[e]
-            if p != 2:
-                w = n[e] ** (p / 2) * (_squared_residual(R, U[m], Uj) + SMOOTHING) ** (p / 2 - 1)
+            j, residual = indices[e], 0.0
             for a in range(K):
                 for b in range(K):
+                    V[a, b] = 0.0
                     for k in range(K):
-                        G[a, b] += w * Uj[k, a] * Uj[k, b]
-                        B[a, b] += w * R[a, k] * Uj[k, b]
+                        V[a, b] += blocks[e, a, k] * U[j, k, b]
+                    residual += blocks[e, a, b] ** 2 - 2 * V[a, b] * U[m, a, b] + S[m, a, b] * S[j, a, b]
+            w = _weight(n[e], max(residual, 0.0), p)
+            for a in range(K):
+                for b in range(K):
+                    G[a, b] += w * S[j, a, b]
+                    B[a, b] += w * V[a, b]
         if indptr[m + 1] > indptr[m]:
             U[m] = _fit_in_ball(G, B)
+            S[m] = U[m].T @ U[m]
+
+
+@njit(cache=True)
+def _weight(n: float, residual: float, p: float) -> float:
+    """n^(p/2) (residual + xi)^(p/2 - 1), without powers, which take long, for p = 1 and 2."""
+    if p == 2:
+        return n
+    if p == 1:
+        return np.sqrt(n / (residual + SMOOTHING))
+    return n ** (p / 2) * (residual + SMOOTHING) ** (p / 2 - 1)
 
 
 @njit(cache=True)

@@ -6,7 +6,11 @@ share the K classes.
 
 from __future__ import annotations
 
+import lzma
+import tarfile
 import warnings
+import zipfile
+import zlib
 from collections.abc import Hashable, Sequence
 from functools import cached_property
 from os import PathLike
@@ -21,6 +25,10 @@ from cofactor.core.tables import CategoricalTable, Ints
 
 Conflicts = Literal["error", "first", "last"]
 COLUMNS = ("task", "worker", "label")
+UNREADABLE = (
+    *(pd.errors.ParserError, pd.errors.ParserWarning, OSError, EOFError, ValueError, LookupError),
+    *(zipfile.BadZipFile, lzma.LZMAError, tarfile.TarError, zlib.error),
+)
 NO_LABEL = ("", "nan", "NaN", "NA", "N/A")  # how a missing label reads in a CSV file
 
 
@@ -84,11 +92,12 @@ class CrowdLabels:
         _check_columns(frame, columns)
         for name in columns:
             _check_present(frame[name], name)
-        chosen = list(classes) if classes is not None else _in_order(frame[label].unique())
-        task_code, tasks = _encode(frame[task], _in_order(frame[task].unique()))
-        worker_code, workers = _encode(frame[worker], _in_order(frame[worker].unique()))
-        label_code = _encode_labels(frame[label], chosen)
-        return cls._assemble((task_code, worker_code, label_code), (tasks, workers, chosen), conflicts)
+        ids = [_distinct(frame[name], name) for name in columns]
+        if classes is not None:
+            _check_classes(frame[label], list(classes))
+            ids[2] = list(classes)
+        codes = [_encode(frame[name], known) for name, known in zip(columns, ids, strict=True)]
+        return cls._assemble(codes, ids, conflicts)
 
     @classmethod
     def from_csv(
@@ -242,7 +251,8 @@ class CrowdLabels:
 def read_frame(path: str | PathLike[str], encoding: str = "utf-8-sig") -> pd.DataFrame:
     """Read a CSV file as text, nothing interpreted; every way in which that fails is one `CofactorError`."""
     try:
-        return pd.read_csv(path, dtype=str, keep_default_na=False, encoding=encoding)
+        with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):  # rows that are too long
+            return pd.read_csv(path, dtype=str, keep_default_na=False, encoding=encoding, index_col=False)
     except FileNotFoundError:
         raise CofactorError(f"no such file: {path}") from None
     except pd.errors.EmptyDataError:
@@ -251,7 +261,7 @@ def read_frame(path: str | PathLike[str], encoding: str = "utf-8-sig") -> pd.Dat
         raise CofactorError(
             f"{path} is not {encoding} text (byte {error.start}): save it as UTF-8, or name its encoding"
         ) from None
-    except (pd.errors.ParserError, OSError, EOFError, ValueError, LookupError) as error:
+    except UNREADABLE as error:
         raise CofactorError(f"{path} cannot be read as CSV: {error}") from None
 
 
@@ -287,6 +297,9 @@ def _check_columns(frame: pd.DataFrame, columns: Sequence[str]) -> None:
         raise CofactorError(
             f"no column {listing(missing)}; found {listing(frame.columns)}: rename, or say which column is which"
         )
+    twice = [name for name in columns if list(frame.columns).count(name) > 1]
+    if twice:
+        raise CofactorError(f"more than one column is called {listing(twice)}: rename all but one")
     if frame.empty:
         raise CofactorError("no labels: the table has a header but no rows")
 
@@ -303,28 +316,30 @@ def _plain_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
     return column.astype("Int64") if plain.all() and not plain.empty else column
 
 
-def _in_order(ids: Any) -> list[Any]:
-    """Sort the ids; where they cannot be compared, leave them as they came."""
-    values = pd.Series(ids).tolist()
+def _distinct(column: pd.Series[Any], name: str) -> list[Any]:
+    """Return the distinct ids, sorted; where they cannot be compared, as they came."""
     try:
-        return sorted(values)
+        ids = list(dict.fromkeys(column.tolist()))
+    except TypeError as error:
+        raise CofactorError(f"{name} holds values that cannot serve as ids: {error}") from None
+    try:
+        return sorted(ids)
     except TypeError:
-        return values
+        return ids
 
 
-def _encode(column: pd.Series[Any], ids: list[Hashable]) -> tuple[Ints, list[Hashable]]:
-    return pd.Index(ids).get_indexer(pd.Index(column)).astype(np.int64), ids
+def _encode(column: pd.Series[Any], ids: list[Hashable]) -> Ints:
+    code = {known: number for number, known in enumerate(ids)}
+    return np.array([code[value] for value in column.tolist()], dtype=np.int64)
 
 
-def _encode_labels(column: pd.Series[Any], classes: list[Hashable]) -> Ints:
+def _check_classes(column: pd.Series[Any], classes: list[Hashable]) -> None:
     if len(set(classes)) < len(classes):
         raise CofactorError(f"a class is named twice: {listing(classes)}")
-    code, _ = _encode(column, classes)
-    bad = np.flatnonzero(code < 0)
-    if bad.size:
-        found = (f"row {e}: {column.iloc[e]!r}" for e in bad)
-        raise CofactorError(f"labels that are not among the classes {listing(classes)}: {listing(found)}")
-    return code
+    known = set(classes)
+    bad = [f"row {e}: {value!r}" for e, value in enumerate(column.tolist()) if value not in known]
+    if bad:
+        raise CofactorError(f"labels that are not among the classes {listing(classes)}: {listing(bad)}")
 
 
 def _whole_numbers(values: ArrayLike, name: str) -> Ints:

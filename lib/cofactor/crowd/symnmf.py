@@ -31,6 +31,7 @@ from cofactor.core.simplex import normalize_blocks
 Floats = NDArray[np.float64]
 Shift = float | Callable[[int], float]
 
+DENSE_SIZE = 400  # up to here all eigenpairs at once are as fast as Lanczos, and never fail to converge
 RANK = 1e-8  # a square root whose smallest singular value is below this share of the largest has lower rank
 
 
@@ -53,16 +54,12 @@ def square_root(X: Floats | sparray, n_classes: int) -> Floats:
 
     Cost
     ----
-    O(nonzeros of X times K) for each of a few dozen Lanczos steps.
+    O((M K)^3) up to a few hundred rows; above, O(nonzeros of X times K) for each of a few dozen Lanczos steps.
     """
-    size = X.shape[0]
-    start = np.ones(size)  # a fixed start: the same result in every run
-    values, vectors = linalg.eigsh(X, k=min(n_classes, size - 1), which="LA", v0=start)
-    values, vectors = values[::-1], vectors[:, ::-1]
-    positive = int(np.sum(values > RANK**2 * values[0]))
+    values, vectors, lowest = _top_eigenpairs(X, n_classes)
+    positive = int(np.sum(values > max(RANK**2 * values[0], 0)))
     if positive < n_classes:
         _refuse_rank(positive, n_classes)
-    lowest = linalg.eigsh(X, k=1, which="SA", v0=start, return_eigenvectors=False)[0]
     if values[-1] <= -lowest:
         message = (
             f"eigenvalue {n_classes} of the co-occurrences is {values[-1]:.3g}, the lowest {lowest:.3g}: "
@@ -70,6 +67,19 @@ def square_root(X: Floats | sparray, n_classes: int) -> Floats:
         )
         warnings.warn(message, DataWarning, stacklevel=2)
     return _upright(vectors * np.sqrt(values))
+
+
+def _top_eigenpairs(X: Floats | sparray, count: int) -> tuple[Floats, Floats, float]:
+    """Return the `count` largest eigenvalues (falling), their eigenvectors, and the lowest eigenvalue."""
+    size = X.shape[0]
+    if size <= DENSE_SIZE:
+        values, vectors = np.linalg.eigh(X if isinstance(X, np.ndarray) else X.toarray())
+        return values[::-1][:count], vectors[:, ::-1][:, :count], float(values[0])
+    start = np.random.default_rng(0).standard_normal(size)  # fixed: the same result in every run
+    values, vectors = linalg.eigsh(X, k=count, which="LA", v0=start)
+    # only its size matters: three digits take half the steps
+    lowest = linalg.eigsh(X, k=1, which="SA", v0=start, tol=1e-3, return_eigenvectors=False)[0]
+    return values[::-1], vectors[:, ::-1], float(lowest)
 
 
 def require_rank(U: Floats) -> None:

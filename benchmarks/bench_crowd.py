@@ -1,0 +1,258 @@
+"""The way from crowd labels to consensus, stage by stage, beside crowd-kit and the published times.
+
+TREC (19,033 tasks, 762 annotators, 88,385 labels), and two simulated crowds of 2,000 annotators and a million labels:
+`even`, all annotators equally busy, so that most pairs share a task; `skewed`, busy as 1 / rank, as on real platforms.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+from peak import measure_peak
+from runner import Bench, Limit, Reference
+
+import cofactor as cf
+from cofactor import simulate
+from cofactor.core.em import maximization
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.moments import pairwise_moments
+from cofactor.core.tables import Ints
+from cofactor.crowd.aggregators import FLOOR, START_COUNT
+from cofactor.crowd.base import error_rate, name_classes, vote_model
+from cofactor.crowd.cooccurrence import Cooccurrences
+from cofactor.crowd.imputation import factors_of_model, robust_imputation
+from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.symnmf import model_of_factor, symnmf
+
+T = TypeVar("T")
+
+# Ibrahim and Fu, ICML 2021, Table 5; and their released code, run in Octave on a machine like ours
+PAPER = {"RobSymNMF": Reference(64.99, "the paper (Table 5)"), "DesSymNMF": Reference(71.31, "the paper (Table 5)")}
+OCTAVE = Reference(163.0, "the authors' code in Octave")
+LIMITS = {
+    ("trec", "RobSymNMF"): Limit("seconds_median", 0.4),
+    ("even", "RobSymNMF"): Limit("seconds_median", 20.0),
+    ("skewed", "RobSymNMF"): Limit("seconds_median", 20.0),
+    ("even", "moments"): Limit("seconds_median", 0.5),
+    ("skewed", "moments"): Limit("seconds_median", 0.5),
+}
+EM_LIMIT = Limit("per_label_ns", 25.0)
+PEAK_LIMIT = Limit("peak_mb", 1500.0)
+ACTIVITY = {"even": 0.0, "skewed": 1.0}
+TINY = {"n_workers": 10, "n_tasks": 1000}
+ROUNDS = (1, 4)  # crowd-kit's time per EM round is the slope between these, so that its set-up cancels
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Labels as arrays, as they would come from a file, and the true classes."""
+
+    name: str
+    task: Ints
+    worker: Ints
+    label: Ints
+    shape: tuple[int, int, int]  # tasks, workers, classes
+    truth: Ints
+
+    @property
+    def data(self) -> tuple[str, int]:
+        """Name and number of labels."""
+        return self.name, len(self.task)
+
+    def read(self) -> CrowdLabels:
+        """Check the arrays and make labels of them."""
+        N, M, K = self.shape
+        return CrowdLabels.from_arrays(self.task, self.worker, self.label, K, N, M, unlabelled="keep")
+
+    def frame(self) -> pd.DataFrame:
+        """Return the long table that crowd-kit takes."""
+        return pd.DataFrame({"task": self.task, "worker": self.worker, "label": self.label})
+
+    def error(self, predicted: Ints) -> float:
+        """Share of wrong class codes, where the truth is known."""
+        return error_rate(predicted, self.truth)
+
+
+# ---- the crowds ----
+
+
+def crowds(tiny: bool) -> list[Crowd]:
+    """Return the crowds to measure on; what cannot be had is left out, loudly."""
+    size = TINY if tiny else {"n_workers": 2000, "n_tasks": 200_000}
+    names = ["skewed"] if tiny else list(ACTIVITY)
+    simulated = [simulated_crowd(name, activity=ACTIVITY[name], **size) for name in names]
+    try:
+        return [real_crowd("bluebird" if tiny else "trec"), *simulated]
+    except cf.DatasetUnavailableError as reason:
+        print(f"!!! SKIPPED trec: {reason}", file=sys.stderr, flush=True)
+        return simulated
+
+
+def real_crowd(name: str) -> Crowd:
+    """Load a data set."""
+    dataset = cf.load(name)
+    return crowd_of(name, dataset.labels, dataset.truth)
+
+
+def simulated_crowd(name: str, n_workers: int, n_tasks: int, activity: float) -> Crowd:
+    """Four classes, five labels per task, annotators halfway between random and perfect."""
+    model = simulate.dawid_skene_model(n_workers, n_classes=4, skill=0.5, random_state=0)
+    made = simulate.large_crowd(model, n_tasks, labels_per_task=5, activity=activity, random_state=1)
+    return crowd_of(name, made.labels, made.truth)
+
+
+def crowd_of(name: str, labels: CrowdLabels, truth: Ints) -> Crowd:
+    """Take labels apart again."""
+    table = labels.table
+    shape = (labels.n_tasks, labels.n_workers, labels.n_classes)
+    return Crowd(name, table.rows, table.variables, table.values, shape, truth)
+
+
+# ---- stages ----
+
+
+def bench_stages(bench: Bench, crowd: Crowd) -> None:
+    """Time RobSymNMF part by part; every part gets what the one before returned."""
+    stage = partial(timed_stage, bench, crowd)
+    labels = stage("read", crowd.read)
+    moments = stage("moments", lambda: pairwise_moments(labels.table))
+    cooc = stage("co-occurrence blocks", lambda: Cooccurrences.from_moments(moments))
+    stage("identifiability checks", lambda: replace(cooc).require_identifiable())  # a copy has nothing cached
+    start = stage("start from majority vote", lambda: factors_of_model(vote_model(labels, START_COUNT)))
+    U, _ = stage("robust imputation", lambda: robust_imputation(cooc, start))
+    H, _, _ = stage("SymNMF", lambda: symnmf(U.reshape(-1, labels.n_classes)))
+    stage("naming the classes, MAP", lambda: named_map(H, labels))
+
+
+def timed_stage(bench: Bench, crowd: Crowd, name: str, call: Callable[[], T]) -> T:
+    """Time one part, add its row, pass its result on."""
+    result, seconds = bench.time(call)
+    bench.add(crowd.data, name, seconds, limit=LIMITS.get((crowd.name, name)))
+    return result
+
+
+def named_map(H: np.ndarray, labels: CrowdLabels) -> Ints:
+    """Read the model off the factor, name its classes, label every task."""
+    return name_classes(model_of_factor(H, floor=FLOOR), labels).predict(labels.table)
+
+
+# ---- whole methods ----
+
+
+def aggregate(crowd: Crowd, method: str) -> Ints:
+    """From arrays to one class per task."""
+    labels = crowd.read()
+    return cf.crowd.METHODS[method]().fit(labels).predict(labels)
+
+
+def bench_methods(bench: Bench, crowd: Crowd) -> None:
+    """Time whole methods, from arrays to consensus."""
+    for method in ("RobSymNMF", "DesSymNMF", "MultiStart-EM"):
+        predicted, seconds = bench.time(partial(aggregate, crowd, method))
+        reference = PAPER.get(method) if crowd.name == "trec" else None
+        limit = LIMITS.get((crowd.name, method))
+        add = partial(bench.add, crowd.data, f"{method} whole", seconds, crowd.error(predicted))
+        add(reference=reference, limit=limit)
+        if (crowd.name, method) == ("trec", "RobSymNMF"):
+            add(reference=OCTAVE, limit=limit)
+
+
+def bench_peak(bench: Bench, crowd: Crowd) -> None:
+    """Measure the peak memory of whole methods in fresh processes that read the arrays from a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        small, large = Path(folder) / "small.npz", Path(folder) / "large.npz"
+        save(simulated_crowd("small", activity=0.0, **TINY), small)
+        save(crowd, large)
+        for method in ("RobSymNMF", "DesSymNMF"):
+            call = partial(measure_peak, "bench_crowd:aggregate_file", method=method)
+            warm = {"path": str(small), "method": method}
+            figures = call(warm=warm, path=str(large))
+            if figures is None:
+                print("!!! SKIPPED peak memory: only Linux tells it", file=sys.stderr)
+                return
+            memory = (figures["peak_mb"], figures["base_mb"])
+            limit = PEAK_LIMIT if method == "RobSymNMF" else None
+            bench.add(crowd.data, f"{method} in a fresh process", [figures["seconds"]], memory=memory, limit=limit)
+
+
+def save(crowd: Crowd, path: Path) -> None:
+    """Write the arrays to a file."""
+    np.savez(path, task=crowd.task, worker=crowd.worker, label=crowd.label, shape=crowd.shape, truth=crowd.truth)
+
+
+def aggregate_file(path: str, method: str) -> None:
+    """From a file of arrays to one class per task; runs in the fresh process."""
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    aggregate(Crowd("file", **{**arrays, "shape": tuple(arrays["shape"].tolist())}), method)
+
+
+# ---- beside crowd-kit ----
+
+
+def bench_against_crowdkit(bench: Bench, crowd: Crowd) -> None:
+    """Time majority vote and an EM round of both, with the same data, start and number of rounds."""
+    theirs = crowdkit_times(bench, crowd)
+    vote, seconds = bench.time(partial(aggregate, crowd, "MajorityVote"))
+    bench.add(crowd.data, "MajorityVote whole", seconds, crowd.error(vote), reference=theirs.get("vote"))
+    labels = crowd.read()
+    model = vote_model(labels)
+    _, seconds = bench.time(lambda: em_round(model, labels))
+    for _ in range(ROUNDS[1] - 1):  # the prediction below makes the last E-step
+        model = em_round(model, labels)
+    error = crowd.error(model.predict(labels.table))
+    bench.add(crowd.data, "EM round", seconds, error, reference=theirs.get("round"), limit=EM_LIMIT)
+
+
+def em_round(model: LatentClassModel, labels: CrowdLabels) -> LatentClassModel:
+    """One E-step with log-likelihood and one M-step, as in the loop of `cofactor.core.em`."""
+    Q, _ = model.explain(labels.table)
+    return maximization(labels.table, Q)
+
+
+def crowdkit_times(bench: Bench, crowd: Crowd) -> dict[str, Reference]:
+    """Add crowd-kit's rows and return its times; none, loudly, where it is not installed."""
+    try:
+        from crowdkit.aggregation import DawidSkene, MajorityVote
+    except ImportError:
+        print("!!! SKIPPED crowd-kit: not installed, see the extra `bench`", file=sys.stderr, flush=True)
+        return {}
+    frame = crowd.frame()
+    vote, seconds = bench.time(lambda: MajorityVote().fit_predict(frame))
+    vote_median = bench.add(crowd.data, "crowd-kit MajorityVote", seconds, crowd.error(codes(vote, crowd)))
+    short, long = (partial(crowdkit_rounds, DawidSkene, n, frame) for n in ROUNDS)
+    em, seconds = bench.time_difference(short, long)
+    seconds = [span / (ROUNDS[1] - ROUNDS[0]) for span in seconds]
+    round_median = bench.add(crowd.data, "crowd-kit DawidSkene round", seconds, crowd.error(codes(em, crowd)))
+    return {"vote": Reference(vote_median, "crowd-kit"), "round": Reference(round_median, "crowd-kit")}
+
+
+def crowdkit_rounds(method: type[Any], n_rounds: int, frame: pd.DataFrame) -> pd.Series[int]:
+    """Run crowd-kit's EM for exactly this many rounds: no tolerance stops it early."""
+    return method(n_iter=n_rounds, tol=-np.inf).fit_predict(frame)
+
+
+def codes(predicted: pd.Series[int], crowd: Crowd) -> Ints:
+    """Put crowd-kit's answer, a series over tasks, in task order; a task without labels counts as wrong."""
+    return predicted.reindex(range(crowd.shape[0]), fill_value=-1).to_numpy()
+
+
+def main() -> None:
+    """Run everything on every crowd."""
+    bench = Bench("crowd")
+    for crowd in crowds(bench.tiny):
+        for part in (bench_stages, bench_methods, bench_peak, bench_against_crowdkit):
+            part(bench, crowd)
+    bench.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Exercises with checks: `given` hands out the data, `hint` the next step, `check` judges an answer in one line.
+
+>>> from cofactor.teaching.exercises import check, given
+>>> data = given("accuracy")
+>>> check("accuracy", data["prior"] @ data["A"].diagonal())
+correct: each class counts as often as it occurs, so a worker is judged by the tasks there are
+"""
+
+from __future__ import annotations
+
+from cofactor.core.errors import CofactorError, listing
+from cofactor.teaching import crowd_exercises
+from cofactor.teaching.grading import Exercise, Given, grade
+
+EXERCISES: dict[str, Exercise] = {**crowd_exercises.EXERCISES}
+
+
+def given(name: str) -> Given:
+    """Return the data of an exercise, by name; the same in every session.
+
+    Raises
+    ------
+    CofactorError
+        There is no such exercise; the message lists them.
+    """
+    if not _known(name):
+        raise CofactorError(_unknown(name))
+    return EXERCISES[name].given()
+
+
+def check(name: str, answer: object) -> None:
+    """Print one line: "correct: ..." or what to look at again.
+
+    Answers rounded to three decimals are right. Of wrong answers, the typical ones are recognised.
+    """
+    print(grade(EXERCISES[name], answer) if _known(name) else _unknown(name))
+
+
+def hint(name: str, number: int = 1) -> None:
+    """Print a hint; the higher its number, the more it gives away."""
+    if not _known(name):
+        print(_unknown(name))
+        return
+    hints = EXERCISES[name].hints
+    if number in range(1, len(hints) + 1):
+        print(f"hint {number} of {len(hints)}: {hints[number - 1]}")
+    else:
+        print(f"there are hints 1 to {len(hints)} for {name!r}")
+
+
+def _known(name: object) -> bool:
+    return isinstance(name, str) and name in EXERCISES
+
+
+def _unknown(name: object) -> str:
+    return f"no exercise {name!r}; there are {listing(EXERCISES)}"

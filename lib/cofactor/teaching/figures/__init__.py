@@ -1,0 +1,34 @@
+"""The pictures of the notebooks: pure functions from library objects to a figure."""
+
+from cofactor.teaching.figures.crowd import (
+    draw_confusions,
+    draw_methods,
+    draw_uncertainty,
+    draw_votes,
+    draw_worker_accuracy,
+)
+from cofactor.teaching.figures.matrices import draw_blocks, draw_completion, draw_cooccurrence, draw_imputation_error
+from cofactor.teaching.figures.overview import draw_overview
+from cofactor.teaching.figures.panels import draw_crowd, draw_rounds
+from cofactor.teaching.figures.schematics import draw_kit, draw_latent_class
+from cofactor.teaching.figures.simplex import draw_convergence, draw_rotation, draw_simplex
+
+__all__ = [
+    "draw_blocks",
+    "draw_completion",
+    "draw_confusions",
+    "draw_convergence",
+    "draw_cooccurrence",
+    "draw_crowd",
+    "draw_imputation_error",
+    "draw_kit",
+    "draw_latent_class",
+    "draw_methods",
+    "draw_overview",
+    "draw_rotation",
+    "draw_rounds",
+    "draw_simplex",
+    "draw_uncertainty",
+    "draw_votes",
+    "draw_worker_accuracy",
+]

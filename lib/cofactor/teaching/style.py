@@ -1,0 +1,157 @@
+"""How every figure looks: one palette, a title that states the finding; global settings stay untouched."""
+
+from __future__ import annotations
+
+import base64
+import io
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+import matplotlib
+import matplotlib.style
+import numpy as np
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Draw = TypeVar("Draw", bound=Callable[..., Any])
+
+BLUE, ORANGE, GREEN, RED, PURPLE, BROWN, PINK, GREY, YELLOW, SKY = sns.color_palette("colorblind")
+CLASS_COLOURS = (BLUE, ORANGE, GREEN, PINK, YELLOW, PURPLE, SKY, BROWN)
+CLASS_HATCHES = ("", "///", "...", "xxx", "\\\\\\", "ooo", "+++", "---")  # so that classes differ without colour
+INK, FAINT, PAPER = "#262626", "#8a8a8a", "#f2f2f2"
+
+WIDTH, HEIGHT, DPI = 6.5, 3.5, 100  # inches, inches, dots per inch: what fits a notebook cell
+LETTERS_PER_INCH = 11  # of a title
+MOST_NUMBERS = 8  # a heat map with more rows or columns shows colours only
+SEQUENTIAL, DIVERGING = "Blues", "PuOr"
+ROUNDING = 1e-12  # smaller numbers differ from machine to machine: only their size is told
+LUMINANCE = np.array([0.299, 0.587, 0.114])  # of red, green, blue
+
+STYLE: dict[str, Any] = {
+    **sns.axes_style("ticks"),
+    **sns.plotting_context("paper", font_scale=1.08),
+    "font.sans-serif": ["DejaVu Sans"],  # ships with matplotlib: the same letters on every machine
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": FAINT,
+    "axes.titlesize": 9.5,
+    "axes.linewidth": 0.8,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.size": 3.5,
+    "ytick.major.size": 3.5,
+    "hatch.linewidth": 0.6,
+    "legend.frameon": False,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+}
+
+
+class Picture(Figure):
+    """A figure that shows itself in a notebook without pyplot, with the same bytes every time."""
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"image/png": base64.b64encode(to_png(self)).decode(), "text/plain": alt_text(self)}
+
+
+def styled(draw: Draw) -> Draw:
+    """Run a drawing function in the house style, whatever the session has set, and leave that as it was.
+
+    A figure is laid out once, here: every further pass would move things by a hair.
+    """
+
+    @wraps(draw)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        with matplotlib.style.context(["default", STYLE]):
+            drawn = draw(*args, **kwargs)
+            if isinstance(drawn, Figure):
+                drawn.draw_without_rendering()
+                drawn.set_layout_engine("none")
+            return drawn
+
+    return cast(Draw, wrapper)
+
+
+def new_picture(width: float = WIDTH, height: float = HEIGHT) -> Picture:
+    """Return an empty figure of this size (inches)."""
+    return Picture(figsize=(width, height), dpi=DPI, layout="constrained")
+
+
+@styled
+def to_png(fig: Figure, dpi: int = DPI) -> bytes:
+    """Return the PNG of a figure: no dates, no version, so that equal figures are equal bytes."""
+    buffer = io.BytesIO()
+    fig.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def say(fig: Figure, finding: str) -> None:
+    """Set the title that states the finding, wrapped to the width of the figure."""
+    width = int(fig.get_figwidth() * LETTERS_PER_INCH)
+    fig.suptitle(textwrap.fill(finding, width), x=0.012, ha="left", fontsize=10.5, fontweight="bold", color=INK)
+
+
+def alt_text(fig: Figure) -> str:
+    """Return what a reader who cannot see the figure needs first: its finding, and what its axes show."""
+    shown = [(ax.get_ylabel(), ax.get_xlabel()) for ax in fig.axes if ax.axison]
+    axes = dict.fromkeys(f"{y} against {x}" for y, x in shown if x and y)
+    finding = fig.get_suptitle().replace("\n", " ")
+    return f"Figure: {finding}" + (f" ({'; '.join(axes)})" if axes else "")
+
+
+def percent(share: float, digits: int = 0) -> str:
+    r"""Write a share in per cent, with a space that does not break.
+
+    >>> percent(0.1019, 1)
+    '10.2\xa0%'
+    """
+    return f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
+
+
+def number(value: float) -> str:
+    r"""Write a number in words of a title: few digits, a proper minus, powers of ten where it is tiny or huge.
+
+    >>> number(0.54747), number(-8294.3), number(3e-19)
+    ('0.5475', '−8294', 'below 1e−12')
+    """
+    if 0 < abs(value) < ROUNDING:
+        return f"below {ROUNDING:.0e}".replace("-", "−")
+    small = value != 0 and not 1e-3 <= abs(value) < 1e5
+    return (f"{value:.0e}" if small else f"{value:.4g}").replace("-", "−")
+
+
+def names_of(codes: Iterable[int], names: Sequence[object] | None, kind: str) -> list[str]:
+    """Name things by their ids; a bare number, or no id at all, gets the kind in front."""
+    ids = [code if names is None else names[code] for code in codes]
+    return [f"{kind} {name}" if str(name).isdigit() else str(name) for name in ids]
+
+
+def heat(
+    ax: Axes,
+    matrix: ArrayLike,
+    limits: tuple[float, float] = (0.0, 1.0),
+    cmap: str = SEQUENTIAL,
+    number: Callable[[float], str] | None = None,
+) -> AxesImage:
+    """Draw a matrix as a heat map; `number` writes each cell's value into it, if there is room."""
+    values = np.asarray(matrix, dtype=np.float64)
+    image = ax.imshow(values, cmap=cmap, vmin=limits[0], vmax=limits[1], aspect="equal", interpolation="nearest")
+    if number is not None and max(values.shape) <= MOST_NUMBERS:
+        dark = np.asarray(image.to_rgba(values))[..., :3] @ LUMINANCE < 0.55
+        for (row, column), value in np.ndenumerate(values):
+            colour = "white" if dark[row, column] else INK
+            ax.text(column, row, number(value), ha="center", va="center", color=colour, fontsize=8.5)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    return image
+
+
+def bare(ax: Axes) -> None:
+    """Leave a heat map without ticks."""
+    ax.set(xticks=[], yticks=[])

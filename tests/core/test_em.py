@@ -1,0 +1,130 @@
+"""Expectation-maximisation: uphill, at rest in the truth, the same under every renaming."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from cofactor.core.em import em, maximization
+from cofactor.core.errors import CofactorError, ConvergenceWarning
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.tables import CategoricalTable
+from tests.oracles.generators import SIZES, laws, random_model, random_table, recorded, seeds
+from tests.oracles.latent_class import em_round
+
+
+def run(table, start, **named):
+    return recorded(em, table, start, **named)[0]
+
+
+@laws
+@given(seed=seeds)
+def test_likelihood_never_falls(seed):
+    table = random_table(seed, n_rows=60)
+    model, result = run(table, random_model(seed + 1), max_iter=40)
+    steps = np.diff([*result.objective, model.log_likelihood(table)])
+    assert np.all(steps >= -1e-9 * np.abs(result.objective[0]))
+
+
+@laws
+@given(seed=seeds)
+def test_equals_five_rounds_of_the_slow_version(seed):
+    table, start = random_table(seed, n_rows=40), random_model(seed + 1)
+    model, _ = run(table, start, max_iter=5, tol=-1)
+    prior, conditionals = start.prior, start.conditionals
+    for _ in range(5):
+        prior, conditionals = em_round(prior, conditionals, table.codes)
+    assert np.allclose(model.prior, prior, atol=1e-10)
+    assert np.allclose(model.stacked, np.vstack(conditionals), atol=1e-10)
+
+
+def every_row_once():
+    """All 24 complete rows of SIZES."""
+    return np.stack(np.meshgrid(*(np.arange(size) for size in SIZES), indexing="ij"), axis=-1).reshape(-1, 3)
+
+
+def test_the_truth_is_a_fixed_point_of_endless_data():
+    truth, rows = random_model(2), every_row_once()
+    table = CategoricalTable(rows, SIZES)
+    posterior, log_probability = truth.explain(table)
+    weighted = posterior * np.exp(log_probability)[:, None]  # every row as often as the truth draws it
+    moved = maximization(table, weighted)
+    assert np.allclose(weighted.sum(axis=0), truth.prior, atol=1e-14)
+    assert np.allclose(moved.stacked, truth.stacked, atol=1e-13)
+
+
+def test_stays_near_the_truth_on_many_rows():
+    truth = LatentClassModel([0.3, 0.7], [[[0.9, 0.2], [0.1, 0.8]]] * 5)
+    table, _ = truth.sample(20_000, random_state=0)
+    model, result = em(table, truth)
+    assert result.converged
+    assert np.abs(model.stacked - truth.stacked).max() < 0.02
+
+
+@laws
+@given(seed=seeds)
+def test_empty_rows_change_nothing(seed):
+    codes = random_table(seed).codes
+    padded = np.insert(codes, [0, 7, 20], -1, axis=0)
+    (model, result), (other, padded_result) = (
+        run(CategoricalTable(c, SIZES), random_model(seed), max_iter=10) for c in (codes, padded)
+    )
+    assert np.array_equal(model.stacked, other.stacked) and np.array_equal(model.prior, other.prior)
+    assert np.array_equal(result.objective, padded_result.objective)
+
+
+@laws
+@given(seed=seeds)
+def test_follows_any_order_of_classes_variables_and_rows(seed):
+    table, start, rng = random_table(seed, n_rows=40), random_model(seed + 1), np.random.default_rng(seed)
+    rows, variables, classes = rng.permutation(40), rng.permutation(3), rng.permutation(3)
+    moved_start = LatentClassModel(start.prior, [start.conditionals[n] for n in variables]).reorder(classes)
+    model, _ = run(table, start, max_iter=10, tol=-1)
+    moved, _ = run(table.take_rows(rows).take_variables(variables), moved_start, max_iter=10, tol=-1)
+    assert np.allclose(moved.prior, model.prior[classes], atol=1e-10)
+    for n, B in zip(variables, moved.conditionals, strict=True):
+        assert np.allclose(B, model.conditionals[n][:, classes], atol=1e-10)
+
+
+def test_a_variable_without_observations_becomes_uniform():
+    codes = random_table(0).codes
+    codes[:, 1] = -1
+    model, _ = run(CategoricalTable(codes, SIZES), random_model(0), max_iter=2)
+    assert np.array_equal(model.conditionals[1], np.full((3, 3), 1 / 3))
+
+
+def test_pseudo_counts_keep_every_value_possible():
+    table = CategoricalTable([[0], [0]], sizes=[2])
+    model = maximization(table, np.array([[1.0, 0.0], [1.0, 0.0]]), pseudo_count=0.5)
+    assert np.allclose(model.conditionals[0], [[2.5 / 3, 0.5], [0.5 / 3, 0.5]])
+
+
+def test_warns_at_the_limit_and_still_returns():
+    with pytest.warns(ConvergenceWarning, match="EM: iteration limit 2 "):
+        model, result = em(random_table(0), random_model(1), max_iter=2, tol=0)
+    assert (result.n_iter, result.converged) == (2, False)
+    assert model.prior.sum() == pytest.approx(1)
+
+
+def test_objective_is_the_likelihood_before_each_round():
+    table, start = random_table(0), random_model(1)
+    _, result = run(table, start, max_iter=3)
+    assert result.objective[0] == pytest.approx(start.log_likelihood(table), rel=1e-12)
+
+
+def test_classes_with_prior_zero_stay_empty():
+    start = LatentClassModel([1.0, 0.0], [[[1, 0.5], [0, 0.5]]] * 2)
+    model, _ = run(CategoricalTable([[1, 1], [0, 0], [0, 0]]), start)
+    assert model.prior[1] < 1e-6
+
+
+# ---- bad input ----
+
+
+def test_refuses_a_table_in_which_nothing_was_observed():
+    with pytest.raises(CofactorError, match="nothing was observed"):
+        em(CategoricalTable(np.full((3, 3), -1), SIZES), random_model(0))
+
+
+def test_refuses_a_start_with_other_variables():
+    with pytest.raises(CofactorError, match="the model 2 with 5"):
+        em(random_table(0), random_model(0, sizes=(2, 3)))

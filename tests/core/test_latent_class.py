@@ -1,0 +1,192 @@
+"""The latent-class model: probabilities are right, whatever is missing, long or impossible."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from cofactor.core.errors import CofactorError
+from cofactor.core.latent_class import LatentClassModel, map_class
+from cofactor.core.moments import pairwise_moments
+from cofactor.core.tables import CategoricalTable
+from tests.oracles.generators import SIZES, laws, random_model, random_table, seeds
+from tests.oracles.latent_class import joint_by_multiplying, likelihood_by_summing
+
+A = [[0.9, 0.2], [0.1, 0.8]]
+
+
+@laws
+@given(seed=seeds)
+def test_posterior_and_likelihood_equal_the_slow_version(seed):
+    model, table = random_model(seed), random_table(seed)
+    joint = np.array([joint_by_multiplying(model, row) for row in table.codes])
+    assert np.allclose(model.posterior(table), joint / joint.sum(axis=1, keepdims=True), atol=1e-12)
+    assert model.log_likelihood(table) == pytest.approx(likelihood_by_summing(model, table.codes), rel=1e-12)
+
+
+def test_log_likelihood_adds_up_the_logs_of_rows_and_is_no_log_of_a_sum():
+    model, table = random_model(0), random_table(0)
+    parts = [model.log_likelihood(table.take_rows([s])) for s in range(table.n_rows)]
+    assert model.log_likelihood(table) == pytest.approx(sum(parts), rel=1e-12)
+    assert model.log_likelihood(table) != pytest.approx(np.log(np.exp(parts).sum()), rel=0.1)
+
+
+@laws
+@given(seed=seeds)
+def test_posterior_is_on_the_simplex(seed):
+    posterior = random_model(seed).posterior(random_table(seed))
+    assert np.all(posterior >= 0)
+    assert np.allclose(posterior.sum(axis=1), 1, atol=1e-12)
+
+
+def test_rows_of_two_thousand_labels_do_not_underflow():
+    model = LatentClassModel([0.5, 0.5], [A] * 2000)
+    codes = np.zeros((2, 2000), dtype=int)
+    codes[1, :1000] = 1
+    posterior = model.posterior(CategoricalTable(codes, model.sizes))
+    odds = 1000 * (np.log(0.9 / 0.2) + np.log(0.1 / 0.8))
+    assert posterior[0].tolist() == [1, 0]
+    assert np.allclose(posterior[1], [0, 1] if odds < -50 else [1, 0])
+    expected = np.log(0.5) + 2000 * np.log(0.9)
+    assert model.explain(CategoricalTable(codes, model.sizes))[1][0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_row_without_observations_gets_the_prior():
+    model = random_model(4)
+    posterior, log_likelihood = model.explain(CategoricalTable([[-1, -1, -1]], SIZES))
+    assert np.allclose(posterior[0], model.prior, rtol=1e-14)
+    assert log_likelihood[0] == pytest.approx(0, abs=1e-14)
+
+
+def test_an_impossible_observation_leaves_everything_finite():
+    model = LatentClassModel([1.0, 0.0], [np.eye(2)] * 2)
+    table = CategoricalTable([[0, 1], [1, 1], [0, 0]])
+    posterior, log_likelihood = model.explain(table)
+    assert np.isfinite(posterior).all() and np.isfinite(log_likelihood).all()
+    assert np.allclose(posterior.sum(axis=1), 1)
+
+
+# ---- order of the classes ----
+
+
+@laws
+@given(seed=seeds)
+def test_aligning_undoes_any_order(seed):
+    model = random_model(seed, n_classes=4)
+    order = np.random.default_rng(seed).permutation(4)
+    aligned = model.reorder(order).align_to(model)
+    assert np.array_equal(aligned.prior, model.prior)
+    assert np.array_equal(aligned.stacked, model.stacked)
+
+
+@laws
+@given(seed=seeds)
+def test_order_permutes_the_posterior_and_keeps_the_likelihood(seed):
+    model, table = random_model(seed), random_table(seed)
+    other = model.reorder([2, 0, 1])
+    assert np.allclose(other.posterior(table), model.posterior(table)[:, [2, 0, 1]])
+    assert other.log_likelihood(table) == pytest.approx(model.log_likelihood(table), rel=1e-12)
+
+
+def test_refuses_to_align_models_of_other_variables():
+    with pytest.raises(CofactorError, match="cannot align"):
+        random_model(0).align_to(random_model(0, sizes=(2, 3)))
+
+
+# ---- sampling ----
+
+
+def test_samples_have_the_pairwise_joints_of_the_model():
+    model, n_rows = random_model(5), 40_000
+    table, classes = model.sample(n_rows, random_state=0)
+    moments = pairwise_moments(table)
+    for m, j in [(0, 1), (1, 2), (0, 2)]:
+        P = model.pairwise(m, j)
+        assert np.all(np.abs(moments.joint(m, j) - P) <= 5 * np.sqrt(P * (1 - P) / n_rows))
+    share = np.bincount(classes, minlength=3) / n_rows
+    assert np.all(np.abs(share - model.prior) <= 5 * np.sqrt(model.prior * (1 - model.prior) / n_rows))
+
+
+def test_pairwise_is_the_sum_over_classes():
+    model = random_model(6)
+    expected = sum(
+        model.prior[f] * np.outer(model.conditionals[0][:, f], model.conditionals[2][:, f]) for f in range(3)
+    )
+    assert np.allclose(model.pairwise(0, 2), expected, rtol=1e-13)
+    assert model.pairwise(0, 2).sum() == pytest.approx(1)
+
+
+def test_samples_exactly_the_entries_asked_for():
+    row, variable = np.array([4, 0, 0, 2]), np.array([1, 2, 0, 2])
+    table, classes = random_model(7).sample(5, (row, variable), random_state=0)
+    asked = np.zeros((5, 3), dtype=bool)
+    asked[row, variable] = True
+    assert np.array_equal(table.codes >= 0, asked)
+    assert len(classes) == 5
+
+
+def test_never_draws_what_has_probability_zero():
+    model = LatentClassModel([0.5, 0.5], [[[0, 0.5], [1, 0], [0, 0.5]], np.eye(2)])
+    table, classes = model.sample(2000, random_state=1)
+    assert set(zip(classes.tolist(), table.codes[:, 0].tolist(), strict=True)) == {(0, 1), (1, 0), (1, 2)}
+    assert np.array_equal(table.codes[:, 1], classes)
+
+
+def test_the_same_seed_gives_the_same_sample():
+    first, second = (random_model(8).sample(50, random_state=3)[0].codes for _ in range(2))
+    assert np.array_equal(first, second)
+
+
+# ---- ties ----
+
+
+@pytest.mark.parametrize(
+    ("posterior", "prior", "expected"),
+    [
+        ([0.4, 0.4, 0.2], [0.3, 0.5, 0.2], 1),  # the tied class with the larger prior
+        ([0.4, 0.4, 0.2], [0.2, 0.2, 0.6], 0),  # a class outside the tie has no say; then the lower code
+        ([0.4, 0.4 + 1e-12, 0.2], [0.5, 0.3, 0.2], 0),  # rounding breaks no tie
+        ([0.3, 0.4, 0.3], [0.9, 0.1, 0.0], 1),  # no tie, no prior
+        ([1 / 3] * 3, [0.0, 0.0, 1.0], 2),
+    ],
+)
+def test_tie_rule(posterior, prior, expected):
+    assert map_class([posterior], prior).tolist() == [expected]
+
+
+# ---- bad input ----
+
+
+@pytest.mark.parametrize(
+    ("prior", "conditionals", "message"),
+    [
+        ([0.5, 0.6], [A], "prior must be nonnegative and sum to one"),
+        ([-0.5, 1.5], [A], "prior"),
+        ([np.nan, 1], [A], "prior"),
+        ([[0.5, 0.5]], [A], r"prior of shape \(F,\)"),
+        ([0.5, 0.5], [], "at least one conditional"),
+        ([0.5, 0.5], [A, np.eye(3), A, [1, 2]], r"\(I_n, 2\); wrong for variables 1, 3"),
+        ([0.5, 0.5], [A, np.ones((2, 2)), A, -np.eye(2)], "not so for variables 1, 3"),
+        ([0.5, 0.5], [A] + [np.full((2, 2), np.nan)] * 12, r"1, 2, .*10, \.\.\. \(12 in all\)"),
+    ],
+)
+def test_names_the_variables_that_are_wrong(prior, conditionals, message):
+    with pytest.raises(CofactorError, match=message):
+        LatentClassModel(prior, conditionals)
+
+
+def test_refuses_a_table_of_other_variables():
+    with pytest.raises(CofactorError, match="the table has 2 variables with 5 values in all"):
+        random_model(0).posterior(random_table(0, sizes=(2, 3)))
+
+
+def test_cannot_be_changed():
+    with pytest.raises(ValueError, match="read-only"):
+        random_model(0).prior[0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        random_model(0).conditionals[0][0, 0] = 1
+
+
+def test_leaves_the_arrays_of_the_caller_as_they_were():
+    prior = np.array([0.5, 0.5])
+    LatentClassModel.from_stacked(prior, np.array(A), np.array([2]))
+    assert prior.flags.writeable

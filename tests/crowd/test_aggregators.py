@@ -1,0 +1,297 @@
+"""Aggregators: names never matter, nobody is dropped, nothing is NaN, and hopeless data is refused with the reason."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from cofactor import simulate
+from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.crowd import METHODS
+from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNMF
+from cofactor.crowd.base import error_rate
+from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
+from cofactor.crowd.labels import CrowdLabels
+from tests.oracles.generators import permutations_of, recorded, relabel, skilled_crowd, triples
+
+FAMILY = [name for name in METHODS if "SymNMF" in name]
+CLASSES = [MajorityVote, DawidSkene, SymNMF, DesSymNMF, RobSymNMF, MultiStartEM]
+
+
+def fitted(name, labels):
+    return recorded(METHODS[name]().fit, labels)[0]
+
+
+def extended(labels, task, worker, label, n_tasks=0, n_workers=0):
+    """Add labels, tasks and workers at the end."""
+    new = [np.append(old, more) for old, more in zip(triples(labels), (task, worker, label), strict=True)]
+    sizes = labels.n_classes, labels.n_tasks + n_tasks, labels.n_workers + n_workers
+    return CrowdLabels.from_arrays(*new, *sizes, unlabelled="keep")
+
+
+def assert_finite(method, labels):
+    posterior = method.predict_proba(labels)
+    assert posterior.shape == (labels.n_tasks, labels.n_classes)
+    assert np.isfinite(posterior).all() and np.allclose(posterior.sum(axis=1), 1)
+    assert np.isfinite(method.model_.prior).all() and np.isfinite(method.model_.stacked).all()
+    assert method.model_.n_variables == labels.n_workers
+
+
+@pytest.fixture(params=list(METHODS))
+def name(request):
+    return request.param
+
+
+# ---- names never matter ----
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_renaming_tasks_workers_and_classes_renames_the_answer(name, seed):
+    labels = skilled_crowd(seed).labels
+    tasks, workers, classes = permutations_of(labels, seed)
+    renamed = relabel(labels, tasks, workers, classes)
+    method, other = fitted(name, labels), fitted(name, renamed)
+    posterior = method.predict_proba(labels)
+    clear = np.diff(np.sort(posterior, axis=1)[:, -2:], axis=1)[:, 0] > 0.01
+    assert clear.mean() > 0.8
+    assert np.array_equal(other.predict(renamed)[tasks][clear], classes[method.predict(labels)][clear])
+    assert np.allclose(other.model_.prior[classes], method.model_.prior, atol=0.01)
+    for m in range(labels.n_workers):
+        moved = other.model_.conditionals[workers[m]][np.ix_(classes, classes)]
+        assert np.allclose(moved, method.model_.conditionals[m], atol=0.02)
+
+
+def test_the_same_result_twice(name):
+    labels = skilled_crowd(2).labels
+    first, second = fitted(name, labels), fitted(name, labels)
+    assert np.array_equal(first.predict_proba(labels), second.predict_proba(labels))
+    again = recorded(first.fit, labels)[0]
+    assert np.array_equal(again.model_.stacked, second.model_.stacked)
+
+
+# ---- nobody is dropped, nothing is NaN ----
+
+
+def test_a_task_without_labels_gets_the_prior(name):
+    labels = extended(skilled_crowd(0).labels, [], [], [], n_tasks=2)
+    method = fitted(name, labels)
+    assert_finite(method, labels)
+    expected = np.full(3, 1 / 3) if name == "MajorityVote" else method.model_.prior
+    assert np.allclose(method.predict_proba(labels)[-2:], expected)
+
+
+def test_tasks_without_labels_change_nothing_else(name):
+    labels = skilled_crowd(0).labels
+    more = extended(labels, [], [], [], n_tasks=5)
+    assert np.array_equal(fitted(name, more).predict(more)[:-5], fitted(name, labels).predict(labels))
+
+
+def test_a_duplicated_worker_does_no_harm(name):
+    crowd = skilled_crowd(0)
+    task, worker, label = triples(crowd.labels)
+    copied = worker == 3
+    labels = extended(crowd.labels, task[copied], np.full(copied.sum(), 12), label[copied], n_workers=1)
+    method = fitted(name, labels)
+    assert_finite(method, labels)
+    assert np.allclose(method.model_.conditionals[12], method.model_.conditionals[3], atol=0.1)
+
+
+def test_useless_workers_keep_their_place(name):
+    """The worker before and the worker after the useless ones must not be mistaken for one another."""
+    crowd = skilled_crowd(0)
+    task, worker, label = triples(crowd.labels)
+    rng, useless = np.random.default_rng(0), np.isin(worker, [4, 5])
+    label = np.where(worker == 4, 0, np.where(worker == 5, rng.integers(0, 3, len(label)), label))
+    labels = CrowdLabels.from_arrays(task, worker, label, 3, 400, 12, unlabelled="keep")
+    method = fitted(name, labels)
+    assert_finite(method, labels)
+    assert useless.any()
+    assert np.allclose(method.model_.conditionals[4], [[1] * 3, [0] * 3, [0] * 3], atol=0.1)
+    errors = [[np.abs(B - A).mean() for A in crowd.model.conditionals[6:]] for B in method.model_.conditionals[6:]]
+    if name != "MajorityVote":
+        assert np.array_equal(np.argmin(errors, axis=1), np.arange(6))
+
+
+def with_isolated_worker():
+    """Worker 12 labels tasks that nobody else does."""
+    labels = skilled_crowd(0).labels
+    return extended(labels, np.arange(400, 430), np.full(30, 12), np.arange(30) % 3, n_tasks=30, n_workers=1)
+
+
+def test_an_isolated_worker_is_named_and_kept(name):
+    labels = with_isolated_worker()
+    method, given = recorded(METHODS[name]().fit, labels)
+    named = [w for w in given if w.category is DataWarning and "share no tasks with anybody" in str(w.message)]
+    assert bool(named) == (name in FAMILY or name == "MultiStart-EM")
+    assert all(str(w.message).endswith(": 12") for w in named)
+    assert_finite(method, labels)
+    if name in FAMILY and not name.endswith("-EM"):
+        assert np.array_equal(method.model_.conditionals[12], np.full((3, 3), 1 / 3))
+
+
+# ---- what cannot be identified ----
+
+
+def disconnected():
+    """Two crowds that share neither workers nor tasks."""
+    first, second = skilled_crowd(0).labels, skilled_crowd(1).labels
+    task, worker, label = triples(second)
+    return extended(first, task + 400, worker + 12, label, n_tasks=400, n_workers=12)
+
+
+def teams():
+    """Every task is labelled by one worker of each of two teams."""
+    labels = skilled_crowd(0, label_rate=1.0).labels
+    task, worker, label = triples(labels)
+    rng = np.random.default_rng(0)
+    chosen = (worker == rng.integers(0, 6, 400)[task]) | (worker == rng.integers(6, 12, 400)[task])
+    return CrowdLabels.from_arrays(task[chosen], worker[chosen], label[chosen], 3)
+
+
+@pytest.mark.parametrize("family", FAMILY)
+def test_separate_crowds_are_refused_with_their_members(family):
+    listed = ", ".join(map(str, range(10)))
+    with pytest.raises(NotIdentifiableError, match=rf"2 components: \[{listed}, \.\.\. \(12 in all\)\]; \[12, 13"):
+        METHODS[family]().fit(disconnected())
+
+
+@pytest.mark.parametrize("family", FAMILY)
+def test_two_teams_are_refused(family):
+    with pytest.raises(NotIdentifiableError, match="bipartite"):
+        METHODS[family]().fit(teams())
+
+
+@pytest.mark.parametrize("build", [disconnected, teams])
+@pytest.mark.parametrize("other", ["MajorityVote", "MV-EM"])
+def test_voting_runs_where_the_family_refuses(build, other):
+    labels = build()
+    assert_finite(fitted(other, labels), labels)
+
+
+@pytest.mark.parametrize("build", [disconnected, teams])
+def test_multi_start_says_which_starts_it_left_out(build):
+    labels = build()
+    with pytest.warns(DataWarning, match="started without DesSymNMF, RobSymNMF: the co-labelling graph"):
+        method = MultiStartEM().fit(labels)
+    assert method.best_start_ == "MajorityVote"
+    assert [bool(start.refusal) for start in method.starts_] == [False, True, True]
+    assert_finite(method, labels)
+
+
+@pytest.mark.parametrize("family", FAMILY)
+def test_a_class_that_nobody_uses_is_refused(family):
+    task, worker, label = triples(skilled_crowd(0, n_classes=2).labels)
+    labels = CrowdLabels.from_arrays(task, worker, label, n_classes=3, n_tasks=400, unlabelled="keep")
+    with pytest.raises(CofactorError, match=r"more classes \(3\) than the co-occurrences have rank"):
+        recorded(METHODS[family]().fit, labels)
+
+
+def test_refuses_labels_without_labels():
+    table = skilled_crowd(0).labels
+    empty = table.take_tasks(np.flatnonzero(table.table.entries_per_row < 0))
+    for cls in (MajorityVote, DawidSkene, MultiStartEM):
+        with pytest.raises(CofactorError, match="no task has a label"):
+            cls().fit(empty)
+
+
+# ---- good crowds, bad crowds ----
+
+
+def strong_crowd(seed=0):
+    """One perfect worker in nine, all others barely better than chance: votes drown the one who knows."""
+    model = simulate.dawid_skene_model(9, 3, 0, skill=0.25, prior=np.ones(3) / 3, random_state=seed)
+    return simulate.crowd(model, 2000, 0.9, random_state=seed)
+
+
+@pytest.mark.parametrize("better", ["RobSymNMF-EM", "DesSymNMF-EM", "MultiStart-EM"])
+def test_knowing_the_workers_beats_counting_votes(better):
+    crowd = strong_crowd()
+    votes, model = (
+        error_rate(fitted(n, crowd.labels).predict_proba(crowd.labels), crowd.truth) for n in ("MajorityVote", better)
+    )
+    assert model < votes / 2
+
+
+def test_no_method_beats_the_truth_by_more_than_chance(name):
+    crowd = skilled_crowd(3)
+    best = np.mean(crowd.model.predict(crowd.labels.table) != crowd.truth)
+    found = np.mean(fitted(name, crowd.labels).predict(crowd.labels) != crowd.truth)
+    assert best - 5 * np.sqrt(best * (1 - best) / 400) <= found <= best + 0.05
+
+
+@pytest.mark.parametrize("method", [n for n in METHODS if n != "MajorityVote"])
+def test_a_fifth_of_adversaries_is_seen_through(method):
+    honest = np.full((3, 3), 0.1) + 0.7 * np.eye(3)
+    model = LatentClassModel(np.ones(3) / 3, [np.roll(honest, 1, axis=0)] * 3 + [honest] * 12)
+    crowd = simulate.crowd(model, 1000, 0.5, random_state=0)
+    found, votes = fitted(method, crowd.labels), fitted("MajorityVote", crowd.labels)
+    assert np.mean(found.predict(crowd.labels) != crowd.truth) < np.mean(votes.predict(crowd.labels) != crowd.truth)
+    for A in found.model_.conditionals[:3]:
+        assert np.array_equal(np.argmax(A, axis=0), [1, 2, 0])
+
+
+def test_em_never_leaves_a_less_likely_model():
+    labels = skilled_crowd(4).labels
+    starts = [name for name in FAMILY if f"{name}-EM" in METHODS]
+    assert len(starts) >= 3
+    for name in starts:
+        before, after = fitted(name, labels).model_, fitted(f"{name}-EM", labels).model_
+        assert after.log_likelihood(labels.table) >= before.log_likelihood(labels.table)
+
+
+def test_multi_start_keeps_the_most_likely_run():
+    labels = skilled_crowd(5, n_workers=8, skill=0.2, label_rate=0.4).labels
+    method = fitted("MultiStart-EM", labels)
+    likelihoods = {start.name: start.log_likelihood for start in method.starts_}
+    assert list(likelihoods) == ["MajorityVote", "DesSymNMF", "RobSymNMF"]
+    assert len(set(likelihoods.values())) > 1
+    assert method.best_start_ == max(likelihoods, key=likelihoods.get)
+    assert method.model_.log_likelihood(labels.table) == max(likelihoods.values())
+
+
+# ---- the contract ----
+
+
+def test_majority_vote_counts():
+    labels = CrowdLabels.from_arrays([0, 0, 0, 1, 1], [0, 1, 2, 0, 1], [1, 1, 0, 0, 0])
+    method = MajorityVote().fit(labels)
+    assert np.allclose(method.predict_proba(labels), [[1 / 3, 2 / 3], [1, 0]])
+    assert method.predict(labels).tolist() == [1, 0]
+    assert method.result_.converged
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_parameters_survive_cloning(cls):
+    method = cls()
+    changed = {
+        parameter: not value if isinstance(value, bool) else 7 for parameter, value in method.get_params().items()
+    }
+    assert "random_state" in changed
+    copy = clone(cls(**changed))
+    assert copy.get_params() == changed
+    assert all(getattr(copy, parameter) == value for parameter, value in changed.items())
+
+
+def test_fit_returns_self_and_reports_the_iteration(name):
+    labels = skilled_crowd(6).labels
+    method = METHODS[name]()
+    assert recorded(method.fit, labels)[0] is method
+    assert method.result_.n_iter == len(method.result_.objective)
+    assert method.result_.reason
+
+
+def test_refuses_to_predict_before_fit(name):
+    with pytest.raises(CofactorError, match="is not fitted yet"):
+        METHODS[name]().predict(skilled_crowd(0).labels)
+
+
+def test_refuses_another_crowd(name):
+    labels = skilled_crowd(0).labels
+    with pytest.raises(CofactorError, match="fitted on 12 workers and 3 classes, asked about 5 and 3"):
+        fitted(name, labels).predict(labels.take_workers(range(5)))
+
+
+def test_predicts_new_tasks_of_the_same_crowd(name):
+    labels = skilled_crowd(7).labels
+    method = fitted(name, labels.take_tasks(range(300)))
+    assert method.predict(labels.take_tasks(range(300, 400))).shape == (100,)

@@ -1,0 +1,380 @@
+"""CrowdLabels: ids survive, counting is right, and every kind of bad data is one readable error."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.crowd.base import error_rate, tied_share, vote_shares, worker_accuracy
+from cofactor.crowd.labels import CrowdLabels, read_truth
+from tests.oracles.generators import laws, random_model, recorded, seeds, skilled_crowd
+
+ROWS = [("a", "w1", "cat"), ("a", "w2", "dog"), ("b", "w1", "dog")]
+
+
+def frame(rows=ROWS):
+    return pd.DataFrame(rows, columns=["task", "worker", "label"])
+
+
+def contents(labels):
+    return set(labels.to_frame().itertuples(index=False, name=None))
+
+
+@pytest.fixture
+def csv(tmp_path):
+    def read(content, name="labels.csv", **named):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return CrowdLabels.from_csv(path, **named)
+
+    return read
+
+
+# ---- ids and counts ----
+
+
+def test_reads_a_long_table():
+    labels = CrowdLabels.from_frame(frame())
+    assert (labels.tasks, labels.workers, labels.classes) == (["a", "b"], ["w1", "w2"], ["cat", "dog"])
+    assert labels.table.codes.tolist() == [[0, 1], [1, -1]]
+    assert (labels.n_tasks, labels.n_workers, labels.n_classes, labels.n_labels) == (2, 2, 2, 3)
+
+
+@laws
+@given(
+    rows=st.dictionaries(
+        st.tuples(st.text(max_size=3), st.integers()), st.sampled_from(["x", "y", "z"]), min_size=2, max_size=20
+    )
+)
+def test_long_table_there_and_back(rows):
+    given_rows = {(task, worker, label) for (task, worker), label in rows.items()}
+    labels = CrowdLabels.from_frame(frame(list(given_rows)), classes=["z", "y", "x"])
+    assert contents(labels) == given_rows
+
+
+def test_columns_may_have_other_names():
+    renamed = frame().rename(columns={"task": "question", "worker": "who", "label": "answer"})
+    labels = CrowdLabels.from_frame(renamed, task="question", worker="who", label="answer")
+    assert contents(labels) == set(ROWS)
+
+
+def test_classes_may_be_given_in_any_order_with_unused_ones():
+    labels = CrowdLabels.from_frame(frame(), classes=["dog", "bird", "cat"])
+    assert labels.table.codes.tolist() == [[2, 0], [0, -1]]
+    assert contents(labels) == set(ROWS)
+
+
+def test_ids_of_mixed_types_keep_the_order_they_came_in():
+    labels = CrowdLabels.from_frame(frame([(1, "w", "x"), ("1", "w", "y"), ("a", 7, "x")]))
+    assert labels.tasks == [1, "1", "a"]
+    assert labels.workers == ["w", 7]
+    assert labels.table.codes.tolist() == [[0, -1], [1, -1], [-1, 0]]
+
+
+def test_csv_keeps_ids_as_written(csv):
+    labels = csv("task,worker,label\n007,1.0,NULL\n7,1,none\n")
+    assert labels.tasks == ["007", "7"]
+    assert labels.workers == ["1", "1.0"]
+    assert labels.classes == ["NULL", "none"]
+
+
+def test_csv_turns_plain_whole_numbers_into_ints_in_numeric_order(csv):
+    labels = csv("task,worker,label\n10,-1,1\n9,0,0\n100,0,1\n")
+    assert (labels.tasks, labels.workers, labels.classes) == ([9, 10, 100], [-1, 0], [0, 1])
+
+
+def test_csv_may_start_with_a_byte_order_mark_and_be_compressed(csv):
+    content = "\ufefftask,worker,label\na,w1,cat\na,w2,dog\nb,w1,dog\n".encode()
+    assert contents(csv(content)) == set(ROWS)
+    assert contents(csv(gzip.compress(content), name="labels.csv.gz")) == set(ROWS)
+
+
+def test_csv_reads_other_encodings_when_named(csv):
+    content = "task,worker,label\ncafé,w,x\nthé,w,y\n".encode("latin-1")
+    assert csv(content, encoding="latin-1").tasks == ["café", "thé"]
+
+
+def test_arrays_are_codes_already():
+    labels = CrowdLabels.from_arrays([0, 2, 1], [1, 0, 0], [1.0, 0.0, 2.0], n_classes=4)
+    assert labels.table.codes.tolist() == [[-1, 1], [2, -1], [0, -1]]
+    assert labels.classes == [0, 1, 2, 3]
+
+
+def test_votes_are_counted_per_task():
+    labels = CrowdLabels.from_arrays([0, 0, 0, 1], [0, 1, 2, 0], [1, 1, 0, 0], n_tasks=3, unlabelled="keep")
+    assert labels.votes.tolist() == [[1, 2], [1, 0], [0, 0]]
+    assert np.allclose(vote_shares(labels), [[1 / 3, 2 / 3], [1, 0], [0.5, 0.5]])
+    assert tied_share(labels) == pytest.approx(1 / 3)
+
+
+def test_unlabelled_tasks_and_workers_stay_where_asked():
+    labels = CrowdLabels.from_arrays([0, 2], [1, 1], [0, 1], n_tasks=4, n_workers=3, unlabelled="keep")
+    assert labels.table.codes.tolist() == [[-1, 0, -1], [-1] * 3, [-1, 1, -1], [-1] * 3]
+
+
+@laws
+@given(seed=seeds)
+def test_parts_equal_dense_indexing(seed):
+    labels, rng = skilled_crowd(seed, n_workers=6, n_tasks=20).labels, np.random.default_rng(seed)
+    tasks, workers = rng.permutation(20)[:7], rng.random(6) < 0.6
+    assert np.array_equal(labels.take_tasks(tasks).table.codes, labels.table.codes[tasks])
+    assert labels.take_tasks(tasks).tasks == tasks.tolist()
+    assert np.array_equal(labels.take_workers(workers).table.codes, labels.table.codes[:, workers])
+    assert labels.take_workers(workers).workers == np.flatnonzero(workers).tolist()
+
+
+def test_busiest_workers_in_their_old_order_earlier_ones_first():
+    labels = CrowdLabels.from_arrays([0, 0, 1, 0, 1, 1], [0, 1, 1, 2, 3, 2], [0, 1, 0, 1, 0, 1])
+    assert labels.busiest_workers(3).workers == [0, 1, 2]
+    assert labels.busiest_workers(1).workers == [1]
+    with pytest.raises(CofactorError, match="n_workers=5: there are 4"):
+        labels.busiest_workers(5)
+
+
+# ---- the same worker twice on one task ----
+
+TWICE = [("a", "w1", "cat"), ("a", "w1", "dog"), ("b", "w1", "dog"), ("a", "w1", "cat")]
+
+
+def test_conflicting_labels_are_refused_with_the_pair():
+    with pytest.raises(CofactorError, match=r"conflicting labels: task 'a' by worker 'w1'; keep the first or the last"):
+        CrowdLabels.from_frame(frame(TWICE))
+
+
+def test_conflicting_pairs_are_counted():
+    rows = [(t, "w", label) for t in range(12) for label in "xy"]
+    with pytest.raises(CofactorError, match=r"task 0 by .*task 9 by worker 'w', \.\.\. \(12 in all\)"):
+        CrowdLabels.from_frame(frame(rows))
+
+
+@pytest.mark.parametrize(("conflicts", "kept"), [("first", "cat"), ("last", "dog")])
+def test_conflicts_are_settled_by_row_order(conflicts, kept):
+    with pytest.warns(DataWarning, match="1 labels were given again"):
+        labels = CrowdLabels.from_frame(frame(TWICE[:3]), conflicts=conflicts)
+    assert contents(labels) == {("a", "w1", kept), ("b", "w1", "dog")}
+
+
+@pytest.mark.parametrize("conflicts", ["error", "first", "last"])
+def test_identical_repeats_count_once(conflicts):
+    with pytest.warns(DataWarning, match="2 labels were given again"):
+        labels = CrowdLabels.from_frame(frame([*ROWS, ROWS[0], ROWS[0]]), conflicts=conflicts)
+    assert contents(labels) == set(ROWS)
+
+
+def test_refuses_an_unknown_rule_for_conflicts():
+    with pytest.raises(CofactorError, match="conflicts='newest': choose"):
+        CrowdLabels.from_frame(frame(), conflicts="newest")
+
+
+# ---- bad frames ----
+
+
+@pytest.mark.parametrize("column", ["task", "worker", "label"])
+def test_names_missing_columns_and_those_found(column):
+    with pytest.raises(CofactorError, match=f"no column {column}; found "):
+        CrowdLabels.from_frame(frame().drop(columns=column))
+
+
+@pytest.mark.parametrize("column", ["task", "worker", "label"])
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_names_rows_with_missing_ids_or_labels(column, missing):
+    rows = frame(ROWS * 5).astype(object)
+    rows.loc[range(1, 13), column] = missing
+    with pytest.raises(CofactorError, match=rf"missing {column} in data rows 1, .*, 10, \.\.\. \(12 in all\)"):
+        CrowdLabels.from_frame(rows)
+
+
+def test_refuses_a_header_without_rows():
+    with pytest.raises(CofactorError, match="header but no rows"):
+        CrowdLabels.from_frame(frame([]))
+
+
+def test_refuses_one_class_only():
+    with pytest.raises(CofactorError, match=r"only one class \(cat\)"):
+        CrowdLabels.from_frame(frame([("a", "w", "cat"), ("b", "w", "cat")]))
+
+
+def test_names_labels_outside_the_classes():
+    with pytest.raises(CofactorError, match="not among the classes cat, bird: row 1: 'dog', row 2: 'dog'"):
+        CrowdLabels.from_frame(frame(), classes=["cat", "bird"])
+
+
+def test_refuses_a_class_named_twice():
+    with pytest.raises(CofactorError, match="named twice"):
+        CrowdLabels.from_frame(frame(), classes=["cat", "dog", "cat"])
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        pytest.param(frame().set_axis(["task", "label", "label"], axis=1).assign(worker=1), id="column twice"),
+        pytest.param(frame([(["a"], "w", "x"), (["b"], "w", "y")]), id="ids without a hash"),
+    ],
+)
+def test_refuses_frames_that_pandas_cannot_encode(bad):
+    with pytest.raises(CofactorError):
+        CrowdLabels.from_frame(bad)
+
+
+def test_tuples_of_any_length_are_ids():
+    labels = CrowdLabels.from_frame(frame([(("b",), "w", "x"), (("a", 1), "w", "y")]))
+    assert labels.tasks == [("a", 1), ("b",)]
+    assert labels.to_frame()["label"].tolist() == ["y", "x"]
+
+
+# ---- bad files ----
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty: expected a header row"),
+        ("task,worker,label\n", "header but no rows"),
+        ("task;worker;label\na;b;c\n", "no column task, worker, label; found task;worker;label"),
+        ("task,worker,label\na,w,x\nb,w,\n", "missing label in data rows 1"),
+        ("task,worker,label\na,w,x\n,w,y\n", "missing task in data rows 1"),
+        ("task,worker,label\na,w,x\nb,,y\n", "missing worker in data rows 1"),
+        ("task,worker,label\na,w,x\nb,w,nan\nc,w,NA\n", "missing label in data rows 1, 2"),
+        ("task,worker,label\na,w,x\nb,w,y,z\n", "cannot be read as CSV"),
+        ('task,worker,label\na,w,"x\n', "cannot be read as CSV"),
+        ("task,worker,label\ncafé,w,x\n".encode("latin-1"), r"not utf-8-sig text \(byte \d+\): save it as UTF-8"),
+        ("task,worker,label\na,w,x\n".encode("utf-16"), "not utf-8-sig text"),
+        (bytes(range(256)) * 4, "not utf-8-sig text|cannot be read"),
+    ],
+)
+def test_names_what_is_wrong_with_a_file(csv, content, message):
+    with pytest.raises(CofactorError, match=message):
+        csv(content)
+
+
+def test_names_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(CofactorError, match=r"no such file: .*none\.csv"):
+        CrowdLabels.from_csv(tmp_path / "none.csv")
+
+
+def test_refuses_a_folder_and_an_unknown_encoding(csv, tmp_path):
+    with pytest.raises(CofactorError, match="cannot be read as CSV"):
+        CrowdLabels.from_csv(tmp_path)
+    with pytest.raises(CofactorError, match="unknown encoding"):
+        csv("task,worker,label\na,w,x\n", encoding="klingon")
+
+
+def test_refuses_a_truncated_archive(csv):
+    with pytest.raises(CofactorError, match="cannot be read as CSV"):
+        csv(gzip.compress(b"task,worker,label\n" * 1000)[:-20], name="labels.csv.gz")
+
+
+@pytest.mark.parametrize("name", ["x.csv.zip", "x.csv.xz", "x.tar"])
+def test_refuses_archives_that_are_none(csv, name):
+    with pytest.raises(CofactorError, match="cannot be read as CSV"):
+        csv(b"no archive at all", name=name)
+
+
+def test_refuses_rows_longer_than_the_header(csv):
+    with pytest.raises(CofactorError):
+        csv("task,worker,label\n2020,t1,w1,cat\n2021,t1,w2,dog\n")
+
+
+rows = st.lists(st.lists(st.sampled_from(["", "a", "b", "7", "007", "nan", '"', "\x00", "é"]), max_size=4), max_size=6)
+tables = rows.map(lambda lines: "task,worker,label\n" + "\n".join(",".join(cells) for cells in lines))
+
+
+@settings(deadline=None, max_examples=150, derandomize=True)
+@given(content=st.one_of(st.binary(max_size=60), st.binary(max_size=60).map(b"task,worker,label\n".__add__), tables))
+def test_whatever_a_file_holds_only_cofactor_errors_escape(tmp_path_factory, content):
+    path = tmp_path_factory.getbasetemp() / "fuzz.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    try:
+        labels, given_warnings = recorded(CrowdLabels.from_csv, path)
+    except CofactorError:
+        return
+    assert all(issubclass(w.category, UserWarning) for w in given_warnings)
+    assert labels.n_classes >= 2 and np.all(labels.table.entries_per_row > 0)
+
+
+# ---- bad arrays ----
+
+
+@pytest.mark.parametrize(
+    ("task", "worker", "label", "named", "message"),
+    [
+        ([0, 1], [0], [0, 1], {}, "differ in length: 2, 1, 2"),
+        ([], [], [], {}, "no labels: task, worker and label are empty"),
+        ([[0, 1]], [0], [0], {}, r"task must be one-dimensional, got shape \(1, 2\)"),
+        (["a", "b"], [0, 0], [0, 1], {}, "task must hold integer codes, got .*: use from_frame"),
+        ([0, 1], [0, 0], [0, np.nan], {}, "label must be whole numbers from 0, without NaN; not so in row 1: nan"),
+        ([0, 1], [0, np.inf], [0, 1], {}, "worker must be whole numbers .* row 1: inf"),
+        ([0, 1], [0, 0], [0, 0.5], {}, "label .* row 1: 0.5"),
+        ([0, -1], [0, 0], [0, 1], {}, "task .* row 1: -1"),
+        ([0, 1], [0, 0], [0, -1], {}, "label .* row 1: -1"),
+        ([0, 1], [0, 0], [0, 2], {"n_classes": 2}, "label codes must be below 2; not so in row 1: 2"),
+        ([0, 5], [0, 0], [0, 1], {"n_tasks": 5}, "task codes must be below 5; not so in row 1: 5"),
+        ([0, 1], [3, 0], [0, 1], {"n_workers": 3}, "worker codes must be below 3; not so in row 0: 3"),
+        ([0, 1], [0, 0], [0, 0], {}, r"only one class \(0\)"),
+        ([0, 2], [0, 0], [0, 1], {}, "tasks without labels: 1; .* unlabelled='keep'"),
+        ([0, 1], [0, 2], [0, 1], {}, "workers without labels: 1"),
+        ([0, 0], [0, 0], [0, 1], {}, "conflicting labels: task 0 by worker 0"),
+        (range(14), [0] * 14, [-1] * 14, {}, r"row 0: -1, .*row 9: -1, \.\.\. \(14 in all\)"),
+    ],
+)
+def test_names_what_is_wrong_with_arrays(task, worker, label, named, message):
+    with pytest.raises(CofactorError, match=message):
+        CrowdLabels.from_arrays(task, worker, label, **named)
+
+
+# ---- truth ----
+
+
+@pytest.fixture
+def truth_file(tmp_path):
+    def write(text):
+        path = tmp_path / "truth.csv"
+        path.write_text(text, encoding="utf8")
+        return path
+
+    return write
+
+
+def test_truth_is_read_by_id(truth_file):
+    labels = CrowdLabels.from_frame(frame())
+    assert read_truth(truth_file("task,truth\nb,cat\n"), labels).tolist() == [-1, 0]
+    assert read_truth(truth_file("task,truth\nb,dog\na,cat\na,cat\n"), labels).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("task,label\na,cat\n", "no column truth"),
+        ("task,truth\nz,cat\n", "tasks without a single label: z"),
+        ("task,truth\na,cow\n", "classes that are no label: cow"),
+        ("task,truth\na,cat\na,dog\n", "two truths for tasks a"),
+    ],
+)
+def test_names_what_is_wrong_with_truth(truth_file, text, message):
+    with pytest.raises(CofactorError, match=message):
+        read_truth(truth_file(text), CrowdLabels.from_frame(frame()))
+
+
+def test_error_rate_counts_known_truth_only_and_splits_ties():
+    assert error_rate([0, 1, 1], [0, 0, -1]) == 0.5
+    assert error_rate([[0.5, 0.5, 0], [1, 0, 0]], [0, 1]) == 0.75
+    assert error_rate([[1 / 3] * 3], [2]) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "truth", "message"),
+    [([0, 1, 1], [0, 1], "truth of the wrong length: 2 entries for 3 tasks"), ([0, 1], [-1, -1], "no task is known")],
+)
+def test_refuses_truth_that_does_not_fit(predicted, truth, message):
+    with pytest.raises(CofactorError, match=message):
+        error_rate(predicted, truth)
+
+
+def test_accuracy_of_a_worker_is_the_chance_to_be_right():
+    model = random_model(0, sizes=(3, 3))
+    expected = [sum(model.prior[c] * A[c, c] for c in range(3)) for A in model.conditionals]
+    assert np.allclose(worker_accuracy(model), expected)

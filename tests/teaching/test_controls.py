@@ -1,0 +1,183 @@
+"""Panels without a browser and without a kernel."""
+
+import base64
+import re
+import warnings
+
+import ipywidgets as w
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.teaching import controls, demos
+from cofactor.teaching.controls import Panel
+from cofactor.teaching.figures.simplex import hull_margin
+from cofactor.teaching.style import new_picture, percent, say
+
+PANELS = ("missing_block_panel", "scattering_panel", "crowd_panel", "em_panel")
+MOVES = {  # one other value of every control
+    "missing_block_panel": {"share": 0.5, "n_tasks": 300, "imputation": "designated"},
+    "scattering_panel": {"specialist_error": 0.4, "n_workers": 5, "seed": 3},
+    "crowd_panel": {"n_tasks": 300, "labels_per_task": 8, "method": "MV-EM"},
+    "em_panel": {"after": 4},
+}
+
+
+def picture(number):
+    fig = new_picture(2, 1)
+    say(fig, f"number {number}")
+    return fig
+
+
+def toy(compute=lambda number: number, draw=picture):
+    return Panel({"number": w.IntSlider(1, continuous_update=False)}, compute, draw, lambda n: f"It is <{n}>.")
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_every_control_redraws(name):
+    panel = getattr(controls, name)()
+    assert set(panel.params) == set(MOVES[name])
+    for control, value in MOVES[name].items():
+        before = panel.png, panel.text
+        panel.controls[control].value = value
+        assert panel.params[control] == value
+        assert panel.png.startswith(b"\x89PNG") and (panel.png, panel.text) != before
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_sliders_wait_for_their_release(name):
+    for control in getattr(controls, name)().controls.values():
+        assert isinstance(control, w.Dropdown) or control.continuous_update is False
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_the_same_values_give_the_same_bytes(name):
+    panel, again = getattr(controls, name)(), getattr(controls, name)()
+    assert panel.png == again.png and panel.text == again.text
+    for control, value in MOVES[name].items():
+        old = panel.controls[control].value
+        panel.controls[control].value = value
+        panel.controls[control].value = old
+    assert panel.png == again.png and panel.text == again.text
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_a_stored_panel_shows_figure_and_sentence(name):
+    panel = getattr(controls, name)()
+    bundle = panel._repr_mimebundle_(include=None, exclude=None)
+    assert base64.b64decode(bundle["image/png"]) == panel.png
+    assert bundle["text/plain"] == f"[interactive panel] {panel.text}"
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+
+
+def test_the_result_is_a_figure_with_caption_and_alternative_text():
+    panel = toy()
+    assert panel.view.value.startswith("<figure") and panel.view.value.endswith("</figure>")
+    caption = re.search(r'<figcaption class="cofactor-readout" aria-live="polite">(.*?)</figcaption>', panel.view.value)
+    assert caption.group(1) == "It is &lt;1&gt;."
+    alt, source = re.search(r'<img alt="(.*?)".*? src="data:image/png;base64,(.*?)"', panel.view.value).groups()
+    assert alt == "Figure: number 1" and base64.b64decode(source) == panel.png
+
+
+def test_the_outcome_is_computed_once_per_change():
+    calls = []
+    panel = toy(lambda number: calls.append(number) or number)
+    panel.controls["number"].value = 5
+    panel.controls["number"].value = 5
+    assert calls == [1, 5] and panel.outcome == 5
+
+
+def test_what_the_kit_refuses_is_said_and_forgotten():
+    def compute(number):
+        if number == 2:
+            raise CofactorError("two is <too many>")
+        return number
+
+    panel = toy(compute)
+    panel.controls["number"].value = 2
+    assert panel.text == "Not possible with these values: two is <too many>" and panel.png == b""
+    assert 'role="alert"' in panel.view.value and "&lt;too many&gt;" in panel.view.value
+    assert "image/png" not in panel._repr_mimebundle_()
+    panel.controls["number"].value = 3
+    assert panel.text == "It is <3>." and "alert" not in panel.view.value
+
+
+def test_other_errors_are_not_swallowed():
+    panel = toy(lambda number: 1 / (number - 2))
+    with pytest.raises(ZeroDivisionError):
+        panel.controls["number"].value = 2
+
+
+def test_warnings_of_the_kit_are_read_out_and_others_go_on():
+    def compute(number):
+        warnings.warn("thin data", DataWarning, stacklevel=1)
+        warnings.warn("thin data", DataWarning, stacklevel=1)
+        if number == 2:
+            warnings.warn("old function", FutureWarning, stacklevel=1)
+        return number
+
+    panel = toy(compute)
+    assert panel.text == "It is <1>. Note: thin data."
+    with pytest.warns(FutureWarning, match="old function"):
+        panel.controls["number"].value = 2
+
+
+def test_missing_block_panel_tells_the_truth():
+    panel = controls.missing_block_panel(seed=1)
+    panel.controls["imputation"].value = "robust"
+    panel.controls["share"].value = 0.5
+    expected = demos.complete(demos.small_crowd(8, 3, 1000, 1), demos.hide_pairs(8, 0.5, 1), "robust")
+    assert panel.text.startswith("14 of 28 pairs are missing.")
+    assert f"{percent(expected.error, 1)} off" in panel.text
+
+
+def test_missing_block_panel_says_when_nothing_helps():
+    panel = controls.missing_block_panel()
+    panel.controls["imputation"].value = "designated"
+    panel.controls["share"].value = 0.9
+    assert "No method can recover the model" in panel.text and "components" in panel.text
+    outcome = panel.outcome
+    assert f"{(outcome.unreached & outcome.pairs).sum() // 2} of them stay empty" in panel.text
+
+
+@pytest.mark.parametrize("error", [0.0, 0.5])
+def test_scattering_panel_tells_the_truth(error):
+    panel = controls.scattering_panel()
+    panel.controls["specialist_error"].value = error
+    covered = hull_margin(panel.outcome.H) >= -1e-6
+    assert covered == (error == 0)
+    assert ("The hull covers the disc" in panel.text) == covered
+    told = "below 1e-12" if panel.outcome.error < 1e-12 else f"of {panel.outcome.error:.0e}"
+    assert told in panel.text.replace("\N{MINUS SIGN}", "-")
+
+
+def test_crowd_panel_tells_the_truth():
+    panel = controls.crowd_panel(seed=4)
+    panel.controls["method"].value = "DesSymNMF"
+    expected = demos.compare(1000, 5, "DesSymNMF", seed=4)
+    assert f"majority vote errs on {percent(expected.errors['MajorityVote'], 1)}" in panel.text
+    assert f"DesSymNMF on {percent(expected.errors['DesSymNMF'], 1)}" in panel.text
+    assert f"off by {percent(expected.accuracy_error, 1)}" in panel.text
+
+
+def test_crowd_panel_offers_methods_that_exist():
+    panel = controls.crowd_panel()
+    assert set(panel.controls["method"].options) <= set(demos.METHODS)
+
+
+def test_em_panel_tells_the_truth():
+    panel, rounds = controls.em_panel(), demos.em_rounds()
+    n_tasks = len(rounds.truth)
+    panel.controls["after"].value = 0
+    assert panel.text.startswith(f"Before EM, by majority vote, {rounds.errors[0] * n_tasks:g} of {n_tasks} labels")
+    panel.controls["after"].value = 3
+    assert f"{rounds.errors[3] * n_tasks:.0f} of {n_tasks} labels are wrong" in panel.text
+    assert f"{abs(rounds.log_likelihood[3]):.1f} nats" in panel.text
+    assert f"{rounds.log_likelihood[3] - rounds.log_likelihood[2]:.2g} more" in panel.text
+
+
+def test_panels_draw_figures():
+    panel = controls.em_panel()
+    assert isinstance(panel.draw(panel.outcome), Figure)
+    assert np.isfinite(demos.em_rounds().log_likelihood[1:]).all()

@@ -1,0 +1,108 @@
+"""What holds for every figure: pure, repeatable, titled, named axes, legible without colour or kernel."""
+
+import base64
+from functools import cache
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import seaborn as sns
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from cofactor import simulate
+from cofactor.crowd import Cooccurrences, symnmf
+from cofactor.crowd.imputation import factors_of_model
+from cofactor.teaching import demos, figures
+from cofactor.teaching.style import alt_text, percent, to_png
+
+MODEL = demos.mixed_crowd(9, 3, seed=1)
+CROWD = simulate.crowd(MODEL, 80, 0.6, random_state=1)
+POSTERIOR = MODEL.posterior(CROWD.labels.table)
+BLOCKS = Cooccurrences.from_model(MODEL, ~demos.hide_pairs(9, 0.3))
+H = factors_of_model(MODEL).reshape(-1, 3)
+U = demos.principal_root(H)
+_, Q, RESULT = symnmf(U, max_iter=2000)
+ERRORS = demos.ImputationErrors(np.array([0.1, 0.5]), {"designated": np.eye(2), "robust": np.ones((2, 2)) / 4})
+
+DRAWINGS = {
+    "confusions": lambda: figures.draw_confusions(MODEL),
+    "worker_accuracy": lambda: figures.draw_worker_accuracy(MODEL, CROWD.labels),
+    "uncertainty": lambda: figures.draw_uncertainty(POSTERIOR, CROWD.truth),
+    "methods": lambda: figures.draw_methods({"MajorityVote": 0.3, "MV-EM": 0.1}),
+    "votes": lambda: figures.draw_votes(CROWD.labels, POSTERIOR, [0, 1, 2]),
+    "overview": lambda: figures.draw_overview(CROWD.labels, CROWD.truth, MODEL),
+    "cooccurrence": lambda: figures.draw_cooccurrence(BLOCKS),
+    "blocks": lambda: figures.draw_blocks(MODEL.pairwise(0, 1), MODEL.pairwise(0, 2)),
+    "completion": lambda: figures.draw_completion(demos.complete(CROWD, demos.hide_pairs(9, 0.2), "designated")),
+    "imputation_error": lambda: figures.draw_imputation_error(ERRORS),
+    "simplex": lambda: figures.draw_simplex(H),
+    "rotation": lambda: figures.draw_rotation(U, Q),
+    "convergence": lambda: figures.draw_convergence(RESULT),
+    "latent_class": figures.draw_latent_class,
+    "kit": figures.draw_kit,
+    "crowd": lambda: figures.draw_crowd(demos.compare(60, 6, "MV-EM")),
+    "rounds": lambda: figures.draw_rounds(demos.em_rounds(3), 2),
+}
+SCHEMATIC = {"latent_class", "kit", "simplex"}  # drawn without axes
+
+
+@pytest.fixture(params=DRAWINGS)
+def name(request):
+    return request.param
+
+
+@cache
+def once(name):
+    return DRAWINGS[name]()
+
+
+def test_returns_a_figure_and_leaves_pyplot_alone(name):
+    before = plt.get_fignums()
+    assert isinstance(DRAWINGS[name](), Figure)
+    assert plt.get_fignums() == before
+
+
+def test_same_bytes_whatever_the_session_has_set(name):
+    first = to_png(once(name))
+    with sns.plotting_context("poster"), sns.axes_style("darkgrid"), matplotlib.rc_context({"savefig.dpi": 30}):
+        assert to_png(DRAWINGS[name]()) == first
+    assert to_png(once(name)) == first
+    assert first.startswith(b"\x89PNG")
+
+
+def test_leaves_the_settings_of_the_session_alone(name):
+    with matplotlib.rc_context({"lines.linewidth": 7.5, "font.size": 3.25}):
+        before = dict(matplotlib.rcParams)
+        DRAWINGS[name]()
+        assert dict(matplotlib.rcParams) == before
+
+
+def test_fits_a_notebook(name):
+    fig = once(name)
+    width, height = fig.get_size_inches()
+    assert (width <= 8 or name == "overview") and height <= 6
+    drawn = fig.get_tightbbox(FigureCanvasAgg(fig).get_renderer())
+    assert drawn.x0 >= 0 and drawn.x1 <= width and drawn.y0 >= 0 and drawn.y1 <= height
+
+
+def test_states_a_finding_and_names_its_axes(name):
+    fig = once(name)
+    assert fig.get_suptitle()
+    if name not in SCHEMATIC:
+        assert any(character.isdigit() for character in fig.get_suptitle())
+        assert {ax.get_xlabel() for ax in fig.axes} | {fig.get_supxlabel()} != {""}
+    assert fig.get_suptitle().replace("\n", " ") in alt_text(fig)
+
+
+def test_shows_itself_without_pyplot(name):
+    fig = once(name)
+    bundle = fig._repr_mimebundle_(include=None, exclude=None)
+    assert base64.b64decode(bundle["image/png"]) == to_png(fig)
+    assert bundle["text/plain"] == alt_text(fig)
+
+
+def test_percent_rounds_and_keeps_the_unit_on_the_line():
+    assert percent(0.1019) == "10\xa0%"
+    assert percent(0.1019, 1) == "10.2\xa0%"

@@ -1,0 +1,162 @@
+"""Right answers are accepted, typical wrong ones recognised, and nothing that a learner types makes a traceback."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cofactor.core.errors import CofactorError
+from cofactor.teaching.exercises import EXERCISES, check, given, hint
+from cofactor.teaching.grading import TOLERANCE, grade
+
+NAMES = sorted(EXERCISES)
+
+
+def right(name):
+    answers = [np.asarray(part.answer(given(name))) for part in EXERCISES[name].parts]
+    return answers[0] if len(answers) == 1 else tuple(answers)
+
+
+def with_part(name, position, value):
+    answer = right(name)
+    return value if position is None else tuple(value if i == position else part for i, part in enumerate(answer))
+
+
+def parts(name):
+    """Each part with its place in the answer; None where it is the whole answer."""
+    single = len(EXERCISES[name].parts) == 1
+    return [(None if single else i, part) for i, part in enumerate(EXERCISES[name].parts)]
+
+
+def by_hand(name):
+    """Every answer again, as a learner would write it."""
+    g = given(name)
+    if name == "accuracy":
+        return sum(g["prior"][c] * g["A"][c, c] for c in range(3))
+    if name == "posterior":
+        joint = g["prior"].copy()
+        for A, label in zip(g["A"], g["labels"], strict=True):
+            joint *= A[label] if label >= 0 else 1
+        return joint / joint.sum()
+    if name == "co-occurrence":
+        pairs = [(i, k) for i, k in zip(g["labels_m"], g["labels_j"], strict=True) if i >= 0 and k >= 0]
+        return [[pairs.count((i, k)) / len(pairs) for k in range(3)] for i in range(3)]
+    if name == "imputation":
+        return g["R_mr"] @ np.linalg.inv(g["R_lr"]) @ g["R_ln"]
+    block = g["H"][g["m"] * 3 : (g["m"] + 1) * 3]
+    return block / block.sum(axis=0), block.sum(axis=0) ** 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_right_answer_is_accepted(name, capsys):
+    check(name, by_hand(name))
+    assert capsys.readouterr().out == f"correct: {EXERCISES[name].praise}\n"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_three_decimals_will_do(name):
+    rounded = right(name)
+    rounded = tuple(np.round(part, 3) for part in rounded) if isinstance(rounded, tuple) else np.round(rounded, 3)
+    assert grade(EXERCISES[name], rounded).startswith("correct")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_data_are_the_same_every_time_and_fresh(name):
+    first, second = given(name), given(name)
+    assert first.keys() == second.keys()
+    for key in first:
+        assert np.array_equal(first[key], second[key])
+    for value in second.values():
+        if isinstance(value, np.ndarray) and value.flags.writeable:
+            value[:] = 0
+    assert all(np.array_equal(first[key], given(name)[key]) for key in first)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_typical_mistake_gets_its_own_words(name):
+    for position, part in parts(name):
+        assert len(part.mistakes) >= 2
+        for mistake in part.mistakes:
+            said = grade(EXERCISES[name], with_part(name, position, mistake.value(given(name))))
+            assert said.endswith(f"not yet: {mistake.says}")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_mistakes_differ_from_the_answer_and_from_each_other(name):
+    for _, part in parts(name):
+        values = [np.asarray(value(given(name))) for value in (part.answer, *(m.value for m in part.mistakes))]
+        for i, one in enumerate(values):
+            for other in values[:i]:
+                assert one.shape == other.shape and np.abs(one - other).max() > 4 * TOLERANCE
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_common_mistakes_are_recognised(name):
+    for position, part in parts(name):
+        expected = np.asarray(part.answer(given(name)))
+        assert "per cent" in grade(EXERCISES[name], with_part(name, position, 100 * expected))
+        assert "logarithms" in grade(EXERCISES[name], with_part(name, position, np.log(expected)))
+        assert "off by 0.25" in grade(EXERCISES[name], with_part(name, position, expected + 0.25))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        None, ..., "no idea", b"0", [], {}, set(), object(), [[1], [1, 2]], np.zeros((0, 3)), np.full((3, 3), np.nan),
+        np.inf, 1j, np.ones((3, 3), dtype=complex), np.zeros((2, 2, 2, 2)), pd.Series(["a", "b"]), print, float, True,
+        (1, 2, 3), ("A", None), {"A": 1}, "0.5", -1e300,
+    ],
+)  # fmt: skip
+def test_garbage_gets_one_friendly_line(name, garbage, capsys):
+    check(name, garbage)
+    said = capsys.readouterr().out
+    assert said.count("\n") == 1 and "not" in said and "correct" not in said and "Error" not in said
+
+
+class Stubborn:
+    def __array__(self, *args, **kwargs):
+        raise RuntimeError("never")
+
+
+def test_objects_that_refuse_to_be_numbers_are_no_numbers():
+    assert "no array of numbers" in grade(EXERCISES["accuracy"], Stubborn())
+
+
+def test_unanswered_is_told_from_wrong():
+    assert grade(EXERCISES["accuracy"], ...) == "not answered yet: replace the placeholder by your answer"
+
+
+def test_shapes_are_told():
+    assert "expected a single number, got an array of shape (3,)" in grade(EXERCISES["accuracy"], np.ones(3))
+    assert "expected an array of shape (3,), got a single number" in grade(EXERCISES["posterior"], 1)
+    assert "(A_m, lambda)" in grade(EXERCISES["read_off"], np.eye(3))
+    assert grade(EXERCISES["read_off"], (right("read_off")[0], np.ones(4))).startswith("lambda: not yet: expected")
+
+
+def test_a_column_is_as_good_as_a_row():
+    assert grade(EXERCISES["posterior"], right("posterior")[:, None]).startswith("correct")
+    assert grade(EXERCISES["co-occurrence"], pd.DataFrame(right("co-occurrence"))).startswith("correct")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hints_come_in_order(name, capsys):
+    hints = EXERCISES[name].hints
+    for number, text in enumerate(hints, start=1):
+        hint(name, number)
+        assert capsys.readouterr().out == f"hint {number} of {len(hints)}: {text}\n"
+    hint(name)
+    assert hints[0] in capsys.readouterr().out
+    hint(name, len(hints) + 1)
+    hint(name, "next")
+    assert capsys.readouterr().out == 2 * f"there are hints 1 to {len(hints)} for {name!r}\n"
+
+
+def test_unknown_exercises_are_answered_with_the_known_ones(capsys):
+    check("posteriour", 1)
+    hint("posteriour")
+    said = capsys.readouterr().out
+    assert said.count("no exercise 'posteriour'; there are accuracy, posterior") == 2
+    with pytest.raises(CofactorError, match="no exercise 'posteriour'"):
+        given("posteriour")
+    check(["posterior"], 1)
+    assert "no exercise" in capsys.readouterr().out

@@ -1,0 +1,124 @@
+"""Benchmarks run, write what they promise, and the tables for readers are those of the stored results."""
+
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import summary
+from benchmarks.peak import CLEAR_REFS, measure_peak
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPTS = sorted((ROOT / "benchmarks").glob("bench_*.py"))
+STORED = sorted((ROOT / "benchmarks" / "results").glob("*.csv"))
+
+COLUMNS = [
+    *("subject", "data", "n_labels", "stage", "seconds_median", "seconds_min", "seconds_max", "repeats"),
+    *("peak_mb", "base_mb", "per_label_ns", "error_percent", "reference", "reference_source", "ratio"),
+    *("limit_on", "limit", "load", "date", "commit", "cpu", "cores", "os", "python"),
+    *("numpy", "scipy", "numba", "crowd-kit", "blas"),
+]
+
+
+@pytest.fixture(scope="session")
+def tiny_run(tmp_path_factory):
+    """Run a benchmark once in its tiny size; its results."""
+    known = {}
+
+    def run(subject):
+        if subject not in known:
+            folder = tmp_path_factory.mktemp(subject)
+            script = ROOT / "benchmarks" / f"bench_{subject}.py"
+            subprocess.run([sys.executable, script, "--tiny", "--output", folder], check=True, cwd=folder)
+            known[subject] = summary.read(folder / f"{subject}.csv")
+        return known[subject]
+
+    return run
+
+
+def row_of(frame, data, stage):
+    (row,) = frame[(frame["data"] == data) & (frame["stage"] == stage)].to_dict("records")
+    return row
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_runs_and_writes_the_columns(script, tiny_run):
+    subject = script.stem.removeprefix("bench_")
+    frame = tiny_run(subject)
+    assert list(frame.columns) == COLUMNS
+    assert set(frame["subject"]) == {subject}
+    assert set(frame["data"]) == {"bluebird", "skewed"}
+    assert (frame["cores"].astype(int) >= 1).all() and set(frame["numpy"]) == {np.__version__}
+
+
+def test_times_every_stage_of_the_crowd_path(tiny_run):
+    frame = tiny_run("crowd")
+    stages = {"read", "moments", "co-occurrence blocks", "robust imputation", "SymNMF", "naming the classes, MAP"}
+    methods = {"RobSymNMF whole", "DesSymNMF whole", "MultiStart-EM whole", "MajorityVote whole", "EM round"}
+    for _, rows in frame.groupby("data"):
+        assert stages | methods <= set(rows["stage"])
+    assert (frame.loc[frame["stage"].isin(methods), "error_percent"] < 50).all()
+
+
+@pytest.mark.parametrize("data", ["bluebird", "skewed"])
+def test_crowdkit_does_the_same_work(data, tiny_run):
+    pytest.importorskip("crowdkit")
+    frame = tiny_run("crowd")
+    ours, theirs = row_of(frame, data, "EM round"), row_of(frame, data, "crowd-kit DawidSkene round")
+    assert ours["error_percent"] == pytest.approx(theirs["error_percent"], abs=0.01)
+    assert ours["reference"] == theirs["seconds_median"]
+    assert ours["ratio"] == pytest.approx(ours["reference"] / ours["seconds_median"], rel=1e-4)
+
+
+def test_names_no_machine_and_no_path(tiny_run):
+    facts = tiny_run("sweep")[summary.FACTS].to_csv()
+    assert platform.node() not in facts
+    assert str(Path.home()) not in facts and str(ROOT) not in facts
+
+
+# ---- memory ----
+
+
+@pytest.mark.skipif(not CLEAR_REFS.exists(), reason="only Linux tells the peak")
+def test_peak_is_that_of_the_call_and_not_of_the_parent():
+    ballast = np.ones(50_000_000)  # 400 MB in this process
+    figures = measure_peak("numpy:ones", warm={"shape": 10}, shape=25_000_000)
+    assert figures["peak_mb"] - figures["base_mb"] == pytest.approx(200, abs=10)
+    assert figures["base_mb"] < 8e-6 * ballast.size
+
+
+@pytest.mark.skipif(not CLEAR_REFS.exists(), reason="only Linux tells the peak")
+def test_peak_of_a_failing_call_is_an_error():
+    with pytest.raises(subprocess.CalledProcessError):
+        measure_peak("numpy:ones", warm={"shape": -1}, shape=1)
+
+
+# ---- tables ----
+
+
+def limited(value):
+    return pd.Series({"limit_on": "per_label_ns", "per_label_ns": value, "limit": 25.0})
+
+
+def test_verdict_says_whether_a_limit_is_met():
+    assert summary.verdict(limited(25.0)) == "at most 25 ns/label: met"
+    assert summary.verdict(limited(25.1)) == "at most 25 ns/label: NOT met"
+
+
+@pytest.mark.parametrize(("value", "text"), [(64.99, "65 s"), (0.0123, "12.3 ms"), (4.56e-5, "45.6 µs"), (1.0, "1 s")])
+def test_times_get_a_unit_that_suits_them(value, text):
+    assert summary.seconds(value) == text
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+def test_stored_results_are_whole_and_the_summary_is_made_from_them(path):
+    assert list(pd.read_csv(path, nrows=0).columns) == COLUMNS
+    assert summary.section(path.stem) in summary.README.read_text(encoding="utf8")
+
+
+def test_every_benchmark_has_stored_results():
+    assert [path.stem for path in STORED] == [path.stem.removeprefix("bench_") for path in SCRIPTS]

@@ -1,0 +1,117 @@
+"""Generators: the truth they return is the truth they used."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import make_classification
+
+from cofactor import simulate
+from cofactor.core.errors import CofactorError
+from tests.oracles.generators import laws, recorded, seeds
+
+
+def distance_from_unit_vectors(model):
+    """(M,) largest distance of a row of each confusion matrix from its unit vector; (M,) the smallest."""
+    distances = [np.linalg.norm(A - np.eye(len(A)), axis=1) for A in model.conditionals]
+    return np.max(distances, axis=1), np.min(distances, axis=1)
+
+
+@laws
+@given(seed=seeds, K=st.integers(2, 5), error=st.sampled_from([0.0, 0.1, 0.5]))
+def test_one_specialist_exactly_as_good_as_asked(seed, K, error):
+    model = simulate.dawid_skene_model(10, K, specialist_error=error, random_state=seed)
+    largest, smallest = distance_from_unit_vectors(model)
+    assert np.sum(np.isclose(largest, error, atol=1e-12) & np.isclose(smallest, error, atol=1e-12)) == 1
+    assert np.allclose([A.sum(axis=0) for A in model.conditionals], 1, atol=1e-14)
+    assert model.prior.sum() == pytest.approx(1) and model.prior.min() >= 0
+
+
+def test_skill_mixes_in_the_identity():
+    blunt, skilled = (simulate.dawid_skene_model(10, 3, skill=s, random_state=0) for s in (0.0, 0.6))
+    pairs = zip(blunt.conditionals, skilled.conditionals, strict=True)
+    mixed = [np.allclose(B, 0.4 * A + 0.6 * np.eye(3)) for A, B in pairs]
+    assert sum(mixed) == 9  # all but the specialist
+
+
+def test_the_prior_may_be_given():
+    assert np.allclose(simulate.dawid_skene_model(prior=[0.2, 0.3, 0.5]).prior, [0.2, 0.3, 0.5])
+
+
+@pytest.mark.parametrize("error", [-0.1, 0.9])
+def test_refuses_a_specialist_worse_than_chance(error):
+    with pytest.raises(CofactorError, match=r"with 3 classes, ask for 0 to below 0\.82"):
+        simulate.dawid_skene_model(specialist_error=error)
+
+
+def test_labels_come_at_the_rate_asked():
+    rates = np.array([0.1, 0.5, 0.9])
+    model = simulate.dawid_skene_model(3, random_state=0)
+    share = simulate.crowd(model, 20_000, rates, random_state=0).labels.table.entries_per_variable / 20_000
+    assert np.all(np.abs(share - rates) <= 5 * np.sqrt(rates * (1 - rates) / 20_000))
+
+
+def test_tasks_that_nobody_labelled_stay():
+    crowd = simulate.crowd(simulate.dawid_skene_model(3, random_state=0), 200, 0.1, random_state=0)
+    assert crowd.labels.n_tasks == len(crowd.truth) == 200
+    assert np.any(crowd.labels.table.entries_per_row == 0)
+
+
+def test_labels_follow_the_confusion_matrices():
+    model = simulate.dawid_skene_model(4, 3, prior=np.ones(3) / 3, random_state=1)
+    crowd = simulate.crowd(model, 30_000, 1.0, random_state=1)
+    codes = crowd.labels.table.codes
+    for m, A in enumerate(model.conditionals):
+        for c in range(3):
+            of_class = crowd.truth == c
+            share = np.bincount(codes[of_class, m], minlength=3) / of_class.sum()
+            assert np.all(np.abs(share - A[:, c]) <= 5 * np.sqrt(A[:, c] * (1 - A[:, c]) / of_class.sum()) + 1e-12)
+
+
+@pytest.mark.parametrize("make", [simulate.crowd, simulate.large_crowd])
+def test_the_same_seed_makes_the_same_crowd(make):
+    first, second, other = (make(simulate.dawid_skene_model(random_state=s), 50, random_state=s) for s in (0, 0, 1))
+    assert np.array_equal(first.labels.table.codes, second.labels.table.codes)
+    assert np.array_equal(first.truth, second.truth)
+    assert not np.array_equal(first.labels.table.codes, other.labels.table.codes)
+
+
+def test_a_large_crowd_has_few_labels_per_task():
+    model = simulate.dawid_skene_model(40, random_state=0)
+    labels = simulate.large_crowd(model, 5000, labels_per_task=4, random_state=0).labels
+    counts = labels.table.entries_per_row
+    assert (labels.n_tasks, labels.n_workers) == (5000, 40)
+    assert counts.min() >= 1 and counts.max() == 4
+
+
+@pytest.mark.parametrize("activity", [0.0, 1.0])
+def test_activity_falls_with_the_rank(activity):
+    model, n_tasks, drawn = simulate.dawid_skene_model(20, random_state=0), 20_000, 3
+    table = simulate.large_crowd(model, n_tasks, drawn, activity, random_state=0).labels.table
+    share = np.arange(1, 21) ** -activity
+    expected = 1 - (1 - share / share.sum()) ** drawn  # labelled at least once among the draws
+    deviation = 5 * np.sqrt(expected * (1 - expected) / n_tasks)
+    assert np.all(np.abs(table.entries_per_variable / n_tasks - expected) <= deviation)
+
+
+def classifiers_on(seed):
+    X, y = make_classification(400, 6, n_informative=4, n_classes=3, n_clusters_per_class=1, random_state=0)
+    return recorded(simulate.machine_annotators, X, y, random_state=seed)[0]
+
+
+def test_machine_annotators_are_deterministic_and_better_than_chance():
+    first, second, other = (classifiers_on(seed) for seed in (0, 0, 1))
+    assert np.array_equal(first.labels.table.codes, second.labels.table.codes)
+    assert not np.array_equal(first.labels.table.codes, other.labels.table.codes)
+    assert first.labels.workers == list(simulate.CLASSIFIERS)
+    assert first.labels.n_tasks == len(first.truth) == 340
+    assert first.model is None
+    right = first.truth[first.labels.table.rows] == first.labels.table.values
+    assert right.mean() > 0.5
+
+
+def test_machine_annotators_label_at_rates_within_the_interval():
+    labels = classifiers_on(0).labels
+    share = labels.table.entries_per_variable / labels.n_tasks
+    slack = 5 * np.sqrt(0.25 / labels.n_tasks)
+    assert np.all((share > 0.15 - slack) & (share < 0.5 + slack))

@@ -1,0 +1,21 @@
+"""Draw the picture of the README from the bundled data: python tools/draw_overview.py."""
+
+from pathlib import Path
+
+import cofactor as cf
+from cofactor.teaching import figures
+from cofactor.teaching.style import to_png
+
+PICTURE = Path(__file__).resolve().parents[1] / "notebooks" / "overview.png"
+
+
+def picture():
+    """Return the PNG: Bluebird before and after, and who confuses what."""
+    bluebird = cf.load("bluebird")
+    method = cf.crowd.METHODS["MultiStart-EM"]().fit(bluebird.labels)
+    fig = figures.draw_overview(bluebird.labels, bluebird.truth, method.model_, name="MultiStart-EM")
+    return to_png(fig, dpi=130)
+
+
+if __name__ == "__main__":
+    PICTURE.write_bytes(picture())
