@@ -36,13 +36,19 @@ def load() -> float:
 
 
 def commit() -> str:
-    """Return the short hash of the commit, "-dirty" if files differ from it, "uncommitted" where there is none."""
-    command = ["git", "describe", "--always", "--dirty", "--exclude", "*"]
+    """Return the short hash of the commit, "-dirty" where code differs from it, "uncommitted" outside a clone."""
+    head = git("rev-parse", "--short", "HEAD")
+    changed = git("status", "--porcelain", "--", ":/*.py")  # the results themselves change in every run
+    return head + "-dirty" * bool(changed) if head else "uncommitted"
+
+
+def git(*arguments: str) -> str:
+    """Return what git says about the project; nothing where there is no git, no clone or no commit."""
     try:
-        answer = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True)
+        answer = subprocess.run(["git", *arguments], cwd=Path(__file__).parent, capture_output=True, text=True)
     except OSError:
-        return "uncommitted"
-    return answer.stdout.strip() if answer.returncode == 0 else "uncommitted"
+        return ""
+    return answer.stdout.strip() if answer.returncode == 0 else ""
 
 
 def cpu_model() -> str:

@@ -147,6 +147,7 @@ def test_singular_blocks_link_nobody():
     imputed = designated_imputation(flat)
     observed = (flat.graph > 0).toarray()
     assert np.array_equal(imputed.reached, observed)
+    assert np.array_equal(reachable_blocks(flat), observed)
 
 
 def test_refuses_what_does_not_fit_in_memory():

@@ -1,5 +1,7 @@
 """Right answers are accepted, typical wrong ones recognised, and nothing that a learner types makes a traceback."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -122,6 +124,18 @@ def test_objects_that_refuse_to_be_numbers_are_no_numbers():
     assert "no array of numbers" in grade(EXERCISES["accuracy"], Stubborn())
 
 
+def test_complex_numbers_are_refused_even_where_numpy_only_warns():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert "no array of numbers" in grade(EXERCISES["posterior"], right("posterior") + 0j)
+    assert not caught
+
+
+def test_nan_is_named():
+    answer = right("posterior") * [1, np.nan, 1]
+    assert "NaN" in grade(EXERCISES["posterior"], answer)
+
+
 def test_unanswered_is_told_from_wrong():
     assert grade(EXERCISES["accuracy"], ...) == "not answered yet: replace the placeholder by your answer"
 
@@ -129,6 +143,7 @@ def test_unanswered_is_told_from_wrong():
 def test_shapes_are_told():
     assert "expected a single number, got an array of shape (3,)" in grade(EXERCISES["accuracy"], np.ones(3))
     assert "expected an array of shape (3,), got a single number" in grade(EXERCISES["posterior"], 1)
+    assert "expected an array of shape (3, 3), got" in grade(EXERCISES["imputation"], right("imputation").ravel())
     assert "(A_m, lambda)" in grade(EXERCISES["read_off"], np.eye(3))
     assert grade(EXERCISES["read_off"], (right("read_off")[0], np.ones(4))).startswith("lambda: not yet: expected")
 
@@ -147,8 +162,9 @@ def test_hints_come_in_order(name, capsys):
     hint(name)
     assert hints[0] in capsys.readouterr().out
     hint(name, len(hints) + 1)
+    hint(name, 0)
     hint(name, "next")
-    assert capsys.readouterr().out == 2 * f"there are hints 1 to {len(hints)} for {name!r}\n"
+    assert capsys.readouterr().out == 3 * f"there are hints 1 to {len(hints)} for {name!r}\n"
 
 
 def test_unknown_exercises_are_answered_with_the_known_ones(capsys):

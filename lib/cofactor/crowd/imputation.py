@@ -203,7 +203,7 @@ def robust_imputation(
     cooc: Cooccurrences,
     start: Floats,
     p: float = 1.0,
-    max_iter: int = 200,
+    max_iter: int = 1000,
     tol: float = 1e-6,
     verbose: bool = False,
 ) -> tuple[Floats, Result]:
