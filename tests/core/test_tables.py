@@ -121,3 +121,8 @@ def test_refuses_as_many_sizes_as_there_are_no_variables(sizes):
 def test_refuses_ragged_rows():
     with pytest.raises(CofactorError):
         CategoricalTable([[0, 1], [0]])
+
+
+def test_refuses_chunks_without_rows():
+    with pytest.raises(CofactorError, match="at least one row"):
+        list(CategoricalTable([[0], [1]]).chunks(-1))

@@ -199,7 +199,7 @@ def test_refuses_one_class_only():
 
 
 def test_names_labels_outside_the_classes():
-    with pytest.raises(CofactorError, match="not among the classes cat, bird: row 1: 'dog', row 2: 'dog'"):
+    with pytest.raises(CofactorError, match="not among the classes 'cat', 'bird': row 1: 'dog', row 2: 'dog'"):
         CrowdLabels.from_frame(frame(), classes=["cat", "bird"])
 
 
@@ -378,3 +378,20 @@ def test_accuracy_of_a_worker_is_the_chance_to_be_right():
     model = random_model(0, sizes=(3, 3))
     expected = [sum(model.prior[c] * A[c, c] for c in range(3)) for A in model.conditionals]
     assert np.allclose(worker_accuracy(model), expected)
+
+
+def test_a_huge_code_is_refused_before_anything_is_allocated_for_it():
+    with pytest.raises(CofactorError, match=r"tasks without labels: 1, 2, .*, 10, ... \(999999999 in all\)"):
+        CrowdLabels.from_arrays([0, 10**9], [0, 1], [0, 1])
+
+
+@pytest.mark.parametrize("option", [{"unlabelled": "drop"}, {"n_classes": 2.5}])
+def test_refuses_options_that_mean_nothing(option):
+    with pytest.raises(CofactorError):
+        CrowdLabels.from_arrays([0, 1], [0, 0], [0, 1], **option)
+
+
+def test_the_long_table_is_in_order_whatever_the_order_of_workers():
+    labels = CrowdLabels.from_arrays([0, 0, 1], [0, 1, 1], [0, 1, 1]).take_workers([1, 0])
+    assert labels.to_frame()["worker"].tolist() == [1, 0, 1]
+    assert labels.to_frame()["label"].tolist() == [1, 0, 1]

@@ -52,7 +52,7 @@ class LatentClassModel:
     Examples
     --------
     >>> model = LatentClassModel([0.5, 0.5], [[[0.9, 0.2], [0.1, 0.8]]] * 2)
-    >>> model.posterior(CategoricalTable([[0, 0], [0, -1], [-1, -1]])).round(3)
+    >>> model.posterior(CategoricalTable([[0, 0], [0, -1], [-1, -1]], sizes=[2, 2])).round(3)
     array([[0.953, 0.047],
            [0.818, 0.182],
            [0.5  , 0.5  ]])

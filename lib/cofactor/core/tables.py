@@ -176,13 +176,16 @@ class CategoricalTable:
         return self._with(self.indicator[:, columns], self.sizes[chosen])
 
     def chunks(self, n_rows: int) -> Iterator[CategoricalTable]:
-        """Yield the table in pieces of at most `n_rows` whole rows."""
+        """Yield the table in pieces of at most `n_rows` whole rows (at least one)."""
+        if n_rows < 1:
+            raise CofactorError(f"n_rows={n_rows}: a chunk has at least one row")
         for start in range(0, self.n_rows, n_rows):
             yield self.take_rows(slice(start, start + n_rows))
 
     def _with(self, indicator: sparse.csr_array, sizes: Ints) -> CategoricalTable:
         table = CategoricalTable.__new__(CategoricalTable)
         table.indicator, table.sizes = indicator, sizes
+        table.indicator.sort_indices()
         return table
 
 

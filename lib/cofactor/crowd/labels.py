@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import SHOWN, CofactorError, DataWarning, listing
 from cofactor.core.tables import CategoricalTable, Ints
 
 Conflicts = Literal["error", "first", "last"]
@@ -169,12 +169,14 @@ class CrowdLabels:
             raise CofactorError(f"task, worker and label differ in length: {listing(len(code) for code in codes)}")
         if not len(codes[0]):
             raise CofactorError("no labels: task, worker and label are empty")
+        if unlabelled not in ("error", "keep"):
+            raise CofactorError(f"unlabelled={unlabelled!r}: choose 'error' or 'keep'")
         limits = (n_tasks, n_workers, n_classes)
-        ids = [range(_size(code, limit, name)) for code, limit, name in zip(codes, limits, named, strict=True)]
-        labels = cls._assemble(codes, ids, conflicts)
+        sizes = [_size(code, limit, name) for code, limit, name in zip(codes, limits, named, strict=True)]
         if unlabelled == "error":
-            _check_all_labelled(labels)
-        return labels
+            _check_no_gaps(codes[0], sizes[0], "task")
+            _check_no_gaps(codes[1], sizes[1], "worker")
+        return cls._assemble(codes, [range(size) for size in sizes], conflicts)
 
     @classmethod
     def _assemble(cls, codes: Sequence[Ints], ids: Sequence[Sequence[Any]], conflicts: Conflicts) -> CrowdLabels:
@@ -339,7 +341,8 @@ def _check_classes(column: pd.Series[Any], classes: list[Hashable]) -> None:
     known = set(classes)
     bad = [f"row {e}: {value!r}" for e, value in enumerate(column.tolist()) if value not in known]
     if bad:
-        raise CofactorError(f"labels that are not among the classes {listing(classes)}: {listing(bad)}")
+        named = listing(repr(known) for known in classes)
+        raise CofactorError(f"labels that are not among the classes {named}: {listing(bad)}")
 
 
 def _whole_numbers(values: ArrayLike, name: str) -> Ints:
@@ -359,6 +362,8 @@ def _whole_numbers(values: ArrayLike, name: str) -> Ints:
 def _size(code: Ints, limit: int | None, name: str) -> int:
     if limit is None:
         return int(code.max()) + 1
+    if not isinstance(limit, (int, np.integer)):
+        raise CofactorError(f"the number of {name} codes must be a whole number, got {limit!r}")
     bad = np.flatnonzero(code >= limit)
     if bad.size:
         found = (f"row {e}: {code[e]}" for e in bad)
@@ -389,13 +394,12 @@ def _one_label_each(
     return np.sort(order[last if conflicts == "last" else new])
 
 
-def _check_all_labelled(labels: CrowdLabels) -> None:
-    for name, counts in (
-        ("tasks without labels", labels.table.entries_per_row),
-        ("workers without labels", labels.table.entries_per_variable),
-    ):
-        bad = np.flatnonzero(counts == 0)
-        if bad.size:
-            raise CofactorError(
-                f"{name}: {listing(bad.tolist())}; number the codes without gaps, or keep them with unlabelled='keep'"
-            )
+def _check_no_gaps(code: Ints, size: int, name: str) -> None:
+    present = np.unique(code)
+    if len(present) < size:
+        first = np.setdiff1d(np.arange(min(size, len(present) + SHOWN)), present)[:SHOWN]
+        rest = f", ... ({size - len(present)} in all)" if size - len(present) > SHOWN else ""
+        raise CofactorError(
+            f"{name}s without labels: {listing(first)}{rest}; "
+            "number the codes without gaps, or keep them with unlabelled='keep'"
+        )

@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 Shift = float | Callable[[int], float]
 
 DENSE_SIZE = 400  # up to here all eigenpairs at once are as fast as Lanczos, and never fail to converge
-RANK = 1e-8  # a square root whose smallest singular value is below this share of the largest has lower rank
+RANK = 1e-6  # a square root whose smallest singular value is below this share of the largest has lower rank
 
 
 def square_root(X: Floats | sparray, n_classes: int) -> Floats:
