@@ -51,10 +51,11 @@ class Diagnosis:
 
     def _repr_html_(self) -> str:
         cells = [(MARKS[c.status].strip(), c.name, c.value, c.advice) for c in self.checks]
-        rows = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in cells)
-        head = "".join(f"<th>{name}</th>" for name in ("", "check", "measured", "what to do"))
+        left = 'style="text-align:left"'
+        rows = "".join(f"<tr>{''.join(f'<td {left}>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
+        head = "".join(f"<th {left}>{name}</th>" for name in ("", "check", "measured", "what to do"))
         return (
-            f"<table><caption>{html.escape(self.title)}</caption><tr>{head}</tr>{rows}</table>"
+            f"<table><caption {left}>{html.escape(self.title)}</caption><tr>{head}</tr>{rows}</table>"
             f"<p>Verdict: {html.escape(self.verdict)}</p>"
         )
 
