@@ -85,5 +85,5 @@ def maximization(table: CategoricalTable, Q: Floats, pseudo_count: float = 0.0) 
     conditionals.
     """
     stacked = normalize_blocks(table.indicator.T @ Q + pseudo_count, table.sizes)
-    prior = np.ones(len(Q)) @ Q / len(Q)
+    prior = Q.mean(axis=0)
     return LatentClassModel.from_stacked(prior, stacked, table.sizes)

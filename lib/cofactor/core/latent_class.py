@@ -17,7 +17,7 @@ Source: Dawid and Skene, 1979; Ibrahim and Fu, ICML 2021, Eq. (1); Ibrahim and F
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, reduce
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -112,14 +112,13 @@ class LatentClassModel:
 
     def explain(self, table: CategoricalTable) -> tuple[Floats, Floats]:
         """Return the (S, F) posterior of every row and the (S,) log-likelihood of what was observed in it (nats)."""
-        joint = self.log_joint(table)
-        # class by class: NumPy's reductions along a short last axis take several times as long
-        top = reduce(np.maximum, joint.T)
-        joint -= top[:, None]
+        joint = np.ascontiguousarray(self.log_joint(table).T)  # (F, S): NumPy is fast along the long axis only
+        top = joint.max(axis=0)
+        joint -= top
         np.exp(joint, out=joint)
-        total = joint @ np.ones(self.n_classes)
-        joint /= total[:, None]
-        return joint, top + np.log(total)
+        total = joint.sum(axis=0)
+        joint /= total
+        return joint.T, top + np.log(total)
 
     def posterior(self, table: CategoricalTable) -> Floats:
         """Return (S, F) class probabilities of every row; a row in which nothing was observed gets the prior."""

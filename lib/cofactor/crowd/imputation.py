@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 
 RADIUS = 1.0  # ||A_m D^1/2||_F^2 = sum_c lambda_c ||A_m(:, c)||^2 <= 1, so the ball of radius one always holds U_m
 SMOOTHING = 1e-6  # xi of Eq. (9): keeps the weight of a perfectly fitted block finite
+ROUNDING = 1e-12  # relative size below which a sum is rounding noise
 CONDITION = 1e-8  # a block whose smallest singular value is below this share of the largest has no inverse
 MOST_BYTES = 1_000_000_000  # largest completed matrix that is formed
 MOST_FLOPS = 4e10  # work beyond which only the busiest annotators serve as references
@@ -99,7 +100,8 @@ def designated_imputation(cooc: Cooccurrences, n_references: int | None = None) 
     links = _links(cooc, references)
     X = (links @ inverses) @ links.T
     reached = _linked(cooc, references, weights)
-    _complete(X, reached, cooc.indptr, cooc.indices, cooc.blocks)
+    noise = ROUNDING * max(float(X.max()), 0.0)  # a block this small is rounding, not evidence
+    _complete(X, reached, cooc.indptr, cooc.indices, cooc.blocks, noise)
     return Imputed(X, reached)
 
 
@@ -156,12 +158,12 @@ def _weighted_inverses(cooc: Cooccurrences, references: Ints) -> tuple[Floats, F
 
 
 @njit(cache=True)
-def _complete(X: Floats, reached: NDArray[np.bool_], indptr: Ints, indices: Ints, blocks: Floats) -> None:
+def _complete(X: Floats, reached: NDArray[np.bool_], indptr: Ints, indices: Ints, blocks: Floats, noise: float) -> None:
     """Clip, make symmetric and scale the raw blocks, then put the observed ones in place; all without a second X."""
     M, K = len(indptr) - 1, blocks.shape[1]
     for m in range(M):
         for j in range(m, M):
-            reached[m, j] = reached[j, m] = _scale_pair(X, m * K, j * K, K, reached[m, j])
+            reached[m, j] = reached[j, m] = _scale_pair(X, m * K, j * K, K, noise if reached[m, j] else np.inf)
         for e in range(indptr[m], indptr[m + 1]):
             j = indices[e]
             X[m * K : m * K + K, j * K : j * K + K] = blocks[e]
@@ -169,15 +171,15 @@ def _complete(X: Floats, reached: NDArray[np.bool_], indptr: Ints, indices: Ints
 
 
 @njit(cache=True)
-def _scale_pair(X: Floats, row: int, column: int, K: int, reachable: bool) -> bool:
-    """Clip and average a block and its mirror image, scale both to sum to one; zero where unreachable or empty."""
+def _scale_pair(X: Floats, row: int, column: int, K: int, noise: float) -> bool:
+    """Clip and average a block and its mirror image, scale both to sum to one; zero if they sum to `noise` or less."""
     total = 0.0
     for i in range(row, row + K):
         for k in range(column, column + K):
             mean = (max(X[i, k], 0.0) + max(X[k, i], 0.0)) / 2
             total += mean
             X[i, k] = X[k, i] = mean
-    scale = 1 / total if reachable and total > 0 else 0.0
+    scale = 1 / total if total > noise else 0.0
     for i in range(row, row + K):
         for k in range(column, column + K):
             X[i, k] *= scale
