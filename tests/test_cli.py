@@ -63,7 +63,8 @@ def test_an_existing_output_is_kept_unless_forced(labels_csv, tmp_path, capsys):
 
 
 def test_no_half_file_is_left_where_writing_fails(labels_csv, tmp_path, monkeypatch):
-    def fails(*_, **__):
+    def fails(frame, path, **_):
+        path.write_text("task,la")
         raise KeyboardInterrupt
 
     monkeypatch.setattr(pd.DataFrame, "to_csv", fails)
