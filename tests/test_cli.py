@@ -140,3 +140,33 @@ def test_wrong_usage_exits_with_two():
     with pytest.raises(SystemExit) as stopped:
         run("aggregate", "bluebird", "--method", "Guess")
     assert stopped.value.code == 2
+
+
+def test_an_input_is_never_the_output(labels_csv, tmp_path, capsys):
+    before = labels_csv.read_text()
+    assert run("aggregate", labels_csv, "-o", labels_csv, "--force") == 1
+    assert run("aggregate", labels_csv, "-o", tmp_path, "--force") == 1
+    assert labels_csv.read_text() == before and tmp_path.is_dir()
+    assert capsys.readouterr().err.count("no ordinary file, or one of the inputs") == 2
+
+
+def test_other_separators_are_named_and_read(labels_csv, capsys):
+    labels_csv.write_text(labels_csv.read_text().replace(",", ";"))
+    assert run("diagnose", labels_csv) == 1
+    assert "separated by ';'" in capsys.readouterr().err
+    assert run("diagnose", labels_csv, "--sep", ";") == 0
+
+
+def test_nearly_right_names_of_data_sets_get_a_hint(capsys):
+    assert run("aggregate", "bluebrid") == 1
+    assert run("datasets", "list", "bluebrid") == 1
+    assert capsys.readouterr().err.count("bluebird") >= 2
+
+
+def test_errors_of_the_system_are_one_line(labels_csv, monkeypatch, capsys):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", full)
+    assert run("aggregate", labels_csv, "-o", labels_csv.with_name("out.csv")) == 1
+    assert capsys.readouterr().err == "error: [Errno 28] No space left on device\n"

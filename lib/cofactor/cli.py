@@ -15,11 +15,13 @@ import numpy as np
 import pandas as pd
 
 import cofactor as cf
+from cofactor.core.errors import listing
 from cofactor.core.tables import Ints
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import FEW_PER_WORKER
 from cofactor.crowd.labels import read_truth
+from cofactor.data.registry import find
 
 DEFAULT_METHOD = "MultiStart-EM"
 SHOWN = 3  # workers listed at each end of the reliability ranking
@@ -35,12 +37,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except cf.CofactorError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
     except BrokenPipeError:  # the reader of a pipe has gone: not our failure
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -87,12 +92,13 @@ def _add_labels(command: argparse.ArgumentParser) -> None:
     conflicts = ("error", "first", "last")
     command.add_argument("--conflicts", choices=conflicts, default="error", help="if a worker labelled a task twice")
     command.add_argument("--encoding", default="utf-8-sig", help="of the CSV (default: UTF-8)")
+    command.add_argument("--sep", default=",", help="between the columns of the CSV (default: a comma)")
 
 
 def _read(arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, Ints | None]:
     """Labels and, where known, truth of a CSV file or of a data set."""
     source = arguments.labels
-    if not Path(source).exists() and source in set(cf.datasets()["name"]):
+    if source.isidentifier() and not Path(source).exists():
         dataset = cf.load(source)
         return dataset.labels, dataset.truth
     labels = cf.CrowdLabels.from_csv(
@@ -102,12 +108,14 @@ def _read(arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, Ints | None]:
         arguments.label,
         conflicts=arguments.conflicts,
         encoding=arguments.encoding,
+        sep=arguments.sep,
     )
     return labels, None
 
 
 def _aggregate(arguments: argparse.Namespace) -> None:
-    _check_output(arguments.output, arguments.force)
+    if arguments.output:
+        _check_output(arguments.output, arguments.force, (arguments.labels, arguments.truth))
     labels, truth = _read(arguments)
     if arguments.truth:
         truth = read_truth(arguments.truth, labels, arguments.encoding)
@@ -121,13 +129,14 @@ def _aggregate(arguments: argparse.Namespace) -> None:
 
 
 def _summary(source: str, name: str, method: Aggregator, labels: cf.CrowdLabels) -> str:
-    cooc = Cooccurrences.from_moments(cf.pairwise_moments(labels.table), min_common=1)
+    cooc = Cooccurrences.from_moments(cf.pairwise_moments(labels.table))
     result = method.result_
     start = f", best start {method.best_start_}" if isinstance(method, cf.crowd.MultiStartEM) else ""
     lines = [
         f"{source}: {labels.n_tasks} tasks, {labels.n_workers} workers, {labels.n_classes} classes, "
         f"{labels.n_labels} labels",
-        f"missing co-occurrences: {cooc.missing_share:.1%} of worker pairs share no task",
+        f"classes: {listing(labels.classes)}",
+        f"missing co-occurrences: {cooc.missing_share:.1%} of worker pairs",
         f"{name}{start}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}",
         *_reliability(method, labels),
     ]
@@ -171,9 +180,9 @@ def write_consensus(path: Path, method: Aggregator, labels: cf.CrowdLabels) -> N
         part.unlink(missing_ok=True)
 
 
-def _check_output(path: Path | None, force: bool) -> None:
-    if path is None:
-        return
+def _check_output(path: Path, force: bool, inputs: tuple[str | None, ...]) -> None:
+    if path.exists() and (not path.is_file() or any(name and path.samefile(name) for name in inputs)):
+        raise cf.CofactorError(f"{path} is no ordinary file, or one of the inputs: name another output")
     if path.exists() and not force:
         raise cf.CofactorError(f"{path} exists: name another output, or overwrite it with --force")
     if not path.parent.is_dir():
@@ -182,7 +191,8 @@ def _check_output(path: Path | None, force: bool) -> None:
 
 def _list_datasets(names: Sequence[str]) -> None:
     frame = cf.datasets()
-    chosen = frame[frame["name"].isin(names)] if names else frame
+    known = [find(name).name for name in names]
+    chosen = frame[frame["name"].isin(known)] if names else frame
     print(chosen.drop(columns=["title", "licence"]).assign(title=chosen["title"]).to_string(index=False))
 
 

@@ -126,3 +126,9 @@ def test_refuses_ragged_rows():
 def test_refuses_chunks_without_rows():
     with pytest.raises(CofactorError, match="at least one row"):
         list(CategoricalTable([[0], [1]]).chunks(-1))
+
+
+@pytest.mark.parametrize(("sizes", "n_rows"), [([-1, 2], 1), ([1.5, 2], 1), ([2, 2], -1)])
+def test_refuses_sizes_and_numbers_of_rows_that_make_no_table(sizes, n_rows):
+    with pytest.raises(CofactorError):
+        CategoricalTable.from_entries([], [], [], sizes, n_rows)

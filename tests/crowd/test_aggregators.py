@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import cofactor as cf
 from cofactor import simulate
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
@@ -121,7 +122,7 @@ def with_isolated_worker():
 def test_an_isolated_worker_is_named_and_kept(name):
     labels = with_isolated_worker()
     method, given = recorded(METHODS[name]().fit, labels)
-    named = [w for w in given if w.category is DataWarning and "share no tasks with anybody" in str(w.message)]
+    named = [w for w in given if w.category is DataWarning and "share too few tasks with anybody" in str(w.message)]
     assert bool(named) == (name in FAMILY or name == "MultiStart-EM")
     assert all(str(w.message).endswith(": 12") for w in named)
     assert_finite(method, labels)
@@ -295,3 +296,29 @@ def test_predicts_new_tasks_of_the_same_crowd(name):
     labels = skilled_crowd(7).labels
     method = fitted(name, labels.take_tasks(range(300)))
     assert method.predict(labels.take_tasks(range(300, 400))).shape == (100,)
+
+
+@pytest.mark.parametrize("which", ["workers", "classes"])
+def test_refuses_other_workers_or_classes_than_those_fitted_on(which):
+    labels = skilled_crowd(0).labels
+    method = MajorityVote().fit(labels)
+    other = labels.take_workers(np.arange(labels.n_workers))
+    setattr(other, which, [f"x{known}" for known in getattr(labels, which)])
+    with pytest.raises(CofactorError, match=r"not the workers and classes fitted on.*: 'x0' for 0"):
+        method.predict(other)
+
+
+@pytest.mark.parametrize("given", [None, [[0, 1]], "labels.csv"])
+def test_says_how_to_make_labels_of_something_else(given):
+    for call in (MajorityVote().fit, cf.crowd.diagnose):
+        with pytest.raises(CofactorError, match=r"expected CrowdLabels, got .*from_frame"):
+            call(given)
+
+
+def test_a_refused_fit_leaves_the_method_as_it_was():
+    labels = skilled_crowd(0).labels
+    method = DesSymNMF().fit(labels)
+    before = method.model_
+    with pytest.raises(CofactorError):
+        method.fit(labels.take_workers([0, 1]))
+    assert method.model_ is before

@@ -49,11 +49,31 @@ def test_thin_pairs_are_missing(min_common):
 
 @pytest.mark.parametrize(("others", "kept"), [(9, True), (10, False)])
 def test_thin_pairs_are_left_out_only_where_pairs_are_thick(others, kept):
-    rows = np.full((5 + 2 * others, 4), -1)
-    rows[:5, [0, 1]] = 0
-    rows[5 : 5 + others, [1, 2]] = rows[5 + others :, [2, 3]] = 0
-    cooc = Cooccurrences.from_moments(pairwise_moments(CategoricalTable(rows, [2] * 4)))
+    cooc = Cooccurrences.from_moments(
+        sharing({(0, 1): 5, (0, 2): others, (1, 2): others, (0, 3): others, (2, 3): others})
+    )
     assert (cooc.graph.toarray()[0, 1] == 5) == kept
+
+
+@pytest.mark.parametrize(
+    "thick",
+    [
+        pytest.param({(0, 2): 20, (2, 3): 20, (0, 3): 20}, id="worker 1 would be cut off"),
+        pytest.param({(0, 2): 20, (1, 2): 20, (0, 3): 20}, id="the odd cycle would be cut"),
+    ],
+)
+def test_thin_pairs_stay_where_the_pattern_needs_them(thick):
+    cooc = Cooccurrences.from_moments(sharing({(0, 1): 5} | thick))
+    assert cooc.graph.toarray()[0, 1] == 5
+
+
+def sharing(pairs):
+    """Moments of workers of whom each pair labelled so many tasks together."""
+    rows = np.full((sum(pairs.values()), 4), -1)
+    ends = np.cumsum(list(pairs.values()))
+    for (pair, count), end in zip(pairs.items(), ends, strict=True):
+        rows[end - count : end, list(pair)] = 0
+    return pairwise_moments(CategoricalTable(rows, [2] * 4))
 
 
 def test_exact_blocks_of_a_model():

@@ -76,10 +76,11 @@ def test_ids_of_mixed_types_keep_the_order_they_came_in():
 
 
 def test_csv_keeps_ids_as_written(csv):
-    labels = csv("task,worker,label\n007,1.0,NULL\n7,1,none\n")
+    with pytest.warns(DataWarning, match="only in capitals count as different: None, none"):
+        labels = csv("task,worker,label\n007, 1.0,None \n7,1,none\n")
     assert labels.tasks == ["007", "7"]
     assert labels.workers == ["1", "1.0"]
-    assert labels.classes == ["NULL", "none"]
+    assert labels.classes == ["None", "none"]
 
 
 def test_csv_turns_plain_whole_numbers_into_ints_in_numeric_order(csv):
@@ -141,7 +142,7 @@ TWICE = [("a", "w1", "cat"), ("a", "w1", "dog"), ("b", "w1", "dog"), ("a", "w1",
 
 
 def test_conflicting_labels_are_refused_with_the_pair():
-    with pytest.raises(CofactorError, match=r"conflicting labels: task 'a' by worker 'w1'; keep the first or the last"):
+    with pytest.raises(CofactorError, match=r"conflicting labels: task 'a' by worker 'w1'; mend the data, or keep one"):
         CrowdLabels.from_frame(frame(TWICE))
 
 
@@ -241,9 +242,9 @@ def test_tuples_of_any_length_are_ids():
         ("task,worker,label\na,w,x\nb,w,nan\nc,w,NA\n", "missing label in data rows 1, 2"),
         ("task,worker,label\na,w,x\nb,w,y,z\n", "cannot be read as CSV"),
         ('task,worker,label\na,w,"x\n', "cannot be read as CSV"),
-        ("task,worker,label\ncafé,w,x\n".encode("latin-1"), r"not utf-8-sig text \(byte \d+\): save it as UTF-8"),
-        ("task,worker,label\na,w,x\n".encode("utf-16"), "not utf-8-sig text"),
-        (bytes(range(256)) * 4, "not utf-8-sig text|cannot be read"),
+        ("task,worker,label\ncafé,w,x\n".encode("latin-1"), r"not utf-8 text \(byte \d+\): save it as UTF-8"),
+        ("task,worker,label\na,w,x\n".encode("utf-16"), "not utf-8 text"),
+        (bytes(range(256)) * 4, "not utf-8 text|cannot be read"),
     ],
 )
 def test_names_what_is_wrong_with_a_file(csv, content, message):
@@ -342,6 +343,8 @@ def truth_file(tmp_path):
 def test_truth_is_read_by_id(truth_file):
     labels = CrowdLabels.from_frame(frame())
     assert read_truth(truth_file("task,truth\nb,cat\n"), labels).tolist() == [-1, 0]
+    with pytest.warns(DataWarning, match="1 tasks that nobody labelled are passed over"):
+        assert read_truth(truth_file("task,truth\nb,dog\nz,cat\n"), labels).tolist() == [-1, 1]
     assert read_truth(truth_file("task,truth\nb,dog\na,cat\na,cat\n"), labels).tolist() == [0, 1]
 
 
@@ -349,7 +352,7 @@ def test_truth_is_read_by_id(truth_file):
     ("text", "message"),
     [
         ("task,label\na,cat\n", "no column truth"),
-        ("task,truth\nz,cat\n", "tasks without a single label: z"),
+        ("task,truth\nz,cat\n", "none of its tasks has a label"),
         ("task,truth\na,cow\n", "classes that are no label: cow"),
         ("task,truth\na,cat\na,dog\n", "two truths for tasks a"),
     ],
@@ -395,3 +398,12 @@ def test_the_long_table_is_in_order_whatever_the_order_of_workers():
     labels = CrowdLabels.from_arrays([0, 0, 1], [0, 1, 1], [0, 1, 1]).take_workers([1, 0])
     assert labels.to_frame()["worker"].tolist() == [1, 0, 1]
     assert labels.to_frame()["label"].tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("predicted", "truth"),
+    [([[0.5, 0.5]], [5]), (["a"], [0]), ([0], ["a"]), ([0, 1], [0, np.nan]), ([[np.nan, 1.0]], [0])],
+)
+def test_error_rate_refuses_what_is_no_class_and_no_score(predicted, truth):
+    with pytest.raises(CofactorError):
+        error_rate(predicted, truth)

@@ -64,7 +64,7 @@ class CategoricalTable:
             raise CofactorError(
                 f"{codes.shape[1]} variables need as many sizes; got an array of shape {np.shape(sizes)}"
             )
-        self._store(row, variable, codes[row, variable], np.asarray(sizes, dtype=np.int64), len(codes))
+        self._store(row, variable, codes[row, variable], _integer_codes(sizes, ndim=1), len(codes))
 
     @classmethod
     def from_entries(
@@ -95,10 +95,12 @@ class CategoricalTable:
         row, variable, code = (_integer_codes(array, ndim=1) for array in (row, variable, code))
         if not len(row) == len(variable) == len(code):
             raise CofactorError(f"{len(row)} rows, {len(variable)} variables and {len(code)} codes: lengths differ")
-        table._store(row, variable, code, np.asarray(sizes, dtype=np.int64), int(n_rows))
+        table._store(row, variable, code, _integer_codes(sizes, ndim=1), int(n_rows))
         return table
 
     def _store(self, row: Ints, variable: Ints, code: Ints, sizes: Ints, n_rows: int) -> None:
+        if n_rows < 0 or (sizes < 1).any():
+            raise CofactorError(f"need n_rows of at least 0 and sizes of at least 1, got {n_rows} and {listing(sizes)}")
         _check_range("row", row, n_rows)
         _check_range("variable", variable, len(sizes))
         _check_codes(row, variable, code, sizes)
@@ -174,6 +176,9 @@ class CategoricalTable:
         spans = [np.arange(self.offsets[n], self.offsets[n] + self.sizes[n]) for n in chosen]
         columns = np.concatenate(spans) if spans else np.zeros(0, dtype=np.int64)
         return self._with(self.indicator[:, columns], self.sizes[chosen])
+
+    def __repr__(self) -> str:
+        return f"CategoricalTable({self.n_rows} rows, {self.n_variables} variables, {self.n_entries} entries)"
 
     def chunks(self, n_rows: int) -> Iterator[CategoricalTable]:
         """Yield the table in pieces of at most `n_rows` whole rows (at least one)."""

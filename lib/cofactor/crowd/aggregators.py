@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
 
 START_COUNT = 0.1  # pseudo-count of the majority-vote start: no factor starts exactly singular
+MOVEMENT = 1e-7  # of the rotation, at which SymNMF stops: far below the noise of any labels
 FLOOR = 1e-3  # smallest entry of a confusion matrix read off a factor; the released code's value for real data
 UNREACHED = 0.1  # share of blocks left zero from which designated imputation says so
 
@@ -66,7 +66,7 @@ class SymNMF(Aggregator):
         cooc.require_identifiable(labels.workers)
         informative = _informative(cooc, labels)
         U = self._root(labels, cooc) * np.repeat(informative, labels.n_classes)[:, None]
-        H, _, result = symnmf(U, verbose=self.verbose)
+        H, _, result = symnmf(U, tol=MOVEMENT, verbose=self.verbose)
         return name_classes(self._model(H, informative), labels), result
 
     def _root(self, labels: CrowdLabels, cooc: Cooccurrences) -> Floats:
@@ -165,25 +165,22 @@ class MultiStartEM(Aggregator):
     best_start_: str
 
     def __init__(self, random_state: int | None = None, verbose: bool = False) -> None:
-        super().__init__(em=True, random_state=random_state, verbose=verbose)
+        super().__init__(random_state=random_state, verbose=verbose)
 
-    def fit(self, labels: CrowdLabels) -> Self:
-        """Run EM from every start, keep the most likely model; returns self."""
-        self.starts_, best = [], -np.inf
+    def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
+        self.starts_, runs = [], {}
         for method in (MajorityVote(), DesSymNMF(verbose=self.verbose), RobSymNMF(verbose=self.verbose)):
             name = type(method).__name__
             try:
-                start = method.fit(labels).model_
+                model, result = refine(method.fit(labels).model_, labels, self.verbose)
             except CofactorError as refusal:
                 self.starts_.append(Start(name, -np.inf, str(refusal)))
                 continue
-            model, result = refine(start, labels, self.verbose)
             self.starts_.append(Start(name, model.log_likelihood(labels.table)))
-            if self.starts_[-1].log_likelihood > best:
-                best = self.starts_[-1].log_likelihood
-                self.best_start_, self.model_, self.result_ = name, model, result
+            runs[name] = model, result
         self._report_refusals()
-        return self
+        self.best_start_ = max(self.starts_, key=lambda start: start.log_likelihood).name
+        return runs[self.best_start_]
 
     def _report_refusals(self) -> None:
         refused = [start for start in self.starts_ if start.refusal]
@@ -209,7 +206,7 @@ def _informative(cooc: Cooccurrences, labels: CrowdLabels) -> NDArray[np.bool_]:
     informative[cooc.isolated] = False
     if cooc.isolated.size:
         message = (
-            "workers who share no tasks with anybody, kept out of the factorisation (EM still uses their labels): "
+            "workers who share too few tasks with anybody, kept out of the factorisation (EM still uses their labels): "
             f"{listing(labels.workers[m] for m in cooc.isolated)}"
         )
         warnings.warn(message, DataWarning, stacklevel=3)

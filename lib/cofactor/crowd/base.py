@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from cofactor.core.alignment import match_classes
 from cofactor.core.em import em, maximization
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, listing
 from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.result import Result
 from cofactor.core.tables import Ints
@@ -31,10 +31,14 @@ class Aggregator(BaseEstimator):
         Class prior (K,) and one (K, K) annotator confusion matrix per worker, Pr(label i | class c) in [i, c].
     result_ : Result
         Of the last iterative stage.
+    workers_, classes_ : lists
+        The ids fitted on; `predict` refuses labels of other workers or classes.
     """
 
     model_: LatentClassModel
     result_: Result
+    workers_: list[Any]
+    classes_: list[Any]
 
     def __init__(self, em: bool = False, random_state: int | None = None, verbose: bool = False) -> None:
         self.em = em
@@ -43,9 +47,12 @@ class Aggregator(BaseEstimator):
 
     def fit(self, labels: CrowdLabels) -> Self:
         """Estimate the model from labels; returns self."""
-        self.model_, self.result_ = self._estimate(labels)
+        require_labels(labels)
+        model, result = self._estimate(labels)
         if self.em:
-            self.model_, self.result_ = refine(self.model_, labels, self.verbose)
+            model, result = refine(model, labels, self.verbose)
+        self.model_, self.result_ = model, result
+        self.workers_, self.classes_ = labels.workers, labels.classes
         return self
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
@@ -61,6 +68,7 @@ class Aggregator(BaseEstimator):
         return map_class(self.predict_proba(labels), self.model_.prior)
 
     def _check_same_crowd(self, labels: CrowdLabels) -> None:
+        require_labels(labels)
         if not hasattr(self, "model_"):
             raise CofactorError(f"{type(self).__name__} is not fitted yet: call fit(labels) first")
         if not np.array_equal(labels.table.sizes, self.model_.sizes):
@@ -68,6 +76,18 @@ class Aggregator(BaseEstimator):
                 f"fitted on {self.model_.n_variables} workers and {self.model_.n_classes} classes, "
                 f"asked about {labels.n_workers} and {labels.n_classes}: give labels of the same crowd"
             )
+        fitted = [*self.workers_, *self.classes_]
+        asked = [*labels.workers, *labels.classes]
+        other = [f"{new!r} for {old!r}" for old, new in zip(fitted, asked, strict=True) if old != new]
+        if other:
+            raise CofactorError(f"not the workers and classes fitted on, in the same order: {listing(other)}")
+
+
+def require_labels(labels: object) -> None:
+    """Refuse anything but `CrowdLabels`, and say how to make one."""
+    if not isinstance(labels, CrowdLabels):
+        kind = type(labels).__name__
+        raise CofactorError(f"expected CrowdLabels, got {kind}: make them with CrowdLabels.from_frame or from_arrays")
 
 
 def vote_shares(labels: CrowdLabels) -> Floats:
@@ -128,12 +148,16 @@ def error_rate(predicted: ArrayLike, truth: ArrayLike) -> float:
     0.75
     """
     predicted, truth = np.asarray(predicted), np.asarray(truth)
+    if truth.dtype.kind not in "iu" or predicted.dtype.kind not in "iuf":
+        raise CofactorError(f"class codes or scores are needed, got {predicted.dtype} and truth {truth.dtype}")
     if len(predicted) != len(truth):
         raise CofactorError(f"truth of the wrong length: {len(truth)} entries for {len(predicted)} tasks (-1: unknown)")
     known = truth >= 0
     if not known.any():
         raise CofactorError("the truth of no task is known (-1 means unknown)")
     predicted, truth = predicted[known], truth[known]
+    if predicted.ndim > 1 and (truth.max() >= predicted.shape[1] or np.isnan(predicted).any()):
+        raise CofactorError(f"scores of {predicted.shape[1]} classes without NaN, and truth below that, are needed")
     if predicted.ndim == 1:
         return float(np.mean(predicted != truth))
     tied = predicted >= predicted.max(axis=1, keepdims=True) - 1e-9

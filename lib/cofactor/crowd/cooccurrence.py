@@ -64,7 +64,7 @@ class Cooccurrences:
             All variables with the same alphabet.
         min_common : int, optional
             Pairs below count as missing. Default: 1, but 6 where the median pair has 10 tasks or more (then a
-            thin pair is the exception, and noise).
+            thin pair is the exception, and noise) and nobody is cut off by it.
 
         Raises
         ------
@@ -76,14 +76,28 @@ class Cooccurrences:
             raise CofactorError(f"annotators must share one set of classes, found alphabets of size {listing(sizes)}")
         K = int(sizes[0])
         pairs = moments.n_joint.astype(np.float64)
-        if min_common is None:
-            min_common = THIN + 1 if pairs.nnz and np.median(pairs.data) >= DENSE else 1
+        if min_common is not None:
+            return cls._count(moments, pairs, K, min_common)
+        everything = cls._count(moments, pairs, K, 1)
+        if not pairs.nnz or np.median(pairs.data) < DENSE:
+            return everything
+        dense = cls._count(moments, pairs, K, THIN + 1)
+        return dense if dense._connects_like(everything) else everything
+
+    @classmethod
+    def _count(cls, moments: PairwiseMoments, n_joint: sparse.csr_array, K: int, min_common: int) -> Cooccurrences:
+        pairs = n_joint.copy()
         pairs.data[pairs.data < min_common] = 0
         pairs.eliminate_zeros()
         indptr, indices, n = pairs.indptr.astype(np.int64), pairs.indices.astype(np.int64), pairs.data
         counts = moments.counts
         blocks = _joint_frequencies(counts.indptr, counts.indices, counts.data, indptr, indices, n, K)
         return cls(indptr, indices, blocks, n)
+
+    def _connects_like(self, other: Cooccurrences) -> bool:
+        """Tell whether leaving out pairs cut nobody off and left an odd cycle wherever there was one."""
+        same = [np.array_equal(a, b) for a, b in zip(self.components, other.components, strict=False)]
+        return all(same) and len(self.components) == len(other.components) and self.bipartite == other.bipartite
 
     @classmethod
     def from_model(cls, model: LatentClassModel, observed: ArrayLike | None = None) -> Cooccurrences:
@@ -174,8 +188,8 @@ class Cooccurrences:
             listed = "; ".join(f"[{listing(names[m] for m in c)}]" for c in self.components[:10])
             raise NotIdentifiableError(
                 f"the co-labelling graph falls into {len(self.components)} components: {listed}. Classes could be "
-                "named differently in each. Let some workers label tasks of two components, aggregate the components "
-                "one by one, or use MV-EM or MajorityVote"
+                "named differently in each. Let some workers share more tasks across components, aggregate the "
+                "components one by one, or use MV-EM or MajorityVote"
             )
         if self.bipartite[0]:
             raise NotIdentifiableError(

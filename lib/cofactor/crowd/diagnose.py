@@ -7,9 +7,9 @@ import numpy as np
 from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import listing
 from cofactor.core.moments import pairwise_moments
-from cofactor.crowd.base import tied_share
+from cofactor.crowd.base import require_labels, tied_share
 from cofactor.crowd.cooccurrence import Cooccurrences
-from cofactor.crowd.imputation import reachable_blocks
+from cofactor.crowd.imputation import reachable_blocks, too_large
 from cofactor.crowd.labels import CrowdLabels
 
 FEW_PER_TASK = 3  # a median below this leaves majority vote little to go by
@@ -41,6 +41,7 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
     >>> print(diagnose(CrowdLabels.from_arrays([0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 1, 0]))["co-labelling cycle"].value)
     bipartite
     """
+    require_labels(labels)
     cooc = Cooccurrences.from_moments(pairwise_moments(labels.table), min_common)
     checks = (
         _labels_per_task(labels),
@@ -48,10 +49,7 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
         _classes_used(labels),
         _ties(labels),
         _connection(cooc, labels),
-        _odd_cycle(cooc),
-        _missing(cooc),
-        _samples_per_block(cooc),
-        _reach(cooc),
+        *(check(cooc) for check in (_odd_cycle, _missing, _samples_per_block, _reach) if cooc.components),
     )
     return Diagnosis(repr(labels), checks, _verdict(checks))
 
@@ -61,8 +59,8 @@ def _verdict(checks: tuple[Check, ...]) -> str:
     if failed:
         return f"MajorityVote, MV-EM and MultiStart-EM can run; the SymNMF family refuses ({listing(failed)})"
     if any(check.status == "warn" for check in checks):
-        return "every method can run; read the warnings"
-    return "every method can run"
+        return "no method is ruled out; read the warnings"
+    return "no method is ruled out"
 
 
 def _labels_per_task(labels: CrowdLabels) -> Check:
@@ -70,7 +68,8 @@ def _labels_per_task(labels: CrowdLabels) -> Check:
     none, median = int(np.sum(counts == 0)), float(np.median(counts))
     value = f"median {median:g}, {counts.min()} to {counts.max()}" + (f"; {none} tasks without labels" if none else "")
     status: Status = "warn" if none or median < FEW_PER_TASK else "pass"
-    advice = "collect more labels: a task without labels gets the prior" if status == "warn" else ""
+    advice = "collect more labels" if status == "warn" else ""
+    advice += "; a task without labels gets the prior" if none else ""
     return Check("labels per task", status, value, advice)
 
 
@@ -102,18 +101,18 @@ def _connection(cooc: Cooccurrences, labels: CrowdLabels) -> Check:
     alone = [labels.workers[m] for m in cooc.isolated]
     if len(cooc.components) != 1:
         sizes = listing(len(c) for c in cooc.components)
-        value = f"{len(cooc.components)} components of {sizes or 'no'} workers"
+        value = f"{len(cooc.components)} components of {sizes} workers" if sizes else "no two workers share a task"
         return Check("co-labelling graph", "fail", value, "let workers of different components share tasks")
     value = f"connected, {len(cooc.components[0])} workers"
     if alone:
         advice = "kept out of the factorisation; EM uses their labels"
-        return Check("co-labelling graph", "warn", f"{value}; {len(alone)} share tasks with nobody", advice)
+        return Check("co-labelling graph", "warn", f"{value}; {len(alone)} share too few tasks with anybody", advice)
     return Check("co-labelling graph", "pass", value)
 
 
 def _odd_cycle(cooc: Cooccurrences) -> Check:
     if any(cooc.bipartite):
-        advice = "let two workers of one team share a task: wrong models fit two separate teams perfectly"
+        advice = "a third worker, or two of one team, must share tasks: wrong models fit two separate teams perfectly"
         return Check("co-labelling cycle", "fail", "bipartite", advice)
     return Check("co-labelling cycle", "pass", "odd cycle found")
 
@@ -134,6 +133,9 @@ def _samples_per_block(cooc: Cooccurrences) -> Check:
 
 
 def _reach(cooc: Cooccurrences) -> Check:
+    if too_large(cooc):
+        advice = "DesSymNMF refuses; RobSymNMF never forms the whole matrix"
+        return Check("reach of imputation", "warn", f"{cooc.n_workers} workers: too many to complete", advice)
     reached = float(reachable_blocks(cooc).mean()) if cooc.n.size else 0.0
     advice = "" if reached > WELL_REACHED else "designated imputation leaves holes: prefer RobSymNMF or MV-EM"
     status: Status = "pass" if reached > WELL_REACHED else "warn"

@@ -94,7 +94,7 @@ def designated_imputation(cooc: Cooccurrences, n_references: int | None = None) 
     code draws one pair at random); s_lr, the smallest singular value of R_lr, weighs each pair, since an inverse
     errs as 1/s^2, so that nearly singular blocks need no threshold; no SVD of stacked blocks is needed.
     """
-    _check_budget(cooc.n_workers * cooc.n_classes)
+    _check_budget(cooc)
     references = _references(cooc, n_references)
     inverses, weights = _weighted_inverses(cooc, references)
     links = _links(cooc, references)
@@ -188,8 +188,14 @@ def _scale_pair(X: Floats, row: int, column: int, K: int, noise: float) -> bool:
     return scale > 0
 
 
-def _check_budget(size: int) -> None:
-    if 8 * size**2 > MOST_BYTES:
+def too_large(cooc: Cooccurrences) -> bool:
+    """Tell whether the completed matrix of this many annotators would pass 1 GB."""
+    return 8 * (cooc.n_workers * cooc.n_classes) ** 2 > MOST_BYTES
+
+
+def _check_budget(cooc: Cooccurrences) -> None:
+    if too_large(cooc):
+        size = cooc.n_workers * cooc.n_classes
         raise CofactorError(
             f"the completed matrix of {size} x {size} co-occurrences would take {8e-9 * size**2:.1f} GB: "
             "use RobSymNMF, which never forms it"

@@ -29,7 +29,7 @@ UNREADABLE = (
     *(pd.errors.ParserError, pd.errors.ParserWarning, OSError, EOFError, ValueError, LookupError),
     *(zipfile.BadZipFile, lzma.LZMAError, tarfile.TarError, zlib.error),
 )
-NO_LABEL = ("", "nan", "NaN", "NA", "N/A")  # how a missing label reads in a CSV file
+NO_LABEL = ("", "nan", "NaN", "NA", "N/A", "null", "NULL")  # how a missing label reads in a CSV file
 
 
 class CrowdLabels:
@@ -109,15 +109,18 @@ class CrowdLabels:
         classes: Sequence[Any] | None = None,
         conflicts: Conflicts = "error",
         encoding: str = "utf-8-sig",
+        sep: str = ",",
     ) -> CrowdLabels:
         """Read a CSV file with a header row and one row per label (may be compressed: .gz, .zip, .xz).
 
-        Ids stay as written ("007" is not 7) unless all of a column are plain whole numbers. The other arguments
+        Ids stay as written ("007" is not 7), but for blanks around them, unless all of a column are plain whole
+        numbers. Classes that differ only in capitals get a `DataWarning`. `sep` separates columns. The other arguments
         and errors are those of `from_frame`; a file that is not there, empty, or not text in `encoding` is named in
         a `CofactorError`.
         """
-        frame = read_frame(path, encoding)
+        frame = read_frame(path, encoding, sep)
         _check_columns(frame, (task, worker, label))
+        _warn_of_lookalikes(frame[label])
         frame[label] = frame[label].mask(frame[label].isin(NO_LABEL))
         for name in (task, worker, label):
             frame[name] = _plain_numbers(frame[name].mask(frame[name] == ""))
@@ -250,18 +253,20 @@ class CrowdLabels:
         return self.take_workers(np.sort(by_labels[:n_workers]))
 
 
-def read_frame(path: str | PathLike[str], encoding: str = "utf-8-sig") -> pd.DataFrame:
-    """Read a CSV file as text, nothing interpreted; every way in which that fails is one `CofactorError`."""
+def read_frame(path: str | PathLike[str], encoding: str = "utf-8-sig", sep: str = ",") -> pd.DataFrame:
+    """Read a CSV file as text, blanks around cells removed; every way in which that fails is one `CofactorError`."""
     try:
         with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):  # rows that are too long
-            return pd.read_csv(path, dtype=str, keep_default_na=False, encoding=encoding, index_col=False)
+            frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding=encoding, index_col=False, sep=sep)
+        return frame.rename(columns=str.strip).apply(lambda column: column.str.strip())
     except FileNotFoundError:
         raise CofactorError(f"no such file: {path}") from None
     except pd.errors.EmptyDataError:
         raise CofactorError(f"{path} is empty: expected a header row and one row per label") from None
     except UnicodeDecodeError as error:
         raise CofactorError(
-            f"{path} is not {encoding} text (byte {error.start}): save it as UTF-8, or name its encoding"
+            f"{path} is not {encoding.removesuffix('-sig')} text (byte {error.start}): "
+            "save it as UTF-8, or name its encoding, for example encoding='latin-1' (--encoding latin-1)"
         ) from None
     except UNREADABLE as error:
         raise CofactorError(f"{path} cannot be read as CSV: {error}") from None
@@ -270,13 +275,20 @@ def read_frame(path: str | PathLike[str], encoding: str = "utf-8-sig") -> pd.Dat
 def read_truth(path: str | PathLike[str], labels: CrowdLabels, encoding: str = "utf-8-sig") -> Ints:
     """Read the (N,) true class codes of the tasks of `labels` from a CSV file; -1 where a task is not listed.
 
-    Columns ``task`` and ``truth``. Raises `CofactorError` for tasks that nobody labelled, classes that nobody used, and
-    tasks with two truths.
+    Columns ``task`` and ``truth``. Tasks that nobody labelled are passed over with a `DataWarning`; classes that nobody
+    used and tasks with two truths raise `CofactorError`.
     """
     frame = read_frame(path, encoding).drop_duplicates()
     _check_columns(frame, ("task", "truth"))
-    task = _find(frame["task"], labels.tasks, "tasks without a single label")
-    truth = _find(frame["truth"], labels.classes, "classes that are no label")
+    known = frame["task"].isin([str(task) for task in labels.tasks])
+    if not known.any():
+        raise CofactorError(f"{path}: none of its tasks has a label ({listing(frame['task'])})")
+    if not known.all():
+        message = f"{path}: {int((~known).sum())} tasks that nobody labelled are passed over"
+        warnings.warn(message, DataWarning, stacklevel=2)
+    frame = frame[known]
+    task = _find(frame["task"], labels.tasks, f"{path}: unknown tasks")
+    truth = _find(frame["truth"], labels.classes, f"{path}: classes that are no label")
     twice = np.flatnonzero(np.bincount(task, minlength=labels.n_tasks) > 1)
     if twice.size:
         raise CofactorError(f"{path} gives two truths for tasks {listing(labels.tasks[n] for n in twice)}")
@@ -296,9 +308,11 @@ def _find(column: pd.Series[Any], ids: Sequence[Any], problem: str) -> Ints:
 def _check_columns(frame: pd.DataFrame, columns: Sequence[str]) -> None:
     missing = [name for name in columns if name not in frame.columns]
     if missing:
-        raise CofactorError(
-            f"no column {listing(missing)}; found {listing(frame.columns)}: rename, or say which column is which"
+        other = [sep for sep in ";\t|" if len(frame.columns) == 1 and sep in str(frame.columns[0])]
+        advice = (
+            f"columns seem to be separated by {other[0]!r}: say so with sep" if other else "say which column is which"
         )
+        raise CofactorError(f"no column {listing(missing)}; found {listing(frame.columns)}: {advice}, or rename")
     twice = [name for name in columns if list(frame.columns).count(name) > 1]
     if twice:
         raise CofactorError(f"more than one column is called {listing(twice)}: rename all but one")
@@ -310,6 +324,14 @@ def _check_present(column: pd.Series[Any], name: str) -> None:
     bad = np.flatnonzero(column.isna())
     if bad.size:
         raise CofactorError(f"missing {name} in data rows {listing(bad.tolist())} (0 is the first): fill or drop them")
+
+
+def _warn_of_lookalikes(column: pd.Series[Any]) -> None:
+    distinct = pd.Series(column.unique())
+    alike = distinct[distinct.str.casefold().duplicated(keep=False)]
+    if not alike.empty:
+        message = f"classes that differ only in capitals count as different: {listing(sorted(alike))}"
+        warnings.warn(message, DataWarning, stacklevel=3)
 
 
 def _plain_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
@@ -387,7 +409,9 @@ def _one_label_each(
     if conflicts == "error" and clash.size:
         pairs = dict.fromkeys((tasks[task[e]], workers[worker[e]]) for e in order[clash])
         found = (f"task {t!r} by worker {w!r}" for t, w in pairs)
-        raise CofactorError(f"conflicting labels: {listing(found)}; keep the first or the last, or mend the data")
+        raise CofactorError(
+            f"conflicting labels: {listing(found)}; mend the data, or keep one with conflicts='first' or 'last'"
+        )
     message = f"{len(repeats)} labels were given again by the same worker on the same task: one each was kept"
     warnings.warn(message, DataWarning, stacklevel=4)
     last = np.append(new[1:], True)

@@ -106,7 +106,7 @@ def symnmf(
     U: Floats,
     shift: Shift = 0.0,
     operator: Literal["zero", "clamp"] = "zero",
-    max_iter: int = 2000,
+    max_iter: int = 10_000,
     tol: float = 1e-10,
     verbose: bool = False,
 ) -> tuple[Floats, Floats, Result]:
@@ -150,8 +150,9 @@ def symnmf(
 
     Source
     ------
-    ICML 2021, Eq. (12)-(13). Deviation: runs to a fixed point of Q, at most 2000 iterations, where the released code
-    stops at 100 or 200, before it has converged.
+    ICML 2021, Eq. (12)-(13). Deviations: runs to a fixed point of Q, at most 10,000 iterations, where the released code
+    stops at 100 or 200, before it has converged; the movement of Q decides, since the objective falls to zero without
+    noise and to a plateau with it.
     """
     require_rank(U)
     Q = np.eye(U.shape[1])

@@ -9,6 +9,8 @@ from cofactor.core.result import Result
 from cofactor.crowd.base import Aggregator, Floats, vote_model, vote_shares
 from cofactor.crowd.labels import CrowdLabels
 
+START = Result(np.zeros(0), 0, True, "closed form")
+
 
 class MajorityVote(Aggregator):
     """Let the most frequent label of each task win.
@@ -24,7 +26,7 @@ class MajorityVote(Aggregator):
         super().__init__(random_state=random_state, verbose=verbose)
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
-        return vote_model(labels), Result(np.zeros(0), 0, True, "closed form")
+        return vote_model(labels), START
 
     def predict_proba(self, labels: CrowdLabels) -> Floats:
         """Return the (n_tasks, n_classes) vote shares."""
@@ -32,7 +34,7 @@ class MajorityVote(Aggregator):
         return vote_shares(labels)
 
 
-class DawidSkene(MajorityVote):
+class DawidSkene(Aggregator):
     """MV-EM: the Dawid-Skene model by EM, started from the majority vote.
 
     The strong baseline: where workers are mostly honest, nothing beats it by much. Where majority vote is a poor
@@ -44,7 +46,7 @@ class DawidSkene(MajorityVote):
     """
 
     def __init__(self, random_state: int | None = None, verbose: bool = False) -> None:
-        super().__init__(random_state=random_state, verbose=verbose)
-        self.em = True
+        super().__init__(em=True, random_state=random_state, verbose=verbose)
 
-    predict_proba = Aggregator.predict_proba
+    def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
+        return vote_model(labels), START
