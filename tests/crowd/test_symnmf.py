@@ -11,7 +11,7 @@ from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model
-from cofactor.crowd.symnmf import model_of_factor, require_rank, shifted_relu, square_root, symnmf
+from cofactor.crowd.symnmf import DENSE_SIZE, model_of_factor, require_rank, shifted_relu, square_root, symnmf
 from tests.oracles.generators import laws, random_model, recorded, seeds
 
 
@@ -155,6 +155,11 @@ def twins(M=25):
 def test_refuses_what_lanczos_cannot_do(X):
     with pytest.raises(CofactorError, match="rank"):
         square_root(X, 3)
+
+
+def test_refuses_a_large_matrix_in_which_lanczos_finds_nothing():
+    with pytest.raises(CofactorError, match="cannot be told from the rest"):
+        square_root(np.zeros((DENSE_SIZE + 3, DENSE_SIZE + 3)), 3)
 
 
 # ---- the model behind the factor ----

@@ -30,7 +30,7 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
     Returns
     -------
     Diagnosis
-        Its verdict says which methods can run.
+        Its verdict says which methods are ruled out.
 
     Cost
     ----

@@ -45,7 +45,7 @@ def square_root(X: Floats | sparray, n_classes: int) -> Floats:
     Raises
     ------
     CofactorError
-        Fewer than K positive eigenvalues: more classes than the matrix has rank.
+        Fewer than K positive eigenvalues, or K that Lanczos cannot separate: more classes than the matrix has rank.
 
     Warns
     -----
@@ -76,9 +76,15 @@ def _top_eigenpairs(X: Floats | sparray, count: int) -> tuple[Floats, Floats, fl
         values, vectors = np.linalg.eigh(X if isinstance(X, np.ndarray) else X.toarray())
         return values[::-1][:count], vectors[:, ::-1][:, :count], float(values[0])
     start = np.random.default_rng(0).standard_normal(size)  # fixed: the same result in every run
-    values, vectors = linalg.eigsh(X, k=count, which="LA", v0=start)
-    # only its size matters: three digits take half the steps
-    lowest = linalg.eigsh(X, k=1, which="SA", v0=start, tol=1e-3, return_eigenvectors=False)[0]
+    try:
+        values, vectors = linalg.eigsh(X, k=count, which="LA", v0=start)
+        # only its size matters: three digits take half the steps
+        lowest = linalg.eigsh(X, k=1, which="SA", v0=start, tol=1e-3, return_eigenvectors=False)[0]
+    except linalg.ArpackError as error:
+        raise CofactorError(
+            f"the {count} largest eigenvalues of the co-occurrences cannot be told from the rest ({error}): "
+            "the matrix has lower rank or is mostly noise; use RobSymNMF, MV-EM or MajorityVote"
+        ) from None
     return values[::-1], vectors[:, ::-1], float(lowest)
 
 
