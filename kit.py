@@ -159,6 +159,7 @@ def lint(extra: list[str]) -> int:
 
 def test(extra: list[str]) -> int:
     """Static checks, then pytest over tests, notebooks and the examples in docstrings."""
+    set_up("dev", "scale", *os.environ.get("COFACTOR_EXTRAS", "").split())
     named = any((ROOT / argument.split("::")[0]).exists() for argument in extra)
     folders = [] if named else [name for name in ("tests", "notebooks", "lib") if (ROOT / name).is_dir()]
     # the cells of a notebook share a kernel, so parallel workers get whole files

@@ -83,6 +83,44 @@ class Aggregator(BaseEstimator):
             raise CofactorError(f"not the workers and classes fitted on, in the same order: {listing(other)}")
 
 
+class TaskScorer(Aggregator):
+    """Base class of methods that score the tasks themselves instead of fitting a model that could score others.
+
+    A method implements `_score`, which returns (N, K) class probabilities of the tasks and how its iteration went.
+    `model_` then holds the Dawid-Skene model in which these count as soft classes; with `em`, EM goes on from it.
+
+    Attributes after `fit`
+    ----------------------
+    posterior_ : (n_tasks, n_classes) array
+        The scores, for the tasks fitted on.
+    model_, result_, workers_, classes_ : see `Aggregator`
+    """
+
+    posterior_: Floats
+
+    def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
+        raise NotImplementedError
+
+    def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
+        self.posterior_, result = self._score(labels)
+        self._fitted = labels.table.indicator
+        labelled = labels.table.entries_per_row > 0
+        return maximization(labels.table.take_rows(labelled), self.posterior_[labelled]), result
+
+    def predict_proba(self, labels: CrowdLabels) -> Floats:
+        """Return the (n_tasks, n_classes) scores of the tasks fitted on; after EM, the posterior of any tasks."""
+        if self.em:
+            return super().predict_proba(labels)
+        self._check_same_crowd(labels)
+        same = labels.table.indicator.shape == self._fitted.shape and (labels.table.indicator != self._fitted).nnz == 0
+        if not same:
+            name = type(self).__name__
+            raise CofactorError(
+                f"{name} scores only the labels it was fitted on: fit it on these, or use model_.posterior(labels.table)"
+            )
+        return self.posterior_
+
+
 def require_labels(labels: object) -> None:
     """Refuse anything but `CrowdLabels`, and say how to make one."""
     if not isinstance(labels, CrowdLabels):
