@@ -1,13 +1,9 @@
-"""The command line: ``cofactor aggregate``, ``cofactor diagnose``, ``cofactor datasets``."""
+"""``cofactor aggregate`` and ``cofactor diagnose``: crowd labels in, consensus or verdicts out."""
 
 from __future__ import annotations
 
 import argparse
-import os
-import sys
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,47 +11,22 @@ import numpy as np
 import pandas as pd
 
 import cofactor as cf
+from cofactor.cli.output import check_output, whole_file
 from cofactor.core.errors import listing
 from cofactor.core.tables import Ints
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import FEW_PER_WORKER
 from cofactor.crowd.labels import read_truth
-from cofactor.data.registry import find
 
 DEFAULT_METHOD = "MultiStart-EM"
 SHOWN = 3  # workers listed at each end of the reliability ranking
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code (1: the input cannot be used, 2: wrong usage, 130: interrupted)."""
-    arguments = _parser().parse_args(argv)
-    try:
-        with _notes():
-            arguments.run(arguments)
-        return 0
-    except cf.CofactorError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:  # the reader of a pipe has gone: not our failure
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="cofactor", description="Hidden structure from pairwise evidence.")
-    parser.add_argument("--version", action="version", version=f"cofactor {cf.__version__}")
-    commands = parser.add_subparsers(required=True, metavar="command")
+def add(commands: Any) -> None:
+    """Add the commands."""
     _add_aggregate(commands)
     _add_diagnose(commands)
-    _add_datasets(commands)
-    return parser
 
 
 def _add_aggregate(commands: Any) -> None:
@@ -75,14 +46,6 @@ def _add_diagnose(commands: Any) -> None:
     command = commands.add_parser("diagnose", help=about, description=about)
     _add_labels(command)
     command.set_defaults(run=lambda arguments: print(cf.crowd.diagnose(_read(arguments)[0])))
-
-
-def _add_datasets(commands: Any) -> None:
-    about = "List, fetch or verify data sets."
-    command = commands.add_parser("datasets", help=about, description=about)
-    command.add_argument("action", nargs="?", choices=list(DATASET_ACTIONS), default="list")
-    command.add_argument("names", nargs="*", help="data sets (default: all)")
-    command.set_defaults(run=lambda arguments: DATASET_ACTIONS[arguments.action](arguments.names))
 
 
 def _add_labels(command: argparse.ArgumentParser) -> None:
@@ -115,7 +78,7 @@ def _read(arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, Ints | None]:
 
 def _aggregate(arguments: argparse.Namespace) -> None:
     if arguments.output:
-        _check_output(arguments.output, arguments.force, (arguments.labels, arguments.truth))
+        check_output(arguments.output, arguments.force, (arguments.labels, arguments.truth))
     labels, truth = _read(arguments)
     if arguments.truth:
         truth = read_truth(arguments.truth, labels, arguments.encoding)
@@ -172,60 +135,5 @@ def write_consensus(path: Path, method: Aggregator, labels: cf.CrowdLabels) -> N
         "probability": posterior[np.arange(labels.n_tasks), predicted].round(6),
         "n_labels": labels.table.entries_per_row,
     }
-    part = path.with_name(f".{path.name}.part")
-    try:
+    with whole_file(path) as part:
         pd.DataFrame(columns).to_csv(part, index=False)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _check_output(path: Path, force: bool, inputs: tuple[str | None, ...]) -> None:
-    if path.exists() and (not path.is_file() or any(name and path.samefile(name) for name in inputs)):
-        raise cf.CofactorError(f"{path} is no ordinary file, or one of the inputs: name another output")
-    if path.exists() and not force:
-        raise cf.CofactorError(f"{path} exists: name another output, or overwrite it with --force")
-    if not path.parent.is_dir():
-        raise cf.CofactorError(f"{path}: there is no folder {path.parent}")
-
-
-def _list_datasets(names: Sequence[str]) -> None:
-    frame = cf.datasets()
-    known = [find(name).name for name in names]
-    chosen = frame[frame["name"].isin(known)] if names else frame
-    print(chosen.drop(columns=["title", "licence"]).assign(title=chosen["title"]).to_string(index=False))
-
-
-def _fetch_datasets(names: Sequence[str]) -> None:
-    for name in names or cf.datasets()["name"]:
-        cf.data.fetch(name)
-        print(f"{name}: available offline")
-
-
-def _verify_datasets(names: Sequence[str]) -> None:
-    for name in names or cf.datasets()["name"]:
-        for file, status in cf.data.verify(name).items():
-            print(f"{name}: {file}: {status}")
-
-
-DATASET_ACTIONS: dict[str, Callable[[Sequence[str]], None]] = {
-    "list": _list_datasets,
-    "fetch": _fetch_datasets,
-    "verify": _verify_datasets,
-}
-
-
-@contextmanager
-def _notes() -> Iterator[None]:
-    """Show warnings as one-line notes, each once."""
-
-    def show(message: Warning | str, *_: object, **__: object) -> None:
-        if str(message) not in shown:
-            shown.add(str(message))
-            print(f"note: {message}", file=sys.stderr)
-
-    shown: set[str] = set()
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        warnings.showwarning = show
-        yield
