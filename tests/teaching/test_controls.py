@@ -10,6 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.crowd import METHODS
 from cofactor.teaching import controls, demos
 from cofactor.teaching.controls import Panel
 from cofactor.teaching.figures.simplex import hull_margin
@@ -163,7 +164,7 @@ def test_crowd_panel_tells_the_truth():
 
 def test_crowd_panel_offers_methods_that_exist():
     panel = controls.crowd_panel()
-    assert set(panel.controls["method"].options) <= set(demos.METHODS)
+    assert set(panel.controls["method"].options) <= set(METHODS)
 
 
 def test_em_panel_tells_the_truth():

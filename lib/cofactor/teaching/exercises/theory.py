@@ -1,4 +1,4 @@
-"""The exercises on crowd labels: data from fixed seeds, answers by the library.
+"""The exercises of notebook 01, on crowd labels: data from fixed seeds, answers by the library.
 
 symbol   meaning                                                  shape
 prior    lambda, how often each class occurs                      (K,)

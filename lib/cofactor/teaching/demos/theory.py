@@ -1,4 +1,4 @@
-"""The small computations behind the panels: simulate, run the library, keep what a picture and a sentence need."""
+"""The computations of notebook 01: imputation, the disc, a method against the vote, EM round by round."""
 
 from __future__ import annotations
 

@@ -1,18 +1,12 @@
-"""Exercises with checks: `given` hands out the data, `hint` the next step, `check` judges an answer in one line.
-
->>> from cofactor.teaching.exercises import check, given
->>> data = given("accuracy")
->>> check("accuracy", data["prior"] @ data["A"].diagonal())
-correct: each class counts as often as it occurs, so a worker is judged by the tasks there are
-"""
+"""The desk where exercises are handed out and judged, by their names."""
 
 from __future__ import annotations
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.teaching import crowd_exercises
+from cofactor.teaching.exercises import theory
 from cofactor.teaching.grading import Exercise, Given, grade
 
-EXERCISES: dict[str, Exercise] = {**crowd_exercises.EXERCISES}
+EXERCISES: dict[str, Exercise] = {**theory.EXERCISES}  # one module per notebook
 
 
 def given(name: str) -> Given:

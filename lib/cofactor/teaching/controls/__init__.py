@@ -1,0 +1,6 @@
+"""Panels: controls beside a figure and a sentence that says what the figure shows; one module per notebook."""
+
+from cofactor.teaching.controls.panel import Panel
+from cofactor.teaching.controls.theory import crowd_panel, em_panel, missing_block_panel, scattering_panel
+
+__all__ = ["Panel", "crowd_panel", "em_panel", "missing_block_panel", "scattering_panel"]
