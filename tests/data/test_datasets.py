@@ -14,11 +14,18 @@ from cofactor.core.errors import CofactorError, DatasetUnavailableError
 from cofactor.crowd.base import error_rate, vote_shares
 from cofactor.data import DATASETS_DIR, fetch, storage, verify
 from cofactor.data.digits import digits_csv
-from cofactor.data.registry import ROLES, entries
+from cofactor.data.registry import NUMBER, entries
 from cofactor.simulate import CLASSIFIERS
 
-REAL = ["bluebird", "dog", "rte", "trec", "web"]
-ALL = [*REAL, "digits"]
+TWICE = ["bluebird", "dog", "rte", "trec", "web"]  # two repositories carry them
+REAL = [*TWICE, "labelme"]
+TABLES = {
+    "car": "uci_car",
+    "connect4": "uci_connect4",
+    "credit": "uci_credit_australian",
+    "credit_approval": "uci_credit_approval",
+}
+ALL = [*REAL, "digits", *TABLES]
 BUNDLED = DATASETS_DIR / "bundled"
 
 
@@ -83,14 +90,14 @@ def test_dog_with_the_busiest_workers_of_the_paper():
 
 
 @pytest.mark.needs_mirror
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("name", [*REAL, *TABLES])
 def test_registry_pins_what_the_manifest_says(name):
-    raw = {(r["mirror"], r["url"], r["sha256"], r["bytes"]) for r in manifest(name)["raw"]}
+    raw = {(r["mirror"], r["url"], r["sha256"], r["bytes"]) for r in manifest(TABLES.get(name, name))["raw"]}
     assert {(f.name, f.url, f.sha256, f.bytes) for f in entries()[name].files if f.url} == raw
 
 
 @pytest.mark.needs_mirror
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("name", TWICE)
 def test_every_copy_reads_as_the_same_set(name, monkeypatch):
     first = cf.load(name)
     monkeypatch.setattr(storage, "_sound", lambda file: False)
@@ -106,10 +113,65 @@ def copies_from(source):
 
 
 @pytest.mark.needs_mirror
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("name", [*REAL, *TABLES])
 def test_fetched_files_verify(name):
     paths = fetch(name)
     assert {verify(name)[path.name] for path in paths} == {"ok"}
+
+
+@pytest.mark.needs_mirror
+def test_labelme_has_the_expected_features_and_further_items():
+    data, expected = cf.load("labelme"), np.load(mirror_path("expected", "labelme_features.npz"))
+    for part, items in (("valid", data.valid), ("test", data.test)):
+        assert np.array_equal(items.features, expected[f"X_{part}"])
+        assert np.array_equal(items.truth, expected[f"y_{part}"])
+    assert np.array_equal(data.features, expected["X_train"])
+    assert np.array_equal(data.truth, expected["y_train"])
+    assert data.labels.classes == list(range(8))
+
+
+@pytest.mark.needs_mirror
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_are_exactly_the_expected_ones(name):
+    data = cf.load(name)
+    expected = pd.read_csv(mirror_path("expected", f"{TABLES[name]}.csv.gz"), dtype=str, keep_default_na=False)
+    assert data.columns == list(expected.columns)
+    for n, column in enumerate(data.columns):
+        spelling = np.array([*data.values[n], "?"])  # the code of a missing value is -1
+        assert np.array_equal(spelling[data.codes[:, n]], expected[column])
+    counts = pd.Series(np.array(data.classes)[data.target]).value_counts()
+    assert counts.to_dict() == manifest(TABLES[name])["stats"]["target_counts"]
+
+
+@pytest.mark.needs_mirror
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_are_what_the_registry_says(name):
+    data, entry = cf.load(name), entries()[name]
+    assert data.codes.shape == (entry.n_rows, len(entry.columns))
+    assert data.classes == entry.classes == entry.columns[entry.target]
+    assert data.numeric == [values == NUMBER for values in entry.columns.values()]
+    assert data.table.n_rows == entry.n_rows and data.table.n_entries == np.sum(data.codes >= 0)
+    assert data.table.sizes.tolist() == [len(values) for values in data.values]
+
+
+@pytest.mark.needs_mirror
+def test_features_of_a_table_are_numbers_and_codes_without_the_class():
+    car, credit, gaps = (cf.load(name) for name in ("car", "credit", "credit_approval"))
+    assert np.array_equal(car.features, car.codes[:, :-1])
+    # the first line of the file: 1 22.08 11.46 2 4 4 1.585 0 0 0 1 2 100 1213 0
+    assert credit.features[0].tolist() == [1, 22.08, 11.46, 1, 3, 3, 1.585, 0, 0, 0, 1, 1, 100, 1213]
+    assert np.array_equal(np.isnan(gaps.features), gaps.codes[:, :-1] < 0)
+    assert np.sum(np.isnan(gaps.features).any(axis=1)) == manifest("uci_credit_approval")["stats"]["rows_with_missing"]
+
+
+@pytest.mark.needs_mirror
+def test_a_set_of_the_other_kind_is_refused():
+    assert cf.data.load_crowd("bluebird").labels.n_workers == 39
+    assert cf.data.load_table("car").name == "car"
+    with pytest.raises(CofactorError, match=r"'car' is a table, a crowd is needed: there are bluebird, dog"):
+        cf.data.load_crowd("car")
+    with pytest.raises(CofactorError, match=r"'dog' is a crowd, a table is needed: there are car, connect4"):
+        cf.data.load_table("dog")
 
 
 # ---- without network and mirror ----
@@ -217,6 +279,13 @@ def test_another_recipe_makes_another_file(register):
 # ---- registry, list and cards ----
 
 
+def test_list_leaves_out_what_a_kind_does_not_have():
+    listed = cf.datasets().set_index("name")
+    assert (listed.kind == "table").to_dict() == {name: name in TABLES for name in ALL}
+    assert listed[["tasks", "workers", "labels"]].isna().all(axis=1).equals(listed.kind == "table")
+    assert listed[["rows", "columns"]].isna().all(axis=1).equals(listed.kind == "crowd")
+
+
 def test_list_agrees_with_what_is_loaded():
     listed = cf.datasets().set_index("name")
     assert list(listed.index) == ALL
@@ -233,7 +302,7 @@ def test_entry_is_complete(name):
     entry = entries()[name]
     assert len(entry.classes) == entry.n_classes
     assert entry.citation and entry.licence and entry.source
-    assert all(entry.copies(role) for role in ROLES)
+    assert {"labels", "truth"} <= set(entry.roles) if entry.kind == "crowd" else entry.roles == ["table"]
     assert all(len(file.sha256) == 64 for file in entry.files) or entry.recipe
     # a branch can move under a pinned hash, a commit cannot
     assert all(
@@ -245,12 +314,19 @@ def test_entry_is_complete(name):
 def test_card_agrees_with_the_registry(name):
     entry = entries()[name]
     card = (DATASETS_DIR / "cards" / f"{name}.md").read_text(encoding="utf8")
-    facts = {
+    crowd = {
         "tasks": f"{entry.n_tasks}, true class known for {entry.n_truth}",
         "workers": entry.n_workers,
         "classes": f"{entry.n_classes}: {', '.join(entry.classes)}",
         "labels": entry.n_labels,
-        "size": f"{sum(entry.copies(role)[0].bytes for role in ROLES)} bytes",
+    }
+    table = {
+        "rows": entry.n_rows,
+        "columns": f"{len(entry.columns)}, the class is {entry.target}",
+        "classes": f"{entry.n_classes}: {', '.join(entry.classes)}",
+    }
+    facts = (table if entry.kind == "table" else crowd) | {
+        "size": f"{sum(entry.copies(role)[0].bytes for role in entry.roles)} bytes",
         "licence": entry.licence,
         "may be redistributed": "yes" if entry.redistributable else "unclear",
         "source": entry.source,

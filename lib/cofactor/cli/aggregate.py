@@ -62,7 +62,7 @@ def _read(arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, Ints | None]:
     """Labels and, where known, truth of a CSV file or of a data set."""
     source = arguments.labels
     if source.isidentifier() and not Path(source).exists():
-        dataset = cf.load(source)
+        dataset = cf.data.load_crowd(source)
         return dataset.labels, dataset.truth
     labels = cf.CrowdLabels.from_csv(
         source,

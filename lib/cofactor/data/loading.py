@@ -1,17 +1,30 @@
-"""What there is, and from the name of a data set to labels and truth."""
+"""What there is, and from the name of a data set to labels and truth, or to a table."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, cast
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from cofactor.core.tables import Ints
+from cofactor.core.errors import CofactorError
+from cofactor.core.tables import MISSING, CategoricalTable, Ints
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.data.readers import read_codes, read_truth
-from cofactor.data.registry import ROLES, Entry, entries, find
+from cofactor.data.readers import Features, read_features, read_labels, read_truth
+from cofactor.data.registry import NUMBER, Entry, Role, entries, find
 from cofactor.data.storage import locate, offline
+from cofactor.data.tabular import read_table
 from cofactor.simulate import CLASSIFIERS
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Items that no annotator saw: (S, P) features and (S,) true class codes."""
+
+    features: Features = field(repr=False)
+    truth: Ints = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +39,10 @@ class CrowdDataset:
     truth : (n_tasks,) class codes
         -1 where the true class is not known.
     citation, licence : str
+    features : (n_tasks, P) array of float32, or None
+        What the tasks themselves look like, where the set has it.
+    valid, test : Items or None
+        Further items that nobody labelled, where the set has them.
     """
 
     name: str
@@ -34,10 +51,75 @@ class CrowdDataset:
     truth: Ints = field(repr=False)
     citation: str = field(repr=False)
     licence: str = field(repr=False)
+    features: Features | None = field(default=None, repr=False)
+    valid: Items | None = field(default=None, repr=False)
+    test: Items | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class TableDataset:
+    """A table of categorical and numeric columns, one of them the class.
+
+    Attributes
+    ----------
+    name, title : str
+    codes : (S, N) ints
+        One row per record and one column per variable, the class included; -1 where missing.
+    columns : list of N names
+    values : list of N lists
+        What each code stands for, as the file spells it. Ordered where the values are (low, med, high); of numbers,
+        those that occur, from the smallest.
+    numeric : list of N bools
+        Which columns hold numbers.
+    target_column : int
+        Which column is the class.
+    citation, licence : str
+    """
+
+    name: str
+    title: str
+    codes: Ints = field(repr=False)
+    columns: list[str] = field(repr=False)
+    values: list[list[str]] = field(repr=False)
+    numeric: list[bool] = field(repr=False)
+    target_column: int = field(repr=False)
+    citation: str = field(repr=False)
+    licence: str = field(repr=False)
+
+    @property
+    def table(self) -> CategoricalTable:
+        """All columns, the class included, as discrete variables."""
+        return CategoricalTable(self.codes, [len(values) for values in self.values])
+
+    @property
+    def target(self) -> Ints:
+        """(S,) class codes."""
+        return self.codes[:, self.target_column]
+
+    @property
+    def classes(self) -> list[str]:
+        """What each class code stands for."""
+        return self.values[self.target_column]
+
+    @property
+    def features(self) -> NDArray[np.float64]:
+        """(S, N - 1) numbers for classifiers: all columns but the class, codes of categories, NaN where missing."""
+        kept = [n for n in range(len(self.columns)) if n != self.target_column]
+        return np.column_stack([self._numbers(n) for n in kept])
+
+    def _numbers(self, column: int) -> NDArray[np.float64]:
+        values, codes = self.values[column], self.codes[:, column]
+        meaning = (
+            np.array(values, dtype=np.float64) if self.numeric[column] else np.arange(len(values), dtype=np.float64)
+        )
+        return np.where(codes == MISSING, np.nan, meaning[codes])
 
 
 def datasets() -> pd.DataFrame:
-    """List the data sets: one row each, with size in bytes, licence, and whether it can be loaded without network."""
+    """List the data sets: one row each, with size in bytes, licence, and whether it can be loaded without network.
+
+    What a kind of data set does not have (workers of a table, rows of a crowd) is missing.
+    """
     rows = [
         {
             "name": entry.name,
@@ -47,16 +129,19 @@ def datasets() -> pd.DataFrame:
             "workers": entry.n_workers,
             "classes": entry.n_classes,
             "labels": entry.n_labels,
-            "size": sum(entry.copies(role)[0].bytes for role in ROLES),
+            "rows": entry.n_rows,
+            "columns": len(entry.columns) or None,
+            "size": sum(entry.copies(role)[0].bytes for role in entry.roles),
             "licence": entry.licence,
             "offline": offline(entry),
         }
         for entry in entries().values()
     ]
-    return pd.DataFrame(rows)
+    counts = ["tasks", "workers", "classes", "labels", "rows", "columns"]
+    return pd.DataFrame(rows).astype(dict.fromkeys(counts, "Int64"))
 
 
-def load(name: str) -> CrowdDataset:
+def load(name: str) -> Any:
     """Load a data set by name, downloading or making it on first use.
 
     Parameters
@@ -66,7 +151,8 @@ def load(name: str) -> CrowdDataset:
 
     Returns
     -------
-    CrowdDataset
+    CrowdDataset or TableDataset
+        By the kind that `datasets()` tells. Where that must be sure, call `load_crowd` or `load_table`.
 
     Raises
     ------
@@ -77,7 +163,7 @@ def load(name: str) -> CrowdDataset:
 
     Cost
     ----
-    O(labels); the first time also the download (at most 1 MB, see `datasets()`).
+    O(size of the files); the first time also the download (at most 6 MB, see `datasets()`).
 
     Examples
     --------
@@ -86,25 +172,78 @@ def load(name: str) -> CrowdDataset:
     (39, [1, 1, 1, 1, 1])
     """
     entry = find(name)
-    labels = _labels(entry)
-    truth = locate(entry, "truth")
+    return _table(entry) if entry.kind == "table" else _crowd(entry)
+
+
+def load_crowd(name: str) -> CrowdDataset:
+    """Load a data set as `load` does; one that is no crowd is a CofactorError that says what it is."""
+    return _crowd(_of_kind(name, "crowd"))
+
+
+def load_table(name: str) -> TableDataset:
+    """Load a data set as `load` does; one that is no table is a CofactorError that says what it is."""
+    return _table(_of_kind(name, "table"))
+
+
+def _of_kind(name: str, kind: str) -> Entry:
+    entry = find(name)
+    if entry.kind != kind:
+        fitting = ", ".join(other.name for other in entries().values() if other.kind == kind)
+        raise CofactorError(f"data set {name!r} is a {entry.kind}, a {kind} is needed: there are {fitting}")
+    return entry
+
+
+def _crowd(entry: Entry) -> CrowdDataset:
     return CrowdDataset(
         name=entry.name,
         title=entry.title,
-        labels=labels,
-        truth=read_truth(truth.path, truth.reader, entry.n_tasks, entry.n_classes),
+        labels=_labels(entry),
+        truth=_truth(entry, "truth", cast(int, entry.n_tasks)),
         citation=entry.citation,
         licence=entry.licence,
+        features=_features(entry, "features") if "features" in entry.roles else None,
+        valid=_items(entry, "valid_features", "valid_truth"),
+        test=_items(entry, "test_features", "test_truth"),
     )
 
 
 def _labels(entry: Entry) -> CrowdLabels:
     file = locate(entry, "labels")
-    limits = {"task": entry.n_tasks, "worker": entry.n_workers, "label": entry.n_classes}
-    task, worker, label = read_codes(file.path, file.reader, limits).T
-    labels = CrowdLabels.from_arrays(
-        task, worker, label, entry.n_classes, entry.n_tasks, entry.n_workers, unlabelled="keep"
-    )
+    n_tasks, n_workers = cast(int, entry.n_tasks), cast(int, entry.n_workers)
+    task, worker, label = read_labels(file.path, file.reader, n_tasks, n_workers, entry.n_classes).T
+    labels = CrowdLabels.from_arrays(task, worker, label, entry.n_classes, n_tasks, n_workers, unlabelled="keep")
     if entry.recipe:
         labels.workers = list(CLASSIFIERS)
     return labels
+
+
+def _truth(entry: Entry, role: Role, n_tasks: int) -> Ints:
+    file = locate(entry, role)
+    return read_truth(file.path, file.reader, n_tasks, entry.n_classes)
+
+
+def _features(entry: Entry, role: Role) -> Features:
+    return read_features(locate(entry, role).path)
+
+
+def _items(entry: Entry, features: Role, truth: Role) -> Items | None:
+    if features not in entry.roles:
+        return None
+    X = _features(entry, features)
+    return Items(X, _truth(entry, truth, len(X)))
+
+
+def _table(entry: Entry) -> TableDataset:
+    file = locate(entry, "table")
+    columns = read_table(file.path, file.reader, entry.columns, entry.target)
+    return TableDataset(
+        name=entry.name,
+        title=entry.title,
+        codes=np.column_stack([column.codes for column in columns]),
+        columns=list(entry.columns),
+        values=[column.values for column in columns],
+        numeric=[values == NUMBER for values in entry.columns.values()],
+        target_column=list(entry.columns).index(entry.target),
+        citation=entry.citation,
+        licence=entry.licence,
+    )

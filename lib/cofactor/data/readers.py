@@ -3,6 +3,9 @@
     format   columns            first code   header
     tsv      tab-separated      1            none
     csv      comma-separated    0            names of the columns
+    matrix   blank-separated    0            none; one row per task, one column per worker, -1: no label
+    classes  one                0            none; one line per task
+    npy      NumPy array of float32 features, one row per task
 
 Lines end in LF or CRLF. A name that ends in .gz is unpacked.
 """
@@ -11,12 +14,14 @@ from __future__ import annotations
 
 import gzip
 import re
+import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.tables import MISSING, Ints
@@ -30,6 +35,8 @@ class Format:
     first: int
     header: bool
 
+
+Features = NDArray[np.float32]
 
 FORMATS = {"tsv": Format("\t", 1, False), "csv": Format(",", 0, True)}
 SHOWN = 40  # characters of an offending line that are quoted
@@ -74,11 +81,13 @@ def read_codes(path: Path, reader: str, limits: Mapping[str, int]) -> Ints:
 
 
 def read_truth(path: Path, reader: str, n_tasks: int, n_classes: int) -> Ints:
-    """Read true classes: (n_tasks,) codes, -1 where the file says nothing.
+    """Read true classes, in the format "tsv", "csv" or "classes": (n_tasks,) codes, -1 where the file says nothing.
 
     A row may be repeated. Raises what `read_codes` raises, and a CofactorError that names the tasks if a task has
     more than one class.
     """
+    if reader == "classes":
+        return _grid(path, (n_tasks, 1), n_classes, "[0-9]{1,9}")[:, 0]
     task, label = np.unique(read_codes(path, reader, {"task": n_tasks, "truth": n_classes}), axis=0).T
     clash = np.unique(task[1:][np.diff(task) == 0])
     if clash.size:
@@ -89,9 +98,50 @@ def read_truth(path: Path, reader: str, n_tasks: int, n_classes: int) -> Ints:
     return truth
 
 
+def read_labels(path: Path, reader: str, n_tasks: int, n_workers: int, n_classes: int) -> Ints:
+    """Read labels, in the format "tsv", "csv" or "matrix": (E, 3) task, worker and label, counted from zero.
+
+    Raises what `read_codes` raises.
+    """
+    if reader != "matrix":
+        return read_codes(path, reader, {"task": n_tasks, "worker": n_workers, "label": n_classes})
+    codes = _grid(path, (n_tasks, n_workers), n_classes, "-1|[0-9]{1,9}")
+    task, worker = np.nonzero(codes != MISSING)
+    return np.stack([task, worker, codes[task, worker]], axis=1)
+
+
+def _grid(path: Path, shape: tuple[int, int], n_classes: int, cell: str) -> Ints:
+    """Read a matrix of class codes of a known shape, separated by blanks."""
+    lines = text_of(path).rstrip("\r\n").split("\n")
+    if len(lines) != shape[0]:
+        raise CofactorError(f"{path}: {len(lines)} lines, expected one for each of the {shape[0]} tasks")
+    well_formed = re.compile(" ".join([f"(?:{cell})"] * shape[1]) + "\r?")
+    bad = [(n, line) for n, line in enumerate(lines, 1) if not well_formed.fullmatch(line)]
+    codes = np.array([line.split() for line in lines], dtype=np.int64) if not bad else np.zeros(shape, dtype=np.int64)
+    bad += [(n + 1, lines[n]) for n in np.flatnonzero((codes >= n_classes).any(axis=1)).tolist()]
+    if bad:
+        raise CofactorError(f"{path}: expected {shape[1]} codes below {n_classes} a line; not so in {_quoted(bad)}")
+    return codes
+
+
+def read_features(path: Path) -> Features:
+    """Read the (S, P) float32 features of tasks; whatever else the file holds is a CofactorError."""
+    try:
+        with path.open("rb") as file:
+            features = np.load(file, allow_pickle=False)
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+        raise CofactorError(f"{path} cannot be read as a NumPy array: {error}") from None
+    if not isinstance(features, np.ndarray) or features.dtype != np.float32 or features.ndim != 2:
+        raise CofactorError(f"{path}: expected one two-dimensional array of float32")
+    bad = np.flatnonzero(~np.isfinite(features).all(axis=1))
+    if bad.size:
+        raise CofactorError(f"{path}: NaN or infinity in rows {listing(bad.tolist())}")
+    return features
+
+
 def _lines(path: Path, form: Format, columns: list[str]) -> list[str]:
     """Lines of codes: without the header, which is checked, and the last line end."""
-    lines = _text(path).rstrip("\r\n").split("\n")
+    lines = text_of(path).rstrip("\r\n").split("\n")
     if form.header:
         header = lines.pop(0).rstrip("\r")
         if header != form.separator.join(columns):
@@ -101,7 +151,8 @@ def _lines(path: Path, form: Format, columns: list[str]) -> list[str]:
     return lines
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """Return what a file holds, unpacked; a file that cannot be read or is no text is a CofactorError."""
     try:
         raw = path.read_bytes()
         return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8-sig")

@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 import pooch
 
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError
 
-Role = Literal["labels", "truth"]
+Role = Literal["labels", "truth", "features", "valid_features", "valid_truth", "test_features", "test_truth", "table"]
 
-ROLES: tuple[Role, ...] = ("labels", "truth")
+NUMBER = "number"  # in place of the values of a column that holds numbers
 PACKAGE = Path(__file__).resolve().parents[1]
 IN_WHEEL, IN_SOURCE = PACKAGE / "_datasets", PACKAGE.parents[1] / "datasets"
 DATASETS_DIR = IN_WHEEL if IN_WHEEL.is_dir() else IN_SOURCE
@@ -47,19 +47,27 @@ class Entry:
 
     name: str
     title: str
-    kind: str
-    n_tasks: int
-    n_workers: int
+    kind: Literal["crowd", "table"]
     n_classes: int
-    n_labels: int
-    n_truth: int
     classes: list[str]
     licence: str
     redistributable: bool
     citation: str
     source: str
     files: tuple[File, ...]
+    n_tasks: int | None = None  # of crowds
+    n_workers: int | None = None
+    n_labels: int | None = None
+    n_truth: int | None = None
+    n_rows: int | None = None  # of tables, as what follows
+    target: str = ""
+    columns: dict[str, list[str] | str] = field(default_factory=dict)  # name: values in code order, or NUMBER
     recipe: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def roles(self) -> list[Role]:
+        """What the files of the set hold, in the order of the registry."""
+        return list(dict.fromkeys(file.role for file in self.files))
 
     def copies(self, role: Role) -> list[File]:
         """Copies of one file, the preferred one first."""
@@ -87,7 +95,7 @@ def find(name: str) -> Entry:
     if name not in known:
         near = get_close_matches(str(name).lower(), known, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
-        raise CofactorError(f"no data set {name!r}: {hint}There are: {listing(known)}")
+        raise CofactorError(f"no data set {name!r}: {hint}There are: {', '.join(known)}")
     return known[name]
 
 

@@ -25,7 +25,7 @@ import pooch
 
 from cofactor.core.errors import DatasetUnavailableError, listing
 from cofactor.data.digits import digits_csv
-from cofactor.data.registry import ROLES, Entry, File, Role, data_folder, entries, find
+from cofactor.data.registry import Entry, File, Role, data_folder, entries, find
 
 Status = Literal["ok", "absent", "damaged"]
 
@@ -38,7 +38,7 @@ def fetch(name: str) -> list[Path]:
     Raises DatasetUnavailableError where `load` would.
     """
     entry = find(name)
-    return [locate(entry, role).path for role in ROLES]
+    return [locate(entry, role).path for role in entry.roles]
 
 
 def verify(name: str) -> dict[str, Status]:
@@ -57,7 +57,7 @@ def verify(name: str) -> dict[str, Status]:
 
 def offline(entry: Entry) -> bool:
     """Whether a data set can be loaded without the network."""
-    return bool(entry.recipe) or all(any(map(_at_hand, entry.copies(role))) for role in ROLES)
+    return bool(entry.recipe) or all(any(map(_at_hand, entry.copies(role))) for role in entry.roles)
 
 
 def locate(entry: Entry, role: Role) -> File:

@@ -1,0 +1,127 @@
+"""Tables: what is well formed is read exactly, everything else is one error that says where."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cofactor.core.errors import CofactorError
+from cofactor.data.readers import read_features, read_labels, read_truth
+from cofactor.data.registry import NUMBER
+from cofactor.data.tabular import read_table
+
+COLUMNS = {"size": ["low", "mid", "high"], "weight": NUMBER, "class": ["no", "yes"]}
+
+
+def write(folder, content, name="set.txt"):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return one folder for all examples of a property."""
+    return tmp_path_factory.mktemp("tabular")
+
+
+cells = st.tuples(
+    st.sampled_from(["low", "mid", "high", "?"]),
+    st.sampled_from(["0", "2.5", "10", "?"]),
+    st.sampled_from(["no", "yes"]),
+)
+
+
+@given(rows=st.lists(cells, min_size=1), blank=st.sampled_from(["", " "]), end=st.sampled_from(["\n", "\r\n"]))
+def test_reads_back_what_was_written(folder, rows, blank, end):
+    text = end.join(f",{blank}".join(row) for row in rows) + end
+    columns = read_table(write(folder, text), "commas", COLUMNS, "class")
+    for n, column in enumerate(columns):
+        assert [[*column.values, "?"][code] for code in column.codes] == [row[n] for row in rows]
+
+
+def test_codes_follow_the_registered_order_and_the_size_of_numbers(tmp_path):
+    path = write(tmp_path, "high 10 yes\nlow 2.5 no\nmid 9 no\n")
+    size, weight, target = read_table(path, "blanks", COLUMNS, "class")
+    assert size.codes.tolist() == [2, 0, 1]
+    assert (weight.codes.tolist(), weight.values) == ([2, 0, 1], ["2.5", "9", "10"])
+    assert target.codes.tolist() == [1, 0, 0]
+
+
+def test_positions_are_those_of_the_sorted_values(tmp_path):
+    columns = {"a1": ["x", "o", "b"], "class": ["win", "loss", "draw"]}
+    field, target = read_table(write(tmp_path, "a1\ttarget\n0\t2\n2\t0\n"), "pmlb", columns, "class")
+    assert [field.values[code] for code in field.codes] == ["b", "x"]
+    assert [target.values[code] for code in target.codes] == ["win", "draw"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("low,1", "expected 3 values"),
+        ("low,1,no,no", "expected 3 values"),
+        ("huge,1,no", "not a value of column 'size'"),
+        ("low,one,no", "not a value of column 'weight'"),
+        ("low,1.2.3,no", "not a value of column 'weight'"),
+        ("low,,no", "not a value of column 'weight'"),
+        ("low,1,maybe", "not a value of column 'class'"),
+    ],
+)
+def test_names_file_line_and_what_stands_there(tmp_path, line, message):
+    path = write(tmp_path, f"low,1,no\n{line}\nhigh,2,yes\n")
+    with pytest.raises(CofactorError, match=message) as caught:
+        read_table(path, "commas", COLUMNS, "class")
+    assert str(path) in str(caught.value)
+    assert "line 2:" in str(caught.value) and "line 1:" not in str(caught.value) and "line 3:" not in str(caught.value)
+
+
+def test_other_header_and_positions_out_of_range(tmp_path):
+    columns = {"a1": ["x", "o"], "class": ["win", "loss"]}
+    with pytest.raises(CofactorError, match="line 1: expected the columns a1, target; got a1, class"):
+        read_table(write(tmp_path, "a1\tclass\n0\t1\n"), "pmlb", columns, "class")
+    with pytest.raises(CofactorError, match="not a position among 2 values in line 3: '2'"):
+        read_table(write(tmp_path, "a1\ttarget\n0\t1\n2\t1\n"), "pmlb", columns, "class")
+
+
+# ---- the formats of LabelMe ----
+
+
+@given(codes=st.lists(st.tuples(*[st.integers(-1, 2)] * 4), min_size=1, max_size=6))
+def test_matrix_of_labels(folder, codes):
+    path = write(folder, "\n".join(" ".join(map(str, row)) for row in codes) + "\n")
+    dense = np.full((len(codes), 4), -1)
+    task, worker, label = read_labels(path, "matrix", len(codes), 4, 3).T
+    dense[task, worker] = label
+    assert np.array_equal(dense, codes)
+
+
+@pytest.mark.parametrize("line", ["0 1", "0 1 2 3", "0 3 1", "0 x 1", "0 -2 1", "0  1 1"])
+def test_matrix_names_the_line(tmp_path, line):
+    path = write(tmp_path, f"0 1 -1\n{line}\n2 2 2\n")
+    with pytest.raises(CofactorError, match=r"expected 3 codes below 3 a line; not so in line 2: "):
+        read_labels(path, "matrix", 3, 3, 3)
+
+
+def test_one_class_a_line(tmp_path):
+    assert read_truth(write(tmp_path, "2\n0\n1\n"), "classes", 3, 3).tolist() == [2, 0, 1]
+    with pytest.raises(CofactorError, match="3 lines, expected one for each of the 4 tasks"):
+        read_truth(write(tmp_path, "2\n0\n1\n"), "classes", 4, 3)
+    with pytest.raises(CofactorError, match="line 2: '-1'"):
+        read_truth(write(tmp_path, "2\n-1\n1\n"), "classes", 3, 3)
+
+
+def test_features_are_two_dimensional_finite_float32(tmp_path):
+    path = tmp_path / "x.npy"
+    np.save(path, np.ones((3, 2), dtype=np.float32))
+    assert read_features(path).shape == (3, 2)
+    for wrong in (np.ones(3, dtype=np.float32), np.ones((3, 2))):
+        np.save(path, wrong)
+        with pytest.raises(CofactorError, match="two-dimensional array of float32"):
+            read_features(path)
+    np.save(path, np.array([[0, 1], [np.nan, 1]], dtype=np.float32))
+    with pytest.raises(CofactorError, match="NaN or infinity in rows 1"):
+        read_features(path)
+    for content in (b"", b"PK\x03\x04", b"<html>", b"\x93NUMPY"):
+        path.write_bytes(content)
+        with pytest.raises(CofactorError, match="cannot be read as a NumPy array"):
+            read_features(path)
