@@ -16,6 +16,8 @@ factorization", IEEE TPAMI 2014, Algorithm 1.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
@@ -23,7 +25,7 @@ from scipy import sparse
 from cofactor.core.errors import CofactorError, listing
 
 Floats = NDArray[np.float64]
-Points = Floats | sparse.csc_array
+Points: TypeAlias = Floats | sparse.csc_array
 
 TIE = 1e-6  # columns this close to the longest count as tied
 RANK = 1e-9  # stop when the longest squared residual has shrunk to this share of the first
