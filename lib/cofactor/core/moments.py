@@ -14,10 +14,11 @@ nonnegative matrix factorization", ICML 2021, Eq. (3).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +63,26 @@ class PairwiseMoments:
             self.counts + other.counts, self.singles + other.singles, self.sizes, self.n_rows + other.n_rows
         )
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return plain arrays that hold the moments, as small as they go, for `np.savez`; `from_arrays` reads them."""
+        upper = sparse.triu(self.counts, format="csr")
+        whole = {"counts": upper.data, "columns": upper.indices, "starts": upper.indptr, "singles": self.singles}
+        return {
+            **{name: array.astype(np.min_scalar_type(array.max(initial=0))) for name, array in whole.items()},
+            "sizes": self.sizes,
+            "n_rows": np.array(self.n_rows),
+        }
+
+    @classmethod
+    def from_arrays(cls, *parts: Mapping[str, NDArray[Any]]) -> PairwiseMoments:
+        """Build moments from what `arrays` returned; of several parts, their sum (cheaper than adding moments)."""
+        upper = reduce(add, map(_upper, parts))
+        if any(not np.array_equal(part["sizes"], parts[0]["sizes"]) for part in parts):
+            raise CofactorError("only moments of the same variables can be merged: alphabet sizes differ")
+        singles = np.sum([part["singles"].astype(np.int64) for part in parts], axis=0)
+        n_rows = sum(int(part["n_rows"]) for part in parts)
+        return cls((upper + upper.T).tocsr(), singles, parts[0]["sizes"], n_rows)
+
     @cached_property
     def n_joint(self) -> sparse.csr_array:
         """Sparse (N, N): in how many rows each pair of variables was observed together."""
@@ -80,6 +101,13 @@ class PairwiseMoments:
         if block.sum() == 0:
             raise CofactorError(f"variables {m} and {j} were never observed together")
         return np.asarray(block / block.sum())
+
+
+def _upper(part: Mapping[str, NDArray[Any]]) -> sparse.csr_array:
+    size = len(part["singles"])
+    index = np.int32 if size < np.iinfo(np.int32).max else np.int64
+    columns, starts = part["columns"].astype(index), part["starts"].astype(np.int64)
+    return sparse.csr_array((part["counts"].astype(np.int64), columns, starts), shape=(size, size))
 
 
 def pairwise_moments(table: CategoricalTable) -> PairwiseMoments:

@@ -6,20 +6,22 @@ Source: Ibrahim and Fu, ICML 2021, Section 3 ("RobSymNMF", "DesSymNMF", "SymNMF 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.moments import pairwise_moments
 from cofactor.core.result import Result
-from cofactor.crowd.base import Aggregator, Floats, name_classes, refine, vote_model
+from cofactor.crowd.base import Aggregator, Floats, name_classes, refine
 from cofactor.crowd.baselines.voting import MajorityVote
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model, robust_imputation
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
 
 START_COUNT = 0.1  # pseudo-count of the majority-vote start: no factor starts exactly singular
@@ -61,17 +63,22 @@ class SymNMF(Aggregator):
         self.min_common = min_common
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
-        _require_used_classes(labels)
-        cooc = Cooccurrences.from_moments(pairwise_moments(labels.table), self.min_common)
-        cooc.require_identifiable(labels.workers)
-        informative = _informative(cooc, labels)
-        U = self._root(labels, cooc) * np.repeat(informative, labels.n_classes)[:, None]
-        H, _, result = symnmf(U, tol=MOVEMENT, verbose=self.verbose)
-        return name_classes(self._model(H, informative), labels), result
+        model, result = self.estimate_from(CrowdMoments.of(labels))
+        return name_classes(model, labels), result
 
-    def _root(self, labels: CrowdLabels, cooc: Cooccurrences) -> Floats:
+    def estimate_from(self, moments: CrowdMoments) -> tuple[LatentClassModel, Result]:
+        """Estimate the model from sums over tasks alone; which hidden class is which label is not settled yet."""
+        _require_used_classes(moments)
+        cooc = Cooccurrences.from_moments(moments.pairs, self.min_common)
+        cooc.require_identifiable(moments.workers)
+        informative = _informative(cooc, moments.workers)
+        U = self._root(moments, cooc) * np.repeat(informative, cooc.n_classes)[:, None]
+        H, _, result = symnmf(U, tol=MOVEMENT, verbose=self.verbose)
+        return self._model(H, informative), result
+
+    def _root(self, moments: CrowdMoments, cooc: Cooccurrences) -> Floats:
         """Return a (M K, K) square root of the co-occurrence matrix."""
-        return square_root(cooc.sparse(), labels.n_classes)
+        return square_root(cooc.sparse(), cooc.n_classes)
 
     def _model(self, H: Floats, informative: NDArray[np.bool_]) -> LatentClassModel:
         """Proposition 1, except that the prior stays uniform: blocks left at zero distort the column sums of H."""
@@ -94,7 +101,7 @@ class DesSymNMF(_ImputingSymNMF):
     Source: ICML 2021, Eq. (7)-(8), (12)-(13).
     """
 
-    def _root(self, labels: CrowdLabels, cooc: Cooccurrences) -> Floats:
+    def _root(self, moments: CrowdMoments, cooc: Cooccurrences) -> Floats:
         imputed = designated_imputation(cooc)
         if imputed.unreached_share > UNREACHED:
             message = (
@@ -102,7 +109,7 @@ class DesSymNMF(_ImputingSymNMF):
                 "annotators are linked by well-conditioned blocks; prefer RobSymNMF or MV-EM"
             )
             warnings.warn(message, DataWarning, stacklevel=2)
-        return square_root(imputed.X, labels.n_classes)
+        return square_root(imputed.X, cooc.n_classes)
 
 
 class RobSymNMF(_ImputingSymNMF):
@@ -130,10 +137,10 @@ class RobSymNMF(_ImputingSymNMF):
         super().__init__(min_common=min_common, em=em, random_state=random_state, verbose=verbose)
         self.p = p
 
-    def _root(self, labels: CrowdLabels, cooc: Cooccurrences) -> Floats:
-        start = factors_of_model(vote_model(labels, START_COUNT))
+    def _root(self, moments: CrowdMoments, cooc: Cooccurrences) -> Floats:
+        start = factors_of_model(moments.votes.model(START_COUNT))
         U, _ = robust_imputation(cooc, start, p=self.p, verbose=self.verbose)
-        return U.reshape(-1, labels.n_classes)
+        return U.reshape(-1, cooc.n_classes)
 
 
 @dataclass(frozen=True)
@@ -192,22 +199,23 @@ class MultiStartEM(Aggregator):
             warnings.warn(message, DataWarning, stacklevel=3)
 
 
-def _require_used_classes(labels: CrowdLabels) -> None:
-    never = [labels.classes[k] for k in np.flatnonzero(labels.votes.sum(axis=0) == 0)]
+def _require_used_classes(moments: CrowdMoments) -> None:
+    used = moments.pairs.singles.reshape(-1, len(moments.classes)).sum(axis=0)
+    never = [moments.classes[k] for k in np.flatnonzero(used == 0)]
     if never:
         raise CofactorError(
-            f"more classes ({labels.n_classes}) than the co-occurrences have rank: no label is of class "
+            f"more classes ({len(moments.classes)}) than the co-occurrences have rank: no label is of class "
             f"{listing(never)}; leave it out, or use MV-EM or MajorityVote"
         )
 
 
-def _informative(cooc: Cooccurrences, labels: CrowdLabels) -> NDArray[np.bool_]:
+def _informative(cooc: Cooccurrences, workers: Sequence[Any]) -> NDArray[np.bool_]:
     informative = np.ones(cooc.n_workers, dtype=bool)
     informative[cooc.isolated] = False
     if cooc.isolated.size:
         message = (
             "workers who share too few tasks with anybody, kept out of the factorisation (EM still uses their labels): "
-            f"{listing(labels.workers[m] for m in cooc.isolated)}"
+            f"{listing(workers[m] for m in cooc.isolated)}"
         )
         warnings.warn(message, DataWarning, stacklevel=3)
     return informative

@@ -1,0 +1,118 @@
+"""CrowdMoments: the sums over tasks that the factorisations need of crowd labels, and nothing else.
+
+    symbol   meaning                                                    shape
+    C        counts of label pairs, `PairwiseMoments`                   (M K, M K), sparse
+    F'V      votes of every worker by vote share of the task's labels   (M K, K)
+
+Both add up over tasks, so that labels in many files are counted file by file, on as many processors as there are,
+and never meet in memory.
+
+Source: Ibrahim and Fu, ICML 2021, Eq. (3); Dawid and Skene, 1979, for the start from majority vote.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofactor.core.em import SoftCounts, soft_counts
+from cofactor.core.errors import CofactorError
+from cofactor.core.moments import PairwiseMoments, pairwise_moments
+from cofactor.crowd.base import vote_shares
+from cofactor.crowd.labels import CrowdLabels
+
+FIELDS = (
+    *("counts", "columns", "starts", "singles", "sizes", "n_rows"),
+    *("vote_cells", "vote_classes", "vote_rows", "ids"),
+)
+UNREADABLE = (zipfile.BadZipFile, OSError, EOFError, ValueError, KeyError, TypeError)
+
+
+@dataclass(frozen=True)
+class CrowdMoments:
+    """Sums over tasks: label pairs, and majority votes as soft classes.
+
+    Attributes
+    ----------
+    pairs : PairwiseMoments
+        `n_rows` is the number of tasks.
+    votes : SoftCounts
+        Of the vote shares, over tasks with a label: `votes.model()` is the start from majority vote.
+    workers, classes : lists
+        Ids, in the order of the codes.
+    """
+
+    pairs: PairwiseMoments
+    votes: SoftCounts
+    workers: list[Any]
+    classes: list[Any]
+
+    @classmethod
+    def of(cls, labels: CrowdLabels) -> CrowdMoments:
+        """Count labels that are in memory. Cost as `pairwise_moments`."""
+        labelled = labels.table.entries_per_row > 0
+        votes = soft_counts(labels.table.take_rows(labelled), vote_shares(labels)[labelled])
+        return cls(pairwise_moments(labels.table), votes, labels.workers, labels.classes)
+
+    @property
+    def n_tasks(self) -> int:
+        """Tasks counted."""
+        return self.pairs.n_rows
+
+    @property
+    def n_labels(self) -> int:
+        """Labels counted."""
+        return int(self.pairs.singles.sum())
+
+    def save(self, path: str | PathLike[str], **more: NDArray[Any]) -> None:
+        """Write everything, and `more` arrays, to an .npz file; ids must be text or whole numbers."""
+        ids = json.dumps({"workers": self.workers, "classes": self.classes})
+        votes = {"cells": self.votes.cells, "classes": self.votes.classes, "rows": np.array(self.votes.n_rows)}
+        with open(path, "wb") as file:
+            np.savez(
+                file,
+                allow_pickle=False,
+                ids=np.frombuffer(ids.encode(), dtype=np.uint8),
+                **self.pairs.arrays(),
+                **{f"vote_{name}": array for name, array in votes.items()},
+                **more,
+            )
+
+    @classmethod
+    def load(cls, *paths: str | PathLike[str]) -> CrowdMoments:
+        """Read a file that `save` wrote; of several, their sum, added in the order given.
+
+        Raises
+        ------
+        CofactorError
+            A file is no file of moments (it is named), or they belong to different crowds.
+        """
+        parts = [_read(path) for path in paths]
+        ids = [json.loads(bytes(part["ids"])) for part in parts]
+        other = [str(path) for path, known in zip(paths, ids, strict=True) if known != ids[0]]
+        if other:
+            raise CofactorError(f"{other[0]} and {paths[0]} were counted for different workers or classes")
+        return cls(PairwiseMoments.from_arrays(*parts), reduce(add, map(_votes, parts)), **ids[0])
+
+
+def _read(path: str | PathLike[str]) -> Mapping[str, NDArray[Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in FIELDS}
+    except FileNotFoundError:
+        raise CofactorError(f"no such file: {path}") from None
+    except UNREADABLE as error:
+        raise CofactorError(f"{path} is no file of moments: {error}") from None
+
+
+def _votes(part: Mapping[str, NDArray[Any]]) -> SoftCounts:
+    return SoftCounts(part["vote_cells"], part["vote_classes"], int(part["vote_rows"]), part["sizes"])
