@@ -115,3 +115,43 @@ def test_machine_annotators_label_at_rates_within_the_interval():
     share = labels.table.entries_per_variable / labels.n_tasks
     slack = 5 * np.sqrt(0.25 / labels.n_tasks)
     assert np.all((share > 0.15 - slack) & (share < 0.5 + slack))
+
+
+# ---- SymNMF problems ----
+
+
+@laws
+@given(seed=seeds)
+def test_without_noise_the_root_is_the_factor_turned(seed):
+    U, H = simulate.symnmf_problem(50, 3, 0.5, random_state=seed)
+    assert np.allclose(U @ U.T, H @ H.T) and np.all(U.sum(axis=0) >= 0)
+    assert np.all((H >= 0) & (H <= 1))
+
+
+def test_density_is_the_share_of_nonzeros_and_they_are_uniform():
+    _, H = simulate.symnmf_problem(20_000, 3, 0.3, random_state=0)
+    assert abs(np.mean(H > 0) - 0.3) <= 5 * np.sqrt(0.21 / H.size)
+    assert np.allclose(np.quantile(H[H > 0], [0.1, 0.5, 0.9]), [0.1, 0.5, 0.9], atol=0.02)
+
+
+def test_noise_has_the_level_asked_for():
+    J, K = 400, 3
+    errors = [simulate.symnmf_problem(J, K, 0.5, snr_db, random_state=0) for snr_db in (20, 30)]
+    noise = [np.linalg.norm(U @ U.T - H @ H.T) / np.linalg.norm(H @ H.T) for U, H in errors]
+    assert np.isclose(noise[0] / noise[1], np.sqrt(10), rtol=0.03)
+    # of the noise (N + N') / 2, the part that meets the K directions of H: 2 J K - K^2 degrees of J^2, half variance
+    assert np.isclose(noise[1], 10**-1.5 * np.sqrt((2 * J * K - K**2) / J**2 / 2), rtol=0.05)
+
+
+def test_symnmf_problems_that_make_no_sense_are_refused():
+    with pytest.raises(CofactorError, match="density=0"):
+        simulate.symnmf_problem(density=0)
+    with pytest.raises(CofactorError, match="n_rows >= n_classes"):
+        simulate.symnmf_problem(2, 3)
+    with pytest.raises(CofactorError, match="rank"):
+        simulate.symnmf_problem(10, 3, density=1e-9, random_state=0)
+
+
+def test_the_same_seed_makes_the_same_problem():
+    first, second = (simulate.symnmf_problem(30, 2, 0.5, 30, random_state=4) for _ in range(2))
+    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))

@@ -5,7 +5,9 @@ Every generator returns the data together with the truth that made it, and takes
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,10 +19,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import Ints
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.symnmf import principal_root, require_rank, square_root
 
 Floats = NDArray[np.float64]
 Seed = int | np.random.Generator | None
@@ -49,6 +52,7 @@ def dawid_skene_model(
     specialist_error: float = 0.1,
     skill: float = 0.0,
     prior: ArrayLike | None = None,
+    generator: Literal["dirichlet", "uniform"] = "dirichlet",
     random_state: Seed = None,
 ) -> LatentClassModel:
     """Draw the annotators of a crowd: one specialist of all classes, the rest random.
@@ -63,7 +67,10 @@ def dawid_skene_model(
     skill : float in [0, 1]
         Share of the identity mixed into the other annotators. Zero, as in the paper: by chance, on average.
     prior : (K,) array, optional
-        Default: drawn from Dirichlet(1), as the columns of the confusion matrices are.
+        Default: as `generator` says.
+    generator : {"dirichlet", "uniform"}
+        How the columns of the other confusion matrices and the prior are drawn: both from Dirichlet(1), as the paper's
+        text says; or uniform entries scaled to sum to one and a uniform prior, as in its released code.
     random_state : int, Generator or None
 
     Returns
@@ -73,12 +80,16 @@ def dawid_skene_model(
     Source
     ------
     Ibrahim and Fu, ICML 2021, supplement, settings of Tables 6 and 7. Deviation: with the specialist's error set
-    rather than bounded; its columns then sum to one as they must. The released code draws uniform columns and a uniform
-    prior instead.
+    rather than bounded; its columns then sum to one as they must.
     """
     rng = np.random.default_rng(random_state)
     ones = np.ones(n_classes)
-    A = rng.dirichlet(ones, size=(n_workers, n_classes)).transpose(0, 2, 1)
+    if generator == "dirichlet":
+        A = rng.dirichlet(ones, size=(n_workers, n_classes)).transpose(0, 2, 1)
+    else:
+        A = rng.random((n_workers, n_classes, n_classes))
+        A /= A.sum(axis=1, keepdims=True)
+        prior = ones / n_classes if prior is None else prior
     A = (1 - skill) * A + skill * np.eye(n_classes)
     A[rng.integers(n_workers)] = _specialist(n_classes, specialist_error)
     weights = rng.dirichlet(ones) if prior is None else np.asarray(prior, dtype=np.float64)
@@ -131,49 +142,257 @@ def _label(model: LatentClassModel, n_tasks: int, task: Ints, worker: Ints, rng:
     return Crowd(labels, truth, model)
 
 
+def symnmf_problem(
+    n_rows: int = 1000,
+    n_classes: int = 3,
+    density: float = 0.5,
+    snr_db: float | None = None,
+    random_state: Seed = None,
+) -> tuple[Floats, Floats]:
+    """Draw a sparse nonnegative factor H, and the square root U of X = H H' that SymNMF starts from.
+
+    Parameters
+    ----------
+    n_rows, n_classes : int
+        J and K.
+    density : float in (0, 1]
+        Each entry of H is zero with probability 1 - density, otherwise uniform on (0, 1). The paper's phi.
+    snr_db : float, optional
+        Add Gaussian noise of variance sigma^2 to X, with 10 log10(||X||_F^2 / (J^2 sigma^2)) equal to this.
+        Default: no noise.
+    random_state : int, Generator or None
+
+    Returns
+    -------
+    U : (J, K) array
+        X = U U', or the nearest of rank K to the noisy X; principal axes, columns summing to zero or more.
+    H : (J, K) array
+
+    Raises
+    ------
+    CofactorError
+        The density is out of range, or so low that H has rank below K; fewer rows than classes.
+
+    Cost
+    ----
+    O(J K^2) without noise; with noise the J x J matrix is formed.
+
+    Source
+    ------
+    Ibrahim and Fu, ICML 2021, supplement, Figures 2 and 3 (J = 1000, K = 3, density 0.7, 0.5, 0.3, 30 dB). A square
+    root needs a symmetric matrix, which the paper's noise is not: the symmetric part (N + N') / 2 is added.
+
+    Examples
+    --------
+    >>> U, H = symnmf_problem(200, 3, density=0.4, random_state=0)
+    >>> U.shape, bool(np.allclose(U @ U.T, H @ H.T))
+    ((200, 3), True)
+    """
+    if not 0 < density <= 1:
+        raise CofactorError(f"density={density}: ask for a share above 0 and up to 1")
+    if n_rows < n_classes:
+        raise CofactorError(f"a factor of {n_rows} rows has no rank {n_classes}: ask for n_rows >= n_classes")
+    rng = np.random.default_rng(random_state)
+    shape = n_rows, n_classes
+    H = np.where(rng.random(shape) < density, rng.random(shape), 0.0)
+    U = principal_root(H)
+    require_rank(U)
+    if snr_db is None:
+        return U, H
+    X = H @ H.T
+    sigma = np.linalg.norm(X) / n_rows * 10 ** (-snr_db / 20)
+    noise = rng.normal(0.0, sigma, X.shape)
+    return square_root(X + (noise + noise.T) / 2, n_classes), H
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What every classifier says of every task, before it is decided which of that is given as a label.
+
+    Attributes
+    ----------
+    answers : (n_tasks, n_workers) class codes
+    truth : (n_tasks,) class codes
+    n_classes : int
+    """
+
+    answers: Ints
+    truth: Ints
+    n_classes: int
+
+    def crowd(self, given: ArrayLike) -> Crowd:
+        """Keep the answers for which the (n_tasks, n_workers) mask `given` is true; tasks without any stay."""
+        task, worker = np.nonzero(np.asarray(given, dtype=bool))
+        n_tasks, n_workers = self.answers.shape
+        labels = CrowdLabels.from_arrays(
+            task, worker, self.answers[task, worker], self.n_classes, n_tasks, n_workers, unlabelled="keep"
+        )
+        labels.workers = list(CLASSIFIERS)
+        return Crowd(labels, self.truth, None)
+
+
 def machine_annotators(
     X: ArrayLike,
     y: ArrayLike,
     train_share: float = 0.15,
     label_rate: tuple[float, float] = (0.15, 0.5),
     random_state: int = 0,
+    n_tasks: int | None = None,
+    n_designated: int = 0,
+    designated_rate: float = 0.8,
+    workers_per_part: int | None = None,
 ) -> Crowd:
     """Let ten different classifiers, each trained on the same small part of a data set, label the rest.
 
     Parameters
     ----------
-    X : (S, P) array
-        Features.
-    y : (S,) array
-        Classes, coded from 0.
-    train_share : float
-        Part the classifiers learn from; the others are the tasks.
+    X, y, train_share, n_tasks
+        As in `classifier_answers`.
     label_rate : (low, high)
         Annotator m labels each task with probability p_m, drawn from this interval once.
     random_state : int
+    n_designated, designated_rate
+        As in `label_rates`: so many annotators label each task with probability p_d.
+    workers_per_part : int, optional
+        As in `part_mask`: each part of the tasks is labelled by so many annotators only, at the rates above.
 
     Returns
     -------
     Crowd
         `model` is None: the errors of classifiers need not be independent given the class.
 
+    Raises
+    ------
+    CofactorError
+        What the functions named above refuse.
+
+    Cost
+    ----
+    That of training and asking the classifiers, see `classifier_answers`; to label the same answers in several ways,
+    call that once and `Answers.crowd` for each.
+
     Source
     ------
-    Ibrahim and Fu, ICML 2021, Section 4 (UCI data). Deviation: scikit-learn's classifiers stand in for MATLAB's.
+    Ibrahim and Fu, ICML 2021, Section 4 and supplement C.2 (UCI data). Settings of the tables: Table 2 (credit),
+    ``train_share=150``, ``label_rate=(0.3, 0.3)``, then (0.3, 0.5) and (0.5, 0.7) with ``n_designated=2``; Table 1
+    (connect4) the same with ``train_share=5140, n_tasks=20561``; Table 3 (car) ``train_share=376``,
+    ``workers_per_part`` 4, 5, 7 and ``label_rate=(0.2, 0.2)``, a rate that the paper does not tell.
     """
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
     rng = np.random.default_rng(random_state)
-    learn, tasks = train_test_split(
-        np.arange(len(y)), train_size=train_share, stratify=y, random_state=int(rng.integers(2**31))
-    )
+    answers = classifier_answers(X, y, train_share, n_tasks, rng)
+    n, n_workers = answers.answers.shape
+    rates = label_rates(n_workers, label_rate, n_designated, designated_rate, rng)
+    given = rng.random((n, n_workers)) < rates
+    if workers_per_part is not None:
+        given &= part_mask(n, n_workers, workers_per_part, random_state=rng)
+    return answers.crowd(given)
+
+
+def classifier_answers(
+    X: ArrayLike, y: ArrayLike, train_share: float = 0.15, n_tasks: int | None = None, random_state: Seed = None
+) -> Answers:
+    """Train ten classifiers on a part of a data set, drawn at random within the classes, and ask them about the rest.
+
+    Parameters
+    ----------
+    X : (S, P) array
+        Features, finite.
+    y : (S,) array
+        Classes, coded from 0.
+    train_share : float in (0, 1), or int
+        Part of the rows, or how many of them, that the classifiers learn from.
+    n_tasks : int, optional
+        How many of the others are the tasks. Default: all.
+    random_state : int, Generator or None
+
+    Raises
+    ------
+    CofactorError
+        NaN or infinity in X (the rows are named), classes that are no codes, or more rows asked for than there are.
+
+    Cost
+    ----
+    Support vector machines dominate: O(train^2 P) to train and O(train n_tasks P) to ask, neighbours the same. Credit
+    and car take well under a second; Connect-4 with the sizes of Table 1, see `CONNECT4_SECONDS`.
+
+    Source
+    ------
+    Ibrahim and Fu, ICML 2021, Section 4 and Table 8. Deviations: scikit-learn's classifiers stand in for MATLAB's, and
+    the parts are drawn within the classes, so that a rare class is always among the training data.
+    """
+    X, y = _learnable(X, y)
+    rng = np.random.default_rng(random_state)
     seed = int(rng.integers(2**31))
-    answers = [c.fit(X[learn], y[learn]).predict(X[tasks]) for c in _classifiers(X.shape[1], len(learn), seed)]
-    rates = rng.uniform(*label_rate, size=len(answers))
-    task, worker = np.nonzero(rng.random((len(tasks), len(answers))) < rates)
-    label = np.stack(answers, axis=1)[task, worker]
-    labels = CrowdLabels.from_arrays(task, worker, label, int(y.max()) + 1, len(tasks), len(answers), unlabelled="keep")
-    labels.workers = list(CLASSIFIERS)
-    return Crowd(labels, y[tasks].astype(np.int64), None)
+    try:
+        learn, tasks = train_test_split(
+            np.arange(len(y)), train_size=train_share, test_size=n_tasks, stratify=y, random_state=seed
+        )
+    except ValueError as error:
+        raise CofactorError(f"train_share={train_share}, n_tasks={n_tasks} of {len(y)} rows: {error}") from None
+    models = _classifiers(X.shape[1], len(learn), int(rng.integers(2**31)))
+    answers = [model.fit(X[learn], y[learn]).predict(X[tasks]) for model in models]
+    return Answers(np.stack(answers, axis=1), y[tasks], int(y.max()) + 1)
+
+
+def _learnable(X: ArrayLike, y: ArrayLike) -> tuple[Floats, Ints]:
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+    bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
+    if bad.size:
+        raise CofactorError(f"NaN or infinity in the features of rows {listing(bad.tolist())}: fill or drop them")
+    if y.dtype.kind not in "iu" or y.shape != (len(X),) or y.min() < 0:
+        raise CofactorError(f"y: one class code from 0 for each of the {len(X)} rows is needed, got {y.dtype} {y.shape}")
+    return X, y.astype(np.int64)
+
+
+def label_rates(
+    n_workers: int,
+    label_rate: tuple[float, float],
+    n_designated: int = 0,
+    designated_rate: float = 0.8,
+    random_state: Seed = None,
+) -> Floats:
+    """Draw the (n_workers,) probabilities with which annotators label a task.
+
+    Each is uniform in `label_rate`; `n_designated` annotators, chosen at random, get `designated_rate` instead, so
+    that they share tasks with all others. Source: Ibrahim and Fu, ICML 2021, Section 4 (two of them, p_d = 0.8).
+    """
+    if not 0 <= n_designated <= n_workers:
+        raise CofactorError(f"n_designated={n_designated}: there are {n_workers} annotators")
+    rng = np.random.default_rng(random_state)
+    rates = rng.uniform(*label_rate, size=n_workers)
+    if n_designated:
+        rates[rng.choice(n_workers, n_designated, replace=False)] = designated_rate
+    return rates
+
+
+def part_mask(
+    n_tasks: int,
+    n_workers: int,
+    workers_per_part: int,
+    shares: Sequence[float] = (0.1, 0.3, 0.6),
+    random_state: Seed = None,
+) -> NDArray[np.bool_]:
+    """Draw which annotators may label which tasks: a (n_tasks, n_workers) mask.
+
+    The tasks fall into disjoint parts of the given shares. Each part is for `workers_per_part` random annotators, and
+    every annotator has a part: they are first dealt to the parts in turn, then each part is filled up. The fewer per
+    part, the more pairs of annotators share no task: of ten annotators with three parts about 64, 47 and 22 % (the
+    diagonal included) with four, five and seven.
+
+    Source: Ibrahim and Fu, ICML 2021, supplement C.2, set-up of Table 3.
+    """
+    if not n_workers <= workers_per_part * len(shares) <= n_workers * len(shares):
+        least = -(-n_workers // len(shares))
+        raise CofactorError(f"workers_per_part={workers_per_part}: choose {least} to {n_workers}, so that all have a part")
+    rng = np.random.default_rng(random_state)
+    dealt = rng.permutation(n_workers)
+    bounds = np.round(np.cumsum(shares)[:-1] * n_tasks).astype(np.int64)
+    mask = np.zeros((n_tasks, n_workers), dtype=bool)
+    for c, tasks in enumerate(np.split(rng.permutation(n_tasks), bounds)):
+        first = dealt[c :: len(shares)]
+        more = rng.choice(np.setdiff1d(dealt, first), workers_per_part - len(first), replace=False)
+        mask[np.ix_(tasks, np.append(first, more))] = True
+    return mask
 
 
 CLASSIFIERS = (

@@ -16,13 +16,15 @@ Source: Ibrahim and Fu, ICML 2021, Section 3.3, Eq. (6), (12)-(13), Proposition 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import linalg, sparray
 
+from cofactor.core.alignment import match_columns
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
@@ -30,6 +32,7 @@ from cofactor.core.simplex import normalize_blocks
 
 Floats = NDArray[np.float64]
 Shift = float | Callable[[int], float]
+Operator = Literal["zero", "clamp"]
 
 DENSE_SIZE = 400  # up to here all eigenpairs at once are as fast as Lanczos, and never fail to converge
 RANK = 1e-6  # a square root whose smallest singular value is below this share of the largest has lower rank
@@ -103,6 +106,15 @@ def _refuse_rank(rank: int, n_classes: int) -> None:
     )
 
 
+def principal_root(H: Floats) -> Floats:
+    """Return the square root of H H' along its principal axes, (M K, K): a known factor, turned as `symnmf` gets it.
+
+    The same as `square_root` of H H', without forming that matrix; O(M K^3).
+    """
+    P, s, _ = np.linalg.svd(H, full_matrices=False)
+    return _upright(P * s)
+
+
 def _upright(U: Floats) -> Floats:
     """Choose the sign of each column so that its sum is not negative."""
     return U * np.where(U.sum(axis=0) < 0, -1.0, 1.0)
@@ -111,7 +123,7 @@ def _upright(U: Floats) -> Floats:
 def symnmf(
     U: Floats,
     shift: Shift = 0.0,
-    operator: Literal["zero", "clamp"] = "zero",
+    operator: Operator = "zero",
     max_iter: int = 10_000,
     tol: float = 1e-10,
     verbose: bool = False,
@@ -163,18 +175,92 @@ def symnmf(
     require_rank(U)
     Q = np.eye(U.shape[1])
     history = History("SymNMF", max_iter, tol, verbose)
-    for t in history:
-        alpha = shift(t) if callable(shift) else shift
-        Z = U @ Q
-        H = shifted_relu(Z, alpha, operator)
-        W, _, Vt = np.linalg.svd(H.T @ U)
-        turned = (W @ Vt).T
+    steps = symnmf_steps(U, shift, operator)
+    for _ in history:
+        Z, H, turned = next(steps)
         history.record(float(np.sum((H - Z) ** 2)), change=float(np.linalg.norm(turned - Q)))
         Q = turned
     return shifted_relu(U @ Q, 0.0, "zero"), Q, history.result()
 
 
-def shifted_relu(Z: Floats, alpha: float, operator: Literal["zero", "clamp"]) -> Floats:
+class Step(NamedTuple):
+    """One iteration of `symnmf`: the rotated root U Q, its nonnegative part, and the rotation after it.
+
+    Attributes
+    ----------
+    Z, H : (M K, K) arrays
+    Q : (K, K) orthogonal array
+    """
+
+    Z: Floats
+    H: Floats
+    Q: Floats
+
+
+def symnmf_steps(U: Floats, shift: Shift = 0.0, operator: Operator = "zero") -> Iterator[Step]:
+    """Yield the iterations (13) of `symnmf` one by one, without end and without a stopping rule.
+
+    For watching the iteration; `U`, `shift` and `operator` as in `symnmf`, which takes these same steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> turn = np.array([[0.8, -0.6], [0.6, 0.8]])
+    >>> U = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 2.0]]) @ turn  # a nonnegative matrix, turned
+    >>> [round(float(step.Z.min()), 2) for step in islice(symnmf_steps(U), 4)]
+    [-0.6, -0.54, -0.48, -0.43]
+    """
+    Q, t = np.eye(U.shape[1]), 0
+    while True:
+        Z = U @ Q
+        H = shifted_relu(Z, shift(t) if callable(shift) else shift, operator)
+        W, _, Vt = np.linalg.svd(H.T @ U)
+        Q, t = (W @ Vt).T, t + 1
+        yield Step(Z, H, Q)
+
+
+def convergence_curve(
+    U: Floats, H: Floats, shift: Shift = 0.0, operator: Operator = "zero", n_iter: int = 60
+) -> Floats:
+    """Measure how fast `symnmf` approaches a known factor.
+
+    e_t = min over permutations P of ||H P - H_t||_F^2 / K, with H_0 = U and H_t the factor of the t-th iteration.
+
+    Parameters
+    ----------
+    U : (J, K) array
+        Square root of H H', or of a noisy version.
+    H : (J, K) array, nonnegative
+        The truth.
+    shift, operator
+        As in `symnmf`.
+    n_iter : int
+
+    Returns
+    -------
+    (n_iter + 1,) errors e_0, ..., e_{n_iter}
+
+    Raises
+    ------
+    CofactorError
+        U has rank below K, or another shape than H.
+
+    Cost
+    ----
+    O(J K^2) per iteration.
+
+    Source
+    ------
+    ICML 2021, supplement, Figures 2 and 3. H_t carries the shift of its iteration, as it does there.
+    """
+    if U.shape != H.shape:
+        raise CofactorError(f"the square root {U.shape} and the factor {H.shape} must have one shape")
+    require_rank(U)
+    factors = [U, *(step.H for step in islice(symnmf_steps(U, shift, operator), n_iter))]
+    return np.array([np.sum((H - found[:, match_columns(H, found)]) ** 2) for found in factors]) / H.shape[1]
+
+
+def shifted_relu(Z: Floats, alpha: float, operator: Operator) -> Floats:
     """Apply ReLU_alpha elementwise: entries below alpha become zero ("zero") or alpha ("clamp"); Eq. (13a)."""
     if operator == "clamp":
         return np.maximum(Z, alpha)
