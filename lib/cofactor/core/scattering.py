@@ -1,0 +1,350 @@
+"""Is a nonnegative factor unique? The sufficiently scattered condition, decided exactly for few columns.
+
+With C = {x : 1'x >= sqrt(K-1) ||x||}, a nonnegative H of rank K is sufficiently scattered if
+
+    (1)  C lies in cone(H'), the conic hull of the rows, and
+    (2)  cone(H') lies in cone(Q) for no orthonormal Q other than a permutation.
+
+Then H is the only nonnegative factor of H H', up to the order of its columns. Dual cones turn (1) around:
+P = {x : H x >= 0} must lie in C* = {x : 1'x >= ||x||}. Cut at 1'x = 1, P becomes the slice T, and (1) holds if and
+only if T is bounded and max ||x|| over T is one: a question about vertices. A Q as in (2) consists of vertices of T
+of norm one, at right angles.
+
+    symbol   meaning                                                        shape
+    H        nonnegative factor, rows h_i                                   (I, K)
+    g_i      h_i / 1'h_i in coordinates of the plane 1'x = 1                (K-1,)
+    B        orthonormal basis of that plane's directions                   (K, K-1)
+    T        {x : H x >= 0, 1'x = 1}, x = 1/K + B y
+    r        max ||x|| over T; 1 or more, since T holds the unit vectors
+
+The middle of the plane (y = 0) is strictly inside every constraint g_i'y >= -1/K, so T is the polar of the hull of the
+g_i: the facet a'g <= b of the hull is the vertex y = -a / (K b) of T.
+
+Source: Ibrahim and Fu, ICML 2021, Definition 1; Huang, Sidiropoulos and Swami, IEEE TSP 2014. The certificate is this
+kit's own: the papers state the condition and leave open how to check it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import null_space
+from scipy.optimize import linprog
+from scipy.spatial import ConvexHull, QhullError
+
+from cofactor.core.diagnosis import Check, Diagnosis, Status
+from cofactor.core.errors import CofactorError, DataWarning, listing
+
+Floats = NDArray[np.float64]
+Verdict = Literal["holds", "fails", "cannot tell"]
+
+STATUS: dict[Verdict, Status] = {"holds": "pass", "fails": "fail", "cannot tell": "warn"}
+MOST_CLASSES = 8  # with more columns a polytope can have too many vertices to list
+TOLERANCE = 1e-6  # a norm this close to one is one
+SAME = 1e-10  # rows closer than this are one row; a facet this close to the middle makes T unbounded
+BOX = 1e3  # where the search stops on an unbounded T: any norm above one refutes
+ASCENT = 50  # linear programs of one climb; each strictly raises the norm, and a handful suffice
+STEPS = 100_000  # of the search for right angles, before it gives up
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Verdicts on both conditions, with the evidence. Prints as text, shows as a table in a notebook.
+
+    Attributes
+    ----------
+    condition1, condition2 : "holds", "fails" or "cannot tell"
+        The second is only decided where the first holds.
+    radius : float
+        r, the largest norm in T; infinite where T is unbounded, and a lower bound where `exact` is false.
+    margin : float
+        One minus the largest norm among the vertices of T other than unit vectors: how far (1) is from failing
+        (negative: failing). At most 1 - 1/sqrt(K-1), which is its value for a separable H. A touching vertex, which
+        may violate (2), makes it zero. Where `exact` is false an upper bound, or NaN if the search found nothing.
+    worst : (K,) array
+        A longest such vertex; where T is unbounded, a direction x of norm one with H x >= 0 and 1'x <= 0.
+    distances : (K,) array
+        Per class, min_i ||h_i / 1'h_i - e_k||: all zero means separable, a special case of sufficiently scattered.
+    n_rows, n_given : int
+        Different nonzero rows that were used, and rows given.
+    threshold : float
+        Entries below this share of their row's sum counted as zero.
+    exact : bool
+        Whether all vertices were looked at.
+    """
+
+    condition1: Verdict
+    condition2: Verdict
+    radius: float
+    margin: float
+    worst: Floats
+    distances: Floats
+    n_rows: int
+    n_given: int
+    threshold: float
+    exact: bool
+
+    @property
+    def holds(self) -> bool:
+        """Whether both conditions are certain."""
+        return self.condition1 == self.condition2 == "holds"
+
+    @property
+    def diagnosis(self) -> Diagnosis:
+        """The same as a report."""
+        title = f"sufficiently scattered? {len(self.distances)} columns, {self.n_rows} different rows of {self.n_given}"
+        if self.threshold:
+            title += f"; entries below {self.threshold:g} of their row's sum counted as zero: a verdict on that matrix"
+        return Diagnosis(title, (self._first(), self._second(), self._separable()), self._verdict())
+
+    def _first(self) -> Check:
+        size = "unbounded" if np.isinf(self.radius) else f"r = {self.radius:.6g}, margin {self.margin:.3g}"
+        size = size if self.exact else f"r is at least {self.radius:.6g} (from a search)"
+        farthest = int(np.argmax(self.distances))
+        advice = f"no row is near unit vector {farthest}: distance {self.distances[farthest]:.3g}"
+        return Check(
+            "1: hull of rows covers C", STATUS[self.condition1], f"{self.condition1}: {size}",
+            advice if self.condition1 == "fails" else "",
+        )  # fmt: skip
+
+    def _second(self) -> Check:
+        why = " (only asked where the first holds)" if self.condition1 != "holds" else ""
+        advice = "another rotation keeps every row nonnegative" if self.condition2 == "fails" else ""
+        return Check("2: no other rotation", STATUS[self.condition2], self.condition2 + why, advice)
+
+    def _separable(self) -> Check:
+        largest = float(self.distances.max())
+        value = "separable" if largest <= TOLERANCE else f"nearest rows at most {largest:.3g} from the unit vectors"
+        return Check("separability", "pass", value)
+
+    def _verdict(self) -> str:
+        if self.holds:
+            return "the factor is unique up to the order of its columns"
+        if "fails" in (self.condition1, self.condition2):
+            return "not sufficiently scattered: other nonnegative factors may fit as well"
+        return "cannot tell"
+
+    def __str__(self) -> str:
+        return str(self.diagnosis)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.diagnosis._repr_html_()
+
+
+def scattering_certificate(
+    H: ArrayLike,
+    threshold: float = 0.0,
+    tol: float = TOLERANCE,
+    max_classes: int = MOST_CLASSES,
+    n_searches: int = 100,
+    random_state: int = 0,
+) -> Certificate:
+    """Decide whether a nonnegative factor is sufficiently scattered.
+
+    r = max {||x|| : H x >= 0, 1'x = 1} <= 1, over all vertices; then no second orthonormal set among the vertices of
+    norm one.
+
+    Parameters
+    ----------
+    H : (I, K) array, nonnegative, K >= 2
+        Rows may have any scale; zero and repeated rows are left out.
+    threshold : float in [0, 1)
+        Entries below this share of their row's sum count as zero first. An estimate has no exact zeros, so without a
+        threshold its verdict is nearly always "fails"; with one, the verdict is about the changed matrix.
+    tol : float
+        Norms within this of one count as one.
+    max_classes : int
+        Up to this K all vertices are listed. Above, `n_searches` climbs (linear programs from random directions) look
+        for a vertex longer than one: evidence against only, so the answer is "fails" or "cannot tell" (but a
+        separable H is recognised at any K).
+    n_searches, random_state : int
+        Of that search.
+
+    Returns
+    -------
+    Certificate
+
+    Raises
+    ------
+    CofactorError
+        H is no nonnegative finite matrix with two or more columns, has no nonzero row, or `threshold` is no share.
+
+    Cost
+    ----
+    One convex hull of I points in K-1 dimensions: milliseconds for K <= 5; seconds for a few hundred rows at K = 8,
+    where a hull can have O(I^((K-1)/2)) facets.
+
+    Source
+    ------
+    Ibrahim and Fu, ICML 2021, Definition 1. Deviation: none in the condition; how to check it is this kit's.
+
+    Examples
+    --------
+    >>> certificate = scattering_certificate([[1, 0, 0], [0, 1, 0], [0, 0, 2], [1, 1, 1]])
+    >>> certificate.condition1, certificate.condition2
+    ('holds', 'holds')
+    >>> scattering_certificate([[4, 1, 1], [1, 4, 1], [1, 1, 4]]).condition1
+    'fails'
+    """
+    given = _nonnegative(H, threshold)
+    rows = _different_rows(given, threshold)
+    distances = np.min(np.linalg.norm(rows[:, None] - np.eye(rows.shape[1]), axis=2), axis=0)
+    found = _examine(rows, distances, tol, max_classes, n_searches, random_state)
+    return Certificate(*found[:5], distances, len(rows), len(given), threshold, found[5])
+
+
+def _nonnegative(H: ArrayLike, threshold: float) -> Floats:
+    given = np.asarray(H, dtype=np.float64)
+    if given.ndim != 2 or given.shape[1] < 2:
+        raise CofactorError(f"H must be a matrix with one column per class, two or more; its shape is {given.shape}")
+    bad = np.flatnonzero(~np.isfinite(given).all(axis=1) | (given < 0).any(axis=1))
+    if bad.size:
+        raise CofactorError(
+            f"H must be finite and nonnegative; rows {listing(bad)} are not: clip it, or use symnmf's H"
+        )
+    if not given.any():
+        raise CofactorError("H has no nonzero row, so there is nothing to certify")
+    if not 0 <= threshold < 1:
+        raise CofactorError(f"threshold={threshold}: it is a share of the row's sum, at least 0 and below 1")
+    return given
+
+
+def _different_rows(H: Floats, threshold: float) -> Floats:
+    """Rows scaled to sum to one, small entries set to zero, repeated ones once."""
+    rows = H[H.any(axis=1)]
+    rows = rows / rows.max(axis=1, keepdims=True)  # first, so that tiny rows do not underflow
+    rows = rows / rows.sum(axis=1, keepdims=True)
+    rows = np.where(rows < threshold, 0.0, rows)
+    rows = rows[rows.any(axis=1)]
+    if not len(rows):
+        raise CofactorError(f"threshold={threshold} leaves no entry of H: lower it")
+    rows = rows / rows.sum(axis=1, keepdims=True)
+    _, first = np.unique(np.round(rows / SAME), axis=0, return_index=True)
+    return np.asarray(rows[np.sort(first)])
+
+
+Findings = tuple[Verdict, Verdict, float, float, Floats, bool]
+
+
+def _examine(
+    rows: Floats, distances: Floats, tol: float, max_classes: int, n_searches: int, random_state: int
+) -> Findings:
+    K = rows.shape[1]
+    roomy = 1 - 1 / np.sqrt(K - 1)
+    if distances.max() <= SAME:
+        return "holds", "holds", 1.0, roomy, np.eye(K)[0], True
+    if np.linalg.matrix_rank(rows) < K:
+        x = null_space(rows)[:, 0]
+        return "fails", "cannot tell", np.inf, -np.inf, -x if x.sum() > 0 else x, True
+    vertices = _vertices(rows) if max_classes >= K else None
+    if vertices is None:
+        x = _longest_found(rows, n_searches, random_state)
+        norm = float(np.linalg.norm(x))
+        if norm > 1 + tol:
+            return "fails", "cannot tell", norm, 1 - norm, x, False
+        return "cannot tell", "cannot tell", 1.0, np.nan, x, False
+    return _judge(vertices, tol)
+
+
+def _judge(vertices: Floats, tol: float) -> Findings:
+    """Read both verdicts off the vertices of T (or off one direction in which T is unbounded)."""
+    K = vertices.shape[1]
+    if abs(vertices[0].sum()) < 0.5:
+        return "fails", "cannot tell", np.inf, -np.inf, vertices[0], True
+    norms = np.linalg.norm(vertices, axis=1)
+    other = np.min(np.linalg.norm(vertices[:, None] - np.eye(K), axis=2), axis=1) > tol
+    if not other.any():
+        return "holds", "holds", 1.0, 1 - 1 / np.sqrt(K - 1), np.eye(K)[0], True
+    worst = int(np.argmax(np.where(other, norms, 0.0)))
+    radius, margin = max(1.0, float(norms.max())), float(1 - norms[worst])
+    if radius > 1 + tol:
+        return "fails", "cannot tell", radius, margin, vertices[worst], True
+    second = _second_condition(vertices[other & (norms >= 1 - tol)], tol)
+    return "holds", second, radius, margin, vertices[worst], True
+
+
+def _plane(K: int) -> Floats:
+    """(K, K-1) orthonormal basis of the vectors that sum to zero."""
+    return np.asarray(null_space(np.ones((1, K))))
+
+
+def _vertices(rows: Floats) -> Floats | None:
+    """List the vertices of T; one unbounded direction if there is one; None where no hull can be had.
+
+    A facet of the hull that does not have the middle strictly inside is such a direction.
+    """
+    K = rows.shape[1]
+    B = _plane(K)
+    if K == 2:  # a hull on a line is its two ends
+        ends = (rows @ B)[:, 0]
+        normals, offsets = np.array([[1.0], [-1.0]]), np.array([ends.max(), -ends.min()])
+    else:
+        try:
+            equations = ConvexHull(rows @ B).equations
+        except QhullError:  # nearly flat: the search decides
+            return None
+        normals, offsets = equations[:, :-1], -equations[:, -1]
+    nearest = int(np.argmin(offsets))
+    if offsets[nearest] <= SAME:
+        return np.asarray(-(B @ normals[nearest])[None])
+    x = 1 / K - (normals / (K * offsets[:, None])) @ B.T
+    _, first = np.unique(np.round(x / SAME), axis=0, return_index=True)  # a facet may come in several pieces
+    return np.asarray(x[first])
+
+
+def _longest_found(rows: Floats, n_searches: int, random_state: int) -> Floats:
+    """Climb in ||x|| over T from random directions; return the longest point met, an end of each climb.
+
+    A convex function grows towards the maximiser of its linearisation, so each linear program raises the norm.
+    """
+    K = rows.shape[1]
+    B = _plane(K)
+    best = np.eye(K)[0]
+    for direction in np.random.default_rng(random_state).standard_normal((n_searches, K - 1)):
+        y = direction * 0
+        for _ in range(ASCENT):
+            found = linprog(-direction, A_ub=-rows @ B, b_ub=np.full(len(rows), 1 / K), bounds=(-BOX, BOX))
+            if not found.success or np.linalg.norm(found.x) <= np.linalg.norm(y) + SAME:
+                break
+            y = direction = found.x
+        x = 1 / K + B @ y
+        best = max(best, x, key=np.linalg.norm)
+    return best
+
+
+def _second_condition(others: Floats, tol: float) -> Verdict:
+    """Look for K vertices of norm one at right angles, not all of them unit vectors.
+
+    Right angles are first sought with a wide tolerance: what is not even nearly there is not there.
+    """
+    K = others.shape[1]
+    candidates = np.vstack([others, np.eye(K)])
+    cosines = np.abs(candidates @ candidates.T)
+    nearly = _has_clique(cosines <= np.sqrt(tol), K, len(others))
+    if nearly is False:
+        return "holds"
+    return "fails" if nearly and _has_clique(cosines <= 10 * tol, K, len(others)) else "cannot tell"
+
+
+def _has_clique(neighbours: NDArray[np.bool_], size: int, n_starts: int) -> bool | None:
+    """Tell whether some `size` nodes are all neighbours, one of them among the first `n_starts`; None: gave up."""
+    steps = 0
+    pending = [(1, neighbours[i] & (np.arange(len(neighbours)) > i)) for i in range(n_starts)]
+    while pending:
+        steps += 1
+        if steps > STEPS:
+            warnings.warn("too many touching vertices to search them all for right angles", DataWarning, stacklevel=2)
+            return None
+        depth, rest = pending.pop()
+        if depth == size:
+            return True
+        if depth + rest.sum() < size:
+            continue
+        pending += [(depth + 1, rest & neighbours[i] & (np.arange(len(rest)) > i)) for i in np.flatnonzero(rest)]
+    return False
