@@ -94,7 +94,7 @@ def designated_imputation(cooc: Cooccurrences, n_references: int | None = None) 
     code draws one pair at random); s_lr, the smallest singular value of R_lr, weighs each pair, since an inverse
     errs as 1/s^2, so that nearly singular blocks need no threshold; no SVD of stacked blocks is needed.
     """
-    _check_budget(cooc)
+    check_budget(cooc)
     references = _references(cooc, n_references)
     inverses, weights = _weighted_inverses(cooc, references)
     links = _links(cooc, references)
@@ -193,7 +193,8 @@ def too_large(cooc: Cooccurrences) -> bool:
     return 8 * (cooc.n_workers * cooc.n_classes) ** 2 > MOST_BYTES
 
 
-def _check_budget(cooc: Cooccurrences) -> None:
+def check_budget(cooc: Cooccurrences) -> None:
+    """Refuse to complete the matrix of too many annotators; the message names the way out."""
     if too_large(cooc):
         size = cooc.n_workers * cooc.n_classes
         raise CofactorError(

@@ -1,0 +1,236 @@
+"""The released code's choices: each step against plain loops, each defect on a case with a known answer."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from cofactor.core.em import em
+from cofactor.core.errors import CofactorError, ConvergenceWarning
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.moments import pairwise_moments
+from cofactor.crowd import paper_protocol as released
+from cofactor.crowd.base import vote_shares
+from cofactor.crowd.cooccurrence import Cooccurrences
+from cofactor.crowd.labels import CrowdLabels
+from tests.oracles.crowd import blocks_of
+from tests.oracles.generators import laws, random_model, recorded, seeds, skilled_crowd, triples
+from tests.oracles.paper_protocol import columns_by_row, gradient_sweep, pair_blocks
+
+
+def ring(seed, n_workers=8, n_classes=3, noise=0.0):
+    """Exact blocks of the neighbours on a ring and of those next to them; the rest is missing."""
+    model = random_model(seed, n_classes, (n_classes,) * n_workers)
+    apart = np.abs(np.subtract.outer(range(n_workers), range(n_workers)))
+    cooc = Cooccurrences.from_model(model, np.isin(np.minimum(apart, n_workers - apart), [1, 2]))
+    rough = np.maximum(cooc.blocks + noise * np.random.default_rng(seed).standard_normal(cooc.blocks.shape), 0)
+    return dataclasses.replace(cooc, blocks=rough / rough.sum(axis=(1, 2), keepdims=True)), model
+
+
+# ---- designated annotators ----
+
+
+@laws
+@given(seed=seeds)
+def test_without_noise_any_pair_gives_the_block(seed):
+    cooc, model = ring(seed)
+    X = released.random_pair_imputation(cooc, np.random.default_rng(seed)).X
+    H = model.stacked * np.sqrt(model.prior)
+    well = [np.linalg.cond(R) < 1e4 for R, _ in blocks_of(cooc).values()]
+    if all(well):
+        assert np.allclose(X, H @ H.T, atol=1e-6)
+
+
+@laws
+@given(seed=seeds)
+def test_every_block_comes_from_one_linking_pair(seed):
+    cooc, _ = ring(seed, noise=0.05)
+    imputed = released.random_pair_imputation(cooc, np.random.default_rng(seed))
+    blocks, observed = imputed.X.reshape(8, 3, 8, 3).transpose(0, 2, 1, 3), blocks_of(cooc)
+    for m in range(8):
+        for n in range(m, 8):
+            if (m, n) in observed:
+                assert np.array_equal(blocks[m, n], observed[m, n][0])
+                continue
+            choices = pair_blocks(cooc, m, n).values()
+            assert any(np.allclose(blocks[m, n], choice, atol=1e-9) for choice in choices)
+            assert imputed.reached[m, n] == blocks[m, n].any()
+
+
+def test_every_linking_pair_has_the_same_chance():
+    cooc, _ = ring(0)
+    rng, linked = np.random.default_rng(0), np.zeros((8, 8), dtype=bool)
+    linked[cooc.rows, cooc.indices] = True
+    pairs = np.full(20_000, 0), np.full(20_000, 3)
+    l, r = released._draw_pairs(linked, cooc.indptr, cooc.indices, *pairs, rng.random((20_000, 2)))
+    possible = pair_blocks(cooc, 0, 3)
+    drawn = {pair: np.mean((l == pair[0]) & (r == pair[1])) for pair in possible}
+    assert sum(drawn.values()) == pytest.approx(1)
+    assert max(abs(share - 1 / len(possible)) for share in drawn.values()) < 0.02
+
+
+def test_annotators_without_a_link_stay_empty():
+    mask = np.zeros((5, 5), dtype=bool)
+    mask[0, 1] = mask[1, 2] = mask[0, 2] = mask[3, 4] = True
+    cooc = Cooccurrences.from_model(random_model(0, 2, (2,) * 5), mask | mask.T)
+    imputed = released.random_pair_imputation(cooc, np.random.default_rng(0))
+    assert imputed.reached[:3, :3].all() and not imputed.reached[:3, 3:].any()
+    assert imputed.reached[3, 4] and not imputed.reached[3, 3]
+
+
+def test_the_square_root_takes_the_largest_singular_values():
+    U = released.singular_root(np.diag([3.0, 1.0, -2.0]), 2)
+    assert np.allclose(U, [[np.sqrt(3), 0], [0, 0], [0, np.sqrt(2)]])
+
+
+def test_the_square_root_of_a_large_matrix_is_that_of_a_small_one():
+    H = np.random.default_rng(0).random((500, 3))
+    U = released.singular_root(H @ H.T, 3)
+    assert np.allclose(U @ U.T, H @ H.T)
+    assert (U.sum(axis=0) >= 0).all()
+
+
+# ---- robust imputation ----
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0])
+@pytest.mark.parametrize("protocol", [released.REAL, released.SYNTHETIC])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_sweeps_are_those_of_plain_loops(p, protocol, seed):
+    cooc, _ = ring(seed, noise=0.05)
+    short = dataclasses.replace(protocol, sweeps=3)
+    U = recorded(released.projected_gradient_factors, cooc, np.random.default_rng(seed), p, short)[0][0]
+    slow = np.random.default_rng(seed).standard_normal((8, 3, 3))
+    for _ in range(3):
+        slow = gradient_sweep(cooc, slow, p, short.steps, p == 2 or short.restart, short.fill, short.spectral)
+    assert np.allclose(U, slow, atol=1e-9)
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0])
+def test_without_noise_the_missing_blocks_are_found(p):
+    model = random_model(3, 3, (3,) * 12)
+    observed = np.triu(np.random.default_rng(1).random((12, 12)) < 0.6, 1)
+    cooc = Cooccurrences.from_model(model, observed | observed.T)
+    patient = dataclasses.replace(released.SYNTHETIC, sweeps=1000)
+    U = recorded(released.projected_gradient_factors, cooc, np.random.default_rng(0), p, patient)[0][0].reshape(-1, 3)
+    H = model.stacked * np.sqrt(model.prior)
+    assert np.abs(U @ U.T - H @ H.T).max() < 1e-3
+
+
+def test_the_sweep_limit_is_said():
+    with pytest.warns(ConvergenceWarning, match=r"robust imputation \(as released\): iteration limit 20"):
+        released.projected_gradient_factors(ring(0, noise=0.1)[0], np.random.default_rng(0))
+
+
+# ---- SymNMF and the model ----
+
+
+def test_a_nonnegative_factor_is_found_again():
+    model = LatentClassModel([0.5, 0.3, 0.2], [np.eye(3), *random_model(1, 3, (3,) * 9).conditionals])
+    H = model.stacked * np.sqrt(model.prior)
+    U = released.singular_root(H @ H.T, 3)
+    long = dataclasses.replace(released.SYNTHETIC, iterations=5000, shift=0.0, stop=1e-14)
+    found, _ = recorded(released.rotate, U, long)[0]
+    estimate = released.read_model(found, np.ones(10, dtype=bool), released.SYNTHETIC).align_to(model)
+    assert np.allclose(estimate.stacked, model.stacked, atol=1e-3)
+    assert np.allclose(estimate.prior, model.prior, atol=1e-3)
+
+
+def test_entries_are_clamped_up_on_synthetic_data():
+    H = recorded(released.rotate, np.eye(3), released.SYNTHETIC)[0][0]
+    assert H.min() == released.SYNTHETIC.shift > 0
+
+
+def test_confusion_matrices_are_floored_and_uninformative_ones_keep_their_place():
+    sharp, flat = np.eye(2), np.array([[0.7, 0.7], [0.0, 0.0]])
+    model = released.read_model(np.vstack([sharp, flat, sharp, sharp]), np.array([True, True, True, False]))
+    assert np.allclose(model.conditionals[0], [[1 / 1.001, 0.001 / 1.001], [0.001 / 1.001, 1 / 1.001]])
+    assert np.allclose(model.conditionals[1], 0.5)
+    assert np.array_equal(model.conditionals[2], model.conditionals[0])
+    assert np.allclose(model.conditionals[3], 0.5)
+    assert model.prior.sum() == pytest.approx(1)
+
+
+def test_the_prior_is_uniform_where_asked_for():
+    H = np.vstack([np.eye(2)] * 3) * np.sqrt([0.9, 0.1])
+    assert np.allclose(released.read_model(H, np.ones(3, dtype=bool)).prior, [0.9, 0.1], atol=1e-3)
+    assert np.array_equal(released.read_model(H, np.ones(3, dtype=bool), uniform_prior=True).prior, [0.5, 0.5])
+
+
+@laws
+@given(seed=seeds)
+def test_each_annotator_is_ordered_by_itself(seed):
+    blocks = np.random.default_rng(seed).dirichlet(np.ones(4), (6, 4)).transpose(0, 2, 1)
+    ordered = released.align_each(blocks)
+    assert all(np.array_equal(new, columns_by_row(old)) for new, old in zip(ordered, blocks, strict=True))
+
+
+@pytest.mark.parametrize("wrong", ["", "paper", 2])
+def test_only_known_protocols(wrong):
+    with pytest.raises(CofactorError, match="choose False, True"):
+        released.protocol_of(wrong)
+
+
+# ---- EM and the defects ----
+
+
+def with_empty_task(labels):
+    return CrowdLabels.from_arrays(
+        *triples(labels), labels.n_classes, labels.n_tasks + 1, labels.n_workers, unlabelled="keep"
+    )
+
+
+def test_ten_rounds_from_vote_shares_with_a_uniform_prior():
+    labels = skilled_crowd(0, skill=0.3).labels
+    model, result = recorded(released.votes_em, labels)[0]
+    assert result.n_iter == 10 and (np.diff(result.objective) > 0).all()
+    assert np.array_equal(model.prior, np.full(3, 1 / 3))
+    counts = labels.table.indicator.T @ vote_shares(labels)
+    once = counts.reshape(-1, 3, 3)
+    once = once / once.sum(axis=1, keepdims=True)
+    first = LatentClassModel(model.prior, list(once))
+    assert result.objective[0] == pytest.approx(first.log_likelihood(labels.table))
+
+
+def test_a_task_without_labels_changes_nothing_else():
+    labels = skilled_crowd(0, skill=0.3).labels
+    (model, _), _ = recorded(released.votes_em, labels)
+    (other, _), _ = recorded(released.votes_em, with_empty_task(labels))
+    assert np.array_equal(model.stacked, other.stacked)
+
+
+def test_refuses_to_count_no_votes():
+    empty = skilled_crowd(0).labels.take_tasks(np.zeros(400, dtype=bool))
+    with pytest.raises(CofactorError, match="no task has a label"):
+        released.votes_em(empty)
+
+
+def test_the_division_by_zero_makes_everything_the_first_class():
+    labels = skilled_crowd(0).labels
+    shares = vote_shares(labels)
+    assert np.array_equal(released.nan_bug(shares, labels), shares)
+    broken = released.nan_bug(shares, with_empty_task(labels))
+    assert (np.argmax(broken, axis=1) == 0).all() and len(broken) == labels.n_tasks + 1
+
+
+def test_the_shifted_list_spoils_all_after_the_first_gap():
+    model = random_model(0, 3, (3,) * 5)
+    blocks = list(model.conditionals)
+    blocks[1] = np.full((3, 3), 1 / 3)
+    shifted = released.index_shift(LatentClassModel(model.prior, blocks))
+    expected = [blocks[0], *blocks[2:], np.full((3, 3), 1 / 3)]
+    assert all(np.allclose(A, B) for A, B in zip(shifted.conditionals, expected, strict=True))
+    assert np.array_equal(released.index_shift(model).stacked, model.stacked)
+
+
+def test_the_steps_together_find_a_good_crowd():
+    crowd = skilled_crowd(0)
+    cooc = Cooccurrences.from_moments(pairwise_moments(crowd.labels.table), 1)
+    U = recorded(released.projected_gradient_factors, cooc, np.random.default_rng(0))[0][0]
+    H = recorded(released.rotate, U.reshape(-1, 3))[0][0]
+    model = released.read_model(H, np.ones(12, dtype=bool))
+    best = np.mean(crowd.model.predict(crowd.labels.table) == crowd.truth)
+    refined = recorded(em, crowd.labels.table, model, max_iter=10, tol=0.0)[0][0]
+    for found in (model, refined):
+        assert np.mean(found.predict(crowd.labels.table) == crowd.truth) > best - 0.05
