@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
+import cofactor as cf
 from cofactor import simulate
 from cofactor.core.errors import CofactorError
+from cofactor.crowd.base import error_rate, vote_shares
 from tests.oracles.generators import laws, recorded, seeds
 
 
@@ -155,3 +157,107 @@ def test_symnmf_problems_that_make_no_sense_are_refused():
 def test_the_same_seed_makes_the_same_problem():
     first, second = (simulate.symnmf_problem(30, 2, 0.5, 30, random_state=4) for _ in range(2))
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+
+
+def problem(n_rows=400):
+    return make_classification(n_rows, 6, n_informative=4, n_classes=3, n_clusters_per_class=1, random_state=0)
+
+
+def test_sizes_may_be_given_as_numbers():
+    found = recorded(simulate.classifier_answers, *problem(), train_share=100, n_tasks=50, random_state=0)[0]
+    assert found.answers.shape == (50, 10) and found.truth.shape == (50,)
+    assert set(np.unique(found.answers)) <= {0, 1, 2} and found.n_classes == 3
+
+
+def test_labels_given_are_the_answers_where_the_mask_is_true():
+    answers = simulate.Answers(np.arange(40).reshape(4, 10) % 3, np.array([0, 1, 2, 0]), 3)
+    given = np.zeros((4, 10), dtype=bool)
+    given[[0, 2, 2], [1, 0, 9]] = True
+    crowd = answers.crowd(given)
+    assert np.array_equal(crowd.labels.table.codes, np.where(given, answers.answers, -1))
+    assert crowd.labels.n_tasks == 4 and crowd.labels.workers == list(simulate.CLASSIFIERS)
+    assert np.array_equal(crowd.truth, answers.truth)
+
+
+@laws
+@given(seed=seeds, designated=st.integers(0, 10))
+def test_designated_annotators_have_the_rate_of_their_own(seed, designated):
+    rates = simulate.label_rates(10, (0.3, 0.5), designated, 0.8, seed)
+    assert np.sum(rates == 0.8) == designated
+    assert np.sum((rates >= 0.3) & (rates <= 0.5)) == 10 - designated
+
+
+def test_designated_annotators_label_more():
+    crowd = recorded(simulate.machine_annotators, *problem(2000), label_rate=(0.1, 0.2), n_designated=2)[0]
+    share = np.sort(crowd.labels.table.entries_per_variable / crowd.labels.n_tasks)
+    assert np.all(np.abs(share[-2:] - 0.8) <= 5 * np.sqrt(0.16 / crowd.labels.n_tasks)) and share[-3] < 0.25
+
+
+def parts_of(mask):
+    """(parts, n_workers) who may label each part; (parts,) how many tasks it has."""
+    return np.unique(mask, axis=0, return_counts=True)
+
+
+@laws
+@given(seed=seeds, each=st.integers(4, 9))
+def test_parts_are_for_so_many_annotators_each_who_hang_together(seed, each):
+    mask = simulate.part_mask(200, 10, each, random_state=seed)
+    members, sizes = parts_of(mask)
+    assert sorted(sizes) == [20, 60, 120] or each > 6  # large parts may be for the same annotators
+    assert np.all(members.sum(axis=1) == each)
+    assert members.any(axis=0).all()
+    shared = members.astype(int) @ members.T
+    assert np.linalg.matrix_power(shared, len(members))[0].all()
+
+
+@pytest.mark.parametrize(("each", "missing"), [(4, 0.64), (5, 0.47), (7, 0.2)])
+def test_fewer_annotators_per_part_leave_more_pairs_without_common_tasks(each, missing):
+    shares = []
+    for seed in range(100):
+        mask = simulate.part_mask(100, 10, each, random_state=seed).astype(int)
+        together = mask.T @ mask
+        np.fill_diagonal(together, 0)
+        shares.append(np.mean(together == 0))
+    assert np.mean(shares) == pytest.approx(missing, abs=0.02)
+
+
+def test_parts_limit_what_machine_annotators_label():
+    crowd = recorded(simulate.machine_annotators, *problem(), label_rate=(1.0, 1.0), workers_per_part=4)[0]
+    assert np.all(crowd.labels.table.entries_per_row == 4)
+    assert len(parts_of(crowd.labels.table.codes >= 0)[0]) == 3
+
+
+@pytest.mark.parametrize("each", [3, 11])
+def test_refuses_parts_that_cannot_hang_together(each):
+    with pytest.raises(CofactorError, match=f"workers_per_part={each}: choose 4 to 10"):
+        simulate.part_mask(100, 10, each)
+
+
+def test_refuses_data_that_classifiers_cannot_learn_from():
+    X, y = problem()
+    gap = X.copy()
+    gap[[3, 7], 0] = np.nan
+    with pytest.raises(CofactorError, match="NaN or infinity in the features of rows 3, 7"):
+        simulate.classifier_answers(gap, y)
+    for wrong in (y.astype(float), y[:-1], y - 1):
+        with pytest.raises(CofactorError, match="one class code from 0 for each of 400 rows"):
+            simulate.classifier_answers(X, wrong)
+    with pytest.raises(CofactorError, match="train_share=300, n_tasks=200 of 400 rows"):
+        simulate.classifier_answers(X, y, 300, 200)
+    with pytest.raises(CofactorError, match="n_designated=11: there are 10"):
+        simulate.label_rates(10, (0.3, 0.5), 11)
+
+
+@pytest.mark.needs_mirror
+@pytest.mark.parametrize(
+    ("rate", "designated", "error"),
+    # spec crowd.md, Table 2, majority vote with unlabelled items wrong and ties split: mean of 20 trials, sd about 1.1
+    [((0.3, 0.3), 0, 18.39), ((0.3, 0.5), 2, 14.91), ((0.5, 0.7), 2, 14.50)],
+)
+def test_credit_errs_as_published(rate, designated, error):
+    credit, errors = cf.load("credit"), []
+    for seed in range(10):
+        crowd = simulate.machine_annotators(credit.features, credit.target, 150, rate, seed, n_designated=designated)
+        unlabelled = np.mean(crowd.labels.table.entries_per_row == 0)  # a tie of both classes counts half by itself
+        errors.append(100 * (error_rate(vote_shares(crowd.labels), crowd.truth) + unlabelled / 2))
+    assert np.mean(errors) == pytest.approx(error, abs=1.1)
