@@ -9,10 +9,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeVar
 
-import machine
 import numpy as np
 import pandas as pd
-from summary import RESULTS, table_of, update_readme
+from summary import FACTS, RESULTS, table_of, update_readme
+
+from cofactor.experiments import machine
 
 T = TypeVar("T")
 NAN = float("nan")
@@ -129,7 +130,8 @@ class Bench:
 
     def finish(self) -> None:
         """Print the table and write the CSV; a full run also renews the section in README.md."""
-        frame = pd.DataFrame([asdict(row) for row in self.rows]).assign(**machine.facts())
+        facts = machine.facts()
+        frame = pd.DataFrame([asdict(row) for row in self.rows]).assign(**{name: facts[name] for name in FACTS})
         print(table_of(frame).to_string(index=False))
         if self.output is None:
             return

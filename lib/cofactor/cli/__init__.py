@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import cofactor as cf
-from cofactor.cli import aggregate, datasets
+from cofactor.cli import aggregate, datasets, experiments, shards
 
-FAMILIES = (aggregate, datasets)  # in the order of --help
+FAMILIES = (aggregate, shards, experiments, datasets)  # in the order of --help
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_info
 
+PROJECT = Path(__file__).resolve().parents[3]
 CPUINFO = Path("/proc/cpuinfo")
-PACKAGES = ("numpy", "scipy", "numba", "crowd-kit")
+PACKAGES = ("cofactor", "numpy", "scipy", "scikit-learn", "numba", "torch", "crowd-kit")
 
 
 def facts() -> dict[str, str]:
@@ -44,8 +45,10 @@ def commit() -> str:
 
 def git(*arguments: str) -> str:
     """Return what git says about the project; nothing where there is no git, no clone or no commit."""
+    if not (PROJECT / "kit.py").exists():  # installed: a clone around it would be somebody else's
+        return ""
     try:
-        answer = subprocess.run(["git", *arguments], cwd=Path(__file__).parent, capture_output=True, text=True)
+        answer = subprocess.run(["git", *arguments], cwd=PROJECT, capture_output=True, text=True)
     except OSError:
         return ""
     return answer.stdout.strip() if answer.returncode == 0 else ""

@@ -1,0 +1,23 @@
+"""Every table and figure of the papers as code, the harness that runs them, and the report."""
+
+from difflib import get_close_matches
+
+from cofactor.core.errors import CofactorError
+from cofactor.experiments import crowd
+from cofactor.experiments.experiment import Experiment
+
+EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in crowd.EXPERIMENTS}
+ALSO = {"crowd-figure4": "crowd-table9"}  # the figure is a histogram of the table's trials
+
+
+def find_experiment(name: str) -> Experiment:
+    """Return the experiment of this name; an unknown one is a CofactorError that lists those there are."""
+    name = ALSO.get(name, name)
+    if name not in EXPERIMENTS:
+        near = get_close_matches(name, EXPERIMENTS, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise CofactorError(f"no experiment {name!r}: {hint}There are: {', '.join(EXPERIMENTS)}, all")
+    return EXPERIMENTS[name]
+
+
+__all__ = ["EXPERIMENTS", "find_experiment"]

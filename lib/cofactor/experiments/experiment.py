@@ -1,0 +1,134 @@
+"""What an experiment is: settings, trials, the function that runs one trial, and what was published about it."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from cofactor.core.errors import CofactorError, listing
+
+PAPER_PROTOCOL = " (paper protocol)"  # ends the name of a method run with the paper's own choices
+Centre = Literal["mean", "median"]
+Plot = Literal["levels", "curves", "histogram"]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One number of one method in one trial.
+
+    Attributes
+    ----------
+    method, metric : str
+    value : float or None
+        None where the method gave none; `error` then says why.
+    seconds : float
+        Wall time of the method's whole run.
+    error, note : str
+        Why there is no value; what the method warned of.
+    """
+
+    method: str
+    metric: str
+    value: float | None
+    seconds: float = 0.0
+    error: str = ""
+    note: str = ""
+
+
+Run = Callable[[str, int, np.random.Generator], list[Measurement]]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table or figure of a paper, declared.
+
+    Attributes
+    ----------
+    name, title, source : str
+        Such as "crowd-table4"; what it shows; where it was published.
+    settings : mapping of str to str
+        Keys of the table's columns (as in `datasets/published`), each with its heading.
+    run : function (setting, trial, rng) -> list of Measurement
+        One trial of all methods, defined at the top of a module, so that it can be sent to another process.
+    trials, quick : int
+        Of the paper, and of the quick profile: the first ones, so that a full run goes on from a quick one.
+    lines : tuple of str
+        The rooms of the library whose code decides the numbers ("core", "crowd", ...).
+    metrics : mapping of str to str
+        Metrics shown in the table, each with its unit.
+    published : str
+        File of published numbers, without .csv; empty where the paper only shows a picture.
+    protocol : str
+        What is done, and how it differs from the paper's text.
+    notes : mapping of (setting, method) to str
+        Why a published number is not met; "" as setting stands for all.
+    centre : "mean" or "median"
+        Over trials, as in the paper.
+    plot : "levels", "curves" (metrics named by numbers) or "histogram"
+    granularity : mapping of setting to int
+        Tasks with known truth, where the error rate of one fixed data set is measured.
+    """
+
+    name: str
+    title: str
+    source: str
+    settings: Mapping[str, str]
+    run: Run
+    trials: int
+    quick: int
+    lines: tuple[str, ...]
+    metrics: Mapping[str, str]
+    published: str = ""
+    protocol: str = ""
+    notes: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    centre: Centre = "mean"
+    plot: Plot = "levels"
+    granularity: Mapping[str, int] = field(default_factory=dict)
+
+    def note(self, setting: str, method: str) -> str:
+        """Return why the published number of a method is not met, where that is known."""
+        return self.notes.get((setting, method), self.notes.get(("", method), ""))
+
+
+@dataclass(frozen=True)
+class Task:
+    """One unit of work: one trial of one setting."""
+
+    experiment: str
+    setting: str
+    trial: int
+
+    @property
+    def seed(self) -> int:
+        """A number that depends on the task alone: the same numbers on any number of processes, in any order."""
+        text = f"{self.experiment}/{self.setting}/{self.trial}"
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def tasks_of(experiment: Experiment, trials: int) -> list[Task]:
+    """List the tasks of an experiment, first trials first."""
+    return [Task(experiment.name, setting, t) for t in range(trials) for setting in experiment.settings]
+
+
+def measure(method: str, job: Callable[[], Mapping[str, float]]) -> list[Measurement]:
+    """Run one method; `job` returns its metrics. A method that fails is recorded as such, and the others go on."""
+    began = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            values, error = dict(job()), ""
+        except CofactorError as refusal:
+            values, error = {}, str(refusal)
+        except Exception as failure:
+            values, error = {}, f"{type(failure).__name__}: {failure}"
+    seconds = time.perf_counter() - began
+    note = listing(dict.fromkeys(str(warning.message) for warning in caught)) if caught else ""
+    if error:
+        return [Measurement(method, "", None, seconds, error, note)]
+    return [Measurement(method, metric, float(value), seconds, "", note) for metric, value in values.items()]

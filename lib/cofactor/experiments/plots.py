@@ -1,0 +1,105 @@
+"""Pictures of an experiment's results: levels beside published numbers, curves over iterations, histograms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from cofactor.experiments.experiment import Experiment
+from cofactor.experiments.runner import Outcome
+from cofactor.experiments.summary import measurements
+from cofactor.teaching.style import BLUE, CLASS_COLOURS, FAINT, INK, ORANGE, new_picture, styled
+
+ROW = 0.21  # inches per method
+MOST_BINS = 24
+
+
+@styled
+def draw(experiment: Experiment, outcomes: Sequence[Outcome], summary: pd.DataFrame) -> Figure:
+    """Draw what the experiment declares: "levels", "curves" or "histogram"."""
+    return PLOTS[experiment.plot](experiment, outcomes, summary)
+
+
+def _levels(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) -> Figure:
+    """One panel per setting, one line per method: ours with its spread, published as a cross."""
+    metric = next(iter(experiment.metrics))
+    rows = summary[summary["metric"] == metric]
+    methods = list(dict.fromkeys(rows["method"]))[::-1]
+    figure, panels = _panels(experiment, 1.2 + ROW * len(methods))
+    for axes, setting in zip(panels, experiment.settings, strict=True):
+        here = rows[rows["setting"] == setting].set_index("method").reindex(methods)
+        axes.errorbar(
+            here["ours"], range(len(methods)), xerr=here["spread"], fmt="o", color=BLUE, ms=4, lw=1, label="ours"
+        )
+        axes.plot(here["published"], range(len(methods)), "x", color=ORANGE, ms=6, mew=1.6, label="published")
+        axes.set_title(experiment.settings[setting])
+        axes.grid(axis="both", color=FAINT, alpha=0.25, lw=0.6)
+        if metric == "mse":
+            axes.set_xscale("log")
+        axes.set_xlabel(_axis_name(metric, experiment.metrics[metric]))
+    panels[0].set_yticks(range(len(methods)), methods)
+    panels[-1].legend(loc="best", fontsize=7.5)
+    return figure
+
+
+def _curves(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame) -> Figure:
+    """One panel per setting: every trial faint, the median bold, on a logarithmic axis."""
+    found = measurements(outcomes)
+    found = found.assign(step=found["metric"].str.removeprefix("t=").astype(int))
+    methods = list(dict.fromkeys(found["method"]))
+    figure, panels = _panels(experiment, 3.0)
+    for axes, setting in zip(panels, experiment.settings, strict=True):
+        for colour, method in zip(CLASS_COLOURS, methods, strict=False):
+            here = found[(found["setting"] == setting) & (found["method"] == method)]
+            if len(here):
+                curves = here.pivot_table(index="step", columns="trial", values="value")
+                axes.semilogy(curves.index, curves, color=colour, lw=0.5, alpha=0.2)
+                axes.semilogy(curves.index, curves.median(axis=1), color=colour, lw=1.8, label=method)
+        axes.set_title(experiment.settings[setting])
+        axes.set_xlabel("iteration")
+    panels[0].set_ylabel(r"$\|H\Pi - H_t\|_F^2 / K$")
+    panels[-1].legend(loc="best", fontsize=7.5)
+    return figure
+
+
+def _histogram(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame) -> Figure:
+    """One panel per setting: how often each method that varies over trials reached which level."""
+    metric = next(iter(experiment.metrics))
+    found = measurements(outcomes)
+    found = found[found["metric"] == metric]
+    varying = [str(name) for name, rows in found.groupby("method", sort=False) if np.ptp(rows["value"].to_numpy()) > 0]
+    bins = np.histogram_bin_edges(found["value"], bins=MOST_BINS) if len(found) else np.linspace(0, 1, 2)
+    figure, panels = _panels(experiment, 3.0)
+    for axes, setting in zip(panels, experiment.settings, strict=True):
+        for colour, method in zip(CLASS_COLOURS, varying, strict=False):
+            here = found[(found["setting"] == setting) & (found["method"] == method)]["value"]
+            axes.hist(here, bins=list(bins), color=colour, alpha=0.55, label=f"{method} ({len(here)} trials)")
+        axes.set_title(experiment.settings[setting])
+        axes.set_xlabel(_axis_name(metric, experiment.metrics[metric]))
+    panels[0].set_ylabel("trials")
+    if varying:
+        panels[-1].legend(loc="best", fontsize=7.5)
+    return figure
+
+
+def _panels(experiment: Experiment, height: float) -> tuple[Figure, list[Axes]]:
+    count = len(experiment.settings)
+    figure = new_picture(width=min(3.0 + 2.4 * count, 10.5), height=height)
+    panels = figure.subplots(1, count, sharey=True, squeeze=False)[0]
+    figure.suptitle(experiment.title, color=INK, fontsize=10)
+    return figure, list(panels)
+
+
+def _axis_name(metric: str, unit: str) -> str:
+    return metric if unit == "1" else f"{metric} ({unit})"
+
+
+PLOTS: dict[str, Callable[[Experiment, Sequence[Outcome], pd.DataFrame], Figure]] = {
+    "levels": _levels,
+    "curves": _curves,
+    "histogram": _histogram,
+}

@@ -1,0 +1,104 @@
+"""One self-contained HTML page of all results found: tables beside published numbers, plots, the fidelity table."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from matplotlib.figure import Figure
+
+from cofactor.core.errors import CofactorError
+from cofactor.core.files import whole_file
+from cofactor.experiments import machine
+from cofactor.experiments.experiment import Experiment
+from cofactor.experiments.fidelity import fidelity
+from cofactor.experiments.plots import draw
+from cofactor.experiments.runner import code_of, failures, load_all
+from cofactor.experiments.summary import difference, number, seconds, summarise
+
+VERDICTS = ("better", "within spread", "worse", "no value")
+
+
+@dataclass(frozen=True)
+class Section:
+    """What the page says about one experiment."""
+
+    experiment: Experiment
+    summary: pd.DataFrame
+    picture: str
+    trials: int
+    failures: str
+    stale: bool
+    record: Mapping[str, Any]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many published numbers got which verdict."""
+        found = self.summary["verdict"].value_counts()
+        return {verdict: int(found.get(verdict, 0)) for verdict in VERDICTS}
+
+
+def write_report(path: Path, folder: Path, experiments: Mapping[str, Experiment]) -> list[str]:
+    """Write the page for every experiment with results in `folder`; returns their names.
+
+    Raises
+    ------
+    CofactorError
+        There are no results yet; the message says how to get some.
+    """
+    sections = [section for experiment in experiments.values() if (section := _section(folder, experiment))]
+    if not sections:
+        raise CofactorError(f"no results in {folder} yet: run 'cofactor reproduce crowd-table4' first")
+    page = _template().render(
+        sections=sections,
+        verdicts=VERDICTS,
+        facts=machine.facts(),
+        fidelity=fidelity().to_dict("records"),
+        written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    )
+    with whole_file(path) as part:
+        part.write_text(page, encoding="utf8")
+    return [section.experiment.name for section in sections]
+
+
+def _section(folder: Path, experiment: Experiment) -> Section | None:
+    outcomes = load_all(folder, experiment)
+    if not outcomes:
+        return None
+    summary = summarise(experiment, outcomes)
+    return Section(
+        experiment=experiment,
+        summary=summary,
+        picture=as_source(draw(experiment, outcomes, summary)),
+        trials=1 + max(outcome.task.trial for outcome in outcomes),
+        failures=failures(outcomes),
+        stale=any(outcome.code != code_of(experiment.lines) for outcome in outcomes),
+        record=_latest_record(folder / experiment.name / "run.json"),
+    )
+
+
+def _latest_record(path: Path) -> dict[str, Any]:
+    return dict(json.loads(path.read_text(encoding="utf8"))["runs"][-1]) if path.exists() else {}
+
+
+def as_source(figure: Figure) -> str:
+    """Return a figure as the source of an <img>, so that the page needs no other file."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=144)
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def _template() -> Any:
+    loader = PackageLoader("cofactor.experiments", ".")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.globals.update(number=number, difference=difference)
+    environment.filters["seconds"] = seconds
+    return environment.get_template("report.html.j2")
