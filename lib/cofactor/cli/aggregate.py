@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 import cofactor as cf
+from cofactor.cli import shards
 from cofactor.cli.output import check_output, whole_file
 from cofactor.core.errors import listing
 from cofactor.core.tables import Ints
@@ -18,6 +18,7 @@ from cofactor.crowd.base import Aggregator
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import FEW_PER_WORKER
 from cofactor.crowd.labels import read_truth
+from cofactor.crowd.shards import consensus_frame
 
 DEFAULT_METHOD = "MultiStart-EM"
 SHOWN = 3  # workers listed at each end of the reliability ranking
@@ -32,11 +33,21 @@ def add(commands: Any) -> None:
 def _add_aggregate(commands: Any) -> None:
     about = "Turn crowd labels into one label per task, with its probability."
     command = commands.add_parser("aggregate", help=about, description=about)
-    _add_labels(command)
-    command.add_argument("-o", "--output", type=Path, help="CSV to write: task, label, probability, n_labels")
+    _add_labels(command, nargs="+")
+    command.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        help="CSV (with --moments, also .parquet) to write: task, label, probability, n_labels",
+    )
     command.add_argument("--force", action="store_true", help="overwrite the output if it exists")
-    method = {"choices": list(cf.crowd.METHODS), "default": DEFAULT_METHOD, "metavar": "METHOD"}
-    command.add_argument("--method", **method, help=f"{', '.join(cf.crowd.METHODS)} (default: {DEFAULT_METHOD})")
+    command.add_argument(
+        "--moments", type=Path, help="from `cofactor moments`; LABELS are then the shards counted there"
+    )
+    command.add_argument("--rounds", type=int, default=500, help="with --moments: most rounds of EM (default: 500)")
+    method = {"choices": list(cf.crowd.METHODS), "metavar": "METHOD"}
+    default = f"default: {DEFAULT_METHOD}, with --moments {shards.DEFAULT_METHOD}"
+    command.add_argument("--method", **method, help=f"{', '.join(cf.crowd.METHODS)} ({default})")
     command.add_argument("--truth", help="CSV with columns task and truth, to report the error")
     command.set_defaults(run=_aggregate)
 
@@ -45,11 +56,13 @@ def _add_diagnose(commands: Any) -> None:
     about = "Check crowd labels before aggregation: what can be told apart, and by which methods."
     command = commands.add_parser("diagnose", help=about, description=about)
     _add_labels(command)
-    command.set_defaults(run=lambda arguments: print(cf.crowd.diagnose(_read(arguments)[0])))
+    command.set_defaults(run=lambda arguments: print(cf.crowd.diagnose(_read(arguments.labels, arguments)[0])))
 
 
-def _add_labels(command: argparse.ArgumentParser) -> None:
-    command.add_argument("labels", help="a CSV with columns task, worker, label; or a data set such as bluebird")
+def _add_labels(command: argparse.ArgumentParser, **many: Any) -> None:
+    command.add_argument(
+        "labels", **many, help="a CSV with columns task, worker, label; or a data set such as bluebird"
+    )
     for column in ("task", "worker", "label"):
         command.add_argument(f"--{column}", default=column, metavar="COLUMN", help=f"the {column} column's name")
     conflicts = ("error", "first", "last")
@@ -58,9 +71,8 @@ def _add_labels(command: argparse.ArgumentParser) -> None:
     command.add_argument("--sep", default=",", help="between the columns of the CSV (default: a comma)")
 
 
-def _read(arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, Ints | None]:
+def _read(source: str, arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, Ints | None]:
     """Labels and, where known, truth of a CSV file or of a data set."""
-    source = arguments.labels
     if source.isidentifier() and not Path(source).exists():
         dataset = cf.data.load_crowd(source)
         return dataset.labels, dataset.truth
@@ -78,14 +90,20 @@ def _read(arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, Ints | None]:
 
 def _aggregate(arguments: argparse.Namespace) -> None:
     if arguments.output:
-        check_output(arguments.output, arguments.force, (arguments.labels, arguments.truth))
-    labels, truth = _read(arguments)
+        check_output(arguments.output, arguments.force, (*arguments.labels, arguments.truth, arguments.moments))
+    if arguments.moments:
+        shards.aggregate(arguments)
+        return
+    if len(arguments.labels) > 1:
+        raise cf.CofactorError("one file of labels at a time; many shards need --moments")
+    (source,), name = arguments.labels, arguments.method or DEFAULT_METHOD
+    labels, truth = _read(source, arguments)
     if arguments.truth:
         truth = read_truth(arguments.truth, labels, arguments.encoding)
-    method = cf.crowd.METHODS[arguments.method](random_state=0, verbose=True).fit(labels)
-    print(_summary(arguments.labels, arguments.method, method, labels))
+    method = cf.crowd.METHODS[name](random_state=0, verbose=True).fit(labels)
+    print(_summary(source, name, method, labels))
     if truth is not None:
-        print(_errors(arguments.method, method, labels, truth))
+        print(_errors(name, method, labels, truth))
     if arguments.output:
         write_consensus(arguments.output, method, labels)
         print(f"wrote {arguments.output}: {labels.n_tasks} tasks")
@@ -127,13 +145,6 @@ def _errors(name: str, method: Aggregator, labels: cf.CrowdLabels, truth: Ints) 
 
 def write_consensus(path: Path, method: Aggregator, labels: cf.CrowdLabels) -> None:
     """Write task, label, posterior probability of the label, and number of labels; whole or not at all."""
-    posterior = method.predict_proba(labels)
-    predicted = method.predict(labels)
-    columns = {
-        "task": labels.tasks,
-        "label": [labels.classes[k] for k in predicted],
-        "probability": posterior[np.arange(labels.n_tasks), predicted].round(6),
-        "n_labels": labels.table.entries_per_row,
-    }
+    frame = consensus_frame(labels, method.predict_proba(labels), method.model_)
     with whole_file(path) as part:
-        pd.DataFrame(columns).to_csv(part, index=False)
+        frame.to_csv(part, index=False)

@@ -1,0 +1,268 @@
+"""Crowd labels in many files: counted, fitted and labelled one file (shard) at a time.
+
+A folder of shards holds `vocabulary.json` (workers and classes, in the order of the codes) and parquet files with
+columns task, worker, label: tasks as ids, the others as codes. Shards are sorted by task, and every task lies within
+one shard, so that all that is needed of the labels is a sum over shards. `cofactor.crowd.sharding` makes such a folder.
+
+Memory everywhere: one shard per processor, and the sums.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from operator import add
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from tqdm import tqdm
+
+from cofactor.core.em import SoftCounts, expectation, iterate_em
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.latent_class import LatentClassModel, map_class
+from cofactor.core.result import Result
+from cofactor.core.tables import CategoricalTable
+from cofactor.crowd.aggregators import SymNMF
+from cofactor.crowd.base import Aggregator, vote_shares
+from cofactor.crowd.baselines.voting import START, DawidSkene
+from cofactor.crowd.labels import COLUMNS, CrowdLabels
+from cofactor.crowd.moments import CrowdMoments
+
+VOCABULARY = "vocabulary.json"
+ADVICE = "make shards with `cofactor shard`"
+
+
+@dataclass(frozen=True)
+class LabelShards:
+    """Crowd labels in parquet files that are read one at a time; iterate to get the `CrowdLabels` of each.
+
+    Attributes
+    ----------
+    paths : list of Path
+        In the order of their tasks.
+    workers, classes : lists
+        Ids of the whole crowd, in the order of the codes.
+    """
+
+    paths: list[Path]
+    workers: list[Any]
+    classes: list[Any]
+
+    @classmethod
+    def open(cls, *sources: str | PathLike[str]) -> LabelShards:
+        """Open a folder of shards, or some of its files.
+
+        Raises
+        ------
+        CofactorError
+            A file is missing, there are none, or their folder has no vocabulary.
+        """
+        given = [Path(source) for source in sources]
+        paths = [
+            path for source in given for path in (sorted(source.glob("*.parquet")) if source.is_dir() else [source])
+        ]
+        missing = [str(path) for path in paths if not path.is_file()]
+        if missing or not paths:
+            raise CofactorError(f"no such file: {listing(missing)}" if missing else f"no shards in {listing(given)}")
+        folders = list(dict.fromkeys(path.resolve().parent for path in paths))
+        if len(folders) > 1 or not (folders[0] / VOCABULARY).is_file():
+            raise CofactorError(f"not one folder of shards with a {VOCABULARY}: {listing(folders)}; {ADVICE}")
+        vocabulary = json.loads((folders[0] / VOCABULARY).read_text(encoding="utf-8"))
+        return cls(sorted(set(paths)), vocabulary["workers"], vocabulary["classes"])
+
+    def read(self, path: Path) -> CrowdLabels:
+        """Read one shard.
+
+        Raises
+        ------
+        CofactorError
+            No parquet file, columns missing, or a task whose labels are scattered over the shard (it is named).
+        """
+        frame = _read_parquet(path)
+        missing = [name for name in COLUMNS if name not in frame.columns]
+        if missing or frame.empty:
+            raise CofactorError(f"{path}: {f'no column {listing(missing)}' if missing else 'no labels'}; {ADVICE}")
+        task = frame["task"].to_numpy()
+        new = np.append(True, task[1:] != task[:-1])
+        tasks = task[new].tolist()
+        _check_grouped(tasks, path)
+        sizes = np.full(len(self.workers), len(self.classes))
+        row, worker, label = np.cumsum(new) - 1, frame["worker"].to_numpy(), frame["label"].to_numpy()
+        table = CategoricalTable.from_entries(row, worker, label, sizes, len(tasks))
+        return CrowdLabels(table, tasks, self.workers, self.classes)
+
+    def __iter__(self) -> Iterator[CrowdLabels]:
+        last: tuple[Any, Path] | None = None
+        for path in self.paths:
+            labels = self.read(path)
+            _check_disjoint(last, (labels.tasks[0], path))
+            last = labels.tasks[-1], path
+            yield labels
+
+    def count(self, kept: str | PathLike[str], n_jobs: int = 1, verbose: bool = False) -> CrowdMoments:
+        """Count all shards; equal to the moments of all labels in memory, at any number of jobs.
+
+        Parameters
+        ----------
+        kept : path
+            A folder for the counts of every shard, so that a run that was stopped goes on where it was: shards counted
+            there, and not changed since, are not read again. Remove it when the result is safe.
+        n_jobs : int
+            Processes that count at the same time.
+        verbose : bool
+            Show a progress bar on a terminal.
+
+        Raises
+        ------
+        CofactorError
+            As `read`; or a task lies in two shards (it is named).
+
+        Cost
+        ----
+        As `pairwise_moments`, plus O(pairs of values that occurred) per shard to add up.
+        """
+        folder = Path(kept)
+        folder.mkdir(parents=True, exist_ok=True)
+        parts = [folder / f"{_fingerprint(path)}.npz" for path in self.paths]
+        todo = [pair for pair in zip(self.paths, parts, strict=True) if not pair[1].exists()]
+        progress = partial(tqdm, desc="shards", total=len(parts), initial=len(parts) - len(todo), leave=False)
+        counted = Parallel(n_jobs, return_as="generator_unordered")(delayed(self._keep)(*pair) for pair in todo)
+        for _ in progress(counted, disable=None if verbose else True):
+            pass
+        self._check_ranges(parts)
+        return CrowdMoments.load(*parts)
+
+    def _keep(self, path: Path, part: Path) -> None:
+        """Write the moments of one shard, with its first and last task; whole or not at all."""
+        labels = self.read(path)
+        span = json.dumps([labels.tasks[0], labels.tasks[-1]]).encode()
+        unfinished = part.with_suffix(f".{os.getpid()}")
+        CrowdMoments.of(labels).save(unfinished, span=np.frombuffer(span, dtype=np.uint8))
+        os.replace(unfinished, part)
+
+    def _check_ranges(self, parts: Sequence[Path]) -> None:
+        last: tuple[Any, Path] | None = None
+        for path, part in zip(self.paths, parts, strict=True):
+            with np.load(part, allow_pickle=False) as file:
+                first, end = json.loads(bytes(file["span"]))
+            _check_disjoint(last, (first, path))
+            last = end, path
+
+    def fit(
+        self, method: Aggregator, moments: CrowdMoments, max_rounds: int = 500, verbose: bool = False
+    ) -> tuple[LatentClassModel, Result]:
+        """Estimate the model from moments; EM, and the naming of the classes, read the shards, once each round.
+
+        Equal, up to rounding, to what `method.fit` finds with all labels in memory.
+
+        Parameters
+        ----------
+        method : Aggregator
+            One that needs moments only: SymNMF, DesSymNMF, RobSymNMF, MV-EM, with or without EM.
+        moments : CrowdMoments
+            Of these shards.
+        max_rounds : int
+            Most rounds of EM.
+
+        Raises
+        ------
+        CofactorError
+            A method that needs all labels at once, or moments of other labels.
+        """
+        if (moments.workers, moments.classes) != (self.workers, self.classes):
+            raise CofactorError("the moments were counted for other workers or classes: count these shards")
+        model, result = _from_moments(method, moments)
+        if method.em:
+            model, result = iterate_em(self._e_step, model, max_rounds, verbose=verbose)
+        return self._name_classes(model, moments), result
+
+    def _e_step(self, model: LatentClassModel) -> SoftCounts:
+        return reduce(add, (expectation(labels.table, model) for labels in self))
+
+    def _name_classes(self, model: LatentClassModel, moments: CrowdMoments) -> LatentClassModel:
+        """As `name_classes`, the agreement with the votes added up over shards."""
+        agreement, n_tasks, n_labels = np.zeros((len(self.classes),) * 2), 0, 0
+        for labels in self:
+            agreement += vote_shares(labels).T @ model.posterior(labels.table)
+            n_tasks, n_labels = n_tasks + labels.n_tasks, n_labels + labels.n_labels
+        if (n_tasks, n_labels) != (moments.n_tasks, moments.n_labels):
+            raise CofactorError(
+                f"the moments were counted on {moments.n_labels} labels of {moments.n_tasks} tasks, the shards hold "
+                f"{n_labels} of {n_tasks}: count these shards"
+            )
+        return model.reorder(linear_sum_assignment(agreement, maximize=True)[1])
+
+    def consensus(self, model: LatentClassModel) -> Iterator[pd.DataFrame]:
+        """Yield task, label, posterior probability of the label, and number of labels, shard by shard."""
+        for labels in self:
+            yield consensus_frame(labels, model.posterior(labels.table), model)
+
+
+def consensus_frame(labels: CrowdLabels, posterior: NDArray[np.float64], model: LatentClassModel) -> pd.DataFrame:
+    """Return the MAP label of every task, its posterior probability, and the number of labels, as a table."""
+    predicted = map_class(posterior, model.prior)
+    columns = {
+        "task": labels.tasks,
+        "label": pd.Series(labels.classes).to_numpy()[predicted],
+        "probability": posterior[np.arange(labels.n_tasks), predicted].round(6),
+        "n_labels": labels.table.entries_per_row,
+    }
+    return pd.DataFrame(columns)
+
+
+def forget_counts(kept: str | PathLike[str]) -> None:
+    """Remove the counts that `LabelShards.count` kept."""
+    shutil.rmtree(kept, ignore_errors=True)
+
+
+def _from_moments(method: Aggregator, moments: CrowdMoments) -> tuple[LatentClassModel, Result]:
+    if isinstance(method, SymNMF):
+        return method.estimate_from(moments)
+    if isinstance(method, DawidSkene):
+        return moments.votes.model(), START
+    raise CofactorError(
+        f"{type(method).__name__} needs all labels at once; from moments work MV-EM, RobSymNMF, RobSymNMF(w=1), "
+        "DesSymNMF and SymNMF(no imputation), each also with -EM"
+    )
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(path)
+    except ImportError:
+        raise CofactorError("parquet files need pyarrow: pip install 'cofactor[scale]'") from None
+    except (OSError, ValueError) as error:  # pyarrow's errors are kinds of ValueError
+        raise CofactorError(f"{path} cannot be read as parquet: {error}") from None
+
+
+def _fingerprint(path: Path) -> str:
+    status = path.stat()
+    return f"{path.stem}-{status.st_size}-{status.st_mtime_ns}"
+
+
+def _check_grouped(tasks: list[Any], path: Path) -> None:
+    """Refuse tasks (one entry per run of equal ids) that do not rise."""
+    fallen = next((n for n in range(1, len(tasks)) if tasks[n] <= tasks[n - 1]), None)
+    if fallen is None:
+        return
+    seen: set[Any] = set()
+    again = next((task for task in tasks if task in seen or seen.add(task)), None)  # type: ignore[func-returns-value]
+    problem = f"not sorted by task from {tasks[fallen]!r} on" if again is None else f"labels of {again!r} are scattered"
+    raise CofactorError(f"{path}: {problem}; {ADVICE}")
+
+
+def _check_disjoint(last: tuple[Any, Path] | None, first: tuple[Any, Path]) -> None:
+    if last is None or last[0] < first[0]:
+        return
+    problem = f"task {first[0]!r} lies in both" if last[0] == first[0] else f"tasks from {first[0]!r} on overlap"
+    raise CofactorError(f"{last[1]} and {first[1]}: {problem}; {ADVICE}")

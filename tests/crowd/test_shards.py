@@ -1,0 +1,238 @@
+"""Labels in shards give what the same labels give in memory: counts exactly, models up to rounding."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cofactor as cf
+from cofactor.crowd.moments import CrowdMoments
+from cofactor.crowd.sharding import shard_labels
+from cofactor.crowd.shards import VOCABULARY, LabelShards, consensus_frame
+
+pytest.importorskip("duckdb")
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """A long table in no order, with text ids."""
+    crowd = cf.simulate.large_crowd(
+        cf.simulate.dawid_skene_model(12, 3, skill=0.6, random_state=1), 900, 5, random_state=1
+    )
+    frame = crowd.labels.to_frame().sample(frac=1, random_state=0).reset_index(drop=True)
+    frame["task"] = "t" + frame["task"].astype(str)
+    frame["worker"] = "wörker " + frame["worker"].astype(str)
+    frame["label"] = np.array(["ant", "bee", "it's, a fly"])[frame["label"]]
+    return frame
+
+
+@pytest.fixture(scope="module")
+def labels(frame):
+    return cf.CrowdLabels.from_frame(frame)
+
+
+@pytest.fixture
+def csv(frame, tmp_path):
+    path = tmp_path / "labels.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def shards(csv, tmp_path):
+    return shard_labels([csv], tmp_path / "shards", n_shards=4)
+
+
+def same_moments(a, b):
+    assert (a.pairs.counts != b.pairs.counts).nnz == 0 and a.pairs.counts.dtype == b.pairs.counts.dtype
+    assert np.array_equal(a.pairs.singles, b.pairs.singles)
+    assert (a.n_tasks, a.n_labels, a.workers, a.classes) == (b.n_tasks, b.n_labels, b.workers, b.classes)
+    assert a.votes.n_rows == b.votes.n_rows
+    assert np.allclose(a.votes.cells, b.votes.cells, rtol=0, atol=1e-12 * a.n_tasks)
+    assert np.allclose(a.votes.classes, b.votes.classes, rtol=0, atol=1e-12 * a.n_tasks)
+
+
+def test_shards_hold_the_labels_of_the_file_sorted_by_task(shards, labels):
+    assert len(shards.paths) == 4
+    parts = list(shards)
+    assert [task for part in parts for task in part.tasks] == labels.tasks
+    assert (shards.workers, shards.classes) == (labels.workers, labels.classes)
+    assert pd.concat([part.to_frame() for part in parts], ignore_index=True).equals(labels.to_frame())
+    sizes = [part.n_labels for part in parts]
+    assert max(sizes) - min(sizes) <= 2 * 5
+
+
+@pytest.mark.parametrize("n_shards", [1, 7, 5000])
+def test_any_number_of_shards_holds_every_task_once(csv, tmp_path, labels, n_shards):
+    shards = shard_labels([csv], tmp_path / "shards", n_shards)
+    assert len(shards.paths) == min(n_shards, labels.n_tasks)
+    assert [task for part in shards for task in part.tasks] == labels.tasks
+
+
+def test_whole_numbers_are_numbers_and_other_ids_stay_as_written(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("task,worker,label\n10, 007,0\n9,1,1\n10,1,1\n9, 007 ,0\n")
+    shards = shard_labels([path], tmp_path / "shards")
+    labels = cf.CrowdLabels.from_csv(path)
+    (part,) = shards
+    assert (part.tasks, part.workers, part.classes) == (labels.tasks, labels.workers, labels.classes)
+    assert part.tasks == [9, 10] and part.workers == ["007", "1"]
+    assert np.array_equal(part.table.codes, labels.table.codes)
+
+
+def test_parquet_files_shard_like_the_csv_file(frame, csv, shards, tmp_path):
+    paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    frame[:700].to_parquet(paths[0], index=False)
+    frame[700:].to_parquet(paths[1], index=False)
+    other = shard_labels(paths, tmp_path / "other", n_shards=4)
+    for a, b in zip(shards, other, strict=True):
+        assert a.to_frame().equals(b.to_frame())
+
+
+def test_moments_of_shards_are_those_of_all_labels_at_any_number_of_jobs(shards, labels, tmp_path):
+    one = shards.count(tmp_path / "one", n_jobs=1)
+    two = shards.count(tmp_path / "two", n_jobs=2)
+    same_moments(one, CrowdMoments.of(labels))
+    same_moments(one, two)
+    assert np.array_equal(one.votes.cells, two.votes.cells)
+
+
+def test_moments_survive_the_file(labels, tmp_path):
+    moments = CrowdMoments.of(labels)
+    moments.save(tmp_path / "moments.npz")
+    again = CrowdMoments.load(tmp_path / "moments.npz")
+    same_moments(moments, again)
+    assert np.array_equal(moments.votes.cells, again.votes.cells)
+    (tmp_path / "broken.npz").write_bytes(b"nothing")
+    np.savez(tmp_path / "other.npz", counts=np.zeros(3))
+    for name, problem in {
+        "none": "no such file",
+        "broken": "no file of moments",
+        "other": "no file of moments",
+    }.items():
+        with pytest.raises(cf.CofactorError, match=problem):
+            CrowdMoments.load(tmp_path / f"{name}.npz")
+
+
+@pytest.mark.parametrize(
+    "name", ["MV-EM", "RobSymNMF", "RobSymNMF-EM", "RobSymNMF(w=1)", "DesSymNMF-EM", "SymNMF(no imputation)"]
+)
+@pytest.mark.filterwarnings("ignore::cofactor.core.errors.DataWarning")  # of SymNMF: only equality is asked here
+def test_models_and_consensus_are_those_of_all_labels(shards, labels, tmp_path, name):
+    whole = cf.crowd.METHODS[name]().fit(labels)
+    model, result = shards.fit(cf.crowd.METHODS[name](), shards.count(tmp_path / "counts"))
+    assert np.allclose(model.prior, whole.model_.prior, rtol=0, atol=1e-12)
+    assert np.allclose(model.stacked, whole.model_.stacked, rtol=0, atol=1e-12)
+    assert result.n_iter == whole.result_.n_iter
+    ours = pd.concat(shards.consensus(model), ignore_index=True)
+    theirs = consensus_frame(labels, whole.predict_proba(labels), whole.model_)
+    assert ours.drop(columns="probability").equals(theirs.drop(columns="probability"))
+    assert np.allclose(ours["probability"], theirs["probability"], atol=2e-6)
+
+
+def test_rounds_of_em_can_be_limited(shards, tmp_path):
+    with pytest.warns(cf.core.errors.ConvergenceWarning, match="limit 2"):
+        _, result = shards.fit(cf.crowd.METHODS["MV-EM"](), shards.count(tmp_path / "counts"), max_rounds=2)
+    assert result.n_iter == 2 and not result.converged
+
+
+original = LabelShards.read
+
+
+def test_counted_shards_are_not_read_again_unless_they_changed(shards, tmp_path, monkeypatch):
+    first = shards.count(tmp_path / "counts")
+    read = []
+    monkeypatch.setattr(LabelShards, "read", lambda self, path: read.append(path) or original(self, path))
+    same_moments(shards.count(tmp_path / "counts"), first)
+    assert read == []
+    (tmp_path / "counts" / next((tmp_path / "counts").iterdir()).name).unlink()
+    same_moments(shards.count(tmp_path / "counts"), first)
+    assert len(read) == 1
+    changed = shards.paths[2]
+    pd.read_parquet(changed).iloc[:-5].to_parquet(changed, index=False)
+    assert shards.count(tmp_path / "counts").n_labels == first.n_labels - 5
+    assert read[1:] == [changed]
+
+
+def test_moments_of_other_labels_are_refused(shards, labels, tmp_path):
+    fewer = CrowdMoments.of(labels.take_tasks(np.arange(10, 900)))
+    with pytest.raises(cf.CofactorError, match=r"labels of 890 tasks, the shards hold \d+ of 900"):
+        shards.fit(cf.crowd.METHODS["RobSymNMF"](), fewer)
+    with pytest.raises(cf.CofactorError, match="other workers or classes"):
+        shards.fit(cf.crowd.METHODS["RobSymNMF"](), CrowdMoments.of(labels.take_workers(range(11))))
+
+
+@pytest.mark.parametrize("name", ["MajorityVote", "MultiStart-EM"])
+def test_methods_that_need_all_labels_say_which_do_not(shards, labels, name):
+    with pytest.raises(cf.CofactorError, match="needs all labels at once; from moments work MV-EM, RobSymNMF"):
+        shards.fit(cf.crowd.METHODS[name](), CrowdMoments.of(labels))
+
+
+def folder_of(tmp_path, **tasks):
+    """Shards with these tasks, written by hand."""
+    (tmp_path / VOCABULARY).write_text(json.dumps({"workers": [0, 1, 2], "classes": ["a", "b"]}))
+    for name, column in tasks.items():
+        workers = np.arange(len(column)) % 3
+        pd.DataFrame({"task": column, "worker": workers, "label": workers % 2}).to_parquet(tmp_path / f"{name}.parquet")
+    return LabelShards.open(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "problem"),
+    [
+        ({"a": ["t", "u", "t"]}, "labels of 't' are scattered"),
+        ({"a": [5, 4]}, "not sorted by task from 4 on"),
+        ({"a": [1, 2], "b": [2, 3]}, "task 2 lies in both"),
+        ({"a": [1, 3], "b": [2, 4]}, "tasks from 2 on overlap"),
+    ],
+)
+def test_tasks_that_are_not_grouped_are_named(tmp_path, tasks, problem):
+    shards = folder_of(tmp_path, **tasks)
+    with pytest.raises(cf.CofactorError, match=problem):
+        list(shards)
+    with pytest.raises(cf.CofactorError, match=problem):
+        shards.count(tmp_path / "counts")
+
+
+def test_folders_that_hold_no_shards_are_refused(tmp_path):
+    with pytest.raises(cf.CofactorError, match="no shards in"):
+        LabelShards.open(tmp_path)
+    with pytest.raises(cf.CofactorError, match="no such file"):
+        LabelShards.open(tmp_path / "a.parquet")
+    (tmp_path / "a.parquet").write_bytes(b"no parquet")
+    with pytest.raises(cf.CofactorError, match="cofactor shard"):
+        LabelShards.open(tmp_path)
+    (tmp_path / VOCABULARY).write_text('{"workers": [], "classes": []}')
+    with pytest.raises(cf.CofactorError, match="cannot be read as parquet"):
+        list(LabelShards.open(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("task,worker,label\na,x,0\na,y,1\nb,x,\n", r"missing label in data rows 2 \("),
+        ("task,worker,label\na,x,0\na,y,1\n ,x,1\n", r"missing task in data rows 2 \("),
+        ("task,worker,label\na,x,0\na,y,0\n", "only one class"),
+        ("task,worker,label\n", "no labels"),
+        ("item,worker,label\na,x,0\n", "no column task; found item, worker, label"),
+        ("task,worker,label\na,x,0\na,y,1\na,x,1\n", "conflicting labels: task 'a' by worker 'x'"),
+    ],
+)
+def test_unusable_files_are_refused_and_nothing_is_left(tmp_path, text, problem):
+    path = tmp_path / "labels.csv"
+    path.write_text(text)
+    with pytest.raises(cf.CofactorError, match=problem):
+        shard_labels([path], tmp_path / "shards")
+    assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
+
+
+@pytest.mark.parametrize("conflicts", ["first", "last"])
+def test_of_conflicting_labels_the_first_or_last_is_kept(tmp_path, conflicts):
+    path = tmp_path / "labels.csv"
+    path.write_text("task,worker,label\na,x,1\na,y,1\na,x,0\nb,y,0\nb,y,0\n")
+    (part,) = shard_labels([path], tmp_path / "shards", conflicts=conflicts)
+    with pytest.warns(cf.core.errors.DataWarning):
+        labels = cf.CrowdLabels.from_csv(path, conflicts=conflicts)
+    assert np.array_equal(part.table.codes, labels.table.codes)
