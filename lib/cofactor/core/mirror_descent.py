@@ -1,0 +1,297 @@
+"""Mirror descent for coupled nonnegative matrix factorisation: the papers' own solver, block by block.
+
+For m = 1, ..., N a few exponentiated-gradient steps on A_m with all else fixed, then some on lambda:
+
+    A_m <- A_m exp(-s G), columns scaled to sum to one,   G = -sum_j w_mj (R_mj / M_mj) A_j diag(lambda)
+
+with the step s found by backtracking (Armijo).
+
+    symbol   meaning                                             shape
+    R_mj     joint frequencies, lifted: see `Mirror.clip`        (I_m, I_j)
+    M_mj     A_m diag(lambda) A_j', clipped and scaled likewise  (I_m, I_j)
+    w_mj     weight of the pair
+    A        all A_m stacked                                     (sum I_n, F)
+
+Pairs are stored both ways round, as rows of a sparse pattern: `indptr`, `indices`, and for pair e the block
+R[start[e]:], row by row.
+
+Source: Ibrahim, Fu, Kargas and Huang, NeurIPS 2019, and Ibrahim and Fu, IEEE TSP 2021, Algorithm 1, with the settings
+of their released code.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cofactor.core.moments import PairwiseMoments
+from cofactor.core.result import History, Result
+from cofactor.core.tables import Ints
+
+Floats = NDArray[np.float64]
+
+
+class Mirror(NamedTuple):
+    """Settings of `mirror_descent`. The defaults are those released for crowds; for joint PMFs see the last line.
+
+    Attributes
+    ----------
+    inner, inner_prior : int
+        Steps on each A_m, and on lambda, per outer iteration.
+    step, shrink, sufficient, smallest : float
+        Armijo's rule: try s = step, step shrink, step shrink^2, ... until the objective falls by `sufficient` times
+        the predicted change; give up below `smallest`.
+    clip : float
+        Zeros of R_mj are lifted to this, and entries of M_mj below it, and both are scaled to sum to one again. The
+        objective is that of the clipped model.
+
+    For joint PMFs (IEEE TSP 2021) the released code has ``Mirror(200, 50, 0.1, 0.3, 1e-4, 1e-5, 1e-6)``.
+    """
+
+    inner: int = 3
+    inner_prior: int = 1
+    step: float = 0.1
+    shrink: float = 0.9
+    sufficient: float = 1e-3
+    smallest: float = 1e-5
+    clip: float = 1e-6
+
+
+class Blocks(NamedTuple):
+    """All observed pairs, both ways round; see the module for the layout."""
+
+    indptr: Ints
+    indices: Ints
+    w: Floats
+    start: Ints
+    R: Floats
+    first: Ints  # (N + 1,) first stacked row of every variable
+
+
+def mirror_descent(
+    moments: PairwiseMoments,
+    pairs: sparse.csr_array,
+    stacked: Floats,
+    prior: Floats,
+    settings: Mirror,
+    max_iter: int,
+    tol: float,
+    verbose: bool = False,
+) -> tuple[Floats, Floats, Result]:
+    """Minimise sum_{m<j} w_mj KL(R_mj || M_mj) by mirror descent; the solver "mirror" of `coupled_nmf`.
+
+    Parameters
+    ----------
+    moments : PairwiseMoments
+    pairs : (N, N) sparse array
+        w_mj of the pairs to fit, symmetric.
+    stacked : (sum I_n, F) array
+        Positive start of A; not changed.
+    prior : (F,) array
+        Positive start of lambda.
+    settings, max_iter, tol, verbose
+        See `coupled_nmf`.
+
+    Returns
+    -------
+    stacked, prior, result
+        The objective never rises: a step that finds no descent is not taken.
+
+    Cost
+    ----
+    O(sum over pairs of I_m I_j F) time per pass and trial step, 8 bytes per cell of every pair, both ways round.
+
+    Source
+    ------
+    See the module. For lambda, objective and gradient are means over pairs, as released. Pairs of rank one count like
+    all others (released: skipped); `PairwiseMoments` and weights of zero can leave them out.
+    """
+    blocks = _blocks(moments, pairs, settings.clip)
+    A, prior = np.ascontiguousarray(stacked).copy(), prior.copy()
+    history = History("coupled NMF by mirror descent", max_iter, tol, verbose)
+    weight = float(pairs.data.sum()) / 2
+    for _ in history:
+        for m in np.flatnonzero(np.diff(blocks.indptr)):
+            _fit_conditional(int(m), A, prior, blocks, settings)
+        prior = _fit_prior(A, prior, blocks, settings, weight)
+        history.record(_objective(A, prior, blocks, settings.clip))
+    return A, prior, history.result()
+
+
+def _blocks(moments: PairwiseMoments, pairs: sparse.csr_array, clip: float) -> Blocks:
+    first = np.concatenate([[0], np.cumsum(moments.sizes)])
+    indptr, indices = pairs.indptr.astype(np.int64), pairs.indices.astype(np.int64)
+    cells = np.repeat(moments.sizes, np.diff(indptr)) * moments.sizes[indices]
+    start = np.concatenate([[0], np.cumsum(cells)])
+    R, C = np.zeros(start[-1]), moments.counts
+    _spread(C.indptr, C.indices, C.data, first, indptr, indices, start, R)
+    _lift(R, start, clip)
+    return Blocks(indptr, indices, pairs.data, start, R, first)
+
+
+@njit(cache=True)
+def _spread(
+    counts_indptr: Ints,
+    counts_indices: Ints,
+    counts: Floats,
+    first: Ints,
+    indptr: Ints,
+    indices: Ints,
+    start: Ints,
+    R: Floats,
+) -> None:
+    """Write the counts into the blocks of their pairs; counts of other pairs are left out."""
+    N = len(indptr) - 1
+    pair = np.full(N, -1)
+    owner = np.empty(first[-1], dtype=np.int64)
+    for n in range(N):
+        owner[first[n] : first[n + 1]] = n
+    for m in range(N):
+        pair[:] = -1
+        for e in range(indptr[m], indptr[m + 1]):
+            pair[indices[e]] = e
+        for row in range(first[m], first[m + 1]):
+            for c in range(counts_indptr[row], counts_indptr[row + 1]):
+                j = owner[counts_indices[c]]
+                if pair[j] >= 0:
+                    width = first[j + 1] - first[j]
+                    R[start[pair[j]] + (row - first[m]) * width + counts_indices[c] - first[j]] = counts[c]
+
+
+@njit(cache=True)
+def _lift(R: Floats, start: Ints, clip: float) -> None:
+    """Scale every block to sum to one, its zeros lifted to `clip`."""
+    for e in range(len(start) - 1):
+        block = R[start[e] : start[e + 1]]
+        block /= block.sum()
+        for c in range(len(block)):
+            if block[c] == 0:
+                block[c] = clip
+        block /= block.sum()
+
+
+@njit(cache=True)
+def _model_block(Am: Floats, Aj: Floats, prior: Floats, clip: float, M: Floats) -> None:
+    """Fill M, row by row, with A_m diag(lambda) A_j', clipped below and scaled to sum to one."""
+    total, c = 0.0, 0
+    for i in range(len(Am)):
+        for k in range(len(Aj)):
+            value = 0.0
+            for f in range(len(prior)):
+                value += Am[i, f] * prior[f] * Aj[k, f]
+            M[c] = max(value, clip)
+            total += M[c]
+            c += 1
+    for c in range(len(M)):
+        M[c] /= total
+
+
+@njit(cache=True)
+def _divergence(R: Floats, M: Floats) -> float:
+    """KL(R || M) of two positive blocks."""
+    total = 0.0
+    for c in range(len(R)):
+        total += R[c] * np.log(R[c] / M[c])
+    return total
+
+
+@njit(cache=True)
+def _cost(m: int, Am: Floats, A: Floats, prior: Floats, blocks: Blocks, clip: float, after: int) -> float:
+    """sum_j w_mj KL(R_mj || M_mj) over the partners j > `after` of m, with A_m in place of m's rows of A."""
+    total, first = 0.0, blocks.first
+    for e in range(blocks.indptr[m], blocks.indptr[m + 1]):
+        j = blocks.indices[e]
+        if j > after:
+            R = blocks.R[blocks.start[e] : blocks.start[e + 1]]
+            M = np.empty(len(R))
+            _model_block(Am, A[first[j] : first[j + 1]], prior, clip, M)
+            total += blocks.w[e] * _divergence(R, M)
+    return total
+
+
+@njit(cache=True)
+def _objective(A: Floats, prior: Floats, blocks: Blocks, clip: float) -> float:
+    """sum_{m<j} w_mj KL(R_mj || M_mj)."""
+    total = 0.0
+    for m in range(len(blocks.indptr) - 1):
+        total += _cost(m, A[blocks.first[m] : blocks.first[m + 1]], A, prior, blocks, clip, m)
+    return total
+
+
+@njit(cache=True)
+def _gradient(m: int, A: Floats, prior: Floats, blocks: Blocks, clip: float) -> Floats:
+    """G = -sum_j w_mj (R_mj / M_mj) A_j diag(lambda)."""
+    first = blocks.first
+    Am = A[first[m] : first[m + 1]]
+    G = np.zeros(Am.shape)
+    for e in range(blocks.indptr[m], blocks.indptr[m + 1]):
+        j = blocks.indices[e]
+        Aj, R = A[first[j] : first[j + 1]], blocks.R[blocks.start[e] : blocks.start[e + 1]]
+        M = np.empty(len(R))
+        _model_block(Am, Aj, prior, clip, M)
+        for c in range(len(R)):
+            i, k = c // len(Aj), c % len(Aj)
+            for f in range(len(prior)):
+                G[i, f] -= blocks.w[e] * R[c] / M[c] * Aj[k, f] * prior[f]
+    return G
+
+
+@njit(cache=True)
+def _exponentiated(X: Floats, G: Floats, s: float) -> Floats:
+    """X exp(-s G), columns summing to one; the least entry of G in a column is taken off first against overflow."""
+    Y = np.empty_like(X)
+    for f in range(X.shape[1]):
+        least = G[:, f].min()
+        for i in range(len(X)):
+            Y[i, f] = X[i, f] * np.exp(-s * (G[i, f] - least))
+        Y[:, f] /= Y[:, f].sum()
+    return Y
+
+
+@njit(cache=True)
+def _fit_conditional(m: int, A: Floats, prior: Floats, blocks: Blocks, settings: Mirror) -> None:
+    """Take the inner steps on A_m, writing each into A, so that the next one starts from it."""
+    rows = slice(blocks.first[m], blocks.first[m + 1])
+    cost = _cost(m, A[rows], A, prior, blocks, settings.clip, -1)
+    for _ in range(settings.inner):
+        G, s, moved = _gradient(m, A, prior, blocks, settings.clip), settings.step, False
+        while s >= settings.smallest and not moved:
+            trial = _exponentiated(A[rows], G, s)
+            trial_cost = _cost(m, trial, A, prior, blocks, settings.clip, -1)
+            if trial_cost <= cost + settings.sufficient * np.sum(G * (trial - A[rows])):
+                A[rows], cost, moved = trial, trial_cost, True
+            s *= settings.shrink
+        if not moved:
+            return
+
+
+@njit(cache=True)
+def _prior_gradient(A: Floats, prior: Floats, blocks: Blocks, clip: float) -> Floats:
+    """Of the objective: -sum_{m<j} w_mj sum_ik (R_mj / M_mj)_ik A_m[i, f] A_j[k, f] = sum_m <A_m, G_m> / (2 lambda)."""
+    g = np.zeros(len(prior))
+    for m in range(len(blocks.indptr) - 1):
+        G = _gradient(m, A, prior, blocks, clip)
+        for f in range(len(prior)):
+            g[f] += np.sum(G[:, f] * A[blocks.first[m] : blocks.first[m + 1], f]) / (2 * prior[f])
+    return g
+
+
+@njit(cache=True)
+def _fit_prior(A: Floats, prior: Floats, blocks: Blocks, settings: Mirror, weight: float) -> Floats:
+    """Take the inner steps on lambda; objective and gradient are means over pairs."""
+    cost = _objective(A, prior, blocks, settings.clip) / weight
+    for _ in range(settings.inner_prior):
+        g, s, moved = _prior_gradient(A, prior, blocks, settings.clip) / weight, settings.step, False
+        while s >= settings.smallest and not moved:
+            trial = _exponentiated(np.expand_dims(prior, 1), np.expand_dims(g, 1), s)[:, 0].copy()
+            trial_cost = _objective(A, trial, blocks, settings.clip) / weight
+            if trial_cost <= cost + settings.sufficient * np.sum(g * (trial - prior)):
+                prior, cost, moved = trial, trial_cost, True
+            s *= settings.shrink
+        if not moved:
+            break
+    return prior

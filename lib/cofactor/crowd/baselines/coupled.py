@@ -1,0 +1,170 @@
+"""Dawid-Skene models fitted to the moments of the labels: of second order (CNMF), or up to the third (TensorADMM).
+
+Source: Ibrahim, Fu, Kargas and Huang, "Crowdsourcing via pairwise co-occurrences: identifiability and algorithms",
+NeurIPS 2019 (CNMF); Traganitis, Pages-Zamora and Giannakis, "Blind multiclass ensemble classification", IEEE TSP 2018
+(TensorADMM); both are baselines of Ibrahim and Fu, ICML 2021.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Literal
+
+from cofactor.core.coupled_nmf import coupled_nmf
+from cofactor.core.coupled_tensor import coupled_tensor
+from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.moments import pairwise_moments
+from cofactor.core.result import Result
+from cofactor.core.triple_moments import triple_moments
+from cofactor.crowd.base import Aggregator, name_classes, vote_model
+from cofactor.crowd.baselines.multispa import MultiSPA
+from cofactor.crowd.labels import CrowdLabels
+
+START_COUNT = 0.1  # pseudo-count of the majority-vote start where MultiSPA cannot run
+PROXIMAL = 0.01  # of TensorADMM, as released
+INNER = 10  # ADMM steps per block, as released
+
+
+class CNMF(Aggregator):
+    """Coupled NMF: the Dawid-Skene model nearest to all co-occurrences in Kullback-Leibler divergence.
+
+    Parameters
+    ----------
+    solver : "mirror" or "mm"
+        "mirror", with ten passes, is the released protocol of the tables; it stops well before it converges, and says
+        so with a `ConvergenceWarning`. ``CNMF(solver="mm", weights="count", max_iter=1000, tol=1e-9)`` converges,
+        in less time.
+    weights : "equal" or "count"
+        How much each pair of workers counts: all alike, as in the papers, or by the tasks they share.
+    max_iter : int
+        Most outer iterations: 10, as released for these data (100 for UCI, 500 for synthetic data).
+    tol : float
+        Relative change of the objective at which they stop.
+    em, random_state, verbose
+        See `Aggregator`; the method is deterministic.
+
+    Raises (in `fit`)
+    -----------------
+    NotIdentifiableError
+        No two workers labelled a task in common.
+
+    Warns
+    -----
+    DataWarning
+        MultiSPA, the start, cannot run: majority vote takes its place.
+
+    Cost: see `coupled_nmf`. Source: NeurIPS 2019, with `MultiSPA` as start. Deviations: see `coupled_nmf`; the start is
+    lifted to 1e-3 instead of 1e-6, classes are named by one common permutation, and pairs whose co-occurrences have
+    rank one are not left out.
+
+    Examples
+    --------
+    >>> from cofactor import simulate
+    >>> crowd = simulate.crowd(simulate.dawid_skene_model(8, 2, skill=0.7, random_state=0), 200, random_state=0)
+    >>> CNMF(solver="mm", max_iter=1000).fit(crowd.labels).result_.converged
+    True
+    """
+
+    def __init__(
+        self,
+        solver: Literal["mirror", "mm"] = "mirror",
+        weights: Literal["equal", "count"] = "equal",
+        max_iter: int = 10,
+        tol: float = 1e-6,
+        em: bool = False,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(em=em, random_state=random_state, verbose=verbose)
+        self.solver = solver
+        self.weights = weights
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
+        moments = pairwise_moments(labels.table)
+        model, result = coupled_nmf(
+            moments,
+            spectral_start(labels),
+            self.solver,
+            self.weights,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            verbose=self.verbose,
+        )
+        return name_classes(model, labels), result
+
+
+class TensorADMM(Aggregator):
+    """The Dawid-Skene model nearest to all first, second and third moments of the labels in least squares.
+
+    Parameters
+    ----------
+    max_iter : int
+        Most sweeps over the workers.
+    tol : float
+        Change of the relative residual at which they stop.
+    em, random_state, verbose
+        See `Aggregator`; the method is deterministic.
+
+    Raises (in `fit`)
+    -----------------
+    NotIdentifiableError
+        No three workers labelled a task in common.
+    CofactorError
+        The third moments would take more than 2 GB; the message says how much. Only triples of labels that occurred
+        are kept, so that this depends on the labels per task, not on the number of workers cubed.
+
+    Warns
+    -----
+    DataWarning
+        MultiSPA, the start, cannot run: majority vote takes its place.
+
+    Cost: see `triple_moments` and `coupled_tensor`. Source: IEEE TSP 2018, with `MultiSPA` as start. Deviations: see
+    `coupled_tensor`.
+
+    Examples
+    --------
+    >>> from cofactor import simulate
+    >>> crowd = simulate.crowd(simulate.dawid_skene_model(8, 2, skill=0.7, random_state=0), 200, random_state=0)
+    >>> TensorADMM().fit(crowd.labels).result_.converged
+    True
+    """
+
+    def __init__(
+        self,
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        em: bool = False,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(em=em, random_state=random_state, verbose=verbose)
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
+        model, result = coupled_tensor(
+            triple_moments(labels.table),
+            spectral_start(labels),
+            pairwise_moments(labels.table),
+            inner=INNER,
+            proximal=PROXIMAL,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            verbose=self.verbose,
+        )
+        return name_classes(model, labels), result
+
+
+def spectral_start(labels: CrowdLabels) -> LatentClassModel:
+    """Return the model MultiSPA finds; that of the majority vote, with a warning, where it can find none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # workers it cannot estimate start uniform, and are then fitted
+        try:
+            return MultiSPA(min_common=1).fit(labels).model_
+        except CofactorError as refusal:
+            reason = str(refusal)
+    warnings.warn(f"started from majority vote instead of MultiSPA: {reason}", DataWarning, stacklevel=5)
+    return vote_model(labels, START_COUNT)
