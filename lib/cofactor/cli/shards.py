@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ def _add_moments(commands: Any) -> None:
 
 def _shard(arguments: argparse.Namespace) -> None:
     folder = arguments.output
-    _check_folder(folder, arguments.force)
+    _check_folder(folder, arguments.force, arguments.labels)
     columns = (arguments.task, arguments.worker, arguments.label)
     new = folder.with_name(f".{folder.name}.new")
     if new.exists():  # of a run that was stopped
@@ -66,7 +66,7 @@ def _shard(arguments: argparse.Namespace) -> None:
     print(f"wrote {folder}: {len(shards.paths)} shards, {len(shards.workers)} workers, {len(shards.classes)} classes")
 
 
-def _check_folder(folder: Path, force: bool) -> None:
+def _check_folder(folder: Path, force: bool, inputs: Sequence[str]) -> None:
     """Refuse to replace anything but a folder of shards, and that only by force."""
     if not folder.parent.is_dir():
         raise cf.CofactorError(f"{folder}: there is no folder {folder.parent}")
@@ -75,6 +75,8 @@ def _check_folder(folder: Path, force: bool) -> None:
     ours = folder.is_dir() and all(path.name == VOCABULARY or path.suffix == ".parquet" for path in folder.iterdir())
     if not ours:
         raise cf.CofactorError(f"{folder} holds other things than shards: name another output")
+    if any(folder.resolve() in Path(name).resolve().parents for name in inputs):
+        raise cf.CofactorError(f"{folder} is the folder of one of the inputs: name another output")
     if not force:
         raise cf.CofactorError(f"{folder} exists: name another output, or replace it with --force")
 

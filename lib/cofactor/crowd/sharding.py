@@ -71,6 +71,8 @@ def shard_labels(
     O(E log E) time for E labels.
     """
     folder = Path(folder)
+    if folder.exists():
+        raise CofactorError(f"{folder} exists: name another folder")
     part = folder.with_name(f".{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)  # of a run that was stopped
     (part / folder.name).mkdir(parents=True)

@@ -1,0 +1,152 @@
+"""Labels larger than memory on the command line: the three steps, what they refuse, and runs that are killed."""
+
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cofactor as cf
+from cofactor.cli import main
+from cofactor.crowd.shards import LabelShards
+
+pytest.importorskip("duckdb")
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture
+def csv(tmp_path):
+    """Labels in no order, with text ids."""
+    crowd = cf.simulate.large_crowd(cf.simulate.dawid_skene_model(8, 2, skill=0.6, random_state=1), 300, 5, 1.0, 1)
+    frame = crowd.labels.to_frame().sample(frac=1, random_state=0)
+    frame["task"], frame["label"] = "t" + frame["task"].astype(str), np.where(frame["label"] == 0, "no", "yes")
+    path = tmp_path / "labels.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def shards(csv, tmp_path):
+    folder = tmp_path / "shards"
+    assert run("shard", csv, "-o", folder, "--shards", 5) == 0
+    return folder
+
+
+def run(*arguments):
+    return main([str(argument) for argument in arguments])
+
+
+def run_until_killed(patch, *arguments):
+    """Run the command in a process in which `patch` sets the trap."""
+    code = f"import os, signal, sys\nfrom cofactor.cli import main\n{patch}\nmain(sys.argv[1:])"
+    words = [sys.executable, "-c", code, *map(str, arguments)]
+    assert subprocess.run(words, timeout=300).returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_the_consensus_is_that_of_the_file_as_a_whole(csv, shards, tmp_path, suffix, capsys):
+    assert run("moments", *sorted(shards.glob("*.parquet")), "-o", tmp_path / "moments.npz", "--jobs", 2) == 0
+    options = ("--moments", tmp_path / "moments.npz", "--method", "RobSymNMF-EM")
+    assert run("aggregate", shards, *options, "-o", tmp_path / f"streamed.{suffix}") == 0
+    assert "300 tasks, 8 workers, 2 classes" in capsys.readouterr().out
+    assert run("aggregate", csv, "--method", "RobSymNMF-EM", "-o", tmp_path / "whole.csv") == 0
+    read = {"csv": pd.read_csv, "parquet": pd.read_parquet}[suffix]
+    streamed, whole = read(tmp_path / f"streamed.{suffix}"), pd.read_csv(tmp_path / "whole.csv")
+    assert list(streamed["task"]) == list(whole["task"]) and list(streamed["label"]) == list(whole["label"])
+    assert np.allclose(streamed["probability"], whole["probability"], atol=2e-6)
+    assert list(streamed["n_labels"]) == list(whole["n_labels"])
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"labels.csv", "shards", "moments.npz", f"streamed.{suffix}", "whole.csv"}
+
+
+def test_killed_counting_goes_on_with_the_shards_that_were_not_finished(shards, tmp_path, monkeypatch):
+    out = tmp_path / "moments.npz"
+    patch = """
+from cofactor.crowd.moments import CrowdMoments
+save, done = CrowdMoments.save, []
+def dies(self, path, **more):
+    if len(done) == 2:
+        path.write_bytes(b"half")
+        os.kill(os.getpid(), signal.SIGKILL)
+    done.append(save(self, path, **more))
+CrowdMoments.save = dies
+"""
+    run_until_killed(patch, "moments", shards, "-o", out)
+    assert not out.exists()
+    read, original = [], LabelShards.read
+    monkeypatch.setattr(LabelShards, "read", lambda self, path: read.append(path.name) or original(self, path))
+    assert run("moments", shards, "-o", out) == 0
+    assert read == ["shard-002.parquet", "shard-003.parquet", "shard-004.parquet"]
+    assert run("moments", shards, "-o", tmp_path / "again.npz") == 0
+    with np.load(out) as resumed, np.load(tmp_path / "again.npz") as again:
+        assert all(np.array_equal(resumed[name], again[name]) for name in again.files)
+    assert {path.name for path in tmp_path.iterdir()} == {"labels.csv", "shards", "moments.npz", "again.npz"}
+
+
+def test_killed_sharding_leaves_no_half_folder_and_can_be_run_again(csv, tmp_path):
+    patch = """
+from cofactor.crowd import sharding
+check, done = sharding._check_conflicts, []
+def dies(*arguments):
+    if len(done) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    done.append(check(*arguments))
+sharding._check_conflicts = dies
+"""
+    run_until_killed(patch, "shard", csv, "-o", tmp_path / "shards", "--shards", 5)
+    assert not (tmp_path / "shards").exists()
+    assert run("shard", csv, "-o", tmp_path / "shards", "--shards", 5) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"labels.csv", "shards"}
+
+
+def test_a_folder_of_shards_is_replaced_by_force_only_and_nothing_else_is(csv, shards, tmp_path, capsys):
+    assert run("shard", csv, "-o", shards) == 1
+    assert "--force" in capsys.readouterr().err
+    assert run("shard", csv, "-o", shards, "--force", "--shards", 2) == 0
+    assert len(list(shards.glob("*.parquet"))) == 2
+    (shards / "notes.txt").write_text("precious")
+    assert run("shard", csv, "-o", shards, "--force") == 1
+    assert run("shard", csv, "-o", csv, "--force") == 1
+    assert capsys.readouterr().err.count("holds other things than shards") == 2
+    assert run("shard", csv, "-o", tmp_path / "nowhere" / "shards") == 1
+    assert "no folder" in capsys.readouterr().err
+
+
+def test_labels_that_are_to_be_replaced_by_their_own_shards_stay(shards, capsys):
+    assert run("shard", *sorted(shards.glob("*.parquet")), "-o", shards, "--force") == 1
+    assert "one of the inputs" in capsys.readouterr().err
+    assert len(list(shards.glob("*.parquet"))) == 5
+
+
+def test_ungrouped_files_are_refused(csv, tmp_path, capsys):
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    pd.read_csv(csv).to_parquet(folder / "labels.parquet")
+    assert run("moments", folder, "-o", tmp_path / "moments.npz") == 1
+    assert "cofactor shard" in capsys.readouterr().err
+    assert {path.name for path in tmp_path.iterdir()} == {"labels.csv", "raw"}
+
+
+def test_outputs_are_kept_and_options_that_do_not_go_together_refused(csv, shards, tmp_path, capsys):
+    out = tmp_path / "moments.npz"
+    out.write_text("precious")
+    assert run("moments", shards, "-o", out) == 1
+    assert out.read_text() == "precious" and "--force" in capsys.readouterr().err
+    assert run("aggregate", shards, "--moments", out) == 1
+    assert "is no file of moments" in capsys.readouterr().err
+    assert run("aggregate", csv, csv) == 1
+    assert "need --moments" in capsys.readouterr().err
+    assert run("moments", shards, "-o", out, "--force") == 0
+    assert run("aggregate", shards, "--moments", out, "--truth", csv) == 1
+    assert "--truth does not go with --moments" in capsys.readouterr().err
+    assert run("aggregate", shards, "--moments", out, "--method", "MultiStart-EM") == 1
+    assert "needs all labels at once" in capsys.readouterr().err
+
+
+def test_without_duckdb_the_way_out_is_named(csv, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    assert run("shard", csv, "-o", tmp_path / "shards") == 1
+    assert "cofactor[scale]" in capsys.readouterr().err
+    assert {path.name for path in tmp_path.iterdir()} == {"labels.csv"}
