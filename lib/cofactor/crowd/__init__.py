@@ -5,6 +5,9 @@ from functools import partial
 
 from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNMF
 from cofactor.crowd.base import Aggregator, error_rate, vote_shares, worker_accuracy
+from cofactor.crowd.baselines.binary import KOS, EigenRatio, GhoshSVD
+from cofactor.crowd.baselines.coupled import CNMF, TensorADMM
+from cofactor.crowd.baselines.multispa import MultiSPA
 from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import diagnose
@@ -24,19 +27,37 @@ METHODS: dict[str, Callable[..., Aggregator]] = {
     "SymNMF(no imputation)": SymNMF,
     "SymNMF(no imputation)-EM": partial(SymNMF, em=True),
     "MultiStart-EM": MultiStartEM,
+    "MultiSPA": MultiSPA,
+    "MultiSPA-EM": partial(MultiSPA, em=True),
+    "CNMF": CNMF,
+    "CNMF-EM": partial(CNMF, em=True),
+    "TensorADMM": TensorADMM,
+    "TensorADMM-EM": partial(TensorADMM, em=True),
+    "KOS": KOS,
+    "GhoshSVD": GhoshSVD,
+    "EigenRatio": EigenRatio,
+    "KOS(ordinal)": partial(KOS, multiclass="ordinal"),
+    "GhoshSVD(ordinal)": partial(GhoshSVD, multiclass="ordinal"),
+    "EigenRatio(ordinal)": partial(EigenRatio, multiclass="ordinal"),
 }
 
 __all__ = [
+    "CNMF",
+    "KOS",
     "METHODS",
     "Aggregator",
     "Cooccurrences",
     "CrowdLabels",
     "DawidSkene",
     "DesSymNMF",
+    "EigenRatio",
+    "GhoshSVD",
     "MajorityVote",
+    "MultiSPA",
     "MultiStartEM",
     "RobSymNMF",
     "SymNMF",
+    "TensorADMM",
     "designated_imputation",
     "diagnose",
     "error_rate",
