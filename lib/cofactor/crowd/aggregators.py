@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
+from cofactor.crowd import paper_protocol as released
 from cofactor.crowd.base import Aggregator, Floats, name_classes, refine
 from cofactor.crowd.baselines.voting import MajorityVote
 from cofactor.crowd.cooccurrence import Cooccurrences
@@ -41,6 +42,10 @@ class SymNMF(Aggregator):
         Refine by expectation-maximisation.
     random_state, verbose
         See `Aggregator`; the method is deterministic.
+    paper_protocol : bool or {"real", "uci", "synthetic"}
+        Take the released code's choices instead of this kit's, see `cofactor.crowd.paper_protocol`: for comparison
+        with the printed tables, not for use. `random_state` then matters, `min_common` is 1 unless given (the paper
+        seems to have used 6 on Dog and 2 on TREC), and data that cannot be identified only gets a `DataWarning`.
 
     Raises (in `fit`)
     -----------------
@@ -58,23 +63,50 @@ class SymNMF(Aggregator):
         em: bool = False,
         random_state: int | None = None,
         verbose: bool = False,
+        paper_protocol: released.Which = False,
     ) -> None:
         super().__init__(em=em, random_state=random_state, verbose=verbose)
         self.min_common = min_common
+        self.paper_protocol = paper_protocol
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         model, result = self.estimate_from(CrowdMoments.of(labels))
+        if self.paper_protocol and released.protocol_of(self.paper_protocol).align:
+            return model, result
         return name_classes(model, labels), result
+
+    def _refine(self, model: LatentClassModel, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
+        if self.paper_protocol:
+            return released.ten_rounds(model, labels, self.verbose)
+        return super()._refine(model, labels)
 
     def estimate_from(self, moments: CrowdMoments) -> tuple[LatentClassModel, Result]:
         """Estimate the model from sums over tasks alone; which hidden class is which label is not settled yet."""
         _require_used_classes(moments)
+        if self.paper_protocol:
+            return self._estimate_as_released(moments, released.protocol_of(self.paper_protocol))
         cooc = Cooccurrences.from_moments(moments.pairs, self.min_common)
         cooc.require_identifiable(moments.workers)
         informative = _informative(cooc, moments.workers)
         U = self._root(moments, cooc) * np.repeat(informative, cooc.n_classes)[:, None]
         H, _, result = symnmf(U, tol=MOVEMENT, verbose=self.verbose)
         return self._model(H, informative), result
+
+    def _estimate_as_released(
+        self, moments: CrowdMoments, protocol: released.Protocol
+    ) -> tuple[LatentClassModel, Result]:
+        cooc = Cooccurrences.from_moments(moments.pairs, 1 if self.min_common is None else self.min_common)
+        _warn_if_unidentifiable(cooc, moments.workers)
+        informative = _informative(cooc, moments.workers)
+        U = self._released_root(cooc, protocol)
+        H, result = released.rotate(U, protocol, self.verbose)
+        return released.read_model(H, informative, protocol, not self._released_prior(protocol)), result
+
+    def _released_root(self, cooc: Cooccurrences, protocol: released.Protocol) -> Floats:
+        return released.singular_root(cooc.sparse(), cooc.n_classes)
+
+    def _released_prior(self, protocol: released.Protocol) -> bool:
+        return protocol.designated_prior
 
     def _root(self, moments: CrowdMoments, cooc: Cooccurrences) -> Floats:
         """Return a (M K, K) square root of the co-occurrence matrix."""
@@ -97,7 +129,8 @@ class _ImputingSymNMF(SymNMF):
 class DesSymNMF(_ImputingSymNMF):
     """SymNMF after designated-annotator imputation, from all linking pairs of annotators at once.
 
-    Parameters as `SymNMF`. Warns where links reach less than 90 % of the blocks. Cost: see `designated_imputation`.
+    Parameters as `SymNMF`; with `paper_protocol`, one pair drawn at random instead. Warns where links reach less than
+    90 % of the blocks. Cost: see `designated_imputation`.
     Source: ICML 2021, Eq. (7)-(8), (12)-(13).
     """
 
@@ -111,6 +144,10 @@ class DesSymNMF(_ImputingSymNMF):
             warnings.warn(message, DataWarning, stacklevel=2)
         return square_root(imputed.X, cooc.n_classes)
 
+    def _released_root(self, cooc: Cooccurrences, protocol: released.Protocol) -> Floats:
+        imputed = released.random_pair_imputation(cooc, np.random.default_rng(self.random_state))
+        return released.singular_root(imputed.X, cooc.n_classes)
+
 
 class RobSymNMF(_ImputingSymNMF):
     """SymNMF after robust imputation: the paper's main method.
@@ -119,7 +156,7 @@ class RobSymNMF(_ImputingSymNMF):
     ----------
     p : float
         1 is the robust criterion; 2 weighs all blocks by their sample size alone ("w=1" in the tables).
-    min_common, em, random_state, verbose
+    min_common, em, random_state, verbose, paper_protocol
         As in `SymNMF`.
 
     Cost: see `robust_imputation`. Source: ICML 2021, Eq. (9)-(13), (17)-(18). The fitted factors U_m are the square
@@ -133,14 +170,24 @@ class RobSymNMF(_ImputingSymNMF):
         em: bool = False,
         random_state: int | None = None,
         verbose: bool = False,
+        paper_protocol: released.Which = False,
     ) -> None:
-        super().__init__(min_common=min_common, em=em, random_state=random_state, verbose=verbose)
+        super().__init__(min_common, em, random_state, verbose, paper_protocol)
         self.p = p
 
     def _root(self, moments: CrowdMoments, cooc: Cooccurrences) -> Floats:
         start = factors_of_model(moments.votes.model(START_COUNT))
         U, _ = robust_imputation(cooc, start, p=self.p, verbose=self.verbose)
         return U.reshape(-1, cooc.n_classes)
+
+    def _released_root(self, cooc: Cooccurrences, protocol: released.Protocol) -> Floats:
+        rng = np.random.default_rng(self.random_state)
+        U, _ = released.projected_gradient_factors(cooc, rng, self.p, protocol, self.verbose)
+        U[cooc.isolated] = 0  # their random start must not turn the rotation
+        return U.reshape(-1, cooc.n_classes)
+
+    def _released_prior(self, protocol: released.Protocol) -> bool:
+        return protocol.robust_prior
 
 
 @dataclass(frozen=True)
@@ -207,6 +254,15 @@ def _require_used_classes(moments: CrowdMoments) -> None:
             f"more classes ({len(moments.classes)}) than the co-occurrences have rank: no label is of class "
             f"{listing(never)}; leave it out, or use MV-EM or MajorityVote"
         )
+
+
+def _warn_if_unidentifiable(cooc: Cooccurrences, workers: Sequence[Any]) -> None:
+    try:
+        cooc.require_identifiable(list(workers))
+    except NotIdentifiableError as refusal:
+        if not cooc.components:
+            raise
+        warnings.warn(f"going on as the released code does, although {refusal}", DataWarning, stacklevel=4)
 
 
 def _informative(cooc: Cooccurrences, workers: Sequence[Any]) -> NDArray[np.bool_]:

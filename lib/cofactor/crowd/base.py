@@ -50,13 +50,16 @@ class Aggregator(BaseEstimator):
         require_labels(labels)
         model, result = self._estimate(labels)
         if self.em:
-            model, result = refine(model, labels, self.verbose)
+            model, result = self._refine(model, labels)
         self.model_, self.result_ = model, result
         self.workers_, self.classes_ = labels.workers, labels.classes
         return self
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         raise NotImplementedError
+
+    def _refine(self, model: LatentClassModel, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
+        return refine(model, labels, self.verbose)
 
     def predict_proba(self, labels: CrowdLabels) -> Floats:
         """Return the (n_tasks, n_classes) posterior of every task; a task without labels gets the prior."""
@@ -116,7 +119,8 @@ class TaskScorer(Aggregator):
         if not same:
             name = type(self).__name__
             raise CofactorError(
-                f"{name} scores only the labels it was fitted on: fit it on these, or use model_.posterior(labels.table)"
+                f"{name} scores only the labels it was fitted on: fit it on these, "
+                "or use model_.posterior(labels.table)"
             )
         return self.posterior_
 

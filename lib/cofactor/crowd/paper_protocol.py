@@ -19,7 +19,7 @@ files are named in the docstrings; nothing is copied from it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -27,7 +27,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import linalg, sparray
 
-from cofactor.core.em import maximization
+from cofactor.core.em import em, maximization
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
@@ -40,7 +40,7 @@ from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.symnmf import DENSE_SIZE
 
 Floats = NDArray[np.float64]
-Which = bool | Literal["real", "synthetic"]
+Which = bool | Literal["real", "uci", "synthetic"]
 
 EPS = float(np.finfo(np.float64).eps)
 RIDGE = 1e-6  # added to the Gram matrix of a least squares start
@@ -65,23 +65,27 @@ class Protocol:
     shift: float  # entries of H are clamped up to this
     floor: float  # smallest entry of a confusion matrix
     align: bool  # order the columns of every annotator separately
+    designated_prior: bool  # DesSymNMF keeps the prior read off H, instead of a uniform one
+    robust_prior: bool  # so does RobSymNMF
 
 
-REAL = Protocol(20, 15, False, False, FILL, 200, 1e-14, 0.0, 1e-3, True)
-SYNTHETIC = Protocol(100, 5, True, True, 0.0, 100, 1e-20, 1e-6, 0.0, False)
+REAL = Protocol(20, 15, False, False, FILL, 200, 1e-14, 0.0, 1e-3, True, False, True)
+UCI = replace(REAL, robust_prior=False)
+SYNTHETIC = Protocol(100, 5, True, True, 0.0, 100, 1e-20, 1e-6, 0.0, False, True, True)
+PROTOCOLS: dict[Which, Protocol] = {True: REAL, "real": REAL, "uci": UCI, "synthetic": SYNTHETIC}
 
 
 def protocol_of(which: Which) -> Protocol:
-    """Return the numbers for real data (True or "real") or for synthetic data ("synthetic").
+    """Return the numbers for crowds (True or "real"), for the tables of classifiers ("uci"), or for "synthetic" data.
 
     Raises `CofactorError` for anything else.
 
     >>> protocol_of(True).iterations, protocol_of("synthetic").iterations
     (200, 100)
     """
-    if which not in (True, "real", "synthetic"):
-        raise CofactorError(f"paper_protocol={which!r}: choose False, True ('real') or 'synthetic'")
-    return SYNTHETIC if which == "synthetic" else REAL
+    if not isinstance(which, bool | str) or which not in PROTOCOLS:
+        raise CofactorError(f"paper_protocol={which!r}: choose False, True (or 'real'), 'uci' or 'synthetic'")
+    return PROTOCOLS[which]
 
 
 # ---- designated annotators: one random pair ----
@@ -287,7 +291,7 @@ def _weight(residual: Floats, p: float, spectral: bool) -> float:
     if p == 2:
         return 1.0
     squared = np.linalg.norm(residual, 2) ** 2 if spectral else (residual**2).sum()
-    return p / 2 * (squared + SMOOTHING) ** ((p - 2) / 2)
+    return float(p / 2 * (squared + SMOOTHING) ** ((p - 2) / 2))
 
 
 @njit(cache=True)
@@ -366,6 +370,14 @@ def align_each(blocks: Floats) -> Floats:
 
 
 # ---- EM ----
+
+
+def ten_rounds(model: LatentClassModel, labels: CrowdLabels, verbose: bool = False) -> tuple[LatentClassModel, Result]:
+    """Run ten rounds of EM from a model, prior included ("-EM"), and leave the naming of classes as it is.
+
+    Cost: O(labels K) per round. Source: `EM_yeredor.m`; deviations from it as in `votes_em`.
+    """
+    return em(labels.table, model, max_iter=ROUNDS, tol=0.0, verbose=verbose)
 
 
 def votes_em(labels: CrowdLabels, verbose: bool = False) -> tuple[LatentClassModel, Result]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
+from cofactor.crowd import paper_protocol as released
 from cofactor.crowd.base import Aggregator, Floats, vote_model, vote_shares
 from cofactor.crowd.labels import CrowdLabels
 
@@ -42,11 +43,20 @@ class DawidSkene(Aggregator):
 
     Cost: O(labels K) per round. Source: Dawid and Skene, 1979. Deviations from the code released with the ICML 2021
     paper: the prior is estimated, posteriors are computed in the log domain (there, one task without a label turns
-    everything to NaN), and rounds go on until the likelihood settles instead of ten.
+    everything to NaN), and rounds go on until the likelihood settles instead of ten. With `paper_protocol`, the prior
+    stays uniform and there are ten rounds, see `cofactor.crowd.paper_protocol.votes_em`.
     """
 
-    def __init__(self, random_state: int | None = None, verbose: bool = False) -> None:
+    def __init__(
+        self, random_state: int | None = None, verbose: bool = False, paper_protocol: released.Which = False
+    ) -> None:
         super().__init__(em=True, random_state=random_state, verbose=verbose)
+        self.paper_protocol = paper_protocol
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         return vote_model(labels), START
+
+    def _refine(self, model: LatentClassModel, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
+        if self.paper_protocol:
+            return released.votes_em(labels, self.verbose)
+        return super()._refine(model, labels)
