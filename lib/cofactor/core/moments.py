@@ -76,9 +76,9 @@ class PairwiseMoments:
     @classmethod
     def from_arrays(cls, *parts: Mapping[str, NDArray[Any]]) -> PairwiseMoments:
         """Build moments from what `arrays` returned; of several parts, their sum (cheaper than adding moments)."""
-        upper = reduce(add, map(_upper, parts))
         if any(not np.array_equal(part["sizes"], parts[0]["sizes"]) for part in parts):
             raise CofactorError("only moments of the same variables can be merged: alphabet sizes differ")
+        upper = reduce(add, map(_upper, parts))
         singles = np.sum([part["singles"].astype(np.int64) for part in parts], axis=0)
         n_rows = sum(int(part["n_rows"]) for part in parts)
         return cls((upper + upper.T).tocsr(), singles, parts[0]["sizes"], n_rows)
