@@ -30,6 +30,7 @@ from cofactor.core.files import whole_file
 from cofactor.experiments.experiment import Experiment, Measurement, Run, Task, tasks_of
 
 PACKAGE = Path(__file__).resolve().parents[1]
+PATIENCE = "20s"  # for the scheduler of a cluster to answer
 SHARED_CODE = ("simulate.py", "data", "experiments/experiment.py", "experiments/runner.py")
 
 
@@ -133,7 +134,7 @@ def _backend(jobs: int, scheduler: str | None) -> Iterator[None]:
     except ImportError:
         raise CofactorError("a cluster needs Dask: pip install 'cofactor[scale]'") from None
     try:
-        client: Any = distributed.Client(scheduler, timeout="20s")  # type: ignore[no-untyped-call]
+        client: Any = distributed.Client(scheduler, timeout=PATIENCE)  # type: ignore[no-untyped-call]
     except (OSError, TimeoutError, ValueError) as error:
         raise CofactorError(f"no Dask scheduler at {scheduler}: {error}") from None
     with client, parallel_config(backend="dask"):

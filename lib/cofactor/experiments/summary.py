@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from cofactor.experiments.experiment import PAPER_PROTOCOL, Experiment
+from cofactor.experiments.experiment import Experiment
 from cofactor.experiments.published import published
 from cofactor.experiments.runner import Outcome
 
@@ -115,7 +115,7 @@ def _centre_and_spread(values: np.ndarray, centre: str) -> tuple[float, float]:
 
 def _fact(facts: pd.DataFrame, setting: str, method: str, metric: str) -> tuple[float, float]:
     """The published value and spread; times may be printed once for all settings."""
-    name = method.removesuffix(PAPER_PROTOCOL)
+    name = method.split(" (")[0]  # variants such as "MV-EM (paper protocol)" compare with the printed method
     for column in (setting, "all"):
         rows = facts[(facts["setting"] == column) & (facts["method"] == name) & (facts["metric"] == metric)]
         if len(rows):
@@ -147,7 +147,8 @@ def as_text(experiment: Experiment, summary: pd.DataFrame) -> str:
     """Write the table as it is printed: one block per setting, one line per method, then the reasons."""
     blocks = [_block(experiment, str(setting), rows) for setting, rows in summary.groupby("setting", sort=False)]
     noted = summary[summary["note"] != ""]
-    reasons = [f"  {setting}, {method}: {note}" for setting, method, note in noted[["setting", "method", "note"]].values]
+    columns = (noted["setting"], noted["method"], noted["note"])
+    reasons = [f"  {setting}, {method}: {note}" for setting, method, note in zip(*columns, strict=True)]
     why = ["why:", *dict.fromkeys(reasons)] if reasons else []
     return "\n".join([f"{experiment.title} ({experiment.source})", *blocks, *why])
 

@@ -1,0 +1,136 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from cofactor import CofactorError
+from cofactor.experiments import summary
+from cofactor.experiments.experiment import PAPER_PROTOCOL, Measurement, Task, measure
+from cofactor.experiments.published import published
+from cofactor.experiments.runner import Outcome
+from tests.experiments.toy import toy
+
+FACTS = pd.DataFrame(
+    [
+        ("small", "Sum", "error", 10.0, np.nan),
+        ("small", "Largest", "error", 10.0, 3.0),
+        ("all", "Sum", "seconds", 7.0, np.nan),
+        ("large", "Elsewhere", "error", 1.0, np.nan),
+        ("large", "Sum", "error", np.nan, np.nan),
+    ],
+    columns=["setting", "method", "metric", "value", "spread"],
+)
+
+
+def outcomes(**values):
+    """Outcomes on the small set: method -> values over trials."""
+    trials = max(len(found) for found in values.values())
+    return [
+        Outcome(
+            Task("toy", "small", t),
+            "code",
+            1.0,
+            tuple(Measurement(name, "error", found[t], seconds=t) for name, found in values.items() if t < len(found)),
+        )
+        for t in range(trials)
+    ]
+
+
+@pytest.fixture
+def table(monkeypatch):
+    monkeypatch.setattr(summary, "published", lambda name: FACTS)
+
+    def summarised(experiment=None, **values):
+        return summary.summarise(experiment or toy(), outcomes(**values)).set_index(["setting", "method"])
+
+    return summarised
+
+
+def test_mean_spread_and_difference(table):
+    row = table(Sum=[11.0, 13.0, 15.0]).loc[("small", "Sum")]
+    assert (row["ours"], row["spread"], row["trials"], row["difference"]) == (13.0, 2.0, 3, 3.0)
+    assert (row["verdict"], row["seconds"], row["published_seconds"]) == ("worse", 1.0, 7.0)
+
+
+def test_median_where_the_paper_takes_it(table):
+    assert table(toy(centre="median"), Sum=[1.0, 2.0, 30.0]).loc[("small", "Sum"), "ours"] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("method", "values", "verdict"),
+    [
+        ("Sum", [8.0, 12.0], "within spread"),  # our own spread
+        ("Largest", [12.9], "within spread"),  # the published one
+        ("Largest", [13.1], "worse"),
+        ("Sum", [9.9], "better"),
+    ],
+)
+def test_verdict_takes_the_larger_spread(table, method, values, verdict):
+    assert table(**{method: values}).loc[("small", method), "verdict"] == verdict
+
+
+def test_on_a_fixed_data_set_one_task_is_no_difference(table):
+    fixed = toy(granularity={"small": 100})
+    assert table(fixed, Sum=[11.0]).loc[("small", "Sum"), "verdict"] == "within spread"
+    assert table(fixed, Sum=[11.1]).loc[("small", "Sum"), "verdict"] == "worse"
+
+
+def test_variants_compare_with_the_printed_method(table):
+    found = table(**{"Sum" + PAPER_PROTOCOL: [10.0], "Sum(2)": [10.0]})
+    assert found.loc[("small", "Sum" + PAPER_PROTOCOL), "published"] == 10.0
+    assert np.isnan(found.loc[("small", "Sum(2)"), "published"])
+
+
+def test_published_rows_without_a_value_of_ours_are_kept(table):
+    row = table(Sum=[10.0]).loc[("large", "Elsewhere")]
+    assert (row["verdict"], row["trials"]) == ("no value", 0)
+    assert table(Sum=[10.0]).loc[("large", "Sum"), "verdict"] == ""  # printed as N/A
+
+
+def test_a_failure_in_one_trial_does_not_hide_the_others(table, monkeypatch):
+    monkeypatch.setattr(summary, "published", lambda name: FACTS)
+    found = [
+        *outcomes(Sum=[10.0]),
+        Outcome(Task("toy", "small", 1), "code", 1.0, (Measurement("Sum", "", None, 0.0, "no"),)),
+    ]
+    row = summary.summarise(toy(), found).set_index(["setting", "method"]).loc[("small", "Sum")]
+    assert (row["trials"], row["failed"], row["ours"]) == (1, 1, 10.0)
+
+
+def test_text_shows_everything_once(table):
+    experiment = toy(notes={("", "Sum"): "because", ("small", "Largest"): "therefore"})
+    frame = table(experiment, Sum=[11.0], Largest=[10.0]).reset_index()
+    text = summary.as_text(experiment, frame)
+    assert text.count("because") == 2 and text.count("therefore") == 1  # one line for each setting it is about
+    assert "small set" in text and "+1.00" in text and "nan" not in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [((12.3456, 0.5, 3), "12.35 ± 0.5"), ((12.3456, 0.0, 1), "12.35"), ((0.00123, np.nan), "0.0012"), ((np.nan,), "-")],
+)
+def test_numbers_are_short(arguments, text):
+    assert summary.number(*arguments) == text
+
+
+def test_measure_records_warnings_refusals_and_crashes():
+    def warns():
+        import warnings
+
+        warnings.warn("thin data", UserWarning, stacklevel=1)
+        return {"error": 1.0}
+
+    def refuses():
+        raise CofactorError("too few")
+
+    def crashes():
+        raise ZeroDivisionError("oops")
+
+    assert measure("A", warns)[0].note == "thin data"
+    assert (measure("B", refuses)[0].value, measure("B", refuses)[0].error) == (None, "too few")
+    assert measure("C", crashes)[0].error == "ZeroDivisionError: oops"
+
+
+def test_an_unknown_published_table_is_an_error_that_lists_the_known():
+    with pytest.raises(CofactorError, match=r"no published table 'crowd_table8'; there are crowd_table1"):
+        published("crowd_table8")
+    assert published("").empty
