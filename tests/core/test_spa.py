@@ -87,7 +87,7 @@ def test_ties_go_to_the_longer_original_column_then_to_the_lower_index():
     tied[2, 2] = 1e-4  # column 2 is longer than 1 and 3 by far less than a tie
     assert spa(tied, 2).tolist() == [0, 2]
     assert spa(np.eye(4)[:, [2, 1, 0]], 3).tolist() == [0, 1, 2]
-    leaning = np.array([[5.0, 0, 2], [0, 1, 1]])  # equal residuals after column 0
+    leaning = np.array([[5.0, 0, 2], [0, 1 + 1e-9, 1]])  # residuals after column 0 equal but for rounding
     assert spa(leaning, 2).tolist() == [0, 2]
 
 
