@@ -9,7 +9,7 @@ import cofactor as cf
 from cofactor import simulate
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.crowd import METHODS
+from cofactor.crowd import METHODS, NEED_FEATURES
 from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNMF
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
@@ -17,7 +17,8 @@ from cofactor.crowd.labels import CrowdLabels
 from tests.oracles.generators import permutations_of, recorded, relabel, skilled_crowd, triples
 
 FAMILY = [name for name in METHODS if "SymNMF" in name]
-ANY_K = [name for name in METHODS if not name.startswith(("KOS", "GhoshSVD", "EigenRatio"))]  # see test_binary
+ELSEWHERE = ("KOS", "GhoshSVD", "EigenRatio", *NEED_FEATURES)  # see test_binary, test_deep
+ANY_K = [name for name in METHODS if not name.startswith(ELSEWHERE)]
 CLASSES = [MajorityVote, DawidSkene, SymNMF, DesSymNMF, RobSymNMF, MultiStartEM]
 
 

@@ -7,6 +7,7 @@ from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNM
 from cofactor.crowd.base import Aggregator, error_rate, vote_shares, worker_accuracy
 from cofactor.crowd.baselines.binary import KOS, EigenRatio, GhoshSVD
 from cofactor.crowd.baselines.coupled import CNMF, TensorADMM
+from cofactor.crowd.baselines.deep import CrowdLayer, DeepMajorityVote
 from cofactor.crowd.baselines.multispa import MultiSPA
 from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
 from cofactor.crowd.cooccurrence import Cooccurrences
@@ -39,16 +40,22 @@ METHODS: dict[str, Callable[..., Aggregator]] = {
     "KOS(ordinal)": partial(KOS, multiclass="ordinal"),
     "GhoshSVD(ordinal)": partial(GhoshSVD, multiclass="ordinal"),
     "EigenRatio(ordinal)": partial(EigenRatio, multiclass="ordinal"),
+    "CrowdLayer": CrowdLayer,
+    "DL-MV": DeepMajorityVote,
 }
+NEED_FEATURES = ("CrowdLayer", "DL-MV")  # fit(labels, features); all others need labels only
 
 __all__ = [
     "CNMF",
     "KOS",
     "METHODS",
+    "NEED_FEATURES",
     "Aggregator",
     "Cooccurrences",
     "CrowdLabels",
+    "CrowdLayer",
     "DawidSkene",
+    "DeepMajorityVote",
     "DesSymNMF",
     "EigenRatio",
     "GhoshSVD",
