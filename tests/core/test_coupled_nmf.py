@@ -1,0 +1,205 @@
+"""Coupled NMF: exact from exact moments, never uphill, the slow version, and what is not observed does not count."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from cofactor.core import coupled_nmf as module
+from cofactor.core.alignment import mse
+from cofactor.core.coupled_nmf import _evidence, _weighted_pairs, coupled_nmf
+from cofactor.core.errors import CofactorError, ConvergenceWarning, NotIdentifiableError
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.mirror_descent import Mirror
+from cofactor.core.moments import pairwise_moments
+from cofactor.core.tables import CategoricalTable
+from tests.oracles.coupled import coupled_objective, exact_pairs, mirror_cost, mirror_pass, mm_step, pair_blocks
+from tests.oracles.generators import laws, random_codes, random_model, recorded, seeds
+
+SIZES = (2, 3, 4, 2)
+PMF = Mirror(200, 50, 0.1, 0.3, 1e-4, 1e-5, 1e-6)
+
+
+def problem(seed, missing=0.4, n_classes=3, sizes=SIZES):
+    codes = random_codes(seed, 30, sizes, missing)
+    return codes, pairwise_moments(CategoricalTable(codes, sizes)), random_model(seed + 1, n_classes, sizes)
+
+
+def weights_of(pairs, kind):
+    return {pair: n if kind == "count" else 1.0 for pair, (_, n) in pairs.items()}
+
+
+def skilled(seed=0, sizes=(3,) * 6):
+    """Return a model in which the first two variables tell the classes apart, and a start that is not it.
+
+    Without such specialists second moments do not identify a model, exact or not.
+    """
+    rng = np.random.default_rng(seed)
+    A = [np.eye(size, 3) for size in sizes[:2]] + [rng.dirichlet(np.ones(size), 3).T for size in sizes[2:]]
+    start = [0.3 * np.eye(size, 3) + 0.7 / size for size in sizes]
+    return LatentClassModel([0.2, 0.3, 0.5], A), LatentClassModel(np.ones(3) / 3, [B / B.sum(axis=0) for B in start])
+
+
+def fit(*arguments, **named):
+    return recorded(coupled_nmf, *arguments, **named)[0]
+
+
+# ---- the slow version ----
+
+
+@pytest.mark.parametrize("share", [0.0, 2.0], ids=["dense", "sparse"])
+@pytest.mark.parametrize("kind", ["count", "equal"])
+@given(seed=seeds)
+@laws
+def test_a_step_and_its_objective_equal_the_slow_version(kind, share, seed):
+    codes, moments, model = problem(seed)
+    pairs = pair_blocks(codes, SIZES)
+    w = weights_of(pairs, kind)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "DENSE", share)
+        evidence = _evidence(moments, _weighted_pairs(moments, kind))
+    cost, (A, prior) = evidence.step((model.stacked, model.prior))
+    slow_prior, slow_A = mm_step(pairs, model.prior, model.conditionals, w)
+    assert np.isclose(cost, coupled_objective(pairs, model, w))
+    assert np.allclose(prior, slow_prior) and np.allclose(A, np.vstack(slow_A))
+
+
+@pytest.mark.parametrize("settings", [Mirror(), Mirror(inner=1), PMF._replace(inner=6, inner_prior=4)])
+@pytest.mark.parametrize("kind", ["count", "equal"])
+def test_passes_of_mirror_descent_equal_the_slow_version(kind, settings):
+    codes, moments, model = problem(3)
+    pairs = pair_blocks(codes, SIZES)
+    w = weights_of(pairs, kind)
+    found, result = fit(moments, model, "mirror", kind, max_iter=2, tol=0, floor=1e-9, mirror=settings)
+    prior, A = model.prior, model.conditionals
+    for iteration in range(2):
+        prior, A = mirror_pass(pairs, prior, A, w, settings)
+        assert np.isclose(result.objective[iteration], mirror_cost(pairs, prior, A, w, settings.clip))
+    assert np.allclose(found.prior, prior) and np.allclose(found.stacked, np.vstack(A))
+
+
+def test_every_inner_step_starts_from_the_last_one():
+    """Three steps on a copy of the start would be one step."""
+    _, moments, model = problem(3)
+    one, three = (fit(moments, model, "mirror", max_iter=1, mirror=Mirror(inner=inner))[1] for inner in (1, 3))
+    assert three.objective[0] < one.objective[0]
+
+
+# ---- laws ----
+
+
+@pytest.mark.parametrize("solver", ["mm", "mirror"])
+@given(seed=seeds)
+@laws
+def test_the_objective_never_rises(solver, seed):
+    _, moments, model = problem(seed)
+    _, result = fit(moments, model, solver, max_iter=40, tol=0)
+    assert len(result.objective) > 1
+    assert np.all(np.diff(result.objective) <= 1e-9 * (1 + result.objective[0]))
+
+
+@pytest.mark.parametrize("sizes", [(3,) * 6, (3, 4, 2, 3, 5, 2)])
+def test_recovers_a_model_from_its_exact_moments(sizes):
+    truth, start = skilled(0, sizes)
+    found, result = coupled_nmf(exact_pairs(truth), start, max_iter=20_000, tol=1e-13)
+    assert result.objective[-1] < 1e-10
+    assert mse(truth, found) < 1e-8
+
+
+def test_mirror_descent_gets_near_a_model_from_its_exact_moments():
+    truth, start = skilled(0)
+    found, _ = fit(exact_pairs(truth), start, "mirror", max_iter=500, mirror=PMF)
+    assert mse(truth, found) < 1e-3
+
+
+def test_both_solvers_reach_the_same_objective():
+    truth, start = skilled(1)
+    moments = pairwise_moments(truth.sample(5000, random_state=0)[0])
+    best = coupled_nmf(moments, start)[1].objective[-1]
+    mirror = fit(moments, start, "mirror", max_iter=200, mirror=PMF)[1].objective[-1]
+    assert np.isclose(best, mirror, rtol=0.01)
+
+
+@pytest.mark.parametrize("solver", ["mm", "mirror"])
+def test_pairs_that_are_not_observed_do_not_count_as_zero(solver):
+    truth, _ = skilled(2)
+    ring = [(m, j) for m in range(6) for j in range(m + 1, 6) if (m, j) not in {(0, 1), (2, 4)}]
+    moments = exact_pairs(truth, ring)
+    found, result = fit(moments, truth, solver, max_iter=50, tol=0, floor=0.0)
+    assert result.objective[-1] < 1e-8  # the truth fits all that was observed
+    assert mse(truth, found) < 1e-6
+
+
+@pytest.mark.parametrize("solver", ["mm", "mirror"])
+def test_a_weight_of_zero_masks_a_pair(solver):
+    codes, moments, model = problem(5, missing=0.2)
+    w = np.ones((4, 4))
+    w[1, 3] = w[3, 1] = 0
+    without = codes.copy()
+    both = (codes[:, 1] >= 0) & (codes[:, 3] >= 0)
+    masked = fit(moments, model, solver, w, max_iter=5)
+    assert both.any() and not np.allclose(
+        masked[0].stacked, fit(moments, model, solver, "equal", max_iter=5)[0].stacked
+    )
+    pairs = {pair: block for pair, block in pair_blocks(without, SIZES).items() if pair != (1, 3)}
+    if solver == "mm":
+        assert np.isclose(masked[1].objective[-1], coupled_objective(pairs, masked[0], weights_of(pairs, "equal")))
+
+
+@pytest.mark.parametrize("solver", ["mm", "mirror"])
+def test_a_variable_without_pairs_keeps_its_place(solver):
+    codes, _, model = problem(6)
+    codes[:, 1] = -1
+    found, _ = fit(pairwise_moments(CategoricalTable(codes, SIZES)), model, solver, max_iter=5)
+    assert np.array_equal(found.conditionals[1], np.full((3, 3), 1 / 3))
+    assert np.isfinite(found.stacked).all() and np.allclose(found.conditionals[2].sum(axis=0), 1)
+
+
+@pytest.mark.parametrize("solver", ["mm", "mirror"])
+def test_more_classes_than_values_and_a_single_value(solver):
+    _, moments, model = problem(7, n_classes=6, sizes=(2, 1, 3))
+    found, result = fit(moments, model, solver, max_iter=20)
+    assert np.isfinite(result.objective).all() and np.isfinite(found.stacked).all()
+    assert np.allclose(found.conditionals[1], 1)
+
+
+def test_the_order_of_variables_and_classes_does_not_matter():
+    codes, moments, model = problem(8)
+    order, classes = [2, 0, 3, 1], [1, 2, 0]
+    table = CategoricalTable(codes[:, order], np.array(SIZES)[order])
+    moved = LatentClassModel(model.prior[classes], [model.conditionals[n][:, classes] for n in order])
+    found, other = fit(moments, model, max_iter=20)[0], fit(pairwise_moments(table), moved, max_iter=20)[0]
+    for place, n in enumerate(order):
+        assert np.allclose(other.conditionals[place], found.conditionals[n][:, classes])
+
+
+# ---- what is refused, what is said ----
+
+
+def test_says_so_when_the_limit_comes_first():
+    _, moments, model = problem(0)
+    with pytest.warns(ConvergenceWarning, match="coupled NMF: iteration limit 2"):
+        assert not coupled_nmf(moments, model, max_iter=2)[1].converged
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        (dict(solver="adam"), "choose 'mm' or 'mirror'"),
+        (dict(weights="n"), "choose 'count', 'equal'"),
+        (dict(weights=np.ones((2, 2))), r"shape \(2, 2\).*4 variables"),
+        (dict(weights=np.triu(np.ones((4, 4)))), r"symmetric; not so for pairs \(0, 1\)"),
+    ],
+)
+def test_refuses_what_it_cannot_use(named, message):
+    _, moments, model = problem(0)
+    with pytest.raises(CofactorError, match=message):
+        coupled_nmf(moments, model, **named)
+
+
+def test_refuses_a_start_of_other_variables_and_moments_without_pairs():
+    codes, moments, _ = problem(0)
+    with pytest.raises(CofactorError, match="4 variables with 11 values in all, the start of 3 with 9"):
+        coupled_nmf(moments, random_model(0))
+    codes[:, 1:] = -1
+    with pytest.raises(NotIdentifiableError, match="no two variables were observed together"):
+        coupled_nmf(pairwise_moments(CategoricalTable(codes, SIZES)), random_model(0, 3, SIZES))

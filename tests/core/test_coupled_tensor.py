@@ -1,0 +1,186 @@
+"""Third moments and their coupled fit: the slow version, exact from exact moments, masks, and the limit of memory."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from cofactor.core import triple_moments as module
+from cofactor.core.alignment import mse
+from cofactor.core.coupled_tensor import _block_problem, _Data, coupled_tensor
+from cofactor.core.errors import CofactorError, ConvergenceWarning, NotIdentifiableError
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.moments import pairwise_moments
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.triple_moments import triple_moments
+from tests.oracles.coupled import exact_pairs, exact_triples, least_squares, pair_blocks, triple_blocks
+from tests.oracles.generators import laws, random_codes, random_model, recorded, seeds
+
+SIZES = (2, 3, 4, 2)
+
+
+def problem(seed, missing=0.3):
+    codes = random_codes(seed, 30, SIZES, missing)
+    return codes, CategoricalTable(codes, SIZES), random_model(seed + 1, 3, SIZES)
+
+
+def frequencies(codes):
+    return [(n, np.mean(codes[codes[:, n] >= 0, n, None] == np.arange(size), axis=0)) for n, size in enumerate(SIZES)]
+
+
+def separated(seed=0, n_variables=6):
+    """Return a model whose variables each say much about a hidden class of three, and a start that is not it."""
+    rng = np.random.default_rng(seed)
+    A = 0.6 * np.eye(3) + 0.4 * rng.dirichlet(np.ones(3), (n_variables, 3)).transpose(0, 2, 1)
+    start = np.full((n_variables, 3, 3), 0.7 / 3) + 0.3 * np.eye(3)
+    return LatentClassModel([0.2, 0.3, 0.5], list(A)), LatentClassModel(np.ones(3) / 3, list(start))
+
+
+def fit(*arguments, **named):
+    return recorded(coupled_tensor, *arguments, **named)[0]
+
+
+# ---- the moments ----
+
+
+@pytest.mark.parametrize("dense_cells", [0, 10**6], ids=["sorted", "dense"])
+@given(seed=seeds)
+@laws
+def test_counts_equal_the_slow_version(dense_cells, seed):
+    codes, table, _ = problem(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "DENSE_CELLS", dense_cells)
+        patch.setattr(module, "BATCH", 10)
+        moments = triple_moments(table)
+    V, first = sum(SIZES), np.cumsum(SIZES) - SIZES
+    found = dict(zip(moments.keys.tolist(), moments.counts.tolist(), strict=True))
+    slow = triple_blocks(codes, SIZES)
+    for (j, k, l), (X, n) in slow.items():
+        for (a, b, c), share in np.ndenumerate(X):
+            key = ((first[j] + a) * V + first[k] + b) * V + first[l] + c
+            assert found.pop(int(key), 0) == round(share * n)
+    assert not found and np.all(np.diff(moments.keys) > 0)
+    which, _, n = moments.triples
+    assert {tuple(t): m for t, m in zip(which.T.tolist(), n, strict=True)} == {t: m for t, (_, m) in slow.items()}
+
+
+def test_moments_of_parts_add_up():
+    _, table, _ = problem(0)
+    parts = [triple_moments(part) for part in table.chunks(7)]
+    whole, merged = triple_moments(table), sum(parts[1:], parts[0])
+    assert np.array_equal(merged.keys, whole.keys) and np.array_equal(merged.counts, whole.counts)
+
+
+def test_refuses_to_merge_other_variables():
+    with pytest.raises(CofactorError, match="4 variables with 11 values against 3 with 9"):
+        triple_moments(problem(0)[1]) + triple_moments(CategoricalTable([[0, 0, 0]], [2, 3, 4]))
+
+
+def test_says_how_much_memory_it_would_take():
+    long = CategoricalTable(np.zeros((20, 1000), dtype=int), np.full(1000, 10))
+    with pytest.raises(CofactorError, match=r"third moments of 1000 variables would take 53\.2 GB"):
+        triple_moments(long)
+    short = CategoricalTable(np.zeros((1, 100), dtype=int), np.full(100, 10))  # 161,700 triples of entries
+    assert triple_moments(short, most_bytes=161_700 * 16).counts.sum() == 161_700
+    with pytest.raises(CofactorError, match="would take"):
+        triple_moments(short, most_bytes=161_700 * 16 - 1)
+
+
+# ---- the objective ----
+
+
+@pytest.mark.parametrize("lower", [False, True], ids=["third", "all orders"])
+@given(seed=seeds)
+@laws
+def test_objective_and_its_pieces_equal_the_slow_version(lower, seed):
+    codes, table, model = problem(seed)
+    data = _Data.of(triple_moments(table), pairwise_moments(table) if lower else None)
+    slow = (pair_blocks(codes, SIZES), frequencies(codes)) if lower else ()
+    here = least_squares(model, triple_blocks(codes, SIZES), *slow)
+    assert np.isclose(data.cost(model.stacked, model.prior), here)
+    other = random_model(seed + 2, 3, SIZES).conditionals[2]
+    moved = LatentClassModel(model.prior, [*model.conditionals[:2], other, model.conditionals[3]])
+    G, V = _block_problem(data, 2, model.stacked, data.gram(model.stacked), model.prior)
+
+    def quadratic(A):
+        return np.trace(A @ G @ A.T) / 2 - np.sum(A * V)
+
+    change = least_squares(moved, triple_blocks(codes, SIZES), *slow) - here
+    assert np.isclose(quadratic(other) - quadratic(model.conditionals[2]), change)
+
+
+def test_the_reported_objective_is_that_of_the_model():
+    codes, table, start = problem(1)
+    found, result = fit(triple_moments(table), start, pairwise_moments(table), max_iter=7, tol=0)
+    slow = least_squares(found, triple_blocks(codes, SIZES), pair_blocks(codes, SIZES), frequencies(codes))
+    assert len(result.objective) == 7 and np.isclose(result.objective[-1], slow)
+
+
+# ---- laws ----
+
+
+@pytest.mark.parametrize("lower", [False, True], ids=["third", "all orders"])
+def test_recovers_a_model_from_its_exact_moments(lower):
+    truth, start = separated()
+    pairs = exact_pairs(truth) if lower else None
+    found, result = coupled_tensor(exact_triples(truth), start, pairs, max_iter=3000, tol=1e-9)
+    assert mse(truth, found) < 1e-9
+    assert result.objective[-1] < 1e-12
+
+
+@pytest.mark.parametrize("lower", [False, True], ids=["third", "all orders"])
+def test_what_is_not_observed_does_not_count_as_zero(lower):
+    truth, start = separated(1)
+    some = [(0, 1, 2), (0, 1, 3), (1, 2, 4), (2, 3, 5), (0, 4, 5), (1, 3, 5), (0, 2, 4), (3, 4, 5)]
+    pairs = exact_pairs(truth, [(0, 1), (1, 2), (2, 5)]) if lower else None
+    found, _ = coupled_tensor(exact_triples(truth, some), start, pairs, max_iter=5000, tol=1e-9)
+    assert mse(truth, found) < 1e-6
+
+
+@given(seed=seeds)
+@laws
+def test_sweeps_go_down(seed):
+    _, table, start = problem(seed)
+    _, result = fit(triple_moments(table), start, pairwise_moments(table), inner=200, max_iter=30, tol=0)
+    assert np.all(np.diff(result.objective) <= 1e-6 * result.objective[0])
+
+
+def test_columns_stay_on_the_simplex_and_the_order_of_variables_and_classes_does_not_matter():
+    truth, start = separated(2)
+    table, _ = truth.sample(2000, random_state=0)
+    order, classes = [2, 0, 3, 1, 5, 4], [1, 2, 0]
+    moved = LatentClassModel(start.prior[classes], [start.conditionals[n][:, classes] for n in order])
+    found, _ = coupled_tensor(triple_moments(table), start, tol=1e-10)
+    other, _ = coupled_tensor(triple_moments(table.take_variables(order)), moved, tol=1e-10)
+    assert np.allclose([A.sum(axis=0) for A in found.conditionals], 1) and (found.stacked >= 0).all()
+    assert np.isclose(found.prior.sum(), 1) and (found.prior >= 0).all()
+    assert np.allclose(other.prior, found.prior[classes], atol=1e-4)
+    for place, n in enumerate(order):
+        assert np.allclose(other.conditionals[place], found.conditionals[n][:, classes], atol=1e-4)
+
+
+def test_a_variable_in_no_triple_keeps_its_place():
+    codes, _, start = problem(3, missing=0.1)
+    codes[:, 1] = -1
+    table = CategoricalTable(codes, SIZES)
+    for pairs in (None, pairwise_moments(table)):
+        found, _ = fit(triple_moments(table), start, pairs, max_iter=5)
+        assert np.array_equal(found.conditionals[1], np.full((3, 3), 1 / 3))
+        assert np.isfinite(found.stacked).all()
+
+
+# ---- what is refused, what is said ----
+
+
+def test_refuses_moments_without_triples_and_other_variables():
+    codes, table, start = problem(4)
+    with pytest.raises(CofactorError, match="4 variables with 11 values in all"):
+        coupled_tensor(triple_moments(table), random_model(0))
+    codes[:, 2:] = -1
+    with pytest.raises(NotIdentifiableError, match="no three variables were observed together"):
+        coupled_tensor(triple_moments(CategoricalTable(codes, SIZES)), start)
+
+
+def test_says_so_when_the_limit_comes_first():
+    _, table, start = problem(0)
+    with pytest.warns(ConvergenceWarning, match="coupled tensor factorisation: iteration limit 1"):
+        assert not coupled_tensor(triple_moments(table), start, max_iter=1)[1].converged
