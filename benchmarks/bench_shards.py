@@ -1,0 +1,131 @@
+"""Labels that do not fit into memory: shard, count, aggregate, by the command line, in processes of their own.
+
+A simulated crowd of 1,000 annotators and four classes, five labels per task, all annotators equally busy. Ten million
+labels; with --huge a hundred million. Seconds are CPU seconds of the command and of the processes it starts, start-up
+and imports (some 3 s) included; peak memory is the highest sum of their resident sizes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from runner import NAN, Bench, Limit
+
+import cofactor as cf
+from cofactor import simulate
+from cofactor.crowd.base import error_rate
+from cofactor.crowd.shards import VOCABULARY
+
+TASKS_PER_SHARD, LABELS_PER_TASK, N_CLASSES = 200_000, 5, 4
+PEAK_LIMIT = Limit("peak_mb", 2000.0)
+LIMITS = {
+    "shard": PEAK_LIMIT,
+    "moments": PEAK_LIMIT,
+    "moments, 2 jobs": PEAK_LIMIT,
+    "RobSymNMF": PEAK_LIMIT,
+    "RobSymNMF-EM": PEAK_LIMIT,
+}
+TICK = 0.05  # seconds between two looks at the memory
+
+
+def simulate_shards(folder: Path, n_shards: int, tasks_per_shard: int, n_workers: int) -> tuple[int, np.ndarray]:
+    """Write a folder of shards, one at a time; the number of labels, and the true classes."""
+    folder.mkdir()
+    model = simulate.dawid_skene_model(n_workers, N_CLASSES, skill=0.5, random_state=0)
+    n_labels, truth = 0, []
+    for s in range(n_shards):
+        crowd = simulate.large_crowd(model, tasks_per_shard, LABELS_PER_TASK, activity=0.0, random_state=s)
+        table = crowd.labels.table
+        columns = {"task": table.rows + s * tasks_per_shard, "worker": table.variables, "label": table.values}
+        frame = pd.DataFrame(columns).astype({"worker": np.int32, "label": np.int32})
+        frame.to_parquet(folder / f"shard-{s:03}.parquet", index=False)
+        n_labels, truth = n_labels + len(frame), [*truth, crowd.truth.astype(np.int8)]
+    vocabulary = {"workers": list(range(n_workers)), "classes": list(range(N_CLASSES))}
+    (folder / VOCABULARY).write_text(json.dumps(vocabulary))
+    return n_labels, np.concatenate(truth)
+
+
+def shuffle(folder: Path, output: Path, n_parts: int = 10) -> None:
+    """Write the labels of shards as parquet files in which tasks are scattered over all files."""
+    output.mkdir()
+    paths = sorted(folder.glob("*.parquet"))
+    for part in range(n_parts):
+        frame = pd.concat([pd.read_parquet(path).iloc[part::n_parts] for path in paths])
+        frame.sample(frac=1, random_state=part).to_parquet(output / f"part-{part}.parquet", index=False)
+
+
+def command(*arguments: object) -> tuple[float, float]:
+    """Run one command of cofactor; CPU seconds, and peak memory in MB, of it and all it starts."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    words = [sys.executable, "-m", "cofactor", *map(str, arguments)]
+    process = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL)
+    peak = 0.0
+    while process.poll() is None:
+        peak = max(peak, tree_memory(process.pid))
+        time.sleep(TICK)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(words)} ended with {process.returncode}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, peak
+
+
+def tree_memory(pid: int) -> float:
+    """Sum the resident sizes of a process and its descendants, in MB; shared pages count in each."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:  # it has gone, or there is no /proc
+        return 0.0
+    return pages * resource.getpagesize() / 1e6 + sum(tree_memory(int(child)) for child in children)
+
+
+def bench_commands(bench: Bench, data: tuple[str, int], folder: Path, truth: np.ndarray) -> None:
+    """Measure the commands one after the other, as a user would run them."""
+    moments, consensus = folder.with_name("moments.npz"), folder.with_name("consensus.parquet")
+
+    def measure(stage: str, *arguments: object, error: float = NAN) -> None:
+        seconds, peak = command(*arguments)
+        if stage.startswith("Rob"):
+            frame = pd.read_parquet(consensus, columns=["task", "label"])
+            error = error_rate(frame["label"].to_numpy(), truth[frame["task"].to_numpy()])
+        bench.add(data, stage, [seconds], error, memory=(peak or NAN, NAN), limit=LIMITS.get(stage))
+
+    def aggregate(method: str) -> None:
+        options = ("--moments", moments, "--method", method, "-o", consensus, "--force")
+        measure(method, "aggregate", folder, *options)
+
+    ungrouped, grouped = folder.with_name("ungrouped"), folder.with_name("grouped")
+    shuffle(folder, ungrouped)
+    measure("shard", "shard", *sorted(ungrouped.glob("*.parquet")), "-o", grouped)
+    measure("moments", "moments", folder, "-o", moments)
+    measure("moments, 2 jobs", "moments", folder, "-o", moments, "--force", "--jobs", 2)
+    aggregate("RobSymNMF")
+    aggregate("RobSymNMF-EM")
+
+
+def main() -> None:
+    """Run everything on one crowd."""
+    words = [word for word in sys.argv[1:] if word != "--huge"]
+    bench, huge = Bench("shards", words), len(words) < len(sys.argv) - 1
+    sizes = (3, 1000, 30) if bench.tiny else (100 if huge else 10, TASKS_PER_SHARD, 1000)
+    name = "tiny" if bench.tiny else ("huge" if huge else "large")
+    with tempfile.TemporaryDirectory(prefix="cofactor-shards-") as folder:
+        shards = Path(folder) / "shards"
+        n_labels, truth = simulate_shards(shards, *sizes)
+        print(f"{name}: {n_labels} labels, cofactor {cf.__version__}", flush=True)
+        bench_commands(bench, (name, n_labels), shards, truth)
+    bench.finish()
+
+
+if __name__ == "__main__":
+    main()
