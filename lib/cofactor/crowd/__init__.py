@@ -6,9 +6,12 @@ from functools import partial
 from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNMF
 from cofactor.crowd.base import Aggregator, error_rate, vote_shares, worker_accuracy
 from cofactor.crowd.baselines.binary import KOS, EigenRatio, GhoshSVD
+from cofactor.crowd.baselines.completion import CRIAV, PGTAC
 from cofactor.crowd.baselines.coupled import CNMF, TensorADMM
 from cofactor.crowd.baselines.deep import CrowdLayer, DeepMajorityVote
+from cofactor.crowd.baselines.minimax import MinimaxEntropy
 from cofactor.crowd.baselines.multispa import MultiSPA
+from cofactor.crowd.baselines.spectral import SpectralDS
 from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import diagnose
@@ -34,12 +37,17 @@ METHODS: dict[str, Callable[..., Aggregator]] = {
     "CNMF-EM": partial(CNMF, em=True),
     "TensorADMM": TensorADMM,
     "TensorADMM-EM": partial(TensorADMM, em=True),
+    "Spectral-D&S": SpectralDS,
+    "Spectral-D&S(no EM)": partial(SpectralDS, em=False),
+    "MinimaxEntropy": MinimaxEntropy,
     "KOS": KOS,
     "GhoshSVD": GhoshSVD,
     "EigenRatio": EigenRatio,
     "KOS(ordinal)": partial(KOS, multiclass="ordinal"),
     "GhoshSVD(ordinal)": partial(GhoshSVD, multiclass="ordinal"),
     "EigenRatio(ordinal)": partial(EigenRatio, multiclass="ordinal"),
+    "PG-TAC": PGTAC,
+    "CRIAV": CRIAV,
     "CrowdLayer": CrowdLayer,
     "DL-MV": DeepMajorityVote,
 }
@@ -47,9 +55,11 @@ NEED_FEATURES = ("CrowdLayer", "DL-MV")  # fit(labels, features); all others nee
 
 __all__ = [
     "CNMF",
+    "CRIAV",
     "KOS",
     "METHODS",
     "NEED_FEATURES",
+    "PGTAC",
     "Aggregator",
     "Cooccurrences",
     "CrowdLabels",
@@ -60,9 +70,11 @@ __all__ = [
     "EigenRatio",
     "GhoshSVD",
     "MajorityVote",
+    "MinimaxEntropy",
     "MultiSPA",
     "MultiStartEM",
     "RobSymNMF",
+    "SpectralDS",
     "SymNMF",
     "TensorADMM",
     "designated_imputation",
