@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from joblib.externals.loky import get_reusable_executor
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from tqdm import tqdm
@@ -139,6 +140,8 @@ class LabelShards:
         counted = Parallel(n_jobs, return_as="generator_unordered")(delayed(self._keep)(*pair) for pair in todo)
         for _ in progress(counted, disable=None if verbose else True):
             pass
+        if n_jobs != 1 and todo:
+            get_reusable_executor().shutdown()  # idle workers would keep their memory while the parts are added up
         self._check_ranges(parts)
         return CrowdMoments.load(*parts)
 
