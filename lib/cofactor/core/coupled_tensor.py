@@ -93,7 +93,7 @@ def coupled_tensor(
     Cost
     ----
     O((Z + T F + inner V F) F) time per sweep for Z cells that occurred, T observed triples of variables and V = sum
-    I_n values; 60 Z bytes. Dense third moments would take 8 V^3 / 6 bytes.
+    I_n values; 150 Z bytes. Dense third moments would take 8 V^3 / 6 bytes.
 
     Source
     ------

@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 MOST_BYTES = 2_000_000_000  # largest working memory that is taken
 BATCH = 5_000_000  # triples of entries counted at a time
-PER_TRIPLE = 16  # bytes of a distinct value triple: its key and its count
+PER_TRIPLE = 150  # bytes of a distinct value triple: 16 here, the rest where `coupled_tensor` lists it by variable
 DENSE_CELLS = 30_000_000  # up to here a table of all cells is smaller and faster than sorting
 
 
@@ -98,7 +98,8 @@ def triple_moments(table: CategoricalTable, most_bytes: int = MOST_BYTES) -> Tri
     Cost
     ----
     O(P log P) time for P = sum_s d_s (d_s - 1) (d_s - 2) / 6 triples of entries in rows of d_s entries, or O(P) where
-    a dense table of all cells is small; memory at most 16 bytes for each of P, or of all cells if these are fewer.
+    a dense table of all cells is small; memory at most 150 bytes, those of a later fit included, for each of P, or of
+    all cells if these are fewer.
 
     Examples
     --------
