@@ -8,7 +8,7 @@ from hypothesis import given
 
 from cofactor.core.alignment import match_columns
 from cofactor.core.errors import CofactorError, DataWarning
-from cofactor.core.scattering import _has_clique, scattering_certificate
+from cofactor.core.scattering import _has_clique, scattering_certificate, slice_vertices
 from cofactor.crowd.symnmf import symnmf
 from tests.oracles.generators import laws, recorded, seeds
 from tests.oracles.scattering import corners_one_by_one, distances_by_loops, longest_by_climbing
@@ -30,6 +30,11 @@ def blurred(K, share):
     return (1 - share) * np.eye(K) + share / K
 
 
+def same_points(one, other):
+    apart = np.linalg.norm(one[:, None] - other, axis=2) / np.linalg.norm(one, axis=1)[:, None]
+    return apart.min(axis=1).max() < 1e-6 and apart.min(axis=0).max() < 1e-6
+
+
 # ---- against brute force ----
 
 
@@ -45,6 +50,7 @@ def test_agrees_with_brute_force(first):
             assert np.isclose(x @ x, 1) and np.all(H @ x >= -1e-8) and x.sum() <= 1e-8
         else:
             corners = corners_one_by_one(H)
+            assert same_points(slice_vertices(H), corners)
             assert np.isclose(certificate.radius, np.linalg.norm(corners, axis=1).max(), rtol=1e-7)
             assert climbed <= certificate.radius + 1e-6
         assert certificate.exact and (certificate.condition1 == "holds") == (certificate.radius <= 1 + 1e-6)
@@ -204,6 +210,8 @@ def test_rank_deficient_factors_fail(H):
     certificate = scattering_certificate(H)
     x = certificate.worst
     assert certificate.condition1 == "fails" and np.isinf(certificate.radius) and certificate.exact
+    with pytest.raises(CofactorError, match="unbounded"):
+        slice_vertices(H)
     assert np.allclose(H @ x, 0) and x.sum() <= 1e-12 and "unbounded" in str(certificate)
 
 
@@ -238,6 +246,9 @@ def test_above_the_limit_there_is_evidence_against_only():
     assert (certificate.condition1, certificate.exact) == ("cannot tell", False) and np.isnan(certificate.margin)
     blunt = scattering_certificate(rng.dirichlet(np.ones(10), 60), n_searches=10)
     assert blunt.condition1 == "fails" and blunt.radius > 1.1 and "at least" in str(blunt)
+    H = np.random.default_rng(1).dirichlet(np.ones(10), 60)
+    climbs = [scattering_certificate(H, n_searches=1, random_state=seed).radius for seed in range(4)]
+    assert max(climbs) > 1.4  # 1.21 without going on from the first vertex
 
 
 def test_cliques_are_found_and_the_search_gives_up_in_the_end():

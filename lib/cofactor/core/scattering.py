@@ -199,6 +199,22 @@ def scattering_certificate(
     return Certificate(*found[:5], distances, len(rows), len(given), threshold, found[5])
 
 
+def slice_vertices(H: ArrayLike, threshold: float = 0.0) -> Floats:
+    """Return the (V, K) vertices of T = {x : H x >= 0, 1'x = 1}; H and `threshold` as in `scattering_certificate`.
+
+    Raises
+    ------
+    CofactorError
+        T is unbounded, or H is too close to lower rank for its vertices to be told.
+    """
+    rows = _different_rows(_nonnegative(H, threshold), threshold)
+    full = np.linalg.matrix_rank(rows) == rows.shape[1]
+    vertices = _vertices(rows) if full else None
+    if vertices is None or abs(vertices[0].sum()) < 0.5:
+        raise CofactorError("the slice {x : H x >= 0, 1'x = 1} is unbounded: the rows do not surround the middle")
+    return vertices
+
+
 def _nonnegative(H: ArrayLike, threshold: float) -> Floats:
     given = np.asarray(H, dtype=np.float64)
     if given.ndim != 2 or given.shape[1] < 2:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.teaching.exercises import theory
+from cofactor.teaching.exercises import convergence, identifiability, imputation, theory
 from cofactor.teaching.grading import Exercise, Given, grade
 
-EXERCISES: dict[str, Exercise] = {**theory.EXERCISES}  # one module per notebook
+EXERCISES: dict[str, Exercise] = {  # one module per notebook
+    **theory.EXERCISES,
+    **identifiability.EXERCISES,
+    **imputation.EXERCISES,
+    **convergence.EXERCISES,
+}
 
 
 def given(name: str) -> Given:
