@@ -11,14 +11,17 @@ import numpy as np
 
 import cofactor as cf
 from cofactor.cli import shards
-from cofactor.cli.output import check_output, whole_file
+from cofactor.cli.output import check_output
 from cofactor.core.errors import listing
+from cofactor.core.files import whole_file
 from cofactor.core.tables import Ints
+from cofactor.crowd import NEED_FEATURES
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import FEW_PER_WORKER
 from cofactor.crowd.labels import read_truth
 from cofactor.crowd.shards import consensus_frame
+from cofactor.pages.crowd import crowd_page
 
 DEFAULT_METHOD = "MultiStart-EM"
 SHOWN = 3  # workers listed at each end of the reliability ranking
@@ -40,12 +43,14 @@ def _add_aggregate(commands: Any) -> None:
         type=Path,
         help="CSV (with --moments, also .parquet) to write: task, label, probability, n_labels",
     )
-    command.add_argument("--force", action="store_true", help="overwrite the output if it exists")
+    command.add_argument("--report", type=Path, help="HTML page to write: checks, workers, doubtful tasks")
+    command.add_argument("--force", action="store_true", help="overwrite outputs if they exist")
     command.add_argument(
         "--moments", type=Path, help="from `cofactor moments`; LABELS are then the shards counted there"
     )
     command.add_argument("--rounds", type=int, default=500, help="with --moments: most rounds of EM (default: 500)")
-    method = {"choices": list(cf.crowd.METHODS), "metavar": "METHOD"}
+    offered = [name for name in cf.crowd.METHODS if name not in NEED_FEATURES]
+    method = {"choices": offered, "metavar": "METHOD"}
     default = f"default: {DEFAULT_METHOD}, with --moments {shards.DEFAULT_METHOD}"
     command.add_argument("--method", **method, help=f"{', '.join(cf.crowd.METHODS)} ({default})")
     command.add_argument("--truth", help="CSV with columns task and truth, to report the error")
@@ -89,9 +94,11 @@ def _read(source: str, arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, I
 
 
 def _aggregate(arguments: argparse.Namespace) -> None:
-    if arguments.output:
-        check_output(arguments.output, arguments.force, (*arguments.labels, arguments.truth, arguments.moments))
+    for output in filter(None, (arguments.output, arguments.report)):
+        check_output(output, arguments.force, (*arguments.labels, arguments.truth, arguments.moments))
     if arguments.moments:
+        if arguments.report:
+            raise cf.CofactorError("--report needs the labels in memory: leave out --moments, or the report")
         shards.aggregate(arguments)
         return
     if len(arguments.labels) > 1:
@@ -101,19 +108,25 @@ def _aggregate(arguments: argparse.Namespace) -> None:
     if arguments.truth:
         truth = read_truth(arguments.truth, labels, arguments.encoding)
     method = cf.crowd.METHODS[name](random_state=0, verbose=True).fit(labels)
-    print(_summary(source, name, method, labels))
+    facts = _summary(source, name, method, labels)
     if truth is not None:
-        print(_errors(name, method, labels, truth))
+        facts.append(_errors(name, method, labels, truth))
+    print("\n".join(facts))
     if arguments.output:
         write_consensus(arguments.output, method, labels)
         print(f"wrote {arguments.output}: {labels.n_tasks} tasks")
+    if arguments.report:
+        page = crowd_page(source, name, method, labels, facts, cf.crowd.diagnose(labels))
+        with whole_file(arguments.report) as part:
+            part.write_text(page, encoding="utf8")
+        print(f"wrote {arguments.report}")
 
 
-def _summary(source: str, name: str, method: Aggregator, labels: cf.CrowdLabels) -> str:
+def _summary(source: str, name: str, method: Aggregator, labels: cf.CrowdLabels) -> list[str]:
     cooc = Cooccurrences.from_moments(cf.pairwise_moments(labels.table))
     result = method.result_
     start = f", best start {method.best_start_}" if isinstance(method, cf.crowd.MultiStartEM) else ""
-    lines = [
+    return [
         f"{source}: {labels.n_tasks} tasks, {labels.n_workers} workers, {labels.n_classes} classes, "
         f"{labels.n_labels} labels",
         f"classes: {listing(labels.classes)}",
@@ -121,7 +134,6 @@ def _summary(source: str, name: str, method: Aggregator, labels: cf.CrowdLabels)
         f"{name}{start}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}",
         *_reliability(method, labels),
     ]
-    return "\n".join(lines)
 
 
 def _reliability(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:

@@ -11,7 +11,8 @@ from typing import Any
 import pandas as pd
 
 import cofactor as cf
-from cofactor.cli.output import check_output, whole_file
+from cofactor.cli.output import check_output
+from cofactor.core.files import whole_file
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.sharding import shard_labels
 from cofactor.crowd.shards import VOCABULARY, LabelShards, forget_counts

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import datetime
-import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from matplotlib.figure import Figure
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import whole_file
@@ -23,6 +19,7 @@ from cofactor.experiments.fidelity import fidelity
 from cofactor.experiments.plots import draw
 from cofactor.experiments.runner import code_of, failures, load_all
 from cofactor.experiments.summary import difference, number, seconds, summarise
+from cofactor.pages.render import as_source, render
 
 VERDICTS = ("better", "within spread", "worse", "no value")
 
@@ -57,12 +54,16 @@ def write_report(path: Path, folder: Path, experiments: Mapping[str, Experiment]
     sections = [section for experiment in experiments.values() if (section := _section(folder, experiment))]
     if not sections:
         raise CofactorError(f"no results in {folder} yet: run 'cofactor reproduce crowd-table4' first")
-    page = _template().render(
+    page = render(
+        "results",
         sections=sections,
         verdicts=VERDICTS,
         facts=machine.facts(),
         fidelity=fidelity().to_dict("records"),
         written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        number=number,
+        difference=difference,
+        time=seconds,
     )
     with whole_file(path) as part:
         part.write_text(page, encoding="utf8")
@@ -87,18 +88,3 @@ def _section(folder: Path, experiment: Experiment) -> Section | None:
 
 def _latest_record(path: Path) -> dict[str, Any]:
     return dict(json.loads(path.read_text(encoding="utf8"))["runs"][-1]) if path.exists() else {}
-
-
-def as_source(figure: Figure) -> str:
-    """Return a figure as the source of an <img>, so that the page needs no other file."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=144)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
-
-
-def _template() -> Any:
-    loader = PackageLoader("cofactor.experiments", ".")
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.globals.update(number=number, difference=difference)
-    environment.filters["seconds"] = seconds
-    return environment.get_template("report.html.j2")
