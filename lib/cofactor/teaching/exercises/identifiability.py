@@ -118,7 +118,7 @@ LONGEST_CORNER = Exercise(
         "so the corners are the columns of inv(H), each scaled to sum to one",
         "X = np.linalg.inv(H); r = np.linalg.norm(X / X.sum(axis=0), axis=0).max()",
     ),
-    "above one: three annotators' rows alone, none of them perfect, do not make the factor unique",
+    "above one: three rows alone, none of them a specialist's, do not make the factor unique",
 )
 
 
