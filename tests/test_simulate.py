@@ -40,6 +40,17 @@ def test_the_prior_may_be_given():
     assert np.allclose(simulate.dawid_skene_model(prior=[0.2, 0.3, 0.5]).prior, [0.2, 0.3, 0.5])
 
 
+def test_the_released_generator_has_uniform_prior_and_flatter_columns():
+    """Uniform entries scaled to sum to one lie nearer the middle of the simplex than Dirichlet(1) columns."""
+    models = {g: simulate.dawid_skene_model(200, 3, generator=g, random_state=0) for g in ("dirichlet", "uniform")}
+    spread = {g: np.stack(model.conditionals).var() for g, model in models.items()}
+    # variance of an entry: 1/18 for Dirichlet(1); 0.0323 for ratios of uniforms (four million draws)
+    assert spread["dirichlet"] == pytest.approx(1 / 18, rel=0.1)
+    assert spread["uniform"] == pytest.approx(0.0323, rel=0.1)
+    np.testing.assert_array_equal(models["uniform"].prior, [1 / 3] * 3)
+    assert np.ptp(models["dirichlet"].prior) > 0.1
+
+
 @pytest.mark.parametrize("error", [-0.1, 0.9])
 def test_refuses_a_specialist_worse_than_chance(error):
     with pytest.raises(CofactorError, match=r"with 3 classes, ask for 0 to below 0\.82"):
