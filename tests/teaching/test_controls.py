@@ -22,12 +22,24 @@ PANELS = (
     "crowd_panel",
     "em_panel",
     "identifiability_panel",
+    "holes_panel",
+    "sample_panel",
+    "needed_panel",
+    "race_panel",
+    "film_panel",
+    "starts_panel",
 )
 MOVES = {  # one other value of every control
     "missing_block_panel": {"share": 0.5, "n_tasks": 300, "imputation": "designated"},
     "scattering_panel": {"specialist_error": 0.4, "n_workers": 5, "seed": 3},
     "crowd_panel": {"n_tasks": 300, "labels_per_task": 8, "method": "MV-EM"},
     "em_panel": {"after": 4},
+    "holes_panel": {"n_items": 300, "outlying": 0.2, "method": "robust"},
+    "sample_panel": {"share": 0.5, "outlying": 0.3, "n_classes": 2},
+    "needed_panel": {"target": 0.05, "n_classes": 2, "share": 0.5},
+    "race_panel": {"density": 0.3, "psi": 0.5, "snr_db": 30.0},
+    "film_panel": {"after": 7, "density": 0.3},
+    "starts_panel": {"n_rows": 20, "density": 0.7, "seed": 1},
     "identifiability_panel": {"specialist_error": 0.3, "share": 0.5, "n_classes": 4},
 }
 

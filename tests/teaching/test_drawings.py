@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from cofactor import simulate
 from cofactor.crowd import Cooccurrences, symnmf
 from cofactor.crowd.imputation import factors_of_model
+from cofactor.crowd.symnmf import convergence_curve
 from cofactor.teaching import demos, figures
 from cofactor.teaching.style import alt_text, percent, to_png
 
@@ -44,6 +45,18 @@ DRAWINGS = {
     "kit": figures.draw_kit,
     "crowd": lambda: figures.draw_crowd(demos.compare(60, 6, "MV-EM")),
     "rounds": lambda: figures.draw_rounds(demos.em_rounds(3), 2),
+}
+PROBLEM = simulate.symnmf_problem(60, 3, 0.5, random_state=0)
+SAMPLES = demos.sample_errors(6, 2, sizes=(100, 300), seeds=(0, 1))
+DRAWINGS |= {
+    "sample_errors": lambda: figures.draw_sample_errors(SAMPLES),
+    "items_needed": lambda: figures.draw_items_needed(SAMPLES, "robust", 0.1),
+    "race": lambda: figures.draw_race(demos.race(n_rows=60, n_trials=3, n_iter=20)),
+    "film": lambda: figures.draw_film(demos.film(*PROBLEM)),
+    "linear_rate": lambda: figures.draw_linear_rate(convergence_curve(*PROBLEM)),
+    "rates": lambda: figures.draw_rates([0.3, 0.5], {demos.PLAIN: [0.4, 0.6], demos.CLAMP: [0.5, 0.5]}),
+    "starts": lambda: figures.draw_starts(demos.many_starts(*PROBLEM, n_starts=3)),
+    "operators": figures.draw_operators,
 }
 SCHEMATIC = {"latent_class", "kit", "simplex"}  # drawn without axes
 

@@ -1,6 +1,8 @@
 """Panels: controls beside a figure and a sentence that says what the figure shows; one module per notebook."""
 
+from cofactor.teaching.controls.convergence import film_panel, race_panel, starts_panel
 from cofactor.teaching.controls.identifiability import identifiability_panel
+from cofactor.teaching.controls.imputation import holes_panel, needed_panel, sample_panel
 from cofactor.teaching.controls.panel import Panel
 from cofactor.teaching.controls.theory import crowd_panel, em_panel, missing_block_panel, scattering_panel
 
@@ -8,7 +10,13 @@ __all__ = [
     "Panel",
     "crowd_panel",
     "em_panel",
+    "film_panel",
+    "holes_panel",
     "identifiability_panel",
     "missing_block_panel",
+    "needed_panel",
+    "race_panel",
+    "sample_panel",
     "scattering_panel",
+    "starts_panel",
 ]

@@ -3,7 +3,22 @@
 Each simulates, runs the library, and keeps what a picture and a sentence need.
 """
 
+from cofactor.teaching.demos.convergence import (
+    CLAMP,
+    PLAIN,
+    ZERO,
+    Film,
+    Race,
+    Starts,
+    film,
+    linear_rate,
+    many_starts,
+    race,
+    random_rotation,
+    schedule,
+)
 from cofactor.teaching.demos.identifiability import Recovery, recovery
+from cofactor.teaching.demos.imputation import Holes, PowerLaw, SampleErrors, fill, garble, holes, sample_errors
 from cofactor.teaching.demos.theory import (
     IMPUTATIONS,
     Comparison,
@@ -26,24 +41,43 @@ from cofactor.teaching.demos.theory import (
 )
 
 __all__ = [
+    "CLAMP",
     "IMPUTATIONS",
+    "PLAIN",
+    "ZERO",
     "Comparison",
     "Completion",
+    "Film",
+    "Holes",
     "ImputationErrors",
+    "PowerLaw",
+    "Race",
     "Recovery",
     "Rounds",
+    "SampleErrors",
     "Scattering",
+    "Starts",
     "bird_crowd",
     "bird_watchers",
     "compare",
     "complete",
     "em_rounds",
+    "fill",
+    "film",
+    "garble",
     "hide_pairs",
+    "holes",
     "imputation_errors",
+    "linear_rate",
+    "many_starts",
     "mixed_crowd",
     "principal_root",
+    "race",
+    "random_rotation",
     "recovery",
+    "sample_errors",
     "scattering",
+    "schedule",
     "small_crowd",
     "without_pairs",
 ]

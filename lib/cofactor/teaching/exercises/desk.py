@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.teaching.exercises import identifiability, theory
+from cofactor.teaching.exercises import convergence, identifiability, imputation, theory
 from cofactor.teaching.grading import Exercise, Given, grade
 
 EXERCISES: dict[str, Exercise] = {  # one module per notebook
     **theory.EXERCISES,
     **identifiability.EXERCISES,
+    **imputation.EXERCISES,
+    **convergence.EXERCISES,
 }
 
 

@@ -1,5 +1,13 @@
 """The pictures of the notebooks: pure functions from library objects to a figure."""
 
+from cofactor.teaching.figures.convergence import (
+    draw_film,
+    draw_linear_rate,
+    draw_operators,
+    draw_race,
+    draw_rates,
+    draw_starts,
+)
 from cofactor.teaching.figures.crowd import (
     draw_confusions,
     draw_methods,
@@ -8,6 +16,7 @@ from cofactor.teaching.figures.crowd import (
     draw_worker_accuracy,
 )
 from cofactor.teaching.figures.identifiability import draw_dual, draw_margins, draw_recovery
+from cofactor.teaching.figures.imputation import draw_items_needed, draw_sample_errors
 from cofactor.teaching.figures.matrices import draw_blocks, draw_completion, draw_cooccurrence, draw_imputation_error
 from cofactor.teaching.figures.overview import draw_overview
 from cofactor.teaching.figures.panels import draw_crowd, draw_rounds
@@ -22,16 +31,24 @@ __all__ = [
     "draw_cooccurrence",
     "draw_crowd",
     "draw_dual",
+    "draw_film",
     "draw_imputation_error",
+    "draw_items_needed",
     "draw_kit",
     "draw_latent_class",
+    "draw_linear_rate",
     "draw_margins",
     "draw_methods",
+    "draw_operators",
     "draw_overview",
+    "draw_race",
+    "draw_rates",
     "draw_recovery",
     "draw_rotation",
     "draw_rounds",
+    "draw_sample_errors",
     "draw_simplex",
+    "draw_starts",
     "draw_uncertainty",
     "draw_votes",
     "draw_worker_accuracy",
