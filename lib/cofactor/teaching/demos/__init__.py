@@ -3,6 +3,7 @@
 Each simulates, runs the library, and keeps what a picture and a sentence need.
 """
 
+from cofactor.crowd.symnmf import principal_root
 from cofactor.teaching.demos.convergence import (
     CLAMP,
     PLAIN,
@@ -34,7 +35,6 @@ from cofactor.teaching.demos.theory import (
     hide_pairs,
     imputation_errors,
     mixed_crowd,
-    principal_root,
     scattering,
     small_crowd,
     without_pairs,

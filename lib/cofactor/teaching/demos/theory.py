@@ -21,7 +21,7 @@ from cofactor.crowd.base import error_rate, vote_model, vote_shares, worker_accu
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model, robust_imputation
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.symnmf import model_of_factor, symnmf
+from cofactor.crowd.symnmf import model_of_factor, principal_root, symnmf
 from cofactor.simulate import Crowd
 from cofactor.teaching.style import percent
 
@@ -202,13 +202,6 @@ def scattering(specialist_error: float, n_workers: int, seed: int) -> Scattering
     H = factors_of_model(model).reshape(-1, 3)
     found, _, result = symnmf(principal_root(H))
     return Scattering(H, mse(model, model_of_factor(found)), result.n_iter, result.converged)
-
-
-def principal_root(H: Floats) -> Floats:
-    """Return the square root of H H' along its principal axes: H turned by an unknown rotation."""
-    P, s, _ = np.linalg.svd(H, full_matrices=False)
-    U = P * s
-    return U * np.where(U.sum(axis=0) < 0, -1.0, 1.0)
 
 
 @dataclass(frozen=True)
