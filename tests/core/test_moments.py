@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cofactor.core import moments as module
 from cofactor.core.errors import CofactorError
 from cofactor.core.moments import pairwise_moments, stream_moments
 from cofactor.core.tables import CategoricalTable
@@ -38,6 +39,30 @@ def test_equals_the_slow_version(seed):
         assert moments.n_joint.toarray()[m, j] == C.sum()
         if C.sum():
             assert np.allclose(moments.joint(m, j), C / C.sum(), rtol=1e-15)
+
+
+@laws
+@given(seed=seeds, n_rows=st.integers(0, 40), missing=st.sampled_from([0.0, 0.5, 0.95, 1.0]))
+def test_all_three_ways_of_counting_are_equal(seed, n_rows, missing):
+    table = random_table(seed, n_rows, missing=missing)
+    F = table.indicator
+    product = module._by_product(F)
+    for counts in (module._by_table(F), module._by_value(F, table.entries_per_row)):
+        assert (counts != product).nnz == 0 and counts.nnz == product.nnz
+        assert counts.has_sorted_indices
+        assert counts.dtype == product.dtype and counts.indices.dtype == product.indices.dtype
+
+
+@pytest.mark.parametrize(("n_rows", "way"), [(60, "_by_table"), (4, "_by_value"), (1, "_by_product")])
+def test_the_way_of_counting_follows_from_the_pairs_per_cell(n_rows, way, monkeypatch):
+    taken = []
+    for name in ("_by_table", "_by_value", "_by_product"):
+        original = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *given, name=name, f=original: taken.append(name) or f(*given))
+    codes = np.full((n_rows, 50), -1)
+    codes[:, :10] = 0
+    pairwise_moments(CategoricalTable(codes, sizes=[2] * 50 if way == "_by_product" else [1] * 50))
+    assert taken == [way]
 
 
 @laws

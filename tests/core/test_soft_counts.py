@@ -51,8 +51,8 @@ def test_soft_counts_of_other_variables_do_not_merge(table, start):
 
 def test_moments_as_arrays_come_back_and_add_up(table):
     whole = pairwise_moments(table)
-    again = PairwiseMoments.from_arrays(whole.arrays())
-    summed = PairwiseMoments.from_arrays(*(pairwise_moments(piece).arrays() for piece in table.chunks(70)))
+    again = PairwiseMoments.from_arrays([whole.arrays()])
+    summed = PairwiseMoments.from_arrays(pairwise_moments(piece).arrays() for piece in table.chunks(70))
     for moments in (again, summed):
         assert (moments.counts != whole.counts).nnz == 0 and moments.counts.dtype == whole.counts.dtype
         assert np.array_equal(moments.singles, whole.singles) and moments.singles.dtype == whole.singles.dtype
@@ -61,11 +61,11 @@ def test_moments_as_arrays_come_back_and_add_up(table):
 
 def test_large_counts_are_kept_whole():
     many = pairwise_moments(cf.CategoricalTable(np.zeros((70_000, 2), dtype=int), sizes=[2, 2]))
-    assert PairwiseMoments.from_arrays(many.arrays(), many.arrays()).counts[0, 2] == 140_000
+    assert PairwiseMoments.from_arrays([many.arrays(), many.arrays()]).counts[0, 2] == 140_000
 
 
 def test_moments_of_other_variables_do_not_add_up(table):
     with pytest.raises(cf.CofactorError, match="same variables"):
         PairwiseMoments.from_arrays(
-            pairwise_moments(table).arrays(), pairwise_moments(table.take_variables(range(8))).arrays()
+            [pairwise_moments(table).arrays(), pairwise_moments(table.take_variables(range(8))).arrays()]
         )

@@ -1,12 +1,14 @@
 """Labels in shards give what the same labels give in memory: counts exactly, models up to rounding."""
 
 import json
+from weakref import ref
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import cofactor as cf
+from cofactor.crowd import moments as moments_module
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.sharding import shard_labels
 from cofactor.crowd.shards import VOCABULARY, LabelShards, consensus_frame
@@ -186,6 +188,9 @@ def folder_of(tmp_path, **tasks):
         ({"a": [5, 4]}, "not sorted by task from 4 on"),
         ({"a": [1, 2], "b": [2, 3]}, "task 2 lies in both"),
         ({"a": [1, 3], "b": [2, 4]}, "tasks from 2 on overlap"),
+        ({"a": [1, 2], "b": ["3", "4"]}, "text in one, numbers in the other"),
+        ({"a": ["t", None]}, "text or whole numbers, one kind only; found .*, str"),
+        ({"a": [1.0, 2.5]}, "text or whole numbers, one kind only; found float"),
     ],
 )
 def test_tasks_that_are_not_grouped_are_named(tmp_path, tasks, problem):
@@ -194,6 +199,59 @@ def test_tasks_that_are_not_grouped_are_named(tmp_path, tasks, problem):
         list(shards)
     with pytest.raises(cf.CofactorError, match=problem):
         shards.count(tmp_path / "counts")
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "problem"),
+    [
+        ("worker", [0, 1, 3], "a.parquet: variable index out of range 0..2: 3"),
+        ("worker", ["x", "y", "z"], "a.parquet: codes must be integers"),
+        ("worker", [0, 0, 1], "a.parquet: observed more than once"),
+        ("label", [0, 1, 2], "a.parquet: codes outside their alphabet"),
+        ("label", [0, 1, np.nan], "a.parquet: codes must be integers"),
+    ],
+)
+def test_codes_that_the_vocabulary_does_not_know_are_refused(tmp_path, column, values, problem):
+    shards = folder_of(tmp_path, a=["t", "t", "t"])
+    frame = pd.read_parquet(shards.paths[0]).assign(**{column: values})
+    frame.to_parquet(shards.paths[0])
+    with pytest.raises(cf.CofactorError, match=problem):
+        list(shards)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"workers": []}', '{"workers": 3, "classes": []}'])
+def test_broken_vocabularies_are_refused(tmp_path, text):
+    folder_of(tmp_path, a=["t"])
+    (tmp_path / VOCABULARY).write_text(text)
+    with pytest.raises(cf.CofactorError, match="no vocabulary of shards"):
+        LabelShards.open(tmp_path)
+
+
+def test_numbers_below_one_are_refused(csv, shards, tmp_path):
+    for n_shards in (0, -1):
+        with pytest.raises(cf.CofactorError, match="at least one file"):
+            shard_labels([csv], tmp_path / "other", n_shards)
+    with pytest.raises(cf.CofactorError, match="at least one process"):
+        shards.count(tmp_path / "counts", n_jobs=0)
+    assert {path.name for path in tmp_path.iterdir()} == {"labels.csv", "shards"}
+
+
+def test_counts_are_added_one_file_at_a_time(shards, tmp_path, monkeypatch):
+    known, alive = [], []
+
+    class Part(dict):
+        """What a file holds; can be watched."""
+
+    def read(path):
+        alive.append(sum(part() is not None for part in known))
+        part = Part(originally(path))
+        known.append(ref(part))
+        return part
+
+    originally = moments_module._read
+    monkeypatch.setattr(moments_module, "_read", read)
+    shards.count(tmp_path / "counts")
+    assert len(alive) == 4 and max(alive) <= 1
 
 
 def test_folders_that_hold_no_shards_are_refused(tmp_path):

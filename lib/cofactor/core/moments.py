@@ -21,6 +21,7 @@ from operator import add
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -28,6 +29,8 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.tables import CategoricalTable
 
 Ints = NDArray[np.int64]
+
+SCAN = 64  # cells that may be looked at per pair: beyond, a sparse product is faster
 
 
 @dataclass(frozen=True)
@@ -65,8 +68,11 @@ class PairwiseMoments:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return plain arrays that hold the moments, as small as they go, for `np.savez`; `from_arrays` reads them."""
-        upper = sparse.triu(self.counts, format="csr")
-        whole = {"counts": upper.data, "columns": upper.indices, "starts": upper.indptr, "singles": self.singles}
+        C = self.counts
+        row = np.repeat(np.arange(C.shape[0], dtype=C.indices.dtype), np.diff(C.indptr))
+        upper = row < C.indices  # scipy's triu sorts all entries anew, which takes longer than counting
+        starts = np.append(0, np.cumsum(np.bincount(row[upper], minlength=C.shape[0])))
+        whole = {"counts": C.data[upper], "columns": C.indices[upper], "starts": starts, "singles": self.singles}
         return {
             **{name: array.astype(np.min_scalar_type(array.max(initial=0))) for name, array in whole.items()},
             "sizes": self.sizes,
@@ -74,14 +80,10 @@ class PairwiseMoments:
         }
 
     @classmethod
-    def from_arrays(cls, *parts: Mapping[str, NDArray[Any]]) -> PairwiseMoments:
-        """Build moments from what `arrays` returned; of several parts, their sum (cheaper than adding moments)."""
-        if any(not np.array_equal(part["sizes"], parts[0]["sizes"]) for part in parts):
-            raise CofactorError("only moments of the same variables can be merged: alphabet sizes differ")
-        upper = reduce(add, map(_upper, parts))
-        singles = np.sum([part["singles"].astype(np.int64) for part in parts], axis=0)
-        n_rows = sum(int(part["n_rows"]) for part in parts)
-        return cls((upper + upper.T).tocsr(), singles, parts[0]["sizes"], n_rows)
+    def from_arrays(cls, parts: Iterable[Mapping[str, NDArray[Any]]]) -> PairwiseMoments:
+        """Return the sum of parts, each what `arrays` returned, read one at a time (cheaper than adding moments)."""
+        total = reduce(add, map(_upper_moments, parts))
+        return cls((total.counts + total.counts.T).tocsr(), total.singles, total.sizes, total.n_rows)
 
     @cached_property
     def n_joint(self) -> sparse.csr_array:
@@ -103,11 +105,17 @@ class PairwiseMoments:
         return np.asarray(block / block.sum())
 
 
-def _upper(part: Mapping[str, NDArray[Any]]) -> sparse.csr_array:
-    size = len(part["singles"])
-    index = np.int32 if size < np.iinfo(np.int32).max else np.int64
-    columns, starts = part["columns"].astype(index), part["starts"].astype(np.int64)
-    return sparse.csr_array((part["counts"].astype(np.int64), columns, starts), shape=(size, size))
+def _upper_moments(part: Mapping[str, NDArray[Any]]) -> PairwiseMoments:
+    """Moments with the upper triangle of the counts only: half the work to add."""
+    upper = _square(part["counts"].astype(np.int64), part["columns"], part["starts"])
+    return PairwiseMoments(upper, part["singles"].astype(np.int64), part["sizes"], int(part["n_rows"]))
+
+
+def _square(counts: Ints, columns: Ints, starts: Ints) -> sparse.csr_array:
+    """Square sparse matrix; its indices as small as scipy takes them."""
+    V = len(starts) - 1
+    index = np.int32 if max(V, int(starts[-1])) <= np.iinfo(np.int32).max else np.int64
+    return sparse.csr_array((counts, columns.astype(index, copy=False), starts.astype(index)), shape=(V, V))
 
 
 def pairwise_moments(table: CategoricalTable) -> PairwiseMoments:
@@ -123,7 +131,8 @@ def pairwise_moments(table: CategoricalTable) -> PairwiseMoments:
 
     Cost
     ----
-    O(sum over rows of (entries in the row)^2) time; memory O(pairs of values that occurred).
+    O(sum over rows of (entries in the row)^2) time, and at most SCAN times as many cells looked at; memory
+    O(pairs of values that occurred), or V^2 / 2 cells where there are as many pairs to count, V = sum I_n.
 
     Examples
     --------
@@ -132,12 +141,88 @@ def pairwise_moments(table: CategoricalTable) -> PairwiseMoments:
            [0. , 0.5]])
     """
     F = table.indicator
+    singles = np.bincount(F.indices, minlength=F.shape[1])
+    return PairwiseMoments(_count_pairs(F, table.entries_per_row), singles, table.sizes, table.n_rows)
+
+
+def _count_pairs(F: sparse.csr_array, d: Ints) -> sparse.csr_array:
+    n_pairs, n_cells = int(d @ (d - 1)), F.shape[1] ** 2
+    if n_pairs >= n_cells:
+        return _by_table(F)
+    return _by_value(F, d) if n_pairs * SCAN >= n_cells else _by_product(F)
+
+
+def _by_table(F: sparse.csr_array) -> sparse.csr_array:
+    """Count into a dense table, its upper triangle only: for more pairs than cells."""
+    V = F.shape[1]
+    dense: Ints = np.zeros((V, V), dtype=F.indices.dtype)  # an index type holds the number of rows, so any count
+    _add_pairs(F.indptr, F.indices, dense)
+    n_found = np.count_nonzero(dense)
+    columns, counts = np.empty(n_found, dtype=dense.dtype), np.empty(n_found, dtype=np.int64)
+    upper = _square(counts, columns, _compress(dense, columns, counts))
+    return (upper + upper.T).tocsr()
+
+
+def _by_value(F: sparse.csr_array, d: Ints) -> sparse.csr_array:
+    """Count one value's partners at a time, in a row of V cells that stays in the processor's cache."""
+    V, holders = F.shape[1], F.tocsc()
+    n_partners = np.add.reduceat(np.append(d[holders.indices] - 1, 0), holders.indptr[:-1])
+    most = int(np.minimum(np.where(np.diff(holders.indptr) > 0, n_partners, 0), V).sum())
+    columns, counts = np.empty(most, dtype=F.indices.dtype), np.empty(most, dtype=np.int64)
+    starts = _count_partners(holders.indptr, holders.indices, F.indptr, F.indices, columns, counts)
+    return _square(counts[: starts[-1]].copy(), columns[: starts[-1]].copy(), starts)
+
+
+def _by_product(F: sparse.csr_array) -> sparse.csr_array:
+    """Count as F'F, a sparse product: for values most of which never met."""
     counts = (F.T.tocsr() @ F).astype(np.int64)
-    singles = counts.diagonal()
     # one row holds one value of a variable, so a diagonal block is nonzero on the very diagonal only
-    counts = (counts - sparse.diags_array(singles, format="csr", dtype=np.int64)).tocsr()
+    counts = (counts - sparse.diags_array(counts.diagonal(), format="csr", dtype=np.int64)).tocsr()
     counts.eliminate_zeros()
-    return PairwiseMoments(counts, singles, table.sizes, table.n_rows)
+    return counts
+
+
+@njit(cache=True)
+def _add_pairs(indptr: Ints, indices: Ints, dense: Ints) -> None:
+    for s in range(len(indptr) - 1):
+        for x in range(indptr[s], indptr[s + 1]):
+            for y in range(x + 1, indptr[s + 1]):
+                dense[indices[x], indices[y]] += 1
+
+
+@njit(cache=True)
+def _compress(dense: Ints, columns: Ints, counts: Ints) -> Ints:
+    """Fill columns and counts of the sparse form, row by row; where each row starts."""
+    starts = np.zeros(len(dense) + 1, dtype=np.int64)
+    for v in range(len(dense)):
+        starts[v + 1] = _append_nonzero(dense[v], starts[v], columns, counts)
+    return starts
+
+
+@njit(cache=True)
+def _count_partners(
+    holders_indptr: Ints, holders: Ints, indptr: Ints, indices: Ints, columns: Ints, counts: Ints
+) -> Ints:
+    """As `_compress`, of the table that `_add_pairs` would make, both triangles."""
+    V = len(holders_indptr) - 1
+    starts, met = np.zeros(V + 1, dtype=np.int64), np.zeros(V, dtype=indices.dtype)
+    for v in range(V):
+        for s in holders[holders_indptr[v] : holders_indptr[v + 1]]:
+            for c in range(indptr[s], indptr[s + 1]):
+                met[indices[c]] += 1
+        met[v] = 0
+        starts[v + 1] = _append_nonzero(met, starts[v], columns, counts)
+        met[:] = 0
+    return starts
+
+
+@njit(cache=True)
+def _append_nonzero(row: Ints, place: int, columns: Ints, counts: Ints) -> int:
+    for v in range(len(row)):
+        if row[v]:
+            columns[place], counts[place] = v, row[v]
+            place += 1
+    return place
 
 
 def stream_moments(tables: Iterable[CategoricalTable]) -> PairwiseMoments:

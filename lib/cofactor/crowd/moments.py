@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -96,12 +96,20 @@ class CrowdMoments:
         CofactorError
             A file is no file of moments (it is named), or they belong to different crowds.
         """
-        parts = [_read(path) for path in paths]
-        ids = [json.loads(bytes(part["ids"])) for part in parts]
-        other = [str(path) for path, known in zip(paths, ids, strict=True) if known != ids[0]]
-        if other:
-            raise CofactorError(f"{other[0]} and {paths[0]} were counted for different workers or classes")
-        return cls(PairwiseMoments.from_arrays(*parts), reduce(add, map(_votes, parts)), **ids[0])
+        votes: list[SoftCounts] = []
+        ids: list[bytes] = []
+
+        def parts() -> Iterator[Mapping[str, NDArray[Any]]]:
+            for path in paths:
+                part = _read(path)
+                votes.append(_votes(part))
+                ids.append(part["ids"].tobytes())
+                if ids[-1] != ids[0]:
+                    raise CofactorError(f"{path} and {paths[0]} were counted for different workers or classes")
+                yield part
+
+        pairs = PairwiseMoments.from_arrays(parts())
+        return cls(pairs, reduce(add, votes), **json.loads(ids[0]))
 
 
 def _read(path: str | PathLike[str]) -> Mapping[str, NDArray[Any]]:

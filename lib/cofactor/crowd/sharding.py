@@ -64,13 +64,15 @@ def shard_labels(
     ------
     CofactorError
         DuckDB is not installed; a file cannot be read; ids are missing, or neither text nor whole numbers; fewer than
-        two classes; conflicting labels. What is wrong is named.
+        two classes; conflicting labels; `n_shards` below one. What is wrong is named.
 
     Cost
     ----
     O(E log E) time for E labels.
     """
     folder = Path(folder)
+    if n_shards is not None and n_shards < 1:
+        raise CofactorError(f"n_shards={n_shards}: at least one file has to hold the labels")
     if folder.exists():
         raise CofactorError(f"{folder} exists: name another folder")
     part = folder.with_name(f".{folder.name}.part")

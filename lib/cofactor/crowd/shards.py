@@ -10,7 +10,6 @@ Memory everywhere: one shard per processor, and the sums.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from tqdm import tqdm
 
 from cofactor.core.em import SoftCounts, expectation, iterate_em
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.files import whole_file
 from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
@@ -66,7 +66,7 @@ class LabelShards:
         Raises
         ------
         CofactorError
-            A file is missing, there are none, or their folder has no vocabulary.
+            A file is missing, there are none, or their folder has no vocabulary, or a broken one.
         """
         given = [Path(source) for source in sources]
         paths = [
@@ -78,8 +78,7 @@ class LabelShards:
         folders = list(dict.fromkeys(path.resolve().parent for path in paths))
         if len(folders) > 1 or not (folders[0] / VOCABULARY).is_file():
             raise CofactorError(f"not one folder of shards with a {VOCABULARY}: {listing(folders)}; {ADVICE}")
-        vocabulary = json.loads((folders[0] / VOCABULARY).read_text(encoding="utf-8"))
-        return cls(sorted(set(paths)), vocabulary["workers"], vocabulary["classes"])
+        return cls(sorted(set(paths)), **_read_vocabulary(folders[0] / VOCABULARY))
 
     def read(self, path: Path) -> CrowdLabels:
         """Read one shard.
@@ -87,7 +86,8 @@ class LabelShards:
         Raises
         ------
         CofactorError
-            No parquet file, columns missing, or a task whose labels are scattered over the shard (it is named).
+            No parquet file, columns or tasks missing, codes that the vocabulary does not know, a task that a worker
+            labelled twice, or one whose labels are scattered over the shard (it is named).
         """
         frame = _read_parquet(path)
         missing = [name for name in COLUMNS if name not in frame.columns]
@@ -98,8 +98,11 @@ class LabelShards:
         tasks = task[new].tolist()
         _check_grouped(tasks, path)
         sizes = np.full(len(self.workers), len(self.classes))
-        row, worker, label = np.cumsum(new) - 1, frame["worker"].to_numpy(), frame["label"].to_numpy()
-        table = CategoricalTable.from_entries(row, worker, label, sizes, len(tasks))
+        entries = np.cumsum(new) - 1, frame["worker"].to_numpy(), frame["label"].to_numpy()
+        try:
+            table = CategoricalTable.from_entries(*entries, sizes, len(tasks))
+        except CofactorError as error:
+            raise CofactorError(f"{path}: {error}; {ADVICE}") from None
         return CrowdLabels(table, tasks, self.workers, self.classes)
 
     def __iter__(self) -> Iterator[CrowdLabels]:
@@ -126,12 +129,14 @@ class LabelShards:
         Raises
         ------
         CofactorError
-            As `read`; or a task lies in two shards (it is named).
+            As `read`; a task lies in two shards (it is named); or `n_jobs` is zero.
 
         Cost
         ----
         As `pairwise_moments`, plus O(pairs of values that occurred) per shard to add up.
         """
+        if n_jobs == 0:
+            raise CofactorError("n_jobs=0: at least one process has to count (-1: one per processor)")
         folder = Path(kept)
         folder.mkdir(parents=True, exist_ok=True)
         parts = [folder / f"{_fingerprint(path)}.npz" for path in self.paths]
@@ -149,9 +154,8 @@ class LabelShards:
         """Write the moments of one shard, with its first and last task; whole or not at all."""
         labels = self.read(path)
         span = json.dumps([labels.tasks[0], labels.tasks[-1]]).encode()
-        unfinished = part.with_suffix(f".{os.getpid()}")
-        CrowdMoments.of(labels).save(unfinished, span=np.frombuffer(span, dtype=np.uint8))
-        os.replace(unfinished, part)
+        with whole_file(part) as unfinished:
+            CrowdMoments.of(labels).save(unfinished, span=np.frombuffer(span, dtype=np.uint8))
 
     def _check_ranges(self, parts: Sequence[Path]) -> None:
         last: tuple[Any, Path] | None = None
@@ -239,6 +243,14 @@ def _from_moments(method: Aggregator, moments: CrowdMoments) -> tuple[LatentClas
     )
 
 
+def _read_vocabulary(path: Path) -> dict[str, list[Any]]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return {name: list(found[name]) for name in ("workers", "classes")}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CofactorError(f"{path} is no vocabulary of shards ({type(error).__name__}: {error}); {ADVICE}") from None
+
+
 def _read_parquet(path: Path) -> pd.DataFrame:
     try:
         return pd.read_parquet(path)
@@ -254,7 +266,11 @@ def _fingerprint(path: Path) -> str:
 
 
 def _check_grouped(tasks: list[Any], path: Path) -> None:
-    """Refuse tasks (one entry per run of equal ids) that do not rise."""
+    """Refuse tasks (one entry per run of equal ids) that do not rise, or are neither all text nor all whole numbers."""
+    kinds = {type(task) for task in tasks}
+    if kinds != {str} and kinds != {int}:
+        found = listing(sorted(kind.__name__ for kind in kinds))
+        raise CofactorError(f"{path}: tasks must be text or whole numbers, one kind only; found {found}; {ADVICE}")
     fallen = next((n for n in range(1, len(tasks)) if tasks[n] <= tasks[n - 1]), None)
     if fallen is None:
         return
@@ -265,7 +281,11 @@ def _check_grouped(tasks: list[Any], path: Path) -> None:
 
 
 def _check_disjoint(last: tuple[Any, Path] | None, first: tuple[Any, Path]) -> None:
-    if last is None or last[0] < first[0]:
+    if last is None:
+        return
+    if type(last[0]) is not type(first[0]):
+        raise CofactorError(f"{last[1]} and {first[1]}: tasks are text in one, numbers in the other; {ADVICE}")
+    if last[0] < first[0]:
         return
     problem = f"task {first[0]!r} lies in both" if last[0] == first[0] else f"tasks from {first[0]!r} on overlap"
     raise CofactorError(f"{last[1]} and {first[1]}: {problem}; {ADVICE}")

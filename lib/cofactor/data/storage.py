@@ -17,13 +17,13 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from textwrap import shorten
 from typing import Any, Literal
 
 import pooch
 
 from cofactor.core.errors import DatasetUnavailableError, listing
+from cofactor.core.files import whole_file
 from cofactor.data.digits import digits_csv
 from cofactor.data.registry import Entry, File, Role, data_folder, entries, find
 
@@ -122,10 +122,8 @@ def _obtain(file: File, entry: Entry) -> None:
 
 def _write_whole(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=path.parent) as folder:
-        part = Path(folder) / path.name
+    with whole_file(path) as part:
         part.write_bytes(content)
-        os.replace(part, path)
 
 
 def _downloader(file: File) -> Callable[[str, str, Any], object]:
