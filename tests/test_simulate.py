@@ -40,6 +40,11 @@ def test_the_prior_may_be_given():
     assert np.allclose(simulate.dawid_skene_model(prior=[0.2, 0.3, 0.5]).prior, [0.2, 0.3, 0.5])
 
 
+def test_only_known_generators():
+    with pytest.raises(CofactorError, match="generator='beta': choose one of dirichlet, uniform"):
+        simulate.dawid_skene_model(generator="beta")
+
+
 def test_the_released_generator_has_uniform_prior_and_flatter_columns():
     """Uniform entries scaled to sum to one lie nearer the middle of the simplex than Dirichlet(1) columns."""
     models = {g: simulate.dawid_skene_model(200, 3, generator=g, random_state=0) for g in ("dirichlet", "uniform")}

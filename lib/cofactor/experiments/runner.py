@@ -31,7 +31,7 @@ from cofactor.experiments.experiment import Experiment, Measurement, Run, Task, 
 
 PACKAGE = Path(__file__).resolve().parents[1]
 PATIENCE = "20s"  # for the scheduler of a cluster to answer
-SHARED_CODE = ("simulate.py", "data", "experiments/experiment.py", "experiments/runner.py")
+SHARED_CODE = ("simulate", "data", "experiments/experiment.py", "experiments/runner.py")
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def load_all(folder: Path, experiment: Experiment) -> list[Outcome]:
 @cache
 def code_of(lines: tuple[str, ...]) -> str:
     """Hash of the source files that decide the numbers of the named lines."""
-    names = [*SHARED_CODE, *lines, *(f"experiments/{line}.py" for line in lines)]
+    names = [*SHARED_CODE, *lines, *(f"experiments/{line}" for line in lines)]
     sources = [path for name in names for path in _sources(PACKAGE / name)]
     digest = hashlib.sha256()
     for path in sorted(sources):

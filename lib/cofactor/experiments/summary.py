@@ -44,13 +44,14 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
     DataFrame with the columns
         setting, method, metric, unit : str
         ours, spread : float
-            Mean (or median) over trials, and their standard deviation (0 for a single one).
+            Mean and standard deviation over trials (0 for a single one), or median and half the interquartile range.
         trials, failed : int
         published, published_spread, difference, tolerance : float
             `difference` is ours - published; `tolerance` the largest of both spreads and, on one fixed data set, of
             the weight of one task.
         verdict : str
-            "better", "within spread" or "worse" (less is better), "no value", or "" where nothing was published.
+            "better", "within spread" or "worse" (less is better), "no value", or "" where nothing was published, or the
+        row emulates a defect.
         seconds, published_seconds : float
             Median wall time of the method.
         note : str
@@ -99,7 +100,7 @@ def _row(experiment: Experiment, key: Key, found: pd.DataFrame, facts: pd.DataFr
         "published_spread": printed_spread,
         "difference": ours - printed,
         "tolerance": tolerance,
-        "verdict": verdict(ours, printed, tolerance),
+        "verdict": "" if method.endswith("bug)") else verdict(ours, printed, tolerance),
         "seconds": float(mine["seconds"].median()) if len(mine) else np.nan,
         "published_seconds": _fact(facts, setting, method, "seconds")[0],
         "note": refused[0] if refused and not len(values) else experiment.note(setting, method),
@@ -109,8 +110,10 @@ def _row(experiment: Experiment, key: Key, found: pd.DataFrame, facts: pd.DataFr
 def _centre_and_spread(values: np.ndarray, centre: str) -> tuple[float, float]:
     if not len(values):
         return np.nan, np.nan
-    middle = np.median(values) if centre == "median" else np.mean(values)
-    return float(middle), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    if centre == "median":
+        low, middle, high = np.percentile(values, [25, 50, 75])
+        return float(middle), float(high - low) / 2
+    return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
 def _fact(facts: pd.DataFrame, setting: str, method: str, metric: str) -> tuple[float, float]:

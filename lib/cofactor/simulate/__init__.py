@@ -1,0 +1,30 @@
+"""Synthetic problems with known truth: one generator per experiment.
+
+Every generator returns the data together with the truth that made it, and takes a `random_state`.
+"""
+
+from cofactor.simulate.crowds import Crowd, Generator, crowd, dawid_skene_model, large_crowd
+from cofactor.simulate.factors import symnmf_problem
+from cofactor.simulate.machines import (
+    CLASSIFIERS,
+    Answers,
+    classifier_answers,
+    label_rates,
+    machine_annotators,
+    part_mask,
+)
+
+__all__ = [
+    "CLASSIFIERS",
+    "Answers",
+    "Crowd",
+    "Generator",
+    "classifier_answers",
+    "crowd",
+    "dawid_skene_model",
+    "label_rates",
+    "large_crowd",
+    "machine_annotators",
+    "part_mask",
+    "symnmf_problem",
+]
