@@ -138,7 +138,7 @@ def draw_margins(margins: ArrayLike, errors: ArrayLike, misfits: ArrayLike) -> F
             margin[chosen], np.maximum(error[chosen], LEAST), marker, color=colour, ms=5, mec="white", label=label
         )
     ax.set(
-        xlabel="margin of the certificate", ylabel="squared error (at the bottom: 1e−16 or less)", ylim=(LEAST / 4, 3)
+        xlabel="margin of the certificate", ylabel="squared error, at least 1e−16", ylim=(LEAST / 4, 3)
     )
     ax.legend(loc="center left")
     say(fig, f"Largest misfit of {margin.size} crowds: {number(misfit.max())}; largest error {_largest(margin, error)}")
