@@ -137,9 +137,7 @@ def draw_margins(margins: ArrayLike, errors: ArrayLike, misfits: ArrayLike) -> F
         ax.semilogy(
             margin[chosen], np.maximum(error[chosen], LEAST), marker, color=colour, ms=5, mec="white", label=label
         )
-    ax.set(
-        xlabel="margin of the certificate", ylabel="squared error, at least 1e−16", ylim=(LEAST / 4, 3)
-    )
+    ax.set(xlabel="margin of the certificate", ylabel="squared error, at least 1e−16", ylim=(LEAST / 4, 3))
     ax.legend(loc="center left")
     say(fig, f"Largest misfit of {margin.size} crowds: {number(misfit.max())}; largest error {_largest(margin, error)}")
     return fig
