@@ -128,6 +128,8 @@ def test_datasets_lists_what_there_is(capsys):
     assert run("datasets") == 0
     printed = capsys.readouterr().out
     assert all(name in printed for name in cf.datasets()["name"])
+    (line,) = (line for line in printed.splitlines() if "bluebird" in line)
+    assert line.split()[:8] == ["bluebird", "crowd", "108", "39", "2", "4212", "-", "-"]  # no rows and columns
 
 
 def test_in_a_pipe_there_is_no_progress_bar(labels_csv):

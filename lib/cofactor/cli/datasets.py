@@ -22,7 +22,8 @@ def _list_datasets(names: Sequence[str]) -> None:
     frame = cf.datasets()
     known = [find(name).name for name in names]
     chosen = frame[frame["name"].isin(known)] if names else frame
-    print(chosen.drop(columns=["title", "licence"]).assign(title=chosen["title"]).to_string(index=False))
+    shown = chosen.drop(columns=["title", "licence"]).assign(title=chosen["title"])
+    print(shown.astype(object).fillna("-").to_string(index=False))
 
 
 def _fetch_datasets(names: Sequence[str]) -> None:
