@@ -17,7 +17,7 @@ Source: Dawid and Skene, 1979; Ibrahim and Fu, ICML 2021, Eq. (1); Ibrahim and F
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,12 +25,13 @@ from numpy.typing import ArrayLike, NDArray
 from cofactor.core.alignment import match_columns
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.simplex import normalize_blocks
-from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.core.tables import MISSING, CategoricalTable, Ints
 
 Floats = NDArray[np.float64]
 
 FLOOR = 1e-12  # smallest probability whose logarithm is taken: an impossible observation must not give NaN
 SUM_TOLERANCE = 1e-6  # how far the columns given by a caller may be from summing to one
+MOST_BYTES = 2_000_000_000  # largest joint tensor that is formed
 TIE = 1e-9  # posteriors this close count as tied, so that rounding never breaks a tie
 
 
@@ -101,14 +102,27 @@ class LatentClassModel:
         return self.conditionals[m] * self.prior @ self.conditionals[j].T
 
     def log_joint(self, table: CategoricalTable) -> Floats:
-        """Return (S, F): log lambda_f + sum over observed n of log A_n[x_n, f]. O(entries F) time."""
-        if not np.array_equal(table.sizes, self.sizes):
-            raise CofactorError(
-                f"the table has {table.n_variables} variables with {table.sizes.sum()} values in all, "
-                f"the model {self.n_variables} with {self.sizes.sum()}: use the table it was fitted on, or one like it"
-            )
+        """Return (S, F): log lambda_f + sum over observed n of log A_n[x_n, f]. O(entries F) time.
+
+        The table needs the model's variables. Codes beyond an alphabet of the model count as missing, with a
+        `DataWarning` that says how many.
+        """
+        table = self._known_codes(table)
         log_prior = np.log(self.prior, where=self.prior > 0, out=np.full(self.n_classes, -np.inf))
         return table.indicator @ np.log(np.maximum(self.stacked, FLOOR)) + log_prior
+
+    def _check_variable(self, n: int) -> None:
+        if not 0 <= n < self.n_variables:
+            raise CofactorError(f"no variable {n}: the model has {self.n_variables}, numbered from 0")
+
+    def _known_codes(self, table: CategoricalTable) -> CategoricalTable:
+        """Give a table the alphabets of the model."""
+        if table.n_variables != self.n_variables:
+            raise CofactorError(
+                f"the table has {table.n_variables} variables, the model {self.n_variables}: "
+                "use the table it was fitted on, or one like it"
+            )
+        return table if np.array_equal(table.sizes, self.sizes) else table.with_sizes(self.sizes)
 
     def explain(self, table: CategoricalTable) -> tuple[Floats, Floats]:
         """Return the (S, F) posterior of every row and the (S,) log-likelihood of what was observed in it (nats)."""
@@ -131,6 +145,103 @@ class LatentClassModel:
     def log_likelihood(self, table: CategoricalTable) -> float:
         """Return the sum over rows of log Pr(what was observed), in nats; conditionals floored at 1e-12."""
         return float(self.explain(table)[1].sum())
+
+    def conditional(self, table: CategoricalTable, target: int) -> Floats:
+        """Return Pr(variable `target` | all that was observed of the other variables) in every row.
+
+        Parameters
+        ----------
+        table : CategoricalTable
+            With the model's variables, `target` included; what it holds of `target` itself is not looked at. A row in
+            which nothing else was observed gets the marginal distribution of `target`.
+        target : int
+            Variable, 0..N - 1.
+
+        Returns
+        -------
+        (S, I_target) array, rows sum to one.
+
+        Raises
+        ------
+        CofactorError
+            No such variable, or another number of variables.
+
+        Cost
+        ----
+        O(entries F + S I_target F) time, O(S (F + I_target)) memory.
+
+        Source
+        ------
+        IEEE TSP 2021, Eq. (3) and Sec. V. The released code multiplies probabilities, which underflows for long rows.
+
+        Examples
+        --------
+        >>> model = LatentClassModel([0.5, 0.5], [[[0.9, 0.2], [0.1, 0.8]]] * 3)
+        >>> model.conditional(CategoricalTable([[0, 0, -1], [-1, 1, 0]], sizes=[2, 2, 2]), target=2).round(3)
+        array([[0.867, 0.133],
+               [0.278, 0.722]])
+        """
+        self._check_variable(target)
+        table = self._known_codes(table)
+        joint = self.log_joint(table)
+        rows, codes = table.column(target)
+        joint[rows] -= np.log(np.maximum(self.conditionals[target], FLOOR))[codes]
+        joint -= joint.max(axis=1, keepdims=True)
+        Q = np.exp(joint, out=joint)
+        Q /= Q.sum(axis=1, keepdims=True)
+        return np.asarray(Q @ self.conditionals[target].T)
+
+    def predict_map(self, table: CategoricalTable, target: int) -> Ints:
+        """Return the (S,) most probable code of variable `target` given the others; see `conditional`.
+
+        Ties go to the value that is more frequent under the model, then to the lower code.
+        """
+        shares = self.conditional(table, target)
+        return map_class(shares, self.marginal(target))
+
+    def expectation(self, table: CategoricalTable, target: int, values: ArrayLike | None = None) -> Floats:
+        """Return the (S,) expected value of an ordinal variable given the others: the MMSE estimate.
+
+        `values` are the (I_target,) numbers its codes stand for, such as stars; by default the codes themselves.
+        Source: IEEE TSP 2021, Sec. V-C. The released code leaves lambda out of this sum.
+        """
+        shares = self.conditional(table, target)
+        numbers = np.arange(shares.shape[1], dtype=np.float64) if values is None else np.asarray(values, np.float64)
+        if numbers.shape != shares.shape[1:] or not np.isfinite(numbers).all():
+            raise CofactorError(f"variable {target} has {shares.shape[1]} values: give one finite number for each")
+        return np.asarray(shares @ numbers)
+
+    def marginal(self, n: int) -> Floats:
+        """Return the (I_n,) distribution of one variable."""
+        return np.asarray(self.conditionals[n] @ self.prior)
+
+    def impute(self, table: CategoricalTable) -> Ints:
+        """Return the (S, N) codes with every missing one replaced by its most probable value given the row."""
+        table = self._known_codes(table)
+        Q, codes = self.posterior(table), table.codes
+        for n, A in enumerate(self.conditionals):
+            rows = codes[:, n] == MISSING
+            codes[rows, n] = map_class(Q[rows] @ A.T, self.marginal(n))
+        return codes
+
+    def joint_tensor(self, most_bytes: int = MOST_BYTES) -> Floats:
+        """Return the joint PMF itself, an array of shape (I_1, ..., I_N).
+
+        Raises `CofactorError` beyond `most_bytes`; the message names the size. Nearly everything asked of a joint PMF
+        is to be had without it: `conditional`, `log_likelihood`, `pairwise`, `sample`.
+        """
+        needed = 8 * float(np.prod(self.sizes.astype(np.float64)))
+        if needed > most_bytes:
+            raise CofactorError(
+                f"the joint PMF of {self.n_variables} variables has {needed / 8:.3g} cells, {needed / 1e9:.3g} GB: "
+                "use conditional, log_likelihood, pairwise or sample, which do without it"
+            )
+        half = self.n_variables // 2
+        left, right = (
+            reduce(_products_of_rows, blocks, np.ones((1, self.n_classes)))
+            for blocks in (self.conditionals[:half], self.conditionals[half:])
+        )
+        return np.asarray((left * self.prior) @ right.T).reshape(self.sizes)
 
     def reorder(self, order: ArrayLike) -> LatentClassModel:
         """Return the model with its hidden classes in this order."""
@@ -201,6 +312,11 @@ def map_class(posterior: ArrayLike, prior: ArrayLike) -> Ints:
     posterior = np.asarray(posterior, dtype=np.float64)
     tied = posterior >= posterior.max(axis=1, keepdims=True) - TIE
     return np.argmax(np.where(tied, np.asarray(prior), -1.0), axis=1)
+
+
+def _products_of_rows(left: Floats, right: Floats) -> Floats:
+    """Khatri-Rao product: (a b, F), every row of one times every row of the other."""
+    return np.asarray((left[:, None] * right).reshape(-1, left.shape[1]))
 
 
 def _with_prior(model: LatentClassModel) -> Floats:

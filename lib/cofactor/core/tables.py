@@ -13,6 +13,7 @@ values at once, F log(A) adds up log-likelihoods, and F'Q adds up soft counts.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, DataWarning, listing
 
 Ints = NDArray[np.int64]
 MISSING = -1
@@ -165,6 +166,29 @@ class CategoricalTable:
         dense = np.full((self.n_rows, self.n_variables), MISSING, dtype=np.int64)
         dense[self.rows, self.variables] = self.values
         return dense
+
+    def column(self, variable: int) -> tuple[Ints, Ints]:
+        """Return the rows in which a variable was observed, rising, and its codes there."""
+        mine = np.flatnonzero(self.variables == variable)
+        return self.rows[mine], self.values[mine]
+
+    def with_sizes(self, sizes: ArrayLike) -> CategoricalTable:
+        """Return the table with other alphabet sizes, for a model that was fitted with these.
+
+        Codes beyond them become missing, with a `DataWarning` that counts and names them.
+        """
+        sizes = _integer_codes(sizes, ndim=1)
+        outside = self.values >= sizes[self.variables]
+        if outside.any():
+            found = zip(self.rows[outside], self.variables[outside], self.values[outside], strict=True)
+            message = (
+                f"{outside.sum()} codes outside their alphabet count as missing: "
+                f"{listing(f'row {s}, variable {n}: {code}' for s, n, code in found)}"
+            )
+            warnings.warn(message, DataWarning, stacklevel=4)
+        kept = ~outside
+        entries = self.rows[kept], self.variables[kept], self.values[kept]
+        return CategoricalTable.from_entries(*entries, sizes, self.n_rows)
 
     def take_rows(self, rows: ArrayLike | slice) -> CategoricalTable:
         """Return the table of these rows, in this order (indices, a mask, or a slice)."""
