@@ -16,6 +16,7 @@ from cofactor.data import DATASETS_DIR, fetch, storage, verify
 from cofactor.data.digits import digits_csv
 from cofactor.data.registry import NUMBER, entries
 from cofactor.simulate import CLASSIFIERS
+from tools.bundle_tables import table_csv
 
 TWICE = ["bluebird", "dog", "rte", "trec", "web"]  # two repositories carry them
 REAL = [*TWICE, "labelme"]
@@ -24,7 +25,12 @@ TABLES = {
     "connect4": "uci_connect4",
     "credit": "uci_credit_australian",
     "credit_approval": "uci_credit_approval",
+    "votes": "uci_votes",
+    "nursery": "uci_nursery",
+    "mushroom": "uci_mushroom",
+    "adult": "uci_adult",
 }
+BUNDLED_TABLES = [name for name in TABLES if name not in ("connect4", "adult")]
 ALL = [*REAL, "digits", *TABLES]
 BUNDLED = DATASETS_DIR / "bundled"
 
@@ -144,8 +150,34 @@ def test_tables_are_exactly_the_expected_ones(name):
 
 
 @pytest.mark.needs_mirror
-@pytest.mark.parametrize("name", TABLES)
-def test_tables_are_what_the_registry_says(name):
+@pytest.mark.parametrize("name", BUNDLED_TABLES)
+def test_the_upstream_copy_of_a_bundled_table_reads_as_the_same(name, monkeypatch):
+    bundled = cf.load(name)
+    monkeypatch.setattr("cofactor.data.registry.Entry.copies", copies_from("shahanaibrahimosu"))
+    upstream = cf.load(name)
+    assert np.array_equal(upstream.codes, bundled.codes) and upstream.values == bundled.values
+
+
+@pytest.mark.needs_mirror
+@pytest.mark.parametrize("name", BUNDLED_TABLES)
+def test_bundled_tables_are_the_conversion_of_the_upstream_copy(name):
+    entry = entries()[name]
+    assert gzip.decompress((BUNDLED / f"{name}.csv.gz").read_bytes()) == table_csv(entry, mirror_path("raw"))
+
+
+@pytest.mark.needs_mirror
+@pytest.mark.parametrize("name", ["connect4", "adult"])
+def test_downloaded_tables_are_what_the_registry_says(name):
+    check_table(name)
+
+
+@pytest.mark.parametrize("name", BUNDLED_TABLES)
+def test_bundled_tables_need_no_network_and_are_what_the_registry_says(name, data):
+    check_table(name)
+    assert not data.exists()
+
+
+def check_table(name):
     data, entry = cf.load(name), entries()[name]
     assert data.codes.shape == (entry.n_rows, len(entry.columns))
     assert data.classes == entry.classes == entry.columns[entry.target]
@@ -154,17 +186,38 @@ def test_tables_are_what_the_registry_says(name):
     assert data.table.sizes.tolist() == [len(values) for values in data.values]
 
 
-@pytest.mark.needs_mirror
 def test_features_of_a_table_are_numbers_and_codes_without_the_class():
     car, credit, gaps = (cf.load(name) for name in ("car", "credit", "credit_approval"))
     assert np.array_equal(car.features, car.codes[:, :-1])
     # the first line of the file: 1 22.08 11.46 2 4 4 1.585 0 0 0 1 2 100 1213 0
     assert credit.features[0].tolist() == [1, 22.08, 11.46, 1, 3, 3, 1.585, 0, 0, 0, 1, 1, 100, 1213]
     assert np.array_equal(np.isnan(gaps.features), gaps.codes[:, :-1] < 0)
-    assert np.sum(np.isnan(gaps.features).any(axis=1)) == manifest("uci_credit_approval")["stats"]["rows_with_missing"]
+    # manifest.json, uci_credit_approval, stats.rows_with_missing
+    assert np.sum(np.isnan(gaps.features).any(axis=1)) == 37
+
+
+def test_votes_and_mushroom_miss_what_the_manifest_says():
+    """manifest.json: stats.rows_with_missing of uci_votes and uci_mushroom."""
+    votes, mushroom = cf.load("votes"), cf.load("mushroom")
+    assert np.sum((votes.codes < 0).any(axis=1)) == 203
+    gaps = np.sum(mushroom.codes < 0, axis=0)
+    assert [(mushroom.columns[n], gaps[n]) for n in np.flatnonzero(gaps)] == [("stalk-root", 2480)]
+
+
+def test_nursery_is_the_task_of_the_repository_with_every_combination_once():
+    nursery = cf.load("nursery")
+    assert nursery.columns[5] == "finance"
+    assert np.bincount(nursery.target).tolist() == [4320, 2, 328, 4266, 4044]
+    assert len(np.unique(nursery.features, axis=0)) == 12960 == np.prod(nursery.table.sizes[:-1])
 
 
 @pytest.mark.needs_mirror
+def test_adult_codes_education_from_low_to_high():
+    adult = cf.load("adult")
+    education, years = (adult.features[:, adult.columns.index(name)] for name in ("education", "education-num"))
+    assert np.array_equal(education + 1, years)
+
+
 def test_a_set_of_the_other_kind_is_refused():
     assert cf.data.load_crowd("bluebird").labels.n_workers == 39
     assert cf.data.load_table("car").name == "car"
@@ -215,6 +268,14 @@ def test_only_what_may_be_redistributed_is_bundled():
     owned = {f.name for e in entries().values() if e.redistributable for f in e.files}
     assert {path.name for path in BUNDLED.glob("*.gz")} <= owned
     assert "Copyright (c) 2011-2012 Peter Welinder" in (BUNDLED / "LICENCE-bluebird.txt").read_text(encoding="utf8")
+
+
+def test_bundled_tables_come_with_the_attribution_that_their_licence_asks_for():
+    attribution = (BUNDLED / "LICENCE-uci.txt").read_text(encoding="utf8")
+    assert "CC BY 4.0" in attribution and "https://creativecommons.org/licenses/by/4.0/" in attribution
+    for name in BUNDLED_TABLES:
+        doi = entries()[name].citation.partition("doi:")[2].split(";")[0]
+        assert f"{name}.csv.gz" in attribution and doi and f"doi:{doi}" in attribution
 
 
 def test_unknown_name_lists_the_known_ones_and_guesses():
@@ -294,7 +355,7 @@ def test_list_agrees_with_what_is_loaded():
         assert (row.tasks, row.workers, row.classes) == (labels.n_tasks, labels.n_workers, labels.n_classes)
         assert row.labels == labels.n_labels
         assert row["size"] == sum(path.stat().st_size for path in fetch(name))
-    assert listed.offline.to_dict() == {name: name in ("bluebird", "digits") for name in ALL}
+    assert listed.offline.to_dict() == {name: name in ("bluebird", "digits", *BUNDLED_TABLES) for name in ALL}
 
 
 @pytest.mark.parametrize("name", ALL)

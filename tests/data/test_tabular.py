@@ -48,6 +48,24 @@ def test_codes_follow_the_registered_order_and_the_size_of_numbers(tmp_path):
     assert target.codes.tolist() == [1, 0, 0]
 
 
+def test_a_header_must_name_the_columns(tmp_path):
+    size, weight, target = read_table(write(tmp_path, "size,weight,class\nmid,10,?\n"), "csv", COLUMNS, "class")
+    assert (size.codes.tolist(), weight.values, target.codes.tolist()) == ([1], ["10"], [-1])
+    with pytest.raises(
+        CofactorError, match="line 1: expected the columns size, weight, class; got size, class, weight"
+    ):
+        read_table(write(tmp_path, "size,class,weight\nmid,no,10\n"), "csv", COLUMNS, "class")
+
+
+def test_codes_are_positions_in_the_registered_order(tmp_path):
+    columns = {"vote": ["n", "y"], "class": ["whig", "tory"]}
+    vote, target = read_table(write(tmp_path, "2,1\n0,0\n1,1\n"), "codes", columns, "class")
+    assert (vote.codes.tolist(), vote.values) == ([-1, 0, 1], ["n", "y"])
+    assert target.codes.tolist() == [1, 0, 1]
+    with pytest.raises(CofactorError, match="not a position among 3 values in line 2: '3'"):
+        read_table(write(tmp_path, "0,0\n3,0\n"), "codes", columns, "class")
+
+
 def test_positions_are_those_of_the_sorted_values(tmp_path):
     columns = {"a1": ["x", "o", "b"], "class": ["win", "loss", "draw"]}
     field, target = read_table(write(tmp_path, "a1\ttarget\n0\t2\n2\t0\n"), "pmlb", columns, "class")

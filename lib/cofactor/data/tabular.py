@@ -1,8 +1,10 @@
 """Files of categorical and numeric columns to codes.
 
 format   columns            header              cells
-commas   comma-separated    none                values as text, blanks around them dropped
+csv      comma-separated    names               values as text, blanks around them dropped
+commas   comma-separated    none                the same
 blanks   blank-separated    none                the same
+codes    comma-separated    none                position of the value in its column's list; past the last: missing
 pmlb     tab-separated      names, "target"     position of the value among the sorted values of its column
 """
 
@@ -24,7 +26,7 @@ from cofactor.data.registry import NUMBER
 Texts = NDArray[np.str_]
 Columns = Mapping[str, "list[str] | str"]
 
-SEPARATORS = {"commas": ",", "blanks": " ", "pmlb": "\t"}
+SEPARATORS = {"csv": ",", "commas": ",", "blanks": " ", "codes": ",", "pmlb": "\t"}
 UNKNOWN = "?"  # how files write a missing value
 
 
@@ -42,7 +44,7 @@ def read_table(path: Path, reader: str, columns: Columns, target: str) -> list[C
     Parameters
     ----------
     path : Path
-    reader : {"commas", "blanks", "pmlb"}
+    reader : {"csv", "commas", "blanks", "codes", "pmlb"}
         The format (see above).
     columns : mapping of name to values
         In the order of the columns. Values in the order of their codes; for "number", codes follow the numbers that
@@ -65,17 +67,23 @@ def read_table(path: Path, reader: str, columns: Columns, target: str) -> list[C
     O(size of the file) time and memory.
     """
     lines = text_of(path).rstrip("\r\n").split("\n")
-    first = 1
-    if reader == "pmlb":
-        first = 2
-        _check_header(path, lines.pop(0).rstrip("\r").split("\t"), ["target" if c == target else c for c in columns])
+    header = _header(reader, list(columns), target)
+    if header:
+        _check_header(path, lines.pop(0).rstrip("\r").split(SEPARATORS[reader]), header)
+    first = 2 if header else 1
     cells = _cells(path, lines, SEPARATORS[reader], list(columns), first)
-    return [
-        _column(
-            path, name, values, _spelt_out(path, cells[:, n], values, first) if reader == "pmlb" else cells[:, n], first
-        )
-        for n, (name, values) in enumerate(columns.items())
+    texts = [
+        _spelt_out(path, reader, column, values, first)
+        for column, values in zip(cells.T, columns.values(), strict=True)
     ]
+    return [_column(path, name, columns[name], text, first) for name, text in zip(columns, texts, strict=True)]
+
+
+def _header(reader: str, names: list[str], target: str) -> list[str]:
+    """Return the names in the first line; none where a format has no such line."""
+    if reader == "csv":
+        return names
+    return ["target" if name == target else name for name in names] if reader == "pmlb" else []
 
 
 def _check_header(path: Path, found: list[str], expected: list[str]) -> None:
@@ -93,9 +101,11 @@ def _cells(path: Path, lines: list[str], separator: str, names: list[str], first
     return np.array(rows)
 
 
-def _spelt_out(path: Path, cells: Texts, values: list[str] | str, first: int) -> Texts:
-    """Turn positions among the sorted values into the values."""
-    spelling = np.array(sorted(values))
+def _spelt_out(path: Path, reader: str, cells: Texts, values: list[str] | str, first: int) -> Texts:
+    """Turn positions into the values at them, where a format writes positions."""
+    if reader not in ("codes", "pmlb") or values == NUMBER:
+        return cells
+    spelling = np.array([*values, UNKNOWN] if reader == "codes" else sorted(values))
     known = np.isin(cells, np.arange(len(spelling)).astype(str))
     if not known.all():
         raise CofactorError(f"{path}: not a position among {len(spelling)} values in {_named(cells, ~known, first)}")
