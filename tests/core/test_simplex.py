@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.simplex import normalize_blocks, project_to_simplex
+from cofactor.core.simplex import normalize_blocks, project_to_simplex, project_vector
 from tests.oracles.generators import laws, seeds
 from tests.oracles.simplex import project_by_quadratic_programme
 
@@ -32,6 +32,15 @@ def test_projection_meets_the_optimality_conditions(V):
 def test_projection_equals_the_quadratic_programme(seed):
     v = 2 * np.random.default_rng(seed).standard_normal(4)
     assert np.allclose(project_to_simplex(v[:, None])[:, 0], project_by_quadratic_programme(v), atol=1e-5)
+
+
+@laws
+@given(V=matrices)
+def test_projecting_in_place_is_the_same(V):
+    X = V.copy()
+    for column in X.T:
+        project_vector(column)
+    assert np.allclose(X, project_to_simplex(V), atol=1e-10)
 
 
 @laws

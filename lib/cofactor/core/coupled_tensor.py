@@ -25,17 +25,19 @@ TSP 2018 (CTD).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from itertools import combinations
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from cofactor.core.cell_groups import CellGroups, add_full_products, add_products
 from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import History, Result
-from cofactor.core.simplex import project_to_simplex
+from cofactor.core.simplex import normalize_blocks, project_vector
 from cofactor.core.tables import Ints
 from cofactor.core.triple_moments import TripleMoments
 
@@ -43,6 +45,45 @@ Floats = NDArray[np.float64]
 
 RIDGE = 1e-7  # weight of the proximal term at a perfect fit: keeps a class of prior zero solvable
 INNER_TOL = 1e-7  # of both residuals, at which ADMM stops early
+
+
+class Released(NamedTuple):
+    """What the code released with IEEE TSP 2021 does in place of the defaults of `coupled_tensor`, to reproduce it.
+
+    Attributes
+    ----------
+    penalty : (float, float)
+        rho of every A_n and of lambda, whatever the data.
+    inner : (int, int)
+        Most ADMM steps of every A_n and of lambda.
+    inner_tol : float
+        Of both residuals, in absolute terms.
+    projection : "at most one" or "clipped"
+        Columns of A_n are kept nonnegative with a sum of at most one, which is no PMF; or their negative entries are
+        cut off before they are projected onto the simplex, which is not the projection. Lambda: always the latter.
+    stop : "residual" or "objective"
+        What the change of the relative residual is divided by.
+
+    Triples that were never observed together are fitted as zeros.
+    """
+
+    penalty: tuple[float, float] = (10.0, 10.0)
+    inner: tuple[int, int] = (100, 100)
+    inner_tol: float = 1e-7
+    projection: Literal["at most one", "clipped"] = "at most one"
+    stop: Literal["residual", "objective"] = "residual"
+
+
+class _Admm(NamedTuple):
+    """How the problem of one block is solved; `penalty` None is the trace rule."""
+
+    penalty: float | None
+    inner: int
+    inner_tol: float
+    relative: bool
+    cut: bool  # negative entries before projecting
+    at_most: bool  # sums of at most one
+    by_row: bool  # lambda: one point, a row
 
 
 def coupled_tensor(
@@ -54,6 +95,7 @@ def coupled_tensor(
     max_iter: int = 500,
     tol: float = 1e-6,
     verbose: bool = False,
+    released: Released | None = None,
 ) -> tuple[LatentClassModel, Result]:
     """Fit one latent-class model to third moments, and those of lower order where given, by least squares.
 
@@ -75,6 +117,8 @@ def coupled_tensor(
         Stop when the relative residual sqrt(2 objective / ||data||^2) changes by at most this.
     verbose : bool
         Show a progress bar on a terminal.
+    released : Released, optional
+        Choices of the released code of IEEE TSP 2021 in place of `inner` and the deviations below.
 
     Returns
     -------
@@ -102,19 +146,36 @@ def coupled_tensor(
     which sweeps crawl); projections onto the simplex are exact.
     """
     _check(triples, start, pairs)
-    data = _Data.of(triples, pairs)
+    data, settings = _Data.of(triples, pairs, released is not None), _settings(inner, released)
     A, prior = start.stacked.copy(), start.prior.copy()
     duals = np.zeros_like(A), np.zeros_like(prior)
-    history, residual = History("coupled tensor factorisation", max_iter, tol, verbose), 1.0
-    for _ in history:
-        mu = RIDGE + proximal * residual**2
-        prior = _sweep(data, A, prior, duals, inner, mu)
-        cost = data.cost(A, prior)
-        before, residual = residual, float(np.sqrt(2 * cost / data.norm2))
-        history.record(cost, abs(before - residual))
+    history, residual, cost = History("coupled tensor factorisation", max_iter, tol, verbose), 1.0, np.inf
+    for step in history:
+        mu, before = RIDGE + proximal * residual**2, (residual, cost)
+        prior, cost = _sweep(data, A, prior, duals, settings, mu)
+        residual = float(np.sqrt(2 * cost / data.norm2))
+        change = abs(before[0] - residual)
+        history.record(cost, change if released is None else _released_change(step, change, before, released))
     alone = np.repeat(~data.seen, triples.sizes)
     A[alone] = np.repeat(1 / triples.sizes, triples.sizes)[alone, None]
+    if released is not None:
+        A, prior = normalize_blocks(A, triples.sizes), prior / prior.sum()
     return LatentClassModel.from_stacked(prior, A, triples.sizes), history.result()
+
+
+def _settings(inner: int, released: Released | None) -> tuple[_Admm, _Admm]:
+    """Settings of A_n and of lambda."""
+    if released is None:
+        exact = _Admm(None, inner, INNER_TOL, True, False, False, False)
+        return exact, exact._replace(by_row=True)
+    (rho, rho_prior), (most, most_prior) = released.penalty, released.inner
+    cut = _Admm(rho, most, released.inner_tol, False, True, released.projection == "at most one", False)
+    return cut, cut._replace(penalty=rho_prior, inner=most_prior, at_most=False, by_row=True)
+
+
+def _released_change(step: int, change: float, before: tuple[float, float], released: Released) -> float:
+    """Change of the relative residual over what it, or the objective, was before; the first sweep never stops."""
+    return change / before[released.stop == "objective"] if step else np.inf
 
 
 def _check(triples: TripleMoments, start: LatentClassModel, pairs: PairwiseMoments | None) -> None:
@@ -128,55 +189,37 @@ def _check(triples: TripleMoments, start: LatentClassModel, pairs: PairwiseMomen
         )
 
 
-class _Links(NamedTuple):
-    """Items of every variable n: those numbered indptr[n] to indptr[n + 1], with their other indices and values."""
-
-    indptr: Ints
-    own: Ints
-    others: Ints  # (items, 1 or 2)
-    value: Floats
-
-    @classmethod
-    def of(cls, index: Ints, value: Floats, owner: Ints, N: int) -> _Links:
-        """Take (order, items) indices and list every item under the owner of each of its indices."""
-        order = len(index)
-        own = np.concatenate(list(index))
-        others = np.concatenate([np.delete(index, o, axis=0).T for o in range(order)])
-        by_variable = np.argsort(owner[own], kind="stable")
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(owner[own], minlength=N))])
-        value = np.tile(value, order)[by_variable]
-        return cls(indptr, own[by_variable], np.ascontiguousarray(others[by_variable]), value)
-
-
 class _Data(NamedTuple):
     """The moments as cells that occurred (c) and as masks of what was observed (m), of second and third order."""
 
-    c2: _Links
-    m2: _Links
-    c3: _Links
-    m3: _Links
+    c2: CellGroups
+    m2: CellGroups  # of N variables of one value each: then sums of products of S_n are sums over cells
+    c3: CellGroups
+    m3: CellGroups
     p: Floats  # (sum I_n,) frequencies; zero where first moments are left out
     has_p: NDArray[np.bool_]  # (N,)
     first: Ints  # (N + 1,) first stacked row of every variable
     norm2: float
 
     @classmethod
-    def of(cls, triples: TripleMoments, pairs: PairwiseMoments | None) -> _Data:
-        """Turn counts into frequencies, listed under every variable they involve."""
+    def of(cls, triples: TripleMoments, pairs: PairwiseMoments | None, unobserved: bool = False) -> _Data:
+        """Turn counts into frequencies; `unobserved` has unobserved triples stand as zeros."""
         N, sizes = len(triples.sizes), triples.sizes
-        owner, each = np.repeat(np.arange(N), sizes), np.arange(N)
+        owner, single = np.repeat(np.arange(N), sizes), np.ones(N, dtype=np.int64)
         which, triple, n = triples.triples
         X = triples.counts / n[triple]
         cells, R, observed, p, has_p = _lower_orders(pairs, sizes, owner)
         norm2 = float(X @ X + R @ R + p @ p)
-        c2, m2 = _Links.of(cells, R, owner, N), _Links.of(observed, np.ones(observed.shape[1]), each, N)
-        c3, m3 = _Links.of(triples.cells, X, owner, N), _Links.of(which, np.ones(len(n)), each, N)
+        if unobserved:
+            which = np.array(list(combinations(range(N), 3))).T
+        c2, m2 = CellGroups.of(cells, R, sizes), CellGroups.of(observed, np.ones(observed.shape[1]), single)
+        c3, m3 = CellGroups.of(triples.cells, X, sizes), CellGroups.of(which, np.ones(which.shape[1]), single)
         return cls(c2, m2, c3, m3, p, has_p, np.concatenate([[0], np.cumsum(sizes)]), norm2)
 
     @property
     def seen(self) -> NDArray[np.bool_]:
         """(N,) mask of the variables in any observed moment."""
-        return (np.diff(self.m2.indptr) + np.diff(self.m3.indptr) > 0) | self.has_p
+        return (np.diff(self.m2.variables) + np.diff(self.m3.variables) > 0) | self.has_p
 
     def gram(self, A: Floats) -> Floats:
         """(N, F, F) Gram matrices S_n."""
@@ -186,15 +229,17 @@ class _Data(NamedTuple):
         """G and v of lambda: the objective is ||data||^2 / 2 - v'lambda + lambda'G lambda / 2."""
         S = self.gram(A)
         v, G = A.T @ self.p, S[self.has_p].sum(axis=0)
-        _add_prior_cells(self.c2, A, v)
-        _add_prior_cells(self.c3, A, v)
-        _add_prior_masks(self.m2, S, G)
-        _add_prior_masks(self.m3, S, G)
+        for masks, cells in ((self.m2, self.c2), (self.m3, self.c3)):
+            add_full_products(masks, S.reshape(len(S), -1), G.reshape(-1))
+            add_full_products(cells, A, v)
         return G, v
 
     def cost(self, A: Floats, prior: Floats) -> float:
         """The objective."""
-        G, v = self.prior_problem(A)
+        return self.cost_of(*self.prior_problem(A), prior)
+
+    def cost_of(self, G: Floats, v: Floats, prior: Floats) -> float:
+        """The objective, from the problem of lambda."""
         return max(0.5 * self.norm2 - float(v @ prior) + 0.5 * float(prior @ G @ prior), 0.0)
 
 
@@ -216,93 +261,66 @@ def _lower_orders(
     return cells, R, observed, pairs.singles / np.maximum(totals, 1e-300)[owner], totals > 0
 
 
-@njit(cache=True)
-def _add_prior_cells(cells: _Links, A: Floats, v: Floats) -> None:
-    """Add sum over cells of value * product of rows of A to v; each cell is met once, under its first variable."""
-    for e in range(len(cells.own)):
-        if cells.own[e] < cells.others[e, 0]:
-            for f in range(len(v)):
-                product = cells.value[e] * A[cells.own[e], f]
-                for other in cells.others[e]:
-                    product *= A[other, f]
-                v[f] += product
-
-
-@njit(cache=True)
-def _add_prior_masks(masks: _Links, S: Floats, G: Floats) -> None:
-    """Add the entrywise products of the Gram matrices of every observed pair or triple to G."""
-    F = len(G)
-    for e in range(len(masks.own)):
-        if masks.own[e] < masks.others[e, 0]:
-            for f in range(F):
-                for g in range(F):
-                    product = S[masks.own[e], f, g]
-                    for other in masks.others[e]:
-                        product *= S[other, f, g]
-                    G[f, g] += product
-
-
-@njit(cache=True)
-def _add_block_cells(cells: _Links, n: int, first: int, A: Floats, V: Floats) -> None:
-    """Add value * product of the other rows of A to the row of V that each cell of variable n belongs to."""
-    for e in range(cells.indptr[n], cells.indptr[n + 1]):
-        for f in range(A.shape[1]):
-            product = cells.value[e]
-            for other in cells.others[e]:
-                product *= A[other, f]
-            V[cells.own[e] - first, f] += product
-
-
-@njit(cache=True)
-def _add_block_masks(masks: _Links, n: int, S: Floats, G: Floats) -> None:
-    """Add the entrywise products of the Gram matrices of the partners of n, over its observed pairs or triples."""
-    F = len(G)
-    for e in range(masks.indptr[n], masks.indptr[n + 1]):
-        for f in range(F):
-            for g in range(F):
-                product = 1.0
-                for other in masks.others[e]:
-                    product *= S[other, f, g]
-                G[f, g] += product
-
-
 def _block_problem(data: _Data, n: int, A: Floats, S: Floats, prior: Floats) -> tuple[Floats, Floats]:
     """G and V of A_n, with all else fixed."""
     rows, F = slice(data.first[n], data.first[n + 1]), len(prior)
-    G, V = np.zeros((F, F)), np.zeros((rows.stop - rows.start, F))
+    G, V = np.zeros((1, F * F)), np.zeros((rows.stop - rows.start, F))
     for masks, cells in ((data.m2, data.c2), (data.m3, data.c3)):
-        _add_block_masks(masks, n, S, G)
-        _add_block_cells(cells, n, rows.start, A, V)
-    return (G + data.has_p[n]) * np.outer(prior, prior), V * prior + np.outer(data.p[rows], prior)
+        add_products(masks, n, n, S.reshape(len(S), -1), G)
+        add_products(cells, n, rows.start, A, V)
+    G = (G.reshape(F, F) + data.has_p[n]) * np.outer(prior, prior)
+    return G, V * prior + np.outer(data.p[rows], prior)
 
 
-def _sweep(data: _Data, A: Floats, prior: Floats, duals: tuple[Floats, Floats], inner: int, mu: float) -> Floats:
-    """Update every A_n in place, then return the new prior; a variable in no observed moment stays as it is."""
+def _sweep(
+    data: _Data, A: Floats, prior: Floats, duals: tuple[Floats, Floats], settings: tuple[_Admm, _Admm], mu: float
+) -> tuple[Floats, float]:
+    """Update every A_n in place, then return the new prior and the objective.
+
+    A variable in no observed moment stays as it is.
+    """
     S = data.gram(A)
     for n in np.flatnonzero(data.seen).tolist():
         rows = slice(data.first[n], data.first[n + 1])
         G, V = _block_problem(data, n, A, S, prior)
-        A[rows], duals[0][rows] = _admm(G, V, A[rows], duals[0][rows], inner, mu)
+        A[rows], duals[0][rows] = _admm(G, V, A[rows], duals[0][rows], settings[0], mu)
         S[n] = A[rows].T @ A[rows]
     G, v = data.prior_problem(A)
-    found, dual = _admm(G, v[None], prior[None], duals[1][None], inner, mu, by_row=True)
+    found, dual = _admm(G, v[None], prior[None], duals[1][None], settings[1], mu)
     duals[1][:] = dual[0]
-    return found[0]
+    return found[0], data.cost_of(G, v, found[0])
 
 
-def _admm(
-    G: Floats, V: Floats, A: Floats, U: Floats, inner: int, mu: float, by_row: bool = False
-) -> tuple[Floats, Floats]:
-    """Minimise 1/2 tr(A G A') - tr(A V') + mu/2 ||A - start||^2, columns (or rows) of A on the simplex."""
-    rho = max(float(np.trace(G)) / len(G), RIDGE)
+def _admm(G: Floats, V: Floats, A: Floats, U: Floats, settings: _Admm, mu: float) -> tuple[Floats, Floats]:
+    """Minimise 1/2 tr(A G A') - tr(A V') + mu/2 ||A - start||^2, columns (or the row) of A on the simplex."""
+    rho = settings.penalty or max(float(np.trace(G)) / len(G), RIDGE)
     inverse = np.linalg.inv(G + (rho + mu) * np.eye(len(G)))
-    pull = V + mu * A
+    X, dual = A.T.copy(), U.T.copy()
+    _admm_steps(inverse, np.ascontiguousarray((V + mu * A).T), rho, X, dual, settings[1:])
+    return X.T, dual.T
+
+
+@njit(cache=True)
+def _admm_steps(
+    inverse: Floats, pull: Floats, rho: float, X: Floats, U: Floats, settings: tuple[int, float, bool, bool, bool, bool]
+) -> None:
+    """Iterate on X and U, transposes of A and of the dual, in place."""
+    inner, tol, relative, cut, at_most, by_row = settings
     for _ in range(inner):
-        free = (pull + rho * (A + U)) @ inverse
-        before = A
-        A = project_to_simplex((free - U).T).T if by_row else project_to_simplex(free - U)
-        U = U + A - free
-        size = max(float(np.linalg.norm(A)), 1.0)
-        if max(np.linalg.norm(A - free), np.linalg.norm(A - before)) <= INNER_TOL * size:
+        free = inverse @ (pull + rho * (X + U))
+        before = X.copy()
+        X[:] = free - U
+        for f in range(1 if by_row else len(X)):
+            _constrain(X[:, 0] if by_row else X[f], cut, at_most)
+        U += X - free
+        size = max(np.sqrt(np.sum(X**2)), 1.0) if relative else 1.0
+        if max(np.sum((X - free) ** 2), np.sum((X - before) ** 2)) <= (tol * size) ** 2:
             break
-    return A, U
+
+
+@njit(cache=True)
+def _constrain(x: Floats, cut: bool, at_most: bool) -> None:
+    if cut:
+        x[:] = np.maximum(x, 0.0)
+    if not (at_most and np.sum(x) <= 1):
+        project_vector(x)

@@ -93,7 +93,7 @@ def project_vector(x: Floats) -> None:
     practice. Source: Michelot, "A finite algorithm for finding the projection of a point onto the canonical simplex",
     1986.
     """
-    top, support, threshold = x.max(), len(x), -np.inf
+    top, support, threshold = x.max(), len(x) + 1, -np.inf
     while True:
         total, left = -1.0, 0
         for i in range(len(x)):
