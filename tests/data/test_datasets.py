@@ -31,7 +31,10 @@ TABLES = {
     "adult": "uci_adult",
 }
 BUNDLED_TABLES = [name for name in TABLES if name not in ("connect4", "adult")]
-ALL = [*REAL, "digits", *TABLES]
+RATINGS = {"movielens_small": "movielens_latest_small"}
+ALL = [*REAL, "digits", *TABLES, *RATINGS]
+ROLES = {"crowd": {"labels", "truth"}, "table": {"table"}, "ratings": {"ratings", "movies", "readme"}}
+UNCLEAR = {"movielens_small": "under its own terms only"}
 BUNDLED = DATASETS_DIR / "bundled"
 
 
@@ -96,9 +99,10 @@ def test_dog_with_the_busiest_workers_of_the_paper():
 
 
 @pytest.mark.needs_mirror
-@pytest.mark.parametrize("name", [*REAL, *TABLES])
+@pytest.mark.parametrize("name", [*REAL, *TABLES, *RATINGS])
 def test_registry_pins_what_the_manifest_says(name):
-    raw = {(r["mirror"], r["url"], r["sha256"], r["bytes"]) for r in manifest(TABLES.get(name, name))["raw"]}
+    listed = manifest((TABLES | RATINGS).get(name, name))["raw"]
+    raw = {(r["mirror"], r["url"], r["sha256"], r["bytes"]) for r in listed}
     assert {(f.name, f.url, f.sha256, f.bytes) for f in entries()[name].files if f.url} == raw
 
 
@@ -119,7 +123,7 @@ def copies_from(source):
 
 
 @pytest.mark.needs_mirror
-@pytest.mark.parametrize("name", [*REAL, *TABLES])
+@pytest.mark.parametrize("name", [*REAL, *TABLES, *RATINGS])
 def test_fetched_files_verify(name):
     paths = fetch(name)
     assert {verify(name)[path.name] for path in paths} == {"ok"}
@@ -225,6 +229,10 @@ def test_a_set_of_the_other_kind_is_refused():
         cf.data.load_crowd("car")
     with pytest.raises(CofactorError, match=r"'dog' is a crowd, a table is needed: there are car, connect4"):
         cf.data.load_table("dog")
+    with pytest.raises(
+        CofactorError, match=r"'car' is a table, a list of ratings is needed: there are movielens_small"
+    ):
+        cf.data.load_ratings("car")
 
 
 # ---- without network and mirror ----
@@ -342,9 +350,17 @@ def test_another_recipe_makes_another_file(register):
 
 def test_list_leaves_out_what_a_kind_does_not_have():
     listed = cf.datasets().set_index("name")
-    assert (listed.kind == "table").to_dict() == {name: name in TABLES for name in ALL}
-    assert listed[["tasks", "workers", "labels"]].isna().all(axis=1).equals(listed.kind == "table")
-    assert listed[["rows", "columns"]].isna().all(axis=1).equals(listed.kind == "crowd")
+    kinds = dict.fromkeys(ALL, "crowd") | dict.fromkeys(TABLES, "table") | dict.fromkeys(RATINGS, "ratings")
+    assert listed.kind.to_dict() == kinds
+    own = {
+        "crowd": ["tasks", "workers", "labels"],
+        "table": ["rows", "columns"],
+        "ratings": ["users", "items", "ratings"],
+    }
+    for kind, columns in own.items():
+        assert listed[columns].isna().all(axis=1).equals(listed.kind != kind)
+        assert listed[columns].notna().all(axis=1).equals(listed.kind == kind)
+    assert listed.classes.isna().equals(listed.kind == "ratings")
 
 
 def test_list_agrees_with_what_is_loaded():
@@ -363,7 +379,7 @@ def test_entry_is_complete(name):
     entry = entries()[name]
     assert len(entry.classes) == entry.n_classes
     assert entry.citation and entry.licence and entry.source
-    assert {"labels", "truth"} <= set(entry.roles) if entry.kind == "crowd" else entry.roles == ["table"]
+    assert ROLES[entry.kind] <= set(entry.roles) and (entry.kind == "crowd" or ROLES[entry.kind] == set(entry.roles))
     assert all(len(file.sha256) == 64 for file in entry.files) or entry.recipe
     # a branch can move under a pinned hash, a commit cannot
     assert all(
@@ -386,10 +402,11 @@ def test_card_agrees_with_the_registry(name):
         "columns": f"{len(entry.columns)}, the class is {entry.target}",
         "classes": f"{entry.n_classes}: {', '.join(entry.classes)}",
     }
-    facts = (table if entry.kind == "table" else crowd) | {
+    ratings = {"users": entry.n_users, "items": entry.n_items, "ratings": entry.n_ratings}
+    facts = {"crowd": crowd, "table": table, "ratings": ratings}[entry.kind] | {
         "size": f"{sum(entry.copies(role)[0].bytes for role in entry.roles)} bytes",
         "licence": entry.licence,
-        "may be redistributed": "yes" if entry.redistributable else "unclear",
+        "may be redistributed": "yes" if entry.redistributable else UNCLEAR.get(name, "unclear"),
         "source": entry.source,
     }
     assert card.startswith(f"# {entry.title}\n")

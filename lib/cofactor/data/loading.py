@@ -1,7 +1,8 @@
-"""What there is, and from the name of a data set to labels and truth, or to a table."""
+"""What there is, and from the name of a data set to labels and truth, to a table, or to ratings."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -12,11 +13,15 @@ from numpy.typing import NDArray
 from cofactor.core.errors import CofactorError
 from cofactor.core.tables import MISSING, CategoricalTable, Ints
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.data.movielens import read_movies, read_ratings
+from cofactor.data.ratings import RatingsDataset
 from cofactor.data.readers import Features, read_features, read_labels, read_truth
-from cofactor.data.registry import NUMBER, Entry, Role, entries, find
+from cofactor.data.registry import NUMBER, Entry, Kind, Role, entries, find
 from cofactor.data.storage import locate, offline
 from cofactor.data.tabular import read_table
 from cofactor.simulate import CLASSIFIERS
+
+A: dict[Kind, str] = {"crowd": "a crowd", "table": "a table", "ratings": "a list of ratings"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,17 +132,20 @@ def datasets() -> pd.DataFrame:
             "title": entry.title,
             "tasks": entry.n_tasks,
             "workers": entry.n_workers,
-            "classes": entry.n_classes,
+            "classes": entry.n_classes or None,
             "labels": entry.n_labels,
             "rows": entry.n_rows,
             "columns": len(entry.columns) or None,
+            "users": entry.n_users,
+            "items": entry.n_items,
+            "ratings": entry.n_ratings,
             "size": sum(entry.copies(role)[0].bytes for role in entry.roles),
             "licence": entry.licence,
             "offline": offline(entry),
         }
         for entry in entries().values()
     ]
-    counts = ["tasks", "workers", "classes", "labels", "rows", "columns"]
+    counts = ["tasks", "workers", "classes", "labels", "rows", "columns", "users", "items", "ratings"]
     return pd.DataFrame(rows).astype(dict.fromkeys(counts, "Int64"))
 
 
@@ -151,8 +159,8 @@ def load(name: str) -> Any:
 
     Returns
     -------
-    CrowdDataset or TableDataset
-        By the kind that `datasets()` tells. Where that must be sure, call `load_crowd` or `load_table`.
+    CrowdDataset, TableDataset or RatingsDataset
+        By the kind that `datasets()` tells. Where that must be sure, call `load_crowd`, `load_table` or `load_ratings`.
 
     Raises
     ------
@@ -172,7 +180,8 @@ def load(name: str) -> Any:
     (39, [1, 1, 1, 1, 1])
     """
     entry = find(name)
-    return _table(entry) if entry.kind == "table" else _crowd(entry)
+    load_kind: dict[Kind, Callable[[Entry], Any]] = {"crowd": _crowd, "table": _table, "ratings": _ratings}
+    return load_kind[entry.kind](entry)
 
 
 def load_crowd(name: str) -> CrowdDataset:
@@ -185,11 +194,16 @@ def load_table(name: str) -> TableDataset:
     return _table(_of_kind(name, "table"))
 
 
-def _of_kind(name: str, kind: str) -> Entry:
+def load_ratings(name: str) -> RatingsDataset:
+    """Load a data set as `load` does; one without ratings is a CofactorError that says what it is."""
+    return _ratings(_of_kind(name, "ratings"))
+
+
+def _of_kind(name: str, kind: Kind) -> Entry:
     entry = find(name)
     if entry.kind != kind:
         fitting = ", ".join(other.name for other in entries().values() if other.kind == kind)
-        raise CofactorError(f"data set {name!r} is a {entry.kind}, a {kind} is needed: there are {fitting}")
+        raise CofactorError(f"data set {name!r} is {A[entry.kind]}, {A[kind]} is needed: there are {fitting}")
     return entry
 
 
@@ -247,3 +261,12 @@ def _table(entry: Entry) -> TableDataset:
         citation=entry.citation,
         licence=entry.licence,
     )
+
+
+def _ratings(entry: Entry) -> RatingsDataset:
+    files = {
+        role: locate(entry, role).path for role in entry.roles
+    }  # the readme too: the terms of use go with the data
+    titles, genres = read_movies(files["movies"])
+    ratings = read_ratings(files["ratings"])
+    return RatingsDataset(entry.name, entry.title, *ratings, titles, genres, entry.citation, entry.licence)

@@ -15,7 +15,9 @@ import pooch
 
 from cofactor.core.errors import CofactorError
 
-Role = Literal["labels", "truth", "features", "valid_features", "valid_truth", "test_features", "test_truth", "table"]
+Kind = Literal["crowd", "table", "ratings"]
+CrowdRole = Literal["labels", "truth", "features", "valid_features", "valid_truth", "test_features", "test_truth"]
+Role = CrowdRole | Literal["table", "ratings", "movies", "readme"]
 
 NUMBER = "number"  # in place of the values of a column that holds numbers
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -47,14 +49,14 @@ class Entry:
 
     name: str
     title: str
-    kind: Literal["crowd", "table"]
-    n_classes: int
-    classes: list[str]
+    kind: Kind
     licence: str
     redistributable: bool
     citation: str
     source: str
     files: tuple[File, ...]
+    n_classes: int = 0  # of crowds and tables
+    classes: list[str] = field(default_factory=list)
     n_tasks: int | None = None  # of crowds
     n_workers: int | None = None
     n_labels: int | None = None
@@ -62,6 +64,9 @@ class Entry:
     n_rows: int | None = None  # of tables, as what follows
     target: str = ""
     columns: dict[str, list[str] | str] = field(default_factory=dict)  # name: values in code order, or NUMBER
+    n_users: int | None = None  # of ratings
+    n_items: int | None = None
+    n_ratings: int | None = None
     recipe: dict[str, Any] = field(default_factory=dict)
 
     @property
