@@ -264,9 +264,7 @@ def _table(entry: Entry) -> TableDataset:
 
 
 def _ratings(entry: Entry) -> RatingsDataset:
-    files = {
-        role: locate(entry, role).path for role in entry.roles
-    }  # the readme too: the terms of use go with the data
+    files = {role: locate(entry, role).path for role in entry.roles}  # the terms of use come with the data
     titles, genres = read_movies(files["movies"])
     ratings = read_ratings(files["ratings"])
     return RatingsDataset(entry.name, entry.title, *ratings, titles, genres, entry.citation, entry.licence)
