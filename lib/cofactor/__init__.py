@@ -10,7 +10,7 @@ identifiability guarantee turns it back into the structure behind it.
 10.19
 """
 
-from cofactor import crowd, data, simulate
+from cofactor import crowd, data, pmf, simulate
 from cofactor.core.errors import (
     CofactorError,
     ConvergenceWarning,
@@ -40,5 +40,6 @@ __all__ = [
     "datasets",
     "load",
     "pairwise_moments",
+    "pmf",
     "simulate",
 ]

@@ -5,6 +5,7 @@ Every generator returns the data together with the truth that made it, and takes
 
 from cofactor.simulate.crowds import Crowd, Generator, crowd, dawid_skene_model, large_crowd
 from cofactor.simulate.factors import symnmf_problem
+from cofactor.simulate.joint import joint_model, joint_table
 from cofactor.simulate.machines import (
     CLASSIFIERS,
     Answers,
@@ -22,6 +23,8 @@ __all__ = [
     "classifier_answers",
     "crowd",
     "dawid_skene_model",
+    "joint_model",
+    "joint_table",
     "label_rates",
     "large_crowd",
     "machine_annotators",
