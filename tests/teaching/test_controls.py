@@ -28,6 +28,7 @@ PANELS = (
     "race_panel",
     "film_panel",
     "starts_panel",
+    "thinning_panel",
 )
 MOVES = {  # one other value of every control
     "missing_block_panel": {"share": 0.5, "n_tasks": 300, "imputation": "designated"},
@@ -40,6 +41,7 @@ MOVES = {  # one other value of every control
     "race_panel": {"density": 0.3, "psi": 0.5, "snr_db": 30.0},
     "film_panel": {"after": 7, "density": 0.3},
     "starts_panel": {"n_rows": 20, "density": 0.7, "seed": 1},
+    "thinning_panel": {"per_task": 5, "crowd": "digits", "method": "MV-EM"},
     "identifiability_panel": {"specialist_error": 0.3, "share": 0.5, "n_classes": 4},
 }
 

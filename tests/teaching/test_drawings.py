@@ -6,6 +6,7 @@ from functools import cache
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 import seaborn as sns
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -15,6 +16,7 @@ from cofactor import simulate
 from cofactor.crowd import Cooccurrences, symnmf
 from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.symnmf import convergence_curve
+from cofactor.data.loading import load_crowd
 from cofactor.teaching import demos, figures
 from cofactor.teaching.style import alt_text, percent, to_png
 
@@ -26,6 +28,8 @@ H = factors_of_model(MODEL).reshape(-1, 3)
 U = demos.principal_root(H)
 _, Q, RESULT = symnmf(U, max_iter=2000)
 ERRORS = demos.ImputationErrors(np.array([0.1, 0.5]), {"designated": np.eye(2), "robust": np.ones((2, 2)) / 4})
+
+BIRDS = load_crowd("bluebird")
 
 DRAWINGS = {
     "confusions": lambda: figures.draw_confusions(MODEL),
@@ -57,6 +61,15 @@ DRAWINGS |= {
     "rates": lambda: figures.draw_rates([0.3, 0.5], {demos.PLAIN: [0.4, 0.6], demos.CLAMP: [0.5, 0.5]}),
     "starts": lambda: figures.draw_starts(demos.many_starts(*PROBLEM, n_starts=3)),
     "operators": figures.draw_operators,
+}
+TRIALS = {"MajorityVote": demos.Trial("MajorityVote", 0.2, 1e-3), "MV-EM": demos.Trial("MV-EM", 0.1, 0.01)}
+PAIRS = pd.MultiIndex.from_product([["rte"], ["ours", "printed"]])
+DRAWINGS |= {
+    "who_labelled": lambda: figures.draw_who_labelled({"made": CROWD.labels}),
+    "time_and_error": lambda: figures.draw_time_and_error({"made": TRIALS, "again": TRIALS}),
+    "beside_published": lambda: figures.draw_beside_published(pd.DataFrame([[9, 10.5]], ["MV-EM"], PAIRS)),
+    "curves": lambda: figures.draw_curves([2, 5], {"made": {"MV-EM": [[0.3, 0.1]] * 2}}, "labels", "5 labels do"),
+    "thinned": lambda: figures.draw_thinned(demos.thin(BIRDS, "MV-EM", 5)),
 }
 SCHEMATIC = {"latent_class", "kit", "simplex"}  # drawn without axes
 

@@ -55,6 +55,25 @@ SAMPLES_AND_STEPS = {  # notebooks 03 and 04
 }
 
 
+def log_likelihoods(g):
+    return [
+        sum(np.log(sum(p[c] * A[0, y[0], c] * A[1, y[1], c] * A[2, y[2], c] for c in range(2))) for y in g["labels"])
+        for p, A in zip(g["priors"], g["A"], strict=True)
+    ]
+
+
+def paired(g):
+    d = [int(b != t) - int(a != t) for a, b, t in zip(g["first"], g["second"], g["truth"], strict=True)]
+    return sum(d) / 200, np.sqrt((sum(x * x for x in d) / 200 - (sum(d) / 200) ** 2) / 200)
+
+
+REAL_CROWD = {  # notebook 07
+    "backwards": lambda g: np.log(g["accuracy"]) - np.log1p(-g["accuracy"]),
+    "starts": log_likelihoods,
+    "paired": paired,
+}
+
+
 def by_hand(name):
     """Every answer again, as a learner would write it."""
     g = given(name)
@@ -83,8 +102,8 @@ def by_hand(name):
             )
             / 13
         )
-    if name in SAMPLES_AND_STEPS:
-        return SAMPLES_AND_STEPS[name](g)
+    if name in SAMPLES_AND_STEPS | REAL_CROWD:
+        return (SAMPLES_AND_STEPS | REAL_CROWD)[name](g)
     block = g["H"][g["m"] * 3 : (g["m"] + 1) * 3]
     return block / block.sum(axis=0), block.sum(axis=0) ** 2
 

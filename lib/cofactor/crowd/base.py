@@ -189,6 +189,19 @@ def error_rate(predicted: ArrayLike, truth: ArrayLike) -> float:
     >>> error_rate([[0.5, 0.5], [0.9, 0.1], [0.2, 0.8]], truth=[0, 1, -1])
     0.75
     """
+    return float(1 - right_shares(predicted, truth).mean())
+
+
+def right_shares(predicted: ArrayLike, truth: ArrayLike) -> Floats:
+    """Tell of every task with known truth whether it is labelled rightly: 1, 0, or 1/t in a tie of t classes.
+
+    Parameters, errors and the rule for ties are those of `error_rate`, which is one minus their mean.
+
+    Examples
+    --------
+    >>> right_shares([[0.5, 0.5], [0.9, 0.1], [0.2, 0.8]], truth=[0, 1, -1]).tolist()
+    [0.5, 0.0]
+    """
     predicted, truth = np.asarray(predicted), np.asarray(truth)
     if truth.dtype.kind not in "iu" or predicted.dtype.kind not in "iuf":
         raise CofactorError(f"class codes or scores are needed, got {predicted.dtype} and truth {truth.dtype}")
@@ -201,7 +214,6 @@ def error_rate(predicted: ArrayLike, truth: ArrayLike) -> float:
     if predicted.ndim > 1 and (truth.max() >= predicted.shape[1] or np.isnan(predicted).any()):
         raise CofactorError(f"scores of {predicted.shape[1]} classes without NaN, and truth below that, are needed")
     if predicted.ndim == 1:
-        return float(np.mean(predicted != truth))
+        return np.asarray(predicted == truth, dtype=np.float64)
     tied = predicted >= predicted.max(axis=1, keepdims=True) - 1e-9
-    right = tied[np.arange(len(truth)), truth] / tied.sum(axis=1)
-    return float(1 - right.mean())
+    return np.asarray(tied[np.arange(len(truth)), truth] / tied.sum(axis=1))

@@ -94,7 +94,14 @@ def to_png(fig: Figure, dpi: int = DPI) -> bytes:
 def say(fig: Figure, finding: str) -> None:
     """Set the title that states the finding, wrapped to the width of the figure."""
     width = int(fig.get_figwidth() * LETTERS_PER_INCH)
-    fig.suptitle(textwrap.fill(finding, width), x=0.012, ha="left", fontsize=10.5, fontweight="bold", color=INK)
+    fig.suptitle(
+        textwrap.fill(finding, width, break_on_hyphens=False),
+        x=0.012,
+        ha="left",
+        fontsize=10.5,
+        fontweight="bold",
+        color=INK,
+    )
 
 
 def alt_text(fig: Figure) -> str:

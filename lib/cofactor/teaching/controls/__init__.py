@@ -4,6 +4,7 @@ from cofactor.teaching.controls.convergence import film_panel, race_panel, start
 from cofactor.teaching.controls.identifiability import identifiability_panel
 from cofactor.teaching.controls.imputation import holes_panel, needed_panel, sample_panel
 from cofactor.teaching.controls.panel import Panel
+from cofactor.teaching.controls.real_crowd import thinning_panel
 from cofactor.teaching.controls.theory import crowd_panel, em_panel, missing_block_panel, scattering_panel
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "sample_panel",
     "scattering_panel",
     "starts_panel",
+    "thinning_panel",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.teaching.exercises import convergence, identifiability, imputation, theory
+from cofactor.teaching.exercises import convergence, identifiability, imputation, real_crowd, theory
 from cofactor.teaching.grading import Exercise, Given, grade
 
 EXERCISES: dict[str, Exercise] = {  # one module per notebook
@@ -11,6 +11,7 @@ EXERCISES: dict[str, Exercise] = {  # one module per notebook
     **identifiability.EXERCISES,
     **imputation.EXERCISES,
     **convergence.EXERCISES,
+    **real_crowd.EXERCISES,
 }
 
 

@@ -20,16 +20,25 @@ from cofactor.teaching.figures.imputation import draw_items_needed, draw_sample_
 from cofactor.teaching.figures.matrices import draw_blocks, draw_completion, draw_cooccurrence, draw_imputation_error
 from cofactor.teaching.figures.overview import draw_overview
 from cofactor.teaching.figures.panels import draw_crowd, draw_rounds
+from cofactor.teaching.figures.real_crowd import (
+    draw_beside_published,
+    draw_curves,
+    draw_thinned,
+    draw_time_and_error,
+    draw_who_labelled,
+)
 from cofactor.teaching.figures.schematics import draw_kit, draw_latent_class
 from cofactor.teaching.figures.simplex import draw_convergence, draw_rotation, draw_simplex
 
 __all__ = [
+    "draw_beside_published",
     "draw_blocks",
     "draw_completion",
     "draw_confusions",
     "draw_convergence",
     "draw_cooccurrence",
     "draw_crowd",
+    "draw_curves",
     "draw_dual",
     "draw_film",
     "draw_imputation_error",
@@ -49,7 +58,10 @@ __all__ = [
     "draw_sample_errors",
     "draw_simplex",
     "draw_starts",
+    "draw_thinned",
+    "draw_time_and_error",
     "draw_uncertainty",
     "draw_votes",
+    "draw_who_labelled",
     "draw_worker_accuracy",
 ]
