@@ -294,7 +294,7 @@ def _sweep(
 def _admm(G: Floats, V: Floats, A: Floats, U: Floats, settings: _Admm, mu: float) -> tuple[Floats, Floats]:
     """Minimise 1/2 tr(A G A') - tr(A V') + mu/2 ||A - start||^2, columns (or the row) of A on the simplex."""
     rho = settings.penalty or max(float(np.trace(G)) / len(G), RIDGE)
-    inverse = np.linalg.inv(G + (rho + mu) * np.eye(len(G)))
+    inverse = np.asarray(np.linalg.inv(G + (rho + mu) * np.eye(len(G))), dtype=np.float64)
     X, dual = A.T.copy(), U.T.copy()
     _admm_steps(inverse, np.ascontiguousarray((V + mu * A).T), rho, X, dual, settings[1:])
     return X.T, dual.T
