@@ -69,22 +69,37 @@ class Bench:
         Names the file of results and the section of the summary.
     arguments : sequence of str, optional
         Default: those of the command line, see `--help`.
+    clock : function
+        What tells the time, in seconds.
+    patience : float
+        A call that takes more seconds than this is not repeated: the first one counts.
     """
 
-    def __init__(self, subject: str, arguments: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        subject: str,
+        arguments: Sequence[str] | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+        patience: float = float("inf"),
+    ) -> None:
         options = _parse(subject, arguments)
+        self.clock, self.patience = clock, patience
         self.subject, self.tiny, self.output = subject, options.tiny, options.output
         self.repeats = 1 if options.tiny else REPEATS
         self.rows: list[Row] = []
 
     def time(self, call: Callable[[], T]) -> tuple[T, list[float]]:
         """Call once to warm up (compiled code, caches), then `repeats` times; the last result and the seconds."""
-        result, seconds = call(), []
+        start = self.clock()
+        result = call()
+        seconds = [self.clock() - start]
+        if seconds[0] > self.patience:
+            return result, seconds
         for _ in range(self.repeats):
-            start = time.perf_counter()
+            start = self.clock()
             result = call()
-            seconds.append(time.perf_counter() - start)
-        return result, seconds
+            seconds.append(self.clock() - start)
+        return result, seconds[1:]
 
     def time_difference(self, short: Callable[[], T], long: Callable[[], T]) -> tuple[T, list[float]]:
         """Time how much longer `long` takes, one right after the other so that both see the same load."""
