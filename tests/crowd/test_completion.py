@@ -7,9 +7,10 @@ from hypothesis import given
 import cofactor as cf
 from cofactor.core.errors import CofactorError
 from cofactor.crowd.base import error_rate
-from cofactor.crowd.baselines import completion
+from cofactor.crowd.baselines import completion, soft_impute
 from cofactor.crowd.baselines.completion import CRIAV, PGTAC
 from cofactor.crowd.labels import CrowdLabels
+from tests.oracles.completion import mean_of_thresholded_unfoldings, soft_impute_by_filling_in
 from tests.oracles.generators import laws, permutations_of, recorded, relabel, seeds, skilled_crowd, triples
 
 METHODS = [PGTAC, CRIAV]
@@ -24,32 +25,83 @@ def test_shrinking_is_that_of_the_singular_values(seed):
     assert np.allclose(completion.shrink(X, 0.7), U * np.maximum(s - 0.7, 0) @ Vt, atol=1e-4)
 
 
-def test_unfolding_and_folding_undo_one_another():
-    T = np.random.default_rng(0).standard_normal((5, 4, 3)).astype(np.float32)
-    assert np.allclose(completion._refold(list(completion._unfoldings(T)), T.shape), T, atol=1e-6)
-
-
 def objective(T, Y, known, share):
     penalties = [share * np.linalg.norm(X, 2) for X in completion._unfoldings(Y)]
     nuclear = [np.linalg.norm(X, "nuc") for X in completion._unfoldings(T)]
     return ((T - Y)[known] ** 2).sum() / 2 + np.dot(penalties, nuclear) / 3
 
 
-def test_steps_lower_the_objective():
-    Y, known = completion.observed_tensor(skilled_crowd(0).labels)
-    values = [objective(completion.complete_tensor(Y, known, 0.1, n), Y, known, 0.1) for n in (0, 1, 5, 20)]
-    assert np.all(np.diff(values) < 0)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_steps_lower_the_objective_and_end_at_fibres_that_are_distributions(n_classes):
+    Y, known = everything_known(skilled_crowd(0, n_classes=n_classes).labels)
+    steps = [completion.complete_tensor(Y, known, 0.1, np.zeros_like(Y), n) for n in (0, 1, 5, 20)]
+    assert np.all(np.diff([objective(T, Y, known, 0.1) for T in steps]) < 0)
+    assert (steps[-1] @ completion._basis(n_classes)).min() >= -1 / n_classes - 1e-5
 
 
-def test_completed_fibres_are_distributions():
-    Y, known = completion.observed_tensor(skilled_crowd(0).labels)
-    for T in (completion.complete_tensor(Y, known, 0.05, 10), completion.complete_classes(Y, known, 0.05)):
-        assert np.allclose(T.sum(axis=2), 0, atol=1e-5)
-        assert T.min() >= -1 / 3 - 1e-5
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_coordinates_take_the_same_step_as_whole_fibres(n_classes):
+    Y, _ = everything_known(skilled_crowd(1, n_tasks=60, n_classes=n_classes).labels)
+    whole = Y @ completion._basis(n_classes)
+    penalties = [0.2 * np.linalg.norm(X, 2) for X in completion._unfoldings(whole)]
+    step = completion._thresholded(Y, penalties) @ completion._basis(n_classes)
+    assert np.allclose(step, mean_of_thresholded_unfoldings(whole, penalties), atol=1e-5)
+
+
+def everything_known(labels):
+    return completion.augmented_tensor(labels, np.ones(labels.n_labels, dtype=bool))
+
+
+@laws
+@given(seed=seeds)
+def test_soft_impute_finds_what_filling_in_and_thresholding_finds(seed):
+    rng = np.random.default_rng(seed)
+    shape, penalty = rng.integers(5, 20, 2), rng.uniform(0.5, 1.5)
+    Y = (rng.random(shape) < 0.5).astype(np.float32)
+    known = rng.random(shape) < 0.6
+    entries = soft_impute.Entries(*np.nonzero(known), tuple(shape))
+    A, B = soft_impute.soft_impute(entries, Y[known], penalty, soft_impute.nothing(tuple(shape)))
+    slow = soft_impute_by_filling_in(Y, known, penalty)
+    values = [imputed_objective(Z, Y, known, penalty) for Z in (A @ B.T, slow)]
+    allowed = soft_impute.CERTIFIED * penalty * np.linalg.norm(slow, "nuc")  # what the certificate leaves open
+    assert values[0] <= values[1] + allowed
+
+
+def imputed_objective(Z, Y, known, penalty):
+    return ((Z - Y)[known] ** 2).sum() / 2 + penalty * np.linalg.norm(Z, "nuc")
+
+
+def test_soft_impute_of_a_full_matrix_lowers_its_singular_values():
+    Y = np.outer(np.ones(30), [1, 0, 1, 1]).astype(np.float32)
+    entries = soft_impute.Entries(*np.nonzero(np.ones_like(Y)), Y.shape)
+    A, B = soft_impute.soft_impute(entries, Y.ravel(), 2.0, soft_impute.nothing(Y.shape))
+    assert np.allclose(A @ B.T, Y * (1 - 2 / np.sqrt(90)), atol=1e-2)
+
+
+def test_a_class_of_rank_one_is_completed():
+    Y = np.outer(np.ones(100), np.arange(10) < 6).astype(np.float32)
+    known = np.random.default_rng(0).random(Y.shape) < 0.8
+    entries = soft_impute.Entries(*np.nonzero(known), Y.shape)
+    hidden = completion.held_out(known.sum(), 0)
+    A, B = soft_impute.completed(entries, Y[known], hidden)
+    Z = A @ B.T
+    assert Z[:, :6].min() > 0.2 > 0.1 > Z[:, 6:].max()
+
+
+def test_a_class_nobody_names_is_completed_by_nothing():
+    entries = soft_impute.Entries(np.arange(5), np.arange(5), (5, 5))
+    A, B = soft_impute.completed(entries, np.zeros(5, np.float32), np.arange(5) == 0)
+    assert not (A @ B.T).any()
+
+
+def test_agreement_counts_labels_given_and_ties_in_part():
+    labels = CrowdLabels.from_arrays([0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 1, 1], 2, 2, 3, unlabelled="keep")
+    decided = completion._decided(np.array([[0.7, 0.3], [0.5, 0.5]]))
+    assert completion.agreement(labels, decided).tolist() == [0.75, 0.25, 0]
 
 
 def test_reliable_annotators_weigh_more_and_adversaries_nothing():
-    votes = np.eye(2, dtype=np.float32)[np.arange(6) % 2] - 0.5
+    votes = completion._basis(2).T[np.arange(6) % 2]
     Y = np.stack([votes, -votes, votes * 0], axis=1)
     w = completion.reliability(Y, np.array([[True, True, False]] * 6), votes)
     assert w.tolist() == [1, 0, 0]
@@ -57,11 +109,19 @@ def test_reliable_annotators_weigh_more_and_adversaries_nothing():
 
 def test_weighted_shares_are_vote_shares_where_only_given_labels_count():
     labels = skilled_crowd(0, label_rate=0.3).labels
-    Y, _ = completion.observed_tensor(labels)
-    g = completion._weighted_shares(Y, np.full(12, 1 / 12, dtype=np.float32))
-    labelled = labels.table.entries_per_row > 0
+    Y, known = everything_known(labels)
+    g = completion._weighted_shares(Y[:, :-1], np.full(12, 1 / 12, dtype=np.float32)) @ completion._basis(3)
+    labelled = known[:, -1]
     assert np.allclose(g[labelled], (cf.crowd.vote_shares(labels) - 1 / 3)[labelled], atol=1e-5)
-    assert not g[~labelled].any()
+    assert np.allclose(g, Y[:, -1] @ completion._basis(3), atol=1e-5)
+
+
+def test_numbers_that_underflow_become_zero():
+    assert completion._without_dust(np.array([1e-30, -1e-30, 1e-3], dtype=np.float32)).tolist() == [
+        0,
+        0,
+        np.float32(1e-3),
+    ]
 
 
 @pytest.mark.parametrize("cls", METHODS)
@@ -95,7 +155,7 @@ def test_a_task_without_labels_stays_undecided(cls):
 def test_refuses_what_does_not_fit_in_memory(monkeypatch):
     monkeypatch.setattr(completion, "MOST_CELLS", 1000)
     with pytest.raises(CofactorError, match="too many to complete"):
-        CRIAV().fit(skilled_crowd(0).labels)
+        PGTAC().fit(skilled_crowd(0).labels)
 
 
 @pytest.mark.parametrize("cls", METHODS)
