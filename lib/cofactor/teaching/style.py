@@ -94,14 +94,8 @@ def to_png(fig: Figure, dpi: int = DPI) -> bytes:
 def say(fig: Figure, finding: str) -> None:
     """Set the title that states the finding, wrapped to the width of the figure."""
     width = int(fig.get_figwidth() * LETTERS_PER_INCH)
-    fig.suptitle(
-        textwrap.fill(finding, width, break_on_hyphens=False),
-        x=0.012,
-        ha="left",
-        fontsize=10.5,
-        fontweight="bold",
-        color=INK,
-    )
+    text = textwrap.fill(finding, width, break_on_hyphens=False)
+    fig.suptitle(text, x=0.012, ha="left", fontsize=10.5, fontweight="bold", color=INK)
 
 
 def alt_text(fig: Figure) -> str:
