@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import partial
 
 from cofactor.pmf.base import JointPMFEstimator
+from cofactor.pmf.baselines.ctd import CTD
+from cofactor.pmf.baselines.mle_ad import MLEAD
 from cofactor.pmf.cnmf_spa import cnmf_spa
 from cofactor.pmf.estimators import CNMFOPT, CNMFSPA, Constant, Independence, RandomEM
 from cofactor.pmf.metrics import mre, mse
@@ -14,6 +16,9 @@ METHODS: dict[str, Callable[..., JointPMFEstimator]] = {
     "CNMF-OPT": CNMFOPT,
     "CNMF-EM": partial(CNMFOPT, em=True),
     "RAND-EM": RandomEM,
+    "CTD": CTD,
+    "MLE-AD": MLEAD,
+    "MLE-AD-EM": partial(MLEAD, em=True),
     "Independence": Independence,
     "Constant": Constant,
 }
@@ -21,7 +26,9 @@ METHODS: dict[str, Callable[..., JointPMFEstimator]] = {
 __all__ = [
     "CNMFOPT",
     "CNMFSPA",
+    "CTD",
     "METHODS",
+    "MLEAD",
     "Constant",
     "Independence",
     "JointPMFEstimator",
