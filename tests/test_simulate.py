@@ -277,3 +277,74 @@ def test_credit_errs_as_published(rate, designated, error):
         unlabelled = np.mean(crowd.labels.table.entries_per_row == 0)  # a tie of both classes counts half by itself
         errors.append(100 * (error_rate(vote_shares(crowd.labels), crowd.truth) + unlabelled / 2))
     assert np.mean(errors) == pytest.approx(error, abs=1.1)
+
+
+# ---- joint PMFs ----
+
+
+@laws
+@given(seed=seeds, n=st.integers(1, 6), I=st.integers(1, 6), F=st.integers(1, 8))
+def test_joint_models_have_the_sizes_asked_for_and_a_uniform_prior(seed, n, I, F):
+    model = simulate.joint_model(n, I, F, random_state=seed)
+    assert model.sizes.tolist() == [I] * n and model.n_classes == F
+    assert np.allclose(model.prior, 1 / F, rtol=1e-14)
+    assert np.allclose([A.sum(axis=0) for A in model.conditionals], 1, atol=1e-14)
+
+
+@pytest.mark.parametrize(("label", "distance"), [(0.1, 0.0056), (0.2, 0.146), (0.3, 0.258)])
+def test_planted_rows_are_as_far_from_unit_vectors_as_the_released_code_has_them(label, distance):
+    """Spec pmf.md, D3: the labels are no distances."""
+    for seed in range(6):
+        model = simulate.joint_model(5, 10, 5, separability=label, random_state=seed)
+        rows = [A[:5] / A[:5].sum(axis=1, keepdims=True) for A in model.conditionals]
+        gaps = np.array([np.linalg.norm(R - np.eye(5), axis=1).max() for R in rows])
+        assert gaps.min() == pytest.approx(distance, rel=0.01)
+        assert int(gaps.argmin()) in (3, 4)
+        assert np.allclose(np.diag(model.conditionals[gaps.argmin()]), 0.4)
+
+
+def test_anchors_may_fill_a_whole_alphabet():
+    model = simulate.joint_model(3, 4, 4, separability=0.1, random_state=0)
+    assert np.allclose([A.sum(axis=0) for A in model.conditionals], 1, atol=1e-14)
+
+
+def test_both_of_the_last_two_variables_are_planted_in_their_turn():
+    def planted(seed):
+        model = simulate.joint_model(separability=0.1, random_state=seed)
+        return int(np.argmin([np.linalg.norm(np.diag(A[:5]) - 0.4) for A in model.conditionals]))
+
+    assert {planted(seed) for seed in range(10)} == {3, 4}
+
+
+def test_entries_are_observed_independently_with_the_share_asked_for():
+    model = simulate.joint_model(4, 3, 2, random_state=0)
+    seen = simulate.joint_table(model, 20_000, observed=0.3, random_state=1).codes >= 0
+    assert np.allclose(seen.mean(axis=0), 0.3, atol=0.015)
+    assert np.mean(seen[:, 0] & seen[:, 1]) == pytest.approx(0.09, abs=0.01)
+    assert simulate.joint_table(model, 50, random_state=1).codes.min() == 0
+
+
+def test_rows_follow_the_joint_pmf():
+    model = simulate.joint_model(3, 3, 2, random_state=0)
+    codes = simulate.joint_table(model, 50_000, random_state=2).codes
+    share = np.bincount(codes @ [9, 3, 1], minlength=27) / len(codes)
+    P = model.joint_tensor().ravel()
+    assert np.all(np.abs(share - P) <= 5 * np.sqrt(P * (1 - P) / len(codes)))
+
+
+def test_the_same_seed_gives_the_same_joint_table():
+    one, two = (simulate.joint_table(simulate.joint_model(random_state=4), 30, 0.5, 5).codes for _ in range(2))
+    assert np.array_equal(one, two)
+
+
+@pytest.mark.parametrize("observed", [0, -0.1, 1.1])
+def test_refuses_shares_that_are_none(observed):
+    with pytest.raises(CofactorError, match=rf"observed={observed}: ask for a share above 0 and up to 1"):
+        simulate.joint_table(simulate.joint_model(random_state=0), 10, observed)
+
+
+def test_refuses_anchors_that_do_not_fit():
+    with pytest.raises(CofactorError, match=r"separability=0.1 with 5 classes and 4 values"):
+        simulate.joint_model(5, 4, 5, separability=0.1)
+    with pytest.raises(CofactorError, match=r"separability=0.15 .* choose one of 0.1, 0.2, 0.3"):
+        simulate.joint_model(separability=0.15)

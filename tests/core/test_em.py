@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from cofactor.core.em import em, maximization
+from cofactor.core.em import em, expectation, iterate_em, maximization, soft_counts
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
@@ -96,6 +96,81 @@ def test_pseudo_counts_keep_every_value_possible():
     table = CategoricalTable([[0], [0]], sizes=[2])
     model = maximization(table, np.array([[1.0, 0.0], [1.0, 0.0]]), pseudo_count=0.5)
     assert np.allclose(model.conditionals[0], [[2.5 / 3, 0.5], [0.5 / 3, 0.5]])
+
+
+# ---- pseudo-counts ----
+
+
+def log_posterior(model, table, alpha):
+    return model.log_likelihood(table) + alpha * (np.log(model.stacked).sum() + np.log(model.prior).sum())
+
+
+@laws
+@given(seed=seeds)
+def test_the_penalised_objective_never_falls_and_is_what_it_says(seed):
+    table, start, alpha = random_table(seed, n_rows=60), random_model(seed + 1), 0.3
+    model, result = run(table, start, max_iter=40, pseudo_count=alpha)
+    assert result.objective[0] == pytest.approx(log_posterior(start, table, alpha), rel=1e-12)
+    steps = np.diff([*result.objective, log_posterior(model, table, alpha)])
+    assert np.all(steps >= -1e-9 * np.abs(result.objective[0]))
+
+
+@laws
+@given(seed=seeds)
+def test_rows_given_twice_count_twice(seed):
+    table, start = random_table(seed, n_rows=30), random_model(seed + 1)
+    twice = CategoricalTable(np.vstack([table.codes, table.codes]), SIZES)
+    rows = table.take_rows(table.entries_per_row > 0)
+    repeated, _ = run(twice, start, max_iter=10, tol=-1, pseudo_count=0.4)
+    weighted, _ = recorded(
+        iterate_em, lambda model: expectation(rows, model) + expectation(rows, model), start, 10, -1, pseudo_count=0.4
+    )[0]
+    halved, _ = run(table, start, max_iter=10, tol=-1, pseudo_count=0.2)
+    for other in (weighted, halved):
+        assert np.allclose(repeated.stacked, other.stacked, atol=1e-10)
+        assert np.allclose(repeated.prior, other.prior, atol=1e-10)
+
+
+@laws
+@given(seed=seeds)
+def test_vanishing_pseudo_counts_give_maximum_likelihood(seed):
+    table, start = random_table(seed, n_rows=60), random_model(seed + 1)
+    plain, tiny = (run(table, start, max_iter=10, tol=-1, pseudo_count=alpha)[0] for alpha in (0, 1e-10))
+    assert np.allclose(plain.stacked, tiny.stacked, atol=1e-7)
+
+
+def test_pseudo_counts_fill_a_class_that_starts_empty():
+    start = LatentClassModel([1.0, 0.0], [[[1, 0.5], [0, 0.5]]] * 2)
+    model, result = run(CategoricalTable([[1, 1], [0, 0], [0, 0]]), start, pseudo_count=0.5)
+    assert model.prior[1] > 0.01 and np.isfinite(result.objective).all()
+
+
+def test_a_value_never_seen_tells_as_much_as_a_missing_one():
+    codes = random_table(3, n_rows=60).codes
+    codes[codes[:, 2] == 3, 2] = -1
+    model, _ = run(CategoricalTable(codes, SIZES), random_model(4), max_iter=5)
+    unseen, missing = (model.conditional(CategoricalTable([[1, 0, c]], SIZES), 0) for c in (3, -1))
+    assert np.allclose(unseen, missing, atol=1e-12)
+
+
+# ---- long rows ----
+
+
+@pytest.mark.parametrize("length", [20, 21, 300])
+def test_posteriors_are_the_same_in_products_and_in_logarithms(length):
+    model = random_model(5, n_classes=4, sizes=(2, 3) * (length // 2) + (2,) * (length % 2))
+    table, _ = model.sample(50, random_state=1)
+    Q, log_likelihood = model.explain(table)
+    fast, slow = expectation(table, model), soft_counts(table, Q, float(log_likelihood.sum()))
+    assert np.allclose(fast.cells, slow.cells, atol=1e-9)
+    assert np.allclose(fast.classes, slow.classes, atol=1e-9)
+    assert fast.log_likelihood == pytest.approx(slow.log_likelihood, rel=1e-12)
+
+
+def test_a_thousand_entries_per_row_do_not_underflow():
+    model = LatentClassModel([0.5, 0.5], [[[0.9, 0.2], [0.1, 0.8]]] * 1000)
+    fitted, result = run(model.sample(20, random_state=0)[0], model, max_iter=3)
+    assert np.isfinite(result.objective).all() and np.isfinite(fitted.stacked).all()
 
 
 def test_warns_at_the_limit_and_still_returns():

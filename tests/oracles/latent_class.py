@@ -58,3 +58,32 @@ def mse_by_trying(truth, estimate):
             error += np.sum((A @ P - B) ** 2)
         errors.append(error / (truth.n_variables * F + 1))
     return min(errors)
+
+
+def joint_by_outer_products(model):
+    """The joint PMF as a sum of rank-one tensors."""
+    T = np.zeros(model.sizes)
+    for f in range(model.n_classes):
+        one = model.prior[f]
+        for A in model.conditionals:
+            one = np.multiply.outer(one, A[:, f])
+        T += one
+    return T
+
+
+def conditional_by_summing(model, row, target):
+    """Pr(target | the other observed entries of a row): fix these in the joint PMF, sum out the rest, scale."""
+    T = joint_by_outer_products(model)
+    for n, code in enumerate(row):
+        if n != target:
+            T = T.take([code], axis=n) if code >= 0 else T.sum(axis=n, keepdims=True)
+    return T.ravel() / T.sum()
+
+
+def most_probable_fill(model, row):
+    """The row with every missing entry replaced by its own most probable value given the observed ones."""
+    filled = row.copy()
+    for n, code in enumerate(row):
+        if code < 0:
+            filled[n] = int(np.argmax(conditional_by_summing(model, row, n)))
+    return filled

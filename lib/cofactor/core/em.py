@@ -183,7 +183,7 @@ def em(
     Raises
     ------
     CofactorError
-        Nothing was observed at all, or model and table differ in their variables.
+        Nothing was observed at all, model and table differ in their variables, or a negative pseudo-count.
 
     Cost
     ----
@@ -197,6 +197,8 @@ def em(
     rows = table.entries_per_row > 0
     if not rows.any():
         raise CofactorError("nothing was observed in any row: there is nothing to fit")
+    if not pseudo_count >= 0:
+        raise CofactorError(f"pseudo_count={pseudo_count}: observations can be added, none taken away")
     seen = table if rows.all() else table.take_rows(rows)
     return iterate_em(lambda model: expectation(seen, model), start, max_iter, tol, verbose, pseudo_count)
 
@@ -226,7 +228,7 @@ def _log_dirichlet(model: LatentClassModel, alpha: float) -> float:
     """Log-density of the prior: alpha times the sum of the logarithms of all cells of a model."""
     if not alpha:
         return 0.0
-    return alpha * float(np.log(np.maximum(model.stacked, FLOOR)).sum() + np.log(model.prior).sum())
+    return alpha * float(np.log(np.maximum(model.stacked, FLOOR)).sum() + np.log(np.maximum(model.prior, FLOOR)).sum())
 
 
 def maximization(table: CategoricalTable, Q: Floats, pseudo_count: float = 0.0) -> LatentClassModel:

@@ -84,7 +84,7 @@ class JointPMFEstimator(BaseEstimator):
             The variables fall into groups that were never observed together (named).
         """
         rows, moments = self._check(table)
-        model, result = self._estimate(rows, moments) if self.rank > 1 else (independence(moments), CLOSED_FORM)
+        model, result = self._estimate(rows, moments) if self.rank > 1 else self._rank_one(moments)
         if self.em and self.rank > 1:
             model, result = self._refine(model, rows)
         self.model_, self.result_ = model, result
@@ -93,6 +93,9 @@ class JointPMFEstimator(BaseEstimator):
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
         raise NotImplementedError
+
+    def _rank_one(self, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
+        return independence(moments), CLOSED_FORM
 
     def _refine(self, model: LatentClassModel, table: CategoricalTable) -> tuple[LatentClassModel, Result]:
         return em(table, lift(model, FLOOR), self.max_rounds, EM_TOL, self.verbose, self.pseudo_count)

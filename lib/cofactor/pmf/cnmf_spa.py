@@ -108,7 +108,7 @@ def cnmf_spa(
     """
     rng = np.random.default_rng(random_state)
     S1, S2 = _sides(moments, split, rng)
-    cap = min(_cap(moments.sizes[S]) for S in (S1, S2))
+    cap = _cap(moments.sizes, S1, S2)
     if rank > cap and not pad:
         raise CofactorError(
             f"rank={rank}: with variables {listing(S1.tolist())} on one side of the split, successive projection can "
@@ -122,6 +122,11 @@ def cnmf_spa(
     stacked[_rows(moments.sizes, S1)], stacked[_rows(moments.sizes, S2)] = W, H
     model = lift(LatentClassModel.from_stacked(_prior(X, W, H), stacked, moments.sizes), floor)
     return _padded(model, rank, rng)
+
+
+def rank_cap(moments: PairwiseMoments, split: int | Sequence[int] | None = None) -> int:
+    """Return the most classes `cnmf_spa` can find, 1 + sum (I_n - 1) over the side where that is less."""
+    return _cap(moments.sizes, *_sides(moments, split, np.random.default_rng(0)))
 
 
 def virtual_matrix(moments: PairwiseMoments, S1: Ints, S2: Ints) -> Floats:
@@ -211,8 +216,8 @@ def _dealt(N: int) -> NDArray[np.bool_]:
     return np.isin(np.arange(N) % 4, (0, 3))
 
 
-def _cap(sizes: Ints) -> int:
-    return 1 + int((sizes - 1).sum())
+def _cap(sizes: Ints, S1: Ints, S2: Ints) -> int:
+    return 1 + min(int((sizes[S] - 1).sum()) for S in (S1, S2))
 
 
 def _rows(sizes: Ints, variables: Ints) -> Ints:

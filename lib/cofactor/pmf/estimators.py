@@ -201,6 +201,9 @@ class Constant(JointPMFEstimator):
     """Uniform conditionals and prior, whatever the data: an error near this one's is no estimate."""
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
-        uniform = np.repeat(1 / table.sizes, table.sizes)[:, None]
+        return self._rank_one(moments)
+
+    def _rank_one(self, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
+        uniform = np.repeat(1 / moments.sizes, moments.sizes)[:, None]
         stacked = np.tile(uniform, self.rank)
-        return LatentClassModel.from_stacked(np.full(self.rank, 1 / self.rank), stacked, table.sizes), CLOSED_FORM
+        return LatentClassModel.from_stacked(np.full(self.rank, 1 / self.rank), stacked, moments.sizes), CLOSED_FORM

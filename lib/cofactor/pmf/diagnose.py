@@ -1,0 +1,181 @@
+"""Before fitting: whether this table can tell a joint PMF, and which methods it feeds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from cofactor.core.diagnosis import Check, Diagnosis, Status
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.moments import PairwiseMoments, pairwise_moments
+from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.pmf.cnmf_spa import rank_cap
+
+ENOUGH = 20  # rows in common before two columns that always agree count as one and the same
+
+
+def diagnose(table: CategoricalTable, rank: int | None = None) -> Diagnosis:
+    """Check a table before a joint PMF is fitted: what was observed, together with what, how often, and twice.
+
+    Parameters
+    ----------
+    table : CategoricalTable
+    rank : int, optional
+        F that is planned; then it is compared with what CNMF-SPA can find.
+
+    Returns
+    -------
+    Diagnosis
+        Its verdict says which methods are ruled out. Groups never observed together, variables never observed and
+        empty tables fail: every method refuses them.
+
+    Raises
+    ------
+    CofactorError
+        Not a `CategoricalTable`, or a rank below one.
+
+    Cost
+    ----
+    That of the pairwise moments, and O(nonzero cells) for N variables and O(N^2) pairs.
+
+    Examples
+    --------
+    >>> report = diagnose(CategoricalTable([[0, 1, -1], [1, -1, 0], [0, 0, -1], [-1, -1, -1]]))
+    >>> report["pairs"].value
+    '1 of 3 never observed together: (1, 2)'
+    >>> report["rows"].value
+    '4, of which 1 without any entry'
+    """
+    if not isinstance(table, CategoricalTable):
+        raise CofactorError(f"expected a CategoricalTable, got {type(table).__name__}: CategoricalTable(codes)")
+    if rank is not None and rank < 1:
+        raise CofactorError(f"rank={rank}: the number of hidden classes is a whole number of at least 1")
+    moments = pairwise_moments(table)
+    n_joint = moments.n_joint.toarray()
+    checks = [_rows(table), _variables(moments), _constants(moments)]
+    if table.n_variables > 1:
+        checks += [
+            _pairs(n_joint),
+            _groups(moments),
+            _rows_per_pair(n_joint, moments.sizes),
+            _twins(moments, n_joint),
+            _spa_rank(moments, rank),
+        ]
+    if table.n_variables > 2:
+        checks.append(_triples(table))
+    return Diagnosis(repr(table), tuple(checks), _verdict(checks))
+
+
+def _verdict(checks: list[Check]) -> str:
+    failed = [check.name for check in checks if check.status == "fail"]
+    if failed:
+        return f"every method refuses ({listing(failed)})"
+    warned = {check.name for check in checks if check.status == "warn"}
+    out = ["CNMF-SPA"] * ("rank of CNMF-SPA" in warned) + ["CTD and MLE-AD-EM"] * ("rows per triple" in warned)
+    verdict = "no method is ruled out" if not out else f"do without {listing(out)}; CNMF-EM can run"
+    return verdict + "; read the warnings" * bool(warned)
+
+
+def _rows(table: CategoricalTable) -> Check:
+    empty = int((table.entries_per_row == 0).sum())
+    if empty == table.n_rows:
+        return Check("rows", "fail", f"{table.n_rows}, all without any entry", "there is nothing to fit")
+    value = f"{table.n_rows}" + f", of which {empty} without any entry" * bool(empty)
+    return Check("rows", "warn" if empty else "pass", value, "they are left out" * bool(empty))
+
+
+def _variables(moments: PairwiseMoments) -> Check:
+    never = np.flatnonzero(_sums(moments.singles, moments.sizes) == 0).tolist()
+    if never:
+        return Check("variables", "fail", f"never observed: {listing(never)}", "leave them out with take_variables")
+    unused = _sums(moments.singles == 0, moments.sizes)
+    value = f"{len(unused)}, all observed"
+    advice = ""
+    if unused.any():
+        value += f"; {unused.sum()} values never, of variables {listing(np.flatnonzero(unused).tolist())}"
+        advice = "use pseudo-counts, or their probability is taken for zero"
+    return Check("variables", "warn" if unused.any() else "pass", value, advice)
+
+
+def _constants(moments: PairwiseMoments) -> Check:
+    found = np.flatnonzero(_sums(moments.singles > 0, moments.sizes) == 1).tolist()
+    if found:
+        advice = "they do no harm and tell nothing: leave them out"
+        return Check("constants", "warn", f"one value only: {listing(found)}", advice)
+    return Check("constants", "pass", "none")
+
+
+def _pairs(n_joint: Ints) -> Check:
+    j, k = np.triu_indices(len(n_joint), 1)
+    never = n_joint[j, k] == 0
+    if never.any():
+        pairs = listing(zip(j[never].tolist(), k[never].tolist(), strict=True))
+        advice = "masked in every pairwise fit; EM and CNMF-OPT link them through third variables"
+        return Check("pairs", "warn", f"{never.sum()} of {len(j)} never observed together: {pairs}", advice)
+    return Check("pairs", "pass", f"all {len(j)} observed together")
+
+
+def _groups(moments: PairwiseMoments) -> Check:
+    n_groups, group = connected_components(moments.n_joint, directed=False)
+    if n_groups > 1:
+        groups = "; ".join(listing(np.flatnonzero(group == g).tolist()) for g in range(n_groups))
+        advice = "fit each group by itself, or add rows that link them"
+        return Check("groups", "fail", f"{n_groups}, never observed together: {groups}", advice)
+    return Check("groups", "pass", "one: every variable is linked to every other")
+
+
+def _rows_per_pair(n_joint: Ints, sizes: Ints) -> Check:
+    """Thin: fewer rows than cells, in the median over observed pairs."""
+    j, k = np.triu_indices(len(n_joint), 1)
+    seen = n_joint[j, k] > 0
+    if not seen.any():
+        return Check("rows per pair", "fail", "no pair was ever observed", "add rows with two entries or more")
+    n, cells = n_joint[j, k][seen], (sizes[j] * sizes[k])[seen]
+    thin = n < cells
+    value = f"median {np.median(n):g} for {np.median(cells):g} cells; {thin.mean():.0%} of pairs have fewer than cells"
+    status: Status = "warn" if np.median(n / cells) < 1 else "pass"
+    return Check("rows per pair", status, value, "take EM with pseudo-counts and a low rank" * (status == "warn"))
+
+
+def _twins(moments: PairwiseMoments, n_joint: Ints) -> Check:
+    """Two columns are one and the same, up to names, where each value of one goes with one value of the other."""
+    N, owner = len(moments.sizes), np.repeat(np.arange(len(moments.sizes)), moments.sizes)
+    C = moments.counts.tocoo()
+    upper = owner[C.row] < owner[C.col]
+    a, b = C.row[upper].astype(np.int64), C.col[upper].astype(np.int64)
+    pair = owner[a] * N + owner[b]
+    cells = np.bincount(pair, minlength=N * N)
+    left, right = (np.bincount(np.unique(np.stack([pair, value]), axis=1)[0], minlength=N * N) for value in (a, b))
+    same = (cells > 1) & (cells == left) & (cells == right) & (n_joint.ravel() >= ENOUGH)
+    if same.any():
+        found = listing((int(j), int(k)) for j, k in np.argwhere(same.reshape(N, N)))
+        advice = "one gives the other away: keep one of each pair, or held-out errors mean nothing"
+        return Check("identical columns", "warn", f"the same wherever both were observed: {found}", advice)
+    return Check("identical columns", "pass", "none")
+
+
+def _spa_rank(moments: PairwiseMoments, rank: int | None) -> Check:
+    cap = rank_cap(moments)
+    if rank is not None and rank > cap:
+        advice = "CNMF-SPA refuses; CNMF-OPT and EM take any rank"
+        return Check("rank of CNMF-SPA", "warn", f"at most {cap}, asked for {rank}", advice)
+    return Check("rank of CNMF-SPA", "pass", f"at most {cap}")
+
+
+def _triples(table: CategoricalTable) -> Check:
+    """Rows an average triple is observed in, S p^3, for the cells it has."""
+    rows = table.n_rows * (table.n_entries / max(table.n_rows * table.n_variables, 1)) ** 3
+    cells = float(np.exp(np.log(table.sizes).mean()) ** 3)
+    value = f"about {rows:.3g} for {cells:.3g} cells"
+    if rows < cells:
+        advice = "triples starve (CTD, MLE-AD-EM): fit pairs, then EM"
+        return Check("rows per triple", "warn", value, advice)
+    return Check("rows per triple", "pass", value)
+
+
+def _sums(values: NDArray[np.integer[Any] | np.bool_], sizes: Ints) -> Ints:
+    """Add up stacked values variable by variable."""
+    return np.asarray(np.add.reduceat(values.astype(np.int64), np.cumsum(sizes) - sizes))
