@@ -94,14 +94,49 @@ def test_a_failure_in_one_trial_does_not_hide_the_others(table, monkeypatch):
     ]
     row = summary.summarise(toy(), found).set_index(["setting", "method"]).loc[("small", "Sum")]
     assert (row["trials"], row["failed"], row["ours"]) == (1, 1, 10.0)
+    assert row["note"] == "no value in 1 of 2 trials: no"
 
 
 def test_text_shows_everything_once(table):
     experiment = toy(notes={("", "Sum"): "because", ("small", "Largest"): "therefore"})
-    frame = table(experiment, Sum=[11.0], Largest=[10.0]).reset_index()
+    frame = table(experiment, Sum=[11.0], Largest=[20.0]).reset_index()
     text = summary.as_text(experiment, frame)
-    assert text.count("because") == 2 and text.count("therefore") == 1  # one line for each setting it is about
-    assert "small set" in text and "+1.00" in text and "nan" not in text
+    assert text.count("because") == text.count("therefore") == 1
+    assert "Sum, small: because" in text and "small set" in text and "+1.00" in text and "nan" not in text
+    assert "ours beside published: 2 worse, 1 no value" in text
+    assert "\nmethod " in text and "\nLargest" in text  # names begin in one place
+
+
+def test_columns_that_say_nothing_are_left_out(monkeypatch):
+    monkeypatch.setattr(summary, "published", lambda name: FACTS.iloc[:0])
+    text = summary.as_text(toy(), summary.summarise(toy(), outcomes(Sum=[1.0, 2.0])))
+    assert "method" in text and "ours" in text and "time" in text
+    assert "published" not in text and "verdict" not in text
+
+
+def test_reasons_stand_only_where_the_published_number_is_not_met(table):
+    experiment = toy(notes={("", "Sum"): "because", ("small", "Sum"): "here", ("", ""): "else"})
+    assert table(experiment, Sum=[10.0]).loc[("small", "Sum"), "note"] == ""
+    assert table(experiment, Sum=[11.0]).loc[("small", "Sum"), "note"] == "here"
+    assert table(experiment, Largest=[20.0]).loc[("small", "Largest"), "note"] == "else"
+
+
+def test_a_default_points_to_the_row_of_the_paper_s_choices_where_that_meets_the_number(table):
+    protocol = "Sum" + PAPER_PROTOCOL
+    assert table(**{"Sum": [5.0], protocol: [10.0]}).loc[("small", "Sum"), "note"] == summary.SEE_PROTOCOL
+    assert table(**{"Sum": [5.0], protocol: [5.0]}).loc[("small", "Sum"), "note"] == ""
+
+
+def test_few_trials_are_said_to_be_few(table):
+    near, far = [11.0, 11.1, 11.2], [111.0, 111.1, 111.2]
+    assert "may be chance: the mean of 3 trials is uncertain by 1.8" in table(Sum=near).loc[("small", "Sum"), "note"]
+    assert table(Sum=far).loc[("small", "Sum"), "note"] == ""
+    assert table(toy(trials=3), Sum=near).loc[("small", "Sum"), "note"] == ""  # all the trials of the paper
+
+
+def test_emulated_defects_get_no_verdict(table):
+    found = table(**{"Sum (off by one bug)": [20.0], "Sum (first class where unlabelled)": [20.0]})
+    assert set(found.loc["small"].iloc[:2]["verdict"]) == {""}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from cofactor.experiments import EXPERIMENTS, find_experiment
 from cofactor.experiments.experiment import Experiment
 from cofactor.experiments.record import write_record, write_table
 from cofactor.experiments.report import write_report
-from cofactor.experiments.runner import failures, run
+from cofactor.experiments.runner import failures, finished, run
 from cofactor.experiments.summary import as_text, summarise
 
 FOLDER = Path("results")
@@ -72,11 +73,11 @@ def _chosen(names: Sequence[str]) -> list[Experiment]:
 
 
 def _reproduce_one(experiment: Experiment, arguments: argparse.Namespace) -> None:
-    trials = arguments.trials or (experiment.trials if arguments.full else experiment.quick)
-    if trials < experiment.trials:
-        print(f"{experiment.name}: {trials} of the paper's {experiment.trials} trials (--full runs them all)")
-    began = time.time()
+    profile = experiment.trials if arguments.full else experiment.quick
+    trials = profile if arguments.trials is None else arguments.trials
     folder = arguments.results
+    _announce(experiment, trials, len(finished(experiment, folder, trials)))
+    began = time.time()
     outcomes = run(experiment, folder, trials, arguments.jobs, arguments.scheduler, verbose=True)
     summary = summarise(experiment, outcomes)
     print(as_text(experiment, summary))
@@ -85,6 +86,15 @@ def _reproduce_one(experiment: Experiment, arguments: argparse.Namespace) -> Non
     print(f"\nwrote {table} and {record}\n")
     if failed := failures(outcomes):
         raise CofactorError(failed)
+
+
+def _announce(experiment: Experiment, trials: int, done: int) -> None:
+    """Say how much is asked for and how much of it is there already, before it takes its time."""
+    if 0 < trials < experiment.trials:
+        print(f"{experiment.name}: {trials} of the paper's {experiment.trials} trials (--full runs them all)")
+    if done:
+        print(f"{experiment.name}: {done} of {trials * len(experiment.settings)} tasks were finished before")
+    sys.stdout.flush()
 
 
 def _report(arguments: argparse.Namespace) -> None:

@@ -15,7 +15,7 @@ from cofactor.core.errors import CofactorError, listing
 
 PAPER_PROTOCOL = " (paper protocol)"  # ends the name of a method run with the paper's own choices
 Centre = Literal["mean", "median"]
-Plot = Literal["levels", "curves", "histogram"]
+Plot = Literal["levels", "curves", "histogram", "simplex"]
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,17 @@ class Experiment:
     protocol : str
         What is done, and how it differs from the paper's text.
     notes : mapping of (setting, method) to str
-        Why a published number is not met; "" as setting stands for all.
+        Why a published number is not met; "" as setting stands for all settings, as method for those
+        of which nothing more is known.
     centre : "mean" or "median"
         Over trials, as in the paper.
-    plot : "levels", "curves" (metrics named by numbers) or "histogram"
+    plot : "levels", "curves" (metrics named by numbers), "histogram" or "simplex" (metrics "h0,0", "h0,1", ...)
     granularity : mapping of setting to int
         Tasks with known truth, where the error rate of one fixed data set is measured.
+    printed_as : mapping of str to str
+        Metrics that were published under another name, or ("") under a name that means something else.
+    full_only : tuple of str
+        Settings that take too long for the quick profile: left out unless more trials are asked for.
     """
 
     name: str
@@ -90,6 +95,8 @@ class Experiment:
     centre: Centre = "mean"
     plot: Plot = "levels"
     granularity: Mapping[str, int] = field(default_factory=dict)
+    printed_as: Mapping[str, str] = field(default_factory=dict)
+    full_only: tuple[str, ...] = ()
 
     def note(self, setting: str, method: str) -> str:
         """Return why the published number of a method is not met, where that is known."""
@@ -112,8 +119,10 @@ class Task:
 
 
 def tasks_of(experiment: Experiment, trials: int) -> list[Task]:
-    """List the tasks of an experiment, first trials first."""
-    return [Task(experiment.name, setting, t) for t in range(trials) for setting in experiment.settings]
+    """List the tasks of an experiment, first trials first; the quick profile's leave out settings that take long."""
+    left_out = experiment.full_only if trials <= experiment.quick else ()
+    settings = [setting for setting in experiment.settings if setting not in left_out]
+    return [Task(experiment.name, setting, t) for t in range(trials) for setting in settings]
 
 
 def measure(method: str, job: Callable[[], Mapping[str, float]]) -> list[Measurement]:

@@ -18,10 +18,8 @@ from cofactor.experiments.experiment import Experiment
 from cofactor.experiments.fidelity import fidelity
 from cofactor.experiments.plots import draw
 from cofactor.experiments.runner import code_of, failures, load_all
-from cofactor.experiments.summary import difference, number, seconds, summarise
+from cofactor.experiments.summary import VERDICTS, difference, number, seconds, summarise
 from cofactor.pages.render import as_source, render
-
-VERDICTS = ("better", "within spread", "worse", "no value")
 
 
 @dataclass(frozen=True)

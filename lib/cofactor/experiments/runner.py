@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
@@ -94,16 +95,18 @@ def run(
         raise CofactorError(f"trials={trials}, jobs={jobs}: ask for at least one of each (jobs=-1: one per core)")
     code = code_of(experiment.lines)
     tasks = tasks_of(experiment, trials)
-    kept = {task: load(folder, task) for task in tasks}
-    missing = [task for task, outcome in kept.items() if not usable(outcome, code)]
+    kept = finished(experiment, folder, trials)
+    missing = [task for task in tasks if task not in kept]
     for outcome in _execute_all(experiment.run, missing, code, folder, jobs, scheduler, verbose):
         kept[outcome.task] = outcome
-    return [found for task in tasks if (found := kept[task]) is not None]
+    return [kept[task] for task in tasks if task in kept]
 
 
-def usable(outcome: Outcome | None, code: str) -> bool:
-    """Tell whether a kept result stands: finished, and made by the present code."""
-    return outcome is not None and outcome.finished and outcome.code == code
+def finished(experiment: Experiment, folder: Path, trials: int) -> dict[Task, Outcome]:
+    """Return the kept results that stand: of a task that ran to its end, made by the present code."""
+    code = code_of(experiment.lines)
+    found = {task: load(folder, task) for task in tasks_of(experiment, trials)}
+    return {task: outcome for task, outcome in found.items() if outcome and outcome.finished and outcome.code == code}
 
 
 def _execute_all(
@@ -127,7 +130,12 @@ def _execute_all(
 def _backend(jobs: int, scheduler: str | None) -> Iterator[None]:
     if scheduler is None:
         with parallel_config(backend="loky", n_jobs=jobs):
-            yield
+            try:
+                yield
+            except KeyboardInterrupt:
+                if jobs != 1:  # else there are no workers
+                    get_reusable_executor().shutdown(wait=True, kill_workers=True)
+                raise
         return
     try:
         import distributed
@@ -149,6 +157,8 @@ def execute(job: Run, task: Task, code: str, folder: Path | None) -> Outcome:
     with threadpool_limits(limits=1):
         try:
             found = job(task.setting, task.trial, np.random.default_rng(task.seed))
+        except CofactorError as refusal:
+            error = str(refusal)
         except Exception:
             error = traceback.format_exc()
     outcome = Outcome(task, code, time.perf_counter() - began, tuple(found), error)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Collection, Hashable, Sequence
+from textwrap import fill
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t as student
 
-from cofactor.experiments.experiment import Experiment
+from cofactor.experiments.experiment import PAPER_PROTOCOL, Experiment
 from cofactor.experiments.published import published
 from cofactor.experiments.runner import Outcome
 
 Verdict = Literal["better", "within spread", "worse", "no value", ""]
+VERDICTS: tuple[Verdict, ...] = ("better", "within spread", "worse", "no value")
+MET: tuple[Verdict, ...] = ("within spread", "")  # nothing to explain
+WIDTH = 120  # of the text
+CONFIDENCE = 0.9995  # on either side, before a difference counts as more than chance
+EMULATIONS = ("bug)", "where unlabelled)")  # end the names of rows that only show where a printed number comes from
+SEE_PROTOCOL = "a default of this kit; the paper's own choices give the printed number, see the row of its protocol"
 Key = tuple[str, str, str]
 
 
@@ -50,23 +58,54 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
             `difference` is ours - published; `tolerance` the largest of both spreads and, on one fixed data set, of
             the weight of one task.
         verdict : str
-            "better", "within spread" or "worse" (less is better), "no value", or "" where nothing was published, or the
-        row emulates a defect.
+            "better", "within spread" or "worse" (less is better), "no value", or "" where nothing was published or the
+            row emulates a defect.
         seconds, published_seconds : float
             Median wall time of the method.
         note : str
-            Why the published number is not met, or why there is none of ours.
+            Why the published number is not met, or why there is none of ours; empty where it is met.
     """
     found = measurements(outcomes)
     facts = published(experiment.published)
-    rows = [_row(experiment, key, found, facts) for key in _keys(experiment, found, facts)]
-    return pd.DataFrame(rows)
+    table = pd.DataFrame([_row(experiment, key, found, facts) for key in _keys(experiment, found, facts)])
+    met = table[table["verdict"] == "within spread"]
+    by_protocol = set(zip(met["setting"], met["method"], met["metric"], strict=True))
+    reasons = [_reason(experiment, row, by_protocol) for row in table.to_dict("records")]
+    return table.assign(
+        note=[_with_failures(row, why) for row, why in zip(table.to_dict("records"), reasons, strict=True)]
+    )
+
+
+def _reason(experiment: Experiment, row: dict[Hashable, Any], met: Collection[Key]) -> str:
+    """Why the published number is not met: what is known of it, the paper's own choices, or chance."""
+    if row["verdict"] in MET or not row["trials"]:
+        return ""
+    if note := experiment.note(row["setting"], row["method"]):
+        return note
+    if (row["setting"], row["method"] + PAPER_PROTOCOL, row["metric"]) in met:
+        return SEE_PROTOCOL
+    if note := experiment.note(row["setting"], ""):
+        return note
+    if 1 < row["trials"] < experiment.trials:
+        margin = student.ppf(CONFIDENCE, row["trials"] - 1) * row["spread"] / np.sqrt(row["trials"])
+        if abs(row["difference"]) <= margin:
+            return f"may be chance: the mean of {row['trials']} trials is uncertain by {margin:.2g} (99.9 % confidence)"
+    return ""
+
+
+def _with_failures(row: dict[Hashable, Any], why: str) -> str:
+    """Put before a reason in how many trials a method gave nothing, and what it said in the first of them."""
+    refused = row["note"]
+    if not row["failed"] or not row["trials"]:
+        return refused or why
+    gave = f"no value in {row['failed']} of {row['failed'] + row['trials']} trials: {refused}"
+    return f"{why}; {gave}" if why else gave
 
 
 def _keys(experiment: Experiment, found: pd.DataFrame, facts: pd.DataFrame) -> list[Key]:
     """Every (setting, method, metric) to show: settings in their order, methods as measured, then only published."""
     seen = list(dict.fromkeys(found["method"])) if len(found) else []
-    printed = facts[facts["metric"].isin(list(experiment.metrics))]
+    printed = facts[facts["metric"].isin([experiment.printed_as.get(m, m) for m in experiment.metrics])]
     methods = list(dict.fromkeys([*seen, *printed["method"]]))
     measured = set(zip(found["setting"], found["method"], strict=True))
     measured |= set(zip(printed["setting"], printed["method"], strict=True))
@@ -85,7 +124,7 @@ def _row(experiment: Experiment, key: Key, found: pd.DataFrame, facts: pd.DataFr
     values = mine.loc[mine["metric"] == metric, "value"].to_numpy()
     refused = [text for text in dict.fromkeys(mine["error"]) if text]
     ours, spread = _centre_and_spread(values, experiment.centre)
-    printed, printed_spread = _fact(facts, setting, method, metric)
+    printed, printed_spread = _fact(facts, setting, method, experiment.printed_as.get(metric, metric))
     tolerance = float(np.nanmax([spread, printed_spread, _one_task(experiment, setting), 0.0]))
     return {
         "setting": setting,
@@ -100,10 +139,10 @@ def _row(experiment: Experiment, key: Key, found: pd.DataFrame, facts: pd.DataFr
         "published_spread": printed_spread,
         "difference": ours - printed,
         "tolerance": tolerance,
-        "verdict": "" if method.endswith("bug)") else verdict(ours, printed, tolerance),
+        "verdict": "" if method.endswith(EMULATIONS) else verdict(ours, printed, tolerance),
         "seconds": float(mine["seconds"].median()) if len(mine) else np.nan,
         "published_seconds": _fact(facts, setting, method, "seconds")[0],
-        "note": refused[0] if refused and not len(values) else experiment.note(setting, method),
+        "note": refused[0] if refused else "",
     }
 
 
@@ -147,19 +186,33 @@ def verdict(ours: float, printed: float, tolerance: float) -> Verdict:
 
 
 def as_text(experiment: Experiment, summary: pd.DataFrame) -> str:
-    """Write the table as it is printed: one block per setting, one line per method, then the reasons."""
+    """Write the table as it is printed: one block per setting, one line per method, then the reasons and the count."""
     blocks = [_block(experiment, str(setting), rows) for setting, rows in summary.groupby("setting", sort=False)]
+    return "\n".join([f"{experiment.title} ({experiment.source})", *blocks, *_reasons(summary), *_count(summary)])
+
+
+def _reasons(summary: pd.DataFrame) -> list[str]:
+    """Every reason once, after the methods and settings it is about."""
     noted = summary[summary["note"] != ""]
-    columns = (noted["setting"], noted["method"], noted["note"])
-    reasons = [f"  {setting}, {method}: {note}" for setting, method, note in zip(*columns, strict=True)]
-    why = ["why:", *dict.fromkeys(reasons)] if reasons else []
-    return "\n".join([f"{experiment.title} ({experiment.source})", *blocks, *why])
+    lines = []
+    for (method, note), rows in noted.groupby(["method", "note"], sort=False):
+        settings = ", ".join(dict.fromkeys(rows["setting"]))
+        lines.append(fill(f"{method}, {settings}: {note}", WIDTH, initial_indent="  ", subsequent_indent="      "))
+    return ["", "why:", *lines] if lines else []
+
+
+def _count(summary: pd.DataFrame) -> list[str]:
+    """How many published numbers got which verdict."""
+    found = summary["verdict"].value_counts()
+    counts = [f"{found[verdict]} {verdict}" for verdict in VERDICTS if verdict in found]
+    return [f"\nours beside published: {', '.join(counts)}"] if counts else []
 
 
 def _block(experiment: Experiment, setting: str, rows: pd.DataFrame) -> str:
     table = pd.DataFrame(
         {
             "method": rows["method"],
+            "metric": rows["metric"],
             "ours": [number(*cells) for cells in zip(rows["ours"], rows["spread"], rows["trials"], strict=True)],
             "published": [number(*cells) for cells in zip(rows["published"], rows["published_spread"], strict=True)],
             "difference": [difference(value) for value in rows["difference"]],
@@ -169,12 +222,19 @@ def _block(experiment: Experiment, setting: str, rows: pd.DataFrame) -> str:
             "published time": [seconds(value) for value in rows["published_seconds"]],
         }
     )
-    if len(experiment.metrics) > 1:
-        table.insert(1, "metric", rows["metric"])
-    heading = experiment.settings[setting]
-    return f"\n{heading}: {', '.join(f'{m} in {u}' if u != '1' else m for m, u in experiment.metrics.items())}\n" + (
-        table.to_string(index=False)
-    )
+    if len(experiment.metrics) == 1:
+        table = table.drop(columns="metric")
+    said = [column for column in table if not table[column].isin(["", "-"]).all()]
+    units = ", ".join(f"{m} in {u}" if u != "1" else m for m, u in experiment.metrics.items())
+    return f"\n{experiment.settings[setting]}: {units}\n{_left_aligned(table[said])}"
+
+
+def _left_aligned(table: pd.DataFrame) -> str:
+    """Write a table whose first column begins, and whose others end, in one place."""
+    name = table.columns[0]
+    width = max(map(len, [name, *table[name]]))
+    texts = table.assign(**{name: table[name].str.ljust(width)}).rename(columns={name: name.ljust(width)})
+    return texts.to_string(index=False)
 
 
 def number(value: float, spread: float = np.nan, trials: int = 2) -> str:
