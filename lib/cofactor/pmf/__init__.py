@@ -6,7 +6,9 @@ from functools import partial
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.baselines.ctd import CTD
 from cofactor.pmf.baselines.mle_ad import MLEAD
+from cofactor.pmf.classifier import JointPMFClassifier
 from cofactor.pmf.cnmf_spa import cnmf_spa
+from cofactor.pmf.diagnose import diagnose
 from cofactor.pmf.estimators import CNMFOPT, CNMFSPA, Constant, Independence, RandomEM
 from cofactor.pmf.metrics import mre, mse
 
@@ -31,9 +33,11 @@ __all__ = [
     "MLEAD",
     "Constant",
     "Independence",
+    "JointPMFClassifier",
     "JointPMFEstimator",
     "RandomEM",
     "cnmf_spa",
+    "diagnose",
     "mre",
     "mse",
 ]
