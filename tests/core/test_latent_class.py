@@ -4,12 +4,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
 from tests.oracles.generators import SIZES, laws, random_model, random_table, seeds
-from tests.oracles.latent_class import joint_by_multiplying, likelihood_by_summing
+from tests.oracles.latent_class import (
+    conditional_by_summing,
+    joint_by_multiplying,
+    joint_by_outer_products,
+    likelihood_by_summing,
+    most_probable_fill,
+)
 
 A = [[0.9, 0.2], [0.1, 0.8]]
 
@@ -63,6 +69,84 @@ def test_an_impossible_observation_leaves_everything_finite():
     posterior, log_likelihood = model.explain(table)
     assert np.isfinite(posterior).all() and np.isfinite(log_likelihood).all()
     assert np.allclose(posterior.sum(axis=1), 1)
+
+
+# ---- one variable given the others ----
+
+
+@laws
+@given(seed=seeds)
+def test_conditional_expectation_and_map_equal_the_joint_tensor_summed_out(seed):
+    model, table = random_model(seed), random_table(seed)
+    for target, size in enumerate(SIZES):
+        expected = np.array([conditional_by_summing(model, row, target) for row in table.codes])
+        assert np.allclose(model.conditional(table, target), expected, atol=1e-12)
+        assert np.array_equal(model.predict_map(table, target), expected.argmax(axis=1))
+        stars = np.arange(size) * 0.5 + 1
+        assert np.allclose(model.expectation(table, target, stars), expected @ stars, atol=1e-12)
+        assert np.allclose(model.expectation(table, target), expected @ np.arange(size), atol=1e-12)
+
+
+@laws
+@given(seed=seeds)
+def test_what_a_row_holds_of_the_target_itself_is_not_looked_at(seed):
+    model, codes = random_model(seed), random_table(seed).codes
+    hidden = codes.copy()
+    hidden[:, 1] = -1
+    one, other = (model.conditional(CategoricalTable(c, SIZES), 1) for c in (codes, hidden))
+    assert np.allclose(one, other, atol=1e-12)
+
+
+def test_a_row_with_nothing_but_the_target_gets_its_marginal():
+    model = random_model(3)
+    shares = model.conditional(CategoricalTable([[-1, 2, -1], [-1, -1, -1]], SIZES), 1)
+    assert np.allclose(shares, model.conditionals[1] @ model.prior, atol=1e-14)
+
+
+def test_a_tie_goes_to_the_value_more_frequent_under_the_model():
+    model = LatentClassModel([0.3, 0.7], [np.eye(2), [[0.5, 0.1], [0.5, 0.9]]])
+    assert model.predict_map(CategoricalTable([[0, -1]], [2, 2]), 1).tolist() == [1]
+
+
+@laws
+@given(seed=seeds)
+def test_imputes_each_missing_entry_by_its_most_probable_value(seed):
+    model, table = random_model(seed), random_table(seed)
+    filled = model.impute(table)
+    assert np.array_equal(filled, [most_probable_fill(model, row) for row in table.codes])
+    assert np.array_equal(filled[table.codes >= 0], table.codes[table.codes >= 0])
+
+
+@pytest.mark.parametrize("sizes", [(4,), (2, 3), SIZES, (1, 3, 2, 1, 2)], ids=str)
+def test_joint_tensor_is_the_sum_of_rank_one_tensors(sizes):
+    model = random_model(1, sizes=sizes)
+    T = model.joint_tensor()
+    assert T.shape == sizes
+    assert np.allclose(T, joint_by_outer_products(model), atol=1e-15)
+    assert T.sum() == pytest.approx(1)
+
+
+def test_log_likelihoods_are_logs_of_cells_of_the_joint_tensor():
+    model = random_model(2)
+    codes = np.stack(np.unravel_index(np.arange(24), SIZES), axis=1)
+    found = model.explain(CategoricalTable(codes, SIZES))[1]
+    assert np.allclose(np.exp(found), model.joint_tensor().ravel(), atol=1e-15)
+
+
+def test_codes_beyond_the_model_count_as_missing_and_are_named():
+    model = random_model(0, sizes=(2, 3))
+    with pytest.warns(
+        DataWarning, match="2 codes outside their alphabet count as missing: row 0, variable 0: 4, row 1,"
+    ):
+        shares = model.conditional(CategoricalTable([[4, 1], [5, -1], [1, 0]], [6, 3]), 1)
+    expected = model.conditional(CategoricalTable([[-1, 1], [-1, -1], [1, 0]], [2, 3]), 1)
+    assert np.array_equal(shares, expected)
+
+
+def test_smaller_alphabets_than_the_model_say_nothing_else():
+    model = random_model(0)
+    table = CategoricalTable([[0, 1, 1]])
+    assert np.array_equal(model.conditional(table, 0), model.conditional(CategoricalTable([[0, 1, 1]], SIZES), 0))
 
 
 # ---- order of the classes ----
@@ -177,6 +261,26 @@ def test_names_the_variables_that_are_wrong(prior, conditionals, message):
 def test_refuses_a_table_of_other_variables():
     with pytest.raises(CofactorError, match="the table has 2 variables, the model 3"):
         random_model(0).posterior(random_table(0, sizes=(2, 3)))
+
+
+def test_refuses_a_joint_tensor_that_would_not_fit_and_names_its_size():
+    with pytest.raises(CofactorError, match=r"joint PMF of 15 variables has 1e\+15 cells, 8e\+06 GB: use conditional"):
+        random_model(0, sizes=(10,) * 15).joint_tensor()
+    with pytest.raises(CofactorError, match="24 cells"):
+        random_model(0).joint_tensor(most_bytes=191)
+    assert random_model(0).joint_tensor(most_bytes=192).size == 24
+
+
+@pytest.mark.parametrize("target", [-1, 3])
+def test_refuses_variables_that_do_not_exist(target):
+    with pytest.raises(CofactorError, match=f"no variable {target}: the model has 3"):
+        random_model(0).conditional(random_table(0), target)
+
+
+@pytest.mark.parametrize("values", [[1, 2], [1, 2, np.nan], [[1, 2, 3]]])
+def test_refuses_an_expectation_without_a_number_for_each_value(values):
+    with pytest.raises(CofactorError, match="variable 1 has 3 values: give one finite number for each"):
+        random_model(0).expectation(random_table(0), 1, values)
 
 
 def test_cannot_be_changed():
