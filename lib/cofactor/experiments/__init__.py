@@ -3,10 +3,10 @@
 from difflib import get_close_matches
 
 from cofactor.core.errors import CofactorError
-from cofactor.experiments import crowd
+from cofactor.experiments import crowd, pmf
 from cofactor.experiments.experiment import Experiment
 
-EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in crowd.EXPERIMENTS}
+EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (*crowd.EXPERIMENTS, *pmf.EXPERIMENTS)}
 ALSO = {"crowd-figure4": "crowd-table9"}  # the figure is a histogram of the table's trials
 
 

@@ -12,10 +12,12 @@ from matplotlib.figure import Figure
 from cofactor.experiments.experiment import Experiment
 from cofactor.experiments.runner import Outcome
 from cofactor.experiments.summary import measurements
+from cofactor.teaching.figures.simplex import fill_simplex, to_plane
 from cofactor.teaching.style import BLUE, CLASS_COLOURS, FAINT, INK, ORANGE, new_picture, styled
 
 ROW = 0.21  # inches per method
 MOST_BINS = 24
+UNIT_VECTORS = ("$e_1$", "$e_2$", "$e_3$")
 
 
 @styled
@@ -38,11 +40,11 @@ def _levels(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame)
         axes.plot(here["published"], range(len(methods)), "x", color=ORANGE, ms=6, mew=1.6, label="published")
         axes.set_title(experiment.settings[setting])
         axes.grid(axis="both", color=FAINT, alpha=0.25, lw=0.6)
-        if metric == "mse":
+        if metric.startswith("mse"):
             axes.set_xscale("log")
         axes.set_xlabel(_axis_name(metric, experiment.metrics[metric]))
     panels[0].set_yticks(range(len(methods)), methods)
-    panels[-1].legend(loc="best", fontsize=7.5)
+    _legend(panels)
     return figure
 
 
@@ -62,7 +64,7 @@ def _curves(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame
         axes.set_title(experiment.settings[setting])
         axes.set_xlabel("iteration")
     panels[0].set_ylabel(r"$\|H\Pi - H_t\|_F^2 / K$")
-    panels[-1].legend(loc="best", fontsize=7.5)
+    _legend(panels)
     return figure
 
 
@@ -81,9 +83,35 @@ def _histogram(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFr
         axes.set_title(experiment.settings[setting])
         axes.set_xlabel(_axis_name(metric, experiment.metrics[metric]))
     panels[0].set_ylabel("trials")
-    if varying:
-        panels[-1].legend(loc="best", fontsize=7.5)
+    _legend(panels)
     return figure
+
+
+def _simplex(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame) -> Figure:
+    """One panel per setting: the rows of the first trial in the triangle, and the certificate's verdict on them."""
+    found = measurements(outcomes)
+    found = found[found["trial"] == 0]
+    figure, panels = _panels(experiment, 3.4)
+    for axes, setting in zip(panels, experiment.settings, strict=True):
+        here = found[found["setting"] == setting]
+        values = here.loc[here["metric"].str.startswith("h"), "value"].to_numpy()
+        judged = here.set_index("metric")["value"]
+        if len(values):
+            fill_simplex(axes, to_plane(values.reshape(-1, 3)), UNIT_VECTORS)
+            verdict = "unique" if judged["unique"] else "not shown to be unique"
+            axes.set_title(f"{experiment.settings[setting]}\n{verdict}: 1/r = {judged['1/r']:.2f}")
+    for axes in panels[:-1]:
+        if legend := axes.get_legend():
+            legend.remove()
+    return figure
+
+
+def _legend(panels: Sequence[Axes]) -> None:
+    """Put the legend into the last panel that has something to name."""
+    for axes in reversed(panels):
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(loc="best", fontsize=7.5)
+            return
 
 
 def _panels(experiment: Experiment, height: float) -> tuple[Figure, list[Axes]]:
@@ -102,4 +130,5 @@ PLOTS: dict[str, Callable[[Experiment, Sequence[Outcome], pd.DataFrame], Figure]
     "levels": _levels,
     "curves": _curves,
     "histogram": _histogram,
+    "simplex": _simplex,
 }

@@ -15,6 +15,8 @@ Source: Ibrahim and Fu, ICML 2021, Definition 2 and Figure 1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -33,6 +35,7 @@ CORNERS = np.array([[0.0, 0.0], [np.sqrt(2), 0.0], [np.sqrt(0.5), np.sqrt(1.5)]]
 CENTRE = CORNERS.mean(axis=0)
 RADIUS = float(np.sqrt(1 / 2 - 1 / 3))
 TOUCH = 1e-6  # a hull this close to the disc covers it: rounding moves a corner by more than nothing
+SPECIALISTS = ("specialist\nfor class 1", "specialist\nfor class 2", "specialist for class 3")
 OUTSIDE = 1e-6  # entries above minus this share of the largest count as nonnegative
 
 
@@ -118,8 +121,8 @@ def _floored(H: ArrayLike, floor: float) -> Floats:
     return np.where(floor * H.sum(axis=1, keepdims=True) <= H, H, 0.0)
 
 
-def fill_simplex(ax: Axes, places: Floats) -> None:
-    """Draw triangle, disc, hull and points into axes; what the hull leaves of the disc is red."""
+def fill_simplex(ax: Axes, places: Floats, corners: Sequence[str] = SPECIALISTS) -> None:
+    """Draw triangle, disc, hull and points into axes, its corners named; what the hull leaves of the disc is red."""
     hull = _hull(places)
     corner = np.zeros(len(places), dtype=bool)
     centre = (float(CENTRE[0]), float(CENTRE[1]))
@@ -134,17 +137,16 @@ def fill_simplex(ax: Axes, places: Floats) -> None:
     ax.plot([], [], "--", color=ORANGE, lw=2, label=f"cone C: disc, radius {RADIUS:.3f}")
     ax.plot(*places[~corner].T, "o", ms=4, color=BLUE, alpha=0.5, mec="white", mew=0.4, label="row of H")
     ax.plot(*places[corner].T, "D", ms=5.5, color=BLUE, mec="white", mew=0.6, label="corner of the hull")
-    _name_corners(ax)
+    _name_corners(ax, corners)
     ax.legend(loc="upper right", handlelength=1.6)
     ax.set(xlim=(-0.55, np.sqrt(2) + 0.75), ylim=(-0.2, np.sqrt(1.5) + 0.12), aspect="equal")
     ax.set_axis_off()
 
 
-def _name_corners(ax: Axes) -> None:
+def _name_corners(ax: Axes, names: Sequence[str]) -> None:
     beside = [((-8, 0), "right", "center"), ((8, 0), "left", "center"), ((0, 7), "center", "bottom")]
-    for k, (corner, (shift, ha, va)) in enumerate(zip(CORNERS, beside, strict=True), start=1):
-        text = f"specialist for class {k}" if va == "bottom" else f"specialist\nfor class {k}"
-        ax.annotate(text, corner, shift, textcoords="offset points", ha=ha, va=va, color=INK)
+    for name, corner, (shift, ha, va) in zip(names, CORNERS, beside, strict=True):
+        ax.annotate(name, corner, shift, textcoords="offset points", ha=ha, va=va, color=INK)
 
 
 def _scattered(margin: float, floor: float) -> str:

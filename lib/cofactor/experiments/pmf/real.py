@@ -1,0 +1,360 @@
+"""Tables 7 to 11: classifying UCI data by a joint PMF of features and class.
+
+Source: Ibrahim and Fu, "Recovering joint probability of discrete random variables from pairwise marginals", IEEE TSP
+2021.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsOneClassifier
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+from cofactor.core.coupled_nmf import coupled_nmf
+from cofactor.core.em import em
+from cofactor.core.errors import CofactorError
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.mirror_descent import Mirror
+from cofactor.core.moments import PairwiseMoments
+from cofactor.core.result import Result
+from cofactor.core.tables import MISSING, CategoricalTable, Ints
+from cofactor.data import load_table
+from cofactor.data.registry import find
+from cofactor.experiments.experiment import PAPER_PROTOCOL, Experiment, Measurement, measure
+from cofactor.experiments.pmf.methods import LINES, NEVER, PAPER, RELEASED_FLOOR, RELEASED_TOL, ROUNDS
+from cofactor.pmf import METHODS, JointPMFEstimator, cnmf_spa
+from cofactor.pmf.base import CLOSED_FORM
+from cofactor.pmf.classifier import JointPMFClassifier
+
+P = PAPER_PROTOCOL
+Floats = NDArray[np.float64]
+
+SHARES = (0.5, 0.7)  # where validation and test rows begin
+RELEASED_SPLIT = 5  # variables on one side of the virtual matrix
+RELEASED_OUTER = 200
+RELEASED = Mirror(50, 5, 0.1, 0.3, 1e-4, 1e-5, 1e-6)
+FITTED = 0.9  # of the training rows, by SVM and naive Bayes as released: the rest is held out and never used
+FEATURES = 256  # random ones, of MATLAB's kernel classifier
+
+# ---- data as the paper has it, and its split ----
+
+FIVE = "nursery, five classes"
+RANKS = {"votes": (2, 3, 4, 5, 6), "car": (2, 3, 4, 5), "nursery": (2, 3, 4, 5), "mushroom": (5, 10, 15)}
+LEFT_OUT = {"nursery": ("finance",), "mushroom": ("veil-type",)}
+MERGED = {"nursery": ("spec_prior", "priority")}
+
+
+@lru_cache(maxsize=1)
+def prepared(setting: str) -> tuple[Ints, Ints]:
+    """Codes, the class first and missing ones the most frequent of their column, and alphabets."""
+    name = setting.split(",")[0]
+    data, released = load_table(name), name == setting
+    dropped = LEFT_OUT.get(name, ()) if released else ()
+    columns = [n for n, column in enumerate(data.columns) if column not in dropped and n != data.target_column]
+    columns = [data.target_column, *columns]
+    codes, sizes = data.codes[:, columns].copy(), np.array([len(data.values[n]) for n in columns])
+    if released and name in MERGED:
+        gone, into = map(data.classes.index, MERGED[name])
+        codes[codes[:, 0] == gone, 0] = into
+        sizes[0] -= 1  # it was the last
+    for column in codes.T:
+        known = column[column != MISSING]
+        column[column == MISSING] = np.bincount(known).argmax()
+    return codes, sizes
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows to fit, to choose on, and to score; all but the class are features."""
+
+    fit: CategoricalTable
+    valid: CategoricalTable
+    test: CategoricalTable
+    ranks: Sequence[int]
+    seed: int
+
+
+def draw_split(setting: str, rng: np.random.Generator) -> Split:
+    """Split the rows 50:20:30 at random."""
+    codes, sizes = prepared(setting)
+    order = rng.permutation(len(codes))
+    cuts = [round(share * len(codes)) for share in SHARES]
+    tables = [CategoricalTable(codes[rows], sizes) for rows in np.split(order, cuts)]
+    return Split(*tables, ranks=RANKS[setting.split(",")[0]], seed=int(rng.integers(2**31)))
+
+
+# ---- joint PMFs ----
+
+
+class Released(JointPMFEstimator):
+    """CNMF-SPA as released, with five variables on one side and entries of at least 1e-6, and what starts from it.
+
+    `then`: "" for nothing, "em" for 30 rounds, "mirror" for CNMF-OPT by mirror descent with all pairs alike.
+    """
+
+    def __init__(self, rank: int = 5, then: str = "", uniform_prior: bool = False, tol: float = RELEASED_TOL) -> None:
+        super().__init__(rank)
+        self.then = then
+        self.uniform_prior = uniform_prior
+        self.tol = tol
+
+    def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
+        model = cnmf_spa(moments, self.rank, RELEASED_SPLIT, RELEASED_FLOOR)
+        if self.then == "em":
+            return em(table, model, ROUNDS, NEVER)
+        if self.then != "mirror":
+            return model, CLOSED_FORM
+        if self.uniform_prior:
+            model = LatentClassModel(np.full(self.rank, 1 / self.rank), model.conditionals)
+        return coupled_nmf(moments, model, "mirror", "equal", RELEASED_OUTER, self.tol, RELEASED_FLOOR, RELEASED)
+
+
+Make = Callable[..., JointPMFEstimator]  # of rank
+Method = Callable[[Split], Ints]  # predicts the classes of the test rows
+
+
+def by_validation(make: Make, seeded: bool, split: Split) -> Ints:
+    """Fit every rank, keep the first with the best accuracy on validation rows. Ranks that a method refuses are out."""
+    options: dict[str, Any] = {"random_state": split.seed} if seeded else {}
+    models, refusal = [], CofactorError("no ranks")
+    for rank in split.ranks:
+        try:
+            models.append(make(rank=rank, **options).fit(split.fit).model_)
+        except CofactorError as error:
+            refusal = error
+    if not models:
+        raise refusal
+    best = max(models, key=lambda model: _accuracy(model.predict_map(split.valid, 0), split.valid))
+    return best.predict_map(split.test, 0)
+
+
+def without_rank(make: Callable[[], JointPMFEstimator], split: Split) -> Ints:
+    """Predict by a method that has no rank to choose."""
+    return make().fit(split.fit).model_.predict_map(split.test, 0)
+
+
+def _accuracy(found: Ints, table: CategoricalTable) -> float:
+    return float(np.mean(found == table.codes[:, 0]))
+
+
+KIT: dict[str, Method] = {
+    "CNMF-SPA": partial(by_validation, METHODS["CNMF-SPA"], True),
+    "CNMF-SPA-EM": partial(by_validation, METHODS["CNMF-SPA-EM"], True),
+    "CNMF-OPT": partial(by_validation, METHODS["CNMF-OPT"], True),
+    "CNMF-EM": partial(by_validation, partial(METHODS["CNMF-EM"], pseudo_count=0.1), True),
+    "RAND-EM": partial(by_validation, METHODS["RAND-EM"], True),
+    "Independence": partial(without_rank, METHODS["Independence"]),
+    "Constant": partial(without_rank, partial(METHODS["Constant"], rank=1)),
+    "CNMF-SPA" + P: partial(by_validation, Released, False),
+    "CNMF-SPA-EM" + P: partial(by_validation, partial(Released, then="em"), False),
+    "RAND-EM" + P: partial(by_validation, partial(METHODS["RAND-EM"], max_rounds=ROUNDS), True),
+}
+CTD_ROWS: dict[str, Method] = {
+    "CTD": partial(by_validation, METHODS["CTD"], True),
+    "CTD" + P: partial(by_validation, partial(METHODS["CTD"], paper_protocol="uci"), True),
+}
+AD_ROWS: dict[str, Method] = {
+    "MLE-AD-EM": partial(by_validation, METHODS["MLE-AD-EM"], True),
+    "MLE-AD-EM" + P: partial(
+        by_validation, partial(METHODS["MLE-AD-EM"], order="published", tol=1e-4, max_rounds=ROUNDS), True
+    ),
+}
+
+
+def mirror_row(uniform_prior: bool) -> dict[str, Method]:
+    """CNMF-OPT as released; its prior starts uniform in the script of Votes alone."""
+    make = partial(Released, then="mirror", uniform_prior=uniform_prior)
+    return {"CNMF-OPT" + P: partial(by_validation, make, False)}
+
+
+# ---- classifiers ----
+
+
+def joint_pmf_classifier(split: Split) -> Ints:
+    """Choose rank and smoothing on rows held out of those to fit; the validation rows are not looked at."""
+    codes, test = split.fit.codes, split.test.codes
+    model = JointPMFClassifier(random_state=split.seed).fit(codes[:, 1:], codes[:, 0])
+    return np.asarray(model.predict(test[:, 1:]))
+
+
+def peer(make: Callable[[Split], Any], share: float, split: Split) -> Ints:
+    """Fit a classifier of scikit-learn to codes, or to the first share of the rows."""
+    codes, test = split.fit.codes, split.test.codes
+    few = codes[: round(share * len(codes))]
+    return np.asarray(make(split).fit(few[:, 1:], few[:, 0]).predict(test[:, 1:]))
+
+
+def logistic(split: Split) -> Any:
+    """Unpenalised; scaling only helps it to converge."""
+    return make_pipeline(StandardScaler(), LogisticRegression(C=np.inf, max_iter=2000))
+
+
+def random_features(split: Split) -> Any:
+    """MATLAB's default kernel classifier of more than two classes: random Fourier features."""
+    features = RBFSampler(gamma=1.0, n_components=FEATURES, random_state=split.seed)
+    return OneVsOneClassifier(make_pipeline(features, LinearSVC(loss="hinge", max_iter=20_000)))
+
+
+def naive_bayes(split: Split) -> Any:
+    """Categories, one observation added to each."""
+    return CategoricalNB(min_categories=split.fit.sizes[1:])
+
+
+def one_hot(make: Callable[[], Any], split: Split) -> Any:
+    """Put a classifier behind an indicator of every category."""
+    categories = [np.arange(size) for size in split.fit.sizes[1:]]
+    return make_pipeline(OneHotEncoder(categories=categories), make())
+
+
+PEERS: dict[str, Method] = {
+    "JointPMFClassifier": joint_pmf_classifier,
+    "SVM": partial(peer, lambda split: SVC(kernel="linear"), FITTED),
+    "SVM-RBF": partial(peer, lambda split: SVC(gamma=1.0), 1.0),
+    "LogReg": partial(peer, logistic, 1.0),
+    "NaiveBayes": partial(peer, naive_bayes, FITTED),
+    "SVM (one-hot)": partial(peer, partial(one_hot, lambda: SVC(kernel="linear")), 1.0),
+    "SVM-RBF (one-hot)": partial(peer, partial(one_hot, lambda: SVC(C=10.0)), 1.0),
+    "LogReg (one-hot)": partial(peer, partial(one_hot, lambda: LogisticRegression(max_iter=2000)), 1.0),
+}
+RANDOM_FEATURES: dict[str, Method] = {"SVM-RBF" + P: partial(peer, random_features, 1.0)}
+
+QUICK = {"votes": 3, "car": 3, "nursery": 1, "mushroom": 1}
+AT_ONCE: dict[str, dict[str, Method]] = {
+    "votes": {**KIT, **PEERS},
+    "car": {**KIT, **RANDOM_FEATURES, **CTD_ROWS, **PEERS},
+    "nursery": {**KIT, **RANDOM_FEATURES, **PEERS},
+    FIVE: {**KIT, **PEERS},
+    "mushroom": {**KIT, **PEERS},
+}
+LATER: dict[str, dict[str, Method]] = {  # take most of the time: not in the quick profile
+    "votes": {**mirror_row(True), **CTD_ROWS, **AD_ROWS},
+    "car": {**mirror_row(False), **AD_ROWS},
+    "nursery": {**mirror_row(False), **CTD_ROWS, **AD_ROWS},
+    FIVE: {},
+    "mushroom": {**mirror_row(False), **CTD_ROWS},
+}
+
+
+def classify(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
+    """One trial of Tables 8 to 11: a new split."""
+    methods = AT_ONCE[setting] | (LATER[setting] if trial >= QUICK[setting.split(",")[0]] else {})
+    split = draw_split(setting, rng)
+    rows: list[Measurement] = []
+    for name, method in methods.items():
+        rows += measure(name, partial(_scored, method, split))
+    return rows
+
+
+def _scored(method: Method, split: Split) -> dict[str, float]:
+    return {"accuracy": 100 * _accuracy(method(split), split.test)}
+
+
+# ---- the tables ----
+
+ACCURACY = MappingProxyType({"accuracy": "%"})
+PROTOCOL = (
+    "Rows split 50:20:30 into those to fit, to choose the rank on, and to score. {about}Ranks {ranks}: those released. "
+    "Paper protocol: CNMF-SPA with five variables on one side, entries of at least 1e-6, 30 rounds of EM, mirror "
+    "descent, MLE-AD with the data of each triple fitted by the model of another. Independence is the majority class; "
+    "Constant takes the first class everywhere. JointPMFClassifier chooses ranks up to 30 and smoothing by itself, "
+    "from the rows to fit alone. SVM, LogReg and SVM-RBF get codes as numbers, as in the paper, which is why they are "
+    "weak; the rows marked (one-hot) get an indicator of every category. As released, SVM and NaiveBayes are fitted to "
+    "90 % of the rows. The released scripts split Car 50:30:20, Nursery and Mushroom 40:30:30. {slow}"
+)
+SLOW = "Not in the quick profile: {}."
+ABOUT = {
+    "votes": "Missing votes count as the most frequent one of their column. ",
+    "car": "",
+    "nursery": "As released, spec_prior is merged with priority and the feature finance left out, of which the paper "
+    "says nothing: health alone then gives 97 %. The second block is the task with all five classes and all eight "
+    "features. ",
+    "mushroom": "Missing stalk roots count as the most frequent; veil-type, which has one value, is left out. ",
+}
+KERNEL = (
+    "the print is of MATLAB's kernel classifier with 256 random features and scale one (see the row of its protocol); "
+    "this is the exact kernel"
+)
+NOTES: Mapping[str, Mapping[tuple[str, str], str]] = MappingProxyType({name: {} for name in RANKS})
+
+
+def _table(number: int, name: str, about: str, settings: Mapping[str, str]) -> Experiment:
+    ranks = ", ".join(map(str, RANKS[name]))
+    slow = SLOW.format(", ".join(LATER[name]))
+    return Experiment(
+        name=f"pmf-table{number}",
+        title=f"Table {number}: {about}",
+        source=f"{PAPER}, Table {number}",
+        settings=settings,
+        run=classify,
+        trials=20,
+        quick=QUICK[name],
+        lines=LINES,
+        metrics=ACCURACY,
+        published=f"pmf_table{number}",
+        protocol=PROTOCOL.format(about=ABOUT[name], ranks=ranks, slow=slow),
+        notes=NOTES[name],
+    )
+
+
+TABLE8 = _table(8, "votes", "UCI Votes", {"votes": "party from votes"})
+TABLE9 = _table(9, "car", "UCI Car", {"car": "acceptability of a car"})
+TABLE10 = _table(
+    10, "nursery", "UCI Nursery", {"nursery": "four classes, as released", FIVE: "all five classes, all features"}
+)
+TABLE11 = _table(11, "mushroom", "UCI Mushroom", {"mushroom": "edible or poisonous"})
+
+# ---- Table 7: the data ----
+
+FACTS = {"rows": "", "variables": "", "classes": "", "values, fewest": "", "values, most": "", "values, mean": ""}
+LISTED, USED = "listed", "used"
+
+
+def facts_of_data(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
+    """Take facts of every data set from the registry, or count them in the data as Tables 8 to 11 use them."""
+    rows: list[Measurement] = []
+    for name in RANKS:
+        rows += measure(name, partial(_listed if setting == LISTED else _used, name))
+    return rows
+
+
+def _listed(name: str) -> dict[str, float]:
+    entry = find(name)
+    return _facts(entry.n_rows or 0, entry.n_classes, [len(values) for values in entry.columns.values()])
+
+
+def _used(name: str) -> dict[str, float]:
+    codes, sizes = prepared(name)
+    return _facts(len(codes), int(sizes[0]), sizes.tolist())
+
+
+def _facts(n_rows: int, n_classes: int, sizes: list[int]) -> dict[str, float]:
+    found = (n_rows, len(sizes), n_classes, min(sizes), max(sizes), np.mean(sizes))
+    return dict(zip(FACTS, map(float, found), strict=True))
+
+
+TABLE7 = Experiment(
+    name="pmf-table7",
+    title="Table 7: the data sets",
+    source=f"{PAPER}, Table 7",
+    settings={LISTED: "as the registry lists them", USED: "as Tables 8 to 11 use them"},
+    run=facts_of_data,
+    trials=1,
+    quick=1,
+    lines=LINES,
+    metrics=FACTS,
+    published="pmf_table7",
+    protocol="The class is one of the variables. The paper prints the mean alphabet as a whole number. "
+    + "".join(ABOUT[name] for name in ("votes", "nursery", "mushroom")).strip(),
+)
