@@ -100,9 +100,12 @@ def _simplex(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFram
             fill_simplex(axes, to_plane(values.reshape(-1, 3)), UNIT_VECTORS)
             verdict = "unique" if judged["unique"] else "not shown to be unique"
             axes.set_title(f"{experiment.settings[setting]}\n{verdict}: 1/r = {judged['1/r']:.2f}")
-    for axes in panels[:-1]:
-        if legend := axes.get_legend():
-            legend.remove()
+            axes.title.set_y(1.08)
+    names = [axes.get_legend_handles_labels() for axes in panels if axes.get_legend()]
+    for legend in filter(None, (axes.get_legend() for axes in panels)):
+        legend.remove()
+    if names:
+        figure.legend(*names[-1], loc="outside lower center", ncols=4)
     return figure
 
 
