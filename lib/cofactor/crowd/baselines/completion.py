@@ -34,6 +34,7 @@ SHARES = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02)  # PG-TAC: penalties tried, as shares 
 HELD_OUT = 0.1  # of the labels, to choose among them
 SAMPLE = 2000  # tasks on which PG-TAC makes that choice
 STEPS, SETTLED = 60, 1e-3  # a completion ends when a step changes this share of it
+BETWEEN, TRUTH_SETTLED = 10, 1e-2  # PG-TAC: most steps between two truth slices, and their change at which it ends
 DUST = 1e-12  # below the rounding of any score
 MOST_CELLS = 100_000_000
 
@@ -45,9 +46,9 @@ class PGTAC(TaskScorer):
 
     by accelerated proximal gradient: a step on the known fibres, singular value thresholding of the task, annotator
     and class unfoldings, their average, fibres projected onto the simplex, until a step changes 0.1 % of T. The truth
-    slice starts at the vote shares; after each completion it becomes the mean of the annotator slices, given labels as
+    slice starts at the vote shares; after every ten steps at most it becomes the mean of the annotator slices, given labels as
     given, weighted with w_m, the share of m's labels that agree with the slice above chance, and with how much of a
-    label a fibre is, until it changes by 0.1 %.
+    label a fibre is, until it changes by 1 %.
 
     Parameters
     ----------
@@ -66,17 +67,17 @@ class PGTAC(TaskScorer):
     annotator unfoldings are each other's transposes); O(N M K) memory in single precision.
 
     Source: Zhou and He, IJCAI 2016, reconstructed (see the module). lambda_i is a share of the largest singular value
-    of the unfolding of Y; one share for all three is chosen on 10 %
-    held-out labels of at most 2,000 tasks, on a path from strong to weak up to the first that predicts them worse.
+    of the unfolding of Y; one share for all three is chosen on held-out labels,
+    10 % of those of at most 2,000 tasks, on a path from strong to weak up to the first that predicts them worse.
     """
 
     def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
         Y, known = augmented_tensor(labels, np.ones(labels.n_labels, dtype=bool))
         share = self._choose(labels)
         T = np.zeros_like(Y)
-        history = History("PG-TAC", max_iter=50, tol=SETTLED, verbose=self.verbose)
+        history = History("PG-TAC", max_iter=50, tol=TRUTH_SETTLED, verbose=self.verbose)
         for _ in history:
-            T = complete_tensor(Y, known, share, start=T)
+            T = complete_tensor(Y, known, share, start=T, steps=BETWEEN)
             filled = np.where(known[:, :-1, None], Y[:, :-1], T[:, :-1])
             g = _weighted_shares(filled, reliability(Y[:, :-1], known[:, :-1], Y[:, -1])) * known[:, -1:]
             change = float(np.linalg.norm(g - Y[:, -1])) / max(float(np.linalg.norm(Y[:, -1])), 1e-12)
