@@ -29,6 +29,7 @@ PANELS = (
     "film_panel",
     "starts_panel",
     "thinning_panel",
+    "joint_panel",
 )
 MOVES = {  # one other value of every control
     "missing_block_panel": {"share": 0.5, "n_tasks": 300, "imputation": "designated"},
@@ -42,6 +43,7 @@ MOVES = {  # one other value of every control
     "film_panel": {"after": 7, "density": 0.3},
     "starts_panel": {"n_rows": 20, "density": 0.7, "seed": 1},
     "thinning_panel": {"per_task": 5, "crowd": "digits", "method": "MV-EM"},
+    "joint_panel": {"n_rows": 3000, "observed": 0.3, "rank": 4, "separability": None},
     "identifiability_panel": {"specialist_error": 0.3, "share": 0.5, "n_classes": 4},
 }
 

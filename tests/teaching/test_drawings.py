@@ -71,6 +71,19 @@ DRAWINGS |= {
     "curves": lambda: figures.draw_curves([2, 5], {"made": {"MV-EM": [[0.3, 0.1]] * 2}}, "labels", "5 labels do"),
     "thinned": lambda: figures.draw_thinned(demos.thin(BIRDS, "MV-EM", 5)),
 }
+JOINT = simulate.joint_model(5, 10, 3, 0.1, random_state=0)
+NIGHT = demos.film_night(50)
+DRAWINGS |= {
+    "coins": lambda: figures.draw_coins({"independent": np.full((2, 2), 0.25), "dependent": np.eye(2) / 2}),
+    "growth": figures.draw_growth,
+    "anchors": lambda: figures.draw_anchors({"with anchors": demos.anchors(JOINT, demos.endless(JOINT))}),
+    "likelihoods": lambda: figures.draw_likelihoods({"here": [-9.0, -1.0], "there": [-8.0, -7.5, -7.0]}),
+    "starvation": lambda: figures.draw_starvation([1, 0.1], {"two": [[1, 2]], "three": [[0.5, 3]]}, 900, 8, 0.3),
+    "errors": lambda: figures.draw_errors({"Constant": 0.1, "a": 0.2}, {"Constant": 1.0, "a": 0.4}),
+    "columns": lambda: figures.draw_columns(["first", "second"], [0.9, 0.5], [0.5, 0.5]),
+    "ratings": lambda: figures.draw_ratings(NIGHT.films, NIGHT.seen, np.full((50, 9), 2.2), range(5)),
+    "recovered": lambda: figures.draw_recovered(demos.recover(1000, 0.5, 4, None)),
+}
 SCHEMATIC = {"latent_class", "kit", "simplex"}  # drawn without axes
 
 

@@ -74,6 +74,24 @@ REAL_CROWD = {  # notebook 07
 }
 
 
+def residual(g):
+    X, a = g["X"], g["X"][:, 0]
+    return [x @ x - (a @ x) ** 2 / (a @ a) for x in X.T]
+
+
+def third(g):
+    joint = [[sum(g["prior"][f] * g["A_1"][1, f] * g["A_3"][i, f] for f in range(2))] for i in range(3)]
+    return np.ravel(joint) / np.sum(joint)
+
+
+JOINT_PMF = {  # notebook 08
+    "pair": lambda g: np.einsum("f,if,kf->ik", g["prior"], g["A_1"], g["A_2"]),
+    "residual": residual,
+    "missing": third,
+}
+BY_NOTEBOOK = SAMPLES_AND_STEPS | REAL_CROWD | JOINT_PMF
+
+
 def by_hand(name):
     """Every answer again, as a learner would write it."""
     g = given(name)
@@ -102,8 +120,8 @@ def by_hand(name):
             )
             / 13
         )
-    if name in SAMPLES_AND_STEPS | REAL_CROWD:
-        return (SAMPLES_AND_STEPS | REAL_CROWD)[name](g)
+    if name in BY_NOTEBOOK:
+        return BY_NOTEBOOK[name](g)
     block = g["H"][g["m"] * 3 : (g["m"] + 1) * 3]
     return block / block.sum(axis=0), block.sum(axis=0) ** 2
 

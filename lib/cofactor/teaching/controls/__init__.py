@@ -3,6 +3,7 @@
 from cofactor.teaching.controls.convergence import film_panel, race_panel, starts_panel
 from cofactor.teaching.controls.identifiability import identifiability_panel
 from cofactor.teaching.controls.imputation import holes_panel, needed_panel, sample_panel
+from cofactor.teaching.controls.joint_pmf import joint_panel
 from cofactor.teaching.controls.panel import Panel
 from cofactor.teaching.controls.real_crowd import thinning_panel
 from cofactor.teaching.controls.theory import crowd_panel, em_panel, missing_block_panel, scattering_panel
@@ -14,6 +15,7 @@ __all__ = [
     "film_panel",
     "holes_panel",
     "identifiability_panel",
+    "joint_panel",
     "missing_block_panel",
     "needed_panel",
     "race_panel",

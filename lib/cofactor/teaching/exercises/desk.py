@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.teaching.exercises import convergence, identifiability, imputation, real_crowd, theory
+from cofactor.teaching.exercises import convergence, identifiability, imputation, joint_pmf, real_crowd, theory
 from cofactor.teaching.grading import Exercise, Given, grade
 
 EXERCISES: dict[str, Exercise] = {  # one module per notebook
@@ -12,6 +12,7 @@ EXERCISES: dict[str, Exercise] = {  # one module per notebook
     **imputation.EXERCISES,
     **convergence.EXERCISES,
     **real_crowd.EXERCISES,
+    **joint_pmf.EXERCISES,
 }
 
 

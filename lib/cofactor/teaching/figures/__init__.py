@@ -17,6 +17,17 @@ from cofactor.teaching.figures.crowd import (
 )
 from cofactor.teaching.figures.identifiability import draw_dual, draw_margins, draw_recovery
 from cofactor.teaching.figures.imputation import draw_items_needed, draw_sample_errors
+from cofactor.teaching.figures.joint_pmf import (
+    draw_anchors,
+    draw_coins,
+    draw_columns,
+    draw_errors,
+    draw_growth,
+    draw_likelihoods,
+    draw_ratings,
+    draw_recovered,
+    draw_starvation,
+)
 from cofactor.teaching.figures.matrices import draw_blocks, draw_completion, draw_cooccurrence, draw_imputation_error
 from cofactor.teaching.figures.overview import draw_overview
 from cofactor.teaching.figures.panels import draw_crowd, draw_rounds
@@ -31,8 +42,11 @@ from cofactor.teaching.figures.schematics import draw_kit, draw_latent_class
 from cofactor.teaching.figures.simplex import draw_convergence, draw_rotation, draw_simplex
 
 __all__ = [
+    "draw_anchors",
     "draw_beside_published",
     "draw_blocks",
+    "draw_coins",
+    "draw_columns",
     "draw_completion",
     "draw_confusions",
     "draw_convergence",
@@ -40,11 +54,14 @@ __all__ = [
     "draw_crowd",
     "draw_curves",
     "draw_dual",
+    "draw_errors",
     "draw_film",
+    "draw_growth",
     "draw_imputation_error",
     "draw_items_needed",
     "draw_kit",
     "draw_latent_class",
+    "draw_likelihoods",
     "draw_linear_rate",
     "draw_margins",
     "draw_methods",
@@ -52,12 +69,15 @@ __all__ = [
     "draw_overview",
     "draw_race",
     "draw_rates",
+    "draw_ratings",
+    "draw_recovered",
     "draw_recovery",
     "draw_rotation",
     "draw_rounds",
     "draw_sample_errors",
     "draw_simplex",
     "draw_starts",
+    "draw_starvation",
     "draw_thinned",
     "draw_time_and_error",
     "draw_uncertainty",
