@@ -126,9 +126,17 @@ def test_the_default_split_goes_around_missing_pairs():
 def test_a_pair_that_must_be_missing_is_taken_for_independent_and_named():
     moments = exact_pairs(separable(), observed=[(0, 2), (0, 3), (1, 3), (0, 1), (2, 3)])
     with pytest.warns(DataWarning, match=r"never observed, taken for independent by CNMF-SPA: \(1, 2\)"):
-        X = virtual_matrix(moments, np.array([0, 1]), np.array([2, 3]))
+        cnmf_spa(moments, 3, split=2)
+    X = virtual_matrix(moments, np.array([0, 1]), np.array([2, 3]))
     truth = separable()
     assert np.allclose(X[5:, :4], np.outer(truth.marginal(1), truth.marginal(2)))
+
+
+def test_the_default_split_looks_for_anchors_on_both_sides():
+    """Only variable 3 has anchors: some split that is tried puts it among the columns."""
+    truth = simulate.joint_model(5, 8, 4, separability=0.1, random_state=0)
+    moments = exact_pairs(truth)
+    assert mse(truth, cnmf_spa(moments, 4)) < 0.1 * mse(truth, cnmf_spa(moments, 4, [0, 3, 4]))
 
 
 # ---- bad input ----

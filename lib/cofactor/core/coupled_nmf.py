@@ -133,6 +133,18 @@ def coupled_nmf(
     return LatentClassModel.from_stacked(prior, stacked, moments.sizes), result
 
 
+def pair_divergence(
+    moments: PairwiseMoments, model: LatentClassModel, weights: Literal["count", "equal"] | ArrayLike = "count"
+) -> float:
+    """Return sum_{m<j} w_mj KL(R_mj || A_m diag(lambda) A_j'), what `coupled_nmf` minimises, of any model.
+
+    Zero where the model explains all observed pairs exactly; no truth is needed. Arguments and errors as there.
+    """
+    _check(moments, model, "mm")
+    evidence = _evidence(moments, _weighted_pairs(moments, weights))
+    return evidence.step((model.stacked, model.prior))[0]
+
+
 def _check(moments: PairwiseMoments, start: LatentClassModel, solver: str) -> None:
     if not np.array_equal(moments.sizes, start.sizes):
         raise CofactorError(

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from cofactor.core.coupled_nmf import pair_divergence
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
@@ -36,6 +37,7 @@ from cofactor.pmf.base import FLOOR, lift
 
 Floats = NDArray[np.float64]
 
+SPLITS = 10  # tried by default
 TRIALS = 200  # random splits looked at for one in which all pairs were observed
 JITTER = 0.05  # relative, of classes added beyond the rank of X
 SINGULAR = 1e-12  # smallest eigenvalue that counts, relative to the largest
@@ -64,8 +66,9 @@ def cnmf_spa(
         F. Both sides of X cap its rank, since the row blocks of X all have the same column sums:
         F <= 1 + sum (I_n - 1) over S_1, and over S_2.
     split : int, sequence of ints, or None
-        S_1: its variables, or how many of the first (the papers: 3 or 5). Default: about half of them, such that both
-        caps are as high as possible and few of the pairs in X were never observed.
+        S_1: its variables, or how many of the first (the papers: 3 or 5). Default: ten splits are tried, both ways
+        round since only values in S_2 can be anchors, and the model with the smallest `pair_divergence` is kept. Sides
+        are about equal, such that both caps are high, with as few pairs never observed as can be.
     floor : float
         Smallest probability of the result. EM and majorise-minimise multiply, so that a zero would stay zero.
     pad : bool
@@ -90,13 +93,14 @@ def cnmf_spa(
 
     Cost
     ----
-    O(I J F) time for SPA and O(J I F^2) for J columns of I rows, O(I J) memory.
+    Per split, O(I J F) time for SPA and O(J I F^2) for J columns of I rows; O(I J) memory.
 
     Source
     ------
     IEEE TSP 2021, Algorithm 2. Deviations: H and lambda solve their least-squares problems exactly (released: 300 to
     1000 projected gradient steps from a random start, and a ratio of maxima); columns of zeros are left out
-    (released: NaN); unobserved pairs are not taken for zeros; entries are floored at 1e-3 (released: 1e-6).
+    (released: NaN); several splits are tried; unobserved pairs are not taken for zeros; entries are floored at 1e-3
+    (released: 1e-6).
 
     Examples
     --------
@@ -107,7 +111,20 @@ def cnmf_spa(
     array([0.6, 0.4])
     """
     rng = np.random.default_rng(random_state)
-    S1, S2 = _sides(moments, split, rng)
+    found, refused = [], []
+    for S1, S2 in _splits(moments, split, rng):
+        try:
+            found.append((_on_split(moments, rank, S1, S2, floor, pad), S1, S2))
+        except CofactorError as refusal:
+            refused.append(refusal)
+    if not found:
+        raise refused[0]
+    model, S1, S2 = found[0] if len(found) == 1 else min(found, key=lambda one: pair_divergence(moments, one[0]))
+    _warn_of_unobserved(moments, S1, S2)
+    return _padded(model, rank, rng)
+
+
+def _on_split(moments: PairwiseMoments, rank: int, S1: Ints, S2: Ints, floor: float, pad: bool) -> LatentClassModel:
     cap = _cap(moments.sizes, S1, S2)
     if rank > cap and not pad:
         raise CofactorError(
@@ -120,26 +137,25 @@ def cnmf_spa(
     W, H = normalize_blocks(W, moments.sizes[S1]), normalize_blocks(H, moments.sizes[S2])
     stacked = np.empty((int(moments.sizes.sum()), W.shape[1]))
     stacked[_rows(moments.sizes, S1)], stacked[_rows(moments.sizes, S2)] = W, H
-    model = lift(LatentClassModel.from_stacked(_prior(X, W, H), stacked, moments.sizes), floor)
-    return _padded(model, rank, rng)
+    return lift(LatentClassModel.from_stacked(_prior(X, W, H), stacked, moments.sizes), floor)
 
 
 def rank_cap(moments: PairwiseMoments, split: int | Sequence[int] | None = None) -> int:
     """Return the most classes `cnmf_spa` can find, 1 + sum (I_n - 1) over the side where that is less."""
-    return _cap(moments.sizes, *_sides(moments, split, np.random.default_rng(0)))
+    return max(_cap(moments.sizes, *sides) for sides in _splits(moments, split, np.random.default_rng(0)))
 
 
 def virtual_matrix(moments: PairwiseMoments, S1: Ints, S2: Ints) -> Floats:
-    """Return X, the joint frequencies of every variable in S_1 (rows) with every one in S_2 (columns)."""
+    """Return X, the joint frequencies of every variable in S_1 (rows) with every one in S_2 (columns).
+
+    Pairs never observed are taken for independent.
+    """
     sizes = moments.sizes
     X = moments.counts[_rows(sizes, S1)][:, _rows(sizes, S2)].toarray().astype(np.float64)
     n = np.asarray(moments.n_joint[S1][:, S2].toarray(), dtype=np.float64)
     every = np.repeat(np.repeat(n, sizes[S1], axis=0), sizes[S2], axis=1)
     X = np.divide(X, every, out=X, where=every > 0)
     if (n == 0).any():
-        pairs = [(int(S1[j]), int(S2[k])) for j, k in np.argwhere(n == 0)]
-        message = f"pairs never observed, taken for independent by CNMF-SPA: {listing(pairs)}"
-        warnings.warn(message, DataWarning, stacklevel=3)
         p = normalize_blocks(moments.singles[:, None], sizes)[:, 0]
         X = np.where(every > 0, X, np.outer(p[_rows(sizes, S1)], p[_rows(sizes, S2)]))
     return X
@@ -181,34 +197,47 @@ def _padded(model: LatentClassModel, rank: int, rng: np.random.Generator) -> Lat
     return LatentClassModel.from_stacked(prior, normalize_blocks(shaken, model.sizes), model.sizes)
 
 
-def _sides(moments: PairwiseMoments, split: int | Sequence[int] | None, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    N = len(moments.sizes)
-    if split is None:
-        S1 = _balanced(moments, rng)
-    else:
-        S1 = np.arange(split) if isinstance(split, int | np.integer) else np.unique(np.asarray(split, dtype=np.int64))
-        if not 0 < len(S1) < N or S1[0] < 0 or S1[-1] >= N:
-            raise CofactorError(f"split={split}: give some, but not all, of the variables 0..{N - 1}, or how many")
-    return S1, np.setdiff1d(np.arange(N), S1)
+def _warn_of_unobserved(moments: PairwiseMoments, S1: Ints, S2: Ints) -> None:
+    n = moments.n_joint[S1][:, S2].toarray()
+    if (n == 0).any():
+        pairs = [(int(S1[j]), int(S2[k])) for j, k in np.argwhere(n == 0)]
+        message = f"pairs never observed, taken for independent by CNMF-SPA: {listing(pairs)}"
+        warnings.warn(message, DataWarning, stacklevel=3)
 
 
-def _balanced(moments: PairwiseMoments, rng: np.random.Generator) -> Ints:
-    """Deal the variables out to two sides, the largest alphabets first; anew where pairs would be missing."""
+def _splits(
+    moments: PairwiseMoments, split: int | Sequence[int] | None, rng: np.random.Generator
+) -> list[tuple[Ints, Ints]]:
+    """The split asked for, or several, both ways round, of those with the fewest pairs never observed."""
     N = len(moments.sizes)
     if N < 2:
         raise CofactorError("one variable has no pairs: give at least two")
-    joint = moments.n_joint.toarray() > 0
-    best, fewest = np.zeros(0, dtype=np.int64), N * N
-    for trial in range(TRIALS):
-        order = np.arange(N) if trial == 0 else rng.permutation(N)
-        order = order[np.argsort(-moments.sizes[order], kind="stable")]
-        S1, S2 = np.sort(order[_dealt(N)]), order[~_dealt(N)]
-        missing = int((~joint[np.ix_(S1, S2)]).sum())
-        if missing < fewest:
-            best, fewest = S1, missing
-        if not fewest:
+    if split is None:
+        halves = _halves(moments, rng)[: SPLITS // 2]
+        return [sides for S1, S2 in halves for sides in ((S1, S2), (S2, S1))]
+    S1 = np.arange(split) if isinstance(split, int | np.integer) else np.unique(np.asarray(split, dtype=np.int64))
+    if not 0 < len(S1) < N or S1[0] < 0 or S1[-1] >= N:
+        raise CofactorError(f"split={split}: give some, but not all, of the variables 0..{N - 1}, or how many")
+    return [(S1, np.setdiff1d(np.arange(N), S1))]
+
+
+def _halves(moments: PairwiseMoments, rng: np.random.Generator) -> list[tuple[Ints, Ints]]:
+    """Deal the variables out to two sides, the largest alphabets first, beginning anywhere.
+
+    Where pairs would be missing in all of these, random orders are tried, too.
+    """
+    N = len(moments.sizes)
+    unobserved = moments.n_joint.toarray() == 0
+    tried: dict[bytes, tuple[int, Ints, Ints]] = {}
+    for trial in range(N + TRIALS):
+        if trial >= N and not min(one[0] for one in tried.values()):
             break
-    return best
+        order = np.roll(np.arange(N), -trial) if trial < N else rng.permutation(N)
+        order = order[np.argsort(-moments.sizes[order], kind="stable")]
+        S1, S2 = np.sort(order[_dealt(N)]), np.sort(order[~_dealt(N)])
+        tried[S1.tobytes()] = int(unobserved[np.ix_(S1, S2)].sum()), S1, S2
+    fewest = min(one[0] for one in tried.values())
+    return [(S1, S2) for missing, S1, S2 in tried.values() if missing == fewest]
 
 
 def _dealt(N: int) -> NDArray[np.bool_]:
