@@ -1,0 +1,191 @@
+"""Rating predictors: averages, biased matrix factorisation, the recommender on a joint PMF."""
+
+import numpy as np
+import pytest
+
+from cofactor import CofactorError, LatentClassModel
+from cofactor.pmf import METHODS
+from cofactor.pmf.ratings import (
+    BiasedMF,
+    GlobalAverage,
+    ItemAverage,
+    JointPMFRecommender,
+    UserAverage,
+    best_on,
+)
+
+USER, ITEM, RATING = [7, 7, 9, 9, 9], [10, 30, 10, 20, 30], [5.0, 4.0, 3.0, 1.0, 2.0]
+EM = METHODS["RAND-EM"](rank=2, pseudo_count=0.1, random_state=0)
+PREDICTORS = [
+    GlobalAverage(),
+    UserAverage(),
+    ItemAverage(),
+    BiasedMF(rank=2, random_state=0),
+    BiasedMF(rank=2, paper_protocol=True, random_state=0),
+    JointPMFRecommender(METHODS["Independence"]()),
+    JointPMFRecommender(EM),
+]
+
+
+def some_ratings(seed=0, users=60, items=8, share=0.6):
+    """Two kinds of users, who like opposite halves of the items."""
+    rng = np.random.default_rng(seed)
+    user, item = np.nonzero(rng.random((users, items)) < share)
+    liked = (user % 2 == 0) == (item < items // 2)
+    return user, item, np.where(liked, 4.0, 2.0) + rng.integers(-1, 2, len(user))
+
+
+# ---- known answers ----
+
+
+def test_averages_by_hand():
+    asked = [7, 9, 9, 8], [20, 20, 99, 30]  # user 8 and item 99 are new
+    assert GlobalAverage().fit(USER, ITEM, RATING).predict(*asked) == pytest.approx([3, 3, 3, 3])
+    assert UserAverage().fit(USER, ITEM, RATING).predict(*asked) == pytest.approx([4.5, 2, 2, 3])
+    assert ItemAverage().fit(USER, ITEM, RATING).predict(*asked) == pytest.approx([1, 1, 3, 3])
+
+
+def test_errors_by_hand():
+    assert GlobalAverage().fit(USER, ITEM, RATING).errors([7, 9], [20, 10], [4.0, 0.0]) == pytest.approx((5**0.5, 2))
+
+
+def normal_equations(mf, user, item, rating):
+    """Gradient of the objective, as its symbols say, one rating at a time; users and items numbered from zero."""
+    a, b, A, B = (x[:-1] for x in (mf.user_bias_, mf.item_bias_, mf.user_factors_, mf.item_factors_))
+    weight = [100 * np.bincount(x) if mf.paper_protocol else np.full(x.max() + 1, mf.shrinkage) for x in (user, item)]
+    ridge = 100 if mf.paper_protocol else mf.ridge
+    level, ga, gb, gA, gB = 0.0, -weight[0] * a, -weight[1] * b, -ridge * A, -ridge * B
+    for i, j, r in zip(user, item, rating, strict=True):
+        rest = r - mf.level_ - a[i] - b[j] - A[i] @ B[j]
+        level += rest
+        ga[i] += rest
+        gb[j] += rest
+        gA[i] += rest * B[j]
+        gB[j] += rest * A[i]
+    return [level, ga, gb, gA, gB]
+
+
+@pytest.mark.parametrize("paper_protocol", [False, True])
+def test_factorisation_ends_where_the_gradient_vanishes(paper_protocol):
+    known = some_ratings()
+    mf = BiasedMF(2, 3.0, 2.0, paper_protocol, max_iter=5000, tol=1e-14, random_state=0).fit(*known)
+    for gradient in normal_equations(mf, *known):
+        assert gradient == pytest.approx(np.zeros(np.shape(gradient)), abs=1e-3)
+    assert paper_protocol or np.abs(mf.item_factors_).max() > 0.5
+
+
+def test_the_objective_falls():
+    objective = BiasedMF(rank=3, tol=1e-9, random_state=0).fit(*some_ratings()).result_.objective
+    assert len(objective) > 5 and (np.diff(objective) <= 1e-9).all()
+
+
+def test_released_biases_hardly_move_and_ours_do():
+    known = some_ratings()
+    released = BiasedMF(5, paper_protocol=True, random_state=0).fit(*known)
+    assert np.abs(released.predict(*known[:2]) - known[2].mean()).max() < 0.1
+    assert np.std(BiasedMF(0, shrinkage=2.0).fit(*known).predict(*known[:2])) > 0.1
+
+
+def test_factors_find_what_biases_cannot():
+    user, item, rating = some_ratings(users=200)
+    shown = np.random.default_rng(1).random(len(user)) < 0.7
+    fit, asked = (user[shown], item[shown], rating[shown]), (user[~shown], item[~shown], rating[~shown])
+    biases = BiasedMF(rank=0).fit(*fit).errors(*asked)[0]
+    assert BiasedMF(rank=1, ridge=1.0, random_state=0).fit(*fit).errors(*asked)[0] < 1.05 < 1.2 < biases
+    assert JointPMFRecommender(EM).fit(*fit).errors(*asked)[0] < 0.95
+
+
+def expectation_by_enumeration(model, values, codes, target):
+    """Sum over classes and values, one user at a time."""
+    shares = np.zeros(len(values))
+    for f in range(model.n_classes):
+        weight = model.prior[f]
+        for n, code in codes.items():
+            weight *= model.conditionals[n][code, f] if n != target else 1.0
+        shares += weight * model.conditionals[target][:, f]
+    return shares @ values / shares.sum()
+
+
+def test_recommendations_are_expectations_given_the_other_ratings():
+    user, item, rating = some_ratings(items=5)
+    films = JointPMFRecommender(EM).fit(user, item, rating)
+    for i in range(6):
+        codes = dict(zip(item[user == i], np.searchsorted(films.values_, rating[user == i]), strict=True))
+        expected = [expectation_by_enumeration(films.model_, films.values_, codes, j) for j in range(5)]
+        assert films.predict(np.full(5, i), np.arange(5)) == pytest.approx(expected)
+
+
+def test_the_released_expectation_leaves_the_prior_out():
+    known = some_ratings(items=5)
+    ours, released = (JointPMFRecommender(EM, paper_protocol=p).fit(*known) for p in (False, True))
+    uniform = LatentClassModel(np.full(2, 0.5), ours.model_.conditionals)
+    assert released.model_.prior == pytest.approx(uniform.prior)
+    assert released.model_.stacked == pytest.approx(ours.model_.stacked)
+
+
+def test_independence_recommends_the_items_mean():
+    known = some_ratings()
+    found = JointPMFRecommender(METHODS["Independence"]()).fit(*known).predict(*known[:2])
+    assert found == pytest.approx(ItemAverage().fit(*known).predict(*known[:2]))
+
+
+# ---- laws ----
+
+
+@pytest.mark.parametrize("predictor", PREDICTORS, ids=repr)
+def test_ids_and_order_of_ratings_do_not_matter(predictor):
+    user, item, rating = some_ratings()
+    order = np.random.default_rng(3).permutation(len(user))
+    expected = predictor.fit(user, item, rating).predict(user, item)
+    shuffled = predictor.fit(user[order] * 17 + 5, item[order] * 3 - 4, rating[order])
+    assert shuffled.predict(user * 17 + 5, item * 3 - 4) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("predictor", PREDICTORS, ids=repr)
+def test_strangers_get_a_rating_within_the_range(predictor):
+    user, item, rating = some_ratings()
+    found = predictor.fit(user, item, rating).predict([999, 999, 0, -5], [0, 999, 999, -5])
+    assert np.isfinite(found).all() and (found >= rating.min()).all() and (found <= rating.max()).all()
+    if not isinstance(predictor, UserAverage | BiasedMF):
+        assert found[1:] == pytest.approx(np.full(3, rating.mean()))
+
+
+def test_a_stranger_is_a_user_of_whom_nothing_is_known():
+    known = some_ratings()
+    films = JointPMFRecommender(EM).fit(*known)
+    assert films.predict([999], [2]) == pytest.approx([films.model_.marginal(2) @ films.values_])
+    mf = BiasedMF(rank=2, random_state=0).fit(*known)
+    assert mf.predict([999], [2]) == pytest.approx([mf.level_ + mf.item_bias_[2]])
+
+
+def test_the_best_on_validation_wins():
+    known, held = some_ratings(), some_ratings(seed=1)
+    found = [one.fit(*known) for one in (GlobalAverage(), JointPMFRecommender(EM), ItemAverage())]
+    assert best_on(held, found) is min(found, key=lambda one: one.errors(*held)[0])
+
+
+# ---- bad input ----
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        (([], [], []), "no ratings"),
+        (([1, 2], [1], [3.0]), "2 users, 1 items and 1 ratings"),
+        (([1, 1], [4, 4], [3.0, 2.0]), "user 1, item 4"),
+        (([1, 2], [4, 4], [3.0, np.nan]), "not finite.*1"),
+        (([1.5, 2.0], [4, 4], [3.0, 2.0]), "whole numbers"),
+    ],
+)
+def test_ratings_that_cannot_be_learnt_from(known, words):
+    with pytest.raises(CofactorError, match=words):
+        GlobalAverage().fit(*known)
+
+
+def test_questions_and_parameters_that_make_no_sense():
+    with pytest.raises(CofactorError, match="2 users and 1 items"):
+        GlobalAverage().fit(USER, ITEM, RATING).predict([1, 2], [1])
+    with pytest.raises(CofactorError, match="rank=-1"):
+        BiasedMF(rank=-1).fit(USER, ITEM, RATING)
+    with pytest.raises(CofactorError, match="no predictors"):
+        best_on((USER, ITEM, RATING), [])
