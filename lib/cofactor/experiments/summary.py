@@ -17,6 +17,7 @@ from cofactor.experiments.runner import Outcome
 Verdict = Literal["better", "within spread", "worse", "no value", ""]
 VERDICTS: tuple[Verdict, ...] = ("better", "within spread", "worse", "no value")
 MET: tuple[Verdict, ...] = ("within spread", "")  # nothing to explain
+MORE = ("accuracy",)  # metrics of which more is better
 WIDTH = 120  # of the text
 CONFIDENCE = 0.9995  # on either side, before a difference counts as more than chance
 EMULATIONS = ("bug)", "where unlabelled)")  # end the names of rows that only show where a printed number comes from
@@ -58,8 +59,8 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
             `difference` is ours - published; `tolerance` the largest of both spreads and, on one fixed data set, of
             the weight of one task.
         verdict : str
-            "better", "within spread" or "worse" (less is better), "no value", or "" where nothing was published or the
-            row emulates a defect.
+            "better", "within spread" or "worse" (less is better, but for accuracy), "no value", or "" where nothing was
+            published or the row emulates a defect.
         seconds, published_seconds : float
             Median wall time of the method.
         note : str
@@ -139,7 +140,7 @@ def _row(experiment: Experiment, key: Key, found: pd.DataFrame, facts: pd.DataFr
         "published_spread": printed_spread,
         "difference": ours - printed,
         "tolerance": tolerance,
-        "verdict": "" if method.endswith(EMULATIONS) else verdict(ours, printed, tolerance),
+        "verdict": "" if method.endswith(EMULATIONS) else verdict(ours, printed, tolerance, metric in MORE),
         "seconds": float(mine["seconds"].median()) if len(mine) else np.nan,
         "published_seconds": _fact(facts, setting, method, "seconds")[0],
         "note": refused[0] if refused else "",
@@ -171,15 +172,15 @@ def _one_task(experiment: Experiment, setting: str) -> float:
     return 100.0 / tasks + 0.005 if tasks else 0.0
 
 
-def verdict(ours: float, printed: float, tolerance: float) -> Verdict:
-    """Compare, less being better."""
+def verdict(ours: float, printed: float, tolerance: float, more: bool = False) -> Verdict:
+    """Compare, less being better, or `more`."""
     if np.isnan(printed):
         return ""
     if np.isnan(ours):
         return "no value"
     if abs(ours - printed) <= tolerance:
         return "within spread"
-    return "better" if ours < printed else "worse"
+    return "better" if (ours > printed if more else ours < printed) else "worse"
 
 
 # ---- the table as text ----

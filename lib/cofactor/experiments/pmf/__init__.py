@@ -6,10 +6,28 @@ what the paper's text says. No method sees the truth, but for CNMF-OPT (paper pr
 as released.
 
 Source: Ibrahim and Fu, "Recovering joint probability of discrete random variables from pairwise marginals", IEEE TSP
-2021: Figure 1 and Tables 1-6.
+2021: Figure 1 and Tables 1-14.
 """
 
 from cofactor.experiments.pmf.figure import FIGURE1
+from cofactor.experiments.pmf.ratings import TABLE12, TABLE13, TABLE14
+from cofactor.experiments.pmf.real import TABLE7, TABLE8, TABLE9, TABLE10, TABLE11
 from cofactor.experiments.pmf.synthetic import TABLE1, TABLE2, TABLE3, TABLE4, TABLE5, TABLE6
 
-EXPERIMENTS = (FIGURE1, TABLE1, TABLE2, TABLE3, TABLE4, TABLE5, TABLE6)
+EXPERIMENTS = (
+    FIGURE1,
+    TABLE1,
+    TABLE2,
+    TABLE3,
+    TABLE4,
+    TABLE5,
+    TABLE6,
+    TABLE7,
+    TABLE8,
+    TABLE9,
+    TABLE10,
+    TABLE11,
+    TABLE12,
+    TABLE13,
+    TABLE14,
+)
