@@ -43,6 +43,20 @@ def test_projecting_in_place_is_the_same(V):
     assert np.allclose(X, project_to_simplex(V), atol=1e-10)
 
 
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [0.03725214251764704, -0.015186236327984326, 0.046817304331190426, 0.8703718441672094],
+        [-0.028234024974652328, 0.1342982023349349, 0.5817048279578769, 0.19929489478323098],
+    ],
+)
+def test_an_entry_at_the_threshold_does_not_come_and_go_for_ever(entries):
+    """One entry lies on the threshold of the others, where rounding decides anew in every pass."""
+    x = np.array(entries)
+    project_vector(x)
+    assert np.allclose(x, project_to_simplex(np.array(entries)[:, None])[:, 0], atol=1e-12)
+
+
 @laws
 @given(V=matrices)
 def test_projecting_twice_is_projecting_once(V):

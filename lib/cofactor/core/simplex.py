@@ -101,7 +101,7 @@ def project_vector(x: Floats) -> None:
                 total += x[i] - top
                 left += 1
         threshold = total / left
-        if left == support:
+        if left >= support:  # by rounding, one more may come back
             break
         support = left
     for i in range(len(x)):
