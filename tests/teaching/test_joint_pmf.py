@@ -49,7 +49,8 @@ def test_values_that_never_occur_are_left_out():
     moments = pairwise_moments(CategoricalTable(codes, [2, 2, 2, 3]))
     model = simulate.joint_model(4, 2, 2, random_state=0)
     wide = LatentClassModel(model.prior, [*model.conditionals[:3], np.vstack([model.conditionals[3], [0, 0]])])
-    assert demos.anchors(wide, moments, split=2).theta.shape == (4, 2)
+    theta = demos.anchors(wide, moments, split=2).theta
+    assert theta.shape == (4, 2) and np.allclose(theta.sum(axis=1), 1)
 
 
 def test_endless_pairs_are_those_of_the_model():
