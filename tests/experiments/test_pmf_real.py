@@ -13,7 +13,7 @@ from cofactor.experiments.summary import summarise
 from cofactor.pmf import METHODS
 
 CLASSIFICATION = [f"pmf-table{number}" for number in range(8, 12)]
-ROUNDS_END = pytest.mark.filterwarnings("ignore:EM. iteration limit")  # rounds of the released scripts
+ROUNDS_END = pytest.mark.filterwarnings("ignore:(EM|coupled NMF). iteration limit")  # rounds of the released scripts
 SETTINGS = [*real.RANKS, real.FIVE]
 
 
@@ -76,7 +76,7 @@ def test_splits_are_50_20_30_and_leave_no_row_out(setting):
 
 
 @ROUNDS_END
-@pytest.mark.parametrize("method", [method for method in real.AT_ONCE["car"] if method != "JointPMFClassifier"])
+@pytest.mark.parametrize("method", [method for method in {**real.KIT, **real.PEERS} if method != "JointPMFClassifier"])
 def test_no_method_sees_the_classes_of_test_rows(method):
     split = real.draw_split("car", np.random.default_rng(0))
     hidden = split.test.codes.copy()

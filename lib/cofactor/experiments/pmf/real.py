@@ -150,10 +150,10 @@ def mirror_row(uniform_prior: bool) -> dict[str, Method]:
     return {"CNMF-OPT" + P: partial(by_validation, make)}
 
 
-def ctd_rows(max_iter: int) -> dict[str, Method]:
-    """CTD, and as released with so many sweeps at most."""
-    released = partial(METHODS["CTD"], paper_protocol="uci", max_iter=max_iter)
-    return {"CTD": partial(by_validation, METHODS["CTD"]), "CTD" + P: partial(by_validation, released)}
+CTD_ROW: dict[str, Method] = {"CTD": partial(by_validation, METHODS["CTD"])}
+RELEASED_CTD: dict[str, Method] = {  # elsewhere it takes minutes per trial
+    "CTD" + P: partial(by_validation, partial(METHODS["CTD"], paper_protocol="uci", max_iter=200))
+}
 
 
 def ad_rows(tol: float) -> dict[str, Method]:
@@ -216,20 +216,20 @@ PEERS: dict[str, Method] = {
 }
 RANDOM_FEATURES: dict[str, Method] = {"SVM-RBF" + P: partial(peer, random_features, 1.0)}
 
-QUICK = {"votes": 2, "car": 2, "nursery": 1, "mushroom": 1}
+QUICK = {"votes": 3, "car": 3, "nursery": 1, "mushroom": 1}
 AT_ONCE: dict[str, dict[str, Method]] = {
-    "votes": {**KIT, **PEERS},
-    "car": {**KIT, **RANDOM_FEATURES, **PEERS},
-    "nursery": {**KIT, **RANDOM_FEATURES, **PEERS},
+    "votes": {**KIT, **CTD_ROW, **PEERS},
+    "car": {**KIT, **mirror_row(False), **CTD_ROW, **ad_rows(1e-4), **RANDOM_FEATURES, **PEERS},
+    "nursery": {**KIT, **mirror_row(False), **CTD_ROW, **RANDOM_FEATURES, **PEERS},
     FIVE: {**KIT, **PEERS},
     "mushroom": {**KIT, **PEERS},
 }
 LATER: dict[str, dict[str, Method]] = {  # take most of the time: not in the quick profile
-    "votes": {**mirror_row(True), **ctd_rows(200), **ad_rows(1e-6)},
-    "car": {**mirror_row(False), **ctd_rows(100), **ad_rows(1e-4)},
-    "nursery": {**mirror_row(False), **ctd_rows(100), **ad_rows(1e-4)},
+    "votes": {**mirror_row(True), **RELEASED_CTD, **ad_rows(1e-6)},
+    "car": {},
+    "nursery": ad_rows(1e-4),
     FIVE: {},
-    "mushroom": {**mirror_row(False), **ctd_rows(100)},
+    "mushroom": {**mirror_row(False), **CTD_ROW},
 }
 
 
@@ -257,9 +257,10 @@ PROTOCOL = (
     "Constant takes the first class everywhere. JointPMFClassifier chooses ranks up to 30 and smoothing by itself, "
     "from the rows to fit alone. SVM, LogReg and SVM-RBF get codes as numbers, as in the paper, which is why they are "
     "weak; the rows marked (one-hot) get an indicator of every category. As released, SVM and NaiveBayes are fitted to "
-    "90 % of the rows. The released scripts split Car 50:30:20, Nursery and Mushroom 40:30:30. {slow}"
+    "90 % of the rows. The released scripts split Car 50:30:20, Nursery and Mushroom 40:30:30.{slow}"
 )
-SLOW = "Not in the quick profile: {}."
+SLOW = " Not in the quick profile: {}."
+STIFF = " CTD with the released penalty, with which it takes minutes, is run on Votes alone."
 ABOUT = {
     "votes": "Missing votes count as the most frequent one of their column. ",
     "car": "",
@@ -276,18 +277,27 @@ ONE_HOT = "an indicator of every category in place of numbers"
 FEATURES_NOTE = "MATLAB's and scikit-learn's random features and solvers differ; both fall far below the exact kernel"
 PEER_NOTES = {("", "SVM (one-hot)"): ONE_HOT, ("", "SVM-RBF (one-hot)"): ONE_HOT, ("", "LogReg (one-hot)"): ONE_HOT}
 KERNEL_NOTES = {**PEER_NOTES, ("", "SVM-RBF"): KERNEL, ("", "SVM-RBF" + P): FEATURES_NOTE}
+CUT_OFF = (
+    "mirror descent cut off after 200 passes, as released, comes to 84.96 ± 2.27 in 20 trials: the optimum itself "
+    "classifies a little worse"
+)
+HEALTH = "splits differ by 0.2 for all methods alike: so many more or fewer test rows are told by health alone"
 OPT = "20 trials of the released code's algorithm come to 92.65 ± 2.75 here, too; cause unknown"
 NOTES: Mapping[str, Mapping[tuple[str, str], str]] = {
     "votes": {**PEER_NOTES, ("", "CNMF-OPT"): OPT, ("", "CNMF-OPT" + P): OPT},
-    "car": KERNEL_NOTES,
-    "nursery": KERNEL_NOTES,
-    "mushroom": PEER_NOTES,
+    "car": {**KERNEL_NOTES, ("", "CNMF-OPT"): CUT_OFF},
+    "nursery": {**KERNEL_NOTES, ("", ""): HEALTH},
+    "mushroom": {
+        **PEER_NOTES,
+        ("", "SVM-RBF"): "fitted to 40 % of the rows, as released, it is 0.7 lower; cause of the rest unknown",
+    },
 }
 
 
 def _table(number: int, name: str, about: str, settings: Mapping[str, str]) -> Experiment:
     ranks = ", ".join(map(str, RANKS[name]))
-    slow = SLOW.format(", ".join(LATER[name]))
+    slow = SLOW.format(", ".join(LATER[name])) if LATER[name] else ""
+    slow += "" if "CTD" + P in LATER[name] else STIFF
     return Experiment(
         name=f"pmf-table{number}",
         title=f"Table {number}: {about}",
