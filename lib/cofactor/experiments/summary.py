@@ -79,7 +79,7 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
 
 def _reason(experiment: Experiment, row: dict[Hashable, Any], met: Collection[Key]) -> str:
     """Why the published number is not met: what is known of it, the paper's own choices, or chance."""
-    if row["verdict"] in MET or not row["trials"]:
+    if row["verdict"] in MET:
         return ""
     if note := experiment.note(row["setting"], row["method"]):
         return note

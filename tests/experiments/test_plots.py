@@ -1,0 +1,87 @@
+"""Pictures of results hold what the results hold."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cofactor.experiments import summary
+from cofactor.experiments.experiment import Measurement, Task
+from cofactor.experiments.plots import PLOTS, draw
+from cofactor.experiments.runner import Outcome
+from tests.experiments.test_summary import FACTS
+from tests.experiments.toy import toy
+
+
+@pytest.fixture
+def panels(monkeypatch):
+    """Draw measurements {method: {metric: value}} of each trial on the small set; returns the panels."""
+    monkeypatch.setattr(summary, "published", lambda name: FACTS)
+
+    def drawn(trials, **fields):
+        experiment = toy(**fields)
+        outcomes = [
+            Outcome(
+                Task("toy", "small", number),
+                "code",
+                1.0,
+                tuple(Measurement(m, metric, v) for m, found in trial.items() for metric, v in found.items()),
+            )
+            for number, trial in enumerate(trials)
+        ]
+        return draw(experiment, outcomes, summary.summarise(experiment, outcomes)).axes
+
+    return drawn
+
+
+def errors(*values):
+    return [{"Sum": {"error": value}, "Fixed": {"error": 3.0}} for value in values]
+
+
+def test_levels_show_ours_with_its_spread_beside_published(panels):
+    small, large = panels(errors(9.0, 13.0), plot="levels")
+    assert (small.get_title(), large.get_title()) == ("small set", "large set")
+    names = [label.get_text() for label in small.get_yticklabels()]
+    row = names.index("Sum")
+    (bars,) = small.containers
+    ours, published = bars.lines[0], small.lines[-1]
+    assert ours.get_xdata()[row] == 11.0 and published.get_xdata()[row] == 10.0
+    (segments,) = bars.lines[2]
+    ends = segments.get_segments()[row][:, 0]
+    assert ends == pytest.approx([11.0 - np.std([9, 13], ddof=1), 11.0 + np.std([9, 13], ddof=1)])
+    assert small.get_xlabel() == "error (%)"
+
+
+def test_squared_errors_stand_on_a_logarithmic_axis(panels):
+    (axes, _) = panels([{"Sum": {"mse": 0.1}}], plot="levels", metrics={"mse": "1"})
+    assert (axes.get_xscale(), axes.get_xlabel()) == ("log", "mse")
+
+
+def test_curves_show_every_trial_and_the_median_in_the_order_of_iterations(panels):
+    trials = [{"A": {"t=10": 1.0 * k, "t=9": 2.0 * k}} for k in (1, 2, 9)]
+    small, _ = panels(trials, plot="curves", metrics={"t=10": "1"})
+    median = next(line for line in small.lines if line.get_label() == "A")
+    assert len(small.lines) == 4
+    assert list(median.get_xdata()) == [9, 10] and list(median.get_ydata()) == [4.0, 2.0]
+    assert small.get_yscale() == "log"
+
+
+def test_histograms_count_trials_and_leave_out_what_does_not_vary(panels):
+    small, _ = panels(errors(1.0, 2.0, 2.0, 5.0), plot="histogram")
+    (label,) = [text.get_text() for text in panels(errors(1.0, 2.0, 2.0, 5.0), plot="histogram")[1].get_legend().texts]
+    assert sum(bar.get_height() for bar in small.patches) == 4
+    assert label.startswith("Sum")
+
+
+def test_every_declared_kind_of_picture_can_be_drawn_of_failed_trials(panels):
+    for kind in PLOTS:
+        metrics = {"t=1": "1"} if kind == "curves" else {"error": "%"}
+        panels([{"Sum": {next(iter(metrics)): np.nan}}], plot=kind, metrics=metrics)
+
+
+def test_the_table_is_not_changed(monkeypatch):
+    monkeypatch.setattr(summary, "published", lambda name: FACTS)
+    outcome = Outcome(Task("toy", "small", 0), "", 1.0, (Measurement("Sum", "error", 1.0),))
+    table = summary.summarise(toy(), [outcome])
+    kept = table.copy()
+    draw(toy(), [outcome], table)
+    pd.testing.assert_frame_equal(table, kept)
