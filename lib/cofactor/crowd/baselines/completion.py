@@ -46,9 +46,9 @@ class PGTAC(TaskScorer):
 
     by accelerated proximal gradient: a step on the known fibres, singular value thresholding of the task, annotator
     and class unfoldings, their average, fibres projected onto the simplex, until a step changes 0.1 % of T. The truth
-    slice starts at the vote shares; after every ten steps at most it becomes the mean of the annotator slices, given labels as
-    given, weighted with w_m, the share of m's labels that agree with the slice above chance, and with how much of a
-    label a fibre is, until it changes by 1 %.
+    slice starts at the vote shares; after every ten steps at most it becomes the mean of the annotator slices, given
+    labels as given, weighted with w_m, the share of m's labels that agree with the slice above chance, and with how
+    much of a label a fibre is, until it changes by 1 %.
 
     Parameters
     ----------
