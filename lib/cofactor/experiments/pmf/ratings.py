@@ -181,8 +181,8 @@ PROTOCOL = (
     "expectation given the user's other ratings. MAP-EM: RAND-EM of ranks 2 to 12 with pseudo-counts. Paper protocol, "
     "all as released: five movies on one side of the virtual matrix, entries of at least 1e-6, 30 "
     "rounds of EM, the prior left out of the expectation; of CNMF-SPA-EM the rank that is worst on validation ratings; "
-    "BMF with hardly any biases.{more} Not in the quick profile: CNMF-OPT (paper protocol). CTD, with thousands of triples of "
-    "movies, takes minutes per trial and is not run."
+    "BMF with hardly any biases.{more} Not in the quick profile: CNMF-OPT (paper protocol). CTD, with thousands of "
+    "triples of movies, takes minutes per trial and is not run."
 )
 TWICE = (
     " The released list names the movie 1036 twice, so that hidden ratings of it stand in the other column; not here."
