@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = sorted((ROOT / "benchmarks").glob("bench_*.py"))
 STORED = sorted((ROOT / "benchmarks" / "results").glob("*.csv"))
 
-TINY_DATA = {"baselines": {"bluebird"}, "shards": {"tiny"}}
+TINY_DATA = {"baselines": {"bluebird"}, "shards": {"tiny"}, "pmf": {"tiny"}}
 
 COLUMNS = [
     *("subject", "data", "n_labels", "stage", "seconds_median", "seconds_min", "seconds_max", "repeats"),
@@ -92,8 +92,16 @@ def test_the_commands_for_shards_and_what_they_do_with_one_are_measured(tiny_run
     commands = frame[~frame["stage"].isin(kernels)]
     assert set(commands["stage"]) == {"shard", "moments", "moments, 2 jobs", "RobSymNMF", "RobSymNMF-EM"}
     assert kernels < set(frame["stage"])
-    assert (commands["error_percent"].dropna() < 15).all() and commands["error_percent"].count() == 2
+    assert (commands["error_percent"].dropna() < 40).all() and commands["error_percent"].count() == 2
     assert not CLEAR_REFS.exists() or (commands["peak_mb"] > 50).all()
+
+
+def test_joint_pmfs_are_timed_up_to_the_objective_of_mirror_descent(tiny_run):
+    frame = tiny_run("pmf")
+    counts = {"pair counts", "triple counts", "EM round"}
+    fits = {"CNMF-SPA, one split", "CNMF-SPA, ten splits", "CNMF-OPT to the same objective", "CTD, all of it"}
+    assert set(frame["stage"]) == counts | fits | {"CNMF-OPT by mirror descent"}
+    assert row_of(frame, "tiny", "CNMF-OPT to the same objective")["reference"] == 94.931
 
 
 def test_names_no_machine_and_no_path(tiny_run):

@@ -35,7 +35,8 @@ from cofactor.core.tables import CategoricalTable, Ints
 
 Floats = NDArray[np.float64]
 
-SHORT = 20  # factors of at least FLOOR whose product cannot underflow
+SHORT = 20  # factors of at least FLOOR whose product is at least 1e-240
+MANY = 1e-60  # and that product times this cannot underflow either
 
 
 @dataclass(frozen=True)
@@ -116,9 +117,10 @@ def _add_posteriors(
 ) -> float:
     """Add the posterior of every row to T and to `totals`; return the log-likelihood."""
     K, log_likelihood, log_prior = len(prior), 0.0, np.log(prior)
+    product = 1.0  # of likelihoods whose logarithm is still to be taken: one logarithm for many rows
     q = np.empty(K)
     for s in range(len(indptr) - 1):
-        first, end, top = indptr[s], indptr[s + 1], 0.0
+        first, end = indptr[s], indptr[s + 1]
         if end - first <= SHORT:
             for f in range(K):
                 q[f] = prior[f]
@@ -133,16 +135,20 @@ def _add_posteriors(
                 for f in range(K):
                     q[f] += log_A[v, f]
             top = q.max()
+            log_likelihood += top
             q[:] = np.exp(q - top)
         total = q.sum()
-        log_likelihood += np.log(total) + top
+        product *= total
+        if not MANY < product < 1 / MANY:
+            log_likelihood += np.log(product)
+            product = 1.0
         q *= 1 / total
         totals += q
         for x in range(first, end):
             v = indices[x]
             for f in range(K):
                 T[v, f] += q[f]
-    return log_likelihood
+    return log_likelihood + np.log(product)
 
 
 def em(

@@ -72,7 +72,7 @@ def _histogram(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFr
     """One panel per setting: how often each method that varies over trials reached which level."""
     metric = next(iter(experiment.metrics))
     found = measurements(outcomes)
-    found = found[found["metric"] == metric]
+    found = found[(found["metric"] == metric) & found["value"].notna()]
     varying = [str(name) for name, rows in found.groupby("method", sort=False) if np.ptp(rows["value"].to_numpy()) > 0]
     bins = np.histogram_bin_edges(found["value"], bins=MOST_BINS) if len(found) else np.linspace(0, 1, 2)
     figure, panels = _panels(experiment, 3.0)
