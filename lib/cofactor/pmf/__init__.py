@@ -11,6 +11,7 @@ from cofactor.pmf.cnmf_spa import cnmf_spa
 from cofactor.pmf.diagnose import diagnose
 from cofactor.pmf.estimators import CNMFOPT, CNMFSPA, Constant, Independence, RandomEM
 from cofactor.pmf.metrics import mre, mse
+from cofactor.pmf.ratings import BiasedMF, GlobalAverage, ItemAverage, JointPMFRecommender, UserAverage
 
 METHODS: dict[str, Callable[..., JointPMFEstimator]] = {
     "CNMF-SPA": CNMFSPA,
@@ -31,11 +32,16 @@ __all__ = [
     "CTD",
     "METHODS",
     "MLEAD",
+    "BiasedMF",
     "Constant",
+    "GlobalAverage",
     "Independence",
+    "ItemAverage",
     "JointPMFClassifier",
     "JointPMFEstimator",
+    "JointPMFRecommender",
     "RandomEM",
+    "UserAverage",
     "cnmf_spa",
     "diagnose",
     "mre",
