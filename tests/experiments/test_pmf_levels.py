@@ -1,7 +1,7 @@
 """Few trials of the synthetic tables of joint PMFs come to the levels measured for the authors' algorithms.
 
 Levels are means over 20 trials (Tables 4 and 5: 2 to 10) with their standard deviation; a mean of ours may differ by
-one standard deviation.
+one standard deviation, theirs or ours, as in the verdicts of the tables.
 """
 
 import numpy as np
@@ -16,21 +16,54 @@ TABLE4 = {setting: Design(15, 10, None, n, 0.5) for setting, n in ROWS.items()}
 TABLE5 = {setting: Design(15, 10, None, n, 0.2) for setting, n in ROWS.items()}
 
 PUBLISHED = {  # MSE as released
+    ("pmf-table1", "S=1e3"): {
+        "CNMF-SPA": (0.0727, 0.0114), "CNMF-OPT" + P: (0.0546, 0.0082), "CNMF-SPA-EM" + P: (0.0546, 0.0095),
+        "RAND-EM" + P: (0.0690, 0.0182),
+    },
     ("pmf-table1", "S=1e4"): {
         "CNMF-SPA": (0.0259, 0.0025), "CNMF-OPT" + P: (0.0239, 0.00258), "CNMF-SPA-EM" + P: (0.0232, 0.00232),
         "RAND-EM" + P: (0.0304, 0.0146), "CNMF-OPT": (0.0241, 0.00258), "CNMF-EM": (0.0235, 0.00258),
     },
+    ("pmf-table2", "S=1e3"): {
+        "CNMF-SPA": (0.0892, 0.025), "CNMF-OPT" + P: (0.0662, 0.0126), "CNMF-SPA-EM" + P: (0.0754, 0.0219),
+        "RAND-EM" + P: (0.0791, 0.0117),
+    },
+    ("pmf-table2", "S=1e4"): {
+        "CNMF-SPA": (0.0294, 0.00335), "CNMF-OPT" + P: (0.0250, 0.00192), "CNMF-SPA-EM" + P: (0.0253, 0.00189),
+        "RAND-EM" + P: (0.0322, 0.0134), "CNMF-EM": (0.0241, 0.00192),
+    },
+    ("pmf-table3", "p=.1"): {
+        "CNMF-SPA": (0.0334, 0.00356), "CNMF-OPT" + P: (0.0265, 0.00261), "CNMF-SPA-EM" + P: (0.0271, 0.00245),
+    },
+    ("pmf-table3", "p=.01"): {
+        "CNMF-SPA": (0.4990, 0.0635), "CNMF-OPT" + P: (0.3785, 0.0334), "CNMF-SPA-EM" + P: (0.2973, 0.0524),
+        "RAND-EM" + P: (0.1004, 0.00645),
+    },
 }  # fmt: skip
 TRUE = {  # MSE; Tables 4 and 5 were computed with it
-    ("pmf-table4", "S=1e4"): {"CNMF-SPA-EM" + P: (0.00757, 0.00998), "CNMF-OPT": (0.00638, 0.00068)},
-}
+    ("pmf-table4", "S=1e3"): {
+        "CNMF-SPA": (0.1549, 0.0112), "CNMF-SPA-EM" + P: (0.1251, 0.0151), "RAND-EM" + P: (0.1037, 0.00805),
+    },
+    ("pmf-table4", "S=1e4"): {
+        "CNMF-SPA": (0.1109, 0.00777), "CNMF-SPA-EM" + P: (0.00757, 0.00998), "CNMF-OPT": (0.00638, 0.00068),
+        "CNMF-EM": (0.00274, 0.00011),
+    },
+    ("pmf-table5", "S=1e3"): {
+        "CNMF-SPA": (0.2745, 0.0195), "CNMF-SPA-EM" + P: (0.2272, 0.0187), "RAND-EM" + P: (0.2189, 0.00549),
+        "CNMF-OPT": (0.2194, 0.0121),
+    },
+    ("pmf-table5", "S=1e4"): {
+        "CNMF-SPA": (0.1480, 0.00947), "CNMF-SPA-EM" + P: (0.0690, 0.0115), "RAND-EM" + P: (0.0737, 0.0118),
+        "CNMF-OPT": (0.0399, 0.00993),
+    },
+}  # fmt: skip
 DESIGNS = {
     "pmf-table1": EPSILON1, "pmf-table2": EPSILON3, "pmf-table3": SPARSE, "pmf-table4": TABLE4, "pmf-table5": TABLE5,
 }  # fmt: skip
 
 
-def means(name, setting, methods, scores, trials):
-    """Mean of the first score over the experiment's first trials, for some of its methods."""
+def scored(name, setting, methods, scores, trials):
+    """First score of some methods over the experiment's first trials."""
     every = SEPARABLE if name in ("pmf-table1", "pmf-table2", "pmf-table3") else DENSE
     found = {method: [] for method in methods}
     for trial in range(trials):
@@ -38,21 +71,25 @@ def means(name, setting, methods, scores, trials):
         for row in run_methods({method: every[method] for method in methods}, case, scores):
             if row.metric == next(iter(scores)):
                 found[row.method].append(row.value)
-    return {method: float(np.mean(values)) for method, values in found.items()}
+    return found
 
 
 def far_off(name, setting, levels, scores, trials):
-    found = means(name, setting, levels, scores, trials)
-    return {m: (found[m], level) for m, (level, sd) in levels.items() if not abs(found[m] - level) <= sd}
+    found = scored(name, setting, levels, scores, trials)
+    return {
+        method: (values, levels[method])
+        for method, values in found.items()
+        if not abs(np.mean(values) - levels[method][0]) <= max(levels[method][1], np.std(values, ddof=1))
+    }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "setting"), PUBLISHED, ids="-".join)
+@pytest.mark.parametrize(("name", "setting"), PUBLISHED)
 def test_levels_of_the_separable_tables(name, setting):
-    assert far_off(name, setting, PUBLISHED[name, setting], PUBLISHED_SCORES, 2) == {}
+    assert far_off(name, setting, PUBLISHED[name, setting], PUBLISHED_SCORES, 5) == {}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "setting"), TRUE, ids="-".join)
+@pytest.mark.parametrize(("name", "setting"), TRUE)
 def test_levels_without_anchors(name, setting):
-    assert far_off(name, setting, TRUE[name, setting], TRUE_SCORES, 1) == {}
+    assert far_off(name, setting, TRUE[name, setting], TRUE_SCORES, 3) == {}
