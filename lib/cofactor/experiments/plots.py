@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from cofactor.teaching.style import BLUE, CLASS_COLOURS, FAINT, INK, ORANGE, new
 
 ROW = 0.21  # inches per method
 MOST_BINS = 24
+TITLE = 30  # characters in a line
 UNIT_VECTORS = ("$e_1$", "$e_2$", "$e_3$")
 
 
@@ -38,7 +40,7 @@ def _levels(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame)
             here["ours"], range(len(methods)), xerr=here["spread"], fmt="o", color=BLUE, ms=4, lw=1, label="ours"
         )
         axes.plot(here["published"], range(len(methods)), "x", color=ORANGE, ms=6, mew=1.6, label="published")
-        axes.set_title(experiment.settings[setting])
+        axes.set_title(fill(experiment.settings[setting], TITLE))
         axes.grid(axis="both", color=FAINT, alpha=0.25, lw=0.6)
         if metric.startswith("mse"):
             axes.set_xscale("log")
@@ -61,7 +63,7 @@ def _curves(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame
                 curves = here.pivot_table(index="step", columns="trial", values="value")
                 axes.semilogy(curves.index, curves, color=colour, lw=0.5, alpha=0.2)
                 axes.semilogy(curves.index, curves.median(axis=1), color=colour, lw=1.8, label=method)
-        axes.set_title(experiment.settings[setting])
+        axes.set_title(fill(experiment.settings[setting], TITLE))
         axes.set_xlabel("iteration")
     panels[0].set_ylabel(r"$\|H\Pi - H_t\|_F^2 / K$")
     _legend(panels)
@@ -80,7 +82,7 @@ def _histogram(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFr
         for colour, method in zip(CLASS_COLOURS, varying, strict=False):
             here = found[(found["setting"] == setting) & (found["method"] == method)]["value"]
             axes.hist(here, bins=list(bins), color=colour, alpha=0.55, label=f"{method} ({len(here)} trials)")
-        axes.set_title(experiment.settings[setting])
+        axes.set_title(fill(experiment.settings[setting], TITLE))
         axes.set_xlabel(_axis_name(metric, experiment.metrics[metric]))
     panels[0].set_ylabel("trials")
     _legend(panels)
