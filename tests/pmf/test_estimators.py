@@ -9,7 +9,7 @@ from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf.base import FLOOR, independence, lift, random_model
+from cofactor.pmf.base import FLOOR, independence, random_model
 from cofactor.pmf.estimators import CNMFOPT, CNMFSPA, Constant, Independence, RandomEM
 from cofactor.pmf.metrics import mre, mse
 from tests.oracles.coupled import coupled_objective, pair_blocks
@@ -152,7 +152,7 @@ def test_the_best_pipeline_finds_fifteen_variables_from_any_start(init):
 
 
 def test_lifting_leaves_no_zeros_and_sums_of_one():
-    model = lift(LatentClassModel([1.0, 0.0], [np.eye(2)] * 2), FLOOR)
+    model = LatentClassModel([1.0, 0.0], [np.eye(2)] * 2).lift(FLOOR)
     assert model.stacked.min() > FLOOR / 2 and model.prior.min() > FLOOR / 2
     assert np.allclose(model.stacked[:2].sum(axis=0), 1) and model.prior.sum() == pytest.approx(1)
 

@@ -123,7 +123,8 @@ def coupled_nmf(
     """
     _check(moments, start, solver)
     pairs = _weighted_pairs(moments, weights)
-    state = _lift(start, floor)
+    lifted = start.lift(floor)
+    state = lifted.stacked.copy(), lifted.prior.copy()
     if solver == "mirror":
         stacked, prior, result = mirror_descent(moments, pairs, *state, mirror or Mirror(), max_iter, tol, verbose)
     else:
@@ -183,11 +184,6 @@ def _symmetric(weights: ArrayLike, N: int) -> Floats:
             f"weights must be nonnegative, finite and symmetric; not so for pairs {listing(map(tuple, bad.tolist()))}"
         )
     return w
-
-
-def _lift(start: LatentClassModel, floor: float) -> State:
-    prior = np.maximum(start.prior, floor)
-    return normalize_blocks(np.maximum(start.stacked, floor), start.sizes), prior / prior.sum()
 
 
 @dataclass(frozen=True)

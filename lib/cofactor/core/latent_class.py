@@ -248,6 +248,12 @@ class LatentClassModel:
         order = np.asarray(order)
         return LatentClassModel.from_stacked(self.prior[order], self.stacked[:, order], self.sizes)
 
+    def lift(self, floor: float) -> LatentClassModel:
+        """Return the model with no probability below about `floor`: methods that multiply never leave a zero."""
+        prior = np.maximum(self.prior, floor)
+        stacked = normalize_blocks(np.maximum(self.stacked, floor), self.sizes)
+        return LatentClassModel.from_stacked(prior / prior.sum(), stacked, self.sizes)
+
     def align_to(self, reference: LatentClassModel) -> LatentClassModel:
         """Return the model with its hidden classes ordered as in `reference`, by least squares.
 

@@ -98,7 +98,7 @@ class JointPMFEstimator(BaseEstimator):
         return independence(moments), CLOSED_FORM
 
     def _refine(self, model: LatentClassModel, table: CategoricalTable) -> tuple[LatentClassModel, Result]:
-        return em(table, lift(model, FLOOR), self.max_rounds, EM_TOL, self.verbose, self.pseudo_count)
+        return em(table, model.lift(FLOOR), self.max_rounds, EM_TOL, self.verbose, self.pseudo_count)
 
     def _check(self, table: CategoricalTable) -> tuple[CategoricalTable, PairwiseMoments]:
         if not isinstance(table, CategoricalTable):
@@ -143,10 +143,3 @@ def random_model(sizes: Ints, rank: int, random_state: int | np.random.Generator
     prior = rng.random(rank)
     stacked = normalize_blocks(rng.random((int(sizes.sum()), rank)), sizes)
     return LatentClassModel.from_stacked(prior / prior.sum(), stacked, sizes)
-
-
-def lift(model: LatentClassModel, floor: float) -> LatentClassModel:
-    """Return the model with no probability below about `floor`."""
-    prior = np.maximum(model.prior, floor)
-    stacked = normalize_blocks(np.maximum(model.stacked, floor), model.sizes)
-    return LatentClassModel.from_stacked(prior / prior.sum(), stacked, model.sizes)

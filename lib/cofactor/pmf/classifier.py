@@ -34,7 +34,7 @@ from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable, Ints
-from cofactor.pmf.base import FLOOR, lift, random_model
+from cofactor.pmf.base import FLOOR, random_model
 from cofactor.pmf.coding import Coding, encode
 
 Floats = NDArray[np.float64]
@@ -291,7 +291,7 @@ def _fit(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         if pairwise and rank > 1:
-            start = lift(coupled_nmf(pairwise_moments(table), start)[0], FLOOR)
+            start = coupled_nmf(pairwise_moments(table), start)[0].lift(FLOOR)
         return em(table, start, max_rounds, TOL, pseudo_count=alpha)
 
 

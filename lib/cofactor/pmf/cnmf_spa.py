@@ -33,7 +33,7 @@ from cofactor.core.moments import PairwiseMoments
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.spa import spa
 from cofactor.core.tables import Ints
-from cofactor.pmf.base import FLOOR, lift
+from cofactor.pmf.base import FLOOR
 
 Floats = NDArray[np.float64]
 
@@ -137,7 +137,7 @@ def _on_split(moments: PairwiseMoments, rank: int, S1: Ints, S2: Ints, floor: fl
     W, H = normalize_blocks(W, moments.sizes[S1]), normalize_blocks(H, moments.sizes[S2])
     stacked = np.empty((int(moments.sizes.sum()), W.shape[1]))
     stacked[_rows(moments.sizes, S1)], stacked[_rows(moments.sizes, S2)] = W, H
-    return lift(LatentClassModel.from_stacked(_prior(X, W, H), stacked, moments.sizes), floor)
+    return LatentClassModel.from_stacked(_prior(X, W, H), stacked, moments.sizes).lift(floor)
 
 
 def rank_cap(moments: PairwiseMoments, split: int | Sequence[int] | None = None) -> int:

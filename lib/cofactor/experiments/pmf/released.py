@@ -24,7 +24,7 @@ from cofactor.core.result import Result
 from cofactor.core.spa import spa
 from cofactor.core.tables import CategoricalTable, Ints
 from cofactor.experiments.pmf.methods import NEVER, RELEASED_FLOOR, RELEASED_TOL, ROUNDS
-from cofactor.pmf.base import CLOSED_FORM, JointPMFEstimator, lift
+from cofactor.pmf.base import CLOSED_FORM, JointPMFEstimator
 
 Floats = NDArray[np.float64]
 
@@ -81,7 +81,7 @@ def released_spa(moments: PairwiseMoments, rank: int, rng: np.random.Generator) 
     A, level_w = _scaled(W, sizes[:SPLIT])
     B, level_h = _scaled(H, sizes[SPLIT:])
     prior = level_w * level_h
-    return lift(LatentClassModel.from_stacked(prior / prior.sum(), np.vstack([A, B]), sizes), RELEASED_FLOOR)
+    return LatentClassModel.from_stacked(prior / prior.sum(), np.vstack([A, B]), sizes).lift(RELEASED_FLOOR)
 
 
 def _weights(X: Floats, W: Floats, rng: np.random.Generator) -> Floats:

@@ -33,7 +33,7 @@ from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import History, Result
 from cofactor.core.tables import CategoricalTable, Ints
 from cofactor.core.triple_moments import TripleMoments, triple_moments
-from cofactor.pmf.base import JointPMFEstimator, lift, random_model
+from cofactor.pmf.base import JointPMFEstimator, random_model
 
 Floats = NDArray[np.float64]
 Order = Literal["correct", "published"]
@@ -100,7 +100,7 @@ def mle_ad(
     _check(triples, start, order)
     data = _data(triples, order)
     right = data if order == "correct" else _data(triples, "correct")
-    start = lift(start, MOVE)  # a zero would leave cells without a probability
+    start = start.lift(MOVE)  # a zero would leave cells without a probability
     A, prior = start.stacked.copy(), start.prior.copy()
     history = History("alternating directions", max_iter, tol, verbose)
     cost, change = _mean_divergence(right.cells, A, prior, right.n_triples), np.inf

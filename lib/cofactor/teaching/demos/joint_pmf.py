@@ -24,7 +24,7 @@ from cofactor.core.moments import PairwiseMoments, pairwise_moments
 from cofactor.core.spa import spa
 from cofactor.core.tables import CategoricalTable
 from cofactor.pmf import METHODS, mre, mse
-from cofactor.pmf.base import EM_TOL, FLOOR, lift
+from cofactor.pmf.base import EM_TOL, FLOOR
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -96,7 +96,7 @@ def starve(shares: Sequence[float], n_rows: int = 10_000, n_trials: int = 3) -> 
         for i, observed in enumerate(shares):
             table = simulate.joint_table(truth, n_rows, observed, random_state=seed)
             pairs = METHODS["CNMF-OPT"](rank=4, split=3, tol=PAIR_TOL).fit(table).model_
-            rows = em(table, lift(pairs, FLOOR), tol=EM_TOL)[0]
+            rows = em(table, pairs.lift(FLOOR), tol=EM_TOL)[0]
             triples = METHODS["CTD"](rank=4, random_state=seed).fit(table).model_
             for name, model in zip(errors, (pairs, rows, triples), strict=True):
                 errors[name][seed, i] = mse(truth, model)
