@@ -14,8 +14,11 @@ FOLDER = Path(__file__).parents[1] / "datasets" / "published"
 HEADER = ["setting", "method", "metric", "value", "spread", "unit", "note"]
 UNIT = {"error": "%", "accuracy": "%", "seconds": "s"} | dict.fromkeys(["mse", "mre", "rmse", "mae"], "1")
 COUNTS = {"rows": 20_000, "variables": 50, "classes": 10, "values (rounded)": 50}  # of a data set
-UNIT |= dict.fromkeys(COUNTS, "1")
+SEPARABLE_UNITS = dict.fromkeys(["success", "mrsa", "rae", "coherence", "sim_count", "src"], "1")
+UNIT |= dict.fromkeys(COUNTS, "1") | SEPARABLE_UNITS
 MOST = {"error": 100, "accuracy": 100, "seconds": 13_000, "mse": 1, "mre": 1, "rmse": 4, "mae": 4} | COUNTS
+MOST |= {"success": 1.01, "mrsa": 100, "rae": 1, "sim_count": 300, "src": 1, "coherence": 0}
+LEAST = {"coherence": -1000, "success": -0.01}
 ELSEWHERE = {  # methods of the paper that the kit has under no name, or not yet
     *("MultiSPA", "CNMF", "TensorADMM", "Spectral-D&S", "KOS", "EigenRatio", "GhoshSVD", "MinimaxEntropy"),
     *("PG-TAC", "CRIAV", "CrowdLayer", "DL-MV"),
@@ -26,6 +29,9 @@ KNOWN = {
         *("CNMF-SPA", "CNMF-OPT", "CNMF-SPA-EM", "RAND-EM", "CTD", "MLE-AD-EM"),
         *("SVM", "SVM-RBF", "LogReg", "NaiveBayes", "BMF", "GlobalAverage", "UserAverage", "MovieAverage"),
         *("votes", "car", "nursery", "mushroom"),
+    },
+    "separable": {
+        *("SPA", "FastGradient", "MERIT", "MERIT(0)", "XRAY", "FastAnchor", "LDA", "GeoNMF", "SPOC"),
     },
 }
 CROWD = {1: (14, 4), 2: (16, 4), 3: (14, 4), 4: (18, 4), 5: (18, 4), 6: (2, 3), 7: (7, 4), 9: (6, 2)}  # rows, columns
@@ -42,7 +48,9 @@ PMF = {
     10: (9, 2),
     11: (8, 2),
 }
+SEPARABLE = {1: (3, 4 * 3), 2: (7, 16 * 3), 4: (5, 7)}  # methods, columns and metrics
 SIZE = {("crowd", n): size for n, size in CROWD.items()} | {("pmf", n): size for n, size in PMF.items()}
+SIZE |= {("separable", n): size for n, size in SEPARABLE.items()}
 RATINGS = [("pmf", 12), ("pmf", 13), ("pmf", 14)]  # the averages have no running time
 TABLES = [*SIZE, *RATINGS]
 
@@ -89,7 +97,7 @@ def test_numbers_are_numbers_in_their_unit(line, number):
         assert row["unit"] == UNIT[row["metric"]]
         assert (row["note"] == "N/A") == (row["value"] == "")
         if row["value"]:
-            assert 0 < float(row["value"]) < MOST[row["metric"]]
+            assert LEAST.get(row["metric"], 0) < float(row["value"]) < MOST[row["metric"]]
         assert not row["spread"] or float(row["spread"]) > 0
 
 
@@ -157,3 +165,26 @@ def test_is_what_the_crowd_paper_prints(number, setting, method, metric, printed
 def test_is_what_the_joint_pmf_paper_prints(number, setting, method, metric, printed, spread):
     row = found("pmf", number, setting, method, metric)
     assert (row["value"], row["spread"]) == (printed, spread)
+
+
+@pytest.mark.parametrize(
+    ("number", "setting", "method", "metric", "printed"),
+    [
+        (1, "K=40", "SPA", "success", "0.98"),
+        (1, "K=50", "FastGradient", "mrsa", "55.1517"),
+        (1, "K=70", "SPA", "success", "0.00"),
+        (1, "K=70", "MERIT", "rae", "0.8069"),
+        (2, "tdt2,K=3", "SPA", "coherence", "-346.6"),
+        (2, "tdt2,K=10", "MERIT", "accuracy", "77"),
+        (2, "tdt2,K=8", "FastGradient", "sim_count", "100.58"),
+        (2, "reuters,K=3", "SPA", "sim_count", "7.46"),
+        (2, "reuters,K=7", "FastAnchor", "coherence", "-757.5"),
+        (2, "reuters,K=5", "XRAY", "accuracy", "54"),
+        (2, "reuters,K=10", "MERIT(0)", "accuracy", "41"),
+        (4, "dblp1", "MERIT", "src", "0.2937"),
+        (4, "dblp2", "SPOC", "src", "0.2126"),
+        (4, "mag2", "MERIT(0)", "src", "0.1374"),
+    ],
+)
+def test_is_what_the_paper_on_separable_nmf_prints(number, setting, method, metric, printed):
+    assert found("separable", number, setting, method, metric)["value"] == printed
