@@ -21,7 +21,7 @@ def panels(monkeypatch):
         experiment = toy(**fields)
         outcomes = [
             Outcome(
-                Task("toy", "small", number),
+                Task("toy", next(iter(experiment.settings)), number),
                 "code",
                 1.0,
                 tuple(Measurement(m, metric, v) for m, found in trial.items() for metric, v in found.items()),
@@ -72,10 +72,26 @@ def test_histograms_count_trials_and_leave_out_what_does_not_vary(panels):
     assert label.startswith("Sum")
 
 
+def test_sweeps_run_over_the_numbers_of_the_settings_with_published_values_as_crosses(panels, monkeypatch):
+    monkeypatch.setattr(summary, "published", lambda name: FACTS.replace({"setting": {"small": "N=1,000"}}))
+    settings = ("N=1,000", "N=20")
+    experiment = toy(plot="sweep", settings=settings)
+    outcomes = [
+        Outcome(Task("toy", setting, 0), "", 1.0, (Measurement("Sum", "error", value),))
+        for setting, value in zip(settings, (3.0, 4.0), strict=True)
+    ]
+    (axes,) = draw(experiment, outcomes, summary.summarise(experiment, outcomes)).axes
+    line, crosses, *_ = axes.lines
+    assert (list(line.get_xdata()), list(line.get_ydata())) == ([1000, 20], [3.0, 4.0])
+    assert (crosses.get_xdata()[0], crosses.get_ydata()[0]) == (1000, 10.0)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("N", "error (%)")
+
+
 def test_every_declared_kind_of_picture_can_be_drawn_of_failed_trials(panels):
     for kind in PLOTS:
         metrics = {"t=1": "1"} if kind == "curves" else {"error": "%"}
-        panels([{"Sum": {next(iter(metrics)): np.nan}}], plot=kind, metrics=metrics)
+        settings = ("N=1", "N=2") if kind == "sweep" else ("small", "large")
+        panels([{"Sum": {next(iter(metrics)): np.nan}}], plot=kind, metrics=metrics, settings=settings)
 
 
 def test_the_table_is_not_changed(monkeypatch):

@@ -18,7 +18,7 @@ FACTS = pd.DataFrame(
         ("large", "Sum", "error", np.nan, np.nan),
     ],
     columns=["setting", "method", "metric", "value", "spread"],
-)
+).assign(rounding=0.05)
 
 
 def outcomes(**values):
@@ -62,10 +62,24 @@ def test_median_where_the_paper_takes_it(table):
         ("Largest", [12.9], "within spread"),  # the published one
         ("Largest", [13.1], "worse"),
         ("Sum", [9.9], "better"),
+        ("Sum", [10.04], "within spread"),  # rounds to what is printed
+        ("Sum", [10.06], "worse"),
     ],
 )
 def test_verdict_takes_the_larger_spread(table, method, values, verdict):
     assert table(**{method: values}).loc[("small", method), "verdict"] == verdict
+
+
+def test_a_share_has_the_interval_of_wilson_and_more_of_it_is_better(monkeypatch):
+    facts = pd.DataFrame([("small", "Sum", "success", 0.5, np.nan, 0.005)], columns=FACTS.columns)
+    monkeypatch.setattr(summary, "published", lambda name: facts)
+    found = [
+        Outcome(Task("toy", "small", t), "code", 1.0, (Measurement("Sum", "success", float(t < 9)),)) for t in range(10)
+    ]
+    (row,) = summary.summarise(toy(metrics={"success": "1"}), found).to_dict("records")
+    assert row["ours"] == 0.9
+    assert row["spread"] == pytest.approx((0.9821 - 0.5958) / 2, abs=1e-4)  # of 9 in 10, from a table
+    assert row["verdict"] == "better"
 
 
 def test_on_a_fixed_data_set_one_task_is_no_difference(table):

@@ -15,7 +15,7 @@ from cofactor.core.errors import CofactorError, listing
 
 PAPER_PROTOCOL = " (paper protocol)"  # ends the name of a method run with the paper's own choices
 Centre = Literal["mean", "median"]
-Plot = Literal["levels", "curves", "histogram", "simplex"]
+Plot = Literal["levels", "curves", "histogram", "simplex", "sweep"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,8 @@ class Experiment:
         of which nothing more is known.
     centre : "mean" or "median"
         Over trials, as in the paper.
-    plot : "levels", "curves" (metrics named by numbers), "histogram" or "simplex" (metrics "h0,0", "h0,1", ...)
+    plot : "levels", "curves" (metrics named by numbers), "histogram", "simplex" (metrics "h0,0", "h0,1", ...) or
+        "sweep" (settings named "SNR=8", "SNR=9", ...)
     granularity : mapping of setting to int
         Tasks with known truth, where the error rate of one fixed data set is measured.
     printed_as : mapping of str to str

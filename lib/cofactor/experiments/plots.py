@@ -1,8 +1,9 @@
-"""Pictures of an experiment's results: levels beside published numbers, curves over iterations, histograms."""
+"""Pictures of an experiment's results: levels beside published numbers, sweeps, curves over iterations, histograms."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from textwrap import fill
 
 import numpy as np
@@ -19,12 +20,13 @@ from cofactor.teaching.style import BLUE, CLASS_COLOURS, FAINT, INK, ORANGE, new
 ROW = 0.21  # inches per method
 MOST_BINS = 24
 TITLE = 30  # characters in a line
+MARKERS = "os^Dv<>p"
 UNIT_VECTORS = ("$e_1$", "$e_2$", "$e_3$")
 
 
 @styled
 def draw(experiment: Experiment, outcomes: Sequence[Outcome], summary: pd.DataFrame) -> Figure:
-    """Draw what the experiment declares: "levels", "curves" or "histogram"."""
+    """Draw what the experiment declares."""
     return PLOTS[experiment.plot](experiment, outcomes, summary)
 
 
@@ -89,6 +91,27 @@ def _histogram(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFr
     return figure
 
 
+def _sweep(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) -> Figure:
+    """One panel per metric, over settings such as "SNR=8" or "N=1,000": a line per method, published as crosses."""
+    figure = new_picture(width=min(3.4 * len(experiment.metrics) + 1.6, 10.5), height=3.4)
+    panels = figure.subplots(1, len(experiment.metrics), squeeze=False)[0]
+    figure.suptitle(experiment.title, color=INK, fontsize=10)
+    at = {setting: float(setting.split("=")[-1].replace(",", "")) for setting in experiment.settings}
+    methods = list(dict.fromkeys(summary["method"]))
+    looks = zip(methods, cycle(CLASS_COLOURS), cycle(MARKERS), strict=False)
+    for method, colour, marker in looks:
+        for axes, metric in zip(panels, experiment.metrics, strict=True):
+            here = summary[(summary["method"] == method) & (summary["metric"] == metric)]
+            x = here["setting"].map(at)
+            axes.plot(x, here["ours"], color=colour, marker=marker, ms=4, lw=1.3, label=method)
+            axes.plot(x, here["published"], "x", color=colour, ms=6, mew=1.6)
+    for axes, (metric, unit) in zip(panels, experiment.metrics.items(), strict=True):
+        axes.set_xlabel(next(iter(experiment.settings)).split("=")[0])
+        axes.set_ylabel(_axis_name(metric, unit))
+    _legend(list(panels))
+    return figure
+
+
 def _simplex(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame) -> Figure:
     """One panel per setting: the rows of the first trial in the triangle, and the certificate's verdict on them."""
     found = measurements(outcomes)
@@ -136,4 +159,5 @@ PLOTS: dict[str, Callable[[Experiment, Sequence[Outcome], pd.DataFrame], Figure]
     "curves": _curves,
     "histogram": _histogram,
     "simplex": _simplex,
+    "sweep": _sweep,
 }

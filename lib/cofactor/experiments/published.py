@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
+import numpy as np
 import pandas as pd
 
 from cofactor.core.errors import CofactorError
 from cofactor.data.registry import DATASETS_DIR
 
 COLUMNS = ["setting", "method", "metric", "value", "spread", "unit", "note"]
+NUMBERS = {"value": float, "spread": float, "rounding": float}
 
 
 def published(name: str) -> pd.DataFrame:
@@ -15,8 +19,9 @@ def published(name: str) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame with columns setting, method, metric, value, spread, unit, note
-        `value` is NaN where the paper prints none; `spread` where it prints no standard deviation.
+    DataFrame with columns setting, method, metric, value, spread, unit, note, rounding
+        `value` is NaN where the paper prints none; `spread` where it prints no standard deviation; `rounding` is half
+        a unit of the last printed digit.
 
     Raises
     ------
@@ -24,10 +29,16 @@ def published(name: str) -> pd.DataFrame:
         There is no such table.
     """
     if not name:
-        return pd.DataFrame(columns=COLUMNS).astype({"value": float, "spread": float})
+        return pd.DataFrame(columns=[*COLUMNS, "rounding"]).astype(NUMBERS)
     path = DATASETS_DIR / "published" / f"{name}.csv"
     if not path.is_file():
         known = sorted(file.stem for file in path.parent.glob("*.csv"))
         raise CofactorError(f"no published table {name!r}; there are {', '.join(known)}")
-    frame = pd.read_csv(path, dtype={"setting": str, "method": str, "metric": str, "unit": str, "note": str})
-    return frame.fillna({"note": "", "unit": ""}).astype({"value": float, "spread": float})
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    rounding = frame["value"].map(_half_of_last_digit)
+    return frame.assign(rounding=rounding).replace({"value": "", "spread": ""}, np.nan).astype(NUMBERS)
+
+
+def _half_of_last_digit(printed: str) -> float:
+    exponent = Decimal(printed or 0).as_tuple().exponent
+    return 0.5 * 10.0 ** int(exponent)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binomtest
 from scipy.stats import t as student
 
 from cofactor.experiments.experiment import PAPER_PROTOCOL, Experiment
@@ -17,7 +18,8 @@ from cofactor.experiments.runner import Outcome
 Verdict = Literal["better", "within spread", "worse", "no value", ""]
 VERDICTS: tuple[Verdict, ...] = ("better", "within spread", "worse", "no value")
 MET: tuple[Verdict, ...] = ("within spread", "")  # nothing to explain
-MORE = ("accuracy",)  # metrics of which more is better
+MORE = ("accuracy", "success", "rae", "coherence", "src")  # metrics of which more is better
+SHARES = ("success",)  # metrics that are zero or one in a trial: their spread is half of Wilson's 95 % interval
 WIDTH = 120  # of the text
 CONFIDENCE = 0.9995  # on either side, before a difference counts as more than chance
 EMULATIONS = ("bug)", "where unlabelled)")  # end the names of rows that only show where a printed number comes from
@@ -53,13 +55,14 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
     DataFrame with the columns
         setting, method, metric, unit : str
         ours, spread : float
-            Mean and standard deviation over trials (0 for a single one), or median and half the interquartile range.
+            Mean and standard deviation over trials (0 for a single one), or median and half the interquartile range, or
+            share and half of Wilson's 95 % interval.
         trials, failed : int
         published, published_spread, difference, tolerance : float
             `difference` is ours - published; `tolerance` the largest of both spreads and, on one fixed data set, of
-            the weight of one task.
+            the weight of one task, and half a unit of the last printed digit.
         verdict : str
-            "better", "within spread" or "worse" (less is better, but for accuracy), "no value", or "" where nothing was
+            "better", "within spread" or "worse" (less is better, but for `MORE`), "no value", or "" where nothing was
             published or the row emulates a defect.
         seconds, published_seconds : float
             Median wall time of the method.
@@ -124,9 +127,9 @@ def _row(experiment: Experiment, key: Key, found: pd.DataFrame, facts: pd.DataFr
     mine = found[(found["setting"] == setting) & (found["method"] == method)]
     values = mine.loc[mine["metric"] == metric, "value"].to_numpy()
     refused = [text for text in dict.fromkeys(mine["error"]) if text]
-    ours, spread = _centre_and_spread(values, experiment.centre)
-    printed, printed_spread = _fact(facts, setting, method, experiment.printed_as.get(metric, metric))
-    tolerance = float(np.nanmax([spread, printed_spread, _one_task(experiment, setting), 0.0]))
+    ours, spread = _share(values) if metric in SHARES else _centre_and_spread(values, experiment.centre)
+    printed, printed_spread, rounding = _fact(facts, setting, method, experiment.printed_as.get(metric, metric))
+    tolerance = float(np.nanmax([spread, printed_spread, _one_task(experiment, setting), 0.0])) + rounding
     return {
         "setting": setting,
         "method": method,
@@ -156,20 +159,28 @@ def _centre_and_spread(values: np.ndarray, centre: str) -> tuple[float, float]:
     return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
-def _fact(facts: pd.DataFrame, setting: str, method: str, metric: str) -> tuple[float, float]:
-    """The published value and spread; times may be printed once for all settings."""
+def _share(values: np.ndarray) -> tuple[float, float]:
+    if not len(values):
+        return np.nan, np.nan
+    interval = binomtest(int(values.sum()), len(values)).proportion_ci(method="wilson")
+    return float(np.mean(values)), float(interval.high - interval.low) / 2
+
+
+def _fact(facts: pd.DataFrame, setting: str, method: str, metric: str) -> tuple[float, float, float]:
+    """The published value, spread and rounding; times may be printed once for all settings."""
     name = method.split(" (")[0]  # variants such as "MV-EM (paper protocol)" compare with the printed method
     for column in (setting, "all"):
         rows = facts[(facts["setting"] == column) & (facts["method"] == name) & (facts["metric"] == metric)]
         if len(rows):
-            return float(rows["value"].iloc[0]), float(rows["spread"].iloc[0])
-    return np.nan, np.nan
+            value, spread, rounding = rows[["value", "spread", "rounding"]].iloc[0]
+            return float(value), float(spread), float(rounding)
+    return np.nan, np.nan, 0.0
 
 
 def _one_task(experiment: Experiment, setting: str) -> float:
-    """Per cent of the error rate that one task weighs on one fixed data set, a rounding of the last digit included."""
+    """Per cent of the error rate that one task weighs on one fixed data set."""
     tasks = experiment.granularity.get(setting)
-    return 100.0 / tasks + 0.005 if tasks else 0.0
+    return 100.0 / tasks if tasks else 0.0
 
 
 def verdict(ours: float, printed: float, tolerance: float, more: bool = False) -> Verdict:
