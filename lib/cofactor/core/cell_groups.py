@@ -69,9 +69,9 @@ def add_products(cells: CellGroups, n: int, start: int, A: Floats, V: Floats) ->
     F = A.shape[1]
     d = np.empty(F)
     for g in range(cells.variables[n], cells.variables[n + 1]):
-        _product(cells.others[g], A, d)
+        _product(cells.others, g, A, d)
         for e in range(cells.groups[g], cells.groups[g + 1]):
-            row, value = cells.own[e] - start, cells.value[e]
+            row, value = np.uint64(cells.own[e] - start), cells.value[e]
             for f in range(F):
                 V[row, f] += value * d[f]
 
@@ -85,17 +85,21 @@ def add_full_products(cells: CellGroups, A: Floats, v: Floats) -> None:
         if cells.own[cells.groups[g]] < cells.others[g, 0]:
             inner[:] = 0.0
             for e in range(cells.groups[g], cells.groups[g + 1]):
-                row, value = cells.own[e], cells.value[e]
+                row, value = np.uint64(cells.own[e]), cells.value[e]
                 for f in range(F):
                     inner[f] += value * A[row, f]
-            _product(cells.others[g], A, d)
+            _product(cells.others, g, A, d)
             for f in range(F):
                 v[f] += inner[f] * d[f]
 
 
 @njit(cache=True)
-def _product(rows: NDArray[np.int32], A: Floats, d: Floats) -> None:
-    d[:] = A[rows[0]]
-    for row in rows[1:]:
+def _product(others: NDArray[np.int32], g: int, A: Floats, d: Floats) -> None:
+    """Put the product of a group into d. Unsigned indices and no slices: a third of the time in all."""
+    first = np.uint64(others[g, 0])
+    for f in range(len(d)):
+        d[f] = A[first, f]
+    for place in range(1, others.shape[1]):
+        row = np.uint64(others[g, place])
         for f in range(len(d)):
             d[f] *= A[row, f]

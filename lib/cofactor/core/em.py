@@ -115,7 +115,10 @@ def _check_same_alphabets(table: CategoricalTable, model: LatentClassModel) -> N
 def _add_posteriors(
     indptr: Ints, indices: Ints, A: Floats, log_A: Floats, prior: Floats, T: Floats, totals: Floats
 ) -> float:
-    """Add the posterior of every row to T and to `totals`; return the log-likelihood."""
+    """Add the posterior of every row to T and to `totals`; return the log-likelihood.
+
+    Indices are unsigned: those that may be negative cost a test each, a tenth of the time.
+    """
     K, log_likelihood, log_prior = len(prior), 0.0, np.log(prior)
     product = 1.0  # of likelihoods whose logarithm is still to be taken: one logarithm for many rows
     q = np.empty(K)
@@ -125,13 +128,13 @@ def _add_posteriors(
             for f in range(K):
                 q[f] = prior[f]
             for x in range(first, end):
-                v = indices[x]
+                v = np.uint64(indices[x])
                 for f in range(K):
                     q[f] *= A[v, f]
         else:  # in logarithms, against underflow
             q[:] = log_prior
             for x in range(first, end):
-                v = indices[x]
+                v = np.uint64(indices[x])
                 for f in range(K):
                     q[f] += log_A[v, f]
             top = q.max()
@@ -145,7 +148,7 @@ def _add_posteriors(
         q *= 1 / total
         totals += q
         for x in range(first, end):
-            v = indices[x]
+            v = np.uint64(indices[x])
             for f in range(K):
                 T[v, f] += q[f]
     return log_likelihood + np.log(product)
