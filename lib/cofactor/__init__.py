@@ -10,7 +10,7 @@ identifiability guarantee turns it back into the structure behind it.
 10.19
 """
 
-from cofactor import crowd, data, pmf, simulate
+from cofactor import crowd, data, pmf, separable, simulate
 from cofactor.core.errors import (
     CofactorError,
     ConvergenceWarning,
@@ -41,5 +41,6 @@ __all__ = [
     "load",
     "pairwise_moments",
     "pmf",
+    "separable",
     "simulate",
 ]

@@ -1,0 +1,99 @@
+"""What every method of the separable line returns, and what it asks of its input.
+
+Model: X ~ X[:, anchors] H, columns of H on the simplex (separable NMF); equivalently X ~ X C where only the rows of C
+that belong to anchors are filled (self-dictionary).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.result import Result
+from cofactor.core.spa import spa
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Matrix: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
+
+ZERO = 1e-12  # a column whose norm is this share of the longest, or less, is zero
+
+
+@dataclass(frozen=True)
+class AnchorFit:
+    """Anchors, and how they were found.
+
+    Attributes
+    ----------
+    anchors : (K,) ints
+        Indices of columns of X, by falling score.
+    scores : (N,) array
+        Largest entry of every row of the coefficients; for greedy methods the squared length of the residual at which
+        a column was chosen, zero for the others.
+    coefficients : (N, N) scipy.sparse csc_array, or None
+        C in X ~ X C, columns nonnegative; only what is not zero is stored. None where a method has none.
+    result : Result
+    """
+
+    anchors: Ints
+    scores: Floats
+    coefficients: sparse.csc_array | None
+    result: Result
+
+
+def dense_points(X: Matrix) -> Floats:
+    """Return X as a dense matrix of finite numbers; raise a `CofactorError` that names what is wrong."""
+    points = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)  # type: ignore[union-attr]
+    if points.ndim != 2 or not points.size:
+        raise CofactorError(f"X must be a non-empty matrix with one point per column, got shape {points.shape}")
+    bad = np.flatnonzero(~np.isfinite(points).all(axis=0))
+    if bad.size:
+        raise CofactorError(f"X holds NaN or infinity in {bad.size} columns ({listing(bad)}): drop or fill them first")
+    return points
+
+
+def require_anchors(n_anchors: int, n_points: int) -> None:
+    """Refuse more anchors than there are points, and fewer than one."""
+    if not 1 <= n_anchors <= n_points:
+        raise CofactorError(f"n_anchors={n_anchors}: X has {n_points} columns, so ask for 1 to that many")
+
+
+def columns_kept(X: Floats) -> Ints:
+    """Return the columns that are not zero, warning of those that are; refuse X without any."""
+    lengths = np.linalg.norm(X / (np.abs(X).max() or 1.0), axis=0)
+    kept = np.flatnonzero(lengths > ZERO * lengths.max())
+    if not kept.size:
+        raise CofactorError("X is zero everywhere: there is nothing to choose anchors from")
+    if kept.size < X.shape[1]:
+        dropped = np.setdiff1d(np.arange(X.shape[1]), kept)
+        warnings.warn(
+            f"{dropped.size} columns of X are zero ({listing(dropped)}): left out, their coefficients stay empty",
+            DataWarning,
+            stacklevel=3,
+        )
+    return kept
+
+
+def spa_fit(X: Matrix, n_anchors: int, random_state: int | np.random.Generator | None = None) -> AnchorFit:
+    """Find anchors by successive projection, as an `AnchorFit`; see `spa`.
+
+    Starts over where X has no further direction, so that more anchors than rows can be asked for; such columns score
+    zero. Nothing is random: `random_state` is there so that all methods are called alike.
+
+    >>> spa_fit([[1.0, 0.0, 0.5], [0.0, 2.0, 1.0]], 2).scores
+    array([1., 4., 0.])
+    """
+    points = dense_points(X)
+    columns_kept(points)
+    anchors = spa(X, n_anchors, restart=True)
+    lengths = np.diagonal(np.linalg.qr(points[:, anchors], mode="r")) ** 2
+    scores = np.zeros(points.shape[1])
+    scores[anchors[: lengths.size]] = lengths
+    result = Result(np.array([]), len(anchors), True, f"{len(anchors)} anchors found")
+    return AnchorFit(anchors, scores, None, result)
