@@ -5,6 +5,7 @@
 CrowdLabels(4212 labels, 108 tasks, 39 workers, 2 classes)
 """
 
+from cofactor.data.graphs import GraphDataset, load_mag
 from cofactor.data.loading import (
     CrowdDataset,
     Items,
@@ -12,28 +13,36 @@ from cofactor.data.loading import (
     datasets,
     load,
     load_crowd,
+    load_graph,
     load_ratings,
     load_table,
+    load_topics,
 )
 from cofactor.data.movielens import load_movielens, movie_lists
 from cofactor.data.ratings import SCALES, RatingsDataset
 from cofactor.data.registry import DATASETS_DIR
 from cofactor.data.storage import fetch, verify
+from cofactor.data.topics import TopicsDataset
 
 __all__ = [
     "DATASETS_DIR",
     "SCALES",
     "CrowdDataset",
+    "GraphDataset",
     "Items",
     "RatingsDataset",
     "TableDataset",
+    "TopicsDataset",
     "datasets",
     "fetch",
     "load",
     "load_crowd",
+    "load_graph",
+    "load_mag",
     "load_movielens",
     "load_ratings",
     "load_table",
+    "load_topics",
     "movie_lists",
     "verify",
 ]

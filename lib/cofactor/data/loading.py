@@ -1,4 +1,4 @@
-"""What there is, and from the name of a data set to labels and truth, to a table, or to ratings."""
+"""What there is, and from the name of a data set to what it holds."""
 
 from __future__ import annotations
 
@@ -13,15 +13,27 @@ from numpy.typing import NDArray
 from cofactor.core.errors import CofactorError
 from cofactor.core.tables import MISSING, CategoricalTable, Ints
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.data.graphs import GraphDataset, read_graph
 from cofactor.data.movielens import read_movies, read_ratings
 from cofactor.data.ratings import RatingsDataset
 from cofactor.data.readers import Features, read_features, read_labels, read_truth
 from cofactor.data.registry import NUMBER, Entry, Kind, Role, entries, find
 from cofactor.data.storage import locate, offline
 from cofactor.data.tabular import read_table
+from cofactor.data.topics import TopicsDataset, read_documents, topic_trials
 from cofactor.simulate import CLASSIFIERS
 
-A: dict[Kind, str] = {"crowd": "a crowd", "table": "a table", "ratings": "a list of ratings"}
+A: dict[Kind, str] = {
+    "crowd": "a crowd",
+    "table": "a table",
+    "ratings": "a list of ratings",
+    "topics": "a set of documents",
+    "graph": "a graph",
+}
+
+
+COUNTS = ["tasks", "workers", "classes", "labels", "rows", "columns", "users", "items", "ratings"]
+COUNTS += ["documents", "words", "nodes", "edges", "communities"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,14 +151,18 @@ def datasets() -> pd.DataFrame:
             "users": entry.n_users,
             "items": entry.n_items,
             "ratings": entry.n_ratings,
+            "documents": entry.n_documents,
+            "words": entry.n_words,
+            "nodes": entry.n_nodes,
+            "edges": entry.n_edges,
+            "communities": entry.n_communities,
             "size": sum(entry.copies(role)[0].bytes for role in entry.roles),
             "licence": entry.licence,
             "offline": offline(entry),
         }
         for entry in entries().values()
     ]
-    counts = ["tasks", "workers", "classes", "labels", "rows", "columns", "users", "items", "ratings"]
-    return pd.DataFrame(rows).astype(dict.fromkeys(counts, "Int64"))
+    return pd.DataFrame(rows).astype(dict.fromkeys(COUNTS, "Int64"))
 
 
 def load(name: str) -> Any:
@@ -159,8 +175,9 @@ def load(name: str) -> Any:
 
     Returns
     -------
-    CrowdDataset, TableDataset or RatingsDataset
-        By the kind that `datasets()` tells. Where that must be sure, call `load_crowd`, `load_table` or `load_ratings`.
+    CrowdDataset, TableDataset, RatingsDataset, TopicsDataset or GraphDataset
+        By the kind that `datasets()` tells. Where that must be sure, call `load_crowd`, `load_table`, `load_ratings`,
+        `load_topics` or `load_graph`.
 
     Raises
     ------
@@ -180,7 +197,13 @@ def load(name: str) -> Any:
     (39, [1, 1, 1, 1, 1])
     """
     entry = find(name)
-    load_kind: dict[Kind, Callable[[Entry], Any]] = {"crowd": _crowd, "table": _table, "ratings": _ratings}
+    load_kind: dict[Kind, Callable[[Entry], Any]] = {
+        "crowd": _crowd,
+        "table": _table,
+        "ratings": _ratings,
+        "topics": _topics,
+        "graph": _graph,
+    }
     return load_kind[entry.kind](entry)
 
 
@@ -197,6 +220,16 @@ def load_table(name: str) -> TableDataset:
 def load_ratings(name: str) -> RatingsDataset:
     """Load a data set as `load` does; one without ratings is a CofactorError that says what it is."""
     return _ratings(_of_kind(name, "ratings"))
+
+
+def load_topics(name: str) -> TopicsDataset:
+    """Load a data set as `load` does; one without documents is a CofactorError that says what it is."""
+    return _topics(_of_kind(name, "topics"))
+
+
+def load_graph(name: str) -> GraphDataset:
+    """Load a data set as `load` does; one that is no graph is a CofactorError that says what it is."""
+    return _graph(_of_kind(name, "graph"))
 
 
 def _of_kind(name: str, kind: Kind) -> Entry:
@@ -268,3 +301,15 @@ def _ratings(entry: Entry) -> RatingsDataset:
     titles, genres = read_movies(files["movies"])
     ratings = read_ratings(files["ratings"])
     return RatingsDataset(entry.name, entry.title, *ratings, titles, genres, entry.citation, entry.licence)
+
+
+def _topics(entry: Entry) -> TopicsDataset:
+    shape = (cast(int, entry.n_documents), cast(int, entry.n_words))
+    counts, truth = read_documents(locate(entry, "documents").path, shape, entry.n_classes)
+    trials = topic_trials(entry.name)
+    return TopicsDataset(entry.name, entry.title, counts, truth, trials, entry.citation, entry.licence)
+
+
+def _graph(entry: Entry) -> GraphDataset:
+    adjacency, memberships = read_graph(locate(entry, "edges").path, locate(entry, "memberships").path)
+    return GraphDataset(entry.name, entry.title, adjacency, memberships, entry.citation, entry.licence)

@@ -15,9 +15,9 @@ import pooch
 
 from cofactor.core.errors import CofactorError
 
-Kind = Literal["crowd", "table", "ratings"]
+Kind = Literal["crowd", "table", "ratings", "topics", "graph"]
 CrowdRole = Literal["labels", "truth", "features", "valid_features", "valid_truth", "test_features", "test_truth"]
-Role = CrowdRole | Literal["table", "ratings", "movies", "readme"]
+Role = CrowdRole | Literal["table", "ratings", "movies", "readme", "documents", "edges", "memberships"]
 
 NUMBER = "number"  # in place of the values of a column that holds numbers
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -55,7 +55,7 @@ class Entry:
     citation: str
     source: str
     files: tuple[File, ...]
-    n_classes: int = 0  # of crowds and tables
+    n_classes: int = 0  # of crowds, tables and topics
     classes: list[str] = field(default_factory=list)
     n_tasks: int | None = None  # of crowds
     n_workers: int | None = None
@@ -67,6 +67,11 @@ class Entry:
     n_users: int | None = None  # of ratings
     n_items: int | None = None
     n_ratings: int | None = None
+    n_documents: int | None = None  # of topics
+    n_words: int | None = None
+    n_nodes: int | None = None  # of graphs
+    n_edges: int | None = None
+    n_communities: int | None = None
     recipe: dict[str, Any] = field(default_factory=dict)
 
     @property
