@@ -8,12 +8,13 @@ from cofactor.data import load_table
 from cofactor.experiments import EXPERIMENTS
 from cofactor.experiments.experiment import Measurement, Task
 from cofactor.experiments.pmf import ratings, real
+from cofactor.experiments.published import published
 from cofactor.experiments.runner import Outcome
 from cofactor.experiments.summary import summarise
 from cofactor.pmf import METHODS
 
 CLASSIFICATION = [f"pmf-table{number}" for number in range(8, 12)]
-ROUNDS_END = pytest.mark.filterwarnings("ignore:(EM|coupled NMF). iteration limit")  # rounds of the released scripts
+ROUNDS_END = pytest.mark.filterwarnings("ignore:(EM|coupled).*iteration limit")  # rounds of the released scripts
 SETTINGS = [*real.RANKS, real.FIVE]
 
 
@@ -148,12 +149,21 @@ def test_hidden_ratings_are_of_users_of_whom_something_is_known():
 
 
 @ROUNDS_END
-def test_the_released_choice_takes_the_worst_rank():
+@pytest.mark.parametrize("make", [ratings.EM_OF_RELEASED, ratings.CTD_OF_RELEASED])
+def test_the_released_choice_takes_the_worst_rank(make):
     case = ratings.hide(made_up_ratings(), np.random.default_rng(0))
-    found = list(ratings.fitted([ratings.EM_OF_RELEASED], (2, 5), True, case))
+    found = list(ratings.fitted([make], (2, 5), True, case))
     errors = [one.errors(*case.valid.arrays)[0] for one in found]
-    worst = ratings.worst_rank(ratings.EM_OF_RELEASED, (2, 5), case)
+    worst = ratings.worst_rank(make, (2, 5), case)
     assert worst.errors(*case.valid.arrays)[0] == pytest.approx(max(errors)) and errors[0] != errors[1]
+
+
+@pytest.mark.parametrize("number", range(8, 15))
+def test_methods_of_the_published_tables_are_run(number):
+    experiment = EXPERIMENTS[f"pmf-table{number}"]
+    setting = next(iter(experiment.settings))
+    run = ratings.AT_ONCE | ratings.LATER if setting in ratings.LISTS else real.AT_ONCE[setting] | real.LATER[setting]
+    assert set(published(experiment.published)["method"]) <= set(run)
 
 
 @pytest.mark.needs_mirror
