@@ -13,6 +13,7 @@ from cofactor.crowd.baselines.minimax import MinimaxEntropy
 from cofactor.crowd.baselines.multispa import MultiSPA
 from cofactor.crowd.baselines.spectral import SpectralDS
 from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
+from cofactor.crowd.bootstrap import CrowdBootstrap, bootstrap
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import diagnose
 from cofactor.crowd.imputation import designated_imputation, robust_imputation
@@ -62,6 +63,7 @@ __all__ = [
     "PGTAC",
     "Aggregator",
     "Cooccurrences",
+    "CrowdBootstrap",
     "CrowdLabels",
     "CrowdLayer",
     "DawidSkene",
@@ -77,6 +79,7 @@ __all__ = [
     "SpectralDS",
     "SymNMF",
     "TensorADMM",
+    "bootstrap",
     "designated_imputation",
     "diagnose",
     "error_rate",

@@ -6,6 +6,7 @@ from functools import partial
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.baselines.ctd import CTD
 from cofactor.pmf.baselines.mle_ad import MLEAD
+from cofactor.pmf.bootstrap import PMFBootstrap, bootstrap
 from cofactor.pmf.classifier import JointPMFClassifier
 from cofactor.pmf.cnmf_spa import cnmf_spa
 from cofactor.pmf.diagnose import diagnose
@@ -40,8 +41,10 @@ __all__ = [
     "JointPMFClassifier",
     "JointPMFEstimator",
     "JointPMFRecommender",
+    "PMFBootstrap",
     "RandomEM",
     "UserAverage",
+    "bootstrap",
     "cnmf_spa",
     "diagnose",
     "mre",

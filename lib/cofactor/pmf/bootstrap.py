@@ -1,0 +1,125 @@
+"""How sure an estimate of a joint PMF is: intervals for prior, conditionals, and any entry of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from cofactor.core.bootstrap import (
+    LEVEL,
+    ModelBootstrap,
+    Rows,
+    Seed,
+    observations,
+    refit_by_em,
+    resample,
+    seen_rows,
+    warn_of_unfinished,
+)
+from cofactor.core.errors import CofactorError
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.tables import CategoricalTable
+from cofactor.pmf.base import JointPMFEstimator
+from cofactor.pmf.estimators import RandomEM
+
+
+@dataclass(frozen=True, repr=False)
+class PMFBootstrap(ModelBootstrap):
+    """A joint PMF with its refits; see `bootstrap`. Attributes: those of `ModelBootstrap`."""
+
+    def intervals(self, level: float = LEVEL) -> pd.DataFrame:
+        """Return prior and conditionals as one table: quantity, variable, value, hidden class, estimate, low, high."""
+        model, F = self.model, self.model.n_classes
+        prior = pd.DataFrame({"quantity": "prior", "class": range(F), "estimate": model.prior})
+        prior["low"], prior["high"] = self.prior_interval(level)
+        variable = np.repeat(np.arange(model.n_variables), model.sizes)
+        value = np.concatenate([np.arange(size) for size in model.sizes])
+        ids = {"quantity": "conditional", "variable": np.repeat(variable, F), "value": np.repeat(value, F)}
+        cells = pd.DataFrame({**ids, "class": np.tile(np.arange(F), len(value)), "estimate": model.stacked.ravel()})
+        cells["low"], cells["high"] = (end.ravel() for end in self.cell_intervals(level))
+        long = pd.concat([prior, cells], ignore_index=True)
+        long[["variable", "value"]] = long[["variable", "value"]].astype("Int64")  # the prior has neither
+        return long[["quantity", "variable", "value", "class", "estimate", "low", "high"]]
+
+    def entries(self, table: CategoricalTable, level: float = LEVEL) -> pd.DataFrame:
+        """Return entries of the joint PMF, one per row of a table: estimate, low, high.
+
+        A missing code is summed over, so that rows with few codes ask for entries of marginals.
+        """
+
+        def probability(model: LatentClassModel) -> np.ndarray:
+            return np.exp(model.explain(table)[1])
+
+        estimate, low, high = self.interval(probability, level)
+        return pd.DataFrame({"estimate": estimate, "low": low, "high": high})
+
+
+def bootstrap(
+    estimator: JointPMFEstimator,
+    table: CategoricalTable,
+    n_draws: int = 200,
+    random_state: Seed = None,
+    n_jobs: int = 1,
+    verbose: bool = False,
+) -> PMFBootstrap:
+    """Fit an estimator again to rows drawn with replacement: how far its model would move on another sample.
+
+    Parameters
+    ----------
+    estimator : JointPMFEstimator
+        Fitted on `table`, or not fitted yet.
+    table : CategoricalTable
+    n_draws, random_state, n_jobs, verbose
+        See `resample`; the result is the same at any number of jobs.
+
+    Returns
+    -------
+    PMFBootstrap
+        `intervals` of the parameters, `entries` of the joint PMF or its marginals, `interval` of anything else.
+
+    Raises
+    ------
+    CofactorError
+        As `fit` and `resample`, or the fitted model has other variables.
+
+    Cost
+    ----
+    That of `n_draws` fits. Estimators that end in EM are fitted again by EM from their model, which takes fewer
+    rounds and stays in its basin; the others start anew.
+
+    Source: see `cofactor.core.bootstrap`.
+
+    Examples
+    --------
+    >>> from cofactor import pmf, simulate
+    >>> table = simulate.joint_table(simulate.joint_model(4, 3, 2, random_state=0), 1000, random_state=0)
+    >>> found = pmf.bootstrap(pmf.CNMFOPT(rank=2, em=True), table, n_draws=50, random_state=0)
+    >>> found.entries(CategoricalTable([[0, 0, 0, 0], [0, -1, -1, -1]], table.sizes)).round(3)
+       estimate    low   high
+    0     0.004  0.004  0.005
+    1     0.322  0.304  0.350
+    """
+    fitted = estimator if hasattr(estimator, "model_") else clone(estimator).fit(table)
+    model, rows = fitted.model_, seen_rows(table)
+    if not np.array_equal(model.sizes, table.sizes):
+        raise CofactorError(f"fitted on {model.n_variables} variables, {table!r} has others: fit on this table")
+    seen = table.take_rows(rows)
+    settings = (len(rows), n_draws, random_state, n_jobs, verbose)
+    if (estimator.em or isinstance(estimator, RandomEM)) and model.n_classes > 1:
+        refit = partial(refit_by_em, table=seen, model=model, pseudo_count=estimator.pseudo_count)
+        found = resample(refit, *settings)
+        warn_of_unfinished([converged for _, converged in found])
+        draws = [draw for draw, _ in found]
+    else:
+        draws = resample(partial(_refit, estimator=clone(estimator), table=seen, model=model), *settings)
+    return PMFBootstrap(model, tuple(draws), observations(seen, model), len(rows))
+
+
+def _refit(
+    rows: Rows, estimator: JointPMFEstimator, table: CategoricalTable, model: LatentClassModel
+) -> LatentClassModel:
+    return clone(estimator).fit(table.take_rows(rows)).model_.align_to(model)

@@ -1,0 +1,130 @@
+"""Intervals of a crowd's model: they hold the truth as often as they say, whatever the names and jobs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cofactor import CofactorError, CrowdLabels, crowd, simulate
+from cofactor.crowd import METHODS, worker_accuracy
+from cofactor.crowd.bootstrap import ends_in_em
+from tests.oracles.generators import permutations_of, relabel
+
+TRUTH = simulate.dawid_skene_model(6, 3, skill=0.7, random_state=0)
+CROWD = simulate.crowd(TRUTH, 300, 0.5, random_state=0)
+
+
+def uneven_crowd(seed):
+    """20 workers, some with five labels, some with four hundred."""
+    rng = np.random.default_rng(seed)
+    truth = simulate.dawid_skene_model(20, 3, skill=0.6, random_state=rng)
+    rates = np.minimum(6 * rng.dirichlet(np.full(20, 2.0)), 1)
+    return truth, simulate.crowd(truth, 500, rates, random_state=rng).labels
+
+
+def test_intervals_of_ninety_per_cent_hold_nine_truths_in_ten():
+    inside, rare, few = [], [], []
+    for seed in range(12):
+        truth, labels = uneven_crowd(seed)
+        found = crowd.bootstrap(crowd.DawidSkene(), labels, n_draws=60, random_state=seed)
+        p = truth.align_to(found.model).stacked.ravel()
+        table = found.confusion(0.9)
+        held = ((table["low"] <= p) & (p <= table["high"])).to_numpy()
+        inside.append(held)
+        rare.append(held[p < 0.05])
+        few.append(held[found.counts.ravel() < 15])
+    for shares in (inside, rare, few):
+        assert 0.85 <= np.concatenate(shares).mean() <= 0.95
+
+
+def test_accuracy_and_prior_hold_the_truth():
+    accurate, prior = [], []
+    for seed in range(12):
+        truth, labels = uneven_crowd(seed)
+        found = crowd.bootstrap(crowd.DawidSkene(), labels, n_draws=60, random_state=seed)
+        truth = truth.align_to(found.model)
+        for table, p, held in (
+            (found.accuracy(0.9), worker_accuracy(truth), accurate),
+            (found.prior(0.9), truth.prior, prior),
+        ):
+            held.append(((table["low"] <= p) & (p <= table["high"])).to_numpy())
+    assert 0.85 <= np.concatenate(accurate).mean() <= 0.95
+    assert 0.75 <= np.concatenate(prior).mean() <= 1  # 36 of them: two standard errors are 0.1
+
+
+@pytest.mark.parametrize("name", ["MV-EM", "RobSymNMF"])
+def test_hidden_classes_are_named_as_in_the_fit(name):
+    method = METHODS[name]().fit(CROWD.labels)
+    method.model_ = method.model_.reorder([2, 0, 1])
+    found = crowd.bootstrap(method, CROWD.labels, n_draws=5, random_state=0)
+    for draw in found.draws:
+        assert np.array_equal(draw.align_to(found.model).stacked, draw.stacked)
+
+
+def test_renaming_workers_and_classes_renames_the_table():
+    tasks, workers, classes = permutations_of(CROWD.labels, 1)
+    tasks = np.arange(CROWD.labels.n_tasks)  # the same tasks are drawn
+    renamed = relabel(CROWD.labels, tasks, workers, classes)
+    one, other = (crowd.bootstrap(crowd.DawidSkene(), x, n_draws=20, random_state=0) for x in (CROWD.labels, renamed))
+    left = one.accuracy().set_index("worker")
+    right = other.accuracy().set_index("worker")
+    assert np.allclose(left.loc[np.arange(6)], right.loc[workers[np.arange(6)]], atol=2e-3)
+
+
+def test_is_the_same_at_any_number_of_jobs():
+    one, two = (
+        crowd.bootstrap(crowd.DawidSkene(), CROWD.labels, n_draws=6, random_state=1, n_jobs=jobs) for jobs in (1, 2)
+    )
+    pd.testing.assert_frame_equal(one.intervals(), two.intervals())
+
+
+def test_a_method_that_is_fitted_is_not_fitted_again():
+    method = crowd.DawidSkene().fit(CROWD.labels)
+    model = method.model_
+    assert crowd.bootstrap(method, CROWD.labels, n_draws=2, random_state=0).model is model
+    fresh = crowd.DawidSkene()
+    crowd.bootstrap(fresh, CROWD.labels, n_draws=2, random_state=0)
+    assert not hasattr(fresh, "model_")
+
+
+def test_a_worker_of_few_labels_gets_a_wide_interval():
+    task, worker, label = CROWD.labels.table.rows, CROWD.labels.table.variables, CROWD.labels.table.values
+    labels = CrowdLabels.from_arrays(np.append(task, 0), np.append(worker, 6), np.append(label, 0), unlabelled="keep")
+    table = crowd.bootstrap(crowd.DawidSkene(), labels, n_draws=30, random_state=0).accuracy()
+    width = (table["high"] - table["low"]).to_numpy()
+    assert width[6] > 0.6 and width[:6].max() < 0.3
+    assert table["labels"].tolist()[6] == 1
+
+
+def test_tasks_without_labels_change_nothing():
+    labels = CROWD.labels
+    arrays = labels.table.rows, labels.table.variables, labels.table.values
+    padded = CrowdLabels.from_arrays(*arrays, n_tasks=labels.n_tasks + 50, unlabelled="keep")
+    first, second = (crowd.bootstrap(crowd.DawidSkene(), x, n_draws=8, random_state=0) for x in (labels, padded))
+    assert second.n_rows == first.n_rows == np.count_nonzero(labels.table.entries_per_row)
+    pd.testing.assert_frame_equal(first.intervals(), second.intervals())
+
+
+def test_the_long_table_holds_the_three_others():
+    found = crowd.bootstrap(crowd.DawidSkene(), CROWD.labels, n_draws=8, random_state=0)
+    long = found.intervals(0.8)
+    assert long["quantity"].value_counts().to_dict() == {"confusion": 54, "accuracy": 6, "prior": 3}
+    for quantity, table in (("prior", found.prior(0.8)), ("accuracy", found.accuracy(0.8))):
+        mine = long[long["quantity"] == quantity]
+        assert np.array_equal(mine[["estimate", "low", "high"]], table[["estimate", "low", "high"]])
+    cell = long.query("quantity == 'confusion' and worker == 2 and said == 1 and true == 0")
+    assert cell["estimate"].item() == found.model.conditionals[2][1, 0]
+    assert (long["low"] <= long["estimate"]).all() and (long["estimate"] <= long["high"]).all()
+
+
+def test_another_crowd_is_refused():
+    method = crowd.DawidSkene().fit(CROWD.labels)
+    with pytest.raises(CofactorError, match="fitted on 6 workers"):
+        crowd.bootstrap(method, CROWD.labels.take_workers([0, 1, 2]))
+
+
+def test_only_methods_that_end_in_em_go_on_from_their_model():
+    assert {name for name in ("MV-EM", "RobSymNMF-EM", "MultiStart-EM") if ends_in_em(METHODS[name]())} == {
+        "MV-EM", "RobSymNMF-EM", "MultiStart-EM"
+    }  # fmt: skip
+    assert not ends_in_em(METHODS["RobSymNMF"]()) and not ends_in_em(METHODS["MajorityVote"]())
+    assert not ends_in_em(METHODS["MV-EM"](paper_protocol=True))
