@@ -14,20 +14,24 @@ from cofactor.simulate.machines import (
     machine_annotators,
     part_mask,
 )
+from cofactor.simulate.mixtures import Mixture, dirichlet_mixtures, midpoint_mixtures
 
 __all__ = [
     "CLASSIFIERS",
     "Answers",
     "Crowd",
     "Generator",
+    "Mixture",
     "classifier_answers",
     "crowd",
     "dawid_skene_model",
+    "dirichlet_mixtures",
     "joint_model",
     "joint_table",
     "label_rates",
     "large_crowd",
     "machine_annotators",
+    "midpoint_mixtures",
     "part_mask",
     "symnmf_problem",
 ]

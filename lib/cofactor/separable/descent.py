@@ -1,0 +1,106 @@
+"""The steps of Frank-Wolfe on the self-dictionary: from start to stop. `frank_wolfe` says what they solve."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import DTypeLike
+from scipy import sparse
+from threadpoolctl import ThreadpoolController
+
+from cofactor.core.errors import ConvergenceWarning
+from cofactor.core.result import Result
+from cofactor.separable.base import Floats, Ints
+from cofactor.separable.scoring import Coefficients, Scorer, row_penalty, take_step
+
+CAPACITY = 16  # entries per column that lists start with
+SMALL = 2e7  # flops per step below which more threads only cost
+
+
+@dataclass(frozen=True)
+class FrankWolfeResult(Result):
+    """A `Result` with what Frank-Wolfe knows besides.
+
+    Attributes
+    ----------
+    gap : (n_iter,) array
+        Duality gap of the point from which each step started, in units of the objective: no feasible point is lower
+        by more. NaN for the first step from C = 0, which is no feasible point.
+    nnz : (n_iter,) ints
+        Entries stored after each step.
+    """
+
+    gap: Floats
+    nnz: Ints
+
+
+@dataclass(frozen=True)
+class Budget:
+    """When to stop, and what to work with: steps, largest gap (-inf: none), type of rough scores, threads."""
+
+    n_iter: int
+    most_gap: float
+    dtype: DTypeLike
+    n_jobs: int | None
+
+
+def descend(
+    X: Floats, start: sparse.csc_array | None, t: float, lam: float, mu: float, budget: Budget
+) -> tuple[Coefficients, FrankWolfeResult]:
+    """Make the steps t, t + 1, ... on 1/2 ||X - X C||_F^2 + lam Phi_mu(C) from C = `start` (None: zero)."""
+    points = np.ascontiguousarray(X.T)
+    C, residuals = _state(X, points, start)
+    objective, gap, nnz, converged = [], [], [], False
+    blas = ThreadpoolController()
+    with blas.limit(limits=1, user_api="blas"):
+        scorer = Scorer(points, budget.dtype, _threads(budget.n_jobs, blas, X.shape), stay=start is not None)
+        penalty = row_penalty(C, lam, mu)
+        for step in range(budget.n_iter):
+            picks, gaps = scorer.pick(residuals, C, penalty)
+            alpha = 2 / (t + step + 2)
+            C.make_room()
+            C.scale = C.scale * (1 - alpha) if alpha < 1 else 1.0
+            fit = take_step(points, residuals, C.rows, C.weights, C.count, picks, alpha, C.scale)
+            penalty = row_penalty(C, lam, mu)
+            objective.append(fit / 2 + lam * penalty.value)
+            gap.append(float(gaps.sum()) if step or start is not None else np.nan)
+            nnz.append(int(C.count.sum()))
+            converged = step > 0 and gap[-1] <= budget.most_gap
+            if converged:
+                break
+    return C, _outcome(np.array(objective), np.array(gap), np.array(nnz), converged, budget)
+
+
+def _state(X: Floats, points: Floats, start: sparse.csc_array | None) -> tuple[Coefficients, Floats]:
+    """Return C as lists, and the residuals X C - X as rows."""
+    if start is None:
+        return Coefficients.empty(len(points), CAPACITY), -points
+    count = np.diff(start.indptr)
+    C = Coefficients.empty(len(points), int(count.max()) + CAPACITY)
+    place = np.arange(start.nnz) - np.repeat(start.indptr[:-1], count)
+    column = np.repeat(np.arange(len(points)), count)
+    C.rows[column, place], C.weights[column, place] = start.indices, start.data
+    C.count[:] = count
+    return C, np.ascontiguousarray(start.T @ points - points)
+
+
+def _threads(n_jobs: int | None, blas: ThreadpoolController, shape: tuple[int, int]) -> int:
+    if 2 * shape[0] * shape[1] ** 2 < SMALL:
+        return 1
+    return n_jobs or max([pool["num_threads"] for pool in blas.info() if pool["user_api"] == "blas"], default=1)
+
+
+def _outcome(objective: Floats, gap: Floats, nnz: Ints, converged: bool, budget: Budget) -> FrankWolfeResult:
+    n_iter = len(objective)
+    if not n_iter:
+        converged, reason = True, "the start fits exactly: no step was due"
+    elif converged:
+        reason = f"gap within the tolerance after {n_iter} steps"
+    elif budget.most_gap == -np.inf:
+        converged, reason = True, f"made the {n_iter} steps asked for; no tolerance was given"
+    else:
+        reason = f"limit of {n_iter} steps reached before the gap fell to the tolerance"
+        warnings.warn(f"MERIT: {reason}", ConvergenceWarning, stacklevel=4)
+    return FrankWolfeResult(objective, n_iter, converged, reason, gap, nnz)
