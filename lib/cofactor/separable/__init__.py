@@ -7,6 +7,7 @@ from cofactor.core.spa import spa
 from cofactor.separable.base import AnchorFit, spa_fit
 from cofactor.separable.descent import FrankWolfeResult
 from cofactor.separable.frank_wolfe import MeritFit, merit
+from cofactor.separable.recovery import mrsa, rae
 from cofactor.separable.selection import suggest_n_anchors
 
 METHODS: dict[str, Callable[..., AnchorFit]] = {
@@ -21,6 +22,8 @@ __all__ = [
     "FrankWolfeResult",
     "MeritFit",
     "merit",
+    "mrsa",
+    "rae",
     "spa",
     "suggest_n_anchors",
 ]
