@@ -71,9 +71,7 @@ def test_what_there_is_not_is_named():
 
 
 def test_a_set_of_another_kind_is_refused():
-    with pytest.raises(
-        CofactorError, match="'votes' is a table, a set of documents is needed: there are tdt2"
-    ):
+    with pytest.raises(CofactorError, match="'votes' is a table, a set of documents is needed: there are tdt2"):
         cf.data.load_topics("votes")
 
 

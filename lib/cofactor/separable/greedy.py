@@ -1,0 +1,191 @@
+"""Greedy anchor finders beside SPA: XRAY and FastAnchor, one anchor at a time.
+
+    symbol   meaning                                             shape
+    X        data, one point per column                          (M, N)
+    S        anchors so far                                      k indices
+    H        nonnegative weights, X ~ X_S H                      (k, N)
+    R        residual X - X_S H                                  (M, N)
+
+Sources: Kumar, Sindhwani and Kambadur, "Fast conical hull algorithms for near-separable non-negative matrix
+factorization", ICML 2013 (XRAY); Arora et al., "A practical algorithm for topic modeling with provable guarantees",
+ICML 2013, Algorithm 4 (FastAnchor). Both are baselines of Nguyen, Fu and Wu on MERIT.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.random_projection import SparseRandomProjection
+
+from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.least_squares import nonnegative_least_squares
+from cofactor.core.result import Result
+from cofactor.core.spa import spa
+from cofactor.separable.base import AnchorFit, Floats, Ints, Matrix, dense_points, require_anchors
+
+SHIFT = 1e-6  # share of the mean of p'x added to it, so that no column is divided by zero
+LEFT = 1e-12  # squared residuals below this share of the largest squared length are rounding
+DIMENSION = 1000  # of the random projection, as in Arora et al.
+DENSITY = 1 / 3  # of its entries that are not zero: -1, 0, 1 with probabilities 1/6, 2/3, 1/6
+
+
+def xray(
+    X: Matrix, n_anchors: int, random_state: int | np.random.Generator | None = None, sums: ArrayLike | None = None
+) -> AnchorFit:
+    """Find anchors as extreme rays of the cone that the columns of X span, by XRAY with the rule "max".
+
+    Repeats n_anchors times
+
+        i = argmax_n ||r_n||^2,   j = argmax over n not in S of r_i'x_n / p'x_n,   S = S + {j},
+        H = argmin over H >= 0 of ||X - X_S H||_F^2,   R = X - X_S H
+
+    Parameters
+    ----------
+    X : (M, N) array or scipy.sparse matrix
+        One point per column, finite.
+    n_anchors : int in [1, N]
+    random_state
+        Nothing is random; there so that all methods are called alike.
+    sums : number or (N,) array, positive
+        p'x_n, by default the sums of the columns. Of points whose dimension was reduced, give the sums that the
+        columns had before: 1 for topics.
+
+    Returns
+    -------
+    AnchorFit
+        Anchors in the order found; their scores are ||r_i||^2 at their turn, which fall. Fewer than n_anchors, with
+        a `DataWarning`, where the cone of fewer holds all columns.
+
+    Raises
+    ------
+    CofactorError
+        X is no matrix of finite numbers, `n_anchors` is out of range, or sums are not positive (columns are named).
+
+    Cost
+    ----
+    O(M N K + N K^3) time, O(M N) memory.
+
+    Deviations
+    ----------
+    Weights are exact (active set); the released code makes up to 500 sweeps of coordinate descent. On topics both give
+    the same anchors. It adds 1e-6 to p'x whatever the size of X; here that is a share of the mean.
+
+    Examples
+    --------
+    >>> xray([[1.0, 0.0, 0.5, 0.2], [0.0, 2.0, 1.0, 0.1]], 2).anchors
+    array([1, 0])
+    """
+    points = dense_points(X)
+    require_anchors(n_anchors, points.shape[1])
+    totals = _positive(points.sum(axis=0) if sums is None else sums, points.shape[1])
+    anchors: list[int] = []
+    scores: list[float] = []
+    R = points
+    floor = LEFT * np.einsum("mn,mn->n", points, points).max()
+    for _ in range(n_anchors):
+        lengths = np.einsum("mn,mn->n", R, R)
+        i = int(np.argmax(lengths))
+        if lengths[i] <= floor:
+            break
+        steepness = (R[:, i] @ points) / (totals + SHIFT * totals.mean())
+        steepness[anchors] = -np.inf
+        anchors.append(int(np.argmax(steepness)))
+        scores.append(float(lengths[i]))
+        R = points - points[:, anchors] @ nonnegative_least_squares(points[:, anchors], points)
+    return _greedy_fit(anchors, scores, points.shape[1], n_anchors)
+
+
+def fast_anchor(
+    X: Matrix, n_anchors: int, random_state: int | np.random.Generator | None = None, refine: bool = True
+) -> AnchorFit:
+    """Find anchors as the points farthest from the affine hull of those found before, by FastAnchor.
+
+    The first is farthest from the origin; the next, n_anchors - 1 times, farthest from the affine hull of the others.
+    At the end every anchor in turn is replaced by the point farthest from the affine hull of all others.
+
+    Parameters
+    ----------
+    X : (M, N) array or scipy.sparse matrix
+        One point per column, finite; more than 1000 rows are projected to 1000 at random.
+    n_anchors : int in [1, N]
+    random_state : int, Generator or None
+        Of the projection.
+    refine : bool
+        Whether to make the pass at the end.
+
+    Returns
+    -------
+    AnchorFit
+        Anchors in the order found; their scores are the squared distances at which they were taken.
+
+    Raises
+    ------
+    CofactorError
+        X is no matrix of finite numbers, or `n_anchors` is out of range.
+
+    Cost
+    ----
+    O(min(M, 1000) N K) time, of the refinement K times that; O(min(M, 1000) N) memory.
+
+    Deviations
+    ----------
+    Distances are computed as by `spa`, so ties go to the longer column, then to the lower index. Arora et al. take
+    only words that stand in enough documents as candidates, with a threshold that Nguyen et al. do not state: leave
+    out rare words beforehand.
+
+    Examples
+    --------
+    >>> fast_anchor([[0.1, 1.0, 0.0, 0.5], [0.0, 0.0, 2.0, 1.0]], 3).anchors
+    array([2, 1, 0])
+    """
+    points = dense_points(X)
+    require_anchors(n_anchors, points.shape[1])
+    points = random_projection(points.shape[0], random_state) @ points
+    first = spa(points, 1)
+    shifted = points - points[:, first] if first.size else points
+    rest = spa(shifted, n_anchors - 1) if n_anchors > 1 else np.array([], dtype=np.intp)
+    anchors = np.concatenate([first, rest])
+    for k in range(len(anchors) if refine and len(anchors) > 1 else 0):
+        anchors[k] = np.argmax(_squared_distances(points, np.delete(anchors, k)))
+    scores = [_squared_distances(points, anchors[:k])[anchors[k]] for k in range(len(anchors))]
+    return _greedy_fit(anchors.tolist(), scores, points.shape[1], n_anchors)
+
+
+def random_projection(n_rows: int, random_state: int | np.random.Generator | None) -> sparse.csr_array:
+    """Return a (1000, n_rows) matrix of -s, 0, s with probabilities 1/6, 2/3, 1/6 that keeps lengths on average.
+
+    The identity where there are at most 1000 rows. Source: Achlioptas, "Database-friendly random projections", 2003.
+    """
+    if n_rows <= DIMENSION:
+        return sparse.csr_array(sparse.eye_array(n_rows))
+    seed = int(np.random.default_rng(random_state).integers(2**31))
+    projection = SparseRandomProjection(DIMENSION, density=DENSITY, random_state=seed)
+    return sparse.csr_array(projection.fit(np.empty((1, n_rows))).components_)
+
+
+def _squared_distances(X: Floats, hull: Ints) -> Floats:
+    """Squared distance of every column from the affine hull of some (of none: from the origin)."""
+    if hull.size:
+        X = X - X[:, hull[:1]]
+    Q = np.linalg.qr(X[:, hull[1:]])[0]
+    return np.maximum(np.einsum("mn,mn->n", X, X) - np.einsum("kn,kn->n", Q.T @ X, Q.T @ X), 0.0)
+
+
+def _positive(sums: ArrayLike, n_points: int) -> Floats:
+    totals = np.broadcast_to(np.asarray(sums, dtype=np.float64), n_points)
+    bad = np.flatnonzero(~(totals >= 0))
+    if bad.size or not totals.any():
+        raise CofactorError(f"sums of columns {listing(bad)} are not positive: give `sums`, or shift X")
+    return totals
+
+
+def _greedy_fit(anchors: list[int], scores: list[float], n_points: int, wanted: int) -> AnchorFit:
+    all_scores = np.zeros(n_points)
+    all_scores[anchors] = scores
+    if len(anchors) < wanted:
+        warnings.warn(f"{len(anchors)} anchors explain all columns: {wanted} asked for", DataWarning, stacklevel=3)
+    result = Result(np.array(scores), len(anchors), True, f"{len(anchors)} anchors found")
+    return AnchorFit(np.array(anchors, dtype=np.intp), all_scores, None, result)

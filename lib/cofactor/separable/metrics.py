@@ -1,0 +1,194 @@
+"""How good topics are (coherence, similarity count, clustering accuracy), and communities (rank correlation)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+from scipy.stats import rankdata
+from sklearn.cluster import KMeans
+from sklearn.metrics.cluster import contingency_matrix
+from sklearn.preprocessing import normalize
+
+from cofactor.core.errors import CofactorError, listing
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+SMOOTHING = 0.01  # documents added to those that two words share
+TO_ONE = 1e-4  # rows of memberships sum to one up to the rounding of files
+
+
+def coherence(counts: ArrayLike | sparse.sparray | sparse.spmatrix, top_words: ArrayLike) -> float:
+    """Tell how often the leading words of a topic stand in the same documents.
+
+        Coh = 1/K sum_k 2 sum_{a < b} ln((D(v_ka, v_kb) + 0.01) / D(v_ka))
+
+    D counts the documents that hold a word, or both; v_ka is the a-th word of topic k.
+
+    Parameters
+    ----------
+    counts : (D, N) array or scipy.sparse matrix
+        Documents by words.
+    top_words : (K, n) ints
+        Words of every topic, the heaviest first, as `TopicModel.top_words` gives them; usually n = 20.
+
+    Returns
+    -------
+    float
+        Zero where all words stand in all documents, the more negative the less they go together.
+
+    Raises
+    ------
+    CofactorError
+        A word stands in no document (it is named).
+
+    Source
+    ------
+    Nguyen, Fu and Wu, Sec. V-B, with the definition of Huang, Fu and Sidiropoulos, NIPS 2016. The factor 2 comes from
+    summing a matrix and its transpose in the released code; the published numbers have it.
+
+    Examples
+    --------
+    >>> round(coherence([[1, 2, 0], [3, 1, 0], [0, 0, 1]], [[0, 1]]), 6)  # 2 ln(2.01 / 2)
+    0.009975
+    """
+    words = np.asarray(top_words, dtype=np.intp)
+    present = sparse.csc_array(counts) > 0
+    return float(np.mean([_coherence_of_one(present[:, own].toarray().astype(np.float64), own) for own in words]))
+
+
+def _coherence_of_one(present: Floats, words: Ints) -> float:
+    together = present.T @ present
+    absent = words[np.diagonal(together) == 0]
+    if absent.size:
+        raise CofactorError(f"no document has the words {listing(absent.tolist())}: leave them out of the topics")
+    a, b = np.triu_indices(len(words), k=1)
+    return float(2 * np.log((together[a, b] + SMOOTHING) / together[a, a]).sum())
+
+
+def sim_count(top_words: ArrayLike) -> int:
+    """Count the words that topics share: over all pairs of topics, those that are among the leading words of both.
+
+    `top_words` is (K, n), as for `coherence`. Zero where no word leads two topics. Source: as of `coherence`.
+
+    >>> sim_count([[0, 1, 2], [2, 3, 4], [2, 1, 5]])
+    4
+    """
+    words = np.asarray(top_words, dtype=np.intp)
+    times = np.bincount(words.ravel())  # a word leads a topic once, so the pairs that share it follow from this
+    return int(np.sum(times * (times - 1) // 2))
+
+
+def clustering_accuracy(truth: ArrayLike, clusters: ArrayLike) -> float:
+    """Return the share of items in the right cluster, under the naming of clusters that is best.
+
+    Parameters
+    ----------
+    truth, clusters : (D,) class codes, cluster codes
+
+    Raises
+    ------
+    CofactorError
+        The two are not of the same length, or empty.
+
+    Source
+    ------
+    Cai, He and Han, IEEE TKDE 2005, Sec. 5.2 (Hungarian algorithm).
+
+    Examples
+    --------
+    >>> clustering_accuracy([0, 0, 1, 1], [5, 5, 5, 2])
+    0.75
+    """
+    known, found = np.asarray(truth), np.asarray(clusters)
+    if known.shape != found.shape or known.ndim != 1 or not known.size:
+        raise CofactorError(f"truth {known.shape} and clusters {found.shape} must be two lists of the same length")
+    both = contingency_matrix(known, found)
+    return float(both[linear_sum_assignment(both, maximize=True)].sum() / len(known))
+
+
+def document_accuracy(
+    truth: ArrayLike, weights: ArrayLike, n_runs: int = 10, random_state: int | np.random.Generator | None = None
+) -> float:
+    """Return the mean `clustering_accuracy` of k-means on document weights (ClustAcc of the paper).
+
+    Rows of `weights`, (D, K), are scaled to length one and clustered into K; the best of 10 starts counts, and the mean
+    is over `n_runs` such runs.
+
+    Cost
+    ----
+    O(n_runs * 10 * D K^2) per step of k-means.
+
+    Source
+    ------
+    Nguyen, Fu and Wu, Sec. V-B, as the released code does it. It weights TF-IDF documents, but the published numbers
+    follow from raw counts, which `topic_model` weights.
+    """
+    points = normalize(np.asarray(weights, dtype=np.float64))
+    rng = np.random.default_rng(random_state)
+    runs = [
+        KMeans(points.shape[1], n_init=10, random_state=int(rng.integers(2**31))).fit_predict(points)
+        for _ in range(n_runs)
+    ]
+    return float(np.mean([clustering_accuracy(truth, clusters) for clusters in runs]))
+
+
+def spearman_rank_correlation(truth: ArrayLike, estimate: ArrayLike) -> float:
+    """Return the mean rank correlation of true and estimated memberships, communities matched (SRC).
+
+        SRC = max over permutations of 1/K sum_k corr(ranks of truth_k, ranks of estimate_k)
+
+    Parameters
+    ----------
+    truth, estimate : (N, K) arrays
+        Rows nonnegative, summing to one; rows of zeros are allowed in `estimate` (nodes of which nothing is known).
+        Ties share their mean rank; a column without differences correlates with nothing.
+
+    Returns
+    -------
+    float in [-1, 1]
+
+    Raises
+    ------
+    CofactorError
+        The shapes differ, or rows are no memberships (they are named).
+
+    Cost
+    ----
+    O(N K (log N + K)) time.
+
+    Source
+    ------
+    Mao, Sarkar and Chakrabarti, ICML 2017; Table IV of Nguyen, Fu and Wu, over all nodes.
+
+    Examples
+    --------
+    >>> round(spearman_rank_correlation([[1, 0], [0.5, 0.5], [0, 1]], [[0.1, 0.9], [0.3, 0.7], [0.8, 0.2]]), 6)
+    1.0
+    """
+    known, found = _memberships(truth, "truth"), _memberships(estimate, "estimate", zeros=True)
+    if known.shape != found.shape:
+        raise CofactorError(f"truth {known.shape} and estimate {found.shape} have different shapes: one row per node")
+    correlation = _standard_ranks(known).T @ _standard_ranks(found)
+    return float(correlation[linear_sum_assignment(correlation, maximize=True)].mean())
+
+
+def _standard_ranks(M: Floats) -> Floats:
+    """Ranks of every column, shifted and scaled to mean zero and length one."""
+    ranks = rankdata(M, axis=0)
+    return normalize(ranks - ranks.mean(axis=0), axis=0)
+
+
+def _memberships(values: ArrayLike, name: str, zeros: bool = False) -> Floats:
+    M = np.asarray(values, dtype=np.float64)
+    if M.ndim != 2 or not M.size:
+        raise CofactorError(f"{name} must have one row per node and one column per community, got shape {M.shape}")
+    good = (M >= 0).all(axis=1) & (np.abs(M.sum(axis=1) - 1) <= TO_ONE)
+    if zeros:
+        good |= (M == 0).all(axis=1)
+    bad = np.flatnonzero(~good)
+    if bad.size:
+        raise CofactorError(f"{name}: rows {listing(bad.tolist())} are not nonnegative or do not sum to one")
+    return M
