@@ -13,7 +13,8 @@ from threadpoolctl import ThreadpoolController
 from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.result import Result
 from cofactor.separable.base import Floats, Ints
-from cofactor.separable.scoring import Coefficients, Scorer, row_penalty, take_step
+from cofactor.separable.lists import Coefficients, row_penalty
+from cofactor.separable.scoring import Scorer
 
 CAPACITY = 16  # entries per column that lists start with
 SMALL = 2e7  # flops per step below which more threads only cost
@@ -51,39 +52,24 @@ def descend(
 ) -> tuple[Coefficients, FrankWolfeResult]:
     """Make the steps t, t + 1, ... on 1/2 ||X - X C||_F^2 + lam Phi_mu(C) from C = `start` (None: zero)."""
     points = np.ascontiguousarray(X.T)
-    C, residuals = _state(X, points, start)
+    C = Coefficients.empty(len(points), CAPACITY) if start is None else Coefficients.from_sparse(start, CAPACITY)
+    residuals = -points if start is None else np.ascontiguousarray(start.T @ points - points)
     objective, gap, nnz, converged = [], [], [], False
     blas = ThreadpoolController()
     with blas.limit(limits=1, user_api="blas"):
         scorer = Scorer(points, budget.dtype, _threads(budget.n_jobs, blas, X.shape), stay=start is not None)
-        penalty = row_penalty(C, lam, mu)
+        penalty, _ = row_penalty(C, lam, mu)
         for step in range(budget.n_iter):
             picks, gaps = scorer.pick(residuals, C, penalty)
-            alpha = 2 / (t + step + 2)
-            C.make_room()
-            C.scale = C.scale * (1 - alpha) if alpha < 1 else 1.0
-            fit = take_step(points, residuals, C.rows, C.weights, C.count, picks, alpha, C.scale)
-            penalty = row_penalty(C, lam, mu)
-            objective.append(fit / 2 + lam * penalty.value)
+            fit = C.step(points, residuals, picks, alpha=2 / (t + step + 2))
+            penalty, peaks = row_penalty(C, lam, mu)
+            objective.append(fit / 2 + lam * peaks)
             gap.append(float(gaps.sum()) if step or start is not None else np.nan)
-            nnz.append(int(C.count.sum()))
+            nnz.append(C.nnz)
             converged = step > 0 and gap[-1] <= budget.most_gap
             if converged:
                 break
     return C, _outcome(np.array(objective), np.array(gap), np.array(nnz), converged, budget)
-
-
-def _state(X: Floats, points: Floats, start: sparse.csc_array | None) -> tuple[Coefficients, Floats]:
-    """Return C as lists, and the residuals X C - X as rows."""
-    if start is None:
-        return Coefficients.empty(len(points), CAPACITY), -points
-    count = np.diff(start.indptr)
-    C = Coefficients.empty(len(points), int(count.max()) + CAPACITY)
-    place = np.arange(start.nnz) - np.repeat(start.indptr[:-1], count)
-    column = np.repeat(np.arange(len(points)), count)
-    C.rows[column, place], C.weights[column, place] = start.indices, start.data
-    C.count[:] = count
-    return C, np.ascontiguousarray(start.T @ points - points)
 
 
 def _threads(n_jobs: int | None, blas: ThreadpoolController, shape: tuple[int, int]) -> int:

@@ -30,7 +30,7 @@ from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.spa import spa
 from cofactor.separable.base import AnchorFit, Floats, Ints, Matrix, columns_kept, dense_points, require_anchors
 from cofactor.separable.descent import Budget, FrankWolfeResult, descend
-from cofactor.separable.scoring import Coefficients
+from cofactor.separable.lists import Coefficients
 from cofactor.separable.selection import same_columns, spread_rows, suggest_n_anchors, top_rows
 
 Start: TypeAlias = Literal["spa"] | ArrayLike | sparse.sparray | None
@@ -160,8 +160,12 @@ def merit(
     >>> sorted(fit.anchors.tolist())
     [0, 1, 2]
     """
-    columns = _columns(dense_points(X), merge_duplicates)
-    _check(columns.points.shape[1], n_anchors, lam, mu, n_iter, t_init, tol, gap_abs)
+    whole = dense_points(X)
+    _check(whole.shape[1], n_anchors, lam, mu, n_iter, t_init, tol, gap_abs)
+    _check_choice("objective", objective, ("full", "half"))
+    _check_choice("select", select, ("top", "spa"))
+    _check_choice("score_dtype", score_dtype, ("float32", "float64"))
+    columns = _columns(whole, merge_duplicates)
     gaps = (-np.inf if tol is None else tol * np.sum(columns.points**2), -np.inf if gap_abs is None else gap_abs)
     most_gap = max(gaps[0], np.ldexp(gaps[1], -2 * columns.exponent)) / (2 if objective == "full" else 1)
     task = _Task(columns, lam, mu, objective, init, t_init, Budget(n_iter, most_gap, score_dtype, n_jobs))
@@ -325,3 +329,8 @@ def _check(
         raise CofactorError(f"n_iter={n_iter}, t_init={t_init}: at least one step, and a start counts from 1")
     if any(not tolerance >= 0 for tolerance in tolerances if tolerance is not None):
         raise CofactorError(f"tol, gap_abs = {tolerances}: tolerances are 0 or more")
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise CofactorError(f"{name}={value!r}: choose one of {', '.join(choices)}")

@@ -1,0 +1,293 @@
+"""MERIT: against the dense version, its integers, its stopping rules, published levels, bad input."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import sparse
+
+from cofactor import ConvergenceWarning, simulate
+from cofactor.core.errors import CofactorError
+from cofactor.core.least_squares import simplex_least_squares
+from cofactor.core.spa import spa
+from cofactor.separable import METHODS, merit
+from tests.oracles.generators import laws, seeds
+from tests.oracles.merit import dense_merit
+
+
+def problem(seed, M=None, N=None, K=3, noise=0.05):
+    rng = np.random.default_rng(seed)
+    M, N = M or int(rng.integers(4, 12)), N or int(rng.integers(6, 60))
+    H = np.hstack([np.eye(K), rng.dirichlet(np.ones(K), N - K).T])
+    return rng.random((M, K)) @ H + noise * rng.standard_normal((M, N))
+
+
+def blurred_start(X, K=3):
+    """Simplex least squares on SPA's anchors, moved off exact fits."""
+    N, anchors = X.shape[1], spa(X, K)
+    C0 = np.zeros((N, N))
+    C0[anchors] = 0.9 * simplex_least_squares(X[:, anchors], X) + 0.1 / K
+    return C0
+
+
+# ---- the dense version ----
+
+
+@pytest.mark.parametrize("objective", ["full", "half"])
+@pytest.mark.parametrize("lam", [0.0, 1e-6, 0.3, 2.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_equals_the_dense_version(seed, lam, objective):
+    X, T = problem(seed), 10 + 12 * seed
+    for C0, t in ((None, None), (blurred_start(X), 4)):
+        C, values, gaps = dense_merit(X, lam, 1e-5, T, objective == "full", C0, t or 0)
+        fit = merit(X, 3, lam, n_iter=T, objective=objective, init=C0, t_init=t)
+        assert np.abs(fit.coefficients.toarray() - C).max() <= 1e-12
+        assert np.abs(fit.scores - C.max(axis=1)).max() <= 1e-12
+        assert np.allclose(fit.result.objective, values, rtol=1e-12)
+        assert np.allclose(fit.result.gap[1:], gaps[1:], rtol=1e-9, atol=1e-12 * values[0])
+
+
+@laws
+@given(seed=seeds)
+def test_a_blunt_penalty_equals_the_dense_version_too(seed):
+    """With mu of the size of the entries, every entry of a row is penalised and not only its peak."""
+    X = problem(seed)
+    C0 = blurred_start(X)  # from C = 0 rows with equal entries tie, and the order of sums decides
+    fit = merit(X, 3, 0.5, mu=0.05, init=C0, t_init=2)
+    assert np.abs(fit.coefficients.toarray() - dense_merit(X, 0.5, 0.05, C0=C0, t_init=2)[0]).max() <= 1e-12
+
+
+def test_equals_the_dense_version_over_several_tiles_and_blocks():
+    for M in (3, 20):
+        X = problem(7, M=M, N=2300)
+        C = dense_merit(X, 0.4, n_iter=3)[0]
+        assert np.abs(merit(X, 3, 0.4, n_iter=3).coefficients.toarray() - C).max() <= 1e-12
+
+
+@laws
+@given(seed=seeds)
+def test_entries_of_a_cold_run_are_whole_multiples(seed):
+    T = 17
+    parts = merit(problem(seed), 3, 0.3, n_iter=T).coefficients.data * T * (T + 1) / 2
+    assert np.abs(parts - np.round(parts)).max() <= 1e-9 and parts.min() > 0.5
+
+
+@laws
+@given(seed=seeds)
+def test_columns_stay_on_the_simplex_and_the_gap_bounds_the_error(seed):
+    X = problem(seed)
+    fit = merit(X, 3, 0.3, n_iter=40)
+    assert np.allclose(fit.coefficients.sum(axis=0), 1, atol=1e-12)
+    lower = (fit.result.objective[:-1] - fit.result.gap[1:]).max()
+    assert lower <= merit(X, 3, 0.3, n_iter=400).result.objective[-1]
+
+
+# ---- choices that must not matter ----
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.3, "msr"])
+def test_single_precision_picks_the_same(lam):
+    for seed in range(5):
+        X = problem(seed, M=30, N=700, K=12)
+        one, two = (merit(X, 12, lam, n_iter=60, score_dtype=kind).coefficients for kind in ("float32", "float64"))
+        assert (one != two).nnz == 0
+
+
+def test_single_precision_decides_what_only_double_precision_can_see():
+    """Columns that differ by 1e-10: rough scores tie, the pick does not."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.random((6, 12)), 40, axis=1) * (1 + 1e-10 * rng.random(480))
+    first = np.argmax(X.T @ X, axis=0)
+    assert np.array_equal(merit(X, 3, 0.0, n_iter=1).coefficients.indices, first)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_ties_go_to_the_lowest_index_at_any_number_of_threads(kind):
+    X = np.tile(problem(3, M=12, N=500), 4)[:, :1700]
+    fits = [merit(X, 3, 0.2, n_iter=25, n_jobs=n, score_dtype=kind).coefficients for n in (1, 2, 3)]
+    assert all((fits[0] != other).nnz == 0 for other in fits[1:])
+    copies = merit(X, 3, 0.0, n_iter=20, n_jobs=2).coefficients
+    assert copies.indices.max() < 500
+
+
+@laws
+@given(seed=seeds)
+def test_follows_a_permutation_of_the_columns(seed):
+    X = problem(seed)
+    C0, order = blurred_start(X), np.random.default_rng(seed).permutation(X.shape[1])
+    fit = merit(X, 3, init=C0, t_init=3)
+    permuted = merit(X[:, order], 3, init=C0[np.ix_(order, order)], t_init=3)
+    assert np.allclose(permuted.scores, fit.scores[order], atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [2.0**-498, 1e-150, 1e-3, 1e150])
+@pytest.mark.parametrize("init", [None, "spa"])
+def test_scale_does_not_matter(scale, init):
+    X = problem(5)
+    fit, scaled = merit(X, 3, init=init, t_init=3), merit(scale * X, 3, init=init, t_init=3)
+    assert np.array_equal(scaled.anchors, fit.anchors)
+    assert np.allclose(scaled.scores, fit.scores, atol=1e-9)
+    assert np.allclose(scaled.result.objective / scale / scale, fit.result.objective, rtol=1e-9)
+
+
+def test_a_sparse_matrix_gives_the_same():
+    X = np.where(np.random.default_rng(0).random((20, 60)) < 0.3, problem(0, 20, 60), 0.0)
+    dense = merit(X, 5)
+    for kind in (sparse.csr_array, sparse.csc_matrix):
+        assert (merit(kind(X), 5).coefficients != dense.coefficients).nnz == 0
+
+
+# ---- starts and stops ----
+
+
+def test_full_is_half_with_half_the_penalty():
+    X = problem(1)
+    full, half = merit(X, 3, 0.4, objective="full"), merit(X, 3, 0.2, objective="half")
+    assert (full.coefficients != half.coefficients).nnz == 0
+    assert np.allclose(full.result.objective, 2 * half.result.objective, rtol=1e-13)
+    assert merit(X, 3, "msr").lam == pytest.approx(2 * merit(X, 3, "msr", objective="half").lam)
+
+
+def test_the_penalty_by_rule():
+    X = 3 * problem(2)
+    anchors = spa(X, 3)
+    rest = np.sum((X - X[:, anchors] @ simplex_least_squares(X[:, anchors], X)) ** 2)
+    assert merit(X, 3, "msr").lam == pytest.approx(1.5 * rest / X.shape[1], rel=1e-12)
+    assert merit(X, 3, "paper").lam == pytest.approx(np.sqrt(rest) / 3, rel=1e-12)
+
+
+def test_starts_from_spa_at_the_t_of_its_error():
+    X = problem(4, noise=0.03)
+    anchors = spa(X, 3)
+    C0 = np.zeros((X.shape[1],) * 2)
+    C0[anchors] = simplex_least_squares(X[:, anchors], X)
+    t = round(1 / np.sqrt(np.mean(np.sum((X - X @ C0) ** 2, axis=0))))
+    assert t > 3
+    given_start = merit(X, 3, 0.1, init=sparse.csr_array(C0), t_init=t, n_iter=20)
+    assert (merit(X, 3, 0.1, init="spa", n_iter=20).coefficients != given_start.coefficients).nnz == 0
+
+
+def test_an_exact_start_is_returned():
+    X = problem(4, noise=0.0)
+    fit = merit(X, 3, 0.1, init="spa")
+    assert fit.result.n_iter == 0 and fit.result.converged and "no step was due" in fit.result.reason
+    assert np.allclose(X @ fit.coefficients, X) and set(fit.anchors) == {0, 1, 2}
+
+
+def test_a_column_without_residual_stays_where_it_is():
+    """In exact arithmetic every row costs such a column the same; rounding must not move it."""
+    X = problem(6)
+    anchors = spa(X, 3)
+    C = merit(X, 3, 0.0, init="spa", t_init=2, n_iter=30).coefficients.toarray()
+    assert np.allclose(C[:, anchors][anchors], np.eye(3), rtol=0, atol=1e-12)
+
+
+def test_stops_by_the_relative_gap():
+    X = problem(8)
+    fit = merit(X, 3, 0.01, n_iter=5000, tol=1e-2)
+    size = np.sum(X**2)
+    assert fit.result.converged and 2 < fit.result.n_iter < 5000
+    assert fit.result.gap[-1] <= 1e-2 * size < fit.result.gap[1:-1].min()
+
+
+def test_stops_by_the_absolute_gap_from_the_second_step_on():
+    X = problem(8)
+    assert merit(X, 3, 0.01, gap_abs=1e9).result.n_iter == 2
+    fit = merit(X, 3, 0.01, n_iter=5000, gap_abs=0.5)
+    assert fit.result.gap[-1] <= 0.5 < fit.result.gap[1:-1].min()
+    half = merit(X, 3, 0.005, n_iter=5000, gap_abs=0.25, objective="half")
+    assert half.result.n_iter == fit.result.n_iter
+
+
+def test_says_when_the_tolerance_was_not_met():
+    with pytest.warns(ConvergenceWarning, match="limit of 5 steps"):
+        fit = merit(problem(8), 3, 0.01, n_iter=5, tol=1e-9)
+    assert not fit.result.converged
+    assert merit(problem(8), 3, 0.01, n_iter=5).result.converged
+
+
+# ---- published levels (24 trials; the paper and the released code have 50) ----
+
+
+def rates(snr_db, n_trials=24, **settings):
+    hits = []
+    for seed in range(n_trials):
+        truth = simulate.dirichlet_mixtures(50, 200, 40, snr_db, random_state=seed)
+        hits.append(set(merit(truth.X, 40, **settings).anchors) == set(truth.anchors))
+    return np.mean(hits)
+
+
+def test_figure_4a():
+    """Success .68 at 8 dB and 1.00 at 10 dB with the paper's penalty; without any, nothing at 10 dB."""
+    paper = {"lam": "paper", "n_iter": 100}
+    assert 0.4 <= rates(8, **paper) <= 0.9
+    assert rates(10, **paper) >= 0.9
+    assert rates(10, lam=0.0, n_iter=100) <= 0.1
+    assert rates(8) >= 0.5 and rates(10) >= 0.95
+
+
+def test_figure_2_is_won_under_the_released_noise_and_lost_under_the_printed_one():
+    for noise, winner in (("released", "MERIT"), ("gaussian", "SPA")):
+        hits = dict.fromkeys(["MERIT", "SPA"], 0)
+        for seed in range(12):
+            truth = simulate.midpoint_mixtures(snr_db=12, noise=noise, random_state=seed)
+            hits["MERIT"] += set(merit(truth.X, 10, "paper", n_iter=100).anchors) == set(truth.anchors)
+            hits["SPA"] += set(METHODS["SPA"](truth.X, 10).anchors) == set(truth.anchors)
+        assert hits[winner] >= 9 and sum(hits.values()) - hits[winner] <= 5
+
+
+@pytest.mark.parametrize(("M", "N", "K", "db"), [(20, 500, 10, 15), (50, 2000, 10, 15)])
+def test_the_default_penalty_holds_where_that_of_the_paper_fails(M, N, K, db):
+    truth = [simulate.dirichlet_mixtures(M, N, K, db, random_state=seed) for seed in range(5)]
+    hits = {
+        lam: np.mean([np.isin(merit(t.X, K, lam).anchors, t.anchors).mean() for t in truth]) for lam in ("msr", "paper")
+    }
+    assert hits["msr"] >= 0.95 > hits["paper"] + 0.3
+
+
+# ---- bad input ----
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_anchors": 41}, "n_anchors=41: X has 40 columns"),
+        ({"n_anchors": 0}, "n_anchors=0"),
+        ({"lam": -0.1}, "lam=-0.1: give"),
+        ({"lam": np.nan}, "lam=nan"),
+        ({"lam": "best"}, "lam='best'"),
+        ({"mu": 0.0}, "mu=0.0: the smoothing must be above 0"),
+        ({"n_iter": 0}, "n_iter=0"),
+        ({"t_init": 0, "init": "spa"}, "t_init=0"),
+        ({"tol": -1.0}, "tolerances are 0 or more"),
+        ({"init": np.eye(3)}, r"init has shape \(3, 3\): X has 40 columns"),
+        ({"init": np.full((40, 40), 0.1)}, r"init is not on the simplex in 40 columns \(0, 1, 2"),
+        ({"init": 2 * np.eye(40) - 1 / 40}, "not on the simplex"),
+        ({"objective": "third"}, "objective='third'"),
+        ({"select": "best"}, "select='best'"),
+        ({"score_dtype": "int8"}, "score_dtype='int8'"),
+    ],
+)
+def test_bad_settings(settings, message):
+    with pytest.raises(CofactorError, match=message):
+        merit(problem(0, N=40), **{"n_anchors": 3, **settings})
+
+
+@pytest.mark.parametrize("method", ["SPA", "MERIT", "MERIT(0)"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_names_the_columns_that_are_not_finite(method, value):
+    X = problem(0, N=40)
+    X[0, [3, 7]] = value
+    with pytest.raises(CofactorError, match=r"2 columns \(3, 7\)"):
+        METHODS[method](X, 3)
+
+
+@pytest.mark.parametrize("method", ["SPA", "MERIT", "MERIT(0)"])
+def test_refuses_zeros_and_what_is_no_matrix(method):
+    with pytest.raises(CofactorError, match="zero everywhere"):
+        METHODS[method](np.zeros((3, 4)), 2)
+    with pytest.raises(CofactorError, match=r"got shape \(0, 4\)"):
+        METHODS[method](np.zeros((0, 4)), 2)
+    with warnings.catch_warnings(), pytest.raises(CofactorError, match="matrix with one point per column"):
+        METHODS[method](np.ones(4), 2)
