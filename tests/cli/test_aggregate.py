@@ -172,3 +172,24 @@ def test_errors_of_the_system_are_one_line(labels_csv, monkeypatch, capsys):
     monkeypatch.setattr(pd.DataFrame, "to_csv", full)
     assert run("aggregate", labels_csv, "-o", labels_csv.with_name("out.csv")) == 1
     assert capsys.readouterr().err == "error: [Errno 28] No space left on device\n"
+
+
+def test_plan_prints_labels_needed_and_draws_them(labels_csv, tmp_path, capsys):
+    figure = tmp_path / "plan.png"
+    truth = tmp_path / "truth.csv"
+    labels = cf.CrowdLabels.from_csv(labels_csv)
+    votes = labels.votes.argmax(axis=1)
+    pd.DataFrame({"task": labels.tasks, "truth": [labels.classes[k] for k in votes]}).to_csv(truth, index=False)
+    settings = ("--error", "0.3", "--trials", 3, "--most", 5, "--methods", "MajorityVote", "--truth", truth)
+    assert run("plan", labels_csv, *settings, "--figure", figure) == 0
+    printed = capsys.readouterr().out
+    expected = cf.crowd.plan(labels, 0.3, ["MajorityVote"], range(1, 6), votes, n_trials=3, random_state=0)
+    assert str(expected) in printed and f"wrote {figure}" in printed
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    assert run("plan", labels_csv, *settings, "--figure", figure) == 1
+    assert "--force" in capsys.readouterr().err
+
+
+def test_plan_refuses_an_error_that_is_none(labels_csv, capsys):
+    assert run("plan", labels_csv, "--error", "5") == 1
+    assert "between 0 and 1" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from cofactor import simulate
-from cofactor.crowd import Cooccurrences, symnmf
+from cofactor.crowd import Cooccurrences, plan, symnmf
 from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.symnmf import convergence_curve
 from cofactor.data.loading import load_crowd
@@ -30,6 +30,7 @@ _, Q, RESULT = symnmf(U, max_iter=2000)
 ERRORS = demos.ImputationErrors(np.array([0.1, 0.5]), {"designated": np.eye(2), "robust": np.ones((2, 2)) / 4})
 
 BIRDS = load_crowd("bluebird")
+PLAN = plan(CROWD.labels, 0.1, amounts=[1, 2, 4], n_trials=4, random_state=0)
 
 DRAWINGS = {
     "confusions": lambda: figures.draw_confusions(MODEL),
@@ -38,6 +39,7 @@ DRAWINGS = {
     "methods": lambda: figures.draw_methods({"MajorityVote": 0.3, "MV-EM": 0.1}),
     "votes": lambda: figures.draw_votes(CROWD.labels, POSTERIOR, [0, 1, 2]),
     "overview": lambda: figures.draw_overview(CROWD.labels, CROWD.truth, MODEL),
+    "plan": lambda: figures.draw_plan(PLAN),
     "cooccurrence": lambda: figures.draw_cooccurrence(BLOCKS),
     "blocks": lambda: figures.draw_blocks(MODEL.pairwise(0, 1), MODEL.pairwise(0, 2)),
     "completion": lambda: figures.draw_completion(demos.complete(CROWD, demos.hide_pairs(9, 0.2), "designated")),

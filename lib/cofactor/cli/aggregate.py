@@ -1,4 +1,4 @@
-"""``cofactor aggregate`` and ``cofactor diagnose``: crowd labels in, consensus or verdicts out."""
+"""``cofactor aggregate``, ``diagnose`` and ``plan``: crowd labels in, consensus, verdicts or labels needed out."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from cofactor.crowd.diagnose import FEW_PER_WORKER
 from cofactor.crowd.labels import read_truth
 from cofactor.crowd.shards import consensus_frame
 from cofactor.pages.crowd import crowd_page
+from cofactor.teaching.figures.planning import draw_plan
+from cofactor.teaching.style import to_png
 
 DEFAULT_METHOD = "MultiStart-EM"
 SHOWN = 3  # workers listed at each end of the reliability ranking
@@ -31,6 +33,7 @@ def add(commands: Any) -> None:
     """Add the commands."""
     _add_aggregate(commands)
     _add_diagnose(commands)
+    _add_plan(commands)
 
 
 def _add_aggregate(commands: Any) -> None:
@@ -62,6 +65,44 @@ def _add_diagnose(commands: Any) -> None:
     command = commands.add_parser("diagnose", help=about, description=about)
     _add_labels(command)
     command.set_defaults(run=lambda arguments: print(cf.crowd.diagnose(_read(arguments.labels, arguments)[0])))
+
+
+def _add_plan(commands: Any) -> None:
+    about = "Simulate how many labels per task a wanted error takes, for a crowd like this one."
+    command = commands.add_parser("plan", help=about, description=about)
+    _add_labels(command)
+    command.add_argument("--error", type=float, default=0.05, help="share of tasks labelled wrongly (default: 0.05)")
+    command.add_argument(
+        "--methods", nargs="+", default=["MajorityVote", "MV-EM"], metavar="METHOD", help="default: MajorityVote MV-EM"
+    )
+    command.add_argument("--most", type=int, default=15, help="labels per task to try, from 1 on (default: 15)")
+    command.add_argument("--truth", help="CSV with columns task and truth: how hard tasks are, from 20 truths on")
+    command.add_argument("--trials", type=int, default=30, help="simulated crowds (default: 30)")
+    command.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
+    command.add_argument("--figure", type=Path, help="PNG to write: error against labels per task")
+    command.add_argument("--force", action="store_true", help="overwrite the figure if it exists")
+    command.set_defaults(run=_plan)
+
+
+def _plan(arguments: argparse.Namespace) -> None:
+    if arguments.figure:
+        check_output(arguments.figure, arguments.force, (arguments.labels, arguments.truth))
+    labels, truth = _read(arguments.labels, arguments)
+    if arguments.truth:
+        truth = read_truth(arguments.truth, labels, arguments.encoding)
+    amounts = range(1, arguments.most + 1)
+    found = cf.crowd.plan(
+        *(labels, arguments.error, arguments.methods, amounts, truth),
+        n_trials=arguments.trials,
+        random_state=0,
+        n_jobs=arguments.jobs,
+        verbose=True,
+    )
+    print(found)
+    if arguments.figure:
+        with whole_file(arguments.figure) as part:
+            part.write_bytes(to_png(draw_plan(found)))
+        print(f"wrote {arguments.figure}")
 
 
 def _add_labels(command: argparse.ArgumentParser, **many: Any) -> None:

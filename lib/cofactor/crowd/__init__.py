@@ -18,6 +18,7 @@ from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import diagnose
 from cofactor.crowd.imputation import designated_imputation, robust_imputation
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.planner import plan
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
 
 METHODS: dict[str, Callable[..., Aggregator]] = {
@@ -84,6 +85,7 @@ __all__ = [
     "diagnose",
     "error_rate",
     "model_of_factor",
+    "plan",
     "robust_imputation",
     "square_root",
     "symnmf",

@@ -31,6 +31,7 @@ from cofactor.teaching.figures.joint_pmf import (
 from cofactor.teaching.figures.matrices import draw_blocks, draw_completion, draw_cooccurrence, draw_imputation_error
 from cofactor.teaching.figures.overview import draw_overview
 from cofactor.teaching.figures.panels import draw_crowd, draw_rounds
+from cofactor.teaching.figures.planning import draw_plan
 from cofactor.teaching.figures.real_crowd import (
     draw_beside_published,
     draw_curves,
@@ -67,6 +68,7 @@ __all__ = [
     "draw_methods",
     "draw_operators",
     "draw_overview",
+    "draw_plan",
     "draw_race",
     "draw_rates",
     "draw_ratings",

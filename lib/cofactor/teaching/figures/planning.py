@@ -1,0 +1,54 @@
+"""Pictures of plans and of uncertainty: error against amount of data, and intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from cofactor.core.planning import Plan
+from cofactor.teaching.style import BLUE, FAINT, GREEN, INK, ORANGE, PURPLE, new_picture, number, say, styled
+
+LOOKS = ((INK, "X", ":"), (BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", "-."), (PURPLE, "P", (0, (5, 1))))
+WIDE = 30.0  # amounts that span more than this factor get a logarithmic axis
+
+
+@styled
+def draw_plan(plan: Plan, level: float = 0.9) -> Figure:
+    """Draw each method's error against the amount of data, with its band, and where the wanted error is reached."""
+    fig = new_picture(height=3.8)
+    ax = fig.subplots()
+    curves, answers = plan.curve(level), plan.needed(level=level)
+    for k, name in enumerate(plan.errors):
+        table, (colour, marker, line) = curves[curves["method"] == name], LOOKS[k % len(LOOKS)]
+        ax.fill_between(table["amount"], table["low"], table["high"], color=colour, alpha=0.15, lw=0)
+        ax.plot(table["amount"], table["error"], color=colour, marker=marker, ls=line, ms=4, label=name)
+        middle, low, high = answers.loc[k, ["amount", "low", "high"]].to_numpy(dtype=np.float64)
+        if np.isfinite(middle):
+            ax.plot([low, min(high, plan.amounts[-1])], [plan.wanted] * 2, color=colour, lw=4, alpha=0.5)
+            ax.plot(middle, plan.wanted, "D", color=colour, ms=6)
+    ax.axhline(plan.wanted, color=INK, lw=0.9, ls="--")
+    _axes(ax, plan)
+    ax.legend(title=f"median and {level:.0%} of {len(next(iter(plan.errors.values())))} simulations", alignment="left")
+    say(fig, f"For an error of {number(plan.wanted)}: {_finding(plan)}")
+    return fig
+
+
+def _axes(ax: Axes, plan: Plan) -> None:
+    ax.set(xlabel=plan.unit, ylabel=plan.measure, ylim=(0, None))
+    if plan.amounts[-1] > WIDE * plan.amounts[0]:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+    if plan.amounts[0] <= plan.present <= plan.amounts[-1]:
+        ax.axvline(plan.present, color=FAINT, lw=0.9, ls=":")
+        ax.text(plan.present, 0.02, " now", color=FAINT, transform=ax.get_xaxis_transform())
+
+
+def _finding(plan: Plan) -> str:
+    table = plan.needed()
+    words = [
+        f"{name} {plan.amount_in_words(amount)}" for name, amount in zip(table["method"], table["amount"], strict=True)
+    ]
+    return f"{', '.join(words)} {plan.unit}"

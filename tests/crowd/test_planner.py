@@ -1,0 +1,176 @@
+"""Plans agree with the crowds they stand for: simulated ones, and real ones whose labels are thinned."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import cofactor as cf
+from cofactor import CofactorError, CrowdLabels, simulate
+from cofactor.crowd import DawidSkene, RobSymNMF, error_rate, plan, vote_shares
+from cofactor.crowd.planner import Population, _posterior, agreement, population_of, with_difficulty
+
+TRUTH = simulate.dawid_skene_model(12, 3, skill=0.6, prior=[0.5, 0.3, 0.2], random_state=0)
+CROWD = simulate.crowd(TRUTH, 400, 0.4, random_state=0)
+AMOUNTS = [1, 2, 3, 5, 8, 12]
+
+
+def thinned(labels, d, rng):
+    """At most d labels of every task, drawn at random."""
+    table = labels.table
+    order = np.lexsort((rng.random(table.n_entries), table.rows))
+    place = np.arange(table.n_entries) - np.repeat(table.indicator.indptr[:-1], table.entries_per_row)
+    kept = order[place < d]
+    sizes = labels.n_classes, labels.n_tasks, labels.n_workers
+    return CrowdLabels.from_arrays(
+        table.rows[kept], table.variables[kept], table.values[kept], *sizes, unlabelled="keep"
+    )
+
+
+def median_errors(found, name):
+    table = found.curve()
+    return table.loc[table["method"] == name, "error"].to_numpy()
+
+
+# ---- the simulated crowd ----
+
+
+def test_the_plan_of_a_crowd_without_hard_tasks_is_what_that_crowd_does():
+    found = plan(CROWD.labels, 0.1, amounts=AMOUNTS, n_trials=12, random_state=0)
+    everybody = simulate.crowd(TRUTH, 3000, 1.0, random_state=1)
+    rng = np.random.default_rng(0)
+    thin = [thinned(everybody.labels, d, rng) for d in AMOUNTS]
+    votes = [error_rate(vote_shares(labels), everybody.truth) for labels in thin]
+    em = [error_rate(DawidSkene().fit(labels).predict_proba(labels), everybody.truth) for labels in thin]
+    assert np.abs(median_errors(found, "MajorityVote") - votes).mean() < 0.03
+    assert np.abs(median_errors(found, "MV-EM") - em).mean() < 0.03
+
+
+def test_known_truth_tells_how_hard_tasks_are():
+    """A crowd whose tasks pull at everybody: without truth the plan is far too good, with 150 truths it is fair."""
+    population = replace(population_of(CROWD.labels, DawidSkene().fit(CROWD.labels)), difficulty=1.2, clarity=1.5)
+    rng = np.random.default_rng(0)
+    task = np.repeat(np.arange(1500), 12)
+    worker = population.workers(1500, 12, rng).ravel()
+    truth, label = population.label(population.annotators(rng), task, worker, 1500, rng)
+    everything = CrowdLabels.from_arrays(task, worker, label)
+    real = error_rate(vote_shares(everything), truth)
+    pilot = thinned(everything, 4, rng)
+    some = np.where(np.arange(1500) < 150, truth, -1)
+    blind, fair = (
+        plan(pilot, 0.1, ["MajorityVote"], [12], known, n_trials=12, random_state=0) for known in (None, some)
+    )
+    assert median_errors(blind, "MajorityVote")[0] < real / 2
+    assert median_errors(fair, "MajorityVote")[0] == pytest.approx(real, rel=0.35)
+    assert "all tasks count as equally hard" in blind.notes[0] and "150 tasks of known truth" in fair.notes[0]
+
+
+def test_difficulty_leaves_the_agreement_of_pairs_as_it_is():
+    population, table = population_of(CROWD.labels, DawidSkene().fit(CROWD.labels)), CROWD.labels.table
+    table = table.take_rows(table.entries_per_row > 0)
+    harder = with_difficulty(population, table, 0.8, seed=0)
+    assert harder.difficulty == 0.8 and harder.clarity != 1
+    found = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        _, label = harder.label(harder.annotators(rng), table.rows, table.variables, table.n_rows, rng)
+        found.append(agreement(table.rows, label, table.n_rows, 3))
+    assert np.mean(found) == pytest.approx(agreement(table.rows, table.values, table.n_rows, 3), abs=0.02)
+    assert with_difficulty(population, table, 20.0, seed=0) is None
+
+
+def test_agreement_counts_pairs_of_labels():
+    task, label = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, 1, 0])
+    assert agreement(task, label, 3, 2) == pytest.approx((1 / 3 + 1) / 2)  # the third task has no pair
+
+
+def test_every_task_gets_different_workers_the_busy_ones_more_often():
+    population = Population(np.full(2, 0.5), np.ones((4, 2, 2)), np.array([1.0, 2.0, 5.0, 0.0]))
+    drawn = population.workers(20_000, 3, np.random.default_rng(0))
+    assert (np.sort(drawn, axis=1) == [0, 1, 2]).all()
+    first = np.bincount(drawn[:, 0], minlength=4) / 20_000
+    assert first == pytest.approx([1 / 8, 2 / 8, 5 / 8, 0], abs=0.015)
+
+
+def test_annotators_are_as_the_counts_say():
+    weights = np.random.default_rng(0).uniform(1, 50, (3, 2, 2))
+    population = Population(np.full(2, 0.5), weights, np.ones(3))
+    draws = np.array([population.annotators(np.random.default_rng(seed)) for seed in range(2000)])
+    assert np.allclose(draws.sum(axis=2), 1)
+    assert np.allclose(draws.mean(axis=0), weights / weights.sum(axis=1, keepdims=True), atol=0.02)
+
+
+def test_workers_are_drawn_together_as_far_as_they_are_alike():
+    """Shares 0.8 and 0.2 of all: taken for the same worker. Half always right, half always wrong: taken as they are."""
+    alike, unlike = np.tile([8.0, 2.0], (30, 1)), np.repeat([[10.0, 0.0], [0.0, 10.0]], 15, axis=0)
+    assert (_posterior(alike) - alike).sum(axis=1).min() > 100
+    assert (_posterior(unlike) - unlike).sum(axis=1).max() < 2
+
+
+# ---- the real one ----
+
+
+@pytest.mark.parametrize(("name", "d"), [("dog", 3), ("rte", 5)])
+def test_a_pilot_with_a_hundred_truths_foretells_the_whole_crowd(name, d):
+    dataset = cf.load(name)
+    rng = np.random.default_rng(0)
+    known = np.full(dataset.labels.n_tasks, -1)
+    chosen = rng.permutation(np.flatnonzero(dataset.truth >= 0))[:100]
+    known[chosen] = dataset.truth[chosen]
+    pilot = thinned(dataset.labels, d, rng)
+    found = plan(pilot, 0.1, ["MV-EM"], [1, 3, 5, 10], known, n_trials=10, random_state=0)
+    real = []
+    for amount in (1, 3, 5, 10):
+        labels = thinned(dataset.labels, amount, rng)
+        real.append(error_rate(DawidSkene().fit(labels).predict_proba(labels), dataset.truth))
+    assert np.abs(median_errors(found, "MV-EM") - real).mean() < 0.04
+
+
+# ---- the edge ----
+
+
+def test_is_the_same_for_the_same_seed_at_any_number_of_jobs():
+    one, two, other = (
+        plan(CROWD.labels, 0.1, ["MajorityVote"], [1, 4], n_trials=4, random_state=seed, n_jobs=jobs)
+        for seed, jobs in ((0, 1), (0, 2), (1, 1))
+    )
+    assert np.array_equal(one.errors["MajorityVote"], two.errors["MajorityVote"])
+    assert not np.array_equal(one.errors["MajorityVote"], other.errors["MajorityVote"])
+
+
+def test_asks_for_no_more_labels_than_there_are_workers():
+    padded = CrowdLabels(CROWD.labels.table, CROWD.labels.tasks, CROWD.labels.workers, CROWD.labels.classes)
+    found = plan(padded.take_workers([0, 1, 2, 3]), n_trials=2, n_tasks=50, random_state=0)
+    assert found.amounts.tolist() == [1, 2, 3, 4]
+
+
+def test_where_a_method_refuses_there_is_no_error():
+    found = plan(CROWD.labels, 0.1, ["RobSymNMF"], [1, 8], n_trials=2, random_state=0)
+    assert np.isnan(found.errors["RobSymNMF"][:, 0]).all() and np.isfinite(found.errors["RobSymNMF"][:, 1]).all()
+
+
+def test_any_fitted_method_can_lend_its_model():
+    labels = CROWD.labels
+    method = RobSymNMF().fit(labels)
+    model = method.model_
+    found = plan(labels, 0.1, ["MajorityVote"], [5], n_trials=3, n_tasks=100, method=method, random_state=0)
+    assert method.model_ is model and found.present == pytest.approx(labels.n_labels / 400, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"wanted_error": 5}, "between 0 and 1"),
+        ({"methods": ["MajorityVote", "Vote"]}, "choose one or more of MajorityVote"),
+        ({"methods": ["CrowdLayer"]}, "choose one or more"),
+        ({"amounts": [0.5]}, "whole numbers"),
+        ({"amounts": [20]}, "the most is 12"),
+        ({"n_trials": 1}, "at least two trials"),
+        ({"n_jobs": 0}, "at least two trials"),
+        ({"truth": np.zeros(3, dtype=int)}, "wrong length"),
+        ({"truth": np.where(np.arange(400) < 5, 0, -1)}, "the truth of 5 tasks is known: give 20"),
+    ],
+)
+def test_names_what_makes_no_sense(settings, message):
+    with pytest.raises(CofactorError, match=message):
+        plan(CROWD.labels, **settings)
