@@ -31,6 +31,7 @@ from cofactor.separable.base import ZERO, AnchorFit, Floats, Ints, Matrix, spa_f
 FIRST_SHARE, STEP = 0.25, 0.025  # rows longer than (1 - share) of the longest may be pure; widened by steps
 ROUND, ROUND_DENSE, DENSE_DEGREE = 2.0, 1.5, 250  # largest condition number of pure rows; of graphs of high degree
 RUNS = 20  # of k-means
+DIGITS = 9  # rows equal up to these are the same point
 TOP = 0.95  # quantile of degree-weighted lengths above which a node of a cluster may represent it
 BASIS = 40  # vectors that ARPACK keeps at least: fewer restarts where eigenvalues are close
 
@@ -103,13 +104,14 @@ def geo_nmf(A: Matrix, n_anchors: int, random_state: int | np.random.Generator |
     matrix = adjacency_of(A)
     Z, degrees = degree_scaled_rows(matrix, n_anchors)
     squares = np.einsum("nk,nk->n", Z, Z)
+    unit = (Z / np.sqrt(squares.max())).round(DIGITS)
     weights = degrees * np.sqrt(squares)
     limit = ROUND_DENSE if degrees.mean() >= DENSE_DEGREE else ROUND
     seed = int(np.random.default_rng(random_state).integers(2**31))
     best, condition, last = None, np.inf, 0
     for share in np.arange(FIRST_SHARE, 1.0, STEP):
         near = np.flatnonzero(squares > (1 - share) * squares.max())
-        if len(near) < n_anchors or len(near) == last:
+        if len(near) == last or len(np.unique(unit[near], axis=0)) < n_anchors:
             continue
         last = len(near)
         clusters = KMeans(n_anchors, n_init=RUNS, random_state=seed).fit_predict(Z[near])

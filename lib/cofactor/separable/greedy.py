@@ -163,7 +163,7 @@ def random_projection(n_rows: int, random_state: int | np.random.Generator | Non
         return sparse.csr_array(sparse.eye_array(n_rows))
     seed = int(np.random.default_rng(random_state).integers(2**31))
     projection = SparseRandomProjection(DIMENSION, density=DENSITY, random_state=seed)
-    return sparse.csr_array(projection.fit(np.empty((1, n_rows))).components_)
+    return sparse.csr_array(projection.fit(np.zeros((1, n_rows))).components_)
 
 
 def _squared_distances(X: Floats, hull: Ints) -> Floats:

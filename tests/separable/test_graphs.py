@@ -1,0 +1,127 @@
+"""Pure nodes from eigenvectors: laws, planted communities, bad graphs."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import sparse
+
+from cofactor.core.errors import CofactorError
+from cofactor.separable import METHODS, geo_nmf, spoc
+from cofactor.separable.graphs import leading_eigenvectors, rows_from_pure
+from tests.oracles.generators import laws, seeds
+
+both = pytest.mark.parametrize("method", ["SPOC", "GeoNMF"])
+
+
+def cliques(sizes=(6, 5, 4)):
+    """Return the adjacency matrix of cliques, and in which of them each node is."""
+    member = np.repeat(np.arange(len(sizes)), sizes)
+    return (member[:, None] == member).astype(float) - np.eye(len(member)), member
+
+
+def mixed_graph(seed=0, n_nodes=900, n_communities=3):
+    """Return a random graph of mixed memberships, and these; a fifth of the nodes is pure."""
+    rng = np.random.default_rng(seed)
+    theta = rng.dirichlet(np.ones(n_communities), n_nodes)
+    theta[: n_nodes // 5] = np.eye(n_communities)[rng.integers(0, n_communities, n_nodes // 5)]
+    chance = theta @ (0.02 + 0.5 * np.eye(n_communities)) @ theta.T
+    upper = np.triu(rng.random((n_nodes, n_nodes)) < chance, k=1)
+    return sparse.csr_array((upper | upper.T).astype(float)), theta
+
+
+@both
+def test_finds_one_node_in_each_clique(method):
+    A, member = cliques()
+    fit = METHODS[method](A, 3, random_state=0)
+    assert sorted(member[fit.anchors]) == [0, 1, 2]
+    assert np.array_equal(np.flatnonzero(fit.scores), np.sort(fit.anchors)) and fit.scores.shape == (15,)
+
+
+@both
+def test_nodes_without_edges_are_never_pure(method):
+    A, member = cliques()
+    padded = np.zeros((20, 20))
+    padded[2:17, 2:17] = A
+    assert sorted(member[METHODS[method](padded, 3, random_state=0).anchors - 2]) == [0, 1, 2]
+
+
+@both
+def test_planted_pure_nodes_are_nearly_pure(method):
+    A, theta = mixed_graph()
+    found = theta[METHODS[method](A, 3, random_state=0).anchors]
+    assert sorted(found.argmax(axis=1)) == [0, 1, 2] and found.max(axis=1).min() > 0.8
+
+
+@both
+def test_follows_the_names_of_nodes_and_the_storage(method):
+    A, _ = mixed_graph()
+    anchors = METHODS[method](A, 3, random_state=0).anchors
+    order = np.random.default_rng(1).permutation(A.shape[0])
+    renamed = METHODS[method](A[order][:, order], 3, random_state=0).anchors
+    assert sorted(order[renamed]) == sorted(anchors)
+    assert np.array_equal(METHODS[method](A.toarray(), 3, random_state=0).anchors, anchors)
+
+
+def test_geo_nmf_is_reproducible_and_tells_how_round_the_corners_are():
+    A, _ = mixed_graph()
+    fit = geo_nmf(A, 3, random_state=4)
+    assert np.array_equal(fit.anchors, geo_nmf(A, 3, random_state=4).anchors)
+    assert fit.result.converged and "condition number" in fit.result.reason
+    assert np.all(np.diff(fit.scores[fit.anchors]) <= 0)
+
+
+@pytest.mark.parametrize("which", ["LM", "LA"])
+@laws
+@given(seed=seeds)
+def test_eigenvectors_are_those_of_lapack(which, seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(60, 140))  # small graphs and others are solved in different ways
+    A = np.triu(rng.random((n, n)) < 0.2, k=1).astype(float)
+    A += A.T
+    values, V = leading_eigenvectors(sparse.csr_array(A), 3, which)
+    all_values = np.linalg.eigvalsh(A)
+    key = np.abs(all_values) if which == "LM" else all_values
+    assert np.allclose(np.sort(values), np.sort(all_values[np.argsort(-key)[:3]]), atol=1e-9)
+    assert np.allclose(A @ V, V * values, atol=1e-8) and np.allclose(V.T @ V, np.eye(3), atol=1e-9)
+
+
+def test_rows_are_written_in_pure_ones():
+    rng = np.random.default_rng(0)
+    theta = np.vstack([np.eye(3), rng.dirichlet(np.ones(3), 5)])
+    assert np.allclose(rows_from_pure(theta @ rng.standard_normal((3, 3)), [0, 1, 2]), theta, atol=1e-12)
+    with pytest.raises(CofactorError, match="rows of nodes 0, 1 depend on each other"):
+        rows_from_pure(np.array([[1.0, 1.0], [2.0, 2.0], [0.0, 1.0]]), [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({(2, 2): 1.0}, r"join a node to itself: .*: \(2, 2\)"),
+        ({(0, 9): 1.0}, r"differ from those mirrored: .*: \(0, 9\), \(9, 0\)"),
+        ({(0, 1): 2.0}, r"differ from those mirrored: .*: \(0, 1\), \(1, 0\)"),
+        ({(0, 1): -1.0, (1, 0): -1.0}, r"are negative or not finite; these are: \(0, 1\), \(1, 0\)"),
+        ({(0, 1): np.nan, (1, 0): np.inf}, r"are negative or not finite; these are: \(0, 1\), \(1, 0\)"),
+    ],
+)
+@pytest.mark.parametrize("kind", [np.array, sparse.csr_matrix])
+def test_entries_that_are_no_edges_are_named(kind, change, message):
+    A, _ = cliques()
+    for place, value in change.items():
+        A[place] = value
+    with pytest.raises(CofactorError, match=message):
+        spoc(kind(A), 2)
+
+
+def test_graphs_that_are_none():
+    A, _ = cliques()
+    for wrong in (0, 16):
+        with pytest.raises(CofactorError, match=f"{wrong} communities of 15 nodes"):
+            spoc(A, wrong)
+    with pytest.raises(CofactorError, match="square"):
+        spoc(A[:5], 2)
+    with pytest.raises(CofactorError, match="no edge"):
+        spoc(np.zeros((4, 4)), 2)
+    one_edge = np.zeros((5, 5))
+    one_edge[0, 1] = one_edge[1, 0] = 1
+    with pytest.raises(CofactorError, match="finds no 3 nodes far from each other"):
+        geo_nmf(one_edge, 3)

@@ -1,0 +1,144 @@
+"""Metrics of topics and communities: known answers, slow versions, laws, bad input."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import sparse
+from scipy.stats import spearmanr
+
+from cofactor.core.errors import CofactorError
+from cofactor.separable import (
+    clustering_accuracy,
+    coherence,
+    document_accuracy,
+    sim_count,
+    spearman_rank_correlation,
+)
+from tests.oracles.generators import laws, seeds
+from tests.oracles.topics import coherence_by_counting, sim_count_by_sets
+
+
+def random_topics(seed, n_documents=30, n_words=25):
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(0.7, (n_documents, n_words))
+    counts[0] += 1  # every word is somewhere
+    return counts, np.array([rng.permutation(n_words)[:6] for _ in range(4)])
+
+
+def memberships(seed, shape=(50, 3), alpha=0.5):
+    return np.random.default_rng(seed).dirichlet(np.full(shape[1], alpha), shape[0])
+
+
+# ---- topics ----
+
+
+@laws
+@given(seed=seeds)
+def test_coherence_and_sim_count_equal_the_slow_versions(seed):
+    counts, words = random_topics(seed)
+    expected = coherence_by_counting(counts, words)
+    assert coherence(counts, words) == pytest.approx(expected, rel=1e-12)
+    assert coherence(sparse.csr_matrix(counts), words) == pytest.approx(expected, rel=1e-12)
+    assert sim_count(words) == sim_count_by_sets(words)
+
+
+def test_coherence_divides_by_the_word_that_ranks_higher():
+    counts = np.array([[1, 1], [1, 0], [1, 0], [0, 1]])
+    assert coherence(counts, [[0, 1]]) == pytest.approx(2 * np.log(1.01 / 3))
+    assert coherence(counts, [[1, 0]]) == pytest.approx(2 * np.log(1.01 / 2))
+    assert coherence(counts, [[0, 1], [1, 0]]) == pytest.approx(np.log(1.01 / 3) + np.log(1.01 / 2))
+
+
+def test_coherence_of_a_word_in_no_document_names_it():
+    with pytest.raises(CofactorError, match="no document has the words 3, 2:"):
+        coherence(np.array([[1, 1, 0, 0]]), [[0, 3, 2]])
+
+
+def test_sim_count_of_equal_and_of_disjoint_topics():
+    assert sim_count([range(20)] * 3) == 60
+    assert sim_count([[0, 1], [2, 3]]) == 0
+
+
+@laws
+@given(seed=seeds)
+def test_clustering_accuracy_ignores_names_and_order(seed):
+    rng = np.random.default_rng(seed)
+    truth, clusters = rng.integers(0, 3, 40), rng.integers(0, 4, 40)
+    accuracy = clustering_accuracy(truth, clusters)
+    order, names = rng.permutation(40), rng.permutation(4)
+    assert clustering_accuracy(truth[order], names[clusters][order]) == accuracy
+    assert clustering_accuracy(truth, truth) == 1.0 and accuracy >= 0.25
+
+
+def test_clustering_accuracy_by_hand():
+    assert clustering_accuracy([0, 0, 0, 1, 1, 2], [1, 1, 2, 2, 2, 2]) == pytest.approx(4 / 6)
+    assert clustering_accuracy([0, 0, 1], [7, 8, 9]) == pytest.approx(2 / 3)
+    for clusters in ([0, 1], [[0, 1, 1]]):
+        with pytest.raises(CofactorError, match="two lists of the same length"):
+            clustering_accuracy([0, 1, 1], clusters)
+
+
+def test_documents_are_clustered_by_direction():
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 20)
+    weights = (np.eye(3)[truth] + 0.1 * rng.random((60, 3))) * rng.uniform(0.01, 100, (60, 1))
+    assert document_accuracy(truth, weights, n_runs=2, random_state=0) == 1.0
+    weights[::2] = 0.0  # documents without words are all alike
+    assert document_accuracy(truth, weights, n_runs=2, random_state=0) < 0.9
+
+
+def test_document_accuracy_is_reproducible_and_a_mean():
+    rng = np.random.default_rng(1)
+    truth, weights = rng.integers(0, 4, 60), rng.random((60, 4))
+    one = document_accuracy(truth, weights, n_runs=3, random_state=5)
+    assert one == document_accuracy(truth, weights, n_runs=3, random_state=5)
+    assert (one * 180) == pytest.approx(round(one * 180)) and one > 0.25
+
+
+# ---- communities ----
+
+
+@laws
+@given(seed=seeds)
+def test_rank_correlation_equals_the_best_of_all_matchings(seed):
+    truth, estimate = memberships(seed).round(2), memberships(seed + 1, alpha=1.0).round(1)
+    truth /= truth.sum(axis=1, keepdims=True)
+    estimate /= estimate.sum(axis=1, keepdims=True)
+    R = spearmanr(truth, estimate).statistic[:3, 3:]
+    orders = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
+    best = max(np.mean([R[k, order[k]] for k in range(3)]) for order in orders)
+    assert spearman_rank_correlation(truth, estimate) == pytest.approx(best, abs=1e-12)
+
+
+@laws
+@given(seed=seeds)
+def test_rank_correlation_ignores_names_and_order(seed):
+    rng = np.random.default_rng(seed)
+    truth, estimate = memberships(seed), memberships(seed + 1)
+    order = rng.permutation(50)
+    value = spearman_rank_correlation(truth, estimate)
+    assert spearman_rank_correlation(truth[order], estimate[order][:, [2, 0, 1]]) == pytest.approx(value, abs=1e-12)
+    assert spearman_rank_correlation(estimate, truth) == pytest.approx(value, abs=1e-12)
+    assert spearman_rank_correlation(truth, truth[:, [1, 2, 0]]) == pytest.approx(1.0)
+
+
+def test_a_community_without_differences_correlates_with_nothing():
+    truth = np.array([[1.0, 0], [0.5, 0.5], [0, 1]])
+    assert spearman_rank_correlation(truth, np.full((3, 2), 0.5)) == 0.0
+    assert spearman_rank_correlation(truth, [[1, 0], [0, 0], [0, 1]]) > 0.8  # a node of which nothing is known
+
+
+@pytest.mark.parametrize("side", ["truth", "estimate"])
+def test_memberships_that_are_none_are_named(side):
+    good = memberships(0)
+    bad = good.copy()
+    bad[3, 0] += 0.5
+    bad[7] = [1.2, -0.2, 0.0]
+    bad[9] = np.nan
+    pair = {"truth": good, "estimate": good} | {side: bad}
+    with pytest.raises(CofactorError, match=f"{side}: rows 3, 7, 9 are not nonnegative or do not sum to one"):
+        spearman_rank_correlation(**pair)
+    with pytest.raises(CofactorError, match=rf"{side} must have one row per node .* got shape \(3,\)"):
+        spearman_rank_correlation(**(pair | {side: good[0]}))
+    with pytest.raises(CofactorError, match="have different shapes"):
+        spearman_rank_correlation(**(pair | {side: good[:9]}))
