@@ -10,7 +10,8 @@ identifiability guarantee turns it back into the structure behind it.
 10.19
 """
 
-from cofactor import crowd, data, pmf, separable, simulate
+from cofactor import comparisons, crowd, data, pmf, separable, simulate
+from cofactor.comparisons.data import Comparisons
 from cofactor.core.errors import (
     CofactorError,
     ConvergenceWarning,
@@ -29,12 +30,14 @@ __version__ = "0.1.0"
 __all__ = [
     "CategoricalTable",
     "CofactorError",
+    "Comparisons",
     "ConvergenceWarning",
     "CrowdLabels",
     "DataWarning",
     "DatasetUnavailableError",
     "LatentClassModel",
     "NotIdentifiableError",
+    "comparisons",
     "crowd",
     "data",
     "datasets",

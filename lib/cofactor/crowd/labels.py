@@ -6,11 +6,7 @@ share the K classes.
 
 from __future__ import annotations
 
-import lzma
-import tarfile
 import warnings
-import zipfile
-import zlib
 from collections.abc import Hashable, Sequence
 from functools import cached_property
 from os import PathLike
@@ -21,14 +17,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.errors import SHOWN, CofactorError, DataWarning, listing
+from cofactor.core.frames import check_columns, check_present, plain_numbers, read_frame
 from cofactor.core.tables import CategoricalTable, Ints
 
 Conflicts = Literal["error", "first", "last"]
 COLUMNS = ("task", "worker", "label")
-UNREADABLE = (
-    *(pd.errors.ParserError, pd.errors.ParserWarning, OSError, EOFError, ValueError, LookupError),
-    *(zipfile.BadZipFile, lzma.LZMAError, tarfile.TarError, zlib.error),
-)
 NO_LABEL = ("", "nan", "NaN", "NA", "N/A", "null", "NULL")  # how a missing label reads in a CSV file
 
 
@@ -89,9 +82,9 @@ class CrowdLabels:
         (2, 2, ['cat', 'dog'])
         """
         columns = (task, worker, label)
-        _check_columns(frame, columns)
+        check_columns(frame, columns)
         for name in columns:
-            _check_present(frame[name], name)
+            check_present(frame[name], name)
         ids = [_distinct(frame[name], name) for name in columns]
         if classes is not None:
             _check_classes(frame[label], list(classes))
@@ -119,11 +112,11 @@ class CrowdLabels:
         a `CofactorError`.
         """
         frame = read_frame(path, encoding, sep)
-        _check_columns(frame, (task, worker, label))
+        check_columns(frame, (task, worker, label))
         _warn_of_lookalikes(frame[label])
         frame[label] = frame[label].mask(frame[label].isin(NO_LABEL))
         for name in (task, worker, label):
-            frame[name] = _plain_numbers(frame[name].mask(frame[name] == ""))
+            frame[name] = plain_numbers(frame[name].mask(frame[name] == ""))
         return cls.from_frame(frame, task, worker, label, classes, conflicts)
 
     @classmethod
@@ -253,25 +246,6 @@ class CrowdLabels:
         return self.take_workers(np.sort(by_labels[:n_workers]))
 
 
-def read_frame(path: str | PathLike[str], encoding: str = "utf-8-sig", sep: str = ",") -> pd.DataFrame:
-    """Read a CSV file as text, blanks around cells removed; every way in which that fails is one `CofactorError`."""
-    try:
-        with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):  # rows that are too long
-            frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding=encoding, index_col=False, sep=sep)
-        return frame.rename(columns=str.strip).apply(lambda column: column.str.strip())
-    except FileNotFoundError:
-        raise CofactorError(f"no such file: {path}") from None
-    except pd.errors.EmptyDataError:
-        raise CofactorError(f"{path} is empty: expected a header row and one row per label") from None
-    except UnicodeDecodeError as error:
-        raise CofactorError(
-            f"{path} is not {encoding.removesuffix('-sig')} text (byte {error.start}): "
-            "save it as UTF-8, or name its encoding, for example encoding='latin-1' (--encoding latin-1)"
-        ) from None
-    except UNREADABLE as error:
-        raise CofactorError(f"{path} cannot be read as CSV: {error}") from None
-
-
 def read_truth(path: str | PathLike[str], labels: CrowdLabels, encoding: str = "utf-8-sig") -> Ints:
     """Read the (N,) true class codes of the tasks of `labels` from a CSV file; -1 where a task is not listed.
 
@@ -279,7 +253,7 @@ def read_truth(path: str | PathLike[str], labels: CrowdLabels, encoding: str = "
     used and tasks with two truths raise `CofactorError`.
     """
     frame = read_frame(path, encoding).drop_duplicates()
-    _check_columns(frame, ("task", "truth"))
+    check_columns(frame, ("task", "truth"))
     known = frame["task"].isin([str(task) for task in labels.tasks])
     if not known.any():
         raise CofactorError(f"{path}: none of its tasks has a label ({listing(frame['task'])})")
@@ -305,39 +279,12 @@ def _find(column: pd.Series[Any], ids: Sequence[Any], problem: str) -> Ints:
     return code.astype(np.int64)
 
 
-def _check_columns(frame: pd.DataFrame, columns: Sequence[str]) -> None:
-    missing = [name for name in columns if name not in frame.columns]
-    if missing:
-        other = [sep for sep in ";\t|" if len(frame.columns) == 1 and sep in str(frame.columns[0])]
-        advice = (
-            f"columns seem to be separated by {other[0]!r}: say so with sep" if other else "say which column is which"
-        )
-        raise CofactorError(f"no column {listing(missing)}; found {listing(frame.columns)}: {advice}, or rename")
-    twice = [name for name in columns if list(frame.columns).count(name) > 1]
-    if twice:
-        raise CofactorError(f"more than one column is called {listing(twice)}: rename all but one")
-    if frame.empty:
-        raise CofactorError("no labels: the table has a header but no rows")
-
-
-def _check_present(column: pd.Series[Any], name: str) -> None:
-    bad = np.flatnonzero(column.isna())
-    if bad.size:
-        raise CofactorError(f"missing {name} in data rows {listing(bad.tolist())} (0 is the first): fill or drop them")
-
-
 def _warn_of_lookalikes(column: pd.Series[Any]) -> None:
     distinct = pd.Series(column.unique())
     alike = distinct[distinct.str.casefold().duplicated(keep=False)]
     if not alike.empty:
         message = f"classes that differ only in capitals count as different: {listing(sorted(alike))}"
         warnings.warn(message, DataWarning, stacklevel=3)
-
-
-def _plain_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Turn text into whole numbers if that loses nothing ("12", but not "012" or "1.0")."""
-    plain = column.dropna().str.fullmatch(r"0|-?[1-9][0-9]{0,17}")
-    return column.astype("Int64") if plain.all() and not plain.empty else column
 
 
 def _distinct(column: pd.Series[Any], name: str) -> list[Any]:

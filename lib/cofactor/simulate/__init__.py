@@ -3,6 +3,7 @@
 Every generator returns the data together with the truth that made it, and takes a `random_state`.
 """
 
+from cofactor.simulate.comparisons import comparison_factors, draw_comparisons
 from cofactor.simulate.crowds import Crowd, Generator, crowd, dawid_skene_model, large_crowd
 from cofactor.simulate.factors import symnmf_problem
 from cofactor.simulate.joint import joint_model, joint_table
@@ -23,9 +24,11 @@ __all__ = [
     "Generator",
     "Mixture",
     "classifier_answers",
+    "comparison_factors",
     "crowd",
     "dawid_skene_model",
     "dirichlet_mixtures",
+    "draw_comparisons",
     "joint_model",
     "joint_table",
     "label_rates",

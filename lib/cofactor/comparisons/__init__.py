@@ -1,0 +1,61 @@
+"""What every user would choose, from a few comparisons of each; and the rankings that this is compared with."""
+
+from collections.abc import Callable
+from functools import partial
+
+from cofactor.comparisons.base import PreferenceModel
+from cofactor.comparisons.baselines.altsvm import AltSVM
+from cofactor.comparisons.baselines.bpr import BPR
+from cofactor.comparisons.baselines.nuclear import NuclearNormMLE
+from cofactor.comparisons.baselines.ranking import BradleyTerry, ItemCount, WinRate
+from cofactor.comparisons.data import Comparisons
+from cofactor.comparisons.diagnose import diagnose
+from cofactor.comparisons.estimators import ComparisonMF
+from cofactor.comparisons.links import LINKS, Link
+from cofactor.comparisons.loss import Objective
+from cofactor.comparisons.metrics import feature_error, ndcg, pair_accuracy, utility_error
+from cofactor.comparisons.planner import comparisons_needed, expected_error
+from cofactor.comparisons.solvers import barzilai_borwein, gradient_descent, lbfgs
+from cofactor.comparisons.spectral import random_start, spectral_start
+from cofactor.comparisons.stochastic import adam, normalised_sgd
+
+METHODS: dict[str, Callable[..., PreferenceModel]] = {
+    "ComparisonMF": ComparisonMF,
+    "ComparisonMF-bias": partial(ComparisonMF, item_bias=True),
+    "BPR": BPR,
+    "AltSVM": AltSVM,
+    "NuclearNormMLE": NuclearNormMLE,
+    "BradleyTerry": BradleyTerry,
+    "WinRate": WinRate,
+    "ItemCount": ItemCount,
+}
+
+__all__ = [
+    "BPR",
+    "LINKS",
+    "METHODS",
+    "AltSVM",
+    "BradleyTerry",
+    "ComparisonMF",
+    "Comparisons",
+    "ItemCount",
+    "Link",
+    "NuclearNormMLE",
+    "Objective",
+    "PreferenceModel",
+    "WinRate",
+    "adam",
+    "barzilai_borwein",
+    "comparisons_needed",
+    "diagnose",
+    "expected_error",
+    "feature_error",
+    "gradient_descent",
+    "lbfgs",
+    "ndcg",
+    "normalised_sgd",
+    "pair_accuracy",
+    "random_start",
+    "spectral_start",
+    "utility_error",
+]

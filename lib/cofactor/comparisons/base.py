@@ -1,0 +1,174 @@
+"""What every learner of preferences shares: features of users and items, what they predict, whom they know."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from cofactor.comparisons.data import Comparisons
+from cofactor.comparisons.kernels import Arrays
+from cofactor.comparisons.links import link_named
+from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
+from cofactor.core.result import Result
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+
+class PreferenceModel(BaseEstimator):
+    """Base class: utilities x_ui = <U_u, V_i> + b_i; a method implements `_estimate`.
+
+    Users and items are named by the ids of the comparisons, which are their codes unless these came from a table.
+
+    Attributes after `fit`
+    ----------------------
+    user_factors_ : (n1, r) array, item_factors_ : (n2, r) array, item_bias_ : (n2,) array
+        U, V (centred over the compared items of every connected part) and b. Users and items without comparisons have
+        rows of zeros: such a user is predicted by biases alone.
+    users_, items_ : sequences of ids
+    unseen_users_, unseen_items_ : lists of ids without comparisons
+    components_ : (n2,) array
+        Connected part of every item, -1 for items never compared.
+    result_ : Result
+    """
+
+    user_factors_: Floats
+    item_factors_: Floats
+    item_bias_: Floats
+    users_: Sequence[Any]
+    items_: Sequence[Any]
+    unseen_users_: list[Any]
+    unseen_items_: list[Any]
+    components_: NDArray[np.int32]
+    result_: Result
+
+    link = "logistic"
+
+    def fit(self, comparisons: Comparisons) -> Self:
+        """Learn from comparisons; returns self.
+
+        Raises a CofactorError where these are no `Comparisons`, and what the method says.
+        """
+        if not isinstance(comparisons, Comparisons):
+            kind = type(comparisons).__name__
+            raise CofactorError(f"expected Comparisons, got {kind}: Comparisons(user, left, right, outcome)")
+        data = comparisons
+        self.users_, self.items_, self.components_ = data.users, data.items, data.components
+        self.unseen_users_ = [data.users[u] for u in np.flatnonzero(data.per_user == 0).tolist()]
+        self.unseen_items_ = [data.items[i] for i in np.flatnonzero(data.per_item == 0).tolist()]
+        with threadpool_limits(1, "blas"):  # more threads slow products of narrow matrices down
+            factors, self.result_ = self._estimate(data)
+        self.user_factors_, self.item_factors_, self.item_bias_ = _normalised(factors, data)
+        return self
+
+    def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
+        raise NotImplementedError
+
+    # ---- predictions ----
+
+    def margin(self, user: ArrayLike, left: ArrayLike, right: ArrayLike) -> Floats:
+        """Return the (Q,) differences of utilities, left less right; positive where left is preferred.
+
+        Raises
+        ------
+        CofactorError
+            Users or items that are not known (named), or arrays of different lengths.
+        NotIdentifiableError
+            Items of parts that nobody ever linked by comparisons, where no prior decides.
+        """
+        check_is_fitted(self, "item_factors_")
+        u, i, j = codes_of(user, self.users_, "users"), *(codes_of(x, self.items_, "items") for x in (left, right))
+        if not len(u) == len(i) == len(j):
+            raise CofactorError(f"{len(u)} users, {len(i)} left and {len(j)} right items: give one of each")
+        self._check_linked(i, j)
+        U, V, b = self.user_factors_, self.item_factors_, self.item_bias_
+        return np.einsum("qa,qa->q", U[u], V[i] - V[j]) + b[i] - b[j]
+
+    def predict_proba(self, user: ArrayLike, left: ArrayLike, right: ArrayLike) -> Floats:
+        """Return the (Q,) chances that these users prefer `left` to `right`; errors as of `margin`.
+
+        A method without a link only orders items, and refuses.
+        """
+        if not self.link:
+            raise CofactorError(f"{type(self).__name__} orders items and knows no chances: use margin")
+        return np.asarray(link_named(self.link).probability(self.margin(user, left, right)))
+
+    def utilities(self, user: Hashable | Floats) -> Floats:
+        """Return the (n2,) utilities of all items for one user, an id or features as of `fold_in`."""
+        check_is_fitted(self, "item_factors_")
+        return np.asarray(self.item_factors_ @ self._features(user) + self.item_bias_)
+
+    def recommend(self, user: Hashable | Floats, k: int = 10, exclude: Sequence[Any] = ()) -> list[Any]:
+        """Return the ids of the k items of highest utility, best first, without `exclude` and items never compared."""
+        if k < 1:
+            raise CofactorError(f"k={k}: ask for at least one item")
+        x = np.where(self.components_ >= 0, self.utilities(user), -np.inf)
+        x[codes_of(np.array(list(exclude), dtype=object), self.items_, "items")] = -np.inf
+        best = np.argsort(-x, kind="stable")[:k]
+        chosen = best[np.isfinite(x[best])]
+        self._check_linked(chosen, np.repeat(chosen[:1], len(chosen)))
+        return [self.items_[i] for i in chosen.tolist()]
+
+    def _features(self, user: Hashable | Floats) -> Floats:
+        if isinstance(user, np.ndarray):
+            if user.shape != self.item_factors_.shape[1:]:
+                raise CofactorError(f"features of shape {user.shape}: this model has {self.item_factors_.shape[1]}")
+            return user
+        return self.user_factors_[codes_of(np.array([user], dtype=object), self.users_, "users")[0]]
+
+    def _check_linked(self, i: Codes, j: Codes) -> None:
+        """Refuse to compare utilities across connected parts; a model with a prior allows it."""
+
+
+def _normalised(factors: Arrays, data: Comparisons) -> Arrays:
+    """Zero rows for whoever has no comparisons; items centred within their connected part."""
+    U, V, b = (np.array(values) for values in factors)
+    b = b if b.size else np.zeros(data.n_items)
+    U[data.per_user == 0] = 0.0
+    part = data.components
+    seen = part >= 0
+    for values in (V, b):
+        values[~seen] = 0.0
+        counts = np.bincount(part[seen])
+        columns = values.reshape(len(values), -1)  # a view
+        for a in range(columns.shape[1]):
+            columns[seen, a] -= (np.bincount(part[seen], columns[seen, a]) / counts)[part[seen]]
+    return U, V, b
+
+
+def codes_of(values: ArrayLike, ids: Sequence[Any], what: str) -> Codes:
+    """Codes of ids; unknown ones are refused by name."""
+    array = np.atleast_1d(np.asarray(values, dtype=None if isinstance(ids, range) else object))
+    if array.ndim != 1:
+        raise CofactorError(f"{what} must be one list, got shape {array.shape}")
+    if not array.size:
+        return np.empty(0, dtype=np.intp)
+    if isinstance(ids, range):
+        numbers = pd.to_numeric(pd.Series(array), errors="coerce").to_numpy(dtype=np.float64)
+        bad = ~((numbers >= 0) & (numbers < len(ids)) & (np.floor(numbers) == numbers))
+        code = np.where(bad, 0, numbers).astype(np.intp)
+    else:
+        code = pd.Index(ids, dtype=object).get_indexer(pd.Index(array, dtype=object))
+        bad = code < 0
+    if bad.any():
+        unknown = listing(dict.fromkeys(array[bad].tolist()))
+        raise CofactorError(f"unknown {what}: {unknown}; new users join by fold_in, new items by fitting again")
+    return np.asarray(code, dtype=np.intp)
+
+
+def refuse_across(components: NDArray[np.int32], i: Codes, j: Codes, items: Sequence[Any]) -> None:
+    """Refuse pairs of items of different connected parts; they are named."""
+    across = np.flatnonzero(components[i] != components[j])
+    if across.size:
+        pairs = listing(dict.fromkeys((items[i[q]], items[j[q]]) for q in across))
+        raise NotIdentifiableError(
+            f"items of parts that no comparison links cannot be compared without a ridge: {pairs}; collect comparisons "
+            "between the parts, or fit with a ridge, so that the prior decides"
+        )

@@ -1,0 +1,106 @@
+"""One ranking for everybody: Bradley-Terry, win rates, and how often items were compared."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofactor.comparisons.base import PreferenceModel
+from cofactor.comparisons.data import Comparisons
+from cofactor.comparisons.estimators import ComparisonMF
+from cofactor.comparisons.kernels import Arrays
+from cofactor.comparisons.loss import Objective
+from cofactor.comparisons.solvers import lbfgs
+from cofactor.core.result import Result
+
+Floats = NDArray[np.float64]
+
+COUNTED = Result(np.zeros(0), 0, True, "closed form")
+
+
+class BradleyTerry(PreferenceModel):
+    """One utility per item, the same for all users: Pr(i preferred to j) = g(b_i - b_j).
+
+    Parameters
+    ----------
+    ridge : float > 0 or "auto"
+        Inverse variance of the prior on utilities; "auto" chooses on held-out comparisons.
+    link : {"logistic", "probit"}
+    random_state : int, Generator or None
+
+    Source
+    ------
+    Bradley and Terry, Biometrika 1952. Equal to a maximum-likelihood fit as the ridge goes to zero.
+
+    Examples
+    --------
+    >>> model = BradleyTerry(ridge=0.1).fit(Comparisons([0, 0, 1], [0, 1, 0], [1, 2, 2], [1, 1, 1]))
+    >>> model.recommend(user=1, k=2)
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        ridge: float | Literal["auto"] = "auto",
+        link: str = "logistic",
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.ridge = ridge
+        self.link = link
+        self.random_state = random_state
+
+    def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
+        ridge = self.ridge
+        if ridge == "auto":
+            ridge = ComparisonMF(link=self.link, item_bias=True).choose_bias_ridge(
+                *comparisons.hold_out(random_state=self.random_state)
+            )
+        objective = Objective(comparisons, 0, self.link, bias_ridge=float(ridge), item_bias=True)
+        x, result = lbfgs(objective, np.zeros(objective.size))
+        return objective.split(x), result
+
+
+class WinRate(PreferenceModel):
+    """Items by the share of comparisons they won, drawn towards one half as by `shrinkage` comparisons more.
+
+    Its utilities are log-odds of that share, so that two items compare as their odds do. The same as a mean rating
+    where there are none.
+
+    >>> WinRate(shrinkage=2).fit(Comparisons([0, 0], [0, 0], [1, 2], [1, 1])).item_bias_.round(2).tolist()
+    [1.19, -0.6, -0.6]
+    """
+
+    def __init__(self, shrinkage: float = 5.0) -> None:
+        self.shrinkage = shrinkage
+
+    def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
+        data, k = comparisons, self.shrinkage / 2
+        won, lost = _won(data, data.outcome), _won(data, 1 - data.outcome)
+        return (*_no_features(data), np.log((won + k) / (lost + k))), COUNTED
+
+
+class ItemCount(PreferenceModel):
+    """Items by how often they were compared: popularity, whatever the outcomes. Orders only; no chances.
+
+    >>> ItemCount().fit(Comparisons([0, 0], [0, 0], [1, 2], [0, 0])).recommend(0, k=1)
+    [0]
+    """
+
+    link = ""
+
+    def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
+        half = np.full(len(comparisons), 0.5)
+        return (*_no_features(comparisons), 2 * _won(comparisons, half)), COUNTED
+
+
+def _won(data: Comparisons, share: Floats) -> Floats:
+    """(n2,) sum over comparisons of the share of left and one minus it of right, counts included."""
+    weight = np.ones(len(data)) if data.counts is None else data.counts
+    left = np.bincount(data.left, share * weight, data.n_items)
+    return np.asarray(left + np.bincount(data.right, (1 - share) * weight, data.n_items))
+
+
+def _no_features(data: Comparisons) -> tuple[Floats, Floats]:
+    return np.zeros((data.n_users, 0)), np.zeros((data.n_items, 0))

@@ -1,0 +1,359 @@
+"""Comparisons: who preferred what to what, checked once, ids kept."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from functools import cached_property
+from os import PathLike
+from typing import Any, Literal, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.frames import check_columns, check_present, plain_numbers, read_frame
+
+Codes = NDArray[np.int32]  # half the memory of 64 bits, and passes over comparisons are bound by memory
+Floats = NDArray[np.float64]
+SameItem = Literal["error", "drop"]
+LARGEST = np.iinfo(np.int32).max
+
+
+class Comparisons:
+    """Outcomes of comparisons: user[k] was shown the items left[k] and right[k], and chose.
+
+    Parameters
+    ----------
+    user, left, right : (m,) whole numbers from 0
+    outcome : (m,) array in [0, 1]
+        1 where the left item was chosen, 0 where the right one was, 0.5 for a tie; or the chance (or share) of left.
+    n_users, n_items : int, optional
+        n1 and n2. Default: the largest code plus one.
+    counts : (m,) positive array, optional
+        How often this comparison was made; `outcome` is then the share of left. Default: once.
+    same_item : {"error", "drop"}
+        What to do with comparisons of an item with itself, which tell nothing: refuse, or drop with a `DataWarning`.
+
+    Attributes
+    ----------
+    user, left, right : (m,) int32, outcome : (m,) float, counts : (m,) float or None
+        Sorted by user (comparisons of one user stay in order), so that passes over the data walk through memory.
+    users, items : sequences
+        The caller's ids in the order of the codes; the codes themselves unless built by `from_frame` or `from_csv`.
+
+    Raises
+    ------
+    CofactorError
+        Nothing given, unequal lengths, codes that are not whole numbers in range, outcomes that are missing or outside
+        [0, 1], counts that are not positive, or an item compared with itself. The first ten rows are named.
+
+    Cost
+    ----
+    O(m log m) time, O(m) memory.
+
+    Examples
+    --------
+    >>> Comparisons(user=[0, 1, 0], left=[0, 2, 1], right=[1, 0, 2], outcome=[1, 0, 0.5])
+    Comparisons(3 comparisons of 3 items by 2 users)
+    """
+
+    user: Codes
+    left: Codes
+    right: Codes
+    outcome: Floats
+    counts: Floats | None
+    users: Sequence[Any]
+    items: Sequence[Any]
+
+    def __init__(
+        self,
+        user: ArrayLike,
+        left: ArrayLike,
+        right: ArrayLike,
+        outcome: ArrayLike,
+        n_users: int | None = None,
+        n_items: int | None = None,
+        counts: ArrayLike | None = None,
+        same_item: SameItem = "error",
+    ) -> None:
+        codes = {"user": _codes(user, "user"), "left": _codes(left, "left"), "right": _codes(right, "right")}
+        columns: dict[str, NDArray[Any]] = {**codes, "outcome": _outcomes(outcome)}
+        if counts is not None:
+            columns["counts"] = _counts(counts)
+        _check_lengths(columns)
+        sizes = _size(codes["user"], n_users, "user"), _size(np.append(*list(codes.values())[1:]), n_items, "item")
+        columns = _without_same_items(columns, same_item)
+        self._keep(columns, range(sizes[0]), range(sizes[1]))
+
+    def _keep(self, columns: dict[str, NDArray[Any]], users: Sequence[Any], items: Sequence[Any]) -> None:
+        order = np.argsort(columns["user"], kind="stable")
+        sorted_columns = {name: np.ascontiguousarray(values[order]) for name, values in columns.items()}
+        self.user, self.left, self.right = (sorted_columns[name] for name in ("user", "left", "right"))
+        self.outcome, self.counts = sorted_columns["outcome"], sorted_columns.get("counts")
+        self.users, self.items = users, items
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        user: str = "user",
+        left: str = "left",
+        right: str = "right",
+        outcome: str = "outcome",
+        counts: str | None = None,
+        same_item: SameItem = "error",
+    ) -> Self:
+        """Read a long table, one row per comparison; the arguments name its columns.
+
+        Users and items may be anything hashable; codes follow their sorted order where they can be sorted. Errors are
+        those of the class, and a missing column, user or item.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"user": ["ann", "bob"], "left": ["tea", "tea"], "right": ["milk", "gin"]})
+        >>> Comparisons.from_frame(frame.assign(outcome=[1, 0])).items
+        ['gin', 'milk', 'tea']
+        """
+        columns = [user, left, right, outcome, *([counts] if counts else [])]
+        check_columns(frame, columns, "comparisons")
+        for name in columns[:3]:
+            check_present(frame[name], name)
+        who, users = _encode(frame[user])
+        what, items = _encode(pd.concat([frame[left], frame[right]]))
+        m = len(frame)
+        found = cls(
+            *(who, what[:m], what[m:], _numbers(frame[outcome], outcome), len(users), len(items)),
+            counts=_numbers(frame[counts], counts) if counts else None,
+            same_item=same_item,
+        )
+        found.users, found.items = users, items
+        return found
+
+    @classmethod
+    def from_csv(
+        cls,
+        path: str | PathLike[str],
+        user: str = "user",
+        left: str = "left",
+        right: str = "right",
+        outcome: str = "outcome",
+        counts: str | None = None,
+        same_item: SameItem = "error",
+        encoding: str = "utf-8-sig",
+        sep: str = ",",
+    ) -> Self:
+        """Read a CSV file with a header row and one row per comparison (may be compressed: .gz, .zip, .xz).
+
+        Ids stay as written ("007" is not 7), but for blanks around them, unless all of a column are plain whole
+        numbers. The other arguments and errors are those of `from_frame`.
+        """
+        frame = read_frame(path, encoding, sep, "comparison")
+        check_columns(frame, [user, left, right, outcome, *([counts] if counts else [])], "comparisons")
+        frame[user] = plain_numbers(frame[user].mask(frame[user] == ""))
+        both = pd.concat([frame[left], frame[right]])
+        items = plain_numbers(both.mask(both == "")).to_numpy(dtype=object)
+        frame[left], frame[right] = items[: len(frame)], items[len(frame) :]
+        return cls.from_frame(frame, user, left, right, outcome, counts, same_item)
+
+    def __repr__(self) -> str:
+        return f"Comparisons({len(self)} comparisons of {self.n_items} items by {self.n_users} users)"
+
+    def __len__(self) -> int:
+        return len(self.user)
+
+    @property
+    def n_users(self) -> int:
+        """n1, the number of users, those without comparisons included."""
+        return len(self.users)
+
+    @property
+    def n_items(self) -> int:
+        """n2, the number of items, those never compared included."""
+        return len(self.items)
+
+    @property
+    def total(self) -> float:
+        """How many comparisons were made: m, or the sum of `counts`."""
+        return float(len(self)) if self.counts is None else float(self.counts.sum())
+
+    @cached_property
+    def noisy(self) -> bool:
+        """Whether outcomes are choices (0, 1, ties; or shares of counted ones) and not exact chances."""
+        return self.counts is not None or bool(np.isin(self.outcome, (0.0, 0.5, 1.0)).all())
+
+    @cached_property
+    def per_user(self) -> NDArray[np.intp]:
+        """(n1,) comparisons of every user."""
+        return np.bincount(self.user, minlength=self.n_users)
+
+    @cached_property
+    def per_item(self) -> NDArray[np.intp]:
+        """(n2,) comparisons in which every item took part."""
+        return np.bincount(self.left, minlength=self.n_items) + np.bincount(self.right, minlength=self.n_items)
+
+    @cached_property
+    def components(self) -> Codes:
+        """(n2,) which connected part of the graph of compared items each one is in, -1 if it was never compared.
+
+        Parts are numbered from 0, the one of the first item first. Items of different parts were never compared, not
+        even through others, by anybody.
+        """
+        edges = sparse.coo_array((np.ones(len(self), dtype=bool), (self.left, self.right)), (self.n_items,) * 2)
+        label = connected_components(edges.tocsr(), directed=False)[1]
+        found = np.full(self.n_items, -1, dtype=np.int32)
+        seen = self.per_item > 0
+        found[seen] = pd.factorize(label[seen])[0]
+        return found
+
+    @property
+    def n_components(self) -> int:
+        """The number of connected parts; one if all compared items are linked."""
+        return int(self.components.max()) + 1
+
+    def take(self, rows: ArrayLike) -> Comparisons:
+        """Return these comparisons only (a mask, or positions in the sorted arrays); all users and items stay."""
+        kept = np.arange(len(self))[np.asarray(rows)]
+        if not kept.size:
+            raise CofactorError("no comparisons are left: take at least one")
+        codes = {"user": self.user, "left": self.left, "right": self.right}
+        columns: dict[str, NDArray[Any]] = {**codes, "outcome": self.outcome}
+        if self.counts is not None:
+            columns["counts"] = self.counts
+        part = object.__new__(type(self))
+        part._keep({name: values[kept] for name, values in columns.items()}, self.users, self.items)
+        return part
+
+    def hold_out(
+        self, share: float = 0.1, random_state: int | np.random.Generator | None = None
+    ) -> tuple[Comparisons, Comparisons]:
+        """Split into comparisons to learn from and held-out ones: about `share` of every user's, at random.
+
+        Of a user with n comparisons, `share` * n are held out, rounded at random, but never all of them.
+
+        Examples
+        --------
+        >>> learn, held = Comparisons([0] * 10, [0] * 10, [1] * 10, [1] * 10).hold_out(0.2, random_state=0)
+        >>> len(learn), len(held)
+        (8, 2)
+        """
+        if not 0 < share < 1:
+            raise CofactorError(f"share={share}: hold out a share above 0 and below 1")
+        rng = np.random.default_rng(random_state)
+        n = self.per_user
+        held = np.minimum(np.floor(share * n + rng.random(len(n))).astype(np.intp), np.maximum(n - 1, 0))
+        order = np.lexsort((rng.random(len(self)), self.user))
+        rank = np.empty(len(self), dtype=np.intp)
+        rank[order] = np.arange(len(self)) - (np.cumsum(n) - n)[self.user]  # order keeps users together
+        out = rank < held[self.user]
+        if not out.any():
+            raise CofactorError(f"nothing to hold out: no user has enough comparisons to spare a share of {share}")
+        return self.take(~out), self.take(out)
+
+
+# ---- checks ----
+
+
+def _codes(values: ArrayLike, name: str) -> Codes:
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise CofactorError(f"{name} must be one-dimensional, got shape {array.shape}")
+    if array.dtype.kind not in "iufb" and array.size:
+        raise CofactorError(f"{name} must hold integer codes, got {array.dtype}: use Comparisons.from_frame for ids")
+    with np.errstate(invalid="ignore"):
+        bad = np.flatnonzero(~((array >= 0) & (array <= LARGEST) & (np.floor(array) == array)))
+    if bad.size:
+        found = listing(f"row {k}: {array[k]}" for k in bad)
+        raise CofactorError(f"{name} must be whole numbers from 0, without NaN; not so in {found}")
+    return array.astype(np.int32)
+
+
+def _outcomes(values: ArrayLike) -> Floats:
+    outcome = _floats(values, "outcome")
+    bad = np.flatnonzero(~((outcome >= 0) & (outcome <= 1)))
+    if bad.size:
+        found = listing(f"row {k}: {outcome[k]}" for k in bad)
+        raise CofactorError(
+            f"outcomes lie in [0, 1], 1 where left was chosen; not so in {found}: drop these rows, or rescale "
+            "(-1 and 1 become (outcome + 1) / 2)"
+        )
+    return outcome
+
+
+def _counts(values: ArrayLike) -> Floats:
+    counts = _floats(values, "counts")
+    bad = np.flatnonzero(~((counts > 0) & np.isfinite(counts)))
+    if bad.size:
+        found = listing(f"row {k}: {counts[k]}" for k in bad)
+        raise CofactorError(f"counts must be positive and finite; not so in {found}: drop these rows")
+    return counts
+
+
+def _floats(values: ArrayLike, name: str) -> Floats:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise CofactorError(f"{name} must hold numbers: {error}") from None
+    if array.ndim != 1:
+        raise CofactorError(f"{name} must be one-dimensional, got shape {array.shape}")
+    return array
+
+
+def _check_lengths(columns: dict[str, NDArray[Any]]) -> None:
+    if len({len(values) for values in columns.values()}) > 1:
+        found = listing(f"{len(values)} of {name}" for name, values in columns.items())
+        raise CofactorError(f"lengths differ: {found}; give one of each for every comparison")
+    if not len(columns["user"]):
+        raise CofactorError("no comparisons: there is nothing to learn from")
+
+
+def _size(code: Codes, limit: int | None, name: str) -> int:
+    if limit is None:
+        return int(code.max()) + 1
+    if not isinstance(limit, int | np.integer) or limit < 1:
+        raise CofactorError(f"n_{name}s={limit!r}: give a whole number of at least 1")
+    bad = np.flatnonzero(code >= limit)
+    if bad.size:
+        found = listing(np.unique(code[bad]).tolist())
+        raise CofactorError(f"{name} codes must be below n_{name}s={limit}; not so: {found}")
+    return int(limit)
+
+
+def _without_same_items(columns: dict[str, NDArray[Any]], same_item: SameItem) -> dict[str, NDArray[Any]]:
+    if same_item not in ("error", "drop"):
+        raise CofactorError(f"same_item={same_item!r}: choose 'error' or 'drop'")
+    same = columns["left"] == columns["right"]
+    if not same.any():
+        return columns
+    rows = listing(np.flatnonzero(same).tolist())
+    if same_item == "error":
+        raise CofactorError(f"an item is compared with itself in rows {rows}: drop them, or say same_item='drop'")
+    if same.all():
+        raise CofactorError("every comparison is of an item with itself: there is nothing to learn from")
+    warnings.warn(f"{int(same.sum())} comparisons of an item with itself were dropped", DataWarning, stacklevel=3)
+    return {name: values[~same] for name, values in columns.items()}
+
+
+def _encode(column: pd.Series[Any]) -> tuple[NDArray[np.intp], list[Any]]:
+    """Codes and ids, sorted where ids can be sorted, else as they came."""
+    values = column.to_numpy(dtype=object)
+    try:
+        code, ids = pd.factorize(values, sort=True)
+    except TypeError:
+        try:
+            code, ids = pd.factorize(values)
+        except TypeError as error:
+            raise CofactorError(f"{column.name} holds values that cannot serve as ids: {error}") from None
+    return code, ids.tolist()
+
+
+def _numbers(column: pd.Series[Any], name: str) -> Floats:
+    numbers = pd.to_numeric(column, errors="coerce")
+    bad = np.flatnonzero(numbers.isna())
+    if bad.size:
+        found = listing(f"row {k}: {column.iloc[k]!r}" for k in bad)
+        raise CofactorError(f"{name} must hold numbers; not so in {found}: fill or drop these rows")
+    return numbers.to_numpy(dtype=np.float64)

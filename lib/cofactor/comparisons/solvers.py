@@ -1,0 +1,331 @@
+"""Solvers of the objective: L-BFGS (the default), Barzilai-Borwein, and gradient descent with and without projections.
+
+    symbol   meaning                                   equation
+    x        the flat vector (U, V, b)
+    g        gradient of f at x
+    eta      step size
+    s, y     x - x_before, g - g_before
+
+All take an `Objective` and a start and return (x, Result); `callback(x)`, if given, sees the start and every iterate.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import OptimizeResult, minimize
+
+from cofactor.comparisons.loss import Objective
+from cofactor.comparisons.projections import incoherence_radius, project
+from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
+from cofactor.core.result import History, Result
+
+Floats = NDArray[np.float64]
+Callback = Callable[[Floats], object]
+
+MEMORY = 10  # values of f that a new one is compared with, and pairs that L-BFGS keeps
+SUFFICIENT = 1e-4  # share of the decrease promised by the gradient that is asked for
+STEPS = 1e-6, 1e6  # smallest and largest step, relative to the first
+FLAT = 1e-12  # relative change of f that counts as none
+TRIES = 30  # shortenings of one step
+FIRST = 0.3  # first step, relative to one over the curvature
+FEWEST = 0.1  # comparisons a user or an item without any is scaled as if it had
+WARM_UP = 40  # steps of Barzilai and Borwein before L-BFGS
+POWER = 30  # iterations that estimate the curvature
+HALVINGS = 20
+
+
+def barzilai_borwein(
+    objective: Objective,
+    start: Floats,
+    max_iter: int = 2000,
+    tol: float = 1e-8,
+    callback: Callback | None = None,
+    verbose: bool = False,
+) -> tuple[Floats, Result]:
+    """Minimise by gradient steps of Barzilai and Borwein, with a line search that lets f rise now and then.
+
+        x = x - eta g,   eta = <s, s> / <s, y> and <s, y> / <y, y> in turn
+
+    accepted if f <= max(last 10 f) - 1e-4 eta ||g||^2, else eta / 4, in variables scaled by `scales`.
+
+    Parameters
+    ----------
+    objective : Objective
+    start : flat array, not a stationary point
+    max_iter : int
+    tol : float
+        Stop when ||g|| has fallen to this share of its first value, or f stood still for ten steps.
+    callback : function of x, optional
+    verbose : bool
+
+    Returns
+    -------
+    x, result : `result.objective` is f after every step
+
+    Raises
+    ------
+    CofactorError
+        The gradient vanishes at the start, as it does where all features are zero.
+
+    Cost
+    ----
+    One pass over the data per step, rarely two: O(m r).
+
+    Source
+    ------
+    Barzilai and Borwein, IMA J. Numer. Anal. 1988; Grippo, Lampariello and Lucidi, SIAM J. Numer. Anal. 1986. The paper
+    has gradient descent with a constant step.
+
+    Examples
+    --------
+    >>> from cofactor.comparisons.data import Comparisons
+    >>> data = Comparisons([0, 0, 0], [0, 1, 0], [1, 2, 2], [0.8, 0.7, 0.9])
+    >>> x, result = barzilai_borwein(Objective(data, rank=0, item_bias=True), np.zeros(3))
+    >>> x.round(2).tolist(), result.converged
+    ([1.2, -0.18, -1.02], True)
+    """
+    p = scales(objective, start)
+    history = History("Barzilai-Borwein", max_iter, tol, verbose)
+    x = _barzilai_borwein_steps(objective, p, start, history, callback)
+    return x, history.result()
+
+
+def _barzilai_borwein_steps(
+    objective: Objective, p: Floats, start: Floats, history: History, callback: Callback | None
+) -> Floats:
+    x, (f, g) = start / p, _scaled(objective, p, start / p)
+    first = eta = FIRST / (2 * float(objective.link.information(0.0)))
+    g0, recent, flat = float(np.linalg.norm(g)), [f], 0
+    _require_slope(g0)
+    _tell(callback, start)
+    for step in history:
+        x_new, f_new, g_new, eta = _line_search(lambda x: _scaled(objective, p, x), x, g, eta, recent)
+        s, y = x_new - x, g_new - g
+        flat = flat + 1 if abs(f_new - f) <= FLAT * abs(f) else 0
+        x, f, g, recent = x_new, f_new, g_new, [*recent, f_new][-MEMORY:]
+        eta = float(np.clip(_barzilai_borwein_step(s, y, eta, step), STEPS[0] * first, STEPS[1] * first))
+        _tell(callback, p * x)
+        history.record(f, 0.0 if flat == MEMORY else float(np.linalg.norm(g)) / g0)
+    return p * x
+
+
+def _line_search(
+    value: Callable[[Floats], tuple[float, Floats]], x: Floats, g: Floats, eta: float, recent: list[float]
+) -> tuple[Floats, float, Floats, float]:
+    highest, square = max(recent), float(g @ g)
+    for _ in range(TRIES):
+        x_new = x - eta * g
+        f_new, g_new = value(x_new)
+        rounding = 1e-15 * abs(highest)
+        if f_new <= highest - SUFFICIENT * eta * square + rounding:
+            break
+        eta /= 4
+    return x_new, f_new, g_new, eta
+
+
+def _barzilai_borwein_step(s: Floats, y: Floats, eta: float, step: int) -> float:
+    sy = float(s @ y)
+    if sy <= 0:  # no curvature along s: go further
+        return 2 * eta
+    return float(s @ s) / sy if step % 2 == 0 else sy / float(y @ y)
+
+
+def scales(objective: Objective, x: Floats) -> Floats:
+    """Return a number per variable that evens out curvature: 1 / sqrt(mean curvature of its row).
+
+    A user with n_u comparisons has the curvature g'(0) n_u/m times the mean of (V_i - V_j)^2, an item n_i/m times that
+    of U^2, a bias n_i/m, priors added. Without this, users with few comparisons take many more steps.
+    """
+    data, (U, V, b) = objective.data, objective.split(x)
+    m, prior = len(data), objective.rho / float(objective.link.information(0.0))
+    floor = FEWEST / m
+    users, items = np.maximum(data.per_user / m, floor), np.maximum(data.per_item / m, floor)
+    h = objective.join(
+        np.repeat((2 * np.mean(V**2) * users + prior)[:, None], objective.rank, axis=1) if U.size else U,
+        np.repeat((np.mean(U**2) * items + prior)[:, None], objective.rank, axis=1) if U.size else V,
+        items + objective.rho_bias / float(objective.link.information(0.0)) if b.size else b,
+    )
+    return 1 / np.sqrt(np.where(h > 0, h, 1.0))
+
+
+def _scaled(objective: Objective, p: Floats, x: Floats) -> tuple[float, Floats]:
+    """f(p x) and its gradient in x."""
+    f, g = objective(p * x)
+    return f, p * g
+
+
+def lbfgs(
+    objective: Objective,
+    start: Floats,
+    max_iter: int = 2000,
+    tol: float = 1e-8,
+    callback: Callback | None = None,
+    verbose: bool = False,
+) -> tuple[Floats, Result]:
+    """Minimise by L-BFGS (scipy) after some steps of Barzilai and Borwein; parameters as of `barzilai_borwein`.
+
+    The default. L-BFGS needs about half as many passes where there are just enough comparisons; but straight from the
+    start it runs into regions where features grow and the loss hardly falls, which the first steps avoid.
+
+    Examples
+    --------
+    >>> from cofactor.comparisons.data import Comparisons
+    >>> data = Comparisons([0, 0, 0], [0, 1, 0], [1, 2, 2], [0.8, 0.7, 0.9])
+    >>> x, result = lbfgs(Objective(data, rank=0, item_bias=True), np.zeros(3))
+    >>> x.round(2).tolist(), result.converged
+    ([1.2, -0.18, -1.02], True)
+    """
+    p = scales(objective, start)
+    history = History("L-BFGS", min(WARM_UP, max_iter), tol, verbose)
+    x = _barzilai_borwein_steps(objective, p, start, history, callback)
+    if history.converged or max_iter <= WARM_UP:
+        return x, history.result()
+    values, steepest = history.objective, float(np.abs(p * objective(start)[1]).max())
+
+    def note(intermediate_result: OptimizeResult) -> None:
+        values.append(float(intermediate_result.fun))
+        _tell(callback, p * intermediate_result.x)
+
+    limits = {"maxiter": max_iter - WARM_UP, "maxfun": 20 * max_iter}
+    options = {**limits, "maxcor": MEMORY, "ftol": 0.0, "gtol": tol * steepest}
+    found = minimize(
+        lambda x: _scaled(objective, p, x), x / p, jac=True, method="L-BFGS-B", callback=note, options=options
+    )
+    converged = found.status != 1  # 1: a limit was reached; 2: f cannot fall further in floating point
+    if not converged:
+        warnings.warn(f"L-BFGS: iteration limit {max_iter} reached", ConvergenceWarning, stacklevel=2)
+    return p * found.x, Result(np.array(values), len(values), converged, str(found.message))
+
+
+def gradient_descent(
+    objective: Objective,
+    start: Floats,
+    max_iter: int = 2000,
+    tol: float = 1e-8,
+    callback: Callback | None = None,
+    verbose: bool = False,
+    step: float | None = None,
+    projected: bool = False,
+    mu: float | None = None,
+) -> tuple[Floats, Result]:
+    """Minimise by constant steps; with projections it is Algorithm 1 of the paper.
+
+        Z = P_H(P_C(Z - eta grad f(Z)))
+
+    Parameters
+    ----------
+    objective, start, max_iter, tol, callback, verbose
+        As for `barzilai_borwein`.
+    step : float, optional
+        eta. Default: one over the curvature at the start, by power iterations on the Gauss-Newton matrix. Halved, from
+        the start again, as often as f grows beyond its first value. (That of Theorem 4.1 needs more than 1e25
+        iterations per digit.)
+    projected : bool
+        Apply P_H after every step, and P_C where `mu` is given. P_H changes nothing once V is centred.
+    mu : float, optional
+        Incoherence of Eq. (10), for P_C. Too small a value biases the solution.
+
+    Returns
+    -------
+    x, result
+
+    Warns
+    -----
+    DataWarning
+        Rows of the solution lie on the boundary of P_C (named).
+
+    Cost
+    ----
+    One pass per step: O(m r).
+
+    Source
+    ------
+    AISTATS 2025, Algorithm 1 and Eq. (19), (20). Deviation: the step.
+    """
+    if mu is not None and not mu > 0:
+        raise CofactorError(f"mu={mu}: incoherence is positive; `incoherence` computes it")
+    eta = 1 / largest_curvature(objective, start) if step is None else step
+    radius = incoherence_radius(*objective.split(start)[:2], mu) if projected and mu is not None else None
+    for _ in range(HALVINGS):
+        history = History("gradient descent", max_iter, tol, verbose)
+        x = _descend(objective, start, eta, history, lambda x: _project(objective, x, projected, radius), callback)
+        if x is not None:
+            _warn_of_boundary(objective, x, radius)
+            return x, history.result()
+        eta /= 2
+    raise CofactorError(f"gradient descent diverged with steps from {eta * 2**HALVINGS:g} down to {eta:g}")
+
+
+def _descend(
+    objective: Objective,
+    start: Floats,
+    eta: float,
+    history: History,
+    projection: Callable[[Floats], Floats],
+    callback: Callback | None,
+) -> Floats | None:
+    """Take the steps; None if f grows beyond its first value."""
+    x = projection(start)
+    f, g = objective(x)
+    f0, g0 = f, float(np.linalg.norm(g))
+    _require_slope(g0)
+    _tell(callback, x)
+    for _ in history:
+        x = projection(x - eta * g)
+        f, g = objective(x)
+        if not f <= max(1.5 * f0, f0 + 1e-12):
+            return None
+        _tell(callback, x)
+        history.record(f, float(np.linalg.norm(g)) / g0)
+    return x
+
+
+def _project(objective: Objective, x: Floats, projected: bool, radius: float | None) -> Floats:
+    return objective.join(*project(objective.split(x), radius)) if projected else x
+
+
+def _warn_of_boundary(objective: Objective, x: Floats, radius: float | None) -> None:
+    if radius is None:
+        return
+    U, V, _ = objective.split(x)
+    clipped = np.flatnonzero(np.linalg.norm(np.vstack([U, V]), axis=1) >= 0.999 * radius)
+    if clipped.size:
+        message = (
+            f"{clipped.size} rows of [U; V] lie on the boundary of the incoherent matrices, which biases the solution: "
+            f"{listing(clipped.tolist())}; take a larger mu, or none"
+        )
+        warnings.warn(message, DataWarning, stacklevel=3)
+
+
+def largest_curvature(objective: Objective, x: Floats, random_state: int = 0) -> float:
+    """Return the largest eigenvalue of the Gauss-Newton matrix at x, by power iterations, penalties on top.
+
+    O(m r) time per iteration, 30 of them.
+    """
+    product = objective.curvature(x)
+    v = np.random.default_rng(random_state).standard_normal(x.size)
+    value = 0.0
+    for _ in range(POWER):
+        v = product(v / np.linalg.norm(v))
+        value = float(np.linalg.norm(v))
+        if not value:
+            raise CofactorError("the likelihood has no curvature here: are all features zero? start elsewhere")
+    U, V, _ = objective.split(x)
+    sigma = float(np.linalg.norm(U, 2) * np.linalg.norm(V, 2)) if objective.rank else 0.0
+    return value + 4 * objective.balance * sigma + max(objective.rho, objective.rho_bias)
+
+
+def _require_slope(norm: float) -> None:
+    if not norm > 0:
+        raise CofactorError(
+            "the gradient vanishes at the start, as it does where all features are zero (a saddle): start elsewhere"
+        )
+
+
+def _tell(callback: Callback | None, x: Floats) -> None:
+    if callback is not None:
+        callback(x)

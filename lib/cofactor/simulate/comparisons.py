@@ -1,0 +1,166 @@
+"""Comparisons by users whose utilities are known."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse.linalg import svds
+
+from cofactor.comparisons.data import Comparisons
+from cofactor.comparisons.links import link_named
+from cofactor.core.errors import CofactorError
+from cofactor.simulate.crowds import Floats, Seed
+
+Truth = Literal["unit", "gauss", "factor"]
+
+
+def comparison_factors(
+    n_users: int = 200,
+    n_items: int = 300,
+    rank: int = 3,
+    kind: Truth = "unit",
+    scale: float = 1.0,
+    random_state: Seed = None,
+) -> tuple[Floats, Floats]:
+    """Draw utilities X = U V' of rank r, as balanced features: U'U = V'V, and items centred.
+
+    Parameters
+    ----------
+    n_users, n_items, rank : int
+        n1, n2 and r.
+    kind : {"unit", "gauss", "factor"}
+        "unit": rows of both features are random directions of length one, as in the authors' notebook. "gauss": the
+        best rank-r part of a centred matrix of N(0, 1), as in the paper; its utilities are small (0.07 at 2000 x 3000)
+        and their rows uneven. "factor": features from N(0, 1).
+    scale : float
+        X is multiplied by this.
+    random_state : int, Generator or None
+
+    Returns
+    -------
+    U : (n1, r) array, V : (n2, r) array
+
+    Raises
+    ------
+    CofactorError
+        An unknown kind, a rank that does not fit, or a scale that is not positive.
+
+    Cost
+    ----
+    O((n1 + n2) r^2), never an n1 x n2 matrix; "gauss" forms one.
+
+    Source
+    ------
+    AISTATS 2025, Sec. 6 ("gauss") and its released notebook ("unit").
+
+    Examples
+    --------
+    >>> U, V = comparison_factors(20, 30, 2, random_state=0)
+    >>> bool(np.allclose(U.T @ U, V.T @ V)), bool(np.allclose(V.sum(axis=0), 0))
+    (True, True)
+    """
+    if not 1 <= rank < min(n_users, n_items) or not scale > 0:
+        raise CofactorError(
+            f"rank={rank}, scale={scale}: ask for 1 to {min(n_users, n_items) - 1} features and a positive scale"
+        )
+    rng = np.random.default_rng(random_state)
+    if kind == "gauss":
+        X = rng.standard_normal((n_users, n_items))
+        A, s, Ct = svds(X - X.mean(axis=1, keepdims=True), k=rank, v0=rng.standard_normal(min(X.shape)))
+        return A * np.sqrt(scale * s), Ct.T * np.sqrt(scale * s)
+    if kind not in ("unit", "factor"):
+        raise CofactorError(f"kind={kind!r}: choose 'unit', 'gauss' or 'factor'")
+    W, H = rng.standard_normal((n_users, rank)), rng.standard_normal((n_items, rank))
+    if kind == "unit":
+        W, H = (F / np.linalg.norm(F, axis=1, keepdims=True) for F in (W, H))
+    return balanced(W * scale, H - H.mean(axis=0))
+
+
+def balanced(W: Floats, H: Floats) -> tuple[Floats, Floats]:
+    """Return U, V with U V' = W H' and U'U = V'V diagonal: two QRs and one r x r SVD."""
+    (Qw, Rw), (Qh, Rh) = np.linalg.qr(W), np.linalg.qr(H)
+    A, s, Ct = np.linalg.svd(Rw @ Rh.T)
+    return Qw @ (A * np.sqrt(s)), Qh @ (Ct.T * np.sqrt(s))
+
+
+def draw_comparisons(
+    U: Floats,
+    V: Floats,
+    n_comparisons: int,
+    outcomes: Literal["exact", "binary"] = "binary",
+    link: str = "logistic",
+    b: Floats | None = None,
+    user_weights: ArrayLike | None = None,
+    item_weights: ArrayLike | None = None,
+    random_state: Seed = None,
+) -> Comparisons:
+    """Draw comparisons: who, and a pair of different items, at random; then what is chosen.
+
+    Parameters
+    ----------
+    U, V : (n1, r) and (n2, r) arrays
+        Utilities are U V'.
+    n_comparisons : int
+        m.
+    outcomes : {"exact", "binary"}
+        The chance g(x_ui - x_uj) itself, which the paper calls noiseless; or a choice, 1 with that chance.
+    link : {"logistic", "probit"}
+    b : (n2,) array, optional
+        Added to every user's utilities.
+    user_weights, item_weights : (n1,) and (n2,) arrays, optional
+        How often each is drawn, relatively. Default: all alike.
+    random_state : int, Generator or None
+
+    Returns
+    -------
+    Comparisons, sorted by user
+
+    Raises
+    ------
+    CofactorError
+        Unknown outcomes or link, or nothing to draw.
+
+    Cost
+    ----
+    O(m r) time, O(m) memory.
+
+    Source
+    ------
+    AISTATS 2025, Sec. 3.1.
+
+    Examples
+    --------
+    >>> draw_comparisons(*comparison_factors(20, 30, 2, random_state=0), 100, random_state=0)
+    Comparisons(100 comparisons of 30 items by 20 users)
+    """
+    if outcomes not in ("exact", "binary") or n_comparisons < 1:
+        raise CofactorError(f"outcomes={outcomes!r}, n_comparisons={n_comparisons}: 'exact' or 'binary', at least one")
+    rng, (n1, n2) = np.random.default_rng(random_state), (len(U), len(V))
+    user = _draw(rng, n1, n_comparisons, user_weights)
+    left, right = _pairs(rng, n2, n_comparisons, item_weights)
+    z = np.einsum("ka,ka->k", U[user], V[left] - V[right])
+    z = z if b is None else z + b[left] - b[right]
+    chance = link_named(link).probability(z)
+    w = chance if outcomes == "exact" else (rng.random(n_comparisons) < chance).astype(np.float64)
+    return Comparisons(user, left, right, w, n1, n2)
+
+
+def _draw(rng: np.random.Generator, n: int, size: int, weights: ArrayLike | None) -> np.ndarray:
+    if weights is None:
+        return rng.integers(n, size=size)
+    p = np.asarray(weights, dtype=np.float64)
+    return rng.choice(n, size, p=p / p.sum())
+
+
+def _pairs(rng: np.random.Generator, n: int, size: int, weights: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
+    """Two different items each: uniform by a shift of the second, weighted by drawing equal ones again."""
+    left = _draw(rng, n, size, weights)
+    if weights is None:
+        right = rng.integers(n - 1, size=size)
+        return left, right + (right >= left)
+    right = _draw(rng, n, size, weights)
+    while (same := np.flatnonzero(left == right)).size:
+        right[same] = _draw(rng, n, same.size, weights)
+    return left, right

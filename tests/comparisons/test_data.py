@@ -1,0 +1,121 @@
+"""Comparisons: what is accepted, what is refused and how, what is known about the graph of items."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+
+from cofactor import CofactorError, Comparisons, DataWarning
+from tests.comparisons.problems import few
+from tests.oracles.generators import laws, seeds
+
+
+def test_sorted_by_user_and_kept_in_order_within():
+    data = Comparisons([2, 0, 2, 0], [0, 1, 2, 3], [1, 2, 3, 4], [0.1, 0.2, 0.3, 0.4])
+    assert data.user.tolist() == [0, 0, 2, 2]
+    assert data.left.tolist() == [1, 3, 0, 2] and data.right.tolist() == [2, 4, 1, 3]
+    assert data.outcome.tolist() == [0.2, 0.4, 0.1, 0.3]
+    assert (data.n_users, data.n_items, len(data)) == (3, 5, 4)
+    assert data.per_user.tolist() == [2, 0, 2] and data.per_item.tolist() == [1, 2, 2, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"left": [0, 1, 1]}, "lengths differ: 2 of user, 3 of left"),
+        ({"user": [0, -1]}, "user must be whole numbers from 0.*row 1: -1"),
+        ({"user": [0, 0.5]}, r"row 1: 0\.5"),
+        ({"user": [0, np.nan]}, "row 1: nan"),
+        ({"user": ["a", "b"]}, "use Comparisons.from_frame"),
+        ({"user": [[0, 0]]}, r"one-dimensional, got shape \(1, 2\)"),
+        ({"user": [0, 3_000_000_000]}, "row 1: 3000000000"),
+        ({"outcome": [1, np.nan]}, "outcomes lie in .*row 1: nan"),
+        ({"outcome": [-1, 1]}, r"row 0: -1\.0: drop these rows, or rescale"),
+        ({"outcome": ["x", 1]}, "outcome must hold numbers"),
+        ({"right": [0, 2]}, "compared with itself in rows 0"),
+        ({"n_items": 2}, "item codes must be below n_items=2; not so: 2"),
+        ({"n_users": 0}, "n_users=0"),
+        ({"counts": [1, 0]}, r"counts must be positive.*row 1: 0\.0"),
+        ({"same_item": "keep"}, "same_item='keep'"),
+    ],
+)
+def test_bad_rows_are_named(change, message):
+    good = {"user": [0, 0], "left": [0, 1], "right": [1, 2], "outcome": [1, 0]}
+    with pytest.raises(CofactorError, match=message):
+        Comparisons(**(good | change))
+
+
+def test_nothing_is_refused():
+    with pytest.raises(CofactorError, match="no comparisons"):
+        Comparisons([], [], [], [])
+
+
+def test_an_item_with_itself_can_be_dropped():
+    with pytest.warns(DataWarning, match="1 comparisons of an item with itself were dropped"):
+        data = Comparisons([0, 0], [0, 1], [0, 2], [1, 1], same_item="drop")
+    assert len(data) == 1
+    with pytest.raises(CofactorError, match="every comparison is of an item with itself"):
+        Comparisons([0], [0], [0], [1], same_item="drop")
+
+
+def test_choices_are_told_from_chances():
+    assert Comparisons([0, 0, 0], [0] * 3, [1] * 3, [1, 0, 0.5]).noisy
+    assert not Comparisons([0], [0], [1], [0.7]).noisy
+    assert Comparisons([0], [0], [1], [0.7], counts=[10]).noisy
+
+
+def test_ids_survive_a_table_and_a_file(tmp_path):
+    frame = pd.DataFrame({"who": ["bob", "ann"], "a": ["tea", "gin"], "b": ["gin", "milk"], "y": [1, 0.5], "n": [2, 3]})
+    data = Comparisons.from_frame(frame, "who", "a", "b", "y", "n")
+    assert data.users == ["ann", "bob"] and data.items == ["gin", "milk", "tea"]
+    assert data.left.tolist() == [0, 2] and data.outcome.tolist() == [0.5, 1] and data.total == 5
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    read = Comparisons.from_csv(tmp_path / "x.csv", "who", "a", "b", "y", "n")
+    assert read.items == data.items and np.array_equal(read.left, data.left)
+
+
+def test_whole_numbers_in_a_file_are_numbers(tmp_path):
+    (tmp_path / "x.csv").write_text("user,left,right,outcome\n7,10,9,1\n12,9,10,0\n")
+    data = Comparisons.from_csv(tmp_path / "x.csv")
+    assert data.users == [7, 12] and data.items == [9, 10]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("user,left,right\n1,2,3\n", "no column outcome"),
+        ("user,left,right,outcome\n", "no comparisons: the table has a header"),
+        ("user,left,right,outcome\n1,2,3,yes\n", "row 0: 'yes'"),
+        ("user,left,right,outcome\n1,,3,1\n", "missing left in data rows 0"),
+        ("user,left,right,outcome\n,2,3,1\n", "missing user in data rows 0"),
+        ("", "one row per comparison"),
+    ],
+)
+def test_a_bad_file_is_refused(tmp_path, text, message):
+    (tmp_path / "x.csv").write_text(text)
+    with pytest.raises(CofactorError, match=message):
+        Comparisons.from_csv(tmp_path / "x.csv")
+
+
+def test_connected_parts_of_the_items():
+    data = Comparisons([0, 1, 2], [0, 1, 5], [1, 2, 4], [1, 1, 1], n_items=7)
+    assert data.components.tolist() == [0, 0, 0, -1, 1, 1, -1]
+    assert data.n_components == 2
+
+
+@laws
+@given(seed=seeds)
+def test_held_out_comparisons_are_the_rest_and_nobody_loses_all(seed):
+    data = few(seed, m=60)
+    learn, held = data.hold_out(0.3, seed)
+    assert len(learn) + len(held) == len(data)
+    assert sorted([*learn.outcome, *held.outcome]) == sorted(data.outcome)
+    assert (learn.per_user[data.per_user > 0] > 0).all()
+    assert (np.abs(held.per_user - 0.3 * data.per_user) < 1).all()
+
+
+def test_holding_out_needs_somebody_with_two():
+    with pytest.raises(CofactorError, match="nothing to hold out"):
+        Comparisons([0, 1], [0, 1], [1, 2], [1, 1]).hold_out(0.1, 0)
+    with pytest.raises(CofactorError, match="share=1"):
+        few().hold_out(1)
