@@ -27,6 +27,7 @@ from cofactor.core.errors import CofactorError, listing
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
+BLOCK = 4096  # columns at a time
 VIOLATION = 1e-10  # an atom joins when its gradient is below the multiplier by this share of G_ii
 DEPENDENT = 1e-6  # atoms with a singular value below this share of the largest are taken as dependent
 RIDGE = 1e-13  # share of the mean of G_ii added to the diagonal where the atoms depend on one another
@@ -90,18 +91,22 @@ def _solve(W: ArrayLike, X: ArrayLike, on_simplex: bool) -> Floats:
     if atoms.shape[0] != points.shape[0] or not atoms.shape[1]:
         raise CofactorError(f"W {atoms.shape} and X {points.shape} need the same rows, and W at least one column")
     size = np.abs(atoms).max() or 1.0  # so that no square leaves the range of numbers
-    atoms, points = atoms / size, points / size
-    if on_simplex:  # a row of ones changes nothing where sum(h) = 1, and only affine dependence is left as a trouble
-        atoms, points = (np.vstack([A, np.ones(A.shape[1])]) for A in (atoms, points))
+    atoms = _augmented(atoms / size, on_simplex)
     G = atoms.T @ atoms
     if np.linalg.matrix_rank(atoms, rtol=DEPENDENT) < len(G):
         G += RIDGE * np.trace(G) / len(G) * np.eye(len(G))
-    Q = np.ascontiguousarray(points.T @ atoms)
-    H = np.zeros(Q.shape)
-    unfinished = _active_set(G, Q, H, on_simplex)
+    H, unfinished = np.zeros((points.shape[1], len(G))), 0
+    for start in range(0, len(H), BLOCK):
+        block = _augmented(points[:, start : start + BLOCK] / size, on_simplex)
+        unfinished += _active_set(G, block.T @ atoms, H[start : start + BLOCK], on_simplex)
     if unfinished:
         raise CofactorError(f"least squares: {unfinished} columns did not settle: W is too close to singular")
     return H.T
+
+
+def _augmented(A: Floats, on_simplex: bool) -> Floats:
+    """Add a row of ones: it changes nothing where sum(h) = 1, and leaves affine dependence as the only trouble."""
+    return np.vstack([A, np.ones(A.shape[1])]) if on_simplex else A
 
 
 def _finite(A: ArrayLike, name: str) -> Floats:

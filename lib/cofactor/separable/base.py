@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Matrix: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
 
-ZERO = 1e-12  # a column whose norm is this share of the longest, or less, is zero
+ZERO = 1e-12  # a column whose largest entry is this share of the largest of all, or less, is zero
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def require_anchors(n_anchors: int, n_points: int) -> None:
 
 def columns_kept(X: Floats) -> Ints:
     """Return the columns that are not zero, warning of those that are; refuse X without any."""
-    lengths = np.linalg.norm(X / (np.abs(X).max() or 1.0), axis=0)
-    kept = np.flatnonzero(lengths > ZERO * lengths.max())
+    largest = np.maximum(X.max(axis=0), -X.min(axis=0))
+    kept = np.flatnonzero(largest > ZERO * largest.max())
     if not kept.size:
         raise CofactorError("X is zero everywhere: there is nothing to choose anchors from")
     if kept.size < X.shape[1]:

@@ -51,9 +51,11 @@ def descend(
     X: Floats, start: sparse.csc_array | None, t: float, lam: float, mu: float, budget: Budget
 ) -> tuple[Coefficients, FrankWolfeResult]:
     """Make the steps t, t + 1, ... on 1/2 ||X - X C||_F^2 + lam Phi_mu(C) from C = `start` (None: zero)."""
-    points = np.ascontiguousarray(X.T)
+    points = np.ascontiguousarray(X.T)  # no copy where columns of X lie together
     C = Coefficients.empty(len(points), CAPACITY) if start is None else Coefficients.from_sparse(start, CAPACITY)
-    residuals = -points if start is None else np.ascontiguousarray(start.T @ points - points)
+    residuals = -points if start is None else start.T @ points
+    if start is not None:
+        residuals -= points
     objective, gap, nnz, converged = [], [], [], False
     blas = ThreadpoolController()
     with blas.limit(limits=1, user_api="blas"):

@@ -28,10 +28,11 @@ from scipy import sparse
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.spa import spa
-from cofactor.separable.base import AnchorFit, Floats, Ints, Matrix, columns_kept, dense_points, require_anchors
+from cofactor.separable.base import AnchorFit, Floats, Ints, Matrix, dense_points, require_anchors
+from cofactor.separable.columns import Columns, columns_used
 from cofactor.separable.descent import Budget, FrankWolfeResult, descend
 from cofactor.separable.lists import Coefficients
-from cofactor.separable.selection import same_columns, spread_rows, suggest_n_anchors, top_rows
+from cofactor.separable.selection import spread_rows, suggest_n_anchors, top_rows
 
 Start: TypeAlias = Literal["spa"] | ArrayLike | sparse.sparray | None
 
@@ -165,7 +166,7 @@ def merit(
     _check_choice("objective", objective, ("full", "half"))
     _check_choice("select", select, ("top", "spa"))
     _check_choice("score_dtype", score_dtype, ("float32", "float64"))
-    columns = _columns(whole, merge_duplicates)
+    columns = columns_used(whole, merge_duplicates)
     gaps = (-np.inf if tol is None else tol * np.sum(columns.points**2), -np.inf if gap_abs is None else gap_abs)
     most_gap = max(gaps[0], np.ldexp(gaps[1], -2 * columns.exponent)) / (2 if objective == "full" else 1)
     task = _Task(columns, lam, mu, objective, init, t_init, Budget(n_iter, most_gap, score_dtype, n_jobs))
@@ -180,66 +181,15 @@ def merit(
         anchors = spread_rows(columns.points, scores, K, max(3 * K, int(LISTED * scores.size)))
     else:
         anchors = top_rows(scores, K)
-    return MeritFit(
-        columns.used[anchors],
-        columns.expand_scores(scores),
-        columns.expand(C.to_sparse()),
-        result,
-        value,
-        n_suggested,
-        margin,
-        columns.groups,
-    )
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """The columns that take part: not zero, one of each group, divided by a power of two near the largest entry.
-
-    The division is exact and keeps squares within the range of numbers.
-    """
-
-    points: Floats
-    exponent: int
-    used: Ints
-    owner: Ints  # of every column of X, the position among `used` of what represents it; -1 for zero columns
-    groups: list[Ints]
-
-    def expand_scores(self, scores: Floats) -> Floats:
-        """Return scores for all columns of X, zero for those that did not take part."""
-        whole = np.zeros(self.owner.size)
-        whole[self.used] = scores
-        return whole
-
-    def expand(self, C: sparse.csc_array) -> sparse.csc_array:
-        """Return coefficients of all columns of X; a merged column has those of its representative."""
-        N, n = self.owner.size, self.used.size
-        indptr = np.append(C.indptr, C.indptr[-1])  # one more column, empty: where the owner is -1
-        return sparse.csc_array((C.data, self.used[C.indices], indptr), shape=(N, n + 1))[:, self.owner]
-
-    def shrink(self, C: sparse.csc_array) -> sparse.csc_array:
-        """Return given coefficients on the columns that take part."""
-        N, n = self.owner.size, self.used.size
-        seen = np.flatnonzero(self.owner >= 0)
-        gather = sparse.csc_array((np.ones(seen.size), (self.owner[seen], seen)), shape=(n, N))
-        return sparse.csc_array((gather @ C)[:, self.used])
-
-
-def _columns(X: Floats, merge: bool) -> _Columns:
-    kept = columns_kept(X)
-    representative, groups = same_columns(X[:, kept]) if merge else (np.arange(kept.size), [])
-    used = np.unique(kept[representative])
-    owner = np.full(X.shape[1], -1)
-    owner[kept] = np.searchsorted(used, kept[representative])
-    exponent = int(np.frexp(np.abs(X).max())[1])
-    return _Columns(np.ldexp(X[:, used], -exponent), exponent, used, owner, [kept[group] for group in groups])
+    found = columns.used[anchors], columns.expand_scores(scores), columns.expand(C.to_sparse()), result
+    return MeritFit(*found, value, n_suggested, margin, columns.groups)
 
 
 @dataclass(frozen=True)
 class _Task:
     """One call of `merit`, on clean columns; what depends on the number of anchors is settled in `solve`."""
 
-    columns: _Columns
+    columns: Columns
     lam: str | float
     mu: float
     objective: str
@@ -267,7 +217,7 @@ class _Task:
     def _lam(self, C0: Any, K: int) -> float:
         if not isinstance(self.lam, str):
             return float(self.lam)
-        rest = float(np.linalg.norm(self.columns.points - self.columns.points @ C0))
+        rest = _misfit(self.columns.points, C0)
         if self.lam == "paper":
             return float(np.ldexp(rest, self.columns.exponent)) / K
         share = MSR_SHARE if self.objective == "full" else MSR_SHARE / 2
@@ -278,11 +228,18 @@ class _Task:
         if start is None:
             return 0
         X = self.columns.points
-        rest = np.linalg.norm(X - X @ start)
+        rest = _misfit(X, start)
         if rest <= FITS * np.linalg.norm(X):
             return np.inf
         rmse = np.ldexp(rest / np.sqrt(X.shape[1]), self.columns.exponent)
         return self.t_init or max(round(1 / rmse), 1)
+
+
+def _misfit(X: Floats, C: sparse.csc_array) -> float:
+    """Return ||X - X C||_F."""
+    rest = C.T @ X.T
+    rest -= X.T
+    return float(np.linalg.norm(rest))
 
 
 def _spa_start(X: Floats, K: int) -> sparse.csc_array:
@@ -292,7 +249,7 @@ def _spa_start(X: Floats, K: int) -> sparse.csc_array:
     return sparse.csc_array((H.data, anchors[H.indices], H.indptr), shape=(X.shape[1], X.shape[1]))
 
 
-def _given_start(init: Start, columns: _Columns) -> sparse.csc_array | None:
+def _given_start(init: Start, columns: Columns) -> sparse.csc_array | None:
     if init is None:
         return None
     C0, N = sparse.csc_array(init, dtype=np.float64), columns.owner.size

@@ -1,16 +1,12 @@
-"""From coefficients to anchors: how many there are, which rows they are, and columns that are the same."""
+"""From row scores to anchors: how many there are, and which."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from cofactor.core.spa import spa
 from cofactor.separable.base import Floats, Ints
-
-SAME = 1e-9  # columns no further apart than this share of the largest entry are one
 
 
 def suggest_n_anchors(scores: ArrayLike) -> tuple[int, float]:
@@ -61,40 +57,3 @@ def spread_rows(X: Floats, scores: Floats, n_anchors: int, n_listed: int) -> Int
     listed = np.sort(top_rows(scores, max(n_listed, n_anchors)))
     chosen = listed[spa(X[:, listed], n_anchors, restart=True)]
     return chosen[top_rows(scores[chosen], n_anchors)]
-
-
-def same_columns(X: Floats) -> tuple[Ints, list[Ints]]:
-    """Find columns that are equal up to rounding, and chains of such.
-
-    Returns
-    -------
-    representative : (N,) ints
-        Lowest index of each column's group; its own where it has none.
-    groups : list of int arrays
-        Groups of two and more, each rising.
-
-    Notes
-    -----
-    Columns are sorted along one generic direction v; equal ones differ by at most SAME max|X| ||v||_1 there, so that
-    only neighbours are compared: O(M N + N log N) unless many columns meet on v without being equal.
-    """
-    N = X.shape[1]
-    limit = SAME * np.abs(X).max()
-    v = np.sin(np.arange(1, len(X) + 1))  # any direction without structure will do
-    along = v @ X
-    order = np.argsort(along, kind="stable")
-    reach = np.searchsorted(along[order], along[order] + limit * np.abs(v).sum(), side="right")
-    pairs: list[tuple[int, int]] = []
-    for start in np.flatnonzero(reach > np.arange(N) + 1):
-        near = order[start + 1 : reach[start]]
-        equal = near[(np.abs(X[:, near] - X[:, [order[start]]]) <= limit).all(axis=0)]
-        pairs += [(int(order[start]), int(other)) for other in equal]
-    left, right = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-    graph = sparse.coo_array((np.ones(len(pairs)), (left, right)), shape=(N, N))
-    _, label = connected_components(graph, directed=False)
-    first = np.full(N, N)
-    np.minimum.at(first, label, np.arange(N))
-    representative = first[label]
-    repeated = np.flatnonzero(np.bincount(label) > 1)
-    groups = sorted((np.flatnonzero(label == g) for g in repeated), key=lambda group: int(group[0]))
-    return representative, groups

@@ -1,0 +1,95 @@
+"""Which columns of X take part: none of zeros, and one of those that are equal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from cofactor.separable.base import Floats, Ints, columns_kept
+
+SAME = 1e-9  # columns no further apart than this share of the largest entry are one
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that take part: not zero, one of each group, divided by a power of two near the largest entry.
+
+    The division is exact and keeps squares within the range of numbers.
+    """
+
+    points: Floats
+    exponent: int
+    used: Ints
+    owner: Ints  # of every column of X, the position among `used` of what represents it; -1 for zero columns
+    groups: list[Ints]
+
+    def expand_scores(self, scores: Floats) -> Floats:
+        """Return scores for all columns of X, zero for those that did not take part."""
+        whole = np.zeros(self.owner.size)
+        whole[self.used] = scores
+        return whole
+
+    def expand(self, C: sparse.csc_array) -> sparse.csc_array:
+        """Return coefficients of all columns of X; a merged column has those of its representative."""
+        N, n = self.owner.size, self.used.size
+        indptr = np.append(C.indptr, C.indptr[-1])  # one more column, empty: where the owner is -1
+        return sparse.csc_array((C.data, self.used[C.indices], indptr), shape=(N, n + 1))[:, self.owner]
+
+    def shrink(self, C: sparse.csc_array) -> sparse.csc_array:
+        """Return given coefficients on the columns that take part."""
+        N, n = self.owner.size, self.used.size
+        seen = np.flatnonzero(self.owner >= 0)
+        gather = sparse.csc_array((np.ones(seen.size), (self.owner[seen], seen)), shape=(n, N))
+        return sparse.csc_array((gather @ C)[:, self.used])
+
+
+def columns_used(X: Floats, merge: bool = False) -> Columns:
+    """Leave out the columns that are zero (with a warning) and, with `merge`, all but one of those that are equal."""
+    kept = columns_kept(X)
+    representative, groups = same_columns(X[:, kept]) if merge else (np.arange(kept.size), [])
+    used = np.unique(kept[representative])
+    owner = np.full(X.shape[1], -1)
+    owner[kept] = np.searchsorted(used, kept[representative])
+    exponent = int(np.frexp(max(X.max(), -X.min()))[1])
+    points = np.ldexp(X.T[used], -exponent).T  # rows of the transpose lie together
+    return Columns(points, exponent, used, owner, [kept[group] for group in groups])
+
+
+def same_columns(X: Floats) -> tuple[Ints, list[Ints]]:
+    """Find columns that are equal up to rounding, and chains of such.
+
+    Returns
+    -------
+    representative : (N,) ints
+        Lowest index of each column's group; its own where it has none.
+    groups : list of int arrays
+        Groups of two and more, each rising.
+
+    Notes
+    -----
+    Columns are sorted along one generic direction v; equal ones differ by at most SAME max|X| ||v||_1 there, so that
+    only neighbours are compared: O(M N + N log N) unless many columns meet on v without being equal.
+    """
+    N = X.shape[1]
+    limit = SAME * np.abs(X).max()
+    v = np.sin(np.arange(1, len(X) + 1))  # any direction without structure will do
+    along = v @ X
+    order = np.argsort(along, kind="stable")
+    reach = np.searchsorted(along[order], along[order] + limit * np.abs(v).sum(), side="right")
+    pairs: list[tuple[int, int]] = []
+    for start in np.flatnonzero(reach > np.arange(N) + 1):
+        near = order[start + 1 : reach[start]]
+        equal = near[(np.abs(X[:, near] - X[:, [order[start]]]) <= limit).all(axis=0)]
+        pairs += [(int(order[start]), int(other)) for other in equal]
+    left, right = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    graph = sparse.coo_array((np.ones(len(pairs)), (left, right)), shape=(N, N))
+    _, label = connected_components(graph, directed=False)
+    first = np.full(N, N)
+    np.minimum.at(first, label, np.arange(N))
+    representative = first[label]
+    repeated = np.flatnonzero(np.bincount(label) > 1)
+    groups = sorted((np.flatnonzero(label == g) for g in repeated), key=lambda group: int(group[0]))
+    return representative, groups

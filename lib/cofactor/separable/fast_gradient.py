@@ -1,0 +1,187 @@
+"""FastGradient: the self-dictionary in full, N x N coefficients by accelerated projected gradient.
+
+Model: X ~ X C, and column j of X is an anchor as far as C_jj is large: no entry of row j of C is larger, up to the
+size of columns. Here to show what the full problem costs; `merit` finds anchors in linear memory.
+
+    symbol   meaning                                                  shape
+    C        coefficients                                             (N, N)
+    Y        extrapolated coefficients                                (N, N)
+    w        l1 norms of the columns of X                             (N,)
+    p        weights of the diagonal, 1 but for a small random part   (N,)
+    nu       weight of p'diag(C)
+    L        Lipschitz constant ||X||_2^2
+    a, b     acceleration: momentum, and how far Y runs ahead
+
+Source: Gillis and Luce, "A fast gradient method for nonnegative sparse regression with self-dictionary", IEEE TIP
+2018, Algorithms 1 and 2, with the defaults of their released code.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+
+from cofactor.core.least_squares import nonnegative_least_squares
+from cofactor.core.result import Result
+from cofactor.core.spa import spa
+from cofactor.separable.base import AnchorFit, Floats, Ints, Matrix, dense_points, require_anchors
+from cofactor.separable.columns import columns_used
+from cofactor.separable.memory import require_memory
+from cofactor.separable.selection import top_rows
+
+MOMENTUM = 0.05  # a at the start and after every restart
+SPREAD = 0.01  # p is uniform on 1 -+ half of this, so that equal columns do not share their diagonal
+FLOOR = 1e-3  # added to the squared residual that sets nu
+CHANGE = 0.1  # how much nu changes at a restart, halved at each change of direction
+
+
+def fast_gradient(
+    X: Matrix,
+    n_anchors: int,
+    nu: float | None = None,
+    n_iter: int = 150,
+    random_state: int | np.random.Generator | None = None,
+) -> AnchorFit:
+    """Find anchors from the diagonal of dense self-dictionary coefficients.
+
+        min over C of 1/2 ||X - X C||_F^2 + nu p'diag(C),   0 <= w_j C_ji <= w_i C_jj,  C_jj <= 1
+
+    by accelerated gradient steps of length 1 / L from C = 0, each projected row by row; the momentum starts over when
+    the objective has risen, and nu is then moved so that the trace of C approaches K / 2 + 1.
+
+    Parameters
+    ----------
+    X : (M, N) array or scipy.sparse matrix
+        One point per column, finite.
+    n_anchors : int in [1, N]
+    nu : float > 0, optional
+        Default: (||X - X_K H||_F^2 + 0.001) / sum of p over K, K the anchors of SPA, H nonnegative least squares.
+    n_iter : int
+        Steps.
+    random_state : int, Generator or None
+        Draws p.
+
+    Returns
+    -------
+    AnchorFit
+        `scores` is the diagonal of C.
+
+    Raises
+    ------
+    CofactorError
+        The memory it would take is not there (the bytes are named); X holds NaN or infinity or is zero everywhere;
+        n_anchors out of range.
+
+    Cost
+    ----
+    4 M N^2 flops per step, 3 N x N matrices of doubles: see `predicted_bytes`.
+
+    Source
+    ------
+    Gillis and Luce 2018, as released. Deviations: the projection of a row is exact, by Newton's method on its one
+    breakpoint, where the released code sorts and tolerates violations of 1e-8; H is exact instead of 500 sweeps;
+    X'X is never formed; columns of zeros are left out. `tests/oracles` holds the projection as a quadratic programme.
+
+    Examples
+    --------
+    >>> fit = fast_gradient([[1.0, 0.0, 0.0, 0.5, 0.4], [0.0, 1.0, 0.0, 0.5, 0.3], [0.0, 0.0, 1.0, 0.0, 0.3]], 3)
+    >>> sorted(fit.anchors.tolist())
+    [0, 1, 2]
+    """
+    whole = dense_points(X)
+    require_anchors(n_anchors, whole.shape[1])
+    require_memory("FastGradient", whole.shape[0], whole.shape[1], n_anchors, n_iter)
+    columns = columns_used(whole)
+    points = np.ascontiguousarray(columns.points)
+    p = 1 + SPREAD * (np.random.default_rng(random_state).random(columns.used.size) - 0.5)
+    found = spa(points, min(n_anchors, columns.used.size))
+    square = 4.0**columns.exponent
+    weight = _first_weight(points, found, p, FLOOR / square) if nu is None else nu / square
+    C, objective = _descend(points, p, weight, min(n_anchors / 2 + 1, len(found)), n_iter)
+    scores = np.diagonal(C).copy()
+    result = Result(square * objective, n_iter, True, f"made the {n_iter} steps asked for")
+    anchors = columns.used[top_rows(scores, n_anchors)]
+    return AnchorFit(anchors, columns.expand_scores(scores), columns.expand(_sparse(C)), result)
+
+
+def _first_weight(X: Floats, anchors: Ints, p: Floats, floor: float) -> float:
+    W = X[:, anchors]
+    rest = np.linalg.norm(X - W @ nonnegative_least_squares(W, X)) ** 2
+    return float((rest + floor) / p[anchors].sum())
+
+
+def _descend(X: Floats, p: Floats, nu: float, trace: float, n_iter: int) -> tuple[Floats, Floats]:
+    """Make n_iter accelerated steps; C, and the objective after each."""
+    N = X.shape[1]
+    C, Y, G = np.zeros((N, N)), np.zeros((N, N)), np.empty((N, N))
+    XC = XY = np.zeros_like(X)
+    w, L = np.abs(X).sum(axis=0), float(np.linalg.norm(X, 2)) ** 2
+    a, change, restarted = MOMENTUM, CHANGE, False
+    fall: bool | None = None
+    objective: list[float] = []
+    last = np.inf
+    for _ in range(n_iter):
+        a, b = _momentum(a)
+        np.matmul(X.T, XY - X, out=G)
+        _projected_step(Y, G, p, w, nu, L)  # G becomes the new C
+        XG = X @ G
+        fit, diagonal = float(np.sum((X - XG) ** 2)) / 2, float(p @ np.diagonal(G))
+        objective.append(fit + nu * diagonal)
+        restarted = objective[-1] > last and not restarted
+        if restarted:
+            Y[:], XY, a = G, XG, MOMENTUM
+            small = bool(np.trace(G) < trace)
+            change = change / 2 if fall is not None and small != fall else change
+            nu, fall = nu * (1 - change if small else 1 + change), small
+        else:
+            np.subtract(G, C, out=Y)
+            Y *= b
+            Y += G
+            XY = XG + b * (XG - XC)
+        C, G, XC = G, C, XG
+        last = fit + nu * diagonal
+    return C, np.array(objective)
+
+
+def _momentum(a: float) -> tuple[float, float]:
+    after = (np.sqrt(a**4 + 4 * a**2) - a**2) / 2
+    return after, a * (1 - a) / (a**2 + after)
+
+
+def _sparse(C: Floats) -> sparse.csc_array:
+    """Return C without its zeros, built by rows, which lie together."""
+    return sparse.csr_array(C).tocsc()
+
+
+@njit(cache=True, nogil=True)
+def _projected_step(Y: Floats, G: Floats, p: Floats, w: Floats, nu: float, L: float) -> None:
+    """Overwrite the gradient G of the fit by the projection of Y - (G + nu diag(p)) / L."""
+    for j in range(len(G)):
+        row = G[j]
+        for i in range(len(row)):
+            row[i] = Y[j, i] - row[i] / L
+        row[j] -= nu * p[j] / L
+        project_row(row, j, w)
+
+
+@njit(cache=True, nogil=True)
+def project_row(y: Floats, j: int, w: Floats) -> None:
+    """Project row j, in place, on 0 <= y_i <= w_i t for i != j and y_j = w_j t with 0 <= t <= 1 / w_j.
+
+    The derivative in t, w_j (w_j t - y_j) + sum over y_i > w_i t of w_i (w_i t - y_i), rises and is concave: Newton's
+    method from the left ends after as many passes as breakpoints are crossed at once, a few.
+    """
+    t, moved = max(y[j] / w[j], 0.0), True
+    while moved:
+        top, bottom = w[j] * y[j], w[j] * w[j]
+        for i in range(len(y)):
+            if i != j and y[i] > w[i] * t:
+                top += w[i] * y[i]
+                bottom += w[i] * w[i]
+        moved = top / bottom > t
+        t = max(t, top / bottom)
+    t = min(t, 1.0 / w[j])
+    for i in range(len(y)):
+        y[i] = min(max(y[i], 0.0), w[i] * t)
+    y[j] = w[j] * t

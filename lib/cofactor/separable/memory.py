@@ -1,0 +1,72 @@
+"""How many bytes a method takes, said before it takes them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from cofactor.core.errors import CofactorError
+from cofactor.separable.descent import CAPACITY
+from cofactor.separable.scoring import BLOCK, THIN, THIN_BLOCK, THIN_TILE, TILE
+
+MEMINFO = Path("/proc/meminfo")
+DOUBLE, SINGLE, INDEX = 8, 4, 4
+VECTORS = 16  # arrays of N doubles that MERIT holds besides: penalties, picks, gaps, squares, what they are made of
+
+
+def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, n_iter: int = 50) -> int:
+    """Predict how much a method adds to the memory of the process, the dense X included.
+
+    Parameters
+    ----------
+    method : "SPA", "MERIT", "MERIT(0)" or "FastGradient"
+    n_rows, n_points, n_anchors, n_iter : int
+        M, N, K and T.
+
+    Returns
+    -------
+    Bytes at the peak, in one thread. MERIT: X, its transpose, residuals and X in single precision, 28 M N; up to T
+    entries per column, 12 N T (rounded up to the next doubling); a fixed tile of scores. FastGradient: 24 N^2.
+
+    Examples
+    --------
+    >>> round(predicted_bytes("MERIT", 50, 100_000, 20, n_iter=20) / 1e6)
+    193
+    >>> round(predicted_bytes("FastGradient", 50, 100_000, 20) / 1e9)
+    240
+    """
+    M, N, K = n_rows, n_points, n_anchors
+    points = DOUBLE * M * N
+    if method == "SPA":
+        return 2 * points + DOUBLE * (min(K, M) * M + 3 * N)
+    if method == "FastGradient":
+        return 3 * DOUBLE * N * N + 6 * points
+    if method in ("MERIT", "MERIT(0)"):
+        capacity = CAPACITY
+        while capacity < min(n_iter, N):
+            capacity *= 2
+        tile = TILE * BLOCK if M >= THIN else THIN_TILE * THIN_BLOCK
+        scores = SINGLE * ((M + 1) * N + tile)
+        return 3 * points + scores + (DOUBLE + INDEX) * capacity * N + VECTORS * DOUBLE * N
+    raise CofactorError(f"method={method!r}: memory is predicted for SPA, MERIT, MERIT(0) and FastGradient")
+
+
+def available_bytes() -> float:
+    """Return the memory that is free or can be freed; infinity where the system does not tell."""
+    if MEMINFO.exists():
+        line = next(line for line in MEMINFO.read_text().splitlines() if line.startswith("MemAvailable:"))
+        return 1024.0 * int(line.split()[1])
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (ValueError, OSError, AttributeError):
+        return float("inf")
+
+
+def require_memory(method: str, n_rows: int, n_points: int, n_anchors: int, n_iter: int) -> None:
+    """Refuse what would not fit, with the predicted bytes and the way out."""
+    needed, free = predicted_bytes(method, n_rows, n_points, n_anchors, n_iter), available_bytes()
+    if needed > free:
+        raise CofactorError(
+            f"{method} would take {needed / 1e9:.1f} GB ({needed} bytes) for {n_points} points, and {free / 1e9:.1f} "
+            "GB are free: use merit, whose memory is linear in the points, or fewer points"
+        )
