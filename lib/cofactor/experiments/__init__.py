@@ -3,11 +3,14 @@
 from difflib import get_close_matches
 
 from cofactor.core.errors import CofactorError
-from cofactor.experiments import crowd, pmf
+from cofactor.experiments import crowd, pmf, separable
 from cofactor.experiments.experiment import Experiment
 
-EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (*crowd.EXPERIMENTS, *pmf.EXPERIMENTS)}
-ALSO = {"crowd-figure4": "crowd-table9"}  # the figure is a histogram of the table's trials
+EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (*crowd.EXPERIMENTS, *pmf.EXPERIMENTS, *separable.EXPERIMENTS)}
+ALSO = {  # pictures of trials that another name has run
+    "crowd-figure4": "crowd-table9",
+    "separable-figure3": "separable-figure2",
+}
 
 
 def find_experiment(name: str) -> Experiment:

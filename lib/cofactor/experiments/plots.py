@@ -92,7 +92,7 @@ def _histogram(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFr
 
 
 def _sweep(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) -> Figure:
-    """One panel per metric, over settings such as "SNR=8" or "N=1,000": a line per method, published as crosses."""
+    """One panel per metric, over settings such as "SNR=8" or "tdt2,K=3": a line per method, published as crosses."""
     figure = new_picture(width=min(3.4 * len(experiment.metrics) + 1.6, 10.5), height=3.4)
     panels = figure.subplots(1, len(experiment.metrics), squeeze=False)[0]
     figure.suptitle(experiment.title, color=INK, fontsize=10)
@@ -106,7 +106,7 @@ def _sweep(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) 
             axes.plot(x, here["ours"], color=colour, marker=marker, ms=4, lw=1.3, label=method)
             axes.plot(x, here["published"], "x", color=colour, ms=6, mew=1.6)
     for axes, (metric, unit) in zip(panels, experiment.metrics.items(), strict=True):
-        axes.set_xlabel(next(iter(experiment.settings)).split("=")[0])
+        axes.set_xlabel(next(iter(experiment.settings)).split("=")[0].split(",")[-1])
         axes.set_ylabel(_axis_name(metric, unit))
     _legend(list(panels))
     return figure
