@@ -7,6 +7,7 @@ usage: python3 kit.py COMMAND [extra arguments]
   lint       ruff, mypy and the import rules
   notebooks  run the notebooks and store their outputs     (--check: only say what would change)
   bench      run every benchmark in order
+  book       build the web site of all this in book/_build, and slides of the theory in book/_build/slides
 
 The first command of a fresh clone creates .venv and installs the pinned versions of constraints.txt into it.
 """
@@ -184,7 +185,13 @@ def bench(extra: list[str]) -> int:
     return 0
 
 
-COMMANDS = {"lab": lab, "test": test, "lint": lint, "notebooks": notebooks, "bench": bench}
+def book(extra: list[str]) -> int:
+    """Build the book from the stored notebooks and the docstrings; nothing is executed, no page needs the network."""
+    set_up("dev", "book")
+    return python("-m", "docs.build", *extra)
+
+
+COMMANDS = {"lab": lab, "test": test, "lint": lint, "notebooks": notebooks, "bench": bench, "book": book}
 
 
 def main(arguments: list[str]) -> int:

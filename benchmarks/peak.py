@@ -47,9 +47,9 @@ def child() -> None:
     print(json.dumps({"seconds": seconds, "base_mb": base, "peak_mb": resident("VmHWM")}))
 
 
-def resident(key: str) -> float:
-    """Read a size of this process from /proc, in MB."""
-    line = next(line for line in STATUS.read_text().splitlines() if line.startswith(f"{key}:"))
+def resident(key: str, status: Path = STATUS) -> float:
+    """Read a size of this process (or of the one whose status file is given) from /proc, in MB."""
+    line = next(line for line in status.read_text().splitlines() if line.startswith(f"{key}:"))
     return int(line.split()[1]) * 1024 / 1e6
 
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = sorted((ROOT / "benchmarks").glob("bench_*.py"))
 STORED = sorted((ROOT / "benchmarks" / "results").glob("*.csv"))
 
-TINY_DATA = {"baselines": {"bluebird"}, "shards": {"tiny"}, "pmf": {"tiny"}}
+TINY_DATA = {"baselines": {"bluebird"}, "shards": {"tiny"}, "pmf": {"tiny"}, "notebooks": {"tiny"}}
 
 COLUMNS = [
     *("subject", "data", "n_labels", "stage", "seconds_median", "seconds_min", "seconds_max", "repeats"),
@@ -102,6 +102,11 @@ def test_joint_pmfs_are_timed_up_to_the_objective_of_mirror_descent(tiny_run):
     fits = {"CNMF-SPA, one split", "CNMF-SPA, ten splits", "CNMF-OPT to the same objective", "CTD, all of it"}
     assert set(frame["stage"]) == counts | fits | {"CNMF-OPT by mirror descent"}
     assert row_of(frame, "tiny", "CNMF-OPT to the same objective")["reference"] == 94.931
+
+
+def test_memory_of_a_notebook_is_that_of_its_kernel(tiny_run):
+    row = row_of(tiny_run("notebooks"), "tiny", "all cells")  # its only cell makes 200 MB
+    assert not CLEAR_REFS.exists() or 200 < row["peak_mb"] < 400
 
 
 def test_names_no_machine_and_no_path(tiny_run):

@@ -1,0 +1,74 @@
+"""Sphinx settings of the book. `docs/build.py` lays out the sources; nothing here reads the network."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for docs.docstrings
+
+from docutils import nodes
+
+import cofactor
+from docs.docstrings import skip_member, to_rst
+
+project = "cofactor"
+author = "cofactor contributors"
+version = release = cofactor.__version__
+language = "en"
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
+exclude_patterns = ["README.md"]  # the first page includes parts of it
+default_role = "code"  # docstrings mark code with single backticks
+show_warning_types = True
+keep_warnings = False
+
+# notebooks: what is stored is what is shown
+nb_execution_mode = "off"
+nb_merge_streams = True
+nb_ipywidgets_js = {}  # by default from the network; panels show their picture instead
+nb_code_prompt_show = "Show the solution"
+nb_code_prompt_hide = "Hide the solution"
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
+myst_heading_anchors = 4
+myst_dmath_double_inline = True
+
+# mathematics: MathJax from a package, copied into the book
+MATHJAX = Path(importlib.util.find_spec("sphinx-mathjax-offline").origin).parent / "static"
+mathjax_path = "mathjax/tex-chtml.js"
+mathjax3_config = {"chtml": {"displayAlign": "left", "displayIndent": "1em"}, "options": {"enableMenu": False}}
+
+# docstrings: see docs/docstrings.py
+autodoc_typehints = "none"  # shapes and ranges stand in the text; expanded types of arrays fill half a page
+autodoc_preserve_defaults = True
+autodoc_member_order = "bysource"
+
+html_theme = "sphinx_book_theme"
+html_title = "cofactor"
+html_static_path = ["_static", str(MATHJAX)]
+html_css_files = ["book.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_last_updated_fmt = None
+html_context = {"default_mode": "auto"}
+html_theme_options = {
+    "show_navbar_depth": 1,
+    "show_toc_level": 2,
+    "use_download_button": False,
+    "use_fullscreen_button": False,
+    "home_page_in_toc": True,
+}
+
+
+def keep_formulas(app, doctree, docname):
+    """Leave displayed formulas as they are: Sphinx would put those with line breaks in `split`: no tags."""
+    for formula in doctree.findall(nodes.math_block):
+        if not formula.get("no-wrap"):
+            formula[:] = [nodes.Text(f"\\[{formula.astext()}\\]")]
+            formula["no-wrap"] = True
+
+
+def setup(app):
+    """Register the changes to what Sphinx reads."""
+    app.connect("doctree-resolved", keep_formulas)
+    app.connect("autodoc-process-docstring", to_rst)
+    app.connect("autodoc-skip-member", skip_member)

@@ -1,0 +1,91 @@
+"""Docstrings of this project as reStructuredText.
+
+A docstring here is written to be read in a terminal: underlined section names, `name : type` with an indented
+description, indented formulas and tables of symbols, and mathematics such as `x_n` or `|Omega|` in plain text. For
+Sphinx, fields become definition lists, formulas literal blocks, and signs that would start a link are escaped.
+"""
+
+import itertools
+import re
+
+FIELDS = {"Parameters", "Attributes", "Returns", "Raises", "Yields", "Warns"}
+UNDERLINE = re.compile(r"-{3,}\s*")
+CODE = re.compile(r"(``.+?``|`[^`]+`)")
+SPECIAL = re.compile(r"(\*|\||(?<=\w)_(?!\w))")
+LEFT_OUT = re.compile(r"set_\w+_request")  # scikit-learn gives these to every estimator
+
+
+def to_rst(app, what, name, obj, options, lines):
+    """Rewrite the lines of one docstring in place (event autodoc-process-docstring)."""
+    lines[:] = converted(lines)
+
+
+def skip_member(app, what, name, obj, skip, options):
+    """Leave out members that Python or scikit-learn wrote (event autodoc-skip-member)."""
+    made = (getattr(obj, "__doc__", None) or "").startswith("Alias for field number")
+    return True if made or LEFT_OUT.fullmatch(name) else None
+
+
+def converted(lines):
+    """Return the lines as reStructuredText."""
+    new = []
+    for title, body in sections(lines):
+        new += [f".. rubric:: {title.replace('`', '')}", ""] if title else []
+        new += fields(body) if title.partition(" ")[0] in FIELDS else text(body)
+        new.append("")
+    return new
+
+
+def sections(lines):
+    """Split into pairs of a title (first: none) and its lines."""
+    starts = [k for k in range(len(lines) - 1) if UNDERLINE.fullmatch(lines[k + 1]) and lines[k].strip()]
+    yield "", lines[: starts[0]] if starts else lines
+    for start, end in itertools.pairwise([*starts, len(lines)]):
+        yield lines[start].strip(), lines[start + 2 : end]
+
+
+def fields(lines):
+    """Return a definition list; a name without description gets an empty one, a plain sentence stays one."""
+    new = []
+    for is_gap, group in itertools.groupby(lines, key=lambda line: not line.strip()):
+        group = list(group)
+        if is_gap or not has_names(group):
+            new += map(escaped, group)
+            continue
+        for line, following in zip(group, [*group[1:], ""], strict=True):
+            is_name = not line.startswith("    ")
+            new.append(term(line) if is_name else escaped(line))
+            new += ["    ..", ""] if is_name and not following.startswith("    ") else []
+    return new
+
+
+def has_names(lines):
+    """Tell `name : type`, or a name with an indented description, from a plain sentence."""
+    return any(line.startswith("    ") for line in lines) or all(" : " in line for line in lines)
+
+
+def term(line):
+    """Return `name : type` as a term with its classifier."""
+    name, colon, kind = line.partition(" : ")
+    return f"**{escaped(name)}**{colon}{escaped(kind)}"
+
+
+def text(lines):
+    """Return prose: examples untouched, formulas literal, the rest with its signs escaped."""
+    new, example = [], False
+    for is_formula, group in itertools.groupby(lines, key=lambda line: line.startswith("    ")):
+        group = list(group)
+        example = any(line.startswith(">>>") for line in group) or (example and is_formula)
+        if example:
+            new += group
+        elif is_formula:
+            new += ["", "::", "", *group, ""]
+        else:
+            new += map(escaped, group)
+    return new
+
+
+def escaped(line):
+    """Escape what reStructuredText would take for markup, outside of code."""
+    parts = CODE.split(line)
+    return "".join(part if k % 2 else SPECIAL.sub(r"\\\1", part) for k, part in enumerate(parts))

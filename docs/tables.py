@@ -1,0 +1,101 @@
+"""Pages made from tables of the project: what follows which equation, and what data there are."""
+
+from contextlib import suppress
+from pkgutil import resolve_name
+
+from cofactor.data.registry import DATASETS_DIR, entries
+from cofactor.experiments.fidelity import fidelity
+from docs import api
+
+LINES = {
+    "crowd": "Crowd: labels to truth",
+    "pmf": "Joint PMFs",
+    "separable": "Separable matrices",
+    "comparisons": "Comparisons",
+}
+ARRIVES = {
+    "bundled": "bundled",
+    "made": "made on first use",
+    "url": "downloaded",
+}
+FIDELITY = """# Fidelity: which equation is which function
+
+Every equation and algorithm of the papers that the kit implements, with the function that is it, the test that holds
+it, and where the kit deviates from the paper, and why. `cofactor report` prints the same table beside the reproduced
+numbers.
+"""
+DATA = """# Data sets
+
+`cf.load("bluebird")` loads a set by name; `cf.datasets()` and `cofactor datasets` list them. Nothing is redistributed
+whose licence does not permit it: such sets are downloaded on first use, from the address and against the hash that the
+registry pins. Each set has a card: what is in it, how it is coded, what to know before use.
+"""
+
+
+def fidelity_page():
+    """Return the fidelity table, one section per line of work."""
+    table, homes = fidelity(), api.homes_of_things()
+    known = {**LINES, **{line: line for line in table["line"] if line not in LINES}}
+    sections = [section(title, table[table["line"] == line], homes) for line, title in known.items()]
+    return "\n".join([FIDELITY, *filter(None, sections)])
+
+
+def section(title, rows, homes):
+    """Return one section of the fidelity table."""
+    if rows.empty:
+        return ""
+    where = (f"{function(row.function, homes)}<br>held by {test(row.test)}" for row in rows.itertuples())
+    body = [
+        f"| {cell(r.equation)} | {w} | {cell(r.deviation)} |" for r, w in zip(rows.itertuples(), where, strict=True)
+    ]
+    head = ["| equation | function | deviation, and why |", "|---|---|---|"]
+    return "\n".join([f"## {title}", "", "::::{container} fidelity", "", *head, *body, "", "::::", ""])
+
+
+def function(name, homes):
+    """Link a function to where the API reference describes it, where it does."""
+    with suppress(AttributeError, ImportError, TypeError):
+        return f"{{py:obj}}`{name} <{homes.get(resolve_name(name), name)}>`"
+    return f"`{name}`"
+
+
+def test(name):
+    """Write the file and the name of a test; a row may have none."""
+    file, _, function = name.partition("::")
+    return f"`{file}` `{function}`" if function else f"`{file}`" if file else "no test yet"
+
+
+def data_page():
+    """Return the list of data sets, and the cards that belong to it."""
+    known = entries()
+    rows = [data_row(name, entry) for name, entry in known.items()]
+    head = ["| name | what | kind | size | licence | how it arrives |", "|---|---|---|---|---|---|"]
+    cited = [f"**{name}.** {cell(entry.citation)} Source: {cell(entry.source)}." for name, entry in known.items()]
+    toctree = ["```{toctree}", ":hidden:", *(f"cards/{card.stem}" for card in cards()), "```"]
+    citations = ["## What to cite", "", *("\n".join([text, ""]) for text in cited)]
+    return "\n".join([DATA, "::::{container} data", "", *head, *rows, "", "::::", "", *citations, "", *toctree, ""])
+
+
+def data_row(name, entry):
+    """Return the line of one data set."""
+    link = f"[{name}](cards/{name}.md)" if name in {card.stem for card in cards()} else f"`{name}`"
+    size = f"{sum(entry.copies(role)[0].bytes for role in entry.roles) / 1e6:.2g} MB"
+    return f"| {link} | {cell(entry.title)} | {entry.kind} | {size} | {cell(entry.licence)} | {arrival(entry)} |"
+
+
+def arrival(entry):
+    """Say where the preferred files come from."""
+    files = [entry.copies(role)[0] for role in entry.roles]
+    ways = ["url" if file.url else "bundled" if file.sha256 else "made" for file in files]
+    return ", ".join(ARRIVES[way] for way in dict.fromkeys(ways))
+
+
+def cards():
+    """Return the files of all data cards."""
+    return sorted((DATASETS_DIR / "cards").glob("*.md"))
+
+
+def cell(text):
+    """Return a text fit for a cell of a Markdown table: plain, on one line."""
+    marks = "\\\\`*_[]<>|$#{}"
+    return "".join(f"\\{sign}" if sign in marks else sign for sign in " ".join(str(text).split()))

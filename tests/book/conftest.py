@@ -1,0 +1,21 @@
+"""One build of the book for all tests of its pages."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import chromium  # noqa: F401
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """Build the book; the folder of its pages. Skipped without the extra `book`."""
+    for module in ("sphinx", "myst_nb", "sphinx_book_theme", "sphinx_revealjs"):
+        pytest.importorskip(module)
+    from docs import build
+
+    folder = tmp_path_factory.mktemp("book")
+    assert build.make(folder) == 0, "warnings are errors: see above"
+    return folder / "_build"

@@ -1,0 +1,119 @@
+"""The built book: nothing from the network, nothing missing, formulas set, in a real browser too."""
+
+import importlib
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from docs import api
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = [f"notebooks/{path.stem}.html" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+OTHERS = ["index.html", "docs/symbols.html", "docs/fidelity.html", "datasets/index.html", "api/cofactor.crowd.html"]
+CSS_LOAD = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
+ELSEWHERE = re.compile(r"(https?:)?//")
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+class Loads(HTMLParser):
+    """Collect what a browser loads by itself for a page, and where its links go."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.loaded, self.linked = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        named = dict(attributes)
+        if tag in {"script", "img", "iframe", "source", "video", "audio", "embed", "input"}:
+            self.loaded += [named.get("src"), *re.split(r"\s*,\s*|\s+", named.get("srcset") or "")]
+        elif tag == "link":
+            self.loaded.append(named.get("href") if named.get("rel") not in {"next", "prev", "canonical"} else None)
+        elif tag == "object":
+            self.loaded.append(named.get("data"))
+        elif tag == "a":
+            self.linked.append(named.get("href"))
+        self.loaded += [url for pair in CSS_LOAD.findall(named.get("style") or "") for url in pair]
+
+
+def html_pages(site):
+    return [path for path in site.rglob("*.html") if not {"_static", "reveal"} & set(path.relative_to(site).parts)]
+
+
+def test_no_page_loads_anything_from_elsewhere(site):
+    found = {}
+    for path in html_pages(site):
+        text = path.read_text(encoding="utf8")
+        styles = [
+            url for pair in CSS_LOAD.findall("".join(re.findall(r"<style.*?</style>", text, re.S))) for url in pair
+        ]
+        loads = [url for url in [*Loads(text).loaded, *styles] if url and ELSEWHERE.match(url)]
+        if loads or re.search(r"import\s+\w*.*from\s+['\"]https?:", text):
+            found[path.name] = loads
+    assert not found
+
+
+def test_no_style_sheet_that_pages_use_loads_anything_from_elsewhere(site):
+    used = {
+        (path.parent / urlsplit(url).path).resolve()
+        for path in html_pages(site)
+        for url in Loads(path.read_text(encoding="utf8")).loaded
+        if url and urlsplit(url).path.endswith(".css")
+    }
+    urls = [u for path in used for pair in CSS_LOAD.findall(path.read_text(encoding="utf8")) for u in pair]
+    assert len(used) > 3 and urls
+    assert not [url for url in urls if ELSEWHERE.match(url)]
+
+
+def test_everything_that_pages_load_or_link_is_there(site):
+    missing = set()
+    for path in html_pages(site):
+        page = Loads(path.read_text(encoding="utf8"))
+        for url in filter(None, [*page.loaded, *page.linked]):
+            parts = urlsplit(url)
+            if not parts.scheme and parts.path and not (path.parent / unquote(parts.path)).exists():
+                missing.add(f"{path.name}: {url}")
+    assert not missing
+
+
+def test_every_public_name_is_in_the_index_of_objects(site):
+    reader = importlib.import_module("sphinx.util.inventory").InventoryFile
+    inventory = reader.loads((site / "objects.inv").read_bytes(), uri="")
+    known = {name for kind, objects in inventory.data.items() if kind.startswith("py:") for name in objects}
+    homes = set(api.homes_of_things().values())
+    named = {f"{m.__name__}.{n}": thing for m in api.packages() for n, thing in api.names(m).items()}
+    assert homes | {name for name, thing in named.items() if api.kind_of(thing) == "constant"} <= known
+
+
+@pytest.mark.parametrize("page", NOTEBOOKS)
+def test_notebooks_have_their_pictures_and_fold_their_solutions(site, page):
+    stored = (ROOT / page).with_suffix(".ipynb").read_text(encoding="utf8")
+    built = (site / page).read_text(encoding="utf8")
+    assert len(re.findall(r'<details class="[^"]*\bhide above-input"', built)) == stored.count('"source_hidden": true')
+    assert len(re.findall(r'<img [^>]*src="\.\./_images/', built)) == stored.count('"image/png"')
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("page", [*NOTEBOOKS, *OTHERS, "slides/theory.html"])
+def test_pages_open_in_a_browser_without_network_or_errors(site, chromium, page, tmp_path):
+    tab, told = chromium.new_page(viewport={"width": 1300, "height": 900}), []
+    tab.on("request", lambda request: told.append(request.url) if not local(request.url) else None)
+    tab.on("requestfailed", lambda request: told.append(f"failed: {request.url}"))
+    tab.on("pageerror", lambda error: told.append(str(error)))
+    tab.on("console", lambda message: told.append(message.text) if message.type == "error" else None)
+    tab.goto((site / page).as_uri())
+    tab.evaluate("async () => { if (window.MathJax) { await MathJax.startup.promise; } }")
+    formulas, wrong = (tab.locator(name).count() for name in ("mjx-container", "mjx-merror"))
+    tab.screenshot(path=tmp_path / "page.png")
+    text = (site / page).read_text(encoding="utf8")
+    tab.close()
+    assert not told and not wrong
+    assert formulas >= text.count('class="math notranslate') and (formulas or "tex-chtml.js" not in text)
+
+
+def local(url):
+    return url.startswith(("file:", "data:", "blob:"))

@@ -1,0 +1,154 @@
+"""What the pages are made from: complete against the library, the registry and the fidelity table."""
+
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+
+import cofactor
+from cofactor.data.registry import entries
+from cofactor.experiments.fidelity import fidelity
+from docs import api, docstrings, notebooks, slides, tables
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+# ---- API reference ----
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return api.pages()
+
+
+def test_every_room_has_a_page(pages):
+    rooms = {f"cofactor.{path.parent.name}" for path in (ROOT / "lib" / "cofactor").glob("*/__init__.py")}
+    assert rooms - set(pages) <= api.PRIVATE
+    assert {"index", "cofactor"} < set(pages)
+
+
+@pytest.mark.parametrize("module", api.packages(), ids=lambda module: module.__name__)
+def test_every_public_name_is_in_the_table_of_its_page(module, pages):
+    missing = [name for name in api.names(module) if f"`{name} <" not in pages[module.__name__]]
+    assert all(api.kind_of(api.names(module)[name]) == "package" for name in missing)
+
+
+def test_every_class_and_function_is_described_once(pages):
+    text = "\n".join(pages.values())
+    for thing, home in api.homes_of_things().items():
+        directive = "autoclass" if api.kind_of(thing) == "class" else "autofunction"
+        assert f".. {directive}:: {home}\n" in text + "\n", home
+
+
+def test_table_of_methods_names_them_all(pages):
+    assert all(f"``{name}``" in pages["cofactor.crowd"] for name in cofactor.crowd.METHODS)
+
+
+# ---- docstrings ----
+
+
+def test_fields_become_definitions_and_bare_ones_too():
+    lines = ["Find.", "", "Parameters", "----------", "X : (M, N) array", "    Points.", "n : int", "", "Text *here*."]
+    new = [line for line in docstrings.converted(lines) if line]
+    assert new[1:4] == [".. rubric:: Parameters", "**X** : (M, N) array", "    Points."]
+    assert new[4:] == ["**n** : int", "    ..", r"Text \*here\*."]
+
+
+def test_formulas_are_literal_and_examples_stay():
+    lines = ["A formula", "    x_ = |y|", "follows.", "", "Examples", "--------", ">>> print(1)", "1"]
+    new = docstrings.converted(lines)
+    assert new[:6] == ["A formula", "", "::", "", "    x_ = |y|", ""]
+    assert new[-3:] == [">>> print(1)", "1", ""]
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [("x_ and x_n", r"x\_ and x_n"), ("||r||^2", r"\|\|r\|\|^2"), ("`a_ * b` * c", r"`a_ * b` \* c")],
+)
+def test_signs_of_mathematics_are_escaped_outside_code(text, escaped):
+    assert docstrings.escaped(text) == escaped
+
+
+def test_members_written_by_scikit_learn_are_left_out():
+    assert docstrings.skip_member(None, "class", "set_fit_request", print, False, None) is True
+    assert docstrings.skip_member(None, "class", "fit", print, False, None) is None
+
+
+# ---- tables ----
+
+
+def test_fidelity_page_has_every_row():
+    text, table = tables.fidelity_page(), fidelity()
+    assert text.count("\n| ") == len(table) + table["line"].nunique()  # and a head per line of work
+    assert all(tables.cell(equation) in text for equation in table["equation"])
+
+
+def test_data_page_tells_licence_citation_and_size_of_every_set():
+    text = tables.data_page()
+    for name, entry in entries().items():
+        assert f"[{name}](cards/{name}.md)" in text or f"`{name}`" in text
+        assert tables.cell(entry.licence) in text and tables.cell(entry.citation) in text
+    assert all(f"cards/{card.stem}\n" in text for card in tables.cards())
+
+
+def test_a_cell_of_a_table_holds_no_markup():
+    assert tables.cell("a|b\n[c] <d> $e$") == r"a\|b \[c\] \<d\> \$e\$"
+
+
+# ---- notebooks ----
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+def staged(request):
+    return nbformat.reads(notebooks.staged(request.param), as_version=4), json.loads(request.param.read_text("utf8"))
+
+
+def test_outputs_are_those_stored(staged):
+    book, stored = staged
+    for cell, original in zip(book.cells, stored["cells"], strict=True):
+        assert nbformat.from_dict(cell).get("outputs") == nbformat.from_dict(json_like(original)).get("outputs")
+
+
+def json_like(cell):
+    """Join the lines of texts, as a reader of notebooks does."""
+    joined = nbformat.reads(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}), 4)
+    return joined.cells[0]
+
+
+def test_solutions_are_folded_and_nothing_else(staged):
+    book, stored = staged
+    for cell, original in zip(book.cells, stored["cells"], strict=True):
+        folded = original["metadata"].get("jupyter", {}).get("source_hidden", False)
+        assert ("hide-input" in cell.metadata.get("tags", [])) == folded
+
+
+def test_every_picture_has_words(staged):
+    for cell in staged[0].cells:
+        if any("image/png" in output.get("data", {}) for output in cell.get("outputs", [])):
+            assert len(cell.metadata["mystnb"]["image"]["alt"]) > 20
+
+
+def test_panels_have_their_sentence_as_caption(staged):
+    for cell in staged[0].cells:
+        shown = [output["data"] for output in cell.get("outputs", []) if "image/png" in output.get("data", {})]
+        if any(data["text/plain"].startswith(notebooks.PANEL) for data in shown):
+            assert cell.metadata["mystnb"]["figure"]["caption"].startswith(notebooks.STILL)
+
+
+def test_answers_are_parted_from_their_html():
+    assert notebooks.opened("<details><summary>A</summary> $x$.</details>") == (
+        "<details><summary>A</summary>\n\n$x$.\n\n</details>\n\n"
+    )
+
+
+# ---- slides ----
+
+
+def test_slides_open_at_headings_and_hold_no_solution():
+    notebook = slides.talk_of(nbformat.read(ROOT / "notebooks" / "01_theory_recap.ipynb", as_version=4))
+    kinds = [cell.metadata["slideshow"]["slide_type"] for cell in notebook.cells]
+    headings = [cell.source.startswith("#") for cell in notebook.cells]
+    assert [kind == "slide" for kind in kinds] == headings and sum(headings) > 10
+    assert not any("<details" in cell.source or "solution" in cell.metadata.get("tags", []) for cell in notebook.cells)
