@@ -12,6 +12,7 @@ from cofactor.pmf.cnmf_spa import cnmf_spa
 from cofactor.pmf.diagnose import diagnose
 from cofactor.pmf.estimators import CNMFOPT, CNMFSPA, Constant, Independence, RandomEM
 from cofactor.pmf.metrics import mre, mse
+from cofactor.pmf.planner import plan
 from cofactor.pmf.ratings import BiasedMF, GlobalAverage, ItemAverage, JointPMFRecommender, UserAverage
 
 METHODS: dict[str, Callable[..., JointPMFEstimator]] = {
@@ -49,4 +50,5 @@ __all__ = [
     "diagnose",
     "mre",
     "mse",
+    "plan",
 ]
