@@ -155,7 +155,15 @@ def test_emulated_defects_get_no_verdict(table):
 
 @pytest.mark.parametrize(
     ("arguments", "text"),
-    [((12.3456, 0.5, 3), "12.35 ± 0.5"), ((12.3456, 0.0, 1), "12.35"), ((0.00123, np.nan), "0.0012"), ((np.nan,), "-")],
+    [
+        ((12.3456, 0.5, 3), "12.35 ± 0.5"),
+        ((12.3456, 0.0, 1), "12.35"),
+        ((95.0, 0.5, 3), "95.00 ± 0.5"),
+        ((435.0,), "435"),
+        ((0.0, 0.0, 1), "0"),
+        ((0.00123, np.nan), "0.0012"),
+        ((np.nan,), "-"),
+    ],
 )
 def test_numbers_are_short(arguments, text):
     assert summary.number(*arguments) == text

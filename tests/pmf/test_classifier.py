@@ -10,7 +10,7 @@ from cofactor import data, simulate
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf.classifier import PSEUDO_COUNTS, RANKS, JointPMFClassifier, mean_model
+from cofactor.pmf.classifier import PSEUDO_COUNTS, RANKS, JointPMFClassifier, mean_model, near_best
 from cofactor.pmf.coding import Coding
 from tests.oracles.generators import random_model, random_table
 from tests.oracles.latent_class import conditional_by_summing, joint_by_outer_products
@@ -102,6 +102,26 @@ def test_tries_all_ranks_then_all_pseudo_counts_and_takes_the_best():
     best = max(fitted.validation_, key=lambda one: one["score"])
     assert (fitted.rank_, fitted.pseudo_count_) == (best["rank"], best["pseudo_count"])
     assert fitted.rank_ < 30
+
+
+def test_choices_that_validation_cannot_tell_from_the_best_are_kept():
+    rng = np.random.default_rng(0)
+    best = rng.normal(0, 1, 100)
+    noise = rng.normal(0, 1, 100)
+    noise -= noise.mean()
+    error = noise.std() / 10
+    scores = {(8, 0.3): best - noise - 1.1 * error, (4, 0.3): best - noise - 0.9 * error, (2, 0.3): best}
+    assert near_best(scores) == [(2, 0.3), (4, 0.3)]
+    assert near_best({(2, 0.3): best - 1e-3, (4, 0.3): best}) == [(4, 0.3)]
+
+
+def test_the_model_is_the_mean_over_kept_choices_and_starts():
+    X, y = drawn(n_rows=80)
+    fitted = JointPMFClassifier(n_starts=2, random_state=0).fit(X, y)
+    kept = [one for one in fitted.validation_ if one["kept"]]
+    assert 1 < len(kept) < len(fitted.validation_)
+    assert fitted.model_.n_classes == 2 * sum(one["rank"] for one in kept)
+    assert len(fitted.results_) == 2 * len(kept)
 
 
 def test_what_is_given_is_not_chosen():

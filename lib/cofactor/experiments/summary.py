@@ -253,6 +253,8 @@ def number(value: float, spread: float = np.nan, trials: int = 2) -> str:
     """Write a value with its spread, to the digits that matter; a dash where there is none."""
     if np.isnan(value):
         return "-"
+    if value == round(value) and (trials <= 1 or np.isnan(spread)):
+        return f"{value:.0f}"
     form = ".2f" if abs(value) >= 1 or value == 0 else ".2g"
     return f"{value:{form}}" + (f" ± {spread:.2g}" if trials > 1 and not np.isnan(spread) else "")
 

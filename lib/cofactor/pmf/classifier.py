@@ -79,12 +79,12 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
     model_ : LatentClassModel
         Of the features in their order, then the class.
     results_ : list of Result
-        Of EM, one for every start.
+        Of EM, one for every start of every choice that counts.
     classes_ : (K,) array
     rank_, pseudo_count_ : int, float
-        As given, or as chosen.
+        As given, or the best on validation rows.
     validation_ : list of dict
-        rank, pseudo_count, score and accuracy of all that were tried (means over splits).
+        rank, pseudo_count, score and accuracy of all that were tried (means over rows), and whether it is kept.
     codings_ : list
         How each column becomes codes.
     n_features_in_, feature_names_in_
@@ -95,21 +95,22 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
     NaN and None are missing values. So are values never seen at fitting: `predict` counts and names them in a
     `DataWarning`. Columns that are missing in every row of `fit` say nothing, with a `DataWarning` too.
 
-    The choice goes by the mean logarithm of the probability of the true class, floored at 0.001; then all rows are
-    fitted with it. No row given to `predict` has a part in it.
+    The choice goes by the mean logarithm of the probability of the true class, floored at 0.001. Few rows cannot tell
+    close choices apart: all that are within one standard error of the best are kept, fitted to all rows, and their
+    joint PMFs averaged. No row given to `predict` has a part in it.
 
     Raises (in `fit`): CofactorError for parameters out of range or values that are no categories; ValueError from
     scikit-learn's own checks.
 
     Cost
     ----
-    O(entries F) per round of EM; n_starts fits where neither is "auto"; else 9 n_starts more for each
-    split.
+    O(entries F) per round of EM; n_starts fits where neither is "auto"; else 9 n_starts for each split, and
+    up to as many with all rows.
 
     Source
     ------
-    IEEE TSP 2021, Sec. VI-B. Deviations: EM with pseudo-counts and ranks up to 30, and the mean of several starts; the
-    paper's ranks stop at 5 to 7 on these data because of its split of the variables.
+    IEEE TSP 2021, Sec. VI-B. Deviations: EM with pseudo-counts and ranks up to 30, and the mean of several starts and
+    choices; the paper's ranks stop at 5 to 7 on these data because of its split of the variables.
 
     Examples
     --------
@@ -170,14 +171,15 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
         table = self._table(encode(rows, self.codings_)[0], target)
         self._warn_of_empty(table)
         rng = np.random.default_rng(self.random_state)
-        self.validation_: list[dict[str, float]] = []
-        self.rank_, self.pseudo_count_ = self._choose(table, target, rng)
-        seeds = rng.integers(2**32, size=self.n_starts)
-        found = self._run([(table, self.rank_, self.pseudo_count_, int(seed)) for seed in seeds])
+        self.validation_: list[dict[str, Any]] = []
+        kept = self._choose(table, target, rng)
+        self.rank_, self.pseudo_count_ = kept[0]
+        seeds = rng.integers(2**32, size=self.n_starts).tolist()
+        found = self._run([(table, *choice, seed) for choice, seed in product(kept, seeds)])
         self.model_, self.results_ = mean_model([model for model, _ in found]), [result for _, result in found]
         late = sum(not result.converged for result in self.results_)
         if late:
-            message = f"EM: {late} of {self.n_starts} starts reached the limit of {self.max_rounds} rounds"
+            message = f"EM: {late} of {len(found)} starts reached the limit of {self.max_rounds} rounds"
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
 
@@ -226,23 +228,23 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
             message = f"columns missing in every row, of no use: {listing(empty.tolist())}"
             warnings.warn(message, DataWarning, stacklevel=3)
 
-    def _choose(self, table: CategoricalTable, target: Ints, rng: np.random.Generator) -> tuple[int, float]:
-        """Rank first, with a fixed pseudo-count; then the pseudo-count, with the best rank."""
+    def _choose(self, table: CategoricalTable, target: Ints, rng: np.random.Generator) -> list[tuple[int, float]]:
+        """Rank first, with a fixed pseudo-count; then the pseudo-count, with the best rank. The best, then its like."""
         alpha = FIRST if self.pseudo_count == "auto" else float(self.pseudo_count)
         ranks = RANKS if self.rank == "auto" else (int(self.rank),)
         counts = PSEUDO_COUNTS if self.pseudo_count == "auto" else (alpha,)
         if len(ranks) * len(counts) == 1:
-            return ranks[0], alpha
+            return [(ranks[0], alpha)]
         splits = self._splits(target, rng)
         if not splits:  # too few rows to hold any out
-            return min(ranks[-1], len(self.classes_)), alpha
-        if len(ranks) > 1:
-            self._validate(table, target, splits, [(rank, alpha) for rank in ranks])
-            ranks = (int(max(self.validation_, key=lambda tried: tried["score"])["rank"]),)
-        done = {(tried["rank"], tried["pseudo_count"]) for tried in self.validation_}
-        self._validate(table, target, splits, [pair for pair in product(ranks, counts) if pair not in done])
-        best = max(self.validation_, key=lambda tried: tried["score"])
-        return int(best["rank"]), best["pseudo_count"]
+            return [(min(ranks[-1], len(self.classes_)), alpha)]
+        scores = self._validate(table, target, splits, [(rank, alpha) for rank in ranks])
+        best = max(scores, key=lambda tried: float(scores[tried].mean()))[0]
+        scores |= self._validate(table, target, splits, [(best, count) for count in counts if count != alpha])
+        kept = near_best(scores)
+        for tried in self.validation_:
+            tried["kept"] = (tried["rank"], tried["pseudo_count"]) in kept
+        return kept
 
     def _splits(self, target: Ints, rng: np.random.Generator) -> list[tuple[Ints, Ints]]:
         """(rows to fit, rows to validate), enough times to score about `SCORED` rows; none if a side would be empty."""
@@ -257,20 +259,20 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
 
     def _validate(
         self, table: CategoricalTable, target: Ints, splits: list[tuple[Ints, Ints]], tried: list[tuple[int, float]]
-    ) -> None:
-        """Note score and accuracy of every (rank, pseudo-count) on the rows held out, all with the same starts."""
-        L, every = self.n_starts, list(product(tried, splits))
-        pieces = {id(fitted): table.take_rows(fitted) for fitted, _ in splits}
-        jobs = [(pieces[id(fitted)], F, alpha, seed) for (F, alpha), (fitted, _) in every for seed in range(L)]
+    ) -> dict[tuple[int, float], Floats]:
+        """Score every (rank, pseudo-count) on every row held out, all with the same starts; note the means."""
+        L, pieces = self.n_starts, [table.take_rows(fitted) for fitted, _ in splits]
+        jobs = [(piece, *pair, seed) for pair, piece, seed in product(tried, pieces, range(L))]
         models = [model for model, _ in self._run(jobs)]
-        scores = [
-            _score(mean_model(models[L * e : L * (e + 1)]).conditional(table.take_rows(held), len(table.sizes) - 1), y)
-            for e, (_, (_, held)) in enumerate(every)
-            for y in [target[held]]
-        ]
-        means = np.reshape(scores, (len(tried), len(splits), 2)).mean(axis=1).tolist()
-        for (F, alpha), (score, accuracy) in zip(tried, means, strict=True):
-            self.validation_.append({"rank": F, "pseudo_count": alpha, "score": score, "accuracy": accuracy})
+        means = [mean_model(models[first : first + L]) for first in range(0, len(models), L)]
+        found: dict[tuple[int, float], Floats] = {}
+        for place, (F, alpha) in enumerate(tried):
+            own = zip(means[place * len(splits) :], splits, strict=False)
+            shares = [model.conditional(table.take_rows(held), len(table.sizes) - 1) for model, (_, held) in own]
+            found[F, alpha], right = _score(np.vstack(shares), np.concatenate([target[held] for _, held in splits]))
+            noted = {"score": float(found[F, alpha].mean()), "accuracy": float(right.mean())}
+            self.validation_.append({"rank": F, "pseudo_count": alpha, **noted})
+        return found
 
     def _run(self, jobs: list[tuple[CategoricalTable, int, float, int]]) -> list[tuple[LatentClassModel, Result]]:
         run = delayed(_fit)
@@ -295,7 +297,14 @@ def _fit(
         return em(table, start, max_rounds, TOL, pseudo_count=alpha)
 
 
-def _score(shares: Floats, target: Ints) -> tuple[float, float]:
-    """Mean logarithm of the probability of the true class, and accuracy."""
+def _score(shares: Floats, target: Ints) -> tuple[Floats, NDArray[np.bool_]]:
+    """Logarithm of the probability of the true class of every row, and whether the class is predicted."""
     given = shares[np.arange(len(target)), target]
-    return float(np.log(np.maximum(given, SMALLEST)).mean()), float((shares.argmax(axis=1) == target).mean())
+    return np.log(np.maximum(given, SMALLEST)), shares.argmax(axis=1) == target
+
+
+def near_best(scores: dict[tuple[int, float], Floats]) -> list[tuple[int, float]]:
+    """List choices from the best mean score down, to one standard error of the difference from it."""
+    order = sorted(scores, key=lambda choice: -float(scores[choice].mean()))
+    behind = {choice: scores[order[0]] - scores[choice] for choice in order}
+    return [choice for choice, d in behind.items() if d.mean() <= d.std() / np.sqrt(len(d))]

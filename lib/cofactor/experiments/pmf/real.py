@@ -322,7 +322,7 @@ TABLE11 = _table(11, "mushroom", "UCI Mushroom", {"mushroom": "edible or poisono
 
 # ---- Table 7: the data ----
 
-FACTS = {"rows": "", "variables": "", "classes": "", "values, fewest": "", "values, most": "", "values, mean": ""}
+FACTS = dict.fromkeys(("rows", "variables", "classes", "fewest values", "most values", "mean values"), "1")
 LISTED, USED = "listed", "used"
 
 
