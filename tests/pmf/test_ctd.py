@@ -1,4 +1,4 @@
-"""CTD: levels of the specification, what the trace rule and the mask are worth, the released code by plain loops."""
+"""CTD: measured levels, what the trace rule and the mask are worth, the released code by plain loops."""
 
 from itertools import combinations
 
@@ -36,10 +36,10 @@ def fifteen():
 # ---- the penalty ----
 
 
-def test_the_trace_rule_reaches_the_level_of_the_specification(fifteen):
+def test_the_trace_rule_reaches_the_measured_level(fifteen):
     truth, triples, start = fifteen
     found, result = coupled_tensor(triples, start)
-    assert result.converged and result.n_iter <= 60  # 30 in the specification
+    assert result.converged and result.n_iter <= 60  # 30 as a rule
     assert mse(truth, found) <= 0.0055  # .0044 to .0048 +- .0002
 
 
@@ -47,7 +47,7 @@ def test_the_released_penalty_crawls(fifteen):
     truth, triples, start = fifteen
     found, result = fit(triples, start, max_iter=30, released=Released())
     assert not result.converged
-    assert mse(truth, found) > 0.03  # .046 after 60 sweeps in the specification
+    assert mse(truth, found) > 0.03  # .046 after 60 sweeps with the authors' code
 
 
 # ---- what was never observed ----
@@ -61,7 +61,7 @@ def test_unobserved_triples_are_left_out_and_not_fitted_as_zeros():
     triples, start = triple_moments(CategoricalTable(codes, truth.sizes)), random_model(truth.sizes, 3, 2)
     masked, _ = fit(triples, start)
     zeros, _ = fit(triples, start, released=Released((0.05, 1.0)))
-    assert mre(truth, masked) < 0.1  # .042 against .255 in the specification
+    assert mre(truth, masked) < 0.1  # .042 against .255
     assert mre(truth, zeros) > 2 * mre(truth, masked)
 
 

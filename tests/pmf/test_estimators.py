@@ -143,7 +143,7 @@ def pairwise_divergence(table, model):
 @pytest.mark.slow
 @pytest.mark.parametrize("init", ["spa", "random"])
 def test_the_best_pipeline_finds_fifteen_variables_from_any_start(init):
-    """MSE .0027 from both starts, as from the truth (spec pmf.md, 2.4); SPA-EM and RAND-EM have .008 to .016."""
+    """MSE .0027 from both starts, as from the truth; SPA-EM and RAND-EM have .008 to .016."""
     truth = simulate.joint_model(15, 10, 10, random_state=3)
     table = simulate.joint_table(truth, 10_000, 0.5, random_state=3)
     fitted = fit(CNMFOPT(10, init=init, em=True, random_state=3), table).model_
