@@ -1,0 +1,267 @@
+"""ComparisonMF: recovery, choice of the ridge, what is refused, new users, ids."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cofactor import CofactorError, Comparisons, DataWarning, NotIdentifiableError
+from cofactor.comparisons import METHODS, ComparisonMF, expected_error, pair_accuracy, utility_error
+from cofactor.comparisons.estimators import vanishing_ridge
+from cofactor.comparisons.metrics import product_norm
+from tests.comparisons.problems import drawn, error_of, few, truth
+from tests.oracles.generators import recorded
+
+
+def fitted(data, **settings):
+    return ComparisonMF(**({"rank": 3, "random_state": 0} | settings)).fit(data)
+
+
+def prior_ridge(U, V):
+    """Inverse variance of the true features."""
+    return 1 / np.mean(np.vstack([U, V]) ** 2)
+
+
+# ---- recovery ----
+
+
+def test_exact_chances_are_reproduced_without_a_ridge():
+    U, V = truth()
+    mf = fitted(drawn(U, V, 6000))
+    assert mf.ridge_ == 0 and error_of(mf, U, V) < 1e-6
+    assert mf.predict_proba([3], [5], [9]) == pytest.approx(1 / (1 + np.exp(-U[3] @ (V[5] - V[9]))))
+
+
+def test_choices_reach_the_predicted_error_with_slope_one_half():
+    """Five sizes; the exponent within 0.03 of -1/2, the constant within 5 % of the efficient one."""
+    U, V = truth(1)
+    spread = product_norm(U, V) / np.sqrt(200 * 300)
+    sizes = [80_000, 160_000, 320_000, 640_000, 1_280_000]
+    errors = [error_of(fitted(drawn(U, V, m, "binary"), ridge=prior_ridge(U, V), tol=1e-5), U, V) for m in sizes]
+    slope = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
+    predicted = [expected_error(m, 200, 300, 3, spread) for m in sizes]
+    assert slope == pytest.approx(-0.5, abs=0.03)
+    assert errors == pytest.approx(predicted, rel=0.05)
+
+
+def test_the_chosen_ridge_is_near_the_best_one():
+    U, V = truth()
+    data = drawn(U, V, 40_000, "binary")
+    chosen = fitted(data)
+    assert 0.5 < chosen.ridge_ / (1.7 * prior_ridge(U, V)) < 2
+    assert error_of(chosen, U, V) < 1.02 * error_of(fitted(data, ridge=prior_ridge(U, V)), U, V)
+    assert chosen.path_[0].ridge == np.inf and {trial.rank for trial in chosen.path_} == {3}
+
+
+def test_features_are_left_out_where_they_do_not_help():
+    """Utilities of 0.07, as in the paper's Figure 2, cannot be learnt from choices."""
+    U, V = truth(0, kind="gauss")
+    data = drawn(0.1 * U, V, 10_000, "binary")
+    mf = fitted(data)
+    assert np.isinf(mf.ridge_) and not mf.user_factors_.any() and mf.fold_in(few(n2=300)).shape == (6, 3)
+    assert mf.predict_proba([0], [1], [2]) == pytest.approx([0.5])
+
+
+def test_rank_is_chosen_with_the_ridge():
+    U, V = truth()
+    mf = fitted(drawn(U, V, 80_000, "binary"), rank=(1, 3, 5))
+    assert mf.rank_ == 3 and mf.item_factors_.shape == (300, 3)
+
+
+def test_biases_are_found_and_help():
+    U, V = truth()
+    b = np.random.default_rng(5).standard_normal(300)
+    data, asked = drawn(U, V, 5000, "binary", b=b), drawn(U, V, 20_000, "binary", seed=7, b=b)
+    scores = []
+    for item_bias in (False, True):
+        mf = fitted(data, item_bias=item_bias)
+        scores.append(pair_accuracy(mf.margin(asked.user, asked.left, asked.right), asked.outcome))
+    assert scores[1] > scores[0] + 0.05
+    assert np.corrcoef(mf.item_bias_, b)[0, 1] > 0.9
+
+
+def test_uneven_sampling_is_solved():
+    U, V = truth()
+    weights = 1 / np.arange(1, 301)
+    assert error_of(fitted(drawn(U, V, 20_000, item_weights=weights), ridge=0, tol=1e-10), U, V) < 1e-3
+
+
+def test_a_rank_too_high_still_orders():
+    U, V = truth()
+    (mf, _), asked = recorded(fitted, drawn(U, V, 9000), rank=4, ridge=0, max_iter=300), drawn(U, V, 5000, seed=3)
+    assert pair_accuracy(mf.margin(asked.user, asked.left, asked.right), asked.outcome) > 0.97
+
+
+# ---- laws ----
+
+
+def test_the_same_seed_gives_the_same_and_names_do_not_matter():
+    U, V = truth(n_users=40, n_items=30, rank=2)
+    data = drawn(U, V, 3000, "binary")
+    one, two = (fitted(data, rank=2, ridge=3.0) for _ in range(2))
+    assert np.array_equal(one.user_factors_, two.user_factors_)
+    users, items = np.random.default_rng(0).permutation(40), np.random.default_rng(1).permutation(30)
+    moved = Comparisons(users[data.user], items[data.left], items[data.right], data.outcome, 40, 30)
+    other = fitted(moved, rank=2, ridge=3.0)
+    assert other.margin(users[data.user], items[data.left], items[data.right]) == pytest.approx(
+        one.margin(data.user, data.left, data.right), abs=1e-4
+    )
+
+
+def test_turning_every_comparison_round_changes_nothing():
+    U, V = truth(n_users=40, n_items=30, rank=2)
+    d = drawn(U, V, 3000, "binary")
+    one = fitted(d, rank=2, ridge=3.0)
+    two = fitted(Comparisons(d.user, d.right, d.left, 1 - d.outcome, 40, 30), rank=2, ridge=3.0)
+    assert two.margin(d.user, d.left, d.right) == pytest.approx(one.margin(d.user, d.left, d.right), abs=1e-5)
+
+
+# ---- what data leave open ----
+
+
+@pytest.mark.parametrize("m", [5000, 20_000])
+def test_choices_without_a_maximum_are_refused_without_a_ridge(m):
+    U, V = truth()
+    with pytest.raises(NotIdentifiableError, match=r"no maximum: .* choices.*separable.*ridge='auto'"):
+        recorded(fitted, drawn(U, V, m, "binary"), ridge=0)
+
+
+def test_few_comparisons_without_a_ridge_are_said_to_prove_nothing():
+    U, V = truth()
+    (mf, given) = recorded(fitted, drawn(U, V, 1400), ridge=0, max_iter=200)
+    assert any("1400 comparisons for 1488 degrees of freedom" in str(w.message) for w in given)
+    assert error_of(mf, U, V) > 0.1 and mf.result_.objective[-1] < 1e-3
+
+
+def halves(outcomes="exact", m=12_000):
+    """Items of two halves that nobody compares across."""
+    U, V = truth(n_users=100, n_items=60)
+    rng = np.random.default_rng(0)
+    user, half = rng.integers(100, size=m), 30 * rng.integers(2, size=m)
+    left = rng.integers(30, size=m)
+    right = half + (left + rng.integers(1, 30, size=m)) % 30
+    left = left + half
+    w = 1 / (1 + np.exp(-np.einsum("ka,ka->k", U[user], V[left] - V[right])))
+    w = w if outcomes == "exact" else (rng.random(m) < w) * 1.0
+    return U, V, Comparisons(user, left, right, w, 100, 60)
+
+
+def test_parts_that_nobody_links_are_centred_each_and_not_compared():
+    U, V, data = halves()
+    with pytest.warns(DataWarning, match="2 parts that no comparison links, of 30, 30 items"):
+        mf = fitted(data, ridge=0, tol=1e-12)
+    X, found = U @ V.T, mf.user_factors_ @ mf.item_factors_.T
+    for own in (slice(0, 30), slice(30, 60)):
+        part = X[:, own] - X[:, own].mean(axis=1, keepdims=True)
+        assert np.linalg.norm(found[:, own] - part) < 1e-7 * np.linalg.norm(part)
+    with pytest.raises(NotIdentifiableError, match=r"\(2, 40\)"):
+        mf.margin([0, 0], [1, 2], [3, 40])
+    with pytest.raises(NotIdentifiableError, match="no comparison links"):
+        mf.recommend(0, 10)
+
+
+def test_a_ridge_lets_the_prior_decide_between_parts():
+    _, _, data = halves("binary")
+    with pytest.warns(DataWarning, match="2 parts"):
+        mf = fitted(data, ridge=5.0)
+    assert 0 < mf.predict_proba([0], [2], [40])[0] < 1 and len(mf.recommend(0, 5)) == 5
+
+
+def test_whoever_was_never_seen_has_no_features():
+    U, V = truth(n_users=40, n_items=30, rank=2)
+    d = drawn(U, V, 3000, "binary")
+    mf = fitted(Comparisons(d.user, d.left, d.right, d.outcome, 42, 31), rank=2, ridge=3.0, item_bias=True)
+    assert mf.unseen_users_ == [40, 41] and mf.unseen_items_ == [30]
+    assert not mf.user_factors_[40:].any() and not mf.item_factors_[30].any() and mf.item_bias_[30] == 0
+    assert mf.utilities(40) == pytest.approx(mf.item_bias_)
+    assert 30 not in mf.recommend(0, 31)
+
+
+# ---- new users ----
+
+
+def test_folding_in_a_user_known_already_gives_her_features():
+    U, V = truth(n_users=60, n_items=40, rank=2)
+    data = drawn(U, V, 6000, "binary")
+    mf = fitted(data, rank=2, ridge=3.0, item_bias=True, tol=1e-11)
+    assert mf.fold_in(data) == pytest.approx(mf.user_factors_, abs=1e-5)
+
+
+def test_folding_in_agrees_with_logistic_regression():
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    U, V = truth(n_users=60, n_items=40, rank=2)
+    mf = fitted(drawn(U, V, 6000, "binary"), rank=2, ridge=3.0)
+    new = drawn(U[:1], V, 50, "binary", seed=8)
+    D = mf.item_factors_[new.left] - mf.item_factors_[new.right]
+    peer = linear_model.LogisticRegression(C=1 / 3.0, fit_intercept=False, tol=1e-10).fit(D, new.outcome)
+    assert mf.fold_in(new) == pytest.approx(peer.coef_, abs=1e-4)
+    assert mf.recommend(mf.fold_in(new)[0], 3) == mf.recommend(peer.coef_[0], 3)
+
+
+# ---- ids and errors ----
+
+
+def named():
+    U, V = truth(n_users=40, n_items=30, rank=2)
+    d = drawn(U, V, 3000, "binary")
+    columns = {"user": [f"u{u}" for u in d.user], "outcome": d.outcome}
+    sides = {side: [f"i{i}" for i in getattr(d, side)] for side in ("left", "right")}
+    return fitted(Comparisons.from_frame(pd.DataFrame(columns | sides)), rank=2, ridge=3.0)
+
+
+def test_speaks_the_callers_names():
+    mf = named()
+    best = mf.recommend("u3", 4)
+    assert len(set(best)) == 4 and all(name.startswith("i") for name in best)
+    assert (mf.margin(["u3"] * 3, best[:3], best[1:]) > 0).all()
+    assert mf.recommend("u3", 4, exclude=best[:2])[:2] == best[2:]
+
+
+def test_unknown_names_are_refused():
+    mf = named()
+    with pytest.raises(CofactorError, match="unknown users: u99; new users join by fold_in"):
+        mf.recommend("u99")
+    with pytest.raises(CofactorError, match="unknown items: tea, gin"):
+        mf.margin(["u1", "u1"], ["tea", "gin"], ["i1", "i2"])
+    with pytest.raises(CofactorError, match="2 users, 1 left and 1 right"):
+        mf.margin(["u1", "u1"], ["i1"], ["i2"])
+    with pytest.raises(CofactorError, match="k=0"):
+        mf.recommend("u1", 0)
+    with pytest.raises(CofactorError, match=r"shape \(3,\): this model has 2"):
+        mf.utilities(np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"rank": 0}, "rank=0: 6 users and 5 items allow 1 to 4"),
+        ({"rank": [2, 9]}, "rank=9"),
+        ({"link": "cauchy"}, "link='cauchy'"),
+        ({"solver": "newton"}, "solver='newton': choose one of 'lbfgs'"),
+        ({"ridge": -1.0}, r"ridge=-1\.0: give 'auto' or a number"),
+        ({"ridge": "big"}, "ridge='big'"),
+        ({"bias_ridge": np.inf}, "bias_ridge=inf"),
+    ],
+)
+def test_settings_out_of_range_are_refused(settings, message):
+    with pytest.raises(CofactorError, match=message):
+        fitted(few(), **({"rank": 2} | settings))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_refuses_what_is_no_comparisons(name):
+    with pytest.raises(CofactorError, match="expected Comparisons, got list"):
+        METHODS[name]().fit([1, 2])
+
+
+def test_features_vanish_above_the_vanishing_ridge():
+    U, V = truth(n_users=40, n_items=30, rank=2)
+    data = drawn(U, V, 3000, "binary")
+    limit = vanishing_ridge(data, "logistic", np.empty(0))
+    size = [np.linalg.norm(recorded(fitted, data, rank=2, ridge=f * limit)[0].item_factors_) for f in (0.8, 1.05)]
+    assert size[0] > 0.1 > 0.01 > size[1]
+
+
+def test_the_error_of_a_perfect_fit_is_zero_up_to_rounding():
+    U, V = truth()
+    P = np.random.default_rng(0).standard_normal((3, 3))
+    assert utility_error(U @ P, V @ np.linalg.inv(P).T + 3.0, U, V) < 1e-12
