@@ -33,7 +33,7 @@ ROUND, ROUND_DENSE, DENSE_DEGREE = 2.0, 1.5, 250  # largest condition number of 
 RUNS = 20  # of k-means
 DIGITS = 9  # rows equal up to these are the same point
 TOP = 0.95  # quantile of degree-weighted lengths above which a node of a cluster may represent it
-BASIS = 40  # vectors that ARPACK keeps at least: fewer restarts where eigenvalues are close
+SMALL = 80  # nodes up to which all eigenvectors are computed
 
 
 def spoc(A: Matrix, n_anchors: int, random_state: int | np.random.Generator | None = None) -> AnchorFit:
@@ -159,12 +159,11 @@ def leading_eigenvectors(A: sparse.csr_array, n_vectors: int, which: Literal["LM
     n_nodes = A.shape[0]
     if not 1 <= n_vectors <= n_nodes:
         raise CofactorError(f"{n_vectors} communities of {n_nodes} nodes: ask for 1 to that many")
-    if n_nodes <= 2 * BASIS:
+    if n_nodes <= max(SMALL, 2 * n_vectors):
         values, vectors = np.linalg.eigh(A.toarray())
         first = np.argsort(-(np.abs(values) if which == "LM" else values), kind="stable")[:n_vectors]
         return values[first], vectors[:, first]
-    ncv = min(n_nodes, max(BASIS, 2 * n_vectors + 1))
-    return eigsh(A, n_vectors, which=which, v0=np.linspace(1.0, 2.0, n_nodes), ncv=ncv)
+    return eigsh(A, n_vectors, which=which, v0=np.linspace(1.0, 2.0, n_nodes))
 
 
 def adjacency_of(A: Matrix) -> sparse.csr_array:
