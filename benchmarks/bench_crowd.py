@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from peak import measure_peak
 from runner import Bench, Limit, Reference
 
 import cofactor as cf
@@ -24,6 +23,7 @@ from cofactor import simulate
 from cofactor.core.em import maximization
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
+from cofactor.core.peak import measure_peak
 from cofactor.core.tables import Ints
 from cofactor.crowd.aggregators import FLOOR, START_COUNT
 from cofactor.crowd.base import error_rate, name_classes, vote_model
@@ -172,7 +172,7 @@ def bench_peak(bench: Bench, crowd: Crowd) -> None:
         save(simulated_crowd("small", activity=0.0, **TINY), small)
         save(crowd, large)
         for method in ("RobSymNMF", "DesSymNMF"):
-            call = partial(measure_peak, "bench_crowd:aggregate_file", method=method)
+            call = partial(measure_peak, "bench_crowd:aggregate_file", folder=Path(__file__).parent, method=method)
             warm = {"path": str(small), "method": method}
             figures = call(warm=warm, path=str(large))
             if figures is None:

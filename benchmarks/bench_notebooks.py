@@ -10,8 +10,9 @@ from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
-from peak import STATUS, resident
 from runner import NAN, Bench
+
+from cofactor.core.peak import STATUS, resident
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))
 CELL_TIMEOUT = 300

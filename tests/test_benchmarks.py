@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from benchmarks import summary
-from benchmarks.peak import CLEAR_REFS, measure_peak
+from cofactor.core.peak import CLEAR_REFS
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = sorted((ROOT / "benchmarks").glob("bench_*.py"))
@@ -113,23 +113,6 @@ def test_names_no_machine_and_no_path(tiny_run):
     facts = tiny_run("sweep")[summary.FACTS].to_csv()
     assert platform.node() not in facts
     assert str(Path.home()) not in facts and str(ROOT) not in facts
-
-
-# ---- memory ----
-
-
-@pytest.mark.skipif(not CLEAR_REFS.exists(), reason="only Linux tells the peak")
-def test_peak_is_that_of_the_call_and_not_of_the_parent():
-    ballast = np.ones(50_000_000)  # 400 MB in this process
-    figures = measure_peak("numpy:ones", warm={"shape": 10}, shape=25_000_000)
-    assert figures["peak_mb"] - figures["base_mb"] == pytest.approx(200, abs=10)
-    assert figures["base_mb"] < 8e-6 * ballast.size
-
-
-@pytest.mark.skipif(not CLEAR_REFS.exists(), reason="only Linux tells the peak")
-def test_peak_of_a_failing_call_is_an_error():
-    with pytest.raises(subprocess.CalledProcessError):
-        measure_peak("numpy:ones", warm={"shape": -1}, shape=1)
 
 
 # ---- times ----
