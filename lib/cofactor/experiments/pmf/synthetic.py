@@ -151,8 +151,8 @@ SEPARABLE_NOTES: Notes = MappingProxyType(
     {("", "MLE-AD-EM"): ORDER, ("", "MLE-AD-EM" + P): ONE_START, ("", "RAND-EM" + P): ONE_START}
 )
 CTD_SPARSE = (
-    "starved of triples, seen in S p^3 rows: 100 at p=.1 for 1,000 cells each. Neither the trace rule nor a penalty of "
-    "10 or 0.01 gives the printed level"
+    "starved of triples, seen in S p^3 rows: 100 at p=.1 for 1,000 cells each. Neither the trace rule nor the "
+    "released penalties give the printed level"
 )
 SPARSE_NOTES: Notes = MappingProxyType(
     {
@@ -212,8 +212,8 @@ NO_SUCH_DATA = (
 )
 RARE = "few trials make the mean: most reach the optimum of EM from the truth, some a poor one far above it"
 STIFF = (
-    "the printed plateau is that of a penalty of 10, some 400 times too stiff, cut off after some 60 sweeps; with more "
-    "sweeps, or the trace rule, CTD goes on falling"
+    "the printed plateau is that of a penalty of 10, some 400 times too stiff, cut off early: 0.02 to 0.05 after 60 "
+    "sweeps, measured with half of the values observed; with more sweeps, or the trace rule, CTD goes on falling"
 )
 CONVERGED = {("", "CNMF-SPA-EM"): RARE, ("", "RAND-EM"): RARE, ("", "CNMF-SPA-EM" + P): RARE, ("", "RAND-EM" + P): RARE}
 TABLE4_NOTES: Notes = MappingProxyType(
