@@ -75,7 +75,7 @@ def test_biases_are_found_and_help():
     for item_bias in (False, True):
         mf = fitted(data, item_bias=item_bias)
         scores.append(pair_accuracy(mf.margin(asked.user, asked.left, asked.right), asked.outcome))
-    assert scores[1] > scores[0] + 0.05
+    assert scores[1] > scores[0] + 0.03
     assert np.corrcoef(mf.item_bias_, b)[0, 1] > 0.9
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Codes = NDArray[np.uint32]
 Arrays = tuple[Floats, Floats, Floats]  # of users, of items, of biases of items (empty where there are none)
+Triples = tuple[Codes, Codes, Codes]  # user, left, right
 Marker = tuple[int, ...]
 
 BLOCK = 2048  # comparisons per block
@@ -21,41 +22,31 @@ SERIES = 0.02  # distance to the best z below which loss and slope are summed as
 MANY = 1e200  # products of terms in [1, 2] are logged before they pass this
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _gather(
-    user: Codes, left: Codes, right: Codes, U: Floats, V: Floats, b: Floats, marker: Marker, start: int, z: Floats
-) -> None:
-    """z[k] = <U_u, V_i - V_j> + b_i - b_j for one block."""
+@njit(cache=True, nogil=True)
+def _gather(triples: Triples, factors: Arrays, marker: Marker, start: int, z: Floats, D: Floats) -> None:
+    """z[k] = <U_u, V_i - V_j> + b_i - b_j for one block, and D[k] = V_i - V_j, which the gradient needs again."""
+    (user, left, right), (U, V, b) = triples, factors
     for k in range(len(z)):
         u, i, j = user[start + k], left[start + k], right[start + k]
         total = 0.0
         for a in range(len(marker)):
-            total += U[u, a] * (V[i, a] - V[j, a])
+            D[k, a] = V[i, a] - V[j, a]
+            total += U[u, a] * D[k, a]
         z[k] = total
     if len(b):
         for k in range(len(z)):
             z[k] += b[left[start + k]] - b[right[start + k]]
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _scatter(
-    user: Codes,
-    left: Codes,
-    right: Codes,
-    U: Floats,
-    V: Floats,
-    marker: Marker,
-    start: int,
-    h: Floats,
-    G: Arrays,
-) -> None:
+@njit(cache=True, nogil=True)
+def _scatter(triples: Triples, U: Floats, marker: Marker, start: int, h: Floats, D: Floats, G: Arrays) -> None:
     """Add h_k times the gradient of z_k to G for one block."""
-    GU, GV, Gb = G
+    (user, left, right), (GU, GV, Gb) = triples, G
     for k in range(len(h)):
         u, i, j = user[start + k], left[start + k], right[start + k]
         for a in range(len(marker)):
             step = h[k] * U[u, a]
-            GU[u, a] += h[k] * (V[i, a] - V[j, a])
+            GU[u, a] += h[k] * D[k, a]
             GV[i, a] += step
             GV[j, a] -= step
     if len(Gb):
@@ -118,7 +109,7 @@ def _logistic_counted(z: Floats, w: Floats, weight: Floats) -> float:
 
 @njit(cache=True, nogil=True)
 def logistic_pass(
-    triples: tuple[Codes, Codes, Codes],
+    triples: Triples,
     answers: tuple[Floats, Floats, Floats, Floats],
     factors: Arrays,
     marker: Marker,
@@ -129,33 +120,35 @@ def logistic_pass(
     `answers` are outcomes, weights, targets z* and entropies; weights are empty where all are one, targets and
     entropies for choices, whose plain loss is summed.
     """
-    (user, left, right), (w, weight, target, entropy), (U, V, b) = triples, answers, factors
-    total, block = 0.0, np.empty(BLOCK)
-    for start in range(0, len(user), BLOCK):
-        z = block[: min(BLOCK, len(user) - start)]
+    (w, weight, target, entropy), total = answers, 0.0
+    block, D = np.empty(BLOCK), np.empty((BLOCK, len(marker)))
+    for start in range(0, len(w), BLOCK):
+        z = block[: min(BLOCK, len(w) - start)]
         end = start + len(z)
-        _gather(user, left, right, U, V, b, marker, start, z)
+        _gather(triples, factors, marker, start, z, D)
         if len(weight):
             total += _logistic_counted(z, w[start:end], weight[start:end])
         elif len(target):
             total += _logistic_chances(z, w[start:end], target[start:end], entropy[start:end])
         else:
             total += _logistic_choices(z, w[start:end])
-        _scatter(user, left, right, U, V, marker, start, z, G)
+        _scatter(triples, factors[0], marker, start, z, D, G)
     return total
 
 
 @njit(cache=True, nogil=True)
-def differences(triples: tuple[Codes, Codes, Codes], factors: Arrays, marker: Marker, z: Floats) -> None:
+def differences(triples: Triples, factors: Arrays, marker: Marker, z: Floats) -> None:
     """Fill in z for every comparison."""
-    (user, left, right), (U, V, b) = triples, factors
-    for start in range(0, len(user), BLOCK):
-        _gather(user, left, right, U, V, b, marker, start, z[start : start + BLOCK])
+    D = np.empty((BLOCK, len(marker)))
+    for start in range(0, len(z), BLOCK):
+        _gather(triples, factors, marker, start, z[start : start + BLOCK], D)
 
 
 @njit(cache=True, nogil=True)
-def add_gradient(triples: tuple[Codes, Codes, Codes], factors: Arrays, marker: Marker, h: Floats, G: Arrays) -> None:
+def add_gradient(triples: Triples, factors: Arrays, marker: Marker, h: Floats, G: Arrays) -> None:
     """Add the sum over comparisons of h_k times the gradient of z_k to G."""
-    (user, left, right), (U, V, _) = triples, factors
-    for start in range(0, len(user), BLOCK):
-        _scatter(user, left, right, U, V, marker, start, h[start : start + BLOCK], G)
+    block, D = np.empty(BLOCK), np.empty((BLOCK, len(marker)))
+    for start in range(0, len(h), BLOCK):
+        own = h[start : start + BLOCK]
+        _gather(triples, factors, marker, start, block[: len(own)], D)
+        _scatter(triples, factors[0], marker, start, own, D, G)
