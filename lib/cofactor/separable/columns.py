@@ -35,6 +35,8 @@ class Columns:
     def expand(self, C: sparse.csc_array) -> sparse.csc_array:
         """Return coefficients of all columns of X; a merged column has those of its representative."""
         N, n = self.owner.size, self.used.size
+        if n == N:
+            return C
         indptr = np.append(C.indptr, C.indptr[-1])  # one more column, empty: where the owner is -1
         return sparse.csc_array((C.data, self.used[C.indices], indptr), shape=(N, n + 1))[:, self.owner]
 

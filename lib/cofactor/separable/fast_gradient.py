@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 from scipy import sparse
 
 from cofactor.core.least_squares import nonnegative_least_squares
@@ -150,8 +151,21 @@ def _momentum(a: float) -> tuple[float, float]:
 
 
 def _sparse(C: Floats) -> sparse.csc_array:
-    """Return C without its zeros, built by rows, which lie together."""
-    return sparse.csr_array(C).tocsc()
+    """Return C without its zeros; scipy's own way holds five times as much in between."""
+    indptr = np.append(0, np.cumsum(np.count_nonzero(C, axis=0)))
+    data, rows = np.empty(indptr[-1]), np.empty(indptr[-1], np.int32)
+    _fill(C, indptr[:-1].copy(), data, rows)
+    return sparse.csc_array((data, rows, indptr), shape=C.shape)
+
+
+@njit(cache=True, nogil=True)
+def _fill(C: Floats, place: Ints, data: Floats, rows: NDArray[np.int32]) -> None:
+    """Write the entries of C by columns; `place` is where the next one of each column goes."""
+    for n in range(len(C)):
+        for l in range(len(C)):
+            if C[n, l] != 0:
+                data[place[l]], rows[place[l]] = C[n, l], n
+                place[l] += 1
 
 
 @njit(cache=True, nogil=True)

@@ -204,15 +204,19 @@ class _Task:
     def solve(self, K: int) -> tuple[Coefficients, float, FrankWolfeResult]:
         """Return C, the lam used, and how it went, both in units of X; K counts only for what starts from SPA."""
         X, double = self.columns.points, 2 * self.columns.exponent
-        C0 = _spa_start(X, K) if self.needs_spa else None
-        lam = self._lam(C0, K)
+        start, lam = self._start(K)
         whole = 2.0 if self.objective == "full" else 1.0
-        start = C0 if isinstance(self.init, str) else _given_start(self.init, self.columns)
         t = self._first_t(start)
         budget = self.budget if t < np.inf else replace(self.budget, n_iter=0)
         C, result = descend(X, start, t, float(np.ldexp(lam, -double)) / whole, self.mu, budget)
         unit = np.ldexp(whole, double)
         return C, lam, replace(result, objective=unit * result.objective, gap=unit * result.gap)
+
+    def _start(self, K: int) -> tuple[sparse.csc_array | None, float]:
+        """Return the start and lam; SPA's coefficients are dropped where they only served lam."""
+        C0 = _spa_start(self.columns.points, K) if self.needs_spa else None
+        lam = self._lam(C0, K)
+        return (C0 if isinstance(self.init, str) else _given_start(self.init, self.columns)), lam
 
     def _lam(self, C0: Any, K: int) -> float:
         if not isinstance(self.lam, str):

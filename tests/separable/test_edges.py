@@ -1,0 +1,137 @@
+"""Odd data: copies, zeros, repeats, one point, more anchors than rows, numbers of anchors not known."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from cofactor import DataWarning, simulate
+from cofactor.separable import METHODS, merit, suggest_n_anchors
+from cofactor.separable.columns import same_columns
+from tests.oracles.generators import laws, seeds
+
+EVERY = ["SPA", "MERIT", "MERIT(0)", "FastGradient"]
+
+
+def mixtures(seed=0, M=20, N=60, K=5, snr_db=25.0):
+    return simulate.dirichlet_mixtures(M, N, K, snr_db, random_state=seed)
+
+
+# ---- copies ----
+
+
+def test_copies_are_merged_and_reported():
+    X = mixtures().X
+    copied = np.hstack([X, X[:, [3, 3, 7]] * (1 + 1e-12)])
+    fit, plain = merit(copied, 5, merge_duplicates=True), merit(X, 5)
+    assert [group.tolist() for group in fit.duplicates] == [[3, 60, 61], [7, 62]]
+    assert np.array_equal(fit.anchors, plain.anchors)
+    C = fit.coefficients.toarray()
+    assert np.array_equal(C[:, 60], C[:, 3]) and np.array_equal(C[:, 62], C[:, 7])
+    assert not C[60:].any() and not fit.scores[60:].any()
+    assert np.array_equal(C[:60, :60], plain.coefficients.toarray())
+    assert merit(copied, 5).duplicates == []
+
+
+def test_merged_copies_leave_rounding_nothing_to_decide():
+    """The same anchors under relative changes of 1e-13, in every trial."""
+    X = np.repeat(mixtures(1, M=6).X, 3, axis=1)
+    fit = merit(X, 5, 1e-6, merge_duplicates=True)
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        shaken = X * (1 + 1e-13 * rng.standard_normal(X.shape))
+        assert np.array_equal(merit(shaken, 5, 1e-6, merge_duplicates=True).anchors, fit.anchors)
+
+
+@laws
+@given(seed=seeds)
+def test_finds_groups_of_equal_columns(seed):
+    rng = np.random.default_rng(seed)
+    kinds = rng.integers(0, 8, 20)
+    X = rng.standard_normal((4, 8))[:, kinds] * (1 + 1e-13 * rng.standard_normal((4, 20)))
+    first, groups = same_columns(X)
+    assert np.array_equal(first, [np.flatnonzero(kinds == kind)[0] for kind in kinds])
+    assert sorted(map(len, groups)) == sorted(c for c in np.bincount(kinds) if c > 1)
+
+
+def test_columns_that_only_look_alike_along_one_direction_stay_apart():
+    v = np.sin(np.arange(1, 4))
+    across = np.array([v[1], -v[0], 0.0])
+    X = np.stack([np.ones(3), np.ones(3) + across, np.ones(3) + 2e-9], axis=1)
+    assert same_columns(X)[1] == []
+
+
+def test_repeated_noisy_anchors_are_spread_by_spa():
+    """Every anchor four times, with noise of its own: the top rows are often one anchor twice."""
+    hits = {"top": 0, "spa": 0}
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        H = np.hstack([np.tile(np.eye(5), 4), rng.dirichlet(np.ones(5), 80).T])
+        X = rng.random((20, 5)) @ H
+        X += rng.normal(0, 0.03 * np.sqrt(np.mean(X**2)), X.shape)
+        for select in hits:
+            anchors = merit(X, 5, select=select).anchors
+            hits[select] += set(anchors % 5) == set(range(5)) and anchors.max() < 20
+    assert hits["spa"] >= 9 > hits["top"]
+
+
+# ---- zeros ----
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_columns_of_zeros_are_left_out_with_a_warning(method):
+    X = mixtures().X
+    holes = np.insert(X, [0, 10], 0.0, axis=1)
+    with pytest.warns(DataWarning, match=r"2 columns of X are zero \(0, 11\)"):
+        fit = METHODS[method](holes, 5, random_state=0)
+    kept = np.delete(np.arange(62), [0, 11])
+    plain = METHODS[method](X, 5, random_state=0)
+    assert np.array_equal(fit.anchors, kept[plain.anchors])
+    if fit.coefficients is not None:
+        assert fit.coefficients.shape == (62, 62) and not fit.coefficients[:, [0, 11]].nnz
+        assert np.array_equal(fit.coefficients.toarray()[np.ix_(kept, kept)], plain.coefficients.toarray())
+
+
+# ---- shapes ----
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_one_point(method):
+    assert METHODS[method](np.array([[2.0], [1.0]]), 1).anchors.tolist() == [0]
+
+
+@pytest.mark.parametrize("method", ["SPA", "MERIT", "FastGradient"])
+def test_every_point_an_anchor(method):
+    X = np.random.default_rng(0).random((6, 4))
+    assert sorted(METHODS[method](X, 4).anchors.tolist()) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_one_row(method):
+    fit = METHODS[method](np.array([[0.5, 3.0, 1.0, 2.0]]), 2)
+    assert fit.anchors.size == 2 and 1 in fit.anchors
+
+
+def test_more_anchors_than_rows():
+    truth = simulate.dirichlet_mixtures(30, 150, 40, 25.0, random_state=0)
+    found = merit(truth.X, 40).anchors
+    assert np.isin(found, truth.anchors).mean() >= 0.9
+    assert METHODS["SPA"](truth.X, 40).anchors.size == 40
+
+
+# ---- how many ----
+
+
+def test_suggests_how_many():
+    for seed in range(5):
+        truth = mixtures(seed, M=50, N=200, K=10, snr_db=20.0)
+        known, unknown = merit(truth.X, 10), merit(truth.X)
+        assert known.n_suggested == unknown.n_suggested == unknown.anchors.size == 10
+        assert set(unknown.anchors) == set(truth.anchors) and unknown.margin > 0.2
+
+
+def test_the_largest_drop_among_the_first_half():
+    assert suggest_n_anchors([0.9, 0.8, 0.7, 0.1, 0.1, 0.0])[0] == 3
+    assert suggest_n_anchors([1.0, 0.9, 0.8, 0.7, 0.6, 0.0])[0] <= 3
+    assert suggest_n_anchors([0.5, 0.5, 0.5]) == (1, 0.0)
+    assert suggest_n_anchors([0.7]) == (1, 0.0)
+    assert suggest_n_anchors([0.9, 0.5, 0.1, 0.1])[1] == pytest.approx(0.0, abs=1e-12)

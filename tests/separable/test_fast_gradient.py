@@ -1,0 +1,62 @@
+"""FastGradient: its projection against the quadratic programme, its constraints, what it finds."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from cofactor import simulate
+from cofactor.separable import fast_gradient
+from cofactor.separable.fast_gradient import project_row
+from tests.oracles.fast_gradient import project_row_by_quadratic_programme
+from tests.oracles.generators import laws, seeds
+
+
+@laws
+@given(seed=seeds)
+def test_projection_equals_the_quadratic_programme(seed):
+    rng = np.random.default_rng(seed)
+    for size in (0.3, 1.0, 3.0):
+        N = int(rng.integers(2, 9))
+        y, w, j = size * rng.standard_normal(N), rng.random(N) + 0.1, int(rng.integers(N))
+        z = y.copy()
+        project_row(z, j, w)
+        assert np.abs(z - project_row_by_quadratic_programme(y, j, w)).max() <= 1e-8
+
+
+@laws
+@given(seed=seeds)
+def test_projecting_twice_is_projecting_once(seed):
+    rng = np.random.default_rng(seed)
+    z, w = 2 * rng.standard_normal(30), rng.random(30) + 0.1
+    project_row(z, 4, w)
+    again = z.copy()
+    project_row(again, 4, w)
+    assert np.allclose(again, z, atol=1e-14)
+
+
+def test_coefficients_meet_the_constraints_and_fit():
+    X = simulate.dirichlet_mixtures(20, 60, 5, 20.0, random_state=0).X
+    fit = fast_gradient(X, 5, random_state=0)
+    C, w = fit.coefficients.toarray(), np.abs(X).sum(axis=0)
+    assert C.min() >= 0 and np.diagonal(C).max() <= 1 + 1e-12
+    assert (w[:, None] * C <= w * np.diagonal(C)[:, None] + 1e-9).all()
+    assert np.array_equal(fit.scores, np.diagonal(C))
+    assert np.linalg.norm(X - X @ C) <= 0.15 * np.linalg.norm(X)
+    assert fit.result.objective[-1] < 0.9 * fit.result.objective[0]
+
+
+def test_finds_the_anchors_where_the_published_rate_is_one():
+    """At 12 dB; and the same random numbers give the same answer."""
+    for seed in range(5):
+        truth = simulate.dirichlet_mixtures(50, 200, 40, 12.0, random_state=seed)
+        one, two = (fast_gradient(truth.X, 40, random_state=seed) for _ in range(2))
+        assert set(one.anchors) == set(truth.anchors)
+        assert (one.coefficients != two.coefficients).nnz == 0
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e3, 1e150])
+def test_scale_does_not_matter_where_the_weight_scales_too(scale):
+    X = simulate.dirichlet_mixtures(20, 60, 5, 20.0, random_state=0).X
+    one = fast_gradient(X, 5, nu=1.0, random_state=0)
+    two = fast_gradient(scale * X, 5, nu=scale * scale, random_state=0)
+    assert np.array_equal(one.anchors, two.anchors) and np.allclose(one.scores, two.scores, atol=1e-6)

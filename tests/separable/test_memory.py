@@ -1,0 +1,76 @@
+"""Memory: what is predicted is what fresh processes take, and what would not fit is refused."""
+
+import numpy as np
+import pytest
+
+from cofactor import simulate
+from cofactor.core.errors import CofactorError
+from cofactor.core.peak import CLEAR_REFS, measure_peak
+from cofactor.separable import METHODS, memory, predicted_bytes
+
+linux = pytest.mark.skipif(not CLEAR_REFS.exists(), reason="only Linux tells the peak")
+MEGABYTE = 1e6
+
+
+def points(n_points, n_rows=50):
+    return np.random.default_rng(0).random((n_rows, n_points))
+
+
+def grown(method, n_points, **settings):
+    """Return by how many MB a call grew a fresh process."""
+    warm = {"X": points(300), "n_anchors": 5, "n_iter": 2}
+    arguments = {"X": points(n_points), "n_anchors": 40, "random_state": 0, **settings}
+    figures = measure_peak(f"cofactor.separable:{method}", warm=warm, **arguments)
+    return figures["peak_mb"] - figures["base_mb"]
+
+
+@linux
+def test_merit_takes_what_was_predicted_and_no_square():
+    small, large = (grown("merit", N, n_iter=5, n_jobs=1) for N in (1_000, 10_000))
+    predicted = [predicted_bytes("MERIT", 50, N, 40, 5) / MEGABYTE for N in (1_000, 10_000)]
+    assert large - small == pytest.approx(predicted[1] - predicted[0], rel=0.2)
+    assert large < 0.1 * 8 * 10_000**2 / MEGABYTE
+
+
+@linux
+def test_fast_gradient_takes_what_was_predicted():
+    for N in (1_500, 2_500):
+        assert grown("fast_gradient", N, n_iter=3) == pytest.approx(
+            predicted_bytes("FastGradient", 50, N, 40) / MEGABYTE, rel=0.2
+        )
+
+
+def test_fast_gradient_refuses_what_does_not_fit(monkeypatch):
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1e6)
+    needed = predicted_bytes("FastGradient", 50, 300, 5)
+    with pytest.raises(CofactorError, match=rf"\({needed} bytes\) for 300 points, and 0.0 GB are free: use merit"):
+        METHODS["FastGradient"](points(300), 5)
+    assert METHODS["MERIT"](points(300), 5).anchors.size == 5
+
+
+def test_merit_grows_with_the_points_and_fast_gradient_with_their_square():
+    def ratio(method):
+        return predicted_bytes(method, 50, 200_000, 40) / predicted_bytes(method, 50, 100_000, 40)
+
+    assert ratio("MERIT") == pytest.approx(2, abs=0.05) and ratio("FastGradient") == pytest.approx(4, abs=0.05)
+    assert predicted_bytes("MERIT", 50, 100_000, 20, 20) < 400 * MEGABYTE
+    assert predicted_bytes("MERIT", 50, 1000, 5, 100) > predicted_bytes("MERIT", 50, 1000, 5, 10)
+
+
+def test_refuses_to_predict_what_it_does_not_know():
+    with pytest.raises(CofactorError, match="method='LDA'"):
+        predicted_bytes("LDA", 1, 1, 1)
+
+
+def test_says_what_is_free(monkeypatch, tmp_path):
+    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:    2048 kB\n")
+    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
+    assert memory.available_bytes() == 2048 * 1024
+    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "nothing")
+    assert memory.available_bytes() > 1e8
+
+
+def test_lists_grow_only_as_far_as_columns_need():
+    truth = simulate.dirichlet_mixtures(20, 300, 10, 10.0, random_state=0)
+    fit = METHODS["MERIT"](truth.X, 10, n_iter=200)
+    assert fit.result.nnz[-1] == fit.coefficients.nnz < 0.3 * 300 * 200
