@@ -1,8 +1,8 @@
 """One pass of loss and gradient over all comparisons, beside PyTorch's autograd on the same data.
 
-CPU seconds, one thread and 64 bits for both. The small problem is that of the paper's Figure 2 (2000 users, 3000 items, rank 3, 100,000
-comparisons); the large one has 20,000 users, 10,000 items, rank 10 and ten million. "ns per label" is per comparison.
-PyTorch comes with the `deep` extra and serves only as the yardstick: gather, logistic loss, backward, 64 bits.
+CPU seconds, one thread and 64 bits for both. The small problem is that of the paper's Figure 2 (2000 users, 3000 items,
+rank 3, 100,000 comparisons); the large one has 20,000 users, 10,000 items, rank 10 and ten million. "ns per label" is
+per comparison. PyTorch comes with the `deep` extra and serves only as the yardstick: gather, logistic loss, backward.
 """
 
 from __future__ import annotations

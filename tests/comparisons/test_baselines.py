@@ -5,7 +5,17 @@ import numpy as np
 import pytest
 
 from cofactor import CofactorError, Comparisons
-from cofactor.comparisons import BPR, METHODS, AltSVM, BradleyTerry, ItemCount, NuclearNormMLE, WinRate, pair_accuracy
+from cofactor.comparisons import (
+    BPR,
+    METHODS,
+    AltSVM,
+    BradleyTerry,
+    ItemCount,
+    NuclearNormMLE,
+    RatingMF,
+    WinRate,
+    pair_accuracy,
+)
 from tests.comparisons.problems import drawn, error_of, few, truth
 from tests.oracles.generators import recorded
 
@@ -156,3 +166,29 @@ def test_the_same_seed_gives_the_same(name):
     one, two = (recorded(METHODS[name](**settings, **seed).fit, data)[0] for _ in range(2))
     assert np.array_equal(one.user_factors_, two.user_factors_) and np.array_equal(one.item_bias_, two.item_bias_)
     assert one.margin([0], [1], [2]) == pytest.approx(-one.margin([0], [2], [1]))
+
+
+# ---- ratings ----
+
+
+def test_ratings_order_items_as_they_were_rated():
+    U, V = truth(n_users=60, n_items=40, rank=2)
+    rng = np.random.default_rng(0)
+    user, item = np.nonzero(rng.random((60, 40)) < 0.5)
+    rating = 3 + np.einsum("ea,ea->e", U[user], V[item]) + rng.standard_normal(60)[user]
+    model = RatingMF(rank=2, ridge=1.0, random_state=0).fit_ratings(user, item, rating, 61, 41)
+    assert accuracy(model, U, V) > 0.95
+    assert model.unseen_users_ == [60] and model.unseen_items_ == [40] and 40 not in model.recommend(0, 41)
+
+
+def test_ratings_are_checked_and_comparisons_refused():
+    with pytest.raises(CofactorError, match="use fit_ratings"):
+        RatingMF().fit(few())
+    with pytest.raises(CofactorError, match=r"2 users, 2 items, 2 ratings.*\(1 are not\)"):
+        RatingMF().fit_ratings([0, 1], [0, 1], [3.0, np.nan])
+    with pytest.raises(CofactorError, match="user codes must be below 1"):
+        RatingMF().fit_ratings([0, 1], [0, 1], [3.0, 2.0], 1)
+    with pytest.raises(CofactorError, match="items must be codes"):
+        RatingMF().fit_ratings([0, 1], [0.5, 1], [3.0, 2.0])
+    with pytest.raises(CofactorError, match="rank=-1"):
+        RatingMF(rank=-1).fit_ratings([0, 1], [0, 1], [3.0, 2.0])

@@ -8,6 +8,7 @@ from cofactor.comparisons.baselines.altsvm import AltSVM
 from cofactor.comparisons.baselines.bpr import BPR
 from cofactor.comparisons.baselines.nuclear import NuclearNormMLE
 from cofactor.comparisons.baselines.ranking import BradleyTerry, ItemCount, WinRate
+from cofactor.comparisons.baselines.ratings import RatingMF
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.diagnose import diagnose
 from cofactor.comparisons.estimators import ComparisonMF
@@ -43,6 +44,7 @@ __all__ = [
     "NuclearNormMLE",
     "Objective",
     "PreferenceModel",
+    "RatingMF",
     "WinRate",
     "adam",
     "barzilai_borwein",

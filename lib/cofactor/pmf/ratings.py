@@ -21,13 +21,13 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from cofactor.core.biased_factors import biased_factors
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.result import History, Result
+from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable, Ints
 from cofactor.pmf.base import JointPMFEstimator
 
@@ -191,27 +191,18 @@ class BiasedMF(RatingPredictor):
             raise CofactorError(
                 f"rank={self.rank}, ridge={self.ridge}, shrinkage={self.shrinkage}: none may be negative, nor ridge 0"
             )
-        U, N, F = len(self.users_), len(self.items_), self.rank
-        ridge = RELEASED_RIDGE if self.paper_protocol else self.ridge
-        A, B = np.zeros((U, F)), np.random.default_rng(self.random_state).standard_normal((N, F))
-        a, b, mu = np.zeros(U), np.zeros(N), 0.0
-        pull_a, pull_b = self._pull(np.bincount(row)), self._pull(np.bincount(column))
-        history, cost = History("biased matrix factorisation", self.max_iter, self.tol, self.verbose), np.inf
-        for _ in history:
-            rest = rating - mu - a[row] - b[column]
-            A = _factors(row, column, rest, B, ridge, U)
-            B = _factors(column, row, rest, A, ridge, N)
-            rest = rating - np.einsum("ef,ef->e", A[row], B[column])
-            mu = float(np.mean(rest - a[row] - b[column]))
-            a = _biases(row, rest - mu - b[column], pull_a)
-            b = _biases(column, rest - mu - a[row], pull_b)
-            penalty = ridge * (np.sum(A**2) + np.sum(B**2)) + np.sum(pull_a * a**2) + np.sum(pull_b * b**2)
-            before, cost = cost, float(np.sum((rest - mu - a[row] - b[column]) ** 2) + penalty)
-            history.record(cost, abs(before - cost) / max(cost, np.finfo(float).tiny))
-        none = np.zeros((1, F))
-        self.level_, self.user_bias_, self.item_bias_ = mu, np.append(a, 0.0), np.append(b, 0.0)
-        self.user_factors_, self.item_factors_ = np.vstack([A, none]), np.vstack([B, none])
-        self.result_ = history.result()
+        fit = biased_factors(
+            *(row, column, rating, self.rank, RELEASED_RIDGE if self.paper_protocol else self.ridge),
+            pulls=(self._pull(np.bincount(row)), self._pull(np.bincount(column))),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            random_state=self.random_state,
+            verbose=self.verbose,
+        )
+        none = np.zeros((1, self.rank))
+        self.level_, self.user_bias_, self.item_bias_ = fit.level, np.append(fit.a, 0.0), np.append(fit.b, 0.0)
+        self.user_factors_, self.item_factors_ = np.vstack([fit.A, none]), np.vstack([fit.B, none])
+        self.result_ = fit.result
 
     def _pull(self, counts: Ints) -> Floats:
         """Weight of the square of every bias."""
@@ -309,23 +300,6 @@ def best_on(validation: Triplet, candidates: Iterable[RatingPredictor]) -> Ratin
 
 def _means(index: Ints, rating: Floats) -> Floats:
     return np.asarray(np.bincount(index, rating) / np.bincount(index))
-
-
-def _biases(index: Ints, rest: Floats, pull: Floats) -> Floats:
-    """Minimise sum of (rest - a)^2 + pull a^2 for everybody."""
-    return np.asarray(np.bincount(index, rest) / (np.bincount(index) + pull))
-
-
-def _factors(index: Ints, partner: Ints, rest: Floats, B: Floats, ridge: float, count: int) -> Floats:
-    """Minimise sum of (rest - <a, B_j>)^2 + ridge ||a||^2 for everybody: (count, F)."""
-    shape, F = (count, len(B)), B.shape[1]
-    if not F:
-        return np.zeros((count, 0))
-    who = sparse.csr_array((np.ones(len(rest)), (index, partner)), shape=shape)
-    what = sparse.csr_array((rest, (index, partner)), shape=shape)
-    squares = (B[:, :, None] * B[:, None, :]).reshape(len(B), F * F)
-    G = (who @ squares).reshape(count, F, F) + ridge * np.eye(F)
-    return np.asarray(np.linalg.solve(G, (what @ B)[:, :, None])[:, :, 0])
 
 
 # ---- checks ----
