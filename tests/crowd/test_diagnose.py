@@ -83,10 +83,30 @@ def test_reach_counts_observed_and_linked_blocks():
     assert diagnose(useless)["reach of imputation"].value == "66.7% of blocks observed or linked"
 
 
+def test_classes_are_counted_that_pairs_of_labels_tell_apart():
+    model = cf.simulate.dawid_skene_model(20, 3, skill=0.6, random_state=2)
+    merged = cf.LatentClassModel(model.prior, [A[:, [0, 1, 1]] for A in model.conditionals])
+    fine, blurred = (cf.simulate.crowd(m, 1000, 0.4, random_state=0).labels for m in (model, merged))
+    assert diagnose(fine)["classes told apart"].status == "pass"
+    assert diagnose(fine)["classes told apart"].value.startswith("3 of 3 by pairs of labels, the weakest ")
+    check = diagnose(blurred)["classes told apart"]
+    assert (check.status, check.value) == ("warn", "2 of 3 by pairs of labels") and "merge classes" in check.advice
+
+
+def test_more_structure_than_classes_is_a_warning():
+    """Half of the workers look at one thing, half at another."""
+    read = np.array([[0.9, 0.2], [0.1, 0.8]])
+    two_things = cf.LatentClassModel(np.full(4, 0.25), [read[:, [0, 0, 1, 1]]] * 10 + [read[:, [0, 1, 0, 1]]] * 10)
+    table, _ = two_things.sample(3000, random_state=0)
+    check = diagnose(cf.CrowdLabels(table, range(3000), range(20), range(2)))["classes told apart"]
+    assert check.status == "warn" and "more than the 2 there are" in check.value
+
+
 def test_shows_as_text_table_and_values():
     report = diagnose(labels_of(TRIANGLE))
     for check in report.checks:
         assert check.name in str(report) and check.name in report._repr_html_()
+    assert report.to_text() == str(report) == repr(report) and report.to_html() == report._repr_html_()
     assert report.to_dict()["status"] == report.status
     assert [check["name"] for check in report.to_dict()["checks"]] == [check.name for check in report.checks]
     with pytest.raises(KeyError):

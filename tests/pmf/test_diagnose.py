@@ -31,6 +31,15 @@ def test_a_sound_table_passes():
     assert report.verdict == "no method is ruled out"
 
 
+def test_hidden_classes_are_counted_that_stand_out():
+    check = diagnose(sound())["hidden classes"]
+    assert (check.status, check.value, check.advice) == ("pass", "3 stand out of the noise in pairs", "")
+    assert diagnose(sound(), rank=2)["hidden classes"].status == "warn"
+    alone = simulate.joint_table(simulate.joint_model(6, 4, 1, random_state=0), 3000, random_state=0)
+    assert diagnose(alone)["hidden classes"].status == "warn"
+    assert "Independence" in diagnose(alone)["hidden classes"].advice
+
+
 def test_empty_rows_are_counted():
     def hide(codes):
         codes[[0, 7]] = -1

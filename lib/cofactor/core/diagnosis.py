@@ -22,7 +22,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A list of checks and a verdict. Prints as text, shows as a table in a notebook, `to_dict` for programs."""
+    """A list of checks and a verdict: `str` and `to_text`, `to_html` (as notebooks show it), `to_dict` for programs."""
 
     title: str
     checks: tuple[Check, ...]
@@ -38,7 +38,8 @@ class Diagnosis:
         """Return the check of this name."""
         return {check.name: check for check in self.checks}[name]
 
-    def __str__(self) -> str:
+    def to_text(self) -> str:
+        """Return a line per check, what to do below it, and the verdict."""
         width = max(len(check.name) for check in self.checks)
         lines = [self.title]
         for check in self.checks:
@@ -47,9 +48,10 @@ class Diagnosis:
                 lines.append(f"        {'':<{width}}  -> {check.advice}")
         return "\n".join([*lines, f"verdict: {self.verdict}"])
 
-    __repr__ = __str__
+    __str__ = __repr__ = to_text
 
-    def _repr_html_(self) -> str:
+    def to_html(self) -> str:
+        """Return a table: how each check stands, its name, the measured value, what to do."""
         cells = [(MARKS[c.status].strip(), c.name, c.value, c.advice) for c in self.checks]
         left = 'style="text-align:left"'
         rows = "".join(f"<tr>{''.join(f'<td {left}>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
@@ -58,6 +60,8 @@ class Diagnosis:
             f"<table><caption {left}>{html.escape(self.title)}</caption><tr>{head}</tr>{rows}</table>"
             f"<p>Verdict: {html.escape(self.verdict)}</p>"
         )
+
+    _repr_html_ = to_html
 
     def to_dict(self) -> dict[str, Any]:
         """Return title, verdict, status and the checks as plain values."""

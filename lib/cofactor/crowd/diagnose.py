@@ -7,6 +7,7 @@ import numpy as np
 from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import listing
 from cofactor.core.moments import pairwise_moments
+from cofactor.core.spectrum import classes_told_apart
 from cofactor.crowd.base import require_labels, tied_share
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import reachable_blocks, too_large
@@ -34,7 +35,7 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
 
     Cost
     ----
-    That of the pairwise moments, and O(M B^2) for B reference annotators.
+    That of the pairwise moments, and O(M B^2) for B reference annotators; see also `classes_told_apart`.
 
     Examples
     --------
@@ -49,6 +50,7 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
         _classes_used(labels),
         _ties(labels),
         _connection(cooc, labels),
+        _told_apart(labels),
         *(check(cooc) for check in (_odd_cycle, _missing, _samples_per_block, _reach) if cooc.components),
     )
     return Diagnosis(repr(labels), checks, _verdict(checks))
@@ -108,6 +110,20 @@ def _connection(cooc: Cooccurrences, labels: CrowdLabels) -> Check:
         advice = "kept out of the factorisation; EM uses their labels"
         return Check("co-labelling graph", "warn", f"{value}; {len(alone)} share too few tasks with anybody", advice)
     return Check("co-labelling graph", "pass", value)
+
+
+def _told_apart(labels: CrowdLabels) -> Check:
+    K, (found, strength) = labels.n_classes, classes_told_apart(labels.table)
+    value = f"{found} of {K} by pairs of labels"
+    if not strength.size:
+        return Check("classes told apart", "warn", "no two workers to compare", "let two workers or more share tasks")
+    if found < K:
+        advice = "collect more labels, or merge classes that workers take for one another"
+        return Check("classes told apart", "warn", value, advice)
+    if found > K:
+        advice = "tasks differ in more than their class, such as difficulty: any model here is too sure of itself"
+        return Check("classes told apart", "warn", f"{found}, more than the {K} there are", advice)
+    return Check("classes told apart", "pass", f"{value}, the weakest {strength[K - 2]:.1f} times chance")
 
 
 def _odd_cycle(cooc: Cooccurrences) -> Check:

@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
+from cofactor.core.spectrum import classes_told_apart
 from cofactor.core.tables import CategoricalTable, Ints
 from cofactor.pmf.cnmf_spa import rank_cap
 
@@ -39,7 +40,7 @@ def diagnose(table: CategoricalTable, rank: int | None = None) -> Diagnosis:
 
     Cost
     ----
-    That of the pairwise moments, and O(nonzero cells) for N variables and O(N^2) pairs.
+    That of the pairwise moments, and O(nonzero cells) for N variables and O(N^2) pairs; see also `classes_told_apart`.
 
     Examples
     --------
@@ -63,6 +64,7 @@ def diagnose(table: CategoricalTable, rank: int | None = None) -> Diagnosis:
             _rows_per_pair(n_joint, moments.sizes),
             _twins(moments, n_joint),
             _spa_rank(moments, rank),
+            _told_apart(table, rank),
         ]
     if table.n_variables > 2:
         checks.append(_triples(table))
@@ -163,6 +165,17 @@ def _spa_rank(moments: PairwiseMoments, rank: int | None) -> Check:
         advice = "CNMF-SPA refuses; CNMF-OPT and EM take any rank"
         return Check("rank of CNMF-SPA", "warn", f"at most {cap}, asked for {rank}", advice)
     return Check("rank of CNMF-SPA", "pass", f"at most {cap}")
+
+
+def _told_apart(table: CategoricalTable, rank: int | None) -> Check:
+    found, strength = classes_told_apart(table)
+    if not strength.size:
+        return Check("hidden classes", "pass", "not looked at: alphabets too large")
+    value = f"{found} stand out of the noise in pairs"
+    if found == 1:
+        return Check("hidden classes", "warn", value, "the product of the marginals (Independence) may do as well")
+    advice = f"rank {rank} leaves some out" if rank is not None and rank < found else ""
+    return Check("hidden classes", "warn" if advice else "pass", value, advice)
 
 
 def _triples(table: CategoricalTable) -> Check:
