@@ -92,7 +92,8 @@ def body(full, thing, kind, homes):
     else:
         keys = f" Keys: {', '.join(f'``{key}``' for key in thing)}." if isinstance(thing, dict) else ""
         content = [f"{shown(thing)}.{keys}"]
-    return [f".. py:data:: {full}", "", *(f"   {line}" for line in content)]
+    module, _, name = full.rpartition(".")
+    return [f".. py:data:: {name}", f"   :module: {module}", "", *(f"   {line}" for line in content)]
 
 
 def call(maker, homes):

@@ -101,6 +101,7 @@ def test_notebooks_have_their_pictures_and_fold_their_solutions(site, page):
 @pytest.mark.parametrize("page", [*NOTEBOOKS, *OTHERS, "slides/theory.html"])
 def test_pages_open_in_a_browser_without_network_or_errors(site, chromium, page, tmp_path):
     tab, told = chromium.new_page(viewport={"width": 1300, "height": 900}), []
+    tab.set_default_timeout(120_000)
     tab.on("request", lambda request: told.append(request.url) if not local(request.url) else None)
     tab.on("requestfailed", lambda request: told.append(f"failed: {request.url}"))
     tab.on("pageerror", lambda error: told.append(str(error)))
