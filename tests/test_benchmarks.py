@@ -18,7 +18,13 @@ ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = sorted((ROOT / "benchmarks").glob("bench_*.py"))
 STORED = sorted((ROOT / "benchmarks" / "results").glob("*.csv"))
 
-TINY_DATA = {"baselines": {"bluebird"}, "shards": {"tiny"}, "pmf": {"tiny"}, "notebooks": {"tiny"}}
+TINY_DATA = {
+    "comparisons": {"tiny"},
+    "baselines": {"bluebird"},
+    "shards": {"tiny"},
+    "pmf": {"tiny"},
+    "notebooks": {"tiny"},
+}
 
 COLUMNS = [
     *("subject", "data", "n_labels", "stage", "seconds_median", "seconds_min", "seconds_max", "repeats"),
