@@ -21,6 +21,7 @@ STORED = sorted((ROOT / "benchmarks" / "results").glob("*.csv"))
 TINY_DATA = {
     "comparisons": {"tiny"},
     "baselines": {"bluebird"},
+    "separable": {"tiny"},
     "shards": {"tiny"},
     "pmf": {"tiny"},
     "notebooks": {"tiny"},
