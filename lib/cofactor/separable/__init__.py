@@ -7,6 +7,7 @@ from cofactor.core.spa import spa
 from cofactor.separable.base import AnchorFit, spa_fit
 from cofactor.separable.communities import Communities, communities
 from cofactor.separable.descent import FrankWolfeResult
+from cofactor.separable.diagnose import diagnose
 from cofactor.separable.fast_gradient import fast_gradient
 from cofactor.separable.frank_wolfe import MeritFit, merit
 from cofactor.separable.graphs import geo_nmf, spoc
@@ -45,6 +46,7 @@ __all__ = [
     "clustering_accuracy",
     "coherence",
     "communities",
+    "diagnose",
     "document_accuracy",
     "fast_anchor",
     "fast_gradient",
