@@ -116,5 +116,24 @@ def test_pages_open_in_a_browser_without_network_or_errors(site, chromium, page,
     assert formulas >= text.count('class="math notranslate') and (formulas or "tex-chtml.js" not in text)
 
 
+TOO_HIGH = """async () => {
+    await MathJax.startup.promise;
+    return Reveal.getSlides().filter(slide => {
+        const place = Reveal.getIndices(slide);
+        Reveal.slide(place.h, place.v);
+        return slide.scrollHeight > Reveal.getConfig().height;
+    }).map(slide => slide.innerText.slice(0, 40));
+}"""
+
+
+@pytest.mark.browser
+def test_every_slide_fits_on_the_screen(site, chromium):
+    tab = chromium.new_page(viewport={"width": 1280, "height": 900})
+    tab.goto((site / "slides" / "theory.html").as_uri(), timeout=120_000)
+    too_high, total = tab.evaluate(TOO_HIGH), tab.evaluate("Reveal.getTotalSlides()")
+    tab.close()
+    assert total > 20 and not too_high
+
+
 def local(url):
     return url.startswith(("file:", "data:", "blob:"))
