@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 from cofactor.experiments import EXPERIMENTS, find_experiment
 from cofactor.experiments.experiment import PAPER_PROTOCOL, Measurement, Task
 from cofactor.experiments.runner import Outcome
-from cofactor.experiments.separable import communities, synthetic, topics
+from cofactor.experiments.separable import communities, memory, synthetic, topics
 from cofactor.experiments.summary import summarise
 
 P = "MERIT" + PAPER_PROTOCOL
@@ -153,3 +153,15 @@ def test_the_range_of_a_point_is_wide():
     (low, high, printed) = (row.value for row in communities.spread("dblp4", 0, np.random.default_rng(0)))
     assert printed == pytest.approx(0.3559, abs=5e-4)
     assert low < 0.2 and printed <= high < 0.37
+
+
+# ---- memory ----
+
+
+def test_memory_is_measured_beside_its_prediction_and_dense_coefficients_take_more():
+    rows = EXPERIMENTS["separable-figure4b"].run("N=1,000", 0, np.random.default_rng(0))
+    peak, predicted = values(rows, "peak"), values(rows, "predicted")
+    assert predicted["FastGradient"] == pytest.approx(peak["FastGradient"], rel=0.3)
+    assert peak["MERIT"] < peak["FastGradient"] / 3
+    large = EXPERIMENTS["separable-figure4b"].settings
+    assert "N=20,000" in large and memory.LARGEST["FastGradient"] < 20_000

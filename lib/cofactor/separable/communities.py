@@ -145,7 +145,7 @@ def communities(
         kept, fit = everyone, spa_on_rows(V, n_communities)
     else:
         _, V = leading_eigenvectors(A, n_communities, "LM")
-        kept = _energetic(V, energy)
+        kept = energetic_rows(V, energy)
         fit = _finder(method)(V[kept].T, n_communities)
     pure = kept[fit.anchors]
     return Communities(_clipped(rows_from_pure(V, pure), clip), pure, kept, fit)
@@ -159,7 +159,7 @@ def _finder(method: str | Finder) -> Finder:
     return FINDERS[method]
 
 
-def _energetic(V: Floats, energy: float) -> Ints:
+def energetic_rows(V: Floats, energy: float) -> Ints:
     """Nodes of the longest rows, up to the first at which the squared lengths exceed this share of their sum."""
     squares = np.einsum("nk,nk->n", V, V)
     falling = -np.sort(-squares)

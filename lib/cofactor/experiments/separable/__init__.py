@@ -8,6 +8,7 @@ factorization: a Frank-Wolfe approach", IEEE TSP 2022: Figures 2-7, Tables I, II
 """
 
 from cofactor.experiments.separable.communities import TABLE4, TABLE4_RANGE
+from cofactor.experiments.separable.memory import FIGURE4B, FIGURE6, FIGURE7
 from cofactor.experiments.separable.synthetic import (
     FIGURE2,
     FIGURE2_GAUSSIAN,
@@ -31,4 +32,7 @@ EXPERIMENTS = (
     TABLE2_REUTERS,
     TABLE4,
     TABLE4_RANGE,
+    FIGURE4B,
+    FIGURE6,
+    FIGURE7,
 )
