@@ -106,7 +106,7 @@ def test_connected_parts_of_the_items():
 @laws
 @given(seed=seeds)
 def test_held_out_comparisons_are_the_rest_and_nobody_loses_all(seed):
-    data = few(seed, m=60)
+    data = few(seed, n1=30, m=60)  # most users have one to three
     learn, held = data.hold_out(0.3, seed)
     assert len(learn) + len(held) == len(data)
     assert sorted([*learn.outcome, *held.outcome]) == sorted(data.outcome)
