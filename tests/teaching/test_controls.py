@@ -30,6 +30,8 @@ PANELS = (
     "starts_panel",
     "thinning_panel",
     "joint_panel",
+    "walk_panel",
+    "selection_panel",
 )
 MOVES = {  # one other value of every control
     "missing_block_panel": {"share": 0.5, "n_tasks": 300, "imputation": "designated"},
@@ -44,6 +46,8 @@ MOVES = {  # one other value of every control
     "starts_panel": {"n_rows": 20, "density": 0.7, "seed": 1},
     "thinning_panel": {"per_task": 5, "crowd": "digits", "method": "MV-EM"},
     "joint_panel": {"n_rows": 3000, "observed": 0.3, "rank": 4, "separability": None},
+    "walk_panel": {"n_iter": 20, "target": 3, "noise": 0.1},
+    "selection_panel": {"n_points": 100, "n_anchors": 10, "snr_db": 8.0, "lam": 2.0, "mu": 1.0},
     "identifiability_panel": {"specialist_error": 0.3, "share": 0.5, "n_classes": 4},
 }
 

@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from cofactor import simulate
-from cofactor.crowd import Cooccurrences, plan, symnmf
+from cofactor.crowd import Cooccurrences, DawidSkene, bootstrap, plan, symnmf
 from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.symnmf import convergence_curve
 from cofactor.data.loading import load_crowd
@@ -30,6 +30,7 @@ _, Q, RESULT = symnmf(U, max_iter=2000)
 ERRORS = demos.ImputationErrors(np.array([0.1, 0.5]), {"designated": np.eye(2), "robust": np.ones((2, 2)) / 4})
 
 BIRDS = load_crowd("bluebird")
+BOOT = bootstrap(DawidSkene(), CROWD.labels, n_draws=10, random_state=0)
 PLAN = plan(CROWD.labels, 0.1, amounts=[1, 2, 4], n_trials=4, random_state=0)
 
 DRAWINGS = {
@@ -40,6 +41,7 @@ DRAWINGS = {
     "votes": lambda: figures.draw_votes(CROWD.labels, POSTERIOR, [0, 1, 2]),
     "overview": lambda: figures.draw_overview(CROWD.labels, CROWD.truth, MODEL),
     "plan": lambda: figures.draw_plan(PLAN),
+    "intervals": lambda: figures.draw_intervals(BOOT),
     "cooccurrence": lambda: figures.draw_cooccurrence(BLOCKS),
     "blocks": lambda: figures.draw_blocks(MODEL.pairwise(0, 1), MODEL.pairwise(0, 2)),
     "completion": lambda: figures.draw_completion(demos.complete(CROWD, demos.hide_pairs(9, 0.2), "designated")),
@@ -86,7 +88,18 @@ DRAWINGS |= {
     "ratings": lambda: figures.draw_ratings(NIGHT.films, NIGHT.seen, np.full((50, 9), 2.2), range(5)),
     "recovered": lambda: figures.draw_recovered(demos.recover(1000, 0.5, 4, None)),
 }
-SCHEMATIC = {"latent_class", "kit", "simplex"}  # drawn without axes
+SCORES = np.array([0.9, 0.8, 0.3, 0.1])
+DRAWINGS |= {
+    "walk": lambda: figures.draw_walk(demos.walk(demos.triangle().X, 5, 9), demos.CORNERS),
+    "gap": lambda: figures.draw_gap([9, 4.0, 2.0], [8, 3.0, 1.0]),
+    "coefficients": lambda: figures.draw_coefficients({"here": (np.eye(4), [1, 3]), "there": (np.eye(6), [0])}),
+    "thin": lambda: figures.draw_thin([10, 19, 25], 10, 4),
+    "scores": lambda: figures.draw_scores({"with": SCORES, "without": SCORES / 2}, [0, 1]),
+    "success": lambda: figures.draw_success([0, 0.1], {"A": [0.5, 1.0], "B": [0.4, 0.9]}, "λ", 10),
+    "selection": lambda: figures.draw_selection(demos.select(100, 10, 10.0, "msr", 1e-5)),
+    "memory": lambda: figures.draw_memory([10, 100], {"A": [1e6, 1e7]}, {"A": {10: 1e6}}, machine=1e8),
+}
+SCHEMATIC = {"latent_class", "kit", "simplex", "walk"}  # drawn without axes
 
 
 @pytest.fixture(params=DRAWINGS)

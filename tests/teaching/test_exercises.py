@@ -89,7 +89,23 @@ JOINT_PMF = {  # notebook 08
     "residual": residual,
     "missing": third,
 }
-BY_NOTEBOOK = SAMPLES_AND_STEPS | REAL_CROWD | JOINT_PMF
+
+
+def step(g):
+    slopes = [sum(X_n * (g["X"] @ g["c"] - g["x"])) for X_n in g["X"].T]
+    return [c / 2 + (n == np.argmin(slopes)) / 2 for n, c in enumerate(g["c"])]
+
+
+def penalty(g):
+    return [[np.exp(c / g["mu"]) / sum(np.exp(row / g["mu"])) for c in row] for row in g["C"]]
+
+
+FRANK_WOLFE = {  # notebook 05
+    "step": step,
+    "bytes": lambda g: (12 * 20_000 * 50 / 10**6, 8 * 20_000**2 / 10**6),
+    "penalty": penalty,
+}
+BY_NOTEBOOK = SAMPLES_AND_STEPS | REAL_CROWD | JOINT_PMF | FRANK_WOLFE
 
 
 def by_hand(name):

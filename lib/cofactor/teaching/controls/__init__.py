@@ -1,6 +1,7 @@
 """Panels: controls beside a figure and a sentence that says what the figure shows; one module per notebook."""
 
 from cofactor.teaching.controls.convergence import film_panel, race_panel, starts_panel
+from cofactor.teaching.controls.frank_wolfe import selection_panel, walk_panel
 from cofactor.teaching.controls.identifiability import identifiability_panel
 from cofactor.teaching.controls.imputation import holes_panel, needed_panel, sample_panel
 from cofactor.teaching.controls.joint_pmf import joint_panel
@@ -21,6 +22,8 @@ __all__ = [
     "race_panel",
     "sample_panel",
     "scattering_panel",
+    "selection_panel",
     "starts_panel",
     "thinning_panel",
+    "walk_panel",
 ]

@@ -18,6 +18,19 @@ from cofactor.teaching.demos.convergence import (
     random_rotation,
     schedule,
 )
+from cofactor.teaching.demos.frank_wolfe import (
+    CORNERS,
+    Selection,
+    Walk,
+    finds_all,
+    measure_memory,
+    repeated,
+    select,
+    success,
+    success_by_snr,
+    triangle,
+    walk,
+)
 from cofactor.teaching.demos.identifiability import Recovery, recovery
 from cofactor.teaching.demos.imputation import Holes, PowerLaw, SampleErrors, fill, garble, holes, sample_errors
 from cofactor.teaching.demos.joint_pmf import (
@@ -67,6 +80,7 @@ from cofactor.teaching.demos.theory import (
 
 __all__ = [
     "CLAMP",
+    "CORNERS",
     "IMPUTATIONS",
     "PLAIN",
     "ZERO",
@@ -85,9 +99,11 @@ __all__ = [
     "Rounds",
     "SampleErrors",
     "Scattering",
+    "Selection",
     "Starts",
     "Thinned",
     "Trial",
+    "Walk",
     "anchors",
     "bird_crowd",
     "bird_watchers",
@@ -101,6 +117,7 @@ __all__ = [
     "fill",
     "film",
     "film_night",
+    "finds_all",
     "garble",
     "hide_pairs",
     "holes",
@@ -108,6 +125,7 @@ __all__ = [
     "keep_labels",
     "linear_rate",
     "many_starts",
+    "measure_memory",
     "mislead",
     "mixed_crowd",
     "parity",
@@ -117,13 +135,19 @@ __all__ = [
     "random_rotation",
     "recover",
     "recovery",
+    "repeated",
     "run_method",
     "sample_errors",
     "scattering",
     "schedule",
+    "select",
     "small_crowd",
     "starve",
+    "success",
+    "success_by_snr",
     "thin",
+    "triangle",
     "try_methods",
+    "walk",
     "without_pairs",
 ]

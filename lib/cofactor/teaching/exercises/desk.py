@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.teaching.exercises import convergence, identifiability, imputation, joint_pmf, real_crowd, theory
+from cofactor.teaching.exercises import (
+    convergence,
+    frank_wolfe,
+    identifiability,
+    imputation,
+    joint_pmf,
+    real_crowd,
+    theory,
+)
 from cofactor.teaching.grading import Exercise, Given, grade
 
 EXERCISES: dict[str, Exercise] = {  # one module per notebook
@@ -11,6 +19,7 @@ EXERCISES: dict[str, Exercise] = {  # one module per notebook
     **identifiability.EXERCISES,
     **imputation.EXERCISES,
     **convergence.EXERCISES,
+    **frank_wolfe.EXERCISES,
     **real_crowd.EXERCISES,
     **joint_pmf.EXERCISES,
 }

@@ -15,6 +15,16 @@ from cofactor.teaching.figures.crowd import (
     draw_votes,
     draw_worker_accuracy,
 )
+from cofactor.teaching.figures.frank_wolfe import (
+    draw_coefficients,
+    draw_gap,
+    draw_memory,
+    draw_scores,
+    draw_selection,
+    draw_success,
+    draw_thin,
+    draw_walk,
+)
 from cofactor.teaching.figures.identifiability import draw_dual, draw_margins, draw_recovery
 from cofactor.teaching.figures.imputation import draw_items_needed, draw_sample_errors
 from cofactor.teaching.figures.joint_pmf import (
@@ -31,7 +41,7 @@ from cofactor.teaching.figures.joint_pmf import (
 from cofactor.teaching.figures.matrices import draw_blocks, draw_completion, draw_cooccurrence, draw_imputation_error
 from cofactor.teaching.figures.overview import draw_overview
 from cofactor.teaching.figures.panels import draw_crowd, draw_rounds
-from cofactor.teaching.figures.planning import draw_plan
+from cofactor.teaching.figures.planning import draw_intervals, draw_plan
 from cofactor.teaching.figures.real_crowd import (
     draw_beside_published,
     draw_curves,
@@ -46,6 +56,7 @@ __all__ = [
     "draw_anchors",
     "draw_beside_published",
     "draw_blocks",
+    "draw_coefficients",
     "draw_coins",
     "draw_columns",
     "draw_completion",
@@ -57,14 +68,17 @@ __all__ = [
     "draw_dual",
     "draw_errors",
     "draw_film",
+    "draw_gap",
     "draw_growth",
     "draw_imputation_error",
+    "draw_intervals",
     "draw_items_needed",
     "draw_kit",
     "draw_latent_class",
     "draw_likelihoods",
     "draw_linear_rate",
     "draw_margins",
+    "draw_memory",
     "draw_methods",
     "draw_operators",
     "draw_overview",
@@ -77,13 +91,18 @@ __all__ = [
     "draw_rotation",
     "draw_rounds",
     "draw_sample_errors",
+    "draw_scores",
+    "draw_selection",
     "draw_simplex",
     "draw_starts",
     "draw_starvation",
+    "draw_success",
+    "draw_thin",
     "draw_thinned",
     "draw_time_and_error",
     "draw_uncertainty",
     "draw_votes",
+    "draw_walk",
     "draw_who_labelled",
     "draw_worker_accuracy",
 ]
