@@ -97,7 +97,7 @@ def test_single_precision_picks_the_same(lam):
 def test_single_precision_decides_what_only_double_precision_can_see():
     """Columns that differ by 1e-7: rough scores fall in another order, the pick does not change."""
     rng = np.random.default_rng(0)
-    X = np.repeat(rng.random((50, 12)), 40, axis=1) * (1 + 1e-7 * rng.random(480))
+    X = np.repeat(rng.random((50, 12)), 40, axis=1) * (1 + 1e-7 * rng.random((50, 480)))
     first = np.argmax(X.T @ X, axis=0)
     assert np.array_equal(merit(X, 3, 0.0, n_iter=1).coefficients.indices, first)
 
