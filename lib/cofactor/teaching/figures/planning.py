@@ -8,7 +8,20 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from cofactor.core.planning import Plan
-from cofactor.teaching.style import BLUE, FAINT, GREEN, INK, ORANGE, PURPLE, new_picture, number, say, styled
+from cofactor.crowd.bootstrap import CrowdBootstrap
+from cofactor.teaching.style import (
+    BLUE,
+    FAINT,
+    GREEN,
+    INK,
+    ORANGE,
+    PURPLE,
+    new_picture,
+    number,
+    percent,
+    say,
+    styled,
+)
 
 LOOKS = ((INK, "X", ":"), (BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", "-."), (PURPLE, "P", (0, (5, 1))))
 WIDE = 30.0  # amounts that span more than this factor get a logarithmic axis
@@ -52,3 +65,28 @@ def _finding(plan: Plan) -> str:
         f"{name} {plan.amount_in_words(amount)}" for name, amount in zip(table["method"], table["amount"], strict=True)
     ]
     return f"{', '.join(words)} {plan.unit}"
+
+
+@styled
+def draw_intervals(found: CrowdBootstrap, level: float = 0.9) -> Figure:
+    """Draw each worker's estimated accuracy with its interval, the best first, beside that of chance."""
+    table = found.accuracy(level).sort_values("estimate", ascending=False, kind="stable").reset_index(drop=True)
+    chance = 1 / len(found.classes)
+    below, above = table["high"] < chance, table["low"] > chance
+    fig = new_picture(height=3.6)
+    ax = fig.subplots()
+    for chosen, colour, marker, name in (
+        (above, BLUE, "o", "better than chance"),
+        (~above & ~below, ORANGE, "s", "cannot be told from chance"),
+        (below, PURPLE, "X", "worse than chance"),
+    ):
+        mine = table[chosen]
+        ends = 100 * np.stack([mine["estimate"] - mine["low"], mine["high"] - mine["estimate"]])
+        ax.errorbar(mine.index + 1, 100 * mine["estimate"], ends, color=colour, fmt=marker, ms=4, lw=1.2,
+                    label=f"{name}: {len(mine)}")  # fmt: skip
+    ax.axhline(100 * chance, color=INK, lw=0.9, ls="--")
+    ax.set(xlabel="workers, the best first", ylabel="labels that are right (%)", ylim=(0, 102))
+    ax.legend(title=f"intervals of {percent(level)}, {len(found.draws)} refits", alignment="left", loc="lower left")
+    unsure = len(table) - above.sum() - below.sum()
+    say(fig, f"Of {len(table)} workers, {above.sum()} are better than chance, {below.sum()} worse, {unsure} either")
+    return fig
