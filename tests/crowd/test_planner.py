@@ -65,6 +65,15 @@ def test_known_truth_tells_how_hard_tasks_are():
     assert "all tasks count as equally hard" in blind.notes[0] and "150 tasks of known truth" in fair.notes[0]
 
 
+def test_errors_that_no_difficulty_explains_are_told():
+    """Everybody agrees, and the truth is another."""
+    wrong = (DawidSkene().fit(CROWD.labels).predict(CROWD.labels) + 1) % 3
+    found = plan(CROWD.labels, 0.1, ["MajorityVote"], [4], wrong, n_trials=2, random_state=0)
+    assert "not the 100.0% that were found" in found.notes[1]
+    right = plan(CROWD.labels, 0.1, ["MajorityVote"], [4], CROWD.truth, n_trials=2, random_state=0)
+    assert len(right.notes) == 1
+
+
 def test_difficulty_leaves_the_agreement_of_pairs_as_it_is():
     population, table = population_of(CROWD.labels, DawidSkene().fit(CROWD.labels)), CROWD.labels.table
     table = table.take_rows(table.entries_per_row > 0)
