@@ -139,7 +139,7 @@ def draw_scores(panels: Mapping[str, ArrayLike], anchors: ArrayLike) -> Figure:
         margin = fill_scores(ax, np.asarray(scores, dtype=np.float64), np.asarray(anchors))
         ax.set_title(name, color=INK)
         told.append(f"{number(round(margin, 3))} with {name}")
-    axes[0].set_ylabel("score: largest entry of the row")
+    axes[0].set_ylabel("score: row maximum")
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     say(fig, f"From the highest mixture up to the lowest anchor: {', '.join(told)}")
     return fig
@@ -191,7 +191,7 @@ def draw_selection(outcome: Selection) -> Figure:
     fig = new_picture(WIDTH, 3.3)
     left, right = fig.subplots(1, 2, width_ratios=[1.7, 1])
     fill_scores(left, fit.scores, truth.anchors)
-    left.set_ylabel("score: largest entry of the row")
+    left.set_ylabel("score: row maximum")
     left.legend(loc="upper right")
     fill_sizes(right, {"C, dense": 8 * N**2, "C, stored": 12 * outcome.stored, "X": truth.X.nbytes})
     say(fig, f"{outcome.hits} of {K} anchors found; C takes {percent(outcome.stored / N**2, 1)} of N × N entries")
