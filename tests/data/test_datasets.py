@@ -34,13 +34,15 @@ BUNDLED_TABLES = [name for name in TABLES if name not in ("connect4", "adult")]
 RATINGS = {"movielens_small": "movielens_latest_small"}
 TOPICS = ["tdt2", "reuters21578"]
 GRAPHS = [f"dblp{i}" for i in range(1, 6)]
-ALL = [*REAL, "digits", *TABLES, *RATINGS, *TOPICS, *GRAPHS]
+COMPARISONS = ["food", "cars1", "cars2", "colors"]
+ALL = [*REAL, "digits", *TABLES, *RATINGS, *TOPICS, *GRAPHS, *COMPARISONS]
 ROLES = {
     "crowd": {"labels", "truth"},
     "table": {"table"},
     "ratings": {"ratings", "movies", "readme"},
     "topics": {"documents"},
     "graph": {"edges", "memberships"},
+    "comparisons": {"comparisons"},
 }
 UNCLEAR = {"movielens_small": "under its own terms only"}
 BUNDLED = DATASETS_DIR / "bundled"
@@ -131,7 +133,7 @@ def copies_from(source):
 
 
 @pytest.mark.needs_mirror
-@pytest.mark.parametrize("name", [*REAL, *TABLES, *RATINGS, *TOPICS, *GRAPHS])
+@pytest.mark.parametrize("name", [*REAL, *TABLES, *RATINGS, *TOPICS, *GRAPHS, *COMPARISONS])
 def test_fetched_files_verify(name):
     paths = fetch(name)
     assert {verify(name)[path.name] for path in paths} == {"ok"}
@@ -277,7 +279,7 @@ def test_damaged_bundled_file_is_told(monkeypatch, tmp_path):
 def test_bundled_files_are_packed_reproducibly(path):
     content = path.read_bytes()
     assert content[3:8] == bytes(5), "flags (no file name) and time of the gzip header are zero"
-    assert gzip.decompress(content).isascii()
+    assert b"\r" not in gzip.decompress(content) and gzip.decompress(content).decode("utf8")
 
 
 def test_only_what_may_be_redistributed_is_bundled():
@@ -292,6 +294,13 @@ def test_bundled_tables_come_with_the_attribution_that_their_licence_asks_for():
     for name in BUNDLED_TABLES:
         doi = entries()[name].citation.partition("doi:")[2].split(";")[0]
         assert f"{name}.csv.gz" in attribution and doi and f"doi:{doi}" in attribution
+
+
+def test_bundled_comparisons_come_with_the_attribution_that_their_licence_asks_for():
+    attribution = (BUNDLED / "LICENCE-food.txt").read_text(encoding="utf8")
+    assert "CC BY 4.0" in attribution and "https://creativecommons.org/licenses/by/4.0/" in attribution
+    assert "https://zenodo.org/records/14068000" in attribution and "https://zenodo.org" in entries()["food"].citation
+    assert all(file.name in attribution for file in entries()["food"].files)
 
 
 def test_unknown_name_lists_the_known_ones_and_guesses():
@@ -360,18 +369,22 @@ def test_list_leaves_out_what_a_kind_does_not_have():
     listed = cf.datasets().set_index("name")
     kinds = dict.fromkeys(ALL, "crowd") | dict.fromkeys(TABLES, "table") | dict.fromkeys(RATINGS, "ratings")
     kinds |= dict.fromkeys(TOPICS, "topics") | dict.fromkeys(GRAPHS, "graph")
+    kinds |= dict.fromkeys(COMPARISONS, "comparisons")
     assert listed.kind.to_dict() == kinds
     own = {
         "crowd": ["tasks", "workers", "labels"],
         "table": ["rows", "columns"],
-        "ratings": ["users", "items", "ratings"],
+        "ratings": ["ratings"],
         "topics": ["documents", "words"],
         "graph": ["nodes", "edges", "communities"],
+        "comparisons": ["comparisons"],
     }
     for kind, columns in own.items():
         assert listed[columns].isna().all(axis=1).equals(listed.kind != kind)
         assert listed[columns].notna().all(axis=1).equals(listed.kind == kind)
-    assert listed.classes.isna().equals(listed.kind.isin(["ratings", "graph"]))
+    assert listed.classes.isna().equals(listed.kind.isin(["ratings", "graph", "comparisons"]))
+    for column in ("users", "items"):
+        assert listed[column].notna().equals(listed.kind.isin(["ratings", "comparisons"]))
 
 
 def test_list_agrees_with_what_is_loaded():
@@ -382,7 +395,7 @@ def test_list_agrees_with_what_is_loaded():
         assert (row.tasks, row.workers, row.classes) == (labels.n_tasks, labels.n_workers, labels.n_classes)
         assert row.labels == labels.n_labels
         assert row["size"] == sum(path.stat().st_size for path in fetch(name))
-    assert listed.offline.to_dict() == {name: name in ("bluebird", "digits", *BUNDLED_TABLES) for name in ALL}
+    assert listed.offline.to_dict() == {name: name in ("bluebird", "digits", "food", *BUNDLED_TABLES) for name in ALL}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -390,7 +403,9 @@ def test_entry_is_complete(name):
     entry = entries()[name]
     assert len(entry.classes) == entry.n_classes or entry.kind == "topics"  # the sources name no topics
     assert entry.citation and entry.licence and entry.source
-    assert ROLES[entry.kind] <= set(entry.roles) and (entry.kind == "crowd" or ROLES[entry.kind] == set(entry.roles))
+    assert ROLES[entry.kind] <= set(entry.roles) and (
+        entry.kind == "crowd" or ROLES[entry.kind] == set(entry.roles) - {"items"}
+    )
     assert all(len(file.sha256) == 64 for file in entry.files) or entry.recipe
     # a branch can move under a pinned hash, a commit cannot
     assert all(
@@ -416,7 +431,10 @@ def test_card_agrees_with_the_registry(name):
     ratings = {"users": entry.n_users, "items": entry.n_items, "ratings": entry.n_ratings}
     topics = {"documents": entry.n_documents, "words": entry.n_words, "classes": entry.n_classes}
     graph = {"nodes": entry.n_nodes, "edges": entry.n_edges, "communities": entry.n_communities}
+    comparisons = {"users": entry.n_users, "items": entry.n_items, "comparisons": entry.n_comparisons}
+    comparisons |= {"questions of control": entry.n_controls} if entry.n_controls else {}
     kinds = {"crowd": crowd, "table": table, "ratings": ratings, "topics": topics, "graph": graph}
+    kinds["comparisons"] = comparisons
     facts = kinds[entry.kind] | {
         "size": f"{sum(entry.copies(role)[0].bytes for role in entry.roles)} bytes",
         "licence": entry.licence,

@@ -5,6 +5,7 @@
 CrowdLabels(4212 labels, 108 tasks, 39 workers, 2 classes)
 """
 
+from cofactor.data.comparisons import ComparisonsDataset, comparisons_from_ratings
 from cofactor.data.graphs import GraphDataset, load_mag
 from cofactor.data.loading import (
     CrowdDataset,
@@ -12,6 +13,7 @@ from cofactor.data.loading import (
     TableDataset,
     datasets,
     load,
+    load_comparisons,
     load_crowd,
     load_graph,
     load_ratings,
@@ -27,15 +29,18 @@ from cofactor.data.topics import TopicsDataset
 __all__ = [
     "DATASETS_DIR",
     "SCALES",
+    "ComparisonsDataset",
     "CrowdDataset",
     "GraphDataset",
     "Items",
     "RatingsDataset",
     "TableDataset",
     "TopicsDataset",
+    "comparisons_from_ratings",
     "datasets",
     "fetch",
     "load",
+    "load_comparisons",
     "load_crowd",
     "load_graph",
     "load_mag",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cofactor.core.errors import CofactorError
 from cofactor.core.tables import MISSING, CategoricalTable, Ints
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.data.comparisons import ComparisonsDataset, read_car_features, read_cars, read_colors, read_food
 from cofactor.data.graphs import GraphDataset, read_graph
 from cofactor.data.movielens import read_movies, read_ratings
 from cofactor.data.ratings import RatingsDataset
@@ -29,11 +30,12 @@ A: dict[Kind, str] = {
     "ratings": "a list of ratings",
     "topics": "a set of documents",
     "graph": "a graph",
+    "comparisons": "a set of comparisons",
 }
 
 
 COUNTS = ["tasks", "workers", "classes", "labels", "rows", "columns", "users", "items", "ratings"]
-COUNTS += ["documents", "words", "nodes", "edges", "communities"]
+COUNTS += ["documents", "words", "nodes", "edges", "communities", "comparisons"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +158,7 @@ def datasets() -> pd.DataFrame:
             "nodes": entry.n_nodes,
             "edges": entry.n_edges,
             "communities": entry.n_communities,
+            "comparisons": entry.n_comparisons,
             "size": sum(entry.copies(role)[0].bytes for role in entry.roles),
             "licence": entry.licence,
             "offline": offline(entry),
@@ -175,9 +178,9 @@ def load(name: str) -> Any:
 
     Returns
     -------
-    CrowdDataset, TableDataset, RatingsDataset, TopicsDataset or GraphDataset
+    CrowdDataset, TableDataset, RatingsDataset, TopicsDataset, GraphDataset or ComparisonsDataset
         By the kind that `datasets()` tells. Where that must be sure, call `load_crowd`, `load_table`, `load_ratings`,
-        `load_topics` or `load_graph`.
+        `load_topics`, `load_graph` or `load_comparisons`.
 
     Raises
     ------
@@ -203,6 +206,7 @@ def load(name: str) -> Any:
         "ratings": _ratings,
         "topics": _topics,
         "graph": _graph,
+        "comparisons": _comparisons,
     }
     return load_kind[entry.kind](entry)
 
@@ -230,6 +234,11 @@ def load_topics(name: str) -> TopicsDataset:
 def load_graph(name: str) -> GraphDataset:
     """Load a data set as `load` does; one that is no graph is a CofactorError that says what it is."""
     return _graph(_of_kind(name, "graph"))
+
+
+def load_comparisons(name: str) -> ComparisonsDataset:
+    """Load a data set as `load` does; one without comparisons is a CofactorError that says what it is."""
+    return _comparisons(_of_kind(name, "comparisons"))
 
 
 def _of_kind(name: str, kind: Kind) -> Entry:
@@ -313,3 +322,17 @@ def _topics(entry: Entry) -> TopicsDataset:
 def _graph(entry: Entry) -> GraphDataset:
     adjacency, memberships = read_graph(locate(entry, "edges").path, locate(entry, "memberships").path)
     return GraphDataset(entry.name, entry.title, adjacency, memberships, entry.citation, entry.licence)
+
+
+def _comparisons(entry: Entry) -> ComparisonsDataset:
+    file = locate(entry, "comparisons")
+    size = cast(int, entry.n_users), cast(int, entry.n_items)
+    features, names, controls = np.empty((size[1], 0)), list[str](), None
+    if file.reader == "food":
+        asked = read_food(file.path, locate(entry, "items").path, *size)
+    elif file.reader == "cars":
+        asked, controls = read_cars(file.path, *size)
+        features, names = read_car_features(locate(entry, "items").path, size[1])
+    else:
+        (asked, features), names = read_colors(file.path, *size), ["L", "a", "b"]
+    return ComparisonsDataset(entry.name, entry.title, asked, features, names, controls, entry.citation, entry.licence)

@@ -15,9 +15,10 @@ import pooch
 
 from cofactor.core.errors import CofactorError
 
-Kind = Literal["crowd", "table", "ratings", "topics", "graph"]
+Kind = Literal["crowd", "table", "ratings", "topics", "graph", "comparisons"]
 CrowdRole = Literal["labels", "truth", "features", "valid_features", "valid_truth", "test_features", "test_truth"]
-Role = CrowdRole | Literal["table", "ratings", "movies", "readme", "documents", "edges", "memberships"]
+OtherRole = Literal["table", "ratings", "movies", "readme", "documents", "edges", "memberships", "comparisons", "items"]
+Role = CrowdRole | OtherRole
 
 NUMBER = "number"  # in place of the values of a column that holds numbers
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -64,7 +65,7 @@ class Entry:
     n_rows: int | None = None  # of tables, as what follows
     target: str = ""
     columns: dict[str, list[str] | str] = field(default_factory=dict)  # name: values in code order, or NUMBER
-    n_users: int | None = None  # of ratings
+    n_users: int | None = None  # of ratings and comparisons
     n_items: int | None = None
     n_ratings: int | None = None
     n_documents: int | None = None  # of topics
@@ -72,6 +73,8 @@ class Entry:
     n_nodes: int | None = None  # of graphs
     n_edges: int | None = None
     n_communities: int | None = None
+    n_comparisons: int | None = None
+    n_controls: int | None = None
     recipe: dict[str, Any] = field(default_factory=dict)
 
     @property

@@ -1,0 +1,227 @@
+"""Answers of real people to "which of the two?", and comparisons made from ratings.
+
+reader   a line is                                  numbers
+food     user,item_a,item_b,preference              users from 0, items from 1; preference 1 (a), -1 (b), 0 (neither)
+         item,name
+cars     User ID, Item1 ID, Item2 ID, Is Control    all from 1; Item1 was preferred; 1: a question of control
+         Item ID, BodyType, ...                     items from 1, then numbers
+colors   a MATLAB file, with the arrays             SingPrefAFCload[left, right, user]: 1 (left), 2 (right), 0 (none)
+                                                    CIELAB: lightness, green to red, blue to yellow of every colour
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.io import loadmat
+
+from cofactor.comparisons.data import Comparisons
+from cofactor.core.errors import CofactorError, listing
+from cofactor.data.readers import SHOWN, text_of
+
+Floats = NDArray[np.float64]
+
+CODE = r"(?:0|[1-9]\d{0,5})"
+DECIMAL = r"\d{1,6}(?:\.\d{1,6})?"
+FOOD = re.compile(rf"{CODE},{CODE},{CODE},(?:-1|0|1)\r?", re.ASCII)
+RECIPE = re.compile(rf"{CODE},[^,]+")
+CHOICE = re.compile(rf"{CODE},{CODE},{CODE},[01]\r?", re.ASCII)
+CAR = re.compile(rf"{CODE}(?:,{DECIMAL})+\r?", re.ASCII)
+LINE_OF_FOOD, LINE_OF_RECIPES = "user,item_a,item_b,preference", "item,name"
+LINE_OF_CHOICES = "User ID, Item1 ID, Item2 ID, Is Control"
+FIRST_OF_CARS = "Item ID"
+ANSWERS = "SingPrefAFCload"
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonsDataset:
+    """Choices between two items, and what is known of the items.
+
+    Attributes
+    ----------
+    name, title : str
+    comparisons : Comparisons
+        Users are numbered as in the source, from zero; items, too, unless they have names: these are then their ids.
+    features : (n2, P) array
+        Numbers that describe the items, as the source has them; P may be zero.
+    feature_names : list of P names
+    controls : Comparisons or None
+        Questions that were asked again to see who answers at random, where the set has them; not in `comparisons`.
+    citation, licence : str
+    """
+
+    name: str
+    title: str
+    comparisons: Comparisons = field(repr=False)
+    features: Floats = field(repr=False)
+    feature_names: list[str] = field(default_factory=list, repr=False)
+    controls: Comparisons | None = field(default=None, repr=False)
+    citation: str = field(default="", repr=False)
+    licence: str = field(default="", repr=False)
+
+    def __repr__(self) -> str:
+        data = self.comparisons
+        found = f"{len(data)} comparisons of {data.n_items} items by {data.n_users} users"
+        return f"ComparisonsDataset({self.name!r}, {found})"
+
+
+def read_food(path: Path, items: Path, n_users: int, n_items: int) -> Comparisons:
+    """Read the preferences for recipes; items are named. Ties have the outcome 0.5.
+
+    Raises
+    ------
+    CofactorError
+        A file cannot be read or holds other lines (the first ten are named), codes out of range, a recipe without a
+        name or with two.
+    """
+    answers = _numbers(path, LINE_OF_FOOD, FOOD)
+    names = [line.split(",") for line in _lines(items, LINE_OF_RECIPES, RECIPE)]
+    if [code for code, _ in names] != [str(i + 1) for i in range(n_items)]:
+        raise CofactorError(f"{items}: expected the items 1 to {n_items} in order, one line each")
+    user, left, right = (answers[:, :3] - [0, 1, 1]).T
+    found = _compared(path, user, left, right, (answers[:, 3] + 1) / 2, n_users, n_items)
+    found.items = [name.rstrip("\r") for _, name in names]
+    return found
+
+
+def read_cars(path: Path, n_users: int, n_items: int) -> tuple[Comparisons, Comparisons]:
+    """Read choices between cars, and those that were asked as a control; errors as of `read_food`."""
+    answers = _numbers(path, LINE_OF_CHOICES, CHOICE)
+    control = answers[:, 3] == 1
+    user, winner, loser = (answers[:, :3] - 1).T
+    asked, again = (
+        _compared(path, user[rows], winner[rows], loser[rows], np.ones(rows.sum()), n_users, n_items)
+        for rows in (~control, control)
+    )
+    return asked, again
+
+
+def read_car_features(path: Path, n_items: int) -> tuple[Floats, list[str]]:
+    """Read the numbers that describe every car, and what they are; errors as of `read_food`."""
+    lines = text_of(path).rstrip("\r\n").split("\n")
+    first, *names = [name.strip() for name in lines[0].split(",")]
+    if first != FIRST_OF_CARS or not names:
+        raise CofactorError(f"{path}, line 1: expected {FIRST_OF_CARS} and further columns, got {lines[0][:SHOWN]!r}")
+    _check(path, lines[1:], CAR)
+    rows = [line.split(",") for line in lines[1:]]
+    numbered = [row[0] for row in rows] == [str(i + 1) for i in range(n_items)]
+    if not numbered or any(len(row) != 1 + len(names) for row in rows):
+        raise CofactorError(f"{path}: expected items 1 to {n_items} in order, {len(names)} numbers each")
+    return np.array(rows, dtype=np.float64)[:, 1:], names
+
+
+def read_colors(path: Path, n_users: int, n_items: int) -> tuple[Comparisons, Floats]:
+    """Read choices between colours from a MATLAB file, and the coordinates of the colours.
+
+    Raises a CofactorError where the file cannot be read, or holds other shapes or answers.
+    """
+    try:
+        content = loadmat(path, variable_names=[ANSWERS, "CIELAB"])
+        answers, colours = np.asarray(content[ANSWERS]), np.asarray(content["CIELAB"], dtype=np.float64)
+    except Exception as error:  # scipy raises whatever the bytes lead it to
+        raise CofactorError(f"{path} cannot be read as MATLAB arrays {ANSWERS} and CIELAB: {error}") from None
+    shapes = (n_items, n_items, n_users), (n_items, 3)
+    if (answers.shape, colours.shape) != shapes or not np.isin(answers, (0, 1, 2)).all():
+        raise CofactorError(f"{path}: expected answers 0 to 2 of shape {shapes[0]} and colours of shape {shapes[1]}")
+    left, right, user = np.nonzero(answers)
+    left_won = answers[left, right, user] == 1
+    return _compared(path, user, left, right, left_won.astype(np.float64), n_users, n_items), colours
+
+
+def comparisons_from_ratings(
+    user: ArrayLike,
+    item: ArrayLike,
+    rating: ArrayLike,
+    most: int | None = None,
+    n_users: int | None = None,
+    n_items: int | None = None,
+    random_state: int | np.random.Generator | None = None,
+) -> Comparisons:
+    """Make comparisons of ratings: every pair of items that a user rated differently, the better-rated one chosen.
+
+    Comparisons so derived hold less than the ratings, and say nothing about how people answer when they are asked to
+    compare. Pairs rated alike are left out.
+
+    Parameters
+    ----------
+    user, item : (E,) codes from 0
+    rating : (E,) numbers
+    most : int, optional
+        Pairs of one user at most, drawn at random. Default: all of them.
+    n_users, n_items : int, optional
+        Default: the largest code plus one.
+    random_state : int, Generator or None
+
+    Returns
+    -------
+    Comparisons
+
+    Raises
+    ------
+    CofactorError
+        Lengths differ, no user rated two items differently, or what `Comparisons` refuses.
+
+    Cost
+    ----
+    O(sum of squares of ratings per user).
+
+    Examples
+    --------
+    >>> made = comparisons_from_ratings([0, 0, 0, 1, 1], [0, 1, 2, 0, 2], [5.0, 3.0, 3.0, 1.0, 4.0])
+    >>> made.user.tolist(), made.left.tolist(), made.right.tolist(), made.outcome.tolist()
+    ([0, 0, 1], [0, 0, 0], [1, 2, 2], [1.0, 1.0, 0.0])
+    """
+    who, what, stars = (np.asarray(values) for values in (user, item, rating))
+    if not who.shape == what.shape == stars.shape:
+        raise CofactorError(f"{who.size} users, {what.size} items and {stars.size} ratings: give one of each")
+    rng = np.random.default_rng(random_state)
+    order = np.argsort(who, kind="stable")
+    cuts = np.flatnonzero(np.diff(who[order])) + 1
+    pairs = np.concatenate([_pairs(own, stars, most, rng) for own in np.split(order, cuts)])
+    if not len(pairs):
+        raise CofactorError("no user rated two items differently: there is nothing to compare")
+    a, b = pairs.T
+    return Comparisons(who[a], what[a], what[b], (stars[a] > stars[b]).astype(np.float64), n_users, n_items)
+
+
+def _pairs(own: NDArray[np.intp], stars: Floats, most: int | None, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Pairs of positions among one user's ratings that differ, at most so many."""
+    a, b = (own[k] for k in np.triu_indices(len(own), 1))
+    differ = np.flatnonzero(stars[a] != stars[b])
+    if most is not None and len(differ) > most:
+        differ = np.sort(rng.choice(differ, most, replace=False))
+    return np.stack([a[differ], b[differ]], axis=1)
+
+
+# ---- lines ----
+
+
+def _compared(
+    path: Path, user: ArrayLike, left: ArrayLike, right: ArrayLike, outcome: ArrayLike, n_users: int, n_items: int
+) -> Comparisons:
+    try:
+        return Comparisons(user, left, right, outcome, n_users, n_items)
+    except CofactorError as error:
+        raise CofactorError(f"{path}: {error}") from None
+
+
+def _numbers(path: Path, header: str, well_formed: re.Pattern[str]) -> NDArray[np.int64]:
+    return np.array([line.split(",") for line in _lines(path, header, well_formed)], dtype=np.int64)
+
+
+def _lines(path: Path, header: str, well_formed: re.Pattern[str]) -> list[str]:
+    lines = text_of(path).rstrip("\r\n").split("\n")
+    if lines[0].rstrip("\r") != header:
+        raise CofactorError(f"{path}, line 1: expected {header!r}, got {lines[0][:SHOWN]!r}")
+    _check(path, lines[1:], well_formed)
+    return lines[1:]
+
+
+def _check(path: Path, lines: list[str], well_formed: re.Pattern[str]) -> None:
+    bad = [f"line {n}: {line[:SHOWN]!r}" for n, line in enumerate(lines, 2) if not well_formed.fullmatch(line)]
+    if bad or not lines:
+        raise CofactorError(f"{path}: not as its header says in {listing(bad) or 'line 2: the file ends here'}")
