@@ -1,6 +1,8 @@
 """Rules for every test: what needs data that are not here is skipped, and said aloud; nothing hangs for ever."""
 
+import ipaddress
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,39 @@ import pytest
 pytest_plugins = ["tests.nbval_tolerance"]
 
 PUBLIC_DATA = "public-data"  # tag of notebook cells whose outputs depend on crowds that are downloaded
+HERE = ("", "localhost", "localhost.localdomain")
 TIMEOUT = 600  # seconds; the cells of notebooks have their own, a timeout from outside would break all later cells
+
+
+class Network(BaseException):
+    """A test reached for the network; no handler of ordinary errors must hide that."""
+
+
+def _here(host):
+    """Whether a host is this machine."""
+    name = host.decode() if isinstance(host, bytes) else host
+    try:
+        return name is None or name in HERE or ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _guarded(reach, host_of):
+    def guarded(*args, **kwargs):
+        host = host_of(args)
+        if not _here(host):
+            raise Network(f"a test reached for {host}: tests must run without a network")
+        return reach(*args, **kwargs)
+
+    return guarded
+
+
+def pytest_sessionstart():
+    """Let no test reach further than this machine."""
+    for name in ("connect", "connect_ex"):
+        reach = getattr(socket.socket, name)
+        setattr(socket.socket, name, _guarded(reach, lambda args: args[1][0] if isinstance(args[1], tuple) else None))
+    socket.getaddrinfo = _guarded(socket.getaddrinfo, lambda args: args[0])
 
 
 def _mirror_missing():

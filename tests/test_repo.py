@@ -1,9 +1,11 @@
 """The repository agrees with itself: dependencies, pins, notebooks, licence, paths."""
 
+import ast
 import json
 import re
 import statistics
 import subprocess
+import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
@@ -76,6 +78,25 @@ def test_constraints_satisfy_every_dependency():
     for group in [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]:
         for name, allowed in requirements(group).items():
             assert allowed.contains(pinned[name]), name
+
+
+IMPORT_NAME = {"scikit-learn": "sklearn"}
+STARTED = {"jupyterlab"}  # started, not imported
+
+
+def imported():
+    """Packages that the library imports, other than its own and Python's."""
+    trees = [ast.parse(path.read_text(encoding="utf8")) for path in (ROOT / "lib").rglob("*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    return {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"cofactor"}
+
+
+def test_what_is_imported_is_declared_and_the_other_way_round():
+    runtime = {IMPORT_NAME.get(name, name) for name in requirements(PROJECT["dependencies"])}
+    extras = {name for group in PROJECT["optional-dependencies"].values() for name in requirements(group)}
+    assert runtime - STARTED <= imported() <= runtime | extras
 
 
 def test_constraints_hold_pins_only():
