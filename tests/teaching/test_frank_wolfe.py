@@ -187,4 +187,6 @@ def test_the_selection_panel_falls_off_the_cliff():
     assert panel.text.startswith("40 of 40 anchors found")
     panel.controls["lam"].value = 10.0
     assert panel.outcome.hits < 40 and f"{panel.outcome.hits} of 40 anchors found with λ = 10;" in panel.text
-    assert f"C holds {panel.outcome.stored:,} entries" in panel.text and "dense: 320\xa0kB" in panel.text
+    stored = panel.outcome.fit.coefficients
+    in_lists = stored.data.nbytes + stored.indices.astype(np.int32).nbytes
+    assert f"C holds {stored.nnz:,} entries, {in_bytes(in_lists)}; dense: 320\xa0kB" in panel.text
