@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import cofactor as cf
-from cofactor.cli import aggregate, datasets, experiments, shards
+from cofactor.cli import aggregate, check, datasets, experiments, shards
 
-FAMILIES = (aggregate, shards, experiments, datasets)  # in the order of --help
+FAMILIES = (aggregate, shards, experiments, datasets, check)  # in the order of --help
 
 
 def main(argv: Sequence[str] | None = None) -> int:

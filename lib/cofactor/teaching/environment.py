@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import platform
+import shutil
 import sys
 from importlib import metadata
 
 from packaging.requirements import Requirement
 
+from cofactor.core.diagnosis import Check, Diagnosis
 from cofactor.core.errors import CofactorError
+from cofactor.data import datasets
 
 OLDEST_PYTHON = (3, 11)
+SET_UP = "run `python3 kit.py lab`, which sets all of it up"
+ROOM = 1e9  # bytes that data sets and results may take
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def check_environment() -> None:
@@ -20,14 +28,38 @@ def check_environment() -> None:
     CofactorError
         Names what is missing or too old, and how to mend it.
     """
-    needed = [Requirement(line) for line in metadata.requires("cofactor") or []]
-    needed = [requirement for requirement in needed if requirement.marker is None]
-    problems = [problem for requirement in needed if (problem := _problem(requirement))]
-    if sys.version_info < OLDEST_PYTHON:
-        problems.insert(0, f"Python {sys.version.split()[0]} is older than 3.11")
+    found = environment()
+    problems = [check.value for check in found.checks if check.status == "fail"]
     if problems:
-        raise CofactorError(f"{'; '.join(problems)}: run `python3 kit.py lab`, which sets all of it up")
-    print(f"ready: Python and {len(needed)} packages are recent enough")
+        raise CofactorError(f"{'; '.join(problems)}: {SET_UP}")
+    print(f"ready: Python and {len(_needed())} packages are recent enough")
+
+
+def environment() -> Diagnosis:
+    """Look at Python, packages, cores, disk, data sets and browser; nothing is changed and nothing downloaded."""
+    checks = (_python(), _packages(), _cores(), _disk(), _data(), _browser())
+    failed = [check.name for check in checks if check.status == "fail"]
+    verdict = f"not ready: see {', '.join(failed)}" if failed else "ready"
+    return Diagnosis("this machine", checks, verdict)
+
+
+def _python() -> Check:
+    version = platform.python_version()
+    if sys.version_info < OLDEST_PYTHON:
+        return Check("Python", "fail", f"Python {version} is older than 3.11", "install a newer Python")
+    return Check("Python", "pass", f"{version}, {platform.system()} {platform.machine()}")
+
+
+def _packages() -> Check:
+    problems = [problem for requirement in _needed() if (problem := _problem(requirement))]
+    if problems:
+        return Check("packages", "fail", "; ".join(problems), SET_UP)
+    return Check("packages", "pass", f"{len(_needed())} needed, all recent enough")
+
+
+def _needed() -> list[Requirement]:
+    listed = [Requirement(line) for line in metadata.requires("cofactor") or []]
+    return sorted((requirement for requirement in listed if requirement.marker is None), key=lambda r: r.name)
 
 
 def _problem(requirement: Requirement) -> str:
@@ -36,3 +68,34 @@ def _problem(requirement: Requirement) -> str:
     except metadata.PackageNotFoundError:
         return f"{requirement.name} is missing"
     return "" if requirement.specifier.contains(found, prereleases=True) else f"{requirement.name} {found} is too old"
+
+
+def _cores() -> Check:
+    cores = os.cpu_count() or 1
+    busy = os.getloadavg()[0] / cores if hasattr(os, "getloadavg") else 0.0
+    if busy > 1:
+        return Check("processor", "warn", f"{cores} cores, {busy:.1f} tasks waiting for each", "times will be too long")
+    return Check("processor", "pass", f"{cores} cores")
+
+
+def _disk() -> Check:
+    free = shutil.disk_usage(os.curdir).free
+    if free < ROOM:
+        return Check("disk", "warn", f"{free / 1e9:.1f} GB free", f"make room: {ROOM / 1e9:.0f} GB is comfortable")
+    return Check("disk", "pass", f"{free / 1e9:.0f} GB free")
+
+
+def _data() -> Check:
+    listed = datasets()
+    here = int(listed["offline"].sum())
+    if here < len(listed):
+        advice = "`cofactor datasets fetch` downloads the rest; the notebooks run without"
+        return Check("data sets", "pass", f"{here} of {len(listed)} are here", advice)
+    return Check("data sets", "pass", f"all {here} are here")
+
+
+def _browser() -> Check:
+    for name in BROWSERS:
+        if shutil.which(name):
+            return Check("browser for tests", "pass", name)
+    return Check("browser for tests", "pass", "none: the browser tests are skipped, all else runs")
