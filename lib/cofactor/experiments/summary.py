@@ -21,6 +21,7 @@ MET: tuple[Verdict, ...] = ("within spread", "")  # nothing to explain
 MORE = ("accuracy", "success", "rae", "coherence", "src")  # metrics of which more is better
 SHARES = ("success",)  # metrics that are zero or one in a trial: their spread is half of Wilson's 95 % interval
 WIDTH = 120  # of the text
+ROUNDING = 1e-12  # of a value: a spread below that is zero
 CONFIDENCE = 0.9995  # on either side, before a difference counts as more than chance
 EMULATIONS = ("bug)", "where unlabelled)")  # end the names of rows that only show where a printed number comes from
 SEE_PROTOCOL = "a default of this kit; the paper's own choices give the printed number, see the row of its protocol"
@@ -256,6 +257,7 @@ def number(value: float, spread: float = np.nan, trials: int = 2) -> str:
     if value == round(value) and (trials <= 1 or np.isnan(spread)):
         return f"{value:.0f}"
     form = ".2f" if abs(value) >= 1 or value == 0 else ".2g"
+    spread = 0.0 if spread <= ROUNDING * abs(value) else spread
     return f"{value:{form}}" + (f" ± {spread:.2g}" if trials > 1 and not np.isnan(spread) else "")
 
 
