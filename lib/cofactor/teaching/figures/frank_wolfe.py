@@ -33,6 +33,7 @@ Floats = NDArray[np.float64]
 
 LOOKS = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", "-."), (PURPLE, "D", ":"))
 MOST_BARS = 120  # more scores than these are not told apart; the largest are drawn
+CLEAR = 40  # more bars than these touch, or their gaps would flicker
 NAMED = 40  # steps whose place in the triangle is drawn as a dot
 
 
@@ -132,15 +133,15 @@ def draw_scores(panels: Mapping[str, ArrayLike], anchors: ArrayLike) -> Figure:
     """Draw the largest row scores, falling, anchors apart from the others; one panel per name."""
     if not panels:
         raise CofactorError("nothing to draw: give at least one name with its scores")
-    fig = new_picture(WIDTH, 3.1)
+    fig = new_picture(WIDTH, 2.9)
     told = []
     axes = fig.subplots(1, len(panels), squeeze=False, sharey=True)[0]
     for ax, (name, scores) in zip(axes, panels.items(), strict=True):
         margin = fill_scores(ax, np.asarray(scores, dtype=np.float64), np.asarray(anchors))
         ax.set_title(name, color=INK)
-        told.append(f"{number(round(margin, 3))} with {name}")
+        told.append(f"{number(round(margin, 2))} with {name}")
     axes[0].set_ylabel("score: row maximum")
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    axes[-1].legend(loc="upper right")
     say(fig, f"From the highest mixture up to the lowest anchor: {', '.join(told)}")
     return fig
 
@@ -152,8 +153,9 @@ def fill_scores(ax: Axes, scores: Floats, anchors: NDArray[np.intp]) -> float:
     shown = min(len(order), max(3 * len(anchors), 10), MOST_BARS)
     place = np.arange(1, shown + 1)
     pure = true[:shown]
-    ax.bar(place[pure], scores[order[:shown]][pure], color=BLUE, width=0.8, label="anchor")
-    ax.bar(place[~pure], scores[order[:shown]][~pure], color=ORANGE, hatch="///", ec="white", lw=0, width=0.8,
+    width = 0.8 if shown <= CLEAR else 1.0
+    ax.bar(place[pure], scores[order[:shown]][pure], color=BLUE, lw=0, width=width, label="anchor")
+    ax.bar(place[~pure], scores[order[:shown]][~pure], color=ORANGE, hatch="///", ec="white", lw=0, width=width,
            label="mixture")  # fmt: skip
     ax.axvline(len(anchors) + 0.5, color=INK, lw=1, ls=":")
     ax.set(xlabel="rows of C, by falling score", ylim=(0, 1.02))
