@@ -105,7 +105,26 @@ FRANK_WOLFE = {  # notebook 05
     "bytes": lambda g: (12 * 20_000 * 50 / 10**6, 8 * 20_000**2 / 10**6),
     "penalty": penalty,
 }
-BY_NOTEBOOK = SAMPLES_AND_STEPS | REAL_CROWD | JOINT_PMF | FRANK_WOLFE
+
+
+def pull(g):
+    z = sum(u * (a - b) for u, a, b in zip(g["U_u"], g["V_i"], g["V_j"], strict=True))
+    return [(1 / (1 + np.exp(-z)) - g["w"]) * u for u in g["U_u"]]
+
+
+def utilities_off(g):
+    found, truth = ([[u @ v for v in V - V.mean(axis=0)] for u in U] for U, V in
+                    ((g["U"], g["V"]), (g["true_U"], g["true_V"])))  # fmt: skip
+    return np.sqrt(np.sum((np.array(found) - truth) ** 2) / np.sum(np.square(truth)))
+
+
+def choices(g):
+    dof = 4 * (500 + 200 - 1 - 4)
+    return np.sqrt(dof / (2 * g["m"] * g["information"] * g["spread"] ** 2)), 3**2
+
+
+COMPARISONS = {"pull": pull, "error": utilities_off, "choices": choices}  # notebook 06
+BY_NOTEBOOK = SAMPLES_AND_STEPS | COMPARISONS | REAL_CROWD | JOINT_PMF | FRANK_WOLFE
 
 
 def by_hand(name):

@@ -1,5 +1,6 @@
 """Panels: controls beside a figure and a sentence that says what the figure shows; one module per notebook."""
 
+from cofactor.teaching.controls.comparisons import descent_panel
 from cofactor.teaching.controls.convergence import film_panel, race_panel, starts_panel
 from cofactor.teaching.controls.frank_wolfe import selection_panel, walk_panel
 from cofactor.teaching.controls.identifiability import identifiability_panel
@@ -12,6 +13,7 @@ from cofactor.teaching.controls.theory import crowd_panel, em_panel, missing_blo
 __all__ = [
     "Panel",
     "crowd_panel",
+    "descent_panel",
     "em_panel",
     "film_panel",
     "holes_panel",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cofactor.core.errors import CofactorError, listing
 from cofactor.teaching.exercises import (
+    comparisons,
     convergence,
     frank_wolfe,
     identifiability,
@@ -20,6 +21,7 @@ EXERCISES: dict[str, Exercise] = {  # one module per notebook
     **imputation.EXERCISES,
     **convergence.EXERCISES,
     **frank_wolfe.EXERCISES,
+    **comparisons.EXERCISES,
     **real_crowd.EXERCISES,
     **joint_pmf.EXERCISES,
 }
