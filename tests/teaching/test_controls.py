@@ -48,6 +48,8 @@ MOVES = {  # one other value of every control
     "joint_panel": {"n_rows": 3000, "observed": 0.3, "rank": 4, "separability": None},
     "walk_panel": {"n_iter": 20, "target": 3, "noise": 0.1},
     "selection_panel": {"n_points": 100, "n_anchors": 10, "snr_db": 8.0, "lam": 2.0, "mu": 1.0},
+    "library_panel": {"n_documents": 100, "length": 20, "mixing": 1.0, "leak": 0.4, "method": "FastAnchor"},
+    "friends_panel": {"n_nodes": 200, "mixing": 1.0, "activity": 0.8, "method": "MERIT"},
     "identifiability_panel": {"specialist_error": 0.3, "share": 0.5, "n_classes": 4},
 }
 

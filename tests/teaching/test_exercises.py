@@ -124,7 +124,28 @@ def choices(g):
 
 
 COMPARISONS = {"pull": pull, "error": utilities_off, "choices": choices}  # notebook 06
-BY_NOTEBOOK = SAMPLES_AND_STEPS | COMPARISONS | REAL_CROWD | JOINT_PMF | FRANK_WOLFE
+
+
+def word_pairs(g):
+    together = [[sum(F_d[i] * F_d[j] for F_d in g["F"]) for j in range(4)] for i in range(4)]
+    return np.array(together) / [sum(row[j] for row in together) for j in range(4)]
+
+
+def coherent(g):
+    documents = [{word for word in range(3) if row[word]} for row in g["counts"]]
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    return sum(
+        2 * np.log((sum({a, b} <= d for d in documents) + 0.01) / sum(a in d for d in documents)) for a, b in pairs
+    )
+
+
+def membership(g):
+    weights = np.maximum(g["V"] @ np.linalg.inv(g["V"][g["pure"]]), 0)
+    return [row / sum(row) for row in weights]
+
+
+TOPICS_COMMUNITIES = {"word_pairs": word_pairs, "coherent": coherent, "membership": membership}  # notebook 09
+BY_NOTEBOOK = SAMPLES_AND_STEPS | COMPARISONS | REAL_CROWD | JOINT_PMF | FRANK_WOLFE | TOPICS_COMMUNITIES
 
 
 def by_hand(name):

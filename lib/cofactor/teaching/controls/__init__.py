@@ -9,6 +9,7 @@ from cofactor.teaching.controls.joint_pmf import joint_panel
 from cofactor.teaching.controls.panel import Panel
 from cofactor.teaching.controls.real_crowd import thinning_panel
 from cofactor.teaching.controls.theory import crowd_panel, em_panel, missing_block_panel, scattering_panel
+from cofactor.teaching.controls.topics_communities import friends_panel, library_panel
 
 __all__ = [
     "Panel",
@@ -16,9 +17,11 @@ __all__ = [
     "descent_panel",
     "em_panel",
     "film_panel",
+    "friends_panel",
     "holes_panel",
     "identifiability_panel",
     "joint_panel",
+    "library_panel",
     "missing_block_panel",
     "needed_panel",
     "race_panel",

@@ -12,6 +12,7 @@ from cofactor.teaching.exercises import (
     joint_pmf,
     real_crowd,
     theory,
+    topics_communities,
 )
 from cofactor.teaching.grading import Exercise, Given, grade
 
@@ -24,6 +25,7 @@ EXERCISES: dict[str, Exercise] = {  # one module per notebook
     **comparisons.EXERCISES,
     **real_crowd.EXERCISES,
     **joint_pmf.EXERCISES,
+    **topics_communities.EXERCISES,
 }
 
 
