@@ -94,7 +94,9 @@ def _reason(experiment: Experiment, row: dict[Hashable, Any], met: Collection[Ke
     if 1 < row["trials"] < experiment.trials:
         margin = student.ppf(CONFIDENCE, row["trials"] - 1) * row["spread"] / np.sqrt(row["trials"])
         if abs(row["difference"]) <= margin:
-            return f"may be chance: the mean of {row['trials']} trials is uncertain by {margin:.2g} (99.9 % confidence)"
+            return (
+                f"may be chance: {row['trials']} trials are too few to tell so small a difference (99.9 % confidence)"
+            )
     return ""
 
 
@@ -256,7 +258,7 @@ def number(value: float, spread: float = np.nan, trials: int = 2) -> str:
         return "-"
     if value == round(value) and (trials <= 1 or np.isnan(spread)):
         return f"{value:.0f}"
-    form = ".2f" if abs(value) >= 1 or value == 0 else ".2g"
+    form = ".2f" if abs(value) >= 1 or value == 0 else "#.3g"
     spread = 0.0 if spread <= ROUNDING * abs(value) else spread
     return f"{value:{form}}" + (f" ± {spread:.2g}" if trials > 1 and not np.isnan(spread) else "")
 

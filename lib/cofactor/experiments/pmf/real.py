@@ -254,15 +254,17 @@ PROTOCOL = (
     "Rows split 50:20:30 into those to fit, to choose the rank on, and to score. {about}Ranks {ranks}: those released. "
     "Paper protocol: CNMF-SPA with five variables on one side, entries of at least 1e-6, 30 rounds of EM, mirror "
     "descent, CTD with a penalty of 10, MLE-AD with the data of each triple fitted by the model of another. "
-    "Independence is the majority class; Constant takes the first class everywhere. JointPMFClassifier chooses ranks "
-    "up to 30 and smoothing by itself, from the rows to fit alone. SVM, LogReg and SVM-RBF get codes as numbers, as in "
-    "the paper, which is why they are "
-    "weak; the rows marked (one-hot) get an indicator of every category. As released, SVM and NaiveBayes are fitted to "
+    "Independence is the majority class; Constant takes the first class everywhere. JointPMFClassifier tries ranks "
+    "up to 30 and four degrees of smoothing by itself, on rows held out of those to fit, and averages all choices that "
+    "these cannot tell from the best. SVM, LogReg and SVM-RBF get codes as numbers, as in the paper, which is why they "
+    "are weak; the rows marked (one-hot) get an indicator of every category. As released, SVM and NaiveBayes are fitted to "
     "90 % of the rows. The released scripts split Car 50:30:20, Nursery and Mushroom 40:30:30.{slow}"
 )
 SLOW = " Not in the quick profile: {}."
 ABOUT = {
-    "votes": "Missing votes count as the most frequent one of their column. ",
+    "votes": "Missing votes count as the most frequent one of their column. A split leaves 131 rows to score: one has "
+    "an accuracy within 1.6 % of the mean, mostly, and a few are no more than a hint. Over the first 99 splits, "
+    "JointPMFClassifier has 95.2 ± 0.2 % (standard error). ",
     "car": "",
     "nursery": "As released, spec_prior is merged with priority and the feature finance left out, of which the paper "
     "says nothing: health alone then gives 97 %. The second block is the task with all five classes and all eight "
@@ -281,7 +283,7 @@ CUT_OFF = (
     "mirror descent cut off after 200 passes, as released, comes to 84.67 ± 2.04 in 10 trials: the optimum itself "
     "classifies a little worse"
 )
-HEALTH = "splits differ by 0.2 for all methods alike: so many more or fewer test rows are told by health alone"
+HEALTH = "health alone tells 97.1 to 97.7 % of the test rows, as the split has it, and all methods move with it"
 NOTES: Mapping[str, Mapping[tuple[str, str], str]] = {
     "votes": PEER_NOTES,
     "car": {**KERNEL_NOTES, ("", "CNMF-OPT"): CUT_OFF},
