@@ -221,11 +221,11 @@ def test_the_picture_of_the_plane_tells_the_loss_of_turns():
     assert "the loss is 0.25" in title(fig)
 
 
-def test_the_picture_of_few_comparisons_tells_both_gaps():
-    found = demos.Amounts(np.array([1.0, 2.0]), np.full((1, 2), 0.004), np.full((1, 2), 0.1), np.full((1, 2), 0.7))
-    assert "With 1 per degree of freedom the fit is off by 0.004, and the utilities by 70\xa0%" in title(
-        figures.draw_too_few(found)
-    )
+@pytest.mark.parametrize(("error", "told"), [(0.7, "more than half"), (0.3, "30\xa0%")])
+def test_the_picture_of_few_comparisons_tells_both_gaps(error, told):
+    found = demos.Amounts(np.array([1.0, 2.0]), np.full((1, 2), 0.004), np.full((1, 2), 0.1), np.full((1, 2), error))
+    expected = f"With 1 per degree of freedom the gap of the fit is below 0.01, and the utilities are off by {told}"
+    assert title(figures.draw_too_few(found)) == expected
 
 
 def test_the_picture_of_choices_tells_the_slope():

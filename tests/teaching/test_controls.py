@@ -30,6 +30,7 @@ PANELS = (
     "starts_panel",
     "thinning_panel",
     "joint_panel",
+    "descent_panel",
     "walk_panel",
     "selection_panel",
 )
@@ -46,6 +47,7 @@ MOVES = {  # one other value of every control
     "starts_panel": {"n_rows": 20, "density": 0.7, "seed": 1},
     "thinning_panel": {"per_task": 5, "crowd": "digits", "method": "MV-EM"},
     "joint_panel": {"n_rows": 3000, "observed": 0.3, "rank": 4, "separability": None},
+    "descent_panel": {"per_dof": 2.0, "rank": 3, "step": 0.3, "answers": 10, "start": "random"},
     "walk_panel": {"n_iter": 20, "target": 3, "noise": 0.1},
     "selection_panel": {"n_points": 100, "n_anchors": 10, "snr_db": 8.0, "lam": 2.0, "mu": 1.0},
     "library_panel": {"n_documents": 100, "length": 20, "mixing": 1.0, "leak": 0.4, "method": "FastAnchor"},

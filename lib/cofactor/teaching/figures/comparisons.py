@@ -239,11 +239,10 @@ def draw_too_few(amounts: Amounts) -> Figure:
     ax.set(xlabel="comparisons per degree of freedom", ylabel="median over trials")
     ax.legend()
     trained, error = medians["gap on its own comparisons"][0], medians["error of utilities, relative"][0]
-    first = f"{amounts.multiples[0]:g}"
-    say(
-        fig,
-        f"With {first} per degree of freedom the fit is off by {trained:.3f}, and the utilities by {percent(error)}",
-    )
+    within = number(10 ** np.ceil(np.log10(trained)))
+    off = "more than half" if error > 0.5 else percent(error)  # the digits of a hopeless fit are chance
+    first = f"With {amounts.multiples[0]:g} per degree of freedom"
+    say(fig, f"{first} the gap of the fit is below {within}, and the utilities are off by {off}")
     return fig
 
 
