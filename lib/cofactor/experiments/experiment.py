@@ -79,6 +79,8 @@ class Experiment:
         Metrics that were published under another name, or ("") under a name that means something else.
     full_only : tuple of str
         Settings that take too long for the quick profile: left out unless more trials are asked for.
+    axis : str
+        What the curves of a "curves" plot show.
     """
 
     name: str
@@ -98,6 +100,7 @@ class Experiment:
     granularity: Mapping[str, int] = field(default_factory=dict)
     printed_as: Mapping[str, str] = field(default_factory=dict)
     full_only: tuple[str, ...] = ()
+    axis: str = ""
 
     def note(self, setting: str, method: str) -> str:
         """Return why the published number of a method is not met, where that is known."""

@@ -239,6 +239,7 @@ def _figure(number: int, psi: float, snr_db: float | None, shown: tuple[int, ...
         "without noise; neither is faster everywhere.",
         centre="median",
         plot="curves",
+        axis=r"$\|H\Pi - H_t\|_F^2 / K$",
     )
 
 
