@@ -16,7 +16,7 @@ from tests.oracles.coupled import coupled_objective, exact_pairs, mirror_cost, m
 from tests.oracles.generators import laws, random_codes, random_model, recorded, seeds
 
 SIZES = (2, 3, 4, 2)
-PMF = Mirror(200, 50, 0.1, 0.3, 1e-4, 1e-5, 1e-6)
+PMF = Mirror(200, 50, 0.1, 0.3, 1e-4, 1e-5, 1e-6, True)
 
 
 def problem(seed, missing=0.4, n_classes=3, sizes=SIZES):

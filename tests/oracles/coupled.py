@@ -95,6 +95,7 @@ def mirror_pass(pairs, prior, A, w, settings):
             A[n] = backtrack(A[n], G, lambda B, n=n: cost(prior, [*A[:n], B, *A[n + 1 :]]), settings)
     for _ in range(settings.inner_prior):
         g = -sum(np.einsum("ik,if,kf->f", ratio(m, j), A[m], A[j]) for m, j in pairs) / weight
+        g *= len(pairs) if settings.sum_over_pairs else 1
         prior = backtrack(prior[:, None], g[:, None], lambda B: cost(B[:, 0], A) / weight, settings)[:, 0]
     return prior, A
 

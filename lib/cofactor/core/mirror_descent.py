@@ -48,8 +48,11 @@ class Mirror(NamedTuple):
     clip : float
         Zeros of R_mj are lifted to this, and entries of M_mj below it, and both are scaled to sum to one again. The
         objective is that of the clipped model.
+    sum_over_pairs : bool
+        Move lambda along the gradient of the sum over pairs, though its line search looks at their mean: steps as many
+        times longer as there are pairs.
 
-    For joint PMFs (IEEE TSP 2021) the released code has ``Mirror(200, 50, 0.1, 0.3, 1e-4, 1e-5, 1e-6)``.
+    For joint PMFs (IEEE TSP 2021) the released code has ``Mirror(200, 50, 0.1, 0.3, 1e-4, 1e-5, 1e-6, True)``.
     """
 
     inner: int = 3
@@ -59,6 +62,7 @@ class Mirror(NamedTuple):
     sufficient: float = 1e-3
     smallest: float = 1e-5
     clip: float = 1e-6
+    sum_over_pairs: bool = False
 
 
 class Blocks(NamedTuple):
@@ -107,8 +111,8 @@ def mirror_descent(
 
     Source
     ------
-    See the module. For lambda, objective and gradient are means over pairs, as released. Pairs of rank one count like
-    all others (released: skipped); `PairwiseMoments` and weights of zero can leave them out.
+    See the module. For lambda, the objective is the mean over pairs, as released, and so is the gradient, but see
+    `Mirror.sum_over_pairs`. Empty pairs are left out.
     """
     blocks = _blocks(moments, pairs, settings.clip)
     A, prior = np.ascontiguousarray(stacked).copy(), prior.copy()
@@ -282,10 +286,11 @@ def _prior_gradient(A: Floats, prior: Floats, blocks: Blocks, clip: float) -> Fl
 
 @njit(cache=True)
 def _fit_prior(A: Floats, prior: Floats, blocks: Blocks, settings: Mirror, weight: float) -> Floats:
-    """Take the inner steps on lambda; objective and gradient are means over pairs."""
+    """Take the inner steps on lambda; the objective is the mean over pairs, the gradient that or their sum."""
+    scale = (len(blocks.w) // 2 if settings.sum_over_pairs else 1) / weight
     cost = _objective(A, prior, blocks, settings.clip) / weight
     for _ in range(settings.inner_prior):
-        g, s, moved = _prior_gradient(A, prior, blocks, settings.clip) / weight, settings.step, False
+        g, s, moved = _prior_gradient(A, prior, blocks, settings.clip) * scale, settings.step, False
         while s >= settings.smallest and not moved:
             trial = _exponentiated(np.expand_dims(prior, 1), np.expand_dims(g, 1), s)[:, 0].copy()
             trial_cost = _objective(A, trial, blocks, settings.clip) / weight

@@ -23,7 +23,7 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.pmf.base import CLOSED_FORM, EM_TOL, FLOOR, JointPMFEstimator, independence, random_model
 from cofactor.pmf.cnmf_spa import cnmf_spa
 
-RELEASED = Mirror(200, 50, 0.1, 0.3, 1e-4, 1e-5, 1e-6)  # inner steps and line search of the code with the paper
+RELEASED = Mirror(200, 50, 0.1, 0.3, 1e-4, 1e-5, 1e-6, True)  # inner steps and line search of the code with the paper
 
 
 class CNMFSPA(JointPMFEstimator):

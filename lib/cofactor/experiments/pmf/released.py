@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 SPLIT = 5  # variables on one side of X
 STEPS = 300  # of projected gradients, for H
 OUTER = 200  # most passes of CNMF-OPT
-RELEASED = Mirror(50, 5, 0.1, 0.3, 1e-4, 1e-5, 1e-6)
+RELEASED = Mirror(50, 5, 0.1, 0.3, 1e-4, 1e-5, 1e-6, True)
 
 
 class Released(JointPMFEstimator):
