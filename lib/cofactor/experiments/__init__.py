@@ -3,10 +3,11 @@
 from difflib import get_close_matches
 
 from cofactor.core.errors import CofactorError
-from cofactor.experiments import crowd, pmf, separable
+from cofactor.experiments import comparisons, crowd, pmf, separable
 from cofactor.experiments.experiment import Experiment
 
-EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (*crowd.EXPERIMENTS, *pmf.EXPERIMENTS, *separable.EXPERIMENTS)}
+LINES = (crowd, pmf, separable, comparisons)
+EXPERIMENTS: dict[str, Experiment] = {e.name: e for line in LINES for e in line.EXPERIMENTS}
 ALSO = {  # pictures of trials that another name has run
     "crowd-figure4": "crowd-table9",
     "separable-figure3": "separable-figure2",

@@ -67,7 +67,7 @@ def _curves(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame
                 axes.semilogy(curves.index, curves.median(axis=1), color=colour, lw=1.8, label=method)
         axes.set_title(fill(experiment.settings[setting], TITLE))
         axes.set_xlabel("iteration")
-    panels[0].set_ylabel(r"$\|H\Pi - H_t\|_F^2 / K$")
+    panels[0].set_ylabel(experiment.axis)
     _legend(panels)
     return figure
 
