@@ -17,7 +17,7 @@ from cofactor.comparisons import (
     utility_error,
 )
 from cofactor.core.errors import CofactorError
-from cofactor.teaching import controls, demos, figures
+from cofactor.teaching import check, controls, demos, figures, given
 
 U, V = TRUTH = simulate.comparison_factors(60, 80, 2, random_state=0)
 DATA = simulate.draw_comparisons(U, V, 1500, "exact", random_state=1)
@@ -133,7 +133,8 @@ def test_answers_are_shares_of_choices():
     assert same is DATA
     found = demos.answered(DATA, 10, seed=1)
     assert np.allclose(found.outcome * 10, np.rint(found.outcome * 10)) and np.all(found.counts == 10)
-    chance = expit(np.einsum("ka,ka->k", U[DATA.user], V[DATA.left] - V[DATA.right]))
+    chance = expit(np.einsum("ka,ka->k", U[found.user], V[found.left] - V[found.right]))
+    assert np.allclose(chance, DATA.outcome)
     assert abs(np.mean(found.outcome - chance)) < 0.02
     assert abs(np.mean((found.outcome - chance) ** 2) * 10 / np.mean(chance * (1 - chance)) - 1) < 0.1
 
@@ -273,3 +274,25 @@ def test_a_fit_with_a_ridge_beats_what_the_panel_does_to_single_answers():
     data = demos.answered(simulate.draw_comparisons(U2, V2, 20 * 274, "exact", random_state=1), 1, 2)
     fit = ComparisonMF(2, random_state=0).fit(data)
     assert utility_error(fit.user_factors_, fit.item_factors_, U2, V2) < found.descent.errors[-1]
+
+
+# ---- exercises ----
+
+
+def wrong_answers():
+    pull, error, choices = given("pull"), given("error"), given("choices")
+    z, m = pull["U_u"] @ (pull["V_i"] - pull["V_j"]), choices["m"] * choices["information"]
+    found, truth = error["U"] @ error["V"].T, error["true_U"] @ error["true_V"].T
+    yield "pull", (z - pull["w"]) * pull["U_u"], "z is a difference of utilities"
+    yield "pull", (1 - expit(z)) * pull["U_u"], "the gradient points the other way"
+    yield "error", np.linalg.norm(found - truth) / np.linalg.norm(truth), "take every user's mean off"
+    yield "error", np.linalg.norm(error["U"]), "an entry is off by"
+    yield "choices", (np.sqrt(500 * 200 / (2 * m)) / 0.8, 9), "dof is not the number of utilities"
+    yield "choices", (np.sqrt((699 * 4 - 16) / m) / 0.8, 9), "a factor 2 is missing"
+    yield "choices", (np.sqrt((699 * 4 - 16) / (2 * m)) / 0.8, 3), "the error falls with the square root of m"
+
+
+@pytest.mark.parametrize(("name", "answer", "told"), list(wrong_answers()))
+def test_typical_wrong_answers_are_recognised(name, answer, told, capsys):
+    check(name, answer)
+    assert told in capsys.readouterr().out
