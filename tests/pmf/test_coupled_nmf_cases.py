@@ -1,7 +1,7 @@
 """CNMF-OPT ends no higher than the papers' mirror descent from the same start, where there are 10,000 rows or more.
 
 Five variables with planted anchors, half to a twentieth observed; fifteen without, where mirror descent gets twenty
-of its passes; votes.
+of its passes; the tables of UCI.
 """
 
 import warnings
@@ -22,7 +22,9 @@ SIMULATED = [  # variables, rank, label of separability, rows, share observed, p
     *((5, 5, 0.1, 10**5, p, 500) for p in (0.1, 0.05)),
     *((15, 10, None, 10**4, p, 20) for p in (0.5, 0.2)),
 ]
-THIN = 3e-3  # relative: with 1,000 rows the two end in optima of their own, measured 0.0009 and 0.0019 apart
+# Relative, with 1,000 rows, where the two end in optima of their own: of 16 such tables, CNMF-OPT is lower in 13 and
+# at most 0.0052 higher; more iterations change one of these.
+THIN = 3e-3
 
 
 def divergences(moments, rank, split, passes):
@@ -45,7 +47,8 @@ def test_simulated_tables(n_variables, rank, label, n_rows, observed, passes):
 
 
 @pytest.mark.slow
-def test_votes():
-    split = real.draw_split("votes", np.random.default_rng(0))
-    mm, mirror = divergences(pairwise_moments(split.fit), 2, None, 200)
+@pytest.mark.parametrize(("name", "rank"), [("votes", 2), ("car", 5), ("nursery", 5), ("mushroom", 6)])
+def test_tables_of_uci(name, rank):
+    split = real.draw_split(name, np.random.default_rng(0))
+    mm, mirror = divergences(pairwise_moments(split.fit), rank, None, 20 if name == "mushroom" else 200)
     assert mm <= mirror
