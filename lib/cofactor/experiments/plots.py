@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from cofactor.experiments.experiment import Experiment
 from cofactor.experiments.runner import Outcome
@@ -21,6 +22,7 @@ ROW = 0.21  # inches per method
 MOST_BINS = 24
 TITLE = 30  # characters in a line
 MARKERS = "os^Dv<>p"
+ABOVE = 1.08  # heights of a triangle's panel, clear of the name of its upper corner
 UNIT_VECTORS = ("$e_1$", "$e_2$", "$e_3$")
 
 
@@ -45,11 +47,21 @@ def _levels(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame)
         axes.set_title(fill(experiment.settings[setting], TITLE))
         axes.grid(axis="both", color=FAINT, alpha=0.25, lw=0.6)
         if metric.startswith("mse"):
-            axes.set_xscale("log")
+            _logarithmic(axes, panels[0])
         axes.set_xlabel(_axis_name(metric, experiment.metrics[metric]))
     panels[0].set_yticks(range(len(methods)), methods)
     _legend(panels)
     return figure
+
+
+def _logarithmic(axes: Axes, first: Axes) -> None:
+    """Make an axis logarithmic, in one piece with that of the first panel: a short one would have no round ticks."""
+    if axes is not first:
+        axes.sharex(first)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=4))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter("")
 
 
 def _curves(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame) -> Figure:
@@ -124,8 +136,7 @@ def _simplex(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFram
         if len(values):
             fill_simplex(axes, to_plane(values.reshape(-1, 3)), UNIT_VECTORS)
             verdict = "unique" if judged["unique"] else "not shown to be unique"
-            axes.set_title(f"{experiment.settings[setting]}\n{verdict}: 1/r = {judged['1/r']:.2f}")
-            axes.title.set_y(1.08)
+            axes.set_title(f"{experiment.settings[setting]}\n{verdict}: 1/r = {judged['1/r']:.2f}", y=ABOVE)
     names = [axes.get_legend_handles_labels() for axes in panels if axes.get_legend()]
     for legend in filter(None, (axes.get_legend() for axes in panels)):
         legend.remove()
