@@ -99,7 +99,7 @@ class ComparisonMF(PreferenceModel):
 
     Source
     ------
-    AISTATS 2025, Eq. (8), (14). Deviations: spectral start, solver, ridge, bias; no projections, which change nothing.
+    ICML 2025, Eq. (8), (14). Deviations: spectral start, solver, ridge, bias; no projections, which change nothing.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 The loss of an outcome w is l(z, w) = -w log g(z) - (1 - w) log(1 - g(z)), less its smallest value over z: that is the
 divergence of g(z) from w, and leaves digits to compare two near-perfect fits by. For w = 0 and 1 nothing is taken off.
 
-Source: Sankagiri, Etesami and Grossglauser, AISTATS 2025, Eq. (1), (8), (9). Formula (9) for the slope is 0/0 where g
+Source: Sankagiri, Etesami and Grossglauser, ICML 2025, Eq. (1), (8), (9). Formula (9) for the slope is 0/0 where g
 saturates; every link has a form of its own that is stable for any z instead.
 """
 

@@ -11,7 +11,7 @@
     gamma        2 / (n1 (n2 - 1)), mean square of z per unit ||X||_F^2                      Sec. 4
 
 Source: Sankagiri, Etesami and Grossglauser, "Recommendations with sparse comparison data: provably fast convergence for
-nonconvex matrix factorization", AISTATS 2025.
+nonconvex matrix factorization", ICML 2025.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Objective:
 
     Source
     ------
-    AISTATS 2025, Eq. (8), (9), (13), (14). Deviations: the loss less its smallest value, the ridge, the bias.
+    ICML 2025, Eq. (8), (9), (13), (14). Deviations: the loss less its smallest value, the ridge, the bias.
 
     Examples
     --------

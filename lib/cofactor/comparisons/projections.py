@@ -1,6 +1,6 @@
 """The two projections of Algorithm 1: onto incoherent matrices, and onto centred items.
 
-Source: Sankagiri, Etesami and Grossglauser, AISTATS 2025, Eq. (10), (19), (20) and Algorithm 1.
+Source: Sankagiri, Etesami and Grossglauser, ICML 2025, Eq. (10), (19), (20) and Algorithm 1.
 """
 
 from __future__ import annotations

@@ -244,7 +244,7 @@ def gradient_descent(
 
     Source
     ------
-    AISTATS 2025, Algorithm 1 and Eq. (19), (20). Deviation: the step.
+    ICML 2025, Algorithm 1 and Eq. (19), (20). Deviation: the step.
     """
     if mu is not None and not mu > 0:
         raise CofactorError(f"mu={mu}: incoherence is positive; `incoherence` computes it")

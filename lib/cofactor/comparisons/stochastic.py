@@ -6,7 +6,7 @@
     M, S     running means of g and of g^2
     p, w     chance of left under the model, and its outcome      (1)
 
-Logistic link only. Sources: Kingma and Ba, ICLR 2015; Sankagiri, Etesami and Grossglauser, AISTATS 2025, Appendix F.
+Logistic link only. Sources: Kingma and Ba, ICLR 2015; Sankagiri, Etesami and Grossglauser, ICML 2025, Appendix F.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def adam(
 
     Source
     ------
-    AISTATS 2025, Appendix F: batch 100, rate 1e-3, 300 epochs and c = 0.01 in the released code, which is
+    ICML 2025, Appendix F: batch 100, rate 1e-3, 300 epochs and c = 0.01 in the released code, which is
     `Objective(balance=0.04)`, some 120,000 gamma, and 1e5 times as stiff as the likelihood. Deviation: 64 bits, not 32.
 
     Examples

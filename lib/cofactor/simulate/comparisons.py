@@ -53,7 +53,7 @@ def comparison_factors(
 
     Source
     ------
-    AISTATS 2025, Sec. 6 ("gauss") and its released notebook ("unit").
+    ICML 2025, Sec. 6 ("gauss") and its released notebook ("unit").
 
     Examples
     --------
@@ -128,7 +128,7 @@ def draw_comparisons(
 
     Source
     ------
-    AISTATS 2025, Sec. 3.1.
+    ICML 2025, Sec. 3.1.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""The figures of Sankagiri, Etesami and Grossglauser, AISTATS 2025, and what they leave open.
+"""The figures of Sankagiri, Etesami and Grossglauser, ICML 2025, and what they leave open.
 
 The paper's outcomes are exact chances, drawn from features that are known; it prints no tables. Beyond it: choices,
 starts, real comparisons, comparisons made from ratings.
 
 Source: Sankagiri, Etesami and Grossglauser, "Recommendations from sparse comparison data: provably fast convergence for
-nonconvex matrix factorization", AISTATS 2025: Figures 1 and 2, Appendix F.
+nonconvex matrix factorization", ICML 2025: Figures 1 and 2, Appendix F.
 """
 
 from cofactor.experiments.comparisons.choices import CHOICES, SLOPE

@@ -1,7 +1,7 @@
 """Figures 1 and 2: exact outcomes, known features.
 
 Source: Sankagiri, Etesami and Grossglauser, "Recommendations from sparse comparison data: provably fast convergence for
-nonconvex matrix factorization", AISTATS 2025.
+nonconvex matrix factorization", ICML 2025.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from cofactor.simulate import comparison_factors, draw_comparisons
 Floats = NDArray[np.float64]
 Kind = Literal["unit", "gauss"]
 
-PAPER = "Sankagiri, Etesami and Grossglauser, AISTATS 2025"
+PAPER = "Sankagiri, Etesami and Grossglauser, ICML 2025"
 LINES = ("core", "comparisons", "simulate")
 RANK = 3
 COMPARED = {"200x300": 5_554, "2000x3000": 138_863}  # of the released notebook
