@@ -223,6 +223,12 @@ def test_refuses_parameters_out_of_range(wrong, message):
         JointPMFClassifier(**wrong).fit([["u"], ["v"]], [0, 1])
 
 
+@pytest.mark.parametrize(("y", "where"), [([None] * 4, "in every row"), (["a", None, "b", None], "in rows 1, 3")])
+def test_refuses_classes_that_are_missing(y, where):
+    with pytest.raises(CofactorError, match=f"the class is missing {where}: leave such rows out"):
+        JointPMFClassifier(**QUICK).fit([["u"], ["v"], ["u"], ["v"]], np.array(y, dtype=object))
+
+
 def test_refuses_cells_that_are_no_categories():
     X = np.array([[1, {"a": 1}], [2, {"b": 2}]], dtype=object)
     with pytest.raises(CofactorError, match="column 1 holds values that are neither numbers nor strings"):

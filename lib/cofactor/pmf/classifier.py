@@ -165,6 +165,7 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         rows, y = validate_data(self, X, y, dtype=None, ensure_all_finite="allow-nan")
+        _refuse_missing(np.asarray(y))
         check_classification_targets(y)
         self.classes_, target = np.unique(y, return_inverse=True)
         self.codings_ = [Coding.of(column, n, self.n_bins) for n, column in enumerate(rows.T)]
@@ -277,6 +278,14 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
     def _run(self, jobs: list[tuple[CategoricalTable, int, float, int]]) -> list[tuple[LatentClassModel, Result]]:
         run = delayed(_fit)
         return list(Parallel(self.n_jobs)(run(*job, self.method == "CNMF-EM", self.max_rounds) for job in jobs))
+
+
+def _refuse_missing(y: NDArray[Any]) -> None:
+    """Refuse None; NaN is refused by scikit-learn."""
+    missing = [s for s, label in enumerate(y) if label is None]
+    if missing:
+        where = "in every row" if len(missing) == len(y) else f"in rows {listing(missing)}"
+        raise CofactorError(f"the class is missing {where}: leave such rows out, or fit a joint PMF by CNMF-EM")
 
 
 def mean_model(models: list[LatentClassModel]) -> LatentClassModel:

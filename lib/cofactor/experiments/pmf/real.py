@@ -265,7 +265,8 @@ ABOUT = {
     "votes": "Missing votes count as the most frequent one of their column. A split leaves 131 rows to score: one has "
     "an accuracy within 1.6 % of the mean, mostly, and a few are no more than a hint. Over the first 99 splits, "
     "JointPMFClassifier has 95.2 ± 0.2 % (standard error). ",
-    "car": "",
+    "car": "MLE-AD is only shown with EM after it: its fixed step of 0.01 overshoots. From two random starts the "
+    "divergence rises in 2 and 4 of 19 sweeps, once to a hundred times its level, against 1 and 0 with 0.001. ",
     "nursery": "As released, spec_prior is merged with priority and the feature finance left out, of which the paper "
     "says nothing: health alone then gives 97 %. The second block is the task with all five classes and all eight "
     "features. ",

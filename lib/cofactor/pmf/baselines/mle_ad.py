@@ -76,7 +76,8 @@ def mle_ad(
     -------
     model : LatentClassModel
     result : Result
-        `objective` is the mean of KL(X_jkl || M_jkl) over the observed triples, rightly matched, after each sweep.
+        `objective` is the mean of KL(X_jkl || M_jkl) over the observed triples, rightly matched, after each sweep. It
+        may rise: the released step is fixed, and too long for some blocks.
 
     Raises
     ------
