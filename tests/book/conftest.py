@@ -4,8 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import chromium  # noqa: F401
-
 ROOT = Path(__file__).resolve().parents[2]
 
 

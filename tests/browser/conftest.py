@@ -1,4 +1,4 @@
-"""One JupyterLab server and one Chromium for all browser tests."""
+"""One JupyterLab server for all notebooks in the browser."""
 
 import json
 import os
@@ -13,12 +13,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120
 RUN_SECONDS = 300
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 LAB = ["--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0"]
 LAB += ["--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None"]
 LAB += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
-CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
-CHROMIUM += ["--disable-component-update", "--no-first-run", "--force-color-profile=srgb"]
 
 OPEN = "path => jupyterapp.commands.execute('docmanager:open', {path}).then(widget => widget.context.ready)"
 RUN_ALL = """async () => {
@@ -37,19 +34,6 @@ CLOSE_ALL = """async () => {
     }
     await jupyterapp.serviceManager.sessions.shutdownAll();
 }"""
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    """Yield the system's Chromium, driven by Playwright; skip where either is missing."""
-    api = pytest.importorskip("playwright.sync_api")
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        pytest.skip("no Chromium on this machine")
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, headless=True, args=CHROMIUM)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

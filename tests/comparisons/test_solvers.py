@@ -9,6 +9,7 @@ from cofactor.comparisons import (
     Objective,
     adam,
     barzilai_borwein,
+    eased_start,
     feature_error,
     gradient_descent,
     lbfgs,
@@ -20,6 +21,7 @@ from cofactor.comparisons import (
 from cofactor.comparisons.projections import incoherence, project_to_centred, project_to_incoherent
 from cofactor.comparisons.solvers import largest_curvature
 from cofactor.comparisons.spectral import residual_matrix
+from cofactor.simulate import draw_comparisons
 from tests.comparisons.problems import drawn, few, truth
 from tests.oracles.generators import recorded
 
@@ -288,3 +290,40 @@ def test_stochastic_solvers_refuse_what_they_do_not_know():
         adam(Objective(few(), 2, "probit"), np.ones(22))
     with pytest.raises(CofactorError, match="batch=0"):
         adam(Objective(few(), 2), np.ones(22), batch=0)
+
+
+# ---- easing ----
+
+DOF = (200 + 300 - 1) * 3 - 9
+
+
+def scarce(per_degree, **options):
+    """Return truth, objective and spectral start."""
+    U, V, objective = problem(5, round(per_degree * DOF), **options)
+    return U, V, objective, objective.join(*spectral_start(objective.data, 3, random_state=0))
+
+
+def test_where_nothing_is_to_ease_the_start_comes_back():
+    enough, penalised = scarce(3.1), scarce(2, ridge=1.0)
+    U, V = truth(5)
+    choices = Objective(draw_comparisons(U, V, 2 * DOF, "binary", random_state=6), 3)
+    start = choices.join(*spectral_start(choices.data, 3, random_state=0))
+    for objective, x in [enough[2:], penalised[2:], (choices, start)]:
+        assert eased_start(objective, x) is x and objective.n_passes == 0
+
+
+def test_easing_brings_few_comparisons_nearer_to_the_truth_and_counts_its_passes():
+    U, V, objective, start = scarce(1.9)
+    eased = eased_start(objective, start)
+    assert distance(objective, eased, U, V) < 0.6 * distance(objective, start, U, V)
+    assert 50 <= objective.n_passes < 80
+
+
+def test_the_scale_of_the_start_sets_the_ridge(monkeypatch):
+    *_, objective, start = scarce(2)
+    ridges = []
+    monkeypatch.setattr(Objective, "with_ridge", lambda self, ridge: ridges.append(ridge) or self)
+    for scale in (1, 2):
+        eased_start(objective, scale * start)
+    assert ridges[:2] == pytest.approx([4 * ridge for ridge in ridges[2:]])
+    assert ridges[0] == pytest.approx(10 * ridges[1])

@@ -82,8 +82,9 @@ def test_every_rank_is_solved_at_50_thousand_comparisons(one_cell, rank):
     assert values(one_cell, "passes")[f"r={rank}"] <= 330  # line searches may take two
 
 
-def test_without_a_ridge_some_instances_get_stuck(one_cell):
-    assert values(one_cell, "success")["r=2, no ridge"] == 1 > values(one_cell, "success")["r=5, no ridge"]
+def test_without_easing_some_instances_get_stuck(one_cell):
+    found = values(one_cell, "success")
+    assert found["r=2, not eased"] == 1 > min(found[f"r={rank}, not eased"] for rank in (4, 5, 6))
 
 
 def test_the_published_recipe_leaves_much_of_the_error(monkeypatch):

@@ -16,7 +16,7 @@ from cofactor.comparisons.links import LINKS, Link
 from cofactor.comparisons.loss import Objective
 from cofactor.comparisons.metrics import feature_error, ndcg, pair_accuracy, utility_error
 from cofactor.comparisons.planner import comparisons_needed, expected_error
-from cofactor.comparisons.solvers import barzilai_borwein, gradient_descent, lbfgs
+from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient_descent, lbfgs
 from cofactor.comparisons.spectral import random_start, spectral_start
 from cofactor.comparisons.stochastic import adam, normalised_sgd
 
@@ -50,6 +50,7 @@ __all__ = [
     "barzilai_borwein",
     "comparisons_needed",
     "diagnose",
+    "eased_start",
     "expected_error",
     "feature_error",
     "gradient_descent",

@@ -19,7 +19,7 @@ from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.links import link_named
 from cofactor.comparisons.loss import Objective, excess_loss
 from cofactor.comparisons.planner import degrees_of_freedom
-from cofactor.comparisons.solvers import barzilai_borwein, gradient_descent, lbfgs
+from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient_descent, lbfgs
 from cofactor.comparisons.spectral import residual_matrix, spectral_start
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
 from cofactor.core.result import Result
@@ -52,7 +52,8 @@ class ComparisonMF(PreferenceModel):
 
         min over U, V, b of  sum_k l(z_k, w_k) + (ridge/2)(||U||_F^2 + ||V||_F^2) + (bias_ridge/2) ||b||^2
 
-    from a spectral start; without a ridge, balance of the factors takes its place. See `Objective`.
+    from a spectral start; without a ridge, balance of the factors takes its place, and where exact chances are few the
+    start is eased. See `Objective`, `eased_start`.
 
     Parameters
     ----------
@@ -233,6 +234,7 @@ class ComparisonMF(PreferenceModel):
 
     def _fit(self, objective: Objective, start: Floats) -> tuple[Floats, Result]:
         guard = _RunawayGuard(objective) if objective.data.noisy and not objective.rho else None
+        start = eased_start(objective, start)
         return SOLVERS[self.solver](objective, start, self.max_iter, self.tol, guard, self.verbose)
 
     def _biases(self, data: Comparisons, ridge: float) -> Floats:

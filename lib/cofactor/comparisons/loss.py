@@ -97,6 +97,11 @@ class Objective:
         self.n_passes = 0
         self._prepare()
 
+    def with_ridge(self, ridge: float) -> Objective:
+        """Return the same objective with a ridge on features in the place of balance."""
+        bias_ridge = self.rho_bias * self.data.total
+        return Objective(self.data, self.rank, self.link.name, ridge, bias_ridge, None, self.item_bias, self.n_threads)
+
     def _prepare(self) -> None:
         """Keep the data as the kernels want them."""
         data, none = self.data, np.empty(0)

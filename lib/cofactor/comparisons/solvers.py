@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
 
 from cofactor.comparisons.loss import Objective
+from cofactor.comparisons.planner import degrees_of_freedom
 from cofactor.comparisons.projections import incoherence_radius, project
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
 from cofactor.core.result import History, Result
@@ -34,6 +35,8 @@ TRIES = 30  # shortenings of one step
 FIRST = 0.3  # first step, relative to one over the curvature
 FEWEST = 0.1  # comparisons a user or an item without any is scaled as if it had
 WARM_UP = 40  # steps of Barzilai and Borwein before L-BFGS
+EASING, EASING_STEPS = (0.03, 0.003), 25  # ridges before none, relative to one over the size of features, and steps
+FEW = 3  # exact chances per degree of freedom below which a start is eased
 POWER = 30  # iterations that estimate the curvature
 HALVINGS = 20
 
@@ -199,6 +202,30 @@ def lbfgs(
     if not converged:
         warnings.warn(f"L-BFGS: iteration limit {max_iter} reached", ConvergenceWarning, stacklevel=2)
     return p * found.x, Result(np.array(values), len(values), converged, str(found.message))
+
+
+def eased_start(objective: Objective, start: Floats) -> Floats:
+    """Return a better start where exact chances are few: after some steps with a ridge, then a smaller one.
+
+    Without, features can run off before the comparisons hold them. The ridges are 0.03 and 0.003 over the mean square
+    of the features at the start. The start itself comes back where outcomes are choices, where there is a ridge
+    anyway, and from three comparisons per degree of freedom on.
+
+    Not in the paper. At 1.7 to 2.5 comparisons per degree of freedom it solves what is otherwise solved two times in
+    three.
+    """
+    data, rank = objective.data, objective.rank
+    few = data.total < FEW * degrees_of_freedom(data.n_users, data.n_items, rank)
+    if data.noisy or objective.rho or not rank or not few:
+        return start
+    U, V, _ = objective.split(start)
+    unit = (U.size + V.size) / (np.sum(U**2) + np.sum(V**2))
+    x = start
+    for share in EASING:
+        eased = objective.with_ridge(share * unit)
+        x = _barzilai_borwein_steps(eased, scales(eased, x), x, History("easing", EASING_STEPS, 0.0), None)
+        objective.n_passes += eased.n_passes
+    return x
 
 
 def gradient_descent(
