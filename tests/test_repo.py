@@ -152,6 +152,11 @@ def test_notebook_opens_with_objectives_and_minutes(notebook):
     assert re.search(r"\d+\s*min", first.source)
 
 
+def test_notebook_points_to_the_glossary_and_the_symbols(notebook):
+    opening = notebook.cells[0].source
+    assert "(../docs/glossary.md)" in opening and "(../docs/symbols.md)" in opening
+
+
 def test_notebook_cells_are_short(notebook):
     lengths = [len(cell.source.strip().splitlines()) for cell in code_cells(notebook)]
     assert statistics.median(lengths) <= 5
