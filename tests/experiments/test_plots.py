@@ -80,7 +80,10 @@ def test_sweeps_run_over_the_numbers_of_the_settings_with_published_values_as_cr
         Outcome(Task("toy", setting, 0), "", 1.0, (Measurement("Sum", "error", value),))
         for setting, value in zip(settings, (3.0, 4.0), strict=True)
     ]
-    (axes,) = draw(experiment, outcomes, summary.summarise(experiment, outcomes)).axes
+    figure = draw(experiment, outcomes, summary.summarise(experiment, outcomes))
+    (axes,) = figure.axes
+    below = figure.legends[0].get_window_extent().y1
+    assert below < axes.get_window_extent().y0 and axes.get_legend() is None  # the legend covers no line
     line, crosses, *_ = axes.lines
     assert (list(line.get_xdata()), list(line.get_ydata())) == ([1000, 20], [3.0, 4.0])
     assert (crosses.get_xdata()[0], crosses.get_ydata()[0]) == (1000, 10.0)

@@ -19,6 +19,7 @@ from cofactor.teaching.figures.simplex import fill_simplex, to_plane
 from cofactor.teaching.style import BLUE, CLASS_COLOURS, FAINT, INK, ORANGE, new_picture, styled
 
 ROW = 0.21  # inches per method
+BESIDE = 3  # methods in a row of the legend of sweeps
 MOST_BINS = 24
 TITLE = 30  # characters in a line
 MARKERS = "os^Dv<>p"
@@ -105,11 +106,12 @@ def _histogram(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFr
 
 def _sweep(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) -> Figure:
     """One panel per metric, over settings such as "SNR=8" or "tdt2,K=3": a line per method, published as crosses."""
-    figure = new_picture(width=min(3.4 * len(experiment.metrics) + 1.6, 10.5), height=3.4)
+    methods = list(dict.fromkeys(summary["method"]))
+    rows = -(-len(methods) // BESIDE)  # of the legend, which stands below: in a panel it would cover the lines
+    figure = new_picture(width=min(3.4 * len(experiment.metrics) + 1.6, 10.5), height=3.2 + ROW * rows)
     panels = figure.subplots(1, len(experiment.metrics), squeeze=False)[0]
     figure.suptitle(experiment.title, color=INK, fontsize=10)
     at = {setting: float(setting.split("=")[-1].replace(",", "")) for setting in experiment.settings}
-    methods = list(dict.fromkeys(summary["method"]))
     looks = zip(methods, cycle(CLASS_COLOURS), cycle(MARKERS), strict=False)
     for method, colour, marker in looks:
         for axes, metric in zip(panels, experiment.metrics, strict=True):
@@ -120,7 +122,7 @@ def _sweep(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) 
     for axes, (metric, unit) in zip(panels, experiment.metrics.items(), strict=True):
         axes.set_xlabel(next(iter(experiment.settings)).split("=")[0].split(",")[-1])
         axes.set_ylabel(_axis_name(metric, unit))
-    _legend(list(panels))
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=BESIDE, fontsize=7.5)
     return figure
 
 
