@@ -65,6 +65,14 @@ def test_curves_show_every_trial_and_the_median_in_the_order_of_iterations(panel
     assert small.get_yscale() == "log"
 
 
+def test_no_curve_is_left_out_and_no_two_look_alike(panels):
+    trial = {f"method {k}": {"t=1": 1.0 + k, "t=2": 2.0 + k} for k in range(11)}
+    small, _ = panels([trial], plot="curves", metrics={"t=1": "1"})
+    bold = [line for line in small.lines if not line.get_label().startswith("_")]
+    assert [line.get_label() for line in bold] == list(trial)
+    assert len({(line.get_color(), line.get_linestyle()) for line in bold}) == 11
+
+
 def test_histograms_count_trials_and_leave_out_what_does_not_vary(panels):
     small, _ = panels(errors(1.0, 2.0, 2.0, 5.0), plot="histogram")
     (label,) = [text.get_text() for text in panels(errors(1.0, 2.0, 2.0, 5.0), plot="histogram")[1].get_legend().texts]

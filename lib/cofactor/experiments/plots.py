@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import cycle
+from itertools import cycle, product
 from textwrap import fill
 
 import numpy as np
@@ -22,6 +22,7 @@ ROW = 0.21  # inches per method
 BESIDE = 3  # methods in a row of the legend of sweeps
 MOST_BINS = 24
 TITLE = 30  # characters in a line
+STYLES = "-", "--", ":", "-."
 MARKERS = "os^Dv<>p"
 ABOVE = 1.08  # heights of a triangle's panel, clear of the name of its upper corner
 UNIT_VECTORS = ("$e_1$", "$e_2$", "$e_3$")
@@ -71,13 +72,14 @@ def _curves(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame
     found = found.assign(step=found["metric"].str.removeprefix("t=").astype(int))
     methods = list(dict.fromkeys(found["method"]))
     figure, panels = _panels(experiment, 3.0)
+    looks = list(product(STYLES, CLASS_COLOURS))  # enough for every curve: none is left out
     for axes, setting in zip(panels, experiment.settings, strict=True):
-        for colour, method in zip(CLASS_COLOURS, methods, strict=False):
+        for (style, colour), method in zip(looks, methods, strict=False):
             here = found[(found["setting"] == setting) & (found["method"] == method)]
             if len(here):
                 curves = here.pivot_table(index="step", columns="trial", values="value")
                 axes.semilogy(curves.index, curves, color=colour, lw=0.5, alpha=0.2)
-                axes.semilogy(curves.index, curves.median(axis=1), color=colour, lw=1.8, label=method)
+                axes.semilogy(curves.index, curves.median(axis=1), color=colour, ls=style, lw=1.8, label=method)
         axes.set_title(fill(experiment.settings[setting], TITLE))
         axes.set_xlabel("iteration")
     panels[0].set_ylabel(experiment.axis)
