@@ -71,7 +71,7 @@ def _curves(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame
     found = measurements(outcomes)
     found = found.assign(step=found["metric"].str.removeprefix("t=").astype(int))
     methods = list(dict.fromkeys(found["method"]))
-    figure, panels = _panels(experiment, 3.0)
+    figure, panels = _panels(experiment, 3.0 + ROW * -(-len(methods) // BESIDE))
     looks = list(product(STYLES, CLASS_COLOURS))  # enough for every curve: none is left out
     for axes, setting in zip(panels, experiment.settings, strict=True):
         for (style, colour), method in zip(looks, methods, strict=False):
@@ -83,7 +83,7 @@ def _curves(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame
         axes.set_title(fill(experiment.settings[setting], TITLE))
         axes.set_xlabel("iteration")
     panels[0].set_ylabel(experiment.axis)
-    _legend(panels)
+    _legend_below(figure, panels)
     return figure
 
 
@@ -124,7 +124,7 @@ def _sweep(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) 
     for axes, (metric, unit) in zip(panels, experiment.metrics.items(), strict=True):
         axes.set_xlabel(next(iter(experiment.settings)).split("=")[0].split(",")[-1])
         axes.set_ylabel(_axis_name(metric, unit))
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=BESIDE, fontsize=7.5)
+    _legend_below(figure, panels)
     return figure
 
 
@@ -147,6 +147,12 @@ def _simplex(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFram
     if names:
         figure.legend(*names[-1], loc="outside lower center", ncols=4)
     return figure
+
+
+def _legend_below(figure: Figure, panels: Sequence[Axes]) -> None:
+    """Name what is in any panel, once."""
+    named = {name: line for axes in panels for line, name in zip(*axes.get_legend_handles_labels(), strict=True)}
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=BESIDE, fontsize=7.5)
 
 
 def _legend(panels: Sequence[Axes]) -> None:
