@@ -275,6 +275,22 @@ def test_adam_is_held_up_by_the_published_balance():
     assert errors[0] < 0.2 < 0.6 < errors[1]
 
 
+@pytest.mark.parametrize("item_bias", [False, True])
+def test_adam_takes_the_steps_of_the_textbook(item_bias):
+    """All comparisons in one batch, so that the order does not count; to the rounding of 32 bits."""
+    data = drawn(*truth(0, 20, 30, 2), 300)
+    objective = Objective(data, 2, ridge=20.0, bias_ridge=5.0, balance=0.3, item_bias=item_bias)
+    start = np.random.default_rng(0).standard_normal(objective.size)
+    x, M, S = start.copy(), 0.0, 0.0
+    for t in range(1, 6):
+        g = objective(x)[1]
+        M, S = 0.9 * M + 0.1 * g, 0.999 * S + 0.001 * g**2
+        x = x - 0.01 * (M / (1 - 0.9**t)) / (np.sqrt(S / (1 - 0.999**t)) + 1e-8)
+    found, result = adam(objective, start, epochs=5, batch=300, rate=0.01, random_state=0)
+    assert np.abs(found - x).max() < 2e-4 < 0.03 < np.abs(found - start).max()
+    assert result.n_iter == 5
+
+
 def test_adam_with_a_falling_rate_gets_below_its_floor():
     errors = []
     for decay in ("constant", "cosine"):

@@ -18,14 +18,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cofactor.comparisons.kernels import Arrays, Codes, Marker
+from cofactor.comparisons.kernels import Codes, Marker
 from cofactor.comparisons.loss import Objective
 from cofactor.comparisons.solvers import Callback
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.core.result import Result
 
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
 Triples = tuple[Codes, Codes, Codes]
+Moments = tuple[Singles, Singles, Singles, Singles]  # variables, their gradient, its running means M and S
 
 DECAY = 0.9, 0.999  # of the running means of Adam
 TINY = 1e-8
@@ -76,7 +78,7 @@ def adam(
     Source
     ------
     ICML 2025, Appendix F: batch 100, rate 1e-3, 300 epochs and c = 0.01 in the released code, which is
-    `Objective(balance=0.04)`, some 120,000 gamma, and 1e5 times as stiff as the likelihood. Deviation: 64 bits, not 32.
+    `Objective(balance=0.04)`, some 120,000 gamma, and 1e5 times as stiff as the likelihood. 32 bits, as there.
 
     Examples
     --------
@@ -87,92 +89,136 @@ def adam(
     True
     """
     _check(objective, epochs, batch, rate)
-    rng, x, losses = np.random.default_rng(random_state), start.copy(), []
-    M, S, n_steps = np.zeros_like(x), np.zeros_like(x), 0
-    m = len(objective.data)
+    rng, x, losses = np.random.default_rng(random_state), start.astype(np.float64), list[float]()
+    state, n_steps = _State(objective, x), 0
+    outcome = objective.data.outcome.astype(np.float32)
     for epoch in range(epochs):
         now = rate * (0.5 + 0.5 * np.cos(np.pi * epoch / epochs)) if decay == "cosine" else rate
-        order = rng.permutation(m)
+        order = rng.permutation(len(outcome))
         triples: Any = tuple(code[order] for code in objective.triples)
-        G = np.zeros_like(x)
-        penalties = objective.balance, objective.rho, objective.rho_bias
-        marker = (0,) * objective.rank
-        total, n_steps = _adam_epoch(
-            triples, objective.data.outcome[order], batch, now, penalties, n_steps, marker,
-            (x, objective.split(x)), (G, objective.split(G)), M, S,
-        )  # fmt: skip
-        losses.append(total / m)
+        total, n_steps = _adam_epoch(triples, outcome[order], batch, now, n_steps, (0,) * objective.rank, *state.parts)
+        losses.append(total / len(outcome))
         if callback is not None:
-            callback(x)
-    return x, Result(np.array(losses), epochs, True, f"{epochs} epochs, as asked for")
+            callback(state.vector())
+    return state.vector(), Result(np.array(losses), epochs, True, f"{epochs} epochs, as asked for")
 
 
-@njit(cache=True)
+class _State:
+    """Variables of Adam in 32 bits, one row per feature, users first; and the two running means of each."""
+
+    def __init__(self, objective: Objective, x: Floats) -> None:
+        U, V, b = objective.split(x)
+        self.Z, self.b = np.vstack([U, V]).T.astype(np.float32, order="C"), b.astype(np.float32)
+        penalties = np.array([objective.balance, objective.rho, objective.rho_bias], dtype=np.float32)
+        self.parts = len(U), penalties, _with_moments(self.Z), _with_moments(self.b)
+
+    def vector(self) -> Floats:
+        """Return x."""
+        return np.concatenate([self.Z.T.ravel(), self.b]).astype(np.float64)
+
+
+def _with_moments(x: Singles) -> Moments:
+    return x, np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
+
+
+@njit(cache=True, error_model="numpy")
 def _adam_epoch(
     triples: Triples,
-    w: Floats,
+    w: Singles,
     batch: int,
     rate: float,
-    penalties: tuple[float, float, float],
     n_steps: int,
     marker: Marker,
-    variables: tuple[Floats, Arrays],
-    gradient: tuple[Floats, Arrays],
-    M: Floats,
-    S: Floats,
+    n_users: int,
+    penalties: Singles,
+    features: Moments,
+    biases: Moments,
 ) -> tuple[float, int]:
     """Take one step per batch in place; return the sum of losses and the number of steps so far."""
-    (x, _), (g, _), total = variables, gradient, 0.0
+    total = 0.0
     for start in range(0, len(w), batch):
         end = min(start + batch, len(w))
-        g[:] = 0.0
-        total += _batch_gradient(triples, w, start, end, marker, variables[1], gradient[1])
-        _add_penalties(penalties, variables[1], gradient[1])
+        _penalty_gradient(penalties, n_users, marker, features, biases)
+        total += _batch_gradient(triples, w, start, end, n_users, marker, features, biases)
         n_steps += 1
-        first, second = 1 - DECAY[0] ** n_steps, 1 - DECAY[1] ** n_steps
-        for k in range(len(x)):
-            M[k] = DECAY[0] * M[k] + (1 - DECAY[0]) * g[k]
-            S[k] = DECAY[1] * S[k] + (1 - DECAY[1]) * g[k] * g[k]
-            x[k] -= rate * (M[k] / first) / (np.sqrt(S[k] / second) + TINY)
+        for a in range(len(marker)):
+            _adam_step(features[0][a], features[1][a], features[2][a], features[3][a], rate, n_steps)
+        _adam_step(*biases, rate, n_steps)
     return total, n_steps
 
 
+@njit(cache=True, error_model="numpy")
+def _adam_step(x: Singles, g: Singles, M: Singles, S: Singles, rate: float, n_steps: int) -> None:
+    """Subtract rate (M / first) / (sqrt(S / second) + TINY) from x, with one root and one division each."""
+    first, second = 1 - DECAY[0] ** n_steps, 1 - DECAY[1] ** n_steps
+    step, tiny = np.float32(rate * np.sqrt(second) / first), np.float32(TINY * np.sqrt(second))
+    keep_m, add_m = np.float32(DECAY[0]), np.float32(1 - DECAY[0])
+    keep_s, add_s = np.float32(DECAY[1]), np.float32(1 - DECAY[1])
+    for k in range(len(x)):
+        M[k] = keep_m * M[k] + add_m * g[k]
+        S[k] = keep_s * S[k] + add_s * g[k] * g[k]
+        x[k] -= step * M[k] / (np.sqrt(S[k]) + tiny)
+
+
 @njit(cache=True)
+def _penalty_gradient(penalties: Singles, n_users: int, marker: Marker, features: Moments, biases: Moments) -> None:
+    """Set the gradients to those of the penalties."""
+    (Z, G), (b, Gb), (balance, rho, rho_bias) = features[:2], biases[:2], penalties
+    pull = np.zeros((len(marker), len(marker)), dtype=np.float32)
+    for a in range(len(marker)):
+        for c in range(a + 1):
+            gap = np.dot(Z[a][:n_users], Z[c][:n_users]) - np.dot(Z[a][n_users:], Z[c][n_users:])  # of U'U - V'V
+            pull[a, c] = pull[c, a] = balance * gap
+    for a in range(len(marker)):
+        _set_scaled(G[a], rho, Z[a])
+        for c in range(len(marker)):
+            _add_scaled(G[a][:n_users], pull[a, c], Z[c][:n_users])
+            _add_scaled(G[a][n_users:], -pull[a, c], Z[c][n_users:])
+    _set_scaled(Gb, rho_bias, b)
+
+
+@njit(cache=True)
+def _set_scaled(g: Singles, by: float, x: Singles) -> None:
+    for k in range(len(g)):
+        g[k] = by * x[k]
+
+
+@njit(cache=True)
+def _add_scaled(g: Singles, by: float, x: Singles) -> None:
+    for k in range(len(g)):
+        g[k] += by * x[k]
+
+
+@njit(cache=True, error_model="numpy")
 def _batch_gradient(
-    triples: Triples, w: Floats, start: int, end: int, marker: Marker, factors: Arrays, gradient: Arrays
+    triples: Triples,
+    w: Singles,
+    start: int,
+    end: int,
+    n_users: int,
+    marker: Marker,
+    features: Moments,
+    biases: Moments,
 ) -> float:
     """Add the gradient of the batch's mean loss; return the sum of its losses."""
-    (user, left, right), (U, V, b), (GU, GV, Gb), total = triples, factors, gradient, 0.0
+    (user, left, right), (Z, G), (b, Gb), total = triples, features[:2], biases[:2], 0.0
     for k in range(start, end):
         u, i, j = user[k], left[k], right[k]
-        z = b[i] - b[j] if len(b) else 0.0
+        z = b[i] - b[j] if len(b) else np.float32(0.0)
         for a in range(len(marker)):
-            z += U[u, a] * (V[i, a] - V[j, a])
+            z += Z[a, u] * (Z[a, n_users + i] - Z[a, n_users + j])
         e = np.exp(-abs(z))
         total += np.log1p(e) + max(z, 0.0) - w[k] * z
-        h = ((1.0 if z >= 0 else e) / (1 + e) - w[k]) / (end - start)
+        h = ((np.float32(1.0) if z >= 0 else e) / (np.float32(1.0) + e) - w[k]) / np.float32(end - start)
         for a in range(len(marker)):
-            GU[u, a] += h * (V[i, a] - V[j, a])
-            GV[i, a] += h * U[u, a]
-            GV[j, a] -= h * U[u, a]
+            own = Z[a, u]
+            G[a, u] += h * (Z[a, n_users + i] - Z[a, n_users + j])
+            G[a, n_users + i] += h * own
+            G[a, n_users + j] -= h * own
         if len(b):
             Gb[i] += h
             Gb[j] -= h
     return total
-
-
-@njit(cache=True)
-def _add_penalties(penalties: tuple[float, float, float], factors: Arrays, gradient: Arrays) -> None:
-    (balance, rho, rho_bias), (U, V, b), (GU, GV, Gb) = penalties, factors, gradient
-    if balance:
-        B = U.T @ U - V.T @ V
-        GU += balance * (U @ B)
-        GV -= balance * (V @ B)
-    if rho:
-        GU += rho * U
-        GV += rho * V
-    if rho_bias:
-        Gb += rho_bias * b
 
 
 def normalised_sgd(

@@ -42,7 +42,7 @@ class NuclearNormMLE(PreferenceModel):
 
     Cost
     ----
-    One dense SVD per step, O(n1 n2 min(n1, n2)), and O(n1 n2) memory: what factorisations avoid.
+    One dense decomposition per step, O(n1 n2 min(n1, n2)), and O(n1 n2) memory: what factorisations avoid.
 
     Source
     ------
@@ -104,14 +104,12 @@ class NuclearNormMLE(PreferenceModel):
         history = History("nuclear norm", self.max_iter, self.tol)
         for _ in history:
             before, X_old = t, X
-            A, s, Ct = np.linalg.svd(Y - step * self._gradient(data, Y), full_matrices=False)
-            s = np.maximum(s - step * penalty, 0.0)
-            X = (A * s) @ Ct
+            X, norm = _shrunk(Y - step * self._gradient(data, Y), step * penalty)
             t = 1.0 if np.vdot(Y - X, X - X_old) > 0 else (1 + np.sqrt(1 + 4 * before**2)) / 2
             Y = X + (0.0 if t == 1.0 else (before - 1) / t) * (X - X_old)
             change = float(np.linalg.norm(X - X_old) / max(np.linalg.norm(X), np.finfo(float).tiny))
             z = X[data.user, data.left] - X[data.user, data.right]
-            history.record(excess_loss(data, z, self.link) * data.total + penalty * float(s.sum()), change)
+            history.record(excess_loss(data, z, self.link) * data.total + penalty * norm, change)
         return X, history.result()
 
     def _curvature(self, data: Comparisons) -> float:
@@ -121,3 +119,17 @@ class NuclearNormMLE(PreferenceModel):
         most = float(np.bincount(pair, weight).max())
         bend = 1.0 if self.link == "probit" else 0.25  # largest second derivative of the loss
         return 2 * bend * most
+
+
+def _shrunk(Y: Floats, by: float) -> tuple[Floats, float]:
+    """Shrink all singular values; return the matrix and the sum of those that are left.
+
+    From eigenvectors of the smaller Gram matrix, two to three times as fast as an SVD. Singular values below 1e-8 of
+    the largest are lost in rounding; what is shrunk by is far above.
+    """
+    wide = Y if len(Y) <= Y.shape[1] else Y.T
+    squares, A = np.linalg.eigh(wide @ wide.T)
+    kept = squares > by**2
+    s, A = np.sqrt(squares[kept]), A[:, kept]
+    X = (A * (1 - by / s)) @ (A.T @ wide)
+    return X if wide is Y else X.T, float(np.sum(s - by))
