@@ -4,13 +4,14 @@ import re
 
 import pytest
 
+import cofactor as cf
 from cofactor.cli import main
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
-    assert main(["aggregate", "bluebird", "--report", str(path)]) == 0
+    assert main(["aggregate", "bluebird", "--report", str(path), "--plan", "0.2", "--draws", "20"]) == 0
     return path.read_text(encoding="utf8")
 
 
@@ -22,9 +23,46 @@ def test_says_what_the_command_line_says(page, capsys):
 
 def test_shows_checks_workers_and_doubtful_tasks(page):
     assert "co-labelling graph" in page and "Verdict:" in page
-    assert len(re.findall('src="data:image/png;base64,', page)) == 3
     probabilities = [float(p) for p in re.findall(r"<td>([01]\.\d{3})</td>", page)]
-    assert len(probabilities) == 20 and probabilities == sorted(probabilities) and probabilities[0] < 0.95
+    assert len(probabilities) >= 5 and probabilities == sorted(probabilities) and probabilities[0] < 0.95
+
+
+def test_every_number_of_a_worker_or_class_has_its_interval(page):
+    found = re.findall(r'<td>([\d.]+) <span class="ends">\((\d+) to (\d+)\)</span></td>', page)
+    assert len(found) == 20 + 2
+    for estimate, low, high in found:
+        assert float(low) - 0.5 <= float(estimate) <= float(high) + 0.5 and float(low) < float(high)
+
+
+def test_intervals_and_plan_are_those_of_the_library(page):
+    data = cf.load("bluebird")
+    method = cf.crowd.METHODS["MultiStart-EM"](random_state=0).fit(data.labels)
+    row = cf.crowd.bootstrap(method, data.labels, 20, random_state=0).accuracy().iloc[3]
+    numbers = (f"{100 * row[name]:.0f}" for name in ("estimate", "low", "high"))
+    assert '{} <span class="ends">({} to {})</span>'.format(*numbers) in page
+    amounts = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40]
+    plan = cf.crowd.plan(data.labels, 0.2, amounts=amounts, truth=data.truth, random_state=0)
+    for amount in plan.needed()["amount"]:
+        assert f"takes {plan.amount_in_words(amount)} labels per task with" in page
+
+
+def test_pictures_say_what_they_show(page):
+    alternatives = re.findall(r'<img src="data:image/png;base64,[^"]+" alt="Figure: ([^"]+)">', page)
+    assert len(alternatives) == 4 and all(len(words) > 20 for words in alternatives)
+    assert len(re.findall("<img", page)) == 4
+
+
+def test_intervals_and_plan_can_be_left_out(tmp_path):
+    path = tmp_path / "page.html"
+    assert main(["aggregate", "bluebird", "--report", str(path), "--draws", "0"]) == 0
+    page = path.read_text(encoding="utf8")
+    assert 'class="ends"' not in page and "How many labels are enough" not in page
+    assert len(re.findall('src="data:image/png;base64,', page)) == 3
+
+
+def test_a_plan_without_a_page_is_refused_before_any_work(capsys):
+    assert main(["aggregate", "no-such-file.csv", "--plan", "0.1"]) == 1
+    assert "cofactor plan" in capsys.readouterr().err
 
 
 def test_needs_no_other_file(page):

@@ -26,6 +26,10 @@ from cofactor.teaching.figures.planning import draw_plan
 from cofactor.teaching.style import to_png
 
 DEFAULT_METHOD = "MultiStart-EM"
+DRAWS = 200  # refits behind an interval of the report
+PLANNED = ("MajorityVote", "MV-EM")  # fits of the slower methods, hundreds of times, would take minutes
+AMOUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # labels per task
+LEAST_PLANNED = 15  # planned for at least; where there are many labels now, up to twice as many
 SHOWN = 3  # workers listed at each end of the reliability ranking
 
 
@@ -46,7 +50,14 @@ def _add_aggregate(commands: Any) -> None:
         type=Path,
         help="CSV (with --moments, also .parquet) to write: task, label, probability, n_labels",
     )
-    command.add_argument("--report", type=Path, help="HTML page to write: checks, workers, doubtful tasks")
+    command.add_argument("--report", type=Path, help="HTML page to write: doubtful tasks, workers, checks")
+    command.add_argument(
+        "--draws", type=int, default=DRAWS, help=f"with --report: refits for its intervals (default: {DRAWS}; 0: none)"
+    )
+    command.add_argument(
+        "--plan", type=float, metavar="ERROR", help="with --report: also how many labels per task this error takes"
+    )
+    command.add_argument("--jobs", type=int, default=1, help="with --report: processes (default: 1)")
     command.add_argument("--force", action="store_true", help="overwrite outputs if they exist")
     command.add_argument(
         "--moments", type=Path, help="from `cofactor moments`; LABELS are then the shards counted there"
@@ -73,7 +84,7 @@ def _add_plan(commands: Any) -> None:
     _add_labels(command)
     command.add_argument("--error", type=float, default=0.05, help="share of tasks labelled wrongly (default: 0.05)")
     command.add_argument(
-        "--methods", nargs="+", default=["MajorityVote", "MV-EM"], metavar="METHOD", help="default: MajorityVote MV-EM"
+        "--methods", nargs="+", default=PLANNED, metavar="METHOD", help=f"default: {' '.join(PLANNED)}"
     )
     command.add_argument("--most", type=int, default=15, help="labels per task to try, from 1 on (default: 15)")
     command.add_argument("--truth", help="CSV with columns task and truth: how hard tasks are, from 20 truths on")
@@ -142,6 +153,8 @@ def _aggregate(arguments: argparse.Namespace) -> None:
             raise cf.CofactorError("--report needs the labels in memory: leave out --moments, or the report")
         shards.aggregate(arguments)
         return
+    if arguments.plan is not None and not arguments.report:
+        raise cf.CofactorError("--plan is shown on the page of --report: name one, or run `cofactor plan`")
     if len(arguments.labels) > 1:
         raise cf.CofactorError("one file of labels at a time; many shards need --moments")
     (source,), name = arguments.labels, arguments.method or DEFAULT_METHOD
@@ -157,10 +170,28 @@ def _aggregate(arguments: argparse.Namespace) -> None:
         write_consensus(arguments.output, method, labels)
         print(f"wrote {arguments.output}: {labels.n_tasks} tasks")
     if arguments.report:
-        page = crowd_page(source, name, method, labels, facts, cf.crowd.diagnose(labels))
+        page = _page(arguments, name, method, labels, facts, truth)
         with whole_file(arguments.report) as part:
             part.write_text(page, encoding="utf8")
         print(f"wrote {arguments.report}")
+
+
+def _page(
+    arguments: argparse.Namespace,
+    name: str,
+    method: Aggregator,
+    labels: cf.CrowdLabels,
+    facts: list[str],
+    truth: Ints | None,
+) -> str:
+    """The report, with the intervals and the plan that were asked for."""
+    work: dict[str, Any] = {"random_state": 0, "n_jobs": arguments.jobs, "verbose": True}
+    found = cf.crowd.bootstrap(method, labels, arguments.draws, **work) if arguments.draws else None
+    planned = None
+    if arguments.plan is not None:
+        amounts = [d for d in AMOUNTS if d <= max(LEAST_PLANNED, 2 * labels.n_labels / labels.n_tasks)]
+        planned = cf.crowd.plan(labels, arguments.plan, PLANNED, amounts, truth, **work)
+    return crowd_page(arguments.labels[0], name, method, labels, facts, cf.crowd.diagnose(labels), found, planned)
 
 
 def _summary(source: str, name: str, method: Aggregator, labels: cf.CrowdLabels) -> list[str]:

@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 
+import cofactor
+from cofactor.core.bootstrap import LEVEL
 from cofactor.core.diagnosis import Diagnosis
+from cofactor.core.planning import Plan
 from cofactor.core.tables import Ints
 from cofactor.crowd.base import Aggregator, Floats, worker_accuracy
+from cofactor.crowd.bootstrap import CrowdBootstrap
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.pages.render import as_source, render
-from cofactor.teaching.figures.crowd import draw_confusions, draw_uncertainty, draw_worker_accuracy
+from cofactor.teaching.figures.crowd import SURE, draw_confusions, draw_uncertainty, draw_worker_accuracy
+from cofactor.teaching.figures.planning import draw_intervals, draw_plan
+from cofactor.teaching.style import alt_text, percent
 
 MOST_ROWS = 20  # of a table
+LEAST_ROWS = 5
+CLEAR = 0.99  # tasks more certain than this are listed only to fill the least rows
 
 
 def crowd_page(
-    source: str, name: str, method: Aggregator, labels: CrowdLabels, facts: Sequence[str], diagnosis: Diagnosis
+    source: str,
+    name: str,
+    method: Aggregator,
+    labels: CrowdLabels,
+    facts: Sequence[str],
+    diagnosis: Diagnosis,
+    found: CrowdBootstrap | None = None,
+    plan: Plan | None = None,
 ) -> str:
     """Return the page for a fitted method.
 
@@ -31,35 +49,103 @@ def crowd_page(
         Fitted on `labels`.
     labels : CrowdLabels
     facts : list of str
-        Lines to open with, as printed on the command line.
+        How the page was made, as printed on the command line.
     diagnosis : Diagnosis
+    found : CrowdBootstrap, optional
+        Of this method on these labels; without it no number has an interval.
+    plan : Plan, optional
+        For a crowd like this one; without it the page does not say how many labels are enough.
 
     Cost: that of the posterior, and about a second for the pictures.
     """
-    posterior, model = method.predict_proba(labels), method.model_
-    counts = np.bincount(method.predict(labels), minlength=labels.n_classes)
-    pictures = {
-        "How often each worker is right": draw_worker_accuracy(model, labels),
-        "What workers say of each class": draw_confusions(model, labels.workers, classes=labels.classes),
-        "How sure the labels are": draw_uncertainty(posterior),
-    }
+    posterior = method.predict_proba(labels)
     return render(
         "crowd",
-        source=source,
-        method=name,
-        facts=facts,
-        diagnosis=diagnosis,
-        classes=list(zip(labels.classes, model.prior, counts, strict=True)),
-        pictures=[(title, as_source(picture)) for title, picture in pictures.items()],
-        workers=_workers(method, labels),
-        doubtful=_doubtful(posterior, labels),
+        **{"source": source, "method": name, "version": cofactor.__version__, "facts": facts},
         written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-    )
+        **{"cards": _cards(posterior, labels), "findings": [*_findings(labels, posterior, found, plan)]},
+        **{"diagnosis": diagnosis, "checks": _counted(diagnosis)},
+        **{"draws": len(found.draws) if found else 0, "level": LEVEL},
+        classes=_classes(method, labels, found),
+        **{"workers": _workers(method, labels, found), "n_workers": labels.n_workers},
+        doubtful=_doubtful(posterior, labels),
+        **{"plan": plan, "answers": _answers(plan) if plan else []},
+        pictures={title: (as_source(picture), alt_text(picture))
+                  for title, picture in _pictures(method, labels, posterior, found, plan)},
+    )  # fmt: skip
 
 
-def _workers(method: Aggregator, labels: CrowdLabels) -> list[dict[str, Any]]:
-    """Busiest workers first: labels given, estimated accuracy, the most frequent confusion."""
+def _pictures(
+    method: Aggregator, labels: CrowdLabels, posterior: Floats, found: CrowdBootstrap | None, plan: Plan | None
+) -> Iterator[tuple[str, Figure]]:
+    yield "sure", draw_uncertainty(posterior)
+    yield "workers", draw_intervals(found) if found else draw_worker_accuracy(method.model_, labels)
+    yield "confusions", draw_confusions(method.model_, labels.workers, classes=labels.classes)
+    if plan:
+        yield "plan", draw_plan(plan)
+
+
+def _cards(posterior: Floats, labels: CrowdLabels) -> list[tuple[str, str]]:
+    """Numbers to open with, each with its words."""
+    doubtful = int(np.sum(posterior.max(axis=1) < SURE))
+    return [
+        (f"{labels.n_tasks:,}", "tasks now have a label"),
+        (f"{doubtful:,}", f"of them less than {percent(SURE)} certain"),
+        (f"{labels.n_workers:,}", "workers"),
+        (f"{np.median(labels.table.entries_per_row):g}", "labels per task (median)"),
+    ]
+
+
+def _findings(labels: CrowdLabels, posterior: Floats, found: CrowdBootstrap | None, plan: Plan | None) -> Iterator[str]:
+    """Yield sentences that can be passed on as they are."""
+    votes = labels.votes
+    against = votes[np.arange(len(votes)), posterior.argmax(axis=1)] < votes.max(axis=1)
+    yield f"On {against.sum():,} tasks the label is not the one that most workers gave"
+    if found:
+        table, chance = found.accuracy(), 1 / labels.n_classes
+        above, below = int((table["low"] > chance).sum()), int((table["high"] < chance).sum())
+        unsure = labels.n_workers - above - below
+        yield (
+            f"{above} of {labels.n_workers} workers are better than chance ({percent(chance)}), {below} worse; "
+            f"of {unsure} that cannot be told yet ({percent(LEVEL)} intervals)"
+        )
+    if plan:
+        for method, needed, least, most in _answers(plan):
+            yield (
+                f"At most {percent(plan.wanted, 1)} of the tasks wrong takes {needed} {plan.unit} with {method}"
+                f"{f' ({least} to {most})' * (least != most)}; now there are {plan.present:.3g}"
+            )
+
+
+def _counted(diagnosis: Diagnosis) -> str:
+    count = Counter(check.status for check in diagnosis.checks)
+    return f"{count['pass']} passed, {count['warn']} with a warning, {count['fail']} failed"
+
+
+def _answers(plan: Plan) -> list[tuple[str, str, str, str]]:
+    """Every method with the amount needed, the least and the most."""
+    words = plan.needed()[["amount", "low", "high"]].map(plan.amount_in_words)
+    return list(zip(plan.errors, words["amount"], words["low"], words["high"], strict=True))
+
+
+def _ends(table: pd.DataFrame | None, row: int) -> dict[str, float | None]:
+    """Ends of the interval in a row of a table; None where there is no table."""
+    return {end: None if table is None else float(table[end].iloc[row]) for end in ("low", "high")}
+
+
+def _classes(method: Aggregator, labels: CrowdLabels, found: CrowdBootstrap | None) -> list[dict[str, Any]]:
+    counts = np.bincount(method.predict(labels), minlength=labels.n_classes)
+    table = found.prior() if found else None
+    return [
+        {"name": name, "share": method.model_.prior[k], "count": counts[k], **_ends(table, k)}
+        for k, name in enumerate(labels.classes)
+    ]
+
+
+def _workers(method: Aggregator, labels: CrowdLabels, found: CrowdBootstrap | None) -> list[dict[str, Any]]:
+    """Busiest workers first: labels given, estimated accuracy with its interval, the most frequent confusion."""
     given, accuracy = labels.table.entries_per_variable, worker_accuracy(method.model_)
+    table = found.accuracy() if found else None
     busiest = np.argsort(-given, kind="stable")[:MOST_ROWS]
     return [
         {
@@ -67,6 +153,7 @@ def _workers(method: Aggregator, labels: CrowdLabels) -> list[dict[str, Any]]:
             "labels": int(given[m]),
             "accuracy": accuracy[m],
             "confusion": _worst(method.model_.conditionals[m], method.model_.prior, labels.classes),
+            **_ends(table, m),
         }
         for m in busiest
     ]
@@ -78,9 +165,7 @@ def _worst(A: Floats, prior: Floats, classes: Sequence[Any]) -> str:
     np.fill_diagonal(joint, 0.0)
     said, true = np.unravel_index(np.argmax(joint), joint.shape)
     return (
-        f"says {classes[int(said)]} for {classes[int(true)]}: {A[said, true]:.0%} of the time"
-        if joint.max() > 0
-        else "none"
+        f"{classes[int(said)]} for {classes[int(true)]}: {A[said, true]:.0%} of the time" if joint.max() > 0 else "none"
     )
 
 
@@ -88,7 +173,8 @@ def _doubtful(posterior: Floats, labels: CrowdLabels) -> list[dict[str, Any]]:
     """Tasks to look at again: lowest probability of the label first."""
     best: Ints = posterior.argmax(axis=1)
     sure = posterior.max(axis=1)
-    rows = np.argsort(sure, kind="stable")[:MOST_ROWS]
+    wanted = np.clip(np.sum(sure < CLEAR), LEAST_ROWS, MOST_ROWS)
+    rows = np.argsort(sure, kind="stable")[:wanted]
     given = labels.table.entries_per_row
     return [
         {

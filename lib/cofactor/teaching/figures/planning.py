@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from cofactor.core.planning import Plan
 from cofactor.crowd.bootstrap import CrowdBootstrap
@@ -54,6 +54,8 @@ def _axes(ax: Axes, plan: Plan) -> None:
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
         ax.xaxis.set_minor_formatter(NullFormatter())
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if plan.amounts[0] <= plan.present <= plan.amounts[-1]:
         ax.axvline(plan.present, color=FAINT, lw=0.9, ls=":")
         ax.text(plan.present, 0.02, " now", color=FAINT, transform=ax.get_xaxis_transform())
