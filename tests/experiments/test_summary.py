@@ -59,11 +59,11 @@ def test_median_where_the_paper_takes_it(table):
     ("method", "values", "verdict"),
     [
         ("Sum", [8.0, 12.0], "within spread"),  # our own spread
-        ("Largest", [12.9], "within spread"),  # the published one
-        ("Largest", [13.1], "worse"),
-        ("Sum", [9.9], "better"),
-        ("Sum", [10.04], "within spread"),  # rounds to what is printed
-        ("Sum", [10.06], "worse"),
+        ("Largest", [12.9, 12.9], "within spread"),  # the published one
+        ("Largest", [13.1, 13.1], "worse"),
+        ("Sum", [9.9, 9.9], "better"),
+        ("Sum", [10.04, 10.04], "within spread"),  # rounds to what is printed
+        ("Sum", [10.06, 10.06], "worse"),
     ],
 )
 def test_verdict_takes_the_larger_spread(table, method, values, verdict):
@@ -84,20 +84,27 @@ def test_a_share_has_the_interval_of_wilson_and_more_of_it_is_better(monkeypatch
 
 def test_on_a_fixed_data_set_one_task_is_no_difference(table):
     fixed = toy(granularity={"small": 100})
-    assert table(fixed, Sum=[11.0]).loc[("small", "Sum"), "verdict"] == "within spread"
-    assert table(fixed, Sum=[11.1]).loc[("small", "Sum"), "verdict"] == "worse"
+    assert table(fixed, Sum=[11.0, 11.0]).loc[("small", "Sum"), "verdict"] == "within spread"
+    assert table(fixed, Sum=[11.1, 11.1]).loc[("small", "Sum"), "verdict"] == "worse"
+
+
+def test_one_of_many_random_trials_is_no_verdict(table):
+    assert table(Sum=[11.0]).loc[("small", "Sum"), "verdict"] == "one trial"
+    assert table(Sum=[10.0]).loc[("small", "Sum"), "verdict"] == "within spread"
+    assert table(toy(trials=1), Sum=[11.0]).loc[("small", "Sum"), "verdict"] == "worse"
+    assert table(toy(granularity={"small": 100}), Sum=[12.0]).loc[("small", "Sum"), "verdict"] == "worse"
 
 
 def test_variants_compare_with_the_printed_method(table):
-    found = table(**{"Sum" + PAPER_PROTOCOL: [10.0], "Sum(2)": [10.0]})
+    found = table(**{"Sum" + PAPER_PROTOCOL: [10.0, 10.0], "Sum(2)": [10.0, 10.0]})
     assert found.loc[("small", "Sum" + PAPER_PROTOCOL), "published"] == 10.0
     assert np.isnan(found.loc[("small", "Sum(2)"), "published"])
 
 
 def test_published_rows_without_a_value_of_ours_are_kept(table):
-    row = table(Sum=[10.0]).loc[("large", "Elsewhere")]
+    row = table(Sum=[10.0, 10.0]).loc[("large", "Elsewhere")]
     assert (row["verdict"], row["trials"]) == ("no value", 0)
-    assert table(Sum=[10.0]).loc[("large", "Sum"), "verdict"] == ""  # printed as N/A
+    assert table(Sum=[10.0, 10.0]).loc[("large", "Sum"), "verdict"] == ""  # printed as N/A
 
 
 def test_a_failure_in_one_trial_does_not_hide_the_others(table, monkeypatch):
@@ -113,7 +120,7 @@ def test_a_failure_in_one_trial_does_not_hide_the_others(table, monkeypatch):
 
 def test_text_shows_everything_once(table):
     experiment = toy(notes={("", "Sum"): "because", ("small", "Largest"): "therefore"})
-    frame = table(experiment, Sum=[11.0], Largest=[20.0]).reset_index()
+    frame = table(experiment, Sum=[11.0, 11.0], Largest=[20.0, 20.0]).reset_index()
     text = summary.as_text(experiment, frame)
     assert text.count("because") == text.count("therefore") == 1
     assert "Sum, small: because" in text and "small set" in text and "+1.00" in text and "nan" not in text
@@ -130,15 +137,15 @@ def test_columns_that_say_nothing_are_left_out(monkeypatch):
 
 def test_reasons_stand_only_where_the_published_number_is_not_met(table):
     experiment = toy(notes={("", "Sum"): "because", ("small", "Sum"): "here", ("", ""): "else"})
-    assert table(experiment, Sum=[10.0]).loc[("small", "Sum"), "note"] == ""
-    assert table(experiment, Sum=[11.0]).loc[("small", "Sum"), "note"] == "here"
-    assert table(experiment, Largest=[20.0]).loc[("small", "Largest"), "note"] == "else"
+    assert table(experiment, Sum=[10.0, 10.0]).loc[("small", "Sum"), "note"] == ""
+    assert table(experiment, Sum=[11.0, 11.0]).loc[("small", "Sum"), "note"] == "here"
+    assert table(experiment, Largest=[20.0, 20.0]).loc[("small", "Largest"), "note"] == "else"
 
 
 def test_a_default_points_to_the_row_of_the_paper_s_choices_where_that_meets_the_number(table):
     protocol = "Sum" + PAPER_PROTOCOL
-    assert table(**{"Sum": [5.0], protocol: [10.0]}).loc[("small", "Sum"), "note"] == summary.SEE_PROTOCOL
-    assert table(**{"Sum": [5.0], protocol: [5.0]}).loc[("small", "Sum"), "note"] == ""
+    assert table(**{"Sum": [5.0, 5.0], protocol: [10.0, 10.0]}).loc[("small", "Sum"), "note"] == summary.SEE_PROTOCOL
+    assert table(**{"Sum": [5.0, 5.0], protocol: [5.0, 5.0]}).loc[("small", "Sum"), "note"] == ""
 
 
 def test_few_trials_are_said_to_be_few(table):
@@ -149,7 +156,7 @@ def test_few_trials_are_said_to_be_few(table):
 
 
 def test_emulated_defects_get_no_verdict(table):
-    found = table(**{"Sum (off by one bug)": [20.0], "Sum (first class where unlabelled)": [20.0]})
+    found = table(**{"Sum (off by one bug)": [20.0, 20.0], "Sum (first class where unlabelled)": [20.0, 20.0]})
     assert set(found.loc["small"].iloc[:2]["verdict"]) == {""}
 
 

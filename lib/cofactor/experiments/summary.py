@@ -15,9 +15,9 @@ from cofactor.experiments.experiment import PAPER_PROTOCOL, Experiment
 from cofactor.experiments.published import published
 from cofactor.experiments.runner import Outcome
 
-Verdict = Literal["better", "within spread", "worse", "no value", ""]
-VERDICTS: tuple[Verdict, ...] = ("better", "within spread", "worse", "no value")
-MET: tuple[Verdict, ...] = ("within spread", "")  # nothing to explain
+Verdict = Literal["better", "within spread", "worse", "one trial", "no value", ""]
+VERDICTS: tuple[Verdict, ...] = ("better", "within spread", "worse", "one trial", "no value")
+MET: tuple[Verdict, ...] = ("within spread", "one trial", "")  # nothing to explain
 MORE = ("accuracy", "success", "rae", "coherence", "src")  # metrics of which more is better
 SHARES = ("success",)  # metrics that are zero or one in a trial: their spread is half of Wilson's 95 % interval
 WIDTH = 120  # of the text
@@ -146,7 +146,7 @@ def _row(experiment: Experiment, key: Key, found: pd.DataFrame, facts: pd.DataFr
         "published_spread": printed_spread,
         "difference": ours - printed,
         "tolerance": tolerance,
-        "verdict": "" if method.endswith(EMULATIONS) else verdict(ours, printed, tolerance, metric in MORE),
+        "verdict": _judged(experiment, key, len(values), verdict(ours, printed, tolerance, metric in MORE)),
         "seconds": float(mine["seconds"].median()) if len(mine) else np.nan,
         "published_seconds": _fact(facts, setting, method, "seconds")[0],
         "note": refused[0] if refused else "",
@@ -195,6 +195,15 @@ def verdict(ours: float, printed: float, tolerance: float, more: bool = False) -
     if abs(ours - printed) <= tolerance:
         return "within spread"
     return "better" if (ours > printed if more else ours < printed) else "worse"
+
+
+def _judged(experiment: Experiment, key: Key, trials: int, found: Verdict) -> Verdict:
+    """Say nothing of rows that emulate a defect, nor better or worse after one of many draws of the data."""
+    setting, method, _ = key
+    if method.endswith(EMULATIONS):
+        return ""
+    drawn = setting not in experiment.granularity
+    return "one trial" if drawn and trials == 1 < experiment.trials and found in ("better", "worse") else found
 
 
 # ---- the table as text ----
