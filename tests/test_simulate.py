@@ -293,7 +293,7 @@ def test_joint_models_have_the_sizes_asked_for_and_a_uniform_prior(seed, n, I, F
 
 @pytest.mark.parametrize(("label", "distance"), [(0.1, 0.0056), (0.2, 0.146), (0.3, 0.258)])
 def test_planted_rows_are_as_far_from_unit_vectors_as_the_released_code_has_them(label, distance):
-    """Spec pmf.md, D3: the labels are no distances."""
+    """The labels of the tables are no distances."""
     for seed in range(6):
         model = simulate.joint_model(5, 10, 5, separability=label, random_state=seed)
         rows = [A[:5] / A[:5].sum(axis=1, keepdims=True) for A in model.conditionals]

@@ -1,5 +1,7 @@
 """The latent-class model: probabilities are right, whatever is missing, long or impossible."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -271,10 +273,18 @@ def test_refuses_a_joint_tensor_that_would_not_fit_and_names_its_size():
     assert random_model(0).joint_tensor(most_bytes=192).size == 24
 
 
-@pytest.mark.parametrize("target", [-1, 3])
+@pytest.mark.parametrize("target", [-1, 3, 1.0, "class"])
 def test_refuses_variables_that_do_not_exist(target):
-    with pytest.raises(CofactorError, match=f"no variable {target}: the model has 3"):
-        random_model(0).conditional(random_table(0), target)
+    model, table = random_model(0), random_table(0)
+    for question in (partial(model.conditional, table), partial(model.pairwise, 0), model.marginal):
+        with pytest.raises(CofactorError, match=f"no variable {target!r}: the model has 3"):
+            question(target)
+
+
+@pytest.mark.parametrize("question", ["posterior", "log_likelihood", "impute"])
+def test_refuses_what_is_no_table(question):
+    with pytest.raises(CofactorError, match=r"expected a CategoricalTable, got ndarray: CategoricalTable\(codes\)"):
+        getattr(random_model(0), question)(random_table(0).codes)
 
 
 @pytest.mark.parametrize("values", [[1, 2], [1, 2, np.nan], [[1, 2, 3]]])

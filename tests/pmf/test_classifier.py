@@ -214,6 +214,7 @@ def test_reaches_the_accuracy_asked_for(name, least):
         (dict(pseudo_count="some"), "pseudo_count='some'"),
         (dict(method="SPA"), "method='SPA': choose 'EM' or 'CNMF-EM'"),
         (dict(n_starts=0), "n_starts=0"),
+        (dict(max_rounds=0), "max_rounds=0: at least one of each"),
         (dict(validation_share=1.0), "validation_share=1.0"),
         (dict(n_bins=1), "n_bins=1: give at least 2"),
     ],
@@ -223,8 +224,10 @@ def test_refuses_parameters_out_of_range(wrong, message):
         JointPMFClassifier(**wrong).fit([["u"], ["v"]], [0, 1])
 
 
-@pytest.mark.parametrize(("y", "where"), [([None] * 4, "in every row"), (["a", None, "b", None], "in rows 1, 3")])
-def test_refuses_classes_that_are_missing(y, where):
+@pytest.mark.parametrize("gap", [None, np.nan, pd.NA])
+@pytest.mark.parametrize(("classes", "where"), [("----", "in every row"), ("a-b-", "in rows 1, 3")])
+def test_refuses_classes_that_are_missing(classes, where, gap):
+    y = [gap if one == "-" else one for one in classes]
     with pytest.raises(CofactorError, match=f"the class is missing {where}: leave such rows out"):
         JointPMFClassifier(**QUICK).fit([["u"], ["v"], ["u"], ["v"]], np.array(y, dtype=object))
 

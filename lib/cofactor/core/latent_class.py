@@ -99,6 +99,8 @@ class LatentClassModel:
 
     def pairwise(self, m: int, j: int) -> Floats:
         """Return A_m diag(lambda) A_j', the (I_m, I_j) joint PMF of two different variables; ICML 2021, Eq. (2)."""
+        self._check_variable(m)
+        self._check_variable(j)
         return self.conditionals[m] * self.prior @ self.conditionals[j].T
 
     def log_joint(self, table: CategoricalTable) -> Floats:
@@ -112,11 +114,13 @@ class LatentClassModel:
         return table.indicator @ np.log(np.maximum(self.stacked, FLOOR)) + log_prior
 
     def _check_variable(self, n: int) -> None:
-        if not 0 <= n < self.n_variables:
-            raise CofactorError(f"no variable {n}: the model has {self.n_variables}, numbered from 0")
+        if not isinstance(n, int | np.integer) or not 0 <= n < self.n_variables:
+            raise CofactorError(f"no variable {n!r}: the model has {self.n_variables}, numbered from 0")
 
     def _known_codes(self, table: CategoricalTable) -> CategoricalTable:
         """Give a table the alphabets of the model."""
+        if not isinstance(table, CategoricalTable):
+            raise CofactorError(f"expected a CategoricalTable, got {type(table).__name__}: CategoricalTable(codes)")
         if table.n_variables != self.n_variables:
             raise CofactorError(
                 f"the table has {table.n_variables} variables, the model {self.n_variables}: "
@@ -213,6 +217,7 @@ class LatentClassModel:
 
     def marginal(self, n: int) -> Floats:
         """Return the (I_n,) distribution of one variable."""
+        self._check_variable(n)
         return np.asarray(self.conditionals[n] @ self.prior)
 
     def impute(self, table: CategoricalTable) -> Ints:

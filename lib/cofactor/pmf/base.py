@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
@@ -24,6 +25,7 @@ EM_TOL = 1e-7  # relative change of the objective; at 1e-6 EM can still be on it
 FLOOR = 1e-3  # smallest entry a multiplicative method starts from: a zero would stay zero
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class JointPMFEstimator(BaseEstimator):
     """Base class: fits the latent-class model Pr(x) = sum_f lambda_f prod_n A_n[x_n, f] to a table.
 
@@ -53,25 +55,15 @@ class JointPMFEstimator(BaseEstimator):
         Rows in which nothing was observed; they were left out.
     """
 
-    model_: LatentClassModel
-    result_: Result
-    n_empty_rows_: int
-
-    def __init__(
-        self,
-        rank: int = 5,
-        em: bool = False,
-        max_rounds: int = 500,
-        pseudo_count: float = 0.0,
-        random_state: int | np.random.Generator | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.rank = rank
-        self.em = em
-        self.max_rounds = max_rounds
-        self.pseudo_count = pseudo_count
-        self.random_state = random_state
-        self.verbose = verbose
+    rank: int = field(default=5, kw_only=False)
+    em: bool = False
+    max_rounds: int = 500
+    pseudo_count: float = 0.0
+    random_state: int | np.random.Generator | None = None
+    verbose: bool = False
+    model_: LatentClassModel = field(init=False)
+    result_: Result = field(init=False)
+    n_empty_rows_: int = field(init=False)
 
     def fit(self, table: CategoricalTable) -> Self:
         """Estimate the model; returns self.
@@ -105,6 +97,8 @@ class JointPMFEstimator(BaseEstimator):
             raise CofactorError(f"expected a CategoricalTable, got {type(table).__name__}: CategoricalTable(codes)")
         if not isinstance(self.rank, int | np.integer) or self.rank < 1:
             raise CofactorError(f"rank={self.rank!r}: the number of hidden classes is a whole number of at least 1")
+        if self.max_rounds < 1:
+            raise CofactorError(f"max_rounds={self.max_rounds}: at least one round is needed")
         if not table.n_entries:
             raise CofactorError("nothing was observed in any row: there is nothing to fit")
         seen = table.entries_per_row > 0
@@ -143,3 +137,14 @@ def random_model(sizes: Ints, rank: int, random_state: int | np.random.Generator
     prior = rng.random(rank)
     stacked = normalize_blocks(rng.random((int(sizes.sum()), rank)), sizes)
     return LatentClassModel.from_stacked(prior / prior.sum(), stacked, sizes)
+
+
+def given_or_random(
+    start: LatentClassModel | None, sizes: Ints, rank: int, random_state: int | np.random.Generator | None
+) -> LatentClassModel:
+    """Return a start of this rank: the one given, or else `random_model`."""
+    if start is None:
+        return random_model(sizes, rank, random_state)
+    if start.n_classes != rank:
+        raise CofactorError(f"the start has {start.n_classes} classes, rank={rank}: give them alike")
+    return start

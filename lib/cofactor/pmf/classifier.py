@@ -20,6 +20,7 @@ from itertools import product
 from typing import Any, Literal, Self
 
 import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -164,8 +165,8 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
         `X` is (S, N): numbers, strings or a data frame, NaN and None where missing; `y` is (S,) of any labels.
         """
         self._check_parameters()
+        _refuse_missing(y)
         rows, y = validate_data(self, X, y, dtype=None, ensure_all_finite="allow-nan")
-        _refuse_missing(np.asarray(y))
         check_classification_targets(y)
         self.classes_, target = np.unique(y, return_inverse=True)
         self.codings_ = [Coding.of(column, n, self.n_bins) for n, column in enumerate(rows.T)]
@@ -211,11 +212,12 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
             raise CofactorError(f"pseudo_count={self.pseudo_count!r}: give 'auto' or a number of at least 0")
         if self.method not in ("EM", "CNMF-EM"):
             raise CofactorError(f"method={self.method!r}: choose 'EM' or 'CNMF-EM'")
-        if self.n_starts < 1 or not 0 < self.validation_share < 1:
+        if self.n_starts < 1 or self.max_rounds < 1:
             raise CofactorError(
-                f"n_starts={self.n_starts}, validation_share={self.validation_share}: at least one start is needed, "
-                "and a share between 0 and 1"
+                f"n_starts={self.n_starts}, max_rounds={self.max_rounds}: at least one of each is needed"
             )
+        if not 0 < self.validation_share < 1:
+            raise CofactorError(f"validation_share={self.validation_share}: give a share between 0 and 1")
         if self.n_bins is not None and self.n_bins < 2:
             raise CofactorError(f"n_bins={self.n_bins}: give at least 2, or None to cut nothing")
 
@@ -280,11 +282,12 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
         return list(Parallel(self.n_jobs)(run(*job, self.method == "CNMF-EM", self.max_rounds) for job in jobs))
 
 
-def _refuse_missing(y: NDArray[Any]) -> None:
-    """Refuse None; NaN is refused by scikit-learn."""
-    missing = [s for s, label in enumerate(y) if label is None]
+def _refuse_missing(y: ArrayLike) -> None:
+    """Name the rows whose class is None or NaN; classes of any other shape are for scikit-learn to judge."""
+    labels = pd.isna(np.asarray(y, dtype=object))
+    missing = np.flatnonzero(labels).tolist() if np.ndim(labels) == 1 else []
     if missing:
-        where = "in every row" if len(missing) == len(y) else f"in rows {listing(missing)}"
+        where = "in every row" if len(missing) == len(labels) else f"in rows {listing(missing)}"
         raise CofactorError(f"the class is missing {where}: leave such rows out, or fit a joint PMF by CNMF-EM")
 
 

@@ -68,4 +68,5 @@ def encode(X: NDArray[Any], codings: list[Coding]) -> tuple[Ints, list[tuple[int
     """Return (S, N) codes, and (row, column, value) of every value that was there but has no code."""
     codes = np.column_stack([coding.codes(column) for coding, column in zip(codings, X.T, strict=True)])
     row, column = np.nonzero((codes == MISSING) & ~pd.isna(X))
-    return codes, [(int(s), int(n), X[s, n]) for s, n in zip(row, column, strict=True)]
+    unseen = as_objects(X[row, column])  # 7.0 rather than np.float64(7.0)
+    return codes, list(zip(row.tolist(), column.tolist(), unseen, strict=True))

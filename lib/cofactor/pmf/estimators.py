@@ -8,6 +8,7 @@ observations", IEEE SPL 2019 (RAND-EM).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -26,6 +27,7 @@ from cofactor.pmf.cnmf_spa import cnmf_spa
 RELEASED = Mirror(200, 50, 0.1, 0.3, 1e-4, 1e-5, 1e-6, True)  # inner steps and line search of the code with the paper
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CNMFSPA(JointPMFEstimator):
     """CNMF-SPA: anchors of a virtual matrix of pairwise marginals, in closed form. With `em`, EM goes on from it.
 
@@ -50,23 +52,13 @@ class CNMFSPA(JointPMFEstimator):
     LatentClassModel(5 classes, 5 variables)
     """
 
-    def __init__(
-        self,
-        rank: int = 5,
-        split: int | Sequence[int] | None = None,
-        em: bool = False,
-        max_rounds: int = 500,
-        pseudo_count: float = 0.0,
-        random_state: int | np.random.Generator | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(rank, em, max_rounds, pseudo_count, random_state, verbose)
-        self.split = split
+    split: int | Sequence[int] | None = None
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
         return cnmf_spa(moments, self.rank, self.split, random_state=self.random_state), CLOSED_FORM
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CNMFOPT(JointPMFEstimator):
     """CNMF-OPT: the model nearest to all pairwise marginals in Kullback-Leibler divergence. With `em`: CNMF-EM.
 
@@ -104,30 +96,13 @@ class CNMFOPT(JointPMFEstimator):
     True
     """
 
-    def __init__(
-        self,
-        rank: int = 5,
-        init: Literal["spa", "random"] = "spa",
-        split: int | Sequence[int] | None = None,
-        solver: Literal["mm", "mirror"] = "mm",
-        weights: Literal["count", "equal"] = "count",
-        max_iter: int = 3000,
-        tol: float = 1e-9,
-        floor: float = FLOOR,
-        em: bool = False,
-        max_rounds: int = 500,
-        pseudo_count: float = 0.0,
-        random_state: int | np.random.Generator | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(rank, em, max_rounds, pseudo_count, random_state, verbose)
-        self.init = init
-        self.split = split
-        self.solver = solver
-        self.weights = weights
-        self.max_iter = max_iter
-        self.tol = tol
-        self.floor = floor
+    init: Literal["spa", "random"] = "spa"
+    split: int | Sequence[int] | None = None
+    solver: Literal["mm", "mirror"] = "mm"
+    weights: Literal["count", "equal"] = "count"
+    max_iter: int = 3000
+    tol: float = 1e-9
+    floor: float = FLOOR
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
         return coupled_nmf(
@@ -150,6 +125,7 @@ class CNMFOPT(JointPMFEstimator):
         return cnmf_spa(moments, self.rank, self.split, pad=True, random_state=self.random_state)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RandomEM(JointPMFEstimator):
     """RAND-EM: maximum likelihood by EM from random starts, the best of them by likelihood.
 
@@ -166,17 +142,8 @@ class RandomEM(JointPMFEstimator):
     (released: 30).
     """
 
-    def __init__(
-        self,
-        rank: int = 5,
-        n_starts: int = 1,
-        max_rounds: int = 500,
-        pseudo_count: float = 0.0,
-        random_state: int | np.random.Generator | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(rank, False, max_rounds, pseudo_count, random_state, verbose)
-        self.n_starts = n_starts
+    n_starts: int = 1
+    em: bool = field(default=False, init=False)  # it is EM already
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
         if self.n_starts < 1:

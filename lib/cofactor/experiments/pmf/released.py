@@ -11,6 +11,8 @@ IEEE TSP 2021.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,24 +36,16 @@ OUTER = 200  # most passes of CNMF-OPT
 RELEASED = Mirror(50, 5, 0.1, 0.3, 1e-4, 1e-5, 1e-6, True)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Released(JointPMFEstimator):
     """CNMF-SPA as released, and what starts from it.
 
     `then`: "" for nothing, "em" for 30 rounds, "mirror" for CNMF-OPT by mirror descent with all pairs alike.
     """
 
-    def __init__(
-        self,
-        rank: int = 5,
-        then: str = "",
-        uniform_prior: bool = False,
-        tol: float = RELEASED_TOL,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        super().__init__(rank, random_state=random_state)
-        self.then = then
-        self.uniform_prior = uniform_prior
-        self.tol = tol
+    then: str = ""
+    uniform_prior: bool = False
+    tol: float = RELEASED_TOL
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
         model = released_spa(moments, self.rank, np.random.default_rng(self.random_state))

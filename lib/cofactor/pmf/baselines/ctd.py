@@ -6,6 +6,7 @@ IEEE TSP 2018; a baseline of Ibrahim and Fu, IEEE TSP 2021.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable, Ints
 from cofactor.core.triple_moments import triple_moments
-from cofactor.pmf.base import JointPMFEstimator, random_model
+from cofactor.pmf.base import JointPMFEstimator, given_or_random
 
 Protocol = Literal["separable", "synthetic", "uci", "ratings"]
 
@@ -41,6 +42,7 @@ SCRIPTS: dict[Protocol, _Script] = {
 }
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CTD(JointPMFEstimator):
     """CTD: the model nearest to the marginals of all triples of variables in least squares.
 
@@ -92,26 +94,11 @@ class CTD(JointPMFEstimator):
     True
     """
 
-    def __init__(
-        self,
-        rank: int = 5,
-        start: LatentClassModel | None = None,
-        inner: int = 30,
-        max_iter: int | None = None,
-        tol: float | None = None,
-        paper_protocol: bool | Protocol = False,
-        em: bool = False,
-        max_rounds: int = 500,
-        pseudo_count: float = 0.0,
-        random_state: int | np.random.Generator | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(rank, em, max_rounds, pseudo_count, random_state, verbose)
-        self.start = start
-        self.inner = inner
-        self.max_iter = max_iter
-        self.tol = tol
-        self.paper_protocol = paper_protocol
+    start: LatentClassModel | None = None
+    inner: int = 30
+    max_iter: int | None = None
+    tol: float | None = None
+    paper_protocol: bool | Protocol = False
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
         script = self._script()
@@ -135,10 +122,7 @@ class CTD(JointPMFEstimator):
         return SCRIPTS[name]
 
     def _start(self, sizes: Ints, uniform_prior: bool) -> LatentClassModel:
-        if self.start is not None:
-            if self.start.n_classes != self.rank:
-                raise CofactorError(f"the start has {self.start.n_classes} classes, rank={self.rank}: give them alike")
-            return self.start
-        model = random_model(sizes, self.rank, self.random_state)
-        prior = np.full(self.rank, 1 / self.rank) if uniform_prior else model.prior
-        return LatentClassModel.from_stacked(prior, model.stacked, model.sizes)
+        model = given_or_random(self.start, sizes, self.rank, self.random_state)
+        if self.start is not None or not uniform_prior:
+            return model
+        return LatentClassModel.from_stacked(np.full(self.rank, 1 / self.rank), model.stacked, model.sizes)

@@ -20,6 +20,7 @@ tensor from partial observations", IEEE SPL 2019; a baseline of Ibrahim and Fu, 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -33,7 +34,7 @@ from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import History, Result
 from cofactor.core.tables import CategoricalTable, Ints
 from cofactor.core.triple_moments import TripleMoments, triple_moments
-from cofactor.pmf.base import JointPMFEstimator, random_model
+from cofactor.pmf.base import JointPMFEstimator, given_or_random
 
 Floats = NDArray[np.float64]
 Order = Literal["correct", "published"]
@@ -114,6 +115,7 @@ def mle_ad(
     return LatentClassModel.from_stacked(prior, A, triples.sizes), history.result()
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MLEAD(JointPMFEstimator):
     """MLE-AD: alternating directions on the divergence of all triples. With `em`: MLE-AD-EM.
 
@@ -146,27 +148,13 @@ class MLEAD(JointPMFEstimator):
     True
     """
 
-    def __init__(
-        self,
-        rank: int = 5,
-        order: Order = "correct",
-        start: LatentClassModel | None = None,
-        max_iter: int = 20,
-        tol: float = 1e-6,
-        em: bool = False,
-        max_rounds: int = 500,
-        pseudo_count: float = 0.0,
-        random_state: int | np.random.Generator | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(rank, em, max_rounds, pseudo_count, random_state, verbose)
-        self.order = order
-        self.start = start
-        self.max_iter = max_iter
-        self.tol = tol
+    order: Order = "correct"
+    start: LatentClassModel | None = None
+    max_iter: int = 20
+    tol: float = 1e-6
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
-        start = random_model(table.sizes, self.rank, self.random_state) if self.start is None else self.start
+        start = given_or_random(self.start, table.sizes, self.rank, self.random_state)
         return mle_ad(triple_moments(table), start, self.order, self.max_iter, self.tol, verbose=self.verbose)
 
 
