@@ -19,10 +19,11 @@ SETTINGS = [*real.RANKS, real.FIVE]
 
 
 def table(name, rows):
-    """Summarise hand-made rows (setting, method, metric, value) as one trial of each setting."""
+    """Summarise hand-made rows (setting, method, metric, value) as two equal trials of each setting."""
     outcomes = [
-        Outcome(Task(name, setting, 0), "", 0.0, (Measurement(method, metric, value),))
+        Outcome(Task(name, setting, trial), "", 0.0, (Measurement(method, metric, value),))
         for setting, method, metric, value in rows
+        for trial in (0, 1)
     ]
     return summarise(EXPERIMENTS[name], outcomes).set_index(["setting", "method", "metric"])
 
