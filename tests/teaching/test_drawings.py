@@ -97,6 +97,7 @@ DRAWINGS |= {
     "scores": lambda: figures.draw_scores({"with": SCORES, "without": SCORES / 2}, [0, 1]),
     "success": lambda: figures.draw_success([0, 0.1], {"A": [0.5, 1.0], "B": [0.4, 0.9]}, "λ", 10),
     "selection": lambda: figures.draw_selection(demos.select(100, 10, 10.0, "msr", 1e-5)),
+    "expected": lambda: figures.draw_expected("read_off"),
     "memory": lambda: figures.draw_memory([10, 100], {"A": [1e6, 1e7]}, {"A": {10: 1e6}}, machine=1e8),
 }
 SCHEMATIC = {"latent_class", "kit", "simplex", "walk"}  # drawn without axes

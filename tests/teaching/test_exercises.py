@@ -153,6 +153,8 @@ def by_hand(name):
     g = given(name)
     if name == "accuracy":
         return sum(g["prior"][c] * g["A"][c, c] for c in range(3))
+    if name == "expected_wrong":
+        return sum(1 - max(row) for row in g["posterior"])
     if name == "posterior":
         joint = g["prior"].copy()
         for A, label in zip(g["A"], g["labels"], strict=True):

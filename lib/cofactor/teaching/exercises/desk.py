@@ -11,13 +11,16 @@ from cofactor.teaching.exercises import (
     imputation,
     joint_pmf,
     real_crowd,
+    start,
     theory,
     topics_communities,
+    your_data,
 )
 from cofactor.teaching.grading import Exercise, Given, grade
 
 EXERCISES: dict[str, Exercise] = {  # one module per notebook
     **theory.EXERCISES,
+    **start.EXERCISES,
     **identifiability.EXERCISES,
     **imputation.EXERCISES,
     **convergence.EXERCISES,
@@ -26,6 +29,7 @@ EXERCISES: dict[str, Exercise] = {  # one module per notebook
     **real_crowd.EXERCISES,
     **joint_pmf.EXERCISES,
     **topics_communities.EXERCISES,
+    **your_data.EXERCISES,
 }
 
 

@@ -1,4 +1,4 @@
-"""The exercises of notebook 01, on crowd labels: data from fixed seeds, answers by the library.
+"""The exercises of notebook 01, and the first of 00, on crowd labels: data from fixed seeds, answers by the library.
 
 symbol   meaning                                                  shape
 prior    lambda, how often each class occurs                      (K,)
@@ -119,6 +119,11 @@ POSTERIOR = Exercise(
                     lambda g: np.exp(_log_joint(g)), "not normalised: divide by the sum, so that the classes sum to one"
                 ),
                 Mistake(_log_joint, "these are log joint probabilities: take exp, then divide by their sum"),
+                Mistake(
+                    lambda g: g["A"][0][g["labels"][0]] * g["prior"],
+                    "only the first annotator's label is used: multiply with an entry of everybody who gave one, then "
+                    "divide by the sum",
+                ),
                 Mistake(
                     _by_columns,
                     "the wrong columns were multiplied: A[m][:, label] fixes the class; the label picks the row, "

@@ -26,6 +26,7 @@ from cofactor.teaching.figures.crowd import (
     draw_votes,
     draw_worker_accuracy,
 )
+from cofactor.teaching.figures.expected import draw_expected
 from cofactor.teaching.figures.frank_wolfe import (
     draw_coefficients,
     draw_gap,
@@ -36,7 +37,7 @@ from cofactor.teaching.figures.frank_wolfe import (
     draw_thin,
     draw_walk,
 )
-from cofactor.teaching.figures.identifiability import draw_dual, draw_margins, draw_recovery
+from cofactor.teaching.figures.identifiability import draw_dual, draw_margins, draw_quality, draw_recovery
 from cofactor.teaching.figures.imputation import draw_items_needed, draw_sample_errors
 from cofactor.teaching.figures.joint_pmf import (
     draw_anchors,
@@ -72,6 +73,7 @@ from cofactor.teaching.figures.topics_communities import (
     draw_two_clouds,
     draw_words,
 )
+from cofactor.teaching.figures.your_data import draw_enough, draw_path, draw_refits
 
 __all__ = [
     "draw_accuracies",
@@ -93,7 +95,9 @@ __all__ = [
     "draw_descents",
     "draw_documents",
     "draw_dual",
+    "draw_enough",
     "draw_errors",
+    "draw_expected",
     "draw_film",
     "draw_gap",
     "draw_growth",
@@ -111,15 +115,18 @@ __all__ = [
     "draw_nodes",
     "draw_operators",
     "draw_overview",
+    "draw_path",
     "draw_plan",
     "draw_plane",
     "draw_pursuit",
+    "draw_quality",
     "draw_race",
     "draw_range",
     "draw_rates",
     "draw_ratings",
     "draw_recovered",
     "draw_recovery",
+    "draw_refits",
     "draw_rotation",
     "draw_rounds",
     "draw_sample_errors",
