@@ -7,6 +7,7 @@ from hypothesis import given
 
 from cofactor import CofactorError, Comparisons
 from cofactor.comparisons import LINKS, Objective
+from cofactor.comparisons.kernels import _exponentials
 from cofactor.comparisons.loss import excess_loss, gamma
 from tests.comparisons.problems import few
 from tests.oracles.comparisons import balance_penalty, logistic_gradient, plain_loss
@@ -187,3 +188,11 @@ def test_refuses_unknown_links_and_factors_of_other_shapes():
         Objective(few(), 2, "cauchy")
     with pytest.raises(CofactorError, match="expected 22"):
         Objective(few(), 2).join(np.zeros((6, 2)), np.zeros((4, 2)))
+
+
+def test_exponentials_are_right_to_the_last_place():
+    z = np.concatenate([np.linspace(-800, 800, 10_001), np.geomspace(1e-300, 1, 1000), [0.0]])
+    found = np.empty(len(z))
+    _exponentials(z, found, np.empty(len(z), dtype=np.int64))
+    want = np.exp(-np.minimum(np.abs(z), 708.0))
+    assert np.abs(found / want - 1).max() < 5e-16
