@@ -1,6 +1,7 @@
 """Panels without a browser and without a kernel."""
 
 import base64
+import html
 import re
 import warnings
 
@@ -16,24 +17,8 @@ from cofactor.teaching.controls import Panel
 from cofactor.teaching.figures.simplex import hull_margin
 from cofactor.teaching.style import new_picture, percent, say
 
-PANELS = (
-    "missing_block_panel",
-    "scattering_panel",
-    "crowd_panel",
-    "em_panel",
-    "identifiability_panel",
-    "holes_panel",
-    "sample_panel",
-    "needed_panel",
-    "race_panel",
-    "film_panel",
-    "starts_panel",
-    "thinning_panel",
-    "joint_panel",
-    "descent_panel",
-    "walk_panel",
-    "selection_panel",
-)
+PANELS = tuple(name for name in controls.__all__ if name.endswith("_panel"))
+DRAGGED = "certificate_panel"  # quick enough to redraw while the slider moves
 MOVES = {  # one other value of every control
     "missing_block_panel": {"share": 0.5, "n_tasks": 300, "imputation": "designated"},
     "scattering_panel": {"specialist_error": 0.4, "n_workers": 5, "seed": 3},
@@ -52,6 +37,8 @@ MOVES = {  # one other value of every control
     "selection_panel": {"n_points": 100, "n_anchors": 10, "snr_db": 8.0, "lam": 2.0, "mu": 1.0},
     "library_panel": {"n_documents": 100, "length": 20, "mixing": 1.0, "leak": 0.4, "method": "FastAnchor"},
     "friends_panel": {"n_nodes": 200, "mixing": 1.0, "activity": 0.8, "method": "MERIT"},
+    "certificate_panel": {"accuracy": 0.8, "n_specialists": 2, "slips": 0.1, "spam": 0.5, "n_workers": 3},
+    "plan_panel": {"accuracy": 0.6, "per_task": 3, "wanted": 10.0, "method": "KOS(ordinal)"},
     "identifiability_panel": {"specialist_error": 0.3, "share": 0.5, "n_classes": 4},
 }
 
@@ -63,7 +50,12 @@ def picture(number):
 
 
 def toy(compute=lambda number: number, draw=picture):
-    return Panel({"number": w.IntSlider(1, continuous_update=False)}, compute, draw, lambda n: f"It is <{n}>.")
+    return Panel(
+        {"number": w.IntSlider(1, description="how many", continuous_update=False)},
+        compute,
+        draw,
+        lambda n: f"It is <{n}>.",
+    )
 
 
 @pytest.mark.parametrize("name", PANELS)
@@ -78,9 +70,20 @@ def test_every_control_redraws(name):
 
 
 @pytest.mark.parametrize("name", PANELS)
-def test_sliders_wait_for_their_release(name):
+def test_sliders_wait_for_their_release_unless_they_are_dragged(name):
     for control in getattr(controls, name)().controls.values():
-        assert isinstance(control, w.Dropdown) or control.continuous_update is False
+        assert isinstance(control, w.Dropdown) or control.continuous_update is (name == DRAGGED)
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_the_caption_names_the_value_of_every_control(name):
+    panel = getattr(controls, name)()
+    for control, value in MOVES[name].items():
+        widget = panel.controls[control]
+        widget.value = value
+        shown = widget.label if hasattr(widget, "label") else format(value, widget.readout_format)
+        assert f"{widget.description} = {shown}" in panel.caption
+    assert panel.caption.startswith(panel.text) and html.escape(panel.caption) in panel.view.value
 
 
 @pytest.mark.parametrize("name", PANELS)
@@ -99,7 +102,7 @@ def test_a_stored_panel_shows_figure_and_sentence(name):
     panel = getattr(controls, name)()
     bundle = panel._repr_mimebundle_(include=None, exclude=None)
     assert base64.b64decode(bundle["image/png"]) == panel.png
-    assert bundle["text/plain"] == f"[interactive panel] {panel.text}"
+    assert bundle["text/plain"] == f"[interactive panel] {panel.caption}"
     assert "application/vnd.jupyter.widget-view+json" in bundle
 
 
@@ -107,7 +110,7 @@ def test_the_result_is_a_figure_with_caption_and_alternative_text():
     panel = toy()
     assert panel.view.value.startswith("<figure") and panel.view.value.endswith("</figure>")
     caption = re.search(r'<figcaption class="cofactor-readout" aria-live="polite">(.*?)</figcaption>', panel.view.value)
-    assert caption.group(1) == "It is &lt;1&gt;."
+    assert caption.group(1) == "It is &lt;1&gt;. Shown for: how many = 1."
     alt, source = re.search(r'<img alt="(.*?)".*? src="data:image/png;base64,(.*?)"', panel.view.value).groups()
     assert alt == "Figure: number 1" and base64.b64decode(source) == panel.png
 

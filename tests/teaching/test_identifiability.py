@@ -9,7 +9,14 @@ from cofactor.core.alignment import mse
 from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.scattering import slice_vertices
 from cofactor.teaching import controls, demos
-from cofactor.teaching.figures.identifiability import OUTER, draw_dual, draw_margins, draw_recovery, slice_in_frame
+from cofactor.teaching.figures.identifiability import (
+    OUTER,
+    draw_dual,
+    draw_margins,
+    draw_quality,
+    draw_recovery,
+    slice_in_frame,
+)
 from cofactor.teaching.figures.simplex import CENTRE, CORNERS, to_plane
 
 HEXAGON = np.array([[2, 1, 0], [1, 2, 0], [0, 2, 1], [0, 1, 2], [1, 0, 2], [2, 0, 1]])
@@ -65,6 +72,35 @@ def test_margins_are_drawn_where_they_are():
     )
     with pytest.raises(CofactorError, match="belong together"):
         draw_margins(margins, errors, [0.0])
+
+
+@pytest.mark.parametrize("n_specialists", [0, 1, 2])
+def test_without_a_specialist_for_every_class_two_right_labels_of_three_are_the_limit(n_specialists):
+    poor, fair = (demos.quality(accuracy, n_specialists, 0.0, 0.0, 10) for accuracy in (0.66, 0.67))
+    assert poor.certificate.condition1 == "fails" and fair.certificate.holds
+    sums = fair.H.reshape(10, 3, 3).sum(axis=1)
+    assert np.allclose(sums, 1 / np.sqrt(3))  # confusion matrices with equal priors
+
+
+def test_specialists_of_all_classes_need_no_accuracy_and_no_slip():
+    separable = demos.quality(0.4, 3, 0.0, 0.5, 10)
+    assert separable.certificate.holds and separable.certificate.distances.max() < 1e-9
+    assert demos.quality(0.9, 3, 0.01, 0.0, 10).certificate.condition1 == "fails"
+
+
+def test_who_only_guesses_leaves_the_slice_unbounded():
+    panel = controls.certificate_panel()
+    panel.controls["spam"].value = 1.0
+    assert "T is unbounded" in panel.text and "unbounded" in title(draw_quality(panel.outcome))
+
+
+def test_the_certificate_is_told_in_picture_and_sentence():
+    panel = controls.certificate_panel()
+    for accuracy, verdict, told in ((0.6, "fails", "may fit as well"), (0.8, "holds", "is unique")):
+        panel.controls["accuracy"].value = accuracy
+        (ax,) = draw_quality(panel.outcome).axes
+        assert told in panel.text and f"Condition 1 {verdict}" in panel.text
+        assert any(f"1, hull covers disc: {verdict}" in text.get_text() for text in ax.texts)
 
 
 def test_recovery_is_exact_with_a_certificate_and_fits_without():

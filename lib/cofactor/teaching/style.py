@@ -70,7 +70,7 @@ def styled(draw: Draw) -> Draw:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         with matplotlib.style.context(["default", STYLE]):
             drawn = draw(*args, **kwargs)
-            if isinstance(drawn, Figure):
+            if isinstance(drawn, Figure) and drawn.get_layout_engine() is not None:
                 drawn.draw_without_rendering()
                 drawn.set_layout_engine("none")
             return drawn
@@ -78,9 +78,9 @@ def styled(draw: Draw) -> Draw:
     return cast(Draw, wrapper)
 
 
-def new_picture(width: float = WIDTH, height: float = HEIGHT) -> Picture:
-    """Return an empty figure of this size (inches)."""
-    return Picture(figsize=(width, height), dpi=DPI, layout="constrained")
+def new_picture(width: float = WIDTH, height: float = HEIGHT, laid_out: bool = True) -> Picture:
+    """Return an empty figure of this size (inches); whoever places its axes by hand saves the time of laying out."""
+    return Picture(figsize=(width, height), dpi=DPI, layout="constrained" if laid_out else None)
 
 
 @styled

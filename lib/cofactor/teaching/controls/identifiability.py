@@ -1,13 +1,38 @@
-"""The panel of notebook 02: how good a specialist, how many holes, how many classes."""
+"""The panels of notebook 02: how good a crowd must be for a certificate, and what comes back with holes."""
 
 from __future__ import annotations
 
 import ipywidgets as w
+import numpy as np
 
 from cofactor.teaching.controls.panel import Panel, slider
-from cofactor.teaching.demos.identifiability import PEOPLE, Recovery, recovery
-from cofactor.teaching.figures.identifiability import draw_recovery
+from cofactor.teaching.demos.identifiability import PEOPLE, Quality, Recovery, quality, recovery
+from cofactor.teaching.figures.identifiability import draw_quality, draw_recovery
 from cofactor.teaching.style import ROUNDING, number
+
+
+def certificate_panel() -> Panel:
+    """Drag the quality of a crowd; see its rows move, the hull cover the disc or not, and the certificate's verdict."""
+    controls = {
+        "accuracy": slider(w.FloatSlider, 0.6, 0.34, 1.0, 0.01, "accuracy"),
+        "n_specialists": slider(w.IntSlider, 0, 0, 3, 1, "classes with a specialist"),
+        "slips": slider(w.FloatSlider, 0.0, 0.0, 0.5, 0.01, "labels at random"),
+        "spam": slider(w.FloatSlider, 0.0, 0.0, 1.0, 0.1, "share of spammers"),
+        "n_workers": slider(w.IntSlider, 10, 2, 30, 1, "annotators"),
+    }
+    for control in controls.values():
+        control.continuous_update = True  # quick enough to follow the hand
+    return Panel(controls, quality, draw_quality, describe_quality)
+
+
+def describe_quality(outcome: Quality) -> str:
+    """Say what the certificate finds, and how near the rows come to the corners."""
+    found = outcome.certificate
+    nearest = ", ".join(f"{distance:.2f}" for distance in found.distances)
+    second = f", condition 2 {found.condition2}" if found.condition1 == "holds" else ""
+    margin = f"margin {number(round(found.margin, 6))}" if np.isfinite(found.margin) else "T is unbounded"
+    verdict = "the factor is unique" if found.holds else "other factors may fit as well"
+    return f"Condition 1 {found.condition1}{second} ({margin}): {verdict}. Distances of the nearest rows: {nearest}."
 
 
 def identifiability_panel(seed: int = 0) -> Panel:

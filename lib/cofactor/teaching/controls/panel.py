@@ -35,6 +35,8 @@ class Panel:
     ----------
     outcome, png, text
         Of the values shown. `png` is empty while the values are ones the kit refuses; `text` then says why.
+    caption
+        The sentence, and the values of all controls by their names: what the picture would be without them is a riddle.
     """
 
     def __init__(
@@ -58,13 +60,19 @@ class Panel:
         """Current values of the controls."""
         return {name: control.value for name, control in self.controls.items()}
 
+    @property
+    def caption(self) -> str:
+        """The sentence and what it was computed from."""
+        settings = [f"{control.description} = {_shown(control)}" for control in self.controls.values()]
+        return f"{self.text} Shown for: {'; '.join(settings)}."
+
     def refresh(self) -> None:
         """Recompute from the current values; what the kit refuses is said in the panel, any other error is raised."""
         try:
             self._show()
         except CofactorError as refusal:
             self.outcome, self.png, self.text = None, b"", f"Not possible with these values: {refusal}"
-            self.view.value = f'<p class="cofactor-readout" role="alert">{html.escape(self.text)}</p>'
+            self.view.value = f'<p class="cofactor-readout" role="alert">{html.escape(self.caption)}</p>'
 
     def _show(self) -> None:
         with warnings.catch_warnings(record=True) as caught:
@@ -75,16 +83,23 @@ class Panel:
         self.text = " ".join([self.describe(self.outcome), *_told(caught)])
         self.view.value = (
             f'<figure style="margin:0"><figcaption class="cofactor-readout" aria-live="polite">'
-            f'{html.escape(self.text)}</figcaption><img alt="{html.escape(alt_text(fig), quote=True)}" '
+            f'{html.escape(self.caption)}</figcaption><img alt="{html.escape(alt_text(fig), quote=True)}" '
             f'style="max-width:100%" src="data:image/png;base64,{base64.b64encode(self.png).decode()}"></figure>'
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """The live box, and what to show where no kernel runs (a stored notebook, a web page)."""
-        still = {"text/plain": f"[interactive panel] {self.text}"}
+        still = {"text/plain": f"[interactive panel] {self.caption}"}
         if self.png:
             still["image/png"] = base64.b64encode(self.png).decode()
         return {**(self.box._repr_mimebundle_(**kwargs) or {}), **still}
+
+
+def _shown(control: Any) -> str:
+    """Write the value of a control as the control itself shows it."""
+    if hasattr(control, "label"):
+        return str(control.label)
+    return format(control.value, getattr(control, "readout_format", ""))
 
 
 def _told(caught: list[warnings.WarningMessage]) -> list[str]:

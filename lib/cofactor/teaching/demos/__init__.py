@@ -54,7 +54,7 @@ from cofactor.teaching.demos.frank_wolfe import (
     triangle,
     walk,
 )
-from cofactor.teaching.demos.identifiability import Recovery, recovery
+from cofactor.teaching.demos.identifiability import Quality, Recovery, quality, recovery
 from cofactor.teaching.demos.imputation import Holes, PowerLaw, SampleErrors, fill, garble, holes, sample_errors
 from cofactor.teaching.demos.joint_pmf import (
     Anchors,
@@ -120,6 +120,7 @@ from cofactor.teaching.demos.topics_communities import (
     topic_error,
     word_points,
 )
+from cofactor.teaching.demos.your_data import Examples, Pilot, clean_labels, example_files, plan_pilot
 
 __all__ = [
     "CLAMP",
@@ -137,14 +138,17 @@ __all__ = [
     "Contest",
     "Descent",
     "Disagreement",
+    "Examples",
     "Film",
     "FilmNight",
     "Holes",
     "ImputationErrors",
     "Library",
+    "Pilot",
     "Plane",
     "PowerLaw",
     "Pursuit",
+    "Quality",
     "Race",
     "Recovered",
     "Recovery",
@@ -166,6 +170,7 @@ __all__ = [
     "bird_crowd",
     "bird_watchers",
     "choices",
+    "clean_labels",
     "compare",
     "complete",
     "contest",
@@ -180,6 +185,7 @@ __all__ = [
     "em_rounds",
     "endless",
     "every_method",
+    "example_files",
     "fill",
     "film",
     "film_night",
@@ -200,11 +206,13 @@ __all__ = [
     "mixed_crowd",
     "node_points",
     "parity",
+    "plan_pilot",
     "plane",
     "principal_root",
     "public_crowds",
     "public_evidence",
     "pursue",
+    "quality",
     "race",
     "random_rotation",
     "recover",

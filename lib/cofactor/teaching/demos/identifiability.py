@@ -1,4 +1,4 @@
-"""The computation behind the panel of notebook 02: exact co-occurrences with holes, and the model found."""
+"""The computations behind the panels of notebook 02: a crowd made by hand; exact co-occurrences and the model found."""
 
 from __future__ import annotations
 
@@ -19,6 +19,48 @@ from cofactor.teaching.demos.theory import hide_pairs
 Floats = NDArray[np.float64]
 
 PEOPLE = 12
+NEXT, PREVIOUS = np.roll(np.eye(3), 1, axis=0), np.roll(np.eye(3), -1, axis=0)  # whom class c is taken for
+
+
+@dataclass(frozen=True)
+class Quality:
+    """The factor H (3 M, 3) of a crowd made by hand, and its certificate."""
+
+    H: Floats
+    certificate: Certificate
+
+
+def quality(accuracy: float, n_specialists: int, slips: float, spam: float, n_workers: int) -> Quality:
+    """Make a crowd whose members take a class for one certain other: half of them the next, half the one before.
+
+    A_m = (1 - slips) (accuracy I + (1 - accuracy) P) + slips / 3, with P a cyclic permutation; equal priors. The
+    specialist for class k gives the label k to no other class. A spammer's label says nothing.
+
+    Parameters
+    ----------
+    accuracy : float
+        Of all who know something, before slips.
+    n_specialists : int, 0 to 3
+        The first so many annotators are specialists, one each for the first classes.
+    slips, spam : float in [0, 1]
+        Share of labels that all give at random; share of the annotators who only do that, the last ones.
+    n_workers : int
+        M.
+    """
+    matrices = [accuracy * np.eye(3) + (1 - accuracy) * (NEXT, PREVIOUS)[m % 2] for m in range(n_workers)]
+    for k, A in enumerate(matrices[:n_specialists]):
+        _trust(A, k)
+    knows = np.arange(n_workers) < round((1 - spam) * n_workers)
+    A = np.where(knows[:, None, None], (1 - slips) * np.stack(matrices) + slips / 3, 1 / 3)
+    H = A.reshape(-1, 3) / np.sqrt(3)
+    return Quality(H, scattering_certificate(H))
+
+
+def _trust(A: Floats, k: int) -> None:
+    """Let label k be given to class k only: of every other class c, what was called k is now called the third class."""
+    for c in {0, 1, 2} - {k}:
+        A[3 - k - c, c] += A[k, c]
+        A[k, c] = 0.0
 
 
 @dataclass(frozen=True)

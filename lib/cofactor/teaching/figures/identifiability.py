@@ -22,7 +22,7 @@ from scipy.spatial import ConvexHull, HalfspaceIntersection
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.scattering import Certificate, scattering_certificate
-from cofactor.teaching.demos.identifiability import Recovery
+from cofactor.teaching.demos.identifiability import Quality, Recovery
 from cofactor.teaching.figures.simplex import CENTRE, CORNERS, fill_simplex, to_plane
 from cofactor.teaching.style import (
     BLUE,
@@ -67,6 +67,35 @@ def draw_dual(H: ArrayLike) -> Figure:
     right.set_title("T = {x : Hx ≥ 0, 1'x = 1}: in the circle?")
     say(fig, _finding(certificate))
     return fig
+
+
+@styled
+def draw_quality(outcome: Quality) -> Figure:
+    """Draw the rows of a crowd's factor, their hull and the disc, and what the certificate says.
+
+    Drawn while a slider moves, so its one set of axes is placed by hand.
+    """
+    fig = new_picture(6.5, 4.0, laid_out=False)
+    ax = fig.add_axes((0.0, 0.0, 1.0, 0.88))
+    ax.set(xticks=[], yticks=[])
+    fill_simplex(ax, to_plane(outcome.H))
+    checks = "\n".join(f"{name}: {verdict}" for name, verdict in _verdicts(outcome.certificate).items())
+    ax.text(0.01, 0.97, checks, transform=ax.transAxes, ha="left", va="top", color=INK, linespacing=1.5)
+    say(fig, _finding(outcome.certificate))
+    return fig
+
+
+def _verdicts(certificate: Certificate) -> dict[str, str]:
+    """Say in a few words what the certificate found, check by check."""
+    second = certificate.condition2 if certificate.condition1 == "holds" else "not asked"
+    nearest = " ".join(f"{distance:.2f}" for distance in certificate.distances)
+    return {
+        "1, hull covers disc": certificate.condition1,
+        "2, no other rotation": second,
+        "longest corner of T": number(certificate.radius) if np.isfinite(certificate.radius) else "unbounded",
+        "margin": f"{certificate.margin:.3f}".replace("-", "−") if np.isfinite(certificate.margin) else "none",
+        "nearest rows": nearest,
+    }
 
 
 def _finding(certificate: Certificate) -> str:
