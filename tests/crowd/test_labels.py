@@ -269,7 +269,7 @@ def test_refuses_a_truncated_archive(csv):
         csv(gzip.compress(b"task,worker,label\n" * 1000)[:-20], name="labels.csv.gz")
 
 
-@pytest.mark.parametrize("name", ["x.csv.zip", "x.csv.xz", "x.tar"])
+@pytest.mark.parametrize("name", ["x.csv.zip", "x.csv.xz", "x.csv.bz2"])
 def test_refuses_archives_that_are_none(csv, name):
     with pytest.raises(CofactorError, match="cannot be read as CSV"):
         csv(b"no archive at all", name=name)

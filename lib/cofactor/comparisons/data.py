@@ -151,8 +151,8 @@ class Comparisons:
         Ids stay as written ("007" is not 7), but for blanks around them, unless all of a column are plain whole
         numbers. The other arguments and errors are those of `from_frame`.
         """
-        frame = read_frame(path, encoding, sep, "comparison")
-        check_columns(frame, [user, left, right, outcome, *([counts] if counts else [])], "comparisons")
+        columns = [user, left, right, outcome, *([counts] if counts else [])]
+        frame = read_frame(path, columns, encoding, sep, "comparison")
         frame[user] = plain_numbers(frame[user].mask(frame[user] == ""))
         both = pd.concat([frame[left], frame[right]])
         items = plain_numbers(both.mask(both == "")).to_numpy(dtype=object)
@@ -232,7 +232,10 @@ class Comparisons:
     ) -> tuple[Comparisons, Comparisons]:
         """Split into comparisons to learn from and held-out ones: about `share` of every user's, at random.
 
-        Of a user with n comparisons, `share` * n are held out, rounded at random, but never all of them.
+        What is held out resembles what is left to ask. Of a user who has met the share c of all items, both items of a
+        random pair are known with chance c^2: so often, comparisons are held out one by one. Else all comparisons of
+        some items are, since pairs made from ratings or orderings follow from one another: one by one, they would be
+        foretold by a model that knows nothing of items that this user has not met. Nobody loses all comparisons.
 
         Examples
         --------
@@ -240,18 +243,35 @@ class Comparisons:
         >>> len(learn), len(held)
         (8, 2)
         """
-        if not 0 < share < 1:
-            raise CofactorError(f"share={share}: hold out a share above 0 and below 1")
+        if not isinstance(share, int | float | np.number) or not 0 < share < 1:
+            raise CofactorError(f"share={share!r}: hold out a share above 0 and below 1")
         rng = np.random.default_rng(random_state)
-        n = self.per_user
-        held = np.minimum(np.floor(share * n + rng.random(len(n))).astype(np.intp), np.maximum(n - 1, 0))
-        order = np.lexsort((rng.random(len(self)), self.user))
-        rank = np.empty(len(self), dtype=np.intp)
-        rank[order] = np.arange(len(self)) - (np.cumsum(n) - n)[self.user]  # order keeps users together
-        out = rank < held[self.user]
+        out = _some_of_each(self.user, self.n_users, share, rng)
+        by_items, touched = self._with_hidden_items(share / 2, rng)  # a pair has two items
+        out = np.where(by_items[self.user], touched, out)
+        out &= (np.bincount(self.user, ~out, self.n_users) > 0)[self.user]
         if not out.any():
             raise CofactorError(f"nothing to hold out: no user has enough comparisons to spare a share of {share}")
         return self.take(~out), self.take(out)
+
+    def _with_hidden_items(self, share: float, rng: np.random.Generator) -> tuple[NDArray[np.bool_], ...]:
+        """Draw who has a share of items hidden; and which comparisons are of hidden ones, were it everybody."""
+        user = self.user.astype(np.int64)
+        both = np.concatenate([user * self.n_items + self.left, user * self.n_items + self.right])
+        met, code = np.unique(both, return_inverse=True)
+        known = np.bincount(met // self.n_items, minlength=self.n_users) / self.n_items
+        hidden = _some_of_each(met // self.n_items, self.n_users, share, rng)[code]
+        return rng.random(self.n_users) >= known**2, hidden[: len(self)] | hidden[len(self) :]
+
+
+def _some_of_each(owner: NDArray[Any], n_owners: int, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Draw `share` of every owner's entries, rounded at random, but never all; entries of an owner stand together."""
+    n = np.bincount(owner, minlength=n_owners)
+    wanted = np.minimum(np.floor(share * n + rng.random(n_owners)).astype(np.intp), np.maximum(n - 1, 0))
+    order = np.lexsort((rng.random(len(owner)), owner))
+    place = np.empty(len(owner), dtype=np.intp)
+    place[order] = np.arange(len(owner)) - (np.cumsum(n) - n)[owner]
+    return np.asarray(place < wanted[owner])
 
 
 # ---- checks ----

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import io
 import lzma
-import tarfile
 import warnings
 import zipfile
 import zlib
@@ -15,24 +15,39 @@ import numpy as np
 import pandas as pd
 
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.files import unpacked
 
+PACKED = (".gz", ".bz2", ".xz", ".zip")
 UNREADABLE = (
     *(pd.errors.ParserError, pd.errors.ParserWarning, OSError, EOFError, ValueError, LookupError),
-    *(zipfile.BadZipFile, lzma.LZMAError, tarfile.TarError, zlib.error),
+    *(zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError),  # the last: of a zip file with a password
 )
 
 
 def read_frame(
-    path: str | PathLike[str], encoding: str = "utf-8-sig", sep: str = ",", row: str = "label"
+    path: str | PathLike[str],
+    columns: Sequence[str],
+    encoding: str = "utf-8-sig",
+    sep: str = ",",
+    row: str = "label",
 ) -> pd.DataFrame:
-    """Read a CSV file as text, blanks around cells removed; every way in which that fails is one `CofactorError`.
+    """Read columns of a CSV file as text, without blanks around cells; whatever goes wrong is one `CofactorError`.
 
     `row` is what one row of it holds.
     """
+    frame = _read(path, encoding, sep, row).rename(columns=str.strip)
+    check_columns(frame, columns, f"{row}s")
+    return frame[list(dict.fromkeys(columns))].apply(lambda column: column.str.strip())
+
+
+def _read(path: str | PathLike[str], encoding: str, sep: str, row: str) -> pd.DataFrame:
+    options: Any = {"dtype": str, "keep_default_na": False, "encoding": encoding, "index_col": False, "sep": sep}
     try:
+        content = io.BytesIO(unpacked(path)) if str(path).endswith(PACKED) else path
         with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):  # rows that are too long
-            frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding=encoding, index_col=False, sep=sep)
-        return frame.rename(columns=str.strip).apply(lambda column: column.str.strip())
+            return pd.read_csv(content, compression=None, **options)
+    except CofactorError:
+        raise
     except FileNotFoundError:
         raise CofactorError(f"no such file: {path}") from None
     except pd.errors.EmptyDataError:
@@ -42,6 +57,8 @@ def read_frame(
             f"{path} is not {encoding.removesuffix('-sig')} text (byte {error.start}): "
             "save it as UTF-8, or name its encoding, for example encoding='latin-1' (--encoding latin-1)"
         ) from None
+    except MemoryError:
+        raise CofactorError(f"{path} does not fit into memory: drop rows or columns that are not needed") from None
     except UNREADABLE as error:
         raise CofactorError(f"{path} cannot be read as CSV: {error}") from None
 

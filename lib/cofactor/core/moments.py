@@ -81,7 +81,10 @@ class PairwiseMoments:
 
     @classmethod
     def from_arrays(cls, parts: Iterable[Mapping[str, NDArray[Any]]]) -> PairwiseMoments:
-        """Return the sum of parts, each what `arrays` returned, read one at a time (cheaper than adding moments)."""
+        """Return the sum of parts, each what `arrays` returned, read one at a time (cheaper than adding moments).
+
+        Parts that come from elsewhere are checked by `broken_moments` first: compiled code goes astray in others.
+        """
         total = reduce(add, map(_upper_moments, parts))
         return cls((total.counts + total.counts.T).tocsr(), total.singles, total.sizes, total.n_rows)
 
@@ -103,6 +106,28 @@ class PairwiseMoments:
         if block.sum() == 0:
             raise CofactorError(f"variables {m} and {j} were never observed together")
         return np.asarray(block / block.sum())
+
+
+def broken_moments(part: Mapping[str, NDArray[Any]]) -> str:
+    """Say what is wrong with arrays that should be those of `PairwiseMoments.arrays`; empty if nothing is."""
+    flat = {name: part[name] for name in ("counts", "columns", "starts", "singles", "sizes")}
+    if any(a.dtype.kind not in "iu" for a in [*flat.values(), part["n_rows"]]):
+        return "counts must be whole numbers"
+    if any(a.ndim != 1 for a in flat.values()) or part["n_rows"].ndim or not len(flat["sizes"]):
+        return "its arrays have other dimensions"
+    counts, columns, starts, singles, sizes = (a.astype(np.int64) for a in flat.values())
+    n_rows, V = int(part["n_rows"]), len(singles)
+    numbers = np.concatenate([[0], counts, singles])
+    if numbers.min() < 0 or numbers.max() > n_rows:
+        return f"counts must be 0 to the number of rows, {n_rows}"
+    if sizes.min() < 1 or sizes.max() > V or sizes.sum() != V:
+        return f"{V} values are counted, alphabets have {sizes.sum()}"
+    fitting = len(starts) == V + 1 and starts[0] == 0 and starts[-1] == len(columns) == len(counts)
+    if not fitting or (np.diff(starts) < 0).any():
+        return "its rows do not fit its counts"
+    row, owner = np.repeat(np.arange(V), np.diff(starts)), np.repeat(np.arange(len(sizes)), sizes)
+    inside = (columns > row) & (columns < V)
+    return "" if inside.all() and (owner[columns] != owner[row]).all() else "counts of pairs that are none"
 
 
 def _upper_moments(part: Mapping[str, NDArray[Any]]) -> PairwiseMoments:

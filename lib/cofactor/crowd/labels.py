@@ -111,8 +111,7 @@ class CrowdLabels:
         and errors are those of `from_frame`; a file that is not there, empty, or not text in `encoding` is named in
         a `CofactorError`.
         """
-        frame = read_frame(path, encoding, sep)
-        check_columns(frame, (task, worker, label))
+        frame = read_frame(path, (task, worker, label), encoding, sep)
         _warn_of_lookalikes(frame[label])
         frame[label] = frame[label].mask(frame[label].isin(NO_LABEL))
         for name in (task, worker, label):
@@ -252,8 +251,7 @@ def read_truth(path: str | PathLike[str], labels: CrowdLabels, encoding: str = "
     Columns ``task`` and ``truth``. Tasks that nobody labelled are passed over with a `DataWarning`; classes that nobody
     used and tasks with two truths raise `CofactorError`.
     """
-    frame = read_frame(path, encoding).drop_duplicates()
-    check_columns(frame, ("task", "truth"))
+    frame = read_frame(path, ("task", "truth"), encoding).drop_duplicates()
     known = frame["task"].isin([str(task) for task in labels.tasks])
     if not known.any():
         raise CofactorError(f"{path}: none of its tasks has a label ({listing(frame['task'])})")

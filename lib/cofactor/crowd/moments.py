@@ -13,7 +13,6 @@ Source: Ibrahim and Fu, ICML 2021, Eq. (3); Dawid and Skene, 1979, for the start
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -26,7 +25,8 @@ from numpy.typing import NDArray
 
 from cofactor.core.em import SoftCounts, soft_counts
 from cofactor.core.errors import CofactorError
-from cofactor.core.moments import PairwiseMoments, pairwise_moments
+from cofactor.core.files import load_arrays
+from cofactor.core.moments import PairwiseMoments, broken_moments, pairwise_moments
 from cofactor.crowd.base import vote_shares
 from cofactor.crowd.labels import CrowdLabels
 
@@ -34,7 +34,6 @@ FIELDS = (
     *("counts", "columns", "starts", "singles", "sizes", "n_rows"),
     *("vote_cells", "vote_classes", "vote_rows", "ids"),
 )
-UNREADABLE = (zipfile.BadZipFile, OSError, EOFError, ValueError, KeyError, TypeError)
 
 
 @dataclass(frozen=True)
@@ -113,13 +112,36 @@ class CrowdMoments:
 
 
 def _read(path: str | PathLike[str]) -> Mapping[str, NDArray[Any]]:
+    part = load_arrays(path, FIELDS, "file of moments")
+    problem = broken_moments(part) or _broken_votes(part) or _broken_ids(part)
+    if problem:
+        raise CofactorError(f"{path} is no file of moments: {problem}")
+    return part
+
+
+def _broken_votes(part: Mapping[str, NDArray[Any]]) -> str:
+    """What is wrong with the votes of a file; empty if nothing is."""
+    cells, classes, rows = (part[f"vote_{name}"] for name in ("cells", "classes", "rows"))
+    if cells.dtype.kind != "f" or classes.dtype.kind != "f" or rows.dtype.kind not in "iu":
+        return "its votes are no numbers"
+    if rows.shape or rows < 0 or cells.shape != part["singles"].shape + classes.shape or classes.ndim != 1:
+        return f"votes of shapes {cells.shape} and {classes.shape} for {len(part['singles'])} values"
+    good = np.isfinite(cells).all() and np.isfinite(classes).all() and (cells >= 0).all() and (classes >= 0).all()
+    return "" if good else "some votes are negative or not finite"
+
+
+def _broken_ids(part: Mapping[str, NDArray[Any]]) -> str:
+    """What is wrong with the ids of a file; empty if nothing is."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in FIELDS}
-    except FileNotFoundError:
-        raise CofactorError(f"no such file: {path}") from None
-    except UNREADABLE as error:
-        raise CofactorError(f"{path} is no file of moments: {error}") from None
+        ids = json.loads(part["ids"].tobytes())
+        (workers, classes), names = ids.values(), set(ids)
+        sound = names == {"workers", "classes"} and {type(known) for known in [*workers, *classes]} <= {str, int}
+        fitting = len(workers) == len(part["sizes"]) and (part["sizes"] == len(classes)).all()
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return "its ids cannot be read"
+    if not sound:
+        return "its ids are neither text nor whole numbers"
+    return "" if fitting and part["vote_classes"].shape == (len(classes),) else "its ids belong to other moments"
 
 
 def _votes(part: Mapping[str, NDArray[Any]]) -> SoftCounts:

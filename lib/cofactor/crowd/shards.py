@@ -29,7 +29,7 @@ from tqdm import tqdm
 
 from cofactor.core.em import SoftCounts, expectation, iterate_em
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import whole_file
+from cofactor.core.files import load_arrays, whole_file
 from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
@@ -160,8 +160,7 @@ class LabelShards:
     def _check_ranges(self, parts: Sequence[Path]) -> None:
         last: tuple[Any, Path] | None = None
         for path, part in zip(self.paths, parts, strict=True):
-            with np.load(part, allow_pickle=False) as file:
-                first, end = json.loads(bytes(file["span"]))
+            first, end = _read_span(part)
             _check_disjoint(last, (first, path))
             last = end, path
 
@@ -241,6 +240,17 @@ def _from_moments(method: Aggregator, moments: CrowdMoments) -> tuple[LatentClas
         f"{type(method).__name__} needs all labels at once; from moments work MV-EM, RobSymNMF, RobSymNMF(w=1), "
         "DesSymNMF and SymNMF(no imputation), each also with -EM"
     )
+
+
+def _read_span(part: Path) -> tuple[Any, Any]:
+    """First and last task of a shard, as kept with its counts."""
+    try:
+        first, end = json.loads(load_arrays(part, ["span"], "file of counts")["span"].tobytes())
+        if {type(first), type(end)} in ({str}, {int}):
+            return first, end
+    except (ValueError, TypeError, RecursionError):
+        pass
+    raise CofactorError(f"{part} holds no counts of a shard: remove it, and count again")
 
 
 def _read_vocabulary(path: Path) -> dict[str, list[Any]]:

@@ -101,9 +101,10 @@ def read_ratings(path: Path, items: ArrayLike | None = None) -> tuple[Ids, Ids, 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # lines that are too long
+            warnings.simplefilter("error", RuntimeWarning)  # numbers that are too large
             pieces = _pieces(path, columns)
             kept = [piece if wanted is None else piece[piece["movieid"].isin(wanted)] for piece in pieces]
-    except (ValueError, OverflowError, pd.errors.ParserWarning) as error:
+    except (ValueError, OverflowError, pd.errors.ParserWarning, RuntimeWarning) as error:
         raise _offending_lines(path, str(error)) from None
     ratings = pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=columns)
     if ratings.empty:

@@ -12,9 +12,7 @@ Lines end in LF or CRLF. A name that ends in .gz is unpacked.
 
 from __future__ import annotations
 
-import gzip
 import re
-import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -24,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.files import unpacked
 from cofactor.core.tables import MISSING, Ints
 
 
@@ -129,7 +128,7 @@ def read_features(path: Path) -> Features:
     try:
         with path.open("rb") as file:
             features = np.load(file, allow_pickle=False)
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+    except Exception as error:  # numpy raises whatever the bytes lead it to
         raise CofactorError(f"{path} cannot be read as a NumPy array: {error}") from None
     if not isinstance(features, np.ndarray) or features.dtype != np.float32 or features.ndim != 2:
         raise CofactorError(f"{path}: expected one two-dimensional array of float32")
@@ -154,8 +153,7 @@ def _lines(path: Path, form: Format, columns: list[str]) -> list[str]:
 def text_of(path: Path) -> str:
     """Return what a file holds, unpacked; a file that cannot be read or is no text is a CofactorError."""
     try:
-        raw = path.read_bytes()
-        return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8-sig")
+        return unpacked(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise CofactorError(f"{path}, line {line}: not text (byte {error.object[error.start]:#04x})") from None

@@ -89,8 +89,12 @@ class Entry:
 
 def entries() -> dict[str, Entry]:
     """Read the registry: every data set by name."""
-    known = tomllib.loads((DATASETS_DIR / "registry.toml").read_text(encoding="utf8"))
-    return {name: _entry(name, fields) for name, fields in known.items()}
+    path = DATASETS_DIR / "registry.toml"
+    try:
+        known = tomllib.loads(path.read_text(encoding="utf8"))
+        return {name: _entry(name, fields) for name, fields in known.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise CofactorError(f"{path} is damaged ({type(error).__name__}: {error}): reinstall cofactor") from None
 
 
 def _entry(name: str, fields: dict[str, Any]) -> Entry:

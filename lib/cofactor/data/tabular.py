@@ -59,8 +59,8 @@ def read_table(path: Path, reader: str, columns: Columns, target: str) -> list[C
     Raises
     ------
     CofactorError
-        Not readable, not text, another header, another number of columns, or a value that the column does not have.
-        The first ten lines are named.
+        Not readable, not text, another header, no rows, another number of columns, or a value that the column does not
+        have. The first ten lines are named.
 
     Cost
     ----
@@ -71,6 +71,8 @@ def read_table(path: Path, reader: str, columns: Columns, target: str) -> list[C
     if header:
         _check_header(path, lines.pop(0).rstrip("\r").split(SEPARATORS[reader]), header)
     first = 2 if header else 1
+    if not lines:
+        raise CofactorError(f"{path}, line {first}: the file ends here, without any rows")
     cells = _cells(path, lines, SEPARATORS[reader], list(columns), first)
     texts = [
         _spelt_out(path, reader, column, values, first)

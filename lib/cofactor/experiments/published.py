@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from cofactor.core.errors import CofactorError
+from cofactor.core.frames import read_frame
 from cofactor.data.registry import DATASETS_DIR
 
 COLUMNS = ["setting", "method", "metric", "value", "spread", "unit", "note"]
@@ -26,7 +27,7 @@ def published(name: str) -> pd.DataFrame:
     Raises
     ------
     CofactorError
-        There is no such table.
+        There is no such table, or its file is damaged.
     """
     if not name:
         return pd.DataFrame(columns=[*COLUMNS, "rounding"]).astype(NUMBERS)
@@ -34,9 +35,12 @@ def published(name: str) -> pd.DataFrame:
     if not path.is_file():
         known = sorted(file.stem for file in path.parent.glob("*.csv"))
         raise CofactorError(f"no published table {name!r}; there are {', '.join(known)}")
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    rounding = frame["value"].map(_half_of_last_digit)
-    return frame.assign(rounding=rounding).replace({"value": "", "spread": ""}, np.nan).astype(NUMBERS)
+    frame = read_frame(path, COLUMNS, row="number")
+    try:
+        rounding = frame["value"].map(_half_of_last_digit)
+        return frame.assign(rounding=rounding).replace({"value": "", "spread": ""}, np.nan).astype(NUMBERS)
+    except (ValueError, ArithmeticError) as error:  # of a decimal
+        raise CofactorError(f"{path}: values and spreads must be numbers: {error}") from None
 
 
 def _half_of_last_digit(printed: str) -> float:

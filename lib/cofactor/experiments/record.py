@@ -7,9 +7,11 @@ import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from cofactor.core.errors import CofactorError
 from cofactor.core.files import whole_file
 from cofactor.experiments import machine
 from cofactor.experiments.experiment import Experiment
@@ -29,7 +31,7 @@ def write_record(
 ) -> Path:
     """Add this run to run.json: versions, BLAS, machine, seeds, wall time; records of earlier runs stay."""
     path = folder / experiment.name / "run.json"
-    runs = json.loads(path.read_text(encoding="utf8"))["runs"] if path.exists() else []
+    runs = read_records(path)
     runs.append(
         {
             "began": datetime.datetime.fromtimestamp(began, datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -46,3 +48,17 @@ def write_record(
     with whole_file(path) as part:
         part.write_text(json.dumps({"experiment": experiment.name, "runs": runs}, indent=1), encoding="utf8")
     return path
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """Read the records of earlier runs, in order; none where there is no file, an error where it is damaged."""
+    if not path.exists():
+        return []
+    try:
+        runs = json.loads(path.read_text(encoding="utf8"))["runs"]
+        if isinstance(runs, list) and all(isinstance(run, dict) for run in runs):
+            return runs
+        reason = "no list of runs"
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        reason = f"{type(error).__name__}: {error}"
+    raise CofactorError(f"{path} is no record of runs ({reason}): move it away")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from cofactor.experiments import machine
 from cofactor.experiments.experiment import Experiment
 from cofactor.experiments.fidelity import fidelity
 from cofactor.experiments.plots import draw
+from cofactor.experiments.record import read_records
 from cofactor.experiments.runner import code_of, failures, load_all
 from cofactor.experiments.summary import VERDICTS, difference, number, seconds, summarise
 from cofactor.pages.render import as_source, render
@@ -80,9 +80,5 @@ def _section(folder: Path, experiment: Experiment) -> Section | None:
         trials=1 + max(outcome.task.trial for outcome in outcomes),
         failures=failures(outcomes),
         stale=any(outcome.code != code_of(experiment.lines) for outcome in outcomes),
-        record=_latest_record(folder / experiment.name / "run.json"),
+        record=next(reversed(read_records(folder / experiment.name / "run.json")), {}),
     )
-
-
-def _latest_record(path: Path) -> dict[str, Any]:
-    return dict(json.loads(path.read_text(encoding="utf8"))["runs"][-1]) if path.exists() else {}
