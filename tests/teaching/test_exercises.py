@@ -145,7 +145,30 @@ def membership(g):
 
 
 TOPICS_COMMUNITIES = {"word_pairs": word_pairs, "coherent": coherent, "membership": membership}  # notebook 09
-BY_NOTEBOOK = SAMPLES_AND_STEPS | COMPARISONS | REAL_CROWD | JOINT_PMF | FRANK_WOLFE | TOPICS_COMMUNITIES
+
+
+def groups(g):
+    group = {m: {m} for m in set(g["worker"].tolist())}
+    for n in set(g["task"].tolist()):
+        merged = set().union(*(group[m] for m in g["worker"][g["task"] == n].tolist()))
+        for m in merged:
+            group[m] = merged
+    return len({frozenset(members) for members in group.values()})
+
+
+def enough(g):
+    share = [sum(row[j] <= g["wanted"] for row in g["errors"]) / len(g["errors"]) for j in range(len(g["amounts"]))]
+    return share, next(d for d, s in zip(g["amounts"], share, strict=True) if s >= 0.9)
+
+
+def nine_of_ten(g):
+    ordered = sorted(g["refits"])
+    ends = [q * (len(ordered) - 1) for q in (0.05, 0.95)]
+    return [ordered[int(x)] + (x % 1) * (ordered[int(x) + 1] - ordered[int(x)]) for x in ends]
+
+
+YOUR_DATA = {"groups": groups, "enough": enough, "refits": nine_of_ten}  # notebook 10
+BY_NOTEBOOK = YOUR_DATA | SAMPLES_AND_STEPS | COMPARISONS | REAL_CROWD | JOINT_PMF | FRANK_WOLFE | TOPICS_COMMUNITIES
 
 
 def by_hand(name):

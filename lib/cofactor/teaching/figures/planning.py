@@ -31,7 +31,13 @@ WIDE = 30.0  # amounts that span more than this factor get a logarithmic axis
 def draw_plan(plan: Plan, level: float = 0.9) -> Figure:
     """Draw each method's error against the amount of data, with its band, and where the wanted error is reached."""
     fig = new_picture(height=3.8)
-    ax = fig.subplots()
+    fill_plan(fig.subplots(), plan, level)
+    say(fig, f"For an error of {number(plan.wanted)}: {_finding(plan)}")
+    return fig
+
+
+def fill_plan(ax: Axes, plan: Plan, level: float = 0.9) -> None:
+    """Draw the curves of a plan into axes."""
     curves, answers = plan.curve(level), plan.needed(level=level)
     for k, name in enumerate(plan.errors):
         table, (colour, marker, line) = curves[curves["method"] == name], LOOKS[k % len(LOOKS)]
@@ -44,8 +50,6 @@ def draw_plan(plan: Plan, level: float = 0.9) -> Figure:
     ax.axhline(plan.wanted, color=INK, lw=0.9, ls="--")
     _axes(ax, plan)
     ax.legend(title=f"median and {level:.0%} of {len(next(iter(plan.errors.values())))} simulations", alignment="left")
-    say(fig, f"For an error of {number(plan.wanted)}: {_finding(plan)}")
-    return fig
 
 
 def _axes(ax: Axes, plan: Plan) -> None:
@@ -72,11 +76,16 @@ def _finding(plan: Plan) -> str:
 @styled
 def draw_intervals(found: CrowdBootstrap, level: float = 0.9) -> Figure:
     """Draw each worker's estimated accuracy with its interval, the best first, beside that of chance."""
+    fig = new_picture(height=3.6)
+    say(fig, fill_intervals(fig.subplots(), found, level))
+    return fig
+
+
+def fill_intervals(ax: Axes, found: CrowdBootstrap, level: float = 0.9, legend: bool = True) -> str:
+    """Draw the workers' intervals into axes; returns the finding."""
     table = found.accuracy(level).sort_values("estimate", ascending=False, kind="stable").reset_index(drop=True)
     chance = 1 / len(found.classes)
     below, above = table["high"] < chance, table["low"] > chance
-    fig = new_picture(height=3.6)
-    ax = fig.subplots()
     for chosen, colour, marker, name in (
         (above, BLUE, "o", "better than chance"),
         (~above & ~below, ORANGE, "s", "cannot be told from chance"),
@@ -88,7 +97,7 @@ def draw_intervals(found: CrowdBootstrap, level: float = 0.9) -> Figure:
                     label=f"{name}: {len(mine)}")  # fmt: skip
     ax.axhline(100 * chance, color=INK, lw=0.9, ls="--")
     ax.set(xlabel="workers, the best first", ylabel="labels that are right (%)", ylim=(0, 102))
-    ax.legend(title=f"intervals of {percent(level)}, {len(found.draws)} refits", alignment="left", loc="lower left")
+    if legend:
+        ax.legend(title=f"intervals of {percent(level)}, {len(found.draws)} refits", alignment="left", loc="lower left")
     unsure = len(table) - above.sum() - below.sum()
-    say(fig, f"Of {len(table)} workers, {above.sum()} are better than chance, {below.sum()} worse, {unsure} either")
-    return fig
+    return f"Of {len(table)} workers, {above.sum()} are better than chance, {below.sum()} worse, {unsure} either"
