@@ -153,7 +153,7 @@ def test_the_penalty_by_rule():
     X = 3 * problem(2)
     anchors = spa(X, 3)
     rest = np.sum((X - X[:, anchors] @ simplex_least_squares(X[:, anchors], X)) ** 2)
-    assert merit(X, 3, "msr").lam == pytest.approx(1.5 * rest / X.shape[1], rel=1e-12)
+    assert merit(X, 3, "msr").lam == pytest.approx(1.5 * rest / (X.shape[1] - 3), rel=1e-12)
     assert merit(X, 3, "paper").lam == pytest.approx(np.sqrt(rest) / 3, rel=1e-12)
 
 

@@ -36,7 +36,7 @@ from cofactor.separable.selection import spread_rows, suggest_n_anchors, top_row
 
 Start: TypeAlias = Literal["spa"] | ArrayLike | sparse.sparray | None
 
-MSR_SHARE = 1.5  # lam of "msr" in mean squared residuals of SPA; anything in [1, 2] does the same
+MSR_SHARE = 1.5  # lam of "msr" in mean squared residuals of SPA; from 1 to 2 little changes
 FITS = 1e-12  # a start whose residual is this share of X is exact
 ON_SIMPLEX = 1e-6  # how far from one the columns of a given start may sum
 LISTED = 0.1  # share of all rows that select="spa" chooses among
@@ -97,8 +97,9 @@ def merit(
     n_anchors : int in [1, N], optional
         K. Default: as many as `suggest_n_anchors` says.
     lam : "msr", "paper" or float >= 0
-        "msr" is 1.5 times the mean squared residual of SPA, 1.5 ||X - X C0||_F^2 / N; "paper" the heuristic
-        ||X - X C0||_F / K. 0 is MERIT(0), without penalty.
+        "msr" is 1.5 times the mean squared residual of SPA, 1.5 ||X - X C0||_F^2 / (N - K): the mean over columns that
+        have one, since the K that SPA chose fit themselves. "paper" is the heuristic ||X - X C0||_F / K. 0 is
+        MERIT(0), without penalty.
     mu : float > 0
         Smoothing of the row maxima; without consequence from 1e-7 to 1e-1.
     n_iter : int >= 1
@@ -225,7 +226,8 @@ class _Task:
         if self.lam == "paper":
             return float(np.ldexp(rest, self.columns.exponent)) / K
         share = MSR_SHARE if self.objective == "full" else MSR_SHARE / 2
-        return float(np.ldexp(share * rest**2 / self.columns.used.size, 2 * self.columns.exponent))
+        left = max(self.columns.used.size - K, 1)  # the columns of SPA's anchors have no residual
+        return float(np.ldexp(share * rest**2 / left, 2 * self.columns.exponent))
 
     def _first_t(self, start: sparse.csc_array | None) -> float:
         """Return t of the first step; infinity where the start fits exactly and no step is due."""

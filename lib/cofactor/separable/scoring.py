@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -35,112 +36,115 @@ Rough = NDArray[np.float32] | Floats
 Picks = NDArray[np.int64]
 
 LANES = 64  # rough minima kept per column of a block; a lane holds every 64th row
-TILE, BLOCK = 256, 2048  # columns and rows scored at a time: 2 MB of rough scores, which stay in the cache
+TILE, BLOCK = 384, 1024  # columns and rows scored at a time: 1.5 MB of rough scores, which stay in the cache
 THIN, THIN_TILE, THIN_BLOCK = 16, 64, 2048  # the same where X has fewer rows than this, and the product costs little
 FITTED = 1e-24  # a squared residual of this share of the squared length is rounding
 UNDERFLOW = 1e-35  # what products that fall below the range of single precision may add up to
 
 
+class Scan(NamedTuple):
+    """What compiled loops read in one step."""
+
+    points: Floats
+    residuals: Floats
+    squares: Floats  # squared lengths of points
+    blocks: Rough  # points as columns, with a row for p: (blocks, M + 1, points of a block)
+    C: Entries
+    penalty: RowPenalty
+    error: float  # of a rough score, as a share of max ||x|| ||r|| + max y
+    longest: float  # max ||x||
+    base_max: float  # max p
+    tile: int
+    stay: bool
+
+
 class Scorer:
     """Finds the cheapest row of every column's gradient, tile by tile, on `n_threads` threads.
 
-    Keeps the points as rows in double precision and as columns, with a row for p, in the precision of rough scores.
-    A column without residual is scored by its penalties alone; with `stay` it keeps to its own rows where they tie.
+    Keeps the points as rows in double precision and, in blocks, as columns in the precision of rough scores. A column
+    without residual is scored by its penalties alone; with `stay` it keeps to its own rows where they tie.
     """
 
     def __init__(self, points: Floats, dtype: DTypeLike, n_threads: int, stay: bool) -> None:
         N, M = points.shape
-        self.points, self.dtype, self.n_threads, self.stay = points, np.dtype(dtype), n_threads, stay
-        self.augmented = np.empty((M + 1, N), dtype)
-        self.augmented[:M] = points.T
+        self.points, self.n_threads, self.stay = points, n_threads, stay
+        self.tile, block = (TILE, BLOCK) if M >= THIN else (THIN_TILE, THIN_BLOCK)
+        self.ends = range(block, N, block)
+        self.blocks = np.zeros((len(self.ends) + 1, M + 1, min(block, N)), dtype)
+        for rows, columns in zip(np.split(points, self.ends), self.blocks, strict=True):
+            columns[:M, : len(rows)] = rows.T
         self.squares = np.einsum("nm,nm->n", points, points)
-        self.error = (M + 8) * float(np.finfo(self.dtype).eps) / 2
-        self.tile, self.block = (TILE, BLOCK) if M >= THIN else (THIN_TILE, THIN_BLOCK)
+        self.error = (M + 8) * float(np.finfo(self.blocks.dtype).eps) / 2
 
     def pick(self, residuals: Floats, C: Coefficients, penalty: RowPenalty) -> tuple[Picks, Floats]:
         """Return for every column the row to move to, and the gap r'(r + x) + sum_n C_n y_n - min_n g_n."""
         N = len(residuals)
-        self.augmented[-1] = penalty.base
+        for base, columns in zip(np.split(penalty.base, self.ends), self.blocks, strict=True):
+            columns[-1, : len(base)] = base
+        longest, base_max = float(np.sqrt(self.squares.max())), float(penalty.base.max())
+        evidence = self.points, residuals, self.squares, self.blocks, C.entries, penalty
+        scan = Scan(*evidence, self.error, longest, base_max, self.tile, self.stay)
         picks, gaps = np.empty(N, np.int64), np.empty(N)
-
-        def work(span: tuple[int, int]) -> None:
-            self._pick_span(residuals, C.entries, penalty, picks, gaps, span)
-
-        spans = pairwise(np.linspace(0, N, self.n_threads + 1).astype(int))
+        spans = pairwise(np.linspace(0, N, self.n_threads + 1).astype(int).tolist())
         if self.n_threads == 1:
-            work(next(spans))
+            _pick_span(scan, next(spans), picks, gaps)
         else:
             with ThreadPoolExecutor(self.n_threads) as pool:
-                list(pool.map(work, spans))
+                list(pool.map(lambda span: _pick_span(scan, span, picks, gaps), spans))
         return picks, gaps
-
-    def _pick_span(
-        self, residuals: Floats, C: Entries, penalty: RowPenalty, picks: Picks, gaps: Floats, span: tuple[int, int]
-    ) -> None:
-        N, M = residuals.shape
-        left = np.ones((self.tile, M + 1), self.dtype)
-        memory = np.empty(self.tile * self.block, self.dtype)
-        longest, base_max = float(np.sqrt(self.squares.max())), float(penalty.base.max())
-        for start in range(*span, self.tile):
-            count = min(self.tile, span[1] - start)
-            left[:count, :M] = residuals[start : start + count]
-            low, least, margin = np.full(count, np.inf, self.dtype), np.full(count, np.inf), np.empty(count)
-            _open_tile(start, self.points, residuals, C, penalty, self.squares, longest, base_max, margin, gaps)
-            margin *= 2 * self.error
-            for first in range(0, N, self.block):
-                width = min(self.block, N - first)
-                rough = memory[: count * width].reshape(count, width)
-                np.matmul(left[:count], self.augmented[:, first : first + width], out=rough)
-                _fold(rough, first, start, self.points, residuals, C, penalty, margin, low, least, picks)
-            _close_tile(start, C, penalty, self.stay, margin, least, picks, gaps)
 
 
 @njit(cache=True, nogil=True)
-def _open_tile(
-    start: int,
-    points: Floats,
-    residuals: Floats,
-    C: Entries,
-    penalty: RowPenalty,
-    squares: Floats,
-    longest: float,
-    base_max: float,
-    size: Floats,
-    gaps: Floats,
-) -> None:
-    """Set the size of scores, max ||x|| ||r|| + max y (-1 for columns without residual), and gaps but for min g."""
-    for i in range(len(size)):
+def _pick_span(scan: Scan, span: tuple[int, int], picks: Picks, gaps: Floats) -> None:
+    """Pick for the columns of a span; compiled as a whole, since a step of thin X makes hundreds of small products."""
+    residuals, blocks, tile = scan.residuals, scan.blocks, scan.tile
+    M, width = residuals.shape[1], blocks.shape[2]
+    left, memory = np.ones((tile, M + 1), blocks.dtype), np.empty((tile, width), blocks.dtype)
+    for start in range(span[0], span[1], tile):
+        count = min(tile, span[1] - start)
+        left[:count, :M] = residuals[start : start + count]
+        rough, margin = memory[:count], np.empty(count)
+        low, least = np.full(count, np.inf, blocks.dtype), np.full(count, np.inf)
+        _open_tile(scan, start, margin, gaps)
+        for b in range(len(blocks)):
+            np.dot(left[:count], blocks[b], rough)
+            _fold(scan, rough, b * width, start, margin, low, least, picks)
+        _close_tile(scan, start, margin, least, picks, gaps)
+
+
+@njit(cache=True, nogil=True)
+def _open_tile(scan: Scan, start: int, margin: Floats, gaps: Floats) -> None:
+    """Set the margins of scores, 2 e_l (-1 for columns without residual), and gaps but for min g."""
+    C, penalty = scan.C, scan.penalty
+    for i in range(len(margin)):
         l = start + i
-        r = residuals[l]
-        fit, paid, largest = _dot(r, r), 0.0, base_max
+        r = scan.residuals[l]
+        fit, paid, largest = _dot(r, r), 0.0, scan.base_max
         for e in range(C.count[l]):
             y = entry_penalty(C, penalty, l, e)
             paid += C.scale * C.weights[l, e] * y
             largest = max(largest, y)
-        size[i] = longest * np.sqrt(fit) + largest + UNDERFLOW / np.finfo(np.float32).eps
-        if fit <= FITTED * squares[l]:
-            size[i] = -1.0
-        gaps[l] = fit + _dot(r, points[l]) + paid
+        size = scan.longest * np.sqrt(fit) + largest + UNDERFLOW / np.finfo(np.float32).eps
+        margin[i] = -1.0 if fit <= FITTED * scan.squares[l] else 2 * scan.error * size
+        gaps[l] = fit + _dot(r, scan.points[l]) + paid
 
 
 @njit(cache=True, nogil=True)
 def _fold(
+    scan: Scan,
     rough: Rough,
     first: int,
     start: int,
-    points: Floats,
-    residuals: Floats,
-    C: Entries,
-    penalty: RowPenalty,
     margin: Floats,
     low: Rough,
     least: Floats,
     picks: Picks,
 ) -> None:
     """Take a block of rough scores, rows `first` on, into the least rough and the least exact score of columns."""
-    lanes = np.empty(LANES, rough.dtype)
+    points, residuals, C, penalty = scan.points, scan.residuals, scan.C, scan.penalty
+    lanes, n_rows = np.empty(LANES, rough.dtype), min(rough.shape[1], len(points) - first)
     for i in range(len(rough)):
-        l, scores = start + i, rough[i]
+        l, scores = start + i, rough[i, :n_rows]
         if margin[i] < 0:
             continue
         for e in range(C.count[l]):
@@ -163,21 +167,12 @@ def _fold(
 
 
 @njit(cache=True, nogil=True)
-def _close_tile(
-    start: int,
-    C: Entries,
-    penalty: RowPenalty,
-    stay: bool,
-    margin: Floats,
-    least: Floats,
-    picks: Picks,
-    gaps: Floats,
-) -> None:
+def _close_tile(scan: Scan, start: int, margin: Floats, least: Floats, picks: Picks, gaps: Floats) -> None:
     """Pick for the columns without residual, and take the least scores off the gaps."""
     for i in range(len(margin)):
         l = start + i
         if margin[i] < 0:
-            picks[l], least[i] = _cheapest_row(C, penalty, l, stay)
+            picks[l], least[i] = _cheapest_row(scan.C, scan.penalty, l, scan.stay)
         gaps[l] -= least[i]
 
 

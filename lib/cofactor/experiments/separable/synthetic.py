@@ -275,5 +275,6 @@ LAMBDA = Experiment(
     metrics={"success": "share of trials", "hits": "share of anchors"},
     protocol="The paper's lambda, ||X - X C0||_F / K, does not scale with X as the data term does and grows with the "
     "root of the number of points; it fails where there are few anchors among many points. MERIT's default here is 1.5 "
-    "mean squared residuals of SPA, with 50 steps instead of 100; other multiples are beside it, with 50 steps too.",
+    "mean squared residuals of SPA, the mean over the columns that SPA did not choose, with 50 steps instead of 100; "
+    "other multiples are beside it, with 50 steps too.",
 )
