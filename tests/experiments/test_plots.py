@@ -52,8 +52,10 @@ def test_levels_show_ours_with_its_spread_beside_published(panels):
 
 
 def test_squared_errors_stand_on_a_logarithmic_axis(panels):
-    (axes, _) = panels([{"Sum": {"mse": 0.1}}], plot="levels", metrics={"mse": "1"})
+    (axes, empty) = panels([{"Sum": {"mse": 0.1}}, {"Sum": {"mse": 1e-5}}], plot="levels", metrics={"mse": "1"})
     assert (axes.get_xscale(), axes.get_xlabel()) == ("log", "mse")
+    assert axes.get_xlim() == empty.get_xlim() and axes.get_xlim()[0] <= 0.05 <= axes.get_xlim()[1]
+    assert [text.get_text() for text in axes.figure.legends[0].texts] == ["ours"]  # nothing of it was published
 
 
 def test_curves_show_every_trial_and_the_median_in_the_order_of_iterations(panels):
@@ -70,17 +72,17 @@ def test_no_curve_is_left_out_and_no_two_look_alike(panels):
     small, _ = panels([trial], plot="curves", metrics={"t=1": "1"})
     bold = [line for line in small.lines if not line.get_label().startswith("_")]
     assert [line.get_label() for line in bold] == list(trial)
-    assert len({(line.get_color(), line.get_linestyle()) for line in bold}) == 11
+    assert len({(line.get_linestyle(), line.get_marker()) for line in bold}) == 11  # without colour, too
 
 
 def test_histograms_count_trials_and_leave_out_what_does_not_vary(panels):
     small, _ = panels(errors(1.0, 2.0, 2.0, 5.0), plot="histogram")
-    (label,) = [text.get_text() for text in panels(errors(1.0, 2.0, 2.0, 5.0), plot="histogram")[1].get_legend().texts]
+    (label,) = [text.get_text() for text in small.figure.legends[0].texts]
     assert sum(bar.get_height() for bar in small.patches) == 4
     assert label.startswith("Sum")
 
 
-def test_sweeps_run_over_the_numbers_of_the_settings_with_published_values_as_crosses(panels, monkeypatch):
+def test_sweeps_run_over_the_numbers_of_the_settings_with_hollow_published_values(panels, monkeypatch):
     monkeypatch.setattr(summary, "published", lambda name: FACTS.replace({"setting": {"small": "N=1,000"}}))
     settings = ("N=1,000", "N=20")
     experiment = toy(plot="sweep", settings=settings)
@@ -92,9 +94,10 @@ def test_sweeps_run_over_the_numbers_of_the_settings_with_published_values_as_cr
     (axes,) = figure.axes
     below = figure.legends[0].get_window_extent().y1
     assert below < axes.get_window_extent().y0 and axes.get_legend() is None  # the legend covers no line
-    line, crosses, *_ = axes.lines
+    line, hollow, *_ = axes.lines
+    assert hollow.get_markerfacecolor() == "none" and hollow.get_marker() == line.get_marker()
     assert (list(line.get_xdata()), list(line.get_ydata())) == ([1000, 20], [3.0, 4.0])
-    assert (crosses.get_xdata()[0], crosses.get_ydata()[0]) == (1000, 10.0)
+    assert (hollow.get_xdata()[0], hollow.get_ydata()[0]) == (1000, 10.0)
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("N", "error (%)")
 
 

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import cycle, product
+from itertools import cycle
 from textwrap import fill
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator
+from matplotlib.ticker import LogFormatterSciNotation, LogLocator
 
 from cofactor.experiments.experiment import Experiment
 from cofactor.experiments.runner import Outcome
 from cofactor.experiments.summary import measurements
 from cofactor.teaching.figures.simplex import fill_simplex, to_plane
-from cofactor.teaching.style import BLUE, CLASS_COLOURS, FAINT, INK, ORANGE, new_picture, styled
+from cofactor.teaching.style import BLUE, CLASS_COLOURS, CLASS_HATCHES, FAINT, INK, ORANGE, Floats, new_picture, styled
 
 ROW = 0.21  # inches per method
-BESIDE = 3  # methods in a row of the legend of sweeps
+BESIDE = 3  # methods in a row of a legend, where there is room
+NAME = 2.6  # inches of a method in a legend
 MOST_BINS = 24
+SHORT = 1.5  # decades of an axis that needs more numbers than powers of ten
+ROOM = 1.5  # times the largest value ends a logarithmic axis
 TITLE = 30  # characters in a line
 STYLES = "-", "--", ":", "-."
-MARKERS = "os^Dv<>p"
+MARKERS = "os^Dv<>pP"  # nine, and four styles of lines: 36 looks
+MARKED = 0.1  # lengths of the picture between two marks of a curve
 ABOVE = 1.08  # heights of a triangle's panel, clear of the name of its upper corner
 UNIT_VECTORS = ("$e_1$", "$e_2$", "$e_3$")
 
@@ -39,31 +43,35 @@ def _levels(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame)
     metric = next(iter(experiment.metrics))
     rows = summary[summary["metric"] == metric]
     methods = list(dict.fromkeys(rows["method"]))[::-1]
-    figure, panels = _panels(experiment, 1.2 + ROW * len(methods))
+    figure, panels = _panels(experiment, 1.4 + ROW * len(methods))
     for axes, setting in zip(panels, experiment.settings, strict=True):
         here = rows[rows["setting"] == setting].set_index("method").reindex(methods)
         axes.errorbar(
             here["ours"], range(len(methods)), xerr=here["spread"], fmt="o", color=BLUE, ms=4, lw=1, label="ours"
         )
-        axes.plot(here["published"], range(len(methods)), "x", color=ORANGE, ms=6, mew=1.6, label="published")
+        if rows["published"].notna().any():
+            axes.plot(here["published"], range(len(methods)), "x", color=ORANGE, ms=6, mew=1.6, label="published")
         axes.set_title(fill(experiment.settings[setting], TITLE))
         axes.grid(axis="both", color=FAINT, alpha=0.25, lw=0.6)
-        if metric.startswith("mse"):
-            _logarithmic(axes, panels[0])
         axes.set_xlabel(_axis_name(metric, experiment.metrics[metric]))
+    if metric.startswith("mse"):
+        values = np.concatenate([rows["ours"], rows["published"], rows["ours"] + rows["spread"]])
+        _logarithmic(panels, np.where(values > 0, values, np.nan))
     panels[0].set_yticks(range(len(methods)), methods)
-    _legend(panels)
+    _legend_below(figure, panels)
     return figure
 
 
-def _logarithmic(axes: Axes, first: Axes) -> None:
-    """Make an axis logarithmic, in one piece with that of the first panel: a short one would have no round ticks."""
-    if axes is not first:
-        axes.sharex(first)
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=4))
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.xaxis.set_minor_formatter("")
+def _logarithmic(panels: Sequence[Axes], values: Floats) -> None:
+    """Give all panels the same logarithmic axis, with as many numbers as there is room for."""
+    low, high = (np.nanmin(values) / ROOM, np.nanmax(values) * ROOM) if np.isfinite(values).any() else (0.1, 1.0)
+    short = np.log10(high / low) < SHORT
+    for axes in panels:
+        axes.set_xscale("log")
+        axes.set_xlim(low, high)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if short else (1,), numticks=5))
+        axes.xaxis.set_major_formatter("{x:g}" if short else LogFormatterSciNotation())
+        axes.xaxis.set_minor_formatter("")
 
 
 def _curves(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame) -> Figure:
@@ -72,14 +80,15 @@ def _curves(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame
     found = found.assign(step=found["metric"].str.removeprefix("t=").astype(int))
     methods = list(dict.fromkeys(found["method"]))
     figure, panels = _panels(experiment, 3.0 + ROW * -(-len(methods) // BESIDE))
-    looks = list(product(STYLES, CLASS_COLOURS))  # enough for every curve: none is left out
+    looks = list(zip(methods, *map(cycle, (STYLES, MARKERS, CLASS_COLOURS)), strict=False))
     for axes, setting in zip(panels, experiment.settings, strict=True):
-        for (style, colour), method in zip(looks, methods, strict=False):
+        for method, style, marker, colour in looks:
             here = found[(found["setting"] == setting) & (found["method"] == method)]
             if len(here):
                 curves = here.pivot_table(index="step", columns="trial", values="value")
                 axes.semilogy(curves.index, curves, color=colour, lw=0.5, alpha=0.2)
-                axes.semilogy(curves.index, curves.median(axis=1), color=colour, ls=style, lw=1.8, label=method)
+                look = {"ls": style, "marker": marker, "ms": 4, "markevery": MARKED, "lw": 1.8}
+                axes.semilogy(curves.index, curves.median(axis=1), color=colour, **look, label=method)
         axes.set_title(fill(experiment.settings[setting], TITLE))
         axes.set_xlabel("iteration")
     panels[0].set_ylabel(experiment.axis)
@@ -94,33 +103,36 @@ def _histogram(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFr
     found = found[(found["metric"] == metric) & found["value"].notna()]
     varying = [str(name) for name, rows in found.groupby("method", sort=False) if np.ptp(rows["value"].to_numpy()) > 0]
     bins = np.histogram_bin_edges(found["value"], bins=MOST_BINS) if len(found) else np.linspace(0, 1, 2)
-    figure, panels = _panels(experiment, 3.0)
+    figure, panels = _panels(experiment, 3.4)
     for axes, setting in zip(panels, experiment.settings, strict=True):
-        for colour, method in zip(CLASS_COLOURS, varying, strict=False):
+        for colour, hatch, method in zip(CLASS_COLOURS, CLASS_HATCHES, varying, strict=False):
             here = found[(found["setting"] == setting) & (found["method"] == method)]["value"]
-            axes.hist(here, bins=list(bins), color=colour, alpha=0.55, label=f"{method} ({len(here)} trials)")
+            if len(here):
+                name = f"{method} ({len(here)} trials)"
+                axes.hist(here, bins=list(bins), color=colour, hatch=hatch, ec="white", alpha=0.55, label=name)
         axes.set_title(fill(experiment.settings[setting], TITLE))
         axes.set_xlabel(_axis_name(metric, experiment.metrics[metric]))
     panels[0].set_ylabel("trials")
-    _legend(panels)
+    _legend_below(figure, panels)
     return figure
 
 
 def _sweep(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) -> Figure:
-    """One panel per metric, over settings such as "SNR=8" or "tdt2,K=3": a line per method, published as crosses."""
+    """One panel per metric, over settings such as "SNR=8" or "tdt2,K=3": a line per method, published hollow."""
     methods = list(dict.fromkeys(summary["method"]))
     rows = -(-len(methods) // BESIDE)  # of the legend, which stands below: in a panel it would cover the lines
     figure = new_picture(width=min(3.4 * len(experiment.metrics) + 1.6, 10.5), height=3.2 + ROW * rows)
     panels = figure.subplots(1, len(experiment.metrics), squeeze=False)[0]
     figure.suptitle(experiment.title, color=INK, fontsize=10)
     at = {setting: float(setting.split("=")[-1].replace(",", "")) for setting in experiment.settings}
-    looks = zip(methods, cycle(CLASS_COLOURS), cycle(MARKERS), strict=False)
-    for method, colour, marker in looks:
+    for method, colour, marker, style in zip(
+        methods, cycle(CLASS_COLOURS), cycle(MARKERS), cycle(STYLES), strict=False
+    ):
         for axes, metric in zip(panels, experiment.metrics, strict=True):
             here = summary[(summary["method"] == method) & (summary["metric"] == metric)]
             x = here["setting"].map(at)
-            axes.plot(x, here["ours"], color=colour, marker=marker, ms=4, lw=1.3, label=method)
-            axes.plot(x, here["published"], "x", color=colour, ms=6, mew=1.6)
+            axes.plot(x, here["ours"], color=colour, marker=marker, ls=style, ms=4, lw=1.3, label=method)
+            axes.plot(x, here["published"], marker, color=colour, ms=8, mfc="none", mew=1.4)
     for axes, (metric, unit) in zip(panels, experiment.metrics.items(), strict=True):
         axes.set_xlabel(next(iter(experiment.settings)).split("=")[0].split(",")[-1])
         axes.set_ylabel(_axis_name(metric, unit))
@@ -152,15 +164,9 @@ def _simplex(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFram
 def _legend_below(figure: Figure, panels: Sequence[Axes]) -> None:
     """Name what is in any panel, once."""
     named = {name: line for axes in panels for line, name in zip(*axes.get_legend_handles_labels(), strict=True)}
-    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=BESIDE, fontsize=7.5)
-
-
-def _legend(panels: Sequence[Axes]) -> None:
-    """Put the legend into the last panel that has something to name."""
-    for axes in reversed(panels):
-        if axes.get_legend_handles_labels()[0]:
-            axes.legend(loc="best", fontsize=7.5)
-            return
+    if named:
+        beside = min(BESIDE, max(1, int(figure.get_figwidth() / NAME)))
+        figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=beside, fontsize=7.5)
 
 
 def _panels(experiment: Experiment, height: float) -> tuple[Figure, list[Axes]]:
