@@ -25,6 +25,7 @@ ROUNDING = 1e-12  # of a value: a spread below that is zero
 CONFIDENCE = 0.9995  # on either side, before a difference counts as more than chance
 EMULATIONS = ("bug)", "where unlabelled)")  # end the names of rows that only show where a printed number comes from
 SEE_PROTOCOL = "a default of this kit; the paper's own choices give the printed number, see the row of its protocol"
+OURS, PRINTED = ("ours", "spread", "digits", "trials"), ("published", "published_spread", "digits")  # of a number
 Key = tuple[str, str, str]
 
 
@@ -62,6 +63,8 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
         published, published_spread, difference, tolerance : float
             `difference` is ours - published; `tolerance` the largest of both spreads and, on one fixed data set, of
             the weight of one task, and half a unit of the last printed digit.
+        digits : int
+            Decimals of the published number.
         verdict : str
             "better", "within spread" or "worse" (less is better, but for `MORE`), "no value", or "" where nothing was
             published or the row emulates a defect.
@@ -146,6 +149,7 @@ def _row(experiment: Experiment, key: Key, found: pd.DataFrame, facts: pd.DataFr
         "published_spread": printed_spread,
         "difference": ours - printed,
         "tolerance": tolerance,
+        "digits": round(-np.log10(2 * rounding)) if 0 < rounding < 1 else 0,
         "verdict": _judged(experiment, key, len(values), verdict(ours, printed, tolerance, metric in MORE)),
         "seconds": float(mine["seconds"].median()) if len(mine) else np.nan,
         "published_seconds": _fact(facts, setting, method, "seconds")[0],
@@ -237,8 +241,8 @@ def _block(experiment: Experiment, setting: str, rows: pd.DataFrame) -> str:
         {
             "method": rows["method"],
             "metric": rows["metric"],
-            "ours": [number(*cells) for cells in zip(rows["ours"], rows["spread"], rows["trials"], strict=True)],
-            "published": [number(*cells) for cells in zip(rows["published"], rows["published_spread"], strict=True)],
+            "ours": [number(*cells) for cells in zip(*(rows[name] for name in OURS), strict=True)],
+            "published": [number(*cells) for cells in zip(*(rows[name] for name in PRINTED), strict=True)],
             "difference": [difference(value) for value in rows["difference"]],
             "verdict": rows["verdict"],
             "trials": rows["trials"],
@@ -261,15 +265,18 @@ def _left_aligned(table: pd.DataFrame) -> str:
     return texts.to_string(index=False)
 
 
-def number(value: float, spread: float = np.nan, trials: int = 2) -> str:
-    """Write a value with its spread, to the digits that matter; a dash where there is none."""
+def number(value: float, spread: float = np.nan, digits: int = 0, trials: int = 2) -> str:
+    """Write a value with its spread, to the digits that matter and those printed; a dash where there is none."""
     if np.isnan(value):
         return "-"
     if value == round(value) and (trials <= 1 or np.isnan(spread)):
         return f"{value:.0f}"
     form = ".2f" if abs(value) >= 1 or value == 0 else "#.3g"
+    text = f"{value:{form}}"
+    if digits > len(text.partition(".")[2]) and "e" not in text:
+        text = f"{value:.{digits}f}"
     spread = 0.0 if spread <= ROUNDING * abs(value) else spread
-    return f"{value:{form}}" + (f" ± {spread:.2g}" if trials > 1 and not np.isnan(spread) else "")
+    return text + (f" ± {spread:.2g}" if trials > 1 and not np.isnan(spread) else "")
 
 
 def difference(value: float) -> str:
