@@ -6,13 +6,21 @@ from hypothesis import given
 
 from cofactor.core import coupled_nmf as module
 from cofactor.core.alignment import mse
-from cofactor.core.coupled_nmf import _evidence, _weighted_pairs, coupled_nmf
+from cofactor.core.coupled_nmf import LIFTED, _evidence, _lift_growing, _pass_over_blocks, _weighted_pairs, coupled_nmf
 from cofactor.core.errors import CofactorError, ConvergenceWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.mirror_descent import Mirror
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
-from tests.oracles.coupled import coupled_objective, exact_pairs, mirror_cost, mirror_pass, mm_step, pair_blocks
+from tests.oracles.coupled import (
+    block_pass,
+    coupled_objective,
+    exact_pairs,
+    mirror_cost,
+    mirror_pass,
+    mm_step,
+    pair_blocks,
+)
 from tests.oracles.generators import laws, random_codes, random_model, recorded, seeds
 
 SIZES = (2, 3, 4, 2)
@@ -61,6 +69,24 @@ def test_a_step_and_its_objective_equal_the_slow_version(kind, share, seed):
     slow_prior, slow_A = mm_step(pairs, model.prior, model.conditionals, w)
     assert np.isclose(cost, coupled_objective(pairs, model, w))
     assert np.allclose(prior, slow_prior) and np.allclose(A, np.vstack(slow_A))
+
+
+@pytest.mark.parametrize("kind", ["count", "equal"])
+@given(seed=seeds)
+@laws
+def test_passes_over_blocks_equal_the_slow_version(kind, seed):
+    codes, moments, model = problem(seed)
+    pairs = pair_blocks(codes, SIZES)
+    prior, A = model.prior, model.conditionals
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "PASSES", 2)
+        patch.setattr(module, "INNER", 3)
+        found, found_prior = _pass_over_blocks(
+            _evidence(moments, _weighted_pairs(moments, kind)), (model.stacked, prior)
+        )
+    for _ in range(2):
+        prior, A = block_pass(pairs, prior, A, weights_of(pairs, kind), 3)
+    assert np.allclose(found_prior, prior) and np.allclose(found, np.vstack(A))
 
 
 @pytest.mark.parametrize("settings", [Mirror(), Mirror(inner=1), PMF._replace(inner=6, inner_prior=4)])
@@ -170,6 +196,42 @@ def test_the_order_of_variables_and_classes_does_not_matter():
     found, other = fit(moments, model, max_iter=20)[0], fit(pairwise_moments(table), moved, max_iter=20)[0]
     for place, n in enumerate(order):
         assert np.allclose(other.conditionals[place], found.conditionals[n][:, classes])
+
+
+# ---- looking for a lower optimum ----
+
+
+@given(seed=seeds)
+@laws
+def test_a_thorough_fit_never_rises_and_is_fixed_by_its_last_objective(seed):
+    codes, moments, model = problem(seed)
+    found, result = fit(moments, model, weights="equal", thorough=True)
+    assert np.all(np.diff(result.objective) <= 1e-9 * (1 + result.objective[0])) and result.n_iter == len(
+        result.objective
+    )
+    pairs = pair_blocks(codes, SIZES)
+    assert np.isclose(result.objective[-1], coupled_objective(pairs, found, weights_of(pairs, "equal")), atol=1e-9)
+
+
+def test_an_entry_given_up_too_soon_is_lifted_and_one_that_belongs_at_zero_is_not():
+    truth, _ = skilled(0)
+    evidence = _evidence(exact_pairs(truth), _weighted_pairs(exact_pairs(truth), "equal"))
+    assert _lift_growing(evidence, (truth.stacked, truth.prior)) is None  # half of the first rows are zeros
+    lost = np.array(truth.stacked)
+    lost[[7, 8], 1] = 1e-12, lost[[7, 8], 1].sum() - 1e-12
+    A, prior = _lift_growing(evidence, (lost, truth.prior))
+    assert A[7, 1] == pytest.approx(LIFTED, rel=0.01) and np.array_equal(prior, truth.prior)
+    assert np.allclose(A[6:9].sum(axis=0), 1) and np.array_equal(A[:6], truth.stacked[:6])
+
+
+def test_lifting_leads_on_from_where_plain_steps_stop():
+    """Entries of 1e-200 grow by a factor in every step, so that for long the objective does not change."""
+    truth, _ = skilled(0)
+    lost = np.array(truth.stacked)
+    lost[[7, 8], 1] = 1e-200, lost[[7, 8], 1].sum()
+    start = LatentClassModel.from_stacked(truth.prior, lost, truth.sizes)
+    plain, thorough = (fit(exact_pairs(truth), start, floor=0.0, thorough=t, tol=1e-6)[1] for t in (False, True))
+    assert plain.converged and thorough.objective[-1] < 0.01 * plain.objective[-1]
 
 
 # ---- what is refused, what is said ----

@@ -49,13 +49,24 @@ def mm_step(pairs, prior, A, w):
     """One step of EM on every pair as if its two variables were all there is, added up."""
     T, total = [np.zeros_like(A_n) for A_n in A], np.zeros_like(prior)
     for (m, j), (R, _) in pairs.items():
-        for i, k in np.ndindex(R.shape):
+        for i, k in np.argwhere(R > 0):
             joint = prior * A[m][i] * A[j][k]
             q = w[m, j] * R[i, k] * joint / joint.sum()
             T[m][i] += q
             T[j][k] += q
             total += q
     return total / total.sum(), [T_n / T_n.sum(axis=0) for T_n in T]
+
+
+def block_pass(pairs, prior, A, w, inner):
+    """`inner` steps on each A_m in turn with all else fixed, each from where the last one led, then on lambda."""
+    A = [A_n.copy() for A_n in A]
+    for m in range(len(A)):
+        for _ in range(inner):
+            A[m] = mm_step(pairs, prior, A, w)[1][m]
+    for _ in range(inner):
+        prior = mm_step(pairs, prior, A, w)[0]
+    return prior, A
 
 
 def lifted(R, clip):

@@ -74,8 +74,8 @@ class CNMFOPT(JointPMFEstimator):
     split
         Of `cnmf_spa`.
     solver : "mm" or "mirror"
-        Closed-form majorise-minimise steps, accelerated; or the papers' mirror descent, which takes 7 to 90 times as
-        long to the same objective.
+        Closed-form majorise-minimise steps, accelerated and `thorough`, see `coupled_nmf`; or the papers' mirror
+        descent, which takes 7 to 90 times as long to the same objective.
     weights : "count" or "equal"
         Pairs count as often as they were observed, or all alike as in the paper.
     max_iter, tol, floor
@@ -114,6 +114,7 @@ class CNMFOPT(JointPMFEstimator):
             tol=self.tol,
             floor=self.floor,
             mirror=RELEASED,
+            thorough=True,
             verbose=self.verbose,
         )
 
