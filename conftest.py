@@ -69,7 +69,8 @@ def pytest_collection_modifyitems(items):
 
 def pytest_terminal_summary(terminalreporter):
     """Say loudly how many data tests did not run."""
-    skipped = [report for report in terminalreporter.stats.get("skipped", []) if "needs_mirror" in report.keywords]
+    skipped = terminalreporter.stats.get("skipped", [])  # among them modules, which have no keywords
+    skipped = [report for report in skipped if "needs_mirror" in getattr(report, "keywords", ())]
     if skipped:
         terminalreporter.section("DATA TESTS SKIPPED", sep="!", red=True, bold=True)
         advice = "set COFACTOR_MIRROR to the folder that holds the raw files"

@@ -71,7 +71,7 @@ def spectral_start(
     --------
     >>> data = Comparisons([0, 0, 1, 1], [0, 1, 1, 2], [1, 2, 0, 1], [1, 1, 1, 1])
     >>> U, V = spectral_start(data, rank=1, random_state=0)
-    >>> (U @ V.T).round(1).tolist()
+    >>> ((U @ V.T).round(1) + 0).tolist()
     [[1.3, 0.0, -1.3], [-1.3, 0.0, 1.3]]
     """
     data = comparisons
