@@ -1,0 +1,117 @@
+"""kit.py: which versions it installs where; and what the page on dependencies says about them."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
+RUNTIME, EXTRAS = PROJECT["dependencies"], PROJECT["optional-dependencies"]
+
+
+@pytest.fixture
+def kit(monkeypatch):
+    """Give kit.py as it is when started with these arguments."""
+
+    def started(*arguments):
+        monkeypatch.setattr(sys, "argv", ["kit.py", *arguments])
+        spec = importlib.util.spec_from_file_location("kit", ROOT / "kit.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return started
+
+
+def names(lines):
+    return [Requirement(line).name for line in lines]
+
+
+# ---- versions ----
+
+
+def test_the_pinned_versions_are_the_rule(kit):
+    assert kit("test", "-x").versions(["dev"]) == ["-c", "constraints.txt"]
+    assert kit("test", "-x").VENV == ROOT / ".venv"
+
+
+def test_the_oldest_are_the_lower_bounds_beside_pinned_tools(kit):
+    asked = {r.name: r.specifier for r in map(Requirement, kit("test", "--oldest").versions(["dev", "scale"]))}
+    assert sorted(asked) == sorted(names(RUNTIME + EXTRAS["scale"] + EXTRAS["dev"]))
+    for allowed in map(Requirement, RUNTIME + EXTRAS["scale"]):
+        (bound,) = (s.version for s in allowed.specifier if s.operator == ">=")
+        assert asked[allowed.name] == SpecifierSet(f"=={bound}")
+    assert all(str(asked[tool]).startswith("==") for tool in names(EXTRAS["dev"]))
+
+
+def test_the_newest_are_held_back_by_nothing(kit):
+    assert kit("test", "--newest").versions(["dev"]) == []
+
+
+def test_each_choice_has_its_own_environment_and_compiled_code(kit):
+    started = [kit("test", *flags) for flags in ([], ["--oldest"], ["--newest"])]
+    assert len({module.VENV for module in started}) == 3
+    assert len({module.fingerprint() for module in started}) == 3
+    folders = [module.environment().get("NUMBA_CACHE_DIR") for module in started[1:]]
+    assert folders == [str(module.VENV / "numba") for module in started[1:]]
+
+
+def test_what_is_no_choice_goes_to_the_command(kit):
+    module, seen = kit("test", "--oldest", "-x"), []
+    module.COMMANDS["test"] = seen.extend
+    module.main(["test", "--oldest", "-x"])
+    assert seen == ["-x"]
+
+
+def test_an_interrupted_set_up_is_done_again(kit, tmp_path, monkeypatch):
+    module, done = kit("test"), []
+    monkeypatch.setattr(module, "STAMP", tmp_path / "stamp")
+    monkeypatch.setattr(module, "LAB_SETTINGS", tmp_path / "lab" / "settings.json")
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "install", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        module.set_up("dev")
+    monkeypatch.setattr(module, "install", lambda extras, uv: not done.append(extras))
+    module.set_up("dev")
+    module.set_up("dev")  # nothing changed
+    module.set_up("book")
+    assert done == [["dev"], ["book", "dev"]]
+
+
+# ---- the page ----
+
+
+def table(heading):
+    """First column of the table under a heading, and the whole rows."""
+    text = (
+        (ROOT / "docs" / "dependencies.md")
+        .read_text(encoding="utf8")
+        .partition(f"## {heading}\n")[2]
+        .partition("\n## ")[0]
+    )
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    return {row[0].strip("`"): row for row in rows[2:]}
+
+
+def test_page_names_exactly_the_dependencies():
+    assert list(table("At run time")) == names(RUNTIME)
+
+
+def test_page_names_exactly_the_extras():
+    listed = {extra: re.findall(r"[\w-]+", row[1]) for extra, row in table("Extras").items()}
+    assert listed == {extra: names(lines) for extra, lines in EXTRAS.items()}
+
+
+def test_usage_lists_every_command(kit):
+    answer = subprocess.run([sys.executable, ROOT / "kit.py"], capture_output=True, text=True)
+    assert all(re.search(rf"^  {command} ", answer.stdout, re.MULTILINE) for command in kit("help").COMMANDS)
