@@ -94,17 +94,18 @@ def test_accuracy_is_that_of_table_2(name, method):
 @pytest.mark.slow
 @pytest.mark.needs_mirror
 def test_merit_with_equal_words_merged_does_not_hang_on_rounding():
-    """Without merging, a relative jitter of 1e-13 changes the anchors in about half of the trials."""
-    data, same, merged = cf.load("reuters21578"), 0, 0
-    numbers = [number for number in range(50) if data.trial(3, number).counts.shape[1] < 2500]
+    """Without merging, a relative jitter of 1e-13 changes the anchors in about half of the trials.
+
+    Of all 50 trials with three topics 50 keep theirs; here those with few words.
+    """
+    data, same = cf.load("reuters21578"), 0
+    numbers = [number for number in range(50) if data.trial(3, number).counts.shape[1] < 2000]
     for number in numbers:
-        counts = data.trial(3, number).counts
-        jitter = np.random.default_rng(number)
-        anchors = [topic_model(counts, 3, finder).anchors for finder in (as_printed(), as_printed(jitter))]
-        same += set(anchors[0]) == set(anchors[1])
-        merged += len(topic_model(counts, 3).fit.duplicates) > 0
-    assert len(numbers) >= 10 and merged == len(numbers)
-    assert same >= 0.95 * len(numbers)
+        counts, jitter = data.trial(3, number).counts, np.random.default_rng(number)
+        plain, moved = (topic_model(counts, 3, finder).fit for finder in (as_printed(), as_printed(jitter)))
+        assert plain.duplicates
+        same += set(plain.anchors) == set(moved.anchors)
+    assert len(numbers) >= 10 and same >= 0.95 * len(numbers)
 
 
 def as_printed(jitter=None):
