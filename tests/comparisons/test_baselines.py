@@ -184,8 +184,10 @@ def test_ratings_order_items_as_they_were_rated():
 def test_ratings_are_checked_and_comparisons_refused():
     with pytest.raises(CofactorError, match="use fit_ratings"):
         RatingMF().fit(few())
-    with pytest.raises(CofactorError, match=r"2 users, 2 items, 2 ratings.*\(1 are not\)"):
+    with pytest.raises(CofactorError, match="NaN or infinity in rows 1"):
         RatingMF().fit_ratings([0, 1], [0, 1], [3.0, np.nan])
+    with pytest.raises(CofactorError, match="2 users, 1 items, 2 ratings"):
+        RatingMF().fit_ratings([0, 1], [0], [3.0, 2.0])
     with pytest.raises(CofactorError, match="user codes must be below 1"):
         RatingMF().fit_ratings([0, 1], [0, 1], [3.0, 2.0], 1)
     with pytest.raises(CofactorError, match="items must be codes"):

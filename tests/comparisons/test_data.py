@@ -119,3 +119,18 @@ def test_holding_out_needs_somebody_with_two():
         Comparisons([0, 1], [0, 1], [1, 2], [1, 1]).hold_out(0.1, 0)
     with pytest.raises(CofactorError, match="share=1"):
         few().hold_out(1)
+
+
+@laws
+@given(seed=seeds)
+def test_hidden_items_are_in_no_comparison_that_is_learnt_from(seed):
+    data = few(seed, n1=8, n2=9, m=200)
+    learn, held = data.hold_out(0.2, seed, by_items=True)
+
+    def met(part):
+        return {(u, i) for u, *pair in zip(part.user, part.left, part.right, strict=True) for i in pair}
+
+    assert not met(learn) & met(held)
+    assert (learn.per_user[data.per_user > 0] > 0).all()
+    # sqrt(0.2) of nine items are four; the pairs between them, and the pairs of the other five
+    assert len(held) == pytest.approx(200 * 4 * 3 / 72, rel=0.4) and len(learn) == pytest.approx(200 * 20 / 72, rel=0.4)

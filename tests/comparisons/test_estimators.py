@@ -265,3 +265,22 @@ def test_the_error_of_a_perfect_fit_is_zero_up_to_rounding():
     U, V = truth()
     P = np.random.default_rng(0).standard_normal((3, 3))
     assert utility_error(U @ P, V @ np.linalg.inv(P).T + 3.0, U, V) < 1e-12
+
+
+def test_pairs_made_from_ratings_call_for_hidden_items():
+    """Ratings without any taste: pairs foretell one another, and tell nothing of items that were not rated."""
+    rng = np.random.default_rng(0)
+    quality, parts = rng.standard_normal(60), []
+    for user in range(80):
+        item = rng.choice(60, 12, replace=False)
+        rating = quality[item] + 2 * rng.standard_normal(12)
+        i, j = np.triu_indices(12, 1)
+        parts.append((np.full(len(i), user), item[i], item[j], rating[i] > rating[j]))
+    data = Comparisons(*(np.concatenate(column).astype(float) for column in zip(*parts, strict=True)), 80, 60)
+    left, right = rng.integers(60, size=(2, 4000))
+    asked, truth = (rng.integers(80, size=4000), left, right), quality[left] - quality[right]
+    found = []
+    for new_items in (False, True):
+        mf = ComparisonMF(2, item_bias=True, new_items=new_items, random_state=0).fit(data)
+        found.append((mf.ridge_, np.mean(mf.margin(*asked) * truth > 0)))
+    assert found[1][0] > 5 * found[0][0] and found[1][1] > found[0][1] + 0.05

@@ -15,7 +15,7 @@ from cofactor.comparisons.estimators import ComparisonMF
 from cofactor.comparisons.links import LINKS, Link
 from cofactor.comparisons.loss import Objective
 from cofactor.comparisons.metrics import feature_error, ndcg, pair_accuracy, utility_error
-from cofactor.comparisons.planner import comparisons_needed, expected_error
+from cofactor.comparisons.planner import comparisons_needed, expected_error, plan
 from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient_descent, lbfgs
 from cofactor.comparisons.spectral import random_start, spectral_start
 from cofactor.comparisons.stochastic import adam, normalised_sgd
@@ -58,6 +58,7 @@ __all__ = [
     "ndcg",
     "normalised_sgd",
     "pair_accuracy",
+    "plan",
     "random_start",
     "spectral_start",
     "utility_error",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from cofactor.comparisons.checks import check_whole
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.links import link_named
@@ -56,10 +57,7 @@ class PreferenceModel(BaseEstimator):
 
         Raises a CofactorError where these are no `Comparisons`, and what the method says.
         """
-        if not isinstance(comparisons, Comparisons):
-            kind = type(comparisons).__name__
-            raise CofactorError(f"expected Comparisons, got {kind}: Comparisons(user, left, right, outcome)")
-        data = comparisons
+        data = require_comparisons(comparisons)
         self.users_, self.items_, self.components_ = data.users, data.items, data.components
         self.unseen_users_ = [data.users[u] for u in np.flatnonzero(data.per_user == 0).tolist()]
         self.unseen_items_ = [data.items[i] for i in np.flatnonzero(data.per_item == 0).tolist()]
@@ -107,9 +105,10 @@ class PreferenceModel(BaseEstimator):
 
     def recommend(self, user: Hashable | Floats, k: int = 10, exclude: Sequence[Any] = ()) -> list[Any]:
         """Return the ids of the k items of highest utility, best first, without `exclude` and items never compared."""
-        if k < 1:
-            raise CofactorError(f"k={k}: ask for at least one item")
+        check_whole(1, k=k)
         x = np.where(self.components_ >= 0, self.utilities(user), -np.inf)
+        if isinstance(exclude, str) or not isinstance(exclude, Iterable):
+            raise CofactorError(f"exclude={exclude!r}: give a list of items")
         x[codes_of(np.array(list(exclude), dtype=object), self.items_, "items")] = -np.inf
         best = np.argsort(-x, kind="stable")[:k]
         chosen = best[np.isfinite(x[best])]
@@ -120,6 +119,8 @@ class PreferenceModel(BaseEstimator):
         if isinstance(user, np.ndarray):
             if user.shape != self.item_factors_.shape[1:]:
                 raise CofactorError(f"features of shape {user.shape}: this model has {self.item_factors_.shape[1]}")
+            if not np.isfinite(user).all():
+                raise CofactorError("features hold NaN or infinity: take a row of what fold_in returns")
             return user
         return self.user_factors_[codes_of(np.array([user], dtype=object), self.users_, "users")[0]]
 
@@ -143,9 +144,23 @@ def _normalised(factors: Arrays, data: Comparisons) -> Arrays:
     return U, V, b
 
 
+def require_comparisons(comparisons: Comparisons) -> Comparisons:
+    """Refuse anything else."""
+    if not isinstance(comparisons, Comparisons):
+        kind = type(comparisons).__name__
+        raise CofactorError(f"expected Comparisons, got {kind}: Comparisons(user, left, right, outcome)")
+    return comparisons
+
+
 def codes_of(values: ArrayLike, ids: Sequence[Any], what: str) -> Codes:
     """Codes of ids; unknown ones are refused by name."""
-    array = np.atleast_1d(np.asarray(values, dtype=None if isinstance(ids, range) else object))
+    try:
+        return _codes_of(np.atleast_1d(np.asarray(values, dtype=None if isinstance(ids, range) else object)), ids, what)
+    except TypeError as error:
+        raise CofactorError(f"{what} must be ids that the model may know: {error}") from None
+
+
+def _codes_of(array: NDArray[Any], ids: Sequence[Any], what: str) -> Codes:
     if array.ndim != 1:
         raise CofactorError(f"{what} must be one list, got shape {array.shape}")
     if not array.size:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from cofactor.comparisons.checks import check_whole
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import check_columns, check_present, plain_numbers, read_frame
 
@@ -216,7 +217,10 @@ class Comparisons:
 
     def take(self, rows: ArrayLike) -> Comparisons:
         """Return these comparisons only (a mask, or positions in the sorted arrays); all users and items stay."""
-        kept = np.arange(len(self))[np.asarray(rows)]
+        try:
+            kept = np.arange(len(self))[np.asarray(rows, dtype=None if np.size(rows) else np.intp)]
+        except IndexError as error:
+            raise CofactorError(f"rows to take must be a mask, or positions below {len(self)}: {error}") from None
         if not kept.size:
             raise CofactorError("no comparisons are left: take at least one")
         codes = {"user": self.user, "left": self.left, "right": self.right}
@@ -228,14 +232,19 @@ class Comparisons:
         return part
 
     def hold_out(
-        self, share: float = 0.1, random_state: int | np.random.Generator | None = None
+        self,
+        share: float = 0.1,
+        random_state: int | np.random.Generator | None = None,
+        by_items: bool = False,
     ) -> tuple[Comparisons, Comparisons]:
         """Split into comparisons to learn from and held-out ones: about `share` of every user's, at random.
 
-        What is held out resembles what is left to ask. Of a user who has met the share c of all items, both items of a
-        random pair are known with chance c^2: so often, comparisons are held out one by one. Else all comparisons of
-        some items are, since pairs made from ratings or orderings follow from one another: one by one, they would be
-        foretold by a model that knows nothing of items that this user has not met. Nobody loses all comparisons.
+        Of a user with n comparisons, `share` * n are held out, rounded at random, but never all of them.
+
+        `by_items`: hide some items of every user instead, a share of sqrt(`share`), and hold out the comparisons
+        between two of these; those with one hidden item are in neither part. Pairs made from ratings or orderings
+        follow from one another: held out one by one they are foretold by models that know nothing of items which a
+        user has not met.
 
         Examples
         --------
@@ -246,22 +255,22 @@ class Comparisons:
         if not isinstance(share, int | float | np.number) or not 0 < share < 1:
             raise CofactorError(f"share={share!r}: hold out a share above 0 and below 1")
         rng = np.random.default_rng(random_state)
-        out = _some_of_each(self.user, self.n_users, share, rng)
-        by_items, touched = self._with_hidden_items(share / 2, rng)  # a pair has two items
-        out = np.where(by_items[self.user], touched, out)
-        out &= (np.bincount(self.user, ~out, self.n_users) > 0)[self.user]
+        if by_items:
+            n_hidden = self._hidden_items(np.sqrt(share), rng)
+            out, kept = n_hidden == 2, n_hidden == 0
+        else:
+            out = _some_of_each(self.user, self.n_users, share, rng)
+            kept = ~out
         if not out.any():
             raise CofactorError(f"nothing to hold out: no user has enough comparisons to spare a share of {share}")
-        return self.take(~out), self.take(out)
+        return self.take(kept), self.take(out)
 
-    def _with_hidden_items(self, share: float, rng: np.random.Generator) -> tuple[NDArray[np.bool_], ...]:
-        """Draw who has a share of items hidden; and which comparisons are of hidden ones, were it everybody."""
+    def _hidden_items(self, share: float, rng: np.random.Generator) -> NDArray[np.intp]:
+        """Hide a share of every user's items; return how many of a comparison's two are, none of who would lose all."""
         user = self.user.astype(np.int64)
-        both = np.concatenate([user * self.n_items + self.left, user * self.n_items + self.right])
-        met, code = np.unique(both, return_inverse=True)
-        known = np.bincount(met // self.n_items, minlength=self.n_users) / self.n_items
-        hidden = _some_of_each(met // self.n_items, self.n_users, share, rng)[code]
-        return rng.random(self.n_users) >= known**2, hidden[: len(self)] | hidden[len(self) :]
+        met, code = np.unique(np.stack([user, user]) * self.n_items + [self.left, self.right], return_inverse=True)
+        hidden = _some_of_each(met // self.n_items, self.n_users, share, rng)[code.reshape(2, -1)].sum(axis=0)
+        return np.asarray(hidden * (np.bincount(self.user, hidden == 0, self.n_users) > 0)[self.user])
 
 
 def _some_of_each(owner: NDArray[Any], n_owners: int, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -278,7 +287,10 @@ def _some_of_each(owner: NDArray[Any], n_owners: int, share: float, rng: np.rand
 
 
 def _codes(values: ArrayLike, name: str) -> Codes:
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise CofactorError(f"{name} must be one list of codes: {error}") from None
     if array.ndim != 1:
         raise CofactorError(f"{name} must be one-dimensional, got shape {array.shape}")
     if array.dtype.kind not in "iufb" and array.size:
@@ -333,8 +345,9 @@ def _check_lengths(columns: dict[str, NDArray[Any]]) -> None:
 def _size(code: Codes, limit: int | None, name: str) -> int:
     if limit is None:
         return int(code.max()) + 1
-    if not isinstance(limit, int | np.integer) or limit < 1:
-        raise CofactorError(f"n_{name}s={limit!r}: give a whole number of at least 1")
+    check_whole(1, **{f"n_{name}s": limit})
+    if limit > LARGEST:
+        raise CofactorError(f"n_{name}s={limit}: at most {LARGEST} can be told apart")
     bad = np.flatnonzero(code >= limit)
     if bad.size:
         found = listing(np.unique(code[bad]).tolist())

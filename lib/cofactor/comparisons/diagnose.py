@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from cofactor.comparisons.base import require_comparisons
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.estimators import ENOUGH
 from cofactor.comparisons.planner import degrees_of_freedom
 from cofactor.core.diagnosis import Check, Diagnosis
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import listing
 
 Counts = NDArray[np.intp]
 
@@ -50,9 +51,7 @@ def diagnose(comparisons: Comparisons, rank: int = 3) -> Diagnosis:
     >>> report["users"].value
     '3, of which 1 without comparisons: 2'
     """
-    if not isinstance(comparisons, Comparisons):
-        raise CofactorError(f"expected Comparisons, got {type(comparisons).__name__}: Comparisons(user, left, ...)")
-    data = comparisons
+    data = require_comparisons(comparisons)
     dof = degrees_of_freedom(data.n_users, data.n_items, rank)
     checks = (
         _present("users", data.per_user, data.users, "predicted by biases alone"),

@@ -13,7 +13,8 @@ from scipy.optimize import minimize
 from scipy.sparse.linalg import svds
 from sklearn.utils.validation import check_is_fitted
 
-from cofactor.comparisons.base import Codes, PreferenceModel, codes_of, refuse_across
+from cofactor.comparisons.base import Codes, PreferenceModel, codes_of, refuse_across, require_comparisons
+from cofactor.comparisons.checks import check_positive, check_whole
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.links import link_named
@@ -64,10 +65,14 @@ class ComparisonMF(PreferenceModel):
         "bb" is Barzilai-Borwein; "gd" gradient descent with a constant step, for reproduction.
     ridge : "auto" or float >= 0
         Inverse variance of the prior on features. "auto": the one with the lowest loss on a tenth of every user's
-        comparisons, held out, on a path from large to small with warm starts; then fitted to all. Zero where outcomes
-        prove to be exact chances; infinity, no features at all, where these do not help.
+        comparisons, held out (see `new_items`), on a path from large to small with warm starts; then fitted to all.
+        Zero where outcomes prove to be exact chances; infinity, no features at all, where these do not help.
     item_bias : bool
         Add a utility that all users share. Needed where comparisons per user are few.
+    new_items : bool
+        Choose for questions about items that a user has not met: ridges and rank by comparisons between items that
+        were hidden from the user altogether. Else by single comparisons, which is far too small a ridge where these
+        follow from others of the same user, made from ratings or orderings. Data do not say what will be asked.
     bias_ridge : "auto" or float >= 0
         "auto": chosen likewise, for biases alone; a quarter of `ridge` if that is given.
     max_iter, tol
@@ -123,6 +128,7 @@ class ComparisonMF(PreferenceModel):
         solver: Literal["lbfgs", "bb", "gd"] = "lbfgs",
         ridge: float | Literal["auto"] = "auto",
         item_bias: bool = False,
+        new_items: bool = False,
         bias_ridge: float | Literal["auto"] = "auto",
         max_iter: int = 2000,
         tol: float = 1e-8,
@@ -134,6 +140,7 @@ class ComparisonMF(PreferenceModel):
         self.solver = solver
         self.ridge = ridge
         self.item_bias = item_bias
+        self.new_items = new_items
         self.bias_ridge = bias_ridge
         self.max_iter = max_iter
         self.tol = tol
@@ -163,7 +170,7 @@ class ComparisonMF(PreferenceModel):
     # ---- choosing ----
 
     def _choose(self, data: Comparisons, ranks: list[int]) -> None:
-        learn, held = data.hold_out(HELD_OUT, self._rng)
+        learn, held = data.hold_out(HELD_OUT, self._rng, self.new_items)
         self.bias_ridge_ = self.choose_bias_ridge(learn, held)
         b = self._biases(learn, self.bias_ridge_)
         for rank in ranks:
@@ -259,7 +266,7 @@ class ComparisonMF(PreferenceModel):
         Raises a CofactorError where items are unknown (named).
         """
         check_is_fitted(self, "item_factors_")
-        data, V, b = comparisons, self.item_factors_, self.item_bias_
+        data, V, b = require_comparisons(comparisons), self.item_factors_, self.item_bias_
         code = codes_of(np.array(list(data.items), dtype=object), self.items_, "items")
         D = V[code[data.left]] - V[code[data.right]]
         offset = b[code[data.left]] - b[code[data.right]]
@@ -295,21 +302,25 @@ class ComparisonMF(PreferenceModel):
             refuse_across(self.components_, i, j, self.items_)
 
     def _ranks(self, data: Comparisons) -> list[int]:
-        ranks = [self.rank] if isinstance(self.rank, int | np.integer) else list(self.rank)
+        ranks = list(self.rank) if isinstance(self.rank, Sequence | np.ndarray) else [self.rank]
         most = min(data.n_users, data.n_items) - 1
         bad = [r for r in ranks if not isinstance(r, int | np.integer) or not 1 <= r <= most]
         if bad or not ranks:
             raise CofactorError(
-                f"rank={listing(bad)}: {data.n_users} users and {data.n_items} items allow 1 to {most} features"
+                f"rank={listing(bad) or 'nothing'}: {data.n_users} users and {data.n_items} items allow 1 to {most} "
+                "features"
             )
         return [int(r) for r in ranks]
 
     def _check_settings(self) -> None:
         link_named(self.link)
-        if self.solver not in SOLVERS:
+        check_whole(1, max_iter=self.max_iter)
+        check_positive(zero=True, tol=self.tol)
+        if not isinstance(self.solver, str) or self.solver not in SOLVERS:
             raise CofactorError(f"solver={self.solver!r}: choose one of {', '.join(map(repr, SOLVERS))}")
         for name, value in {"ridge": self.ridge, "bias_ridge": self.bias_ridge}.items():
-            if value != "auto" and not (isinstance(value, int | float | np.number) and 0 <= value < np.inf):
+            number = isinstance(value, int | float | np.number) and 0 <= value < np.inf
+            if not number and not (isinstance(value, str) and value == "auto"):
                 raise CofactorError(f"{name}={value!r}: give 'auto' or a number of at least 0")
 
 

@@ -92,6 +92,6 @@ LINKS = {
 
 def link_named(name: str) -> Link:
     """Return the link of this name; refuse others."""
-    if name not in LINKS:
+    if not isinstance(name, str) or name not in LINKS:
         raise CofactorError(f"link={name!r}: choose one of {', '.join(map(repr, LINKS))}")
     return LINKS[name]

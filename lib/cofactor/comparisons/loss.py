@@ -25,6 +25,7 @@ from numba import get_num_threads
 from numpy.typing import NDArray
 from scipy.special import logit, xlogy
 
+from cofactor.comparisons.checks import check_positive, check_whole
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.kernels import Arrays, add_gradient, differences, logistic_pass
 from cofactor.comparisons.links import link_named
@@ -88,6 +89,12 @@ class Objective:
         item_bias: bool = False,
         n_threads: int | None = None,
     ) -> None:
+        if not isinstance(comparisons, Comparisons):
+            raise CofactorError(f"expected Comparisons, got {type(comparisons).__name__}")
+        check_whole(0, rank=rank)
+        check_positive(zero=True, ridge=ridge, bias_ridge=bias_ridge)
+        if n_threads is not None:
+            check_whole(1, n_threads=n_threads)
         self.data, self.rank, self.link, self.item_bias = comparisons, rank, link_named(link), item_bias
         self.rho, self.rho_bias = ridge / comparisons.total, bias_ridge / comparisons.total
         if balance is None:
@@ -127,6 +134,8 @@ class Objective:
     def split(self, x: Floats) -> Arrays:
         """Return U, V and b as views of x; b is empty in a model without biases."""
         n1, n2, r = self.data.n_users, self.data.n_items, self.rank
+        if len(x) != self.size:
+            raise CofactorError(f"a vector of {len(x)} numbers: this objective has {self.size}; `join` makes one")
         U, V, b = np.split(x, [n1 * r, (n1 + n2) * r])
         return U.reshape(n1, r), V.reshape(n2, r), b
 

@@ -5,13 +5,16 @@ Errors of features are measured up to what comparisons cannot tell: a shift of a
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import orthogonal_procrustes
 from sklearn.metrics import ndcg_score
 
+from cofactor.comparisons.checks import check_whole, finite_numbers
 from cofactor.comparisons.projections import project_to_centred
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, listing
 
 Floats = NDArray[np.float64]
 
@@ -33,6 +36,7 @@ def utility_error(U: Floats, V: Floats, true_U: Floats, true_V: Floats, relative
     >>> round(utility_error(U, 1.1 * V + 5, U, V), 3)
     0.1
     """
+    _check_sizes(U, V, true_U, true_V)
     V, true_V = project_to_centred(V), project_to_centred(true_V)
     gap = product_norm(np.hstack([U, -true_U]), np.hstack([V, true_V]))
     return gap / product_norm(true_U, true_V) if relative else gap
@@ -52,6 +56,9 @@ def feature_error(U: Floats, V: Floats, true_U: Floats, true_V: Floats) -> float
     >>> round(feature_error(U @ [[0, 1], [-1, 0]], V @ [[0, 1], [-1, 0]], U, V), 12)
     0.0
     """
+    _check_sizes(U, V, true_U, true_V)
+    if U.shape[1] != true_U.shape[1]:
+        raise CofactorError(f"{U.shape[1]} features against {true_U.shape[1]}: only utility_error compares ranks")
     Z = np.vstack([U, project_to_centred(V)])
     true_Z = np.vstack([true_U, project_to_centred(true_V)])
     R, _ = orthogonal_procrustes(true_Z, Z)
@@ -67,13 +74,16 @@ def pair_accuracy(margin: ArrayLike, outcome: ArrayLike, counts: ArrayLike | Non
     >>> pair_accuracy([1.0, -2.0, 0.0, 3.0], [1, 1, 0, 0.5])
     0.5
     """
-    margin, outcome = np.asarray(margin, dtype=np.float64), np.asarray(outcome, dtype=np.float64)
+    margin, outcome = finite_numbers(margin, "margin"), finite_numbers(outcome, "outcome")
+    weight = np.ones(len(margin)) if counts is None else finite_numbers(counts, "counts")
+    _check_lengths(margin=margin, outcomes=outcome, counts=weight)
     decided = outcome != 0.5
     if not decided.any():
         raise CofactorError("every outcome is a tie: there is no winner to predict")
     points = (1 + np.sign(margin[decided]) * np.sign(outcome[decided] - 0.5)) / 2
-    weights = None if counts is None else np.asarray(counts)[decided]
-    return float(np.average(points, weights=weights))
+    if not weight[decided].sum() > 0:
+        raise CofactorError("counts add up to nothing: every comparison was made at least once")
+    return float(np.average(points, weights=weight[decided]))
 
 
 def ndcg(user: ArrayLike, rating: ArrayLike, score: ArrayLike, k: int = 10) -> float:
@@ -85,7 +95,11 @@ def ndcg(user: ArrayLike, rating: ArrayLike, score: ArrayLike, k: int = 10) -> f
     >>> ndcg([0, 0, 0], [3, 2, 1], [0.3, 0.2, 0.1])
     1.0
     """
-    user, rating, score = np.asarray(user), np.asarray(rating, dtype=np.float64), np.asarray(score, dtype=np.float64)
+    user, rating, score = np.asarray(user), finite_numbers(rating, "rating"), finite_numbers(score, "score")
+    _check_lengths(users=user, ratings=rating, scores=score)
+    check_whole(1, k=k)
+    if (rating < 0).any():
+        raise CofactorError(f"ratings below 0 in rows {listing(np.flatnonzero(rating < 0).tolist())}: shift them up")
     order = np.argsort(user, kind="stable")
     cuts = np.flatnonzero(np.diff(user[order])) + 1
     gain = 2.0**rating - 1
@@ -93,3 +107,18 @@ def ndcg(user: ArrayLike, rating: ArrayLike, score: ArrayLike, k: int = 10) -> f
     if not values:
         raise CofactorError("no user has two rated items: there is nothing to order")
     return float(np.mean(values))
+
+
+def _check_sizes(U: Floats, V: Floats, true_U: Floats, true_V: Floats) -> None:
+    if U.shape[1] != V.shape[1] or true_U.shape[1] != true_V.shape[1]:
+        raise CofactorError(f"features of users and items differ in number: {U.shape}, {V.shape}; {true_U.shape}, ...")
+    if len(U) != len(true_U) or len(V) != len(true_V):
+        raise CofactorError(
+            f"{len(U)} users and {len(V)} items against {len(true_U)} and {len(true_V)}: give one of each"
+        )
+
+
+def _check_lengths(**columns: NDArray[Any]) -> None:
+    if len({len(values) for values in columns.values()}) > 1:
+        found = listing(f"{len(values)} {name}" for name, values in columns.items())
+        raise CofactorError(f"lengths differ: {found}; give one of each")

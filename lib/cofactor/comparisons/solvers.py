@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
 
+from cofactor.comparisons.checks import check_positive
 from cofactor.comparisons.loss import Objective
 from cofactor.comparisons.planner import degrees_of_freedom
 from cofactor.comparisons.projections import incoherence_radius, project
@@ -273,8 +274,10 @@ def gradient_descent(
     ------
     ICML 2025, Algorithm 1 and Eq. (19), (20). Deviation: the step.
     """
-    if mu is not None and not mu > 0:
-        raise CofactorError(f"mu={mu}: incoherence is positive; `incoherence` computes it")
+    if mu is not None:
+        check_positive(mu=mu)  # `incoherence` computes it
+    if step is not None:
+        check_positive(step=step)
     eta = 1 / largest_curvature(objective, start) if step is None else step
     radius = incoherence_radius(*objective.split(start)[:2], mu) if projected and mu is not None else None
     for _ in range(HALVINGS):

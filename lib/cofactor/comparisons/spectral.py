@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import svds
 
+from cofactor.comparisons.checks import check_positive, check_whole
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.links import link_named
 from cofactor.comparisons.loss import gamma
@@ -75,7 +76,8 @@ def spectral_start(
     [[1.3, 0.0, -1.3], [-1.3, 0.0, 1.3]]
     """
     data = comparisons
-    if not 1 <= rank < min(data.n_users, data.n_items):
+    check_whole(1, rank=rank)
+    if not rank < min(data.n_users, data.n_items):
         raise CofactorError(f"rank={rank}: ask for 1 to {min(data.n_users, data.n_items) - 1} features")
     G = residual_matrix(data, link, b)
     G *= 1 / (gamma(data.n_users, data.n_items) * data.total * float(link_named(link).steepness(0.0)))
@@ -90,8 +92,8 @@ def spectral_start(
 
 def random_start(comparisons: Comparisons, rank: int, scale: float, random_state: Seed = None) -> tuple[Floats, Floats]:
     """Draw features from N(0, scale^2), V centred; zero itself is a saddle that no gradient leaves."""
-    if not scale > 0:
-        raise CofactorError(f"scale={scale}: features that are all zero have no gradient; ask for more than that")
+    check_whole(1, rank=rank)
+    check_positive(scale=scale)  # zero is a saddle
     rng = np.random.default_rng(random_state)
     U = scale * rng.standard_normal((comparisons.n_users, rank))
     return U, project_to_centred(scale * rng.standard_normal((comparisons.n_items, rank)))

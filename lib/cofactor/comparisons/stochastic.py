@@ -18,6 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from cofactor.comparisons.checks import check_positive, check_whole
 from cofactor.comparisons.kernels import Codes, Marker
 from cofactor.comparisons.loss import Objective
 from cofactor.comparisons.solvers import Callback
@@ -89,6 +90,8 @@ def adam(
     True
     """
     _check(objective, epochs, batch, rate)
+    if decay not in ("constant", "cosine"):
+        raise CofactorError(f"decay={decay!r}: choose 'constant' or 'cosine'")
     rng, x, losses = np.random.default_rng(random_state), start.astype(np.float64), list[float]()
     state, n_steps = _State(objective, x), 0
     outcome = objective.data.outcome.astype(np.float32)
@@ -271,6 +274,8 @@ def normalised_sgd(
     U, V, _ = objective.split(start)
     data = objective.data
     floor = 2 * (1 / data.n_users + 1 / data.n_items) * float(np.linalg.norm(U) * np.linalg.norm(V))
+    if not floor:
+        raise CofactorError("features that are all zero set no floor and have no gradient: start elsewhere")
     while size > TINY:
         rng, x, gaps = np.random.default_rng(random_state), start.copy(), list[float]()
         U, V, _ = objective.split(x)
@@ -335,5 +340,5 @@ def _sgd_epoch(
 def _check(objective: Objective, epochs: int, batch: int, rate: float) -> None:
     if objective.link.name != "logistic" or objective.data.counts is not None:
         raise CofactorError("stochastic solvers know the logistic link without counts: use lbfgs or bb")
-    if epochs < 1 or batch < 1 or not rate > 0:
-        raise CofactorError(f"epochs={epochs}, batch={batch}, rate or size={rate}: all must be positive")
+    check_whole(1, epochs=epochs, batch=batch)
+    check_positive(rate=rate)

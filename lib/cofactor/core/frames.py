@@ -65,6 +65,8 @@ def _read(path: str | PathLike[str], encoding: str, sep: str, row: str) -> pd.Da
 
 def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labels") -> None:
     """Refuse a table without rows, or in which one of `columns` is missing or there twice; `rows` is what it holds."""
+    if not isinstance(frame, pd.DataFrame):
+        raise CofactorError(f"expected a pandas DataFrame of {rows}, got {type(frame).__name__}")
     missing = [name for name in columns if name not in frame.columns]
     if missing:
         other = [sep for sep in ";\t|" if len(frame.columns) == 1 and sep in str(frame.columns[0])]

@@ -15,8 +15,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cofactor.comparisons.base import PreferenceModel
+from cofactor.comparisons.checks import check_positive, check_whole
 from cofactor.comparisons.data import Codes, Comparisons
-from cofactor.core.errors import CofactorError
 from cofactor.core.result import History, Result
 
 Floats = NDArray[np.float64]
@@ -80,10 +80,8 @@ class AltSVM(PreferenceModel):
         self.random_state = random_state
 
     def _estimate(self, comparisons: Comparisons) -> tuple[tuple[Floats, Floats, Floats], Result]:
-        if self.rank < 1 or not self.C > 0 or self.sweeps < 1 or self.inner < 1:
-            raise CofactorError(
-                f"rank={self.rank}, C={self.C}, sweeps={self.sweeps}, inner={self.inner}: all must be positive"
-            )
+        check_whole(1, rank=self.rank, sweeps=self.sweeps, inner=self.inner)
+        check_positive(C=self.C)
         data, rng = comparisons, np.random.default_rng(self.random_state)
         decided = np.flatnonzero(data.outcome != 0.5)
         triples = data.user[decided], data.left[decided], data.right[decided]

@@ -7,6 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cofactor.comparisons.base import PreferenceModel
+from cofactor.comparisons.checks import check_positive, check_whole
 from cofactor.comparisons.data import Codes, Comparisons
 from cofactor.comparisons.kernels import Arrays
 from cofactor.core.errors import CofactorError
@@ -63,11 +64,9 @@ class BPR(PreferenceModel):
         self.random_state = random_state
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
-        if self.rank < 1 or not self.rate > 0 or self.reg < 0 or self.epochs < 1:
-            raise CofactorError(
-                f"rank={self.rank}, rate={self.rate}, reg={self.reg}, epochs={self.epochs}: none may be negative, "
-                "only reg zero"
-            )
+        check_whole(1, rank=self.rank, epochs=self.epochs)
+        check_positive(rate=self.rate)
+        check_positive(zero=True, reg=self.reg)
         data, rng = comparisons, np.random.default_rng(self.random_state)
         U = SPREAD * rng.standard_normal((data.n_users, self.rank))
         V = SPREAD * rng.standard_normal((data.n_items, self.rank))
@@ -79,6 +78,8 @@ class BPR(PreferenceModel):
                 (data.user, data.left, data.right), data.outcome, order, (U, V, b), self.rate, self.reg, self.item_bias
             )
             losses.append(total / len(data))
+            if not np.isfinite(total):
+                raise CofactorError(f"features ran to infinity at rate={self.rate:g}: take a smaller one")
         return (U, V, b), Result(np.array(losses), self.epochs, True, f"{self.epochs} epochs, as asked for")
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.comparisons.base import PreferenceModel
+from cofactor.comparisons.checks import check_positive, check_whole
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.links import link_named
@@ -71,8 +72,9 @@ class NuclearNormMLE(PreferenceModel):
                 f"{data.n_users} x {data.n_items} utilities, more than {LARGEST}: use ComparisonMF, which never forms "
                 "their matrix"
             )
-        if self.penalty != "auto" and not float(self.penalty) > 0:
-            raise CofactorError(f"penalty={self.penalty}: give 'auto' or a positive number")
+        check_whole(1, max_iter=self.max_iter)
+        if self.penalty != "auto":
+            check_positive(penalty=self.penalty)
         self.penalty_ = self._choose(data) if self.penalty == "auto" else float(self.penalty)
         X, result = self._fista(data, self.penalty_, np.zeros((data.n_users, data.n_items)))
         A, s, Ct = np.linalg.svd(X, full_matrices=False)

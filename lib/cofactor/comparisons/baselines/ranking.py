@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.comparisons.base import PreferenceModel
+from cofactor.comparisons.checks import check_positive
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.estimators import ComparisonMF
 from cofactor.comparisons.kernels import Arrays
@@ -57,6 +58,7 @@ class BradleyTerry(PreferenceModel):
             ridge = ComparisonMF(link=self.link, item_bias=True).choose_bias_ridge(
                 *comparisons.hold_out(random_state=self.random_state)
             )
+        check_positive(ridge=ridge)
         objective = Objective(comparisons, 0, self.link, bias_ridge=float(ridge), item_bias=True)
         x, result = lbfgs(objective, np.zeros(objective.size))
         return objective.split(x), result
@@ -76,6 +78,7 @@ class WinRate(PreferenceModel):
         self.shrinkage = shrinkage
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
+        check_positive(shrinkage=self.shrinkage)
         data, k = comparisons, self.shrinkage / 2
         won, lost = _won(data, data.outcome), _won(data, 1 - data.outcome)
         return (*_no_features(data), np.log((won + k) / (lost + k))), COUNTED

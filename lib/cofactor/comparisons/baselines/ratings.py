@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cofactor.comparisons.base import PreferenceModel
+from cofactor.comparisons.checks import check_positive, check_whole, finite_numbers
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.kernels import Arrays
 from cofactor.core.biased_factors import biased_factors
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError
 from cofactor.core.result import Result
 
 
@@ -62,19 +63,14 @@ class RatingMF(PreferenceModel):
         Raises a CofactorError where lengths differ, nothing is given, codes are not whole numbers in range, ratings
         are not finite (named), or a parameter is out of range.
         """
-        row, column, value = (np.asarray(values) for values in (user, item, rating))
+        row, column, value = np.asarray(user), np.asarray(item), finite_numbers(rating, "rating")
         n_users, n_items = _check(row, n_users, "user"), _check(column, n_items, "item")
-        if not row.shape == column.shape == value.shape or not np.isfinite(value).all():
-            bad = listing(np.flatnonzero(~np.isfinite(value)).tolist())
-            raise CofactorError(
-                f"{row.size} users, {column.size} items, {value.size} ratings: give one of each, finite ({bad} are not)"
-            )
-        if self.rank < 0 or not self.ridge > 0 or not self.shrinkage > 0:
-            raise CofactorError(f"rank={self.rank}, ridge={self.ridge}, shrinkage={self.shrinkage}: must be positive")
+        if not row.shape == column.shape == value.shape:
+            raise CofactorError(f"{row.size} users, {column.size} items, {value.size} ratings: give one of each")
+        check_whole(0, rank=self.rank)
+        check_positive(ridge=self.ridge, shrinkage=self.shrinkage)
         pulls = np.full(n_users, self.shrinkage), np.full(n_items, self.shrinkage)
-        fit = biased_factors(
-            *(row, column, value.astype(np.float64), self.rank, self.ridge, pulls), random_state=self.random_state
-        )
+        fit = biased_factors(*(row, column, value, self.rank, self.ridge, pulls), random_state=self.random_state)
         self.users_, self.items_ = range(n_users), range(n_items)
         seen_users, seen_items = np.bincount(row, minlength=n_users) > 0, np.bincount(column, minlength=n_items) > 0
         self.unseen_users_, self.unseen_items_ = (np.flatnonzero(~seen).tolist() for seen in (seen_users, seen_items))
@@ -90,6 +86,9 @@ class RatingMF(PreferenceModel):
 def _check(code: np.ndarray[tuple[int], np.dtype[np.int64]], size: int | None, name: str) -> int:
     if code.ndim != 1 or not code.size or not np.issubdtype(code.dtype, np.integer) or code.min() < 0:
         raise CofactorError(f"{name}s must be codes from 0, at least one; got {code.dtype} of shape {code.shape}")
-    if size is not None and code.max() >= size:
+    if size is None:
+        return int(code.max()) + 1
+    check_whole(1, **{f"n_{name}s": size})
+    if code.max() >= size:
         raise CofactorError(f"{name} codes must be below {size}; found {code.max()}")
-    return int(code.max()) + 1 if size is None else size
+    return size

@@ -1,0 +1,44 @@
+"""Settings, checked once at the public edge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cofactor.core.errors import CofactorError, listing
+
+Floats = NDArray[np.float64]
+
+
+def check_whole(least: int, **settings: Any) -> None:
+    """Refuse settings that are not whole numbers of at least `least`.
+
+    >>> check_whole(1, rank=3)
+    """
+    for name, value in settings.items():
+        if not isinstance(value, int | np.integer) or value < least:
+            raise CofactorError(f"{name}={value!r}: give a whole number of at least {least}")
+
+
+def check_positive(zero: bool = False, **settings: Any) -> None:
+    """Refuse settings that are not positive and finite numbers, or zero where that is allowed."""
+    for name, value in settings.items():
+        number = isinstance(value, int | float | np.number)
+        if not number or not 0 <= value < np.inf or (value == 0 and not zero):
+            raise CofactorError(f"{name}={value!r}: give a {'number of at least 0' if zero else 'positive number'}")
+
+
+def finite_numbers(values: ArrayLike, name: str) -> Floats:
+    """Convert to one list of numbers; name the rows that hold none, NaN or infinity."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise CofactorError(f"{name} must hold numbers: {error}") from None
+    if array.ndim != 1:
+        raise CofactorError(f"{name} must be one-dimensional, got shape {array.shape}")
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise CofactorError(f"{name} holds NaN or infinity in rows {listing(bad.tolist())}: drop these rows")
+    return array

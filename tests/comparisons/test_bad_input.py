@@ -1,0 +1,121 @@
+"""What does not fit is refused by one clear error, wherever it comes in."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cofactor import CofactorError, Comparisons
+from cofactor.comparisons import (
+    BPR,
+    AltSVM,
+    BradleyTerry,
+    ComparisonMF,
+    NuclearNormMLE,
+    Objective,
+    RatingMF,
+    WinRate,
+    adam,
+    comparisons_needed,
+    diagnose,
+    expected_error,
+    feature_error,
+    gradient_descent,
+    lbfgs,
+    ndcg,
+    normalised_sgd,
+    pair_accuracy,
+    random_start,
+    spectral_start,
+    utility_error,
+)
+from tests.comparisons.problems import few
+
+DATA, SOFT = few(m=60), few()
+N = DATA.n_users + DATA.n_items
+NAN = float("nan")
+EYE = np.eye(3)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return ComparisonMF(2, ridge=1.0, random_state=0).fit(DATA)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Comparisons([[0], [1, 2]], [0], [1], [1]), "user must be one list"),
+        (lambda: Comparisons([0], [0], [1], [1], n_users=10**12), "n_users=1000000000000: at most"),
+        (lambda: Comparisons([0], [0], [1], [1], n_items=2.5), r"n_items=2\.5: give a whole number"),
+        (lambda: Comparisons.from_frame(None), "expected a pandas DataFrame"),
+        (lambda: Comparisons.from_frame(pd.DataFrame({"user": [1]})), "no column left, right, outcome"),
+        (lambda: DATA.take([]), "no comparisons are left"),
+        (lambda: DATA.take([10**6]), "positions below 60"),
+        (lambda: DATA.take([True, False]), "positions below 60"),
+        (lambda: DATA.hold_out("x"), "share='x'"),
+        (lambda: ComparisonMF(2.0).fit(DATA), r"rank=2\.0: 6 users"),
+        (lambda: ComparisonMF(None).fit(DATA), "rank=None"),
+        (lambda: ComparisonMF([]).fit(DATA), "rank=nothing"),
+        (lambda: ComparisonMF(2, link=[]).fit(DATA), r"link=\[\]"),
+        (lambda: ComparisonMF(2, solver=[]).fit(DATA), r"solver=\[\]"),
+        (lambda: ComparisonMF(2, ridge=np.ones(2)).fit(DATA), "ridge=array"),
+        (lambda: ComparisonMF(2, max_iter=1.5).fit(DATA), r"max_iter=1\.5"),
+        (lambda: ComparisonMF(2, tol=NAN).fit(DATA), "tol=nan"),
+        (lambda: diagnose(DATA, rank="x"), "rank='x'"),
+        (lambda: BPR(rank=1.5).fit(DATA), r"rank=1\.5"),
+        (lambda: BPR(reg=NAN).fit(DATA), "reg=nan"),
+        (lambda: BPR(rate=1e6).fit(DATA), "ran to infinity at rate=1e"),
+        (lambda: AltSVM(C=np.inf).fit(DATA), "C=inf"),
+        (lambda: AltSVM(sweeps=1.5).fit(DATA), r"sweeps=1\.5"),
+        (lambda: NuclearNormMLE(penalty="x").fit(DATA), "penalty='x'"),
+        (lambda: NuclearNormMLE(penalty=1.0, max_iter=0).fit(DATA), "max_iter=0"),
+        (lambda: BradleyTerry(ridge=-1).fit(DATA), "ridge=-1"),
+        (lambda: BradleyTerry(ridge="x").fit(DATA), "ridge='x'"),
+        (lambda: WinRate(0).fit(DATA), "shrinkage=0"),
+        (lambda: RatingMF().fit_ratings([0], [0], ["x"]), "rating must hold numbers"),
+        (lambda: RatingMF(1.5).fit_ratings([0], [0], [1.0]), r"rank=1\.5"),
+        (lambda: RatingMF().fit_ratings([0], [0], [1.0], n_users="x"), "n_users='x'"),
+        (lambda: expected_error(10, 20, 30, 2, 1e6), "every choice is certain"),
+        (lambda: expected_error("x", 20, 30, 2, 0.5), "n_comparisons='x'"),
+        (lambda: comparisons_needed(1e-300, 20, 30, 2, 0.5), "error=1e-300"),
+        (lambda: Objective(DATA, -1), "rank=-1"),
+        (lambda: Objective(DATA, 2, ridge=-1), "ridge=-1"),
+        (lambda: Objective(DATA, 2, n_threads=0), "n_threads=0"),
+        (lambda: Objective(None, 2), "expected Comparisons"),
+        (lambda: lbfgs(Objective(DATA, 2), np.ones(3)), "a vector of 3 numbers"),
+        (lambda: gradient_descent(Objective(DATA, 2), np.ones(2 * N), step=-1), "step=-1"),
+        (lambda: adam(Objective(DATA, 2), np.ones(2 * N), epochs=1.5), r"epochs=1\.5"),
+        (lambda: adam(Objective(DATA, 2), np.ones(2 * N), decay="x"), "decay='x'"),
+        (lambda: normalised_sgd(Objective(SOFT, 2), np.zeros(2 * N)), "all zero"),
+        (lambda: spectral_start(DATA, "x"), "rank='x'"),
+        (lambda: random_start(DATA, -2, 1.0), "rank=-2"),
+        (lambda: pair_accuracy([1.0, 2.0], [1.0]), "2 margin, 1 outcomes"),
+        (lambda: pair_accuracy([NAN], [1.0]), "margin holds NaN or infinity in rows 0"),
+        (lambda: pair_accuracy([1.0], [1.0], [0]), "counts add up to nothing"),
+        (lambda: ndcg([0, 0], [1, 2], [1.0]), "2 users, 2 ratings, 1 scores"),
+        (lambda: ndcg([0, 0], [-1, 2], [2.0, 1.0]), "below 0 in rows 0"),
+        (lambda: ndcg([0, 0], [1, 2], [2.0, 1.0], k=0), "k=0"),
+        (lambda: utility_error(EYE[:2], EYE, EYE, EYE), "2 users and 3 items against 3 and 3"),
+        (lambda: utility_error(EYE, EYE[:, :1], EYE, EYE), "differ in number"),
+        (lambda: feature_error(EYE[:, :1], EYE[:, :1], EYE, EYE), "1 features against 3"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, message):
+    with pytest.raises(CofactorError, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda mf: mf.recommend(0, 2.5), r"k=2\.5"),
+        (lambda mf: mf.recommend(np.full(2, NAN)), "features hold NaN"),
+        (lambda mf: mf.recommend(0, exclude=3), "exclude=3"),
+        (lambda mf: mf.recommend({}), "users must be ids"),
+        (lambda mf: mf.margin([NAN], [0], [1]), "unknown users: nan"),
+        (lambda mf: mf.fold_in(None), "expected Comparisons, got NoneType"),
+    ],
+)
+def test_questions_that_make_no_sense_are_refused(fitted, ask, message):
+    with pytest.raises(CofactorError, match=message):
+        ask(fitted)
