@@ -54,7 +54,7 @@ def add_words(cell):
         options = cell.metadata.setdefault("mystnb", {})
         if words.startswith(PANEL):
             sentence = words.removeprefix(PANEL)
-            options["image"] = {"alt": sentence}
+            options["image"] = {"alt": output.get("metadata", {}).get("image/png", {}).get("alt", sentence)}
             options["figure"] = {"caption": SPECIAL.sub(r"\\\1", STILL + sentence), "classes": "panel"}
         elif words.startswith(FIGURE):
             options["image"] = {"alt": words.removeprefix(FIGURE)}

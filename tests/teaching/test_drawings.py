@@ -152,9 +152,9 @@ def test_states_a_finding_and_names_its_axes(name):
 
 def test_shows_itself_without_pyplot(name):
     fig = once(name)
-    bundle = fig._repr_mimebundle_(include=None, exclude=None)
+    bundle, metadata = fig._repr_mimebundle_(include=None, exclude=None)
     assert base64.b64decode(bundle["image/png"]) == to_png(fig)
-    assert bundle["text/plain"] == alt_text(fig)
+    assert bundle["text/plain"] == alt_text(fig) == f"Figure: {metadata['image/png']['alt']}"
 
 
 def test_percent_rounds_and_keeps_the_unit_on_the_line():

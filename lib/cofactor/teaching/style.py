@@ -29,9 +29,11 @@ INK, FAINT, PAPER = "#262626", "#8a8a8a", "#f2f2f2"
 
 WIDTH, HEIGHT, DPI = 6.5, 3.5, 100  # inches, inches, dots per inch: what fits a notebook cell
 LETTERS_PER_INCH = 11  # of a title
+MOST_NAMES = 12  # of things along an axis that an alternative text repeats
 MOST_NUMBERS = 8  # a heat map with more rows or columns shows colours only
 SEQUENTIAL, DIVERGING = "Blues", "PuOr"
 ROUNDING = 1e-12  # smaller numbers differ from machine to machine: only their size is told
+TYPESETTING = {"\n": " ", "||": "‖", "\\Pi": "Π", "$": "", "{": "", "}": "", "\\": ""}  # and how to say it
 LUMINANCE = np.array([0.299, 0.587, 0.114])  # of red, green, blue
 
 TEXT, SMALL = 10.368, 9.504  # points
@@ -65,8 +67,8 @@ STYLE: dict[str, Any] = {  # what differs from matplotlib's own
 class Picture(Figure):
     """A figure that shows itself in a notebook without pyplot, with the same bytes every time."""
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"image/png": base64.b64encode(to_png(self)).decode(), "text/plain": alt_text(self)}
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, str], dict[str, Any]]:
+        return {"image/png": base64.b64encode(to_png(self)).decode(), "text/plain": alt_text(self)}, spoken(self)
 
 
 def styled(draw: Draw) -> Draw:
@@ -108,11 +110,58 @@ def say(fig: Figure, finding: str) -> None:
 
 
 def alt_text(fig: Figure) -> str:
-    """Return what a reader who cannot see the figure needs first: its finding, and what its axes show."""
-    shown = [(ax.get_ylabel(), ax.get_xlabel()) for ax in fig.axes if ax.axison]
-    axes = dict.fromkeys(f"{y} against {x}" for y, x in shown if x and y)
+    """Return what a reader who cannot see the figure needs: its finding, then what every part of it shows."""
+    seen = [_seen(ax) for ax in fig.axes if ax.get_label() != "<colorbar>"]
+    parts = "; ".join(dict.fromkeys(part for part in seen if part))
     finding = fig.get_suptitle().replace("\n", " ")
-    return f"Figure: {finding}" + (f" ({'; '.join(axes)})" if axes else "")
+    return f"Figure: {finding}" + (f" ({parts})" if parts else "")
+
+
+def spoken(fig: Figure) -> dict[str, Any]:
+    """Return the metadata that gives a stored picture its alternative text: where exports of notebooks look for it."""
+    return {"image/png": {"alt": alt_text(fig).removeprefix("Figure: ")}}
+
+
+def _seen(ax: Axes) -> str:
+    """What axes show: kind and size, names of axes, names of series; of a drawing without axes its words."""
+    series = [str(label) for label in ax.get_legend_handles_labels()[1]]
+    if not ax.axison:
+        words = [text.get_text() for text in ax.texts if not text.get_text().startswith("$")]
+        return _spoken(", ".join([*words, *series]))
+    if ax.images:
+        rows, columns = ax.images[0].get_size()
+        kind = f"heat map of {rows} × {columns}"
+    else:
+        kind = "bars" if ax.containers and not series else ""
+    what = f"{ax.get_ylabel()} against {ax.get_xlabel()}".removeprefix(" against ").removesuffix(" against ")
+    named = f": {', '.join(series)}" if series else _named_ticks(ax)
+    return _spoken(", ".join(word for word in (ax.get_title(), kind, what) if word) + named)
+
+
+def _named_ticks(ax: Axes) -> str:
+    """Names of what stands along an axis, where they are words and few."""
+    for axis in (ax.yaxis, ax.xaxis):
+        names = [label.get_text() for label in axis.get_ticklabels()]
+        words = [name for name in names if any(character.isalpha() for character in name)]
+        if 0 < len(words) == len(names) <= MOST_NAMES and "mathdefault" not in "".join(words):
+            return f": {', '.join(words)}"
+    return ""
+
+
+def _spoken(text: str) -> str:
+    """Leave out what only typesetting needs."""
+    for sign, word in (
+        ("\n", " "),
+        ("\\|", "‖"),
+        ("||", "‖"),
+        ("\\Pi", "Π"),
+        ("$", ""),
+        ("{", ""),
+        ("}", ""),
+        ("\\", ""),
+    ):
+        text = text.replace(sign, word)
+    return text
 
 
 def percent(share: float, digits: int = 0) -> str:

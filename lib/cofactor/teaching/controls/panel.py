@@ -16,7 +16,7 @@ import ipywidgets as w
 from matplotlib.figure import Figure
 
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
-from cofactor.teaching.style import alt_text, to_png
+from cofactor.teaching.style import alt_text, spoken, to_png
 
 
 class Panel:
@@ -35,6 +35,8 @@ class Panel:
     ----------
     outcome, png, text
         Of the values shown. `png` is empty while the values are ones the kit refuses; `text` then says why.
+    spoken
+        The picture's alternative text, as metadata.
     caption
         The sentence, and the values of all controls by their names: what the picture would be without them is a riddle.
     """
@@ -50,6 +52,7 @@ class Panel:
         self.view = w.HTML()
         self.outcome: Any = None
         self.text, self.png = "", b""
+        self.spoken: dict[str, Any] = {}
         for control in self.controls.values():
             control.observe(lambda _: self.refresh(), names="value")
         self.refresh()
@@ -71,7 +74,8 @@ class Panel:
         try:
             self._show()
         except CofactorError as refusal:
-            self.outcome, self.png, self.text = None, b"", f"Not possible with these values: {refusal}"
+            self.outcome, self.png, self.spoken = None, b"", {}
+            self.text = f"Not possible with these values: {refusal}"
             self.view.value = f'<p class="cofactor-readout" role="alert">{html.escape(self.caption)}</p>'
 
     def _show(self) -> None:
@@ -79,7 +83,7 @@ class Panel:
             warnings.simplefilter("always")
             self.outcome = self.compute(**self.params)
         fig = self.draw(self.outcome)
-        self.png = to_png(fig)
+        self.png, self.spoken = to_png(fig), spoken(fig)
         self.text = " ".join([self.describe(self.outcome), *_told(caught)])
         self.view.value = (
             f'<figure style="margin:0"><figcaption class="cofactor-readout" aria-live="polite">'
@@ -87,12 +91,12 @@ class Panel:
             f'style="max-width:100%" src="data:image/png;base64,{base64.b64encode(self.png).decode()}"></figure>'
         )
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """The live box, and what to show where no kernel runs (a stored notebook, a web page)."""
         still = {"text/plain": f"[interactive panel] {self.caption}"}
         if self.png:
             still["image/png"] = base64.b64encode(self.png).decode()
-        return {**(self.box._repr_mimebundle_(**kwargs) or {}), **still}
+        return {**(self.box._repr_mimebundle_(**kwargs) or {}), **still}, self.spoken
 
 
 def _shown(control: Any) -> str:
@@ -117,12 +121,14 @@ def slider(kind: Any, value: float, low: float, high: float, step: float, name: 
     """Return a slider that recomputes on release."""
     return kind(
         value=value, min=low, max=high, step=step, description=name, continuous_update=False,
-        style={"description_width": "initial"}, layout=w.Layout(width="310px"),
+        style={"description_width": "initial"}, layout=w.Layout(width="390px"),
     )  # fmt: skip
 
 
 def choice(kind: Any, options: tuple[Any, ...], value: Any, name: str) -> Any:
     """Return a choice among a few values, as a drop-down list or a slider over them."""
     late = {"continuous_update": False} if kind is w.SelectionSlider else {}
-    style, layout = {"description_width": "initial"}, w.Layout(width="310px")
-    return kind(options=options, value=value, description=name, style=style, layout=layout, **late)
+    style, layout = {"description_width": "initial"}, w.Layout(width="390px")
+    # by its place: given by value, a choice of None counts as nothing chosen, and the first of a slider has no label
+    place = [option[1] if isinstance(option, tuple) else option for option in options].index(value)
+    return kind(options=options, index=place, description=name, style=style, layout=layout, **late)

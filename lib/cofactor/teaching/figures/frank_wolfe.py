@@ -120,7 +120,7 @@ def draw_thin(nnz: ArrayLike, n_points: int, n_anchors: int) -> Figure:
     ax = fig.subplots()
     ax.semilogy(t, np.full(len(t), n_points), color=INK, ls=":", label=f"a dense C: N = {n_points:,}")
     ax.semilogy(t, t, color=ORANGE, ls="--", label="the most there can be: one per step")
-    ax.semilogy(t, np.full(len(t), n_anchors), color=FAINT, label=f"one per anchor: K = {n_anchors}")
+    ax.semilogy(t, np.full(len(t), n_anchors), color=FAINT, ls="-.", label=f"one per anchor: K = {n_anchors}")
     ax.semilogy(t, per_column, color=BLUE, lw=2, label="stored")
     ax.set(xlabel="steps", ylabel="entries per column of C")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
@@ -253,7 +253,7 @@ def draw_memory(
         at = np.exp(np.interp(np.log(list(found)), np.log(n_points), np.log(sizes)))
         off += (np.array(list(found.values())) / at).tolist()
     if machine:
-        ax.axhline(machine, color=FAINT, lw=1)
+        ax.axhline(machine, color=FAINT, lw=1, ls=":")
         ax.text(n_points[0], machine * 1.15, f"{in_bytes(machine)}, a laptop", fontsize=8.5, color=INK)
     ax.set(xlabel="points N", ylabel="peak memory of the call")
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))

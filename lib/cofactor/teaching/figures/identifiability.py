@@ -44,6 +44,7 @@ Floats = NDArray[np.float64]
 
 OUTER = float(np.sqrt(2 / 3))  # radius of the circle through the corners
 FRAME = 1.12  # half-width of the picture of T, which may be unbounded
+MARKERS = "osD^vP"  # of classes
 LEAST = 1e-16  # smaller errors are rounding, and drawn here
 
 
@@ -207,7 +208,11 @@ def _fill_distances(ax: Axes, distances: Floats) -> None:
 def _fill_entries(ax: Axes, truth: Floats, estimate: Floats) -> None:
     ax.plot([0, 1], [0, 1], "--", color=FAINT, lw=1)
     for k in range(truth.shape[1]):
-        colour = CLASS_COLOURS[k % len(CLASS_COLOURS)]
-        ax.plot(truth[:, k], estimate[:, k], "o", ms=4, color=colour, alpha=0.8, mec="white", mew=0.4)
+        colour, marker = CLASS_COLOURS[k % len(CLASS_COLOURS)], MARKERS[k % len(MARKERS)]
+        ax.plot(
+            truth[:, k], estimate[:, k], marker, ms=4, color=colour, alpha=0.8, mec="white", mew=0.4,
+            label=f"class {k + 1}",
+        )  # fmt: skip
+    ax.legend(loc="upper left", handletextpad=0.1)
     ax.set(xlabel="true probability", ylabel="estimated probability", xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
     ax.set_box_aspect(1)
