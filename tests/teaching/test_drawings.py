@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+import seaborn as sns
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -120,7 +121,7 @@ def test_returns_a_figure_and_leaves_pyplot_alone(name):
 
 def test_same_bytes_whatever_the_session_has_set(name):
     first = to_png(once(name))
-    with matplotlib.style.context(["seaborn-v0_8-poster", "ggplot", {"savefig.dpi": 30}]):
+    with sns.plotting_context("poster"), sns.axes_style("darkgrid"), matplotlib.rc_context({"savefig.dpi": 30}):
         assert to_png(DRAWINGS[name]()) == first
     assert to_png(once(name)) == first
     assert first.startswith(b"\x89PNG")

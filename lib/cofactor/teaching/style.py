@@ -12,8 +12,8 @@ from typing import Any, TypeVar, cast
 import matplotlib
 import matplotlib.style
 import numpy as np
+import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from numpy.typing import ArrayLike, NDArray
@@ -21,8 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Draw = TypeVar("Draw", bound=Callable[..., Any])
 
-BLUE, ORANGE, GREEN, RED, PURPLE = map(to_rgb, ("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc"))
-BROWN, PINK, GREY, YELLOW, SKY = map(to_rgb, ("#ca9161", "#fbafe4", "#949494", "#ece133", "#56b4e9"))
+BLUE, ORANGE, GREEN, RED, PURPLE, BROWN, PINK, GREY, YELLOW, SKY = sns.color_palette("colorblind")
 CLASS_COLOURS = (BLUE, ORANGE, GREEN, PINK, YELLOW, PURPLE, SKY, BROWN)
 CLASS_HATCHES = ("", "///", "...", "xxx", "\\\\\\", "ooo", "+++", "---")  # so that classes differ without colour
 INK, FAINT, PAPER = "#262626", "#8a8a8a", "#f2f2f2"
@@ -36,30 +35,22 @@ ROUNDING = 1e-12  # smaller numbers differ from machine to machine: only their s
 TYPESETTING = {"\n": " ", "||": "‖", "\\Pi": "Π", "$": "", "{": "", "}": "", "\\": ""}  # and how to say it
 LUMINANCE = np.array([0.299, 0.587, 0.114])  # of red, green, blue
 
-TEXT, SMALL = 10.368, 9.504  # points
-STYLE: dict[str, Any] = {  # what differs from matplotlib's own
+STYLE: dict[str, Any] = {
+    **sns.axes_style("ticks"),
+    **sns.plotting_context("paper", font_scale=1.08),
     "font.sans-serif": ["DejaVu Sans"],  # ships with matplotlib: the same letters on every machine
-    "font.size": TEXT,
-    **dict.fromkeys(("axes.labelsize", "legend.title_fontsize"), TEXT),
-    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), SMALL),
-    **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), INK),
-    "axes.titlesize": 9.5,
-    "axes.axisbelow": True,
-    "axes.edgecolor": FAINT,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    **dict.fromkeys(("xtick.major.width", "ytick.major.width"), 1.0),
-    **dict.fromkeys(("xtick.minor.width", "ytick.minor.width"), 0.8),
-    **dict.fromkeys(("xtick.minor.size", "ytick.minor.size"), 3.2),
-    "grid.color": ".8",
-    "lines.linewidth": 1.2,
-    "lines.markersize": 4.8,
-    "lines.solid_capstyle": "round",
-    "patch.linewidth": 0.8,
-    "patch.edgecolor": "w",
-    "patch.force_edgecolor": True,
+    "axes.edgecolor": FAINT,
+    "axes.titlesize": 9.5,
+    "axes.linewidth": 0.8,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.size": 3.5,
+    "ytick.major.size": 3.5,
     "hatch.linewidth": 0.6,
     "legend.frameon": False,
+    "figure.facecolor": "white",
     "savefig.facecolor": "white",
 }
 
