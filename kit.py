@@ -68,7 +68,8 @@ def install(extras: list[str], uv: str | None) -> bool:
     pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check"]
     fast = [uv, "pip", "install", "--python", str(PYTHON), "--compile-bytecode"]
     what = ["--quiet", *versions(extras), "-e", f".[{','.join(extras)}]"]
-    return subprocess.run([*(fast if uv else pip), *what], cwd=ROOT, env=environment()).returncode == 0
+    into_venv = environment(PIP_USER="0")  # whatever the settings of pip at home say
+    return subprocess.run([*(fast if uv else pip), *what], cwd=ROOT, env=into_venv).returncode == 0
 
 
 def versions(extras: list[str]) -> list[str]:
@@ -125,6 +126,10 @@ def create_venv(uv: str | None) -> None:
         sys.exit(
             "This Python cannot create virtual environments. On Debian or Ubuntu: sudo apt install python3-venv;\n"
             "elsewhere install uv or a Python from python.org, then run the same command again."
+        )
+    except OSError as error:
+        sys.exit(
+            f"{VENV} cannot be made ({error}). Put the project into a folder where you may write, with 3 GB of room."
         )
 
 

@@ -88,6 +88,26 @@ def test_an_interrupted_set_up_is_done_again(kit, tmp_path, monkeypatch):
     assert done == [["dev"], ["book", "dev"]]
 
 
+def test_where_nothing_can_be_written_it_says_so(kit, tmp_path, monkeypatch):
+    module = kit("test")
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(module, "VENV", tmp_path / "file" / ".venv")
+    with pytest.raises(SystemExit, match="cannot be made"):
+        module.create_venv(uv=None)
+
+
+def test_pip_is_told_to_install_into_the_environment(kit, monkeypatch):
+    module, told = kit("test"), []
+    monkeypatch.setattr(module, "usable", lambda need_pip: True)
+
+    def ran(command, cwd, env):
+        told.append(env["PIP_USER"])
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(module.subprocess, "run", ran)
+    assert module.install(["dev"], uv=None) and told == ["0"]
+
+
 # ---- the page ----
 
 
