@@ -13,6 +13,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120
 RUN_SECONDS = 300
+WIDTH, LOW, TALLEST = 1200, 900, 30_000  # of the window
+SETTLES = 500  # milliseconds until a resized window is drawn
+ROOM = 300  # for the bars of JupyterLab
 LAB = ["--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0"]
 LAB += ["--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None"]
 LAB += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
@@ -27,6 +30,9 @@ RUN_ALL = """async () => {
         .filter(cell => !(cell.getMetadata('tags') ?? []).includes('raises-exception'))
         .flatMap(outputs).filter(out => out.type === 'error').map(out => out.toJSON().evalue);
 }"""
+HEIGHT = """() => [...document.querySelectorAll('.jp-Notebook .jp-Cell')]
+    .reduce((sum, cell) => sum + cell.getBoundingClientRect().height, 0)"""
+TO_TOP = "document.querySelectorAll('.jp-WindowedPanel-outer').forEach(one => { one.scrollTop = 0; })"
 CLOSE_ALL = """async () => {
     for (const widget of [...jupyterapp.shell.widgets('main')]) {
         if (widget.context?.model) { widget.context.model.dirty = false; }
@@ -95,11 +101,12 @@ def stop(server):
 @pytest.fixture(scope="session")
 def page(lab, chromium):
     """Yield JupyterLab in one page: loading it costs more than opening a notebook."""
-    context = chromium.new_context(viewport={"width": 1200, "height": 900})
+    context = chromium.new_context(viewport={"width": WIDTH, "height": LOW})
     context.set_default_timeout(RUN_SECONDS * 1000)
     page = context.new_page()
     page.errors = []
     page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
     page.goto(f"{lab['url']}lab?reset&token={lab['token']}")
     page.wait_for_function("window.jupyterapp !== undefined")
     page.evaluate("async () => { await jupyterapp.restored; }")
@@ -124,10 +131,27 @@ class OpenNotebook:
         outputs = self.page.locator(".jp-Notebook .jp-Cell-outputArea .jp-OutputArea-child")
         return outputs.filter(has=self.page.locator(".cofactor-readout"))
 
+    def screenshot(self, path):
+        """Store a picture of the whole notebook: for the moment, the window is as tall as that."""
+        height = self.page.evaluate(HEIGHT)
+        self.page.set_viewport_size({"width": WIDTH, "height": min(int(height) + ROOM, TALLEST)})
+        self.page.evaluate(TO_TOP)
+        self.page.wait_for_timeout(SETTLES)
+        self.page.screenshot(path=path)
+        self.page.set_viewport_size({"width": WIDTH, "height": LOW})
+
+
+@pytest.fixture(scope="session")
+def artefacts():
+    """Return the folder for screenshots; COFACTOR_ARTEFACTS names another than test-artefacts/."""
+    folder = Path(os.environ.get("COFACTOR_ARTEFACTS") or ROOT / "test-artefacts")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
 
 @pytest.fixture
-def open_notebook(page, tmp_path):
+def open_notebook(page, artefacts):
     """Open a notebook by its file name; afterwards close it and stop its kernel."""
     yield lambda name: OpenNotebook(page, name)
-    page.screenshot(path=tmp_path / "last.png")
+    page.screenshot(path=artefacts / "last.png")
     page.evaluate(CLOSE_ALL)

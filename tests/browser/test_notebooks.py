@@ -1,36 +1,83 @@
-"""Every notebook runs in a real JupyterLab, and its sliders redraw."""
+"""Every notebook runs in a real JupyterLab; its controls redraw figure and caption, by keys alone where asked."""
 
 import time
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
 pytestmark = pytest.mark.browser
 
 REDRAW_SECONDS = 60
+MOST_TABS = 12  # until the next control has the focus
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
+PANEL = "from cofactor.teaching import controls\ncontrols.missing_block_panel()"  # sliders of both kinds, and a list
+
+FOCUSED = """() => {
+    const one = document.activeElement, style = getComputedStyle(one);
+    const label = one.labels?.[0] ?? document.getElementById(one.getAttribute('aria-labelledby'));
+    const name = one.getAttribute('aria-label') ?? label?.textContent ?? '';
+    const seen = style.outlineStyle !== 'none' || style.boxShadow !== 'none' || one.matches(':focus-visible');
+    return {tag: one.tagName, name, seen, slider: one.getAttribute('role') === 'slider'};
+}"""
 
 
 @pytest.mark.parametrize("name", [path.name for path in NOTEBOOKS])
-def test_notebook_runs_and_its_sliders_redraw(open_notebook, name):
+def test_notebook_runs_and_its_controls_redraw(open_notebook, artefacts, name):
     notebook = open_notebook(name)
     assert notebook.run_all() == []
-    for panel in notebook.panels().all():
-        if panel.locator(".noUi-handle").count():
-            slider_redraws(panel)
+    for number, panel in enumerate(notebook.panels().all()):
+        control_redraws(panel)
+        panel.scroll_into_view_if_needed()
+        panel.screenshot(path=artefacts / f"{Path(name).stem}-panel-{number}.png")
+    notebook.screenshot(artefacts / f"{Path(name).stem}.png")
     assert notebook.page.errors == []
 
 
-def slider_redraws(panel):
-    """Move the first slider by a step, back from its end if need be: another picture must come."""
-    handle, image = panel.locator(".noUi-handle").first, panel.locator("img").first
-    before = image.get_attribute("src")
+def control_redraws(panel):
+    """Move the first slider by a step, back from its end if need be: another picture and another caption must come."""
+    handle = panel.locator(".noUi-handle").first
+    before = shown(panel)
     at_end = handle.get_attribute("aria-valuenow") == handle.get_attribute("aria-valuemax")
     handle.focus()
     handle.press("ArrowLeft" if at_end else "ArrowRight")
+    changes(panel, before)
+
+
+def shown(panel):
+    """The picture and the caption of a panel, and the words for those who do not see the picture."""
+    image = panel.locator("img").first
+    return image.get_attribute("src"), panel.locator(".cofactor-readout").first.inner_text(), image.get_attribute("alt")
+
+
+def changes(panel, before):
+    """Wait until picture and caption are new; no `expect` here: its message would print both pictures."""
     deadline = time.monotonic() + REDRAW_SECONDS
-    while image.get_attribute("src") == before:  # no `expect` here: its message would print both pictures
-        assert time.monotonic() < deadline, "the slider moved, the picture stayed"
+    while any(new == old for new, old in zip(shown(panel)[:2], before[:2], strict=True)):
+        assert time.monotonic() < deadline, f"a control moved, and the picture or this caption stayed: {before[1]}"
         panel.page.wait_for_timeout(100)
-    assert panel.locator(".cofactor-readout").first.inner_text().strip(), "a picture without a caption"
+    assert all(part.strip() for part in shown(panel)), "a picture without a caption, or without alternative text"
+
+
+def test_a_panel_is_driven_by_keys_alone(open_notebook, lab):
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    written = new_notebook(cells=[new_code_cell(PANEL)], metadata=kernel)
+    nbformat.write(written, Path(lab["root_dir"]) / "notebooks" / "panel.ipynb")
+    notebook = open_notebook("panel.ipynb")
+    assert notebook.run_all() == []
+    panel = notebook.panels().first
+    names = panel.locator(".widget-label").all_inner_texts()
+    panel.locator("input, select, .noUi-handle").first.focus()
+    reached = []
+    for _ in range(MOST_TABS):
+        focus = panel.page.evaluate(FOCUSED)
+        if focus["slider"] or focus["tag"] == "SELECT":
+            reached.append(focus)
+            before = shown(panel)
+            panel.page.keyboard.press("ArrowRight")  # up and down belong to the cells of JupyterLab
+            changes(panel, before)
+        panel.page.keyboard.press("Tab")
+    assert len(reached) == len(names), (reached, names)
+    assert all(focus["seen"] for focus in reached), reached
