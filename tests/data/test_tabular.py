@@ -143,3 +143,10 @@ def test_features_are_two_dimensional_finite_float32(tmp_path):
         path.write_bytes(content)
         with pytest.raises(CofactorError, match="cannot be read as a NumPy array"):
             read_features(path)
+
+
+def test_a_table_without_rows_is_refused(tmp_path):
+    path = tmp_path / "t.txt"
+    path.write_text("a,b\n")
+    with pytest.raises(CofactorError, match="line 2: the file ends here, without any rows"):
+        read_table(path, "csv", {"a": ["x"], "b": ["y"]}, "b")

@@ -80,7 +80,7 @@ def test_a_set_of_another_kind_is_refused():
     [
         ({"fea": np.ones((2, 3)), "gnd": [1, 1]}, r"expected \(3, 2\) counts"),
         ({"fea": np.ones((3, 2)), "gnd": [1, 1]}, r"expected \(3, 2\) counts"),
-        ({"fea": np.ones((3, 2))}, "cannot be read as MATLAB matrices fea and gnd"),
+        ({"fea": np.ones((3, 2))}, "cannot be read as MATLAB arrays fea, gnd"),
         ({"fea": [[1, 1], [0, 0.5], [1, 1]], "gnd": [1, 2, 1]}, "not so in rows 1"),
         ({"fea": [[1, 1], [0, -1], [1, np.nan]], "gnd": [1, 2, 1]}, "not so in rows 1, 2"),
         ({"fea": np.ones((3, 2)), "gnd": [1, 0, 3]}, "not so in rows 1, 2"),
@@ -99,4 +99,15 @@ def test_other_files_are_refused(tmp_path, content):
     path = tmp_path / "set.mat"
     path.write_bytes(content)
     with pytest.raises(CofactorError, match=r"set\.mat cannot be read"):
+        read_documents(path, (3, 2), 2)
+
+
+def test_an_unknown_type_of_numbers_is_refused_before_it_is_followed(tmp_path):
+    """SciPy looks up the type of the numbers unchecked: zero in its place ends the process."""
+    path = tmp_path / "set.mat"
+    savemat(path, {"fea": np.ones((3, 2)), "gnd": np.ones((3, 1))})
+    raw = path.read_bytes()
+    path.write_bytes(raw.replace(b"fea\x00\x09\x00\x00\x00", b"fea\x00\x00\x00\x00\x00", 1))
+    assert path.read_bytes() != raw
+    with pytest.raises(CofactorError, match=r"types .* in place of flags, shape, name and numbers"):
         read_documents(path, (3, 2), 2)

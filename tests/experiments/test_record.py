@@ -7,8 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from cofactor.core.errors import CofactorError
 from cofactor.experiments import runner
-from cofactor.experiments.record import write_record, write_table
+from cofactor.experiments.record import read_records, write_record, write_table
 from cofactor.experiments.summary import summarise
 from tests.experiments.toy import toy
 
@@ -48,3 +49,11 @@ def test_the_table_is_read_back_as_it_was(outcomes, tmp_path):
     assert list(found.columns) == list(table.columns)
     assert found["ours"].tolist() == pytest.approx(table["ours"].tolist(), rel=0, abs=0, nan_ok=True)
     assert list(tmp_path.rglob("*.part")) == []
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "[" * 5000, '{"runs": 3}', '{"runs": [1]}', "\ufeff{}"])
+def test_a_damaged_record_is_named(tmp_path, text):
+    path = tmp_path / "run.json"
+    path.write_text(text, encoding="utf8")
+    with pytest.raises(CofactorError, match=r"run\.json is no record of runs"):
+        read_records(path)

@@ -16,7 +16,6 @@ from unittest import mock
 
 import numpy as np
 import pandas as pd
-from scipy.io import savemat
 
 import cofactor as cf
 from cofactor.cli import main
@@ -304,12 +303,12 @@ READERS = {
     "movies": Reader({"movies.csv": MOVIES}, movielens.read_movies),
     "load_movielens": Reader({"ratings.csv": RATINGS, "movies.csv": MOVIES}, _movielens),
     "documents": Reader(
-        {"d.mat": _bytes(lambda file: savemat(file, DOCUMENTS))},
+        {"d.mat": structures.matlab_file(DOCUMENTS)},
         lambda path: topics.read_documents(path, (2, 3), 2),
         {"d.mat": lambda random: structures.mat(DOCUMENTS, random)},
     ),
     "colors": Reader(
-        {"c.mat": _bytes(lambda file: savemat(file, COLORS))},
+        {"c.mat": structures.matlab_file(COLORS)},
         lambda path: comparisons.read_colors(path, 2, 2),
         {"c.mat": lambda random: structures.mat(COLORS, random)},
     ),

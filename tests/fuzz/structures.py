@@ -82,12 +82,19 @@ def mat(arrays, random):
     found = {name: value for name, value in changed(arrays, random).items() if not _pickled(value)}
     if random.random() < 0.1:
         found[random.choice(list(arrays))] = random.choice([{"field": 1.0}, np.array([[1, "a"]], dtype=object), "text"])
-    file = io.BytesIO()
     try:
-        savemat(file, found, format=random.choice(["4", "5", "5"]), do_compression=random.random() < 0.5)
+        raw = matlab_file(found, format=random.choice(["4", "5", "5"]), do_compression=random.random() < 0.5)
     except (TypeError, ValueError):  # not everything can be written
-        savemat(file, arrays)
-    return file.getvalue() if random.random() < 0.6 else damaged(file.getvalue(), random)
+        raw = matlab_file(arrays)
+    return raw if random.random() < 0.6 else damaged(raw, random)
+
+
+def matlab_file(arrays, **options):
+    """The bytes of a MATLAB file, always the same: without the time of writing."""
+    file = io.BytesIO()
+    savemat(file, arrays, **options)
+    raw = file.getvalue()
+    return b"MATLAB 5.0 MAT-file".ljust(116) + raw[116:] if raw.startswith(b"MATLAB") else raw
 
 
 def _pickled(value):

@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
+from cofactor.core.checks import Floats, finite_matrix
+from cofactor.core.errors import CofactorError
+
 if TYPE_CHECKING:
     from cofactor.core.latent_class import LatentClassModel
 
@@ -39,7 +42,10 @@ def match_columns(reference: ArrayLike, estimate: ArrayLike) -> Order:
     >>> match_columns([[1, 0], [0, 1]], [[0, 1], [1, 0]]).tolist()
     [1, 0]
     """
-    reference, estimate = np.asarray(reference, dtype=np.float64), np.asarray(estimate, dtype=np.float64)
+    reference, estimate = finite_matrix(reference, "reference"), finite_matrix(estimate, "estimate")
+    _check_same_rows(reference, estimate)
+    size = max(np.abs(reference).max(), np.abs(estimate).max()) or 1.0  # so that no square leaves the range of numbers
+    reference, estimate = reference / size, estimate / size
     squares = (reference**2).sum(axis=0)[:, None] + (estimate**2).sum(axis=0)
     return np.asarray(linear_sum_assignment(squares - 2 * reference.T @ estimate)[1])
 
@@ -50,8 +56,14 @@ def match_classes(votes: ArrayLike, posterior: ArrayLike) -> Order:
     Both are (S, F) class probabilities. No ground truth is needed: majority votes serve as the reference, which
     fixes the names of the classes as long as the crowd as a whole is better than chance.
     """
-    agreement = np.asarray(votes).T @ np.asarray(posterior)
-    return np.asarray(linear_sum_assignment(agreement, maximize=True)[1])
+    votes, posterior = finite_matrix(votes, "votes"), finite_matrix(posterior, "posterior")
+    _check_same_rows(votes, posterior)
+    return np.asarray(linear_sum_assignment(votes.T @ posterior, maximize=True)[1])
+
+
+def _check_same_rows(one: Floats, other: Floats) -> None:
+    if len(one) != len(other):
+        raise CofactorError(f"matrices of shapes {one.shape} and {other.shape} need the same rows")
 
 
 def mse(truth: LatentClassModel, estimate: LatentClassModel) -> float:

@@ -16,13 +16,14 @@ Source: Dawid and Skene, 1979; Ibrahim and Fu, ICML 2021, Eq. (1); Ibrahim and F
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.alignment import match_columns
+from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import MISSING, CategoricalTable, Ints
@@ -60,8 +61,10 @@ class LatentClassModel:
     """
 
     def __init__(self, prior: ArrayLike, conditionals: Sequence[ArrayLike]) -> None:
-        prior = np.asarray(prior, dtype=np.float64)
-        blocks = [np.asarray(block, dtype=np.float64) for block in conditionals]
+        if not isinstance(conditionals, Iterable):
+            raise CofactorError(f"conditionals must be a list of matrices, one per variable; got {conditionals!r}")
+        prior = numbers(prior, "prior")
+        blocks = [numbers(block, f"conditional {n}") for n, block in enumerate(conditionals)]
         _check_shapes(prior, blocks)
         _check_probabilities(prior, blocks)
         sizes = np.array([len(block) for block in blocks], dtype=np.int64)

@@ -22,6 +22,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, listing
 
 Floats = NDArray[np.float64]
@@ -110,7 +111,7 @@ def _augmented(A: Floats, on_simplex: bool) -> Floats:
 
 
 def _finite(A: ArrayLike, name: str) -> Floats:
-    matrix = np.asarray(A, dtype=np.float64)
+    matrix = numbers(A, name)
     if matrix.ndim != 2:
         raise CofactorError(f"{name} must be a matrix, got shape {matrix.shape}")
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=0))

@@ -36,6 +36,7 @@ from scipy.linalg import null_space
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, QhullError
 
+from cofactor.core.checks import numbers
 from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import CofactorError, DataWarning, listing
 
@@ -216,7 +217,7 @@ def slice_vertices(H: ArrayLike, threshold: float = 0.0) -> Floats:
 
 
 def _nonnegative(H: ArrayLike, threshold: float) -> Floats:
-    given = np.asarray(H, dtype=np.float64)
+    given = numbers(H, "H")
     if given.ndim != 2 or given.shape[1] < 2:
         raise CofactorError(f"H must be a matrix with one column per class, two or more; its shape is {given.shape}")
     bad = np.flatnonzero(~np.isfinite(given).all(axis=1) | (given < 0).any(axis=1))

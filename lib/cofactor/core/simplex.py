@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError
 
 Floats = NDArray[np.float64]
@@ -73,7 +74,7 @@ def project_to_simplex(V: ArrayLike) -> Floats:
     array([[0.],
            [1.]])
     """
-    points = np.asarray(V, dtype=np.float64)
+    points = numbers(V, "V")
     if points.ndim != 2 or points.size == 0 or not np.isfinite(points).all():
         raise CofactorError(f"expected a non-empty matrix of finite numbers, one point per column: {points.shape}")
     points = points - points.max(axis=0)  # the projection does not change, and large entries do not swallow the one

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, listing
 
 Floats = NDArray[np.float64]
@@ -131,7 +132,7 @@ def _finite_columns(X: ArrayLike | sparse.sparray | sparse.spmatrix) -> Points:
         points = sparse.csc_array(X, dtype=np.float64)
         bad = np.unique(points.tocoo().col[~np.isfinite(points.tocoo().data)])
     else:
-        points = np.asarray(X, dtype=np.float64)
+        points = numbers(X, "X")
         if points.ndim != 2:
             raise CofactorError(f"X must be a matrix with one point per column, got shape {points.shape}")
         bad = np.flatnonzero(~np.isfinite(points).all(axis=0))

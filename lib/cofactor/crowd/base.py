@@ -167,6 +167,9 @@ def tied_share(labels: CrowdLabels) -> float:
 
 def worker_accuracy(model: LatentClassModel) -> Floats:
     """Return (M,) Pr(label is the true class) = sum_c lambda_c A_m[c, c] of every annotator."""
+    other = np.flatnonzero(model.sizes != model.n_classes)
+    if other.size:
+        raise CofactorError(f"not one label per class, as a crowd's model has: variables {listing(other.tolist())}")
     return np.array([model.prior @ np.diag(A) for A in model.conditionals])
 
 

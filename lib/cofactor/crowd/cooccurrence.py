@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
@@ -106,7 +107,11 @@ class Cooccurrences:
         `observed` is a symmetric (M, M) mask (default: all pairs); its diagonal is ignored. Every n is one.
         """
         M = model.n_variables
-        mask = np.ones((M, M), dtype=bool) if observed is None else np.asarray(observed, dtype=bool)
+        if len(set(model.sizes.tolist())) > 1:
+            raise CofactorError(f"annotators must share one set of classes, found sizes {listing(model.sizes)}")
+        mask = np.ones((M, M), dtype=bool) if observed is None else numbers(observed, "observed") != 0
+        if mask.shape != (M, M):
+            raise CofactorError(f"observed must be a mask of shape {(M, M)}, one row per annotator; got {mask.shape}")
         pattern = sparse.csr_array(mask & ~np.eye(M, dtype=bool))
         rows = np.repeat(np.arange(M), np.diff(pattern.indptr))
         A = np.stack(model.conditionals)

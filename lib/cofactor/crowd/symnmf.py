@@ -22,9 +22,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import linalg, sparray
+from scipy.sparse import issparse, linalg, sparray
 
 from cofactor.core.alignment import match_columns
+from cofactor.core.checks import check_whole, finite_matrix
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
@@ -59,6 +60,11 @@ def square_root(X: Floats | sparray, n_classes: int) -> Floats:
     ----
     O((M K)^3) up to a few hundred rows; above, O(nonzeros of X times K) for each of a few dozen Lanczos steps.
     """
+    if not issparse(X):
+        X = finite_matrix(X, "X")
+    check_whole(1, n_classes=n_classes)
+    if X.shape[0] != X.shape[1] or n_classes > X.shape[0]:
+        raise CofactorError(f"X of shape {X.shape} has no square root with {n_classes} columns: give a larger square")
     values, vectors, lowest = _top_eigenpairs(X, n_classes)
     positive = int(np.sum(values > max(RANK**2 * values[0], 0)))
     if positive < n_classes:
@@ -172,6 +178,7 @@ def symnmf(
     stops at 100 or 200, before it has converged; the movement of Q decides, since the objective falls to zero without
     noise and to a plateau with it.
     """
+    U = finite_matrix(U, "U")
     require_rank(U)
     Q = np.eye(U.shape[1])
     history = History("SymNMF", max_iter, tol, verbose)
@@ -286,10 +293,15 @@ def model_of_factor(H: Floats, informative: NDArray[np.bool_] | None = None, flo
     LatentClassModel
         No annotator is dropped; an all-zero column of a block becomes uniform.
     """
+    H = finite_matrix(H, "H")
     K = H.shape[1]
+    if len(H) % K or (H < 0).any():
+        raise CofactorError(f"H must be nonnegative, with {K} rows for each annotator; its shape is {H.shape}")
     blocks = H.reshape(-1, K, K)
     informative = np.ones(len(blocks), dtype=bool) if informative is None else informative
-    prior = blocks[informative].sum(axis=1).mean(axis=0) ** 2
+    prior = blocks[informative].sum(axis=1).mean(axis=0) ** 2 if informative.any() else np.zeros(K)
+    if not prior.sum() > 0:
+        raise CofactorError("H is zero for all informative annotators: it tells nothing of the classes")
     sizes = np.full(len(blocks), K)
     stacked = normalize_blocks(np.where(informative[:, None, None], blocks, 0.0).reshape(-1, K), sizes)
     stacked = normalize_blocks(np.maximum(stacked, floor), sizes)

@@ -17,10 +17,11 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.io import loadmat
 
 from cofactor.comparisons.data import Comparisons
+from cofactor.core.checks import check_whole, numbers
 from cofactor.core.errors import CofactorError, listing
+from cofactor.data.matlab import load_matlab
 from cofactor.data.readers import SHOWN, text_of
 
 Floats = NDArray[np.float64]
@@ -119,11 +120,7 @@ def read_colors(path: Path, n_users: int, n_items: int) -> tuple[Comparisons, Fl
 
     Raises a CofactorError where the file cannot be read, or holds other shapes or answers.
     """
-    try:
-        content = loadmat(path, variable_names=[ANSWERS, "CIELAB"])
-        answers, colours = np.asarray(content[ANSWERS]), np.asarray(content["CIELAB"], dtype=np.float64)
-    except Exception as error:  # scipy raises whatever the bytes lead it to
-        raise CofactorError(f"{path} cannot be read as MATLAB arrays {ANSWERS} and CIELAB: {error}") from None
+    answers, colours = (numbers(found, str(path)) for found in load_matlab(path, [ANSWERS, "CIELAB"]))
     shapes = (n_items, n_items, n_users), (n_items, 3)
     if (answers.shape, colours.shape) != shapes or not np.isin(answers, (0, 1, 2)).all():
         raise CofactorError(f"{path}: expected answers 0 to 2 of shape {shapes[0]} and colours of shape {shapes[1]}")
@@ -178,6 +175,8 @@ def comparisons_from_ratings(
     who, what, stars = (np.asarray(values) for values in (user, item, rating))
     if not who.shape == what.shape == stars.shape:
         raise CofactorError(f"{who.size} users, {what.size} items and {stars.size} ratings: give one of each")
+    if most is not None:
+        check_whole(1, most=most)
     rng = np.random.default_rng(random_state)
     order = np.argsort(who, kind="stable")
     cuts = np.flatnonzero(np.diff(who[order])) + 1

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.tables import CategoricalTable
 
@@ -58,7 +60,7 @@ class RatingsDataset:
     def __post_init__(self) -> None:
         """Make arrays of lists, and check that they belong together."""
         for name, kind in {"user": np.int32, "item": np.int32, "rating": np.float32}.items():
-            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=kind))
+            object.__setattr__(self, name, _column(getattr(self, name), name, kind))
         _check_ratings(self)
 
     def __repr__(self) -> str:
@@ -137,6 +139,17 @@ def distinct(items: ArrayLike) -> NDArray[np.int64]:
     if (count > 1).any():
         raise CofactorError(f"items named twice (keep each once): {listing(known[count > 1].tolist())}")
     return ids
+
+
+def _column(values: ArrayLike, name: str, kind: Any) -> NDArray[Any]:
+    """Values as an array of a type that may be too narrow for them."""
+    if isinstance(values, np.ndarray) and values.dtype == kind and values.ndim == 1:  # there may be millions
+        return values
+    array = numbers(values, name, 1)
+    if kind != np.float32 and not (np.abs(array) < 2**31).all():
+        raise CofactorError(f"{name} ids must be whole numbers below {2**31}, without NaN")
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused as a rating
+        return array.astype(kind)
 
 
 def _check_ratings(data: RatingsDataset) -> None:

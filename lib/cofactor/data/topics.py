@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.io import loadmat
 
+from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.tables import Ints
 from cofactor.data import registry
+from cofactor.data.matlab import load_matlab
 
 RARE = {True: 2, False: 1}  # documents that a word must be in, by whether a trial has at most FEW classes
 FEW = 10
@@ -119,19 +120,20 @@ def read_documents(path: Path, shape: tuple[int, int], n_classes: int) -> tuple[
     CofactorError
         The file cannot be read, or does not hold whole counts of this shape and one class for each document.
     """
+    fea, gnd = load_matlab(path, ["fea", "gnd"])
     try:
-        content = loadmat(path, variable_names=["fea", "gnd"])
-        counts, classes = sparse.csr_array(content["fea"]), np.asarray(content["gnd"]).ravel().astype(np.int64) - 1
-    except Exception as error:  # scipy raises whatever the bytes lead it to
-        raise CofactorError(f"{path} cannot be read as MATLAB matrices fea and gnd: {error}") from None
+        counts = sparse.csr_array(fea, dtype=np.float64)
+        classes = numbers(gnd, "gnd").ravel() - 1
+    except (ValueError, TypeError) as error:
+        raise CofactorError(f"{path}: fea and gnd must be matrices of numbers: {error}") from None
     if counts.shape != shape or classes.shape != shape[:1]:
         raise CofactorError(f"{path}: expected {shape} counts and a class for each row; got {counts.shape}")
     bad = _rows_not(counts.data >= 0, counts) | _rows_not(counts.data == np.floor(counts.data), counts)
-    bad |= (classes < 0) | (classes >= n_classes)
+    bad |= ~np.isin(classes, np.arange(n_classes))
     if bad.any():
         found = listing(np.flatnonzero(bad).tolist())
         raise CofactorError(f"{path}: counts must be whole, classes 1 to {n_classes}; not so in rows {found}")
-    return sparse.csr_array(counts, dtype=np.float64), classes
+    return counts, classes.astype(np.int64)
 
 
 def _rows_not(good: NDArray[np.bool_], counts: sparse.csr_array) -> NDArray[np.bool_]:

@@ -95,7 +95,7 @@ class JointPMFEstimator(BaseEstimator):
     def _check(self, table: CategoricalTable) -> tuple[CategoricalTable, PairwiseMoments]:
         if not isinstance(table, CategoricalTable):
             raise CofactorError(f"expected a CategoricalTable, got {type(table).__name__}: CategoricalTable(codes)")
-        if not isinstance(self.rank, int | np.integer) or self.rank < 1:
+        if not isinstance(self.rank, int | np.integer) or isinstance(self.rank, bool) or self.rank < 1:
             raise CofactorError(f"rank={self.rank!r}: the number of hidden classes is a whole number of at least 1")
         if self.max_rounds < 1:
             raise CofactorError(f"max_rounds={self.max_rounds}: at least one round is needed")

@@ -166,7 +166,7 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         _refuse_missing(y)
-        rows, y = validate_data(self, X, y, dtype=None, ensure_all_finite="allow-nan")
+        rows, y = self._checked(X, y)
         check_classification_targets(y)
         self.classes_, target = np.unique(y, return_inverse=True)
         self.codings_ = [Coding.of(column, n, self.n_bins) for n, column in enumerate(rows.T)]
@@ -185,10 +185,16 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
 
+    def _checked(self, *arrays: ArrayLike, **options: Any) -> Any:
+        try:
+            return validate_data(self, *arrays, dtype=None, ensure_all_finite="allow-nan", **options)
+        except ValueError as error:  # scikit-learn's messages say what is wrong, and their tests ask for them
+            raise CofactorError(str(error)) from None
+
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Return (S, K) probabilities of the classes, in the order of `classes_`."""
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=False)
+        rows = self._checked(X, reset=False)
         codes, unseen = encode(rows, self.codings_)
         if unseen:
             warnings.warn(

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.result import Result
 from cofactor.core.spa import spa
@@ -49,7 +50,7 @@ class AnchorFit:
 
 def dense_points(X: Matrix) -> Floats:
     """Return X as a dense matrix of finite numbers; raise a `CofactorError` that names what is wrong."""
-    points = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)  # type: ignore[union-attr]
+    points = numbers(X.toarray() if sparse.issparse(X) else X, "X")  # type: ignore[union-attr]
     if points.ndim != 2 or not points.size:
         raise CofactorError(f"X must be a non-empty matrix with one point per column, got shape {points.shape}")
     bad = np.flatnonzero(~np.isfinite(points).all(axis=0))
@@ -59,9 +60,10 @@ def dense_points(X: Matrix) -> Floats:
 
 
 def require_anchors(n_anchors: int, n_points: int) -> None:
-    """Refuse more anchors than there are points, and fewer than one."""
-    if not 1 <= n_anchors <= n_points:
-        raise CofactorError(f"n_anchors={n_anchors}: X has {n_points} columns, so ask for 1 to that many")
+    """Refuse more anchors than there are points, fewer than one, and parts of one."""
+    whole = isinstance(n_anchors, int | np.integer) and not isinstance(n_anchors, bool)
+    if not (whole and 1 <= n_anchors <= n_points):
+        raise CofactorError(f"n_anchors={n_anchors!r}: X has {n_points} columns, so ask for 1 to that many")
 
 
 def columns_kept(X: Floats) -> Ints:
@@ -90,6 +92,7 @@ def spa_fit(X: Matrix, n_anchors: int, random_state: int | np.random.Generator |
     array([1., 4., 0.])
     """
     points = dense_points(X)
+    require_anchors(n_anchors, points.shape[1])
     columns_kept(points)
     anchors = spa(X, n_anchors, restart=True)
     lengths = np.diagonal(np.linalg.qr(points[:, anchors], mode="r")) ** 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from cofactor.core.checks import numbers
 from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.least_squares import simplex_least_squares
@@ -59,7 +60,7 @@ def diagnose(X: Matrix, n_anchors: int | None = None) -> Diagnosis:
     >>> report["number of anchors"].value.split(":")[0]
     '5 suggested'
     """
-    points = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)  # type: ignore[union-attr]
+    points = numbers(X.toarray() if sparse.issparse(X) else X, "X")  # type: ignore[union-attr]
     if points.ndim != 2 or not points.size:
         raise CofactorError(f"X must be a non-empty matrix with one point per column, got shape {points.shape}")
     if n_anchors is not None:

@@ -11,6 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.preprocessing import normalize
 
+from cofactor.core.checks import check_whole, finite_matrix, numbers, whole_matrix
 from cofactor.core.errors import CofactorError, listing
 
 Floats = NDArray[np.float64]
@@ -54,8 +55,8 @@ def coherence(counts: ArrayLike | sparse.sparray | sparse.spmatrix, top_words: A
     >>> round(coherence([[1, 2, 0], [3, 1, 0], [0, 0, 1]], [[0, 1]]), 6)  # 2 ln(2.01 / 2)
     0.009975
     """
-    words = np.asarray(top_words, dtype=np.intp)
-    present = sparse.csc_array(counts) > 0
+    present = sparse.csc_array(counts if sparse.issparse(counts) else numbers(counts, "counts", 2)) > 0
+    words = whole_matrix(top_words, "top_words", present.shape[1])
     return float(np.mean([_coherence_of_one(present[:, own].toarray().astype(np.float64), own) for own in words]))
 
 
@@ -76,7 +77,7 @@ def sim_count(top_words: ArrayLike) -> int:
     >>> sim_count([[0, 1, 2], [2, 3, 4], [2, 1, 5]])
     4
     """
-    words = np.asarray(top_words, dtype=np.intp)
+    words = whole_matrix(top_words, "top_words")
     times = np.bincount(words.ravel())  # a word leads a topic once, so the pairs that share it follow from this
     return int(np.sum(times * (times - 1) // 2))
 
@@ -126,7 +127,10 @@ def document_accuracy(
     Nguyen, Fu and Wu, Sec. V-B, as the released code does it. It weights TF-IDF documents, but the published numbers
     follow from raw counts, which `topic_model` weights.
     """
-    points = normalize(np.asarray(weights, dtype=np.float64))
+    check_whole(1, n_runs=n_runs)
+    points = normalize(finite_matrix(weights, "weights"))
+    if len(points) < points.shape[1]:
+        raise CofactorError(f"{len(points)} documents cannot be put into {points.shape[1]} clusters")
     rng = np.random.default_rng(random_state)
     runs = [
         KMeans(points.shape[1], n_init=10, random_state=int(rng.integers(2**31))).fit_predict(points)
@@ -182,7 +186,7 @@ def _standard_ranks(M: Floats) -> Floats:
 
 
 def _memberships(values: ArrayLike, name: str, zeros: bool = False) -> Floats:
-    M = np.asarray(values, dtype=np.float64)
+    M = numbers(values, name)
     if M.ndim != 2 or not M.size:
         raise CofactorError(f"{name} must have one row per node and one column per community, got shape {M.shape}")
     good = (M >= 0).all(axis=1) & (np.abs(M.sum(axis=1) - 1) <= TO_ONE)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
+from cofactor.core.checks import finite_matrix
 from cofactor.core.errors import CofactorError
 from cofactor.separable.base import Floats
 
@@ -41,8 +42,8 @@ def mrsa(W: ArrayLike, found: ArrayLike) -> float:
     >>> round(mrsa(W, W[:, ::-1]), 6)
     0.0
     """
-    true, other = np.asarray(W, dtype=np.float64), np.asarray(found, dtype=np.float64)
-    if true.shape != other.shape or true.ndim != 2:
+    true, other = finite_matrix(W, "W"), finite_matrix(found, "found")
+    if true.shape != other.shape:
         raise CofactorError(
             f"pure columns of shapes {true.shape} and {other.shape} cannot be compared: give two (M, K)"
         )
@@ -65,7 +66,9 @@ def rae(X: ArrayLike, W: ArrayLike, H: ArrayLike) -> float:
     >>> rae([[2.0, 0.0]], [[1.0]], [[2.0, 0.0]])
     1.0
     """
-    X, W, H = (np.asarray(matrix, dtype=np.float64) for matrix in (X, W, H))
-    if W.ndim != 2 or H.ndim != 2 or X.shape != (W.shape[0], H.shape[1]) or W.shape[1] != H.shape[0]:
+    X, W, H = (finite_matrix(matrix, name) for matrix, name in ((X, "X"), (W, "W"), (H, "H")))
+    if X.shape != (W.shape[0], H.shape[1]) or W.shape[1] != H.shape[0]:
         raise CofactorError(f"X {X.shape} is not of the shape of W {W.shape} times H {H.shape}")
+    if not X.any():
+        raise CofactorError("X is zero: no error is small beside it")
     return float(1 - np.linalg.norm(X - W @ H) / np.linalg.norm(X))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cofactor.core.checks import numbers
+from cofactor.core.errors import CofactorError
 from cofactor.core.spa import spa
 from cofactor.separable.base import Floats, Ints
 
@@ -38,7 +40,9 @@ def suggest_n_anchors(scores: ArrayLike) -> tuple[int, float]:
     >>> suggest_n_anchors([0.9, 0.1, 0.8, 0.2, 0.1])
     (2, 0.8333333333333334)
     """
-    rho = -np.sort(-np.asarray(scores, dtype=np.float64))
+    rho = -np.sort(-numbers(scores, "scores", 1))
+    if not np.isfinite(rho).all():
+        raise CofactorError("scores hold NaN or infinity: give those of a fit")
     drops = -np.diff(rho)[: max(len(rho) // 2, 1)]
     if not drops.size or drops.max() <= 0:
         return 1, 0.0

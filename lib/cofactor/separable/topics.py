@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
+from cofactor.core.checks import check_whole, numbers
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.least_squares import nonnegative_least_squares
 from cofactor.separable.base import AnchorFit, Floats, Ints, Matrix, spa_fit
@@ -140,9 +141,10 @@ def topic_model(
     """
     documents = word_counts(counts)
     kept = words_kept(documents, min_documents)
-    if not 1 <= n_topics <= min(documents.shape[0], kept.size):
+    whole = isinstance(n_topics, int | np.integer)
+    if not (whole and 1 <= n_topics <= min(documents.shape[0], kept.size)):
         most = f"{documents.shape[0]} documents and {kept.size} words"
-        raise CofactorError(f"n_topics={n_topics}: ask for 1 to as many as there are of both, {most}")
+        raise CofactorError(f"n_topics={n_topics!r}: ask for 1 to as many as there are of both, {most}")
     left = documents[:, kept]
     evidence = WordPairs(left)
     finder = _finder(method)
@@ -209,7 +211,9 @@ def documents_with(counts: sparse.csr_array) -> NDArray[np.intp]:
 
 def word_counts(counts: Matrix) -> sparse.csr_array:
     """Return counts as a sparse matrix of floats, checked; errors name the documents."""
-    matrix = sparse.csr_array(counts if sparse.issparse(counts) else np.atleast_2d(counts), dtype=np.float64)
+    matrix = sparse.csr_array(
+        counts if sparse.issparse(counts) else np.atleast_2d(numbers(counts, "counts")), dtype=np.float64
+    )
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     bad = ~(np.isfinite(matrix.data) & (matrix.data >= 1))
@@ -224,6 +228,8 @@ def word_counts(counts: Matrix) -> sparse.csr_array:
 def words_kept(counts: sparse.csr_array, min_documents: int | None) -> Ints:
     """Return the words to work with, see `topic_model`."""
     found = documents_with(counts)
+    if min_documents is not None:
+        check_whole(1, min_documents=min_documents)
     if min_documents is None and not found.all():
         absent = np.flatnonzero(found == 0)
         raise CofactorError(f"no document has the words {listing(absent.tolist())}: pass min_documents=1 to drop them")

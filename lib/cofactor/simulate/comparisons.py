@@ -10,6 +10,7 @@ from scipy.sparse.linalg import svds
 
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.links import link_named
+from cofactor.core.checks import check_whole, finite_matrix
 from cofactor.core.errors import CofactorError
 from cofactor.simulate.crowds import Floats, Seed
 
@@ -61,7 +62,8 @@ def comparison_factors(
     >>> bool(np.allclose(U.T @ U, V.T @ V)), bool(np.allclose(V.sum(axis=0), 0))
     (True, True)
     """
-    if not 1 <= rank < min(n_users, n_items) or not scale > 0:
+    check_whole(1, n_users=n_users, n_items=n_items, rank=rank)
+    if not rank < min(n_users, n_items) or not 0 < scale < np.inf:
         raise CofactorError(
             f"rank={rank}, scale={scale}: ask for 1 to {min(n_users, n_items) - 1} features and a positive scale"
         )
@@ -137,6 +139,10 @@ def draw_comparisons(
     """
     if outcomes not in ("exact", "binary") or n_comparisons < 1:
         raise CofactorError(f"outcomes={outcomes!r}, n_comparisons={n_comparisons}: 'exact' or 'binary', at least one")
+    check_whole(1, n_comparisons=n_comparisons)
+    U, V = finite_matrix(U, "U"), finite_matrix(V, "V")
+    if U.shape[1] != V.shape[1] or len(V) < 2:
+        raise CofactorError(f"U {U.shape} and V {V.shape} need as many columns, and V two items")
     rng, (n1, n2) = np.random.default_rng(random_state), (len(U), len(V))
     user = _draw(rng, n1, n_comparisons, user_weights)
     left, right = _pairs(rng, n2, n_comparisons, item_weights)

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cofactor.core.checks import check_between, check_whole, numbers
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import Ints
@@ -74,6 +75,9 @@ def dawid_skene_model(
     """
     if generator not in get_args(Generator):
         raise CofactorError(f"generator={generator!r}: choose one of {', '.join(get_args(Generator))}")
+    check_whole(1, n_workers=n_workers)
+    check_whole(2, n_classes=n_classes)
+    check_between(0, 1, skill=skill)
     rng = np.random.default_rng(random_state)
     ones = np.ones(n_classes)
     if generator == "dirichlet":
@@ -106,8 +110,12 @@ def crowd(
 
     Tasks that nobody labelled stay in. Source: ICML 2021, supplement, Table 7 (rate 0.3). Cost: O(n_tasks n_workers).
     """
+    check_whole(1, n_tasks=n_tasks)
+    rates = numbers(label_rate, "label_rate")
+    if rates.shape not in ((), (model.n_variables,)) or not ((rates >= 0) & (rates <= 1)).all():
+        raise CofactorError(f"label_rate: give a number from 0 to 1, or one for each of {model.n_variables} annotators")
     rng = np.random.default_rng(random_state)
-    given = rng.random((n_tasks, model.n_variables)) < np.broadcast_to(label_rate, model.n_variables)
+    given = rng.random((n_tasks, model.n_variables)) < rates
     task, worker = np.nonzero(given)
     return _label(model, n_tasks, task, worker, rng)
 
@@ -120,6 +128,8 @@ def large_crowd(
     The share of labels of the annotator of rank r falls as 1 / r^activity, as it does on real platforms; zero makes
     all equally busy. Annotators drawn twice for a task label it once, so that a task has at most `labels_per_task`.
     """
+    check_whole(1, n_tasks=n_tasks, labels_per_task=labels_per_task)
+    check_between(0, 10, activity=activity)
     rng = np.random.default_rng(random_state)
     share = 1.0 / np.arange(1, model.n_variables + 1) ** activity
     drawn = rng.choice(model.n_variables, size=(n_tasks, labels_per_task), p=share / share.sum())

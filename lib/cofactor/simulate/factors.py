@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError
 from cofactor.crowd.symnmf import principal_root, require_rank, square_root
 from cofactor.simulate.crowds import Floats, Seed
@@ -57,6 +58,7 @@ def symnmf_problem(
     """
     if not 0 < density <= 1:
         raise CofactorError(f"density={density}: ask for a share above 0 and up to 1")
+    check_whole(1, n_rows=n_rows, n_classes=n_classes)
     if n_rows < n_classes:
         raise CofactorError(f"a factor of {n_rows} rows has no rank {n_classes}: ask for n_rows >= n_classes")
     rng = np.random.default_rng(random_state)

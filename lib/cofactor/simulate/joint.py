@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
@@ -53,6 +54,7 @@ def joint_model(
     >>> joint_model(separability=0.1, random_state=0)
     LatentClassModel(5 classes, 5 variables)
     """
+    check_whole(1, n_variables=n_variables, alphabet=alphabet, rank=rank)
     rng = np.random.default_rng(random_state)
     A = [_scaled(rng.dirichlet(np.ones(rank), alphabet)) for _ in range(n_variables)]
     if separability is not None:
@@ -89,6 +91,7 @@ def joint_table(
     >>> joint_table(joint_model(random_state=0), 1000, observed=0.5, random_state=0).n_rows
     1000
     """
+    check_whole(0, n_rows=n_rows)
     if not 0 < observed <= 1:
         raise CofactorError(f"observed={observed}: ask for a share above 0 and up to 1")
     rng = np.random.default_rng(random_state)

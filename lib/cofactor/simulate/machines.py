@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from cofactor.core.checks import check_between, check_whole, numbers
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.tables import Ints
 from cofactor.crowd.labels import CrowdLabels
@@ -152,7 +153,9 @@ def classifier_answers(
 
 
 def _learnable(X: ArrayLike, y: ArrayLike) -> tuple[Floats, Ints]:
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+    X, y = numbers(X, "X", 2), np.asarray(y)
+    if not X.size:
+        raise CofactorError(f"X is empty: its shape is {X.shape}")
     bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
     if bad.size:
         raise CofactorError(f"NaN or infinity in the features of rows {listing(bad.tolist())}: fill or drop them")
@@ -176,10 +179,14 @@ def label_rates(
     >>> label_rates(4, (0.3, 0.3), n_designated=4, random_state=0).tolist()
     [0.8, 0.8, 0.8, 0.8]
     """
+    check_whole(0, n_workers=n_workers, n_designated=n_designated)
+    low, high = label_rate
+    check_between(0, 1, low=low, designated_rate=designated_rate)
+    check_between(low, 1, high=high)
     if not 0 <= n_designated <= n_workers:
         raise CofactorError(f"n_designated={n_designated}: there are {n_workers} annotators")
     rng = np.random.default_rng(random_state)
-    rates = rng.uniform(*label_rate, size=n_workers)
+    rates = rng.uniform(low, high, size=n_workers)
     if n_designated:
         rates[rng.choice(n_workers, n_designated, replace=False)] = designated_rate
     return rates
@@ -205,6 +212,9 @@ def part_mask(
     >>> part_mask(10, 4, 3, random_state=0).sum(axis=1).tolist()
     [3, 3, 3, 3, 3, 3, 3, 3, 3, 3]
     """
+    check_whole(1, n_tasks=n_tasks, n_workers=n_workers, workers_per_part=workers_per_part, parts=len(shares))
+    for share in shares:
+        check_between(0, 1, share=share)
     parts = len(shares)
     least = -(-(n_workers + parts - 1) // parts)
     if not least <= workers_per_part <= n_workers:

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from cofactor.core.checks import check_between, check_whole
 from cofactor.core.errors import CofactorError
 from cofactor.simulate.crowds import Floats, Seed
 
@@ -74,6 +75,7 @@ def dirichlet_mixtures(
     >>> problem.X.shape, problem.anchors.size
     ((50, 200), 40)
     """
+    _check_size(snr_db, n_rows=n_rows, n_points=n_points, n_anchors=n_anchors)
     if not 1 <= n_anchors <= n_points:
         raise CofactorError(f"{n_points} points hold no {n_anchors} pure ones: ask for 1 <= n_anchors <= n_points")
     rng = np.random.default_rng(random_state)
@@ -128,6 +130,7 @@ def midpoint_mixtures(
     >>> midpoint_mixtures(random_state=0).X.shape
     (50, 55)
     """
+    _check_size(snr_db, n_rows=n_rows, n_anchors=n_anchors)
     if n_anchors < 2 or noise not in ("released", "gaussian"):
         raise CofactorError(
             f'n_anchors={n_anchors}, noise={noise!r}: ask for 2 or more pure columns, "released" or "gaussian"'
@@ -143,6 +146,12 @@ def midpoint_mixtures(
     return _shuffled(W, H, V, rng)
 
 
+def _check_size(snr_db: float | None, **sizes: int) -> None:
+    check_whole(1, **sizes)
+    if snr_db is not None:
+        check_between(-300, 300, snr_db=snr_db)
+
+
 def _gaussian(Y: Floats, snr_db: float | None, rng: np.random.Generator) -> Floats:
     if snr_db is None:
         return np.zeros_like(Y)
@@ -153,7 +162,8 @@ def _outwards(W: Floats, H: Floats, snr_db: float | None) -> Floats:
     Y = W @ H
     V = np.where(H.max(axis=0) < 1, Y - W.mean(axis=1, keepdims=True), 0.0)
     ratio = 0.0 if snr_db is None else 10 ** (-snr_db / 20)
-    return ratio * np.linalg.norm(Y) / np.linalg.norm(V) * V
+    length = np.linalg.norm(V) or 1.0  # of points in one row, all of which are alike
+    return ratio * np.linalg.norm(Y) / length * V
 
 
 def _shuffled(W: Floats, H: Floats, V: Floats, rng: np.random.Generator) -> Mixture:

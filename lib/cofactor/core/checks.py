@@ -1,0 +1,66 @@
+"""Arguments, checked once at the public edge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cofactor.core.errors import CofactorError, listing
+
+Floats = NDArray[np.float64]
+
+
+def check_whole(least: int, **settings: Any) -> None:
+    """Refuse settings that are not whole numbers of at least `least`.
+
+    >>> check_whole(1, rank=3)
+    """
+    for name, value in settings.items():
+        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+            raise CofactorError(f"{name}={value!r}: give a whole number of at least {least}")
+
+
+def check_between(least: float, most: float, **settings: Any) -> None:
+    """Refuse settings that are not numbers from `least` to `most`."""
+    for name, value in settings.items():
+        if not isinstance(value, int | float | np.number) or not least <= value <= most:
+            raise CofactorError(f"{name}={value!r}: give a number from {least:g} to {most:g}")
+
+
+def numbers(values: ArrayLike, name: str, ndim: int | None = None) -> Floats:
+    """Return an array of numbers, NaN and infinity perhaps among them, with `ndim` dimensions where that is said."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "cmM":
+            raise TypeError(f"they are {array.dtype}")
+        array = array.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise CofactorError(f"{name} must hold numbers: {error}") from None
+    if ndim is not None and array.ndim != ndim:
+        raise CofactorError(f"{name} must have {ndim} dimension(s), got shape {array.shape}")
+    return array
+
+
+def finite_matrix(values: ArrayLike, name: str) -> Floats:
+    """Return a matrix of finite numbers, with a row and a column at least; columns with others are named."""
+    matrix = numbers(values, name, 2)
+    if not matrix.size:
+        raise CofactorError(f"{name} is empty: its shape is {matrix.shape}")
+    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=0))
+    if bad.size:
+        raise CofactorError(f"{name} holds NaN or infinity in columns {listing(bad.tolist())}: drop or fill them first")
+    return matrix
+
+
+def whole_matrix(values: ArrayLike, name: str, below: int | None = None) -> NDArray[np.int64]:
+    """Return a non-empty matrix of whole numbers from 0, all below a limit where one is given; others are named."""
+    matrix = numbers(values, name, 2)
+    if not matrix.size:
+        raise CofactorError(f"{name} is empty: its shape is {matrix.shape}")
+    limit = 2**31 if below is None else below
+    bad = matrix[~((matrix >= 0) & (matrix < limit) & (np.floor(matrix) == matrix))]
+    if bad.size:
+        raise CofactorError(f"{name} must hold whole numbers from 0 to below {limit}; not so: {listing(bad.tolist())}")
+    return matrix.astype(np.int64)

@@ -1,0 +1,73 @@
+"""Numeric arrays in MATLAB files, read without trust in what the files hold.
+
+SciPy's compiled reader looks up the type codes of a file (version 5) unchecked, and a wrong one ends the whole process:
+they are looked at first.
+
+    element of a file   tag of two numbers (type, bytes), content, filled up to 8 bytes
+    type 15             elements, compressed
+    type 14             a matrix: elements of flags, shape, name, and numbers
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from scipy.io import loadmat
+
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.files import LARGE, RATIO
+
+HEADER, TAG = 128, 8
+MATRIX, COMPRESSED = 14, 15
+NUMBERS = (1, 2, 3, 4, 5, 6, 7, 9, 12, 13)  # types of numbers: 1 to 8 bytes, whole or not
+TEXT = 16
+ORDERS = {b"IM": "<", b"MI": ">"}  # of bytes; other files are of version 4, which SciPy reads in Python
+
+
+def load_matlab(path: Path, names: Sequence[str]) -> list[Any]:
+    """Read these arrays; a file that cannot be read, or holds other things than numbers, is a CofactorError."""
+    try:
+        raw = path.read_bytes()
+        if raw[126:HEADER] in ORDERS:
+            _check(raw[HEADER:], ORDERS[raw[126:HEADER]])
+        content = loadmat(io.BytesIO(raw), variable_names=list(names))
+        return [content[name] for name in names]
+    except Exception as error:  # scipy raises whatever the bytes lead it to
+        raise CofactorError(f"{path} cannot be read as MATLAB arrays {listing(names)}: {error}") from None
+
+
+def _check(raw: bytes, order: str) -> None:
+    for kind, content in _elements(raw, order, padded=False):
+        if kind == COMPRESSED:
+            limit = max(LARGE, RATIO * len(content))
+            unpacked = zlib.decompressobj().decompress(content, limit)
+            if len(unpacked) == limit:
+                raise ValueError(f"an array unpacks to more than {limit} bytes")
+            _check(unpacked, order)
+        elif kind != MATRIX:
+            raise ValueError(f"type {kind} in place of an array")
+        else:
+            _check_matrix([part for part, _ in _elements(content, order, padded=True)])
+
+
+def _check_matrix(kinds: list[int]) -> None:
+    if kinds[:2] != [6, 5] or kinds[2:3] not in ([1], [TEXT]) or not set(kinds[3:]) <= {*NUMBERS, TEXT}:
+        raise ValueError(f"elements of types {listing(kinds)} in place of flags, shape, name and numbers")
+
+
+def _elements(raw: bytes, order: str, padded: bool) -> Iterator[tuple[int, bytes]]:
+    """Yield type and content of the elements in a row; small ones stand in the tag itself."""
+    place = 0
+    while place < len(raw):
+        kind, size = struct.unpack_from(f"{order}II", raw, place)
+        small = kind >> 16
+        content = raw[place + 4 : place + 4 + small] if small else raw[place + TAG : place + TAG + size]
+        if len(content) < (small or size) or small > 4:
+            raise ValueError(f"an element of {small or size} bytes ends early")
+        yield kind & 0xFFFF if small else kind, content
+        place += TAG if small else TAG + (-(-size // 8) * 8 if padded else size)

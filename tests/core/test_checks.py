@@ -1,0 +1,65 @@
+"""Arguments that are no numbers are refused by name, whatever NumPy would make of them."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from cofactor.core.alignment import match_classes, match_columns
+from cofactor.core.checks import check_between, check_whole, finite_matrix, numbers, whole_matrix
+from cofactor.core.errors import CofactorError
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        "text",
+        [[1, 2], [3]],
+        [1j],
+        {1: 2},
+        np.array(["2020-01-01"], dtype="M8[s]"),
+        sparse.csr_array((3, 4)),
+        [[None, {}]],
+    ],
+)
+def test_what_holds_no_numbers_is_refused(values):
+    with pytest.raises(CofactorError, match="W must hold numbers"):
+        numbers(values, "W")
+
+
+def test_numbers_stay_as_they_are():
+    given = np.array([[1.0, np.nan]])
+    assert numbers(given, "W", 2) is given
+    assert numbers([2**70, True], "W").tolist() == [2.0**70, 1.0]
+    with pytest.raises(CofactorError, match=r"W must have 1 dimension\(s\), got shape \(1, 2\)"):
+        numbers(given, "W", 1)
+
+
+def test_bad_entries_of_matrices_are_named():
+    with pytest.raises(CofactorError, match="W holds NaN or infinity in columns 1, 2:"):
+        finite_matrix([[0, np.nan, np.inf]], "W")
+    with pytest.raises(CofactorError, match=r"W is empty"):
+        finite_matrix(np.zeros((0, 3)), "W")
+    with pytest.raises(CofactorError, match=r"from 0 to below 3; not so: -1\.0, 3\.0, 0\.5"):
+        whole_matrix([[-1, 3, 0.5, 2]], "words", 3)
+
+
+@pytest.mark.parametrize("value", [0, 1.5, True, "2", None, np.nan])
+def test_settings_must_be_whole_numbers(value):
+    with pytest.raises(CofactorError, match=r"rank=.*whole number of at least 1"):
+        check_whole(1, rank=value)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, np.nan, "a", None])
+def test_settings_must_lie_between(value):
+    with pytest.raises(CofactorError, match=r"share=.*a number from 0 to 1"):
+        check_between(0, 1, share=value)
+
+
+def test_huge_columns_are_matched_without_overflow():
+    assert match_columns([[1e300, 0], [0, 1e300]], [[0, 1e300], [1e300, 0]]).tolist() == [1, 0]
+
+
+def test_matrices_of_different_rows_are_not_matched():
+    for match in (match_columns, match_classes):
+        with pytest.raises(CofactorError, match="need the same rows"):
+            match(np.ones((2, 2)), np.ones((3, 2)))
