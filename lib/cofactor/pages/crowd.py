@@ -18,9 +18,10 @@ from cofactor.core.planning import Plan
 from cofactor.core.tables import Ints
 from cofactor.crowd.base import Aggregator, Floats, worker_accuracy
 from cofactor.crowd.bootstrap import CrowdBootstrap
+from cofactor.crowd.diagnose import FEW_PER_WORKER
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.pages.render import as_source, render
-from cofactor.teaching.figures.crowd import SURE, draw_confusions, draw_uncertainty, draw_worker_accuracy
+from cofactor.teaching.figures.crowd import PANELS, SURE, draw_confusions, draw_uncertainty, draw_worker_accuracy
 from cofactor.teaching.figures.planning import draw_intervals, draw_plan
 from cofactor.teaching.style import alt_text, percent
 
@@ -80,9 +81,17 @@ def _pictures(
 ) -> Iterator[tuple[str, Figure]]:
     yield "sure", draw_uncertainty(posterior)
     yield "workers", draw_intervals(found) if found else draw_worker_accuracy(method.model_, labels)
-    yield "confusions", draw_confusions(method.model_, labels.workers, classes=labels.classes)
+    yield "confusions", draw_confusions(method.model_, labels.workers, _shown(method, labels), labels.classes)
     if plan:
         yield "plan", draw_plan(plan)
+
+
+def _shown(method: Aggregator, labels: CrowdLabels) -> Ints:
+    """Workers whose confusions are drawn, from the best to the worst: those of many labels, if there are any."""
+    judged = np.flatnonzero(labels.table.entries_per_variable >= FEW_PER_WORKER)
+    chosen = judged if judged.size else np.arange(labels.n_workers)
+    order = chosen[np.argsort(-worker_accuracy(method.model_)[chosen], kind="stable")]
+    return np.asarray(order[np.unique(np.linspace(0, len(order) - 1, min(PANELS, len(order))).round().astype(int))])
 
 
 def _cards(posterior: Floats, labels: CrowdLabels) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ from cofactor.teaching.demos.your_data import Pilot, plan_pilot
 from cofactor.teaching.figures.planning import draw_plan
 from cofactor.teaching.style import percent
 
-PER_TASK = (2, 3, 4, 5, 7, 10)
+PER_TASK = (2, 3, 4, 5, 7, 10, 20)
 OFFERED = ("MV-EM", "KOS(ordinal)", "MajorityVote")  # those fitted hundreds of times in a second or two
 
 
