@@ -124,7 +124,7 @@ def test_any_function_finds_pure_nodes():
 
 def test_bad_input_is_named():
     A, _ = cliques()
-    for energy in (0.0, 1.5, np.nan):
+    for energy in (0.0, 1.5, np.nan, "much"):
         with pytest.raises(CofactorError, match="energy="):
             communities(A, 2, "SPA", energy=energy)
     with pytest.raises(CofactorError, match=r"no method 'SPAM': there are MERIT, MERIT\(0\), SPA"):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 
 from cofactor import simulate
+from cofactor.core.errors import CofactorError
 from cofactor.separable import fast_gradient
 from cofactor.separable.fast_gradient import project_row
 from tests.oracles.fast_gradient import project_row_by_quadratic_programme
@@ -60,3 +61,9 @@ def test_scale_does_not_matter_where_the_weight_scales_too(scale):
     one = fast_gradient(X, 5, nu=1.0, random_state=0)
     two = fast_gradient(scale * X, 5, nu=scale * scale, random_state=0)
     assert np.array_equal(one.anchors, two.anchors) and np.allclose(one.scores, two.scores, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_iter", [0, 1.5])
+def test_refuses_numbers_of_steps_that_are_none(n_iter):
+    with pytest.raises(CofactorError, match=f"n_iter={n_iter}: give a whole number of at least 1"):
+        fast_gradient(np.eye(3), 2, n_iter=n_iter)

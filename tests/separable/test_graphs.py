@@ -114,11 +114,13 @@ def test_entries_that_are_no_edges_are_named(kind, change, message):
 
 def test_graphs_that_are_none():
     A, _ = cliques()
-    for wrong in (0, 16):
+    for wrong in (0, 16, 2.5):
         with pytest.raises(CofactorError, match=f"{wrong} communities of 15 nodes"):
             spoc(A, wrong)
     with pytest.raises(CofactorError, match="square"):
         spoc(A[:5], 2)
+    with pytest.raises(CofactorError, match="the adjacency matrix must hold numbers"):
+        spoc([["a", "b"], ["b", "a"]], 1)
     with pytest.raises(CofactorError, match="no edge"):
         spoc(np.zeros((4, 4)), 2)
     one_edge = np.zeros((5, 5))

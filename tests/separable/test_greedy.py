@@ -121,9 +121,20 @@ def test_fewer_anchors_than_asked_for_are_told():
 
 
 @both
+def test_columns_of_zeros_are_no_anchors(method):
+    X, _ = separable()
+    with pytest.warns(DataWarning, match=r"2 columns of X are zero \(0, 11\)"):
+        fit = METHODS[method](np.insert(X, [0, 10], 0.0, axis=1), 4)
+    kept = np.delete(np.arange(32), [0, 11])
+    assert np.array_equal(fit.anchors, kept[METHODS[method](X, 4).anchors])
+    with pytest.raises(CofactorError, match="zero everywhere"):
+        METHODS[method](np.zeros((3, 4)), 2)
+
+
+@both
 def test_bad_input_is_named(method):
     X, _ = separable()
-    for wrong in (0, 31):
+    for wrong in (0, 31, 2.5):
         with pytest.raises(CofactorError, match=f"n_anchors={wrong}: X has 30 columns"):
             METHODS[method](X, wrong)
     X[0, [3, 7]] = np.nan

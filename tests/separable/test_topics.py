@@ -266,7 +266,7 @@ def test_bad_counts_are_named():
 
 def test_other_bad_input_is_named():
     counts = random_counts(0)
-    for wrong in (0, 13):
+    for wrong in (0, 13, 2.5):
         with pytest.raises(CofactorError, match=f"n_topics={wrong}: .* 12 documents and 15 words"):
             topic_model(counts, wrong)
     with pytest.raises(CofactorError, match=r"no method 'LDA': there are MERIT, .*; LDA is `lda_topics`"):
@@ -277,3 +277,5 @@ def test_other_bad_input_is_named():
         topic_model(np.ones((3, 4)), 2)
     with pytest.raises(CofactorError, match="no word is left"):
         topic_model(counts, 2, min_documents=12)
+    with pytest.raises(CofactorError, match="min_documents=0: give a whole number of at least 1"):
+        topic_model(counts, 2, min_documents=0)

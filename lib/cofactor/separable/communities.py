@@ -129,8 +129,8 @@ def communities(
     [[1.0, 0.0], [0.0, 1.0]]
     """
     A = adjacency_of(adjacency)
-    if not 0 < energy <= 1:
-        raise CofactorError(f"energy={energy} must be above 0 and at most 1")
+    if not (isinstance(energy, int | float | np.number) and 0 < energy <= 1):
+        raise CofactorError(f"energy={energy!r} must be above 0 and at most 1")
     clip = clip or CLIPS.get(method if isinstance(method, str) else "", "mean")
     if clip not in ("mean", "floor", "zero"):
         raise CofactorError(f"clip={clip!r}: choose mean, floor or zero")

@@ -23,6 +23,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cofactor.core.checks import check_whole
 from cofactor.core.least_squares import nonnegative_least_squares
 from cofactor.core.result import Result
 from cofactor.core.spa import spa
@@ -72,7 +73,7 @@ def fast_gradient(
     ------
     CofactorError
         The memory it would take is not there (the bytes are named); X holds NaN or infinity or is zero everywhere;
-        n_anchors out of range.
+        n_anchors or n_iter out of range.
 
     Cost
     ----
@@ -92,6 +93,7 @@ def fast_gradient(
     """
     whole = dense_points(X)
     require_anchors(n_anchors, whole.shape[1])
+    check_whole(1, n_iter=n_iter)
     require_memory("FastGradient", whole.shape[0], whole.shape[1], n_anchors, n_iter)
     columns = columns_used(whole)
     points = np.ascontiguousarray(columns.points)

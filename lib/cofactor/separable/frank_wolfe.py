@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.spa import spa
@@ -134,8 +135,8 @@ def merit(
     Raises
     ------
     CofactorError
-        X holds NaN or infinity (columns are named) or is zero everywhere; n_anchors, lam, mu, n_iter, t_init or a
-        tolerance out of range; a start that is not on the simplex.
+        X holds NaN or infinity (columns are named) or is zero everywhere; n_anchors, lam, mu, n_iter, t_init, n_jobs
+        or a tolerance out of range; a start that is not on the simplex.
 
     Warns
     -----
@@ -163,10 +164,12 @@ def merit(
     [0, 1, 2]
     """
     whole = dense_points(X)
-    _check(whole.shape[1], n_anchors, lam, mu, n_iter, t_init, tol, gap_abs)
+    _check(whole.shape[1], n_anchors, lam, mu, n_iter, t_init, n_jobs, tol, gap_abs)
     _check_choice("objective", objective, ("full", "half"))
     _check_choice("select", select, ("top", "spa"))
     _check_choice("score_dtype", score_dtype, ("float32", "float64"))
+    if isinstance(init, str):
+        _check_choice("init", init, ("spa",))
     columns = columns_used(whole, merge_duplicates)
     gaps = (-np.inf if tol is None else tol * np.sum(columns.points**2), -np.inf if gap_abs is None else gap_abs)
     most_gap = max(gaps[0], np.ldexp(gaps[1], -2 * columns.exponent)) / (2 if objective == "full" else 1)
@@ -280,18 +283,25 @@ def _check(
     mu: float,
     n_iter: int,
     t_init: int | None,
+    n_jobs: int | None,
     *tolerances: float | None,
 ) -> None:
     if n_anchors is not None:
         require_anchors(n_anchors, N)
-    if lam not in ("msr", "paper") and not (isinstance(lam, int | float | np.number) and 0 <= lam < np.inf):
+    if lam not in ("msr", "paper") if isinstance(lam, str) else not (_is_number(lam) and 0 <= lam < np.inf):
         raise CofactorError(f'lam={lam!r}: give "msr", "paper" or a number of at least 0')
-    if not 0 < mu < np.inf:
-        raise CofactorError(f"mu={mu}: the smoothing must be above 0 (1e-5 is the paper's)")
-    if n_iter < 1 or (t_init is not None and t_init < 1):
-        raise CofactorError(f"n_iter={n_iter}, t_init={t_init}: at least one step, and a start counts from 1")
-    if any(not tolerance >= 0 for tolerance in tolerances if tolerance is not None):
+    if not (_is_number(mu) and 0 < mu < np.inf):
+        raise CofactorError(f"mu={mu!r}: the smoothing must be above 0 (1e-5 is the paper's)")
+    check_whole(1, n_iter=n_iter)
+    for name, count in {"t_init": t_init, "n_jobs": n_jobs}.items():
+        if count is not None:
+            check_whole(1, **{name: count})
+    if any(not (_is_number(tolerance) and tolerance >= 0) for tolerance in tolerances if tolerance is not None):
         raise CofactorError(f"tol, gap_abs = {tolerances}: tolerances are 0 or more")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

@@ -24,6 +24,7 @@ from scipy import sparse
 from scipy.sparse.linalg import eigsh
 from sklearn.cluster import KMeans
 
+from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.result import Result
 from cofactor.separable.base import ZERO, AnchorFit, Floats, Ints, Matrix, spa_fit
@@ -157,7 +158,7 @@ def leading_eigenvectors(A: sparse.csr_array, n_vectors: int, which: Literal["LM
     Deterministic: the iteration always starts at the same vector.
     """
     n_nodes = A.shape[0]
-    if not 1 <= n_vectors <= n_nodes:
+    if not (isinstance(n_vectors, int | np.integer) and 1 <= n_vectors <= n_nodes):
         raise CofactorError(f"{n_vectors} communities of {n_nodes} nodes: ask for 1 to that many")
     if n_nodes <= max(SMALL, 2 * n_vectors):
         values, vectors = np.linalg.eigh(A.toarray())
@@ -168,7 +169,7 @@ def leading_eigenvectors(A: sparse.csr_array, n_vectors: int, which: Literal["LM
 
 def adjacency_of(A: Matrix) -> sparse.csr_array:
     """Return A as a sparse matrix of floats, checked; errors name the entries."""
-    matrix = sparse.csr_array(A if sparse.issparse(A) else np.atleast_2d(np.asarray(A)), dtype=np.float64)
+    matrix = sparse.csr_array(A if sparse.issparse(A) else numbers(A, "the adjacency matrix", 2), dtype=np.float64)
     matrix.sum_duplicates()
     if matrix.shape[0] != matrix.shape[1]:
         raise CofactorError(f"an adjacency matrix is square, got shape {matrix.shape}")

@@ -24,7 +24,7 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.least_squares import nonnegative_least_squares
 from cofactor.core.result import Result
 from cofactor.core.spa import spa
-from cofactor.separable.base import AnchorFit, Floats, Ints, Matrix, dense_points, require_anchors
+from cofactor.separable.base import AnchorFit, Floats, Ints, Matrix, columns_kept, dense_points, require_anchors
 
 SHIFT = 1e-6  # share of the mean of p'x added to it, so that no column is divided by zero
 LEFT = 1e-12  # squared residuals below this share of the largest squared length are rounding
@@ -62,7 +62,8 @@ def xray(
     Raises
     ------
     CofactorError
-        X is no matrix of finite numbers, `n_anchors` is out of range, or sums are not positive (columns are named).
+        X is no matrix of finite numbers or zero everywhere, `n_anchors` is out of range, or sums are not positive
+        (columns are named).
 
     Cost
     ----
@@ -80,6 +81,7 @@ def xray(
     """
     points = dense_points(X)
     require_anchors(n_anchors, points.shape[1])
+    columns_kept(points)
     totals = _positive(points.sum(axis=0) if sums is None else sums, points.shape[1])
     anchors: list[int] = []
     scores: list[float] = []
@@ -124,7 +126,7 @@ def fast_anchor(
     Raises
     ------
     CofactorError
-        X is no matrix of finite numbers, or `n_anchors` is out of range.
+        X is no matrix of finite numbers or zero everywhere, or `n_anchors` is out of range.
 
     Cost
     ----
@@ -142,16 +144,18 @@ def fast_anchor(
     array([2, 1, 0])
     """
     points = dense_points(X)
-    require_anchors(n_anchors, points.shape[1])
-    points = random_projection(points.shape[0], random_state) @ points
+    n_points = points.shape[1]
+    require_anchors(n_anchors, n_points)
+    kept = columns_kept(points)  # the origin would be a corner of the affine hull
+    wanted = min(n_anchors, kept.size)
+    points = random_projection(points.shape[0], random_state) @ points[:, kept]
     first = spa(points, 1)
-    shifted = points - points[:, first] if first.size else points
-    rest = spa(shifted, n_anchors - 1) if n_anchors > 1 else np.array([], dtype=np.intp)
+    rest = spa(points - points[:, first], wanted - 1) if wanted > 1 else np.array([], dtype=np.intp)
     anchors = np.concatenate([first, rest])
     for k in range(len(anchors) if refine and len(anchors) > 1 else 0):
         anchors[k] = np.argmax(_squared_distances(points, np.delete(anchors, k)))
     scores = [_squared_distances(points, anchors[:k])[anchors[k]] for k in range(len(anchors))]
-    return _greedy_fit(anchors.tolist(), scores, points.shape[1], n_anchors)
+    return _greedy_fit(kept[anchors].tolist(), scores, n_points, n_anchors)
 
 
 def random_projection(n_rows: int, random_state: int | np.random.Generator | None) -> sparse.csr_array:
