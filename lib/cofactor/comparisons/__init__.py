@@ -9,6 +9,7 @@ from cofactor.comparisons.baselines.bpr import BPR
 from cofactor.comparisons.baselines.nuclear import NuclearNormMLE
 from cofactor.comparisons.baselines.ranking import BradleyTerry, ItemCount, WinRate
 from cofactor.comparisons.baselines.ratings import RatingMF
+from cofactor.comparisons.bootstrap import ComparisonBootstrap, bootstrap
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.diagnose import diagnose
 from cofactor.comparisons.estimators import ComparisonMF
@@ -37,6 +38,7 @@ __all__ = [
     "METHODS",
     "AltSVM",
     "BradleyTerry",
+    "ComparisonBootstrap",
     "ComparisonMF",
     "Comparisons",
     "ItemCount",
@@ -48,6 +50,7 @@ __all__ = [
     "WinRate",
     "adam",
     "barzilai_borwein",
+    "bootstrap",
     "comparisons_needed",
     "diagnose",
     "eased_start",

@@ -14,6 +14,7 @@ from sklearn.metrics import ndcg_score
 
 from cofactor.comparisons.checks import check_whole, finite_numbers
 from cofactor.comparisons.projections import project_to_centred
+from cofactor.core.checks import finite_matrix
 from cofactor.core.errors import CofactorError, listing
 
 Floats = NDArray[np.float64]
@@ -36,7 +37,7 @@ def utility_error(U: Floats, V: Floats, true_U: Floats, true_V: Floats, relative
     >>> round(utility_error(U, 1.1 * V + 5, U, V), 3)
     0.1
     """
-    _check_sizes(U, V, true_U, true_V)
+    U, V, true_U, true_V = _checked(U, V, true_U, true_V)
     V, true_V = project_to_centred(V), project_to_centred(true_V)
     gap = product_norm(np.hstack([U, -true_U]), np.hstack([V, true_V]))
     return gap / product_norm(true_U, true_V) if relative else gap
@@ -56,7 +57,7 @@ def feature_error(U: Floats, V: Floats, true_U: Floats, true_V: Floats) -> float
     >>> round(feature_error(U @ [[0, 1], [-1, 0]], V @ [[0, 1], [-1, 0]], U, V), 12)
     0.0
     """
-    _check_sizes(U, V, true_U, true_V)
+    U, V, true_U, true_V = _checked(U, V, true_U, true_V)
     if U.shape[1] != true_U.shape[1]:
         raise CofactorError(f"{U.shape[1]} features against {true_U.shape[1]}: only utility_error compares ranks")
     Z = np.vstack([U, project_to_centred(V)])
@@ -109,13 +110,16 @@ def ndcg(user: ArrayLike, rating: ArrayLike, score: ArrayLike, k: int = 10) -> f
     return float(np.mean(values))
 
 
-def _check_sizes(U: Floats, V: Floats, true_U: Floats, true_V: Floats) -> None:
+def _checked(U: Floats, V: Floats, true_U: Floats, true_V: Floats) -> tuple[Floats, ...]:
+    given = {"U": U, "V": V, "true_U": true_U, "true_V": true_V}
+    U, V, true_U, true_V = (finite_matrix(values, name) for name, values in given.items())
     if U.shape[1] != V.shape[1] or true_U.shape[1] != true_V.shape[1]:
         raise CofactorError(f"features of users and items differ in number: {U.shape}, {V.shape}; {true_U.shape}, ...")
     if len(U) != len(true_U) or len(V) != len(true_V):
         raise CofactorError(
             f"{len(U)} users and {len(V)} items against {len(true_U)} and {len(true_V)}: give one of each"
         )
+    return U, V, true_U, true_V
 
 
 def _check_lengths(**columns: NDArray[Any]) -> None:

@@ -179,8 +179,8 @@ def plan(
     rng = np.random.default_rng(random_state)
     seeded = clone(estimator).set_params(random_state=int(rng.integers(2**31)))
     fitted = clone(seeded).fit(comparisons)
-    chosen = clone(seeded).set_params(rank=fitted.rank_, ridge=_finite(fitted.ridge_), bias_ridge=fitted.bias_ridge_)
-    truths = resample(partial(_refitted, chosen, comparisons), len(comparisons), n_trials, rng, n_jobs, verbose)
+    again = partial(refit, with_what_was_chosen(fitted), comparisons)
+    truths = [factors_of(mf) for mf in resample(again, len(comparisons), n_trials, rng, n_jobs, verbose)]
     run, children = delayed(_trial), rng.spawn(len(truths))
     jobs = (run(estimator, truth, comparisons, tried, child) for truth, child in zip(truths, children, strict=True))
     found = np.array(list(in_parallel(jobs, len(truths), "plan", n_jobs, verbose)))
@@ -189,18 +189,24 @@ def plan(
     return Plan("choices", "relative error of utilities", tried, errors, wanted_error, comparisons.total, notes)
 
 
-def _finite(ridge: float) -> float:
-    if np.isinf(ridge):
-        raise CofactorError("no preferences are found in these comparisons that a plan could start from: collect more")
-    return ridge
+def with_what_was_chosen(fitted: ComparisonMF) -> ComparisonMF:
+    """Return the estimator, not fitted, with the rank and the ridges that a fit has chosen."""
+    if np.isinf(fitted.ridge_):
+        raise CofactorError("no preferences are found in these comparisons that could be fitted again: collect more")
+    chosen = {"rank": fitted.rank_, "ridge": fitted.ridge_, "bias_ridge": fitted.bias_ridge_}
+    return clone(fitted).set_params(**chosen)
 
 
-def _refitted(estimator: ComparisonMF, comparisons: Comparisons, rows: Rows) -> Arrays:
-    """Features and biases fitted to redrawn comparisons."""
+def refit(estimator: ComparisonMF, comparisons: Comparisons, rows: Rows) -> ComparisonMF:
+    """Fit to redrawn comparisons."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        mf = clone(estimator).fit(comparisons.take(rows))
+        return clone(estimator).fit(comparisons.take(rows))
+
+
+def factors_of(mf: ComparisonMF) -> Arrays:
+    """Return U, V and b."""
     return mf.user_factors_, mf.item_factors_, mf.item_bias_
 
 
@@ -229,7 +235,7 @@ def _trial(
 
 def _error(estimator: ComparisonMF, data: Comparisons, truth: tuple[Floats, Floats], seed: int) -> float:
     try:
-        found = _refitted(clone(estimator).set_params(random_state=seed), data, np.arange(len(data)))
+        mf = refit(clone(estimator).set_params(random_state=seed), data, np.arange(len(data)))
     except CofactorError:
         return float("nan")
-    return utility_error(*_with_bias(found), *truth)
+    return utility_error(*_with_bias(factors_of(mf)), *truth)
