@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from cofactor.core.alignment import match_classes, match_columns
-from cofactor.core.checks import check_between, check_whole, finite_matrix, numbers, whole_matrix
+from cofactor.core.checks import check_between, check_whole, finite_matrix, numbers, positions, whole_matrix
 from cofactor.core.errors import CofactorError
 
 
@@ -63,3 +63,9 @@ def test_matrices_of_different_rows_are_not_matched():
     for match in (match_columns, match_classes):
         with pytest.raises(CofactorError, match="need the same rows"):
             match(np.ones((2, 2)), np.ones((3, 2)))
+
+
+@pytest.mark.parametrize("chosen", [[3], [0.5], "text", [True], [[0]], 1, [[0, 1], [1]], [-4]])
+def test_positions_out_of_range_are_refused(chosen):
+    with pytest.raises(CofactorError, match="rows: give "):
+        positions(chosen, 3, "rows")

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import orthogonal_procrustes
 from sklearn.metrics import ndcg_score
 
-from cofactor.comparisons.checks import check_whole, finite_numbers
+from cofactor.comparisons.checks import finite_numbers
 from cofactor.comparisons.projections import project_to_centred
-from cofactor.core.checks import finite_matrix
+from cofactor.core.checks import check_whole, finite_matrix
 from cofactor.core.errors import CofactorError, listing
 
 Floats = NDArray[np.float64]

@@ -64,3 +64,19 @@ def whole_matrix(values: ArrayLike, name: str, below: int | None = None) -> NDAr
     if bad.size:
         raise CofactorError(f"{name} must hold whole numbers from 0 to below {limit}; not so: {listing(bad.tolist())}")
     return matrix.astype(np.int64)
+
+
+def positions(chosen: ArrayLike, n: int, what: str) -> NDArray[np.intp]:
+    """Return the positions among n that are chosen, by number or by a mask of n.
+
+    >>> positions([True, False, True], 3, "rows").tolist(), positions([], 3, "rows").tolist()
+    ([0, 2], [])
+    """
+    try:
+        array = np.asarray(chosen)
+        found = np.arange(n)[array if array.size else array.astype(np.intp)]
+    except (IndexError, ValueError, TypeError) as error:
+        raise CofactorError(f"{what}: give numbers from 0 to {n - 1}, or a mask of {n}: {error}") from None
+    if found.ndim != 1:
+        raise CofactorError(f"{what}: give one list of numbers or a mask, got shape {array.shape}")
+    return found

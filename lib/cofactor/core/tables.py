@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from cofactor.core.checks import positions
 from cofactor.core.errors import CofactorError, DataWarning, listing
 
 Ints = NDArray[np.int64]
@@ -192,11 +193,12 @@ class CategoricalTable:
 
     def take_rows(self, rows: ArrayLike | slice) -> CategoricalTable:
         """Return the table of these rows, in this order (indices, a mask, or a slice)."""
-        return self._with(self.indicator[rows if isinstance(rows, slice) else np.asarray(rows)], self.sizes)
+        chosen = rows if isinstance(rows, slice) else positions(rows, self.n_rows, "rows")
+        return self._with(self.indicator[chosen], self.sizes)
 
     def take_variables(self, variables: ArrayLike) -> CategoricalTable:
         """Return the table of these variables, in this order (indices or a mask)."""
-        chosen = np.arange(self.n_variables)[np.asarray(variables)]
+        chosen = positions(variables, self.n_variables, "variables")
         spans = [np.arange(self.offsets[n], self.offsets[n] + self.sizes[n]) for n in chosen]
         columns = np.concatenate(spans) if spans else np.zeros(0, dtype=np.int64)
         return self._with(self.indicator[:, columns], self.sizes[chosen])
@@ -206,7 +208,7 @@ class CategoricalTable:
 
     def chunks(self, n_rows: int) -> Iterator[CategoricalTable]:
         """Yield the table in pieces of at most `n_rows` whole rows (at least one)."""
-        if n_rows < 1:
+        if not isinstance(n_rows, int | np.integer) or isinstance(n_rows, bool) or n_rows < 1:
             raise CofactorError(f"n_rows={n_rows}: a chunk has at least one row")
         for start in range(0, self.n_rows, n_rows):
             yield self.take_rows(slice(start, start + n_rows))

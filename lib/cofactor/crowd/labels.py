@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from cofactor.core.checks import positions
 from cofactor.core.errors import SHOWN, CofactorError, DataWarning, listing
 from cofactor.core.frames import check_columns, check_present, plain_numbers, read_frame
 from cofactor.core.tables import CategoricalTable, Ints
@@ -228,18 +229,18 @@ class CrowdLabels:
 
     def take_workers(self, chosen: ArrayLike) -> CrowdLabels:
         """Return the labels of these workers only (codes or a mask); all tasks stay, some perhaps without labels."""
-        codes = np.arange(self.n_workers)[np.asarray(chosen)]
+        codes = positions(chosen, self.n_workers, "workers")
         workers = [self.workers[m] for m in codes]
         return CrowdLabels(self.table.take_variables(codes), self.tasks, workers, self.classes)
 
     def take_tasks(self, chosen: ArrayLike) -> CrowdLabels:
         """Return the labels of these tasks only (codes or a mask); all workers stay, some perhaps without labels."""
-        codes = np.arange(self.n_tasks)[np.asarray(chosen)]
+        codes = positions(chosen, self.n_tasks, "tasks")
         return CrowdLabels(self.table.take_rows(codes), [self.tasks[n] for n in codes], self.workers, self.classes)
 
     def busiest_workers(self, n_workers: int) -> CrowdLabels:
         """Return the labels of the `n_workers` who gave most (ties: the earlier one), in their old order."""
-        if not 1 <= n_workers <= self.n_workers:
+        if not isinstance(n_workers, int | np.integer) or not 1 <= n_workers <= self.n_workers:
             raise CofactorError(f"n_workers={n_workers}: there are {self.n_workers}, so ask for 1 to that many")
         by_labels = np.argsort(-self.table.entries_per_variable, kind="stable")
         return self.take_workers(np.sort(by_labels[:n_workers]))
