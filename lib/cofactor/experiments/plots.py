@@ -23,6 +23,7 @@ BESIDE = 3  # methods in a row of a legend, where there is room
 NAME = 2.6  # inches of a method in a legend
 MOST_BINS = 24
 SHORT = 1.5  # decades of an axis that needs more numbers than powers of ten
+LOGARITHMIC = ("mse", "seconds")  # metrics that range over decades
 ROOM = 1.5  # times the largest value ends a logarithmic axis
 TITLE = 30  # characters in a line
 STYLES = "-", "--", ":", "-."
@@ -54,7 +55,7 @@ def _levels(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame)
         axes.set_title(fill(experiment.settings[setting], TITLE))
         axes.grid(axis="both", color=FAINT, alpha=0.25, lw=0.6)
         axes.set_xlabel(_axis_name(metric, experiment.metrics[metric]))
-    if metric.startswith("mse"):
+    if metric.startswith(LOGARITHMIC):
         values = np.concatenate([rows["ours"], rows["published"], rows["ours"] + rows["spread"]])
         _logarithmic(panels, np.where(values > 0, values, np.nan))
     panels[0].set_yticks(range(len(methods)), methods)
