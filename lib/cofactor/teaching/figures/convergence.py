@@ -38,7 +38,7 @@ def draw_race(race: Race, level: float = LEVEL) -> Figure:
                     markevery=10, label=name)  # fmt: skip
     ax.axhline(level, color=INK, lw=0.8, ls=":")
     ax.set(xlabel="iteration t", ylabel="error $||H\\Pi - H_t||_F^2 / K$")
-    ax.set_title(race.setting.replace("psi", "ψ"), loc="left", color=FAINT)
+    ax.set_title(race.setting.replace("psi", "ψ"), loc="left", color=INK)
     trials = len(next(iter(race.curves.values())))
     ax.legend(title=f"median of {trials} trials", alignment="left")
     say(fig, f"Median error below {number(level)}: {_arrivals(race, level)}")

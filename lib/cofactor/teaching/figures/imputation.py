@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from cofactor.core.errors import CofactorError
 from cofactor.teaching.demos.imputation import PowerLaw, SampleErrors
-from cofactor.teaching.style import BLUE, FAINT, GREEN, INK, ORANGE, new_picture, percent, say, styled
+from cofactor.teaching.style import BLUE, GREEN, INK, ORANGE, new_picture, percent, say, styled
 
 MARKS = {"designated": (BLUE, "o", "-"), "robust": (ORANGE, "s", "--"), "least squares": (GREEN, "^", "-.")}
 
@@ -32,7 +32,7 @@ def draw_sample_errors(errors: SampleErrors) -> Figure:
     )  # fmt: skip
     _log_axes(ax)
     ax.legend(title=f"mean and range, {errors.n_seeds} crowds", alignment="left", loc="lower left")
-    ax.set_title(errors.setting, loc="left", color=FAINT)
+    ax.set_title(errors.setting, loc="left", color=INK)
     slopes = ", ".join(_slope(errors, name) for name in errors.by_method)
     say(fig, f"Error falls as S to the power of {slopes} (Theorem 1: \N{MINUS SIGN}0.5)")
     return fig
@@ -69,7 +69,7 @@ def draw_items_needed(errors: SampleErrors, method: str, target: float) -> Figur
     ax.plot([fewest, most], [100 * target] * 2, color=INK, lw=4, solid_capstyle="butt")
     ax.plot(needed, 100 * target, "D", color=INK, ms=6)
     _log_axes(ax)
-    ax.set_title(f"{method} imputation, {errors.setting}; dots: single crowds", loc="left", color=FAINT)
+    ax.set_title(f"{method} imputation, {errors.setting}; dots: single crowds", loc="left", color=INK)
     say(
         fig,
         f"For {percent(target)} error: {needed:,.0f} co-labelled items per pair "

@@ -62,7 +62,7 @@ def _axes(ax: Axes, plan: Plan) -> None:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if plan.amounts[0] <= plan.present <= plan.amounts[-1]:
         ax.axvline(plan.present, color=FAINT, lw=0.9, ls=":")
-        ax.text(plan.present, 0.02, " now", color=FAINT, transform=ax.get_xaxis_transform())
+        ax.text(plan.present, 0.02, " now", color=INK, transform=ax.get_xaxis_transform())
 
 
 def _finding(plan: Plan) -> str:
