@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from cofactor.comparisons.checks import check_whole
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.links import link_named
+from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
 from cofactor.core.result import Result
 

@@ -12,16 +12,6 @@ from cofactor.core.errors import CofactorError, listing
 Floats = NDArray[np.float64]
 
 
-def check_whole(least: int, **settings: Any) -> None:
-    """Refuse settings that are not whole numbers of at least `least`.
-
-    >>> check_whole(1, rank=3)
-    """
-    for name, value in settings.items():
-        if not isinstance(value, int | np.integer) or value < least:
-            raise CofactorError(f"{name}={value!r}: give a whole number of at least {least}")
-
-
 def check_positive(zero: bool = False, **settings: Any) -> None:
     """Refuse settings that are not positive and finite numbers, or zero where that is allowed."""
     for name, value in settings.items():

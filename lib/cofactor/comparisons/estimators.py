@@ -14,7 +14,7 @@ from scipy.sparse.linalg import svds
 from sklearn.utils.validation import check_is_fitted
 
 from cofactor.comparisons.base import Codes, PreferenceModel, codes_of, refuse_across, require_comparisons
-from cofactor.comparisons.checks import check_positive, check_whole
+from cofactor.comparisons.checks import check_positive
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.links import link_named
@@ -22,6 +22,7 @@ from cofactor.comparisons.loss import Objective, excess_loss
 from cofactor.comparisons.planner import degrees_of_freedom
 from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient_descent, lbfgs
 from cofactor.comparisons.spectral import residual_matrix, spectral_start
+from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
 from cofactor.core.result import Result
 

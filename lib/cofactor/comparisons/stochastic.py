@@ -18,10 +18,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cofactor.comparisons.checks import check_positive, check_whole
+from cofactor.comparisons.checks import check_positive
 from cofactor.comparisons.kernels import Codes, Marker
 from cofactor.comparisons.loss import Objective
 from cofactor.comparisons.solvers import Callback
+from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.core.result import Result
 
