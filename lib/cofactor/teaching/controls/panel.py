@@ -121,14 +121,14 @@ def slider(kind: Any, value: float, low: float, high: float, step: float, name: 
     """Return a slider that recomputes on release."""
     return kind(
         value=value, min=low, max=high, step=step, description=name, continuous_update=False,
-        style={"description_width": "initial"}, layout=w.Layout(width="390px"),
+        style={"description_width": "initial"}, layout=w.Layout(width="350px"),
     )  # fmt: skip
 
 
 def choice(kind: Any, options: tuple[Any, ...], value: Any, name: str) -> Any:
     """Return a choice among a few values, as a drop-down list or a slider over them."""
     late = {"continuous_update": False} if kind is w.SelectionSlider else {}
-    style, layout = {"description_width": "initial"}, w.Layout(width="390px")
+    style, layout = {"description_width": "initial"}, w.Layout(width="350px")
     # by its place: given by value, a choice of None counts as nothing chosen, and the first of a slider has no label
     place = [option[1] if isinstance(option, tuple) else option for option in options].index(value)
     return kind(options=options, index=place, description=name, style=style, layout=layout, **late)
