@@ -1,17 +1,14 @@
-"""The repository agrees with itself: dependencies, pins, notebooks, licence, paths."""
+"""The repository agrees with itself: dependencies, pins, licence, paths."""
 
 import ast
-import json
 import os
 import re
-import statistics
 import subprocess
 import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
 
-import nbformat
 import pytest
 import yaml
 from packaging.requirements import Requirement
@@ -20,9 +17,8 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
-PYPI_NAME = {"matplotlib-base": "matplotlib"}  # conda name: PyPI name
+PYPI_NAME = {"matplotlib-base": "matplotlib", "seaborn-base": "seaborn"}  # conda name: PyPI name
 SEEDED = {"pip", "setuptools"}  # venv brings its own
 READERS_TESTS = {"pytest", "nbval"}  # of the dev extra, what a reader needs to run notebooks as tests
 HOST = re.compile(r"https?://|--(extra-)?index|--find-links")
@@ -110,77 +106,6 @@ def test_installed_is_what_is_pinned():
     both = pins().keys() & installed.keys() - SEEDED
     wrong = {name: installed[name] for name in both if not pins()[name].contains(installed[name])}
     assert both and not wrong
-
-
-# ---- notebooks ----
-
-
-def code_cells(notebook):
-    return [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
-
-
-@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.name)
-def notebook(request):
-    return nbformat.read(request.param, as_version=4)
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
-def test_notebook_file_has_a_place_in_the_order_and_is_small(path):
-    assert re.fullmatch(r"\d\d_[a-z0-9_]+\.ipynb", path.name)
-    assert path.stat().st_size < 2_000_000
-
-
-def test_notebook_is_valid_and_canonical(notebook):
-    nbformat.validate(notebook)
-    assert notebook.metadata.kernelspec.name == "python3"
-    assert "widgets" not in notebook.metadata
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
-def test_notebook_cells_have_names_of_their_own(path):
-    names = [cell["id"] for cell in json.loads(path.read_text(encoding="utf8"))["cells"]]  # nbformat would mend them
-    assert len(set(names)) == len(names)
-
-
-def test_notebook_was_run_from_top_to_bottom(notebook):
-    counts = [cell.execution_count for cell in code_cells(notebook)]
-    assert counts == list(range(1, len(counts) + 1)), "python3 kit.py notebooks"
-
-
-def test_notebook_opens_with_objectives_and_minutes(notebook):
-    first = notebook.cells[0]
-    assert first.cell_type == "markdown"
-    assert re.search(r"objectives", first.source, re.IGNORECASE)
-    assert re.search(r"\d+\s*min", first.source)
-
-
-def test_notebook_points_to_the_glossary_and_the_symbols(notebook):
-    opening = notebook.cells[0].source
-    assert "(../docs/glossary.md)" in opening and "(../docs/symbols.md)" in opening
-
-
-def test_notebook_cells_are_short(notebook):
-    lengths = [len(cell.source.strip().splitlines()) for cell in code_cells(notebook)]
-    assert statistics.median(lengths) <= 5
-    assert max(lengths) <= 15
-
-
-def test_notebook_hides_no_warning_and_stores_none(notebook):
-    for cell in code_cells(notebook):
-        assert not re.search(r"(filterwarnings|simplefilter)\(\s*[\"']ignore", cell.source)
-        assert not [out for out in cell.outputs if out.get("name") == "stderr"], cell.source
-
-
-def test_notebook_stores_no_error(notebook):
-    for cell in code_cells(notebook):
-        expected = "raises-exception" in cell.metadata.get("tags", [])
-        assert expected or all(out.output_type != "error" for out in cell.outputs), cell.source
-
-
-def test_notebook_cells_are_mostly_compared(notebook):
-    exempt = {"nbval-ignore-output", "nbval-skip"}
-    tags = [set(cell.metadata.get("tags", [])) for cell in code_cells(notebook)]
-    assert sum(bool(own & exempt) for own in tags) <= len(tags) / 2
 
 
 # ---- texts ----
