@@ -18,6 +18,7 @@ from cofactor.comparisons import (
     spectral_start,
     utility_error,
 )
+from cofactor.comparisons.estimators import vanishing_ridge
 from cofactor.comparisons.projections import incoherence, project_to_centred, project_to_incoherent
 from cofactor.comparisons.solvers import largest_curvature
 from cofactor.comparisons.spectral import residual_matrix
@@ -343,3 +344,10 @@ def test_the_scale_of_the_start_sets_the_ridge(monkeypatch):
         eased_start(objective, scale * start)
     assert ridges[:2] == pytest.approx([4 * ridge for ridge in ridges[2:]])
     assert ridges[0] == pytest.approx(10 * ridges[1])
+
+
+def test_answers_that_balance_out_start_and_end_without_preferences():
+    even = Comparisons([0, 1, 2], [0, 1, 2], [1, 2, 0], [0.5, 0.5, 0.5], n_users=4, n_items=5)
+    U, V = spectral_start(even, 2, random_state=0)
+    assert U.shape == (4, 2) and V.shape == (5, 2) and not U.any() and not V.any()
+    assert vanishing_ridge(even, "logistic", np.empty(0)) == 0

@@ -1,11 +1,14 @@
 """Strategies for arguments: mostly of the kind that a function expects, often at its edges, sometimes of another."""
 
+import warnings
+
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy import sparse
 
 import cofactor as cf
+from cofactor.core.errors import DataWarning
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, np.nan, np.inf, -np.inf, 1e300, -1e300, 1e-300, 2.0**53, 2.0**63]
 TYPES = [np.float64, np.float32, np.int64, np.uint8, np.bool_, np.complex128, object, "U3", "M8[s]"]
@@ -80,7 +83,7 @@ codes = or_odd(arrays(np.int64, _shaped(1, 1, 8), elements=whole), 6)
 whole_matrix = or_odd(arrays(np.int64, _shaped(2, 2), elements=whole))
 count = st.sampled_from([-1, 0, 1, 2, 2, 2, 3, 3, 5, 0.5, np.nan, np.int64(2), True])
 number = st.sampled_from([-1.0, 0.0, 0.1, 0.3, 0.5, 0.9, 1.0, 2.0, np.nan, np.inf, 1e-300, 1e300])
-seed = st.sampled_from([0, 1, None, np.random.default_rng(0)])
+seed = st.one_of(st.sampled_from([0, 1]), st.builds(np.random.default_rng, st.just(0)))
 
 
 # ---- data as its own classes accept it, small and poor ----
@@ -93,7 +96,9 @@ def _made(make, *strategies):
     def draw_one(draw):
         arguments = [draw(strategy) for strategy in strategies]
         try:
-            return make(*arguments)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DataWarning)  # what is dropped while data are made up is no finding
+                return make(*arguments)
         except cf.CofactorError:
             return make_default[make]()
 

@@ -155,8 +155,13 @@ def require_comparisons(comparisons: Comparisons) -> Comparisons:
 def codes_of(values: ArrayLike, ids: Sequence[Any], what: str) -> Codes:
     """Codes of ids; unknown ones are refused by name."""
     try:
-        return _codes_of(np.atleast_1d(np.asarray(values, dtype=None if isinstance(ids, range) else object)), ids, what)
-    except TypeError as error:
+        array = np.atleast_1d(np.asarray(values, dtype=None if isinstance(ids, range) else object))
+        if array.dtype.kind == "c":
+            raise TypeError("they are complex")
+        return _codes_of(array, ids, what)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, CofactorError):
+            raise
         raise CofactorError(f"{what} must be ids that the model may know: {error}") from None
 
 

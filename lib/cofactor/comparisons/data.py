@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_whole, positions
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import check_columns, check_present, plain_numbers, read_frame
 
@@ -217,10 +217,7 @@ class Comparisons:
 
     def take(self, rows: ArrayLike) -> Comparisons:
         """Return these comparisons only (a mask, or positions in the sorted arrays); all users and items stay."""
-        try:
-            kept = np.arange(len(self))[np.asarray(rows, dtype=None if np.size(rows) else np.intp)]
-        except IndexError as error:
-            raise CofactorError(f"rows to take must be a mask, or positions below {len(self)}: {error}") from None
+        kept = positions(rows, len(self), "rows to take")
         if not kept.size:
             raise CofactorError("no comparisons are left: take at least one")
         codes = {"user": self.user, "left": self.left, "right": self.right}

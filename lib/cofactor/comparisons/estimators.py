@@ -347,6 +347,8 @@ def vanishing_ridge(
     """Return the smallest ridge at which U = V = 0 is a minimum: the largest singular value of the gradient in X."""
     f = link_named(link)
     G = residual_matrix(comparisons, link, b if b.size else None)
+    if not np.any(G.data):
+        return 0.0
     v0 = np.random.default_rng(random_state).standard_normal(min(G.shape))
     s = svds(G, k=1, v0=v0, return_singular_vectors=False)
     return float(s[0] * f.information(0.0) / f.steepness(0.0))

@@ -85,6 +85,8 @@ def spectral_start(
     users, items = (np.sqrt(np.maximum(n / n.mean(), 1 / n.size)) for n in (data.per_user, data.per_item))
     even = sparse.diags_array(1 / users) @ G @ sparse.diags_array(1 / items)
     rng = np.random.default_rng(random_state)
+    if not np.any(even.data):  # answers balance out for everybody: nothing is preferred
+        return np.zeros((data.n_users, rank)), np.zeros((data.n_items, rank))
     A, s, Ct = svds(even, k=rank, v0=rng.standard_normal(min(G.shape)))
     order = np.argsort(-s)
     A, C = A[:, order] / users[:, None], Ct[order].T / items[:, None]
