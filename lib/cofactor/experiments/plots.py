@@ -25,7 +25,8 @@ MOST_BINS = 24
 SHORT = 1.5  # decades of an axis that needs more numbers than powers of ten
 LOGARITHMIC = ("mse", "seconds")  # metrics that range over decades
 ROOM = 1.5  # times the largest value ends a logarithmic axis
-TITLE = 30  # characters in a line
+TITLE, LETTERS = 30, 90  # characters in a line of a panel's heading at most, and of all headings side by side
+MOST_BESIDE, WRAPPED = 7, 5  # panels in one row; in each of several rows
 STYLES = "-", "--", ":", "-."
 MARKERS = "os^Dv<>pP"  # nine, and four styles of lines: 36 looks
 MARKED = 0.1  # lengths of the picture between two marks of a curve
@@ -52,9 +53,8 @@ def _levels(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame)
         )
         if rows["published"].notna().any():
             axes.plot(here["published"], range(len(methods)), "x", color=ORANGE, ms=6, mew=1.6, label="published")
-        axes.set_title(fill(experiment.settings[setting], TITLE))
         axes.grid(axis="both", color=FAINT, alpha=0.25, lw=0.6)
-        axes.set_xlabel(_axis_name(metric, experiment.metrics[metric]))
+        axes.set_xlabel(fill(_axis_name(metric, experiment.metrics[metric]), LETTERS // min(len(panels), WRAPPED)))
     if metric.startswith(LOGARITHMIC):
         values = np.concatenate([rows["ours"], rows["published"], rows["ours"] + rows["spread"]])
         _logarithmic(panels, np.where(values > 0, values, np.nan))
@@ -90,7 +90,6 @@ def _curves(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame
                 axes.semilogy(curves.index, curves, color=colour, lw=0.5, alpha=0.2)
                 look = {"ls": style, "marker": marker, "ms": 4, "markevery": MARKED, "lw": 1.8}
                 axes.semilogy(curves.index, curves.median(axis=1), color=colour, **look, label=method)
-        axes.set_title(fill(experiment.settings[setting], TITLE))
         axes.set_xlabel("iteration")
     panels[0].set_ylabel(experiment.axis)
     _legend_below(figure, panels)
@@ -111,7 +110,6 @@ def _histogram(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFr
             if len(here):
                 name = f"{method} ({len(here)} trials)"
                 axes.hist(here, bins=list(bins), color=colour, hatch=hatch, ec="white", alpha=0.55, label=name)
-        axes.set_title(fill(experiment.settings[setting], TITLE))
         axes.set_xlabel(_axis_name(metric, experiment.metrics[metric]))
     panels[0].set_ylabel("trials")
     _legend_below(figure, panels)
@@ -171,11 +169,17 @@ def _legend_below(figure: Figure, panels: Sequence[Axes]) -> None:
 
 
 def _panels(experiment: Experiment, height: float) -> tuple[Figure, list[Axes]]:
+    """One panel per setting, named by it; more than fit beside one another go into further rows."""
     count = len(experiment.settings)
-    figure = new_picture(width=min(3.0 + 2.4 * count, 10.5), height=height)
-    panels = figure.subplots(1, count, sharey=True, squeeze=False)[0]
+    rows, columns = (1, count) if count <= MOST_BESIDE else (-(-count // WRAPPED), WRAPPED)
+    figure = new_picture(width=min(3.0 + 2.4 * columns, 10.5), height=height * rows)
+    panels = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
+    for axes in panels[count:]:
+        axes.remove()
+    for axes, heading in zip(panels, experiment.settings.values(), strict=False):
+        axes.set_title(fill(heading, min(TITLE, LETTERS // columns)))
     figure.suptitle(experiment.title, color=INK, fontsize=10)
-    return figure, list(panels)
+    return figure, list(panels[:count])
 
 
 def _axis_name(metric: str, unit: str) -> str:
