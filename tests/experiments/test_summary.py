@@ -5,6 +5,7 @@ import pytest
 from cofactor import CofactorError
 from cofactor.experiments import summary
 from cofactor.experiments.experiment import PAPER_PROTOCOL, Measurement, Task, measure
+from cofactor.experiments.plots import draw
 from cofactor.experiments.published import published
 from cofactor.experiments.runner import Outcome
 from tests.experiments.toy import toy
@@ -116,6 +117,15 @@ def test_a_failure_in_one_trial_does_not_hide_the_others(table, monkeypatch):
     row = summary.summarise(toy(), found).set_index(["setting", "method"]).loc[("small", "Sum")]
     assert (row["trials"], row["failed"], row["ours"]) == (1, 1, 10.0)
     assert row["note"] == "no value in 1 of 2 trials: no"
+
+
+def test_where_every_task_failed_and_nothing_was_published_there_is_an_empty_table(monkeypatch):
+    monkeypatch.setattr(summary, "published", lambda name: FACTS.iloc[:0])
+    broken = [Outcome(Task("toy", "small", 0), "code", 1.0, (), "RuntimeError: no")]
+    found = summary.summarise(toy(), broken)
+    assert found.empty and {"verdict", "note"} <= set(found.columns)
+    assert "Toy" in summary.as_text(toy(), found)
+    assert draw(toy(), broken, found).axes
 
 
 def test_text_shows_everything_once(table):

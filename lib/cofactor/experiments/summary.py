@@ -26,6 +26,25 @@ CONFIDENCE = 0.9995  # on either side, before a difference counts as more than c
 EMULATIONS = ("bug)", "where unlabelled)")  # end the names of rows that only show where a printed number comes from
 SEE_PROTOCOL = "a default of this kit; the paper's own choices give the printed number, see the row of its protocol"
 OURS, PRINTED = ("ours", "spread", "digits", "trials"), ("published", "published_spread", "digits")  # of a number
+COLUMNS = [
+    "setting",
+    "method",
+    "metric",
+    "unit",
+    "ours",
+    "spread",
+    "trials",
+    "failed",
+    "published",
+    "published_spread",
+    "difference",
+    "tolerance",
+    "digits",
+    "verdict",
+    "seconds",
+    "published_seconds",
+    "note",
+]
 Key = tuple[str, str, str]
 
 
@@ -75,7 +94,8 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
     """
     found = measurements(outcomes)
     facts = published(experiment.published)
-    table = pd.DataFrame([_row(experiment, key, found, facts) for key in _keys(experiment, found, facts)])
+    rows = [_row(experiment, key, found, facts) for key in _keys(experiment, found, facts)]
+    table = pd.DataFrame(rows, columns=COLUMNS)  # no rows where every task failed and nothing was published
     met = table[table["verdict"] == "within spread"]
     by_protocol = set(zip(met["setting"], met["method"], met["metric"], strict=True))
     reasons = [_reason(experiment, row, by_protocol) for row in table.to_dict("records")]
