@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from docs import api, notebooks, slides, tables
+from docs import api, notebooks, results, slides, tables
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS, BOOK = ROOT / "docs", ROOT / "book"
@@ -43,6 +43,7 @@ def lay_out(folder):
         (folder / path).write_text(text, encoding="utf8")
     for picture in (ROOT / "notebooks").glob("*.png"):
         shutil.copy(picture, folder / "notebooks")
+    results.copy_pictures(folder)
 
 
 def pages():
@@ -52,7 +53,7 @@ def pages():
     texts |= {Path("api") / f"{name}.rst": text for name, text in api.pages().items()}
     texts[Path("index.md")] = texts.pop(Path("docs/index.md"))
     made = {"docs/fidelity.md": tables.fidelity_page(), "datasets/index.md": tables.data_page()}
-    return texts | {Path(path): text for path, text in made.items()}
+    return texts | {Path(path): text for path, text in (made | results.pages()).items()}
 
 
 def taken_over():

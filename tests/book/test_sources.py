@@ -8,8 +8,11 @@ import pytest
 
 import cofactor
 from cofactor.data.registry import entries
+from cofactor.experiments import EXPERIMENTS
 from cofactor.experiments.fidelity import fidelity
-from docs import api, docstrings, notebooks, slides, tables
+from cofactor.experiments.published import published
+from cofactor.experiments.summary import number
+from docs import api, docstrings, notebooks, results, slides, tables
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -84,6 +87,30 @@ def test_fidelity_page_has_every_row():
     text, table = tables.fidelity_page(), fidelity()
     assert text.count("\n| ") == len(table) + table["line"].nunique()  # and a head per line of work
     assert all(tables.cell(equation) in text for equation in table["equation"])
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_was_kept_beside_the_numbers_published_today(name):
+    table, experiment = results.kept(name), EXPERIMENTS[name]
+    facts = published(experiment.published).set_index(["setting", "method", "metric"])["value"]
+    assert set(table["setting"]) <= set(experiment.settings)
+    assert (results.KEPT / f"{name}.png").stat().st_size < 200_000
+    for row in table[table["published"].notna()].to_dict("records"):
+        metric = experiment.printed_as.get(row["metric"], row["metric"])
+        method = row["method"].split(" (")[0]
+        assert row["published"] == pytest.approx(facts[row["setting"], method, metric], rel=1e-4)
+
+
+def test_results_say_every_number_and_every_reason():
+    texts = results.pages()
+    for name in EXPERIMENTS:
+        text, table = texts[f"docs/results/{name.split('-')[0]}.md"], results.kept(name)
+        assert f"({name})=" in text and f"({name}.png)" in text
+        assert all(tables.cell(reason) in text for reason in set(table["note"]))
+        for row in table[table["trials"] > 0].head(3).to_dict("records"):
+            assert f"| {tables.cell(row['method'])} |" in text
+            assert number(row["ours"], row["spread"], row["trials"]) in text
+        assert f".md#{name})" in texts["docs/results/index.md"]
 
 
 def test_data_page_tells_licence_citation_and_size_of_every_set():

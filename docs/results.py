@@ -1,0 +1,97 @@
+"""Pages of the papers' tables as they came out here, made from the kept run."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+
+from cofactor.experiments import EXPERIMENTS
+from cofactor.experiments.summary import VERDICTS, difference, number
+from docs.tables import LINES, cell
+
+KEPT = Path(__file__).resolve().parents[1] / "benchmarks" / "reproduced"
+TEXTS = ("setting", "method", "metric", "unit", "verdict", "note")
+INDEX = """# Results beside published numbers
+
+Every table and figure of the papers, run by `cofactor reproduce` in its quick profile: a few of the paper's trials,
+the spread over them, and what was printed. *Within spread* means that ours and the published number differ by at most
+the larger of both standard deviations or, on one fixed data set, by one task; after one of many random trials nothing
+is said. Where a number is not met, the reason stands below the table, as far as it is known. Rows marked
+"(paper protocol)" use the paper's own choices, the others this kit's defaults. Times are measured in the benchmarks.
+`cofactor reproduce all --full` runs as many trials as the papers.
+"""
+
+
+def pages():
+    """Return the pages by their path: an overview, and one per line."""
+    tables = {name: kept(name) for name in EXPERIMENTS if (KEPT / f"{name}.csv").exists()}
+    texts = {"docs/results/index.md": index(tables)}
+    for line, title in LINES.items():
+        mine = [section(EXPERIMENTS[name], table) for name, table in tables.items() if name.startswith(f"{line}-")]
+        texts[f"docs/results/{line}.md"] = "\n".join([f"# {title}: results", "", *mine])
+    return texts
+
+
+def copy_pictures(folder):
+    """Put the pictures where the pages expect them."""
+    for picture in KEPT.glob("*.png"):
+        shutil.copy(picture, folder / "docs" / "results")
+
+
+def kept(name):
+    """Return the kept table of an experiment."""
+    table = pd.read_csv(KEPT / f"{name}.csv", dtype=dict.fromkeys(TEXTS, str))
+    return table.fillna(dict.fromkeys(TEXTS, ""))
+
+
+def facts(name):
+    """Return when and where an experiment was run, and how many trials of it."""
+    return json.loads((KEPT / f"{name}.json").read_text(encoding="utf8"))
+
+
+def index(tables):
+    """Return the overview: how many published numbers got which verdict."""
+    rows = [f"| experiment | trials | {' | '.join(VERDICTS)} |", "|---|---|" + "---|" * len(VERDICTS)]
+    for name, table in tables.items():
+        found = table["verdict"].value_counts()
+        link = f"[{cell(EXPERIMENTS[name].title)}]({name.split('-')[0]}.md#{name})"
+        trials = f"{facts(name)['trials']} of {EXPERIMENTS[name].trials}"
+        rows.append(f"| {link} | {trials} | {' | '.join(str(found.get(verdict, '')) for verdict in VERDICTS)} |")
+    toctree = ["```{toctree}", ":hidden:", *LINES, "```"]
+    return "\n".join([INDEX, *rows, "", *toctree, ""])
+
+
+def section(experiment, table):
+    """Return what is said about one experiment: protocol, picture, tables, reasons."""
+    run = facts(experiment.name)
+    about = f"{cell(experiment.source)}. `cofactor reproduce {experiment.name}`: {run['trials']} of the paper's "
+    about += f"{experiment.trials} trials, {experiment.centre} over trials. Run {run['began']}."
+    picture = f"![{cell(experiment.title)}: ours and published, per setting and method]({experiment.name}.png)"
+    parts = [f"({experiment.name})=", f"## {cell(experiment.title)}", "", about, "", cell(experiment.protocol), ""]
+    parts.append(picture)
+    for setting, rows in table.groupby("setting", sort=False):
+        parts += ["", f"**{cell(experiment.settings[setting])}**", "", "::::{container} results", ""]
+        parts += [*block(rows), "", "::::"]
+    return "\n".join([*parts, "", *reasons(table), ""])
+
+
+def block(rows):
+    """Return the lines of one setting as a table; columns that say nothing are left out."""
+    ours = [number(*cells) for cells in zip(rows["ours"], rows["spread"], rows["trials"], strict=True)]
+    table = pd.DataFrame({"method": rows["method"], "metric": rows["metric"], "ours": ours}).astype(str)
+    if len(set(rows["metric"])) == 1:
+        table = table.drop(columns="metric")
+    if rows["published"].notna().any():
+        spreads = zip(rows["published"], rows["published_spread"], strict=True)
+        table["published"] = [number(*cells) for cells in spreads]
+        table["difference"] = [difference(value) for value in rows["difference"]]
+        table["verdict"] = rows["verdict"]
+    head = [f"| {' | '.join(table.columns)} |", "|---|" + "--:|" * (len(table.columns) - 1)]
+    return [*head, *(f"| {' | '.join(map(cell, line))} |" for line in table.itertuples(index=False))]
+
+
+def reasons(table):
+    """Return every reason once, after the methods and settings it is about."""
+    noted = table[table["note"] != ""].groupby(["method", "note"], sort=False)["setting"].unique()
+    return [f"- {cell(method)} ({cell(', '.join(at))}): {cell(note)}" for (method, note), at in noted.items()]

@@ -1,0 +1,56 @@
+"""Keep a run of the papers' tables for the book: python tools/keep_results.py RESULTS.
+
+RESULTS is the folder that `cofactor reproduce all` filled. Per experiment its table and its picture go to
+benchmarks/reproduced, with machine, date and commit of the run; experiments without results there stay as they are.
+"""
+
+import argparse
+import io
+import json
+from pathlib import Path
+
+from PIL import Image
+
+from cofactor.experiments import EXPERIMENTS
+from cofactor.experiments.plots import draw
+from cofactor.experiments.runner import load_all
+from cofactor.experiments.summary import summarise
+from cofactor.teaching.style import to_png
+
+KEPT = Path(__file__).resolve().parents[1] / "benchmarks" / "reproduced"
+DIGITS = "%.5g"
+COLOURS = 64  # of a kept picture: a third of the bytes, and nothing to see of it
+FACTS = ("cpu", "cores", "os", "python", "numpy", "scipy", "blas", "commit")
+
+
+def keep(experiment, results):
+    """Write table, picture and facts of one experiment; whether there was anything to keep."""
+    outcomes = load_all(results, experiment)
+    record = results / experiment.name / "run.json"
+    if not outcomes or not record.exists():
+        return False
+    summary = summarise(experiment, outcomes)
+    picture = Image.open(io.BytesIO(to_png(draw(experiment, outcomes, summary))))
+    picture.convert("RGB").quantize(COLOURS).save(KEPT / f"{experiment.name}.png", optimize=True)
+    if experiment.plot == "curves":
+        summary = summary.iloc[:0]  # hundreds of points a curve: the picture tells them
+    summary.to_csv(KEPT / f"{experiment.name}.csv", index=False, float_format=DIGITS)
+    run = json.loads(record.read_text(encoding="utf8"))["runs"][-1]
+    facts = {"began": run["began"], "trials": 1 + max(outcome.task.trial for outcome in outcomes)}
+    facts |= {name: run["machine"][name] for name in FACTS}
+    (KEPT / f"{experiment.name}.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf8")
+    return True
+
+
+def main():
+    """Keep what there is and name it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("results", type=Path, help="folder that cofactor reproduce filled")
+    results = parser.parse_args().results
+    KEPT.mkdir(exist_ok=True)
+    for experiment in EXPERIMENTS.values():
+        print(experiment.name, "kept" if keep(experiment, results) else "no results")
+
+
+if __name__ == "__main__":
+    main()
