@@ -95,6 +95,7 @@ def test_every_experiment_was_kept_beside_the_numbers_published_today(name):
     facts = published(experiment.published).set_index(["setting", "method", "metric"])["value"]
     assert set(table["setting"]) <= set(experiment.settings)
     assert (results.KEPT / f"{name}.png").stat().st_size < 200_000
+    assert not table["note"].str.contains(r"\b\w+Error: ").any()  # refusals are words; these are bugs
     for row in table[table["published"].notna()].to_dict("records"):
         metric = experiment.printed_as.get(row["metric"], row["metric"])
         method = row["method"].split(" (")[0]

@@ -145,3 +145,9 @@ def test_what_is_refused():
         CTD(2, paper_protocol="votes").fit(table)
     with pytest.raises(NotIdentifiableError, match="no three variables"):
         CTD(2).fit(CategoricalTable([[0, 0, -1], [-1, 1, 0], [1, -1, 1]] * 4, (2, 2, 2)))
+
+
+def test_a_released_run_that_fits_exactly_stops():
+    one_row = CategoricalTable(np.array([[0, 0, 0]]), np.array([2, 2, 2]))
+    fit = CTD(rank=2, paper_protocol="separable", random_state=0).fit(one_row)
+    assert fit.result_.objective[-1] == 0 and fit.result_.n_iter < 10

@@ -175,7 +175,8 @@ def _settings(inner: int, released: Released | None) -> tuple[_Admm, _Admm]:
 
 def _released_change(step: int, change: float, before: tuple[float, float], released: Released) -> float:
     """Change of the relative residual over what it, or the objective, was before; the first sweep never stops."""
-    return change / before[released.stop == "objective"] if step else np.inf
+    scale = before[released.stop == "objective"]
+    return change / scale if step and scale else 0.0 if step and not change else np.inf  # no scale: it fits exactly
 
 
 def _check(triples: TripleMoments, start: LatentClassModel, pairs: PairwiseMoments | None) -> None:
