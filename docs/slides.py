@@ -19,7 +19,7 @@ TALKS = {"01_theory_recap.ipynb": "theory"}
 ANSWER = re.compile(r"<details>.*?</details>", re.DOTALL)
 LINK = re.compile(r"\]\((\w+)\.ipynb\)")
 PAGE = re.compile(r"\]\(\.\./docs/(\w+)\.md\)")
-HEADING = re.compile(r"^(?=## )", re.MULTILINE)
+CUT = re.compile(r"^(?=## |\*\*Next:|\*\*Further reading)", re.MULTILINE)
 
 
 def write_slides(notebooks, folder):
@@ -57,10 +57,10 @@ def talk_of(notebook):
 
 
 def text_slides(text):
-    """Cut a text at its headings."""
+    """Cut a text at its headings, and before what to read next."""
     text = LINK.sub(r"](../notebooks/\1.html)", ANSWER.sub("", opened(text)))
     text = PAGE.sub(r"](../docs/\1.html)", text)
-    parts = [part for part in HEADING.split(text) if part.strip()]
+    parts = [part for part in CUT.split(text) if part.strip()]
     kinds = ["slide" if part.startswith("#") else "subslide" for part in parts]
     return [marked(nbformat.v4.new_markdown_cell(part), kind) for part, kind in zip(parts, kinds, strict=True)]
 

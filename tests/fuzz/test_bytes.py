@@ -8,6 +8,7 @@ from tests.fuzz.bytes import fuzz
 from tests.fuzz.readers import READERS, case
 
 NUMBER = 100 * int(os.environ.get("COFACTOR_FUZZ", 1))
+ONE_WAY = ("kept counts of shards", "cofactor diagnose")  # packed files show any damage; a few labels, none
 SLOW = ("shard_labels of CSV", "shard_labels of parquet", "cofactor aggregate")  # a tenth of the files
 
 
@@ -15,7 +16,7 @@ SLOW = ("shard_labels of CSV", "shard_labels of parquet", "cofactor aggregate") 
 def test_a_damaged_file_is_read_or_refused(name):
     report = fuzz(name, range(NUMBER // 10 if name in SLOW else NUMBER))
     assert report.failures == {}
-    assert (report.read and report.refused) or name in SLOW  # else the files would test nothing
+    assert (report.read and report.refused) or name in (*SLOW, *ONE_WAY)  # else the files would test nothing
 
 
 def test_a_file_can_be_had_again_by_its_number():

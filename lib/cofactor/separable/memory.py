@@ -31,7 +31,7 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, n_i
     Examples
     --------
     >>> round(predicted_bytes("MERIT", 50, 100_000, 20, n_iter=20) / 1e6)
-    194
+    193
     >>> round(predicted_bytes("FastGradient", 50, 100_000, 20) / 1e9)
     240
     """
