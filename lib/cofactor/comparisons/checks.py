@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, listing
 
 Floats = NDArray[np.float64]
@@ -22,12 +23,7 @@ def check_positive(zero: bool = False, **settings: Any) -> None:
 
 def finite_numbers(values: ArrayLike, name: str) -> Floats:
     """Convert to one list of numbers; name the rows that hold none, NaN or infinity."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise CofactorError(f"{name} must hold numbers: {error}") from None
-    if array.ndim != 1:
-        raise CofactorError(f"{name} must be one-dimensional, got shape {array.shape}")
+    array = numbers(values, name, 1)
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
         raise CofactorError(f"{name} holds NaN or infinity in rows {listing(bad.tolist())}: drop these rows")

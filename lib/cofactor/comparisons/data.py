@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from cofactor.core.checks import check_whole, positions
+from cofactor.core.checks import check_whole, numbers, positions
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import check_columns, check_present, plain_numbers, read_frame
 
@@ -301,7 +301,7 @@ def _codes(values: ArrayLike, name: str) -> Codes:
 
 
 def _outcomes(values: ArrayLike) -> Floats:
-    outcome = _floats(values, "outcome")
+    outcome = numbers(values, "outcome", 1)
     bad = np.flatnonzero(~((outcome >= 0) & (outcome <= 1)))
     if bad.size:
         found = listing(f"row {k}: {outcome[k]}" for k in bad)
@@ -313,22 +313,12 @@ def _outcomes(values: ArrayLike) -> Floats:
 
 
 def _counts(values: ArrayLike) -> Floats:
-    counts = _floats(values, "counts")
+    counts = numbers(values, "counts", 1)
     bad = np.flatnonzero(~((counts > 0) & np.isfinite(counts)))
     if bad.size:
         found = listing(f"row {k}: {counts[k]}" for k in bad)
         raise CofactorError(f"counts must be positive and finite; not so in {found}: drop these rows")
     return counts
-
-
-def _floats(values: ArrayLike, name: str) -> Floats:
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise CofactorError(f"{name} must hold numbers: {error}") from None
-    if array.ndim != 1:
-        raise CofactorError(f"{name} must be one-dimensional, got shape {array.shape}")
-    return array
 
 
 def _check_lengths(columns: dict[str, NDArray[Any]]) -> None:
