@@ -45,8 +45,9 @@ def _levels(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame)
     metric = next(iter(experiment.metrics))
     rows = summary[summary["metric"] == metric]
     methods = list(dict.fromkeys(rows["method"]))[::-1]
-    figure, panels = _panels(experiment, 1.4 + ROW * len(methods))
-    for axes, setting in zip(panels, experiment.settings, strict=True):
+    told = [setting for setting in experiment.settings if setting in set(rows["setting"])] or list(experiment.settings)
+    figure, panels = _panels(experiment, 1.4 + ROW * len(methods), told)
+    for axes, setting in zip(panels, told, strict=True):
         here = rows[rows["setting"] == setting].set_index("method").reindex(methods)
         axes.errorbar(
             here["ours"], range(len(methods)), xerr=here["spread"], fmt="o", color=BLUE, ms=4, lw=1, label="ours"
@@ -168,16 +169,17 @@ def _legend_below(figure: Figure, panels: Sequence[Axes]) -> None:
         figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=beside, fontsize=7.5)
 
 
-def _panels(experiment: Experiment, height: float) -> tuple[Figure, list[Axes]]:
-    """One panel per setting, named by it; more than fit beside one another go into further rows."""
-    count = len(experiment.settings)
+def _panels(experiment: Experiment, height: float, settings: Sequence[str] | None = None) -> tuple[Figure, list[Axes]]:
+    """One panel per setting (default: of all), named by it; more than fit beside one another go into further rows."""
+    settings = list(experiment.settings) if settings is None else settings
+    count = len(settings)
     rows, columns = (1, count) if count <= MOST_BESIDE else (-(-count // WRAPPED), WRAPPED)
     figure = new_picture(width=min(3.0 + 2.4 * columns, 10.5), height=height * rows)
     panels = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
     for axes in panels[count:]:
         axes.remove()
-    for axes, heading in zip(panels, experiment.settings.values(), strict=False):
-        axes.set_title(fill(heading, min(TITLE, LETTERS // columns)))
+    for axes, setting in zip(panels, settings, strict=False):
+        axes.set_title(fill(experiment.settings[setting], min(TITLE, LETTERS // columns)))
     figure.suptitle(experiment.title, color=INK, fontsize=10)
     return figure, list(panels[:count])
 
