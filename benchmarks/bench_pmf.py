@@ -1,7 +1,8 @@
 """Joint PMFs at the size of the paper's Table 6: 15 variables of 10 values, 10 classes, 100,000 rows, half observed.
 
 CPU seconds, BLAS on one thread. CNMF-OPT is timed up to the objective at which the paper's mirror descent, from the
-same start, comes to rest; that one runs once. "ns per label" is per observed entry.
+same start, comes to rest, which runs once; then with all its descents, to their end. "ns per label" is per observed
+entry.
 """
 
 from __future__ import annotations
@@ -61,11 +62,14 @@ def _pair_fit(bench: Bench, data: tuple[str, int], moments: PairwiseMoments, ran
     (model, _), seconds = bench.time(partial(fit, "mirror", max_iter=500, tol=1e-6, mirror=RELEASED))
     bench.add(data, "CNMF-OPT by mirror descent", seconds)
     goal = pair_divergence(moments, model, "equal")
-    _, result = fit("mm", max_iter=3000, tol=1e-10, thorough=True)
+    _, result = fit("mm", max_iter=3000, tol=1e-10)  # the first of the descents of `thorough`
+    assert result.objective[-1] <= goal or bench.tiny
     steps = int((result.objective > goal).sum()) + 1
-    _, seconds = bench.time(partial(fit, "mm", max_iter=steps, tol=0.0, thorough=True))
+    _, seconds = bench.time(partial(fit, "mm", max_iter=steps, tol=0.0))
     paper, limit = _printed("CNMF-OPT"), Limit("seconds_median", 0.7)
     bench.add(data, "CNMF-OPT to the same objective", seconds, reference=paper, limit=limit)
+    _, seconds = bench.time(partial(fit, "mm", max_iter=3000, thorough=True))
+    bench.add(data, "CNMF-OPT, all of it", seconds, reference=paper)
 
 
 def _printed(method: str) -> Reference:

@@ -176,7 +176,6 @@ FIGURE1_AMOUNTS = _figure1(
 RANKS = (2, 3, 4, 5, 6)
 SHAPE = 2000, 3000
 EPOCHS = 300
-TOL = 1e-10
 EXACT = 1e-6  # relative error
 MOST_PASSES = 300
 PRINTED_BALANCE = 0.04  # c = 0.01 of the text, times four
@@ -205,14 +204,14 @@ def _solved(objective: Objective, true: tuple[Floats, Floats], seed: int) -> dic
     """Start at the singular vectors, eased where comparisons are few."""
     start = objective.join(*spectral_start(objective.data, objective.rank, random_state=seed))
     start = eased_start(objective, start)
-    x, _ = lbfgs(objective, start, max_iter=MOST_PASSES - objective.n_passes, tol=TOL)
+    x, _ = lbfgs(objective, start, max_iter=MOST_PASSES - objective.n_passes)
     return _errors(objective, x, true) | {"passes": objective.n_passes}
 
 
 def _at_once(objective: Objective, true: tuple[Floats, Floats], seed: int) -> dict[str, float]:
     """Spectral start, no ridge at all."""
     start = objective.join(*spectral_start(objective.data, objective.rank, random_state=seed))
-    x, _ = lbfgs(objective, start, max_iter=MOST_PASSES, tol=TOL)
+    x, _ = lbfgs(objective, start, max_iter=MOST_PASSES)
     return _errors(objective, x, true) | {"passes": objective.n_passes}
 
 
