@@ -91,8 +91,8 @@ def project_vector(x: Floats) -> None:
     """Project one finite vector onto the simplex, in place and unchecked: `project_to_simplex` for compiled loops.
 
     Entries at or below the threshold of those that are left are dropped until none is; O(K) memory-free passes, few in
-    practice. Source: Michelot, "A finite algorithm for finding the projection of a point onto the canonical simplex",
-    1986.
+    practice. Source: Michelot, "A finite algorithm for finding the projection of a point onto the canonical simplex
+    of R^n", 1986.
     """
     top, support, threshold = x.max(), len(x) + 1, -np.inf
     while True:

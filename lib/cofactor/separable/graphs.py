@@ -9,9 +9,9 @@ leading eigenvectors are mixtures of the rows of pure nodes, which belong to one
     d        degrees, row sums of A                              (N,)
     Z        D^-1/2 V |E|^1/2, the points of GeoNMF              (N, K)
 
-Sources: Panov, Slavnov and Ushakov, "Consistent estimation of mixed memberships with successive projections", 2017
-(SPOC); Mao, Sarkar and Chakrabarti, "On mixed memberships and symmetric nonnegative matrix factorizations", ICML 2017
-(GeoNMF). Both are baselines of Nguyen, Fu and Wu on MERIT.
+Sources: Panov, Slavnov and Ushakov, "Consistent estimation of mixed memberships with successive projections", Complex
+Networks 2017 (SPOC); Mao, Sarkar and Chakrabarti, "On mixed memberships and symmetric nonnegative matrix
+factorizations", ICML 2017 (GeoNMF). Both are baselines of Nguyen, Fu and Wu on MERIT.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class NuclearNormMLE(PreferenceModel):
     Source
     ------
     Park et al., ICML 2015; Negahban, Oh, Thekumparampil and Xu, JMLR 2018. No released code; steps by Beck and
-    Teboulle, 2009, restarted as by O'Donoghue and Candes, 2015. No bound on entries of X.
+    Teboulle, 2009, restarted as by O'Donoghue and Candès, 2015. No bound on entries of X.
     """
 
     def __init__(

@@ -14,8 +14,9 @@ and singular value thresholding of any unfolding keeps that: they are held as K 
 of the fibres that sum to zero, which changes no singular value of any unfolding and halves the work for two classes.
 
 Source: Zhou and He, "Crowdsourcing via tensor augmentation and completion", IJCAI 2016, for PG-TAC, and Li and Jiang,
-2018, for CRIAV, as the ICML 2021 paper compares with them. Both are reconstructions from the ideas: the originals could
-not be had, so that levels of error can be compared but not details.
+"Multi-label crowdsourcing learning with incomplete annotations", PRICAI 2018, for CRIAV, as the ICML 2021 paper
+compares with them. Both are reconstructions from the ideas: the originals could not be had, so that levels of error can
+be compared but not details.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ problem of its own in K unknowns, and so is every row w_i[c, :] given mu and alp
     lam_w     ridge on alpha: gamma K^2
     lam_t     ridge on w: lam_w (labels per worker) / (labels per task)
 
-Source: Zhou, Liu, Platt, Meek and Shah, "Regularized minimax conditional entropy for crowdsourcing", 2014
+Source: Zhou, Liu, Platt, Meek and Shah, "Regularized minimax conditional entropy for crowdsourcing", 2015
 (arXiv:1503.07240), the categorical ("multiclass") model.
 """
 
@@ -76,7 +76,7 @@ class MinimaxEntropy(TaskScorer):
 
     Source
     ------
-    Zhou et al., 2014; gamma, the ratio of the ridges, 50 rounds and 5e-3 as in the code released with the ICML 2021
+    Zhou et al., 2015; gamma, the ratio of the ridges, 50 rounds and 5e-3 as in the code released with the ICML 2021
     paper. Deviation: rows are solved exactly by Newton's method instead of all at once by at most 25 steps of L-BFGS.
 
     Examples

@@ -3,7 +3,7 @@
 The paper's outcomes are exact chances, drawn from features that are known; it prints no tables. Beyond it: choices,
 starts, real comparisons, comparisons made from ratings.
 
-Source: Sankagiri, Etesami and Grossglauser, "Recommendations from sparse comparison data: provably fast convergence for
+Source: Sankagiri, Etesami and Grossglauser, "Recommendations with sparse comparison data: provably fast convergence for
 nonconvex matrix factorization", ICML 2025: Figures 1 and 2, Appendix F.
 """
 

@@ -1,6 +1,6 @@
 """Figures 1 and 2: exact outcomes, known features.
 
-Source: Sankagiri, Etesami and Grossglauser, "Recommendations from sparse comparison data: provably fast convergence for
+Source: Sankagiri, Etesami and Grossglauser, "Recommendations with sparse comparison data: provably fast convergence for
 nonconvex matrix factorization", ICML 2025.
 """
 
