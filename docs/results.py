@@ -5,12 +5,14 @@ import shutil
 from pathlib import Path
 
 import pandas as pd
+from PIL import Image
 
 from cofactor.experiments import EXPERIMENTS
-from cofactor.experiments.summary import VERDICTS, difference, number
+from cofactor.experiments.summary import OURS, PRINTED, VERDICTS, difference, number
 from docs.tables import LINES, cell
 
 KEPT = Path(__file__).resolve().parents[1] / "benchmarks" / "reproduced"
+UNFOLDED = 4  # tables of an experiment that stand open; more would bury the next experiment
 TEXTS = ("setting", "method", "metric", "unit", "verdict", "note")
 INDEX = """# Results beside published numbers
 
@@ -67,28 +69,41 @@ def section(experiment, table):
     run = facts(experiment.name)
     about = f"{cell(experiment.source)}. `cofactor reproduce {experiment.name}`: {run['trials']} of the paper's "
     about += f"{experiment.trials} trials, {experiment.centre} over trials. Run {run['began']}."
-    picture = f"![{cell(experiment.title)}: ours and published, per setting and method]({experiment.name}.png)"
     parts = [f"({experiment.name})=", f"## {cell(experiment.title)}", "", about, "", cell(experiment.protocol), ""]
-    parts.append(picture)
+    parts += picture(experiment)
+    blocks = []
     for setting, rows in table.groupby("setting", sort=False):
-        parts += ["", f"**{cell(experiment.settings[setting])}**", "", "::::{container} results", ""]
-        parts += [*block(rows), "", "::::"]
-    return "\n".join([*parts, "", *reasons(table), ""])
+        blocks += ["", f"**{cell(experiment.settings[setting])}**", "", "::::{container} results", ""]
+        blocks += [*block(rows), "", "::::"]
+    if (count := table["setting"].nunique()) > UNFOLDED:
+        blocks = ["", f"<details><summary>Tables of {count} settings</summary>", *blocks, "", "</details>"]
+    return "\n".join([*parts, *blocks, "", *reasons(table), ""])
+
+
+def picture(experiment):
+    """Return the lines of the picture; where a column is narrower than that, it leads to itself in full size."""
+    with Image.open(KEPT / f"{experiment.name}.png") as kept_picture:
+        width = kept_picture.width
+    alt = json.dumps(f"{experiment.title}: ours and published, per setting and method")
+    return [f"```{{image}} {experiment.name}.png", f":alt: {alt}", f":width: {width}px", "```"]
 
 
 def block(rows):
     """Return the lines of one setting as a table; columns that say nothing are left out."""
-    ours = [number(*cells) for cells in zip(rows["ours"], rows["spread"], rows["trials"], strict=True)]
-    table = pd.DataFrame({"method": rows["method"], "metric": rows["metric"], "ours": ours}).astype(str)
+    table = pd.DataFrame({"method": rows["method"], "metric": rows["metric"], "ours": numbers(rows, OURS)}).astype(str)
     if len(set(rows["metric"])) == 1:
         table = table.drop(columns="metric")
     if rows["published"].notna().any():
-        spreads = zip(rows["published"], rows["published_spread"], strict=True)
-        table["published"] = [number(*cells) for cells in spreads]
+        table["published"] = numbers(rows, PRINTED)
         table["difference"] = [difference(value) for value in rows["difference"]]
         table["verdict"] = rows["verdict"]
     head = [f"| {' | '.join(table.columns)} |", "|---|" + "--:|" * (len(table.columns) - 1)]
     return [*head, *(f"| {' | '.join(map(cell, line))} |" for line in table.itertuples(index=False))]
+
+
+def numbers(rows, columns):
+    """Write the numbers that these columns hold: a value, its spread, how many digits matter."""
+    return [number(*cells) for cells in zip(*(rows[name] for name in columns), strict=True)]
 
 
 def reasons(table):

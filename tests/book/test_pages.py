@@ -120,6 +120,25 @@ def test_pages_open_in_a_browser_without_network_or_errors(site, chromium, page,
     assert formulas >= text.count('class="math notranslate') and (formulas or "tex-chtml.js" not in text)
 
 
+TOO_WIDE = """async () => {
+    if (window.MathJax) { await MathJax.startup.promise; }
+    const page = document.documentElement;
+    return page.scrollWidth - page.clientWidth;
+}"""
+
+
+@pytest.mark.browser
+def test_no_page_is_wider_than_a_telephone(site, chromium):
+    tab, wide = chromium.new_page(viewport={"width": 400, "height": 800}), {}
+    tab.set_default_timeout(120_000)
+    for path in html_pages(site):
+        if path.parent.name != "slides":  # these scale
+            tab.goto(path.as_uri())
+            wide[path.relative_to(site).as_posix()] = tab.evaluate(TOO_WIDE)
+    tab.close()
+    assert len(wide) > 50 and not {page: pixels for page, pixels in wide.items() if pixels > 0}
+
+
 TOO_HIGH = """async () => {
     await MathJax.startup.promise;
     return Reveal.getSlides().filter(slide => {

@@ -106,11 +106,11 @@ def test_results_say_every_number_and_every_reason():
     texts = results.pages()
     for name in EXPERIMENTS:
         text, table = texts[f"docs/results/{name.split('-')[0]}.md"], results.kept(name)
-        assert f"({name})=" in text and f"({name}.png)" in text
+        assert f"({name})=" in text and f"{{image}} {name}.png" in text
         assert all(tables.cell(reason) in text for reason in set(table["note"]))
         for row in table[table["trials"] > 0].head(3).to_dict("records"):
             assert f"| {tables.cell(row['method'])} |" in text
-            assert number(row["ours"], row["spread"], row["trials"]) in text
+            assert number(row["ours"], row["spread"], row["digits"], row["trials"]) in text
         assert f".md#{name})" in texts["docs/results/index.md"]
 
 
