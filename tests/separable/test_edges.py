@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from cofactor import DataWarning, simulate
+from cofactor import CofactorError, DataWarning, simulate
 from cofactor.separable import METHODS, merit, suggest_n_anchors
 from cofactor.separable.columns import same_columns
 from tests.oracles.generators import laws, seeds
@@ -135,3 +135,9 @@ def test_the_largest_drop_among_the_first_half():
     assert suggest_n_anchors([0.5, 0.5, 0.5]) == (1, 0.0)
     assert suggest_n_anchors([0.7]) == (1, 0.0)
     assert suggest_n_anchors([0.9, 0.5, 0.1, 0.1])[1] == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(("scores", "message"), [([], "empty"), ([0.5, np.nan], "NaN"), ([[0.5]], "1 dimension")])
+def test_suggests_nothing_without_scores(scores, message):
+    with pytest.raises(CofactorError, match=message):
+        suggest_n_anchors(scores)

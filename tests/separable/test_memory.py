@@ -62,6 +62,21 @@ def test_refuses_to_predict_what_it_does_not_know():
         predicted_bytes("LDA", 1, 1, 1)
 
 
+@pytest.mark.parametrize("value", [-1, 0, 2.5, np.nan, "7", None, True])
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("method", ["SPA", "MERIT", "FastGradient"])
+def test_names_the_size_that_is_no_whole_number(method, place, value):
+    sizes = {"n_rows": 5, "n_points": 6, "n_anchors": 2, "n_iter": 3}
+    name = list(sizes)[place]
+    with pytest.raises(CofactorError, match=f"{name}={value!r}: give a whole number of at least 1"):
+        predicted_bytes(method, **sizes | {name: value})
+
+
+def test_integers_of_any_kind_are_the_same_number():
+    sizes = (50, 2_000_000_000, 5)
+    assert predicted_bytes("FastGradient", *np.array(sizes)) == predicted_bytes("FastGradient", *sizes) > 2**63
+
+
 def test_says_what_is_free(monkeypatch, tmp_path):
     (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:    2048 kB\n")
     monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")

@@ -41,6 +41,26 @@ def test_share_explained():
     assert rae(X, X[:, :1], [[1.0, 0.0]]) == pytest.approx(1 - 4 / 5)
 
 
+@pytest.mark.parametrize("scale", [1e-318, 1e-200, 1e200, 1.7e308])
+def test_neither_depends_on_the_scale(scale):
+    X = np.array([[1.0, 0.0], [0.0, 0.5]])
+    assert rae(scale * X, scale * X[:, :1], [[1.0, 0.0]]) == pytest.approx(rae(X, X[:, :1], [[1.0, 0.0]]), rel=1e-3)
+    assert mrsa(scale * np.eye(3), np.eye(3)[:, ::-1]) == pytest.approx(0, abs=1e-5)
+
+
+@pytest.mark.parametrize("X", [np.zeros((2, 3)), -np.zeros((1, 1)), [[False]]])
+def test_no_share_of_nothing_is_explained(X):
+    X = np.asarray(X)
+    with pytest.raises(CofactorError, match="X is zero"):
+        rae(X, np.ones((len(X), 1)), np.ones((1, X.shape[1])))
+
+
+@pytest.mark.parametrize("W", [[[1e200]], [[1e10]]])
+def test_what_is_beyond_all_numbers_is_refused(W):
+    with pytest.raises(CofactorError, match="too large beside X"):
+        rae([[1e-200]], W, [[1e200]])
+
+
 def test_shapes_are_named():
     with pytest.raises(CofactorError, match=r"\(3, 2\) and \(3, 1\)"):
         mrsa(np.ones((3, 2)), np.ones((3, 1)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError
 from cofactor.separable.descent import CAPACITY
 from cofactor.separable.scoring import BLOCK, THIN, THIN_BLOCK, THIN_TILE, TILE
@@ -20,13 +21,18 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, n_i
     Parameters
     ----------
     method : "SPA", "MERIT", "MERIT(0)" or "FastGradient"
-    n_rows, n_points, n_anchors, n_iter : int
+    n_rows, n_points, n_anchors, n_iter : int, at least 1
         M, N, K and T.
 
     Returns
     -------
     Bytes at the peak, in one thread. MERIT: X, its transpose, residuals and X in single precision, 28 M N; up to T
     entries per column, 12 N T (rounded up to the next doubling); a fixed tile of scores. FastGradient: 24 N^2.
+
+    Raises
+    ------
+    CofactorError
+        Nothing is known of the method, or a size is no whole number of at least one.
 
     Examples
     --------
@@ -35,7 +41,8 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, n_i
     >>> round(predicted_bytes("FastGradient", 50, 100_000, 20) / 1e9)
     240
     """
-    M, N, K = n_rows, n_points, n_anchors
+    check_whole(1, n_rows=n_rows, n_points=n_points, n_anchors=n_anchors, n_iter=n_iter)
+    M, N, K = int(n_rows), int(n_points), int(n_anchors)  # NumPy's integers would wrap around
     points = DOUBLE * M * N
     if method == "SPA":
         return 2 * points + DOUBLE * (min(K, M) * M + 3 * N)

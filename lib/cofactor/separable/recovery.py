@@ -53,6 +53,7 @@ def mrsa(W: ArrayLike, found: ArrayLike) -> float:
 
 
 def _directions(W: Floats) -> Floats:
+    W = W / (np.abs(W).max() or 1.0)  # no direction depends on it, and no square leaves the range of numbers
     centred = W - W.mean(axis=1, keepdims=True)
     lengths = np.linalg.norm(centred, axis=0)
     return np.asarray(centred / np.where(lengths > 0, lengths, 1.0))
@@ -60,6 +61,8 @@ def _directions(W: Floats) -> Floats:
 
 def rae(X: ArrayLike, W: ArrayLike, H: ArrayLike) -> float:
     """Return the relative approximation error, 1 - ||X - W H||_F / ||X||_F: one where W H is X.
+
+    `CofactorError` where shapes do not fit, X is zero, or W H is too large beside X for any number to say.
 
     Source: Gillis and Luce 2018, who call it an error although more of it is better.
 
@@ -71,4 +74,9 @@ def rae(X: ArrayLike, W: ArrayLike, H: ArrayLike) -> float:
         raise CofactorError(f"X {X.shape} is not of the shape of W {W.shape} times H {H.shape}")
     if not X.any():
         raise CofactorError("X is zero: no error is small beside it")
-    return float(1 - np.linalg.norm(X - W @ H) / np.linalg.norm(X))
+    largest = np.abs(X).max()  # divided out, lest squares vanish or overflow
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = np.linalg.norm((X - W @ H) / largest) / np.linalg.norm(X / largest)
+    if not np.isfinite(error):
+        raise CofactorError("W H is too large beside X to be compared with it: scale W and H")
+    return float(1 - error)

@@ -27,6 +27,11 @@ def suggest_n_anchors(scores: ArrayLike) -> tuple[int, float]:
     margin : float in [0, 1]
         By how much the largest drop exceeds the second largest, as a share of it: near zero, another k is as good.
 
+    Raises
+    ------
+    CofactorError
+        There are no scores, or some are not finite.
+
     Cost
     ----
     O(N log N).
@@ -41,6 +46,8 @@ def suggest_n_anchors(scores: ArrayLike) -> tuple[int, float]:
     (2, 0.8333333333333334)
     """
     rho = -np.sort(-numbers(scores, "scores", 1))
+    if not rho.size:
+        raise CofactorError("scores are empty: give those of a fit")
     if not np.isfinite(rho).all():
         raise CofactorError("scores hold NaN or infinity: give those of a fit")
     drops = -np.diff(rho)[: max(len(rho) // 2, 1)]
