@@ -120,23 +120,25 @@ def test_pages_open_in_a_browser_without_network_or_errors(site, chromium, page,
     assert formulas >= text.count('class="math notranslate') and (formulas or "tex-chtml.js" not in text)
 
 
-TOO_WIDE = """async () => {
+HIDDEN = """async () => {
     if (window.MathJax) { await MathJax.startup.promise; }
-    const page = document.documentElement;
-    return page.scrollWidth - page.clientWidth;
+    const page = document.documentElement, left = element => element.getBoundingClientRect().left;
+    const formulas = [...document.querySelectorAll("div.math mjx-math")];
+    const begun = formulas.filter(formula => left(formula) < left(formula.closest("div.math")) - 1);
+    return [page.scrollWidth - page.clientWidth, begun.length];
 }"""
 
 
 @pytest.mark.browser
-def test_no_page_is_wider_than_a_telephone(site, chromium):
-    tab, wide = chromium.new_page(viewport={"width": 400, "height": 800}), {}
+def test_a_telephone_shows_pages_in_their_width_and_formulas_from_their_beginning(site, chromium):
+    tab, hidden = chromium.new_page(viewport={"width": 400, "height": 800}), {}
     tab.set_default_timeout(120_000)
     for path in html_pages(site):
         if path.parent.name != "slides":  # these scale
             tab.goto(path.as_uri())
-            wide[path.relative_to(site).as_posix()] = tab.evaluate(TOO_WIDE)
+            hidden[path.relative_to(site).as_posix()] = tab.evaluate(HIDDEN)
     tab.close()
-    assert len(wide) > 50 and not {page: pixels for page, pixels in wide.items() if pixels > 0}
+    assert len(hidden) > 50 and not {page: seen for page, seen in hidden.items() if seen != [0, 0]}
 
 
 TOO_HIGH = """async () => {
