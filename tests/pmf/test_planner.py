@@ -54,7 +54,7 @@ def test_where_an_estimator_refuses_there_is_no_error():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [({"measure": "mse"}, "choose one of mre, log loss"), ({"wanted_error": 2}, "between 0 and 1"),
-     ({"amounts": [0]}, "whole numbers"), ({"n_trials": 1}, "at least two draws")],
+     ({"amounts": [0]}, "whole numbers"), ({"n_trials": 1}, "at least two trials")],
 )  # fmt: skip
 def test_names_what_makes_no_sense(settings, message):
     with pytest.raises(CofactorError, match=message):

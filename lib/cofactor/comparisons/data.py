@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from cofactor.core.checks import check_whole, numbers, positions
+from cofactor.core.checks import check_whole, is_number, numbers, positions
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import check_columns, check_present, plain_numbers, read_frame
 
@@ -249,7 +249,7 @@ class Comparisons:
         >>> len(learn), len(held)
         (8, 2)
         """
-        if not isinstance(share, int | float | np.number) or not 0 < share < 1:
+        if not is_number(share) or not 0 < share < 1:
             raise CofactorError(f"share={share!r}: hold out a share above 0 and below 1")
         rng = np.random.default_rng(random_state)
         if by_items:

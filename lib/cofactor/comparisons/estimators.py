@@ -14,7 +14,6 @@ from scipy.sparse.linalg import svds
 from sklearn.utils.validation import check_is_fitted
 
 from cofactor.comparisons.base import Codes, PreferenceModel, codes_of, refuse_across, require_comparisons
-from cofactor.comparisons.checks import check_positive
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.links import link_named
@@ -22,7 +21,7 @@ from cofactor.comparisons.loss import Objective, excess_loss
 from cofactor.comparisons.planner import degrees_of_freedom
 from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient_descent, lbfgs
 from cofactor.comparisons.spectral import residual_matrix, spectral_start
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_positive, check_whole, is_number
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
 from cofactor.core.result import Result
 
@@ -320,7 +319,7 @@ class ComparisonMF(PreferenceModel):
         if not isinstance(self.solver, str) or self.solver not in SOLVERS:
             raise CofactorError(f"solver={self.solver!r}: choose one of {', '.join(map(repr, SOLVERS))}")
         for name, value in {"ridge": self.ridge, "bias_ridge": self.bias_ridge}.items():
-            number = isinstance(value, int | float | np.number) and 0 <= value < np.inf
+            number = is_number(value) and 0 <= value < np.inf
             if not number and not (isinstance(value, str) and value == "auto"):
                 raise CofactorError(f"{name}={value!r}: give 'auto' or a number of at least 0")
 

@@ -25,11 +25,10 @@ from numba import get_num_threads
 from numpy.typing import NDArray
 from scipy.special import logit, xlogy
 
-from cofactor.comparisons.checks import check_positive
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.kernels import Arrays, add_gradient, differences, logistic_pass
 from cofactor.comparisons.links import link_named
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError
 
 Floats = NDArray[np.float64]

@@ -15,14 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import roots_hermitenorm
 from sklearn.base import clone
 
-from cofactor.comparisons.checks import check_positive
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.links import link_named
 from cofactor.comparisons.metrics import product_norm, utility_error
 from cofactor.comparisons.projections import project_to_centred
-from cofactor.core.bootstrap import Seed, in_parallel, resample
-from cofactor.core.checks import check_whole
+from cofactor.core.bootstrap import Seed, check_runs, in_parallel, resample
+from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.planning import Plan, checked_amounts, checked_error
 
@@ -174,6 +173,7 @@ def plan(
     ['ComparisonMF', 'formula']
     """
     checked_error(wanted_error)
+    check_runs(n_jobs, n_trials=n_trials)
     if not comparisons.noisy:
         raise CofactorError("outcomes are exact chances, of which a few per feature tell all: plans are for choices")
     tried = checked_amounts(np.maximum(np.rint(SPAN * len(comparisons)), 1) if amounts is None else amounts)

@@ -15,13 +15,14 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import OptimizeResult, minimize
 
-from cofactor.comparisons.checks import check_positive
+from cofactor.comparisons.checks import finite_numbers
 from cofactor.comparisons.loss import Objective
 from cofactor.comparisons.planner import degrees_of_freedom
 from cofactor.comparisons.projections import incoherence_radius, project
+from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
 from cofactor.core.result import History, Result
 
@@ -37,6 +38,7 @@ FIRST = 0.3  # first step, relative to one over the curvature
 FEWEST = 0.1  # comparisons a user or an item without any is scaled as if it had
 WARM_UP = 40  # steps of Barzilai and Borwein before L-BFGS
 EASING, EASING_STEPS = (0.03, 0.003), 25  # ridges before none, relative to one over the size of features, and steps
+LARGEST = 1e30  # number in a start
 FEW = 3  # exact chances per degree of freedom below which a start is eased
 POWER = 30  # iterations that estimate the curvature
 HALVINGS = 20
@@ -92,12 +94,14 @@ def barzilai_borwein(
     >>> x.round(2).tolist(), result.converged
     ([1.2, -0.18, -1.02], True)
     """
+    start = checked_start(objective, start)
     p = scales(objective, start)
     history = History("Barzilai-Borwein", max_iter, tol, verbose)
     x = _barzilai_borwein_steps(objective, p, start, history, callback)
     return x, history.result()
 
 
+@np.errstate(over="ignore", invalid="ignore")  # see `_scaled`
 def _barzilai_borwein_steps(
     objective: Objective, p: Floats, start: Floats, history: History, callback: Callback | None
 ) -> Floats:
@@ -108,6 +112,8 @@ def _barzilai_borwein_steps(
     _tell(callback, start)
     for step in history:
         x_new, f_new, g_new, eta = _line_search(lambda x: _scaled(objective, p, x), x, g, eta, recent)
+        if not np.isfinite(f_new):
+            raise CofactorError("losses run beyond all numbers from this start: start nearer to zero, or take a ridge")
         s, y = x_new - x, g_new - g
         flat = flat + 1 if abs(f_new - f) <= FLAT * abs(f) else 0
         x, f, g, recent = x_new, f_new, g_new, [*recent, f_new][-MEMORY:]
@@ -138,6 +144,15 @@ def _barzilai_borwein_step(s: Floats, y: Floats, eta: float, step: int) -> float
     return float(s @ s) / sy if step % 2 == 0 else sy / float(y @ y)
 
 
+def checked_start(objective: Objective, start: ArrayLike) -> Floats:
+    """Return a start of as many finite numbers as the objective has."""
+    x = finite_numbers(start, "start")
+    objective.split(x)
+    if x.size and np.abs(x).max() > LARGEST:
+        raise CofactorError(f"start holds numbers beyond {LARGEST:g}, which overflow: start nearer to zero")
+    return x
+
+
 def scales(objective: Objective, x: Floats) -> Floats:
     """Return a number per variable that evens out curvature: 1 / sqrt(mean curvature of its row).
 
@@ -156,6 +171,7 @@ def scales(objective: Objective, x: Floats) -> Floats:
     return 1 / np.sqrt(np.where(h > 0, h, 1.0))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a trial step may go too far; its loss is then no number, and it is cut
 def _scaled(objective: Objective, p: Floats, x: Floats) -> tuple[float, Floats]:
     """f(p x) and its gradient in x."""
     f, g = objective(p * x)
@@ -183,6 +199,8 @@ def lbfgs(
     >>> x.round(2).tolist(), result.converged
     ([1.2, -0.18, -1.02], True)
     """
+    check_whole(1, max_iter=max_iter)
+    start = checked_start(objective, start)
     p = scales(objective, start)
     history = History("L-BFGS", min(WARM_UP, max_iter), tol, verbose)
     x = _barzilai_borwein_steps(objective, p, start, history, callback)
@@ -215,13 +233,16 @@ def eased_start(objective: Objective, start: Floats) -> Floats:
     Not in the paper. At 1.7 to 2.5 comparisons per degree of freedom it solves what is otherwise solved two times in
     three.
     """
+    start = checked_start(objective, start)
     data, rank = objective.data, objective.rank
     few = data.total < FEW * degrees_of_freedom(data.n_users, data.n_items, rank)
     if data.noisy or objective.rho or not rank or not few:
         return start
     U, V, _ = objective.split(start)
-    unit = (U.size + V.size) / (np.sum(U**2) + np.sum(V**2))
-    x = start
+    square = np.sum(U**2) + np.sum(V**2)
+    if not square:
+        return start
+    unit, x = (U.size + V.size) / square, start
     for share in EASING:
         eased = objective.with_ridge(share * unit)
         x = _barzilai_borwein_steps(eased, scales(eased, x), x, History("easing", EASING_STEPS, 0.0), None)
@@ -278,6 +299,7 @@ def gradient_descent(
         check_positive(mu=mu)  # `incoherence` computes it
     if step is not None:
         check_positive(step=step)
+    start = checked_start(objective, start)
     eta = 1 / largest_curvature(objective, start) if step is None else step
     radius = incoherence_radius(*objective.split(start)[:2], mu) if projected and mu is not None else None
     for _ in range(HALVINGS):

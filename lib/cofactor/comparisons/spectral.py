@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import svds
 
-from cofactor.comparisons.checks import check_positive
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.links import link_named
 from cofactor.comparisons.loss import gamma
 from cofactor.comparisons.projections import project_to_centred
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError
 
 Floats = NDArray[np.float64]

@@ -18,11 +18,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cofactor.comparisons.checks import check_positive
 from cofactor.comparisons.kernels import Codes, Marker
 from cofactor.comparisons.loss import Objective
-from cofactor.comparisons.solvers import Callback
-from cofactor.core.checks import check_whole
+from cofactor.comparisons.solvers import Callback, checked_start
+from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.core.result import Result
 
@@ -93,7 +92,7 @@ def adam(
     _check(objective, epochs, batch, rate)
     if decay not in ("constant", "cosine"):
         raise CofactorError(f"decay={decay!r}: choose 'constant' or 'cosine'")
-    rng, x, losses = np.random.default_rng(random_state), start.astype(np.float64), list[float]()
+    rng, x, losses = np.random.default_rng(random_state), checked_start(objective, start), list[float]()
     state, n_steps = _State(objective, x), 0
     outcome = objective.data.outcome.astype(np.float32)
     for epoch in range(epochs):
@@ -272,6 +271,7 @@ def normalised_sgd(
     _check(objective, epochs, 1, size)
     if objective.data.noisy:
         raise CofactorError("normalised SGD needs exact chances as outcomes: for choices use lbfgs")
+    start = checked_start(objective, start)
     U, V, _ = objective.split(start)
     data = objective.data
     floor = 2 * (1 / data.n_users + 1 / data.n_items) * float(np.linalg.norm(U) * np.linalg.norm(V))

@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta
 from tqdm import tqdm
 
+from cofactor.core.checks import is_number, is_whole
 from cofactor.core.em import em, expectation
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.latent_class import LatentClassModel
@@ -88,8 +89,7 @@ def resample(
     >>> len(resample(lambda rows: x[rows].mean(), 3, n_draws=5, random_state=0))
     5
     """
-    if n_draws < 2 or n_jobs == 0:
-        raise CofactorError(f"n_draws={n_draws}, n_jobs={n_jobs}: at least two draws and one process are needed")
+    check_runs(n_jobs, n_draws=n_draws)
     attempt = delayed(partial(_attempt, refit, n_rows))
     jobs = (attempt(child) for child in np.random.default_rng(random_state).spawn(n_draws))
     found = list(in_parallel(jobs, n_draws, "bootstrap", n_jobs, verbose))
@@ -101,6 +101,14 @@ def resample(
         message = f"{len(refused)} of {n_draws} refits refused the rows drawn and are left out: {refused[0]}"
         warnings.warn(message, DataWarning, stacklevel=3)
     return fits
+
+
+def check_runs(n_jobs: Any, **runs: Any) -> None:
+    """Refuse fewer than two runs (`n_draws`, `n_trials`), and no process at all."""
+    for name, n in runs.items():
+        if not is_whole(n) or n < 2 or not is_whole(n_jobs) or n_jobs == 0:
+            needed = f"at least two {name.removeprefix('n_')} and one process are needed"
+            raise CofactorError(f"{name}={n!r}, n_jobs={n_jobs!r}: {needed}, in whole numbers")
 
 
 def _attempt(refit: Callable[[Rows], Fit], n_rows: int, rng: np.random.Generator) -> Fit | CofactorError:
@@ -184,9 +192,9 @@ def probability_intervals(p: Floats, spread: Floats, n: ArrayLike, level: float 
 
 
 def checked_level(level: float) -> float:
-    """Refuse a level outside (0, 1)."""
-    if not 0 < level < 1:
-        raise CofactorError(f"level={level}: the share of intervals that hold the truth lies between 0 and 1")
+    """Refuse a level that is no number in (0, 1)."""
+    if not is_number(level) or not 0 < level < 1:
+        raise CofactorError(f"level={level!r}: the share of intervals that hold the truth lies between 0 and 1")
     return level
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,21 +12,38 @@ from cofactor.core.errors import CofactorError, listing
 Floats = NDArray[np.float64]
 
 
+def is_whole(value: Any) -> TypeGuard[int]:
+    """Whether a setting is a whole number; True and False are none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether a setting is a real number; True and False are none."""
+    return is_whole(value) or isinstance(value, float | np.floating)
+
+
 def check_whole(least: int, **settings: Any) -> None:
     """Refuse settings that are not whole numbers of at least `least`.
 
     >>> check_whole(1, rank=3)
     """
     for name, value in settings.items():
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        if not is_whole(value) or value < least:
             raise CofactorError(f"{name}={value!r}: give a whole number of at least {least}")
 
 
 def check_between(least: float, most: float, **settings: Any) -> None:
     """Refuse settings that are not numbers from `least` to `most`."""
     for name, value in settings.items():
-        if not isinstance(value, int | float | np.number) or not least <= value <= most:
+        if not is_number(value) or not least <= value <= most:
             raise CofactorError(f"{name}={value!r}: give a number from {least:g} to {most:g}")
+
+
+def check_positive(zero: bool = False, **settings: Any) -> None:
+    """Refuse settings that are not positive and finite numbers, or zero where that is allowed."""
+    for name, value in settings.items():
+        if not is_number(value) or not 0 <= value < np.inf or (value == 0 and not zero):
+            raise CofactorError(f"{name}={value!r}: give a {'number of at least 0' if zero else 'positive number'}")
 
 
 def numbers(values: ArrayLike, name: str, ndim: int | None = None) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.isotonic import isotonic_regression
 
 from cofactor.core.bootstrap import LEVEL, quantiles
+from cofactor.core.checks import is_number
 from cofactor.core.errors import CofactorError
 
 Floats = NDArray[np.float64]
@@ -129,9 +131,9 @@ def amount_for(wanted: float, amounts: Floats, errors: Floats) -> float:
 
 
 def checked_error(wanted: float) -> float:
-    """Refuse an error that is not between 0 and 1."""
-    if not 0 < wanted < 1:
-        raise CofactorError(f"wanted_error={wanted}: ask for an error between 0 and 1")
+    """Refuse an error that is no number between 0 and 1."""
+    if not is_number(wanted) or not 0 < wanted < 1:
+        raise CofactorError(f"wanted_error={wanted!r}: ask for an error between 0 and 1")
     return wanted
 
 
@@ -148,10 +150,10 @@ def checked_amounts(amounts: ArrayLike, most: float = np.inf) -> Floats:
     return kept
 
 
-def check_names(methods: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+def check_names(methods: Any, known: Iterable[str]) -> tuple[str, ...]:
     """Refuse names of no method."""
-    methods, known = tuple(methods), tuple(known)
-    unknown = [name for name in methods if name not in known]
-    if unknown or not methods:
-        raise CofactorError(f"methods={methods}: choose one or more of {', '.join(known)}")
-    return methods
+    known = tuple(known)
+    names = tuple(methods) if isinstance(methods, Iterable) and not isinstance(methods, str) else ()
+    if not names or not all(isinstance(name, str) and name in known for name in names):
+        raise CofactorError(f"methods={methods!r}: choose one or more of {', '.join(known)}")
+    return names

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from cofactor.core.errors import ConvergenceWarning
+from cofactor.core.checks import check_whole, is_number
+from cofactor.core.errors import CofactorError, ConvergenceWarning
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,9 @@ class History:
     """
 
     def __init__(self, name: str, max_iter: int, tol: float, verbose: bool = False) -> None:
+        check_whole(0, max_iter=max_iter)
+        if not is_number(tol) or np.isnan(tol):
+            raise CofactorError(f"tol={tol!r}: give a number")
         self.name, self.max_iter, self.tol, self.verbose = name, max_iter, tol, verbose
         self.objective: list[float] = []
         self.converged = False

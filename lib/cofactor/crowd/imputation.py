@@ -21,6 +21,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from cofactor.core.checks import check_whole, is_number, numbers
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
@@ -129,6 +130,7 @@ def _references(cooc: Cooccurrences, n_references: int | None) -> Ints:
     if n_references is None:
         M, K = cooc.n_workers, cooc.n_classes
         n_references = int(MOST_FLOPS / (2 * (M * K) ** 2 * K)) + 1
+    check_whole(1, n_references=n_references)
     degree = np.diff(cooc.indptr)
     return np.sort(np.argsort(-degree, kind="stable")[:n_references])
 
@@ -247,7 +249,7 @@ def robust_imputation(
     Raises
     ------
     CofactorError
-        p is out of range.
+        p, `max_iter` or `tol` is out of range, or `start` is of another shape or not finite.
 
     Cost
     ----
@@ -260,9 +262,12 @@ def robust_imputation(
     exact minimiser instead of projected gradient steps; the start is the majority vote instead of random, which also
     fixes the naming of classes. `tests/oracles` holds the slow version.
     """
-    if not 0 < p <= 2:
-        raise CofactorError(f"p={p}: choose 0 < p <= 2 (1 is the robust criterion, 2 least squares)")
-    U = np.ascontiguousarray(start, dtype=np.float64).copy()
+    if not is_number(p) or not 0 < p <= 2:
+        raise CofactorError(f"p={p!r}: choose 0 < p <= 2 (1 is the robust criterion, 2 least squares)")
+    U, shape = numbers(start, "start"), (cooc.n_workers, cooc.n_classes, cooc.n_classes)
+    if U.shape != shape or not np.isfinite(U).all():
+        raise CofactorError(f"start must hold {shape} finite numbers; got an array of shape {U.shape}")
+    U = np.array(U, order="C")
     history = History("robust imputation", max_iter, tol, verbose)
     for _ in history:
         _sweep(cooc.indptr, cooc.indices, cooc.blocks, cooc.n, U, p)

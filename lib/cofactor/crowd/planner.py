@@ -34,7 +34,8 @@ from scipy.special import gammaln
 from sklearn.base import clone
 from sklearn.isotonic import isotonic_regression
 
-from cofactor.core.bootstrap import Seed, in_parallel
+from cofactor.core.bootstrap import Seed, check_runs, in_parallel
+from cofactor.core.checks import check_whole
 from cofactor.core.em import expectation
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.planning import Plan, check_names, checked_amounts, checked_error
@@ -229,8 +230,9 @@ def plan(
     checked_error(wanted_error)
     names = check_names(methods, _methods())
     require_labels(labels)
-    if n_trials < 2 or n_jobs == 0:
-        raise CofactorError(f"n_trials={n_trials}, n_jobs={n_jobs}: at least two trials and one process are needed")
+    check_runs(n_jobs, n_trials=n_trials)
+    if n_tasks is not None:
+        check_whole(1, n_tasks=n_tasks)
     active = int(np.count_nonzero(labels.table.entries_per_variable))
     tried = checked_amounts(np.arange(1, MOST_LABELS + 1) if amounts is None else amounts, active)
     method = DawidSkene() if method is None else method

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from cofactor.core.checks import check_between, is_whole, numbers
 from cofactor.core.coupled_nmf import pair_divergence
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.latent_class import LatentClassModel
@@ -110,6 +111,7 @@ def cnmf_spa(
     >>> cnmf_spa(pairwise_moments(table), rank=2).align_to(truth).prior.round(2)
     array([0.6, 0.4])
     """
+    check_between(0, 1, floor=floor)
     rng = np.random.default_rng(random_state)
     found, refused = [], []
     for S1, S2 in _splits(moments, split, rng):
@@ -215,9 +217,10 @@ def _splits(
     if split is None:
         halves = _halves(moments, rng)[: SPLITS // 2]
         return [sides for S1, S2 in halves for sides in ((S1, S2), (S2, S1))]
-    S1 = np.arange(split) if isinstance(split, int | np.integer) else np.unique(np.asarray(split, dtype=np.int64))
-    if not 0 < len(S1) < N or S1[0] < 0 or S1[-1] >= N:
-        raise CofactorError(f"split={split}: give some, but not all, of the variables 0..{N - 1}, or how many")
+    asked = np.arange(min(split, N)) if is_whole(split) else np.unique(numbers(split, "split"))
+    if not 0 < len(asked) < N or asked[0] < 0 or asked[-1] >= N or (np.floor(asked) != asked).any():
+        raise CofactorError(f"split={split!r}: give some, but not all, of the variables 0..{N - 1}, or how many")
+    S1 = asked.astype(np.int64)
     return [(S1, np.setdiff1d(np.arange(N), S1))]
 
 

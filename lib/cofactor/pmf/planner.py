@@ -10,7 +10,7 @@ from joblib import delayed
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from cofactor.core.bootstrap import Seed, in_parallel
+from cofactor.core.bootstrap import Seed, check_runs, in_parallel
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.planning import Plan, checked_amounts, checked_error
@@ -87,6 +87,7 @@ def plan(
     True
     """
     checked_error(wanted_error)
+    check_runs(n_jobs, n_trials=n_trials)
     if measure not in get_args(Measure):
         raise CofactorError(f"measure={measure!r}: choose one of {', '.join(get_args(Measure))}")
     rng = np.random.default_rng(random_state)

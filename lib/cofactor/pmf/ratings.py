@@ -25,6 +25,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from cofactor.core.biased_factors import biased_factors
+from cofactor.core.checks import check_positive, check_whole, numbers
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
@@ -63,7 +64,7 @@ class RatingPredictor(BaseEstimator):
         Raises a CofactorError where there are none, their numbers differ, ids are not whole numbers, ratings are not
         finite, or somebody rated an item twice (named).
         """
-        who, what, ratings = _ids("user", user), _ids("item", item), np.asarray(rating, dtype=np.float64)
+        who, what, ratings = _ids("user", user), _ids("item", item), numbers(rating, "rating")
         _check_ratings(who, what, ratings)
         self.users_, row = np.unique(who, return_inverse=True)
         self.items_, column = np.unique(what, return_inverse=True)
@@ -82,7 +83,7 @@ class RatingPredictor(BaseEstimator):
 
     def errors(self, user: ArrayLike, item: ArrayLike, rating: ArrayLike) -> tuple[float, float]:
         """Return RMSE and MAE of the predictions of known ratings."""
-        gap = self.predict(user, item) - np.asarray(rating, dtype=np.float64)
+        gap = self.predict(user, item) - numbers(rating, "rating", 1)
         return float(np.sqrt(np.mean(gap**2))), float(np.abs(gap).mean())
 
     def _learn(self, row: Ints, column: Ints, rating: Floats) -> None:
@@ -187,10 +188,9 @@ class BiasedMF(RatingPredictor):
         self.verbose = verbose
 
     def _learn(self, row: Ints, column: Ints, rating: Floats) -> None:
-        if self.rank < 0 or self.ridge <= 0 or self.shrinkage < 0:
-            raise CofactorError(
-                f"rank={self.rank}, ridge={self.ridge}, shrinkage={self.shrinkage}: none may be negative, nor ridge 0"
-            )
+        check_whole(0, rank=self.rank)
+        check_positive(ridge=self.ridge)
+        check_positive(zero=True, shrinkage=self.shrinkage)
         fit = biased_factors(
             *(row, column, rating, self.rank, RELEASED_RIDGE if self.paper_protocol else self.ridge),
             pulls=(self._pull(np.bincount(row)), self._pull(np.bincount(column))),
@@ -306,7 +306,10 @@ def _means(index: Ints, rating: Floats) -> Floats:
 
 
 def _ids(name: str, values: ArrayLike) -> Ints:
-    ids = np.asarray(values)
+    try:
+        ids = np.asarray(values)
+    except ValueError as error:
+        raise CofactorError(f"{name} ids must be one list of whole numbers: {error}") from None
     if ids.ndim != 1 or (ids.size and not np.issubdtype(ids.dtype, np.integer)):
         raise CofactorError(f"{name} ids must be one list of whole numbers; got {ids.dtype} of shape {ids.shape}")
     return ids.astype(np.int64)

@@ -16,6 +16,7 @@ from typing import Literal
 
 import numpy as np
 
+from cofactor.core.checks import is_number
 from cofactor.core.errors import CofactorError, listing
 from cofactor.separable.base import AnchorFit, Floats, Ints, Matrix, spa_fit
 from cofactor.separable.frank_wolfe import merit
@@ -129,7 +130,7 @@ def communities(
     [[1.0, 0.0], [0.0, 1.0]]
     """
     A = adjacency_of(adjacency)
-    if not (isinstance(energy, int | float | np.number) and 0 < energy <= 1):
+    if not (is_number(energy) and 0 < energy <= 1):
         raise CofactorError(f"energy={energy!r} must be above 0 and at most 1")
     clip = clip or CLIPS.get(method if isinstance(method, str) else "", "mean")
     if clip not in ("mean", "floor", "zero"):

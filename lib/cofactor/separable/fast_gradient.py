@@ -23,7 +23,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.least_squares import nonnegative_least_squares
 from cofactor.core.result import Result
 from cofactor.core.spa import spa
@@ -94,6 +94,8 @@ def fast_gradient(
     whole = dense_points(X)
     require_anchors(n_anchors, whole.shape[1])
     check_whole(1, n_iter=n_iter)
+    if nu is not None:
+        check_positive(zero=True, nu=nu)
     require_memory("FastGradient", whole.shape[0], whole.shape[1], n_anchors, n_iter)
     columns = columns_used(whole)
     points = np.ascontiguousarray(columns.points)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_whole, is_number, numbers
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.spa import spa
@@ -261,7 +261,8 @@ def _spa_start(X: Floats, K: int) -> sparse.csc_array:
 def _given_start(init: Start, columns: Columns) -> sparse.csc_array | None:
     if init is None:
         return None
-    C0, N = sparse.csc_array(init, dtype=np.float64), columns.owner.size
+    given = init if sparse.issparse(init) else numbers(init, "init", 2)
+    C0, N = sparse.csc_array(given, dtype=np.float64), columns.owner.size
     if C0.shape != (N, N):
         raise CofactorError(f"init has shape {C0.shape}: X has {N} columns, so give {N} x {N} coefficients")
     C0 = columns.shrink(C0)
@@ -288,20 +289,16 @@ def _check(
 ) -> None:
     if n_anchors is not None:
         require_anchors(n_anchors, N)
-    if lam not in ("msr", "paper") if isinstance(lam, str) else not (_is_number(lam) and 0 <= lam < np.inf):
+    if lam not in ("msr", "paper") if isinstance(lam, str) else not (is_number(lam) and 0 <= lam < np.inf):
         raise CofactorError(f'lam={lam!r}: give "msr", "paper" or a number of at least 0')
-    if not (_is_number(mu) and 0 < mu < np.inf):
+    if not (is_number(mu) and 0 < mu < np.inf):
         raise CofactorError(f"mu={mu!r}: the smoothing must be above 0 (1e-5 is the paper's)")
     check_whole(1, n_iter=n_iter)
     for name, count in {"t_init": t_init, "n_jobs": n_jobs}.items():
         if count is not None:
             check_whole(1, **{name: count})
-    if any(not (_is_number(tolerance) and tolerance >= 0) for tolerance in tolerances if tolerance is not None):
+    if any(not (is_number(tolerance) and tolerance >= 0) for tolerance in tolerances if tolerance is not None):
         raise CofactorError(f"tol, gap_abs = {tolerances}: tolerances are 0 or more")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError, listing
 from cofactor.separable.base import Matrix
 from cofactor.separable.topics import TopicModel, word_counts, words_kept
@@ -73,8 +74,8 @@ def lda_topics(
     >>> lda_topics(counts, 2, n_iter=50, random_state=0).weights.argmax(axis=1).tolist()  # doctest: +SKIP
     [1, 1, 0, 0]
     """
-    if n_topics < 1 or n_iter < 1 or not alpha > 0 or not eta > 0:
-        raise CofactorError(f"n_topics={n_topics}, n_iter={n_iter}, alpha={alpha}, eta={eta} must all be above zero")
+    check_whole(1, n_topics=n_topics, n_iter=n_iter)
+    check_positive(alpha=alpha, eta=eta)
     documents = word_counts(counts)
     broken = documents.tocoo().coords[0][documents.data != np.floor(documents.data)]
     if broken.size:

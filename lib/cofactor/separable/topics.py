@@ -211,9 +211,8 @@ def documents_with(counts: sparse.csr_array) -> NDArray[np.intp]:
 
 def word_counts(counts: Matrix) -> sparse.csr_array:
     """Return counts as a sparse matrix of floats, checked; errors name the documents."""
-    matrix = sparse.csr_array(
-        counts if sparse.issparse(counts) else np.atleast_2d(numbers(counts, "counts")), dtype=np.float64
-    )
+    given = counts if sparse.issparse(counts) else numbers(np.atleast_2d(numbers(counts, "counts")), "counts", 2)
+    matrix = sparse.csr_array(given, dtype=np.float64)
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     bad = ~(np.isfinite(matrix.data) & (matrix.data >= 1))

@@ -15,9 +15,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cofactor.comparisons.base import PreferenceModel
-from cofactor.comparisons.checks import check_positive
 from cofactor.comparisons.data import Codes, Comparisons
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.result import History, Result
 
 Floats = NDArray[np.float64]

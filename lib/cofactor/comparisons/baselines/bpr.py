@@ -7,10 +7,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cofactor.comparisons.base import PreferenceModel
-from cofactor.comparisons.checks import check_positive
 from cofactor.comparisons.data import Codes, Comparisons
 from cofactor.comparisons.kernels import Arrays
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import Result
 

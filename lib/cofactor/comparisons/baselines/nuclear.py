@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.comparisons.base import PreferenceModel
-from cofactor.comparisons.checks import check_positive
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.links import link_named
 from cofactor.comparisons.loss import excess_loss
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import History, Result
 

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.comparisons.base import PreferenceModel
-from cofactor.comparisons.checks import check_positive
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.estimators import ComparisonMF
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.loss import Objective
 from cofactor.comparisons.solvers import lbfgs
+from cofactor.core.checks import check_positive
 from cofactor.core.result import Result
 
 Floats = NDArray[np.float64]

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cofactor.comparisons.base import PreferenceModel
-from cofactor.comparisons.checks import check_positive, finite_numbers
+from cofactor.comparisons.checks import finite_numbers
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.kernels import Arrays
 from cofactor.core.biased_factors import biased_factors
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import Result
 

@@ -28,11 +28,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.preprocessing import StandardScaler
 
+from cofactor.core.checks import check_between, check_whole, numbers
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.result import Result
 from cofactor.crowd.base import Floats, TaskScorer, require_labels
 from cofactor.crowd.labels import CrowdLabels
 
+LARGEST = 1e100  # feature; the squares of larger ones overflow
 Loss = Callable[[Any, Any], Any]  # of the scores that the network gives a batch, and of the tasks in it
 
 
@@ -69,6 +71,7 @@ class DeepAggregator(TaskScorer):
                 f"{type(self).__name__} learns from features of the tasks: fit(labels, features), one row per task; "
                 "a method that needs labels only is MV-EM, or RobSymNMF-EM"
             )
+        self._check_settings()
         X = _finite(features)
         if len(X) != labels.n_tasks:
             raise CofactorError(f"features of {len(X)} tasks for labels of {labels.n_tasks}: give one row per task")
@@ -81,6 +84,10 @@ class DeepAggregator(TaskScorer):
         finally:
             del self._X
 
+    def _check_settings(self) -> None:
+        check_whole(1, hidden=self.hidden, epochs=self.epochs, batch_size=self.batch_size)
+        check_between(0, 1, dropout=self.dropout, learning_rate=self.learning_rate)
+
     def predict_features(self, features: ArrayLike) -> Floats:
         """Return the (S, n_classes) class probabilities of any items, labelled or not, from their (S, P) features."""
         if not hasattr(self, "network_"):
@@ -91,7 +98,13 @@ class DeepAggregator(TaskScorer):
         torch = _torch()
         self.network_.eval()
         with _reproducible(torch, 0), torch.no_grad():
-            return torch.softmax(self.network_(self._tensor(torch, X)), dim=1).numpy().astype(np.float64)
+            found = torch.softmax(self.network_(self._tensor(torch, X)), dim=1).numpy().astype(np.float64)
+        far = np.flatnonzero(~np.isfinite(found).all(axis=1))
+        if far.size:
+            raise CofactorError(
+                f"features of tasks {listing(far.tolist())} are too large beside the others: check units"
+            )
+        return found
 
     def _tensor(self, torch: Any, X: Floats) -> Any:
         return torch.tensor(self.scaler_.transform(X), dtype=torch.float32)
@@ -152,7 +165,8 @@ class DeepMajorityVote(DeepAggregator):
     Raises
     ------
     CofactorError
-        PyTorch is missing; no features, features of other tasks or not finite; the loss overflows.
+        PyTorch is missing; no features, features of other tasks or not finite; settings out of range (`dropout` and
+        `learning_rate` lie between 0 and 1); the loss overflows.
 
     Cost
     ----
@@ -265,10 +279,11 @@ def _reproducible(torch: Any, seed: int) -> Iterator[None]:
 
 
 def _finite(features: ArrayLike) -> Floats:
-    X = np.asarray(features, dtype=np.float64)
+    X = numbers(features, "features")
     if X.ndim != 2 or not X.shape[1]:
         raise CofactorError(f"features must be a matrix, one row per task; got an array of shape {X.shape}")
-    bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
+    bad = np.flatnonzero(~(np.abs(X) < LARGEST).all(axis=1))
     if bad.size:
-        raise CofactorError(f"NaN or infinity in the features of tasks {listing(bad.tolist())}: fill them first")
+        message = f"NaN or infinity in the features of tasks {listing(bad.tolist())}, or more than {LARGEST:g}"
+        raise CofactorError(f"{message}: fill them first")
     return X
