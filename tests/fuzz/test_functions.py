@@ -2,7 +2,9 @@
 
 import os
 import pickle
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,8 +15,17 @@ from scipy import sparse
 
 import cofactor as cf
 from tests.fuzz.bytes import strict_warnings
+from tests.fuzz.fits import FITS
 from tests.fuzz.functions import FUNCTIONS
 
+CALLED = FUNCTIONS | FITS
+FUZZ = Path(__file__).parent
+LINES = {"crowd": cf.crowd, "pmf": cf.pmf, "separable": cf.separable, "comparisons": cf.comparisons}
+NOT_CALLED = {  # base classes, what functions return, and what takes none but sound arguments
+    *("crowd.Aggregator", "crowd.CrowdBootstrap", "pmf.JointPMFEstimator", "pmf.PMFBootstrap", "separable.AnchorFit"),
+    *("separable.Communities", "separable.FrankWolfeResult", "separable.MeritFit", "separable.TopicModel"),
+    *("comparisons.ComparisonBootstrap", "comparisons.Link", "comparisons.PreferenceModel"),
+}
 NUMBER = 10 * int(os.environ.get("COFACTOR_FUZZ", 1))
 bounded = settings(
     max_examples=NUMBER, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
@@ -46,7 +57,17 @@ def call(function, arguments):
     assert [content(argument) for argument in arguments] == before, "an argument was changed in place"
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", CALLED)
 def test_odd_arguments_are_answered_or_refused(name):
-    function, *strategies = FUNCTIONS[name]
+    function, *strategies = CALLED[name]
     bounded(given(st.tuples(*strategies))(lambda arguments: call(function, arguments)))()
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_every_public_name_of_a_line_is_called(line):
+    named = " ".join((FUZZ / file).read_text(encoding="utf8") for file in ("functions.py", "fits.py", "values.py"))
+    made = [getattr(method, "func", method) for method in LINES[line].METHODS.values()]
+    for name in LINES[line].__all__:
+        public = getattr(LINES[line], name)
+        known = public in made or f"{line}.{name}" in CALLED or re.search(rf'[."]{name}\b', named)
+        assert known or not callable(public) or f"{line}.{name}" in NOT_CALLED, f"{line}.{name} is not fuzzed"

@@ -1,0 +1,236 @@
+"""What is fitted over and over, or with settings of its own: planners, bootstraps, solvers, imputation, features."""
+
+from importlib.util import find_spec
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import cofactor as cf
+from tests.fuzz import values as v
+
+crowd, pmf, separable, comparisons = cf.crowd, cf.pmf, cf.separable, cf.comparisons
+AGGREGATORS = {"MV-EM": crowd.DawidSkene(), "MultiSPA": crowd.MultiSPA(), "vote": crowd.METHODS["MajorityVote"]()}
+ESTIMATORS = {
+    "CNMF-OPT": lambda: pmf.CNMFOPT(2, max_iter=5),
+    "RAND-EM": lambda: pmf.RandomEM(2, random_state=0),
+    "CNMF-SPA": lambda: pmf.CNMFSPA(2),
+}
+ODD = st.sampled_from([-1, 0, 1, 2.5, np.nan, np.inf, "2", None, True, [2], 1j, np.complex128(1)])
+
+
+def _rarely(odd, *usual):
+    """One of the usual values, in one of eight cases an odd one."""
+    return st.integers(1, 8).flatmap(lambda number: odd if number == 8 else st.sampled_from(usual))
+
+
+def _one_of(choices, *more):
+    return _rarely(ODD, *choices, *more)
+
+
+runs = _rarely(ODD, 2, 3, np.int64(2))
+jobs = _rarely(ODD, 1)
+levels = _rarely(st.one_of(ODD, v.number), 0.9, 0.5)
+errors = _rarely(st.one_of(ODD, v.number), 0.1, 0.3)
+amounts = _rarely(st.one_of(ODD, v.codes), None, [1], [3, 1, 1], np.array([2.0]))
+names = _rarely(st.sampled_from(["MV-EM", [], None, ["none"], [None], 3, [["MV-EM"]]]), ["MajorityVote"], ("MV-EM",))
+truths = st.one_of(st.none(), st.none(), v.codes)
+size = _rarely(ODD, 1, 2, 3)
+share = _rarely(st.one_of(ODD, v.number), 0.0, 0.5, 1.0)
+starts = st.one_of(st.none(), st.none(), st.sampled_from([0.0, 1.0, 1e20, 1e200, np.nan]), v.vector)
+cells = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(1, 5)), min_size=1, max_size=12)
+rated = st.one_of(
+    cells.map(lambda entries: {(user, item): float(rating) for user, item, rating in entries}).map(
+        lambda found: (*map(list, zip(*found, strict=True)), list(found.values()))
+    ),
+    st.tuples(v.codes, v.codes, v.vector),
+)
+
+
+# ---- planners and bootstraps ----
+
+
+def use_plan(plan, wanted, level):
+    assert str(plan) and plan._repr_html_()
+    needed = plan.needed(wanted, level)
+    assert (needed.low <= needed.high).all()
+    return plan.curve(level)
+
+
+def plan_crowd(name, labels, wanted, methods, tried, truth, n_tasks, n_trials, n_jobs, level):
+    method = None if name is None else AGGREGATORS[name]
+    found = crowd.plan(labels, wanted, methods, tried, truth, n_tasks, n_trials, method, 0, n_jobs)
+    use_plan(found, wanted, level)
+
+
+def plan_table(name, table, wanted, tried, measure, n_trials, n_jobs, level):
+    use_plan(pmf.plan(ESTIMATORS[name](), table, wanted, tried, measure, n_trials, 0, n_jobs), wanted, level)
+
+
+def preferences(bias):
+    return comparisons.ComparisonMF(1, ridge=0.5, bias_ridge=0.5, item_bias=bias, max_iter=20, random_state=0)
+
+
+def plan_choices(bias, data, wanted, tried, n_trials, n_jobs, level):
+    use_plan(comparisons.plan(preferences(bias), data, wanted, tried, n_trials, 0, n_jobs), wanted, level)
+
+
+def _ordered(table):
+    assert ((table.low <= table.estimate) & (table.estimate <= table.high)).all()
+
+
+def bootstrap_crowd(name, labels, n_draws, n_jobs, level):
+    sure = crowd.bootstrap(AGGREGATORS[name], labels, n_draws, 0, n_jobs)
+    _ordered(sure.intervals(level))
+    return repr(sure), sure.interval(crowd.worker_accuracy, level)
+
+
+def bootstrap_table(name, table, other, n_draws, n_jobs, level):
+    sure = pmf.bootstrap(ESTIMATORS[name](), table, n_draws, 0, n_jobs)
+    _ordered(sure.intervals(level))
+    return repr(sure), sure.entries(other, level)
+
+
+def bootstrap_choices(bias, data, n_draws, n_jobs, user, left, right, level):
+    sure = comparisons.bootstrap(preferences(bias), data, n_draws, 0, n_jobs)
+    _ordered(sure.margins(0, 0, 1, level))
+    return repr(sure), sure.margins(user, left, right, level), sure.chances(user, left, right, level)
+
+
+# ---- features, imputation, solvers, corners, ratings ----
+
+
+def learn(kind):
+    def run(labelled, other, *settings):
+        labels, features = labelled
+        method = kind(*settings, random_state=0).fit(labels, features)
+        assert np.isfinite(method.predict_proba(labels)).all()
+        return method.predict_features(other)
+
+    return run
+
+
+def _features(n):
+    """Features of n tasks, some of them huge or no numbers."""
+    return v.or_odd(arrays(np.float64, (n, 2), elements=v.signed), 8)
+
+
+with_features = v.labels.flatmap(lambda labels: st.tuples(st.just(labels), _features(labels.n_tasks)))
+
+
+def impute(labels, n_references, start, p, max_iter, tol):
+    cooc = crowd.Cooccurrences.from_moments(cf.pairwise_moments(labels.table))
+    found = crowd.designated_imputation(cooc, n_references)
+    start = np.tile(np.eye(labels.n_classes), (labels.n_workers, 1, 1)) if start is None else start
+    return crowd.robust_imputation(cooc, start, p, max_iter, tol), found
+
+
+def descend(solver):
+    def run(data, rank, bias, start, *settings):
+        objective = comparisons.Objective(data, rank, item_bias=bias)
+        if start is None:
+            start = objective.join(*comparisons.random_start(data, rank, 0.1, 0))
+        elif np.isscalar(start):
+            start = np.full(objective.size, start)
+        x, result = solver(objective, comparisons.eased_start(objective, start), *settings)
+        assert np.isfinite(x).all() and np.isfinite(result.objective).all()
+
+    return run
+
+
+def find_corners(table, rank, split, floor, pad):
+    return pmf.cnmf_spa(cf.pairwise_moments(table), rank, split, floor, pad, 0)
+
+
+def rate(make):
+    def run(ratings, asked, about, *settings):
+        user, item, rating = ratings
+        fitted = make(*settings).fit(user, item, rating)
+        assert np.isfinite(fitted.predict(user, item)).all()
+        return fitted.predict(asked, about)
+
+    return run
+
+
+def order_by_ratings(ratings, user, k, *settings):
+    mf = comparisons.RatingMF(*settings, random_state=0).fit_ratings(*ratings)
+    return mf.utilities(user), mf.recommend(user, k)
+
+
+def find_topics(counts, *settings):
+    topics = separable.lda_topics(counts, *settings, random_state=0).topics
+    assert np.isfinite(topics).all()
+
+
+RATINGS = {
+    "BiasedMF": lambda *settings: pmf.BiasedMF(*settings, max_iter=20, random_state=0),
+    "JointPMFRecommender": lambda name: pmf.JointPMFRecommender(ESTIMATORS[name]()),
+    "GlobalAverage": pmf.GlobalAverage,
+    "ItemAverage": pmf.ItemAverage,
+    "UserAverage": pmf.UserAverage,
+}
+SETTINGS = {"BiasedMF": (size, share, share), "JointPMFRecommender": (st.sampled_from(list(ESTIMATORS)),)}
+SOLVERS = {
+    "lbfgs": (size, share),
+    "barzilai_borwein": (size, share),
+    "gradient_descent": (size, share, st.none(), st.just(False), _rarely(ODD, None, 0.1), st.booleans(), size),
+    "adam": (size, size, share, _rarely(ODD, "constant", "cosine")),
+    "normalised_sgd": (size, share),
+}
+LEARNERS = {"CrowdLayer": crowd.CrowdLayer, "DL-MV": crowd.DeepMajorityVote} if find_spec("torch") else {}
+
+FITS = {
+    "crowd.plan": (
+        plan_crowd,
+        *(st.sampled_from([None, *AGGREGATORS]), v.labels, errors, names, amounts, truths, _rarely(ODD, None, 2)),
+        *(runs, jobs, levels),
+    ),
+    "pmf.plan": (
+        plan_table,
+        *(st.sampled_from(list(ESTIMATORS)), v.tables, errors, amounts, _rarely(ODD, "mre", "log loss")),
+        *(runs, jobs, levels),
+    ),
+    "comparisons.plan": (plan_choices, st.booleans(), v.compared, errors, amounts, runs, jobs, levels),
+    "crowd.bootstrap": (bootstrap_crowd, st.sampled_from(list(AGGREGATORS)), v.labels, runs, jobs, levels),
+    "pmf.bootstrap": (bootstrap_table, st.sampled_from(list(ESTIMATORS)), v.tables, v.tables, runs, jobs, levels),
+    "comparisons.bootstrap": (
+        bootstrap_choices,
+        *(st.booleans(), v.compared, runs, jobs, v.codes, v.codes, v.codes, levels),
+    ),
+    "crowd.designated_imputation": (
+        impute,
+        *(v.labels, _rarely(ODD, None, 2), st.one_of(st.none(), v.matrix), share, size, share),
+    ),
+    "comparisons.RatingMF": (order_by_ratings, rated, size, size, size, share, share),
+    "separable.lda_topics": (find_topics, v.whole_matrix, size, size, share, share),
+    "separable.fast_gradient": (separable.fast_gradient, v.points, size, _rarely(ODD, None, 0.1), size),
+    "separable.merit": (
+        separable.merit,
+        *(
+            v.points,
+            _rarely(ODD, None, 2),
+            _rarely(ODD, "msr", "paper", 0.0),
+            share,
+            size,
+            _rarely(ODD, "full", "half"),
+        ),
+        *(_rarely(ODD, None, "spa"), _rarely(ODD, None, 2), share, _rarely(ODD, None, 0.1), st.booleans()),
+        *(_rarely(ODD, "top", "spa"), _rarely(ODD, "float32", "float64"), _rarely(ODD, None, 1)),
+    ),
+    "pmf.cnmf_spa": (
+        find_corners,
+        *(v.tables, size, _rarely(st.one_of(ODD, v.codes), None, 1), share, st.booleans()),
+    ),
+    **{f"pmf.{name}": (rate(make), rated, v.codes, v.codes, *SETTINGS.get(name, ())) for name, make in RATINGS.items()},
+    **{
+        f"comparisons.{name}": (
+            descend(getattr(comparisons, name)),
+            *(v.compared, size, st.booleans(), starts, *settings),
+        )
+        for name, settings in SOLVERS.items()
+    },
+    **{
+        f"crowd.{name}": (learn(kind), with_features, _features(2), size, share, size, size, share, st.booleans())
+        for name, kind in LEARNERS.items()
+    },
+}
