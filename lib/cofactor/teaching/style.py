@@ -16,6 +16,8 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
@@ -27,12 +29,14 @@ CLASS_HATCHES = ("", "///", "...", "xxx", "\\\\\\", "ooo", "+++", "---")  # so t
 INK, FAINT, PAPER = "#262626", "#8a8a8a", "#f2f2f2"
 
 WIDTH, HEIGHT, DPI = 6.5, 3.5, 100  # inches, inches, dots per inch: what fits a notebook cell
+APART = 0.08  # inches between parts of a figure, one above another
 LETTERS_PER_INCH = 11  # of a title
 MOST_NAMES = 12  # of things along an axis that an alternative text repeats
 MOST_NUMBERS = 8  # a heat map with more rows or columns shows colours only
 SEQUENTIAL, DIVERGING = "Blues", "PuOr"
 ROUNDING = 1e-12  # smaller numbers differ from machine to machine: only their size is told
-TYPESETTING = {"\n": " ", "||": "‖", "\\Pi": "Π", "$": "", "{": "", "}": "", "\\": ""}  # and how to say it
+TYPESETTING = {"\n": " ", "\\|": "‖", "||": "‖", "\\Pi": "Π", "$": "", "{": "", "}": "", "\\": ""}  # and how to say it
+HALO = [withStroke(linewidth=2.5, foreground="white")]  # around a name, so that lines do not cross it out
 LUMINANCE = np.array([0.299, 0.587, 0.114])  # of red, green, blue
 
 STYLE: dict[str, Any] = {
@@ -49,7 +53,7 @@ STYLE: dict[str, Any] = {
     "xtick.major.size": 3.5,
     "ytick.major.size": 3.5,
     "hatch.linewidth": 0.6,
-    "legend.frameon": False,
+    "legend.edgecolor": "none",  # lines behind a legend shine through, but not through its words
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
 }
@@ -82,7 +86,7 @@ def styled(draw: Draw) -> Draw:
 
 def new_picture(width: float = WIDTH, height: float = HEIGHT, laid_out: bool = True) -> Picture:
     """Return an empty figure of this size (inches); whoever places its axes by hand saves the time of laying out."""
-    return Picture(figsize=(width, height), dpi=DPI, layout="constrained" if laid_out else None)
+    return Picture(figsize=(width, height), dpi=DPI, layout=ConstrainedLayoutEngine(h_pad=APART) if laid_out else None)
 
 
 @styled
@@ -141,16 +145,7 @@ def _named_ticks(ax: Axes) -> str:
 
 def _spoken(text: str) -> str:
     """Leave out what only typesetting needs."""
-    for sign, word in (
-        ("\n", " "),
-        ("\\|", "‖"),
-        ("||", "‖"),
-        ("\\Pi", "Π"),
-        ("$", ""),
-        ("{", ""),
-        ("}", ""),
-        ("\\", ""),
-    ):
+    for sign, word in TYPESETTING.items():
         text = text.replace(sign, word)
     return text
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import fill
+
 from cofactor.core.errors import CofactorError, listing
 from cofactor.teaching.exercises import (
     comparisons,
@@ -17,6 +19,8 @@ from cofactor.teaching.exercises import (
     your_data,
 )
 from cofactor.teaching.grading import Exercise, Given, grade
+
+LETTERS = 88  # in a line: JupyterLab breaks longer ones within a word
 
 EXERCISES: dict[str, Exercise] = {  # one module per notebook
     **theory.EXERCISES,
@@ -47,23 +51,27 @@ def given(name: str) -> Given:
 
 
 def check(name: str, answer: object) -> None:
-    """Print one line: "correct: ..." or what to look at again.
+    """Print one sentence: "correct: ..." or what to look at again.
 
     Answers rounded to three decimals are right. Of wrong answers, the typical ones are recognised.
     """
-    print(grade(EXERCISES[name], answer) if _known(name) else _unknown(name))
+    _print(grade(EXERCISES[name], answer) if _known(name) else _unknown(name))
 
 
 def hint(name: str, number: int = 1) -> None:
     """Print a hint; the higher its number, the more it gives away."""
     if not _known(name):
-        print(_unknown(name))
+        _print(_unknown(name))
         return
     hints = EXERCISES[name].hints
     if number in range(1, len(hints) + 1):
-        print(f"hint {number} of {len(hints)}: {hints[number - 1]}")
+        _print(f"hint {number} of {len(hints)}: {hints[number - 1]}")
     else:
         print(f"there are hints 1 to {len(hints)} for {name!r}")
+
+
+def _print(sentence: str) -> None:
+    print(fill(sentence, LETTERS, break_long_words=False, break_on_hyphens=False))
 
 
 def _known(name: object) -> bool:

@@ -28,6 +28,7 @@ from cofactor.teaching.style import (
     DIVERGING,
     FAINT,
     GREEN,
+    HALO,
     INK,
     ORANGE,
     PURPLE,
@@ -43,6 +44,8 @@ from cofactor.teaching.style import (
 )
 
 Floats = NDArray[np.float64]
+
+BESIDE = 2  # maps in a row
 Map = tuple[Floats, Floats]
 
 LOOKS = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", "-."), (PURPLE, "D", ":"), (INK, "X", (0, (5, 1))))
@@ -82,11 +85,14 @@ def draw_maps(people: Tastes, maps: Mapping[str, Map]) -> Figure:
     """Draw users (arrows) and items (points) under several features; the title says what comparisons notice."""
     if not maps:
         raise CofactorError("no map to draw: give at least one name with its features U and V")
-    fig = new_picture(max(1.9 * len(maps), 3.5), 2.6)
-    axes = fig.subplots(1, len(maps), squeeze=False)[0]
+    rows = -(-len(maps) // BESIDE)
+    fig = new_picture(WIDTH, 0.3 + 2.7 * rows)
+    axes = fig.subplots(rows, min(len(maps), BESIDE), squeeze=False).ravel()
+    for ax in axes[len(maps) :]:
+        ax.remove()
     base = differences(people.U, people.V)
     worst = 0.0
-    for ax, (name, (U, V)) in zip(axes, maps.items(), strict=True):
+    for ax, (name, (U, V)) in zip(axes, maps.items(), strict=False):
         _fill_map(ax, people, U, V)
         ax.set_title(name)
         worst = max(worst, float(np.abs(differences(U, V) - base).max()))
@@ -100,10 +106,12 @@ def draw_maps(people: Tastes, maps: Mapping[str, Map]) -> Figure:
 def _fill_map(ax: Axes, people: Tastes, U: Floats, V: Floats) -> None:
     for name, u in zip(people.users, U, strict=True):
         ax.annotate("", u, (0, 0), arrowprops={"arrowstyle": "-|>", "color": ORANGE, "lw": 1.3})
-        ax.annotate(name, 1.15 * u, ha="center", va="center", fontsize=7.5, color=INK)
-    ax.plot(*V.T, "o", color=BLUE, ms=5)
+        shift, va = ((0, 3), "bottom") if u[1] >= 0 else ((0, -3), "top")
+        ax.annotate(name, u, shift, textcoords="offset points", ha="center", va=va, fontsize=8, color=INK,
+                    path_effects=HALO)  # fmt: skip
+    ax.plot(*V.T, "o", color=BLUE, ms=5, zorder=4)
     for name, v in zip(people.items, V, strict=True):
-        ax.annotate(name, v, (4, 3), textcoords="offset points", fontsize=7.5, color=BLUE)
+        ax.annotate(name, v, (4, 3), textcoords="offset points", fontsize=8, color=BLUE, path_effects=HALO)
     ax.axhline(0, color=FAINT, lw=0.5, zorder=0)
     ax.axvline(0, color=FAINT, lw=0.5, zorder=0)
     everything = np.vstack([U, V, [[0, 0]]])
@@ -256,7 +264,9 @@ def draw_choices(found: Choices) -> Figure:
     ax.loglog(m, found.errors.T, "o", color=BLUE, ms=4, alpha=0.5, mew=0)
     ax.loglog(m, found.errors.mean(axis=0), "D", color=BLUE, ms=6, mec="white", label="found (mean; dots: trials)")
     ax.set(xlabel="choices m", ylabel="relative error of utilities")
-    ax.yaxis.set_minor_formatter(NullFormatter())
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_minor_formatter(NullFormatter())
+    ax.set_xticks(m, [f"{amount:,.0f}" for amount in m])
     ax.set_yticks([0.1, 0.2, 0.4, 0.8], ["0.1", "0.2", "0.4", "0.8"])
     ax.legend()
     grown, shrunk = m[-1] / m[0], found.errors.mean(axis=0)[0] / found.errors.mean(axis=0)[-1]

@@ -75,7 +75,7 @@ def draw_operators(alpha: float = 0.3) -> Figure:
 @styled
 def draw_film(film: Film, pair: tuple[int, int] = (0, 1)) -> Figure:
     """Draw two coordinates of the rows of U Q after some iterations: the cloud turns into the positive quadrant."""
-    fig = new_picture(max(1.6 * len(film.frames), 6.5), 2.6)
+    fig = new_picture(max(1.6 * len(film.frames), 6.5), 2.9)
     axes = np.atleast_1d(fig.subplots(1, len(film.frames), sharey=True))
     reach = 1.08 * max(float(np.abs(frame[:, list(pair)]).max()) for frame in film.frames)
     for ax, frame, t, error in zip(axes, film.frames, film.iterations, film.errors, strict=True):

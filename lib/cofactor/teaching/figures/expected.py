@@ -36,7 +36,9 @@ def draw_expected(name: str) -> Figure:
     exercise = EXERCISES[name]
     given = exercise.given()
     answers = [(part.name, np.asarray(part.answer(given), dtype=np.float64)) for part in exercise.parts]
-    fig = new_picture(WIDTH, max(_height(answer) for _, answer in answers))
+    fig = new_picture(
+        min(WIDTH, sum(_width(answer) for _, answer in answers)), max(_height(answer) for _, answer in answers)
+    )
     for ax, (label, answer) in zip(fig.subplots(1, len(answers), squeeze=False)[0], answers, strict=True):
         _fill(fig, ax, label, answer)
     say(fig, "Your answer should look like this: " + "; ".join(_told(*part) for part in answers))
@@ -46,6 +48,11 @@ def draw_expected(name: str) -> Figure:
 def _height(answer: Floats) -> float:
     """Inches that an answer needs."""
     return (1.3, 2.1, 2.6)[answer.ndim]
+
+
+def _width(answer: Floats) -> float:
+    """Inches that an answer takes where there is room: a matrix stays square."""
+    return 3.8 if answer.ndim == 2 else WIDTH
 
 
 def _fill(fig: Figure, ax: Axes, label: str, answer: Floats) -> None:

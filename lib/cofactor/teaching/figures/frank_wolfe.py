@@ -133,7 +133,7 @@ def draw_scores(panels: Mapping[str, ArrayLike], anchors: ArrayLike) -> Figure:
     """Draw the largest row scores, falling, anchors apart from the others; one panel per name."""
     if not panels:
         raise CofactorError("nothing to draw: give at least one name with its scores")
-    fig = new_picture(WIDTH, 2.9)
+    fig = new_picture(WIDTH, 3.1)
     told = []
     axes = fig.subplots(1, len(panels), squeeze=False, sharey=True)[0]
     for ax, (name, scores) in zip(axes, panels.items(), strict=True):

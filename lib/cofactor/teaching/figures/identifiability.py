@@ -30,6 +30,7 @@ from cofactor.teaching.style import (
     CLASS_HATCHES,
     FAINT,
     GREEN,
+    HALO,
     INK,
     ORANGE,
     RED,
@@ -124,7 +125,7 @@ def _fill_slice(ax: Axes, places: Floats) -> None:
     ax.plot(*corners.T, "D", ms=5.5, color=BLUE, mec="white", mew=0.6)
     for k, corner in enumerate(CORNERS, start=1):
         away = CENTRE + 1.17 * (corner - CENTRE)
-        ax.text(float(away[0]), float(away[1]), f"$e_{k}$", ha="center", va="center", color=INK)
+        ax.text(float(away[0]), float(away[1]), f"$e_{k}$", ha="center", va="center", color=INK, path_effects=HALO)
     ax.text(CENTRE[0], CENTRE[1] - OUTER - 0.14, "norm 1", ha="center", va="center", color=ORANGE)
     _frame(ax)
     ax.set_axis_off()

@@ -208,7 +208,7 @@ def fill_errors(ax: Axes, errors: Mapping[str, float], name: str) -> None:
                     ha="center", fontsize=8)  # fmt: skip
     ax.set(xscale="log", xlabel=name, yticks=range(len(names)), yticklabels=names)
     ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.margins(x=0.15, y=0.22)
+    ax.margins(x=0.25, y=0.22)
 
 
 @styled
@@ -217,7 +217,7 @@ def draw_columns(names: Sequence[str], right: ArrayLike, frequent: ArrayLike) ->
     right, frequent = 100 * np.asarray(right, dtype=np.float64), 100 * np.asarray(frequent, dtype=np.float64)
     order = np.argsort(right)
     y = np.arange(len(order))
-    fig = new_picture(WIDTH, 0.9 + 0.22 * len(order))
+    fig = new_picture(WIDTH, 1.4 + 0.22 * len(order))
     ax = fig.subplots()
     ax.hlines(y, frequent[order], right[order], color=FAINT, lw=1.2, zorder=0)
     ax.plot(frequent[order], y, "X", color=INK, ms=6, label="most frequent value")

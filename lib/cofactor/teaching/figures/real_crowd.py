@@ -271,6 +271,6 @@ def draw_thinned(outcome: Thinned) -> Figure:
     fill_uncertainty(right, outcome.posterior, outcome.truth)
     before, after = outcome.errors[VOTE], outcome.errors[outcome.method]
     each = outcome.labels.n_labels / outcome.labels.n_tasks
-    said = f"{outcome.name}, {each:.1f} labels a task: majority vote errs on {percent(before, 1)}"
+    said = f"{outcome.name}, {each:.3g} labels a task: majority vote errs on {percent(before, 1)}"
     say(fig, said if outcome.method == VOTE else f"{said}, {outcome.method} on {percent(after, 1)}")
     return fig

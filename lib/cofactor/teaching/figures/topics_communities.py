@@ -25,6 +25,7 @@ from cofactor.teaching.style import (
     CLASS_COLOURS,
     FAINT,
     GREY,
+    HALO,
     INK,
     SEQUENTIAL,
     WIDTH,
@@ -108,7 +109,8 @@ def fill_words(ax: Axes, X: ArrayLike, words: ArrayLike, corners: Mapping[str, A
     fill_points(ax, places)
     names = np.asarray(words)
     for i in _named(X, np.asarray(next(iter(corners.values())))) if len(names) <= MOST_NAMES else ():
-        ax.annotate(names[i], tuple(places[:, i]), (5, 4), textcoords="offset points", fontsize=8, color=INK)
+        ax.annotate(names[i], tuple(places[:, i]), (5, 4), textcoords="offset points", fontsize=8, color=INK,
+                    path_effects=HALO)  # fmt: skip
     ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
     ax.set_xlabel("plane of three words")
 
