@@ -1,6 +1,7 @@
 """The README says what the kit does today: its picture is the one drawn, its Python runs."""
 
 import io
+import os
 import re
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tools.draw_overview import PICTURE, picture
 PYTHON = re.findall(r"```python\n(.*?)```", (Path(__file__).parents[1] / "README.md").read_text(encoding="utf8"), re.S)
 
 
+@pytest.mark.skipif("COFACTOR_VERSIONS" in os.environ, reason="other versions of matplotlib draw a little differently")
 def test_picture_is_current():
     drawn = matplotlib.image.imread(io.BytesIO(picture()))
     stored = matplotlib.image.imread(PICTURE)

@@ -299,7 +299,7 @@ LEVELS = {
     ("RobSymNMF", "dog"): (16.11, 0.3),
     ("RobSymNMF-EM", "dog"): (15.86, 0.1),
     ("DesSymNMF", "dog"): (16.6, 0.5),
-    ("SymNMF(no imputation)", "dog"): (16.73, 0.01),
+    ("SymNMF(no imputation)", "dog"): (16.73, 0.4),  # a nearly free eigenvector: 16.36 with older LAPACK
     ("RobSymNMF", "rte"): (7.39, 0.4),
     ("RobSymNMF(w=1)", "rte"): (7.29, 0.4),
     ("DesSymNMF", "rte"): (11.45, 1.0),

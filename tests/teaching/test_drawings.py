@@ -138,8 +138,8 @@ def test_fits_a_notebook(name):
     fig = once(name)
     width, height = fig.get_size_inches()
     assert (width <= 8 or name == "overview") and height <= 6
-    drawn = fig.get_tightbbox(FigureCanvasAgg(fig).get_renderer())
-    assert drawn.x0 >= 0 and drawn.x1 <= width and drawn.y0 >= 0 and drawn.y1 <= height
+    drawn, slack = fig.get_tightbbox(FigureCanvasAgg(fig).get_renderer()), 0.01  # versions measure text differently
+    assert min(drawn.x0, drawn.y0, width - drawn.x1, height - drawn.y1) >= -slack
 
 
 def test_states_a_finding_and_names_its_axes(name):

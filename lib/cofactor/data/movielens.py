@@ -25,6 +25,7 @@ from cofactor.data.readers import SHOWN as CHARACTERS
 
 RATINGS_HEADER = ["userid", "movieid", "rating", "timestamp"]
 TYPES = {"userid": np.int32, "movieid": np.int32, "rating": np.float32, "timestamp": np.int64}
+LARGEST = 999_999_999  # id
 MOVIES_HEADER = ["movieId", "title", "genres"]
 RATING_LINE = re.compile(r"[0-9]{1,9},[0-9]{1,9},(?:0\.5|[1-4](?:\.[05])?|5(?:\.0)?)(?:,[0-9]+)?")
 NO_GENRES = "(no genres listed)"
@@ -126,12 +127,14 @@ def _header(path: Path) -> list[str]:
 
 
 def _pieces(path: Path, columns: list[str]) -> Iterator[pd.DataFrame]:
-    dtype = {name: TYPES[name] for name in columns}
-    with pd.read_csv(path, names=columns, header=0, index_col=False, dtype=dtype, chunksize=CHUNK) as pieces:
+    kept = {name: TYPES[name] for name in columns}
+    wide = {name: "float64" if name == "rating" else "int64" for name in columns}  # old pandas wraps around narrow ones
+    with pd.read_csv(path, names=columns, header=0, index_col=False, dtype=wide, chunksize=CHUNK) as pieces:
         for piece in pieces:
-            if not piece["rating"].isin(SCALES["halves"]).all() or (piece[columns[:2]] < 0).any(axis=None):
-                raise ValueError("ratings must be 0.5 to 5 in steps of a half, ids not negative")
-            yield piece
+            ids = piece[columns[:2]]
+            if not piece["rating"].isin(SCALES["halves"]).all() or ((ids < 0) | (ids > LARGEST)).any(axis=None):
+                raise ValueError(f"ratings must be 0.5 to 5 in steps of a half, ids 0 to {LARGEST}")
+            yield piece.astype(kept)
 
 
 def _offending_lines(path: Path, reason: str) -> CofactorError:
@@ -149,7 +152,7 @@ def _offending_lines(path: Path, reason: str) -> CofactorError:
 def read_movies(path: Path) -> tuple[dict[int, str], dict[int, tuple[str, ...]]]:
     """Read titles and genres by movie id; whatever else the file holds is a CofactorError that names it."""
     try:
-        movies = pd.read_csv(path, dtype={"movieId": np.int32, "title": str, "genres": str}, keep_default_na=False)
+        movies = pd.read_csv(path, dtype={"movieId": np.int64, "title": str, "genres": str}, keep_default_na=False)
     except (OSError, ValueError, OverflowError) as error:
         raise CofactorError(f"{path} cannot be read as movieId,title,genres: {error}") from None
     if list(movies.columns) != MOVIES_HEADER:

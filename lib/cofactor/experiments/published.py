@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-import numpy as np
 import pandas as pd
 
 from cofactor.core.errors import CofactorError
@@ -38,7 +37,7 @@ def published(name: str) -> pd.DataFrame:
     frame = read_frame(path, COLUMNS, row="number")
     try:
         rounding = frame["value"].map(_half_of_last_digit)
-        return frame.assign(rounding=rounding).replace({"value": "", "spread": ""}, np.nan).astype(NUMBERS)
+        return frame.assign(rounding=rounding).replace({"value": "", "spread": ""}, "nan").astype(NUMBERS)
     except (ValueError, ArithmeticError) as error:  # of a decimal
         raise CofactorError(f"{path}: values and spreads must be numbers: {error}") from None
 
