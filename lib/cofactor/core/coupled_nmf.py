@@ -56,7 +56,6 @@ LONGEST = 64.0  # of the extrapolation, in majorise-minimise steps
 ROUNDING = 1e-13  # of the total weight: an objective below that is zero
 PASSES, INNER = 3, 50  # over the blocks, of so many steps on each
 LIFTED, GROWS = 1e-3, 1e-3  # an entry below the first that grows by the second, relatively, in a step is lifted to it
-LIFTS = 20  # at most
 DENSE = 0.2  # share of nonzero cells from which matrix products beat the walk over nonzeros
 
 
@@ -87,7 +86,8 @@ def coupled_nmf(
         w_mj. "count" is n_mj, the inverse of the sampling variance; "equal", one for every pair, is the papers'.
         Of an array, symmetric and nonnegative, entries of unobserved pairs do not matter, and zero masks a pair.
     max_iter : int
-        Most outer iterations of a descent: of three steps each ("mm"), or of one pass over all blocks ("mirror").
+        Most outer iterations: of three steps each ("mm"), or of one pass over all blocks ("mirror"). With `thorough`
+        as many for the first descent, and again for all others together.
     tol : float
         Stop when the objective changes by at most this, relatively. The papers use 1e-6.
     floor : float
@@ -306,16 +306,16 @@ def _descend_thoroughly(
 ) -> tuple[State, Result]:
     """Descend at once and after passes over the blocks; from the lower end, lift entries as long as that helps."""
 
-    def descend(start: State) -> tuple[State, Result]:
-        return _majorise_minimise(evidence, start, max_iter, tol, verbose)
+    def descend(start: State, most: int = max_iter) -> tuple[State, Result]:
+        return _majorise_minimise(evidence, start, most, tol, verbose)
 
     ends = [descend(state), descend(_pass_over_blocks(evidence, state))]
     best, result = min(ends, key=_lowest)
-    for _ in range(LIFTS):
+    while (left := max_iter - sum(end[1].n_iter for end in ends[1:])) > 0:
         lifted = _lift_growing(evidence, best) if result.converged else None
         if lifted is None:
             break
-        ends.append(descend(lifted))
+        ends.append(descend(lifted, left))
         before = result.objective[-1]
         best, result = min(ends, key=_lowest)
         if result.objective[-1] >= (1 - tol) * before:
