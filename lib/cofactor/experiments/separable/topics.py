@@ -94,7 +94,9 @@ def _table2(name: str, title: str) -> Experiment:
         "of 0.5, with equal words merged: 4 to 16 % of all words are copies of another, and rounding decides between "
         "them in the released code, so that its numbers can be met on average only. 'MERIT (own defaults)': lambda "
         "from the mean squared residual of SPA, from zero, 50 steps. The "
-        "spread is over choices of classes, which all methods share.",
+        "spread is over choices of classes, which all methods share: it hides that MERIT and SPA differ little. Over "
+        "the first 13 choices and more of each number of topics in both sets, 217 in all, accuracy of MERIT less that "
+        "of SPA is 0.0 with a standard error of 0.4 points; of no number more than 2.6 standard errors.",
         notes={
             ("", "FastGradient"): TOO_LARGE,
             ("", "FastAnchor"): "the paper's threshold on rare words is not published; without one it picks rare words",
