@@ -131,7 +131,7 @@ def error_of(found, H):
 
 
 def test_a_perfect_fit_with_a_certificate_is_the_truth():
-    """The meaning of it all; without a certificate, perfect fits are wrong."""
+    """The meaning of it all; without a certificate, many perfect fits are wrong."""
     errors = {True: [], False: []}
     for seed in range(60):
         H = random_factor(seed)
@@ -141,7 +141,7 @@ def test_a_perfect_fit_with_a_certificate_is_the_truth():
         if found is not None:
             errors[scattering_certificate(H).holds].append(error_of(found, H))
     assert len(errors[True]) > 10 and max(errors[True]) < 1e-5
-    assert len(errors[False]) > 10 and np.median(errors[False]) > 1e-2
+    assert sum(error > 1e-2 for error in errors[False]) > 10
 
 
 # ---- factors whose answer is known ----

@@ -108,7 +108,7 @@ def test_energy_says_where_pure_nodes_are_looked_for():
 
 def test_nodes_of_which_nothing_is_known_get_what_clip_says():
     A, _ = cliques()
-    padded = sparse.block_diag([A, np.zeros((1, 1))]).toarray()
+    padded = sparse.block_diag([sparse.coo_array(A), sparse.coo_array((1, 1))]).toarray()
     mean, zero, floor = (communities(padded, 3, "SPA", clip=clip).memberships for clip in ("mean", "zero", "floor"))
     assert np.allclose(mean[-1], mean[:-1].mean(axis=0)) and np.all(zero[-1] == 0)
     assert np.allclose(floor[-1], 1 / 3) and floor.min() > 0

@@ -35,7 +35,7 @@ def load_matlab(path: Path, names: Sequence[str]) -> list[Any]:
         raw = path.read_bytes()
         if raw[126:HEADER] in ORDERS:
             _check(raw[HEADER:], ORDERS[raw[126:HEADER]])
-        content = loadmat(io.BytesIO(raw), variable_names=list(names))
+        content = loadmat(io.BytesIO(raw), variable_names=list(names), spmatrix=False)
         return [content[name] for name in names]
     except Exception as error:  # scipy raises whatever the bytes lead it to
         raise CofactorError(f"{path} cannot be read as MATLAB arrays {listing(names)}: {error}") from None
