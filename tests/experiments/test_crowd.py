@@ -62,7 +62,7 @@ LEVELS = {
     },
     "dog": {
         "RobSymNMF" + P: (15.8, 16.4), "RobSymNMF-EM" + P: (15.7, 15.9), "RobSymNMF(w=1)" + P: (15.8, 16.4),
-        "DesSymNMF" + P: (16.3, 17.0), "DesSymNMF-EM" + P: (15.8, 15.9), "SymNMF(no imputation)" + P: (16.73, 16.73),
+        "DesSymNMF" + P: (16.3, 17.0), "DesSymNMF-EM" + P: (15.8, 15.9), "SymNMF(no imputation)" + P: (16.35, 16.73),
         "MultiSPA" + P: (17.2, 18.3), "MV-EM" + P: (15.86, 15.86), "MV-EM": (15.74, 15.74), "TensorADMM": (17.1, 18.1),
         "CNMF": (15.2, 17.5), "CNMF-EM": (15.86, 15.86), "Spectral-D&S": (15.7, 16.2),
         "Spectral-D&S(no EM)": (16.4, 19.6), "MinimaxEntropy": (16.23, 16.23), "KOS": (31.85, 31.85),
