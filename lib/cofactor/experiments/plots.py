@@ -46,7 +46,7 @@ def _levels(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame)
     rows = summary[summary["metric"] == metric]
     methods = list(dict.fromkeys(rows["method"]))[::-1]
     told = [setting for setting in experiment.settings if setting in set(rows["setting"])] or list(experiment.settings)
-    figure, panels = _panels(experiment, 1.4 + ROW * len(methods), told)
+    figure, panels = _panels(experiment, 1.4 + ROW * max(len(methods), 2), told)
     for axes, setting in zip(panels, told, strict=True):
         here = rows[rows["setting"] == setting].set_index("method").reindex(methods)
         axes.errorbar(
