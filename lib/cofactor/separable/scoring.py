@@ -37,7 +37,8 @@ Picks = NDArray[np.int64]
 
 LANES = 64  # rough minima kept per column of a block; a lane holds every 64th row
 TILE, BLOCK = 384, 1024  # columns and rows scored at a time: 1.5 MB of rough scores, which stay in the cache
-THIN, THIN_TILE, THIN_BLOCK = 16, 64, 2048  # the same where X has fewer rows than this, and the product costs little
+THIN, THIN_TILE, THIN_BLOCK = 16, 32, 2048  # the same where X has fewer rows than this, and the product costs little
+CACHE_LINE = 64  # bytes
 FITTED = 1e-24  # a squared residual of this share of the squared length is rounding
 UNDERFLOW = 1e-35  # what products that fall below the range of single precision may add up to
 
@@ -99,7 +100,8 @@ def _pick_span(scan: Scan, span: tuple[int, int], picks: Picks, gaps: Floats) ->
     """Pick for the columns of a span; compiled as a whole, since a step of thin X makes hundreds of small products."""
     residuals, blocks, tile = scan.residuals, scan.blocks, scan.tile
     M, width = residuals.shape[1], blocks.shape[2]
-    left, memory = np.ones((tile, M + 1), blocks.dtype), np.empty((tile, width), blocks.dtype)
+    left = np.ones((tile, M + 1), blocks.dtype)
+    memory = _from_a_cache_line(np.empty(tile * width + CACHE_LINE, blocks.dtype), tile * width).reshape(tile, width)
     for start in range(span[0], span[1], tile):
         count = min(tile, span[1] - start)
         left[:count, :M] = residuals[start : start + count]
@@ -110,6 +112,13 @@ def _pick_span(scan: Scan, span: tuple[int, int], picks: Picks, gaps: Floats) ->
             np.dot(left[:count], blocks[b], rough)
             _fold(scan, rough, b * width, start, margin, low, least, picks)
         _close_tile(scan, start, margin, least, picks, gaps)
+
+
+@njit(cache=True, nogil=True)
+def _from_a_cache_line(spare: Rough, size: int) -> Rough:
+    """The first part of an array that starts at a cache line: BLAS writes a fifth faster there."""
+    first = -spare.ctypes.data % CACHE_LINE // spare.itemsize
+    return spare[first : first + size]
 
 
 @njit(cache=True, nogil=True)
