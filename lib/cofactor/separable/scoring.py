@@ -86,12 +86,12 @@ class Scorer:
         evidence = self.points, residuals, self.squares, self.blocks, C.entries, penalty
         scan = Scan(*evidence, self.error, longest, base_max, self.tile, self.stay)
         picks, gaps = np.empty(N, np.int64), np.empty(N)
-        spans = pairwise(np.linspace(0, N, self.n_threads + 1).astype(int).tolist())
-        if self.n_threads == 1:
-            _pick_span(scan, next(spans), picks, gaps)
-        else:
-            with ThreadPoolExecutor(self.n_threads) as pool:
-                list(pool.map(lambda span: _pick_span(scan, span, picks, gaps), spans))
+        own, *others = pairwise(np.linspace(0, N, self.n_threads + 1).astype(int).tolist())
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            futures = [pool.submit(_pick_span, scan, span, picks, gaps) for span in others]
+            _pick_span(scan, own, picks, gaps)
+            for future in futures:
+                future.result()
         return picks, gaps
 
 
