@@ -60,6 +60,7 @@ def test_reads_what_was_written(tmp_path, end):
         ("a\tb", "not so in line 4"),
         ("1\t2\t1", "not so in line 4"),
         ("", "not so in line 4"),
+        ("2\t3\r\x0b", "not so in line 4"),
         ("9" * 30 + "\t1", "not so in line 4"),
         ("5\t1", "has memberships of 4 nodes, .* has 5 nodes"),
     ],
@@ -81,6 +82,7 @@ def test_edges_that_are_none_are_named(tmp_path, line, message):
         ([*SHARES, "1 2 2"], "not so in line 7"),
         ([*SHARES, "1 2 nan"], "not so in line 7"),
         ([*SHARES, "1 2"], "not so in line 7"),
+        ([*SHARES, "1 2 1.0\r\x0b"], "not so in line 7"),
         ([*SHARES, "5 1 1.0"], "has memberships of 5 nodes, .* has 4 nodes"),
     ],
 )

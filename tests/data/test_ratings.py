@@ -149,8 +149,9 @@ def test_other_header_other_movies_no_ratings(tmp_path):
         CofactorError, match=r"movies\.csv: expected the columns movieId, title, genres; got movieId, name"
     ):
         load_movielens(write(tmp_path, movies="movieId,name\n1,x\n"))
-    with pytest.raises(CofactorError, match=r"movies\.csv cannot be read as movieId,title,genres"):
-        load_movielens(write(tmp_path, movies="movieId,title,genres\none,x,y\n"))
+    for movie in ("one", "1e40"):
+        with pytest.raises(CofactorError, match=r"movies\.csv cannot be read as movieId,title,genres"):
+            load_movielens(write(tmp_path, movies=f"movieId,title,genres\n{movie},x,y\n"))
     with pytest.raises(CofactorError, match=r"ratings\.csv has no ratings$"):
         load_movielens(write(tmp_path, []))
 

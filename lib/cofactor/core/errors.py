@@ -36,6 +36,7 @@ def listing(values: Iterable[object]) -> str:
     >>> listing(range(12))
     '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ... (12 in all)'
     """
-    values = list(values)
-    shown = ", ".join(str(value) for value in islice(values, SHOWN))
-    return shown if len(values) <= SHOWN else f"{shown}, ... ({len(values)} in all)"
+    left = iter(values)
+    first = list(islice(left, SHOWN))
+    shown, n_left = ", ".join(map(str, first)), sum(1 for _ in left)
+    return f"{shown}, ... ({len(first) + n_left} in all)" if n_left else shown

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError, listing
 
-LARGE = 100_000_000  # bytes: what unpacks to less is never refused
+LARGE = 20_000_000  # bytes: what unpacks to less is never refused
 RATIO = 200  # of unpacked to packed; tables of ids and codes come to 20 at most
 PIECE = 1 << 24
 
@@ -38,7 +38,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 def unpacked(path: str | PathLike[str]) -> bytes:
     """Return what a .gz, .bz2, .xz or .zip file holds; other files as they are.
 
-    A file that unpacks to more than 200 times its size is a CofactorError, unless that is less than 100 MB: a few
+    A file that unpacks to more than 200 times its size is a CofactorError, unless that is less than 20 MB: a few
     kilobytes can be made to fill any memory. What else cannot be unpacked raises whatever the unpacking module raises.
     """
     limit = max(LARGE, RATIO * os.stat(path).st_size)

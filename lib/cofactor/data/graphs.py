@@ -23,8 +23,8 @@ from cofactor.data.readers import SHOWN, text_of
 
 Floats = NDArray[np.float64]
 
-EDGE = re.compile(r"[1-9]\d{0,8}[ \t]+[1-9]\d{0,8}\s*", re.ASCII)
-SHARE = re.compile(r"[1-9]\d{0,8}[ \t]+[1-9]\d{0,8}[ \t]+(?:0?\.\d+|[01](?:\.\d*)?)\s*", re.ASCII)
+EDGE = re.compile(r"[1-9]\d{0,8}[ \t]+[1-9]\d{0,8}[ \t]*\r?", re.ASCII)
+SHARE = re.compile(r"[1-9]\d{0,8}[ \t]+[1-9]\d{0,8}[ \t]+(?:0?\.\d+|[01](?:\.\d*)?)[ \t]*\r?", re.ASCII)
 TO_ONE = 1e-4  # six decimals and a handful of communities: shares sum to one within a few millionths
 COAUTHORS = "https://www.cs.utexas.edu/~xmao/coauthorship.html"
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from scipy.io import loadmat
 
 from cofactor.core.errors import CofactorError, listing
@@ -36,7 +37,10 @@ def load_matlab(path: Path, names: Sequence[str]) -> list[Any]:
         if raw[126:HEADER] in ORDERS:
             _check(raw[HEADER:], ORDERS[raw[126:HEADER]])
         content = loadmat(io.BytesIO(raw), variable_names=list(names), spmatrix=False)
-        return [content[name] for name in names]
+        arrays = [content[name] for name in names]
+        if any(map(np.iscomplexobj, arrays)):
+            raise TypeError("complex numbers")
+        return arrays
     except Exception as error:  # scipy raises whatever the bytes lead it to
         raise CofactorError(f"{path} cannot be read as MATLAB arrays {listing(names)}: {error}") from None
 

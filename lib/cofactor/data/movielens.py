@@ -152,7 +152,8 @@ def _offending_lines(path: Path, reason: str) -> CofactorError:
 def read_movies(path: Path) -> tuple[dict[int, str], dict[int, tuple[str, ...]]]:
     """Read titles and genres by movie id; whatever else the file holds is a CofactorError that names it."""
     try:
-        movies = pd.read_csv(path, dtype={"movieId": np.int64, "title": str, "genres": str}, keep_default_na=False)
+        with np.errstate(invalid="ignore"):  # an id that is not whole is an error all the same
+            movies = pd.read_csv(path, dtype={"movieId": np.int64, "title": str, "genres": str}, keep_default_na=False)
     except (OSError, ValueError, OverflowError) as error:
         raise CofactorError(f"{path} cannot be read as movieId,title,genres: {error}") from None
     if list(movies.columns) != MOVIES_HEADER:

@@ -164,10 +164,11 @@ def text_of(path: Path) -> str:
 def _check_lines(path: Path, lines: list[str], form: Format, columns: list[str], first_line: int) -> None:
     number = "[1-9][0-9]{0,8}" if form.first else "(?:0|[1-9][0-9]{0,8})"  # at most nine digits: fits any integer
     well_formed = re.compile(form.separator.join([number] * len(columns)) + "\r?")
-    bad = [(e, line) for e, line in enumerate(lines, first_line) if not well_formed.fullmatch(line)]
-    if bad:
+    bad = ((e, line) for e, line in enumerate(lines, first_line) if not well_formed.fullmatch(line))
+    found = _quoted(bad)  # there may be millions of them
+    if found:
         wanted = f"{len(columns)} whole numbers from {form.first} ({', '.join(columns)})"
-        raise CofactorError(f"{path}: expected {wanted} separated by {form.separator!r}; not so in {_quoted(bad)}")
+        raise CofactorError(f"{path}: expected {wanted} separated by {form.separator!r}; not so in {found}")
 
 
 def _quoted(numbered: Iterable[tuple[int, str]]) -> str:
