@@ -23,6 +23,7 @@ from tests.fuzz.readers import READERS, case, opened
 
 MEMORY = 1 << 30  # bytes that a reader may take beyond what the packages took when they were imported
 SECONDS = 20  # of the processor, for one file
+BATCH = 2000  # files for one process: over many more, what threads of libraries reserve adds up
 PROCESSES = get_context("forkserver")
 PROCESSES.set_forkserver_preload(["tests.fuzz.readers"])
 
@@ -50,12 +51,13 @@ def fuzz(name, numbers):
     report, start = Report(), numbers.start
     while start < numbers.stop:
         state, failures = PROCESSES.Array("q", [start, 0, 0, 0, 0]), PROCESSES.SimpleQueue()
-        process = PROCESSES.Process(target=_work, args=(name, range(start, numbers.stop), state, failures))
+        batch = range(start, min(start + BATCH, numbers.stop))
+        process = PROCESSES.Process(target=_work, args=(name, batch, state, failures))
         process.start()
         hangs = _watch(process, state, failures, report)
         number, *counts = state[:]
         report.add(*counts)
-        start = numbers.stop
+        start = batch.stop
         if hangs or process.exitcode:
             report.fail(number, f"takes over {SECONDS} s" if hangs else f"process ended by {process.exitcode}")
             start = number + 1
