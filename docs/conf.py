@@ -41,6 +41,7 @@ mathjax3_config = {"chtml": {"displayAlign": "left", "displayIndent": "1em"}, "o
 autodoc_typehints = "none"  # shapes and ranges stand in the text; expanded types of arrays fill half a page
 autodoc_preserve_defaults = True
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"  # names of methods by themselves, which fit beside the text
 
 html_theme = "sphinx_book_theme"
 html_title = "cofactor"

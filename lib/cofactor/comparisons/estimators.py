@@ -82,7 +82,7 @@ class ComparisonMF(PreferenceModel):
 
     Attributes after `fit`
     ----------------------
-    See `PreferenceModel`; and
+    Those of PreferenceModel; and
     rank_, ridge_, bias_ridge_ : what was chosen
     path_ : list of Trial
         What was tried; empty where nothing had to be chosen.
