@@ -75,6 +75,9 @@ def test_a_set_of_another_kind_is_refused():
         cf.data.load_topics("votes")
 
 
+SIGNALLING = np.array(0x7FF0000008000000).view(np.float64)[()]  # a NaN that arithmetic warns of
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -84,6 +87,8 @@ def test_a_set_of_another_kind_is_refused():
         ({"fea": [[1, 1], [0, 0.5], [1, 1]], "gnd": [1, 2, 1]}, "not so in rows 1"),
         ({"fea": [[1, 1], [0, -1], [1, np.nan]], "gnd": [1, 2, 1]}, "not so in rows 1, 2"),
         ({"fea": np.ones((3, 2)), "gnd": [1, 0, 3]}, "not so in rows 1, 2"),
+        ({"fea": np.ones((3, 2)), "gnd": [1, SIGNALLING, 1]}, "not so in rows 1"),
+        ({"fea": [[1, 1], [SIGNALLING, 1], [1, 1]], "gnd": [1, 2, 1]}, "not so in rows 1"),
         ({"fea": np.ones((3, 2)) * 1j, "gnd": [1, 2, 1]}, "cannot be read as MATLAB arrays fea, gnd: complex numbers"),
     ],
 )

@@ -123,17 +123,18 @@ def read_documents(path: Path, shape: tuple[int, int], n_classes: int) -> tuple[
     fea, gnd = load_matlab(path, ["fea", "gnd"])
     try:
         counts = sparse.csr_array(fea, dtype=np.float64)
-        classes = numbers(gnd, "gnd").ravel() - 1
+        classes = numbers(gnd, "gnd").ravel()
     except (ValueError, TypeError) as error:
         raise CofactorError(f"{path}: fea and gnd must be matrices of numbers: {error}") from None
     if counts.shape != shape or classes.shape != shape[:1]:
         raise CofactorError(f"{path}: expected {shape} counts and a class for each row; got {counts.shape}")
-    bad = _rows_not(counts.data >= 0, counts) | _rows_not(counts.data == np.floor(counts.data), counts)
-    bad |= ~np.isin(classes, np.arange(n_classes))
+    with np.errstate(invalid="ignore"):  # some NaN signal wherever they are looked at
+        bad = _rows_not(counts.data >= 0, counts) | _rows_not(counts.data == np.floor(counts.data), counts)
+        bad |= ~np.isin(classes, np.arange(1, n_classes + 1))
     if bad.any():
         found = listing(np.flatnonzero(bad).tolist())
         raise CofactorError(f"{path}: counts must be whole, classes 1 to {n_classes}; not so in rows {found}")
-    return counts, classes.astype(np.int64)
+    return counts, classes.astype(np.int64) - 1
 
 
 def _rows_not(good: NDArray[np.bool_], counts: sparse.csr_array) -> NDArray[np.bool_]:
