@@ -12,7 +12,7 @@ from cofactor.core import files
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import load_arrays, unpacked
 from cofactor.core.frames import read_frame
-from cofactor.core.moments import broken_moments, pairwise_moments
+from cofactor.core.moments import PairwiseMoments, broken_moments, pairwise_moments
 from cofactor.core.tables import CategoricalTable
 
 PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
@@ -80,3 +80,18 @@ def test_sound_moments_have_no_problem(arrays):
 def test_broken_moments_are_told(arrays, change, problem):
     changed = arrays | {name: how(arrays[name]) for name, how in change.items()}
     assert problem in broken_moments(changed)
+
+
+def test_moments_written_with_other_whole_numbers_are_the_same(arrays):
+    wide = {name: array.astype(np.uint64) for name, array in arrays.items()}
+    assert broken_moments(wide) == ""
+    again, first = PairwiseMoments.from_arrays([wide]), PairwiseMoments.from_arrays([arrays])
+    assert np.array_equal(again.n_joint.toarray(), first.n_joint.toarray())
+
+
+def test_an_archive_of_other_things_than_arrays_is_refused(tmp_path):
+    path = tmp_path / "moments.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("sizes", b"no array")
+    with pytest.raises(CofactorError, match=r"moments\.npz is no file of moments: not all .* are arrays"):
+        load_arrays(path, ["sizes"], "file of moments")

@@ -76,7 +76,10 @@ def load_arrays(path: str | PathLike[str], names: Sequence[str], what: str) -> d
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             if any(info.compress_type != zipfile.ZIP_STORED for info in file.zip.infolist()):
                 raise CofactorError("the arrays are compressed, write them with numpy.savez")
-            return {name: file[name] for name in names}
+            arrays = {name: file[name] for name in names}
+            if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+                raise CofactorError("not all that it holds are arrays")
+            return arrays
     except FileNotFoundError:
         raise CofactorError(f"no such file: {path}") from None
     except Exception as error:  # numpy raises whatever the bytes lead it to

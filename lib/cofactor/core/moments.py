@@ -133,7 +133,7 @@ def broken_moments(part: Mapping[str, NDArray[Any]]) -> str:
 def _upper_moments(part: Mapping[str, NDArray[Any]]) -> PairwiseMoments:
     """Moments with the upper triangle of the counts only: half the work to add."""
     upper = _square(part["counts"].astype(np.int64), part["columns"], part["starts"])
-    return PairwiseMoments(upper, part["singles"].astype(np.int64), part["sizes"], int(part["n_rows"]))
+    return PairwiseMoments(upper, part["singles"].astype(np.int64), part["sizes"].astype(np.int64), int(part["n_rows"]))
 
 
 def _square(counts: Ints, columns: Ints, starts: Ints) -> sparse.csr_array:
