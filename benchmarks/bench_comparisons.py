@@ -7,15 +7,21 @@ per comparison. PyTorch comes with the `deep` extra and serves only as the yards
 
 from __future__ import annotations
 
+import sys
 import time
 from functools import partial
 
-import torch
 from runner import Bench, Limit, Reference
 from threadpoolctl import threadpool_limits
 
 from cofactor import Comparisons, simulate
 from cofactor.comparisons import Objective, barzilai_borwein, lbfgs, spectral_start
+
+try:
+    import torch
+except ImportError:
+    torch = None
+    print("!!! SKIPPED PyTorch: not installed, see the extra `deep`", file=sys.stderr, flush=True)
 
 PATIENCE = 5.0
 LEAST_RATIO = 8.0  # PyTorch's time over ours
@@ -31,7 +37,6 @@ TINY: tuple[Sizes, ...] = (("tiny", 50, 40, 3, 1000, 15.0),)
 def main() -> None:
     """Run every stage."""
     bench = Bench("comparisons", clock=time.process_time, patience=PATIENCE)
-    torch.set_num_threads(1)
     with threadpool_limits(1):
         for size in TINY if bench.tiny else FULL:
             _passes(bench, *size)
@@ -45,16 +50,17 @@ def _passes(bench: Bench, name: str, n_users: int, n_items: int, rank: int, m: i
         data = simulate.draw_comparisons(U, V, m, kind, random_state=1)
         objective = Objective(data, rank, balance=0.0, n_threads=1)
         x = objective.join(1.1 * U, 0.9 * V)
-        reference = Reference(min(bench.time(_autograd(data, 1.1 * U, 0.9 * V))[1]), "PyTorch autograd, 64 bits")
+        reference = _autograd_time(bench, data, 1.1 * U, 0.9 * V) if torch else None
         _, seconds = bench.time(partial(objective, x))
         stage = f"loss and gradient, {'choices' if kind == 'binary' else 'chances'}"
         bench.add((name, m), stage, seconds, reference=reference, limit=Limit("per_label_ns", most))
-        if min(seconds) * LEAST_RATIO > reference.seconds:
+        if reference and min(seconds) * LEAST_RATIO > reference.seconds:
             print(f"less than {LEAST_RATIO:g} times as fast as PyTorch")
 
 
-def _autograd(data: Comparisons, U, V):
-    """Return a function that does what one pass does, by autograd."""
+def _autograd_time(bench: Bench, data: Comparisons, U, V) -> Reference:
+    """Time what does the same as one pass, by autograd."""
+    torch.set_num_threads(1)
     u, i, j = (torch.from_numpy(code.astype("int64")) for code in (data.user, data.left, data.right))
     w = torch.from_numpy(data.outcome)
     A, B = torch.tensor(U, requires_grad=True), torch.tensor(V, requires_grad=True)
@@ -65,7 +71,7 @@ def _autograd(data: Comparisons, U, V):
         torch.nn.functional.binary_cross_entropy_with_logits(z, w).backward()
         return A.grad
 
-    return call
+    return Reference(min(bench.time(call)[1]), "PyTorch autograd, 64 bits")
 
 
 def _fits(bench: Bench) -> None:
