@@ -107,6 +107,14 @@ def test_moments_survive_the_file(labels, tmp_path):
     again = CrowdMoments.load(tmp_path / "moments.npz")
     same_moments(moments, again)
     assert np.array_equal(moments.votes.cells, again.votes.cells)
+    with np.load(tmp_path / "moments.npz") as file:
+        arrays = dict(file)
+    whole = [name for name, array in arrays.items() if array.dtype.kind in "iu" and name != "ids"]
+    arrays |= {name: arrays[name].astype(np.uint64) for name in whole}  # as another program may write them
+    np.savez(tmp_path / "wide.npz", **arrays)
+    wide = CrowdMoments.load(tmp_path / "wide.npz")
+    same_moments(moments, wide)
+    assert np.array_equal(wide.votes.model().stacked, moments.votes.model().stacked)
     (tmp_path / "broken.npz").write_bytes(b"nothing")
     np.savez(tmp_path / "other.npz", counts=np.zeros(3))
     for name, problem in {
@@ -294,3 +302,12 @@ def test_of_conflicting_labels_the_first_or_last_is_kept(tmp_path, conflicts):
     with pytest.warns(cf.core.errors.DataWarning):
         labels = cf.CrowdLabels.from_csv(path, conflicts=conflicts)
     assert np.array_equal(part.table.codes, labels.table.codes)
+
+
+@pytest.mark.parametrize("damage", [{b"pandas": b"{}"}, {b"pandas": b'{"columns": [{}], "index_columns": []}'}])
+def test_parquet_whose_notes_are_damaged_is_refused(shards, damage):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = arrow.table({"task": ["a"], "worker": [0], "label": [0]}).replace_schema_metadata(damage)
+    parquet.write_table(table, shards.paths[0])
+    with pytest.raises(cf.CofactorError, match=r"\.parquet cannot be read as parquet: "):
+        shards.read(shards.paths[0])

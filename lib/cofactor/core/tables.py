@@ -26,6 +26,7 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 
 Ints = NDArray[np.int64]
 MISSING = -1
+LARGEST = 2.0**53  # code; above, floats leave whole numbers out
 
 
 class CategoricalTable:
@@ -227,10 +228,10 @@ def _integer_codes(values: ArrayLike, ndim: int = 2) -> Ints:
         raise CofactorError("rows of different lengths: mark missing entries with -1") from None
     if array.ndim != ndim:
         raise CofactorError(f"expected {ndim} dimension(s), got an array of shape {array.shape}")
-    if array.size and array.dtype.kind not in "iu":
-        if array.dtype.kind != "f":
+    if array.size and array.dtype.kind != "i":
+        if array.dtype.kind not in "uf":
             raise CofactorError(f"codes must be integers, missing ones -1; got {array.dtype}")
-        bad = np.argwhere(~np.isfinite(array) | (np.floor(array) != array))
+        bad = np.argwhere(~(np.abs(array) <= LARGEST) | (np.floor(array) != array))
         if len(bad):
             raise CofactorError(
                 f"codes must be integers, missing ones -1; not so at {listing(map(tuple, bad.tolist()))}"

@@ -145,4 +145,4 @@ def _broken_ids(part: Mapping[str, NDArray[Any]]) -> str:
 
 
 def _votes(part: Mapping[str, NDArray[Any]]) -> SoftCounts:
-    return SoftCounts(part["vote_cells"], part["vote_classes"], int(part["vote_rows"]), part["sizes"])
+    return SoftCounts(part["vote_cells"], part["vote_classes"], int(part["vote_rows"]), part["sizes"].astype(np.int64))

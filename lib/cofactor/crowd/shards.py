@@ -89,16 +89,16 @@ class LabelShards:
             No parquet file, columns or tasks missing, codes that the vocabulary does not know, a task that a worker
             labelled twice, or one whose labels are scattered over the shard (it is named).
         """
-        frame = _read_parquet(path)
-        missing = [name for name in COLUMNS if name not in frame.columns]
-        if missing or frame.empty:
+        columns = _read_columns(path)
+        missing = [name for name in COLUMNS if name not in columns]
+        if missing or not len(columns["task"]):
             raise CofactorError(f"{path}: {f'no column {listing(missing)}' if missing else 'no labels'}; {ADVICE}")
-        task = frame["task"].to_numpy()
+        task, worker, label = (columns[name] for name in COLUMNS)
         new = np.append(True, task[1:] != task[:-1])
         tasks = task[new].tolist()
         _check_grouped(tasks, path)
         sizes = np.full(len(self.workers), len(self.classes))
-        entries = np.cumsum(new) - 1, frame["worker"].to_numpy(), frame["label"].to_numpy()
+        entries = np.cumsum(new) - 1, worker, label
         try:
             table = CategoricalTable.from_entries(*entries, sizes, len(tasks))
         except CofactorError as error:
@@ -261,12 +261,14 @@ def _read_vocabulary(path: Path) -> dict[str, list[Any]]:
         raise CofactorError(f"{path} is no vocabulary of shards ({type(error).__name__}: {error}); {ADVICE}") from None
 
 
-def _read_parquet(path: Path) -> pd.DataFrame:
+def _read_columns(path: Path) -> dict[str, NDArray[Any]]:
+    """Return those of the three columns that a file has."""
     try:
-        return pd.read_parquet(path)
+        frame = pd.read_parquet(path)
+        return {name: frame[name].to_numpy() for name in COLUMNS if name in frame.columns}
     except ImportError:
         raise CofactorError("parquet files need pyarrow: pip install 'cofactor[scale]'") from None
-    except (OSError, ValueError) as error:  # pyarrow's errors are kinds of ValueError
+    except Exception as error:  # pandas and pyarrow raise whatever the bytes lead them to
         raise CofactorError(f"{path} cannot be read as parquet: {error}") from None
 
 
