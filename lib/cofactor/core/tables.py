@@ -228,7 +228,8 @@ def _integer_codes(values: ArrayLike, ndim: int = 2) -> Ints:
         raise CofactorError("rows of different lengths: mark missing entries with -1") from None
     if array.ndim != ndim:
         raise CofactorError(f"expected {ndim} dimension(s), got an array of shape {array.shape}")
-    if array.size and array.dtype.kind != "i":
+    fits = array.dtype.kind in "iu" and np.can_cast(array.dtype, np.int64)
+    if array.size and not fits:
         if array.dtype.kind not in "uf":
             raise CofactorError(f"codes must be integers, missing ones -1; got {array.dtype}")
         bad = np.argwhere(~(np.abs(array) <= LARGEST) | (np.floor(array) != array))
