@@ -8,7 +8,7 @@ import pandas as pd
 from PIL import Image
 
 from cofactor.experiments import EXPERIMENTS
-from cofactor.experiments.summary import OURS, PRINTED, VERDICTS, difference, number
+from cofactor.experiments.summary import OURS, PRINTED, VERDICTS, difference, noted, number
 from docs.tables import LINES, cell
 
 KEPT = Path(__file__).resolve().parents[1] / "benchmarks" / "reproduced"
@@ -67,8 +67,9 @@ def index(tables):
 def section(experiment, table):
     """Return what is said about one experiment: protocol, picture, tables, reasons."""
     run = facts(experiment.name)
-    about = f"{cell(experiment.source)}. `cofactor reproduce {experiment.name}`: {run['trials']} of the paper's "
-    about += f"{experiment.trials} trials, {experiment.centre} over trials. Run {run['began']}."
+    source = cell(experiment.source[0].upper() + experiment.source[1:])
+    about = f"{source}. `cofactor reproduce {experiment.name}`: {experiment.counted(run['trials'])}, "
+    about += f"{experiment.centre} over trials. Run {run['began']}."
     parts = [f"({experiment.name})=", f"## {cell(experiment.title)}", "", about, "", cell(experiment.protocol), ""]
     parts += picture(experiment)
     blocks = []
@@ -108,5 +109,4 @@ def numbers(rows, columns):
 
 def reasons(table):
     """Return every reason once, after the methods and settings it is about."""
-    noted = table[table["note"] != ""].groupby(["method", "note"], sort=False)["setting"].unique()
-    return [f"- {cell(method)} ({cell(', '.join(at))}): {cell(note)}" for (method, note), at in noted.items()]
+    return [f"- {cell(about)}: {cell(note)}" for note, about in noted(table).items()]

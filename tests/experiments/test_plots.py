@@ -56,7 +56,7 @@ def test_squared_errors_and_times_stand_on_a_logarithmic_axis(panels, metric):
     (axes,) = panels([{"New": {metric: 0.1}}, {"New": {metric: 1e-5}}], plot="levels", metrics={metric: "1"})
     assert (axes.get_xscale(), axes.get_xlabel()) == ("log", metric)
     assert axes.get_xlim()[0] <= 0.05 <= axes.get_xlim()[1]  # of nothing else is there a value: no other panel
-    assert [text.get_text() for text in axes.figure.legends[0].texts] == ["ours"]  # nothing of it was published
+    assert not axes.figure.legends  # nothing of it was published: nothing to tell apart
 
 
 def test_curves_show_every_trial_and_the_median_in_the_order_of_iterations(panels):

@@ -163,3 +163,8 @@ def test_killed_ten_times_the_table_is_that_of_an_undisturbed_run(tmp_path):
 def wait_for_results(folder, wanted, process):
     while len(list(folder.glob("toy/*/trial-*.json"))) < wanted and process.poll() is None:
         time.sleep(0.01)
+
+
+def test_what_goes_beyond_a_paper_has_no_trials_of_the_paper():
+    assert toy().counted(2) == "2 of the paper's 5 trials"
+    assert toy(source="beyond somebody, Table 1").counted(2) == "2 of 5 trials"

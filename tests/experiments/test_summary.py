@@ -133,7 +133,7 @@ def test_text_shows_everything_once(table):
     frame = table(experiment, Sum=[11.0, 11.0], Largest=[20.0, 20.0]).reset_index()
     text = summary.as_text(experiment, frame)
     assert text.count("because") == text.count("therefore") == 1
-    assert "Sum, small: because" in text and "small set" in text and "+1.00" in text and "nan" not in text
+    assert "Sum (small): because" in text and "small set" in text and "+1.00" in text and "nan" not in text
     assert "ours beside published: 2 worse, 1 no value" in text
     assert "\nmethod " in text and "\nLargest" in text  # names begin in one place
 
@@ -180,6 +180,7 @@ def test_emulated_defects_get_no_verdict(table):
         ((1 + 2.3e-16, 7.2e-17, 0, 20), "1.00 ± 0"),
         ((0.95, 0.001, 0, 20), "0.950 ± 0.001"),
         ((0.29372, 0.0, 4, 1), "0.2937"),
+        ((32.0, np.nan, 2), "32.00"),
         ((0.0000021, np.nan, 7), "2.10e-06"),
         ((0.0, 0.0, 0, 1), "0"),
         ((0.001234, np.nan), "0.00123"),
@@ -188,6 +189,27 @@ def test_emulated_defects_get_no_verdict(table):
 )
 def test_numbers_are_short(arguments, text):
     assert summary.number(*arguments) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1.234, "+1.23"), (-0.0012, "-0.001"), (9e-16, "0"), (0.0, "0"), (np.nan, "")]
+)
+def test_differences_are_short(value, text):
+    assert summary.difference(value) == text
+
+
+def test_a_reason_stands_once_after_all_that_it_is_about():
+    found = pd.DataFrame(
+        [
+            ("small", "A", "luck"),
+            ("large", "A", "luck"),
+            ("small", "B", "luck"),
+            ("small", "C", "luck"),
+            ("large", "B", ""),
+        ],
+        columns=["setting", "method", "note"],
+    )
+    assert summary.noted(found) == {"luck": "A; B, C (small)"}
 
 
 def test_measure_records_warnings_refusals_and_crashes():

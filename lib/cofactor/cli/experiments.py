@@ -91,7 +91,7 @@ def _reproduce_one(experiment: Experiment, arguments: argparse.Namespace) -> Non
 def _announce(experiment: Experiment, trials: int, done: int) -> None:
     """Say how much is asked for and how much of it is there already, before it takes its time."""
     if 0 < trials < experiment.trials:
-        print(f"{experiment.name}: {trials} of the paper's {experiment.trials} trials (--full runs them all)")
+        print(f"{experiment.name}: {experiment.counted(trials)} (--full runs them all)")
     if done:
         print(f"{experiment.name}: {done} of {trials * len(experiment.settings)} tasks were finished before")
     sys.stdout.flush()

@@ -51,7 +51,7 @@ class Experiment:
     Attributes
     ----------
     name, title, source : str
-        Such as "crowd-table4"; what it shows; where it was published.
+        Such as "crowd-table4"; what it shows; where it was published, or "beyond" which paper it goes.
     settings : mapping of str to str
         Keys of the table's columns (as in `datasets/published`), each with its heading.
     run : function (setting, trial, rng) -> list of Measurement
@@ -101,6 +101,11 @@ class Experiment:
     printed_as: Mapping[str, str] = field(default_factory=dict)
     full_only: tuple[str, ...] = ()
     axis: str = ""
+
+    def counted(self, trials: int) -> str:
+        """Say how many of all trials these are; what is measured beyond a paper has no trials of the paper."""
+        whose = "" if self.source.startswith("beyond ") else "the paper's "
+        return f"{trials} of {whose}{self.trials} trials"
 
     def note(self, setting: str, method: str) -> str:
         """Return why the published number of a method is not met, where that is known."""

@@ -49,10 +49,9 @@ def _levels(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame)
     figure, panels = _panels(experiment, 1.4 + ROW * max(len(methods), 2), told)
     for axes, setting in zip(panels, told, strict=True):
         here = rows[rows["setting"] == setting].set_index("method").reindex(methods)
-        axes.errorbar(
-            here["ours"], range(len(methods)), xerr=here["spread"], fmt="o", color=BLUE, ms=4, lw=1, label="ours"
-        )
+        ours = axes.errorbar(here["ours"], range(len(methods)), xerr=here["spread"], fmt="o", color=BLUE, ms=4, lw=1)
         if rows["published"].notna().any():
+            ours.set_label("ours")
             axes.plot(here["published"], range(len(methods)), "x", color=ORANGE, ms=6, mew=1.6, label="published")
         axes.grid(axis="both", color=FAINT, alpha=0.25, lw=0.6)
         axes.set_xlabel(fill(_axis_name(metric, experiment.metrics[metric]), LETTERS // min(len(panels), WRAPPED)))

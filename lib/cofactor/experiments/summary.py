@@ -241,12 +241,20 @@ def as_text(experiment: Experiment, summary: pd.DataFrame) -> str:
 
 def _reasons(summary: pd.DataFrame) -> list[str]:
     """Every reason once, after the methods and settings it is about."""
-    noted = summary[summary["note"] != ""]
-    lines = []
-    for (method, note), rows in noted.groupby(["method", "note"], sort=False):
-        settings = ", ".join(dict.fromkeys(rows["setting"]))
-        lines.append(fill(f"{method}, {settings}: {note}", WIDTH, initial_indent="  ", subsequent_indent="      "))
+    texts = [f"{about}: {note}" for note, about in noted(summary).items()]
+    lines = [fill(text, WIDTH, initial_indent="  ", subsequent_indent="      ") for text in texts]
     return ["", "why:", *lines] if lines else []
+
+
+def noted(summary: pd.DataFrame) -> dict[str, str]:
+    """Return every reason once, with what it is about: "SymNMF; KOS, CNMF (small)", of SymNMF in all settings."""
+    found: dict[str, dict[str, list[str]]] = {}
+    everywhere = ", ".join(summary["setting"].unique())
+    noted = summary[summary["note"] != ""].groupby(["note", "method"], sort=False)["setting"].unique()
+    for (note, method), at in noted.items():
+        settings = ", ".join(at)
+        found.setdefault(note, {}).setdefault("" if settings == everywhere else f" ({settings})", []).append(method)
+    return {note: "; ".join(f"{', '.join(names)}{at}" for at, names in about.items()) for note, about in found.items()}
 
 
 def _count(summary: pd.DataFrame) -> list[str]:
@@ -289,7 +297,7 @@ def number(value: float, spread: float = np.nan, digits: int = 0, trials: int = 
     """Write a value with its spread, to the digits that matter and those printed; a dash where there is none."""
     if np.isnan(value):
         return "-"
-    if value == round(value) and (trials <= 1 or np.isnan(spread)):
+    if value == round(value) and not digits and (trials <= 1 or np.isnan(spread)):
         return f"{value:.0f}"
     form = ".2f" if abs(value) >= 1 or value == 0 else "#.3g"
     text = f"{value:{form}}"
@@ -301,7 +309,9 @@ def number(value: float, spread: float = np.nan, digits: int = 0, trials: int = 
 
 def difference(value: float) -> str:
     """Write ours - published with its sign; nothing where one of them is missing."""
-    return "" if np.isnan(value) else f"{value:+.2f}" if abs(value) >= 0.005 else f"{value:+.1g}"
+    if np.isnan(value):
+        return ""
+    return "0" if abs(value) < ROUNDING else f"{value:+.2f}" if abs(value) >= 0.005 else f"{value:+.1g}"
 
 
 def seconds(value: float) -> str:
