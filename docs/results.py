@@ -8,6 +8,7 @@ import pandas as pd
 from PIL import Image
 
 from cofactor.experiments import EXPERIMENTS
+from cofactor.experiments.plots import axis_name
 from cofactor.experiments.summary import OURS, PRINTED, VERDICTS, difference, noted, number
 from docs.tables import LINES, cell
 
@@ -68,8 +69,8 @@ def section(experiment, table):
     """Return what is said about one experiment: protocol, picture, tables, reasons."""
     run = facts(experiment.name)
     source = cell(experiment.source[0].upper() + experiment.source[1:])
-    about = f"{source}. `cofactor reproduce {experiment.name}`: {experiment.counted(run['trials'])}, "
-    about += f"{experiment.centre} over trials. Run {run['began']}."
+    about = f"{source}. `cofactor reproduce {experiment.name}`: {experiment.averaged(run['trials'])}. "
+    about += f"Run {run['began']}."
     parts = [f"({experiment.name})=", f"## {cell(experiment.title)}", "", about, "", cell(experiment.protocol), ""]
     parts += picture(experiment)
     blocks = []
@@ -90,15 +91,34 @@ def picture(experiment):
 
 
 def block(rows):
-    """Return the lines of one setting as a table; columns that say nothing are left out."""
-    table = pd.DataFrame({"method": rows["method"], "metric": rows["metric"], "ours": numbers(rows, OURS)}).astype(str)
-    if len(set(rows["metric"])) == 1:
-        table = table.drop(columns="metric")
-    if rows["published"].notna().any():
-        table["published"] = numbers(rows, PRINTED)
-        table["difference"] = [difference(value) for value in rows["difference"]]
-        table["verdict"] = rows["verdict"]
-    head = [f"| {' | '.join(table.columns)} |", "|---|" + "--:|" * (len(table.columns) - 1)]
+    """Return the lines of one setting: a table for every metric that was published, one for all others together."""
+    told = rows[rows["ours"].notna() | rows["published"].notna()]
+    told = told.assign(name=list(map(axis_name, told["metric"], told["unit"])))
+    printed = told.groupby("name", sort=False)["published"].transform("count") > 0
+    lines = []
+    for name, of_metric in told[printed].groupby("name", sort=False):
+        lines += [f"*{cell(name)}*", "", *beside_published(of_metric), ""]
+    return lines + wide(told[~printed])
+
+
+def beside_published(rows):
+    """Return the table of one metric."""
+    table = pd.DataFrame({"method": rows["method"], "ours": numbers(rows, OURS), "published": numbers(rows, PRINTED)})
+    table["difference"] = [difference(value) for value in rows["difference"]]
+    return markdown(table.assign(verdict=rows["verdict"]))
+
+
+def wide(rows):
+    """Return a row per method and a column per metric, a dash where a method has no value; nothing of no rows."""
+    texts = pd.Series(numbers(rows, OURS), index=pd.MultiIndex.from_frame(rows[["method", "name"]]), dtype=object)
+    table = pd.DataFrame({name: texts.xs(name, level="name") for name in rows["name"].unique()})
+    table = table.reindex(rows["method"].unique()).fillna("-").rename_axis("method").reset_index()
+    return markdown(table) if len(table) else []
+
+
+def markdown(table):
+    """Return a table's lines: names begin in one place, numbers end in one."""
+    head = [f"| {' | '.join(map(cell, table.columns))} |", "|---|" + "--:|" * (len(table.columns) - 1)]
     return [*head, *(f"| {' | '.join(map(cell, line))} |" for line in table.itertuples(index=False))]
 
 

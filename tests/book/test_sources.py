@@ -181,3 +181,19 @@ def test_slides_open_at_headings_and_hold_no_solution():
     headings = [cell.source.startswith("#") for cell in notebook.cells]
     assert [kind == "slide" for kind in kinds] == headings and sum(headings) > 10
     assert not any("<details" in cell.source or "solution" in cell.metadata.get("tags", []) for cell in notebook.cells)
+
+
+def test_a_setting_has_a_table_per_published_metric_and_one_of_all_others():
+    table = results.kept("pmf-table1")
+    lines = results.block(table[table["setting"] == "S=1e3"])
+    beside = "| method | ours | published | difference | verdict |"
+    others = "| method | mse | mre | excess loss (nats) |"
+    assert [line for line in lines if line.startswith("| method |")] == [beside, beside, others]
+    assert [line for line in lines if line.startswith("*")] == ["*mse (published)*", "*mre (published)*"]
+
+
+def test_what_was_neither_measured_nor_published_takes_no_row():
+    table = results.kept("pmf-table1")
+    assert table.loc[table["setting"] == "S=1e6", "ours"].isna().all()  # takes too long for the quick profile
+    rows = [line.split("|")[2:] for line in results.block(table[table["setting"] == "S=1e6"]) if line[:5] == "| CNM"]
+    assert len(rows) == 6 and all(published.strip() != "-" for _, published, *_ in rows)

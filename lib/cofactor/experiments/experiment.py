@@ -105,7 +105,11 @@ class Experiment:
     def counted(self, trials: int) -> str:
         """Say how many of all trials these are; what is measured beyond a paper has no trials of the paper."""
         whose = "" if self.source.startswith("beyond ") else "the paper's "
-        return f"{trials} of {whose}{self.trials} trials"
+        return f"{trials} of {whose}{self.trials} trials" if self.trials > 1 else "one trial"
+
+    def averaged(self, trials: int) -> str:
+        """Say the same, and what stands for them in the table."""
+        return self.counted(trials) + (f", {self.centre} over trials" if trials > 1 else "")
 
     def note(self, setting: str, method: str) -> str:
         """Return why the published number of a method is not met, where that is known."""

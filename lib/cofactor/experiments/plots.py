@@ -54,7 +54,7 @@ def _levels(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame)
             ours.set_label("ours")
             axes.plot(here["published"], range(len(methods)), "x", color=ORANGE, ms=6, mew=1.6, label="published")
         axes.grid(axis="both", color=FAINT, alpha=0.25, lw=0.6)
-        axes.set_xlabel(fill(_axis_name(metric, experiment.metrics[metric]), LETTERS // min(len(panels), WRAPPED)))
+        axes.set_xlabel(fill(axis_name(metric, experiment.metrics[metric]), LETTERS // min(len(panels), WRAPPED)))
     if metric.startswith(LOGARITHMIC):
         values = np.concatenate([rows["ours"], rows["published"], rows["ours"] + rows["spread"]])
         _logarithmic(panels, np.where(values > 0, values, np.nan))
@@ -110,7 +110,7 @@ def _histogram(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFr
             if len(here):
                 name = f"{method} ({len(here)} trials)"
                 axes.hist(here, bins=list(bins), color=colour, hatch=hatch, ec="white", alpha=0.55, label=name)
-        axes.set_xlabel(_axis_name(metric, experiment.metrics[metric]))
+        axes.set_xlabel(axis_name(metric, experiment.metrics[metric]))
     panels[0].set_ylabel("trials")
     _legend_below(figure, panels)
     return figure
@@ -134,7 +134,7 @@ def _sweep(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) 
             axes.plot(x, here["published"], marker, color=colour, ms=8, mfc="none", mew=1.4)
     for axes, (metric, unit) in zip(panels, experiment.metrics.items(), strict=True):
         axes.set_xlabel(next(iter(experiment.settings)).split("=")[0].split(",")[-1])
-        axes.set_ylabel(_axis_name(metric, unit))
+        axes.set_ylabel(axis_name(metric, unit))
     _legend_below(figure, panels)
     return figure
 
@@ -183,7 +183,8 @@ def _panels(experiment: Experiment, height: float, settings: Sequence[str] | Non
     return figure, list(panels[:count])
 
 
-def _axis_name(metric: str, unit: str) -> str:
+def axis_name(metric: str, unit: str) -> str:
+    """Name a metric with its unit, where it has one."""
     return metric if unit == "1" else f"{metric} ({unit})"
 
 

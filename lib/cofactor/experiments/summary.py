@@ -250,10 +250,10 @@ def noted(summary: pd.DataFrame) -> dict[str, str]:
     """Return every reason once, with what it is about: "SymNMF; KOS, CNMF (small)", of SymNMF in all settings."""
     found: dict[str, dict[str, list[str]]] = {}
     everywhere = ", ".join(summary["setting"].unique())
-    noted = summary[summary["note"] != ""].groupby(["note", "method"], sort=False)["setting"].unique()
-    for (note, method), at in noted.items():
-        settings = ", ".join(at)
-        found.setdefault(note, {}).setdefault("" if settings == everywhere else f" ({settings})", []).append(method)
+    for (note, method), rows in summary[summary["note"] != ""].groupby(["note", "method"], sort=False):
+        settings = ", ".join(rows["setting"].unique())
+        at = "" if settings == everywhere else f" ({settings})"
+        found.setdefault(str(note), {}).setdefault(at, []).append(str(method))
     return {note: "; ".join(f"{', '.join(names)}{at}" for at, names in about.items()) for note, about in found.items()}
 
 

@@ -179,7 +179,7 @@ def _scored(method: Method, case: Hidden) -> dict[str, float]:
 
 PROTOCOL = (
     "MovieLens small, with the movies of the paper's lists, by users with at least five of them; the paper has "
-    "MovieLens 20M, which `cofactor.data.load_movielens` reads where you have it. Here are {ratings:,} ratings by "
+    "MovieLens 20M, which cofactor.data.load_movielens reads where you have it. Here are {ratings:,} ratings by "
     "{users} users, 1 % of the paper's: methods with many parameters do worse than printed, and their order is "
     "another. Half stars rounded up; half of the ratings to learn from, 20 % to choose on, 30 % to predict, as the "
     "expectation given the user's other ratings. MAP-EM: RAND-EM of ranks 2 to 12 with pseudo-counts. Paper protocol, "
