@@ -22,7 +22,7 @@ the spread over them, and what was printed. *Within spread* means that ours and 
 the larger of both standard deviations or, on one fixed data set, by one task; after one of many random trials nothing
 is said. Where a number is not met, the reason stands below the table, as far as it is known. Rows marked
 "(paper protocol)" use the paper's own choices, the others this kit's defaults. Times are measured in the benchmarks.
-`cofactor reproduce all --full` runs as many trials as the papers.
+`cofactor reproduce all --full` runs as many trials as the papers, and the settings that take long.
 """
 
 

@@ -36,6 +36,16 @@ def test_full_runs_the_paper_s_trials_and_trials_as_many_as_asked(only_toy, caps
     assert set(pd.read_csv(only_toy / "results/toy/table.csv")["trials"]) == {0, 1}
 
 
+def test_settings_that_take_long_are_named_where_they_are_left_out(only_toy, monkeypatch, capsys):
+    slow = toy(trials=1, quick=1, full_only=("large",))
+    monkeypatch.setattr(experiments, "find_experiment", {"toy": slow}.__getitem__)
+    reproduce()
+    assert "toy: without large (--full runs them as well)" in capsys.readouterr().out
+    reproduce("--full")
+    printed = capsys.readouterr().out
+    assert "toy: 1 of 2 tasks were finished before" in printed and "without" not in printed
+
+
 def test_the_record_names_versions_machine_and_seeds_of_every_run(only_toy):
     reproduce()
     reproduce("--full")
@@ -57,9 +67,9 @@ def test_any_number_of_jobs_gives_the_same_table(only_toy):
 def test_a_scheduler_is_handed_on_and_recorded(only_toy, monkeypatch):
     asked = []
 
-    def on_a_cluster(experiment, folder, trials, jobs, scheduler, verbose):
+    def on_a_cluster(experiment, folder, trials, jobs, scheduler, **options):
         asked.append(scheduler)
-        return run(experiment, folder, trials, jobs, None, verbose)
+        return run(experiment, folder, trials, jobs, None, **options)
 
     run = experiments.run
     monkeypatch.setattr(experiments, "run", on_a_cluster)

@@ -46,6 +46,15 @@ def test_quick_profile_is_the_start_of_the_full_one(tmp_path):
     assert values(quick) == undisturbed()[:4]
 
 
+@pytest.mark.parametrize("trials", [1, 3])  # of the paper; the quick profile has no fewer of one
+def test_settings_that_take_long_belong_to_a_full_run(trials, tmp_path):
+    experiment = toy(trials=trials, quick=1, full_only=("large",))
+    assert [o.task.setting for o in runner.run(experiment, tmp_path)] == ["small"]
+    full = runner.run(experiment, tmp_path, full=True)
+    assert [(o.task.trial, o.task.setting) for o in full] == [(t, s) for t in range(trials) for s in ("small", "large")]
+    assert runner.load_all(tmp_path, experiment) == full
+
+
 def test_a_second_run_computes_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv(LOG, str(tmp_path / "log"))
     first = runner.run(toy(), tmp_path / "out")

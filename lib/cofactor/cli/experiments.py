@@ -13,7 +13,7 @@ from typing import Any
 from cofactor.cli.output import check_output
 from cofactor.core.errors import CofactorError
 from cofactor.experiments import EXPERIMENTS, find_experiment
-from cofactor.experiments.experiment import Experiment
+from cofactor.experiments.experiment import Experiment, Task, tasks_of
 from cofactor.experiments.record import write_record, write_table
 from cofactor.experiments.report import write_report
 from cofactor.experiments.runner import failures, finished, run
@@ -33,7 +33,7 @@ def _add_reproduce(commands: Any) -> None:
     command = commands.add_parser("reproduce", help=about, description=about, epilog=_listed())
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     command.add_argument("names", nargs="*", metavar="NAME", help="experiments, or all (default: list them)")
-    command.add_argument("--full", action="store_true", help="as many trials as the paper (default: a quick profile)")
+    command.add_argument("--full", action="store_true", help="the paper's trials and settings (default: few)")
     command.add_argument("--trials", type=int, help="this many trials instead")
     command.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one per core)")
     command.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler, such as tcp://host:8786")
@@ -73,12 +73,12 @@ def _chosen(names: Sequence[str]) -> list[Experiment]:
 
 
 def _reproduce_one(experiment: Experiment, arguments: argparse.Namespace) -> None:
-    profile = experiment.trials if arguments.full else experiment.quick
+    full, folder = arguments.full, arguments.results
+    profile = experiment.trials if full else experiment.quick
     trials = profile if arguments.trials is None else arguments.trials
-    folder = arguments.results
-    _announce(experiment, trials, len(finished(experiment, folder, trials)))
+    _announce(experiment, trials, tasks_of(experiment, trials, full), folder)
     began = time.time()
-    outcomes = run(experiment, folder, trials, arguments.jobs, arguments.scheduler, verbose=True)
+    outcomes = run(experiment, folder, trials, arguments.jobs, arguments.scheduler, verbose=True, full=full)
     summary = summarise(experiment, outcomes)
     print(as_text(experiment, summary))
     table = write_table(folder, experiment, summary)
@@ -88,12 +88,15 @@ def _reproduce_one(experiment: Experiment, arguments: argparse.Namespace) -> Non
         raise CofactorError(failed)
 
 
-def _announce(experiment: Experiment, trials: int, done: int) -> None:
+def _announce(experiment: Experiment, trials: int, tasks: Sequence[Task], folder: Path) -> None:
     """Say how much is asked for and how much of it is there already, before it takes its time."""
     if 0 < trials < experiment.trials:
         print(f"{experiment.name}: {experiment.counted(trials)} (--full runs them all)")
-    if done:
-        print(f"{experiment.name}: {done} of {trials * len(experiment.settings)} tasks were finished before")
+    asked_for = {task.setting for task in tasks}
+    if asked_for and (left_out := [setting for setting in experiment.settings if setting not in asked_for]):
+        print(f"{experiment.name}: without {'; '.join(left_out)} (--full runs them as well)")
+    if done := len(finished(experiment, folder, tasks)):
+        print(f"{experiment.name}: {done} of {len(tasks)} tasks were finished before")
     sys.stdout.flush()
 
 

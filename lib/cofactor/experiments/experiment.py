@@ -78,7 +78,7 @@ class Experiment:
     printed_as : mapping of str to str
         Metrics that were published under another name, or ("") under a name that means something else.
     full_only : tuple of str
-        Settings that take too long for the quick profile: left out unless more trials are asked for.
+        Settings that take too long for the quick profile: left out but of a full run.
     axis : str
         What the curves of a "curves" plot show.
     """
@@ -131,9 +131,9 @@ class Task:
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
-def tasks_of(experiment: Experiment, trials: int) -> list[Task]:
-    """List the tasks of an experiment, first trials first; the quick profile's leave out settings that take long."""
-    left_out = experiment.full_only if trials <= experiment.quick else ()
+def tasks_of(experiment: Experiment, trials: int, full: bool = False) -> list[Task]:
+    """List the tasks of an experiment, first trials first; only a full run has the settings that take long."""
+    left_out = () if full else experiment.full_only
     settings = [setting for setting in experiment.settings if setting not in left_out]
     return [Task(experiment.name, setting, t) for t in range(trials) for setting in settings]
 

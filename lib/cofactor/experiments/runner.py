@@ -58,6 +58,7 @@ def run(
     jobs: int = 1,
     scheduler: str | None = None,
     verbose: bool = False,
+    full: bool = False,
 ) -> list[Outcome]:
     """Run what is missing of an experiment, keep every result, return all of them in the order of the tasks.
 
@@ -67,13 +68,15 @@ def run(
     folder : Path
         Results go to `folder / experiment.name / setting / trial-NNN.json`.
     trials : int, optional
-        Default: those of the quick profile.
+        Default: those of the quick profile or, of a full run, those of the paper.
     jobs : int
         Processes on this machine; -1 for one per core.
     scheduler : str, optional
         Address of a Dask scheduler ("tcp://host:8786") whose workers have this package; `jobs` is then ignored.
     verbose : bool
         Show a progress bar on a terminal.
+    full : bool
+        Run the settings that take long as well.
 
     Returns
     -------
@@ -90,22 +93,23 @@ def run(
     A result made by other code, that is, where a file in the rooms which the experiment names has changed since, is
     computed again.
     """
-    trials = experiment.quick if trials is None else trials
+    if trials is None:
+        trials = experiment.trials if full else experiment.quick
     if trials < 1 or jobs == 0:
         raise CofactorError(f"trials={trials}, jobs={jobs}: ask for at least one of each (jobs=-1: one per core)")
     code = code_of(experiment.lines)
-    tasks = tasks_of(experiment, trials)
-    kept = finished(experiment, folder, trials)
+    tasks = tasks_of(experiment, trials, full)
+    kept = finished(experiment, folder, tasks)
     missing = [task for task in tasks if task not in kept]
     for outcome in _execute_all(experiment.run, missing, code, folder, jobs, scheduler, verbose):
         kept[outcome.task] = outcome
     return [kept[task] for task in tasks if task in kept]
 
 
-def finished(experiment: Experiment, folder: Path, trials: int) -> dict[Task, Outcome]:
+def finished(experiment: Experiment, folder: Path, tasks: Sequence[Task]) -> dict[Task, Outcome]:
     """Return the kept results that stand: of a task that ran to its end, made by the present code."""
     code = code_of(experiment.lines)
-    found = {task: load(folder, task) for task in tasks_of(experiment, trials)}
+    found = {task: load(folder, task) for task in tasks}
     return {task: outcome for task, outcome in found.items() if outcome and outcome.finished and outcome.code == code}
 
 
@@ -204,7 +208,7 @@ def load(folder: Path, task: Task) -> Outcome | None:
 def load_all(folder: Path, experiment: Experiment) -> list[Outcome]:
     """Read every result of an experiment's settings found in a folder, in the order of the tasks."""
     trials = [int(path.stem.split("-")[1]) for path in (folder / experiment.name).glob("*/trial-*.json")]
-    found = [load(folder, task) for task in tasks_of(experiment, max(trials, default=-1) + 1)]
+    found = [load(folder, task) for task in tasks_of(experiment, max(trials, default=-1) + 1, full=True)]
     return [outcome for outcome in found if outcome is not None]
 
 
