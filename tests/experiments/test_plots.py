@@ -59,6 +59,14 @@ def test_squared_errors_and_times_stand_on_a_logarithmic_axis(panels, metric):
     assert not axes.figure.legends  # nothing of it was published: nothing to tell apart
 
 
+def test_memory_over_sizes_stands_on_a_logarithmic_axis(panels):
+    settings = ("N=1,000", "N=2,000")
+    found = panels(
+        [{"New": {"peak": 9.0, "hits": 1.0}}], plot="sweep", settings=settings, metrics={"peak": "MB", "hits": "1"}
+    )
+    assert [axes.get_yscale() for axes in found] == ["log", "linear"]
+
+
 def test_curves_show_every_trial_and_the_median_in_the_order_of_iterations(panels):
     trials = [{"A": {"t=10": 1.0 * k, "t=9": 2.0 * k}} for k in (1, 2, 9)]
     small, _ = panels(trials, plot="curves", metrics={"t=10": "1"})

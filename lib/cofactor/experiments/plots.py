@@ -23,7 +23,7 @@ BESIDE = 3  # methods in a row of a legend, where there is room
 NAME = 2.6  # inches of a method in a legend
 MOST_BINS = 24
 SHORT = 1.5  # decades of an axis that needs more numbers than powers of ten
-LOGARITHMIC = ("mse", "seconds")  # metrics that range over decades
+LOGARITHMIC = ("mse", "seconds", "peak", "predicted")  # metrics that range over decades
 ROOM = 1.5  # times the largest value ends a logarithmic axis
 TITLE, LETTERS = 30, 90  # characters in a line of a panel's heading at most, and of all headings side by side
 MOST_BESIDE, WRAPPED = 7, 5  # panels in one row; in each of several rows
@@ -135,6 +135,8 @@ def _sweep(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) 
     for axes, (metric, unit) in zip(panels, experiment.metrics.items(), strict=True):
         axes.set_xlabel(next(iter(experiment.settings)).split("=")[0].split(",")[-1])
         axes.set_ylabel(axis_name(metric, unit))
+        if metric.startswith(LOGARITHMIC):
+            axes.set_yscale("log")
     _legend_below(figure, panels)
     return figure
 
