@@ -304,7 +304,7 @@ def number(value: float, spread: float = np.nan, digits: int = 0, trials: int = 
     if digits > len(text.partition(".")[2]) and "e" not in text:
         text = f"{value:.{digits}f}"
     spread = 0.0 if spread <= ROUNDING * abs(value) else spread
-    return text + (f" ± {spread:.2g}" if trials > 1 and not np.isnan(spread) else "")
+    return text + (f" ± {spread:{'.0f' if spread >= 10 else '.2g'}}" if trials > 1 and not np.isnan(spread) else "")
 
 
 def difference(value: float) -> str:
