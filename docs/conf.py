@@ -19,6 +19,7 @@ language = "en"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
 exclude_patterns = ["README.md"]  # the first page includes parts of it
 default_role = "code"  # docstrings mark code with single backticks
+highlight_language = "none"  # blocks of docstrings are formulas; examples begin with >>> and are coloured all the same
 show_warning_types = True
 keep_warnings = False
 
