@@ -17,8 +17,8 @@ UNFOLDED = 4  # tables of an experiment that stand open; more would bury the nex
 TEXTS = ("setting", "method", "metric", "unit", "verdict", "note")
 INDEX = """# Results beside published numbers
 
-Every table and figure of the papers, run by `cofactor reproduce` in its quick profile: a few of the paper's trials,
-the spread over them, and what was printed. *Within spread* means that ours and the published number differ by at most
+Every table and figure of the papers, run by `cofactor reproduce` with a few of the paper's trials: ours, the spread
+over trials, and what was printed. *Within spread* means that ours and the published number differ by at most
 the larger of both standard deviations or, on one fixed data set, by one task; after one of many random trials nothing
 is said. Where a number is not met, the reason stands below the table, as far as it is known. Rows marked
 "(paper protocol)" use the paper's own choices, the others this kit's defaults. Times are measured in the benchmarks.
