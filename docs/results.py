@@ -68,8 +68,7 @@ def index(tables):
 def section(experiment, table):
     """Return what is said about one experiment: protocol, picture, tables, reasons."""
     run = facts(experiment.name)
-    source = cell(experiment.source[0].upper() + experiment.source[1:])
-    about = f"{source}. `cofactor reproduce {experiment.name}`: {experiment.averaged(run['trials'])}. "
+    about = f"{cell(experiment.source)}. `cofactor reproduce {experiment.name}`: {experiment.averaged(run['trials'])}. "
     about += f"Run {run['began']}."
     parts = [f"({experiment.name})=", f"## {cell(experiment.title)}", "", about, "", cell(experiment.protocol), ""]
     parts += picture(experiment)

@@ -198,3 +198,9 @@ def test_what_was_neither_measured_nor_published_takes_no_row():
     unmeasured = table[table["setting"] == "S=1e6"].assign(ours=np.nan)
     text = "\n".join(results.block(unmeasured))
     assert "| MLE-AD-EM | - | 0.0296 |" in text and "Independence" not in text
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_number_that_is_worse_than_printed_has_its_reason(name):
+    table = results.kept(name)
+    assert table.loc[(table["verdict"] == "worse") & (table["note"] == ""), ["setting", "method"]].empty

@@ -176,6 +176,6 @@ def wait_for_results(folder, wanted, process):
 
 def test_what_goes_beyond_a_paper_has_no_trials_of_the_paper():
     assert toy().counted(2) == "2 of the paper's 5 trials"
-    assert toy(source="beyond somebody, Table 1").counted(2) == "2 of 5 trials"
+    assert toy(source="Beyond somebody, Table 1").counted(2) == "2 of 5 trials"
     assert toy(trials=1).averaged(1) == "one trial" and toy().averaged(1) == "1 of the paper's 5 trials"
     assert toy(centre="median").averaged(2) == "2 of the paper's 5 trials, median over trials"

@@ -51,7 +51,7 @@ class Experiment:
     Attributes
     ----------
     name, title, source : str
-        Such as "crowd-table4"; what it shows; where it was published, or "beyond" which paper it goes.
+        Such as "crowd-table4"; what it shows; where it was published, or "Beyond" which paper it goes.
     settings : mapping of str to str
         Keys of the table's columns (as in `datasets/published`), each with its heading.
     run : function (setting, trial, rng) -> list of Measurement
@@ -104,7 +104,7 @@ class Experiment:
 
     def counted(self, trials: int) -> str:
         """Say how many of all trials these are; what is measured beyond a paper has no trials of the paper."""
-        whose = "" if self.source.startswith("beyond ") else "the paper's "
+        whose = "" if self.source.startswith("Beyond ") else "the paper's "
         return f"{trials} of {whose}{self.trials} trials" if self.trials > 1 else "one trial"
 
     def averaged(self, trials: int) -> str:

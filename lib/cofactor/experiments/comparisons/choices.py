@@ -60,7 +60,7 @@ def choices(setting: str, trial: int, rng: np.random.Generator) -> list[Measurem
 CHOICES = Experiment(
     name="comparisons-choices",
     title="Choices: error against their number",
-    source=f"beyond {PAPER}",
+    source=f"Beyond {PAPER}",
     settings={f"m={m:,}": f"{m:,} choices" for m in COUNTS},
     run=choices,
     trials=5,
@@ -97,7 +97,7 @@ SLOPE_COUNTS = (80_000, 160_000, 320_000, 640_000, 1_280_000)
 SLOPE = Experiment(
     name="comparisons-choices-slope",
     title="Choices: error falls as one over the root of their number",
-    source=f"beyond {PAPER}",
+    source=f"Beyond {PAPER}",
     settings={"unit": "200 x 300, unit rows"},
     run=slope,
     trials=5,

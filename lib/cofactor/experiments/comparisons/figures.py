@@ -282,7 +282,7 @@ def _from(objective: Objective, draw: Callable[[], tuple[Floats, Floats]], probl
 STARTS = Experiment(
     name="comparisons-starts",
     title="Random starts against the spectral start",
-    source=f"beyond {PAPER}",
+    source=f"Beyond {PAPER}",
     settings={
         f"{kind},m/dof={share:g}": f"{TRUTHS[kind]}, {share:g} per degree of freedom"
         for kind in TRUTHS

@@ -190,7 +190,7 @@ def _scored(method: Method, case: Case, asked: Comparisons) -> dict[str, float]:
 MOVIES = Experiment(
     name="comparisons-movies",
     title="Comparisons made from ratings of movies",
-    source=f"beyond {PAPER}",
+    source=f"Beyond {PAPER}",
     settings={"A": "20 ratings a user to learn from", "B": "80 % of ratings to learn from"},
     run=movies,
     trials=SPLITS,

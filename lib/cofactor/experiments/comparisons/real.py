@@ -83,7 +83,7 @@ def held_out(setting: str, trial: int, rng: np.random.Generator) -> list[Measure
 REAL = Experiment(
     name="comparisons-real",
     title="Real comparisons: held-out pairs",
-    source=f"beyond {PAPER}",
+    source=f"Beyond {PAPER}",
     settings=SETS,
     run=held_out,
     trials=SPLITS,
@@ -121,7 +121,7 @@ def few(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]
 FEW_ANSWERS = Experiment(
     name="comparisons-few",
     title="Real comparisons: few answers a person",
-    source=f"beyond {PAPER}",
+    source=f"Beyond {PAPER}",
     settings={f"{name},n={n}": f"{title}, {n} answers a person" for name, title in SETS.items() for n in FEW},
     run=few,
     trials=SPLITS,

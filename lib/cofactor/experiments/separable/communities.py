@@ -144,7 +144,7 @@ def _correlations(
 TABLE4_RANGE = Experiment(
     name="separable-table4-range",
     title="Table IV: the range behind the points",
-    source=f"beyond {PAPER}, Table IV",
+    source=f"Beyond {PAPER}, Table IV",
     settings={name: title for name, title in NETWORKS.items() if name.startswith("dblp")},
     run=spread,
     trials=1,

@@ -266,7 +266,7 @@ def weighed(setting: str, trial: int, rng: np.random.Generator) -> list[Measurem
 LAMBDA = Experiment(
     name="separable-lambda",
     title="The weight of the penalty by rule",
-    source=f"beyond {PAPER}, Figures 2 and 4",
+    source=f"Beyond {PAPER}, Figures 2 and 4",
     settings={key: title for key, (title, _) in PROBLEMS.items()},
     run=weighed,
     trials=50,
