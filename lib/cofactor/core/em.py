@@ -74,8 +74,8 @@ class SoftCounts:
             self.log_likelihood + other.log_likelihood,
         )
 
-    def model(self, pseudo_count: float = 0.0, prior_count: float = 0.0) -> LatentClassModel:
-        """M-step; `pseudo_count` is added to every cell, `prior_count` to every class.
+    def model(self, pseudo_count: float | Floats = 0.0, prior_count: float = 0.0) -> LatentClassModel:
+        """M-step; `pseudo_count` is added to the cells (one number, or one a cell), `prior_count` to every class.
 
         A variable without observations gets uniform conditionals.
         """
@@ -160,11 +160,11 @@ def em(
     max_iter: int = 500,
     tol: float = 1e-6,
     verbose: bool = False,
-    pseudo_count: float = 0.0,
+    pseudo_count: float | Floats = 0.0,
 ) -> tuple[LatentClassModel, Result]:
     """Maximise the likelihood, or the posterior, of a latent-class model from a starting model.
 
-        max  sum_s log Pr(row s) + alpha sum_n,i,f log A_n[i, f] + alpha sum_f log lambda_f
+        max  sum_s log Pr(row s) + sum_n,i,f alpha_nif log A_n[i, f] + alpha sum_f log lambda_f
 
     Parameters
     ----------
@@ -178,9 +178,10 @@ def em(
         Stop when the objective changes by at most this, relative to its size.
     verbose : bool
         Show a progress bar on a terminal.
-    pseudo_count : float
-        alpha, the Dirichlet prior's exponent: observations added to every cell of every A_n and of lambda. 0 is the
-        papers' maximum likelihood; thin data are fitted better with 0.05 to 0.5.
+    pseudo_count : float, or array of shape (sum I_n, F)
+        alpha, the Dirichlet prior's exponent: observations added to the cells of every A_n. One number counts for
+        every cell, and for lambda; an array leaves lambda alone. 0 is the papers' maximum likelihood; thin data are
+        fitted better with more.
 
     Returns
     -------
@@ -206,7 +207,7 @@ def em(
     rows = table.entries_per_row > 0
     if not rows.any():
         raise CofactorError("nothing was observed in any row: there is nothing to fit")
-    if not pseudo_count >= 0:
+    if not np.all(np.asarray(pseudo_count) >= 0):
         raise CofactorError(f"pseudo_count={pseudo_count}: observations can be added, none taken away")
     seen = table if rows.all() else table.take_rows(rows)
     return iterate_em(lambda model: expectation(seen, model), start, max_iter, tol, verbose, pseudo_count)
@@ -218,26 +219,28 @@ def iterate_em(
     max_iter: int = 500,
     tol: float = 1e-6,
     verbose: bool = False,
-    pseudo_count: float = 0.0,
+    pseudo_count: float | Floats = 0.0,
 ) -> tuple[LatentClassModel, Result]:
     """Run EM over rows that only `e_step` sees: it returns the soft counts of all rows under a model.
 
     For rows that do not fit into memory, `e_step` adds up `expectation` over pieces. Arguments, result and source as
     in `em`; equal to it up to rounding.
     """
+    prior_count = float(pseudo_count) if np.ndim(pseudo_count) == 0 else 0.0
     model, history = start, History("EM", max_iter, tol, verbose)
     for _ in history:
         counts = e_step(model)
-        history.record(counts.log_likelihood + _log_dirichlet(model, pseudo_count))
-        model = counts.model(pseudo_count, pseudo_count)
+        history.record(counts.log_likelihood + _log_dirichlet(model, pseudo_count, prior_count))
+        model = counts.model(pseudo_count, prior_count)
     return model, history.result()
 
 
-def _log_dirichlet(model: LatentClassModel, alpha: float) -> float:
-    """Log-density of the prior: alpha times the sum of the logarithms of all cells of a model."""
-    if not alpha:
+def _log_dirichlet(model: LatentClassModel, alpha: float | Floats, prior_count: float) -> float:
+    """Log-density of the prior: the sum of the logarithms of all cells of a model, each times its pseudo-count."""
+    if not np.any(alpha):
         return 0.0
-    return alpha * float(np.log(np.maximum(model.stacked, FLOOR)).sum() + np.log(np.maximum(model.prior, FLOOR)).sum())
+    cells = np.sum(alpha * np.log(np.maximum(model.stacked, FLOOR)))
+    return float(cells + prior_count * np.log(np.maximum(model.prior, FLOOR)).sum())
 
 
 def maximization(table: CategoricalTable, Q: Floats, pseudo_count: float = 0.0) -> LatentClassModel:
