@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cofactor.core.errors import CofactorError
-from cofactor.data.readers import read_codes, read_truth
+from cofactor.data.readers import read_codes, read_labels, read_truth
 
 LIMITS = {"task": 9, "worker": 9, "label": 3}
 
@@ -42,7 +42,7 @@ def test_reads_back_csv_from_zero(folder, rows, packed):
 
 
 @given(content=st.one_of(st.binary(max_size=60), st.text("0123456789\t\r\n,- .e", max_size=60)))
-@pytest.mark.parametrize(("reader", "name"), [("tsv", "x.txt"), ("csv", "x.csv"), ("csv", "x.csv.gz")])
+@pytest.mark.parametrize(("reader", "name"), [("tsv", "x.txt"), ("csv", "x.csv"), ("csv", "x.csv.gz"), ("items", "x")])
 def test_whatever_a_file_holds_only_cofactor_errors_escape(folder, content, reader, name):
     path = write(folder, content, name)
     try:
@@ -107,6 +107,27 @@ def test_header_without_rows(tmp_path):
 def test_other_header(tmp_path):
     with pytest.raises(CofactorError, match=r"line 1: expected the header .*'task,label'"):
         read_codes(write(tmp_path, "task,label\n0,0\n"), "csv", LIMITS)
+
+
+def test_each_format_calls_tasks_its_own_way(tmp_path):
+    tasks, items = (write(tmp_path, f"{name},worker,label\n3,1,2\n", name) for name in ("task", "item"))
+    assert read_codes(items, "items", LIMITS).tolist() == read_codes(tasks, "csv", LIMITS).tolist() == [[3, 1, 2]]
+    for path, reader in ((items, "csv"), (tasks, "items")):
+        with pytest.raises(CofactorError, match=r"line 1: expected the header"):
+            read_codes(path, reader, LIMITS)
+
+
+@given(rows=codes)
+def test_of_labels_given_again_the_last_counts(folder, rows):
+    text = "item,worker,label\n" + "".join(f"{t},{w},{k}\n" for t, w, k in rows)
+    last = {(t, w): k for t, w, k in rows}
+    found = read_labels(write(folder, text), "items", 9, 9, 3)
+    assert len(found) == len(last) and {(t, w): k for t, w, k in found.tolist()} == last
+
+
+def test_labels_stay_in_the_order_of_the_file(tmp_path):
+    path = write(tmp_path, "item,worker,label\n5,1,0\n2,0,1\n5,1,2\n0,3,1\n")
+    assert read_labels(path, "items", 9, 9, 3).tolist() == [[2, 0, 1], [5, 1, 2], [0, 3, 1]]
 
 
 def test_bytes_that_are_not_text_are_named_by_line(tmp_path):

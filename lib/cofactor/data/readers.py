@@ -3,6 +3,7 @@
     format   columns            first code   header
     tsv      tab-separated      1            none
     csv      comma-separated    0            names of the columns
+    items    comma-separated    0            the same, tasks are called item
     matrix   blank-separated    0            none; one row per task, one column per worker, -1: no label
     classes  one                0            none; one line per task
     npy      NumPy array of float32 features, one row per task
@@ -28,16 +29,16 @@ from cofactor.core.tables import MISSING, Ints
 
 @dataclass(frozen=True)
 class Format:
-    """How a file writes codes: what separates them, the first code, whether the columns are named."""
+    """How a file writes codes: what separates them, the first code, what a header calls tasks ("": no header)."""
 
     separator: str
     first: int
-    header: bool
+    header: str
 
 
 Features = NDArray[np.float32]
 
-FORMATS = {"tsv": Format("\t", 1, False), "csv": Format(",", 0, True)}
+FORMATS = {"tsv": Format("\t", 1, ""), "csv": Format(",", 0, "task"), "items": Format(",", 0, "item")}
 SHOWN = 40  # characters of an offending line that are quoted
 
 
@@ -47,10 +48,10 @@ def read_codes(path: Path, reader: str, limits: Mapping[str, int]) -> Ints:
     Parameters
     ----------
     path : Path
-    reader : {"tsv", "csv"}
+    reader : {"tsv", "csv", "items"}
         The format (see above).
     limits : mapping, column name to number of codes
-        In the order of the columns, C of them.
+        In the order of the columns, C of them; the first is that of the tasks.
 
     Returns
     -------
@@ -80,7 +81,7 @@ def read_codes(path: Path, reader: str, limits: Mapping[str, int]) -> Ints:
 
 
 def read_truth(path: Path, reader: str, n_tasks: int, n_classes: int) -> Ints:
-    """Read true classes, in the format "tsv", "csv" or "classes": (n_tasks,) codes, -1 where the file says nothing.
+    """Read true classes, in any format but "matrix": (n_tasks,) codes, -1 where the file says nothing.
 
     A row may be repeated. Raises what `read_codes` raises, and a CofactorError that names the tasks if a task has
     more than one class.
@@ -98,15 +99,22 @@ def read_truth(path: Path, reader: str, n_tasks: int, n_classes: int) -> Ints:
 
 
 def read_labels(path: Path, reader: str, n_tasks: int, n_workers: int, n_classes: int) -> Ints:
-    """Read labels, in the format "tsv", "csv" or "matrix": (E, 3) task, worker and label, counted from zero.
+    """Read labels, in any format but "classes": (E, 3) task, worker and label, counted from zero.
 
-    Raises what `read_codes` raises.
+    Where a worker labelled a task more than once, the last label counts. Raises what `read_codes` raises.
     """
     if reader != "matrix":
-        return read_codes(path, reader, {"task": n_tasks, "worker": n_workers, "label": n_classes})
+        return _last(read_codes(path, reader, {"task": n_tasks, "worker": n_workers, "label": n_classes}))
     codes = _grid(path, (n_tasks, n_workers), n_classes, "-1|[0-9]{1,9}")
     task, worker = np.nonzero(codes != MISSING)
     return np.stack([task, worker, codes[task, worker]], axis=1)
+
+
+def _last(codes: Ints) -> Ints:
+    """Keep the last row of each task and worker, in the order of the file."""
+    pair = codes[:, 0] * (1 + codes[:, 1].max()) + codes[:, 1]
+    _, from_the_end = np.unique(pair[::-1], return_index=True)
+    return codes[np.sort(len(codes) - 1 - from_the_end)]
 
 
 def _grid(path: Path, shape: tuple[int, int], n_classes: int, cell: str) -> Ints:
@@ -143,8 +151,9 @@ def _lines(path: Path, form: Format, columns: list[str]) -> list[str]:
     lines = text_of(path).rstrip("\r\n").split("\n")
     if form.header:
         header = lines.pop(0).rstrip("\r")
-        if header != form.separator.join(columns):
-            raise CofactorError(f"{path}, line 1: expected the header {columns}, got {header[:SHOWN]!r}")
+        names = [form.header, *columns[1:]]
+        if header != form.separator.join(names):
+            raise CofactorError(f"{path}, line 1: expected the header {names}, got {header[:SHOWN]!r}")
     if not any(lines):
         raise CofactorError(f"{path}, line {2 if form.header else 1}: the file ends here, without any codes")
     return lines
