@@ -10,10 +10,9 @@ from cofactor import data, simulate
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf.classifier import PSEUDO_COUNTS, RANKS, JointPMFClassifier, mean_model, near_best
+from cofactor.pmf.classifier import PSEUDO_COUNTS, RANKS, JointPMFClassifier
 from cofactor.pmf.coding import Coding
-from tests.oracles.generators import random_model, random_table
-from tests.oracles.latent_class import conditional_by_summing, joint_by_outer_products
+from tests.oracles.latent_class import conditional_by_summing
 
 QUICK = dict(rank=3, pseudo_count=0.1, n_starts=2, random_state=0)
 
@@ -49,15 +48,6 @@ def test_predicts_the_conditional_of_the_class_in_its_joint_pmf():
 def test_learns_what_the_hidden_class_tells():
     (X, y), (X_new, y_new) = drawn(0), drawn(0, n_rows=2000)
     assert JointPMFClassifier(**QUICK).fit(X, y).score(X_new, y_new) > 0.7
-
-
-def test_the_mean_of_models_is_the_mean_of_their_joint_pmfs():
-    models = [random_model(seed, n_classes=2 + seed) for seed in range(3)]
-    mean = mean_model(models)
-    assert np.allclose(joint_by_outer_products(mean), np.mean([joint_by_outer_products(m) for m in models], axis=0))
-    assert mean.n_classes == 9 and mean.prior.sum() == pytest.approx(1)
-    table = random_table(0)
-    assert np.all(np.isfinite(mean.conditional(table, 1)))
 
 
 @pytest.mark.parametrize("method", ["EM", "CNMF-EM"])
@@ -102,17 +92,6 @@ def test_tries_all_ranks_then_all_pseudo_counts_and_takes_the_best():
     best = max(fitted.validation_, key=lambda one: one["score"])
     assert (fitted.rank_, fitted.pseudo_count_) == (best["rank"], best["pseudo_count"])
     assert fitted.rank_ < 30
-
-
-def test_choices_that_validation_cannot_tell_from_the_best_are_kept():
-    rng = np.random.default_rng(0)
-    best = rng.normal(0, 1, 100)
-    noise = rng.normal(0, 1, 100)
-    noise -= noise.mean()
-    error = noise.std() / 10
-    scores = {(8, 0.3): best - noise - 1.1 * error, (4, 0.3): best - noise - 0.9 * error, (2, 0.3): best}
-    assert near_best(scores) == [(2, 0.3), (4, 0.3)]
-    assert near_best({(2, 0.3): best - 1e-3, (4, 0.3): best}) == [(4, 0.3)]
 
 
 def test_the_model_is_the_mean_over_kept_choices_and_starts():

@@ -37,6 +37,7 @@ from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable, Ints
 from cofactor.pmf.base import FLOOR, random_model
 from cofactor.pmf.coding import Coding, encode
+from cofactor.pmf.selection import Choice, Scores, choose, mean_model
 
 Floats = NDArray[np.float64]
 
@@ -237,8 +238,8 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
             message = f"columns missing in every row, of no use: {listing(empty.tolist())}"
             warnings.warn(message, DataWarning, stacklevel=3)
 
-    def _choose(self, table: CategoricalTable, target: Ints, rng: np.random.Generator) -> list[tuple[int, float]]:
-        """Rank first, with a fixed pseudo-count; then the pseudo-count, with the best rank. The best, then its like."""
+    def _choose(self, table: CategoricalTable, target: Ints, rng: np.random.Generator) -> list[Choice]:
+        """The best choice, then those like it; see `choose`."""
         alpha = FIRST if self.pseudo_count == "auto" else float(self.pseudo_count)
         ranks = RANKS if self.rank == "auto" else (int(self.rank),)
         counts = PSEUDO_COUNTS if self.pseudo_count == "auto" else (alpha,)
@@ -247,10 +248,7 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
         splits = self._splits(target, rng)
         if not splits:  # too few rows to hold any out
             return [(min(ranks[-1], len(self.classes_)), alpha)]
-        scores = self._validate(table, target, splits, [(rank, alpha) for rank in ranks])
-        best = max(scores, key=lambda tried: float(scores[tried].mean()))[0]
-        scores |= self._validate(table, target, splits, [(best, count) for count in counts if count != alpha])
-        kept = near_best(scores)
+        kept = choose(ranks, counts, alpha, lambda tried: self._validate(table, target, splits, tried))
         for tried in self.validation_:
             tried["kept"] = (tried["rank"], tried["pseudo_count"]) in kept
         return kept
@@ -267,14 +265,14 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
         return list(kind(n_splits, test_size=held, random_state=int(rng.integers(2**32))).split(target, target))
 
     def _validate(
-        self, table: CategoricalTable, target: Ints, splits: list[tuple[Ints, Ints]], tried: list[tuple[int, float]]
-    ) -> dict[tuple[int, float], Floats]:
+        self, table: CategoricalTable, target: Ints, splits: list[tuple[Ints, Ints]], tried: list[Choice]
+    ) -> Scores:
         """Score every (rank, pseudo-count) on every row held out, all with the same starts; note the means."""
         L, pieces = self.n_starts, [table.take_rows(fitted) for fitted, _ in splits]
         jobs = [(piece, *pair, seed) for pair, piece, seed in product(tried, pieces, range(L))]
         models = [model for model, _ in self._run(jobs)]
         means = [mean_model(models[first : first + L]) for first in range(0, len(models), L)]
-        found: dict[tuple[int, float], Floats] = {}
+        found: Scores = {}
         for place, (F, alpha) in enumerate(tried):
             own = zip(means[place * len(splits) :], splits, strict=False)
             shares = [model.conditional(table.take_rows(held), len(table.sizes) - 1) for model, (_, held) in own]
@@ -297,12 +295,6 @@ def _refuse_missing(y: ArrayLike) -> None:
         raise CofactorError(f"the class is missing {where}: leave such rows out, or fit a joint PMF by CNMF-EM")
 
 
-def mean_model(models: list[LatentClassModel]) -> LatentClassModel:
-    """Return the mean of joint PMFs of the same variables: itself one, of rank the sum of their ranks."""
-    prior = np.concatenate([model.prior for model in models]) / len(models)
-    return LatentClassModel.from_stacked(prior, np.hstack([model.stacked for model in models]), models[0].sizes)
-
-
 def _fit(
     table: CategoricalTable, rank: int, alpha: float, seed: int, pairwise: bool, max_rounds: int
 ) -> tuple[LatentClassModel, Result]:
@@ -319,10 +311,3 @@ def _score(shares: Floats, target: Ints) -> tuple[Floats, NDArray[np.bool_]]:
     """Logarithm of the probability of the true class of every row, and whether the class is predicted."""
     given = shares[np.arange(len(target)), target]
     return np.log(np.maximum(given, SMALLEST)), shares.argmax(axis=1) == target
-
-
-def near_best(scores: dict[tuple[int, float], Floats]) -> list[tuple[int, float]]:
-    """List choices from the best mean score down, to one standard error of the difference from it."""
-    order = sorted(scores, key=lambda choice: -float(scores[choice].mean()))
-    behind = {choice: scores[order[0]] - scores[choice] for choice in order}
-    return [choice for choice, d in behind.items() if d.mean() <= d.std() / np.sqrt(len(d))]

@@ -1,0 +1,70 @@
+"""Choosing rank and smoothing by what was held out: the one mechanism of all estimators of a joint PMF.
+
+The rank is chosen first, at a fixed pseudo-count; then the pseudo-count, at the best rank. Few data cannot tell close
+choices apart: all that are within one standard error of the best are kept, and their joint PMFs averaged, which is
+again a joint PMF, of rank the sum of theirs.
+
+    symbol   meaning                                       shape
+    F        rank, the number of hidden classes            number
+    alpha    pseudo-count of every cell                    number
+    d        score of the best choice minus another's      (rows scored,)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofactor.core.latent_class import LatentClassModel
+
+Floats = NDArray[np.float64]
+Choice = tuple[int, float]  # rank, pseudo-count
+Scores = dict[Choice, Floats]  # of every row scored: more is better
+
+
+def choose(
+    ranks: Sequence[int], counts: Sequence[float], first: float, validate: Callable[[list[Choice]], Scores]
+) -> list[Choice]:
+    """Return the choices to average, the best first.
+
+    Parameters
+    ----------
+    ranks, counts
+        Ranks and pseudo-counts to try.
+    first : float
+        The pseudo-count with which ranks are compared.
+    validate : function of choices
+        Scores of every choice on the same rows; a choice that a method refuses is left out.
+
+    Returns
+    -------
+    list of (rank, pseudo-count); empty where every choice was refused.
+
+    Examples
+    --------
+    >>> def validate(choices):  # rank 4 is best, and smoothing makes no difference
+    ...     return {(F, alpha): np.array([-abs(F - 4.0), -abs(F - 4.0) - 0.1]) for F, alpha in choices}
+    >>> choose((2, 4, 8), (0.1, 1.0), 0.1, validate)
+    [(4, 0.1), (4, 1.0)]
+    """
+    scores = validate([(rank, first) for rank in ranks])
+    if not scores:
+        return []
+    best = max(scores, key=lambda tried: float(scores[tried].mean()))[0]
+    scores |= validate([(best, count) for count in counts if count != first])
+    return near_best(scores)
+
+
+def near_best(scores: Scores) -> list[Choice]:
+    """List choices from the best mean score down, to one standard error of the difference from it."""
+    order = sorted(scores, key=lambda choice: -float(scores[choice].mean()))
+    behind = {choice: scores[order[0]] - scores[choice] for choice in order}
+    return [choice for choice, d in behind.items() if d.mean() <= d.std() / np.sqrt(len(d))]
+
+
+def mean_model(models: Sequence[LatentClassModel]) -> LatentClassModel:
+    """Return the mean of joint PMFs of the same variables: itself one, of rank the sum of their ranks."""
+    prior = np.concatenate([model.prior for model in models]) / len(models)
+    return LatentClassModel.from_stacked(prior, np.hstack([model.stacked for model in models]), models[0].sizes)

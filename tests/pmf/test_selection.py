@@ -1,0 +1,50 @@
+"""The one choice of rank and smoothing: what is tried, what is kept, what is averaged."""
+
+import numpy as np
+import pytest
+
+from cofactor.pmf.selection import choose, mean_model, near_best
+from tests.oracles.generators import random_model, random_table
+from tests.oracles.latent_class import joint_by_outer_products
+
+
+def scored(levels):
+    """Scores without noise; every call's choices are noted."""
+    calls = []
+
+    def validate(choices):
+        calls.append(choices)
+        return {choice: np.full(3, levels[choice]) for choice in choices if choice in levels}
+
+    return validate, calls
+
+
+def test_tries_all_ranks_at_the_first_count_then_all_counts_at_the_best_rank():
+    validate, calls = scored({(2, 0.3): -3, (4, 0.3): -1, (8, 0.3): -2, (4, 0.1): -0.5, (4, 1.0): -4})
+    assert choose((2, 4, 8), (0.1, 0.3, 1.0), 0.3, validate) == [(4, 0.1)]
+    assert calls == [[(2, 0.3), (4, 0.3), (8, 0.3)], [(4, 0.1), (4, 1.0)]]
+
+
+def test_refused_choices_are_left_out_and_nothing_is_chosen_where_all_are():
+    assert choose((2, 40), (0.3,), 0.3, scored({(2, 0.3): -1})[0]) == [(2, 0.3)]
+    assert choose((2, 40), (0.3,), 0.3, scored({})[0]) == []
+
+
+def test_choices_that_validation_cannot_tell_from_the_best_are_kept():
+    rng = np.random.default_rng(0)
+    best = rng.normal(0, 1, 100)
+    noise = rng.normal(0, 1, 100)
+    noise -= noise.mean()
+    error = noise.std() / 10
+    scores = {(8, 0.3): best - noise - 1.1 * error, (4, 0.3): best - noise - 0.9 * error, (2, 0.3): best}
+    assert near_best(scores) == [(2, 0.3), (4, 0.3)]
+    assert near_best({(2, 0.3): best - 1e-3, (4, 0.3): best}) == [(4, 0.3)]
+
+
+def test_the_mean_of_models_is_the_mean_of_their_joint_pmfs():
+    models = [random_model(seed, n_classes=2 + seed) for seed in range(3)]
+    mean = mean_model(models)
+    assert np.allclose(joint_by_outer_products(mean), np.mean([joint_by_outer_products(m) for m in models], axis=0))
+    assert mean.n_classes == 9 and mean.prior.sum() == pytest.approx(1)
+    table = random_table(0)
+    assert np.all(np.isfinite(mean.conditional(table, 1)))
