@@ -65,12 +65,19 @@ def test_a_row_without_observations_gets_the_prior():
     assert log_likelihood[0] == pytest.approx(0, abs=1e-14)
 
 
-def test_an_impossible_observation_leaves_everything_finite():
+def test_an_impossible_observation_has_no_likelihood_but_a_posterior():
     model = LatentClassModel([1.0, 0.0], [np.eye(2)] * 2)
-    table = CategoricalTable([[0, 1], [1, 1], [0, 0]])
+    table = CategoricalTable([[0, 1], [1, 1], [0, 0], [-1, -1]])
     posterior, log_likelihood = model.explain(table)
-    assert np.isfinite(posterior).all() and np.isfinite(log_likelihood).all()
-    assert np.allclose(posterior.sum(axis=1), 1)
+    assert log_likelihood.tolist() == [-np.inf, -np.inf, 0, 0]
+    assert np.isfinite(posterior).all() and np.allclose(posterior.sum(axis=1), 1)
+    assert model.log_likelihood(table) == -np.inf
+
+
+def test_a_zero_in_some_classes_makes_no_row_impossible():
+    model = LatentClassModel([0.5, 0.5], [np.eye(2), [[0.3, 1.0], [0.7, 0.0]]])
+    found = model.explain(CategoricalTable([[0, 1], [1, 0], [1, 1]]))[1]
+    assert np.allclose(found, [np.log(0.35), np.log(0.5), -np.inf])
 
 
 # ---- one variable given the others ----

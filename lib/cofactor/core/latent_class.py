@@ -132,14 +132,26 @@ class LatentClassModel:
         return table if np.array_equal(table.sizes, self.sizes) else table.with_sizes(self.sizes)
 
     def explain(self, table: CategoricalTable) -> tuple[Floats, Floats]:
-        """Return the (S, F) posterior of every row and the (S,) log-likelihood of what was observed in it (nats)."""
+        """Return the (S, F) posterior of every row and the (S,) log-likelihood of what was observed in it (nats).
+
+        A row that the model calls impossible has a log-likelihood of minus infinity; its posterior is that of the
+        conditionals floored at 1e-12.
+        """
+        table = self._known_codes(table)
         joint = np.ascontiguousarray(self.log_joint(table).T)  # (F, S): NumPy is fast along the long axis only
         top = joint.max(axis=0)
         joint -= top
         np.exp(joint, out=joint)
         total = joint.sum(axis=0)
         joint /= total
-        return joint.T, top + np.log(total)
+        return joint.T, np.where(self._impossible(table), -np.inf, top + np.log(total))
+
+    def _impossible(self, table: CategoricalTable) -> NDArray[np.bool_]:
+        """Whether every class, of those there are, gives zero to something observed in a row; (S,)."""
+        zero = self.stacked[:, self.prior > 0] == 0
+        if not zero.any():
+            return np.zeros(table.n_rows, dtype=bool)
+        return np.asarray((table.indicator @ zero.astype(np.float64) > 0).all(axis=1))
 
     def posterior(self, table: CategoricalTable) -> Floats:
         """Return (S, F) class probabilities of every row; a row in which nothing was observed gets the prior."""
@@ -150,7 +162,7 @@ class LatentClassModel:
         return map_class(self.posterior(table), self.prior)
 
     def log_likelihood(self, table: CategoricalTable) -> float:
-        """Return the sum over rows of log Pr(what was observed), in nats; conditionals floored at 1e-12."""
+        """Return the sum over rows of log Pr(what was observed), in nats; minus infinity where a row is impossible."""
         return float(self.explain(table)[1].sum())
 
     def conditional(self, table: CategoricalTable, target: int) -> Floats:

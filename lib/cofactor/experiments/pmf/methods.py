@@ -35,6 +35,7 @@ OUTER = 500  # most passes of CNMF-OPT, in the synthetic scripts
 RELEASED_FLOOR, RELEASED_TOL = 1e-6, 1e-6
 NEVER = -np.inf  # tolerance of EM that runs all its rounds
 FRESH = 2000  # complete rows for the held-out loss
+LEAST = 1e-12  # probability of a value in it: one that an estimate calls impossible costs so much
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def _scored(method: Method, case: Case, scores: Mapping[str, Score]) -> dict[str
 
 def excess_loss(case: Case, estimate: LatentClassModel) -> float:
     """How much less log-likelihood per row than the truth an estimate gives to fresh rows; nats."""
-    gap = case.truth.log_likelihood(case.fresh) - estimate.log_likelihood(case.fresh)
+    gap = case.truth.log_likelihood(case.fresh) - estimate.lift(LEAST).log_likelihood(case.fresh)
     return gap / case.fresh.n_rows
 
 
