@@ -11,7 +11,8 @@ import pytest
 
 import cofactor as cf
 from cofactor.core.errors import CofactorError, DatasetUnavailableError
-from cofactor.crowd.base import error_rate, vote_shares
+from cofactor.crowd.base import error_rate
+from cofactor.crowd.labels import vote_shares
 from cofactor.data import DATASETS_DIR, fetch, storage, verify
 from cofactor.data.digits import digits_csv
 from cofactor.data.registry import NUMBER, entries
@@ -20,6 +21,21 @@ from tools.bundle_tables import table_csv
 
 TWICE = ["bluebird", "dog", "rte", "trec", "web"]  # two repositories carry them
 REAL = [*TWICE, "labelme"]
+# tasks, workers, classes, labels, accuracy of the majority vote with ties split: counted from the files by other code
+BENCHMARK = {
+    "weather_cf": (300, 461, 5, 1720, 0.8822),
+    "weather_amt": (300, 110, 5, 6025, 0.8533),
+    "music_genre": (700, 44, 10, 2945, 0.7042),
+    "sentiment_polarity": (4999, 203, 2, 27746, 0.8859),
+    "sentiment_polarity_amt": (500, 143, 2, 10000, 0.943),
+    "zencrowd_all": (2040, 78, 2, 20125, 0.8297),
+    "zencrowd_in": (2040, 25, 2, 10495, 0.7397),
+    "zencrowd_us": (2040, 74, 2, 11155, 0.862),
+    "product": (8315, 176, 2, 24945, 0.8966),
+    "sentiment_1k": (1000, 85, 2, 20000, 0.9335),
+    "face_sentiment": (584, 27, 4, 5242, 0.6367),
+    "adult_content": (11040, 825, 4, 89799, 0.7583),
+}
 TABLES = {
     "car": "uci_car",
     "connect4": "uci_connect4",
@@ -35,7 +51,7 @@ RATINGS = {"movielens_small": "movielens_latest_small"}
 TOPICS = ["tdt2", "reuters21578"]
 GRAPHS = [f"dblp{i}" for i in range(1, 6)]
 COMPARISONS = ["food", "cars1", "cars2", "colors"]
-ALL = [*REAL, "digits", *TABLES, *RATINGS, *TOPICS, *GRAPHS, *COMPARISONS]
+ALL = [*REAL, *BENCHMARK, "digits", *TABLES, *RATINGS, *TOPICS, *GRAPHS, *COMPARISONS]
 ROLES = {
     "crowd": {"labels", "truth"},
     "table": {"table"},
@@ -99,6 +115,34 @@ def test_majority_vote_errs_as_in_the_manifest(name):
 
 
 @pytest.mark.needs_mirror
+@pytest.mark.parametrize("name", BENCHMARK)
+def test_benchmark_crowds_have_the_expected_size_and_vote(name):
+    data, (n_tasks, n_workers, n_classes, n_labels, accuracy) = cf.load(name), BENCHMARK[name]
+    labels = data.labels
+    assert (labels.n_tasks, labels.n_workers, labels.n_classes) == (n_tasks, n_workers, n_classes)
+    assert labels.n_labels == n_labels and labels.votes.sum(axis=1).min() > 0
+    assert np.sum(data.truth >= 0) == manifest(name)["counts"]["n_truth"]
+    assert round(1 - error_rate(vote_shares(labels), data.truth), 4) == accuracy
+
+
+@pytest.mark.needs_mirror
+@pytest.mark.parametrize("name", BENCHMARK)
+def test_of_labels_given_again_the_last_one_is_loaded(name):
+    rows = pd.read_csv(mirror_path("raw", entries()[name].copies("labels")[0].name))
+    assert len(rows) == manifest(name)["counts"]["n_rows"]
+    last = rows.drop_duplicates(["item", "worker"], keep="last").sort_values(["item", "worker"])
+    expected = last.rename(columns={"item": "task"}).reset_index(drop=True)
+    pd.testing.assert_frame_equal(codes(cf.load(name).labels), expected, check_dtype=False)
+
+
+@pytest.mark.needs_mirror
+@pytest.mark.parametrize("names", [("weather_cf", "weather_amt"), ("zencrowd_all", "zencrowd_in", "zencrowd_us")])
+def test_crowds_that_labelled_the_same_tasks_have_the_same_truth(names):
+    first, *others = (cf.load(name).truth for name in names)
+    assert all(np.array_equal(first, truth) for truth in others)
+
+
+@pytest.mark.needs_mirror
 def test_dog_with_the_busiest_workers_of_the_paper():
     data, paper = cf.load("dog"), manifest("dog")["paper_check"]
     labels = data.labels.busiest_workers(52)
@@ -109,7 +153,7 @@ def test_dog_with_the_busiest_workers_of_the_paper():
 
 
 @pytest.mark.needs_mirror
-@pytest.mark.parametrize("name", [*REAL, *TABLES, *RATINGS, *TOPICS, *GRAPHS])
+@pytest.mark.parametrize("name", [*REAL, *BENCHMARK, *TABLES, *RATINGS, *TOPICS, *GRAPHS])
 def test_registry_pins_what_the_manifest_says(name):
     listed = manifest((TABLES | RATINGS).get(name, name))["raw"]
     raw = {(r["mirror"], r["url"], r["sha256"], r["bytes"]) for r in listed}
@@ -133,7 +177,7 @@ def copies_from(source):
 
 
 @pytest.mark.needs_mirror
-@pytest.mark.parametrize("name", [*REAL, *TABLES, *RATINGS, *TOPICS, *GRAPHS, *COMPARISONS])
+@pytest.mark.parametrize("name", [*REAL, *BENCHMARK, *TABLES, *RATINGS, *TOPICS, *GRAPHS, *COMPARISONS])
 def test_fetched_files_verify(name):
     paths = fetch(name)
     assert {verify(name)[path.name] for path in paths} == {"ok"}
