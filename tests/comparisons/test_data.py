@@ -85,9 +85,9 @@ def test_whole_numbers_in_a_file_are_numbers(tmp_path):
     [
         ("user,left,right\n1,2,3\n", "no column outcome"),
         ("user,left,right,outcome\n", "no comparisons: the table has a header"),
-        ("user,left,right,outcome\n1,2,3,yes\n", "row 0: 'yes'"),
-        ("user,left,right,outcome\n1,,3,1\n", "missing left in data rows 0"),
-        ("user,left,right,outcome\n,2,3,1\n", "missing user in data rows 0"),
+        ("user,left,right,outcome\n1,2,3,yes\n", r"rows 2 \('yes'\)"),
+        ("user,left,right,outcome\n1,,3,1\n", "missing left in rows 2 "),
+        ("user,left,right,outcome\n,2,3,1\n", "missing user in rows 2 "),
         ("", "one row per comparison"),
     ],
 )

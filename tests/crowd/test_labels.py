@@ -1,6 +1,7 @@
 """CrowdLabels: ids survive, counting is right, and every kind of bad data is one readable error."""
 
 import gzip
+import re
 
 import numpy as np
 import pandas as pd
@@ -9,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cofactor.core.errors import CofactorError, DataWarning
-from cofactor.crowd.base import error_rate, tied_share, vote_shares, worker_accuracy
-from cofactor.crowd.labels import CrowdLabels, read_truth
+from cofactor.crowd.base import error_rate, tied_share, worker_accuracy
+from cofactor.crowd.labels import CrowdLabels, read_truth, vote_shares
 from tests.oracles.generators import laws, random_model, recorded, seeds, skilled_crowd
 
 ROWS = [("a", "w1", "cat"), ("a", "w2", "dog"), ("b", "w1", "dog")]
@@ -76,11 +77,11 @@ def test_ids_of_mixed_types_keep_the_order_they_came_in():
 
 
 def test_csv_keeps_ids_as_written(csv):
-    with pytest.warns(DataWarning, match="only in capitals count as different: None, none"):
-        labels = csv("task,worker,label\n007, 1.0,None \n7,1,none\n")
+    with pytest.warns(DataWarning, match="look alike count as different: 'No', 'no'"):
+        labels = csv("task,worker,label\n007, 1.0,No \n7,1,no\n")
     assert labels.tasks == ["007", "7"]
     assert labels.workers == ["1", "1.0"]
-    assert labels.classes == ["None", "none"]
+    assert labels.classes == ["No", "no"]
 
 
 def test_csv_turns_plain_whole_numbers_into_ints_in_numeric_order(csv):
@@ -200,7 +201,8 @@ def test_refuses_one_class_only():
 
 
 def test_names_labels_outside_the_classes():
-    with pytest.raises(CofactorError, match="not among the classes 'cat', 'bird': row 1: 'dog', row 2: 'dog'"):
+    message = r"not among the classes 'cat', 'bird': data rows 1 \('dog'\), 2 \('dog'\) \(0 is the first\)"
+    with pytest.raises(CofactorError, match=message):
         CrowdLabels.from_frame(frame(), classes=["cat", "bird"])
 
 
@@ -235,12 +237,14 @@ def test_tuples_of_any_length_are_ids():
     [
         ("", "is empty: expected a header row"),
         ("task,worker,label\n", "header but no rows"),
-        ("task;worker;label\na;b;c\n", "no column task, worker, label; found task;worker;label"),
-        ("task,worker,label\na,w,x\nb,w,\n", "missing label in data rows 1"),
-        ("task,worker,label\na,w,x\n,w,y\n", "missing task in data rows 1"),
-        ("task,worker,label\na,w,x\nb,,y\n", "missing worker in data rows 1"),
-        ("task,worker,label\na,w,x\nb,w,nan\nc,w,NA\n", "missing label in data rows 1, 2"),
-        ("task,worker,label\na,w,x\nb,w,y,z\n", "cannot be read as CSV"),
+        ("task:worker:label\na:b:c\n", "no column task, worker, label; found task:worker:label"),
+        ("task,worker,label\na,w,x\nb,w,\n", r"missing label in rows 3 \(the first line is row 1\): fill or drop"),
+        ("task,worker,label\na,w,x\n,w,y\n", "missing task in rows 3"),
+        ("task,worker,label\na,w,x\nb,,y\n", "missing worker in rows 3"),
+        ("task,worker,label\n\na,w,x\nb,w,nan\nc,w,NA\nd,w,None\n", "missing label in rows 4, 5, 6 "),
+        ('\n\ntask,worker,label\n"a\nb",w,x\n,,\nb,w\n', "missing label in rows 6 "),
+        ("task,worker,label\na,w,x\nb,w,y,z\nc,w,y,z,z\n", r"of the header in row 3 \(4 cells\), row 4 \(5 cells\)"),
+        ('task,worker,label\n"a\n\nb",w,x,y\n\nc,w,y,z,z\n', r"in row 2 \(4 cells\), row 4 \(5 cells\)"),
         ('task,worker,label\na,w,"x\n', "cannot be read as CSV"),
         ("task,worker,label\ncafé,w,x\n".encode("latin-1"), r"not utf-8 text \(byte \d+\): save it as UTF-8"),
         ("task,worker,label\na,w,x\n".encode("utf-16"), "not utf-8 text"),
@@ -258,26 +262,35 @@ def test_names_a_file_that_is_not_there(tmp_path):
 
 
 def test_refuses_a_folder_and_an_unknown_encoding(csv, tmp_path):
-    with pytest.raises(CofactorError, match="cannot be read as CSV"):
+    with pytest.raises(CofactorError, match=r"cannot be read as a table: .*directory"):
         CrowdLabels.from_csv(tmp_path)
     with pytest.raises(CofactorError, match="unknown encoding"):
         csv("task,worker,label\na,w,x\n", encoding="klingon")
 
 
 def test_refuses_a_truncated_archive(csv):
-    with pytest.raises(CofactorError, match="cannot be read as CSV"):
+    with pytest.raises(CofactorError, match="cannot be read as a table"):
         csv(gzip.compress(b"task,worker,label\n" * 1000)[:-20], name="labels.csv.gz")
 
 
 @pytest.mark.parametrize("name", ["x.csv.zip", "x.csv.xz", "x.csv.bz2"])
 def test_refuses_archives_that_are_none(csv, name):
-    with pytest.raises(CofactorError, match="cannot be read as CSV"):
+    with pytest.raises(CofactorError, match="cannot be read as a table"):
         csv(b"no archive at all", name=name)
 
 
 def test_refuses_rows_longer_than_the_header(csv):
     with pytest.raises(CofactorError):
         csv("task,worker,label\n2020,t1,w1,cat\n2021,t1,w2,dog\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [(gzip.compress(b"task"), "gzip: call it .gz"), (b"PK\x03\x04", "a zip archive or a spreadsheet: save")],
+)
+def test_says_what_a_file_is_that_its_name_does_not_tell(csv, content, name):
+    with pytest.raises(CofactorError, match=re.escape(name)):
+        csv(content)
 
 
 rows = st.lists(st.lists(st.sampled_from(["", "a", "b", "7", "007", "nan", '"', "\x00", "é"]), max_size=4), max_size=6)
@@ -307,7 +320,13 @@ def test_whatever_a_file_holds_only_cofactor_errors_escape(tmp_path_factory, con
         ([], [], [], {}, "no labels: task, worker and label are empty"),
         ([[0, 1]], [0], [0], {}, r"task must be one-dimensional, got shape \(1, 2\)"),
         (["a", "b"], [0, 0], [0, 1], {}, "task must hold integer codes, got .*: use from_frame"),
-        ([0, 1], [0, 0], [0, np.nan], {}, "label must be whole numbers from 0, without NaN; not so in row 1: nan"),
+        (
+            [0, 1],
+            [0, 0],
+            [0, np.nan],
+            {},
+            r"label must be whole .*, without NaN; not so in row 1: nan \(0 is the first\)",
+        ),
         ([0, 1], [0, np.inf], [0, 1], {}, "worker must be whole numbers .* row 1: inf"),
         ([0, 1], [0, 0], [0, 0.5], {}, "label .* row 1: 0.5"),
         ([0, -1], [0, 0], [0, 1], {}, "task .* row 1: -1"),
@@ -346,6 +365,16 @@ def test_truth_is_read_by_id(truth_file):
     with pytest.warns(DataWarning, match="1 tasks that nobody labelled are passed over"):
         assert read_truth(truth_file("task,truth\nb,dog\nz,cat\n"), labels).tolist() == [-1, 1]
     assert read_truth(truth_file("task,truth\nb,dog\na,cat\na,cat\n"), labels).tolist() == [0, 1]
+    assert read_truth(truth_file("Truth\tTASK\ndog\tb\n"), labels).tolist() == [-1, 1]
+
+
+def test_a_true_class_that_nobody_chose_is_an_error_of_every_method(truth_file):
+    labels = CrowdLabels.from_frame(frame())
+    with pytest.warns(DataWarning, match=r"nobody chose the true class of 1 tasks \(cow\): they count as errors"):
+        truth = read_truth(truth_file("task,truth\na,cow\nb,dog\n"), labels)
+    assert truth.tolist() == [2, 1]
+    assert error_rate([[0.5, 0.5], [0, 1]], truth) == 0.5
+    assert error_rate([0, 1], truth) == 0.5
 
 
 @pytest.mark.parametrize(
@@ -353,7 +382,7 @@ def test_truth_is_read_by_id(truth_file):
     [
         ("task,label\na,cat\n", "no column truth"),
         ("task,truth\nz,cat\n", "none of its tasks has a label"),
-        ("task,truth\na,cow\n", "classes that are no label: cow"),
+        ("task,truth\na,cat\nb,\n", "missing truth in rows 3"),
         ("task,truth\na,cat\na,dog\n", "two truths for tasks a"),
     ],
 )

@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 from cofactor.core.checks import check_whole, is_number, numbers, positions
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.frames import check_columns, check_present, plain_numbers, read_frame
+from cofactor.core.frames import check_columns, check_present, located, plain_numbers, read_frame
 
 Codes = NDArray[np.int32]  # half the memory of 64 bits, and passes over comparisons are bound by memory
 Floats = NDArray[np.float64]
@@ -372,8 +372,8 @@ def _encode(column: pd.Series[Any]) -> tuple[NDArray[np.intp], list[Any]]:
 
 def _numbers(column: pd.Series[Any], name: str) -> Floats:
     numbers = pd.to_numeric(column, errors="coerce")
-    bad = np.flatnonzero(numbers.isna())
-    if bad.size:
-        found = listing(f"row {k}: {column.iloc[k]!r}" for k in bad)
+    bad = numbers.isna().to_numpy()
+    if bad.any():
+        found = located(column, bad, column[bad].tolist())
         raise CofactorError(f"{name} must hold numbers; not so in {found}: fill or drop these rows")
     return numbers.to_numpy(dtype=np.float64)

@@ -1,26 +1,49 @@
-"""Tables as callers bring them: a CSV file or a data frame, read with errors that say what to mend."""
+"""Tables as callers bring them: a file of any usual form or a data frame, read with errors that say what to mend.
+
+What a file holds is told from its first bytes: parquet, JSON (an array, or one object a line), or text with a
+separator between its columns. Every cell becomes text, so that the same table reads the same from each form.
+"""
 
 from __future__ import annotations
 
+import csv
 import io
+import json
 import lzma
+import sys
+import unicodedata
 import warnings
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import unpacked
 
+Record = dict[str, Any]
+Unfold = Callable[[list[Record]], "pd.DataFrame | None"]  # from objects within objects to a table
+
+STDIN = "-"
+SEPARATORS = ",\t;|"
+HEAD = 1 << 16  # bytes that the form and the separator are told from
 PACKED = (".gz", ".bz2", ".xz", ".zip")
+MAGIC = {
+    b"\x1f\x8b": "packed by gzip: call it .gz, or unpack it",
+    b"BZh": "packed by bzip2: call it .bz2, or unpack it",
+    b"\xfd7zXZ": "packed by xz: call it .xz, or unpack it",
+    b"PK\x03\x04": "a zip archive or a spreadsheet: save the table as CSV, or call the archive .zip",
+}
+SCOPE = "one class per task and worker can be used, not several at once, free text or marked regions"
+COUNTED = ("row", "line", "record", "annotation")  # names of an index that counts as the file's owner counts
 UNREADABLE = (
-    *(pd.errors.ParserError, pd.errors.ParserWarning, OSError, EOFError, ValueError, LookupError),
-    *(zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError),  # the last: of a zip file with a password
+    *(pd.errors.ParserError, pd.errors.ParserWarning, OSError, EOFError, ValueError, LookupError, csv.Error),
+    *(zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError),  # the last: a zip's password, JSON too deep
 )
 
 
@@ -28,39 +51,246 @@ def read_frame(
     path: str | PathLike[str],
     columns: Sequence[str],
     encoding: str = "utf-8-sig",
-    sep: str = ",",
+    sep: str | None = None,
     row: str = "label",
+    unfold: Unfold | None = None,
 ) -> pd.DataFrame:
-    """Read columns of a CSV file as text, without blanks around cells; whatever goes wrong is one `CofactorError`.
+    """Read columns of a file as text, without blanks around cells; whatever goes wrong is one `CofactorError`.
 
-    `row` is what one row of it holds.
+    Parameters
+    ----------
+    path : path, or "-" for standard input
+        CSV, TSV or the like with a header row; parquet; JSON: an array of objects, or one object a line. All but
+        parquet may be packed (.gz, .bz2, .xz, .zip).
+    columns : names wanted; capitals and blanks around them do not matter where only one column can be meant
+    encoding : of text
+    sep : one character between the columns of text; default: whichever of comma, tab, semicolon and ``|`` fits
+    row : what one row of the table holds, for messages
+    unfold : function, optional
+        Turns the objects of a JSON file into a table, or returns None where they are flat rows already.
+
+    Returns
+    -------
+    DataFrame
+        The columns, under the wanted names. Its index counts as a spreadsheet does (the first line is row 1), in JSON
+        the lines or records from 1, and is named after what it counts. Empty rows are left out.
     """
-    frame = _read(path, encoding, sep, row).rename(columns=str.strip)
+    frame = _renamed(_read(path, columns, encoding, sep, row, unfold), columns)
     check_columns(frame, columns, f"{row}s")
-    return frame[list(dict.fromkeys(columns))].apply(lambda column: column.str.strip())
+    frame = frame[list(dict.fromkeys(columns))]
+    if frame.index.name != "row":  # text holds no lists
+        nested = located(frame, frame.map(lambda cell: isinstance(cell, list | dict | np.ndarray)).any(axis=1))
+        if nested:
+            raise CofactorError(
+                f"{_called(path)}: a list or an object where one value is expected in {nested}; {SCOPE}"
+            )
+    return frame.apply(lambda column: column if column.isna().all() else column.str.strip())
 
 
-def _read(path: str | PathLike[str], encoding: str, sep: str, row: str) -> pd.DataFrame:
-    options: Any = {"dtype": str, "keep_default_na": False, "encoding": encoding, "index_col": False, "sep": sep}
+def _read(
+    path: str | PathLike[str],
+    columns: Sequence[str],
+    encoding: str,
+    sep: str | None,
+    row: str,
+    unfold: Unfold | None,
+) -> pd.DataFrame:
+    name, form = _called(path), "a table"
+    if sep is not None and (len(sep) != 1 or sep in '\r\n"'):
+        raise CofactorError(f"sep={sep!r}: one character separates the columns, such as a comma")
     try:
-        content = io.BytesIO(unpacked(path)) if str(path).endswith(PACKED) else path
-        with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):  # rows that are too long
-            return pd.read_csv(content, compression=None, **options)
+        head, content = _opened(path)
+        form = _form(head, encoding)
+        if form == "parquet":
+            return _read_parquet(content, columns, name)
+        if form == "JSON":
+            return _read_json(_whole(content), encoding, unfold)
+        return _read_text(head, content, columns, encoding, sep)
     except CofactorError:
         raise
     except FileNotFoundError:
         raise CofactorError(f"no such file: {path}") from None
     except pd.errors.EmptyDataError:
-        raise CofactorError(f"{path} is empty: expected a header row and one row per {row}") from None
+        raise CofactorError(f"{name} is empty: expected a header row and one row per {row}") from None
     except UnicodeDecodeError as error:
         raise CofactorError(
-            f"{path} is not {encoding.removesuffix('-sig')} text (byte {error.start}): "
-            "save it as UTF-8, or name its encoding, for example encoding='latin-1' (--encoding latin-1)"
+            f"{name} is not {encoding.removesuffix('-sig')} text (byte {error.start}): "
+            "save it as UTF-8, or name its encoding, for example encoding='latin-1'"
         ) from None
     except MemoryError:
-        raise CofactorError(f"{path} does not fit into memory: drop rows or columns that are not needed") from None
+        raise CofactorError(f"{name} does not fit into memory: drop rows or columns that are not needed") from None
     except UNREADABLE as error:
-        raise CofactorError(f"{path} cannot be read as CSV: {error}") from None
+        raise CofactorError(f"{name} cannot be read as {form}: {error}") from None
+
+
+def _called(path: str | PathLike[str]) -> str:
+    return "standard input" if path == STDIN else str(path)
+
+
+def _opened(path: str | PathLike[str]) -> tuple[bytes, Any]:
+    """Return the first bytes, and what pandas and pyarrow read: the path itself where nothing has to be unpacked."""
+    content: Any = path
+    if path == STDIN:
+        content = io.BytesIO(sys.stdin.buffer.read())
+    elif str(path).lower().endswith(PACKED):
+        content = io.BytesIO(unpacked(path))
+    if isinstance(content, io.BytesIO):
+        head = content.getvalue()[:HEAD]
+    else:
+        with open(path, "rb") as file:
+            head = file.read(HEAD)
+    found = [what for magic, what in MAGIC.items() if head.startswith(magic)]
+    if found:
+        raise CofactorError(f"{_called(path)} is {found[0]}")
+    return head, content
+
+
+def _whole(content: Any) -> bytes:
+    if isinstance(content, io.BytesIO):
+        return content.getvalue()
+    with open(content, "rb") as file:
+        return file.read()
+
+
+def _form(head: bytes, encoding: str) -> str:
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    begin = head.decode(encoding, errors="ignore").lstrip("\ufeff \t\r\n")[:1]
+    return "JSON" if begin and begin in "[{" else "CSV"
+
+
+# ---- text ----
+
+
+def _read_text(head: bytes, content: Any, columns: Sequence[str], encoding: str, sep: str | None) -> pd.DataFrame:
+    begin = head.decode(encoding, errors="ignore").lstrip("\ufeff")
+    sep = sep or _separator(begin.lstrip("\r\n"), columns)
+    above = len(begin[: len(begin) - len(begin.lstrip("\r\n"))].splitlines())  # empty lines above the header
+    options: Any = {"dtype": str, "keep_default_na": False, "encoding": encoding, "index_col": False, "sep": sep}
+    options |= {"skip_blank_lines": False, "skiprows": above, "compression": None}
+    try:
+        with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):  # rows that are too long
+            frame = pd.read_csv(content, **options)
+    except (pd.errors.ParserError, pd.errors.ParserWarning):
+        _name_ragged(_whole(content).decode(encoding), sep)
+        raise
+    frame.index = pd.RangeIndex(above + 2, above + 2 + len(frame), name="row")
+    return frame[~(frame == "").all(axis=1)]
+
+
+def _separator(begin: str, columns: Sequence[str]) -> str:
+    """Return the separator under which the header names most of the wanted columns, then most columns at all."""
+    wanted = {_plain(name) for name in columns}
+
+    def fit(sep: str) -> tuple[int, int]:
+        names = [_plain(name) for name in next(csv.reader(io.StringIO(begin), delimiter=sep), [])]
+        return len(wanted.intersection(names)), len(names)
+
+    try:
+        return max(SEPARATORS, key=fit)
+    except csv.Error:
+        return SEPARATORS[0]
+
+
+def _name_ragged(text: str, sep: str) -> None:
+    """Refuse rows that have more cells than the header, by the numbers that a spreadsheet gives them."""
+    rows = enumerate(csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=sep), 1)
+    header: list[str] = next((cells for _, cells in rows if cells), [])
+    bad = [f"row {n} ({len(cells)} cells)" for n, cells in rows if len(cells) > len(header)]
+    if bad:
+        raise CofactorError(
+            f"more cells than the {len(header)} of the header in {listing(bad)} (the first line is row 1): "
+            f"mend these rows; cells that hold {sep!r} belong in quotes"
+        )
+
+
+# ---- JSON and parquet ----
+
+
+def _read_json(content: bytes, encoding: str, unfold: Unfold | None) -> pd.DataFrame:
+    text = content.decode(encoding).lstrip("\ufeff")
+    lines = text.lstrip().startswith("{")
+    numbered = _json_lines(text) if lines else list(enumerate(_parsed(text), 1))
+    word = "line" if lines else "record"
+    bad = [number for number, record in numbered if not isinstance(record, dict)]
+    if bad or not numbered:
+        found = f"{word}s {listing(bad)} hold none" if bad else "there is none"
+        example = '{"task": 1, "worker": "w", "label": "x"}'
+        raise ValueError(f"every {word} must be an object such as {example}, but {found}")
+    records = [record for _, record in numbered]
+    unfolded = unfold(records) if unfold else None
+    if unfolded is not None:
+        return unfolded
+    index = pd.Index([number for number, _ in numbered], name=word)
+    frame = pd.DataFrame(records, index=index, dtype=object)
+    return frame.map(lambda cell: str(cell) if isinstance(cell, bool) else cell)
+
+
+def _json_lines(text: str) -> list[tuple[int, Any]]:
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                found.append((number, _parsed(line)))
+            except json.JSONDecodeError as error:
+                raise ValueError(f"line {number}: {error.msg} (column {error.colno})") from None
+    return found
+
+
+def _parsed(text: str) -> Any:
+    """Parse JSON with numbers as written, so that 1.0 and 10^30 stay what they are; NaN is missing."""
+    return json.loads(text, parse_int=str, parse_float=str, parse_constant=lambda _: None)
+
+
+def _read_parquet(content: Any, columns: Sequence[str], name: str) -> pd.DataFrame:
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise CofactorError("parquet files need pyarrow: pip install 'cofactor[scale]'") from None
+    try:
+        file = pyarrow.parquet.ParquetFile(content)
+        names = file.schema_arrow.names
+        wanted = {_plain(column) for column in columns}
+        table = file.read([column for column in names if _plain(column) in wanted])
+        index = pd.RangeIndex(1, 1 + table.num_rows, name="record")
+        frame = pd.DataFrame(index=index, columns=names, dtype=object)
+        for column in table.column_names:
+            frame[column] = pd.Series(_arrow_text(table[column]), index=index, dtype=object)
+        return frame
+    except CofactorError:
+        raise
+    except Exception as error:  # pyarrow raises whatever the bytes lead it to
+        raise CofactorError(f"{name} cannot be read as parquet: {error}") from None
+
+
+def _arrow_text(column: Any) -> list[Any]:
+    """Text of a column as a CSV file would hold it; of floats that are whole, without their point."""
+    import pyarrow as pa
+
+    if pa.types.is_nested(column.type):
+        return list(column.to_pylist())
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_boolean(column.type):
+        return [None if cell is None else str(cell) for cell in column.to_pylist()]
+    return list(column.cast(pa.string()).to_pylist())
+
+
+# ---- columns and rows ----
+
+
+def _plain(name: object) -> str:
+    return unicodedata.normalize("NFKC", str(name)).strip().casefold()
+
+
+def _renamed(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Give columns the wanted names where they differ from them in capitals and blanks alone, and just one does."""
+    names = [str(name).strip() for name in frame.columns]
+    for wanted in columns:
+        alike = [i for i, name in enumerate(names) if _plain(name) == _plain(wanted) and name not in columns]
+        if wanted not in names and len(alike) == 1:
+            names[alike[0]] = wanted
+    return frame.set_axis(names, axis=1)
 
 
 def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labels") -> None:
@@ -69,11 +299,9 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
         raise CofactorError(f"expected a pandas DataFrame of {rows}, got {type(frame).__name__}")
     missing = [name for name in columns if name not in frame.columns]
     if missing:
-        other = [sep for sep in ";\t|" if len(frame.columns) == 1 and sep in str(frame.columns[0])]
-        advice = (
-            f"columns seem to be separated by {other[0]!r}: say so with sep" if other else "say which column is which"
-        )
-        raise CofactorError(f"no column {listing(missing)}; found {listing(frame.columns)}: {advice}, or rename")
+        example = f"{missing[0]}='{frame.columns[0]}'" if len(frame.columns) else "another table"
+        advice = f"say which column is which, for example {example}, or rename"
+        raise CofactorError(f"no column {listing(missing)}; found {listing(frame.columns)}: {advice}")
     twice = [name for name in columns if list(frame.columns).count(name) > 1]
     if twice:
         raise CofactorError(f"more than one column is called {listing(twice)}: rename all but one")
@@ -83,9 +311,24 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
 
 def check_present(column: pd.Series[Any], name: str) -> None:
     """Refuse missing values; their rows are named."""
-    bad = np.flatnonzero(column.isna())
-    if bad.size:
-        raise CofactorError(f"missing {name} in data rows {listing(bad.tolist())} (0 is the first): fill or drop them")
+    bad = located(column, column.isna().to_numpy())
+    if bad:
+        raise CofactorError(f"missing {name} in {bad}: fill or drop them")
+
+
+def located(table: pd.DataFrame | pd.Series[Any], where: ArrayLike, values: Sequence[object] | None = None) -> str:
+    """Name rows as the owner of a file counts them, of a frame from 0, with their values if given; "" for none.
+
+    >>> located(pd.Series([1, 2, 3]), [False, True, True])
+    'data rows 1, 2 (0 is the first)'
+    """
+    bad = np.flatnonzero(np.asarray(where))
+    counted = table.index.name in COUNTED
+    numbers = table.index[bad] if counted else bad
+    said = numbers if values is None else [f"{n} ({value!r})" for n, value in zip(numbers, values, strict=True)]
+    word, base = (f"{table.index.name}s", "") if counted else ("data rows", " (0 is the first)")
+    base = " (the first line is row 1)" if table.index.name == "row" else base
+    return f"{word} {listing(said)}{base}" if bad.size else ""
 
 
 def plain_numbers(column: pd.Series[Any]) -> pd.Series[Any]:

@@ -6,9 +6,10 @@ share the K classes.
 
 from __future__ import annotations
 
+import unicodedata
 import warnings
 from collections.abc import Hashable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from typing import Any, Literal
 
@@ -18,16 +19,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.checks import positions
 from cofactor.core.errors import SHOWN, CofactorError, DataWarning, listing
-from cofactor.core.frames import check_columns, check_present, plain_numbers, read_frame
+from cofactor.core.frames import check_columns, check_present, located, plain_numbers, read_frame
 from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.crowd.exports import unfold
 
 Conflicts = Literal["error", "first", "last"]
 COLUMNS = ("task", "worker", "label")
-NO_LABEL = ("", "nan", "NaN", "NA", "N/A", "null", "NULL")  # how a missing label reads in a CSV file
+NO_LABEL = ("", "nan", "NaN", "NA", "N/A", "null", "NULL", "None")  # how a missing label reads in a file
 
 
 class CrowdLabels:
-    """Labels that workers gave to tasks; build it with `from_frame`, `from_csv` or `from_arrays`.
+    """Labels that workers gave to tasks; build it with `from_frame`, `from_file` or `from_arrays`.
 
     Attributes
     ----------
@@ -94,6 +96,60 @@ class CrowdLabels:
         return cls._assemble(codes, ids, conflicts)
 
     @classmethod
+    def from_file(
+        cls,
+        path: str | PathLike[str],
+        task: str = "task",
+        worker: str = "worker",
+        label: str = "label",
+        classes: Sequence[Any] | None = None,
+        conflicts: Conflicts = "error",
+        encoding: str = "utf-8-sig",
+        sep: str | None = None,
+    ) -> CrowdLabels:
+        """Read a file with one row per label: CSV, TSV, parquet, JSON lines, or an export of Label Studio or Prodigy.
+
+        Parameters
+        ----------
+        path : path, or "-" for standard input
+            What it holds is told from its content. It may be packed (.gz, .bz2, .xz, .zip), but for parquet.
+        task, worker, label : str
+            Names of the columns; capitals and blanks around them do not matter if only one column can be meant. In
+            exports of Label Studio and Prodigy the usual fields are found by themselves; see `unfold` for other ones.
+        classes, conflicts
+            As in `from_frame`.
+        encoding : str
+            Of text.
+        sep : str, optional
+            What separates columns of text; default: whichever of comma, tab, semicolon and ``|`` fits the header.
+
+        Returns
+        -------
+        CrowdLabels
+            Ids stay as written ("007" is not 7), but for blanks around them, unless all of a column are plain whole
+            numbers.
+
+        Raises
+        ------
+        CofactorError
+            As `from_frame`, with rows counted as a spreadsheet does (the first line is row 1; lines or records of JSON
+            and parquet from 1); a file that is not there, empty, packed otherwise than its name says, not text in
+            `encoding`, with rows longer than its header; or labels that are no single classes.
+
+        Warns
+        -----
+        DataWarning
+            Classes look alike, such as yes and Yes, 1 and 1.0.
+        """
+        columns = (task, worker, label)
+        frame = read_frame(path, columns, encoding, sep, unfold=partial(unfold, columns=columns))
+        frame[label] = frame[label].mask(frame[label].isin(NO_LABEL))
+        _warn_of_lookalikes(frame[label].dropna())
+        for name in columns:
+            frame[name] = plain_numbers(frame[name].mask(frame[name] == ""))
+        return cls.from_frame(frame, task, worker, label, classes, conflicts)
+
+    @classmethod
     def from_csv(
         cls,
         path: str | PathLike[str],
@@ -103,21 +159,10 @@ class CrowdLabels:
         classes: Sequence[Any] | None = None,
         conflicts: Conflicts = "error",
         encoding: str = "utf-8-sig",
-        sep: str = ",",
+        sep: str | None = None,
     ) -> CrowdLabels:
-        """Read a CSV file with a header row and one row per label (may be compressed: .gz, .zip, .xz).
-
-        Ids stay as written ("007" is not 7), but for blanks around them, unless all of a column are plain whole
-        numbers. Classes that differ only in capitals get a `DataWarning`. `sep` separates columns. The other arguments
-        and errors are those of `from_frame`; a file that is not there, empty, or not text in `encoding` is named in
-        a `CofactorError`.
-        """
-        frame = read_frame(path, (task, worker, label), encoding, sep)
-        _warn_of_lookalikes(frame[label])
-        frame[label] = frame[label].mask(frame[label].isin(NO_LABEL))
-        for name in (task, worker, label):
-            frame[name] = plain_numbers(frame[name].mask(frame[name] == ""))
-        return cls.from_frame(frame, task, worker, label, classes, conflicts)
+        """Read a CSV file with a header row and one row per label: `from_file` under the name of the usual case."""
+        return cls.from_file(path, task, worker, label, classes, conflicts, encoding, sep)
 
     @classmethod
     def from_arrays(
@@ -246,44 +291,64 @@ class CrowdLabels:
         return self.take_workers(np.sort(by_labels[:n_workers]))
 
 
-def read_truth(path: str | PathLike[str], labels: CrowdLabels, encoding: str = "utf-8-sig") -> Ints:
-    """Read the (N,) true class codes of the tasks of `labels` from a CSV file; -1 where a task is not listed.
+def vote_shares(labels: CrowdLabels) -> NDArray[np.float64]:
+    """Return the (N, K) share of each label among a task's votes; uniform where there are none (a K-way tie)."""
+    totals = labels.votes.sum(axis=1, keepdims=True)
+    return np.where(totals > 0, labels.votes / np.maximum(totals, 1), 1.0 / labels.n_classes)
 
-    Columns ``task`` and ``truth``. Tasks that nobody labelled are passed over with a `DataWarning`; classes that nobody
-    used and tasks with two truths raise `CofactorError`.
+
+def read_truth(
+    path: str | PathLike[str], labels: CrowdLabels, encoding: str = "utf-8-sig", sep: str | None = None
+) -> Ints:
+    """Read the (N,) true class codes of the tasks of `labels` from a file; -1 where a task is not listed.
+
+    The file has columns ``task`` and ``truth``, in any form that `CrowdLabels.from_file` reads but exports. Tasks that
+    nobody labelled are passed over, and classes that nobody chose get the code K, which no prediction can equal, so
+    that they count as errors of every method; both with a `DataWarning`. Tasks with two truths, and rows without task
+    or truth, raise `CofactorError`.
     """
-    frame = read_frame(path, ("task", "truth"), encoding).drop_duplicates()
-    known = frame["task"].isin([str(task) for task in labels.tasks])
+    frame = read_frame(path, ("task", "truth"), encoding, sep, "truth")
+    for name in frame.columns:
+        check_present(frame[name].mask(frame[name] == ""), name)
+    frame = frame.drop_duplicates()
+    code = pd.Index([str(task) for task in labels.tasks]).get_indexer(pd.Index(frame["task"]))
+    known = code >= 0
     if not known.any():
         raise CofactorError(f"{path}: none of its tasks has a label ({listing(frame['task'])})")
     if not known.all():
         message = f"{path}: {int((~known).sum())} tasks that nobody labelled are passed over"
         warnings.warn(message, DataWarning, stacklevel=2)
-    frame = frame[known]
-    task = _find(frame["task"], labels.tasks, f"{path}: unknown tasks")
-    truth = _find(frame["truth"], labels.classes, f"{path}: classes that are no label")
+    frame, task = frame[known], code[known]
     twice = np.flatnonzero(np.bincount(task, minlength=labels.n_tasks) > 1)
     if twice.size:
         raise CofactorError(f"{path} gives two truths for tasks {listing(labels.tasks[n] for n in twice)}")
+    truth = pd.Index([str(name) for name in labels.classes]).get_indexer(pd.Index(frame["truth"]))
+    unknown = frame["truth"][truth < 0]
+    if len(unknown):
+        message = f"{path}: nobody chose the true class of {len(unknown)} tasks ({listing(unknown.unique())}): "
+        warnings.warn(f"{message}they count as errors", DataWarning, stacklevel=2)
     codes = np.full(labels.n_tasks, -1)
-    codes[task] = truth
+    codes[task] = np.where(truth < 0, labels.n_classes, truth)
     return codes
 
 
-def _find(column: pd.Series[Any], ids: Sequence[Any], problem: str) -> Ints:
-    """Codes of ids as a CSV file writes them."""
-    code = pd.Index([str(known) for known in ids]).get_indexer(pd.Index(column))
-    if (code < 0).any():
-        raise CofactorError(f"{problem}: {listing(column[code < 0].unique())}")
-    return code.astype(np.int64)
-
-
 def _warn_of_lookalikes(column: pd.Series[Any]) -> None:
-    distinct = pd.Series(column.unique())
-    alike = distinct[distinct.str.casefold().duplicated(keep=False)]
+    distinct = pd.Series(column.unique(), dtype=object)
+    alike = distinct[distinct.map(_skeleton).duplicated(keep=False)]
     if not alike.empty:
-        message = f"classes that differ only in capitals count as different: {listing(sorted(alike))}"
+        found = listing(repr(name) for name in sorted(alike))
+        message = f"classes that look alike count as different: {found}; write each class in one way if they are one"
         warnings.warn(message, DataWarning, stacklevel=3)
+
+
+def _skeleton(name: str) -> str:
+    """What is left of a class without capitals, blanks and the way to write numbers and truth values."""
+    plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    plain = {"true": "1", "false": "0"}.get(plain, plain)
+    try:
+        return repr(float(plain))
+    except ValueError:
+        return plain
 
 
 def _distinct(column: pd.Series[Any], name: str) -> list[Any]:
@@ -307,10 +372,10 @@ def _check_classes(column: pd.Series[Any], classes: list[Hashable]) -> None:
     if len(set(classes)) < len(classes):
         raise CofactorError(f"a class is named twice: {listing(classes)}")
     known = set(classes)
-    bad = [f"row {e}: {value!r}" for e, value in enumerate(column.tolist()) if value not in known]
-    if bad:
-        named = listing(repr(known) for known in classes)
-        raise CofactorError(f"labels that are not among the classes {named}: {listing(bad)}")
+    other = [value not in known for value in column.tolist()]
+    if any(other):
+        named, bad = listing(map(repr, classes)), located(column, other, column[other].tolist())
+        raise CofactorError(f"labels that are not among the classes {named}: {bad}")
 
 
 def _whole_numbers(values: ArrayLike, name: str) -> Ints:
@@ -323,7 +388,9 @@ def _whole_numbers(values: ArrayLike, name: str) -> Ints:
         bad = np.flatnonzero(~np.isfinite(array) | (np.floor(array) != array) | (array < 0))
     if bad.size:
         found = (f"row {e}: {array[e]}" for e in bad)
-        raise CofactorError(f"{name} must be whole numbers from 0, without NaN; not so in {listing(found)}")
+        raise CofactorError(
+            f"{name} must be whole numbers from 0, without NaN; not so in {listing(found)} (0 is the first)"
+        )
     return array.astype(np.int64)
 
 
@@ -335,7 +402,7 @@ def _size(code: Ints, limit: int | None, name: str) -> int:
     bad = np.flatnonzero(code >= limit)
     if bad.size:
         found = (f"row {e}: {code[e]}" for e in bad)
-        raise CofactorError(f"{name} codes must be below {limit}; not so in {listing(found)}")
+        raise CofactorError(f"{name} codes must be below {limit}; not so in {listing(found)} (0 is the first)")
     return int(limit)
 
 
