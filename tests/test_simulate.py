@@ -9,7 +9,8 @@ from sklearn.datasets import make_classification
 import cofactor as cf
 from cofactor import simulate
 from cofactor.core.errors import CofactorError
-from cofactor.crowd.base import error_rate, vote_shares
+from cofactor.crowd.base import error_rate
+from cofactor.crowd.labels import vote_shares
 from tests.oracles.generators import laws, recorded, seeds
 
 

@@ -3,7 +3,8 @@ import pytest
 
 from cofactor import CofactorError, CrowdLabels
 from cofactor.core.result import Result
-from cofactor.crowd.base import Floats, TaskScorer, vote_shares
+from cofactor.crowd.base import Floats, TaskScorer
+from cofactor.crowd.labels import vote_shares
 
 
 class Shares(TaskScorer):

@@ -8,8 +8,9 @@ from sklearn.base import clone
 
 import cofactor as cf
 from cofactor.core.errors import CofactorError
-from cofactor.crowd.base import error_rate, vote_shares
+from cofactor.crowd.base import error_rate
 from cofactor.crowd.baselines.deep import CrowdLayer, DeepMajorityVote
+from cofactor.crowd.labels import vote_shares
 
 BOTH = pytest.mark.parametrize("method", [CrowdLayer, DeepMajorityVote])
 

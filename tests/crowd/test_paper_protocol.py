@@ -15,10 +15,9 @@ from cofactor.core.moments import pairwise_moments
 from cofactor.crowd import METHODS, error_rate
 from cofactor.crowd import paper_protocol as released
 from cofactor.crowd.aggregators import DesSymNMF, RobSymNMF, SymNMF
-from cofactor.crowd.base import vote_shares
 from cofactor.crowd.baselines.multispa import MultiSPA
 from cofactor.crowd.cooccurrence import Cooccurrences
-from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.labels import CrowdLabels, vote_shares
 from tests.oracles.crowd import blocks_of
 from tests.oracles.generators import laws, random_model, recorded, seeds, skilled_crowd, triples
 from tests.oracles.paper_protocol import columns_by_row, gradient_sweep, pair_blocks

@@ -8,7 +8,8 @@ from cofactor.core.em import em
 from cofactor.core.errors import CofactorError
 from cofactor.core.moments import pairwise_moments
 from cofactor.crowd import Cooccurrences, error_rate
-from cofactor.crowd.base import vote_model, vote_shares
+from cofactor.crowd.base import vote_model
+from cofactor.crowd.labels import vote_shares
 from cofactor.teaching import demos
 
 CROWD = demos.small_crowd(6, 3, 400, seed=0)

@@ -4,24 +4,30 @@ from collections.abc import Callable
 from functools import partial
 
 from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNMF
-from cofactor.crowd.base import Aggregator, error_rate, vote_shares, worker_accuracy
+from cofactor.crowd.base import Aggregator, error_rate, worker_accuracy
 from cofactor.crowd.baselines.binary import KOS, EigenRatio, GhoshSVD
 from cofactor.crowd.baselines.completion import CRIAV, PGTAC
 from cofactor.crowd.baselines.coupled import CNMF, TensorADMM
 from cofactor.crowd.baselines.deep import CrowdLayer, DeepMajorityVote
+from cofactor.crowd.baselines.glad import GLAD
+from cofactor.crowd.baselines.mace import MACE
 from cofactor.crowd.baselines.minimax import MinimaxEntropy
 from cofactor.crowd.baselines.multispa import MultiSPA
+from cofactor.crowd.baselines.one_coin import OneCoin
 from cofactor.crowd.baselines.spectral import SpectralDS
 from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
+from cofactor.crowd.baselines.weighted_votes import BWA, CATD, Wawa
+from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.bootstrap import CrowdBootstrap, bootstrap
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import diagnose
 from cofactor.crowd.imputation import designated_imputation, robust_imputation
-from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.planner import plan
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
 
 METHODS: dict[str, Callable[..., Aggregator]] = {
+    "BayesDS": BayesDS,
     "MajorityVote": MajorityVote,
     "MV-EM": DawidSkene,
     "RobSymNMF": RobSymNMF,
@@ -48,6 +54,12 @@ METHODS: dict[str, Callable[..., Aggregator]] = {
     "KOS(ordinal)": partial(KOS, multiclass="ordinal"),
     "GhoshSVD(ordinal)": partial(GhoshSVD, multiclass="ordinal"),
     "EigenRatio(ordinal)": partial(EigenRatio, multiclass="ordinal"),
+    "Wawa": Wawa,
+    "CATD": CATD,
+    "BWA": BWA,
+    "OneCoin": OneCoin,
+    "MACE": MACE,
+    "GLAD": GLAD,
     "PG-TAC": PGTAC,
     "CRIAV": CRIAV,
     "CrowdLayer": CrowdLayer,
@@ -56,13 +68,18 @@ METHODS: dict[str, Callable[..., Aggregator]] = {
 NEED_FEATURES = ("CrowdLayer", "DL-MV")  # fit(labels, features); all others need labels only
 
 __all__ = [
+    "BWA",
+    "CATD",
     "CNMF",
     "CRIAV",
+    "GLAD",
     "KOS",
+    "MACE",
     "METHODS",
     "NEED_FEATURES",
     "PGTAC",
     "Aggregator",
+    "BayesDS",
     "Cooccurrences",
     "CrowdBootstrap",
     "CrowdLabels",
@@ -76,10 +93,12 @@ __all__ = [
     "MinimaxEntropy",
     "MultiSPA",
     "MultiStartEM",
+    "OneCoin",
     "RobSymNMF",
     "SpectralDS",
     "SymNMF",
     "TensorADMM",
+    "Wawa",
     "bootstrap",
     "designated_imputation",
     "diagnose",

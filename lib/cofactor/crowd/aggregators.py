@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
+from cofactor.core.tables import Ints
 from cofactor.crowd import paper_protocol as released
-from cofactor.crowd.base import Aggregator, Floats, name_classes, refine
+from cofactor.crowd.base import PRIOR, Aggregator, Floats, PseudoCounts, name_classes
 from cofactor.crowd.baselines.voting import MajorityVote
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model, robust_imputation
@@ -28,6 +29,7 @@ from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
 START_COUNT = 0.1  # pseudo-count of the majority-vote start: no factor starts exactly singular
 MOVEMENT = 1e-7  # of the rotation, at which SymNMF stops: far below the noise of any labels
 FLOOR = 1e-3  # smallest entry of a confusion matrix read off a factor; the released code's value for real data
+MANY_CLASSES = 30  # above, pairs of workers share far fewer tasks than a block has cells
 UNREACHED = 0.1  # share of blocks left zero from which designated imputation says so
 
 
@@ -40,6 +42,8 @@ class SymNMF(Aggregator):
         Pairs of workers with fewer tasks in common count as missing; default as in `Cooccurrences.from_moments`.
     em : bool
         Refine by expectation-maximisation.
+    pseudo_counts : (float, float)
+        Prior of EM, see `Aggregator`.
     random_state, verbose
         See `Aggregator`; the method is deterministic.
     paper_protocol : bool or {"real", "uci", "synthetic"}
@@ -61,11 +65,12 @@ class SymNMF(Aggregator):
         self,
         min_common: int | None = None,
         em: bool = False,
+        pseudo_counts: PseudoCounts = PRIOR,
         random_state: int | None = None,
         verbose: bool = False,
         paper_protocol: released.Which = False,
     ) -> None:
-        super().__init__(em=em, random_state=random_state, verbose=verbose)
+        super().__init__(em, pseudo_counts, random_state, verbose)
         self.min_common = min_common
         self.paper_protocol = paper_protocol
 
@@ -75,10 +80,15 @@ class SymNMF(Aggregator):
             return model, result
         return name_classes(model, labels), result
 
-    def _refine(self, model: LatentClassModel, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
+    def _refine(
+        self, model: LatentClassModel, labels: CrowdLabels, gold: Ints | None = None
+    ) -> tuple[LatentClassModel, Result]:
         if self.paper_protocol:
             return released.ten_rounds(model, labels, self.verbose)
-        return super()._refine(model, labels)
+        return super()._refine(model, labels, gold)
+
+    def _takes_gold(self) -> bool:
+        return self.em and not self.paper_protocol
 
     def estimate_from(self, moments: CrowdMoments) -> tuple[LatentClassModel, Result]:
         """Estimate the model from sums over tasks alone; which hidden class is which label is not settled yet."""
@@ -156,7 +166,7 @@ class RobSymNMF(_ImputingSymNMF):
     ----------
     p : float
         1 is the robust criterion; 2 weighs all blocks by their sample size alone ("w=1" in the tables).
-    min_common, em, random_state, verbose, paper_protocol
+    min_common, em, pseudo_counts, random_state, verbose, paper_protocol
         As in `SymNMF`.
 
     Cost: see `robust_imputation`. Source: ICML 2021, Eq. (9)-(13), (17)-(18). The fitted factors U_m are the square
@@ -168,11 +178,12 @@ class RobSymNMF(_ImputingSymNMF):
         p: float = 1.0,
         min_common: int | None = None,
         em: bool = False,
+        pseudo_counts: PseudoCounts = PRIOR,
         random_state: int | None = None,
         verbose: bool = False,
         paper_protocol: released.Which = False,
     ) -> None:
-        super().__init__(min_common, em, random_state, verbose, paper_protocol)
+        super().__init__(min_common, em, pseudo_counts, random_state, verbose, paper_protocol)
         self.p = p
 
     def _root(self, moments: CrowdMoments, cooc: Cooccurrences) -> Floats:
@@ -192,19 +203,26 @@ class RobSymNMF(_ImputingSymNMF):
 
 @dataclass(frozen=True)
 class Start:
-    """One start of `MultiStartEM`: its likelihood after EM (nats), or why it could not be had."""
+    """One start of `MultiStartEM`: its posterior density after EM (log, nats), or why it could not be had."""
 
     name: str
-    log_likelihood: float
+    log_posterior: float
     refusal: str = ""
 
 
 class MultiStartEM(Aggregator):
-    """EM from majority vote, DesSymNMF and RobSymNMF; the run with the best observed-data likelihood wins.
+    """EM from majority vote, DesSymNMF and RobSymNMF; the run with the highest posterior density wins.
 
-    The default of the command line. No start is best everywhere, and the likelihood needs no ground truth to tell a
-    bad one: it protects from bad starts, it does not pick the lowest error among good ones. A start whose method
-    refuses the data (for example a disconnected co-labelling graph) is left out, with a `DataWarning`.
+    Useful where majority vote is a poor start: workers who are wrong more often than right. On most crowds `BayesDS` is
+    better. The choice needs no ground truth; it protects from bad starts, it does not pick the lowest error among
+    good ones. Without a prior (`pseudo_counts=(0, 0)`) it picks by likelihood, and with few labels a worker the start
+    that overfits most wins. A start whose method refuses the data (for example a disconnected co-labelling graph) is
+    left out, with a `DataWarning`; so are the two SymNMF starts where there are more than 30 classes.
+
+    Parameters
+    ----------
+    pseudo_counts, random_state, verbose
+        See `Aggregator`.
 
     Attributes after `fit`
     ----------------------
@@ -218,23 +236,36 @@ class MultiStartEM(Aggregator):
     starts_: list[Start]
     best_start_: str
 
-    def __init__(self, random_state: int | None = None, verbose: bool = False) -> None:
-        super().__init__(random_state=random_state, verbose=verbose)
+    def __init__(
+        self, pseudo_counts: PseudoCounts = PRIOR, random_state: int | None = None, verbose: bool = False
+    ) -> None:
+        super().__init__(True, pseudo_counts, random_state, verbose)
 
-    def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
+    def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         self.starts_, runs = [], {}
-        for method in (MajorityVote(), DesSymNMF(verbose=self.verbose), RobSymNMF(verbose=self.verbose)):
+        for method in self._methods(labels):
             name = type(method).__name__
             try:
-                model, result = refine(method.fit(labels).model_, labels, self.verbose)
+                model, result = self._refine(method.fit(labels).model_, labels, gold)
             except CofactorError as refusal:
                 self.starts_.append(Start(name, -np.inf, str(refusal)))
                 continue
-            self.starts_.append(Start(name, model.log_likelihood(labels.table)))
+            self.starts_.append(Start(name, float(result.objective[-1])))
             runs[name] = model, result
         self._report_refusals()
-        self.best_start_ = max(self.starts_, key=lambda start: start.log_likelihood).name
-        return runs[self.best_start_]
+        self.best_start_ = max(self.starts_, key=lambda start: start.log_posterior).name
+        self.model_, self.result_ = runs[self.best_start_]
+
+    def _methods(self, labels: CrowdLabels) -> list[Aggregator]:
+        """Methods to start from; the vote only, where a pair of workers shares far fewer tasks than K^2."""
+        if labels.n_classes > MANY_CLASSES:
+            message = (
+                f"started from the vote only: with {labels.n_classes} classes the co-occurrences of two workers have "
+                f"{labels.n_classes**2} cells, too many for the labels to fill"
+            )
+            warnings.warn(message, DataWarning, stacklevel=4)
+            return [MajorityVote()]
+        return [MajorityVote(), DesSymNMF(verbose=self.verbose), RobSymNMF(verbose=self.verbose)]
 
     def _report_refusals(self) -> None:
         refused = [start for start in self.starts_ if start.refusal]

@@ -1,22 +1,32 @@
-"""What every aggregator has in common: fit, predict, and the check that labels and model belong together."""
+"""What every aggregator has in common: fit, predict, gold tasks, and labels of workers that were not there before."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+import warnings
+from os import PathLike
+from typing import Any, Self, overload
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from cofactor.core.alignment import match_classes
-from cofactor.core.em import em, maximization
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.em import iterate_em, maximization
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.result import Result
-from cofactor.core.tables import Ints
-from cofactor.crowd.labels import CrowdLabels
+from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.crowd.evidence import UNKNOWN, Evidence, Gold, gold_codes
+from cofactor.crowd.labels import CrowdLabels, vote_shares
 
 Floats = NDArray[np.float64]
+Table = pd.DataFrame | str | PathLike[str]
+Labels = CrowdLabels | Table
+PseudoCounts = tuple[float, float]
+
+PRIOR: PseudoCounts = (4.0, 1.0)  # labels imagined for every class and worker: right ones, and each wrong one
+NO_PRIOR: PseudoCounts = (0.0, 0.0)  # maximum likelihood, as in the papers
 
 
 class Aggregator(BaseEstimator):
@@ -25,6 +35,15 @@ class Aggregator(BaseEstimator):
     A method implements `_estimate`, which returns the Dawid-Skene model and how its iteration went; where `em` is
     set, expectation-maximisation goes on from there.
 
+    Parameters
+    ----------
+    em : bool
+        Refine by expectation-maximisation.
+    pseudo_counts : (float, float)
+        For EM: labels imagined for every worker and class before the first, right ones and each wrong one. They keep
+        the confusion matrix of a worker with few labels from following every one of them. (0, 0) is maximum
+        likelihood, as in the papers.
+
     Attributes after `fit`
     ----------------------
     model_ : LatentClassModel
@@ -32,43 +51,186 @@ class Aggregator(BaseEstimator):
     result_ : Result
         Of the last iterative stage.
     workers_, classes_ : lists
-        The ids fitted on; `predict` refuses labels of other workers or classes.
+        The ids fitted on.
+    labels_given_ : (n_workers,) array
+        How many labels each worker gave.
+    gold_ : dict of task to class code
+        The tasks whose class was known.
     """
 
     model_: LatentClassModel
     result_: Result
     workers_: list[Any]
     classes_: list[Any]
+    labels_given_: Ints
+    gold_: dict[Any, int]
 
-    def __init__(self, em: bool = False, random_state: int | None = None, verbose: bool = False) -> None:
+    def __init__(
+        self,
+        em: bool = False,
+        pseudo_counts: PseudoCounts = PRIOR,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ) -> None:
         self.em = em
+        self.pseudo_counts = pseudo_counts
         self.random_state = random_state  # the methods here are deterministic; part of the common signature
         self.verbose = verbose
 
-    def fit(self, labels: CrowdLabels) -> Self:
-        """Estimate the model from labels; returns self."""
-        require_labels(labels)
-        model, result = self._estimate(labels)
-        if self.em:
-            model, result = self._refine(model, labels)
-        self.model_, self.result_ = model, result
-        self.workers_, self.classes_ = labels.workers, labels.classes
+    def fit(self, labels: Labels, gold: Gold | None = None) -> Self:
+        """Estimate the model from labels; returns self.
+
+        Parameters
+        ----------
+        labels : CrowdLabels, DataFrame with columns task, worker, label, or path of a file with these
+        gold : (n_tasks,) class codes with -1 where unknown, or a dict or Series of task to class, optional
+            Tasks of known class: their labels teach the confusion matrices. For methods that end in EM, and BayesDS.
+
+        Raises
+        ------
+        CofactorError
+            Labels that cannot be read, or gold for a method that has no use for it.
+        """
+        known = as_labels(labels)
+        codes = None if gold is None else self._checked_gold(gold, known)
+        self._fit(known, codes)
+        self.workers_, self.classes_ = known.workers, known.classes
+        self.labels_given_ = known.table.entries_per_variable
+        given = [] if codes is None else codes.tolist()
+        self.gold_ = {task: code for task, code in zip(known.tasks, given, strict=False) if code != UNKNOWN}
         return self
+
+    @overload
+    def fit_predict(self, labels: CrowdLabels, gold: Gold | None = None) -> Ints: ...
+
+    @overload
+    def fit_predict(self, labels: Table, gold: Gold | None = None) -> pd.Series[Any]: ...
+
+    def fit_predict(self, labels: Labels, gold: Gold | None = None) -> Ints | pd.Series[Any]:
+        """Fit, and return what `predict` says of the same labels."""
+        return self.fit(labels, gold).predict(labels)
+
+    def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
+        self.model_, self.result_ = self._estimate(labels)
+        if self.em:
+            self.model_, self.result_ = self._refine(self.model_, labels, gold)
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         raise NotImplementedError
 
-    def _refine(self, model: LatentClassModel, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
-        return refine(model, labels, self.verbose)
+    def _refine(
+        self, model: LatentClassModel, labels: CrowdLabels, gold: Ints | None = None
+    ) -> tuple[LatentClassModel, Result]:
+        return refine(model, labels, self.pseudo_counts, gold, self.verbose)
 
-    def predict_proba(self, labels: CrowdLabels) -> Floats:
-        """Return the (n_tasks, n_classes) posterior of every task; a task without labels gets the prior."""
-        self._check_same_crowd(labels)
-        return self.model_.posterior(labels.table)
+    def _takes_gold(self) -> bool:
+        return self.em
 
-    def predict(self, labels: CrowdLabels) -> Ints:
-        """Return the (n_tasks,) class codes; ties go to the class with the larger prior, then to the lower code."""
-        return map_class(self.predict_proba(labels), self.model_.prior)
+    def _checked_gold(self, gold: Gold, labels: CrowdLabels) -> Ints:
+        if not self._takes_gold():
+            raise CofactorError(
+                f"{type(self).__name__} cannot use gold tasks: give them to BayesDS, or to a method that ends in -EM"
+            )
+        return gold_codes(gold, labels)
+
+    @overload
+    def predict_proba(self, labels: CrowdLabels) -> Floats: ...
+
+    @overload
+    def predict_proba(self, labels: Table) -> pd.DataFrame: ...
+
+    def predict_proba(self, labels: Labels) -> Floats | pd.DataFrame:
+        """Return the class probabilities of every task.
+
+        Parameters
+        ----------
+        labels : as in `fit`, of any tasks
+            Workers and classes are matched by their ids. Workers who were not there in `fit` count as the average of
+            those who were, with a `DataWarning`. Tasks that were gold keep their class.
+
+        Returns
+        -------
+        (n_tasks, n_classes) array in the order of `classes_`; a table of tasks by classes where `labels` is a table or
+        a path. A task without labels gets the prior.
+
+        Raises
+        ------
+        CofactorError
+            Not fitted yet, or labels of classes that were not there in `fit` (they are named).
+        """
+        known = self._recoded(as_labels(labels))
+        posterior = self._posterior(known)
+        if self.gold_:
+            self._insert_gold(posterior, known)
+        if isinstance(labels, CrowdLabels):
+            return posterior
+        return pd.DataFrame(posterior, pd.Index(known.tasks, name="task"), pd.Index(self.classes_, name="class"))
+
+    @overload
+    def predict(self, labels: CrowdLabels) -> Ints: ...
+
+    @overload
+    def predict(self, labels: Table) -> pd.Series[Any]: ...
+
+    def predict(self, labels: Labels) -> Ints | pd.Series[Any]:
+        """Return the class of every task; `labels` as in `predict_proba`.
+
+        Returns
+        -------
+        (n_tasks,) class codes; where `labels` is a table or a path, a Series of the classes themselves by task. Ties
+        go to the class with the larger prior, then to the lower code.
+        """
+        posterior = self.predict_proba(labels)
+        codes = map_class(np.asarray(posterior), self.model_.prior)
+        if not isinstance(posterior, pd.DataFrame):
+            return codes
+        return pd.Series([self.classes_[k] for k in codes], posterior.index, name="label")
+
+    def _posterior(self, labels: CrowdLabels) -> Floats:
+        """Return the (N, K) posterior of labels whose classes are those of the fit."""
+        return self._for_workers(self.model_, labels.workers).posterior(labels.table)
+
+    def _insert_gold(self, posterior: Floats, labels: CrowdLabels) -> None:
+        for n, task in enumerate(labels.tasks):
+            if task in self.gold_:
+                posterior[n] = np.arange(posterior.shape[1]) == self.gold_[task]
+
+    def _recoded(self, labels: CrowdLabels) -> CrowdLabels:
+        """Return labels with the classes of the fit, in their order."""
+        if not hasattr(self, "model_"):
+            raise CofactorError(f"{type(self).__name__} is not fitted yet: call fit(labels) first")
+        if labels.classes == self.classes_:
+            return labels
+        code = {known: k for k, known in enumerate(self.classes_)}
+        other = [known for known in labels.classes if known not in code]
+        if other:
+            raise CofactorError(
+                f"classes that were not there in fit: {listing(map(repr, other))}; fit again with labels of all classes"
+            )
+        table, to_fitted = labels.table, np.array([code[known] for known in labels.classes])
+        sizes = np.full(labels.n_workers, len(self.classes_))
+        entries = table.rows, table.variables, to_fitted[table.values]
+        recoded = CategoricalTable.from_entries(*entries, sizes, labels.n_tasks)
+        return CrowdLabels(recoded, labels.tasks, labels.workers, self.classes_)
+
+    def _for_workers(self, model: LatentClassModel, workers: list[Any]) -> LatentClassModel:
+        """Return the model of these workers; who was not there in `fit` gets the population's confusion matrix."""
+        if workers == self.workers_:
+            return model
+        place = {worker: m for m, worker in enumerate(self.workers_)}
+        blocks = model.stacked.reshape(len(self.workers_), len(self.classes_), -1)
+        unknown = [worker for worker in workers if worker not in place]
+        if unknown:
+            message = f"workers who were not there in fit count as the average of those who were: {listing(unknown)}"
+            warnings.warn(message, DataWarning, stacklevel=5)
+        everybody = np.concatenate([blocks, self._population(blocks)[None]])
+        chosen = everybody[[place.get(worker, -1) for worker in workers]]
+        sizes = np.full(len(workers), len(self.classes_))
+        return LatentClassModel.from_stacked(model.prior, chosen.reshape(-1, model.n_classes), sizes)
+
+    def _population(self, blocks: Floats) -> Floats:
+        """Return the (K, S) mean of the workers' matrices, each counted as often as it was seen."""
+        return np.average(blocks, axis=0, weights=self.labels_given_)
 
     def _check_same_crowd(self, labels: CrowdLabels) -> None:
         require_labels(labels)
@@ -110,10 +272,10 @@ class TaskScorer(Aggregator):
         labelled = labels.table.entries_per_row > 0
         return maximization(labels.table.take_rows(labelled), self.posterior_[labelled]), result
 
-    def predict_proba(self, labels: CrowdLabels) -> Floats:
+    def _posterior(self, labels: CrowdLabels) -> Floats:
         """Return the (n_tasks, n_classes) scores of the tasks fitted on; after EM, the posterior of any tasks."""
         if self.em:
-            return super().predict_proba(labels)
+            return super()._posterior(labels)
         self._check_same_crowd(labels)
         same = labels.table.indicator.shape == self._fitted.shape and (labels.table.indicator != self._fitted).nnz == 0
         if not same:
@@ -125,6 +287,16 @@ class TaskScorer(Aggregator):
         return self.posterior_
 
 
+def as_labels(labels: Labels) -> CrowdLabels:
+    """Return labels as they are, or read them from a table or a file; refuse anything else."""
+    if isinstance(labels, pd.DataFrame):
+        return CrowdLabels.from_frame(labels)
+    if isinstance(labels, str | PathLike):
+        return CrowdLabels.from_csv(labels)
+    require_labels(labels)
+    return labels
+
+
 def require_labels(labels: object) -> None:
     """Refuse anything but `CrowdLabels`, and say how to make one."""
     if not isinstance(labels, CrowdLabels):
@@ -132,24 +304,37 @@ def require_labels(labels: object) -> None:
         raise CofactorError(f"expected CrowdLabels, got {kind}: make them with CrowdLabels.from_frame or from_arrays")
 
 
-def vote_shares(labels: CrowdLabels) -> Floats:
-    """Return the (N, K) share of each label among a task's votes; uniform where there are none (a K-way tie)."""
-    totals = labels.votes.sum(axis=1, keepdims=True)
-    return np.where(totals > 0, labels.votes / np.maximum(totals, 1), 1.0 / labels.n_classes)
-
-
 def vote_model(labels: CrowdLabels, pseudo_count: float = 0.0) -> LatentClassModel:
     """Return the Dawid-Skene model in which vote shares count as soft classes (one M-step)."""
-    labelled = labels.table.entries_per_row > 0
-    if not labelled.any():
-        raise CofactorError("no task has a label")
-    return maximization(labels.table.take_rows(labelled), vote_shares(labels)[labelled], pseudo_count)
+    return Evidence.of(labels).start().model(pseudo_count)
 
 
-def refine(model: LatentClassModel, labels: CrowdLabels, verbose: bool = False) -> tuple[LatentClassModel, Result]:
+def refine(
+    model: LatentClassModel,
+    labels: CrowdLabels,
+    pseudo_counts: PseudoCounts,
+    gold: Ints | None = None,
+    verbose: bool = False,
+) -> tuple[LatentClassModel, Result]:
     """Run EM from a model, then name the classes anew, since EM from a poor start can swap them."""
-    model, result = em(labels.table, model, verbose=verbose)
-    return name_classes(model, labels), result
+    counts = prior_cells(pseudo_counts, labels.n_classes)
+    evidence = Evidence.of(labels, gold)
+    cells = np.tile(counts, (labels.n_workers, 1))
+    model, result = iterate_em(evidence.e_step, model, verbose=verbose, pseudo_count=cells)
+    return (model if gold is not None else name_classes(model, labels)), result
+
+
+def prior_cells(pseudo_counts: PseudoCounts, n_classes: int) -> Floats:
+    """Return the (K, K) counts of one worker that `pseudo_counts` stands for, and refuse what is none."""
+    try:
+        right, wrong = (float(count) for count in pseudo_counts)
+    except (TypeError, ValueError):
+        right = wrong = -1.0
+    if not (0 <= right < np.inf and 0 <= wrong < np.inf):
+        raise CofactorError(
+            f"pseudo_counts={pseudo_counts!r}: give two numbers of at least 0, for right labels and for each wrong one"
+        )
+    return np.where(np.eye(n_classes, dtype=bool), right, wrong)
 
 
 def name_classes(model: LatentClassModel, labels: CrowdLabels) -> LatentClassModel:
@@ -181,6 +366,7 @@ def error_rate(predicted: ArrayLike, truth: ArrayLike) -> float:
     predicted : (N,) class codes, or (N, K) scores such as posteriors or vote shares
         Of scores, the largest counts; a tie of t classes that includes the true one counts 1 - 1/t.
     truth : (N,) class codes, -1 where unknown
+        K, one more than the last class, is a class that nobody chose, as `read_truth` has it: never predicted rightly.
 
     Raises
     ------
@@ -214,9 +400,11 @@ def right_shares(predicted: ArrayLike, truth: ArrayLike) -> Floats:
     if not known.any():
         raise CofactorError("the truth of no task is known (-1 means unknown)")
     predicted, truth = predicted[known], truth[known]
-    if predicted.ndim > 1 and (truth.max() >= predicted.shape[1] or np.isnan(predicted).any()):
-        raise CofactorError(f"scores of {predicted.shape[1]} classes without NaN, and truth below that, are needed")
     if predicted.ndim == 1:
         return np.asarray(predicted == truth, dtype=np.float64)
+    if truth.max() > predicted.shape[1] or np.isnan(predicted).any():
+        raise CofactorError(f"scores of {predicted.shape[1]} classes without NaN, and truth up to that, are needed")
     tied = predicted >= predicted.max(axis=1, keepdims=True) - 1e-9
-    return np.asarray(tied[np.arange(len(truth)), truth] / tied.sum(axis=1))
+    among = truth < predicted.shape[1]
+    hit = tied[np.arange(len(truth)), np.where(among, truth, 0)] & among
+    return np.asarray(hit / tied.sum(axis=1))

@@ -27,8 +27,7 @@ from cofactor.core.em import SoftCounts, soft_counts
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import load_arrays
 from cofactor.core.moments import PairwiseMoments, broken_moments, pairwise_moments
-from cofactor.crowd.base import vote_shares
-from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.labels import CrowdLabels, vote_shares
 
 FIELDS = (
     *("counts", "columns", "starts", "singles", "sizes", "n_rows"),

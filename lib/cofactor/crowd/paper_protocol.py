@@ -33,10 +33,9 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import Ints
-from cofactor.crowd.base import vote_shares
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import SMOOTHING, Imputed, check_budget
-from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.symnmf import DENSE_SIZE
 
 Floats = NDArray[np.float64]

@@ -13,11 +13,10 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
-from operator import add
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -27,19 +26,22 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from tqdm import tqdm
 
-from cofactor.core.em import SoftCounts, expectation, iterate_em
+from cofactor.core.em import iterate_em
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import load_arrays, whole_file
 from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.aggregators import SymNMF
-from cofactor.crowd.base import Aggregator, vote_shares
+from cofactor.crowd.base import Aggregator, prior_cells
 from cofactor.crowd.baselines.voting import START, DawidSkene
-from cofactor.crowd.labels import COLUMNS, CrowdLabels
+from cofactor.crowd.bayes import BayesDS
+from cofactor.crowd.evidence import Evidence, require_same_amounts
+from cofactor.crowd.labels import COLUMNS, CrowdLabels, vote_shares
 from cofactor.crowd.moments import CrowdMoments
 
 VOCABULARY = "vocabulary.json"
+Method = TypeVar("Method", bound=Aggregator)
 ADVICE = "make shards with `cofactor shard`"
 
 
@@ -164,21 +166,23 @@ class LabelShards:
             _check_disjoint(last, (first, path))
             last = end, path
 
-    def fit(
-        self, method: Aggregator, moments: CrowdMoments, max_rounds: int = 500, verbose: bool = False
-    ) -> tuple[LatentClassModel, Result]:
-        """Estimate the model from moments; EM, and the naming of the classes, read the shards, once each round.
+    def fit(self, method: Method, moments: CrowdMoments, max_rounds: int = 500, verbose: bool = False) -> Method:
+        """Fit a method to moments; EM, and the naming of the classes, read the shards, once each round.
 
         Equal, up to rounding, to what `method.fit` finds with all labels in memory.
 
         Parameters
         ----------
         method : Aggregator
-            One that needs moments only: SymNMF, DesSymNMF, RobSymNMF, MV-EM, with or without EM.
+            One that needs sums over tasks only: BayesDS, and SymNMF, DesSymNMF, RobSymNMF, MV-EM with or without EM.
         moments : CrowdMoments
             Of these shards.
         max_rounds : int
             Most rounds of EM.
+
+        Returns
+        -------
+        `method`, fitted: it predicts the labels of any shard.
 
         Raises
         ------
@@ -187,13 +191,18 @@ class LabelShards:
         """
         if (moments.workers, moments.classes) != (self.workers, self.classes):
             raise CofactorError("the moments were counted for other workers or classes: count these shards")
-        model, result = _from_moments(method, moments)
-        if method.em:
-            model, result = iterate_em(self._e_step, model, max_rounds, verbose=verbose)
-        return self._name_classes(model, moments), result
-
-    def _e_step(self, model: LatentClassModel) -> SoftCounts:
-        return reduce(add, (expectation(labels.table, model) for labels in self))
+        evidence = Evidence(self, votes=moments.votes)
+        if isinstance(method, BayesDS):
+            method.set_params(max_iter=min(method.max_iter, max_rounds), verbose=verbose).fit_evidence(evidence)
+        else:
+            model, result = _from_moments(method, moments)
+            if method.em:
+                cells = np.tile(prior_cells(method.pseudo_counts, len(self.classes)), (len(self.workers), 1))
+                model, result = iterate_em(evidence.e_step, model, max_rounds, verbose=verbose, pseudo_count=cells)
+            method.model_, method.result_ = self._name_classes(model, moments), result
+        method.workers_, method.classes_, method.gold_ = self.workers, self.classes, {}
+        method.labels_given_ = moments.pairs.singles.reshape(len(self.workers), -1).sum(axis=1)
+        return method
 
     def _name_classes(self, model: LatentClassModel, moments: CrowdMoments) -> LatentClassModel:
         """As `name_classes`, the agreement with the votes added up over shards."""
@@ -201,17 +210,13 @@ class LabelShards:
         for labels in self:
             agreement += vote_shares(labels).T @ model.posterior(labels.table)
             n_tasks, n_labels = n_tasks + labels.n_tasks, n_labels + labels.n_labels
-        if (n_tasks, n_labels) != (moments.n_tasks, moments.n_labels):
-            raise CofactorError(
-                f"the moments were counted on {moments.n_labels} labels of {moments.n_tasks} tasks, the shards hold "
-                f"{n_labels} of {n_tasks}: count these shards"
-            )
+        require_same_amounts(moments.votes, n_tasks, n_labels)
         return model.reorder(linear_sum_assignment(agreement, maximize=True)[1])
 
-    def consensus(self, model: LatentClassModel) -> Iterator[pd.DataFrame]:
+    def consensus(self, method: Aggregator) -> Iterator[pd.DataFrame]:
         """Yield task, label, posterior probability of the label, and number of labels, shard by shard."""
         for labels in self:
-            yield consensus_frame(labels, model.posterior(labels.table), model)
+            yield consensus_frame(labels, method.predict_proba(labels), method.model_)
 
 
 def consensus_frame(labels: CrowdLabels, posterior: NDArray[np.float64], model: LatentClassModel) -> pd.DataFrame:
@@ -237,8 +242,8 @@ def _from_moments(method: Aggregator, moments: CrowdMoments) -> tuple[LatentClas
     if isinstance(method, DawidSkene):
         return moments.votes.model(), START
     raise CofactorError(
-        f"{type(method).__name__} needs all labels at once; from moments work MV-EM, RobSymNMF, RobSymNMF(w=1), "
-        "DesSymNMF and SymNMF(no imputation), each also with -EM"
+        f"{type(method).__name__} needs all labels at once; from moments work BayesDS, MV-EM, RobSymNMF, "
+        "RobSymNMF(w=1), DesSymNMF and SymNMF(no imputation), the last four also with -EM"
     )
 
 

@@ -30,7 +30,7 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
-from cofactor.crowd.base import Aggregator, Floats
+from cofactor.crowd.base import PRIOR, Aggregator, Floats, PseudoCounts
 from cofactor.crowd.baselines.voting import START
 from cofactor.crowd.labels import CrowdLabels
 
@@ -60,6 +60,8 @@ class SignScorer(Aggregator):
         changes the answer.
     em : bool
         Refine `model_` by expectation-maximisation; `predict_proba` then returns its posterior.
+    pseudo_counts : (float, float)
+        Prior of EM, see `Aggregator`.
     random_state, verbose
         See `Aggregator`; the methods are deterministic.
 
@@ -78,10 +80,11 @@ class SignScorer(Aggregator):
         self,
         multiclass: Literal["error", "ordinal"] = "error",
         em: bool = False,
+        pseudo_counts: PseudoCounts = PRIOR,
         random_state: int | None = None,
         verbose: bool = False,
     ) -> None:
-        super().__init__(em=em, random_state=random_state, verbose=verbose)
+        super().__init__(em, pseudo_counts, random_state, verbose)
         self.multiclass = multiclass
 
     def _weights(self, O: sparse.csr_array) -> tuple[Floats, float]:
@@ -97,10 +100,10 @@ class SignScorer(Aggregator):
         self.offsets_ = np.array([b for _, b in splits])
         return maximization(labelled, self._shares(labelled)), START
 
-    def predict_proba(self, labels: CrowdLabels) -> Floats:
+    def _posterior(self, labels: CrowdLabels) -> Floats:
         """Return the (n_tasks, n_classes) weighted vote shares; after EM, the posterior."""
         if self.em:
-            return super().predict_proba(labels)
+            return super()._posterior(labels)
         self._check_same_crowd(labels)
         labelled = labels.table.entries_per_row > 0
         return np.where(labelled[:, None], self._shares(labels.table), self.model_.prior)

@@ -27,9 +27,9 @@ from scipy.linalg import eigh, helmert
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import project_to_simplex
-from cofactor.crowd.base import Floats, TaskScorer, vote_shares
+from cofactor.crowd.base import Floats, TaskScorer
 from cofactor.crowd.baselines.soft_impute import Entries, Mask, Singles, completed, gram, norm
-from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.labels import CrowdLabels, vote_shares
 
 SHARES = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02)  # PG-TAC: penalties tried, as shares of the largest singular value
 HELD_OUT = 0.1  # of the labels, to choose among them

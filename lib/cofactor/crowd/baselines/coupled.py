@@ -17,7 +17,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.result import Result
 from cofactor.core.triple_moments import triple_moments
-from cofactor.crowd.base import Aggregator, name_classes, vote_model
+from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes, vote_model
 from cofactor.crowd.baselines.multispa import MultiSPA
 from cofactor.crowd.labels import CrowdLabels
 
@@ -41,7 +41,7 @@ class CNMF(Aggregator):
         Most outer iterations: 10, as released for these data (100 for UCI, 500 for synthetic data).
     tol : float
         Relative change of the objective at which they stop.
-    em, random_state, verbose
+    em, pseudo_counts, random_state, verbose
         See `Aggregator`; the method is deterministic.
 
     Raises (in `fit`)
@@ -73,10 +73,11 @@ class CNMF(Aggregator):
         max_iter: int = 10,
         tol: float = 1e-6,
         em: bool = False,
+        pseudo_counts: PseudoCounts = PRIOR,
         random_state: int | None = None,
         verbose: bool = False,
     ) -> None:
-        super().__init__(em=em, random_state=random_state, verbose=verbose)
+        super().__init__(em, pseudo_counts, random_state, verbose)
         self.solver = solver
         self.weights = weights
         self.max_iter = max_iter
@@ -105,7 +106,7 @@ class TensorADMM(Aggregator):
         Most sweeps over the workers.
     tol : float
         Change of the relative residual at which they stop.
-    em, random_state, verbose
+    em, pseudo_counts, random_state, verbose
         See `Aggregator`; the method is deterministic.
 
     Raises (in `fit`)
@@ -137,10 +138,11 @@ class TensorADMM(Aggregator):
         max_iter: int = 500,
         tol: float = 1e-6,
         em: bool = False,
+        pseudo_counts: PseudoCounts = PRIOR,
         random_state: int | None = None,
         verbose: bool = False,
     ) -> None:
-        super().__init__(em=em, random_state=random_state, verbose=verbose)
+        super().__init__(em, pseudo_counts, random_state, verbose)
         self.max_iter = max_iter
         self.tol = tol
 

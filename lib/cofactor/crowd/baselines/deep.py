@@ -63,7 +63,7 @@ class DeepAggregator(TaskScorer):
         self.learning_rate = learning_rate
         self.standardize = standardize
 
-    def fit(self, labels: CrowdLabels, features: ArrayLike | None = None) -> Self:
+    def fit(self, labels: CrowdLabels, features: ArrayLike | None = None) -> Self:  # type: ignore[override]
         """Train on labels and on the (n_tasks, P) features of their tasks; returns self."""
         require_labels(labels)
         if features is None:

@@ -32,8 +32,8 @@ from scipy.special import logsumexp, softmax
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import History, Result
 from cofactor.core.tables import Ints
-from cofactor.crowd.base import Floats, TaskScorer, vote_shares
-from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.base import PRIOR, Floats, PseudoCounts, TaskScorer
+from cofactor.crowd.labels import CrowdLabels, vote_shares
 
 SOLVED = 1e-10  # nats: half of Newton's decrement, below which a row counts as solved
 STEPS = 50  # of Newton per row; a handful is usual
@@ -55,6 +55,8 @@ class MinimaxEntropy(TaskScorer):
         Stop when no class probability moves by this much in a round.
     em : bool
         Go on by Dawid-Skene EM from the scores.
+    pseudo_counts : (float, float)
+        Prior of EM, see `Aggregator`.
     random_state, verbose
         See `Aggregator`; the method is deterministic.
 
@@ -92,10 +94,11 @@ class MinimaxEntropy(TaskScorer):
         max_rounds: int = 50,
         tol: float = 5e-3,
         em: bool = False,
+        pseudo_counts: PseudoCounts = PRIOR,
         random_state: int | None = None,
         verbose: bool = False,
     ) -> None:
-        super().__init__(em=em, random_state=random_state, verbose=verbose)
+        super().__init__(em, pseudo_counts, random_state, verbose)
         self.gamma, self.max_rounds, self.tol = gamma, max_rounds, tol
 
     def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:

@@ -26,8 +26,9 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.result import Result
 from cofactor.core.spa import spa
+from cofactor.core.tables import Ints
 from cofactor.crowd import paper_protocol as released
-from cofactor.crowd.base import Aggregator, Floats, name_classes, vote_model
+from cofactor.crowd.base import PRIOR, Aggregator, Floats, PseudoCounts, name_classes, vote_model
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.labels import CrowdLabels
 
@@ -49,6 +50,8 @@ class MultiSPA(Aggregator):
         a class is then ruled out.
     em : bool
         Refine by expectation-maximisation.
+    pseudo_counts : (float, float)
+        Prior of EM, see `Aggregator`.
     random_state, verbose
         See `Aggregator`; the method is deterministic.
     paper_protocol : bool or {"real", "uci", "synthetic"}
@@ -88,11 +91,12 @@ class MultiSPA(Aggregator):
         min_common: int | None = None,
         floor: float = FLOOR,
         em: bool = False,
+        pseudo_counts: PseudoCounts = PRIOR,
         random_state: int | None = None,
         verbose: bool = False,
         paper_protocol: released.Which = False,
     ) -> None:
-        super().__init__(em=em, random_state=random_state, verbose=verbose)
+        super().__init__(em, pseudo_counts, random_state, verbose)
         self.min_common = min_common
         self.floor = floor
         self.paper_protocol = paper_protocol
@@ -115,10 +119,15 @@ class MultiSPA(Aggregator):
         ordered = released.align_each(A) if protocol.align else match_to_votes(A, vote_model(labels))
         return model_of_matrices(np.where(informative[:, None, None], ordered, drawn), 0.0)
 
-    def _refine(self, model: LatentClassModel, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
+    def _refine(
+        self, model: LatentClassModel, labels: CrowdLabels, gold: Ints | None = None
+    ) -> tuple[LatentClassModel, Result]:
         if self.paper_protocol:
             return released.ten_rounds(model, labels, self.verbose)
-        return super()._refine(model, labels)
+        return super()._refine(model, labels, gold)
+
+    def _takes_gold(self) -> bool:
+        return self.em and not self.paper_protocol
 
 
 def vertex_matrices(cooc: Cooccurrences) -> tuple[Floats, NDArray[np.bool_]]:

@@ -28,7 +28,7 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.core.simplex import normalize_blocks
-from cofactor.crowd.base import Aggregator, Floats, name_classes
+from cofactor.crowd.base import PRIOR, Aggregator, Floats, PseudoCounts, name_classes
 from cofactor.crowd.labels import CrowdLabels
 
 GROUPS = 3
@@ -48,6 +48,8 @@ class SpectralDS(Aggregator):
     ----------
     em : bool
         Refine by expectation-maximisation; part of the method as published.
+    pseudo_counts : (float, float)
+        Prior of EM, see `Aggregator`.
     random_state : int or None
         Draws the starting vectors of the power method. With enough of them the result does not depend on it.
     verbose : bool
@@ -81,8 +83,14 @@ class SpectralDS(Aggregator):
     True
     """
 
-    def __init__(self, em: bool = True, random_state: int | None = 0, verbose: bool = False) -> None:
-        super().__init__(em=em, random_state=random_state, verbose=verbose)
+    def __init__(
+        self,
+        em: bool = True,
+        pseudo_counts: PseudoCounts = PRIOR,
+        random_state: int | None = 0,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(em, pseudo_counts, random_state, verbose)
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         group = np.arange(labels.n_workers) % GROUPS

@@ -6,9 +6,10 @@ import numpy as np
 
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
+from cofactor.core.tables import Ints
 from cofactor.crowd import paper_protocol as released
-from cofactor.crowd.base import Aggregator, Floats, vote_model, vote_shares
-from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.base import PRIOR, Aggregator, Floats, PseudoCounts, vote_model
+from cofactor.crowd.labels import CrowdLabels, vote_shares
 
 START = Result(np.zeros(0), 0, True, "closed form")
 
@@ -29,34 +30,50 @@ class MajorityVote(Aggregator):
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         return vote_model(labels), START
 
-    def predict_proba(self, labels: CrowdLabels) -> Floats:
+    def _posterior(self, labels: CrowdLabels) -> Floats:
         """Return the (n_tasks, n_classes) vote shares."""
-        self._check_same_crowd(labels)
         return vote_shares(labels)
 
 
 class DawidSkene(Aggregator):
     """MV-EM: the Dawid-Skene model by EM, started from the majority vote.
 
-    The strong baseline: where workers are mostly honest, nothing beats it by much. Where majority vote is a poor
-    start, it stays in the wrong basin.
+    Where majority vote is a poor start, it stays in the wrong basin. Without a prior (`pseudo_counts=(0, 0)`) it
+    overfits workers of few labels.
+
+    Parameters
+    ----------
+    pseudo_counts : (float, float)
+        The prior, see `Aggregator`; (0, 0) is the maximum likelihood of 1979.
+    random_state, verbose, paper_protocol
+        As in `SymNMF`.
 
     Cost: O(labels K) per round. Source: Dawid and Skene, 1979. Deviations from the code released with the ICML 2021
-    paper: the prior is estimated, posteriors are computed in the log domain (there, one task without a label turns
-    everything to NaN), and rounds go on until the likelihood settles instead of ten. With `paper_protocol`, the prior
-    stays uniform and there are ten rounds, see `cofactor.crowd.paper_protocol.votes_em`.
+    paper: confusion matrices have a prior, the class prior is estimated, posteriors are computed in the log domain
+    (there, one task without a label turns everything to NaN), and rounds go on until the posterior settles instead of
+    ten. With `paper_protocol`, there is no prior of either kind and there are ten rounds, see
+    `cofactor.crowd.paper_protocol.votes_em`.
     """
 
     def __init__(
-        self, random_state: int | None = None, verbose: bool = False, paper_protocol: released.Which = False
+        self,
+        pseudo_counts: PseudoCounts = PRIOR,
+        random_state: int | None = None,
+        verbose: bool = False,
+        paper_protocol: released.Which = False,
     ) -> None:
-        super().__init__(em=True, random_state=random_state, verbose=verbose)
+        super().__init__(True, pseudo_counts, random_state, verbose)
         self.paper_protocol = paper_protocol
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         return vote_model(labels), START
 
-    def _refine(self, model: LatentClassModel, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
+    def _refine(
+        self, model: LatentClassModel, labels: CrowdLabels, gold: Ints | None = None
+    ) -> tuple[LatentClassModel, Result]:
         if self.paper_protocol:
             return released.votes_em(labels, self.verbose)
-        return super()._refine(model, labels)
+        return super()._refine(model, labels, gold)
+
+    def _takes_gold(self) -> bool:
+        return not self.paper_protocol

@@ -16,9 +16,9 @@ import numpy as np
 
 from cofactor.core.tables import Ints
 from cofactor.crowd import METHODS, paper_protocol
-from cofactor.crowd.base import error_rate, vote_shares
+from cofactor.crowd.base import error_rate
 from cofactor.crowd.cooccurrence import Floats
-from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.data import load_table
 from cofactor.experiments.crowd.methods import (
     BINARY,

@@ -15,7 +15,7 @@ import numpy as np
 
 from cofactor.core.tables import Ints
 from cofactor.crowd import METHODS
-from cofactor.crowd.base import Aggregator, error_rate
+from cofactor.crowd.base import NO_PRIOR, Aggregator, error_rate
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.experiments.experiment import PAPER_PROTOCOL, Measurement, measure
 
@@ -33,9 +33,14 @@ BINARY = ("KOS", "GhoshSVD", "EigenRatio")
 
 
 def run_method(name: str, labels: CrowdLabels, score: Measure, **options: Any) -> dict[str, float]:
-    """Fit a method and score it; a binary one takes the ordinal reduction where there are more classes."""
+    """Fit a method without a prior, as in the papers, and score it; a binary one takes the ordinal reduction."""
     key = f"{name}(ordinal)" if name in BINARY and labels.n_classes > 2 else name.split(" (")[0]
-    return score(METHODS[key](**options).fit(labels))
+    return score(without_prior(METHODS[key](**options)).fit(labels))
+
+
+def without_prior(method: Aggregator) -> Aggregator:
+    """Return the method with EM of maximum likelihood."""
+    return method.set_params(pseudo_counts=NO_PRIOR) if "pseudo_counts" in method.get_params() else method
 
 
 def run_methods(

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DatasetUnavailableError, DataWarning
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd import METHODS, NEED_FEATURES
-from cofactor.crowd.base import error_rate, right_shares, vote_shares
+from cofactor.crowd.base import error_rate, right_shares
+from cofactor.crowd.labels import vote_shares
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.data.loading import CrowdDataset, load_crowd
 

@@ -17,7 +17,8 @@ from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
 from cofactor.crowd import METHODS
-from cofactor.crowd.base import error_rate, vote_model, vote_shares, worker_accuracy
+from cofactor.crowd.base import error_rate, vote_model, worker_accuracy
+from cofactor.crowd.labels import vote_shares
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model, robust_imputation
 from cofactor.crowd.labels import CrowdLabels

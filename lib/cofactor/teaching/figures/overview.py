@@ -8,7 +8,8 @@ from matplotlib.figure import Figure, SubFigure
 from numpy.typing import ArrayLike
 
 from cofactor.core.latent_class import LatentClassModel, map_class
-from cofactor.crowd.base import error_rate, vote_shares
+from cofactor.crowd.base import error_rate
+from cofactor.crowd.labels import vote_shares
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.teaching.figures.crowd import VOTE, fill_confusions, fill_methods, fill_uncertainty, spread_workers
 from cofactor.teaching.style import names_of, new_picture, percent, say, styled

@@ -1,0 +1,162 @@
+"""Labels as the sums over tasks that every fit needs, whether they lie in memory, in shards, or partly beside a truth.
+
+A fit by expectation-maximisation or by variational Bayes reads the labels in two ways only: through the vote shares,
+to start, and through an E-step, once each round. Both are sums over tasks. Tasks of known class (gold tasks) take part
+with their class instead of a posterior: they teach the confusion matrices.
+
+    symbol   meaning                                                         shape
+    v_i      vote shares of task i; one at the known class of a gold task    (K,)
+    q_i      sum_k v_ik^2, how much the votes of task i agree
+    r_i      share of every state s = (class k, kind m) in task i            (K M,), kinds of one class side by side
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from cofactor.core.em import SoftCounts, expectation, soft_counts
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.crowd.labels import CrowdLabels, vote_shares
+
+Floats = NDArray[np.float64]
+Split = Callable[[Floats], Floats]
+Gold = ArrayLike | Mapping[Any, Any] | pd.Series
+UNKNOWN = -1  # class of a task that is not gold
+
+
+class Evidence:
+    """Labels in pieces of whole tasks, as sums.
+
+    Parameters
+    ----------
+    pieces : iterable of CrowdLabels, read anew in every pass
+        One crowd: the same workers and classes in each.
+    gold : (N,) class codes, -1 where unknown, optional
+        Of the tasks of a single piece.
+    votes : SoftCounts, optional
+        Of the vote shares, if they were counted before. Every pass must find as many tasks and labels.
+    """
+
+    def __init__(
+        self, pieces: Iterable[CrowdLabels], gold: Ints | None = None, votes: SoftCounts | None = None
+    ) -> None:
+        self.pieces, self.gold, self.votes = pieces, gold, votes
+
+    @classmethod
+    def of(cls, labels: CrowdLabels, gold: Ints | None = None) -> Evidence:
+        """Labels in memory; tasks without a label say nothing and are left out."""
+        seen = labels.table.entries_per_row > 0
+        if not seen.any():
+            raise CofactorError("no task has a label")
+        chosen = labels if seen.all() else labels.take_tasks(seen)
+        return cls([chosen], None if gold is None else gold[seen])
+
+    def start(self, split: Split | None = None) -> SoftCounts:
+        """Return the soft counts of the vote shares, or of the (N, S) states that `split` makes of them."""
+        if split is None and self.votes is not None:
+            return self.votes
+        states = split or (lambda shares: shares)
+        return self._sum(lambda labels: soft_counts(labels.table, states(self._shares(labels))))
+
+    def e_step(self, model: LatentClassModel) -> SoftCounts:
+        """Return the soft counts of the posterior states; the states of a gold task are those of its class."""
+        return self._sum(lambda labels: self._expectation(labels.table, model))
+
+    def _sum(self, count: Callable[[CrowdLabels], SoftCounts]) -> SoftCounts:
+        total = reduce(add, map(count, self.pieces))
+        if self.votes is not None:
+            require_same_amounts(self.votes, total.n_rows, round(float(total.cells.sum())))
+        return total
+
+    def _shares(self, labels: CrowdLabels) -> Floats:
+        shares = vote_shares(labels)
+        if self.gold is not None:
+            known = self.gold != UNKNOWN
+            shares[known] = np.eye(labels.n_classes)[self.gold[known]]
+        return shares
+
+    def _expectation(self, table: CategoricalTable, model: LatentClassModel) -> SoftCounts:
+        if self.gold is None:
+            return expectation(table, model)
+        K = int(table.sizes[0])
+        parts = [(self.gold == k, model if k == UNKNOWN else within(model, k, K)) for k in range(UNKNOWN, K)]
+        return reduce(add, (expectation(table.take_rows(rows), part) for rows, part in parts if rows.any()))
+
+
+def require_same_amounts(counted: SoftCounts, n_tasks: int, n_labels: int) -> None:
+    """Refuse labels that are not those which were counted."""
+    before = counted.n_rows, round(float(counted.cells.sum()))
+    if before != (n_tasks, n_labels):
+        raise CofactorError(
+            f"the moments were counted on {before[1]} labels of {before[0]} tasks, the shards hold "
+            f"{n_labels} of {n_tasks}: count these shards"
+        )
+
+
+def within(model: LatentClassModel, k: int, n_classes: int) -> LatentClassModel:
+    """Return the model in which only the states of class k can occur."""
+    possible = np.repeat(np.arange(n_classes) == k, model.n_classes // n_classes)
+    return LatentClassModel.from_stacked(model.prior * possible, model.stacked, model.sizes)
+
+
+def split_by_agreement(shares: Floats) -> Floats:
+    """Split (N, K) vote shares into (N, 2 K) shares of states: the more the votes of a task agree, the more it is easy.
+
+        r_ik1 = v_ik q_i,   r_ik2 = v_ik (1 - q_i)
+
+    >>> split_by_agreement(np.array([[1.0, 0.0], [0.5, 0.5]]))
+    array([[1.  , 0.  , 0.  , 0.  ],
+           [0.25, 0.25, 0.25, 0.25]])
+    """
+    agreement = np.sum(shares**2, axis=1, keepdims=True)
+    weights = np.stack([agreement, 1 - agreement], axis=2)
+    return np.asarray((shares[:, :, None] * weights).reshape(len(shares), -1))
+
+
+def gold_codes(gold: Gold, labels: CrowdLabels) -> Ints:
+    """Return the known class of every task as a code, -1 where unknown.
+
+    Parameters
+    ----------
+    gold : (n_tasks,) class codes with -1 where unknown, or a dict or Series of task to class
+
+    Raises
+    ------
+    CofactorError
+        Not one whole number a task, codes or classes that are none (their tasks are named), or no task known.
+    """
+    if isinstance(gold, Mapping | pd.Series):
+        return _codes_by_task(dict(gold.items()), labels)
+    codes = np.asarray(gold)
+    if codes.shape != (labels.n_tasks,) or codes.dtype.kind not in "iu":
+        raise CofactorError(
+            f"gold must hold one class code a task, -1 where unknown: {labels.n_tasks} whole numbers, "
+            f"got shape {codes.shape} of {codes.dtype}"
+        )
+    bad = np.flatnonzero((codes < UNKNOWN) | (codes >= labels.n_classes))
+    if bad.size:
+        tasks = listing(f"task {labels.tasks[n]!r}: {codes[n]}" for n in bad)
+        raise CofactorError(f"gold codes must lie between -1 and {labels.n_classes - 1}; not so for {tasks}")
+    if (codes == UNKNOWN).all():
+        raise CofactorError("gold knows the class of no task: leave it out")
+    return codes.astype(np.int64)
+
+
+def _codes_by_task(gold: Mapping[Any, Any], labels: CrowdLabels) -> Ints:
+    code = {known: k for k, known in enumerate(labels.classes)}
+    bad = [f"task {task!r}: {known!r}" for task, known in gold.items() if known not in code]
+    if bad:
+        raise CofactorError(f"gold of classes that no label has: {listing(bad)}; the classes are {listing(code)}")
+    codes = np.array([code[gold[task]] if task in gold else UNKNOWN for task in labels.tasks], dtype=np.int64)
+    if (codes == UNKNOWN).all():
+        raise CofactorError(f"gold knows none of the labelled tasks: it has {listing(map(repr, gold))}")
+    return codes
