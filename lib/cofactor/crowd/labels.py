@@ -297,12 +297,6 @@ def vote_shares(labels: CrowdLabels) -> NDArray[np.float64]:
     return np.where(totals > 0, labels.votes / np.maximum(totals, 1), 1.0 / labels.n_classes)
 
 
-def vote_shares(labels: CrowdLabels) -> NDArray[np.float64]:
-    """Return the (N, K) share of each label among a task's votes; uniform where there are none (a K-way tie)."""
-    totals = labels.votes.sum(axis=1, keepdims=True)
-    return np.where(totals > 0, labels.votes / np.maximum(totals, 1), 1.0 / labels.n_classes)
-
-
 def read_truth(
     path: str | PathLike[str], labels: CrowdLabels, encoding: str = "utf-8-sig", sep: str | None = None
 ) -> Ints:
