@@ -1,0 +1,351 @@
+"""Weighted votes: Wawa, CATD and BWA score a task by votes that count more, the better the worker agrees with the rest.
+
+    s_ik = sum of v_j over the workers j who gave task i the label k;    class probabilities: s_i normalised
+
+All three alternate: winners of the weighted vote, then weights from the agreement with them. They differ in the weight:
+
+    Wawa   v_j = share of the worker's labels that won
+    CATD   v_j = chi2_{alpha/2}(n_j) / labels that lost: large only where many labels show it
+    BWA    v_jk = (a_v + n_j) / (b_k + squared distance to the mean), each class against all others, no hard winners
+
+    symbol   meaning                                               shape
+    n_j      labels of worker j: `n`                               (M,)
+    v        weights                                               (M,), or (M, K) for BWA
+    s        weighted votes                                        (N, K)
+    z_ik     BWA: mean of "is the label of task i a k?"            (N, K)
+    y_ijk    BWA: 1 where worker j gave task i the label k         never stored but as the sparse table
+
+Confusion matrices are none of their parameters: errors that go one way more than the other are not seen.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import chi2
+
+from cofactor.core.checks import check_positive, check_whole
+from cofactor.core.errors import CofactorError
+from cofactor.core.result import History, Result
+from cofactor.crowd.base import Floats, TaskScorer
+from cofactor.crowd.labels import CrowdLabels, vote_shares
+
+TIE = 1e-9  # share of the winner's votes by which a class may fall short and still count as tied
+HALF = 0.5  # lost labels that a worker without any counts with in CATD: without it the weight would be infinite
+NO_SPREAD = 1e-9  # smallest b_k in BWA: with unanimous labels it is zero, and so is the distance that it is added to
+
+
+class WeightedVote(TaskScorer):
+    """Base class of votes whose weights follow from the winners; a method implements `_weights`.
+
+    Attributes after `fit`
+    ----------------------
+    weights_ : (n_workers,) array
+        v; zero for a worker without labels.
+    """
+
+    weights_: Floats
+
+    def __init__(
+        self, max_iter: int = 100, tol: float = 0.0, random_state: int | None = None, verbose: bool = False
+    ) -> None:
+        super().__init__(random_state=random_state, verbose=verbose)
+        self.max_iter, self.tol = max_iter, tol
+
+    @abstractmethod
+    def _weights(self, agreed: Floats, n: Floats) -> Floats:
+        """Return (M,) weights of workers, of whose n labels so many agreed with the winners."""
+
+    def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
+        _check(labels, self.max_iter)
+        n = np.bincount(labels.table.variables, minlength=labels.n_workers).astype(np.float64)
+        s = labels.votes.astype(np.float64)
+        won = winners(s)
+        history = History(type(self).__name__, self.max_iter, self.tol, self.verbose)
+        for _ in history:
+            agreed = _agreement(labels, won)
+            self.weights_ = self._weights(agreed, n)
+            s = weighted_votes(labels, self.weights_)
+            before, won = won, winners(s)
+            history.record(agreed.sum() / n.sum(), change=float(np.any(won != before, axis=1).mean()))
+        return _shares(s, labels), history.result()
+
+
+class Wawa(WeightedVote):
+    """Let labels count as much as their worker agrees with the winners, until these settle ("Wawa").
+
+    Worker agreement with aggregate: v_j is the share of the worker's labels that won the weighted vote; ties share.
+
+    Parameters
+    ----------
+    max_iter : int
+        Most rounds; 1 is the method as published, which stops after one reweighting.
+    tol : float
+        Stop when at most this share of the tasks gets another winner.
+    random_state, verbose
+        See `Aggregator`; the method is deterministic.
+
+    Attributes after `fit`
+    ----------------------
+    posterior_ : (n_tasks, n_classes) array
+        Shares of the weighted votes; uniform for a task without labels.
+    weights_ : (n_workers,) array
+        Agreement with the winners, in [0, 1].
+    model_, result_ : see `TaskScorer`
+        `result_.objective` is the share of all labels that won the round before.
+
+    Raises (in `fit`)
+    -----------------
+    CofactorError
+        No task has a label.
+
+    Cost
+    ----
+    O(labels + N K) time per round, O(N K) memory.
+
+    Source
+    ------
+    Appen's "worker agreement with aggregate", as described in the documentation of crowd-kit 1.4 (class `Wawa`).
+    Deviations: rounds go on until the winners settle, and tied winners count in equal parts instead of at random.
+
+    Examples
+    --------
+    >>> labels = CrowdLabels.from_arrays([0, 0, 1, 1, 1, 2, 2, 2], [0, 1, 0, 1, 2, 0, 1, 2], [1, 0, 1, 0, 1, 0, 1, 0])
+    >>> method = Wawa().fit(labels)
+    >>> method.predict(labels).tolist(), method.weights_.tolist()
+    ([1, 1, 0], [1.0, 0.0, 1.0])
+    """
+
+    def _weights(self, agreed: Floats, n: Floats) -> Floats:
+        return agreed / np.maximum(n, 1)
+
+
+class CATD(WeightedVote):
+    """Let labels count as much as their worker is surely right, until the winners settle ("CATD").
+
+    Confidence-aware truth discovery: v_j = chi2_{alpha/2}(n_j) / d_j, where d_j of the worker's n_j labels lost, is one
+    over the upper end of the 1 - alpha interval of the variance of a worker's errors. A worker with few labels has a
+    wide interval, hence little weight, however well they agree.
+
+    Parameters
+    ----------
+    alpha : float in (0, 1)
+        One minus the level of the interval.
+    max_iter : int
+        Most rounds.
+    tol : float
+        Stop when at most this share of the tasks gets another winner.
+    random_state, verbose
+        See `Aggregator`; the method is deterministic.
+
+    Attributes after `fit`
+    ----------------------
+    posterior_ : (n_tasks, n_classes) array
+        Shares of the weighted votes; uniform for a task without labels.
+    weights_ : (n_workers,) array
+        v, up to a common factor.
+    model_, result_ : see `TaskScorer`
+        `result_.objective` is the share of all labels that won the round before.
+
+    Raises (in `fit`)
+    -----------------
+    CofactorError
+        No task has a label, or `alpha` is out of range.
+
+    Cost
+    ----
+    O(labels + N K + M) time per round, O(N K) memory.
+
+    Source
+    ------
+    Li, Li, Gao, Su, Zhao, Demirbas, Fan and Han, "A confidence-aware approach for truth discovery on long-tail data",
+    VLDB 2014, with the distance 0 or 1 of categorical data; alpha = 0.05 as there. Deviations: d_j is
+    at least one half. The paper leaves d_j = 0 open, and 1e-9, as the code of Zheng et al. (VLDB 2017) has it, lets a
+    single label that won outvote everybody who ever lost one. Tied winners count in equal parts instead of at random.
+
+    Examples
+    --------
+    >>> labels = CrowdLabels.from_arrays([0, 0, 1, 1, 1, 2, 2, 2], [0, 1, 0, 1, 2, 0, 1, 2], [1, 0, 1, 0, 1, 0, 1, 0])
+    >>> CATD().fit(labels).predict(labels).tolist()
+    [1, 1, 0]
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.05,
+        max_iter: int = 100,
+        tol: float = 0.0,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(max_iter=max_iter, tol=tol, random_state=random_state, verbose=verbose)
+        self.alpha = alpha
+
+    def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
+        if not 0 < self.alpha < 1:
+            raise CofactorError(f"alpha={self.alpha}: give a number between 0 and 1, neither of them")
+        return super()._score(labels)
+
+    def _weights(self, agreed: Floats, n: Floats) -> Floats:
+        """Take the lower quantile, which is the upper end of the variance's interval; workers without labels get 0."""
+        return np.where(n > 0, chi2.ppf(self.alpha / 2, np.maximum(n, 1)), 0.0) / np.maximum(n - agreed, HALF)
+
+
+class BWA(TaskScorer):
+    """Average labels with weights from a normal model of the workers' errors ("BWA").
+
+    Bayesian weighted average: for every class k against all others, y_ijk ~ Normal(z_ik, 1/v_jk) with priors
+    z_ik ~ Normal(mu_k, 1/lambda) and v_jk ~ Gamma(a_v/2, b_k/2). Maximises the log-density of log v and z, one of v, mu
+    and z at a time, from vote shares:
+
+        F = sum_jk ((a_v + n_j) log v_jk - v_jk (b_k + sum_i (y_ijk - z_ik)^2)) / 2 - lambda/2 sum_ik (z_ik - mu_k)^2
+
+    Parameters
+    ----------
+    a_v : float
+        Labels that the prior of a worker's precision is worth; positive.
+    lam : float
+        lambda, precision of the prior of z; not negative.
+    max_iter : int
+        Most rounds.
+    tol : float
+        Stop when no z moves by more than this.
+    random_state, verbose
+        See `Aggregator`; the method is deterministic.
+
+    Attributes after `fit`
+    ----------------------
+    posterior_ : (n_tasks, n_classes) array
+        z normalised over the classes; a task without labels gets the mean of the others.
+    weights_ : (n_workers, n_classes) array
+        v.
+    model_, result_ : see `TaskScorer`
+        `result_.objective` is F; it never falls.
+
+    Raises (in `fit`)
+    -----------------
+    CofactorError
+        No task has a label, or a parameter is out of range.
+
+    Cost
+    ----
+    O(labels K) time per round, O((N + M) K) memory.
+
+    Source
+    ------
+    Li, Rubinstein and Cohn, "Truth inference at scale: a Bayesian model for adjudicating highly redundant crowd
+    annotations", WWW 2019; a_v, lambda, and b_k = 4 (1 - 1/K) a_v (mean variance of the votes) as in their code
+    (yuan-li/truth-inference-at-scale on GitHub). Deviations: b_k has a floor, without which unanimous labels give NaN;
+    classes run side by side until all have settled.
+
+    Examples
+    --------
+    >>> labels = CrowdLabels.from_arrays([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 1, 1])
+    >>> BWA().fit(labels).predict_proba(labels).round(2)
+    array([[0.66, 0.34],
+           [0.02, 0.98]])
+    """
+
+    weights_: Floats
+
+    def __init__(
+        self,
+        a_v: float = 15.0,
+        lam: float = 1.0,
+        max_iter: int = 500,
+        tol: float = 1e-4,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(random_state=random_state, verbose=verbose)
+        self.a_v, self.lam, self.max_iter, self.tol = a_v, lam, max_iter, tol
+
+    def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
+        check_positive(a_v=self.a_v)
+        check_positive(zero=True, lam=self.lam)
+        _check(labels, self.max_iter)
+        labelled = labels.table.entries_per_row > 0
+        z, result = self._average(labels.take_tasks(labelled))
+        z /= z.sum(axis=1, keepdims=True)
+        posterior = np.tile(z.mean(axis=0), (labels.n_tasks, 1))
+        posterior[labelled] = z
+        return posterior, result
+
+    def _average(self, labels: CrowdLabels) -> tuple[Floats, Result]:
+        """Maximise F over tasks that all have labels."""
+        given, z = _given(labels), vote_shares(labels)
+        n = labels.table.entries_per_variable[:, None]
+        b = self._spread(labels, z)
+        history = History("BWA", self.max_iter, self.tol, self.verbose)
+        for _ in history:
+            mu = z.mean(axis=0)
+            v = (self.a_v + n) / (b + _distances(labels, given, z))  # maximises F, where v (b + distance) = a_v + n
+            F = np.sum((self.a_v + n) * (np.log(v) - 1)) / 2 - self.lam / 2 * np.sum((z - mu) ** 2)
+            s = _votes_by_class(labels, v)
+            old, z = z, (self.lam * mu + s) / (self.lam + given @ v)
+            history.record(float(F), change=float(np.abs(z - old).max()))
+        self.weights_ = v
+        return z, history.result()
+
+    def _spread(self, labels: CrowdLabels, z: Floats) -> Floats:
+        """Return (K,) b_k, so that the prior's mean precision is that of the votes' variance."""
+        variance = labels.table.entries_per_row @ (z * (1 - z)) / labels.n_labels
+        return np.maximum(4 * (1 - 1 / labels.n_classes) * self.a_v * variance, NO_SPREAD)
+
+
+def _check(labels: CrowdLabels, max_iter: int) -> None:
+    check_whole(1, max_iter=max_iter)
+    if not labels.n_labels:
+        raise CofactorError("no task has a label")
+
+
+def winners(s: Floats) -> Floats:
+    """Return (N, K) shares of the classes with most votes: 1 for the winner, 1/t each in a tie of t."""
+    tied = s >= s.max(axis=1, keepdims=True) * (1 - TIE)
+    return np.asarray(tied / tied.sum(axis=1, keepdims=True))
+
+
+def weighted_votes(labels: CrowdLabels, v: Floats) -> Floats:
+    """Return (N, K) sums of the workers' weights (M,) over the labels of each task."""
+    table, (N, K) = labels.table, (labels.n_tasks, labels.n_classes)
+    cell = np.asarray(table.rows, dtype=np.int64) * K + table.values
+    votes = np.bincount(cell, v[table.variables], minlength=N * K)
+    return votes.reshape(N, K).astype(np.float64)
+
+
+def _agreement(labels: CrowdLabels, won: Floats) -> Floats:
+    """Return (M,) how many labels of each worker won, ties in parts."""
+    table = labels.table
+    agreed = np.bincount(table.variables, won[table.rows, table.values], minlength=labels.n_workers)
+    return agreed.astype(np.float64)
+
+
+def _shares(s: Floats, labels: CrowdLabels) -> Floats:
+    """Normalise weighted votes; where no vote has weight, the plain vote counts."""
+    totals = s.sum(axis=1, keepdims=True)
+    return np.where(totals > 0, s / np.where(totals > 0, totals, 1.0), vote_shares(labels))
+
+
+def _given(labels: CrowdLabels) -> sparse.csr_array:
+    """Return (N, M) sparse: 1 where a worker labelled a task."""
+    table = labels.table
+    entries = (np.ones(table.n_entries), (table.rows, table.variables))
+    return sparse.csr_array(entries, shape=(labels.n_tasks, labels.n_workers))
+
+
+def _distances(labels: CrowdLabels, given: sparse.csr_array, z: Floats) -> Floats:
+    """Return (M, K) sum_i (y_ijk - z_ik)^2 over the tasks of worker j, as sum z^2 - 2 sum_{y=1} z + sum y."""
+    table, (M, K) = labels.table, (labels.n_workers, labels.n_classes)
+    cell = np.asarray(table.variables, dtype=np.int64) * K + table.values
+    at_label = np.bincount(cell, 1 - 2 * z[table.rows, table.values], minlength=M * K).reshape(M, K)
+    return np.maximum(given.T @ z**2 + at_label, 0.0)  # rounding can leave less than nothing
+
+
+def _votes_by_class(labels: CrowdLabels, v: Floats) -> Floats:
+    """Return (N, K) sums of the weights (M, K) that the workers have for the class they gave."""
+    table, (N, K) = labels.table, (labels.n_tasks, labels.n_classes)
+    cell = np.asarray(table.rows, dtype=np.int64) * K + table.values
+    votes = np.bincount(cell, v[table.variables, table.values], minlength=N * K)
+    return votes.reshape(N, K).astype(np.float64)
