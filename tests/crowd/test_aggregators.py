@@ -18,7 +18,8 @@ from tests.oracles.generators import permutations_of, recorded, relabel, skilled
 
 FAMILY = [name for name in METHODS if "SymNMF" in name]
 ELSEWHERE = ("KOS", "GhoshSVD", "EigenRatio", *NEED_FEATURES)  # see test_binary, test_deep
-SCORERS = ("MajorityVote", "MinimaxEntropy", "PG-TAC", "CRIAV")  # score tasks; one without labels is a tie
+SCORERS = ("MajorityVote", "MinimaxEntropy", "PG-TAC", "CRIAV", "Wawa", "CATD", "GLAD")  # no labels: a tie
+EVEN = ("OneCoin", "MACE")  # no matrix of a worker says which error goes with which class
 ANY_K = [name for name in METHODS if not name.startswith(ELSEWHERE)]
 CLASSES = [MajorityVote, DawidSkene, SymNMF, DesSymNMF, RobSymNMF, MultiStartEM]
 
@@ -117,10 +118,11 @@ def test_useless_workers_keep_their_place(name):
     method = fitted(name, labels)
     assert_finite(method, labels)
     assert useless.any()
-    constant = np.full((3, 3), 1 / 3) if name == "MultiSPA" else [[1] * 3, [0] * 3, [0] * 3]  # no vertices: no evidence
+    uniform = name in ("MultiSPA", "OneCoin")  # no vertices: no evidence; or one number: no better than chance
+    constant = np.full((3, 3), 1 / 3) if uniform else [[1] * 3, [0] * 3, [0] * 3]
     assert np.allclose(method.model_.conditionals[4], constant, atol=0.1)
     errors = [[np.abs(B - A).mean() for A in crowd.model.conditionals[6:]] for B in method.model_.conditionals[6:]]
-    if name != "MajorityVote":
+    if name not in ("MajorityVote", "OneCoin"):
         assert np.array_equal(linear_sum_assignment(errors)[1], np.arange(6))
 
 
@@ -238,6 +240,8 @@ def test_a_fifth_of_adversaries_is_seen_through(method):
     crowd = simulate.crowd(model, 1000, 0.5, random_state=0)
     found, votes = fitted(method, crowd.labels), fitted("MajorityVote", crowd.labels)
     assert np.mean(found.predict(crowd.labels) != crowd.truth) < np.mean(votes.predict(crowd.labels) != crowd.truth)
+    if method in EVEN:
+        return
     for A in found.model_.conditionals[:3]:
         assert np.array_equal(np.argmax(A, axis=0), [1, 2, 0])
 

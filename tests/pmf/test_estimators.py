@@ -9,7 +9,7 @@ from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf.base import FLOOR, independence, random_model
+from cofactor.pmf.base import FLOOR, PSEUDO_COUNTS, RANKS, SMOOTHING, independence, random_model
 from cofactor.pmf.baselines.mle_ad import MLEAD
 from cofactor.pmf.estimators import CNMFOPT, CNMFSPA, Constant, Independence, RandomEM
 from cofactor.pmf.metrics import mre, mse
@@ -86,12 +86,15 @@ def test_values_never_seen_and_constants_are_allowed(method):
 
 
 @pytest.mark.parametrize("name", set(METHODS) - {"Constant"})
-def test_rank_one_is_the_independence_model(name):
+@pytest.mark.parametrize("alpha", [0, 0.7])
+def test_rank_one_is_the_independence_model(name, alpha):
     table = drawn()
-    method = METHODS[name] if name == "Independence" else clone(METHODS[name]).set_params(rank=1)
+    method = clone(METHODS[name]).set_params(pseudo_count=alpha)
+    method.rank = 1
     model = fit(method, table).model_
     for n, A in enumerate(model.conditionals):
-        assert np.allclose(A[:, 0], np.bincount(table.column(n)[1], minlength=5) / len(table.column(n)[0]))
+        counts = np.bincount(table.column(n)[1], minlength=5)
+        assert np.allclose(A[:, 0], (counts + alpha) / (counts.sum() + 5 * alpha), rtol=1e-12)
 
 
 @pytest.mark.parametrize("rank", [1, 4])
@@ -164,6 +167,92 @@ def test_random_models_are_proper_and_differ():
     assert np.allclose([A.sum(axis=0) for A in one.conditionals], 1) and one.n_classes == 7
 
 
+# ---- smoothing ----
+
+
+@each_method
+def test_no_row_has_probability_zero(method):
+    """Ten rows of five variables: most cells of a fresh table were never seen."""
+    fitted = fit(method, drawn(10, observed=1.0))
+    assert fitted.model_.stacked.min() > 0 and fitted.model_.prior.min() > 0
+    assert np.isfinite(fitted.model_.log_likelihood(drawn(2000)))
+
+
+@pytest.mark.parametrize("name", ["CNMF-OPT", "CNMF-EM", "RAND-EM", "Independence"])
+def test_without_smoothing_unseen_values_are_impossible_and_said_to_be(name):
+    codes = drawn(300, observed=1.0).codes
+    table = CategoricalTable(codes[codes[:, 0] > 0], TRUTH.sizes)  # the first value of the first variable never occurs
+    model = fit(clone(METHODS[name]).set_params(pseudo_count=0), table).model_
+    assert model.conditionals[0][0].max() < 1e-9
+    if name != "CNMF-OPT":  # which keeps its floor
+        assert model.log_likelihood(CategoricalTable([[0, 1, 1, 1, 1]], TRUTH.sizes)) == -np.inf
+
+
+def test_smoothing_adds_observations_to_the_counts_that_the_estimate_expects():
+    table = drawn(200, observed=1.0)
+    plain, with_two = (fit(CNMFSPA(rank=3, pseudo_count=alpha), table).model_ for alpha in (0, 2.0))
+    n = table.entries_per_variable[1]
+    expected = n * plain.prior * plain.conditionals[1] + 2
+    assert np.allclose(with_two.conditionals[1], expected / expected.sum(axis=0))
+    assert np.allclose(with_two.prior, (200 * plain.prior + 2) / 206)
+
+
+def test_smoothing_foretells_thin_data_better():
+    table, fresh = drawn(40, observed=1.0), drawn(2000)
+    for name in ("CNMF-EM", "RAND-EM"):
+        plain, smooth = (fit(clone(METHODS[name]).set_params(pseudo_count=a), table).model_ for a in (1e-3, 0.3))
+        assert smooth.log_likelihood(fresh) > plain.log_likelihood(fresh) + 2000, name
+
+
+# ---- rank and smoothing by hidden cells ----
+
+
+def test_all_ranks_and_counts_are_tried_and_what_is_near_the_best_is_averaged():
+    fitted = fit(RandomEM("auto", pseudo_count="auto", random_state=0), drawn(60))
+    tried = [(one["rank"], one["pseudo_count"]) for one in fitted.validation_]
+    assert tried[: len(RANKS)] == [(rank, SMOOTHING) for rank in RANKS]
+    assert len(tried) == len(RANKS) + len(PSEUDO_COUNTS) - 1
+    best = max(fitted.validation_, key=lambda one: one["score"])
+    assert (fitted.rank_, fitted.pseudo_count_) == (best["rank"], best["pseudo_count"])
+    kept = [(one["rank"], one["pseudo_count"]) for one in fitted.validation_ if one["kept"]]
+    assert 1 < len(kept) < len(tried)
+    assert sorted(kept) == sorted((one.rank_, one.pseudo_count_) for one in fitted.members)
+    singles = [fit(RandomEM(rank, pseudo_count=a, random_state=0), drawn(60)).model_ for rank, a in kept]
+    mean = np.mean([model.joint_tensor() for model in singles], axis=0)
+    assert np.allclose(fitted.model_.joint_tensor(), mean, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["CNMF-SPA", "CNMF-OPT", "CNMF-EM", "RAND-EM"])
+def test_a_rank_that_is_chosen_foretells_better_than_one_too_low_or_too_high(name):
+    table, fresh = drawn(600), drawn(2000)
+    chosen = fit(clone(METHODS[name]).set_params(rank="auto"), table).model_.log_likelihood(fresh)
+    for rank in (1, 9):
+        assert chosen > fit(clone(METHODS[name]).set_params(rank=rank), table).model_.log_likelihood(fresh), rank
+
+
+def test_what_is_given_is_not_chosen():
+    table = drawn(300)
+    count_given = fit(RandomEM("auto", pseudo_count=0.7, random_state=0), table)
+    assert {one["pseudo_count"] for one in count_given.validation_} == {0.7}
+    rank_given = fit(RandomEM(3, pseudo_count="auto", random_state=0), table)
+    assert {one["rank"] for one in rank_given.validation_} == {3}
+    both = fit(RandomEM(3, random_state=0), table)
+    assert both.validation_ == [] and both.members == [both] and (both.rank_, both.pseudo_count_) == (3, SMOOTHING)
+    assert len(fit(Independence(pseudo_count="auto"), table).validation_) == len(PSEUDO_COUNTS)
+
+
+def test_ranks_that_a_method_refuses_are_left_out():
+    fitted = fit(CNMFSPA("auto"), drawn(500))
+    assert {one["rank"] for one in fitted.validation_} == {1, 2, 3, 5, 8}  # two variables of five values cap it at nine
+
+
+def test_tables_too_thin_to_hide_anything_get_the_product_of_marginals():
+    fitted = fit(RandomEM("auto", random_state=0), CategoricalTable([[0, 1]], [2, 2]))
+    assert (fitted.rank_, fitted.validation_) == (1, [])
+    linked = CategoricalTable([[0, 1, -1], [-1, 0, 1]], [2, 2, 2])  # any cell hidden breaks the chain
+    assert fit(RandomEM("auto", random_state=0), linked).rank_ == 1
+
+
 # ---- bad input ----
 
 
@@ -206,7 +295,7 @@ def test_refuses_what_is_no_table(method):
         fit(method, drawn(10).codes)
 
 
-@pytest.mark.parametrize("rank", [0, -1, 2.5, "3", None])
+@pytest.mark.parametrize("rank", [0, -1, 2.5, "3", None, True])
 @pytest.mark.parametrize("name", ["CNMF-SPA", "CNMF-OPT", "RAND-EM", "Constant"])
 def test_refuses_ranks_that_are_no_number_of_classes(name, rank):
     with pytest.raises(CofactorError, match="the number of hidden classes is a whole number of at least 1"):
@@ -226,7 +315,9 @@ def test_refuses_codes_outside_their_alphabet_and_names_them():
         (CNMFOPT(weights="square"), "weights"),
         (RandomEM(n_starts=0), "n_starts=0: at least one is needed"),
         (CNMFSPA(rank=40), "rank=40"),
-        (RandomEM(rank=2, pseudo_count=-1), "pseudo_count=-1"),
+        (RandomEM(rank=2, pseudo_count=-1), "pseudo_count=-1: give a number of at least 0, or 'auto'"),
+        (CNMFSPA(rank=2, pseudo_count=np.nan), "pseudo_count=nan"),
+        (Independence(pseudo_count="some"), "pseudo_count='some'"),
         (RandomEM(rank=2, max_rounds=0), "max_rounds=0: at least one round"),
         (MLEAD(rank=2, start=random_model(TRUTH.sizes, 3, 0)), "the start has 3 classes, rank=2"),
     ],

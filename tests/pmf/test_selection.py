@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from cofactor.pmf.selection import choose, mean_model, near_best
+from cofactor.core.tables import CategoricalTable
+from cofactor.pmf.selection import choose, hide_cells, mean_model, near_best
 from tests.oracles.generators import random_model, random_table
-from tests.oracles.latent_class import joint_by_outer_products
+from tests.oracles.latent_class import conditional_by_summing, joint_by_outer_products
 
 
 def scored(levels):
@@ -48,3 +49,27 @@ def test_the_mean_of_models_is_the_mean_of_their_joint_pmfs():
     assert mean.n_classes == 9 and mean.prior.sum() == pytest.approx(1)
     table = random_table(0)
     assert np.all(np.isfinite(mean.conditional(table, 1)))
+
+
+def test_a_fifth_of_the_cells_is_hidden_and_nothing_lost():
+    table = random_table(0, n_rows=250)
+    found = hide_cells(table, np.random.default_rng(0))
+    assert len(found) == 4  # 250 rows each: a thousand rows scored
+    for one in found:
+        assert len(one.code) == round(0.2 * table.n_entries)
+        codes = one.seen.codes
+        assert (codes[one.row, one.variable] == -1).all()
+        codes[one.row, one.variable] = one.code
+        assert np.array_equal(codes, table.codes)
+    assert not np.array_equal(found[0].seen.codes, found[1].seen.codes)
+    assert hide_cells(CategoricalTable([[0, 1]], [2, 2]), np.random.default_rng(0)) == []
+
+
+def test_hidden_cells_are_scored_given_what_was_seen_of_their_row():
+    table, model = random_table(1, n_rows=40), random_model(1)
+    one = hide_cells(table, np.random.default_rng(0))[0]
+    rows, codes = np.unique(one.row), one.seen.codes
+    expected = dict.fromkeys(rows.tolist(), 0.0)
+    for s, n, code in zip(one.row.tolist(), one.variable.tolist(), one.code.tolist(), strict=True):
+        expected[s] += np.log(conditional_by_summing(model, codes[s], n)[code])
+    assert np.allclose(one.score(model), list(expected.values()), rtol=1e-12)

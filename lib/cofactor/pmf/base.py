@@ -1,27 +1,34 @@
-"""What all estimators of a joint PMF share: checks of the table, EM on top, the closed form of rank one."""
+"""What all estimators of a joint PMF share: checks of the table, rank and smoothing, EM on top, rank one."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
-from typing import Self
+from functools import partial
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
+from cofactor.core.checks import is_number, is_whole
 from cofactor.core.em import em
-from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
+from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, NotIdentifiableError, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
 from cofactor.core.result import Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.pmf.selection import Choice, HiddenCells, Scores, choose, hide_cells, mean_model
 
 Floats = NDArray[np.float64]
 
 CLOSED_FORM = Result(np.zeros(0), 0, True, "closed form")
 EM_TOL = 1e-7  # relative change of the objective; at 1e-6 EM can still be on its way from a poor start
+RANKS = (1, 2, 3, 5, 8, 16, 30)  # tried with rank="auto"
+PSEUDO_COUNTS = (0.03, 0.1, 0.3, 1.0)  # tried with pseudo_count="auto"
+SMOOTHING = 0.3  # the default; with "auto", the one the rank is chosen with
 FLOOR = 1e-3  # smallest entry a multiplicative method starts from: a zero would stay zero
 
 
@@ -33,14 +40,18 @@ class JointPMFEstimator(BaseEstimator):
 
     Parameters
     ----------
-    rank : int
+    rank : int or "auto"
         F, the number of hidden classes; may exceed every alphabet. Rank one is the independence model, in closed form.
+        "auto" tries 1, 2, 3, 5, 8, 16 and 30 on hidden cells.
     em : bool
         Refine by expectation-maximisation.
     max_rounds : int
         Most rounds of EM.
-    pseudo_count : float
-        alpha of EM; see `cofactor.core.em.em`.
+    pseudo_count : float or "auto"
+        alpha, observations added to every cell of every A_n and of lambda: in every round of EM, else once, to the
+        counts that the estimate expects. With more than zero, no value has probability zero. 0 is the papers' choice,
+        and overfits where parameters outnumber rows. "auto" tries 0.03, 0.1, 0.3 and 1 on hidden cells, with the best
+        rank.
     random_state : int, Generator or None
     verbose : bool
         Show progress bars on a terminal.
@@ -50,20 +61,38 @@ class JointPMFEstimator(BaseEstimator):
     model_ : LatentClassModel
         `predict_map`, `expectation`, `conditional`, `log_likelihood`, `sample`, `impute`, `joint_tensor`, ...
     result_ : Result
-        How the iteration went: that of EM where there was one.
+        How the iteration went: that of EM where there was one, and of the best choice where several are averaged.
     n_empty_rows_ : int
         Rows in which nothing was observed; they were left out.
+    rank_, pseudo_count_ : int, float
+        As given, or the best on hidden cells.
+    validation_ : list of dict
+        rank, pseudo_count, and score of all that were tried: the mean logarithm of the probability of a hidden cell
+        given what was seen of its row; and whether it is kept.
+    members_ : list of estimators
+        Those whose joint PMFs are averaged in `model_`; empty where nothing was chosen.
+
+    Notes
+    -----
+    Where something is chosen, a fifth of the cells is hidden, up to five times where rows are fewer than 1000, and
+    foretold from the rest of their rows. Few rows cannot tell close choices apart: all that are within one standard
+    error of the best are fitted to all cells, and their joint PMFs averaged. The hidden classes of such a mean are
+    those of all its members, each with its share: give the rank to read meaning into classes.
     """
 
-    rank: int = field(default=5, kw_only=False)
+    rank: int | Literal["auto"] = field(default=5, kw_only=False)
     em: bool = False
     max_rounds: int = 500
-    pseudo_count: float = 0.0
+    pseudo_count: float | Literal["auto"] = SMOOTHING
     random_state: int | np.random.Generator | None = None
     verbose: bool = False
     model_: LatentClassModel = field(init=False)
     result_: Result = field(init=False)
     n_empty_rows_: int = field(init=False)
+    rank_: int = field(init=False)
+    pseudo_count_: float = field(init=False)
+    validation_: list[dict[str, Any]] = field(init=False)
+    members_: list[Any] = field(init=False)
 
     def fit(self, table: CategoricalTable) -> Self:
         """Estimate the model; returns self.
@@ -71,34 +100,84 @@ class JointPMFEstimator(BaseEstimator):
         Raises
         ------
         CofactorError
-            Not a `CategoricalTable`, rank below one, or variables that were never observed (named).
+            Not a `CategoricalTable`, rank below one, a negative pseudo-count, or variables that were never observed
+            (named).
         NotIdentifiableError
             The variables fall into groups that were never observed together (named).
         """
         rows, moments = self._check(table)
-        model, result = self._estimate(rows, moments) if self.rank > 1 else self._rank_one(moments)
-        if self.em and self.rank > 1:
-            model, result = self._refine(model, rows)
-        self.model_, self.result_ = model, result
         self.n_empty_rows_ = table.n_rows - rows.n_rows
+        self.validation_, self.members_ = [], []
+        if "auto" in (self.rank, self.pseudo_count):
+            return self._fit_best(rows)
+        self.rank_, self.pseudo_count_ = int(self.rank), float(self.pseudo_count)
+        if self.rank_ == 1:
+            self.model_, self.result_ = self._rank_one(moments)
+        else:
+            self.model_, self.result_ = self._finish(*self._estimate(rows, moments), rows)
         return self
+
+    @property
+    def members(self) -> list[Any]:
+        """The fitted estimators whose joint PMFs are averaged: this one alone, where nothing was chosen."""
+        return self.members_ or [self]
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
         raise NotImplementedError
 
     def _rank_one(self, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
-        return independence(moments), CLOSED_FORM
+        return independence(moments, self.pseudo_count_), CLOSED_FORM
 
-    def _refine(self, model: LatentClassModel, table: CategoricalTable) -> tuple[LatentClassModel, Result]:
-        return em(table, model.lift(FLOOR), self.max_rounds, EM_TOL, self.verbose, self.pseudo_count)
+    def _finish(
+        self, model: LatentClassModel, result: Result, table: CategoricalTable
+    ) -> tuple[LatentClassModel, Result]:
+        """Go on by EM, or smooth; what smooths in `_estimate` leaves it at that."""
+        if self.em:
+            return em(table, model.lift(FLOOR), self.max_rounds, EM_TOL, self.verbose, self.pseudo_count_)
+        return smoothed(model, table, self.pseudo_count_), result
+
+    # ---- rank and smoothing by hidden cells ----
+
+    def _fit_best(self, table: CategoricalTable) -> Self:
+        ranks = RANKS if self.rank == "auto" else (int(self.rank),)
+        given = self.pseudo_count != "auto"
+        first = float(self.pseudo_count) if given else SMOOTHING
+        hidden = [one for one in hide_cells(table, np.random.default_rng(self.random_state)) if _is_connected(one.seen)]
+        kept = choose(ranks, (first,) if given else PSEUDO_COUNTS, first, partial(self._validate, hidden))
+        for tried in self.validation_:
+            tried["kept"] = (tried["rank"], tried["pseudo_count"]) in kept
+        self.members_ = [self._with(choice).fit(table) for choice in kept or [(ranks[0], first)]]
+        self.rank_, self.pseudo_count_ = self.members_[0].rank_, self.members_[0].pseudo_count_
+        self.model_ = mean_model([one.model_ for one in self.members_])
+        self.result_ = self.members_[0].result_
+        return self
+
+    def _with(self, choice: Choice) -> Self:
+        one = clone(self)
+        one.rank, one.pseudo_count = choice  # no set_params: Independence has no rank to set
+        return one
+
+    def _validate(self, hidden: list[HiddenCells], choices: list[Choice]) -> Scores:
+        """Score choices on all hidden cells and note the means; one that is refused is left out."""
+        found: Scores = {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", DataWarning)
+            for choice in choices:
+                try:
+                    scores = [one.score(self._with(choice).fit(one.seen).model_) for one in hidden]
+                except CofactorError:
+                    continue
+                if scores:
+                    found[choice] = np.concatenate(scores)
+                    noted = {"rank": choice[0], "pseudo_count": choice[1], "score": float(found[choice].mean())}
+                    self.validation_.append(noted)
+        return found
 
     def _check(self, table: CategoricalTable) -> tuple[CategoricalTable, PairwiseMoments]:
         if not isinstance(table, CategoricalTable):
             raise CofactorError(f"expected a CategoricalTable, got {type(table).__name__}: CategoricalTable(codes)")
-        if not isinstance(self.rank, int | np.integer) or isinstance(self.rank, bool) or self.rank < 1:
-            raise CofactorError(f"rank={self.rank!r}: the number of hidden classes is a whole number of at least 1")
-        if self.max_rounds < 1:
-            raise CofactorError(f"max_rounds={self.max_rounds}: at least one round is needed")
+        self._check_settings()
         if not table.n_entries:
             raise CofactorError("nothing was observed in any row: there is nothing to fit")
         seen = table.entries_per_row > 0
@@ -106,6 +185,15 @@ class JointPMFEstimator(BaseEstimator):
         moments = pairwise_moments(rows)
         require_connected(moments)
         return rows, moments
+
+    def _check_settings(self) -> None:
+        if self.rank != "auto" and (not is_whole(self.rank) or self.rank < 1):
+            told = "the number of hidden classes is a whole number of at least 1, or 'auto'"
+            raise CofactorError(f"rank={self.rank!r}: {told}")
+        if self.pseudo_count != "auto" and not (is_number(self.pseudo_count) and 0 <= self.pseudo_count < np.inf):
+            raise CofactorError(f"pseudo_count={self.pseudo_count!r}: give a number of at least 0, or 'auto'")
+        if self.max_rounds < 1:
+            raise CofactorError(f"max_rounds={self.max_rounds}: at least one round is needed")
 
 
 def require_connected(moments: PairwiseMoments) -> None:
@@ -125,10 +213,34 @@ def require_connected(moments: PairwiseMoments) -> None:
         )
 
 
-def independence(moments: PairwiseMoments) -> LatentClassModel:
-    """Return the model of rank one, the product of the observed marginals."""
-    stacked = normalize_blocks(moments.singles[:, None], moments.sizes)
+def _is_connected(table: CategoricalTable) -> bool:
+    """Whether `require_connected` has nothing against a table."""
+    try:
+        require_connected(pairwise_moments(table))
+    except CofactorError:
+        return False
+    return True
+
+
+def independence(moments: PairwiseMoments, pseudo_count: float = 0.0) -> LatentClassModel:
+    """Return the model of rank one, the product of the observed marginals; `pseudo_count` is added to every cell."""
+    stacked = normalize_blocks(moments.singles[:, None] + pseudo_count, moments.sizes)
     return LatentClassModel.from_stacked(np.ones(1), stacked, moments.sizes)
+
+
+def smoothed(model: LatentClassModel, table: CategoricalTable, pseudo_count: float) -> LatentClassModel:
+    """Add observations to every cell of what a model expects of the entries of a table.
+
+        A_n[i, f] proportional to S_n lambda_f A_n[i, f] + alpha,   lambda[f] proportional to S lambda_f + alpha
+
+    for S rows, S_n of them with an entry of variable n.
+    """
+    if not pseudo_count:
+        return model
+    n_observed = np.repeat(table.entries_per_variable, model.sizes)[:, None]
+    stacked = normalize_blocks(n_observed * model.prior * model.stacked + pseudo_count, model.sizes)
+    prior = table.n_rows * model.prior + pseudo_count
+    return LatentClassModel.from_stacked(prior / prior.sum(), stacked, model.sizes)
 
 
 def random_model(sizes: Ints, rank: int, random_state: int | np.random.Generator | None) -> LatentClassModel:

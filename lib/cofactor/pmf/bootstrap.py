@@ -25,6 +25,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.estimators import RandomEM
+from cofactor.pmf.selection import mean_model
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,7 +90,7 @@ def bootstrap(
     Cost
     ----
     That of `n_draws` fits. Estimators that end in EM are fitted again by EM from their model, which takes fewer
-    rounds and stays in its basin; the others start anew.
+    rounds and stays in its basin; the others start anew. Rank and pseudo-count that were chosen stay as they are.
 
     Source: see `cofactor.core.bootstrap`.
 
@@ -110,16 +111,22 @@ def bootstrap(
     seen = table.take_rows(rows)
     settings = (len(rows), n_draws, random_state, n_jobs, verbose)
     if (estimator.em or isinstance(estimator, RandomEM)) and model.n_classes > 1:
-        refit = partial(refit_by_em, table=seen, model=model, pseudo_count=estimator.pseudo_count)
-        found = resample(refit, *settings)
+        parts = [(one.model_, one.pseudo_count_) for one in fitted.members]
+        found = resample(partial(_refit_by_em, table=seen, parts=parts), *settings)
         warn_of_unfinished([converged for _, converged in found])
         draws = [draw for draw, _ in found]
     else:
-        draws = resample(partial(_refit, estimator=clone(estimator), table=seen, model=model), *settings)
+        draws = resample(partial(_refit, members=fitted.members, table=seen), *settings)
     return PMFBootstrap(model, tuple(draws), observations(seen, model), len(rows))
 
 
-def _refit(
-    rows: Rows, estimator: JointPMFEstimator, table: CategoricalTable, model: LatentClassModel
-) -> LatentClassModel:
-    return clone(estimator).fit(table.take_rows(rows)).model_.align_to(model)
+def _refit_by_em(
+    rows: Rows, table: CategoricalTable, parts: list[tuple[LatentClassModel, float]]
+) -> tuple[LatentClassModel, bool]:
+    """The mean of refits of every part, each from its own model, and whether all converged."""
+    found = [refit_by_em(rows, table, model, alpha) for model, alpha in parts]
+    return mean_model([model for model, _ in found]), all(converged for _, converged in found)
+
+
+def _refit(rows: Rows, members: list[JointPMFEstimator], table: CategoricalTable) -> LatentClassModel:
+    return mean_model([clone(one).fit(table.take_rows(rows)).model_.align_to(one.model_) for one in members])

@@ -21,7 +21,7 @@ from cofactor.core.mirror_descent import Mirror
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf.base import CLOSED_FORM, EM_TOL, FLOOR, JointPMFEstimator, independence, random_model
+from cofactor.pmf.base import CLOSED_FORM, EM_TOL, FLOOR, SMOOTHING, JointPMFEstimator, random_model
 from cofactor.pmf.cnmf_spa import cnmf_spa
 
 RELEASED = Mirror(200, 50, 0.1, 0.3, 1e-4, 1e-5, 1e-6, True)  # inner steps and line search of the code with the paper
@@ -55,7 +55,7 @@ class CNMFSPA(JointPMFEstimator):
     split: int | Sequence[int] | None = None
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
-        return cnmf_spa(moments, self.rank, self.split, random_state=self.random_state), CLOSED_FORM
+        return cnmf_spa(moments, self.rank_, self.split, random_state=self.random_state), CLOSED_FORM
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -120,15 +120,15 @@ class CNMFOPT(JointPMFEstimator):
 
     def _start(self, moments: PairwiseMoments) -> LatentClassModel:
         if self.init == "random":
-            return random_model(moments.sizes, self.rank, self.random_state)
+            return random_model(moments.sizes, self.rank_, self.random_state)
         if self.init != "spa":
             raise CofactorError(f"init={self.init!r}: choose 'spa' or 'random'")
-        return cnmf_spa(moments, self.rank, self.split, pad=True, random_state=self.random_state)
+        return cnmf_spa(moments, self.rank_, self.split, pad=True, random_state=self.random_state)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RandomEM(JointPMFEstimator):
-    """RAND-EM: maximum likelihood by EM from random starts, the best of them by likelihood.
+    """RAND-EM: EM from random starts, the best of them by its objective (the likelihood, where nothing is smoothed).
 
     Parameters
     ----------
@@ -150,19 +150,21 @@ class RandomEM(JointPMFEstimator):
         if self.n_starts < 1:
             raise CofactorError(f"n_starts={self.n_starts}: at least one is needed")
         rng = np.random.default_rng(self.random_state)
-        starts = [random_model(table.sizes, self.rank, rng) for _ in range(self.n_starts)]
-        found = [em(table, s, self.max_rounds, EM_TOL, self.verbose, self.pseudo_count) for s in starts]
+        starts = [random_model(table.sizes, self.rank_, rng) for _ in range(self.n_starts)]
+        found = [em(table, s, self.max_rounds, EM_TOL, self.verbose, self.pseudo_count_) for s in starts]
         return max(found, key=lambda one: float(one[1].objective[-1]))
+
+    def _finish(
+        self, model: LatentClassModel, result: Result, table: CategoricalTable
+    ) -> tuple[LatentClassModel, Result]:
+        return model, result
 
 
 class Independence(JointPMFEstimator):
     """The product of the observed marginals: what a joint PMF has to beat. `rank` is always one."""
 
-    def __init__(self) -> None:
-        super().__init__(rank=1)
-
-    def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
-        return independence(moments), CLOSED_FORM
+    def __init__(self, pseudo_count: float | Literal["auto"] = SMOOTHING) -> None:
+        super().__init__(rank=1, pseudo_count=pseudo_count)
 
 
 class Constant(JointPMFEstimator):
@@ -173,5 +175,10 @@ class Constant(JointPMFEstimator):
 
     def _rank_one(self, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
         uniform = np.repeat(1 / moments.sizes, moments.sizes)[:, None]
-        stacked = np.tile(uniform, self.rank)
-        return LatentClassModel.from_stacked(np.full(self.rank, 1 / self.rank), stacked, moments.sizes), CLOSED_FORM
+        stacked = np.tile(uniform, self.rank_)
+        return LatentClassModel.from_stacked(np.full(self.rank_, 1 / self.rank_), stacked, moments.sizes), CLOSED_FORM
+
+    def _finish(
+        self, model: LatentClassModel, result: Result, table: CategoricalTable
+    ) -> tuple[LatentClassModel, Result]:
+        return model, result

@@ -13,13 +13,19 @@ again a joint PMF, of rank the sum of theirs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.latent_class import FLOOR, LatentClassModel
+from cofactor.core.tables import CategoricalTable, Ints
 
 Floats = NDArray[np.float64]
+
+HIDDEN = 0.2  # share of the cells that is hidden
+SCORED = 1000  # rows that are scored, in at most so many tables with cells hidden:
+MOST_SPLITS = 5
 Choice = tuple[int, float]  # rank, pseudo-count
 Scores = dict[Choice, Floats]  # of every row scored: more is better
 
@@ -68,3 +74,39 @@ def mean_model(models: Sequence[LatentClassModel]) -> LatentClassModel:
     """Return the mean of joint PMFs of the same variables: itself one, of rank the sum of their ranks."""
     prior = np.concatenate([model.prior for model in models]) / len(models)
     return LatentClassModel.from_stacked(prior, np.hstack([model.stacked for model in models]), models[0].sizes)
+
+
+@dataclass(frozen=True)
+class HiddenCells:
+    """A table with cells hidden, and these cells: (E,) rows, variables and codes."""
+
+    seen: CategoricalTable
+    row: Ints
+    variable: Ints
+    code: Ints
+
+    def score(self, model: LatentClassModel) -> Floats:
+        """Return, for every row with hidden cells, the sum of the logarithms of their probabilities given the rest."""
+        Q = model.posterior(self.seen)
+        value = self.seen.offsets[self.variable] + self.code
+        given = np.einsum("ef,ef->e", Q[self.row], model.stacked[value])
+        rows, place = np.unique(self.row, return_inverse=True)
+        return np.asarray(np.bincount(place, np.log(np.maximum(given, FLOOR)), len(rows)), dtype=np.float64)
+
+
+def hide_cells(table: CategoricalTable, rng: np.random.Generator) -> list[HiddenCells]:
+    """Hide a fifth of the cells, enough times to score about `SCORED` rows; none where there are too few cells."""
+    E = table.n_entries
+    n_hidden = round(HIDDEN * E)
+    if not n_hidden:
+        return []
+    n_splits = min(-(-SCORED // table.n_rows), MOST_SPLITS)
+    return [_hide(table, np.sort(rng.choice(E, n_hidden, replace=False))) for _ in range(n_splits)]
+
+
+def _hide(table: CategoricalTable, chosen: Ints) -> HiddenCells:
+    seen = np.ones(table.n_entries, dtype=bool)
+    seen[chosen] = False
+    row, variable, code = table.rows, table.variables, table.values
+    left = CategoricalTable.from_entries(row[seen], variable[seen], code[seen], table.sizes, table.n_rows)
+    return HiddenCells(left, row[chosen], variable[chosen], code[chosen])

@@ -75,13 +75,14 @@ def draw_case(design: Design, rng: np.random.Generator) -> Case:
 
 
 def kit(name: str, case: Case, **options: Any) -> LatentClassModel:
-    """Fit a method of this kit to a case, at the true rank."""
-    return METHODS[name](rank=case.truth.n_classes, random_state=case.seed, **options).fit(case.table).model_
+    """Fit a method of this kit to a case, at the true rank, without smoothing as in the paper."""
+    given = {"rank": case.truth.n_classes, "pseudo_count": 0, "random_state": case.seed}
+    return METHODS[name](**given, **options).fit(case.table).model_
 
 
 def independence(case: Case) -> LatentClassModel:
     """Fit the product of the marginals, written with F classes that are all alike, so that its MSE can be had."""
-    model, F = METHODS["Independence"]().fit(case.table).model_, case.truth.n_classes
+    model, F = METHODS["Independence"](pseudo_count=0).fit(case.table).model_, case.truth.n_classes
     return LatentClassModel.from_stacked(np.full(F, 1 / F), np.tile(model.stacked, F), model.sizes)
 
 
@@ -129,8 +130,9 @@ def _scored(method: Method, case: Case, scores: Mapping[str, Score]) -> dict[str
 
 
 def excess_loss(case: Case, estimate: LatentClassModel) -> float:
-    """How much less log-likelihood per row than the truth an estimate gives to fresh rows; nats."""
-    gap = case.truth.log_likelihood(case.fresh) - estimate.lift(LEAST).log_likelihood(case.fresh)
+    """How much less log-likelihood per row than the truth an estimate gives to fresh rows, floored; nats."""
+    possible = LatentClassModel.from_stacked(estimate.prior, np.maximum(estimate.stacked, LEAST), estimate.sizes)
+    gap = case.truth.log_likelihood(case.fresh) - possible.log_likelihood(case.fresh)
     return gap / case.fresh.n_rows
 
 

@@ -19,6 +19,7 @@ from cofactor.core.tables import Ints
 from cofactor.data import load_ratings, movie_lists
 from cofactor.experiments.experiment import PAPER_PROTOCOL, Experiment, Measurement, measure
 from cofactor.experiments.pmf.methods import LINES, PAPER
+from cofactor.experiments.pmf.real import unsmoothed
 from cofactor.experiments.pmf.released import Released
 from cofactor.pmf import METHODS, JointPMFEstimator
 from cofactor.pmf.ratings import (
@@ -133,24 +134,24 @@ def worst_rank(make: Make, ranks: Sequence[int], case: Hidden) -> RatingPredicto
 
 
 EM_OF_RELEASED = partial(Released, then="em")
-CTD_OF_RELEASED = partial(METHODS["CTD"], paper_protocol="ratings")
+CTD_OF_RELEASED = unsmoothed("CTD", paper_protocol="ratings")
 SMOOTHED = [partial(METHODS["RAND-EM"], pseudo_count=alpha) for alpha in PSEUDO_COUNTS]
 AT_ONCE: dict[str, Method] = {
     "GlobalAverage": partial(plain, GlobalAverage),
     "UserAverage": partial(plain, UserAverage),
     "MovieAverage": partial(plain, ItemAverage),
-    "Independence": partial(plain, lambda: JointPMFRecommender(METHODS["Independence"]())),
+    "Independence": partial(plain, lambda: JointPMFRecommender(unsmoothed("Independence")())),
     "Constant": partial(plain, lambda: JointPMFRecommender(METHODS["Constant"](rank=1))),
     "BMF": partial(factorised, False),
     "BMF" + P: partial(factorised, True),
-    "CNMF-SPA": partial(recommended, [METHODS["CNMF-SPA"]], RANKS, False),
+    "CNMF-SPA": partial(recommended, [unsmoothed("CNMF-SPA")], RANKS, False),
     "CNMF-SPA" + P: partial(recommended, [Released], RANKS, True),
-    "CNMF-OPT": partial(recommended, [METHODS["CNMF-OPT"]], RANKS, False),
+    "CNMF-OPT": partial(recommended, [unsmoothed("CNMF-OPT")], RANKS, False),
     "CNMF-SPA-EM": partial(recommended, [partial(METHODS["CNMF-SPA-EM"], pseudo_count=0.5)], RANKS, False),
     "CNMF-SPA-EM (best rank)": partial(recommended, [EM_OF_RELEASED], RANKS, True),
     "CNMF-SPA-EM" + P: partial(worst_rank, EM_OF_RELEASED, RANKS),
     "MAP-EM": partial(recommended, SMOOTHED, SMALL_RANKS, False),
-    "CTD": partial(recommended, [METHODS["CTD"]], RANKS, False),
+    "CTD": partial(recommended, [unsmoothed("CTD")], RANKS, False),
     "CTD (best rank)": partial(recommended, [CTD_OF_RELEASED], RANKS, True),
     "CTD" + P: partial(worst_rank, CTD_OF_RELEASED, RANKS),
 }

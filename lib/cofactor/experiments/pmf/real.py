@@ -130,17 +130,22 @@ def _accuracy(found: Ints, table: CategoricalTable) -> float:
     return float(np.mean(found == table.codes[:, 0]))
 
 
+def unsmoothed(name: str, **options: Any) -> Make:
+    """A method of this kit without pseudo-counts, as in the paper."""
+    return partial(METHODS[name], pseudo_count=0, **options)
+
+
 KIT: dict[str, Method] = {
-    "CNMF-SPA": partial(by_validation, METHODS["CNMF-SPA"]),
-    "CNMF-SPA-EM": partial(by_validation, METHODS["CNMF-SPA-EM"]),
-    "CNMF-OPT": partial(by_validation, METHODS["CNMF-OPT"]),
+    "CNMF-SPA": partial(by_validation, unsmoothed("CNMF-SPA")),
+    "CNMF-SPA-EM": partial(by_validation, unsmoothed("CNMF-SPA-EM")),
+    "CNMF-OPT": partial(by_validation, unsmoothed("CNMF-OPT")),
     "CNMF-EM": partial(by_validation, partial(METHODS["CNMF-EM"], pseudo_count=0.1)),
-    "RAND-EM": partial(by_validation, METHODS["RAND-EM"]),
-    "Independence": partial(without_rank, METHODS["Independence"]),
+    "RAND-EM": partial(by_validation, unsmoothed("RAND-EM")),
+    "Independence": partial(without_rank, unsmoothed("Independence")),
     "Constant": partial(without_rank, partial(METHODS["Constant"], rank=1)),
     "CNMF-SPA" + P: partial(by_validation, Released),
     "CNMF-SPA-EM" + P: spa_em_as_released,
-    "RAND-EM" + P: partial(by_validation, partial(METHODS["RAND-EM"], max_rounds=ROUNDS)),
+    "RAND-EM" + P: partial(by_validation, unsmoothed("RAND-EM", max_rounds=ROUNDS)),
 }
 
 
@@ -152,15 +157,15 @@ def mirror_row(uniform_prior: bool) -> dict[str, Method]:
 
 def ctd_rows(max_iter: int) -> dict[str, Method]:
     """CTD, and as released, with this many sweeps."""
-    released = partial(METHODS["CTD"], paper_protocol="uci", max_iter=max_iter)
-    return {"CTD": partial(by_validation, METHODS["CTD"]), "CTD" + P: partial(by_validation, released)}
+    released = unsmoothed("CTD", paper_protocol="uci", max_iter=max_iter)
+    return {"CTD": partial(by_validation, unsmoothed("CTD")), "CTD" + P: partial(by_validation, released)}
 
 
 def ad_rows(tol: float) -> dict[str, Method]:
     """MLE-AD-EM, and as released with this tolerance."""
-    released = partial(METHODS["MLE-AD-EM"], order="published", tol=tol, max_rounds=ROUNDS)
+    released = unsmoothed("MLE-AD-EM", order="published", tol=tol, max_rounds=ROUNDS)
     return {
-        "MLE-AD-EM": partial(by_validation, METHODS["MLE-AD-EM"]),
+        "MLE-AD-EM": partial(by_validation, unsmoothed("MLE-AD-EM")),
         "MLE-AD-EM" + P: partial(by_validation, released),
     }
 

@@ -43,18 +43,19 @@ class Released(JointPMFEstimator):
     `then`: "" for nothing, "em" for 30 rounds, "mirror" for CNMF-OPT by mirror descent with all pairs alike.
     """
 
+    pseudo_count: float = 0.0
     then: str = ""
     uniform_prior: bool = False
     tol: float = RELEASED_TOL
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
-        model = released_spa(moments, self.rank, np.random.default_rng(self.random_state))
+        model = released_spa(moments, self.rank_, np.random.default_rng(self.random_state))
         if self.then == "em":
             return em(table, model, ROUNDS, NEVER)
         if self.then != "mirror":
             return model, CLOSED_FORM
         if self.uniform_prior:
-            model = LatentClassModel(np.full(self.rank, 1 / self.rank), model.conditionals)
+            model = LatentClassModel(np.full(self.rank_, 1 / self.rank_), model.conditionals)
         return coupled_nmf(moments, model, "mirror", "equal", OUTER, self.tol, RELEASED_FLOOR, RELEASED)
 
 

@@ -122,7 +122,7 @@ class CTD(JointPMFEstimator):
         return SCRIPTS[name]
 
     def _start(self, sizes: Ints, uniform_prior: bool) -> LatentClassModel:
-        model = given_or_random(self.start, sizes, self.rank, self.random_state)
+        model = given_or_random(self.start, sizes, self.rank_, self.random_state)
         if self.start is not None or not uniform_prior:
             return model
-        return LatentClassModel.from_stacked(np.full(self.rank, 1 / self.rank), model.stacked, model.sizes)
+        return LatentClassModel.from_stacked(np.full(self.rank_, 1 / self.rank_), model.stacked, model.sizes)

@@ -154,7 +154,7 @@ class MLEAD(JointPMFEstimator):
     tol: float = 1e-6
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
-        start = given_or_random(self.start, table.sizes, self.rank, self.random_state)
+        start = given_or_random(self.start, table.sizes, self.rank_, self.random_state)
         return mle_ad(triple_moments(table), start, self.order, self.max_iter, self.tol, verbose=self.verbose)
 
 
