@@ -5,7 +5,7 @@
     symbol   meaning                                                       shape
     p_j      chance that worker j is right                                 (M,)
     T        expected counts of (label, class) for every worker            (M K, K)
-    alpha    labels added to the right ones and to the wrong ones of each worker
+    r, w     labels imagined for every worker before the first, right and wrong ones
 
 One number a worker instead of K (K - 1): fewer labels are enough, and errors that prefer a class are not seen.
 """
@@ -13,27 +13,28 @@ One number a worker instead of K (K - 1): fewer labels are enough, and errors th
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import xlog1py, xlogy
 
-from cofactor.core.checks import check_positive, check_whole
+from cofactor.core.checks import check_whole
 from cofactor.core.em import SoftCounts, expectation, soft_counts
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
 from cofactor.core.tables import CategoricalTable
-from cofactor.crowd.base import Aggregator, Floats
+from cofactor.crowd.base import Aggregator, Floats, PseudoCounts, prior_cells
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 
 
 class OneCoin(Aggregator):
     """Fit one accuracy a worker by EM from vote shares ("OneCoin").
 
-    Maximises sum_i log sum_c lambda_c prod_j Pr(label | c) + alpha sum_j (log p_j + log(1 - p_j)).
+    Maximises sum_i log sum_c lambda_c prod_j Pr(label | c) + sum_j (r log p_j + w log(1 - p_j)).
 
     Parameters
     ----------
-    pseudo_count : float
-        alpha: labels added to the right ones and to the wrong ones of every worker. With 0, the accuracy of a worker
-        who always agrees is one, and their label decides alone.
+    pseudo_counts : (float, float)
+        r and w: labels imagined for every worker before the first, right ones and wrong ones of any class. With (0, 0),
+        the accuracy of a worker who always agrees is one, and their label decides alone.
     estimate_prior : bool
         Estimate the class prior lambda. By default it is uniform, as in the source: where errors have a class that
         they prefer, a free prior takes their part (bluebird: accuracy .58 instead of .72).
@@ -54,7 +55,7 @@ class OneCoin(Aggregator):
     Raises (in `fit`)
     -----------------
     CofactorError
-        No task has a label, or `pseudo_count` is negative.
+        No task has a label, or `pseudo_counts` are not two numbers of at least 0.
 
     Cost
     ----
@@ -77,19 +78,18 @@ class OneCoin(Aggregator):
 
     def __init__(
         self,
-        pseudo_count: float = 1.0,
+        pseudo_counts: PseudoCounts = (1.0, 1.0),
         estimate_prior: bool = False,
         max_iter: int = 500,
         tol: float = 1e-6,
         random_state: int | None = None,
         verbose: bool = False,
     ) -> None:
-        super().__init__(random_state=random_state, verbose=verbose)
-        self.pseudo_count, self.estimate_prior = pseudo_count, estimate_prior
-        self.max_iter, self.tol = max_iter, tol
+        super().__init__(pseudo_counts=pseudo_counts, random_state=random_state, verbose=verbose)
+        self.estimate_prior, self.max_iter, self.tol = estimate_prior, max_iter, tol
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
-        check_positive(zero=True, pseudo_count=self.pseudo_count)
+        prior_cells(self.pseudo_counts, labels.n_classes)  # refuses what is none
         check_whole(1, max_iter=self.max_iter)
         seen, shares = labelled_part(labels)
         counts = soft_counts(seen, shares)
@@ -104,19 +104,17 @@ class OneCoin(Aggregator):
     def _maximise(self, counts: SoftCounts) -> tuple[Floats, LatentClassModel]:
         """M-step."""
         K = len(counts.classes)
-        T = counts.cells.reshape(-1, K, K)
+        T, (r, w) = counts.cells.reshape(-1, K, K), self.pseudo_counts
         right, n = np.trace(T, axis1=1, axis2=2), T.sum(axis=(1, 2))
-        total = n + 2 * self.pseudo_count
-        p = np.where(n > 0, (right + self.pseudo_count) / np.where(n > 0, total, 1), 1 / K)
-        p = np.clip(p, 0.0, 1.0)
+        p = np.where(n > 0, (right + r) / np.where(n > 0, n + r + w, 1.0), 1 / K)
+        p = np.clip(p, 0.0, 1.0)  # against rounding
         A = np.where(np.eye(K, dtype=bool), p[:, None, None], (1 - p[:, None, None]) / (K - 1))
         prior = counts.classes / counts.classes.sum() if self.estimate_prior else np.full(K, 1 / K)
         return p, LatentClassModel.from_stacked(prior, A.reshape(-1, K), counts.sizes)
 
     def _log_prior(self, p: Floats) -> float:
-        if not self.pseudo_count:
-            return 0.0
-        return self.pseudo_count * float(np.sum(np.log(p) + np.log1p(-p)))
+        r, w = self.pseudo_counts
+        return float(np.sum(xlogy(r, p) + xlog1py(w, -p)))
 
 
 def labelled_part(labels: CrowdLabels) -> tuple[CategoricalTable, Floats]:

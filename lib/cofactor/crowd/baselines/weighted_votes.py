@@ -323,7 +323,7 @@ def _agreement(labels: CrowdLabels, won: Floats) -> Floats:
 
 
 def _shares(s: Floats, labels: CrowdLabels) -> Floats:
-    """Normalise weighted votes; where no vote has weight, the plain vote counts."""
+    """Normalise weighted votes; uniform where there are none."""
     totals = s.sum(axis=1, keepdims=True)
     return np.where(totals > 0, s / np.where(totals > 0, totals, 1.0), vote_shares(labels))
 
