@@ -103,7 +103,7 @@ def test_the_scripts_of_the_paper_set_what_they_set():
     one, two = (recorded(CTD(2, paper_protocol=p, random_state=0).fit, table)[0] for p in (True, "synthetic"))
     assert np.array_equal(one.model_.stacked, two.model_.stacked)
     assert recorded(CTD(2, paper_protocol="uci", max_iter=3, random_state=0).fit, table)[0].result_.n_iter <= 3
-    assert np.array_equal(CTD(2, paper_protocol=True)._start(table.sizes, True).prior, [0.5, 0.5])
+    assert np.array_equal(one.set_params(start=None)._start(table.sizes, True).prior, [0.5, 0.5])
 
 
 # ---- what it copes with ----
