@@ -95,6 +95,16 @@ def test_thin_pairs_are_told_from_thick_ones():
     assert diagnose(sound(n_rows=400))["rows per pair"].status == "pass"
 
 
+def test_parameters_are_counted_against_rows():
+    """Six variables of four values: 18 free numbers a class, and one of the prior for every class but the first."""
+    check = diagnose(sound(60, observed=1.0), rank=5)["parameters"]
+    assert (check.status, check.value) == ("warn", "rank 5 times 18, and 4: 94 for 60 rows")
+    assert "rank 3 has as few as rows" in check.advice and "rank='auto'" in check.advice
+    assert diagnose(sound(60, observed=1.0), rank=3)["parameters"].status == "pass"
+    assert diagnose(sound(17, observed=1.0))["parameters"].status == "warn"
+    assert diagnose(sound(18, observed=1.0))["parameters"].value == "18 for each hidden class, for 18 rows"
+
+
 @pytest.mark.parametrize("names", [[0, 1, 2, 3], [2, 0, 3, 1]], ids=["same", "renamed"])
 def test_the_same_column_twice_is_found_whatever_its_values_are_called(names):
     def copy(codes):

@@ -25,7 +25,7 @@ def diagnose(table: CategoricalTable, rank: int | None = None) -> Diagnosis:
     ----------
     table : CategoricalTable
     rank : int, optional
-        F that is planned; then it is compared with what CNMF-SPA can find.
+        F that is planned; then its parameters are compared with the rows, and it with what CNMF-SPA can find.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def diagnose(table: CategoricalTable, rank: int | None = None) -> Diagnosis:
         raise CofactorError(f"rank={rank}: the number of hidden classes is a whole number of at least 1")
     moments = pairwise_moments(table)
     n_joint = moments.n_joint.toarray()
-    checks = [_rows(table), _variables(moments), _constants(moments)]
+    checks = [_rows(table), _variables(moments), _constants(moments), _parameters(table, rank)]
     if table.n_variables > 1:
         checks += [
             _pairs(n_joint),
@@ -98,7 +98,7 @@ def _variables(moments: PairwiseMoments) -> Check:
     advice = ""
     if unused.any():
         value += f"; {unused.sum()} values never, of variables {listing(np.flatnonzero(unused).tolist())}"
-        advice = "use pseudo-counts, or their probability is taken for zero"
+        advice = "keep pseudo-counts, or their probability is taken for zero"
     return Check("variables", "warn" if unused.any() else "pass", value, advice)
 
 
@@ -108,6 +108,24 @@ def _constants(moments: PairwiseMoments) -> Check:
         advice = "they do no harm and tell nothing: leave them out"
         return Check("constants", "warn", f"one value only: {listing(found)}", advice)
     return Check("constants", "pass", "none")
+
+
+def _parameters(table: CategoricalTable, rank: int | None) -> Check:
+    """F classes have F sum (I_n - 1) free numbers in their conditionals and F - 1 in their prior."""
+    each, rows = int((table.sizes - 1).sum()), int((table.entries_per_row > 0).sum())
+    if rank is None:
+        value = f"{each} for each hidden class, for {rows} rows"
+        if each <= rows:
+            return Check("parameters", "pass", value)
+        return Check("parameters", "warn", value, "keep pseudo-counts; rank='auto' chooses by hidden cells")
+    total = rank * each + rank - 1
+    value = f"rank {rank} times {each}, and {rank - 1}: {total} for {rows} rows"
+    if total > rows:
+        most = (rows + 1) // (each + 1)
+        fewer = f"rank {most} has as few as rows, or " if most else ""
+        advice = f"keep pseudo-counts, without them it is overconfident; {fewer}let rank='auto' choose by hidden cells"
+        return Check("parameters", "warn", value, advice)
+    return Check("parameters", "pass", value)
 
 
 def _pairs(n_joint: Ints) -> Check:
