@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNMF
+from cofactor.crowd.agreement import krippendorff_alpha
 from cofactor.crowd.base import Aggregator, error_rate, worker_accuracy
 from cofactor.crowd.baselines.binary import KOS, EigenRatio, GhoshSVD
 from cofactor.crowd.baselines.completion import CRIAV, PGTAC
@@ -17,13 +18,14 @@ from cofactor.crowd.baselines.one_coin import OneCoin
 from cofactor.crowd.baselines.spectral import SpectralDS
 from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
 from cofactor.crowd.baselines.weighted_votes import BWA, CATD, Wawa
-from cofactor.crowd.bayes import BayesDS
+from cofactor.crowd.bayes import EBCC, IBCC, BayesDS
 from cofactor.crowd.bootstrap import CrowdBootstrap, bootstrap
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import diagnose
 from cofactor.crowd.imputation import designated_imputation, robust_imputation
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.planner import plan
+from cofactor.crowd.scores import Difference, Score, paired_difference, score
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
 
 METHODS: dict[str, Callable[..., Aggregator]] = {
@@ -54,6 +56,8 @@ METHODS: dict[str, Callable[..., Aggregator]] = {
     "KOS(ordinal)": partial(KOS, multiclass="ordinal"),
     "GhoshSVD(ordinal)": partial(GhoshSVD, multiclass="ordinal"),
     "EigenRatio(ordinal)": partial(EigenRatio, multiclass="ordinal"),
+    "IBCC": IBCC,
+    "EBCC": EBCC,
     "Wawa": Wawa,
     "CATD": CATD,
     "BWA": BWA,
@@ -72,7 +76,9 @@ __all__ = [
     "CATD",
     "CNMF",
     "CRIAV",
+    "EBCC",
     "GLAD",
+    "IBCC",
     "KOS",
     "MACE",
     "METHODS",
@@ -87,6 +93,7 @@ __all__ = [
     "DawidSkene",
     "DeepMajorityVote",
     "DesSymNMF",
+    "Difference",
     "EigenRatio",
     "GhoshSVD",
     "MajorityVote",
@@ -95,6 +102,7 @@ __all__ = [
     "MultiStartEM",
     "OneCoin",
     "RobSymNMF",
+    "Score",
     "SpectralDS",
     "SymNMF",
     "TensorADMM",
@@ -103,9 +111,12 @@ __all__ = [
     "designated_imputation",
     "diagnose",
     "error_rate",
+    "krippendorff_alpha",
     "model_of_factor",
+    "paired_difference",
     "plan",
     "robust_imputation",
+    "score",
     "square_root",
     "symnmf",
     "vote_shares",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from cofactor.core.diagnosis import Check, Diagnosis, Status
-from cofactor.core.errors import listing
+from cofactor.core.errors import CofactorError, listing
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.spectrum import classes_told_apart
+from cofactor.crowd.agreement import krippendorff_alpha
 from cofactor.crowd.base import require_labels, tied_share
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import reachable_blocks, too_large
@@ -49,6 +50,7 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
         _labels_per_worker(labels),
         _classes_used(labels),
         _ties(labels),
+        Check("agreement", "pass", f"Krippendorff's alpha {agreement(labels)}"),
         _connection(cooc, labels),
         _told_apart(labels),
         *(check(cooc) for check in (_odd_cycle, _missing, _samples_per_block, _reach) if cooc.components),
@@ -97,6 +99,15 @@ def _ties(labels: CrowdLabels) -> Check:
     share = tied_share(labels)
     advice = "majority vote guesses there; score it with ties split" if share > MANY_TIES else ""
     return Check("tied votes", "warn" if share > MANY_TIES else "pass", f"{share:.1%} of the tasks", advice)
+
+
+def agreement(labels: CrowdLabels) -> str:
+    """Return Krippendorff's alpha in words."""
+    try:
+        alpha = krippendorff_alpha(labels)
+    except CofactorError:
+        return "not defined: no task has two labels"
+    return "not defined: one class has all labels" if np.isnan(alpha) else f"{alpha:.2f}"
 
 
 def _connection(cooc: Cooccurrences, labels: CrowdLabels) -> Check:

@@ -1,0 +1,64 @@
+"""Krippendorff's alpha: the published example, the definition by pairs, and where it is not defined."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from cofactor import CofactorError, CrowdLabels
+from cofactor.crowd.agreement import krippendorff_alpha
+from tests.oracles.generators import laws, seeds
+
+PUBLISHED = """
+1 2 3 3 2 1 4 1 2 . . .
+1 2 3 3 2 2 4 1 2 5 . 3
+. 3 3 3 2 3 4 2 2 5 1 .
+1 2 3 3 2 4 4 1 2 5 1 .
+"""  # four observers of twelve units, Krippendorff 2004; nominal alpha 0.743
+
+
+def read(text):
+    rows = [line.split() for line in text.split("\n") if line]
+    entries = [(u, m, int(c) - 1) for m, row in enumerate(rows) for u, c in enumerate(row) if c != "."]
+    return CrowdLabels.from_arrays(*zip(*entries, strict=True))
+
+
+def by_pairs(labels):
+    """The definition: differing pairs within tasks against differing pairs among all labels in such tasks."""
+    table = labels.table.codes
+    tasks = [[c for c in row if c >= 0] for row in table.tolist()]
+    tasks = [codes for codes in tasks if len(codes) > 1]
+    observed = sum(sum(a != b for a, b in itertools.permutations(codes, 2)) / (len(codes) - 1) for codes in tasks)
+    everything = [c for codes in tasks for c in codes]
+    n = len(everything)
+    expected = sum(a != b for a, b in itertools.permutations(everything, 2)) / (n - 1)
+    return 1 - observed / expected
+
+
+def test_the_published_example():
+    assert krippendorff_alpha(read(PUBLISHED)) == pytest.approx(0.743, abs=5e-4)
+
+
+@laws
+@given(seed=seeds)
+def test_equals_the_definition_by_pairs(seed):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(-1, 3, (12, 5))
+    codes[:2, :2] = [[0, 1], [2, 2]]
+    task, worker = np.nonzero(codes >= 0)
+    labels = CrowdLabels.from_arrays(
+        *(task, worker, codes[task, worker]), n_classes=4, n_tasks=12, n_workers=5, unlabelled="keep"
+    )
+    assert krippendorff_alpha(labels) == pytest.approx(by_pairs(labels))
+
+
+def test_full_agreement_is_one_and_full_disagreement_below_zero():
+    assert krippendorff_alpha(CrowdLabels.from_arrays([0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 1, 1])) == 1
+    assert krippendorff_alpha(CrowdLabels.from_arrays([0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 0, 1])) == -0.5
+
+
+def test_without_pairs_or_without_difference_it_says_so():
+    with pytest.raises(CofactorError, match="tasks with two labels or more: there is none"):
+        krippendorff_alpha(CrowdLabels.from_arrays([0, 1], [0, 1], [0, 1]))
+    assert np.isnan(krippendorff_alpha(CrowdLabels.from_arrays([0, 0, 1], [0, 1, 0], [1, 1, 0])))
