@@ -10,20 +10,24 @@ identifiability guarantee turns it back into the structure behind it.
 10.19
 """
 
-from cofactor import comparisons, crowd, data, pmf, separable, simulate
-from cofactor.comparisons.data import Comparisons
-from cofactor.core.errors import (
-    CofactorError,
-    ConvergenceWarning,
-    DatasetUnavailableError,
-    DataWarning,
-    NotIdentifiableError,
-)
-from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.moments import pairwise_moments
-from cofactor.core.tables import CategoricalTable
-from cofactor.crowd.labels import CrowdLabels
-from cofactor.data import datasets, load
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cofactor import comparisons, crowd, data, pmf, separable, simulate
+    from cofactor.comparisons.data import Comparisons
+    from cofactor.core.errors import (
+        CofactorError,
+        ConvergenceWarning,
+        DatasetUnavailableError,
+        DataWarning,
+        NotIdentifiableError,
+    )
+    from cofactor.core.latent_class import LatentClassModel
+    from cofactor.core.moments import pairwise_moments
+    from cofactor.core.tables import CategoricalTable
+    from cofactor.crowd.labels import CrowdLabels
+    from cofactor.data import datasets, load
 
 __version__ = "0.1.0"
 
@@ -47,3 +51,27 @@ __all__ = [
     "separable",
     "simulate",
 ]
+
+_HOMES = {
+    "Comparisons": "comparisons.data",
+    **dict.fromkeys(("CofactorError", "ConvergenceWarning", "DataWarning"), "core.errors"),
+    **dict.fromkeys(("DatasetUnavailableError", "NotIdentifiableError"), "core.errors"),
+    "LatentClassModel": "core.latent_class",
+    "pairwise_moments": "core.moments",
+    "CategoricalTable": "core.tables",
+    "CrowdLabels": "crowd.labels",
+    **dict.fromkeys(("datasets", "load"), "data"),
+}  # all other names are packages
+
+if not TYPE_CHECKING:  # imported at first use, so that a command takes only the time of what it needs
+
+    def __getattr__(name: str) -> Any:
+        """Import a name of this package at its first use."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = import_module(f"{__name__}.{_HOMES.get(name, name)}")
+        globals()[name] = found = getattr(found, name) if name in _HOMES else found
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -140,7 +140,7 @@ def test_outputs_are_kept_and_options_that_do_not_go_together_refused(csv, shard
     assert "need --moments" in capsys.readouterr().err
     assert run("moments", shards, "-o", out, "--force") == 0
     assert run("aggregate", shards, "--moments", out, "--truth", csv) == 1
-    assert "--truth does not go with --moments" in capsys.readouterr().err
+    assert "--truth: needs all labels in memory, and does not go with --moments" in capsys.readouterr().err
     assert run("aggregate", shards, "--moments", out, "--method", "MultiStart-EM") == 1
     assert "needs all labels at once" in capsys.readouterr().err
 

@@ -1,29 +1,37 @@
-"""The command line: one module per family of commands, each with `add(commands)`; here they are put together."""
+"""The command line: options in `parser`, one module per family of commands, run from here."""
 
 from __future__ import annotations
 
-import argparse
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 
-import cofactor as cf
-from cofactor.cli import aggregate, check, datasets, experiments, shards
+from cofactor.cli.parser import parser
+from cofactor.core.errors import CofactorError
 
-FAMILIES = (aggregate, shards, experiments, datasets, check)  # in the order of --help
+OPTIONS = {  # arguments of the library, as its messages name them, and what they are called here
+    **{name: f"--{name}" for name in ("task", "worker", "label", "sep", "encoding", "conflicts", "methods", "memory")},
+    **{"n_jobs": "--jobs", "n_draws": "--draws", "n_trials": "--trials", "n_shards": "--shards"},
+    **{"wanted_error": "--error", "amounts": "--most", "max_iter": "--rounds", "gold": "--gold"},
+}
+_VALUE = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,;:()]+)"""
+_ARGUMENT = re.compile(rf"\b({'|'.join(OPTIONS)})={_VALUE}(?: or ('\w+'))?")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code (1: the input cannot be used, 2: wrong usage, 130: interrupted)."""
-    arguments = _parser().parse_args(argv)
     try:
+        arguments = parser().parse_args(argv)
         with _notes():
-            arguments.run(arguments)
+            module, function = arguments.run.split(".")
+            getattr(import_module(f"cofactor.cli.{module}"), function)(arguments)
         return 0
-    except cf.CofactorError as error:
-        print(f"error: {error}", file=sys.stderr)
+    except CofactorError as error:
+        print(f"error: {in_options(str(error))}", file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader of a pipe has gone: not our failure
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -36,13 +44,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="cofactor", description="Hidden structure from pairwise evidence.")
-    parser.add_argument("--version", action="version", version=f"cofactor {cf.__version__}")
-    commands = parser.add_subparsers(required=True, metavar="command")
-    for family in FAMILIES:
-        family.add(commands)
-    return parser
+def in_options(message: str) -> str:
+    """Say in options of the command line what a message of the library says in arguments.
+
+    >>> in_options("keep one with conflicts='first' or 'last'")
+    'keep one with --conflicts first or last'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        value = found[2].strip("'\"")
+        quoted = f"'{value}'" if re.search(r"[^\w.,:%/-]", value) else value
+        return f"{OPTIONS[found[1]]} {quoted}" + (f" or {found[3][1:-1]}" if found[3] else "")
+
+    return _ARGUMENT.sub(option, message)
 
 
 @contextmanager
@@ -52,7 +66,7 @@ def _notes() -> Iterator[None]:
     def show(message: Warning | str, *_: object, **__: object) -> None:
         if str(message) not in shown:
             shown.add(str(message))
-            print(f"note: {message}", file=sys.stderr)
+            print(f"note: {in_options(str(message))}", file=sys.stderr)
 
     shown: set[str] = set()
     with warnings.catch_warnings():

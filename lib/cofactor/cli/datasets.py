@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import cofactor as cf
 from cofactor.data.registry import find
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    about = "List, fetch or verify data sets."
-    command = commands.add_parser("datasets", help=about, description=about)
-    command.add_argument("action", nargs="?", choices=list(DATASET_ACTIONS), default="list")
-    command.add_argument("names", nargs="*", help="data sets (default: all)")
-    command.set_defaults(run=lambda arguments: DATASET_ACTIONS[arguments.action](arguments.names))
+def datasets(arguments: argparse.Namespace) -> None:
+    """Do what was asked for with these data sets, or with all."""
+    DATASET_ACTIONS[arguments.action](arguments.names)
 
 
 def _list_datasets(names: Sequence[str]) -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from cofactor.cli.output import check_output
 from cofactor.core.errors import CofactorError
@@ -19,50 +17,18 @@ from cofactor.experiments.report import write_report
 from cofactor.experiments.runner import failures, finished, run
 from cofactor.experiments.summary import as_text, summarise
 
-FOLDER = Path("results")
 
-
-def add(commands: Any) -> None:
-    """Add the commands."""
-    _add_reproduce(commands)
-    _add_report(commands)
-
-
-def _add_reproduce(commands: Any) -> None:
-    about = "Run tables and figures of the papers and print ours beside published."
-    command = commands.add_parser("reproduce", help=about, description=about, epilog=_listed())
-    command.formatter_class = argparse.RawDescriptionHelpFormatter
-    command.add_argument("names", nargs="*", metavar="NAME", help="experiments, or all (default: list them)")
-    command.add_argument("--full", action="store_true", help="the paper's trials and settings (default: few)")
-    command.add_argument("--trials", type=int, help="this many trials instead")
-    command.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one per core)")
-    command.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler, such as tcp://host:8786")
-    _add_folder(command)
-    command.set_defaults(run=_reproduce)
-
-
-def _add_report(commands: Any) -> None:
-    about = "Write one HTML page of all results found."
-    command = commands.add_parser("report", help=about, description=about)
-    command.add_argument("-o", "--output", type=Path, default=Path("report.html"), help="(default: report.html)")
-    command.add_argument("--force", action="store_true", help="overwrite the page if it exists")
-    _add_folder(command)
-    command.set_defaults(run=_report)
-
-
-def _add_folder(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--results", type=Path, default=FOLDER, metavar="FOLDER", help=f"(default: {FOLDER})")
-
-
-def _listed() -> str:
+def listed() -> str:
+    """Name the experiments with their trials."""
     width = max(map(len, EXPERIMENTS))
     lines = [f"  {name:<{width}}  {e.title} ({e.quick} of {e.trials} trials)" for name, e in EXPERIMENTS.items()]
     return "\n".join(["experiments (trials of the quick profile, and of the paper):", *lines])
 
 
-def _reproduce(arguments: argparse.Namespace) -> None:
+def reproduce(arguments: argparse.Namespace) -> None:
+    """Run the experiments named, or list all."""
     if not arguments.names:
-        print(_listed())
+        print(listed())
         return
     for experiment in _chosen(arguments.names):
         _reproduce_one(experiment, arguments)
@@ -100,7 +66,8 @@ def _announce(experiment: Experiment, trials: int, tasks: Sequence[Task], folder
     sys.stdout.flush()
 
 
-def _report(arguments: argparse.Namespace) -> None:
+def report(arguments: argparse.Namespace) -> None:
+    """Write the page of all results found."""
     check_output(arguments.output, arguments.force, ())
     names = write_report(arguments.output, arguments.results, EXPERIMENTS)
     print(f"wrote {arguments.output}: {', '.join(names)}")

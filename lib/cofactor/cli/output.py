@@ -1,19 +1,132 @@
-"""Files that commands write: never over another by accident."""
+"""Files that commands write: never over another by accident, whole or not at all, safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
+import gzip
+import io
+import re
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
+from typing import Any, TextIO
 
-import cofactor as cf
+import pandas as pd
+
+from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.core.files import whole_file
+
+STDOUT = Path("-")
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+RUN = re.compile(r"[=+\-@\t\r]")  # how cells begin that a spreadsheet runs as a formula
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
-def check_output(path: Path, force: bool, inputs: tuple[str | None, ...]) -> None:
+def check_output(path: Path, force: bool, inputs: Sequence[str | Path | None]) -> None:
     """Refuse an output that would destroy something, or that cannot be written, before any work is done."""
+    if path == STDOUT:
+        return
     if path.exists() and (
         not path.is_file() or any(name and Path(name).exists() and path.samefile(name) for name in inputs)
     ):
-        raise cf.CofactorError(f"{path} is no ordinary file, or one of the inputs: name another output")
+        raise CofactorError(f"{path} is no ordinary file, or one of the inputs: name another output")
     if path.exists() and not force:
-        raise cf.CofactorError(f"{path} exists: name another output, or overwrite it with --force")
+        raise CofactorError(f"{path} exists: name another output, or overwrite it with --force")
     if not path.parent.is_dir():
-        raise cf.CofactorError(f"{path}: there is no folder {path.parent}")
+        raise CofactorError(f"{path}: there is no folder {path.parent}")
+
+
+def check_tables(paths: Sequence[Path], force: bool, inputs: Sequence[str | Path | None]) -> None:
+    """Refuse tables that cannot be written, also for their form or because two of them are one file."""
+    for path in paths:
+        if path != STDOUT:
+            _form(path)
+        check_output(path, force, inputs)
+    if len({path.absolute() for path in paths}) < len(paths):
+        raise CofactorError("two tables cannot be written to one file: name another output")
+
+
+def _form(path: Path) -> str:
+    """Return the suffix that tells the form: .csv, .tsv or .parquet; without any, CSV."""
+    form = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+    form = form.lower() or ".csv"
+    if form not in (*SEPARATORS, ".parquet") or (form == ".parquet" and path.suffix == ".gz"):
+        raise CofactorError(f"{path}: tables are written as .csv, .tsv, either with .gz, or .parquet")
+    return form
+
+
+class Writer:
+    """Writes tables; cells that a spreadsheet would run get an apostrophe in front, unless `raw`.
+
+    While it is open, all else that is printed goes to standard error if one of the `paths` is standard output.
+    """
+
+    def __init__(self, paths: Sequence[Path], raw: bool) -> None:
+        self.paths, self.raw = paths, raw
+        self.escaped = 0
+        self.stdout: TextIO = sys.stdout
+
+    @contextmanager
+    def opened(self) -> Iterator[Writer]:
+        """Yield self; say at the end how many cells were changed."""
+        self.stdout = sys.stdout
+        with redirect_stdout(sys.stderr if STDOUT in self.paths else sys.stdout):
+            yield self
+            if self.escaped:
+                message = f"{self.escaped} cells that a spreadsheet would run as formulas begin with an apostrophe now"
+                warnings.warn(f"{message} (--raw-cells leaves them as they are)", DataWarning, stacklevel=2)
+
+    def write(self, path: Path, frames: Iterable[pd.DataFrame], what: str) -> None:
+        """Write frames one below another, and say so."""
+        if path == STDOUT:
+            self._write_text(self.stdout, frames, ",")
+            self.stdout.flush()
+            return
+        with whole_file(path) as part:
+            if _form(path) == ".parquet":
+                _write_parquet(part, frames)
+            else:
+                with _text_file(part, packed=path.suffix == ".gz") as file:
+                    self._write_text(file, frames, SEPARATORS[_form(path)])
+        print(f"wrote {path}: {what}")
+
+    def _write_text(self, file: Any, frames: Iterable[pd.DataFrame], sep: str) -> None:
+        for number, frame in enumerate(frames):
+            shown = frame if self.raw else self._safe(frame)
+            shown.to_csv(file, index=False, header=number == 0, sep=sep, lineterminator="\n")
+
+    def _safe(self, frame: pd.DataFrame) -> pd.DataFrame:
+        def safe(cell: Any) -> Any:
+            if isinstance(cell, str) and RUN.match(cell) and not NUMBER.fullmatch(cell):
+                self.escaped += 1
+                return f"'{cell}"
+            return cell
+
+        text = [not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
+        columns = [frame.iloc[:, i].map(safe) if text[i] else frame.iloc[:, i] for i in range(frame.shape[1])]
+        safe_frame = pd.concat(columns, axis=1)
+        return safe_frame.set_axis([safe(name) for name in frame.columns], axis=1)
+
+
+@contextmanager
+def _text_file(path: Path, packed: bool) -> Iterator[io.TextIOBase]:
+    with open(path, "wb") as raw:
+        inner: Any = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) if packed else raw
+        with io.TextIOWrapper(inner, encoding="utf8", newline="") as text:
+            yield text
+
+
+def _write_parquet(path: Path, frames: Iterable[pd.DataFrame]) -> None:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise CofactorError("parquet files need pyarrow: pip install 'cofactor[scale]'") from None
+    writer = None
+    for frame in frames:
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+        writer = writer or pq.ParquetWriter(path, table.schema)
+        writer.write_table(table)
+    if writer:
+        writer.close()

@@ -39,6 +39,7 @@ def crowd_page(
     diagnosis: Diagnosis,
     found: CrowdBootstrap | None = None,
     plan: Plan | None = None,
+    warnings: Sequence[str] = (),
 ) -> str:
     """Return the page for a fitted method.
 
@@ -57,12 +58,16 @@ def crowd_page(
     plan : Plan, optional
         For a crowd like this one; without it the page does not say how many labels are enough.
 
+    warnings : list of str
+        What must be read before the labels are used; on top of the page.
+
     Cost: that of the posterior, and about a second for the pictures.
     """
     posterior = method.predict_proba(labels)
     return render(
         "crowd",
         **{"source": source, "method": name, "version": cofactor.__version__, "facts": facts},
+        warnings=warnings,
         written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         **{"cards": _cards(posterior, labels), "findings": [*_findings(labels, posterior, found, plan)]},
         **{"diagnosis": diagnosis, "checks": _counted(diagnosis)},

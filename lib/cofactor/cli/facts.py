@@ -1,0 +1,107 @@
+"""What `cofactor aggregate` says about labels and a fitted method: facts, and warnings that come first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.stats import binomtest
+
+import cofactor as cf
+from cofactor.cli.tables import overruled
+from cofactor.core.errors import listing
+from cofactor.core.latent_class import map_class
+from cofactor.core.tables import Ints
+from cofactor.crowd.base import Aggregator, Floats, right_shares
+from cofactor.crowd.cooccurrence import Cooccurrences
+from cofactor.crowd.diagnose import FEW_PER_WORKER, agreement
+from cofactor.crowd.labels import vote_shares
+
+SHOWN = 3  # workers listed at each end of the reliability ranking
+LEVEL = 0.05  # of the test against the vote
+BEHIND = 2  # votes: one vote more or less explains a label that is closer to the majority's
+MANY_BEHIND = 0.05  # of all tasks
+MANY_UNANIMOUS = 0.01
+
+
+def summary(
+    source: str, name: str, method: Aggregator, posterior: Floats, labels: cf.CrowdLabels, truth: Ints | None
+) -> list[str]:
+    """Return lines about labels, method, workers, and errors where truth is known."""
+    cooc = Cooccurrences.from_moments(cf.pairwise_moments(labels.table))
+    result = method.result_
+    start = f", best start {method.best_start_}" if isinstance(method, cf.crowd.MultiStartEM) else ""
+    against = overruled(map_class(posterior, method.model_.prior), labels)
+    lines = [
+        f"{source}: {labels.n_tasks} tasks, {labels.n_workers} workers, {labels.n_classes} classes, "
+        f"{labels.n_labels} labels",
+        f"classes: {listing(labels.classes)}",
+        f"missing co-occurrences: {cooc.missing_share:.1%} of worker pairs",
+        f"agreement (Krippendorff's alpha): {agreement(labels)}",
+        f"{name}{start}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}",
+        f"labels that differ from the majority vote: {against.mean():.1%} of the tasks ({against.sum()})",
+        *_reliability(method, labels),
+    ]
+    if method.gold_:
+        lines.append(f"gold tasks used in the fit: {len(method.gold_)}")
+    if truth is not None:
+        lines.append(_errors(name, posterior, labels, truth))
+    return lines
+
+
+def _reliability(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
+    """Yield lines for the most and least reliable workers by estimated accuracy."""
+    accuracy = cf.crowd.worker_accuracy(method.model_)
+    given = labels.table.entries_per_variable
+    judged = np.flatnonzero(given >= FEW_PER_WORKER)
+    ranking = judged[np.argsort(-accuracy[judged], kind="stable")]
+    shown = min(SHOWN, (len(ranking) + 1) // 2)
+    for title, chosen in (("most", ranking[:shown]), ("least", ranking[::-1][:shown])):
+        workers = ", ".join(f"{labels.workers[m]} {accuracy[m]:.0%} ({given[m]} labels)" for m in chosen)
+        yield f"{title} reliable workers, estimated accuracy: {workers or f'none gave {FEW_PER_WORKER} labels'}"
+
+
+def _errors(name: str, posterior: Floats, labels: cf.CrowdLabels, truth: Ints) -> str:
+    votes, ours = cf.crowd.error_rate(vote_shares(labels), truth), cf.crowd.error_rate(posterior, truth)
+    known = int(np.sum(truth >= 0))
+    return f"error on the {known} tasks with known truth: majority vote {votes:.2%}, {name} {ours:.2%}"
+
+
+# ---- warnings ----
+
+
+def warnings_of(name: str, posterior: Floats, labels: cf.CrowdLabels, truth: Ints | None) -> list[str]:
+    """Return what must be read before the labels are used; empty if there is nothing."""
+    return [*_lost(name, posterior, labels, truth), *_suspicious(name, posterior, labels)]
+
+
+def _lost(name: str, posterior: Floats, labels: cf.CrowdLabels, truth: Ints | None) -> Iterator[str]:
+    """Warn of a method that is worse than the vote on the tasks of known truth, by an exact test of pairs.
+
+    McNemar's test counts the tasks that only one of two methods labels rightly. A tie of t votes is right by 1/t, so
+    that a task can count by a part; the sums of both sides are rounded, which makes the test no less strict.
+    """
+    if truth is None:
+        return
+    gain = right_shares(posterior, truth) - right_shares(vote_shares(labels), truth)
+    won, lost = round(gain[gain > 0].sum()), round(-gain[gain < 0].sum())
+    if lost > won and (p := binomtest(lost, won + lost).pvalue) < LEVEL:
+        errors = _errors(name, posterior, labels, truth)
+        yield f"{name} is worse than the majority vote here, p = {p:.1g}; use another --method: {errors}"
+
+
+def _suspicious(name: str, posterior: Floats, labels: cf.CrowdLabels) -> Iterator[str]:
+    """Warn where labels differ from the vote by more than tied and nearly tied votes can explain."""
+    votes, predicted = labels.votes, posterior.argmax(axis=1)
+    top, given = votes.max(axis=1), votes.sum(axis=1)
+    behind = top - votes[np.arange(len(votes)), predicted]
+    unanimous = (behind > 0) & (top == given) & (given > 1)
+    advice = "check some of them by hand (--overruled FILE lists them) before these labels are used"
+    if unanimous.mean() > MANY_UNANIMOUS:
+        yield f"{name} overrules {unanimous.sum()} tasks ({unanimous.mean():.1%}) on which all workers agree: {advice}"
+    if np.mean(behind >= BEHIND) > MANY_BEHIND:
+        n = int(np.sum(behind >= BEHIND))
+        yield (
+            f"on {n} tasks ({n / len(votes):.1%}) the label of {name} is {BEHIND} votes or more behind the majority's, "
+            f"which the few reliable workers must outweigh: {advice}"
+        )

@@ -1,0 +1,22 @@
+"""Methods that `cofactor aggregate` offers, by what they are for; a list of its own, so that --help imports none."""
+
+from __future__ import annotations
+
+DEFAULT = "BayesDS"
+GROUPS = {
+    "the default: Dawid-Skene with a prior, one or two kinds of tasks": (DEFAULT,),
+    "simple: votes, plain or weighted by worker; one accuracy per worker (also for many classes)": (
+        *("MajorityVote", "Wawa", "CATD", "OneCoin", "MACE"),
+    ),
+    "Dawid-Skene and other models fitted from the vote; GLAD knows hard tasks, and is slow": ("MV-EM", "BWA", "GLAD"),
+    "from co-occurrences of labels (the papers); with -EM, refined by EM": (
+        *("RobSymNMF-EM", "RobSymNMF", "RobSymNMF(w=1)-EM", "RobSymNMF(w=1)", "DesSymNMF-EM", "DesSymNMF"),
+        *("SymNMF(no imputation)-EM", "SymNMF(no imputation)", "MultiStart-EM"),
+    ),
+    "what the papers compare with": (
+        *("MultiSPA-EM", "MultiSPA", "CNMF-EM", "CNMF", "TensorADMM-EM", "TensorADMM"),
+        *("Spectral-D&S", "Spectral-D&S(no EM)", "MinimaxEntropy", "PG-TAC", "CRIAV", "KOS", "KOS(ordinal)"),
+        *("GhoshSVD", "GhoshSVD(ordinal)", "EigenRatio", "EigenRatio(ordinal)"),
+    ),
+}
+OFFERED = [name for names in GROUPS.values() for name in names]

@@ -1,0 +1,61 @@
+"""Tables that `cofactor aggregate` writes: one row per task, or per worker."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cofactor.core.latent_class import map_class
+from cofactor.core.tables import Ints
+from cofactor.crowd.base import Aggregator, Floats, worker_accuracy
+from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.shards import consensus_frame
+
+__all__ = ["consensus_frame", "overruled", "overruled_frame", "posterior_frame", "workers_frame"]
+
+
+def workers_frame(method: Aggregator) -> pd.DataFrame:
+    """Return worker, number of labels, and estimated accuracy, in the order of the workers."""
+    columns = {"worker": method.workers_, "n_labels": method.labels_given_}
+    return pd.DataFrame({**columns, "accuracy": worker_accuracy(method.model_).round(6)})
+
+
+def posterior_frame(posterior: Floats, labels: CrowdLabels) -> pd.DataFrame:
+    """Return the task and the probability of every class, in a column of its name."""
+    names = [str(name) for name in labels.classes]
+    if len({"task", *names}) <= len(names):  # two columns of one name
+        names = [f"class {code}: {name}" for code, name in enumerate(names)]
+    frame = pd.DataFrame(posterior.round(6), columns=names)
+    frame.insert(0, "task", labels.tasks)
+    return frame
+
+
+def overruled(predicted: Ints, labels: CrowdLabels) -> NDArray[np.bool_]:
+    """Tell of every task whether fewer workers chose its label than some other class."""
+    votes = labels.votes
+    return np.asarray(votes[np.arange(len(votes)), predicted] < votes.max(axis=1))
+
+
+def overruled_frame(method: Aggregator, posterior: Floats, labels: CrowdLabels) -> pd.DataFrame:
+    """Return the tasks whose label is not the one of most workers, the surest of them first.
+
+    Columns: task, label, probability, vote (the class most workers chose; of tied ones the first), its share of the
+    votes, n_labels.
+    """
+    predicted = map_class(posterior, method.model_.prior)
+    rows = np.flatnonzero(overruled(predicted, labels))
+    sure = posterior[np.arange(len(posterior)), predicted]
+    rows = rows[np.argsort(-sure[rows], kind="stable")]
+    votes = labels.votes[rows]
+    given = votes.sum(axis=1)
+    return pd.DataFrame(
+        {
+            "task": [labels.tasks[n] for n in rows],
+            "label": [labels.classes[k] for k in predicted[rows]],
+            "probability": sure[rows].round(6),
+            "vote": [labels.classes[k] for k in votes.argmax(axis=1)],
+            "vote_share": (votes.max(axis=1, initial=0) / np.maximum(given, 1)).round(6),
+            "n_labels": given,
+        }
+    )
