@@ -1,0 +1,134 @@
+"""Scores of labels and probabilities: worked by hand, and as scikit-learn has them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
+
+from cofactor.core.errors import CofactorError
+from cofactor.crowd.scores import BINS, Score, calibration_error, paired_difference, score
+
+P = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4], [0.995, 0.005, 0.0], [0.0, 0.0, 1.0]])
+TRUTH = np.array([0, 2, 2, 0, 1])
+
+
+def drawn(seed, n_tasks=200, n_classes=3):
+    rng = np.random.default_rng(seed)
+    return rng.dirichlet(np.ones(n_classes), n_tasks), rng.integers(n_classes, size=n_tasks)
+
+
+def test_worked_by_hand():
+    found = score(P, TRUTH)
+    assert found.n_tasks == 5 and found.accuracy == pytest.approx(3 / 5)
+    assert found.log_loss == pytest.approx(-np.log([0.7, 0.1, 0.4, 0.995, 1e-15]).mean())
+    squares = [0.09 + 0.04 + 0.01, 0.01 + 0.64 + 0.81, 0.09 + 0.09 + 0.36, 2 * 0.005**2, 1 + 1]
+    assert found.brier == pytest.approx(np.mean(squares))
+    # bins of .7, .8 and .4 hold one task each, the last one both .995 (right) and 1 (wrong)
+    assert found.ece == pytest.approx((0.3 + 0.8 + 0.6 + abs(1 - 1.995)) / 5)
+    assert found.confidence == pytest.approx((0.7 + 0.8 + 0.4 + 0.995 + 1) / 5)
+    assert (found.n_sure, found.sure_wrong) == (2, 0.5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_as_in_scikit_learn(n_classes):
+    p, truth = drawn(n_classes, n_classes=n_classes)
+    found, codes = score(p, truth), list(range(n_classes))
+    assert found.log_loss == pytest.approx(log_loss(truth, p, labels=codes), rel=1e-12)
+    assert found.accuracy == pytest.approx(accuracy_score(truth, p.argmax(axis=1)))
+    if n_classes == 2:  # the sum over both classes is twice what is usual for one
+        assert found.brier == pytest.approx(2 * brier_score_loss(truth, p[:, 1]), rel=1e-12)
+    assert found.brier == pytest.approx(np.mean(np.sum((p - np.eye(n_classes)[truth]) ** 2, axis=1)), rel=1e-12)
+
+
+def test_unknown_truth_does_not_count():
+    p, truth = drawn(1)
+    partly = np.where(np.arange(200) % 3 == 0, truth, -1)
+    p_spoiled = np.where((partly < 0)[:, None], 5.0, p)
+    assert score(p_spoiled, partly) == score(p[::3], truth[::3])
+
+
+def test_ties_are_split_everywhere():
+    found = score(np.full((4, 2), 0.5), [0, 0, 1, 1])
+    assert found.accuracy == 0.5 and found.ece == 0 and np.isnan(found.sure_wrong) and found.n_sure == 0
+
+
+def test_a_class_that_nobody_chose_has_probability_zero():
+    found = score([[0.75, 0.25]], [2])
+    assert (found.accuracy, found.brier) == (0, pytest.approx(0.5625 + 0.0625 + 1))
+    assert found.log_loss == pytest.approx(-np.log(1e-15))
+
+
+def test_labels_have_an_accuracy_only():
+    found = score([0, 1, 1], [0, 1, 0])
+    assert (found.n_tasks, found.accuracy) == (3, pytest.approx(2 / 3))
+    assert all(np.isnan([found.log_loss, found.brier, found.ece, found.confidence, found.sure_wrong]))
+    assert found.n_sure == Score(3, 0.0).n_sure == 0
+
+
+@pytest.mark.parametrize("rows", [[[0.5, 0.4], [0.5, 0.5]], [[1.5, -0.5], [0.5, 0.5]], [[3, 1], [0.5, 0.5]]])
+def test_what_is_no_probability_is_named(rows):
+    with pytest.raises(CofactorError, match=r"rows are no probabilities that add up to one: 0; give those"):
+        score(np.asarray(rows, dtype=float), [0, 1])
+
+
+def test_no_truth_is_an_error():
+    with pytest.raises(CofactorError, match="truth of no task is known"):
+        score([[0.5, 0.5]], [-1])
+
+
+def test_calibration_error_sees_both_directions():
+    sure = np.full(100, 0.95)
+    assert calibration_error(sure, np.arange(100) < 95) == pytest.approx(0, abs=1e-12)
+    assert calibration_error(sure, np.arange(100) < 80) == pytest.approx(0.15)
+    assert calibration_error(np.full(100, 0.65), np.arange(100) < 80) == pytest.approx(0.15)
+    # one bin too sure and another too cautious do not make up for one another, unless they are one bin
+    both, right = np.array([0.95, 0.55]), np.array([0.85, 0.65])
+    assert calibration_error(both, right) == pytest.approx(0.1)
+    assert calibration_error(both, right, bins=1) == pytest.approx(0)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=60), st.randoms(use_true_random=False))
+def test_calibration_error_is_that_of_a_loop_over_bins(confidence, random):
+    right = [random.random() < 0.5 for _ in confidence]
+    total = 0.0
+    for b in range(BINS):
+        here = [e for e, c in enumerate(confidence) if b <= c * BINS < b + 1 or (b == BINS - 1 and c == 1)]
+        if here:
+            gap = np.mean([right[e] for e in here]) - np.mean([confidence[e] for e in here])
+            total += len(here) / len(right) * abs(gap)
+    assert calibration_error(confidence, right) == pytest.approx(total, abs=1e-12)
+
+
+def test_difference_is_paired():
+    truth = np.zeros(100, dtype=int)
+    one = np.where(np.arange(100) < 10, 1, 0)  # wrong on the first ten
+    other = np.where(np.arange(100) < 15, 1, 0)  # wrong on these, and five more
+    found = paired_difference(one, other, truth)
+    half = 1.959964 * np.sqrt(0.05 * 0.95 * 100 / 99 / 100)  # five differences of one, 95 of none
+    assert (found.mean, found.low, found.high) == pytest.approx((0.05, 0.05 - half, 0.05 + half), rel=1e-6)
+    assert found.better and not found.worse
+    back = paired_difference(other, one, truth)
+    assert back.worse and not back.better and back.mean == -found.mean
+
+
+def test_the_same_labels_do_not_differ():
+    found = paired_difference(P, P, TRUTH)
+    assert (found.mean, found.low, found.high) == (0, 0, 0) and not found.better and not found.worse
+
+
+def test_one_task_tells_nothing():
+    found = paired_difference([0], [1], [0])
+    assert found.mean == 1 and (found.low, found.high) == (-np.inf, np.inf)
+
+
+@pytest.mark.slow
+def test_the_interval_covers_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    covered = 0
+    for _ in range(1000):
+        hard = rng.random(300) < 0.3  # tasks on which both err more often
+        wrong = [rng.random(300) < np.where(hard, rate, 0.05) for rate in (0.5, 0.4)]
+        found = paired_difference(*(w.astype(int) for w in wrong), np.zeros(300, dtype=int))
+        covered += found.low <= -0.3 * 0.1 <= found.high
+    assert 0.93 < covered / 1000 < 0.97
