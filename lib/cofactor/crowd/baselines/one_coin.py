@@ -65,7 +65,8 @@ class OneCoin(Aggregator):
     ------
     Zhang, Chen, Zhou and Jordan, "Spectral methods meet EM: a provably optimal algorithm for crowdsourcing", JMLR 2016,
     the one-coin model and the EM updates for it, with a uniform class prior as there. Deviations: EM starts from vote
-    shares instead of moments, and pseudo-counts keep the accuracies away from 0 and 1.
+    shares instead of moments, and pseudo-counts keep the accuracies away from 0 and 1. crowd-kit 1.4's
+    `OneCoinDawidSkene` is this with `pseudo_counts=(0, 0), estimate_prior=True` and another rule of stopping.
 
     Examples
     --------

@@ -81,7 +81,7 @@ class Wawa(WeightedVote):
     Parameters
     ----------
     max_iter : int
-        Most rounds; 1 is the method as published, which stops after one reweighting.
+        Most rounds; 1 is crowd-kit's method, which weighs once.
     tol : float
         Stop when at most this share of the tasks gets another winner.
     random_state, verbose
@@ -107,8 +107,8 @@ class Wawa(WeightedVote):
 
     Source
     ------
-    Appen's "worker agreement with aggregate", as described in the documentation of crowd-kit 1.4 (class `Wawa`).
-    Deviations: rounds go on until the winners settle, and tied winners count in equal parts instead of at random.
+    "Worker agreement with aggregate" as in crowd-kit 1.4 (class `Wawa`); no paper. Deviations: rounds go on until the
+    winners settle, and tied winners count in equal parts instead of the first of them alone.
 
     Examples
     --------
