@@ -1,6 +1,7 @@
 """Aggregators: names never matter, nobody is dropped, nothing is NaN, and hopeless data is refused with the reason."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
@@ -13,6 +14,7 @@ from cofactor.crowd import METHODS, NEED_FEATURES
 from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNMF
 from cofactor.crowd.base import TaskScorer, error_rate
 from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
+from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.labels import CrowdLabels
 from tests.oracles.generators import permutations_of, recorded, relabel, skilled_crowd, triples
 
@@ -258,11 +260,25 @@ def test_em_never_leaves_a_less_likely_model():
 def test_multi_start_keeps_the_most_likely_run():
     labels = skilled_crowd(5, n_workers=8, skill=0.2, label_rate=0.4).labels
     method = fitted("MultiStart-EM", labels)
-    likelihoods = {start.name: start.log_likelihood for start in method.starts_}
-    assert list(likelihoods) == ["MajorityVote", "DesSymNMF", "RobSymNMF"]
-    assert len(set(likelihoods.values())) > 1
-    assert method.best_start_ == max(likelihoods, key=likelihoods.get)
-    assert method.model_.log_likelihood(labels.table) == max(likelihoods.values())
+    found = {start.name: start.log_posterior for start in method.starts_}
+    assert list(found) == ["MajorityVote", "DesSymNMF", "RobSymNMF"]
+    assert len(set(found.values())) > 1
+    assert method.best_start_ == max(found, key=found.get)
+    assert method.result_.objective[-1] == max(found.values())
+
+
+def test_multi_start_without_a_prior_keeps_the_most_likely_run():
+    labels = skilled_crowd(5, n_workers=8, skill=0.2, label_rate=0.4).labels
+    method = recorded(MultiStartEM(pseudo_counts=(0, 0)).fit, labels)[0]
+    best = max(start.log_posterior for start in method.starts_)
+    assert method.model_.log_likelihood(labels.table) == pytest.approx(best, rel=1e-6)
+
+
+def test_multi_start_leaves_out_what_many_classes_make_hopeless():
+    labels = skilled_crowd(0, n_tasks=100, n_workers=4, n_classes=31, skill=0.9).labels
+    with pytest.warns(DataWarning, match="started from the vote only: with 31 classes"):
+        method = MultiStartEM().fit(labels)
+    assert [start.name for start in method.starts_] == ["MajorityVote"]
 
 
 # ---- the contract ----
@@ -301,10 +317,17 @@ def test_refuses_to_predict_before_fit(name):
         METHODS[name]().predict(skilled_crowd(0).labels)
 
 
-def test_refuses_another_crowd(name):
+def test_predicts_labels_of_a_part_of_the_workers_in_another_order(name):
     labels = skilled_crowd(0).labels
-    with pytest.raises(CofactorError, match="fitted on 12 workers and 3 classes, asked about 5 and 3"):
-        fitted(name, labels).predict(labels.take_workers(range(5)))
+    method = fitted(name, labels)
+    if isinstance(method, TaskScorer):
+        with pytest.raises(CofactorError, match="fitted on 12 workers and 3 classes, asked about 5 and 3"):
+            method.predict(labels.take_workers(range(5)))
+        return
+    some = labels.take_workers([7, 2, 4])
+    thinned = extended(labels.take_workers([2, 4, 7]), [], [], [])
+    thinned.workers = [2, 4, 7]
+    assert np.allclose(method.predict_proba(some), method.predict_proba(thinned), atol=1e-12)
 
 
 def test_predicts_new_tasks_of_the_same_crowd(name):
@@ -318,17 +341,47 @@ def test_predicts_new_tasks_of_the_same_crowd(name):
     assert method.predict(new).shape == (new.n_tasks,)
 
 
-@pytest.mark.parametrize("which", ["workers", "classes"])
-def test_refuses_other_workers_or_classes_than_those_fitted_on(which):
+@pytest.mark.parametrize("cls", [BayesDS, DawidSkene])
+def test_workers_who_were_not_there_count_as_the_average(cls):
     labels = skilled_crowd(0).labels
-    method = MajorityVote().fit(labels)
+    method = cls().fit(labels)
     other = labels.take_workers(np.arange(labels.n_workers))
-    setattr(other, which, [f"x{known}" for known in getattr(labels, which)])
-    with pytest.raises(CofactorError, match=r"not the workers and classes fitted on.*: 'x0' for 0"):
-        method.predict(other)
+    other.workers = ["new", *labels.workers[1:]]
+    with pytest.warns(DataWarning, match="not there in fit count as the average of those who were: new$"):
+        posterior = method.predict_proba(other)
+    alone = CrowdLabels(labels.take_workers([0]).table, labels.tasks, ["new"], labels.classes)
+    with pytest.warns(DataWarning, match="new"):
+        by_one = method.predict_proba(alone)
+    assert np.isfinite(posterior).all()
+    labelled = alone.table.entries_per_row > 0
+    assert len(np.unique(by_one[labelled].round(9), axis=0)) == labels.n_classes  # one answer for each of his labels
+    assert np.array_equal(by_one[labelled].argmax(axis=1), alone.votes[labelled].argmax(axis=1))
 
 
-@pytest.mark.parametrize("given", [None, [[0, 1]], "labels.csv"])
+def test_classes_are_matched_by_name():
+    labels = skilled_crowd(0).labels
+    method = BayesDS().fit(labels)
+    two = np.flatnonzero(labels.votes[:, 0] == 0)  # a batch in which the first class does not occur
+    task, worker, label = triples(labels.take_tasks(two))
+    batch = CrowdLabels.from_arrays(task, worker, label - 1, n_classes=2, n_tasks=len(two), n_workers=labels.n_workers)
+    batch.classes = labels.classes[1:]
+    assert np.allclose(method.predict_proba(batch), method.predict_proba(labels.take_tasks(two)), atol=1e-12)
+    batch.classes = [labels.classes[1], "unheard of"]
+    with pytest.raises(CofactorError, match="classes that were not there in fit: 'unheard of'"):
+        method.predict(batch)
+
+
+def test_a_table_or_a_file_gives_ids_back(tmp_path):
+    frame = pd.DataFrame({"task": list("aabb"), "worker": [1, 2, 1, 2], "label": ["cat", "cat", "dog", "dog"]})
+    frame.to_csv(tmp_path / "labels.csv", index=False)
+    for given in (frame, tmp_path / "labels.csv", str(tmp_path / "labels.csv")):
+        found = BayesDS().fit_predict(given)
+        assert found.to_dict() == {"a": "cat", "b": "dog"}
+        posterior = BayesDS().fit(given).predict_proba(given)
+        assert list(posterior.columns) == ["cat", "dog"] and list(posterior.index) == ["a", "b"]
+
+
+@pytest.mark.parametrize("given", [None, [[0, 1]], 3])
 def test_says_how_to_make_labels_of_something_else(given):
     for call in (MajorityVote().fit, cf.crowd.diagnose):
         with pytest.raises(CofactorError, match=r"expected CrowdLabels, got .*from_frame"):

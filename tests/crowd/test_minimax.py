@@ -118,7 +118,7 @@ def test_sees_through_adversaries():
 
 def test_em_goes_on_from_the_scores():
     labels = skilled_crowd(4, n_tasks=100).labels
-    plain, refined = MinimaxEntropy().fit(labels), MinimaxEntropy(em=True).fit(labels)
+    plain, refined = MinimaxEntropy().fit(labels), MinimaxEntropy(em=True, pseudo_counts=(0, 0)).fit(labels)
     assert refined.model_.log_likelihood(labels.table) >= plain.model_.log_likelihood(labels.table)
 
 

@@ -127,16 +127,16 @@ def test_moments_survive_the_file(labels, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["MV-EM", "RobSymNMF", "RobSymNMF-EM", "RobSymNMF(w=1)", "DesSymNMF-EM", "SymNMF(no imputation)"]
+    "name", ["BayesDS", "MV-EM", "RobSymNMF", "RobSymNMF-EM", "RobSymNMF(w=1)", "DesSymNMF-EM", "SymNMF(no imputation)"]
 )
 @pytest.mark.filterwarnings("ignore::cofactor.core.errors.DataWarning")  # of SymNMF: only equality is asked here
 def test_models_and_consensus_are_those_of_all_labels(shards, labels, tmp_path, name):
     whole = cf.crowd.METHODS[name]().fit(labels)
-    model, result = shards.fit(cf.crowd.METHODS[name](), shards.count(tmp_path / "counts"))
-    assert np.allclose(model.prior, whole.model_.prior, rtol=0, atol=1e-12)
-    assert np.allclose(model.stacked, whole.model_.stacked, rtol=0, atol=1e-12)
-    assert result.n_iter == whole.result_.n_iter
-    ours = pd.concat(shards.consensus(model), ignore_index=True)
+    method = shards.fit(cf.crowd.METHODS[name](), shards.count(tmp_path / "counts"))
+    assert np.allclose(method.model_.prior, whole.model_.prior, rtol=0, atol=1e-12)
+    assert np.allclose(method.model_.stacked, whole.model_.stacked, rtol=0, atol=1e-12)
+    assert method.result_.n_iter == whole.result_.n_iter
+    ours = pd.concat(shards.consensus(method), ignore_index=True)
     theirs = consensus_frame(labels, whole.predict_proba(labels), whole.model_)
     assert ours.drop(columns="probability").equals(theirs.drop(columns="probability"))
     assert np.allclose(ours["probability"], theirs["probability"], atol=2e-6)
@@ -144,8 +144,8 @@ def test_models_and_consensus_are_those_of_all_labels(shards, labels, tmp_path, 
 
 def test_rounds_of_em_can_be_limited(shards, tmp_path):
     with pytest.warns(cf.core.errors.ConvergenceWarning, match="limit 2"):
-        _, result = shards.fit(cf.crowd.METHODS["MV-EM"](), shards.count(tmp_path / "counts"), max_rounds=2)
-    assert result.n_iter == 2 and not result.converged
+        method = shards.fit(cf.crowd.METHODS["MV-EM"](), shards.count(tmp_path / "counts"), max_rounds=2)
+    assert method.result_.n_iter == 2 and not method.result_.converged
 
 
 original = LabelShards.read
@@ -170,13 +170,15 @@ def test_moments_of_other_labels_are_refused(shards, labels, tmp_path):
     fewer = CrowdMoments.of(labels.take_tasks(np.arange(10, 900)))
     with pytest.raises(cf.CofactorError, match=r"labels of 890 tasks, the shards hold \d+ of 900"):
         shards.fit(cf.crowd.METHODS["RobSymNMF"](), fewer)
+    with pytest.raises(cf.CofactorError, match=r"labels of 890 tasks, the shards hold \d+ of 900"):
+        shards.fit(cf.crowd.METHODS["BayesDS"](), fewer)
     with pytest.raises(cf.CofactorError, match="other workers or classes"):
         shards.fit(cf.crowd.METHODS["RobSymNMF"](), CrowdMoments.of(labels.take_workers(range(11))))
 
 
 @pytest.mark.parametrize("name", ["MajorityVote", "MultiStart-EM"])
 def test_methods_that_need_all_labels_say_which_do_not(shards, labels, name):
-    with pytest.raises(cf.CofactorError, match="needs all labels at once; from moments work MV-EM, RobSymNMF"):
+    with pytest.raises(cf.CofactorError, match="needs all labels at once; from moments work BayesDS, IBCC, EBCC, MV-EM, RobSymNMF"):
         shards.fit(cf.crowd.METHODS[name](), CrowdMoments.of(labels))
 
 

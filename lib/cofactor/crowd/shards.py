@@ -35,7 +35,7 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.aggregators import SymNMF
 from cofactor.crowd.base import Aggregator, prior_cells
 from cofactor.crowd.baselines.voting import START, DawidSkene
-from cofactor.crowd.bayes import BayesDS
+from cofactor.crowd.bayes import VariationalAggregator
 from cofactor.crowd.evidence import Evidence, require_same_amounts
 from cofactor.crowd.labels import COLUMNS, CrowdLabels, vote_shares
 from cofactor.crowd.moments import CrowdMoments
@@ -174,7 +174,8 @@ class LabelShards:
         Parameters
         ----------
         method : Aggregator
-            One that needs sums over tasks only: BayesDS, and SymNMF, DesSymNMF, RobSymNMF, MV-EM with or without EM.
+            One that needs sums over tasks only: BayesDS, IBCC, EBCC; SymNMF, DesSymNMF, RobSymNMF, MV-EM, with or
+            without EM.
         moments : CrowdMoments
             Of these shards.
         max_rounds : int
@@ -192,8 +193,9 @@ class LabelShards:
         if (moments.workers, moments.classes) != (self.workers, self.classes):
             raise CofactorError("the moments were counted for other workers or classes: count these shards")
         evidence = Evidence(self, votes=moments.votes)
-        if isinstance(method, BayesDS):
-            method.set_params(max_iter=min(method.max_iter, max_rounds), verbose=verbose).fit_evidence(evidence)
+        if isinstance(method, VariationalAggregator):
+            method.max_iter, method.verbose = min(method.max_iter, max_rounds), verbose
+            method.fit_evidence(evidence)
         else:
             model, result = _from_moments(method, moments)
             if method.em:
@@ -242,7 +244,7 @@ def _from_moments(method: Aggregator, moments: CrowdMoments) -> tuple[LatentClas
     if isinstance(method, DawidSkene):
         return moments.votes.model(), START
     raise CofactorError(
-        f"{type(method).__name__} needs all labels at once; from moments work BayesDS, MV-EM, RobSymNMF, "
+        f"{type(method).__name__} needs all labels at once; from moments work BayesDS, IBCC, EBCC, MV-EM, RobSymNMF, "
         "RobSymNMF(w=1), DesSymNMF and SymNMF(no imputation), the last four also with -EM"
     )
 

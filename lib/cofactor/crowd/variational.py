@@ -123,6 +123,88 @@ class Belief:
         return np.asarray(cells / cells.sum(axis=0))
 
 
+@dataclass(frozen=True)
+class SharedErrors:
+    """A belief in which workers differ in how often they are right, but share the errors they make.
+
+    A worker labels tasks of class k rightly with probability ~ Beta(diagonal, off); a wrong label is drawn from the
+    errors of class k that the whole crowd shares, ~ Dirichlet(1, ..., 1) over the other classes. With two classes this
+    is `Belief`, since there is one error only.
+
+    Attributes
+    ----------
+    priors : Priors
+        With one kind.
+    right, wrong : (M, K) arrays
+        Parameters of the Beta distributions.
+    errors : (K, K) array
+        Parameters of the Dirichlet distributions: how often class k (column) was taken for the label (row); zero on
+        the diagonal.
+    nu : (K,) array
+        Parameters of the class prior.
+    sizes : (M,) ints
+    """
+
+    priors: Priors
+    right: Floats
+    wrong: Floats
+    errors: Floats
+    nu: Floats
+    sizes: Ints
+
+    @classmethod
+    def after(cls, counts: SoftCounts, priors: Priors) -> SharedErrors:
+        """Add the expected counts to the prior's."""
+        K = len(priors.classes)
+        C = counts.cells.reshape(-1, K, K)
+        right, total = np.diagonal(C, axis1=1, axis2=2), C.sum(axis=1)
+        errors = np.where(np.eye(K, dtype=bool), 0.0, C.sum(axis=0) + 1.0)
+        beta = right + priors.diagonal, total - right + priors.off
+        return cls(priors, *beta, errors, priors.classes + counts.classes, counts.sizes)
+
+    def _cells(self, right: Floats, wrong: Floats, errors: Floats) -> Floats:
+        """Return (M K, K) probabilities from those of being right or wrong (M, K), and of each error (K, K)."""
+        cells = wrong[:, None, :] * errors
+        K = len(self.nu)
+        cells[:, np.arange(K), np.arange(K)] = right
+        return np.asarray(cells.reshape(-1, K))
+
+    def expected_logs(self) -> LatentClassModel:
+        """Return exp of the expected logarithms, as a model whose columns sum to less than one."""
+        right, wrong = np.exp(log_mean(np.stack([self.right, self.wrong])))
+        errors = self.errors + np.eye(len(self.nu))  # any positive number: the diagonal is not read
+        log_errors = digamma(errors) - digamma(self.errors.sum(axis=0))
+        return LatentClassModel.from_stacked(
+            np.exp(log_mean(self.nu)), self._cells(right, wrong, np.exp(log_errors)), self.sizes
+        )
+
+    def divergence(self) -> float:
+        """Return the Kullback-Leibler divergence of this belief from the prior, all distributions added up (nats)."""
+        beta = np.stack([self.right, self.wrong])
+        before = np.array([self.priors.diagonal, self.priors.off])[:, None, None]
+        workers = dirichlet_divergence(beta, np.broadcast_to(before, beta.shape)).sum()
+        K = len(self.nu)
+        others = self.errors.T[~np.eye(K, dtype=bool)].reshape(K, K - 1).T  # column k: the errors of class k
+        shared = dirichlet_divergence(others, np.ones((K - 1, K))).sum()
+        return float(workers + shared + dirichlet_divergence(self.nu, self.priors.classes))
+
+    def mean(self) -> LatentClassModel:
+        """Return the Dawid-Skene model of expected confusion matrices."""
+        accuracy = self.right / (self.right + self.wrong)
+        cells = self._cells(accuracy, 1 - accuracy, self.errors / self.errors.sum(axis=0))
+        return LatentClassModel.from_stacked(self.nu / self.nu.sum(), cells, self.sizes)
+
+    def population(self) -> Floats:
+        """Return the (K, K) confusion matrix of a worker drawn as often as the labels are."""
+        right = (self.right - self.priors.diagonal).sum(axis=0) + self.priors.diagonal
+        wrong = (self.wrong - self.priors.off).sum(axis=0) + self.priors.off
+        accuracy = right / (right + wrong)
+        return self._cells(accuracy[None], 1 - accuracy[None], self.errors / self.errors.sum(axis=0))
+
+
+AnyBelief = Belief | SharedErrors
+
+
 def log_mean(parameters: Floats) -> Floats:
     """Expected logarithms under Dirichlet distributions along the first axis: psi(x) - psi(sum x)."""
     return np.asarray(digamma(parameters) - digamma(parameters.sum(axis=0)))
@@ -137,11 +219,11 @@ def dirichlet_divergence(x: Floats, a: Floats) -> Floats:
 def variational_em(
     e_step: Callable[[LatentClassModel], SoftCounts],
     start: SoftCounts,
-    priors: Priors,
+    believe: Callable[[SoftCounts], AnyBelief],
     max_iter: int,
     tol: float,
     verbose: bool = False,
-) -> tuple[Belief, Result]:
+) -> tuple[AnyBelief, Result]:
     """Raise the lower bound of the evidence until a round changes it by at most `tol`, relative to its size.
 
     Parameters
@@ -149,11 +231,12 @@ def variational_em(
     e_step : callable
         From a model of the S states to the soft counts of all tasks; see `cofactor.core.em.expectation`.
     start : SoftCounts of S states
-    priors : Priors
+    believe : callable
+        From soft counts to the belief they lead to: `after` of a kind of belief, with its priors.
 
     Returns
     -------
-    belief : Belief
+    belief : Belief or SharedErrors
     result : Result
         `objective` is the bound (ELBO, nats) of the belief before each round; it never falls.
 
@@ -163,7 +246,7 @@ def variational_em(
     """
     counts, history = start, History("variational Bayes", max_iter, tol, verbose)
     for _ in history:
-        belief = Belief.after(counts, priors)
+        belief = believe(counts)
         counts = e_step(belief.expected_logs())
         history.record(counts.log_likelihood - belief.divergence())
     return belief, history.result()
