@@ -2,14 +2,16 @@
 
 import subprocess
 import sys
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor.cli import main
+from cofactor.cli import in_options, main
 from cofactor.cli.methods import DEFAULT, OFFERED
+from cofactor.cli.parser import parser
 
 
 @pytest.fixture
@@ -200,3 +202,159 @@ def test_plan_prints_labels_needed_and_draws_them(labels_csv, tmp_path, capsys):
 def test_plan_refuses_an_error_that_is_none(labels_csv, capsys):
     assert run("plan", labels_csv, "--error", "5") == 1
     assert "between 0 and 1" in capsys.readouterr().err
+
+
+# ---- gold tasks, tables, warnings ----
+
+
+def written(capsys, *arguments):
+    """Run `aggregate`, and return what it printed."""
+    assert run("aggregate", *arguments) == 0
+    return capsys.readouterr()
+
+
+def test_gold_tasks_are_used_in_the_fit_and_not_judged(labels_csv, tmp_path, capsys):
+    labels = cf.CrowdLabels.from_csv(labels_csv)
+    codes = np.where(np.arange(labels.n_tasks) < 20, labels.votes.argmin(axis=1), -1)
+    gold, path = tmp_path / "gold.csv", tmp_path / "consensus.csv"
+    rows = [(labels.tasks[n], labels.classes[codes[n]]) for n in range(20)]
+    pd.DataFrame([*rows, ("nobody's", "yes")], columns=["task", "truth"]).to_csv(gold, index=False)
+    said = written(capsys, labels_csv, "--gold", gold, "--truth", gold, "-o", path)
+    assert "1 tasks that nobody labelled are passed over" in said.err
+    assert "gold tasks used in the fit: 20" in said.out and "error on" not in said.out
+    method = cf.crowd.METHODS[DEFAULT](random_state=0).fit(labels, gold=codes)
+    table = pd.read_csv(path)
+    assert list(table["label"]) == [labels.classes[k] for k in method.predict(labels)]
+    assert list(table["label"][:20]) == [labels.classes[k] for k in codes[:20]]
+    pd.DataFrame([(labels.tasks[0], "perhaps"), (labels.tasks[1], "no")], columns=["task", "truth"]).to_csv(
+        gold, index=False
+    )
+    said = written(capsys, labels_csv, "--gold", gold)
+    assert "1 gold tasks of classes that nobody chose are passed over" in said.err
+    assert "used in the fit: 1" in said.out
+    assert run("aggregate", labels_csv, "--gold", gold, "--method", "MajorityVote") == 1
+    assert "cannot use gold tasks" in capsys.readouterr().err
+
+
+def test_tables_of_workers_posterior_and_overruled_tasks(labels_csv, tmp_path, capsys):
+    names = {name: tmp_path / f"{name}.csv" for name in ("workers", "posterior", "overruled")}
+    options = [part for name, path in names.items() for part in (f"--{name}", path)]
+    said = written(capsys, labels_csv, "--method", "MV-EM", *options)
+    labels = cf.CrowdLabels.from_csv(labels_csv)
+    method = cf.crowd.METHODS["MV-EM"]().fit(labels)
+    posterior, predicted = method.predict_proba(labels), method.predict(labels)
+    workers = pd.read_csv(names["workers"])
+    assert list(workers["worker"]) == labels.workers and workers["n_labels"].sum() == labels.n_labels
+    assert np.allclose(workers["accuracy"], cf.crowd.worker_accuracy(method.model_), atol=1e-6)
+    table = pd.read_csv(names["posterior"])
+    assert list(table.columns) == ["task", "no", "yes"] and np.allclose(table[["no", "yes"]], posterior, atol=1e-6)
+    against = np.flatnonzero(labels.votes[np.arange(80), predicted] < labels.votes.max(axis=1))
+    overruled = pd.read_csv(names["overruled"])
+    assert len(against) and set(overruled["task"]) == {labels.tasks[n] for n in against}
+    assert (overruled["label"] != overruled["vote"]).all() and (overruled["vote_share"] > 0.5).all()
+    assert overruled["probability"].is_monotonic_decreasing
+    assert f"differ from the majority vote: {len(against) / 80:.1%} of the tasks ({len(against)})" in said.out
+    assert run("aggregate", labels_csv, *options) == 1
+    assert "overwrite it with --force" in capsys.readouterr().err
+
+
+def test_a_class_called_task_has_a_column_of_its_own(tmp_path, capsys):
+    path = tmp_path / "labels.csv"
+    path.write_text("task,worker,label\na,w,task\nb,w,1\nb,v,1\n")
+    said = written(capsys, path, "--method", "MajorityVote", "--posterior", "-")
+    assert said.out.splitlines()[0] == "task,class 0: 1,class 1: task"
+
+
+def crowd_with_one_loud_class(tmp_path):
+    """Two classes; the vote is right on 40 tasks, and a truth file says so."""
+    rows = [(f"t{n}", f"w{m}", "a" if n % 2 else "b") for n in range(40) for m in range(3)]
+    labels, truth = tmp_path / "labels.csv", tmp_path / "truth.csv"
+    pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv(labels, index=False)
+    pd.DataFrame({"task": [f"t{n}" for n in range(40)], "truth": ["a" if n % 2 else "b" for n in range(40)]}).to_csv(
+        truth, index=False
+    )
+    return labels, truth
+
+
+@pytest.mark.parametrize(("wrong", "warned"), [(6, True), (5, False)])
+def test_a_method_that_loses_to_the_vote_says_so_first(wrong, warned, tmp_path, monkeypatch, capsys):
+    path, truth = crowd_with_one_loud_class(tmp_path)
+    original = cf.crowd.MajorityVote.predict_proba
+
+    def worse(self, labels):
+        posterior = original(self, labels)
+        posterior[:wrong] = 1 - posterior[:wrong]
+        return posterior
+
+    monkeypatch.setattr(cf.crowd.MajorityVote, "predict_proba", worse)
+    report = tmp_path / "report.html"
+    options = ("--method", "MajorityVote", "--truth", truth, "--report", report, "--draws", 0)
+    out = written(capsys, path, *options).out
+    lost = "WARNING: MajorityVote is worse than the majority vote here, p = 0.03; use another --method: error on the 40"
+    assert out.startswith(lost) == warned
+    assert ("is worse than the majority vote here" in report.read_text()) == warned
+    assert any(
+        f"overrules {wrong} tasks ({wrong / 40:.1%}) on which all workers agree" in line for line in [first, *others]
+    )
+
+
+def test_labels_far_from_the_vote_are_suspicious(tmp_path, monkeypatch, capsys):
+    rows = [(f"t{n}", f"w{m}", "a" if m < (5 if n % 2 else 2) else "b") for n in range(100) for m in range(7)]
+    path = tmp_path / "labels.csv"
+    pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv(path, index=False)
+    original = cf.crowd.MajorityVote.predict_proba
+
+    def other(self, labels):
+        posterior = original(self, labels)
+        posterior[: self.changed] = posterior[: self.changed, ::-1]
+        return posterior
+
+    monkeypatch.setattr(cf.crowd.MajorityVote, "predict_proba", other)
+    monkeypatch.setattr(cf.crowd.MajorityVote, "changed", 6, raising=False)
+    assert "WARNING: on 6 tasks (6.0%) the label of MajorityVote is 2 votes or more behind" in written(
+        capsys, path, "--method", "MajorityVote"
+    ).out  # fmt: skip
+    monkeypatch.setattr(cf.crowd.MajorityVote, "changed", 5)
+    assert "WARNING" not in written(capsys, path, "--method", "MajorityVote").out
+
+
+# ---- the parser, and its words ----
+
+
+def test_version_and_help_import_neither_numpy_nor_the_library():
+    code = "import sys\nfrom cofactor.cli import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass\n"
+    code += "print(sorted({'numpy', 'pandas', 'cofactor.crowd'} & sys.modules.keys()))"
+    for words in (["--version"], ["--help"], ["aggregate", "--help"]):
+        done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_an_interrupt_while_modules_are_imported_prints_no_traceback(monkeypatch, capsys):
+    def interrupted(name):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cofactor.cli.import_module", interrupted)
+    assert run("diagnose", "bluebird") == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("n_jobs=0: at least one process", "--jobs 0: at least one process"),
+        ("keep one with conflicts='first' or 'last'", "keep one with --conflicts first or last"),
+        ("for example encoding='latin-1'", "for example --encoding latin-1"),
+        ("sep=';;': one character", "--sep ';;': one character"),
+        ("such as task='a b', or rename", "such as --task 'a b', or rename"),
+        ("mask=3 and n_workers=4 stay", "mask=3 and n_workers=4 stay"),
+    ],
+)
+def test_messages_name_options(message, said):
+    assert in_options(message) == said
+
+
+def test_every_command_names_a_function_that_is_there():
+    chosen = [action for action in parser()._actions if hasattr(action, "choices") and isinstance(action.choices, dict)]
+    for command in chosen[0].choices.values():
+        module, function = command.get_default("run").split(".")
+        assert callable(getattr(import_module(f"cofactor.cli.{module}"), function))

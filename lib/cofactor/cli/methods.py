@@ -4,7 +4,7 @@ from __future__ import annotations
 
 DEFAULT = "BayesDS"
 GROUPS = {
-    "the default: Dawid-Skene with a prior, one or two kinds of tasks": (DEFAULT,),
+    "the default, Dawid-Skene with a prior and one or two kinds of tasks; and its relatives": (DEFAULT, "IBCC", "EBCC"),
     "simple: votes, plain or weighted by worker; one accuracy per worker (also for many classes)": (
         *("MajorityVote", "Wawa", "CATD", "OneCoin", "MACE"),
     ),

@@ -1,0 +1,277 @@
+"""Files as people bring them: what comes out of each, in words that say what to mend."""
+
+import gzip
+import io
+import json
+import re
+import zipfile
+
+import pandas as pd
+import pytest
+
+from cofactor.cli import main
+
+GOOD = "task,worker,label\na,w1,yes\na,w2,yes\na,w3,no\nb,w1,no\nb,w2,no\nb,w3,no\n"
+TABLE = pd.read_csv(io.StringIO(GOOD))
+READ = "2 tasks, 3 workers, 2 classes, 6 labels"
+
+
+def parquet(frame):
+    file = io.BytesIO()
+    frame.to_parquet(file)
+    return file.getvalue()
+
+
+def zipped(name):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(name, GOOD)
+    return file.getvalue()
+
+
+def lines(*records):
+    return "\n".join(map(json.dumps, records))
+
+
+def studio(*annotations, **more):
+    """One task of a Label Studio export."""
+    return {"id": 1, "data": {"text": "t", "ref": "T1"}, "annotations": list(annotations), **more}
+
+
+def choice(worker, *chosen, kind="choices", name="sentiment", **more):
+    value = {kind: list(chosen)} if kind == "choices" else {kind: chosen, "start": 0, "end": 3}
+    result = [{"from_name": name, "to_name": "text", "type": kind, "value": value}]
+    return {"id": 10, "completed_by": worker, "was_cancelled": False, "result": result, **more}
+
+
+def prodigy(number, worker, answer="accept", **more):
+    return {"text": "t", "_input_hash": number, "_task_hash": -number, "_session_id": worker, "answer": answer, **more}
+
+
+STUDIO = [
+    studio(
+        choice({"id": 7, "email": "x@y.org"}, "yes"), choice(8, "yes"), choice(9, "no"), predictions=[{"result": []}]
+    ),
+    studio(choice(8, "no"), choice(9, "no"), choice(4, "yes", was_cancelled=True)) | {"id": 2},
+]
+CHOICES = [prodigy(n, w, accept=[c], options=[]) for n, w, c in [(1, "a", "x"), (1, "b", "y"), (2, "a", "x")]]
+
+CASES = {  # file, what it holds, options, exit code, what is said (all of it, on either stream)
+    # text
+    "byte order mark": ("a.csv", "\ufeff" + GOOD, (), 0, [READ]),
+    "tabs": ("a.tsv", GOOD.replace(",", "\t"), (), 0, [READ]),
+    "tabs in a file called csv": ("a.csv", GOOD.replace(",", "\t"), (), 0, [READ]),
+    "tabs, said so as a shell writes them": ("a.csv", GOOD.replace(",", "\t"), ("--sep", "\\t"), 0, [READ]),
+    "semicolons": ("a.csv", GOOD.replace(",", ";"), (), 0, [READ]),
+    "pipes": ("a.txt", GOOD.replace(",", "|"), (), 0, [READ]),
+    "the wrong separator asked for": (
+        *("a.csv", GOOD.replace(",", ";"), ("--sep", ","), 1),
+        ["no column task, worker, label; found task;worker;label: say which", "--task 'task;worker;label'"],
+    ),
+    "a separator of two characters": ("a.csv", GOOD, ("--sep", ",,"), 1, ["--sep ,,: one character separates"]),
+    "names in capitals and with blanks": (
+        *("a.csv", GOOD.replace("task,worker,label", "Task, WORKER ,Label"), (), 0, [READ]),
+    ),
+    "two columns that could be meant": (
+        *("a.csv", GOOD.replace("task,worker,label", "Task,TASK,label"), (), 1),
+        ["no column task, worker; found Task, TASK, label"],
+    ),
+    "other names": (
+        *("a.csv", GOOD.replace("task,worker", "item,who"), ("--task", "item"), 1),
+        ["no column worker; found item, who, label: say which column is which, for example --worker item, or rename"],
+    ),
+    "other names, said so": (
+        *("a.csv", GOOD.replace("task,worker", "item,who"), ("--task", "item", "--worker", "WHO"), 0, [READ]),
+    ),
+    "rows that are too long": (
+        *("a.csv", 'task,worker,label\n"a\nb",w1,yes\na,w2,yes,oops\n\na,w3,no\nb,w1,no,1,2\n', (), 1),
+        ["more cells than the 3 of the header in row 3 (4 cells), row 6 (5 cells) (the first line is row 1)"],
+    ),
+    "rows that are too short": ("a.csv", GOOD + "c,w1\n", (), 1, ["missing label in rows 8 (the first line is row 1)"]),
+    "empty rows, and rows of empty cells": ("a.csv", "\n" + GOOD.replace("b,w1", "\n,,\nb,w1"), (), 0, [READ]),
+    "labels None, nan, null": (
+        *("a.csv", GOOD + "c,w1,None\nc,w2,nan\nc,w3,null\n", (), 1, ["missing label in rows 8, 9, 10 "]),
+    ),
+    "ids 007 beside 7": ("a.csv", GOOD.replace("a,", "007,").replace("b,", "7,"), (), 0, [READ]),
+    "ids of 10^30": ("a.csv", GOOD.replace("a,", f"{10**30},").replace("b,", f"{10**30 + 1},"), (), 0, [READ]),
+    "ids in other scripts": ("a.csv", GOOD.replace("a,", "日本,").replace("b,", "été,"), (), 0, [READ]),
+    "cells of several lines": ("a.csv", GOOD.replace("a,", '"a\nb, c",'), (), 0, [READ]),
+    "classes that look alike": (
+        *("a.csv", "task,worker,label\na,w1,True\na,w2,1\na,w3,1 \nb,w1,TRUE\nb,w2,1.0\nb,w3,0\n", (), 0),
+        ["classes that look alike count as different: '1', '1.0', 'TRUE', 'True'; write", "5 classes"],
+    ),
+    "one class": ("a.csv", GOOD.replace("no", "yes"), (), 1, ["only one class (yes): there is nothing to tell apart"]),
+    "a label given twice": ("a.csv", GOOD + "a,w1,yes\n", (), 0, [READ, "1 labels were given again"]),
+    "conflicting labels": (
+        *("a.csv", GOOD + "a,w1,no\n", (), 1),
+        ["conflicting labels: task 'a' by worker 'w1'; mend the data, or keep one with --conflicts first or last"],
+    ),
+    "conflicting labels, the last taken": ("a.csv", GOOD + "a,w1,no\n", ("--conflicts", "last"), 0, [READ]),
+    "header only": ("a.csv", "task,worker,label\n", (), 1, ["no labels: the table has a header but no rows"]),
+    "empty": ("a.csv", "", (), 1, ["a.csv is empty: expected a header row and one row per label"]),
+    "Western Europe's encoding": (
+        *("a.csv", GOOD.replace("a,", "é,").encode("cp1252"), (), 1),
+        ["is not utf-8 text (byte 18): save it as UTF-8, or name its encoding, for example --encoding latin-1"],
+    ),
+    "Western Europe's encoding, said so": (
+        *("a.csv", GOOD.replace("a,", "é,").encode("cp1252"), ("--encoding", "cp1252"), 0, [READ]),
+    ),
+    "a spreadsheet's Unicode text": (
+        *("a.txt", GOOD.replace(",", "\t").encode("utf-16"), ("--encoding", "utf-16"), 0, [READ]),
+    ),
+    # packed, and other forms
+    "gzip": ("a.csv.gz", gzip.compress(GOOD.encode()), (), 0, [READ]),
+    "gzip called csv": ("a.csv", gzip.compress(GOOD.encode()), (), 1, ["packed by gzip: call it .gz, or unpack it"]),
+    "zip": ("a.csv.zip", zipped("a.csv"), (), 0, [READ]),
+    "a spreadsheet": ("a.xlsx", zipped("xl.xml"), (), 1, ["a zip archive or a spreadsheet: save the table as CSV"]),
+    "parquet": ("a.parquet", parquet(TABLE), (), 0, [READ]),
+    "parquet called csv, with capitals": ("a.csv", parquet(TABLE.rename(columns=str.upper)), (), 0, [READ]),
+    "damaged parquet": ("a.parquet", parquet(TABLE)[:-9], (), 1, ["a.parquet cannot be read as parquet: "]),
+    "JSON lines": ("a.jsonl", TABLE.to_json(orient="records", lines=True), (), 0, [READ]),
+    "JSON lines, packed": ("a.ndjson.gz", gzip.compress(lines(*TABLE.to_dict("records")).encode()), (), 0, [READ]),
+    "a JSON array": ("a.json", TABLE.to_json(orient="records"), (), 0, [READ]),
+    "a broken line of JSON": ("a.jsonl", '{"task": 1}\n\n{"task":', (), 1, ["as JSON: line 3: Expecting"]),
+    "JSON without rows": ("a.json", "[1, 2]", (), 1, ["every record must be an object such as", "records 1, 2 hold"]),
+    "several labels in a cell": (
+        *("a.jsonl", lines({"task": 1, "worker": 2, "label": ["x", "y"]}), (), 1),
+        ["a list or an object where one value is expected in lines 1; one class per task and worker can be used"],
+    ),
+    "Label Studio": (
+        *("export.json", json.dumps(STUDIO), (), 0),
+        ["2 tasks, 3 workers, 2 classes, 5 labels", "export of Label Studio: 1 cancelled annotations passed over"],
+    ),
+    "Label Studio, several choices": (
+        *("export.json", json.dumps([studio(choice(1, "x", "y"))]), (), 1),
+        ["task 1 has 2 choices in one annotation: one class per task and worker can be used, not several at once"],
+    ),
+    "Label Studio, marked regions": (
+        *("export.json", json.dumps([studio(choice(1, "PER", kind="labels"))]), (), 1),
+        ["no answer is left that names one class; one class per task", "1 results of type labels"],
+    ),
+    "Label Studio, two questions": (
+        *("export.json", json.dumps([studio(choice(1, "x"), choice(1, "y", name="topic"))]), (), 1),
+        ["several questions were asked (sentiment, topic): name one, such as --label sentiment"],
+    ),
+    "Prodigy, choices": (
+        *("db.jsonl", lines(*CHOICES, prodigy(3, "a", "ignore")), (), 0),
+        ["2 tasks, 2 workers, 2 classes, 3 labels", "export of Prodigy: 1 answers 'ignore' passed over"],
+    ),
+    "Prodigy, accept or reject": (
+        *("db.jsonl", lines(prodigy(1, "a", label="SPORT"), prodigy(1, "b", "reject", label="SPORT")), (), 0),
+        ["1 tasks, 2 workers, 2 classes, 2 labels", "classes: accept, reject"],
+    ),
+    "Prodigy, marked words": (
+        *("db.jsonl", lines(prodigy(1, "a", spans=[{"start": 0}], _view_id="ner_manual")), (), 1),
+        ["line 1 is a ner_manual answer of Prodigy: one class per task and worker can be used"],
+    ),
+    # no file
+    "no such file": ("", "", (), 1, ["no such file: none.csv"]),
+    "a folder": (".", "", (), 1, ["cannot be read as a table: [Errno 21] Is a directory"]),
+}  # fmt: skip
+
+
+def aggregate(folder, name, content, options):
+    path = folder / name if name else "none.csv"
+    if content:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    elif name not in ("", "."):
+        path.touch()
+    return main(["aggregate", str(path), "--method", "MajorityVote", *options])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_comes_of_a_file(case, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name, content, options, code, said = CASES[case]
+    if "parquet" in case:
+        pytest.importorskip("pyarrow")
+    found = aggregate(tmp_path, name, content, options)
+    out, err = capsys.readouterr()
+    assert (found, err.count("error: ")) == (code, code)
+    for part in said:
+        assert part in out + err
+
+
+class Bytes:
+    def __init__(self, text):
+        self.buffer = io.BytesIO(text.encode())
+
+
+def test_standard_input_and_standard_output(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", Bytes(GOOD.replace(",", "\t")))
+    assert main(["aggregate", "-", "-o", "-", "--method", "MajorityVote"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "task,label,probability,n_labels\na,yes,0.666667,3\nb,no,1.0,3\n"
+    assert f"-: {READ}" in err
+    monkeypatch.setattr("sys.stdin", Bytes(""))
+    assert main(["diagnose", "-"]) == 1
+    assert "standard input is empty" in capsys.readouterr().err
+
+
+def test_export_fields_can_be_chosen(tmp_path, capsys):
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps([studio(choice(1, "x"), choice(2, "y"), choice(1, "z", name="topic"))]))
+    options = ("--task", "ref", "--label", "sentiment", "-o", "-", "--method", "MajorityVote")
+    assert main(["aggregate", str(path), *options]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("T1,")
+
+
+FORMULAS = ["=1+1", "+cmd", "@SUM(A1)", "-x"]
+DANGEROUS = "task,worker,label\n=1+1,w1,-x\n=1+1,w2,-x\n+cmd,w1,@SUM(A1)\n-5,w1,-x\nplain,w1,@SUM(A1)\n"
+
+
+def test_cells_that_a_spreadsheet_would_run_are_escaped_unless_asked_not_to(tmp_path, capsys):
+    path = tmp_path / "labels.csv"
+    path.write_text(DANGEROUS)
+    run = ["aggregate", str(path), "--method", "MajorityVote", "-o"]
+    assert main([*run, str(tmp_path / "a.csv"), "--posterior", str(tmp_path / "p.csv")]) == 0
+    err = capsys.readouterr().err
+    assert err.count("begin with an apostrophe now (--raw-cells leaves them") == 1 and "note: 10 cells" in err
+    table = pd.read_csv(tmp_path / "a.csv")
+    assert table["task"].tolist() == ["'+cmd", "-5", "'=1+1", "plain"]
+    assert table["label"].tolist() == ["'@SUM(A1)", "'-x", "'-x", "'@SUM(A1)"]
+    assert pd.read_csv(tmp_path / "p.csv").columns.tolist() == ["task", "'-x", "'@SUM(A1)"]
+    assert main([*run, str(tmp_path / "raw.csv"), "--raw-cells"]) == 0
+    assert pd.read_csv(tmp_path / "raw.csv")["task"].tolist() == ["+cmd", "-5", "=1+1", "plain"]
+    assert "apostrophe" not in capsys.readouterr().err
+
+
+def test_numbers_are_never_escaped(tmp_path, capsys):
+    path = tmp_path / "labels.csv"
+    path.write_text("task,worker,label\n-1,w1,-2\n-3,w1,+4\n-3,w2,+4\n")
+    assert main(["aggregate", str(path), "--method", "MajorityVote", "-o", "-"]) == 0
+    out, err = capsys.readouterr()
+    assert re.findall(r"^(-\d),([-+]\d),", out, re.M) == [("-3", "+4"), ("-1", "-2")]
+    assert "apostrophe" not in err
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.csv.gz", "x.tsv.gz", "x.parquet"])
+def test_every_form_written_is_read_again(name, tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "labels.csv"
+    path.write_text(DANGEROUS)
+    options = ["--method", "MajorityVote", "--raw-cells"]
+    assert main(["aggregate", str(path), "-o", str(tmp_path / name), *options]) == 0
+    reader = pd.read_parquet if name.endswith("parquet") else pd.read_csv
+    more = {"sep": "\t"} if ".tsv" in name else {}
+    assert reader(tmp_path / name, **more)["task"].tolist() == ["+cmd", "-5", "=1+1", "plain"]
+
+
+@pytest.mark.parametrize("name", ["x.xlsx", "x.parquet.gz", "x.json"])
+def test_forms_that_cannot_be_written_are_refused_before_the_work(name, tmp_path, capsys):
+    assert main(["aggregate", "bluebird", "-o", str(tmp_path / name)]) == 1
+    assert "tables are written as .csv, .tsv, either with .gz, or .parquet" in capsys.readouterr().err
+
+
+def test_two_tables_are_not_written_to_one_file(tmp_path, capsys):
+    path = str(tmp_path / "x.csv")
+    assert main(["aggregate", "bluebird", "-o", path, "--workers", path]) == 1
+    assert "two tables cannot be written to one file" in capsys.readouterr().err
+
+
+def test_without_pyarrow_the_way_out_is_named(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "a.parquet"
+    path.write_bytes(parquet(TABLE))
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)
+    assert main(["diagnose", str(path)]) == 1
+    assert "pip install 'cofactor[scale]'" in capsys.readouterr().err
