@@ -254,8 +254,41 @@ def _csv_reader(text, read, packs=tuple(PACKERS)):
 COMPARED = b"user,left,right,outcome,n\nann,tea,milk,1,2\nbob,tea,gin,0,1\nann,gin,milk,0.5,3\n"
 TRUTH = b"task,truth\n0,1\n1,0\n"
 PARQUET = {"s.parquet": _bytes(pd.DataFrame(SHARD).to_parquet), VOCABULARY: json.dumps(VOCABULARY_OF_CROWD).encode()}
+STUDIO = [
+    {
+        "id": n,
+        "data": {"text": "t"},
+        "annotations": [
+            {
+                "id": 3 * n + m,
+                "completed_by": {"id": m, "email": f"{m}@x.org"} if m else 0,
+                "was_cancelled": False,
+                "result": [{"from_name": "q", "type": "choices", "value": {"choices": ["yn"[(n + m) % 2]]}}],
+            }
+            for m in range(2)
+        ],
+    }
+    for n in range(2)
+]
+PRODIGY = {"_input_hash": 1, "_task_hash": 2, "_session_id": "a", "options": [], "accept": ["y"], "answer": "accept"}
+ROWS = {"task": ["a", "a", "b"], "worker": [1, 2, 1], "label": ["y", "n", "n"]}
+EXPORTS = {
+    "studio.json": json.dumps(STUDIO).encode(),
+    "prodigy.jsonl": "\n".join(json.dumps(PRODIGY | {"accept": [c], "_session_id": c}) for c in "yn").encode(),
+    "rows.jsonl": pd.DataFrame(ROWS).to_json(orient="records", lines=True).encode(),
+    "rows.parquet": _bytes(pd.DataFrame(ROWS).to_parquet),
+}
 
 READERS = {
+    "CrowdLabels.from_file": Reader(
+        EXPORTS,
+        lambda path: _use_crowd(cf.CrowdLabels.from_file(path)),
+        {
+            "studio.json": lambda random: structures.json_text(STUDIO, random),
+            "prodigy.jsonl": lambda random: structures.json_text(PRODIGY, random),
+            "rows.parquet": lambda random: structures.parquet(ROWS, random),
+        },
+    ),
     "CrowdLabels.from_csv": _csv_reader(LABELS, lambda path: _use_crowd(cf.CrowdLabels.from_csv(path))),
     "read_truth of labels": _csv_reader(TRUTH, lambda path: read_truth(path, CROWD)),
     "Comparisons.from_csv": _csv_reader(COMPARED, lambda path: cf.Comparisons.from_csv(path, counts="n").components),

@@ -239,7 +239,10 @@ def _json_lines(text: str) -> list[tuple[int, Any]]:
 
 def _parsed(text: str) -> Any:
     """Parse JSON with numbers as written, so that 1.0 and 10^30 stay what they are; NaN is missing."""
-    return json.loads(text, parse_int=str, parse_float=str, parse_constant=lambda _: None)
+    found = json.loads(text, parse_int=str, parse_float=str, parse_constant=lambda _: None)
+    if "\\ud" in text.lower():  # halves of characters that were written as two escapes; alone they are no text
+        json.dumps(found, ensure_ascii=False).encode("utf8")
+    return found
 
 
 def _read_parquet(content: Any, columns: Sequence[str], name: str) -> pd.DataFrame:
