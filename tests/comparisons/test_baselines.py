@@ -78,7 +78,7 @@ def test_orders_on_known_utilities():
     U, V = truth()
     data = drawn(U, V, 40_000, "binary")
     found = {
-        "ComparisonMF": METHODS["ComparisonMF"](rank=3, ridge=5.3, random_state=0).fit(data),
+        "ComparisonMF": METHODS["ComparisonMF"](rank=3, ridge=5.3, item_bias=False, random_state=0).fit(data),
         "AltSVM": recorded(AltSVM(rank=3, C=0.03, random_state=0).fit, data)[0],
         "BPR": BPR(rank=3, epochs=60, random_state=0).fit(data),
         "BradleyTerry": BradleyTerry(1.0).fit(data),

@@ -1,19 +1,23 @@
 """ComparisonMF: recovery, choice of the ridge, what is refused, new users, ids."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from cofactor import CofactorError, Comparisons, DataWarning, NotIdentifiableError
-from cofactor.comparisons import METHODS, ComparisonMF, expected_error, pair_accuracy, utility_error
-from cofactor.comparisons.estimators import vanishing_ridge
+from cofactor.comparisons import METHODS, BradleyTerry, ComparisonMF, expected_error, pair_accuracy, utility_error
+from cofactor.comparisons.choosing import vanishing_ridge
+from cofactor.comparisons.loss import excess_loss
 from cofactor.comparisons.metrics import product_norm
 from tests.comparisons.problems import drawn, error_of, few, truth
 from tests.oracles.generators import recorded
 
 
 def fitted(data, **settings):
-    return ComparisonMF(**({"rank": 3, "random_state": 0} | settings)).fit(data)
+    """Fit the paper's model: three features, no biases."""
+    return ComparisonMF(**({"rank": 3, "item_bias": False, "random_state": 0} | settings)).fit(data)
 
 
 def prior_ridge(U, V):
@@ -52,13 +56,25 @@ def test_the_chosen_ridge_is_near_the_best_one():
     assert chosen.path_[0].ridge == np.inf and {trial.rank for trial in chosen.path_} == {3}
 
 
-def test_features_are_left_out_where_they_do_not_help():
-    """Utilities of 0.07, as in the paper's Figure 2, cannot be learnt from choices."""
+def test_where_features_do_not_help_biases_are_left_and_a_warning():
+    """Utilities of 0.07, as in the paper's Figure 2, cannot be learnt from choices; what all like, can."""
     U, V = truth(0, kind="gauss")
-    data = drawn(0.1 * U, V, 10_000, "binary")
-    mf = fitted(data)
-    assert np.isinf(mf.ridge_) and not mf.user_factors_.any() and mf.fold_in(few(n2=300)).shape == (6, 3)
-    assert mf.predict_proba([0], [1], [2]) == pytest.approx([0.5])
+    b = np.random.default_rng(5).standard_normal(300)
+    with pytest.warns(DataWarning, match="do not help to foretell 10000 held-out comparisons: biases of items alone"):
+        mf = fitted(drawn(0.1 * U, V, 10_000, "binary", b=b), item_bias=True)
+    assert np.isinf(mf.ridge_) and mf.rank_ == 0 and mf.n_held_out_ == 10_000 and "biases" in mf.result_.reason
+    assert np.corrcoef(mf.item_bias_, b)[0, 1] > 0.9
+    assert mf.predict_proba([0], [b.argmax()], [b.argmin()]) > 0.9 and mf.recommend(0, 1)[0] in np.argsort(-b)[:10]
+    assert mf.fold_in(few(n2=300)).shape == (6, 0)
+
+
+def test_a_model_without_biases_is_no_coin_either():
+    U, V = truth(0, kind="gauss")
+    data = drawn(0.1 * U, V, 10_000, "binary", b=0.2 * np.random.default_rng(5).standard_normal(300))
+    with pytest.warns(DataWarning, match="biases of items alone"):
+        mf = fitted(data)
+    ranking = BradleyTerry(mf.bias_ridge_).fit(data)
+    assert mf.item_bias_ == pytest.approx(ranking.item_bias_, abs=1e-6) and np.ptp(mf.item_bias_) > 0.2
 
 
 def test_rank_is_chosen_with_the_ridge():
@@ -67,13 +83,33 @@ def test_rank_is_chosen_with_the_ridge():
     assert mf.rank_ == 3 and mf.item_factors_.shape == (300, 3)
 
 
+def test_the_default_finds_few_features_and_many():
+    few_features = drawn(*truth(), 40_000, "binary")
+    assert ComparisonMF(random_state=0).fit(few_features).rank_ == 3
+    rng = np.random.default_rng(0)
+    many = drawn(rng.standard_normal((40, 12)), rng.standard_normal((20, 12)), 20_000, "binary")
+    found = ComparisonMF(random_state=0).fit(many)
+    assert found.rank_ == 19 and {trial.rank for trial in found.path_} == {3, 19} and found.n_held_out_ == 20_000
+
+
+def test_five_folds_choose_better_than_one_hold_out():
+    """Fewer than three hundred answers: mean loss on other answers over ten data sets."""
+    U, V = truth(2, 50, 15, 2)
+    asked, losses = drawn(2 * U, V, 5000, "binary", seed=9), {1: [], 5: []}
+    for seed, folds in itertools.product(range(10), losses):
+        data = drawn(2 * U, V, 600, "binary", seed=seed)
+        mf, _ = recorded(ComparisonMF(random_state=seed, folds=folds).fit, data)
+        losses[folds].append(excess_loss(asked, mf.margin(asked.user, asked.left, asked.right), "logistic"))
+    assert np.mean(losses[5]) < np.mean(losses[1])
+
+
 def test_biases_are_found_and_help():
     U, V = truth()
     b = np.random.default_rng(5).standard_normal(300)
     data, asked = drawn(U, V, 5000, "binary", b=b), drawn(U, V, 20_000, "binary", seed=7, b=b)
     scores = []
     for item_bias in (False, True):
-        mf = fitted(data, item_bias=item_bias)
+        mf, _ = recorded(fitted, data, item_bias=item_bias)
         scores.append(pair_accuracy(mf.margin(asked.user, asked.left, asked.right), asked.outcome))
     assert scores[1] > scores[0] + 0.03
     assert np.corrcoef(mf.item_bias_, b)[0, 1] > 0.9
@@ -240,6 +276,8 @@ def test_unknown_names_are_refused():
         ({"ridge": -1.0}, r"ridge=-1\.0: give 'auto' or a number"),
         ({"ridge": "big"}, "ridge='big'"),
         ({"bias_ridge": np.inf}, "bias_ridge=inf"),
+        ({"folds": 0}, "folds=0"),
+        ({"rank": "many"}, "rank=many"),
     ],
 )
 def test_settings_out_of_range_are_refused(settings, message):
@@ -281,6 +319,6 @@ def test_pairs_made_from_ratings_call_for_hidden_items():
     asked, truth = (rng.integers(80, size=4000), left, right), quality[left] - quality[right]
     found = []
     for new_items in (False, True):
-        mf = ComparisonMF(2, item_bias=True, new_items=new_items, random_state=0).fit(data)
+        mf, _ = recorded(ComparisonMF(2, new_items=new_items, random_state=0).fit, data)
         found.append((mf.ridge_, np.mean(mf.margin(*asked) * truth > 0)))
     assert found[1][0] > 5 * found[0][0] and found[1][1] > found[0][1] + 0.05

@@ -130,6 +130,19 @@ def test_names_what_is_missing():
     assert "ridge" in report.verdict
 
 
+@pytest.mark.parametrize(("m", "status", "points"), [(240, "warn", "3.2"), (600, "pass", "2.0")])
+def test_says_on_how_many_answers_the_choice_of_a_ridge_rests(m, status, points):
+    report = diagnose(drawn(*truth(n_users=8, n_items=12, rank=2), m, "binary"), rank=2)
+    check = report["choice of rank and ridge"]
+    assert check.status == status and f"rests on {m} answers" in check.value and f"{points} points" in check.value
+    assert ("so few answers may choose a wrong one" in report.verdict) == (status == "warn")
+
+
+def test_answers_of_who_has_one_pair_choose_nothing():
+    data = Comparisons([0, 0, 0, 1, 1], [0, 1, 2, 0, 1], [1, 2, 0, 1, 0], [1, 0, 1, 1, 1])
+    assert "rests on 3 answers" in diagnose(data, rank=1)["choice of rank and ridge"].value
+
+
 def test_spans_are_ranks():
     data = few(3, n1=8, n2=9, m=30)
     for u, span in enumerate(user_spans(data)):

@@ -18,7 +18,7 @@ from cofactor.comparisons import (
     spectral_start,
     utility_error,
 )
-from cofactor.comparisons.estimators import vanishing_ridge
+from cofactor.comparisons.choosing import vanishing_ridge
 from cofactor.comparisons.projections import incoherence, project_to_centred, project_to_incoherent
 from cofactor.comparisons.solvers import largest_curvature
 from cofactor.comparisons.spectral import residual_matrix

@@ -1,7 +1,6 @@
 """What every user would choose, from a few comparisons of each; and the rankings that this is compared with."""
 
 from collections.abc import Callable
-from functools import partial
 
 from cofactor.comparisons.base import PreferenceModel
 from cofactor.comparisons.baselines.altsvm import AltSVM
@@ -23,7 +22,6 @@ from cofactor.comparisons.stochastic import adam, normalised_sgd
 
 METHODS: dict[str, Callable[..., PreferenceModel]] = {
     "ComparisonMF": ComparisonMF,
-    "ComparisonMF-bias": partial(ComparisonMF, item_bias=True),
     "BPR": BPR,
     "AltSVM": AltSVM,
     "NuclearNormMLE": NuclearNormMLE,

@@ -4,48 +4,29 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.sparse.linalg import svds
 from sklearn.utils.validation import check_is_fitted
 
 from cofactor.comparisons.base import Codes, PreferenceModel, codes_of, refuse_across, require_comparisons
+from cofactor.comparisons.choosing import Choice, Trial, choose
 from cofactor.comparisons.data import Comparisons
+from cofactor.comparisons.fitting import SOLVERS, Settings, fit, fit_biases, objective_of, start_of
+from cofactor.comparisons.fold_in import fold_in
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.links import link_named
-from cofactor.comparisons.loss import Objective, excess_loss
 from cofactor.comparisons.planner import degrees_of_freedom
-from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient_descent, lbfgs
-from cofactor.comparisons.spectral import residual_matrix, spectral_start
 from cofactor.core.checks import check_positive, check_whole, is_number
-from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.result import Result
 
 Floats = NDArray[np.float64]
 
-SOLVERS = {"lbfgs": lbfgs, "bb": barzilai_borwein, "gd": gradient_descent}
-HELD_OUT = 0.1
-PATH = np.geomspace(0.5, 1e-3, 9)  # ridges tried, relative to the one at which features vanish
-BIAS_PATH = np.geomspace(30, 0.1, 6)
-PATIENCE = 2  # ridges in a row that do worse before the path ends
-EXACT = 1e-3  # root mean square gap on held-out chances below which they are taken for exact
-VANISHED = 1e-3  # features this small, relative to a spectral start, count as gone
-RUNAWAY = 30.0  # |z| beyond which an unpenalised fit to choices is running to infinity: g(30) = 1 - 1e-13
-LOOK = 20  # iterations between two looks at that
+RANKS = 3, 20  # tried by default: few features, and as many as a ridge may thin out
 ENOUGH = {True: 15, False: 3}  # comparisons per degree of freedom, for choices and for chances
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One point of the path: rank, ridge, and the mean excess loss on held-out comparisons."""
-
-    rank: int
-    ridge: float
-    loss: float
+LEAST = 1e-6  # ridge of features of new users where there is none
 
 
 class ComparisonMF(PreferenceModel):
@@ -58,23 +39,26 @@ class ComparisonMF(PreferenceModel):
 
     Parameters
     ----------
-    rank : int, or several to choose from
-        r.
+    rank : "auto", int, or several to choose from
+        r. "auto": 3 or 20, as far as users and items allow. The ridge does most of the choosing: it sets features that
+        do not help to zero, as the nuclear norm does.
     link : {"logistic", "probit"}
     solver : {"lbfgs", "bb", "gd"}
         "bb" is Barzilai-Borwein; "gd" gradient descent with a constant step, for reproduction.
     ridge : "auto" or float >= 0
-        Inverse variance of the prior on features. "auto": the one with the lowest loss on a tenth of every user's
-        comparisons, held out (see `new_items`), on a path from large to small with warm starts; then fitted to all.
-        Zero where outcomes prove to be exact chances; infinity, no features at all, where these do not help.
+        Inverse variance of the prior on features. "auto": the one with the lowest loss on held-out comparisons, on a
+        path from large to small with warm starts; then fitted to all. Zero where outcomes prove to be exact chances.
+        Infinity where features do not help: everybody is then predicted by biases alone, and a warning says so.
     item_bias : bool
-        Add a utility that all users share. Needed where comparisons per user are few.
+        Add a utility that all users share. Needed where comparisons per user are few; the paper has none.
     new_items : bool
         Choose for questions about items that a user has not met: ridges and rank by comparisons between items that
-        were hidden from the user altogether. Else by single comparisons, which is far too small a ridge where these
+        were hidden from the user altogether. Else by pairs of items, which is far too small a ridge where these
         follow from others of the same user, made from ratings or orderings. Data do not say what will be asked.
     bias_ridge : "auto" or float >= 0
-        "auto": chosen likewise, for biases alone; a quarter of `ridge` if that is given.
+        "auto": chosen likewise, for biases alone; a quarter of `ridge` if nothing has to be chosen.
+    folds : int
+        Into how many parts comparisons are split, each held out once. One: a tenth is held out, once.
     max_iter, tol
         Of the solver.
     random_state : int, Generator or None
@@ -84,8 +68,11 @@ class ComparisonMF(PreferenceModel):
     ----------------------
     Those of PreferenceModel; and
     rank_, ridge_, bias_ridge_ : what was chosen
+        Rank 0 and ridge infinity where features do not help.
     path_ : list of Trial
         What was tried; empty where nothing had to be chosen.
+    n_held_out_ : int
+        On how many held-out comparisons the choice rests.
 
     Raises (in `fit`)
     -----------------
@@ -97,11 +84,13 @@ class ComparisonMF(PreferenceModel):
     Warns
     -----
     DataWarning
-        Items fall into parts that no comparison links; fewer comparisons than features can be told from, no ridge.
+        Items fall into parts that no comparison links; features do not help, and biases are fitted alone; without a
+        ridge, fewer comparisons than features can be told from.
 
     Cost
     ----
-    O(m r) time per pass, 20 to 300 of them per fit; O(m + (n1 + n2) r) memory.
+    O(m r) time per pass, 20 to 300 of them per fit; O(m + (n1 + n2) r) memory. Choosing takes 5 to 10 fits, to a
+    rough tolerance, of every fold and rank.
 
     Source
     ------
@@ -120,16 +109,18 @@ class ComparisonMF(PreferenceModel):
     ridge_: float
     bias_ridge_: float
     path_: list[Trial]
+    n_held_out_: int
 
     def __init__(
         self,
-        rank: int | Sequence[int] = 3,
+        rank: int | Sequence[int] | Literal["auto"] = "auto",
         link: str = "logistic",
         solver: Literal["lbfgs", "bb", "gd"] = "lbfgs",
         ridge: float | Literal["auto"] = "auto",
-        item_bias: bool = False,
+        item_bias: bool = True,
         new_items: bool = False,
         bias_ridge: float | Literal["auto"] = "auto",
+        folds: int = 5,
         max_iter: int = 2000,
         tol: float = 1e-8,
         random_state: int | np.random.Generator | None = None,
@@ -142,158 +133,43 @@ class ComparisonMF(PreferenceModel):
         self.item_bias = item_bias
         self.new_items = new_items
         self.bias_ridge = bias_ridge
+        self.folds = folds
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
-        data, ranks = comparisons, self._ranks(comparisons)
-        self._check_settings()
+        data, settings = comparisons, self._settings(comparisons)
         _warn_of_parts(data)
-        self._rng = np.random.default_rng(self.random_state)
-        self.path_, self.rank_ = [], ranks[0]
-        if self.ridge == "auto" or len(ranks) > 1:
-            self._choose(data, ranks)
-        else:
-            self.ridge_ = float(self.ridge)
-            self.bias_ridge_ = self.ridge_ / 4 if self.bias_ridge == "auto" else float(self.bias_ridge)
-        if not self.ridge_:
-            _warn_of_few(data, self.rank_)
-        b = self._biases(data, self.bias_ridge_)
-        if np.isinf(self.ridge_):
-            return self._without_features(data, b)
-        objective = self._objective(data, self.rank_, self.ridge_)
-        x, result = self._fit(objective, self._start(objective, b))
+        rng = np.random.default_rng(self.random_state)
+        chosen = choose(data, settings, rng)
+        self.rank_, self.ridge_, self.bias_ridge_ = chosen.rank, chosen.ridge, chosen.bias_ridge
+        self.path_, self.n_held_out_ = list(chosen.path), chosen.n_held_out
+        if np.isinf(chosen.ridge):
+            return _biases_alone(data, chosen, settings)
+        if not chosen.ridge:
+            _warn_of_few(data, chosen.rank)
+        b = fit_biases(data, chosen.bias_ridge, settings) if self.item_bias else np.empty(0)
+        objective = objective_of(data, chosen.rank, chosen.ridge, chosen.bias_ridge, settings)
+        x, result = fit(objective, start_of(objective, b, rng), settings)
         return objective.split(x), result
-
-    # ---- choosing ----
-
-    def _choose(self, data: Comparisons, ranks: list[int]) -> None:
-        learn, held = data.hold_out(HELD_OUT, self._rng, self.new_items)
-        self.bias_ridge_ = self.choose_bias_ridge(learn, held)
-        b = self._biases(learn, self.bias_ridge_)
-        for rank in ranks:
-            if self.ridge != "auto":
-                self._try(learn, held, rank, float(self.ridge), b, None)
-            elif data.noisy or not self._exact(learn, held, rank, b):
-                self._follow_path(learn, held, rank, b)
-        best = min(self.path_, key=lambda trial: trial.loss)
-        self.rank_, self.ridge_ = best.rank, best.ridge
-
-    def choose_bias_ridge(self, learn: Comparisons, held: Comparisons) -> float:
-        """Return the ridge of biases alone with the lowest loss on held-out comparisons."""
-        if not self.item_bias or self.bias_ridge != "auto":
-            return 0.0 if self.bias_ridge == "auto" else float(self.bias_ridge)
-        losses = []
-        for ridge in BIAS_PATH:
-            b = self._biases(learn, ridge)
-            losses.append(excess_loss(held, b[held.left] - b[held.right], self.link))
-        return float(BIAS_PATH[int(np.argmin(losses))])
-
-    def _exact(self, learn: Comparisons, held: Comparisons, rank: int, b: Floats) -> bool:
-        """Whether a fit without ridge foretells held-out chances to a thousandth; then that is noted as a trial."""
-        with warnings.catch_warnings(action="ignore"):
-            x = self._try(learn, held, rank, 0.0, b, None)
-        z = self._objective(held, rank, 0.0).differences(x)
-        gap = link_named(self.link).probability(z) - held.outcome
-        if np.sqrt(np.mean(gap**2)) < EXACT:
-            return True
-        self.path_.pop()
-        return False
-
-    def _follow_path(self, learn: Comparisons, held: Comparisons, rank: int, b: Floats) -> None:
-        """Try ridges from large to small, each from the features of the one before."""
-        largest = vanishing_ridge(learn, self.link, b, self._rng)
-        z = b[held.left] - b[held.right] if b.size else np.zeros(len(held))
-        self.path_.append(Trial(rank, np.inf, excess_loss(held, z, self.link)))
-        x, best, worse = None, np.inf, 0
-        for ridge in largest * PATH:
-            x = self._try(learn, held, rank, float(ridge), b, x)
-            loss = self.path_[-1].loss
-            worse = worse + 1 if loss > best else 0
-            best = min(best, loss)
-            if worse == PATIENCE:
-                break
-
-    def _try(
-        self, learn: Comparisons, held: Comparisons, rank: int, ridge: float, b: Floats, x: Floats | None
-    ) -> Floats:
-        """Fit, note the loss on held-out comparisons, return x; a start whose features vanished is made anew."""
-        objective = self._objective(learn, rank, ridge)
-        fresh = self._start(objective, b)
-        size = (learn.n_users + learn.n_items) * rank
-        gone = x is None or np.linalg.norm(x[:size]) < VANISHED * np.linalg.norm(fresh[:size])
-        x, _ = self._fit(objective, fresh if x is None or gone else x)
-        z = self._objective(held, rank, ridge).differences(x)
-        self.path_.append(Trial(rank, ridge, excess_loss(held, z, self.link)))
-        return x
-
-    # ---- fitting ----
-
-    def _objective(self, data: Comparisons, rank: int, ridge: float) -> Objective:
-        return Objective(data, rank, self.link, ridge, self.bias_ridge_, item_bias=self.item_bias)
-
-    def _start(self, objective: Objective, b: Floats) -> Floats:
-        known = b if b.size else None
-        U, V = spectral_start(objective.data, objective.rank, self.link, known, self._rng)
-        return objective.join(U, V, b)
-
-    def _fit(self, objective: Objective, start: Floats) -> tuple[Floats, Result]:
-        guard = _RunawayGuard(objective) if objective.data.noisy and not objective.rho else None
-        start = eased_start(objective, start)
-        return SOLVERS[self.solver](objective, start, self.max_iter, self.tol, guard, self.verbose)
-
-    def _biases(self, data: Comparisons, ridge: float) -> Floats:
-        """Biases alone: the ranking of Bradley and Terry. Empty in a model without."""
-        if not self.item_bias:
-            return np.empty(0)
-        objective = Objective(data, 0, self.link, bias_ridge=max(ridge, 1e-6), item_bias=True)
-        return lbfgs(objective, np.zeros(objective.size), self.max_iter, self.tol)[0]
-
-    def _without_features(self, data: Comparisons, b: Floats) -> tuple[Arrays, Result]:
-        none = np.zeros((data.n_users, self.rank_)), np.zeros((data.n_items, self.rank_)), b
-        return none, Result(np.zeros(0), 0, True, "features do not help on held-out comparisons: none were fitted")
-
-    # ---- new users ----
 
     def fold_in(self, comparisons: Comparisons) -> Floats:
         """Return the (n, r) features of the users of new comparisons, items and biases held fixed.
 
-        The same objective, for each user by herself: convex in r numbers, by Newton steps in a trust region. Items are
-        named by their ids. Pass a row of the result to `utilities` or `recommend`.
+        The same objective, for each user by herself; see `cofactor.comparisons.fold_in`. Items are named by their ids.
+        Pass a row of the result to `utilities` or `recommend`.
 
         Raises a CofactorError where items are unknown (named).
         """
         check_is_fitted(self, "item_factors_")
         data, V, b = require_comparisons(comparisons), self.item_factors_, self.item_bias_
         code = codes_of(np.array(list(data.items), dtype=object), self.items_, "items")
-        D = V[code[data.left]] - V[code[data.right]]
-        offset = b[code[data.left]] - b[code[data.right]]
-        found = np.zeros((data.n_users, V.shape[1]))
+        left, right = code[data.left], code[data.right]
         if np.isinf(self.ridge_):
-            return found
-        weight = np.ones(len(data)) if data.counts is None else data.counts
-        cuts = np.append(0, np.cumsum(data.per_user))
-        for u in range(data.n_users):
-            own = slice(cuts[u], cuts[u + 1])
-            found[u] = self._fold_in_one(D[own], offset[own], data.outcome[own], weight[own])
-        return found
-
-    def _fold_in_one(self, D: Floats, offset: Floats, w: Floats, weight: Floats) -> Floats:
-        link, ridge = link_named(self.link), max(self.ridge_, 1e-6)
-
-        def value(u: Floats) -> tuple[float, Floats]:
-            z = D @ u + offset
-            gradient = D.T @ (weight * link.slope(z, w)) + ridge * u
-            return float(weight @ link.loss(z, w) + ridge / 2 * u @ u), gradient
-
-        def hessian(u: Floats) -> Floats:
-            curvature = weight * link.curvature(D @ u + offset, w)
-            return (D.T * curvature) @ D + ridge * np.eye(len(u))
-
-        start = np.zeros(D.shape[1])
-        return np.asarray(minimize(value, start, jac=True, hess=hessian, method="trust-exact", tol=1e-8).x)
+            return np.zeros((data.n_users, 0))
+        return fold_in(data, V[left] - V[right], b[left] - b[right], link_named(self.link), max(self.ridge_, LEAST))
 
     # ---- checks ----
 
@@ -301,56 +177,49 @@ class ComparisonMF(PreferenceModel):
         if not self.ridge_:
             refuse_across(self.components_, i, j, self.items_)
 
-    def _ranks(self, data: Comparisons) -> list[int]:
-        ranks = list(self.rank) if isinstance(self.rank, Sequence | np.ndarray) else [self.rank]
-        most = min(data.n_users, data.n_items) - 1
-        bad = [r for r in ranks if not isinstance(r, int | np.integer) or not 1 <= r <= most]
-        if bad or not ranks:
-            raise CofactorError(
-                f"rank={listing(bad) or 'nothing'}: {data.n_users} users and {data.n_items} items allow 1 to {most} "
-                "features"
-            )
-        return [int(r) for r in ranks]
-
-    def _check_settings(self) -> None:
+    def _settings(self, data: Comparisons) -> Settings:
         link_named(self.link)
-        check_whole(1, max_iter=self.max_iter)
+        check_whole(1, max_iter=self.max_iter, folds=self.folds)
         check_positive(zero=True, tol=self.tol)
         if not isinstance(self.solver, str) or self.solver not in SOLVERS:
             raise CofactorError(f"solver={self.solver!r}: choose one of {', '.join(map(repr, SOLVERS))}")
-        for name, value in {"ridge": self.ridge, "bias_ridge": self.bias_ridge}.items():
-            number = is_number(value) and 0 <= value < np.inf
-            if not number and not (isinstance(value, str) and value == "auto"):
-                raise CofactorError(f"{name}={value!r}: give 'auto' or a number of at least 0")
+        ridge, bias_ridge = _number_or_auto(ridge=self.ridge), _number_or_auto(bias_ridge=self.bias_ridge)
+        return Settings(
+            _ranks(self.rank, min(data.n_users, data.n_items) - 1, data),
+            *(self.link, self.solver, ridge, self.item_bias, self.new_items, bias_ridge, self.folds),
+            *(self.max_iter, self.tol, self.verbose),
+        )
 
 
-class _RunawayGuard:
-    """Looks, now and then, whether utilities run to infinity, and says why they do."""
-
-    def __init__(self, objective: Objective) -> None:
-        self.objective, self.count = objective, 0
-
-    def __call__(self, x: Floats) -> None:
-        self.count += 1
-        if self.count % LOOK == 0 and np.abs(self.objective.differences(x)).max() > RUNAWAY:
-            m, dof = len(self.objective.data), self.objective.size
-            raise NotIdentifiableError(
-                f"the likelihood has no maximum: {m} choices for {dof} numbers can be explained ever better by ever "
-                "larger utilities (separable data). Fit with a ridge, ridge='auto', or collect more comparisons"
-            )
+def _ranks(rank: int | Sequence[int] | str, most: int, data: Comparisons) -> tuple[int, ...]:
+    if isinstance(rank, str):
+        ranks: list[int] = sorted({min(r, most) for r in RANKS}) if rank == "auto" else []
+    else:
+        ranks = [rank] if isinstance(rank, int | np.integer) or not np.iterable(rank) else list(rank)
+    bad = [r for r in ranks if not isinstance(r, int | np.integer) or not 1 <= r <= most]
+    if bad or not ranks:
+        raise CofactorError(
+            f"rank={listing(bad) or (rank if isinstance(rank, str) else 'nothing')}: {data.n_users} users and "
+            f"{data.n_items} items allow 1 to {most} features"
+        )
+    return tuple(int(r) for r in ranks)
 
 
-def vanishing_ridge(
-    comparisons: Comparisons, link: str, b: Floats, random_state: int | np.random.Generator | None = None
-) -> float:
-    """Return the smallest ridge at which U = V = 0 is a minimum: the largest singular value of the gradient in X."""
-    f = link_named(link)
-    G = residual_matrix(comparisons, link, b if b.size else None)
-    if not np.any(G.data):
-        return 0.0
-    v0 = np.random.default_rng(random_state).standard_normal(min(G.shape))
-    s = svds(G, k=1, v0=v0, return_singular_vectors=False)
-    return float(s[0] * f.information(0.0) / f.steepness(0.0))
+def _number_or_auto(**named: object) -> float | None:
+    ((name, value),) = named.items()
+    if isinstance(value, str) and value == "auto":
+        return None
+    if is_number(value) and 0 <= value < np.inf:
+        return float(value)
+    raise CofactorError(f"{name}={value!r}: give 'auto' or a number of at least 0")
+
+
+def _biases_alone(data: Comparisons, chosen: Choice, settings: Settings) -> tuple[Arrays, Result]:
+    reason = f"features do not help to foretell {chosen.n_held_out} held-out comparisons: biases of items alone"
+    advice = "every user is predicted alike; collect more comparisons of each user, or give a ridge"
+    warnings.warn(f"{reason}; {advice}", DataWarning, stacklevel=4)
+    b = fit_biases(data, chosen.bias_ridge, settings)
+    return (np.zeros((data.n_users, 0)), np.zeros((data.n_items, 0)), b), Result(np.zeros(0), 0, True, reason)
 
 
 def _warn_of_parts(data: Comparisons) -> None:

@@ -93,7 +93,7 @@ def ndcg(user: ArrayLike, rating: ArrayLike, score: ArrayLike, k: int = 10) -> f
     Gain 2^rating - 1, discount log2(1 + place), tied scores averaged. Users with fewer than two items, or whose ratings
     are all zero, are left out.
 
-    >>> ndcg([0, 0, 0], [3, 2, 1], [0.3, 0.2, 0.1])
+    >>> round(ndcg([0, 0, 0], [3, 2, 1], [0.3, 0.2, 0.1]), 6)
     1.0
     """
     user, rating, score = np.asarray(user), finite_numbers(rating, "rating"), finite_numbers(score, "score")

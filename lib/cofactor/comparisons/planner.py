@@ -147,7 +147,8 @@ def plan(
     -------
     Plan
         `needed` answers how many choices, `curve` holds the errors. Beside the estimator stands "formula", the
-        `expected_error` of every trial's truth; it knows no ridge, and is too high where it is near one.
+        `expected_error` of every trial's truth, if the estimator has no biases; it knows no ridge, and is too high
+        where it is near one.
 
     Raises
     ------
@@ -167,7 +168,7 @@ def plan(
     --------
     >>> from cofactor import comparisons, simulate
     >>> data = simulate.draw_comparisons(*simulate.comparison_factors(30, 20, 1, random_state=0), 2000, random_state=0)
-    >>> mf = comparisons.ComparisonMF(rank=1, random_state=0)
+    >>> mf = comparisons.ComparisonMF(rank=1, item_bias=False, random_state=0)
     >>> found = comparisons.plan(mf, data, wanted_error=0.2, n_trials=2, random_state=0)
     >>> list(found.needed()["method"])
     ['ComparisonMF', 'formula']

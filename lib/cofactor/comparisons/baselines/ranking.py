@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.comparisons.base import PreferenceModel
+from cofactor.comparisons.choosing import choose_bias_ridge, split
 from cofactor.comparisons.data import Comparisons
-from cofactor.comparisons.estimators import ComparisonMF
+from cofactor.comparisons.fitting import Settings
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.loss import Objective
 from cofactor.comparisons.solvers import lbfgs
-from cofactor.core.checks import check_positive
+from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.result import Result
 
 Floats = NDArray[np.float64]
@@ -29,6 +30,8 @@ class BradleyTerry(PreferenceModel):
     ridge : float > 0 or "auto"
         Inverse variance of the prior on utilities; "auto" chooses on held-out comparisons.
     link : {"logistic", "probit"}
+    folds : int
+        As of `ComparisonMF`.
     random_state : int, Generator or None
 
     Source
@@ -46,18 +49,21 @@ class BradleyTerry(PreferenceModel):
         self,
         ridge: float | Literal["auto"] = "auto",
         link: str = "logistic",
+        folds: int = 5,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.ridge = ridge
         self.link = link
+        self.folds = folds
         self.random_state = random_state
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
         ridge = self.ridge
         if ridge == "auto":
-            ridge = ComparisonMF(link=self.link, item_bias=True).choose_bias_ridge(
-                *comparisons.hold_out(random_state=self.random_state)
-            )
+            check_whole(1, folds=self.folds)
+            settings = Settings(link=self.link, folds=self.folds)
+            splits = split(comparisons, settings, np.random.default_rng(self.random_state))
+            ridge = choose_bias_ridge(splits, settings)
         check_positive(ridge=ridge)
         objective = Objective(comparisons, 0, self.link, bias_ridge=float(ridge), item_bias=True)
         x, result = lbfgs(objective, np.zeros(objective.size))

@@ -263,7 +263,7 @@ def choices(per_dof: Sequence[float], n_trials: int = 3, rank: int = 2) -> Choic
     errors = np.empty((n_trials, len(m)))
     for (seed, k), _ in np.ndenumerate(errors):
         data = simulate.draw_comparisons(U, V, m[k], "binary", random_state=seed + 1)
-        fit = ComparisonMF(rank, random_state=seed).fit(data)
+        fit = ComparisonMF(rank, item_bias=False, random_state=seed).fit(data)
         errors[seed, k] = utility_error(fit.user_factors_, fit.item_factors_, U, V)
     expected = [expected_error(size, USERS, ITEMS, rank, spread) for size in m]
     return Choices(np.array(m, dtype=np.float64), errors, np.array(expected))

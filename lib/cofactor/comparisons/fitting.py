@@ -1,0 +1,82 @@
+"""One fit: what it is told, where it starts, which solver finds it, and when it is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofactor.comparisons.data import Comparisons
+from cofactor.comparisons.loss import Objective
+from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient_descent, lbfgs
+from cofactor.comparisons.spectral import spectral_start
+from cofactor.core.errors import NotIdentifiableError
+from cofactor.core.result import Result
+
+Floats = NDArray[np.float64]
+
+SOLVERS = {"lbfgs": lbfgs, "bb": barzilai_borwein, "gd": gradient_descent}
+RUNAWAY = 30.0  # |z| beyond which an unpenalised fit to choices is running to infinity: g(30) = 1 - 1e-13
+LOOK = 20  # iterations between two looks at that
+LEAST = 1e-6  # ridge of biases alone, which have no maximum where an item always won
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What fits are told: the parameters of `ComparisonMF`, checked; None stands for "auto"."""
+
+    ranks: tuple[int, ...] = (1,)
+    link: str = "logistic"
+    solver: str = "lbfgs"
+    ridge: float | None = None
+    item_bias: bool = True
+    new_items: bool = False
+    bias_ridge: float | None = None
+    folds: int = 5
+    max_iter: int = 2000
+    tol: float = 1e-8
+    verbose: bool = False
+
+
+def objective_of(data: Comparisons, rank: int, ridge: float, bias_ridge: float, settings: Settings) -> Objective:
+    """Return what is minimised with these numbers."""
+    return Objective(data, rank, settings.link, ridge, bias_ridge, item_bias=settings.item_bias)
+
+
+def start_of(objective: Objective, b: Floats, rng: np.random.Generator) -> Floats:
+    """Return the spectral start of what biases b leave to explain; empty b: of everything."""
+    known = b if b.size else None
+    return objective.join(*spectral_start(objective.data, objective.rank, objective.link.name, known, rng), b)
+
+
+def fit(objective: Objective, start: Floats, settings: Settings) -> tuple[Floats, Result]:
+    """Minimise from a start; return the flat vector of features and biases.
+
+    Raises a NotIdentifiableError where choices without a ridge drive utilities to infinity.
+    """
+    guard = _RunawayGuard(objective) if objective.data.noisy and not objective.rho else None
+    start = eased_start(objective, start)
+    return SOLVERS[settings.solver](objective, start, settings.max_iter, settings.tol, guard, settings.verbose)
+
+
+def fit_biases(data: Comparisons, ridge: float, settings: Settings) -> Floats:
+    """Fit biases alone, the ranking of Bradley and Terry; O(m) per pass."""
+    objective = Objective(data, 0, settings.link, bias_ridge=max(ridge, LEAST), item_bias=True)
+    return lbfgs(objective, np.zeros(objective.size), settings.max_iter, settings.tol)[0]
+
+
+class _RunawayGuard:
+    """Looks, now and then, whether utilities run to infinity, and says why they do."""
+
+    def __init__(self, objective: Objective) -> None:
+        self.objective, self.count = objective, 0
+
+    def __call__(self, x: Floats) -> None:
+        self.count += 1
+        if self.count % LOOK == 0 and np.abs(self.objective.differences(x)).max() > RUNAWAY:
+            m, dof = len(self.objective.data), self.objective.size
+            raise NotIdentifiableError(
+                f"the likelihood has no maximum: {m} choices for {dof} numbers can be explained ever better by ever "
+                "larger utilities (separable data). Fit with a ridge, ridge='auto', or collect more comparisons"
+            )

@@ -1,0 +1,56 @@
+"""Users who join later: their features by maximum a posteriori, items and biases held fixed."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from cofactor.comparisons.data import Comparisons
+from cofactor.comparisons.links import Link
+
+Floats = NDArray[np.float64]
+
+
+def fold_in(data: Comparisons, D: Floats, offset: Floats, link: Link, ridge: float) -> Floats:
+    """Return the (n, r) features of the users of these comparisons.
+
+        min over u of  sum_k c_k l(<u, D_k> + offset_k, w_k) + (ridge/2) ||u||^2,   for every user by herself
+
+    convex in r numbers, by Newton steps in a trust region.
+
+    Parameters
+    ----------
+    data : Comparisons
+    D : (m, r) array
+        Features of the left item less those of the right one.
+    offset : (m,) array
+        The same of biases.
+    link : Link
+    ridge : float > 0
+
+    Cost
+    ----
+    O(m_u r^2 + r^3) per user and step.
+    """
+    weight = np.ones(len(data)) if data.counts is None else data.counts
+    cuts = np.append(0, np.cumsum(data.per_user))
+    found = np.zeros((data.n_users, D.shape[1]))
+    for u in range(data.n_users):
+        own = slice(cuts[u], cuts[u + 1])
+        found[u] = _features(D[own], offset[own], data.outcome[own], weight[own], link, ridge)
+    return found
+
+
+def _features(D: Floats, offset: Floats, w: Floats, weight: Floats, link: Link, ridge: float) -> Floats:
+    def value(u: Floats) -> tuple[float, Floats]:
+        z = D @ u + offset
+        gradient = D.T @ (weight * link.slope(z, w)) + ridge * u
+        return float(weight @ link.loss(z, w) + ridge / 2 * u @ u), gradient
+
+    def hessian(u: Floats) -> Floats:
+        curvature = weight * link.curvature(D @ u + offset, w)
+        return (D.T * curvature) @ D + ridge * np.eye(len(u))
+
+    start = np.zeros(D.shape[1])
+    return np.asarray(minimize(value, start, jac=True, hess=hessian, method="trust-exact", tol=1e-8).x)
