@@ -246,6 +246,11 @@ def test_ranks_that_a_method_refuses_are_left_out():
     assert {one["rank"] for one in fitted.validation_} == {1, 2, 3, 5, 8}  # two variables of five values cap it at nine
 
 
+def test_where_every_rank_above_one_is_refused_the_reason_is_said():
+    with pytest.raises(CofactorError, match="init='zeros'"):
+        fit(CNMFOPT("auto", init="zeros"), drawn(100))
+
+
 def test_tables_too_thin_to_hide_anything_get_the_product_of_marginals():
     fitted = fit(RandomEM("auto", random_state=0), CategoricalTable([[0, 1]], [2, 2]))
     assert (fitted.rank_, fitted.validation_) == (1, [])

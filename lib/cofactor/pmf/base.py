@@ -77,10 +77,11 @@ class JointPMFEstimator(BaseEstimator):
     Where something is chosen, a fifth of the cells is hidden, up to five times where rows are fewer than 1000, and
     foretold from the rest of their rows. Few rows cannot tell close choices apart: all that are within one standard
     error of the best are fitted to all cells, and their joint PMFs averaged. The hidden classes of such a mean are
-    those of all its members, each with its share: give the rank to read meaning into classes.
+    those of all its members, each with its share: give the rank to read meaning into classes, or to save time: all in
+    all some forty fits where rows are few, ten and the kept ones from 1000 on.
     """
 
-    rank: int | Literal["auto"] = field(default=5, kw_only=False)
+    rank: int | Literal["auto"] = field(default="auto", kw_only=False)
     em: bool = False
     max_rounds: int = 500
     pseudo_count: float | Literal["auto"] = SMOOTHING
@@ -100,8 +101,8 @@ class JointPMFEstimator(BaseEstimator):
         Raises
         ------
         CofactorError
-            Not a `CategoricalTable`, rank below one, a negative pseudo-count, or variables that were never observed
-            (named).
+            Not a `CategoricalTable`, rank below one, a negative pseudo-count, variables that were never observed
+            (named), or "auto" where every rank above one is refused.
         NotIdentifiableError
             The variables fall into groups that were never observed together (named).
         """
@@ -157,21 +158,29 @@ class JointPMFEstimator(BaseEstimator):
         one.rank, one.pseudo_count = choice  # no set_params: Independence has no rank to set
         return one
 
+    def _hurried(self) -> Self:
+        """Return the estimator, not fitted yet, with settings good enough to compare choices by."""
+        return self
+
     def _validate(self, hidden: list[HiddenCells], choices: list[Choice]) -> Scores:
-        """Score choices on all hidden cells and note the means; one that is refused is left out."""
+        """Score choices on all hidden cells and note the means; one that is refused is left out, if not all are."""
         found: Scores = {}
+        refusal: CofactorError | None = None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.simplefilter("ignore", DataWarning)
             for choice in choices:
                 try:
-                    scores = [one.score(self._with(choice).fit(one.seen).model_) for one in hidden]
-                except CofactorError:
+                    scores = [one.score(self._with(choice)._hurried().fit(one.seen).model_) for one in hidden]
+                except CofactorError as error:
+                    refusal = error
                     continue
                 if scores:
                     found[choice] = np.concatenate(scores)
                     noted = {"rank": choice[0], "pseudo_count": choice[1], "score": float(found[choice].mean())}
                     self.validation_.append(noted)
+        if refusal and all(rank == 1 for rank, _ in found):  # which looks at no settings
+            raise refusal
         return found
 
     def _check(self, table: CategoricalTable) -> tuple[CategoricalTable, PairwiseMoments]:

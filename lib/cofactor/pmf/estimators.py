@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.pmf.base import CLOSED_FORM, EM_TOL, FLOOR, SMOOTHING, JointPMFEstimator, random_model
 from cofactor.pmf.cnmf_spa import cnmf_spa
 
+PASSES = 100  # most of CNMF-OPT while rank and smoothing are chosen: the rest hardly moves a prediction
 RELEASED = Mirror(200, 50, 0.1, 0.3, 1e-4, 1e-5, 1e-6, True)  # inner steps and line search of the code with the paper
 
 
@@ -124,6 +125,10 @@ class CNMFOPT(JointPMFEstimator):
         if self.init != "spa":
             raise CofactorError(f"init={self.init!r}: choose 'spa' or 'random'")
         return cnmf_spa(moments, self.rank_, self.split, pad=True, random_state=self.random_state)
+
+    def _hurried(self) -> Self:
+        self.max_iter = min(self.max_iter, PASSES)
+        return self
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -112,11 +112,16 @@ def factorised(released: bool, case: Hidden) -> RatingPredictor:
     return best_on(case.valid.arrays, [one.fit(*case.fit.arrays) for one in found])
 
 
+def without_biases(estimator: JointPMFEstimator, released: bool = False) -> RatingPredictor:
+    """Recommend as in the paper."""
+    return JointPMFRecommender(estimator, released, biases=False)
+
+
 def fitted(makes: Sequence[Make], ranks: Sequence[int], released: bool, case: Hidden) -> Iterator[RatingPredictor]:
     """Fit recommenders of every kind and rank; ranks that a method refuses are left out."""
     for make, rank in product(makes, ranks):
         try:
-            yield JointPMFRecommender(make(rank=rank, random_state=case.seed), released).fit(*case.fit.arrays)
+            yield without_biases(make(rank=rank, random_state=case.seed), released).fit(*case.fit.arrays)
         except CofactorError:
             if rank == ranks[0]:
                 raise
@@ -140,8 +145,8 @@ AT_ONCE: dict[str, Method] = {
     "GlobalAverage": partial(plain, GlobalAverage),
     "UserAverage": partial(plain, UserAverage),
     "MovieAverage": partial(plain, ItemAverage),
-    "Independence": partial(plain, lambda: JointPMFRecommender(unsmoothed("Independence")())),
-    "Constant": partial(plain, lambda: JointPMFRecommender(METHODS["Constant"](rank=1))),
+    "Independence": partial(plain, lambda: without_biases(unsmoothed("Independence")())),
+    "Constant": partial(plain, lambda: without_biases(METHODS["Constant"](rank=1))),
     "BMF": partial(factorised, False),
     "BMF" + P: partial(factorised, True),
     "CNMF-SPA": partial(recommended, [unsmoothed("CNMF-SPA")], RANKS, False),
