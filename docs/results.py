@@ -9,7 +9,7 @@ from PIL import Image
 
 from cofactor.experiments import EXPERIMENTS
 from cofactor.experiments.plots import axis_name
-from cofactor.experiments.summary import OURS, PRINTED, VERDICTS, difference, noted, number
+from cofactor.experiments.summary import OURS, PRINTED, VERDICTS, difference, digest, noted, number
 from docs.tables import LINES, cell
 
 KEPT = Path(__file__).resolve().parents[1] / "benchmarks" / "reproduced"
@@ -31,7 +31,7 @@ def pages():
     tables = {name: kept(name) for name in EXPERIMENTS if (KEPT / f"{name}.csv").exists()}
     texts = {"docs/results/index.md": index(tables)}
     for line, title in LINES.items():
-        mine = [section(EXPERIMENTS[name], table) for name, table in tables.items() if name.startswith(f"{line}-")]
+        mine = [section(EXPERIMENTS[name], table) for name, table in tables.items() if name.startswith((f"{line}-", f"practice-{line}"))]
         texts[f"docs/results/{line}.md"] = "\n".join([f"# {title}: results", "", *mine])
     return texts
 
@@ -72,6 +72,17 @@ def section(experiment, table):
     about += f"Run {run['began']}."
     parts = [f"({experiment.name})=", f"## {cell(experiment.title)}", "", about, "", cell(experiment.protocol), ""]
     parts += picture(experiment)
+    for heading, rows in digest(experiment, table).items():
+        parts += [
+            "",
+            f"**{cell(heading)}**",
+            "",
+            "::::{container} results",
+            "",
+            *markdown(pd.DataFrame(rows)),
+            "",
+            "::::",
+        ]
     blocks = []
     for setting, rows in table.groupby("setting", sort=False):
         blocks += ["", f"**{cell(experiment.settings[setting])}**", "", "::::{container} results", ""]

@@ -5,7 +5,7 @@ import pytest
 
 from cofactor.comparisons import BradleyTerry, Comparisons
 from cofactor.experiments import EXPERIMENTS
-from cofactor.experiments.comparisons import choices, figures, movies, real
+from cofactor.experiments.comparisons import choices, figures, movies, practice, real
 from cofactor.experiments.experiment import PAPER_PROTOCOL, Task, tasks_of
 
 
@@ -170,6 +170,50 @@ def test_no_user_has_more_answers_to_learn_from_than_said(monkeypatch):
     )
     trial("few", "cars1,n=10")
     assert seen[0].per_user.tolist() == [10] * 60
+
+
+# ---- practice ----
+
+
+def test_calibration_slopes_undo_a_scale():
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal(40_000)
+    outcome = (rng.random(40_000) < 1 / (1 + np.exp(-z))).astype(float)
+    assert practice.calibration_slope(z, outcome) == pytest.approx(1, abs=0.03)
+    assert practice.calibration_slope(2 * z, outcome) == pytest.approx(0.5, abs=0.02)
+    assert practice.calibration_slope(-z, outcome) == pytest.approx(-1, abs=0.03)
+    assert np.isnan(practice.calibration_slope(0 * z, outcome)) and np.isnan(practice.calibration_slope(z, z > 0))
+
+
+def test_a_coin_has_the_loss_of_a_coin_also_where_there_are_ties():
+    asked = Comparisons([0, 0, 0], [0, 1, 0], [1, 2, 2], [1, 0.5, 0])
+    found = practice.scores(np.zeros(3), asked)
+    assert found == {"log-loss": pytest.approx(np.log(2)), "accuracy": 50.0}
+    tie = practice.scores(np.array([1.0, 2.0, 3.0]), asked)["log-loss"]
+    assert tie == pytest.approx(np.mean(np.logaddexp(0, [-1, -2, 3]) + np.array([0, 1, 0])))
+
+
+def test_the_peer_is_the_ranking_with_the_same_prior():
+    """In its objective alpha = 1 is a ridge of two; answers of food have ties."""
+    pytest.importorskip("choix")
+    food = real.answers("food")
+    learn = food.take(np.arange(0, len(food), 7))
+    own = real.margins(BradleyTerry(ridge=2.0).fit(learn), food)
+    assert practice.choix_ranking(learn, food, 0) == pytest.approx(own, abs=1e-4)
+
+
+def test_at_twenty_answers_the_default_foretells_food_better_than_any_ranking(monkeypatch):
+    monkeypatch.setattr(practice, "METHODS", {m: practice.METHODS[m] for m in (practice.DEFAULT, "BradleyTerry")})
+    rows = EXPERIMENTS["practice-comparisons"].run("food,n=20", 0, np.random.default_rng(0))
+    loss, more = values(rows, "log-loss"), values(rows, "more than default")
+    # measured over ten splits: 0.55 and 0.67, slope 0.9
+    assert loss["ComparisonMF"] < 0.58 and loss["BradleyTerry"] > 0.65
+    assert more == {"BradleyTerry": pytest.approx(loss["BradleyTerry"] - loss["ComparisonMF"])}
+    assert 0.75 < values(rows, "slope")["ComparisonMF"] < 1.3
+
+
+def test_a_default_that_fails_leaves_no_differences():
+    assert not practice._behind([practice.Measurement("BradleyTerry", "log-loss", 0.6)])
 
 
 @pytest.mark.needs_mirror
