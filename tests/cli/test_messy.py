@@ -66,7 +66,7 @@ CASES = {  # file, what it holds, options, exit code, what is said (all of it, o
     "pipes": ("a.txt", GOOD.replace(",", "|"), (), 0, [READ]),
     "the wrong separator asked for": (
         *("a.csv", GOOD.replace(",", ";"), ("--sep", ","), 1),
-        ["no column task, worker, label; found task;worker;label: say which", "--task 'task;worker;label'"],
+        ["no column task, worker, label; found task;worker;label: columns seem to be separated by", "say --sep ';'"],
     ),
     "a separator of two characters": ("a.csv", GOOD, ("--sep", ",,"), 1, ["--sep ,,: one character separates"]),
     "names in capitals and with blanks": (

@@ -28,8 +28,8 @@ def test_labels_come_with_every_mistake(examples):
     with pytest.raises(cf.CofactorError, match="no column task, worker, label; found message, rater, answer"):
         cf.CrowdLabels.from_csv(examples.labels)
     with (
-        pytest.warns(cf.DataWarning, match="capitals"),
-        pytest.raises(cf.CofactorError, match="missing answer in data"),
+        pytest.warns(cf.DataWarning, match="look alike"),
+        pytest.raises(cf.CofactorError, match="missing answer in rows"),
     ):
         cf.CrowdLabels.from_csv(examples.labels, **NAMES)
     frame = pd.read_csv(examples.labels, dtype=str).dropna()

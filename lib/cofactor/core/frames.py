@@ -302,8 +302,12 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
         raise CofactorError(f"expected a pandas DataFrame of {rows}, got {type(frame).__name__}")
     missing = [name for name in columns if name not in frame.columns]
     if missing:
+        alone = str(frame.columns[0]) if len(frame.columns) == 1 else ""
+        other = [sep for sep in SEPARATORS if sep in alone]
         example = f"{missing[0]}='{frame.columns[0]}'" if len(frame.columns) else "another table"
         advice = f"say which column is which, for example {example}, or rename"
+        if other:
+            advice = f"columns seem to be separated by another character, say sep='{other[0]}'"
         raise CofactorError(f"no column {listing(missing)}; found {listing(frame.columns)}: {advice}")
     twice = [name for name in columns if list(frame.columns).count(name) > 1]
     if twice:
