@@ -31,7 +31,11 @@ def pages():
     tables = {name: kept(name) for name in EXPERIMENTS if (KEPT / f"{name}.csv").exists()}
     texts = {"docs/results/index.md": index(tables)}
     for line, title in LINES.items():
-        mine = [section(EXPERIMENTS[name], table) for name, table in tables.items() if name.startswith((f"{line}-", f"practice-{line}"))]
+        mine = [
+            section(EXPERIMENTS[name], table)
+            for name, table in tables.items()
+            if name.startswith((f"{line}-", f"practice-{line}"))
+        ]
         texts[f"docs/results/{line}.md"] = "\n".join([f"# {title}: results", "", *mine])
     return texts
 
