@@ -6,104 +6,36 @@ Source: Kim and Ghahramani, "Bayesian classifier combination", AISTATS 2012 (IBC
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import softmax
 from sklearn.base import clone
 
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.em import SoftCounts
 from cofactor.core.errors import CofactorError
-from cofactor.core.latent_class import FLOOR
 from cofactor.core.result import Result
 from cofactor.core.tables import Ints
-from cofactor.crowd.base import PRIOR, Aggregator, error_rate
+from cofactor.crowd.base import PRIOR, Aggregator
+from cofactor.crowd.calibration import GoldCheck, HeldOut, tempered
+from cofactor.crowd.dependence import Dependence, accuracies
 from cofactor.crowd.evidence import UNKNOWN, Evidence, split_by_agreement
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.variational import AnyBelief, Belief, Priors, variational_em
+from cofactor.crowd.variational import AnyBelief, Belief, LearnedStrengths, Priors, SharedErrors, variational_em
 
 Floats = NDArray[np.float64]
-Kinds = int | Literal["evidence"]
+Structure = Literal["auto", "own", "kinds", "shared"]
 
-DESIGN_EFFECT = 0.4
+STRUCTURES: tuple[Structure, ...] = ("own", "kinds", "shared")
+ERR_TOGETHER = 2.0  # standard errors of the dependence, above which errors are shared
+EFFECT_PER_CORRELATION = 40.0  # of the correlation found, which is a fraction of the true one
+LEAST_EFFECT = 1.2
 LEAST_VOTES = 1e-3
 LEAST_GOLD = 30  # gold tasks from which a check on held-out ones says something
 FOLDS = 5
-LARGEST_EFFECT = 20.0  # tried on gold tasks: twenty labels then say little more than one
-
-
-def tempered(posterior: Floats, n_labels: Ints, design_effect: float) -> Floats:
-    """Flatten posteriors of tasks whose labels repeat one another: p proportional to z^(1 / (1 + effect (n - 1))).
-
-    Parameters
-    ----------
-    posterior : (N, K) array
-        z.
-    n_labels : (N,) ints
-        n, labels of every task. With one label or none, p is z.
-    design_effect : float
-        0: p is z everywhere.
-
-    Source: Kish, "Survey sampling", 1965, for the design effect 1 + rho (n - 1) of n answers with correlation rho.
-    """
-    power = 1 / (1 + design_effect * np.maximum(n_labels - 1, 0))
-    with np.errstate(divide="ignore"):
-        return np.asarray(softmax(np.log(posterior) * power[:, None], axis=1))
-
-
-@dataclass(frozen=True)
-class GoldCheck:
-    """How well gold tasks are predicted by fits that were not shown them.
-
-    Attributes
-    ----------
-    n_tasks : int
-    error : float
-        Share labelled wrongly.
-    confidence : float
-        Mean probability of the label: one minus the error, if the probabilities can be believed.
-    log_loss : float
-        Nats.
-    """
-
-    n_tasks: int
-    error: float
-    confidence: float
-    log_loss: float
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Posteriors (n, K) of gold tasks that were held out, with their labels' numbers and classes (n,)."""
-
-    posterior: Floats
-    n_labels: Ints
-    truth: Ints
-
-    def probabilities(self, design_effect: float) -> Floats:
-        """Return the tempered posteriors."""
-        return tempered(self.posterior, self.n_labels, design_effect)
-
-    def log_loss(self, design_effect: float) -> float:
-        """Mean negative logarithm of the true class's probability."""
-        p = self.probabilities(design_effect)[np.arange(len(self.truth)), self.truth]
-        return float(-np.mean(np.log(np.maximum(p, FLOOR))))
-
-    def best_design_effect(self) -> float:
-        """Return the design effect of the smallest log-loss."""
-        return float(minimize_scalar(self.log_loss, bounds=(0.0, LARGEST_EFFECT), method="bounded").x)
-
-    def check(self, design_effect: float) -> GoldCheck:
-        """Say how well the held-out tasks are predicted."""
-        p = self.probabilities(design_effect)
-        return GoldCheck(
-            len(self.truth), error_rate(p, self.truth), float(p.max(axis=1).mean()), self.log_loss(design_effect)
-        )
 
 
 class VariationalAggregator(Aggregator):
@@ -149,26 +81,35 @@ class VariationalAggregator(Aggregator):
 
 
 class BayesDS(VariationalAggregator):
-    """Bayesian Dawid-Skene with one or two kinds of tasks a class: the default of this kit.
+    """Bayesian Dawid-Skene that looks how far its assumptions hold: the default of this kit.
 
-    Every worker's confusion matrix has a Dirichlet prior, so that few labels move it little. Tasks of one class may
-    come in two kinds, easy and hard, each with its own confusion matrices; the evidence of the labels (a lower bound
-    of their probability) decides between one kind and two. Labels of one task are less independent than any such
-    model has it, so the posterior is tempered before it is given out:
+    Every worker's confusion matrix has a prior, so that few labels move it little. Three structures are offered:
 
-        p_ik proportional to z_ik^beta_i,   beta_i = 1 / (1 + design_effect (n_i - 1))
+    - own: every worker errs in a way of his own (Dawid and Skene);
+    - kinds: tasks of one class come in two kinds, easy and hard, each with confusion matrices of its own;
+    - shared: workers differ in how often they are right; what is taken for what is the same for all.
+
+    Two kinds are taken where the evidence of the labels (a lower bound of their probability) is larger with them.
+    Otherwise, with three classes or more, errors are shared where workers err together on the same tasks, which no
+    structure of independent workers explains (`Dependence.z` above 2), or where there are fewer labels than cells of
+    confusion matrices and the evidence is larger.
+
+    Labels of one task repeat one another more than any of these has it, so the posterior is flattened before it is
+    given out, by the factor that correlated labels widen a standard error by:
+
+        p_ik proportional to z_ik^beta_i,   beta_i = 1 / sqrt(1 + design_effect (n_i - 1))
 
     with z_i the posterior and n_i the labels of task i. The label is that of z.
 
     Parameters
     ----------
-    kinds : 1, 2 or "evidence"
-        Kinds of tasks a class; "evidence" fits both and keeps the one of larger evidence, ties to one.
+    structure : "auto", "own", "kinds" or "shared"
     diagonal, off : float
         Prior counts of a confusion matrix's column: of the right label, and of each wrong one.
     design_effect : float, optional
-        How much the labels of a task repeat one another: 0 where they are independent given its class. Default: 0.4,
-        and with 30 gold tasks or more the value of smallest log-loss on gold tasks that were held out.
+        How much the labels of a task repeat one another: 0 where they are independent given its class. Default: 40
+        times the correlation of errors that `dependence_` found, at least 1.2; with 30 gold tasks or more, the value
+        of smallest log-loss on gold tasks that were held out.
     max_iter, tol
         Rounds stop when the evidence changes by at most `tol`, relative to its size, or after `max_iter`.
     random_state, verbose
@@ -176,30 +117,30 @@ class BayesDS(VariationalAggregator):
 
     Attributes after `fit`
     ----------------------
+    structure_ : "own", "kinds" or "shared"
+        Other than "own" says that tasks differ in more than their class, or that workers share errors.
     kinds_ : int
-        Kinds of tasks a class. Two of them say that tasks differ in more than their class, or that workers share
-        errors.
-    evidence_ : dict of int to float
-        The evidence (ELBO, nats) by the number of kinds.
+        Kinds of tasks a class, 1 or 2.
+    evidence_ : dict
+        The evidence (ELBO, nats) of the structures that were compared.
+    dependence_ : Dependence
+        Whether workers err together more than "own" has it.
     design_effect_ : float
-    belief_ : Belief
-        Dirichlet parameters of everything.
     gold_check_ : GoldCheck or None
         With 30 gold tasks or more: how well they are predicted where they are not shown.
-    model_, result_, ... : see `Aggregator`
-        `model_` has one confusion matrix a worker, the mean over kinds.
+    belief_, model_, result_, ... : see `VariationalAggregator`
 
     Cost
     ----
-    A round costs an E-step of K states for one kind and of 2 K for two: O(labels K).
+    Two to four fits. A round costs an E-step of K states, or of 2 K for two kinds: O(labels K).
 
     Source and deviations
     ---------------------
-    Li, Rubinstein and Cohn, ICML 2019 (BCC with subtypes of tasks), for the model and its updates. Here the kinds are
-    started from the votes' agreement instead of at random forty times, there are at most two, the class prior is that
-    of the votes, and the posterior is tempered.
-    The constants were chosen on 17 public sets, see `cofactor reproduce crowd-benchmark` for what leaving out a set
-    says of that.
+    Kim and Ghahramani, AISTATS 2012 ("own"); Li, Rubinstein and Cohn, ICML 2019 ("kinds", there subtypes of tasks), for
+    the models and their updates. Here kinds are started from the votes' agreement instead of at random forty times,
+    there are at most two, the class prior is that of the votes, and the posterior is flattened. "shared", the choice
+    between the structures and the constants are this kit's; they were found on the 17 public sets of
+    `cofactor reproduce crowd-benchmark` and on simulated crowds, which that page says more about.
 
     Examples
     --------
@@ -208,24 +149,26 @@ class BayesDS(VariationalAggregator):
     [0, 1]
     """
 
+    structure_: str
     kinds_: int
-    evidence_: dict[int, float]
+    evidence_: dict[str, float]
+    dependence_: Dependence
     design_effect_: float
     gold_check_: GoldCheck | None
 
     def __init__(
         self,
-        kinds: Kinds = "evidence",
+        structure: Structure = "auto",
         diagonal: float = PRIOR[0],
         off: float = PRIOR[1],
         design_effect: float | None = None,
-        max_iter: int = 200,
-        tol: float = 1e-7,
+        max_iter: int = 500,
+        tol: float = 1e-6,
         random_state: int | None = None,
         verbose: bool = False,
     ) -> None:
         super().__init__(random_state=random_state, verbose=verbose)
-        self.kinds = kinds
+        self.structure = structure
         self.diagonal, self.off = diagonal, off
         self.design_effect = design_effect
         self.max_iter, self.tol = max_iter, tol
@@ -241,27 +184,32 @@ class BayesDS(VariationalAggregator):
     def fit_evidence(self, evidence: Evidence) -> None:
         """Set `belief_`, `model_` and `result_` from labels in memory or in shards."""
         self._check_settings()
-        votes = evidence.start()
-        tried = (1, 2) if self.kinds == "evidence" else (self.kinds,)
-        found = {M: self._believe(evidence, votes, M) for M in tried}
-        self.evidence_ = {M: float(result.objective[-1]) for M, (_, result) in found.items()}
-        self.kinds_ = max(self.evidence_, key=self.evidence_.__getitem__)
-        self._keep(found[self.kinds_])
-        self.gold_check_ = None
-        self.design_effect_ = DESIGN_EFFECT if self.design_effect is None else self.design_effect
+        fits = Fits(self, evidence)
+        self.dependence_ = fits.dependence()
+        self.structure_ = self._chosen(fits) if self.structure == "auto" else self.structure
+        self._keep(fits[self.structure_])
+        self.evidence_ = {name: fits.evidence(name) for name in fits if name in STRUCTURES}
+        self.kinds_, self.gold_check_ = self.belief_.priors.kinds, None
+        measured = max(EFFECT_PER_CORRELATION * self.dependence_.correlation, LEAST_EFFECT)
+        self.design_effect_ = measured if self.design_effect is None else self.design_effect
 
     def _check_settings(self) -> None:
-        if self.kinds not in ("evidence", 1, 2):
-            raise CofactorError(f"kinds={self.kinds!r}: choose 1, 2, or 'evidence' to let the labels decide")
+        if self.structure not in ("auto", *STRUCTURES):
+            raise CofactorError(f"structure={self.structure!r}: choose one of auto, {', '.join(STRUCTURES)}")
         check_positive(diagonal=self.diagonal, off=self.off)
         if self.design_effect is not None:
             check_positive(zero=True, design_effect=self.design_effect)
         check_whole(1, max_iter=self.max_iter)
 
-    def _believe(self, evidence: Evidence, votes: SoftCounts, kinds: int) -> tuple[AnyBelief, Result]:
-        start = votes if kinds == 1 else evidence.start(split_by_agreement)
-        believe = partial(Belief.after, priors=Priors(self.diagonal, self.off, class_votes(votes), kinds))
-        return variational_em(evidence.e_step, start, believe, self.max_iter, self.tol, self.verbose)
+    def _chosen(self, fits: Fits) -> Structure:
+        """Return the structure that the labels speak for."""
+        if not fits.thin and fits.evidence("kinds") > fits.evidence("own"):
+            return "kinds"
+        if fits.n_classes == 2:
+            return "own"  # there is one error only: nothing to share
+        if self.dependence_.z > ERR_TOGETHER:
+            return "shared"
+        return "shared" if fits.thin and fits.evidence("shared, given strengths") > fits.evidence("own") else "own"
 
     def _posterior(self, labels: CrowdLabels) -> Floats:
         return tempered(super()._posterior(labels), labels.table.entries_per_row, self.design_effect_)
@@ -274,11 +222,52 @@ class BayesDS(VariationalAggregator):
             mine = np.arange(len(known)) % FOLDS == fold
             shown = gold.copy()
             shown[known[mine]] = UNKNOWN
-            again = clone(self).set_params(kinds=self.kinds_)
+            again = clone(self).set_params(structure=self.structure_)
             again.workers_, again.classes_ = labels.workers, labels.classes
             again.fit_evidence(Evidence.of(labels, shown))
             posterior[mine] = super(BayesDS, again)._posterior(labels.take_tasks(known[mine]))
         return HeldOut(posterior, labels.table.entries_per_row[known], gold[known])
+
+
+class Fits(dict[str, tuple[AnyBelief, Result]]):
+    """Fits of one method's structures to the same labels, each made when it is first asked for."""
+
+    def __init__(self, method: BayesDS, evidence: Evidence) -> None:
+        super().__init__()
+        self.method, self.labels = method, evidence
+        self.votes = evidence.start()
+        self.n_classes = len(self.votes.classes)
+
+    def __missing__(self, structure: str) -> tuple[AnyBelief, Result]:
+        method, one_kind = self.method, self._priors(1)
+        believe: dict[str, Callable[[SoftCounts], AnyBelief]] = {
+            "own": partial(Belief.after, priors=one_kind),
+            "kinds": partial(Belief.after, priors=self._priors(2)),
+            "shared": LearnedStrengths(one_kind, (method.diagonal, method.off)),
+            "shared, given strengths": partial(SharedErrors.after, priors=one_kind),
+        }
+        start = self.labels.start(split_by_agreement) if structure == "kinds" else self.votes
+        rounds = method.max_iter, method.tol, method.verbose
+        self[structure] = variational_em(self.labels.e_step, start, believe[structure], *rounds)
+        return self[structure]
+
+    def _priors(self, kinds: int) -> Priors:
+        return Priors(self.method.diagonal, self.method.off, class_votes(self.votes), kinds)
+
+    def evidence(self, structure: str) -> float:
+        """Return the lower bound of the log-probability of the labels."""
+        return float(self[structure][1].objective[-1])
+
+    @property
+    def thin(self) -> bool:
+        """Whether there are fewer labels than cells of confusion matrices."""
+        return bool(self.votes.cells.sum() < len(self.votes.sizes) * self.n_classes**2)
+
+    def dependence(self) -> Dependence:
+        """Return whether workers err together, given what "own" believes of them."""
+        belief = self["own"][0]
+        assert isinstance(belief, Belief)
+        return self.labels.dependence(belief.expected_logs(), accuracies(belief.counts()))
 
 
 def class_votes(votes: SoftCounts) -> Floats:
@@ -380,7 +369,7 @@ class IBCC(VariationalAggregator):
         diagonal: float = PRIOR[0],
         off: float = PRIOR[1],
         class_count: float = 1.0,
-        max_iter: int = 200,
+        max_iter: int = 500,
         tol: float = 1e-7,
         random_state: int | None = None,
         verbose: bool = False,

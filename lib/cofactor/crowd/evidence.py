@@ -25,6 +25,7 @@ from cofactor.core.em import SoftCounts, expectation, soft_counts
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.crowd.dependence import Dependence, dependence
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 
 Floats = NDArray[np.float64]
@@ -71,6 +72,13 @@ class Evidence:
         """Return the soft counts of the posterior states; the states of a gold task are those of its class."""
         return self._sum(lambda labels: self._expectation(labels.table, model))
 
+    def dependence(self, model: LatentClassModel, p: Floats) -> Dependence:
+        """Return how far workers err together under a model of K classes; p are their (M, K) accuracies."""
+        return reduce(add, (dependence(labels, self._classes(labels, model), p) for labels in self.pieces))
+
+    def _classes(self, labels: CrowdLabels, model: LatentClassModel) -> Floats:
+        return self._with_gold(model.posterior(labels.table))
+
     def _sum(self, count: Callable[[CrowdLabels], SoftCounts]) -> SoftCounts:
         total = reduce(add, map(count, self.pieces))
         if self.votes is not None:
@@ -78,11 +86,13 @@ class Evidence:
         return total
 
     def _shares(self, labels: CrowdLabels) -> Floats:
-        shares = vote_shares(labels)
-        if self.gold is not None:
-            known = self.gold != UNKNOWN
-            shares[known] = np.eye(labels.n_classes)[self.gold[known]]
-        return shares
+        return self._with_gold(vote_shares(labels))
+
+    def _with_gold(self, shares: Floats) -> Floats:
+        if self.gold is None:
+            return shares
+        known = self.gold != UNKNOWN
+        return np.where(known[:, None], np.eye(shares.shape[1])[self.gold], shares)
 
     def _expectation(self, table: CategoricalTable, model: LatentClassModel) -> SoftCounts:
         if self.gold is None:

@@ -41,6 +41,9 @@ from cofactor.core.tables import Ints
 
 Floats = NDArray[np.float64]
 
+STRENGTH_STEPS = 10  # of the fixed point in every round
+STRENGTHS = (0.05, 50.0)  # kept within: workers who are all alike have no maximum
+
 
 @dataclass(frozen=True)
 class Priors:
@@ -106,14 +109,16 @@ class Belief:
         kinds = dirichlet_divergence(self.eta.T, np.full((M, K), self.priors.kinds_count / M))
         return float(cells.sum() + kinds.sum() + dirichlet_divergence(self.nu, self.priors.classes))
 
+    def counts(self) -> Floats:
+        """Return the (M K, K) expected labels of every worker on tasks of every class, all kinds together."""
+        K, kinds = len(self.nu), self.priors.kinds
+        C = self.P.reshape(-1, K, K, kinds) - self.priors.cells.reshape(K, K, kinds)
+        return np.asarray(C.sum(axis=3).reshape(-1, K))
+
     def mean(self) -> LatentClassModel:
         """Return the Dawid-Skene model of the K classes: expected counts over all kinds, the prior's once."""
-        K, M = len(self.nu), self.priors.kinds
-        over_kinds = (self.P.reshape(-1, K, K, M) - self.priors.cells.reshape(K, K, M)).sum(axis=3)
-        cells = over_kinds + self.priors.cells[:, ::M]
-        return LatentClassModel.from_stacked(
-            self.nu / self.nu.sum(), normalize_blocks(cells.reshape(-1, K), self.sizes), self.sizes
-        )
+        cells = self.counts() + np.tile(self.priors.cells[:, :: self.priors.kinds], (len(self.sizes), 1))
+        return LatentClassModel.from_stacked(self.nu / self.nu.sum(), normalize_blocks(cells, self.sizes), self.sizes)
 
     def population(self) -> Floats:
         """Return the (K, S) confusion matrix, by state, of a worker drawn as often as the labels are."""
@@ -127,14 +132,16 @@ class Belief:
 class SharedErrors:
     """A belief in which workers differ in how often they are right, but share the errors they make.
 
-    A worker labels tasks of class k rightly with probability ~ Beta(diagonal, off); a wrong label is drawn from the
-    errors of class k that the whole crowd shares, ~ Dirichlet(1, ..., 1) over the other classes. With two classes this
-    is `Belief`, since there is one error only.
+    A worker labels tasks of class k rightly with probability ~ Beta(strengths); a wrong label is drawn from the
+    errors of class k that the whole crowd shares, ~ Dirichlet(1, ..., 1) over the other classes. With two classes and
+    strengths (diagonal, off) this is `Belief`, since there is one error only.
 
     Attributes
     ----------
     priors : Priors
         With one kind.
+    strengths : (float, float)
+        Prior counts of right labels and of wrong ones.
     right, wrong : (M, K) arrays
         Parameters of the Beta distributions.
     errors : (K, K) array
@@ -146,6 +153,7 @@ class SharedErrors:
     """
 
     priors: Priors
+    strengths: tuple[float, float]
     right: Floats
     wrong: Floats
     errors: Floats
@@ -153,14 +161,13 @@ class SharedErrors:
     sizes: Ints
 
     @classmethod
-    def after(cls, counts: SoftCounts, priors: Priors) -> SharedErrors:
-        """Add the expected counts to the prior's."""
+    def after(cls, counts: SoftCounts, priors: Priors, learned: tuple[float, float] | None = None) -> SharedErrors:
+        """Add the expected counts to the prior's; its strengths are those of `priors` unless they were `learned`."""
         K = len(priors.classes)
-        C = counts.cells.reshape(-1, K, K)
-        right, total = np.diagonal(C, axis1=1, axis2=2), C.sum(axis=1)
-        errors = np.where(np.eye(K, dtype=bool), 0.0, C.sum(axis=0) + 1.0)
-        beta = right + priors.diagonal, total - right + priors.off
-        return cls(priors, *beta, errors, priors.classes + counts.classes, counts.sizes)
+        right, wrong = right_and_wrong(counts.cells)
+        errors = np.where(np.eye(K, dtype=bool), 0.0, counts.cells.reshape(-1, K, K).sum(axis=0) + 1.0)
+        a, b = learned or (priors.diagonal, priors.off)
+        return cls(priors, (a, b), right + a, wrong + b, errors, priors.classes + counts.classes, counts.sizes)
 
     def _cells(self, right: Floats, wrong: Floats, errors: Floats) -> Floats:
         """Return (M K, K) probabilities from those of being right or wrong (M, K), and of each error (K, K)."""
@@ -181,7 +188,7 @@ class SharedErrors:
     def divergence(self) -> float:
         """Return the Kullback-Leibler divergence of this belief from the prior, all distributions added up (nats)."""
         beta = np.stack([self.right, self.wrong])
-        before = np.array([self.priors.diagonal, self.priors.off])[:, None, None]
+        before = np.array(self.strengths)[:, None, None]
         workers = dirichlet_divergence(beta, np.broadcast_to(before, beta.shape)).sum()
         K = len(self.nu)
         others = self.errors.T[~np.eye(K, dtype=bool)].reshape(K, K - 1).T  # column k: the errors of class k
@@ -196,13 +203,52 @@ class SharedErrors:
 
     def population(self) -> Floats:
         """Return the (K, K) confusion matrix of a worker drawn as often as the labels are."""
-        right = (self.right - self.priors.diagonal).sum(axis=0) + self.priors.diagonal
-        wrong = (self.wrong - self.priors.off).sum(axis=0) + self.priors.off
+        a, b = self.strengths
+        right, wrong = (self.right - a).sum(axis=0) + a, (self.wrong - b).sum(axis=0) + b
         accuracy = right / (right + wrong)
         return self._cells(accuracy[None], 1 - accuracy[None], self.errors / self.errors.sum(axis=0))
 
 
 AnyBelief = Belief | SharedErrors
+
+
+def right_and_wrong(cells: Floats) -> tuple[Floats, Floats]:
+    """Return the (M, K) expected numbers of right and of wrong labels, by class, from (M K, K) expected counts."""
+    K = cells.shape[1]
+    C = cells.reshape(-1, K, K)
+    right = np.diagonal(C, axis1=1, axis2=2)
+    return right, np.maximum(C.sum(axis=1) - right, 0.0)
+
+
+@dataclass
+class LearnedStrengths:
+    """`SharedErrors` whose strengths are those under which the expected counts are most probable (empirical Bayes).
+
+    Each call takes some steps towards the maximum over (a, b) of the sum over workers and classes of
+    log B(a + right, b + wrong) - log B(a, b), from where the last call ended; so the evidence still never falls.
+
+    Source: Minka, "Estimating a Dirichlet distribution", 2000, Eq. (55).
+    """
+
+    priors: Priors
+    strengths: tuple[float, float]
+
+    def __call__(self, counts: SoftCounts) -> SharedErrors:
+        """Return the belief after these counts."""
+        right, wrong = right_and_wrong(counts.cells)
+        for _ in range(STRENGTH_STEPS):
+            self.strengths = more_probable_strengths(right, wrong, *self.strengths)
+        return SharedErrors.after(counts, self.priors, self.strengths)
+
+
+def more_probable_strengths(right: Floats, wrong: Floats, a: float, b: float) -> tuple[float, float]:
+    """Return strengths (a, b) of a Beta distribution after one step of Minka's fixed point."""
+    both = float(np.sum(digamma(right + wrong + a + b) - digamma(a + b)))
+    if both <= 0:
+        return a, b
+    a = a * float(np.sum(digamma(right + a) - digamma(a))) / both
+    b = b * float(np.sum(digamma(wrong + b) - digamma(b))) / both
+    return float(np.clip(a, *STRENGTHS)), float(np.clip(b, *STRENGTHS))
 
 
 def log_mean(parameters: Floats) -> Floats:

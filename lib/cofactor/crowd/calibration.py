@@ -1,0 +1,88 @@
+"""Probabilities that can be believed: posteriors flattened for labels that repeat one another, and gold tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import softmax
+
+from cofactor.core.latent_class import FLOOR
+from cofactor.core.tables import Ints
+from cofactor.crowd.base import error_rate
+
+Floats = NDArray[np.float64]
+
+LARGEST_EFFECT = 100.0  # tried on gold tasks
+
+
+def tempered(posterior: Floats, n_labels: Ints, design_effect: float) -> Floats:
+    """Flatten posteriors of tasks whose labels repeat one another: p ~ z^beta, beta = 1 / sqrt(1 + effect (n - 1)).
+
+    Parameters
+    ----------
+    posterior : (N, K) array
+        z.
+    n_labels : (N,) ints
+        n, labels of every task. With one label or none, p is z.
+    design_effect : float
+        0: p is z everywhere.
+
+    Source: Kish, "Survey sampling", 1965: correlated answers widen the standard error of their mean by the root of
+    1 + rho (n - 1).
+    """
+    power = 1 / np.sqrt(1 + design_effect * np.maximum(n_labels - 1, 0))
+    with np.errstate(divide="ignore"):
+        return np.asarray(softmax(np.log(posterior) * power[:, None], axis=1))
+
+
+@dataclass(frozen=True)
+class GoldCheck:
+    """How well gold tasks are predicted by fits that were not shown them.
+
+    Attributes
+    ----------
+    n_tasks : int
+    error : float
+        Share labelled wrongly.
+    confidence : float
+        Mean probability of the label: one minus the error, if the probabilities can be believed.
+    log_loss : float
+        Nats.
+    """
+
+    n_tasks: int
+    error: float
+    confidence: float
+    log_loss: float
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Posteriors (n, K) of gold tasks that were held out, with their labels' numbers and classes (n,)."""
+
+    posterior: Floats
+    n_labels: Ints
+    truth: Ints
+
+    def probabilities(self, design_effect: float) -> Floats:
+        """Return the tempered posteriors."""
+        return tempered(self.posterior, self.n_labels, design_effect)
+
+    def log_loss(self, design_effect: float) -> float:
+        """Mean negative logarithm of the true class's probability."""
+        p = self.probabilities(design_effect)[np.arange(len(self.truth)), self.truth]
+        return float(-np.mean(np.log(np.maximum(p, FLOOR))))
+
+    def best_design_effect(self) -> float:
+        """Return the design effect of the smallest log-loss."""
+        return float(minimize_scalar(self.log_loss, bounds=(0.0, LARGEST_EFFECT), method="bounded").x)
+
+    def check(self, design_effect: float) -> GoldCheck:
+        """Say how well the held-out tasks are predicted."""
+        p = self.probabilities(design_effect)
+        return GoldCheck(
+            len(self.truth), error_rate(p, self.truth), float(p.max(axis=1).mean()), self.log_loss(design_effect)
+        )

@@ -1,0 +1,94 @@
+"""Whether the labels of one task are independent given its class, as the Dawid-Skene model has it.
+
+Real tasks mislead several workers at once. Then a worker who is wrong makes it more likely that another is wrong too:
+
+    e_wk = 1[label of w is k] - p_wk                      zero on average for a task of class k
+    T_i  = sum_k z_ik sum over pairs w != v of e_wk e_vk  zero on average if workers are independent
+
+    symbol   meaning                                                                        shape
+    z        posterior of the classes, not tempered                                         (N, K)
+    p        probability that worker w is right on class k, drawn to the crowd's mean       (M, K)
+    T        of every task, see above                                                       (N,)
+
+All of it is a sum over tasks.
+
+Source: the residual correlations of latent class analysis, see Qu, Tan and Kutner, "Random effects models in latent
+class analysis for evaluating accuracy of diagnostic tests", Biometrics 1996; here summed over all pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofactor.core.tables import Ints
+from cofactor.crowd.labels import CrowdLabels
+
+Floats = NDArray[np.float64]
+
+OF_THE_CROWD = 5.0  # labels for which the crowd's mean accuracy counts in a worker's
+RIGHT, ALL = 4.0, 5.0  # labels imagined for that mean, as in the prior of BayesDS
+TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """Sums over tasks; add two of them to merge disjoint sets of tasks.
+
+    Attributes
+    ----------
+    excess : float
+        sum_i T_i.
+    squares : float
+        sum_i T_i^2.
+    most : float
+        The excess if all errors of a task came together.
+    """
+
+    excess: float
+    squares: float
+    most: float
+
+    def __add__(self, other: Dependence) -> Dependence:
+        """Merge the sums of two disjoint sets of tasks."""
+        return Dependence(self.excess + other.excess, self.squares + other.squares, self.most + other.most)
+
+    @property
+    def correlation(self) -> float:
+        """Mean correlation of two errors on a task, given its class; below the truth, since z bends to the errors."""
+        return self.excess / max(self.most, TINY)
+
+    @property
+    def z(self) -> float:
+        """How many standard errors the excess lies above zero."""
+        return self.excess / max(float(np.sqrt(self.squares)), TINY)
+
+
+def accuracies(counts: Floats) -> Floats:
+    """p: (M, K) probabilities of being right, from the (M K, K) expected labels of the workers on every class."""
+    K = counts.shape[1]
+    C = counts.reshape(-1, K, K)
+    right, given = np.diagonal(C, axis1=1, axis2=2), C.sum(axis=1)
+    crowd = (right.sum(axis=0) + RIGHT) / (given.sum(axis=0) + ALL)
+    return np.asarray((right + OF_THE_CROWD * crowd) / (given + OF_THE_CROWD))
+
+
+def dependence(labels: CrowdLabels, posterior: Floats, p: Floats) -> Dependence:
+    """Sum up the tasks of some labels, from their (N, K) posterior and the workers' (M, K) accuracies.
+
+    Cost: O(labels K) time and memory.
+    """
+    table = labels.table
+    mine = p[table.variables]
+    e = np.where(table.values[:, None] == np.arange(p.shape[1]), 1.0, 0.0) - mine
+    T = np.sum(posterior * _pairs(e, table.rows, labels.n_tasks), axis=1)
+    most = _pairs(np.sqrt(mine * (1 - mine)), table.rows, labels.n_tasks)
+    return Dependence(float(T.sum()), float(T @ T), float(np.sum(posterior * most)))
+
+
+def _pairs(x: Floats, task: Ints, n_tasks: int) -> Floats:
+    """(N, K) sums of x_w x_v over all pairs of different labels of a task: (sum x)^2 - sum x^2."""
+    columns = [np.bincount(task, column, n_tasks) ** 2 - np.bincount(task, column**2, n_tasks) for column in x.T]
+    return np.stack(columns, axis=1)
