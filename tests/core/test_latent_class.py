@@ -74,6 +74,12 @@ def test_an_impossible_observation_has_no_likelihood_but_a_posterior():
     assert model.log_likelihood(table) == -np.inf
 
 
+def test_what_is_nearly_impossible_costs_what_it_costs():
+    """Posteriors are floored at 1e-12, log-likelihoods are not."""
+    model = LatentClassModel([0.5, 0.5], [[[1.0, 1 - 1e-40], [0.0, 1e-40]]])
+    assert model.log_likelihood(CategoricalTable([[1]], [2])) == pytest.approx(np.log(0.5e-40), rel=1e-12)
+
+
 def test_a_zero_in_some_classes_makes_no_row_impossible():
     model = LatentClassModel([0.5, 0.5], [np.eye(2), [[0.3, 1.0], [0.7, 0.0]]])
     found = model.explain(CategoricalTable([[0, 1], [1, 0], [1, 1]]))[1]

@@ -21,6 +21,7 @@ from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
 
 from cofactor.core.alignment import match_columns
 from cofactor.core.checks import numbers
@@ -144,14 +145,16 @@ class LatentClassModel:
         np.exp(joint, out=joint)
         total = joint.sum(axis=0)
         joint /= total
-        return joint.T, np.where(self._impossible(table), -np.inf, top + np.log(total))
+        return joint.T, self._log_likelihoods(table) if (self.stacked < FLOOR).any() else top + np.log(total)
 
-    def _impossible(self, table: CategoricalTable) -> NDArray[np.bool_]:
-        """Whether every class, of those there are, gives zero to something observed in a row; (S,)."""
-        zero = self.stacked[:, self.prior > 0] == 0
-        if not zero.any():
-            return np.zeros(table.n_rows, dtype=bool)
-        return np.asarray((table.indicator @ zero.astype(np.float64) > 0).all(axis=1))
+    def _log_likelihoods(self, table: CategoricalTable) -> Floats:
+        """Log-likelihoods of rows without any floor; (S,)."""
+        there = self.prior > 0
+        stacked = self.stacked[:, there]
+        zero = stacked == 0
+        logs = np.log(stacked, where=~zero, out=np.zeros_like(stacked))
+        joint = table.indicator @ logs + np.log(self.prior[there])
+        return np.asarray(logsumexp(np.where(table.indicator @ zero.astype(np.float64) > 0, -np.inf, joint), axis=1))
 
     def posterior(self, table: CategoricalTable) -> Floats:
         """Return (S, F) class probabilities of every row; a row in which nothing was observed gets the prior."""
