@@ -48,16 +48,19 @@ PMF = {
     10: (9, 2),
     11: (8, 2),
 }
+BENCHMARK = ("crowd", "benchmark")  # 3 methods, 17 sets
 SEPARABLE = {1: (3, 4 * 3), 2: (7, 16 * 3), 4: (5, 7)}  # methods, columns and metrics
 SIZE = {("crowd", n): size for n, size in CROWD.items()} | {("pmf", n): size for n, size in PMF.items()}
 SIZE |= {("separable", n): size for n, size in SEPARABLE.items()}
+SIZE[BENCHMARK] = (3, 17)
 RATINGS = [("pmf", 12), ("pmf", 13), ("pmf", 14)]  # the averages have no running time
 TABLES = [*SIZE, *RATINGS]
 
 
 @cache
 def rows(line, number):
-    with open(FOLDER / f"{line}_table{number}.csv", encoding="utf8", newline="") as file:
+    table = number if (line, number) == BENCHMARK else f"table{number}"
+    with open(FOLDER / f"{line}_{table}.csv", encoding="utf8", newline="") as file:
         reader = csv.DictReader(file)
         found = list(reader)
     assert reader.fieldnames == HEADER
@@ -72,8 +75,8 @@ def found(line, number, setting, method, metric):
 
 
 def test_every_table_with_numbers_is_there():
-    names = [re.fullmatch(r"([a-z]+)_table(\d+)", path.stem).groups() for path in FOLDER.glob("*.csv")]
-    assert sorted((line, int(number)) for line, number in names) == sorted(TABLES)
+    names = [re.fullmatch(r"([a-z]+)_(?:table(\d+)|(benchmark))", path.stem).groups() for path in FOLDER.glob("*.csv")]
+    assert {(line, int(number) if number else other) for line, number, other in names} == set(TABLES)
 
 
 @pytest.mark.parametrize(("line", "number"), SIZE)
@@ -130,10 +133,19 @@ def test_methods_have_the_names_of_the_kit(line, number):
         (7, "N=1000", "MultiSPA", "mse", "0.2248"),
         (9, "labelme", "DesSymNMF-EM", "error", "22.20"),
         (9, "labelme", "CrowdLayer", "error", "20.90"),
+        ("benchmark", "weather_cf", "EBCC", "accuracy", "88.3333"),
+        ("benchmark", "zencrowd_us", "IBCC", "accuracy", "82.6961"),
+        ("benchmark", "web", "BWA", "accuracy", "82.2465"),
     ],
 )
 def test_is_what_the_crowd_paper_prints(number, setting, method, metric, printed):
     assert found("crowd", number, setting, method, metric)["value"] == printed
+
+
+@pytest.mark.parametrize(("method", "mean"), [("EBCC", 84.27), ("IBCC", 83.39), ("BWA", 82.89)])
+def test_means_of_the_benchmark_are_those_of_its_notebooks(method, mean):
+    shares = [float(row["value"]) for row in rows(*BENCHMARK) if row["method"] == method]
+    assert round(sum(shares) / 17, 2) == mean
 
 
 @pytest.mark.parametrize(
