@@ -113,6 +113,7 @@ def test_sweeps_run_over_the_numbers_of_the_settings_with_hollow_published_value
 def test_every_declared_kind_of_picture_can_be_drawn_of_failed_trials(panels):
     for kind in PLOTS:
         metrics = {"t=1": "1"} if kind == "curves" else {"error": "%"}
+        metrics |= {"more": "1", "low": "1", "high": "1"} if kind == "intervals" else {}
         settings = ("N=1", "N=2") if kind == "sweep" else ("small", "large")
         panels([{"Sum": {next(iter(metrics)): np.nan}}], plot=kind, metrics=metrics, settings=settings)
 
@@ -124,3 +125,20 @@ def test_the_table_is_not_changed(monkeypatch):
     kept = table.copy()
     draw(toy(), [outcome], table)
     pd.testing.assert_frame_equal(table, kept)
+
+
+def test_intervals_show_the_first_method_with_its_interval_and_all_as_points(panels):
+    metrics = {"accuracy": "%", "more": "points", "low": "points", "high": "points"}
+    found = {
+        "Sum": {"accuracy": 90.0, "more": 2.0, "low": -1.0, "high": 5.0},
+        "Other": {"accuracy": 60.0, "more": -28.0},
+    }
+    (axes,) = panels([found], plot="intervals", metrics=metrics)
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["small"]
+    (bars,) = axes.containers
+    (segments,) = bars.lines[2]
+    assert segments.get_segments()[0][:, 0].tolist() == [-1.0, 5.0]
+    points = axes.lines[0].get_xdata()
+    assert sorted(points[~np.isnan(points)]) == [-28.0, 2.0]
+    low, high = axes.get_xlim()
+    assert -28 < low < -1 and high > 2 and axes.get_xlabel() == "more (points)"

@@ -232,6 +232,8 @@ def test_measure_records_warnings_refusals_and_crashes():
 
 
 def test_an_unknown_published_table_is_an_error_that_lists_the_known():
-    with pytest.raises(CofactorError, match=r"no published table 'crowd_table8'; there are crowd_table1"):
+    with pytest.raises(
+        CofactorError, match=r"no published table 'crowd_table8'; there are crowd_benchmark, crowd_table1"
+    ):
         published("crowd_table8")
     assert published("").empty

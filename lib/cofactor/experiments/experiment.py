@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 
 from cofactor.core.errors import CofactorError, listing
 
 PAPER_PROTOCOL = " (paper protocol)"  # ends the name of a method run with the paper's own choices
 Centre = Literal["mean", "median"]
-Plot = Literal["levels", "curves", "histogram", "simplex", "sweep"]
+Plot = Literal["levels", "curves", "histogram", "simplex", "sweep", "intervals"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Measurement:
 
 
 Run = Callable[[str, int, np.random.Generator], list[Measurement]]
+Digest = Callable[[pd.DataFrame], Mapping[str, list[dict[str, str]]]]
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,9 @@ class Experiment:
         of which nothing more is known.
     centre : "mean" or "median"
         Over trials, as in the paper.
-    plot : "levels", "curves" (metrics named by numbers), "histogram", "simplex" (metrics "h0,0", "h0,1", ...) or
-        "sweep" (settings named "SNR=8", "SNR=9", ...)
+    plot : "levels", "curves" (metrics named by numbers), "histogram", "simplex" (metrics "h0,0", "h0,1", ...),
+        "sweep" (settings named "SNR=8", "SNR=9", ...) or "intervals" (the second metric by setting, with the third and
+        fourth as its interval for the first method)
     granularity : mapping of setting to int
         Tasks with known truth, where the error rate of one fixed data set is measured.
     printed_as : mapping of str to str
@@ -81,6 +84,8 @@ class Experiment:
         Settings that take too long for the quick profile: left out but of a full run.
     axis : str
         What the curves of a "curves" plot show.
+    digest : function, optional
+        Makes of the summary what a reader wants first: tables, by their headings, as lists of rows of texts.
     """
 
     name: str
@@ -101,6 +106,7 @@ class Experiment:
     printed_as: Mapping[str, str] = field(default_factory=dict)
     full_only: tuple[str, ...] = ()
     axis: str = ""
+    digest: Digest | None = None
 
     def counted(self, trials: int) -> str:
         """Say how many of all trials these are; what is measured beyond a paper has no trials of the paper."""

@@ -31,6 +31,7 @@ STYLES = "-", "--", ":", "-."
 MARKERS = "os^Dv<>pP"  # nine, and four styles of lines: 36 looks
 MARKED = 0.1  # lengths of the picture between two marks of a curve
 ABOVE = 1.08  # heights of a triangle's panel, clear of the name of its upper corner
+MOST_LOST = 15.0  # points below zero that a plot of intervals shows
 UNIT_VECTORS = ("$e_1$", "$e_2$", "$e_3$")
 
 
@@ -141,6 +142,40 @@ def _sweep(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) 
     return figure
 
 
+def _intervals(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) -> Figure:
+    """One line per setting: the second metric of every method, that of the first method with its interval."""
+    _accuracy, metric, low, high = list(experiment.metrics)[:4]
+    measured = set(summary.loc[summary["trials"] > 0, "setting"])
+    settings = [setting for setting in experiment.settings if setting in measured][::-1]
+    figure = new_picture(width=8.0, height=1.6 + 0.3 * max(len(settings), 2))
+    axes = figure.subplots()
+    figure.suptitle(experiment.title, color=INK, fontsize=10)
+    of_all = summary[summary["metric"] == metric]
+    of_all = of_all.assign(y=of_all["setting"].map({setting: y for y, setting in enumerate(settings)}))
+    axes.plot(of_all["ours"], of_all["y"], "o", color=FAINT, ms=3.5, alpha=0.6, label="every method")
+    first = next(iter(summary["method"]), "")
+    mine = summary[summary["method"] == first].pivot_table(index="setting", columns="metric", values="ours")
+    mine = mine.reindex(settings)
+    if metric in mine:
+        ends = np.abs([mine[low] - mine[metric], mine[high] - mine[metric]])
+        axes.errorbar(mine[metric], range(len(settings)), xerr=ends, fmt="o", color=BLUE, ms=5, lw=1.4, label=first)
+    axes.axvline(0, color=INK, lw=0.8)
+    axes.set_xlim(*_inner(of_all["ours"].to_numpy()))
+    axes.set_yticks(range(len(settings)), settings)
+    axes.set_ylim(-0.6, len(settings) - 0.4)
+    axes.set_xlabel(axis_name(metric, experiment.metrics[metric]))
+    _legend_below(figure, [axes])
+    return figure
+
+
+def _inner(values: Floats) -> tuple[float, float]:
+    """Return limits that hold all but the farthest losses, which would leave no room for the others."""
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return -1.0, 1.0
+    return max(float(values.min()), -MOST_LOST) - 1, float(values.max()) + 2
+
+
 def _simplex(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame) -> Figure:
     """One panel per setting: the rows of the first trial in the triangle, and the certificate's verdict on them."""
     found = measurements(outcomes)
@@ -196,4 +231,5 @@ PLOTS: dict[str, Callable[[Experiment, Sequence[Outcome], pd.DataFrame], Figure]
     "histogram": _histogram,
     "simplex": _simplex,
     "sweep": _sweep,
+    "intervals": _intervals,
 }

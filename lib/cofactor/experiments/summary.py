@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from textwrap import fill
 from typing import Any, Literal
 
@@ -46,6 +46,7 @@ COLUMNS = [
     "note",
 ]
 Key = tuple[str, str, str]
+Facts = dict[Key, tuple[float, float, float]]
 
 
 def measurements(outcomes: Sequence[Outcome]) -> pd.DataFrame:
@@ -94,7 +95,9 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
     """
     found = measurements(outcomes)
     facts = published(experiment.published)
-    rows = [_row(experiment, key, found, facts) for key in _keys(experiment, found, facts)]
+    mine: dict[Hashable, pd.DataFrame] = dict(iter(found.groupby(["setting", "method"])))
+    printed, nothing = _by_key(facts), found.iloc[:0]
+    rows = [_row(experiment, key, mine.get(key[:2], nothing), printed) for key in _keys(experiment, found, facts)]
     table = pd.DataFrame(rows, columns=COLUMNS)  # no rows where every task failed and nothing was published
     met = table[table["verdict"] == "within spread"]
     by_protocol = set(zip(met["setting"], met["method"], met["metric"], strict=True))
@@ -148,9 +151,13 @@ def _keys(experiment: Experiment, found: pd.DataFrame, facts: pd.DataFrame) -> l
     ]
 
 
-def _row(experiment: Experiment, key: Key, found: pd.DataFrame, facts: pd.DataFrame) -> dict[str, object]:
+def _by_key(facts: pd.DataFrame) -> Facts:
+    keys = zip(facts["setting"], facts["method"], facts["metric"], strict=True)
+    return dict(zip(keys, zip(facts["value"], facts["spread"], facts["rounding"], strict=True), strict=True))
+
+
+def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts) -> dict[str, object]:
     setting, method, metric = key
-    mine = found[(found["setting"] == setting) & (found["method"] == method)]
     values = mine.loc[mine["metric"] == metric, "value"].to_numpy()
     refused = [text for text in dict.fromkeys(mine["error"]) if text]
     ours, spread = _share(values) if metric in SHARES else _centre_and_spread(values, experiment.centre)
@@ -193,15 +200,11 @@ def _share(values: np.ndarray) -> tuple[float, float]:
     return float(np.mean(values)), float(interval.high - interval.low) / 2
 
 
-def _fact(facts: pd.DataFrame, setting: str, method: str, metric: str) -> tuple[float, float, float]:
+def _fact(facts: Facts, setting: str, method: str, metric: str) -> tuple[float, float, float]:
     """The published value, spread and rounding; times may be printed once for all settings."""
     name = method.split(" (")[0]  # variants such as "MV-EM (paper protocol)" compare with the printed method
-    for column in (setting, "all"):
-        rows = facts[(facts["setting"] == column) & (facts["method"] == name) & (facts["metric"] == metric)]
-        if len(rows):
-            value, spread, rounding = rows[["value", "spread", "rounding"]].iloc[0]
-            return float(value), float(spread), float(rounding)
-    return np.nan, np.nan, 0.0
+    nothing = np.nan, np.nan, 0.0
+    return facts.get((setting, name, metric), facts.get(("all", name, metric), nothing))
 
 
 def _one_task(experiment: Experiment, setting: str) -> float:
@@ -236,7 +239,17 @@ def _judged(experiment: Experiment, key: Key, trials: int, found: Verdict) -> Ve
 def as_text(experiment: Experiment, summary: pd.DataFrame) -> str:
     """Write the table as it is printed: one block per setting, one line per method, then the reasons and the count."""
     blocks = [_block(experiment, str(setting), rows) for setting, rows in summary.groupby("setting", sort=False)]
-    return "\n".join([f"{experiment.title} ({experiment.source})", *blocks, *_reasons(summary), *_count(summary)])
+    told = [
+        f"\n{heading}\n{_left_aligned(pd.DataFrame(rows))}" for heading, rows in digest(experiment, summary).items()
+    ]
+    return "\n".join(
+        [f"{experiment.title} ({experiment.source})", *blocks, *_reasons(summary), *_count(summary), *told]
+    )
+
+
+def digest(experiment: Experiment, summary: pd.DataFrame) -> Mapping[str, list[dict[str, str]]]:
+    """Return the tables that a reader wants first; none of most experiments."""
+    return experiment.digest(summary) if experiment.digest and len(summary) else {}
 
 
 def _reasons(summary: pd.DataFrame) -> list[str]:
@@ -265,6 +278,22 @@ def _count(summary: pd.DataFrame) -> list[str]:
 
 
 def _block(experiment: Experiment, setting: str, rows: pd.DataFrame) -> str:
+    """Write one setting: a line per number that was published; of several others, a line per method for all."""
+    printed = rows.groupby("metric")["published"].transform("count") > 0
+    several = len(set(rows.loc[~printed & (rows["trials"] > 0), "metric"])) > 1
+    parts = [(_tall, rows[printed]), (_wide, rows[~printed])] if several else [(_tall, rows)]
+    heading = experiment.settings[setting]
+    return "\n".join(
+        f"\n{heading}: {_units(experiment, part)}\n{written(part)}" for written, part in parts if len(part)
+    )
+
+
+def _units(experiment: Experiment, rows: pd.DataFrame) -> str:
+    units = {metric: experiment.metrics[metric] for metric in rows["metric"].unique()}
+    return ", ".join(f"{m} in {u}" if u != "1" else m for m, u in units.items())
+
+
+def _tall(rows: pd.DataFrame) -> str:
     table = pd.DataFrame(
         {
             "method": rows["method"],
@@ -278,11 +307,21 @@ def _block(experiment: Experiment, setting: str, rows: pd.DataFrame) -> str:
             "published time": [seconds(value) for value in rows["published_seconds"]],
         }
     )
-    if len(experiment.metrics) == 1:
+    if len(set(rows["metric"])) == 1:
         table = table.drop(columns="metric")
     said = [column for column in table if not table[column].isin(["", "-"]).all()]
-    units = ", ".join(f"{m} in {u}" if u != "1" else m for m, u in experiment.metrics.items())
-    return f"\n{experiment.settings[setting]}: {units}\n{_left_aligned(table[said])}"
+    return _left_aligned(table[said])
+
+
+def _wide(rows: pd.DataFrame) -> str:
+    """Write a line per method and a column per metric; methods without any value are left to the reasons."""
+    rows = rows[rows["trials"] > 0]
+    texts = [number(*cells) for cells in zip(*(rows[name] for name in OURS), strict=True)]
+    table = rows.assign(text=texts).pivot_table(index="method", columns="metric", values="text", aggfunc="first")
+    table = table.reindex(index=rows["method"].unique(), columns=rows["metric"].unique()).fillna("-")
+    times = rows.drop_duplicates("method").set_index("method")
+    table = table.assign(trials=times["trials"], time=times["seconds"].map(seconds))
+    return _left_aligned(table.rename_axis(columns=None).reset_index())
 
 
 def _left_aligned(table: pd.DataFrame) -> str:
