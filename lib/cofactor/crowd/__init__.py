@@ -27,6 +27,7 @@ from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.planner import plan
 from cofactor.crowd.scores import Difference, Score, paired_difference, score
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
+from cofactor.crowd.workers import workers_table
 
 METHODS: dict[str, Callable[..., Aggregator]] = {
     "BayesDS": BayesDS,
@@ -121,4 +122,5 @@ __all__ = [
     "symnmf",
     "vote_shares",
     "worker_accuracy",
+    "workers_table",
 ]

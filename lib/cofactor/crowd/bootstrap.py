@@ -1,7 +1,29 @@
-"""How sure an aggregator is of its crowd: intervals for prior, accuracies and confusion matrices."""
+r"""How sure an aggregator is of its crowd: intervals for prior, accuracies and confusion matrices.
+
+Tasks are drawn with replacement and the method is fitted again. That shows how far the fit would move on other tasks,
+but not where it is wrong: all refits share its assumption that workers err independently, and where that fails they
+agree with each other, not with the truth. `BayesDS` says how much it doubts the assumption, by the design effect that
+tempers its probabilities. So for `BayesDS` the accuracy of a worker is the mean probability of the worker's labels,
+and its variance has three parts:
+
+    symbol   meaning                                                                            shape
+    p_i      tempered probabilities of task i                                                   (K,)
+    z_i      the same without tempering: workers err independently                              (K,)
+    a_w      mean over the n_w labels (i, l) of worker w of p_il: the estimated accuracy        (workers,)
+    u_w      mean over them of p_il (1 - p_il)                                                  (workers,)
+    s_w      standard deviation of a_w over refits to tasks drawn anew, started from the vote   (workers,)
+    d_w      mean over them of z_il - p_il: what tempering changes                              (workers,)
+
+    variance = s_w^2 + max(d_w^2, sum_v n_v d_v^2 / sum_v n_v) + (u_w + a_w (1 - a_w)) / n_w
+
+The second part is the model's error, the same for many workers at once. The third is chance: whether the labels are
+right, and that n_w labels stand for all that the worker would give.
+"""
 
 from __future__ import annotations
 
+import warnings
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,19 +34,26 @@ from sklearn.base import clone
 
 from cofactor.core.bootstrap import (
     LEVEL,
+    MAX_ROUNDS,
+    START_FLOOR,
+    TOL,
     ModelBootstrap,
     Rows,
     Seed,
     observations,
     probability_intervals,
-    refit_by_em,
     resample,
     seen_rows,
     warn_of_unfinished,
 )
+from cofactor.core.em import iterate_em, soft_counts
+from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.tables import Ints
 from cofactor.crowd.aggregators import MultiStartEM
-from cofactor.crowd.base import Aggregator, Floats, require_labels, worker_accuracy
+from cofactor.crowd.base import Aggregator, Floats, prior_cells, require_labels, worker_accuracy
+from cofactor.crowd.bayes import BayesDS
+from cofactor.crowd.evidence import UNKNOWN, Evidence
 from cofactor.crowd.labels import CrowdLabels
 
 
@@ -37,12 +66,17 @@ class CrowdBootstrap(ModelBootstrap):
     workers, classes : lists
         Ids, in the order of the model.
     labels_given : (n_workers,) array
-    model, draws, counts, n_rows : see `ModelBootstrap`
+    right, right_spread : (n_workers,) arrays
+        Estimated accuracy of every worker, and its standard deviation.
+    model, draws, counts, n_rows, other : see `ModelBootstrap`
+        `other` is, for BayesDS, the model in which tempered probabilities count as soft classes.
     """
 
     workers: list[Any]
     classes: list[Any]
     labels_given: Floats
+    right: Floats
+    right_spread: Floats
 
     def prior(self, level: float = LEVEL) -> pd.DataFrame:
         """Return a table of the classes: class, estimate, low, high."""
@@ -51,14 +85,12 @@ class CrowdBootstrap(ModelBootstrap):
 
     def accuracy(self, level: float = LEVEL) -> pd.DataFrame:
         """Return a table of the workers: worker, labels (given), estimate, low, high of Pr(label is right)."""
-        estimate = worker_accuracy(self.model)
-        spread = np.std([worker_accuracy(draw) for draw in self.draws], axis=0)
-        low, high = probability_intervals(estimate, spread, self.labels_given, level)
+        low, high = probability_intervals(self.right, self.right_spread, self.labels_given, level)
         return pd.DataFrame(
             {
                 "worker": self.workers,
                 "labels": self.labels_given.astype(int),
-                "estimate": estimate,
+                "estimate": self.right,
                 "low": low,
                 "high": high,
             }
@@ -90,7 +122,7 @@ def bootstrap(
     n_jobs: int = 1,
     verbose: bool = False,
 ) -> CrowdBootstrap:
-    """Fit a method again to tasks drawn with replacement: how far its model would move on another set of tasks.
+    """Fit a method again to tasks drawn with replacement: how sure one may be of its workers and classes.
 
     Parameters
     ----------
@@ -98,7 +130,8 @@ def bootstrap(
         Fitted on `labels`, or not fitted yet.
     labels : CrowdLabels
     n_draws, random_state, n_jobs, verbose
-        See `resample`; the result is the same at any number of jobs.
+        See `resample`; the result is the same at any number of jobs. 50 draws do for BayesDS, whose intervals come
+        mostly from what refits cannot show.
 
     Returns
     -------
@@ -113,39 +146,88 @@ def bootstrap(
 
     Cost
     ----
-    That of `n_draws` fits. Methods that end in EM are fitted again by EM from their model, which takes fewer rounds
-    and stays in its basin; the others start anew.
+    That of `n_draws` fits, and for BayesDS as many posteriors. Methods that end in EM are fitted again by EM from
+    their model, which takes fewer rounds and stays in its basin; the others start anew.
 
     Source and deviations
     ---------------------
-    See `cofactor.core.bootstrap`. Intervals hold the truth of a crowd that is as the Dawid-Skene model has it; that
-    tasks differ in difficulty they do not know.
+    See `cofactor.core.bootstrap`; the variance of an accuracy under BayesDS is this kit's own, derived at the top of
+    this module. On sixteen public crowds of known truth, intervals of 90 per cent held between 85 and 98 per cent of
+    the accuracies of workers with 20 labels of known truth or more, on one (trec) 74. Intervals of the other methods
+    hold the truth of a crowd that is as the Dawid-Skene model has it; on the same crowds, 55 per cent.
 
     Examples
     --------
     >>> from cofactor import crowd, simulate
     >>> labels = simulate.crowd(simulate.dawid_skene_model(8, 2, skill=0.6, random_state=0), 200, random_state=0).labels
-    >>> found = crowd.bootstrap(crowd.DawidSkene(), labels, n_draws=50, random_state=0)
-    >>> found.accuracy(level=0.9).round(2).head(2)
-       worker  labels  estimate   low  high
-    0       0      55      0.73  0.58  0.85
-    1       1      59      0.79  0.64  0.89
+    >>> found = crowd.bootstrap(crowd.BayesDS(), labels, n_draws=50, random_state=0)
+    >>> found.accuracy(level=0.9).round(1).head(2)
+       worker  labels  estimate  low  high
+    0       0      55       0.7  0.6   0.9
+    1       1      59       0.7  0.6   0.9
     """
     require_labels(labels)
     fitted = method if hasattr(method, "model_") else clone(method).fit(labels)
     fitted._check_same_crowd(labels)
-    model, rows = fitted.model_, seen_rows(labels.table)
-    table = labels.table.take_rows(rows)
-    settings = (len(rows), n_draws, random_state, n_jobs, verbose)
-    if ends_in_em(method):
-        found = resample(partial(refit_by_em, table=table, model=model), *settings)
-        warn_of_unfinished([converged for _, converged in found])
-        draws = [draw for draw, _ in found]
-    else:
-        draws = resample(partial(_refit, method=clone(method), labels=labels.take_tasks(rows), model=model), *settings)
+    settings = (n_draws, random_state, n_jobs, verbose)
+    if isinstance(fitted, BayesDS):
+        return _bootstrap_bayes(fitted, labels, settings)
+    draws = _draws(fitted, labels, settings)
+    spread = np.std([worker_accuracy(draw) for draw in draws], axis=0)
+    return _collected(fitted, labels, draws, worker_accuracy(fitted.model_), spread)
+
+
+def estimated_accuracy(method: Aggregator, labels: CrowdLabels) -> Floats:
+    """Return the estimated accuracy of every worker: by BayesDS a_w, by other methods that of their model.
+
+    With a prior, the model's accuracy is that of the prior for workers of few labels; a_w is not.
+    """
+    if isinstance(method, BayesDS):
+        return mean_over_labels(labels, _of_labels(labels, method.predict_proba(labels)))
+    return worker_accuracy(method.model_)
+
+
+def mean_over_labels(labels: CrowdLabels, values: Floats) -> Floats:
+    """Return the mean of each worker's labels of a value given per label; of a worker without labels, that of all."""
+    given = labels.table.entries_per_variable
+    total = np.bincount(labels.table.variables, values, minlength=labels.n_workers)
+    return np.asarray(np.where(given > 0, total / np.maximum(given, 1), values.mean()))
+
+
+def _of_labels(labels: CrowdLabels, posterior: Floats) -> Floats:
+    """Probability of being right of every single label."""
+    return posterior[labels.table.rows, labels.table.values]
+
+
+def _collected(
+    fitted: Aggregator,
+    labels: CrowdLabels,
+    draws: list[LatentClassModel],
+    right: Floats,
+    spread: Floats,
+    other: LatentClassModel | None = None,
+) -> CrowdBootstrap:
+    rows = seen_rows(labels.table)
+    counts = observations(labels.table.take_rows(rows), fitted.model_)
     given = labels.table.entries_per_variable.astype(np.float64)
-    counts = observations(table, model)
-    return CrowdBootstrap(model, tuple(draws), counts, len(rows), labels.workers, labels.classes, given)
+    return CrowdBootstrap(
+        *(fitted.model_, tuple(draws), counts, len(rows), labels.workers, labels.classes, given, right, spread),
+        other=other,
+    )
+
+
+# ---- methods that say nothing of the model's error ----
+
+
+def _draws(fitted: Aggregator, labels: CrowdLabels, settings: tuple[Any, ...]) -> list[LatentClassModel]:
+    seen = labels.take_tasks(seen_rows(labels.table))
+    if not ends_in_em(fitted):
+        refit = partial(_refit, method=clone(fitted), labels=seen, model=fitted.model_)
+        return resample(refit, seen.n_tasks, *settings)
+    refit_em = partial(_refit_by_em, labels=seen, gold=_gold(fitted, seen), model=fitted.model_)
+    found = resample(refit_em, seen.n_tasks, *settings)
+    warn_of_unfinished([converged for _, converged in found])
+    return [draw for draw, _ in found]
 
 
 def ends_in_em(method: Aggregator) -> bool:
@@ -155,3 +237,71 @@ def ends_in_em(method: Aggregator) -> bool:
 
 def _refit(rows: Rows, method: Aggregator, labels: CrowdLabels, model: LatentClassModel) -> LatentClassModel:
     return clone(method).fit(labels.take_tasks(rows)).model_.align_to(model)
+
+
+def _refit_by_em(
+    rows: Rows, labels: CrowdLabels, gold: Ints | None, model: LatentClassModel
+) -> tuple[LatentClassModel, bool]:
+    """EM on redrawn tasks from the model of all tasks: aligned to it, and whether it converged.
+
+    Without pseudo-counts, whose pull towards one matrix would make all refits alike.
+    """
+    evidence = Evidence.of(labels.take_tasks(rows), None if gold is None else gold[rows])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the caller counts them
+        found, result = iterate_em(evidence.e_step, model.lift(START_FLOOR), MAX_ROUNDS, TOL)
+    return (found if gold is not None else found.align_to(model)), result.converged
+
+
+def _gold(fitted: Aggregator, labels: CrowdLabels) -> Ints | None:
+    """Codes of the tasks that were gold in the fit."""
+    if not fitted.gold_:
+        return None
+    return np.array([fitted.gold_.get(task, UNKNOWN) for task in labels.tasks], dtype=np.int64)
+
+
+# ---- BayesDS, which does ----
+
+
+def _bootstrap_bayes(fitted: BayesDS, labels: CrowdLabels, settings: tuple[Any, ...]) -> CrowdBootstrap:
+    """Return the model with its refits, and the accuracies by the formulas at the top of this module."""
+    seen = labels.take_tasks(seen_rows(labels.table))
+    found = resample(
+        partial(_refit_bayes, fitted=fitted, labels=seen, gold=_gold(fitted, seen)), seen.n_tasks, *settings
+    )
+    warn_of_unfinished([converged for _, _, converged in found])
+    tempered = fitted.predict_proba(seen)
+    right, chance = _right(seen, tempered)
+    independent = _with_design_effect(fitted, 0.0).predict_proba(seen)
+    change = mean_over_labels(seen, _of_labels(seen, independent - tempered)) ** 2
+    model_error = np.maximum(change, np.average(change, weights=seen.table.entries_per_variable))
+    spread = np.sqrt(np.var([share for _, share, _ in found], axis=0) + model_error + chance)
+    cells = np.tile(prior_cells((fitted.diagonal, fitted.off), labels.n_classes), (labels.n_workers, 1))
+    other = soft_counts(seen.table, tempered).model(cells)
+    return _collected(fitted, labels, [draw for draw, _, _ in found], right, spread, other)
+
+
+def _right(labels: CrowdLabels, posterior: Floats) -> tuple[Floats, Floats]:
+    """Return a_w, and the part of its variance that is chance."""
+    p = _of_labels(labels, posterior)
+    right, unsure = mean_over_labels(labels, p), mean_over_labels(labels, p * (1 - p))
+    return right, (unsure + right * (1 - right)) / np.maximum(labels.table.entries_per_variable, 1)
+
+
+def _refit_bayes(
+    rows: Rows, fitted: BayesDS, labels: CrowdLabels, gold: Ints | None
+) -> tuple[LatentClassModel, Floats, bool]:
+    """Fit redrawn tasks from their votes, one kind and two: the model, the accuracies on all tasks, if it converged."""
+    again = copy(fitted)
+    again.verbose = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the caller counts them
+        again.fit_evidence(Evidence.of(labels.take_tasks(rows), None if gold is None else gold[rows]))
+    posterior = _with_design_effect(again, fitted.design_effect_).predict_proba(labels)
+    return again.model_, mean_over_labels(labels, _of_labels(labels, posterior)), again.result_.converged
+
+
+def _with_design_effect(fitted: BayesDS, design_effect: float) -> BayesDS:
+    other = copy(fitted)
+    other.design_effect_ = design_effect
+    return other

@@ -1,0 +1,125 @@
+"""What can be said of every worker, and what cannot: a table for a page or a file.
+
+An accuracy that was estimated without ground truth is a guess, and people are paid or banned by it. So nobody is
+called worse, or blamed for a mistake, unless the interval of the number says so.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from cofactor.core.bootstrap import LEVEL
+from cofactor.crowd.base import Aggregator, Floats, require_labels
+from cofactor.crowd.bootstrap import CrowdBootstrap, estimated_accuracy
+from cofactor.crowd.labels import CrowdLabels
+
+WORSE = "worse than chance"
+BELOW = "below the crowd's mean"
+ABOVE = "above the crowd's mean"
+BETTER = "better than chance"
+UNCLEAR = "too little known to say"
+UNJUDGED = "no interval, not judged"
+
+
+def workers_table(
+    method: Aggregator, labels: CrowdLabels, bootstrap: CrowdBootstrap | None = None, level: float = LEVEL
+) -> pd.DataFrame:
+    """Return what can be said of every worker, one row each, in the order of the workers.
+
+    Parameters
+    ----------
+    method : Aggregator
+        Fitted on `labels`.
+    labels : CrowdLabels
+    bootstrap : CrowdBootstrap, optional
+        Of this method on these labels. Without it nobody is judged.
+    level : float in (0, 1)
+        Of the intervals.
+
+    Returns
+    -------
+    DataFrame with columns
+        worker, n_labels;
+        accuracy, low, high: estimated share of right labels, with its interval (NaN without `bootstrap`);
+        agreement: share of the labels of others on the same tasks that are equal (NaN where there are none);
+        verdict: "worse than chance" where the interval ends below 1 / classes; "below the crowd's mean", "above the
+        crowd's mean" where it does not hold the mean accuracy over all labels; "better than chance" where it starts
+        above 1 / classes; "too little known to say" otherwise;
+        mistake: the most frequent wrong answer, "said for true: share", where its interval starts above the crowd's
+        mean; else empty.
+
+    Raises
+    ------
+    CofactorError
+        `method` is not fitted, or on another crowd.
+
+    Examples
+    --------
+    >>> from cofactor import crowd
+    >>> labels = CrowdLabels.from_arrays([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 1, 1])
+    >>> workers_table(crowd.MajorityVote().fit(labels), labels)[["worker", "n_labels", "agreement"]]
+       worker  n_labels  agreement
+    0       0         2       0.75
+    1       1         2       0.75
+    2       2         2       0.50
+    """
+    require_labels(labels)
+    method._check_same_crowd(labels)
+    table = pd.DataFrame({"worker": labels.workers, "n_labels": labels.table.entries_per_variable})
+    table["accuracy"], table["low"], table["high"] = estimated_accuracy(method, labels), np.nan, np.nan
+    table["agreement"] = agreement_with_others(labels)
+    table["verdict"], table["mistake"] = UNJUDGED, ""
+    if bootstrap is not None:
+        table[["low", "high"]] = bootstrap.accuracy(level)[["low", "high"]]
+        table["verdict"] = _verdicts(table, 1 / labels.n_classes)
+        table["mistake"] = _mistakes(bootstrap, level)
+    return table
+
+
+def agreement_with_others(labels: CrowdLabels) -> Floats:
+    """Return, of every worker, the share of the labels of others on the same tasks that are equal; NaN without any."""
+    equal, pairs = _pairs(labels)
+    with np.errstate(invalid="ignore"):
+        return equal / pairs
+
+
+def mean_agreement(labels: CrowdLabels) -> float:
+    """Return the share of equal labels among all pairs of labels of one task; NaN without any pair."""
+    equal, pairs = _pairs(labels)
+    return float(equal.sum() / pairs.sum()) if pairs.sum() else float("nan")
+
+
+def _pairs(labels: CrowdLabels) -> tuple[Floats, Floats]:
+    """Count, of every worker, the labels of others on the same tasks: the equal ones, and all."""
+    table, votes = labels.table, labels.votes
+    equal = votes[table.rows, table.values] - 1
+    pairs = table.entries_per_row[table.rows] - 1
+    of_workers = (np.bincount(table.variables, counts, minlength=labels.n_workers) for counts in (equal, pairs))
+    found, possible = (np.asarray(total, dtype=np.float64) for total in of_workers)
+    return found, possible
+
+
+def _verdicts(table: pd.DataFrame, chance: float) -> list[str]:
+    mean = np.average(table["accuracy"], weights=table["n_labels"])
+    rules = [(table["high"] < chance, WORSE), (table["high"] < mean, BELOW), (table["low"] > mean, ABOVE)]
+    rules.append((table["low"] > chance, BETTER))
+    return np.select([rule.to_numpy() for rule, _ in rules], [words for _, words in rules], UNCLEAR).tolist()
+
+
+def _mistakes(found: CrowdBootstrap, level: float) -> list[str]:
+    """Name the most frequent wrong answer of every worker who makes it more often than the crowd, by its interval."""
+    K = len(found.classes)
+    cells, low = (array.reshape(-1, K, K) for array in (found.model.stacked, found.cell_intervals(level)[0]))
+    crowd = np.average(cells, axis=0, weights=found.labels_given)
+    wrong = np.where(np.eye(K, dtype=bool), -1.0, cells * found.model.prior).reshape(-1, K * K)
+    return [
+        _named(said, true, A[said, true], found) if low[m, said, true] > crowd[said, true] else ""
+        for m, (A, (said, true)) in enumerate(
+            zip(cells, np.transpose(np.unravel_index(wrong.argmax(axis=1), (K, K))), strict=True)
+        )
+    ]
+
+
+def _named(said: int, true: int, share: float, found: CrowdBootstrap) -> str:
+    return f"{found.classes[said]} for {found.classes[true]}: {share:.0%} of the time"
