@@ -16,7 +16,7 @@ from cofactor.crowd.calibration import tempered
 from cofactor.crowd.dependence import accuracies, dependence
 from cofactor.crowd.evidence import Evidence, split_by_agreement
 from cofactor.crowd.labels import CrowdLabels, vote_shares
-from cofactor.crowd.variational import Belief, Priors, SharedErrors, more_probable_strengths, variational_em
+from cofactor.crowd.variational import Belief, Cells, Priors, SharedErrors, more_probable_strengths, variational_em
 from tests.oracles.bayes import exact_evidence, rounds_of_bayes
 from tests.oracles.generators import skilled_crowd, triples
 
@@ -26,10 +26,11 @@ def believed(labels, kinds=1, n_rounds=5, kind_of_belief=Belief):
     evidence = Evidence.of(labels)
     votes = evidence.start()
     priors = Priors(4.0, 1.0, votes.classes, kinds)
+    cells = [Cells.all(labels.n_workers, labels.n_classes)] if kind_of_belief is SharedErrors else []
     start = votes if kinds == 1 else evidence.start(split_by_agreement)
     with pytest.warns(ConvergenceWarning):
         belief, result = variational_em(
-            evidence.e_step, start, lambda counts: kind_of_belief.after(counts, priors), n_rounds, -1.0
+            evidence.e_step, start, lambda counts: kind_of_belief.after(counts, priors, *cells), n_rounds, -1.0
         )
     return belief, result.objective
 
@@ -133,7 +134,7 @@ def test_dependence_of_parts_adds_up_and_is_that_of_the_loops():
     labels = skilled_crowd(0, n_tasks=60).labels
     method = BayesDS(structure="own").fit(labels)
     model = method.belief_.expected_logs()
-    z, p = model.posterior(labels.table), accuracies(method.belief_.counts())
+    z, p = model.posterior(labels.table), accuracies(*method.belief_.right_and_given())
     whole = dependence(labels, z, p)
     parts = [dependence(labels.take_tasks(rows), z[rows], p) for rows in (np.arange(20), np.arange(20, 60))]
     assert np.allclose(

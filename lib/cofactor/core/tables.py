@@ -204,6 +204,11 @@ class CategoricalTable:
         columns = np.concatenate(spans) if spans else np.zeros(0, dtype=np.int64)
         return self._with(self.indicator[:, columns], self.sizes[chosen])
 
+    def take_values(self, columns: Ints) -> CategoricalTable:
+        """Return the table of these values only (rising columns of `indicator`); some alphabets may become empty."""
+        variable = np.repeat(np.arange(self.n_variables), self.sizes)[columns]
+        return self._with(self.indicator[:, columns], np.bincount(variable, minlength=self.n_variables))
+
     def __repr__(self) -> str:
         return f"CategoricalTable({self.n_rows} rows, {self.n_variables} variables, {self.n_entries} entries)"
 

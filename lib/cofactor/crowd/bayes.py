@@ -7,6 +7,7 @@ Source: Kim and Ghahramani, "Bayesian classifier combination", AISTATS 2012 (IBC
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -24,7 +25,7 @@ from cofactor.crowd.calibration import GoldCheck, HeldOut, tempered
 from cofactor.crowd.dependence import Dependence, accuracies
 from cofactor.crowd.evidence import UNKNOWN, Evidence, split_by_agreement
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.variational import AnyBelief, Belief, LearnedStrengths, Priors, SharedErrors, variational_em
+from cofactor.crowd.variational import AnyBelief, Belief, Cells, LearnedStrengths, Priors, SharedErrors, variational_em
 
 Floats = NDArray[np.float64]
 Structure = Literal["auto", "own", "kinds", "shared"]
@@ -65,7 +66,8 @@ class VariationalAggregator(Aggregator):
         raise NotImplementedError
 
     def _keep(self, found: tuple[AnyBelief, Result]) -> None:
-        self.belief_, self.result_ = found
+        belief, self.result_ = found
+        self.belief_ = belief.everywhere()
         self.model_ = self.belief_.mean()
 
     def _posterior(self, labels: CrowdLabels) -> Floats:
@@ -92,7 +94,8 @@ class BayesDS(VariationalAggregator):
     Two kinds are taken where the evidence of the labels (a lower bound of their probability) is larger with them.
     Otherwise, with three classes or more, errors are shared where workers err together on the same tasks, which no
     structure of independent workers explains (`Dependence.z` above 2), or where there are fewer labels than cells of
-    confusion matrices and the evidence is larger.
+    confusion matrices and the evidence is larger. Where a worker has less than one label a class, as with many classes,
+    nothing can be known of errors of his own, and only shared errors are fitted.
 
     Labels of one task repeat one another more than any of these has it, so the posterior is flattened before it is
     given out, by the factor that correlated labels widen a standard error by:
@@ -203,6 +206,8 @@ class BayesDS(VariationalAggregator):
 
     def _chosen(self, fits: Fits) -> Structure:
         """Return the structure that the labels speak for."""
+        if fits.few:
+            return "shared"
         if not fits.thin and fits.evidence("kinds") > fits.evidence("own"):
             return "kinds"
         if fits.n_classes == 2:
@@ -236,19 +241,26 @@ class Fits(dict[str, tuple[AnyBelief, Result]]):
         super().__init__()
         self.method, self.labels = method, evidence
         self.votes = evidence.start()
-        self.n_classes = len(self.votes.classes)
+        self.n_classes, n_workers = len(self.votes.classes), len(self.votes.sizes)
+        self.n_labels, self.n_pairs = self.votes.cells.sum(), n_workers * self.n_classes
+        self.rows = np.flatnonzero(self.votes.cells.any(axis=1))
+        self.cells = Cells.of(self.rows, n_workers, self.n_classes)
+        self.of_rows = evidence.of_rows(self.rows)
 
     def __missing__(self, structure: str) -> tuple[AnyBelief, Result]:
         method, one_kind = self.method, self._priors(1)
         believe: dict[str, Callable[[SoftCounts], AnyBelief]] = {
             "own": partial(Belief.after, priors=one_kind),
             "kinds": partial(Belief.after, priors=self._priors(2)),
-            "shared": LearnedStrengths(one_kind, (method.diagonal, method.off)),
-            "shared, given strengths": partial(SharedErrors.after, priors=one_kind),
+            "shared": LearnedStrengths(one_kind, self.cells, (method.diagonal, method.off)),
+            "shared, given strengths": partial(SharedErrors.after, priors=one_kind, cells=self.cells),
         }
         start = self.labels.start(split_by_agreement) if structure == "kinds" else self.votes
+        labels = self.labels
+        if structure.startswith("shared"):
+            start, labels = replace(start, cells=start.cells[self.rows], sizes=self.cells.sizes), self.of_rows
         rounds = method.max_iter, method.tol, method.verbose
-        self[structure] = variational_em(self.labels.e_step, start, believe[structure], *rounds)
+        self[structure] = variational_em(labels.e_step, start, believe[structure], *rounds)
         return self[structure]
 
     def _priors(self, kinds: int) -> Priors:
@@ -261,13 +273,18 @@ class Fits(dict[str, tuple[AnyBelief, Result]]):
     @property
     def thin(self) -> bool:
         """Whether there are fewer labels than cells of confusion matrices."""
-        return bool(self.votes.cells.sum() < len(self.votes.sizes) * self.n_classes**2)
+        return bool(self.n_labels < self.n_pairs * self.n_classes)
+
+    @property
+    def few(self) -> bool:
+        """Whether a worker has less than one label a class, of three classes or more."""
+        return bool(self.n_labels < self.n_pairs) and self.n_classes > 2
 
     def dependence(self) -> Dependence:
-        """Return whether workers err together, given what "own" believes of them."""
-        belief = self["own"][0]
-        assert isinstance(belief, Belief)
-        return self.labels.dependence(belief.expected_logs(), accuracies(belief.counts()))
+        """Return whether workers err together, given what "own" believes of them; "shared" where labels are few."""
+        name, labels = ("shared", self.of_rows) if self.few else ("own", self.labels)
+        belief = self[name][0]
+        return labels.dependence(belief.expected_logs(), accuracies(*belief.right_and_given()))
 
 
 def class_votes(votes: SoftCounts) -> Floats:

@@ -66,11 +66,8 @@ class Dependence:
         return self.excess / max(float(np.sqrt(self.squares)), TINY)
 
 
-def accuracies(counts: Floats) -> Floats:
-    """p: (M, K) probabilities of being right, from the (M K, K) expected labels of the workers on every class."""
-    K = counts.shape[1]
-    C = counts.reshape(-1, K, K)
-    right, given = np.diagonal(C, axis1=1, axis2=2), C.sum(axis=1)
+def accuracies(right: Floats, given: Floats) -> Floats:
+    """p: (M, K) probabilities of being right, from the expected numbers of right labels and of all, by class."""
     crowd = (right.sum(axis=0) + RIGHT) / (given.sum(axis=0) + ALL)
     return np.asarray((right + OF_THE_CROWD * crowd) / (given + OF_THE_CROWD))
 

@@ -45,12 +45,18 @@ class Evidence:
         Of the tasks of a single piece.
     votes : SoftCounts, optional
         Of the vote shares, if they were counted before. Every pass must find as many tasks and labels.
+    rows : (R,) ints, optional
+        Of all pairs (worker, label), those that occur: the rows of the models asked about.
     """
 
     def __init__(
-        self, pieces: Iterable[CrowdLabels], gold: Ints | None = None, votes: SoftCounts | None = None
+        self,
+        pieces: Iterable[CrowdLabels],
+        gold: Ints | None = None,
+        votes: SoftCounts | None = None,
+        rows: Ints | None = None,
     ) -> None:
-        self.pieces, self.gold, self.votes = pieces, gold, votes
+        self.pieces, self.gold, self.votes, self.rows = pieces, gold, votes, rows
 
     @classmethod
     def of(cls, labels: CrowdLabels, gold: Ints | None = None) -> Evidence:
@@ -68,16 +74,23 @@ class Evidence:
         states = split or (lambda shares: shares)
         return self._sum(lambda labels: soft_counts(labels.table, states(self._shares(labels))))
 
+    def of_rows(self, rows: Ints) -> Evidence:
+        """Return the same labels, asked about by models of these rows only."""
+        return Evidence(self.pieces, self.gold, self.votes, rows)
+
     def e_step(self, model: LatentClassModel) -> SoftCounts:
         """Return the soft counts of the posterior states; the states of a gold task are those of its class."""
-        return self._sum(lambda labels: self._expectation(labels.table, model))
+        return self._sum(lambda labels: self._expectation(self._table(labels), labels.n_classes, model))
 
     def dependence(self, model: LatentClassModel, p: Floats) -> Dependence:
         """Return how far workers err together under a model of K classes; p are their (M, K) accuracies."""
         return reduce(add, (dependence(labels, self._classes(labels, model), p) for labels in self.pieces))
 
     def _classes(self, labels: CrowdLabels, model: LatentClassModel) -> Floats:
-        return self._with_gold(model.posterior(labels.table))
+        return self._with_gold(model.posterior(self._table(labels)))
+
+    def _table(self, labels: CrowdLabels) -> CategoricalTable:
+        return labels.table if self.rows is None else labels.table.take_values(self.rows)
 
     def _sum(self, count: Callable[[CrowdLabels], SoftCounts]) -> SoftCounts:
         total = reduce(add, map(count, self.pieces))
@@ -94,10 +107,9 @@ class Evidence:
         known = self.gold != UNKNOWN
         return np.where(known[:, None], np.eye(shares.shape[1])[self.gold], shares)
 
-    def _expectation(self, table: CategoricalTable, model: LatentClassModel) -> SoftCounts:
+    def _expectation(self, table: CategoricalTable, K: int, model: LatentClassModel) -> SoftCounts:
         if self.gold is None:
             return expectation(table, model)
-        K = int(table.sizes[0])
         parts = [(self.gold == k, model if k == UNKNOWN else within(model, k, K)) for k in range(UNKNOWN, K)]
         return reduce(add, (expectation(table.take_rows(rows), part) for rows, part in parts if rows.any()))
 

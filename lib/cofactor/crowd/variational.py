@@ -27,10 +27,11 @@ Source: Kim and Ghahramani, "Bayesian classifier combination", AISTATS 2012 (one
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import digamma, gammaln
 
 from cofactor.core.em import SoftCounts
@@ -115,6 +116,15 @@ class Belief:
         C = self.P.reshape(-1, K, K, kinds) - self.priors.cells.reshape(K, K, kinds)
         return np.asarray(C.sum(axis=3).reshape(-1, K))
 
+    def right_and_given(self) -> tuple[Floats, Floats]:
+        """Return the (M, K) expected numbers of right labels and of all labels, by class."""
+        C = self.counts().reshape(-1, len(self.nu), len(self.nu))
+        return np.diagonal(C, axis1=1, axis2=2), C.sum(axis=1)
+
+    def everywhere(self) -> Belief:
+        """Return itself: there is a row for every pair of a worker and a label."""
+        return self
+
     def mean(self) -> LatentClassModel:
         """Return the Dawid-Skene model of the K classes: expected counts over all kinds, the prior's once."""
         cells = self.counts() + np.tile(self.priors.cells[:, :: self.priors.kinds], (len(self.sizes), 1))
@@ -129,6 +139,55 @@ class Belief:
 
 
 @dataclass(frozen=True)
+class Cells:
+    """Pairs (worker, label): the rows of counts and models.
+
+    With many classes few of all M K pairs occur, and only those matter to a fit.
+
+    Attributes
+    ----------
+    owner, label : (R,) ints
+        Worker and label of every row, by worker, then label.
+    n_workers, n_classes : int
+    """
+
+    owner: Ints
+    label: Ints
+    n_workers: int
+    n_classes: int
+
+    @classmethod
+    def all(cls, n_workers: int, n_classes: int) -> Cells:
+        """Every pair."""
+        return cls.of(np.arange(n_workers * n_classes), n_workers, n_classes)
+
+    @classmethod
+    def of(cls, rows: Ints, n_workers: int, n_classes: int) -> Cells:
+        """Some of the rows of all pairs."""
+        return cls(rows // n_classes, rows % n_classes, n_workers, n_classes)
+
+    @property
+    def sizes(self) -> Ints:
+        """(M,) rows of every worker."""
+        return np.bincount(self.owner, minlength=self.n_workers)
+
+    def by_label(self, counts: Floats) -> Floats:
+        """Add up (R, S) counts over workers: (K, S)."""
+        return self._sums(self.label, self.n_classes) @ counts
+
+    def right_and_wrong(self, counts: Floats) -> tuple[Floats, Floats]:
+        """Return the (M, K) expected numbers of right and of wrong labels, by class, from (R, K) expected counts."""
+        given = self._sums(self.owner, self.n_workers) @ counts
+        right = np.zeros_like(given)
+        right[self.owner, self.label] = counts[np.arange(len(self.label)), self.label]
+        return right, np.maximum(given - right, 0.0)
+
+    def _sums(self, group: Ints, n_groups: int) -> sparse.csr_array:
+        rows = np.arange(len(group))
+        return sparse.csr_array((np.ones(len(group)), (group, rows)), shape=(n_groups, len(group)))
+
+
+@dataclass(frozen=True)
 class SharedErrors:
     """A belief in which workers differ in how often they are right, but share the errors they make.
 
@@ -140,6 +199,8 @@ class SharedErrors:
     ----------
     priors : Priors
         With one kind.
+    cells : Cells
+        The pairs (worker, label) of the model's rows: those that occur, or all.
     strengths : (float, float)
         Prior counts of right labels and of wrong ones.
     right, wrong : (M, K) arrays
@@ -149,41 +210,43 @@ class SharedErrors:
         the diagonal.
     nu : (K,) array
         Parameters of the class prior.
-    sizes : (M,) ints
     """
 
     priors: Priors
+    cells: Cells
     strengths: tuple[float, float]
     right: Floats
     wrong: Floats
     errors: Floats
     nu: Floats
-    sizes: Ints
 
     @classmethod
-    def after(cls, counts: SoftCounts, priors: Priors, learned: tuple[float, float] | None = None) -> SharedErrors:
+    def after(
+        cls, counts: SoftCounts, priors: Priors, cells: Cells, learned: tuple[float, float] | None = None
+    ) -> SharedErrors:
         """Add the expected counts to the prior's; its strengths are those of `priors` unless they were `learned`."""
-        K = len(priors.classes)
-        right, wrong = right_and_wrong(counts.cells)
-        errors = np.where(np.eye(K, dtype=bool), 0.0, counts.cells.reshape(-1, K, K).sum(axis=0) + 1.0)
+        right, wrong = cells.right_and_wrong(counts.cells)
+        errors = np.where(np.eye(len(priors.classes), dtype=bool), 0.0, cells.by_label(counts.cells) + 1.0)
         a, b = learned or (priors.diagonal, priors.off)
-        return cls(priors, (a, b), right + a, wrong + b, errors, priors.classes + counts.classes, counts.sizes)
+        return cls(priors, cells, (a, b), right + a, wrong + b, errors, priors.classes + counts.classes)
 
-    def _cells(self, right: Floats, wrong: Floats, errors: Floats) -> Floats:
-        """Return (M K, K) probabilities from those of being right or wrong (M, K), and of each error (K, K)."""
-        cells = wrong[:, None, :] * errors
-        K = len(self.nu)
-        cells[:, np.arange(K), np.arange(K)] = right
-        return np.asarray(cells.reshape(-1, K))
+    def everywhere(self) -> SharedErrors:
+        """Return the same belief, with a row for every pair of a worker and a label."""
+        return replace(self, cells=Cells.all(*self.right.shape))
+
+    def _model(self, prior: Floats, right: Floats, wrong: Floats, errors: Floats) -> LatentClassModel:
+        """Return the model of probabilities of being right or wrong (M, K), and of each error (K, K)."""
+        owner, label = self.cells.owner, self.cells.label
+        stacked = wrong[owner] * errors[label]
+        stacked[np.arange(len(label)), label] = right[owner, label]
+        return LatentClassModel.from_stacked(prior, stacked, self.cells.sizes)
 
     def expected_logs(self) -> LatentClassModel:
         """Return exp of the expected logarithms, as a model whose columns sum to less than one."""
         right, wrong = np.exp(log_mean(np.stack([self.right, self.wrong])))
         errors = self.errors + np.eye(len(self.nu))  # any positive number: the diagonal is not read
         log_errors = digamma(errors) - digamma(self.errors.sum(axis=0))
-        return LatentClassModel.from_stacked(
-            np.exp(log_mean(self.nu)), self._cells(right, wrong, np.exp(log_errors)), self.sizes
-        )
+        return self._model(np.exp(log_mean(self.nu)), right, wrong, np.exp(log_errors))
 
     def divergence(self) -> float:
         """Return the Kullback-Leibler divergence of this belief from the prior, all distributions added up (nats)."""
@@ -198,26 +261,22 @@ class SharedErrors:
     def mean(self) -> LatentClassModel:
         """Return the Dawid-Skene model of expected confusion matrices."""
         accuracy = self.right / (self.right + self.wrong)
-        cells = self._cells(accuracy, 1 - accuracy, self.errors / self.errors.sum(axis=0))
-        return LatentClassModel.from_stacked(self.nu / self.nu.sum(), cells, self.sizes)
+        return self._model(self.nu / self.nu.sum(), accuracy, 1 - accuracy, self.errors / self.errors.sum(axis=0))
+
+    def right_and_given(self) -> tuple[Floats, Floats]:
+        """Return the (M, K) expected numbers of right labels and of all labels, by class."""
+        a, b = self.strengths
+        return self.right - a, self.right - a + self.wrong - b
 
     def population(self) -> Floats:
         """Return the (K, K) confusion matrix of a worker drawn as often as the labels are."""
-        a, b = self.strengths
-        right, wrong = (self.right - a).sum(axis=0) + a, (self.wrong - b).sum(axis=0) + b
-        accuracy = right / (right + wrong)
-        return self._cells(accuracy[None], 1 - accuracy[None], self.errors / self.errors.sum(axis=0))
+        right, given = (counts.sum(axis=0) for counts in self.right_and_given())
+        accuracy = (right + self.strengths[0]) / (given + sum(self.strengths))
+        wrong = (1 - accuracy) * self.errors / self.errors.sum(axis=0)
+        return np.where(np.eye(len(accuracy), dtype=bool), accuracy, wrong)
 
 
 AnyBelief = Belief | SharedErrors
-
-
-def right_and_wrong(cells: Floats) -> tuple[Floats, Floats]:
-    """Return the (M, K) expected numbers of right and of wrong labels, by class, from (M K, K) expected counts."""
-    K = cells.shape[1]
-    C = cells.reshape(-1, K, K)
-    right = np.diagonal(C, axis1=1, axis2=2)
-    return right, np.maximum(C.sum(axis=1) - right, 0.0)
 
 
 @dataclass
@@ -231,14 +290,15 @@ class LearnedStrengths:
     """
 
     priors: Priors
+    cells: Cells
     strengths: tuple[float, float]
 
     def __call__(self, counts: SoftCounts) -> SharedErrors:
         """Return the belief after these counts."""
-        right, wrong = right_and_wrong(counts.cells)
+        right, wrong = self.cells.right_and_wrong(counts.cells)
         for _ in range(STRENGTH_STEPS):
             self.strengths = more_probable_strengths(right, wrong, *self.strengths)
-        return SharedErrors.after(counts, self.priors, self.strengths)
+        return SharedErrors.after(counts, self.priors, self.cells, self.strengths)
 
 
 def more_probable_strengths(right: Floats, wrong: Floats, a: float, b: float) -> tuple[float, float]:
