@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cofactor as cf
-from cofactor.crowd import diagnose
+from cofactor.crowd import METHODS, diagnose
 
 
 def labels_of(pairs, n_classes=2, **kwargs):
@@ -26,7 +26,7 @@ def test_a_sound_crowd_passes():
     crowd = cf.simulate.crowd(cf.simulate.dawid_skene_model(8, 2, skill=0.6, random_state=0), 500, 0.7, random_state=0)
     report = diagnose(crowd.labels)
     assert report.status == "pass"
-    assert report.verdict == "no method is ruled out"
+    assert report.verdict == "BayesDS suits these labels, and there are enough a worker for methods without a prior"
 
 
 def test_names_the_share_of_missing_pairs_both_ways():
@@ -100,6 +100,66 @@ def test_more_structure_than_classes_is_a_warning():
     table, _ = two_things.sample(3000, random_state=0)
     check = diagnose(cf.CrowdLabels(table, range(3000), range(20), range(2)))["classes told apart"]
     assert check.status == "warn" and "more than the 2 there are" in check.value
+
+
+def test_labels_are_weighed_against_the_cells_of_a_confusion_matrix():
+    """Six workers with 40 labels each: 10 for every cell of two classes, 0.1 for every cell of twenty."""
+    rng = np.random.default_rng(0)
+    for n_classes, status, value in ((2, "pass", "median 10 for"), (20, "warn", "median 0.1 for")):
+        truth = np.arange(40) % n_classes
+        label = np.where(rng.random((40, 6)) < 0.8, truth[:, None], rng.integers(n_classes, size=(40, 6)))
+        task, worker = np.divmod(np.arange(240), 6)
+        report = diagnose(cf.CrowdLabels.from_arrays(task, worker, label.ravel(), n_classes=n_classes))
+        check = report["labels per cell"]
+        assert check.status == status and check.value.startswith(value)
+        assert ("BayesDS and OneCoin suit" in report.verdict) == (n_classes == 20)
+
+
+def shared_difficulty(n_tasks, rng):
+    """Ten workers of two classes, all pulled the same way by a task: it is easier or harder for everybody."""
+    truth = rng.integers(2, size=n_tasks)
+    logit = 1.5 + 1.5 * rng.standard_normal((n_tasks, 1))
+    right = rng.random((n_tasks, 10)) < 1 / (1 + np.exp(-logit))
+    task, worker = np.divmod(np.arange(10 * n_tasks), 10)
+    return cf.CrowdLabels.from_arrays(task, worker, np.where(right, truth[:, None], 1 - truth[:, None]).ravel())
+
+
+def test_workers_who_err_on_the_same_tasks_are_a_warning():
+    model = cf.simulate.dawid_skene_model(10, 3, skill=0.6, random_state=0)
+    alone = diagnose(cf.simulate.crowd(model, 800, random_state=0).labels)
+    assert alone["kinds of tasks"].status == alone["errors on one task"].status == "pass"
+    assert alone["kinds of tasks"].value.startswith("1 a class")
+    labels = shared_difficulty(800, np.random.default_rng(0))
+    report = diagnose(labels)
+    assert report["errors on one task"].status == "warn" and "no probability is sure" in report.verdict
+
+
+@pytest.mark.needs_mirror
+def test_on_thin_real_crowds_the_methods_that_lose_are_advised_against():
+    """Music: 44 workers, ten classes, 2,945 labels. The verdict agrees with what the truth says."""
+    dataset = cf.load("music_genre")
+    report = diagnose(dataset.labels)
+    assert report["labels per cell"].status == "warn"
+    assert "BayesDS suits" in report.verdict and "methods without a prior (RobSymNMF, DesSymNMF" in report.verdict
+    vote, default, without = (
+        cf.crowd.error_rate(METHODS[name]().fit(dataset.labels).predict_proba(dataset.labels), dataset.truth)
+        for name in ("MajorityVote", "BayesDS", "RobSymNMF")
+    )
+    assert default < vote < without - 0.1
+
+
+@pytest.mark.needs_mirror
+def test_two_kinds_of_tasks_are_told_where_one_kind_loses_to_the_vote():
+    dataset = cf.load("zencrowd_us")
+    report = diagnose(dataset.labels)
+    assert report["kinds of tasks"].status == "warn" and report["kinds of tasks"].value.startswith("2 a class")
+    assert "methods that know one kind of tasks only can lose to the vote" in report.verdict
+    vote, one_kind = (
+        cf.crowd.error_rate(METHODS[name]().fit(dataset.labels).predict_proba(dataset.labels), dataset.truth)
+        for name in ("MajorityVote", "MV-EM")
+    )
+    assert one_kind > vote + 0.02
+    assert diagnose(cf.load("dog").labels)["kinds of tasks"].status == "pass"
 
 
 def test_shows_as_text_table_and_values():

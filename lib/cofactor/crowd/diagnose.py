@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
 
 from cofactor.core.diagnosis import Check, Diagnosis, Status
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, ConvergenceWarning, listing
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.spectrum import classes_told_apart
 from cofactor.crowd.agreement import krippendorff_alpha
 from cofactor.crowd.base import require_labels, tied_share
+from cofactor.crowd.bayes import ERR_TOGETHER, BayesDS
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import reachable_blocks, too_large
 from cofactor.crowd.labels import CrowdLabels
@@ -18,6 +22,9 @@ FEW_PER_TASK = 3  # a median below this leaves majority vote little to go by
 FEW_PER_WORKER = 10  # below this a worker's confusion matrix is mostly prior
 MANY_TIES = 0.1
 WELL_REACHED = 0.9
+LABELS_PER_CELL = 2  # of a confusion matrix; a median below this leaves most of its cells to chance
+MANY_CLASSES = 20  # from here on one accuracy a worker says as much as few labels can
+NO_PRIOR = "methods without a prior (RobSymNMF, DesSymNMF and others without -EM; pseudo_counts=(0, 0))"
 
 
 def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
@@ -32,11 +39,19 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
     Returns
     -------
     Diagnosis
-        Its verdict says which methods are ruled out.
+        Its verdict says which methods suit the labels, and which are ruled out.
 
     Cost
     ----
-    That of the pairwise moments, and O(M B^2) for B reference annotators; see also `classes_told_apart`.
+    That of the pairwise moments, of `classes_told_apart`, of two fits of `BayesDS`, and O(M B^2) for B reference
+    annotators.
+
+    Notes
+    -----
+    The limit of two labels a cell was read off 17 public crowds with known truth. On the five below it (0.08 to 1.1
+    labels a cell) RobSymNMF makes 7 to 31 points more errors than the majority vote, on the twelve above it (2.4 to 54)
+    13 points fewer to 4 more. Two kinds of tasks were more probable on seven of them; on two of these MV-EM makes 3.6
+    points more errors than the vote, on the others 1.4 at most. On 16 of the 17, workers err together.
 
     Examples
     --------
@@ -48,23 +63,35 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
     checks = (
         _labels_per_task(labels),
         _labels_per_worker(labels),
+        _labels_per_cell(labels),
         _classes_used(labels),
         _ties(labels),
         Check("agreement", "pass", f"Krippendorff's alpha {agreement(labels)}"),
         _connection(cooc, labels),
         _told_apart(labels),
+        *_beyond_classes(labels),
         *(check(cooc) for check in (_odd_cycle, _missing, _samples_per_block, _reach) if cooc.components),
     )
-    return Diagnosis(repr(labels), checks, _verdict(checks))
+    return Diagnosis(repr(labels), checks, _verdict(checks, labels))
 
 
-def _verdict(checks: tuple[Check, ...]) -> str:
-    failed = [check.name for check in checks if check.status == "fail"]
+def _verdict(checks: tuple[Check, ...], labels: CrowdLabels) -> str:
+    """Say in one sentence each what refuses, what suits, and what not to believe."""
+    status = {check.name: check.status for check in checks}
+    failed = [name for name, found in status.items() if found == "fail"]
+    said = []
     if failed:
-        return f"MajorityVote, MV-EM and MultiStart-EM can run; the SymNMF family refuses ({listing(failed)})"
-    if any(check.status == "warn" for check in checks):
-        return "no method is ruled out; read the warnings"
-    return "no method is ruled out"
+        said.append(f"BayesDS, MajorityVote and MV-EM can run; the SymNMF family refuses ({listing(failed)})")
+    if status["labels per cell"] == "warn":
+        suited = "BayesDS and OneCoin suit" if labels.n_classes >= MANY_CLASSES else "BayesDS suits"
+        said.append(f"{suited} so few labels a worker; {NO_PRIOR} do not")
+    elif status.get("kinds of tasks") == "warn":
+        said.append("BayesDS suits these labels; methods that know one kind of tasks only can lose to the vote")
+    elif not failed:
+        said.append("BayesDS suits these labels, and there are enough a worker for methods without a prior")
+    if status.get("errors on one task") == "warn":
+        said.append("no probability is sure before it was checked on tasks of known truth")
+    return "; ".join(said)
 
 
 def _labels_per_task(labels: CrowdLabels) -> Check:
@@ -83,6 +110,18 @@ def _labels_per_worker(labels: CrowdLabels) -> Check:
     value = f"median {np.median(counts):g}, {counts.min()} to {counts.max()}; {few} workers below {FEW_PER_WORKER}"
     status: Status = "warn" if few > labels.n_workers / 2 else "pass"
     return Check("labels per worker", status, value, "their estimated accuracy is not to be trusted" * bool(few))
+
+
+def _labels_per_cell(labels: CrowdLabels) -> Check:
+    """Weigh a worker's labels against the cells of a confusion matrix, which has K (K - 1) free numbers."""
+    counts, K = labels.table.entries_per_variable, labels.n_classes
+    per_cell = float(np.median(counts)) / K**2
+    value = f"median {per_cell:.2g} for each of {K} x {K} cells of a worker's confusion matrix"
+    if per_cell >= LABELS_PER_CELL:
+        return Check("labels per cell", "pass", value)
+    other = "OneCoin has one number a worker" if K >= MANY_CLASSES else "compare it with OneCoin: one number a worker"
+    advice = f"a full confusion matrix is beyond most workers' labels: use BayesDS, whose prior fills it; {other}"
+    return Check("labels per cell", "warn", value, advice)
 
 
 def _classes_used(labels: CrowdLabels) -> Check:
@@ -137,6 +176,33 @@ def _told_apart(labels: CrowdLabels) -> Check:
     return Check("classes told apart", "pass", f"{value}, the weakest {strength[K - 2]:.1f} times chance")
 
 
+def _beyond_classes(labels: CrowdLabels) -> tuple[Check, ...]:
+    """Ask whether tasks differ in more than their class, from two fits: of one kind of tasks a class, and of two."""
+    if not labels.n_labels:
+        return ()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fit = BayesDS(structure="kinds").fit(labels)
+    gain, found = fit.evidence_["kinds"] - fit.evidence_["own"], fit.dependence_
+    together = f"correlation {found.correlation:.3f} between two workers, {found.z:.1f} standard errors from none"
+    return (
+        _warned_if(
+            gain > 0,
+            Check("kinds of tasks", "pass", f"{1 + (gain > 0)} a class, more probable by {abs(gain):.0f} nats"),
+            "easy and hard tasks: methods that know one kind only can lose to the vote; BayesDS looks for two",
+        ),
+        _warned_if(
+            found.z > ERR_TOGETHER,
+            Check("errors on one task", "pass", together),
+            "some tasks mislead several workers at once: any model here is too sure of itself, BayesDS least",
+        ),
+    )
+
+
+def _warned_if(bad: bool, check: Check, advice: str) -> Check:
+    return replace(check, status="warn", advice=advice) if bad else check
+
+
 def _odd_cycle(cooc: Cooccurrences) -> Check:
     if any(cooc.bipartite):
         advice = "a third worker, or two of one team, must share tasks: wrong models fit two separate teams perfectly"
@@ -148,7 +214,9 @@ def _missing(cooc: Cooccurrences) -> Check:
     M, share = cooc.n_workers, cooc.missing_share
     blocks = 1 - len(cooc.indices) / M**2
     value = f"{share:.1%} of worker pairs ({blocks:.1%} of blocks with the diagonal)"
-    advice = "use a method that imputes: RobSymNMF, DesSymNMF, MultiStart-EM" if share > 0 else ""
+    advice = (
+        "of the SymNMF family, only methods that impute use what is there: RobSymNMF, DesSymNMF" if share > 0 else ""
+    )
     return Check("missing co-occurrences", "pass", value, advice)
 
 
