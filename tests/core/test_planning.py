@@ -77,6 +77,14 @@ def test_a_band_is_told_where_there_is_one():
     assert "one  4 (90% of the simulations: 3 to 7)" in str(plan)
 
 
+def test_where_much_is_unknown_there_is_a_range_and_no_middle():
+    errors = {"one": np.linspace(0.5, 1.5, 21)[:, None] * 0.4 / AMOUNTS, "sure": np.tile(0.35 / AMOUNTS, (21, 1))}
+    plan = plan_of(errors, only_range=True)
+    assert plan.answers() == {"one": "3 to 7", "sure": "4"}
+    assert "one   3 to 7" in str(plan) and "simulations:" not in str(plan)
+    assert "<td></td><td>3 to 7</td>" in plan._repr_html_()
+
+
 @pytest.mark.parametrize("wanted", [0, 1, -0.1, 5, np.nan])
 def test_an_error_is_a_share(wanted):
     with pytest.raises(CofactorError, match="between 0 and 1"):

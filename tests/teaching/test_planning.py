@@ -1,5 +1,7 @@
 """Pictures of plans and intervals: what is drawn is what was found."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,12 @@ def test_curves_and_answers_are_those_of_the_plan():
     (diamond,) = [line for line in ax.lines if line.get_marker() == "D"]  # of the one that gets there
     assert diamond.get_xydata().tolist() == [[pytest.approx(PLAN.needed()["amount"][0]), 0.1]]
     assert title(draw_plan(PLAN)) == "For an error of 0.1: one 4, never more than 8 labels per task"
+
+
+def test_a_plan_that_is_only_a_range_has_no_diamond():
+    unsure = replace(PLAN, only_range=True)
+    assert not [line for line in draw_plan(unsure).axes[0].lines if line.get_marker() == "D"]
+    assert title(draw_plan(unsure)) == "For an error of 0.1: one 3 to 7, never more than 8 labels per task"
 
 
 def test_amounts_that_span_decades_get_a_logarithmic_axis():

@@ -39,6 +39,8 @@ class Plan:
         How much there is now.
     notes : tuple of str
         What the simulation rests on, and what it does not know.
+    only_range : bool
+        The simulations differ in what is not known, so that answers in words are ranges without a middle.
     """
 
     unit: str
@@ -48,6 +50,7 @@ class Plan:
     wanted: float
     present: float
     notes: tuple[str, ...] = ()
+    only_range: bool = False
 
     def curve(self, level: float = LEVEL) -> pd.DataFrame:
         """Return method, amount, error (median over trials), low and high."""
@@ -75,19 +78,27 @@ class Plan:
     def __str__(self) -> str:
         lines = [f"{self.measure} of at most {self.wanted:g}: {self.unit} needed (now: {self.present:g})"]
         width = max(map(len, self.errors))
-        lines += [f"  {name:<{width}}  {self._words(*ends)}" for name, ends in self._answers()]
+        lines += [f"  {name:<{width}}  {words}" for name, words in self.answers().items()]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     __repr__ = __str__
 
-    def _answers(self) -> list[tuple[str, tuple[float, float, float]]]:
+    def answers(self) -> dict[str, str]:
+        """Return the amount that each method needs, in words: "8 (90% of the simulations: 6 to 11)"."""
+        return {name: self._words(*ends) for name, ends in self._ends()}
+
+    def _ends(self) -> list[tuple[str, tuple[float, float, float]]]:
         table = self.needed()
         ends = zip(*(table[column].tolist() for column in ("amount", "low", "high")), strict=True)
         return list(zip(table["method"].tolist(), ends, strict=True))
 
     def _words(self, *ends: float) -> str:
         text, least, most = map(self.amount_in_words, ends)
-        return text if least == most else f"{text} ({LEVEL:.0%} of the simulations: {least} to {most})"
+        if least == most:
+            return text
+        if self.only_range:
+            return f"{least} to {most}"
+        return f"{text} ({LEVEL:.0%} of the simulations: {least} to {most})"
 
     def amount_in_words(self, amount: float) -> str:
         """Round an amount up, and say so where it lies outside what was tried."""
@@ -100,9 +111,10 @@ class Plan:
     def _repr_html_(self) -> str:
         left = 'style="text-align:left"'
         rows = "".join(
-            f"<tr><td {left}>{html.escape(name)}</td><td>{self.amount_in_words(middle)}</td>"
+            f"<tr><td {left}>{html.escape(name)}</td>"
+            f"<td>{'' if self.only_range else self.amount_in_words(middle)}</td>"
             f"<td>{self.amount_in_words(low)} to {self.amount_in_words(high)}</td></tr>"
-            for name, (middle, low, high) in self._answers()
+            for name, (middle, low, high) in self._ends()
         )
         caption = html.escape(f"{self.measure} of at most {self.wanted:g} (now: {self.present:g} {self.unit})")
         head = f"<tr><th {left}>method</th><th>{html.escape(self.unit)}</th><th>{LEVEL:.0%} of simulations</th></tr>"

@@ -44,9 +44,10 @@ def fill_plan(ax: Axes, plan: Plan, level: float = 0.9) -> None:
         ax.fill_between(table["amount"], table["low"], table["high"], color=colour, alpha=0.15, lw=0)
         ax.plot(table["amount"], table["error"], color=colour, marker=marker, ls=line, ms=4, label=name)
         middle, low, high = answers.loc[k, ["amount", "low", "high"]].to_numpy(dtype=np.float64)
-        if np.isfinite(middle):
+        if np.isfinite(low if plan.only_range else middle):
             ax.plot([low, min(high, plan.amounts[-1])], [plan.wanted] * 2, color=colour, lw=4, alpha=0.5)
-            ax.plot(middle, plan.wanted, "D", color=colour, ms=6)
+            if not plan.only_range:
+                ax.plot(middle, plan.wanted, "D", color=colour, ms=6)
     ax.axhline(plan.wanted, color=INK, lw=0.9, ls="--")
     _axes(ax, plan)
     ax.legend(title=f"median and {level:.0%} of {len(next(iter(plan.errors.values())))} simulations", alignment="left")
@@ -67,10 +68,9 @@ def _axes(ax: Axes, plan: Plan) -> None:
 
 def _finding(plan: Plan) -> str:
     table = plan.needed()
-    words = [
-        f"{name} {plan.amount_in_words(amount)}" for name, amount in zip(table["method"], table["amount"], strict=True)
-    ]
-    return f"{', '.join(words)} {plan.unit}"
+    middles = dict(zip(table["method"], map(plan.amount_in_words, table["amount"]), strict=True))
+    words = plan.answers() if plan.only_range else middles
+    return f"{', '.join(f'{name} {amount}' for name, amount in words.items())} {plan.unit}"
 
 
 @styled
@@ -96,6 +96,8 @@ def fill_intervals(ax: Axes, found: CrowdBootstrap, level: float = 0.9, legend: 
         ax.errorbar(mine.index + 1, 100 * mine["estimate"], ends, color=colour, fmt=marker, ms=4, lw=1.2,
                     label=f"{name}: {len(mine)}")  # fmt: skip
     ax.axhline(100 * chance, color=INK, lw=0.9, ls="--")
+    mean = float(np.average(table["estimate"], weights=table["labels"]))
+    ax.axhline(100 * mean, color=INK, lw=0.9, ls=":", label=f"mean of all labels: {percent(mean)}")
     ax.set(xlabel="workers, the best first", ylabel="labels that are right (%)", ylim=(0, 102))
     if legend:
         ax.legend(title=f"intervals of {percent(level)}, {len(found.draws)} refits", alignment="left", loc="lower left")
