@@ -109,6 +109,5 @@ def test_the_picture_of_the_path_tells_doubts_and_labels(examples):
     plan = cf.crowd.plan(labels, 0.05, amounts=[3, 6, 9], n_trials=3, random_state=0)
     posterior = method.predict_proba(labels)
     said = figures.draw_path(posterior, found, plan).get_suptitle().replace("\n", " ")
-    needed = plan.needed()["amount"].iloc[-1]
     assert said.startswith(f"{np.sum(posterior.max(axis=1) < 0.9)} of 360 tasks are doubtful")
-    assert f"takes {plan.amount_in_words(needed)} labels per task (MV-EM)" in said
+    assert f"takes {plan.answers()['BayesDS']} labels per task (BayesDS)" in said

@@ -217,7 +217,7 @@ class Pilot:
 
 
 def plan_pilot(accuracy: float, per_task: int, wanted: float, method: str = "MV-EM", seed: int = 0) -> Pilot:
-    """Plan from a pilot: 200 tasks of three classes with `per_task` labels each, by 20 workers.
+    """Plan from a pilot: 200 tasks of three classes and known truth, with `per_task` labels each, by 20 workers.
 
     Raises
     ------
@@ -236,8 +236,8 @@ def _pilot_plan(accuracy: float, per_task: int, method: str, seed: int) -> Plan:
     rng = np.random.default_rng(seed)
     skills = np.clip(accuracy + SPREAD * rng.standard_normal(PILOT_WORKERS), 0.05, 0.99)
     row, worker = np.array([(n, m) for n in range(PILOT_TASKS) for m in rng.permutation(PILOT_WORKERS)[:per_task]]).T
-    drawn, _ = sorting_crowd(skills.tolist()).sample(PILOT_TASKS, (row, worker), rng)
+    drawn, truth = sorting_crowd(skills.tolist()).sample(PILOT_TASKS, (row, worker), rng)
     sizes = PILOT_CLASSES, PILOT_TASKS, PILOT_WORKERS
     labels = CrowdLabels.from_arrays(row, worker, drawn.codes[row, worker], *sizes, unlabelled="keep")
     methods = list(dict.fromkeys(["MajorityVote", method]))
-    return plan(labels, 0.05, methods, TRIED, n_trials=PILOT_TRIALS, random_state=rng)
+    return plan(labels, 0.05, methods, TRIED, truth, n_trials=PILOT_TRIALS, random_state=rng)

@@ -36,8 +36,9 @@ def draw_path(posterior: ArrayLike, found: CrowdBootstrap, plan: Plan) -> Figure
     fill_plan(labels, plan)
     doubtful = int(np.sum(posterior.max(axis=1) < SURE))
     name, needed = list(plan.errors)[-1], plan.needed()["amount"].iloc[-1]
+    labels_needed = plan.answers()[name] if plan.only_range else plan.amount_in_words(needed)
     say(fig, f"{doubtful} of {len(posterior)} tasks are doubtful; an error of {percent(plan.wanted)} takes "
-             f"{plan.amount_in_words(needed)} {plan.unit} ({name})")  # fmt: skip
+             f"{labels_needed} {plan.unit} ({name})")  # fmt: skip
     return fig
 
 
