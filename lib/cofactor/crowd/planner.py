@@ -103,7 +103,9 @@ def plan(
 
     With the truth of 100 tasks, from pilots of 3 and 5 labels, errors at 1 to 20 labels come out 1.7 (RTE) to 4.3
     (ZenCrowd) points away on six of eight sets, TREC among them; on face_sentiment 10 and on Bluebird, which has
-    108 tasks, 12 points, both too large. Thin pilots make plans too bold, since EM agrees with itself.
+    108 tasks, 12 points, both too large. Without difficult tasks a thin pilot of known truth does little harm: for
+    simulated workers right in 70 per cent, an error of 5 per cent takes 9 labels with MV-EM, and pilots of 2, 3, 4, 5,
+    10 and 20 labels for 200 tasks ask for 12, 7, 10, 10, 12 and 9.
 
     Examples
     --------
