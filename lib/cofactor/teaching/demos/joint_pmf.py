@@ -95,9 +95,9 @@ def starve(shares: Sequence[float], n_rows: int = 10_000, n_trials: int = 3) -> 
         truth = simulate.joint_model(7, 6, 4, random_state=seed)
         for i, observed in enumerate(shares):
             table = simulate.joint_table(truth, n_rows, observed, random_state=seed)
-            pairs = METHODS["CNMF-OPT"](rank=4, split=3, tol=PAIR_TOL).fit(table).model_
+            pairs = METHODS["CNMF-OPT"](rank=4, split=3, pseudo_count=0, tol=PAIR_TOL).fit(table).model_
             rows = em(table, pairs.lift(FLOOR), tol=EM_TOL)[0]
-            triples = METHODS["CTD"](rank=4, random_state=seed).fit(table).model_
+            triples = METHODS["CTD"](rank=4, pseudo_count=0, random_state=seed).fit(table).model_
             for name, model in zip(errors, (pairs, rows, triples), strict=True):
                 errors[name][seed, i] = mse(truth, model)
     return errors
@@ -115,14 +115,14 @@ class Recovered:
 
 
 def recover(n_rows: int, observed: float, rank: int, separability: float | None, seed: int = 0) -> Recovered:
-    """Draw 5 variables of 10 values and estimate their joint PMF in three ways, beside the constant."""
+    """Draw 5 variables of 10 values; estimate their joint PMF in three ways, not smoothed, beside the constant."""
     truth = simulate.joint_model(5, 10, rank, separability, random_state=seed)
     table = simulate.joint_table(truth, n_rows, observed, random_state=seed)
     fits = {
         "Constant": METHODS["Constant"](rank=rank),
-        "CNMF-SPA": METHODS["CNMF-SPA"](rank=rank, split=3),
-        "CNMF-OPT": METHODS["CNMF-OPT"](rank=rank, split=3, random_state=seed),
-        "CNMF-EM": METHODS["CNMF-EM"](rank=rank, split=3, random_state=seed),
+        "CNMF-SPA": METHODS["CNMF-SPA"](rank=rank, split=3, pseudo_count=0),
+        "CNMF-OPT": METHODS["CNMF-OPT"](rank=rank, split=3, pseudo_count=0, random_state=seed),
+        "CNMF-EM": METHODS["CNMF-EM"](rank=rank, split=3, pseudo_count=0, random_state=seed),
     }
     models = {name: fit.fit(table).model_ for name, fit in fits.items()}
     return Recovered(
