@@ -13,10 +13,16 @@ from cofactor.core.errors import listing
 from cofactor.core.latent_class import map_class
 from cofactor.core.tables import Ints
 from cofactor.crowd.base import Aggregator, Floats, right_shares
+from cofactor.crowd.bayes import ERR_TOGETHER, BayesDS
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import FEW_PER_WORKER, agreement
 from cofactor.crowd.labels import vote_shares
 
+FOUND = {
+    "own": "every worker errs in a way of his own",
+    "kinds": "two kinds of tasks a class: tasks differ in more than their class, such as difficulty",
+    "shared": "workers differ in how often they are right, but take the same classes for one another",
+}
 SHOWN = 3  # workers listed at each end of the reliability ranking
 LEVEL = 0.05  # of the test against the vote
 BEHIND = 2  # votes: one vote more or less explains a label that is closer to the majority's
@@ -39,14 +45,34 @@ def summary(
         f"missing co-occurrences: {cooc.missing_share:.1%} of worker pairs",
         f"agreement (Krippendorff's alpha): {agreement(labels)}",
         f"{name}{start}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}",
+        *_structure(method),
         f"labels that differ from the majority vote: {against.mean():.1%} of the tasks ({against.sum()})",
         *_reliability(method, labels),
     ]
     if method.gold_:
-        lines.append(f"gold tasks used in the fit: {len(method.gold_)}")
+        lines.append(f"gold tasks used in the fit: {len(method.gold_)}{_gold_check(method)}")
     if truth is not None:
         lines.append(_errors(name, posterior, labels, truth))
     return lines
+
+
+def _structure(method: Aggregator) -> Iterator[str]:
+    """Yield what the default found: how workers err, and whether they err together."""
+    if isinstance(method, BayesDS):
+        together = method.dependence_.z
+        yield f"found: {FOUND[method.structure_]}"
+        if together > ERR_TOGETHER:
+            yield (
+                f"workers err together on the same tasks ({together:.1f} standard errors above chance): "
+                "labels of a task repeat one another, and probabilities are lowered for it"
+            )
+
+
+def _gold_check(method: Aggregator) -> str:
+    check = getattr(method, "gold_check_", None)
+    if check is None:
+        return ""
+    return f"; where they were held out, error {check.error:.1%}, mean probability of the label {check.confidence:.1%}"
 
 
 def _reliability(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
