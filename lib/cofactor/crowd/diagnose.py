@@ -23,7 +23,7 @@ FEW_PER_WORKER = 10  # below this a worker's confusion matrix is mostly prior
 MANY_TIES = 0.1
 WELL_REACHED = 0.9
 LABELS_PER_CELL = 2  # of a confusion matrix; a median below this leaves most of its cells to chance
-MANY_CLASSES = 20  # from here on one accuracy a worker says as much as few labels can
+ONE_NUMBER = "OneCoin where wrong labels scatter evenly over the classes"
 NO_PRIOR = "methods without a prior (RobSymNMF, DesSymNMF and others without -EM; pseudo_counts=(0, 0))"
 
 
@@ -52,6 +52,9 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
     labels a cell) RobSymNMF makes 7 to 31 points more errors than the majority vote, on the twelve above it (2.4 to 54)
     13 points fewer to 4 more. Two kinds of tasks were more probable on seven of them; on two of these MV-EM makes 3.6
     points more errors than the vote, on the others 1.4 at most. On 16 of the 17, workers err together.
+    On simulated crowds of 5 to 50 classes (800 tasks, 40 workers, four labels a task, three crowds each) whose errors
+    scatter evenly, OneCoin makes 2 to 4.5 points fewer errors than BayesDS; where a class is taken for two others
+    only, 9 to 22 more.
 
     Examples
     --------
@@ -83,8 +86,7 @@ def _verdict(checks: tuple[Check, ...], labels: CrowdLabels) -> str:
     if failed:
         said.append(f"BayesDS, MajorityVote and MV-EM can run; the SymNMF family refuses ({listing(failed)})")
     if status["labels per cell"] == "warn":
-        suited = "BayesDS and OneCoin suit" if labels.n_classes >= MANY_CLASSES else "BayesDS suits"
-        said.append(f"{suited} so few labels a worker; {NO_PRIOR} do not")
+        said.append(f"BayesDS suits so few labels a worker, and {ONE_NUMBER}; {NO_PRIOR} do not")
     elif status.get("kinds of tasks") == "warn":
         said.append("BayesDS suits these labels; methods that know one kind of tasks only can lose to the vote")
     elif not failed:
@@ -119,8 +121,9 @@ def _labels_per_cell(labels: CrowdLabels) -> Check:
     value = f"median {per_cell:.2g} for each of {K} x {K} cells of a worker's confusion matrix"
     if per_cell >= LABELS_PER_CELL:
         return Check("labels per cell", "pass", value)
-    other = "OneCoin has one number a worker" if K >= MANY_CLASSES else "compare it with OneCoin: one number a worker"
-    advice = f"a full confusion matrix is beyond most workers' labels: use BayesDS, whose prior fills it; {other}"
+    advice = (
+        f"a full confusion matrix is beyond most workers' labels: use BayesDS, whose prior fills it, or {ONE_NUMBER}"
+    )
     return Check("labels per cell", "warn", value, advice)
 
 
