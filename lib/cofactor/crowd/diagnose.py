@@ -75,10 +75,10 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
         *_beyond_classes(labels),
         *(check(cooc) for check in (_odd_cycle, _missing, _samples_per_block, _reach) if cooc.components),
     )
-    return Diagnosis(repr(labels), checks, _verdict(checks, labels))
+    return Diagnosis(repr(labels), checks, _verdict(checks))
 
 
-def _verdict(checks: tuple[Check, ...], labels: CrowdLabels) -> str:
+def _verdict(checks: tuple[Check, ...]) -> str:
     """Say in one sentence each what refuses, what suits, and what not to believe."""
     status = {check.name: check.status for check in checks}
     failed = [name for name, found in status.items() if found == "fail"]
