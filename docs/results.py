@@ -62,7 +62,7 @@ def index(tables):
     rows = [f"| experiment | trials | {' | '.join(VERDICTS)} |", "|---|---|" + "---|" * len(VERDICTS)]
     for name, table in tables.items():
         found = table["verdict"].value_counts()
-        link = f"[{cell(EXPERIMENTS[name].title)}]({name.split('-')[0]}.md#{name})"
+        link = f"[{cell(EXPERIMENTS[name].title)}]({name.removeprefix('practice-').split('-')[0]}.md#{name})"
         trials = f"{facts(name)['trials']} of {EXPERIMENTS[name].trials}"
         rows.append(f"| {link} | {trials} | {' | '.join(str(found.get(verdict, '')) for verdict in VERDICTS)} |")
     toctree = ["```{toctree}", ":hidden:", *LINES, "```"]
