@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 import cofactor as cf
@@ -36,7 +37,7 @@ def test_every_number_of_a_worker_or_class_has_its_interval(page):
 
 def test_intervals_and_plan_are_those_of_the_library(page):
     data = cf.load("bluebird")
-    method = cf.crowd.METHODS["MultiStart-EM"](random_state=0).fit(data.labels)
+    method = cf.crowd.BayesDS(random_state=0).fit(data.labels)
     row = cf.crowd.bootstrap(method, data.labels, 20, random_state=0).accuracy().iloc[3]
     numbers = (f"{100 * row[name]:.0f}" for name in ("estimate", "low", "high"))
     assert '{} <span class="ends">({} to {})</span>'.format(*numbers) in page
@@ -44,6 +45,26 @@ def test_intervals_and_plan_are_those_of_the_library(page):
     plan = cf.crowd.plan(data.labels, 0.2, amounts=amounts, truth=data.truth, random_state=0)
     for amount in plan.needed()["amount"]:
         assert f"takes {plan.amount_in_words(amount)} labels per task with" in page
+
+
+def test_workers_are_those_of_the_table(page):
+    labels = cf.load("bluebird").labels
+    method = cf.crowd.BayesDS(random_state=0).fit(labels)
+    table = cf.crowd.workers_table(method, labels, cf.crowd.bootstrap(method, labels, 20, random_state=0))
+    text = page.replace("&#39;", "'")
+    for row in table.head(20).itertuples():  # all gave equally many labels
+        words = f'<td class="text why">{row.verdict}</td><td class="text why">{row.mistake}</td>'
+        assert f"<td>{100 * row.agreement:.0f}</td>{words}" in text
+    assert (table["verdict"] == "below the crowd's mean").any() and "Without intervals" not in page
+
+
+def test_says_how_many_labels_differ_from_the_vote_and_that_tasks_differ(page):
+    data = cf.load("bluebird")
+    method = cf.crowd.BayesDS().fit(data.labels)
+    votes = data.labels.votes
+    against = np.mean(votes[np.arange(len(votes)), method.predict(data.labels)] < votes.max(axis=1))
+    assert f"<strong>{against:.1%}</strong>of the labels differ from the majority vote" in page
+    assert ("Two kinds of tasks a class" in page) == (method.kinds_ == 2)
 
 
 def test_pictures_say_what_they_show(page):
@@ -56,6 +77,7 @@ def test_intervals_and_plan_can_be_left_out(tmp_path):
     path = tmp_path / "page.html"
     assert main(["aggregate", "bluebird", "--report", str(path), "--draws", "0"]) == 0
     page = path.read_text(encoding="utf8")
+    assert "Without intervals nobody is judged" in page and "no interval, not judged" in page
     assert 'class="ends"' not in page and "How many labels are enough" not in page
     assert len(re.findall('src="data:image/png;base64,', page)) == 3
 

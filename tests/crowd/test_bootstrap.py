@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import beta
 
+import cofactor as cf
 from cofactor import CofactorError, CrowdLabels, crowd, simulate
 from cofactor.crowd import METHODS, worker_accuracy
 from cofactor.crowd.bootstrap import ends_in_em
@@ -130,3 +132,79 @@ def test_only_methods_that_end_in_em_go_on_from_their_model():
     }  # fmt: skip
     assert not ends_in_em(METHODS["RobSymNMF"]()) and not ends_in_em(METHODS["MajorityVote"]())
     assert not ends_in_em(METHODS["MV-EM"](paper_protocol=True))
+
+
+def true_share(labels, truth, least):
+    """Of workers with that many labels of known truth: who, how many are right, of how many."""
+    rows, workers, said = labels.table.rows, labels.table.variables, labels.table.values
+    known = truth[rows] >= 0
+    n = np.bincount(workers[known], minlength=labels.n_workers)
+    right = np.bincount(workers[known], said[known] == truth[rows][known], minlength=labels.n_workers)
+    chosen = np.flatnonzero(n >= least)
+    return chosen, right[chosen], n[chosen]
+
+
+def coverage(table, labels, truth, least=20):
+    """Mean probability that a worker's accuracy lies in its interval, given how many of the labels are truly right.
+
+    The share of right labels is itself a sample, so an accuracy is Beta(right + 1/2, wrong + 1/2), not a point.
+    """
+    chosen, right, n = true_share(labels, truth, least)
+    low, high = (beta.cdf(table[end].iloc[chosen], right + 0.5, n - right + 0.5) for end in ("low", "high"))
+    return np.mean(high - low)
+
+
+@pytest.mark.needs_mirror
+@pytest.mark.parametrize(
+    "name", ["weather_amt", "sentiment_polarity_amt", "zencrowd_us", "face_sentiment", "dog", "rte"]
+)
+def test_accuracies_of_real_workers_lie_in_their_intervals(name):
+    """Intervals that trusted the model had 21 to 80 of 100 there, 58 on average."""
+    data = cf.data.load_crowd(name)
+    table = crowd.bootstrap(crowd.BayesDS(), data.labels, n_draws=10, random_state=0).accuracy(0.9)
+    assert coverage(table, data.labels, data.truth) >= 0.85
+    judged = true_share(data.labels, data.truth, 20)[0]
+    assert (table["high"] - table["low"]).iloc[judged].mean() < 0.6  # they still say something
+
+
+def test_accuracies_lie_in_their_intervals_where_the_model_holds():
+    """They are wider than it would take, since independent workers are not taken for granted."""
+    held = []
+    for seed in range(8):
+        truth, labels = uneven_crowd(seed)
+        table = crowd.bootstrap(crowd.BayesDS(), labels, n_draws=10, random_state=seed).accuracy(0.9)
+        p = np.array([truth.prior @ np.diag(A) for A in truth.conditionals])
+        held.append((table["low"] <= p) & (p <= table["high"]))
+    assert np.mean(held) >= 0.85
+
+
+def test_the_variance_of_an_accuracy_has_its_three_parts():
+    labels = uneven_crowd(0)[1]
+    method = crowd.BayesDS(design_effect=2.0).fit(labels)
+    found = crowd.bootstrap(method, labels, n_draws=5, random_state=0)
+    independent = crowd.BayesDS(design_effect=0.0).fit(labels).predict_proba(labels)
+    p = method.predict_proba(labels)
+    right, change, chance = [], [], []
+    for w in range(labels.n_workers):
+        mine = labels.table.variables == w
+        cells = labels.table.rows[mine], labels.table.values[mine]
+        right.append(p[cells].mean())
+        change.append((independent[cells] - p[cells]).mean())
+        chance.append((np.mean(p[cells] * (1 - p[cells])) + right[w] * (1 - right[w])) / mine.sum())
+    given = labels.table.entries_per_variable
+    shared = np.average(np.square(change), weights=given)
+    rest = found.right_spread**2 - np.maximum(np.square(change), shared) - chance  # of the refits
+    assert np.allclose(found.right, right)
+    assert np.all(rest > 0) and np.all(rest < 0.02)
+
+
+def test_gold_tasks_stay_known_in_every_refit():
+    truth = uneven_crowd(1)[0]
+    data = simulate.crowd(truth, 200, 0.3, random_state=3)
+    gold = {task: int(data.truth[n]) for n, task in enumerate(data.labels.tasks[:150])}
+    method = crowd.BayesDS().fit(data.labels, gold)
+    found = crowd.bootstrap(method, data.labels, n_draws=5, random_state=0)
+    chosen, right, n = true_share(data.labels.take_tasks(np.arange(150)), data.truth[:150], 1)
+    exact = crowd.bootstrap(crowd.BayesDS(), data.labels, n_draws=5, random_state=0)
+    error = [np.abs(one.right[chosen] - right / n).mean() for one in (found, exact)]
+    assert error[0] < error[1]

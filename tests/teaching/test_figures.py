@@ -67,7 +67,8 @@ def test_accuracy_against_labels_given():
     drawn = np.sort(np.column_stack([*[np.append(fine.get_data()[i], bad.get_data()[i]) for i in (0, 1)]]), axis=0)
     given, accuracy = CROWD.labels.table.entries_per_variable, worker_accuracy(MODEL)
     assert np.allclose(drawn, np.sort(np.column_stack([given, 100 * accuracy]), axis=0))
-    assert np.all(fine.get_ydata() >= 100 / 3) and np.all(bad.get_ydata() < 100 / 3)
+    assert np.all(bad.get_ydata() < 100 / 3) and len(bad.get_ydata()) == 1
+    assert np.sum(fine.get_ydata() < 100 / 3) == 1  # of few labels: it may be chance
     assert fine.get_marker() != bad.get_marker()
 
 

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 import cofactor
 from cofactor.core.bootstrap import LEVEL
 from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.planning import Plan
 from cofactor.core.tables import Ints
-from cofactor.crowd.base import Aggregator, Floats, worker_accuracy
+from cofactor.crowd.base import Aggregator, Floats
+from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.bootstrap import CrowdBootstrap
 from cofactor.crowd.diagnose import FEW_PER_WORKER
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.workers import ABOVE, BELOW, UNCLEAR, UNJUDGED, WORSE, mean_agreement, workers_table
 from cofactor.pages.render import as_source, render
 from cofactor.teaching.figures.crowd import PANELS, SURE, draw_confusions, draw_uncertainty, draw_worker_accuracy
 from cofactor.teaching.figures.planning import draw_intervals, draw_plan
@@ -57,45 +60,52 @@ def crowd_page(
         Of this method on these labels; without it no number has an interval.
     plan : Plan, optional
         For a crowd like this one; without it the page does not say how many labels are enough.
-
     warnings : list of str
         What must be read before the labels are used; on top of the page.
 
     Cost: that of the posterior, and about a second for the pictures.
     """
-    posterior = method.predict_proba(labels)
+    posterior, people = method.predict_proba(labels), workers_table(method, labels, found)
     return render(
         "crowd",
         **{"source": source, "method": name, "version": cofactor.__version__, "facts": facts},
         warnings=warnings,
         written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        **{"cards": _cards(posterior, labels), "findings": [*_findings(labels, posterior, found, plan)]},
+        cards=_cards(posterior, labels),
+        findings=[*_findings(method, posterior, labels), *_of_workers(people), *_of_plan(plan)],
         **{"diagnosis": diagnosis, "checks": _counted(diagnosis)},
         **{"draws": len(found.draws) if found else 0, "level": LEVEL},
         classes=_classes(method, labels, found),
-        **{"workers": _workers(method, labels, found), "n_workers": labels.n_workers},
+        **{"workers": _workers(people), "n_workers": labels.n_workers, "mean": _means(people, labels)},
         doubtful=_doubtful(posterior, labels),
         **{"plan": plan, "answers": _answers(plan) if plan else []},
         pictures={title: (as_source(picture), alt_text(picture))
-                  for title, picture in _pictures(method, labels, posterior, found, plan)},
+                  for title, picture in _pictures(method, labels, posterior, people, found, plan)},
     )  # fmt: skip
 
 
 def _pictures(
-    method: Aggregator, labels: CrowdLabels, posterior: Floats, found: CrowdBootstrap | None, plan: Plan | None
+    method: Aggregator,
+    labels: CrowdLabels,
+    posterior: Floats,
+    people: pd.DataFrame,
+    found: CrowdBootstrap | None,
+    plan: Plan | None,
 ) -> Iterator[tuple[str, Figure]]:
+    accuracy = people["accuracy"].to_numpy(dtype=np.float64)
     yield "sure", draw_uncertainty(posterior)
     yield "workers", draw_intervals(found) if found else draw_worker_accuracy(method.model_, labels)
-    yield "confusions", draw_confusions(method.model_, labels.workers, _shown(method, labels), labels.classes)
+    shown = _shown(accuracy, labels)
+    yield "confusions", draw_confusions(method.model_, labels.workers, shown, labels.classes, accuracy)
     if plan:
         yield "plan", draw_plan(plan)
 
 
-def _shown(method: Aggregator, labels: CrowdLabels) -> Ints:
+def _shown(accuracy: Floats, labels: CrowdLabels) -> Ints:
     """Workers whose confusions are drawn, from the best to the worst: those of many labels, if there are any."""
     judged = np.flatnonzero(labels.table.entries_per_variable >= FEW_PER_WORKER)
     chosen = judged if judged.size else np.arange(labels.n_workers)
-    order = chosen[np.argsort(-worker_accuracy(method.model_)[chosen], kind="stable")]
+    order = chosen[np.argsort(-accuracy[chosen], kind="stable")]
     return np.asarray(order[np.unique(np.linspace(0, len(order) - 1, min(PANELS, len(order))).round().astype(int))])
 
 
@@ -105,24 +115,41 @@ def _cards(posterior: Floats, labels: CrowdLabels) -> list[tuple[str, str]]:
     return [
         (f"{labels.n_tasks:,}", "tasks now have a label"),
         (f"{doubtful:,}", f"of them less than {percent(SURE)} certain"),
+        (f"{_overruled(posterior, labels).mean():.1%}", "of the labels differ from the majority vote"),
         (f"{labels.n_workers:,}", "workers"),
         (f"{np.median(labels.table.entries_per_row):g}", "labels per task (median)"),
     ]
 
 
-def _findings(labels: CrowdLabels, posterior: Floats, found: CrowdBootstrap | None, plan: Plan | None) -> Iterator[str]:
-    """Yield sentences that can be passed on as they are."""
+def _overruled(posterior: Floats, labels: CrowdLabels) -> NDArray[np.bool_]:
+    """Tell of every task whether fewer workers chose its label than some other class."""
     votes = labels.votes
-    against = votes[np.arange(len(votes)), posterior.argmax(axis=1)] < votes.max(axis=1)
-    yield f"On {against.sum():,} tasks the label is not the one that most workers gave"
-    if found:
-        table, chance = found.accuracy(), 1 / labels.n_classes
-        above, below = int((table["low"] > chance).sum()), int((table["high"] < chance).sum())
-        unsure = labels.n_workers - above - below
+    return np.asarray(votes[np.arange(len(votes)), posterior.argmax(axis=1)] < votes.max(axis=1))
+
+
+def _findings(method: Aggregator, posterior: Floats, labels: CrowdLabels) -> Iterator[str]:
+    """Yield sentences on the tasks, which can be passed on as they are."""
+    yield f"On {_overruled(posterior, labels).sum():,} tasks the label is not the one that most workers gave"
+    if isinstance(method, BayesDS) and method.kinds_ > 1:
         yield (
-            f"{above} of {labels.n_workers} workers are better than chance ({percent(chance)}), {below} worse; "
-            f"of {unsure} that cannot be told yet ({percent(LEVEL)} intervals)"
+            "Two kinds of tasks a class explain these labels better than one: tasks differ in more than their class, "
+            "or workers share errors"
         )
+
+
+def _of_workers(people: pd.DataFrame) -> Iterator[str]:
+    """Yield how many workers can be told from chance, and from the crowd's mean."""
+    counts = people["verdict"].value_counts()
+    if UNJUDGED in counts:
+        return
+    below, above, worse, unclear = (int(counts.get(words, 0)) for words in (BELOW, ABOVE, WORSE, UNCLEAR))
+    yield (
+        f"Of {len(people)} workers, {above} are above the mean of the crowd and {below + worse} below it, {worse} of "
+        f"them worse than chance; of {unclear} too little is known to say even that ({percent(LEVEL)} intervals)"
+    )
+
+
+def _of_plan(plan: Plan | None) -> Iterator[str]:
     if plan:
         for method, needed, least, most in _answers(plan):
             yield (
@@ -156,31 +183,17 @@ def _classes(method: Aggregator, labels: CrowdLabels, found: CrowdBootstrap | No
     ]
 
 
-def _workers(method: Aggregator, labels: CrowdLabels, found: CrowdBootstrap | None) -> list[dict[str, Any]]:
-    """Busiest workers first: labels given, estimated accuracy with its interval, the most frequent confusion."""
-    given, accuracy = labels.table.entries_per_variable, worker_accuracy(method.model_)
-    table = found.accuracy() if found else None
-    busiest = np.argsort(-given, kind="stable")[:MOST_ROWS]
-    return [
-        {
-            "worker": labels.workers[m],
-            "labels": int(given[m]),
-            "accuracy": accuracy[m],
-            "confusion": _worst(method.model_.conditionals[m], method.model_.prior, labels.classes),
-            **_ends(table, m),
-        }
-        for m in busiest
-    ]
+def _workers(people: pd.DataFrame) -> list[dict[Hashable, Any]]:
+    """Rows of the busiest workers, who come first; what is not known is None."""
+    busiest = people.sort_values("n_labels", ascending=False, kind="stable").head(MOST_ROWS)
+    return busiest.astype(object).where(busiest.notna(), None).to_dict("records")
 
 
-def _worst(A: Floats, prior: Floats, classes: Sequence[Any]) -> str:
-    """Name the most frequent wrong answer."""
-    joint = A * prior
-    np.fill_diagonal(joint, 0.0)
-    said, true = np.unravel_index(np.argmax(joint), joint.shape)
-    return (
-        f"{classes[int(said)]} for {classes[int(true)]}: {A[said, true]:.0%} of the time" if joint.max() > 0 else "none"
-    )
+def _means(people: pd.DataFrame, labels: CrowdLabels) -> dict[str, float | None]:
+    """Accuracy over all labels, and agreement over all pairs of labels of one task."""
+    agreement = mean_agreement(labels)
+    accuracy = float(np.average(people["accuracy"], weights=people["n_labels"]))
+    return {"accuracy": accuracy, "agreement": None if np.isnan(agreement) else agreement}
 
 
 def _doubtful(posterior: Floats, labels: CrowdLabels) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, NullLocator
 from numpy.typing import ArrayLike, NDArray
 
+from cofactor.core.bootstrap import probability_intervals
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd.base import worker_accuracy
@@ -67,6 +68,7 @@ def draw_confusions(
     workers: Sequence[object] | None = None,
     which: ArrayLike | None = None,
     classes: Sequence[object] | None = None,
+    accuracy: Floats | None = None,
 ) -> Figure:
     """Draw annotator confusion matrices side by side, the most accurate worker first: who confuses what.
 
@@ -78,23 +80,26 @@ def draw_confusions(
         In the order of the codes, such as `labels.workers` and `labels.classes`.
     which : (P,) worker codes, optional
         Default: up to six, evenly spaced from the most to the least accurate.
+    accuracy : (M,) array, optional
+        Estimated otherwise than from the model; the title then names nobody's mistake.
 
     Raises
     ------
     CofactorError
         `which` is empty or holds a code that is not a worker's.
     """
-    accuracy = worker_accuracy(model)
+    right = worker_accuracy(model) if accuracy is None else accuracy
     chosen = spread_workers(model) if which is None else known(which, model.n_variables, "worker")
-    chosen = chosen[np.argsort(-accuracy[chosen], kind="stable")]
+    chosen = chosen[np.argsort(-right[chosen], kind="stable")]
     columns = min(len(chosen), 6 if model.n_classes == 2 else 3)
     rows = -(-len(chosen) // columns)
     fig = new_picture(WIDTH, min(1.5 + rows * (1.4 if columns > 3 else 2.0), 9))
     axes = fig.subplots(rows, columns, squeeze=False)
-    fill_confusions(axes, model, chosen, workers, names_of(range(model.n_classes), classes, "class"))
+    fill_confusions(axes, model, chosen, workers, names_of(range(model.n_classes), classes, "class"), accuracy)
     fig.supxlabel("true class (columns sum to 100 %)", fontsize=9.5)
     fig.supylabel("label given", fontsize=9.5)
-    say(fig, _worst_confusion(model, chosen, workers, classes))
+    shown = f"{percent(right[chosen].max())} to {percent(right[chosen].min())} right"
+    say(fig, shown if accuracy is not None else f"{shown}: {_worst_confusion(model, chosen, workers, classes)}")
     return fig
 
 
@@ -104,9 +109,10 @@ def fill_confusions(
     chosen: Ints,
     workers: Sequence[object] | None,
     classes: list[str],
+    accuracy: Floats | None = None,
 ) -> None:
     """Draw the confusion matrices of the chosen workers into a (rows, columns) array of axes."""
-    accuracy = worker_accuracy(model)
+    accuracy = worker_accuracy(model) if accuracy is None else accuracy
     for ax, m, name in zip(axes.ravel(), chosen, names_of(chosen, workers, "worker"), strict=False):
         heat(ax, model.conditionals[m], number=lambda value: f"{100 * value:.0f}")
         ax.set_title(f"{short(name)}\n{percent(accuracy[m])} right")
@@ -129,22 +135,19 @@ def _worst_confusion(
     p, i, c = np.unravel_index(np.argmax(off), off.shape)
     (worker,) = names_of([int(chosen[p])], workers, "worker")
     label, true = names_of([int(i), int(c)], classes, "class")
-    accuracy = worker_accuracy(model)[chosen]
-    return (
-        f"{percent(accuracy.max())} to {percent(accuracy.min())} right: {short(worker)} labels "
-        f"{percent(off[p, i, c])} of ‘{short(true, 24)}’ as ‘{short(label, 24)}’"
-    )
+    return f"{short(worker)} labels {percent(off[p, i, c])} of ‘{short(true, 24)}’ as ‘{short(label, 24)}’"
 
 
 @styled
 def draw_worker_accuracy(model: LatentClassModel, labels: CrowdLabels) -> Figure:
     """Draw the estimated accuracy of each worker against the number of labels given; worse than chance is marked.
 
-    Where all workers gave equally many labels, they are drawn in order of accuracy instead.
+    It is marked where the labels suffice to say so: where an interval for that many labels ends below chance. Where
+    all workers gave equally many labels, they are drawn in order of accuracy instead.
     """
     accuracy, given = worker_accuracy(model), labels.table.entries_per_variable
     chance = 1 / model.n_classes
-    bad = accuracy < chance
+    bad = probability_intervals(accuracy, np.zeros_like(accuracy), given)[1] < chance
     fig = new_picture()
     ax = fig.subplots()
     x = _labels_axis(ax, given, accuracy)

@@ -76,7 +76,7 @@ def _finding(plan: Plan) -> str:
 @styled
 def draw_intervals(found: CrowdBootstrap, level: float = 0.9) -> Figure:
     """Draw each worker's estimated accuracy with its interval, the best first, beside that of chance."""
-    fig = new_picture(height=3.6)
+    fig = new_picture(height=4.2)
     say(fig, fill_intervals(fig.subplots(), found, level))
     return fig
 
@@ -100,6 +100,7 @@ def fill_intervals(ax: Axes, found: CrowdBootstrap, level: float = 0.9, legend: 
     ax.axhline(100 * mean, color=INK, lw=0.9, ls=":", label=f"mean of all labels: {percent(mean)}")
     ax.set(xlabel="workers, the best first", ylabel="labels that are right (%)", ylim=(0, 102))
     if legend:
-        ax.legend(title=f"intervals of {percent(level)}, {len(found.draws)} refits", alignment="left", loc="lower left")
+        title = f"intervals of {percent(level)}, {len(found.draws)} refits"
+        ax.legend(title=title, alignment="left", loc="upper left", bbox_to_anchor=(0, -0.2), ncols=2)
     unsure = len(table) - above.sum() - below.sum()
     return f"Of {len(table)} workers, {above.sum()} are better than chance, {below.sum()} worse, {unsure} either"

@@ -1,0 +1,103 @@
+"""The table of the workers: agreement counted by hand, and nobody accused before the interval says so."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cofactor import CofactorError, CrowdLabels, crowd, simulate
+from cofactor.crowd.workers import (
+    ABOVE,
+    BELOW,
+    BETTER,
+    UNCLEAR,
+    UNJUDGED,
+    WORSE,
+    agreement_with_others,
+    mean_agreement,
+    workers_table,
+)
+
+COLUMNS = ["worker", "n_labels", "accuracy", "low", "high", "agreement", "verdict", "mistake"]
+LABELS = simulate.crowd(simulate.dawid_skene_model(8, 3, skill=0.6, random_state=0), 150, 0.5, random_state=0).labels
+METHOD = crowd.BayesDS().fit(LABELS)
+FOUND = crowd.bootstrap(METHOD, LABELS, n_draws=10, random_state=0)
+
+
+def test_has_a_row_of_every_worker_in_order():
+    table = workers_table(METHOD, LABELS, FOUND)
+    assert table.columns.tolist() == COLUMNS
+    assert table["worker"].tolist() == LABELS.workers
+    assert table["n_labels"].tolist() == LABELS.table.entries_per_variable.tolist()
+    numbers = FOUND.accuracy()[["estimate", "low", "high"]]
+    assert np.allclose(table[["accuracy", "low", "high"]], numbers)
+
+
+def test_a_narrower_level_gives_narrower_intervals():
+    wide, narrow = (workers_table(METHOD, LABELS, FOUND, level) for level in (0.9, 0.5))
+    assert ((wide["high"] - wide["low"]) > (narrow["high"] - narrow["low"])).all()
+
+
+@pytest.mark.parametrize("name", ["BayesDS", "MV-EM", "MajorityVote", "OneCoin"])
+def test_without_intervals_nobody_is_judged(name):
+    table = workers_table(crowd.METHODS[name]().fit(LABELS), LABELS)
+    assert set(table["verdict"]) == {UNJUDGED} and set(table["mistake"]) == {""}
+    assert table[["low", "high"]].isna().all(axis=None) and table["accuracy"].between(0, 1).all()
+
+
+def test_agreement_leaves_the_own_label_out():
+    triples = list(zip(*(getattr(LABELS.table, name) for name in ("rows", "variables", "values")), strict=True))
+    all_equal = all_pairs = 0
+    for w in range(LABELS.n_workers):
+        pairs = [a == b for t, v, a in triples if v == w for s, u, b in triples if s == t and u != w]
+        assert agreement_with_others(LABELS)[w] == pytest.approx(np.mean(pairs))
+        all_equal, all_pairs = all_equal + sum(pairs), all_pairs + len(pairs)
+    assert mean_agreement(LABELS) == pytest.approx(all_equal / all_pairs)
+
+
+def test_a_worker_who_was_always_alone_agrees_with_nobody():
+    labels = CrowdLabels.from_arrays([0, 0, 1], [0, 1, 2], [0, 1, 1])
+    assert np.isnan(agreement_with_others(labels)).tolist() == [False, False, True]
+    assert np.isnan(mean_agreement(labels.take_workers([2])))
+
+
+@pytest.mark.parametrize(
+    ("right", "spread", "verdict"),
+    [(0.1, 0.02, WORSE), (0.5, 0.02, BELOW), (0.95, 0.01, ABOVE), (0.7, 0.1, BETTER), (0.2, 0.3, UNCLEAR)],
+)
+def test_a_verdict_needs_an_interval_on_one_side(right, spread, verdict):
+    found = replace(FOUND, right=np.full(8, right), right_spread=np.full(8, spread), labels_given=np.full(8, 1000.0))
+    table = workers_table(METHOD, LABELS, found)
+    mean = np.average(table["accuracy"], weights=table["n_labels"])
+    assert 0.6 < mean < 0.9
+    assert set(table["verdict"]) == {verdict}
+
+
+def test_a_worker_of_few_labels_is_not_accused():
+    """Worker 8 gave three labels, all against the others; with sixty of the kind the verdict comes."""
+    task, worker, said = LABELS.table.rows, LABELS.table.variables, LABELS.table.values
+    best = METHOD.predict(LABELS)
+    for n, verdicts in ((3, {UNCLEAR}), (60, {WORSE})):
+        wrong = (best[:n] + 1) % 3
+        arrays = np.append(task, np.arange(n)), np.append(worker, np.full(n, 8)), np.append(said, wrong)
+        labels = CrowdLabels.from_arrays(*arrays, unlabelled="keep")
+        method = crowd.BayesDS().fit(labels)
+        table = workers_table(method, labels, crowd.bootstrap(method, labels, n_draws=10, random_state=0))
+        row = table.set_index("worker").loc[8]
+        assert {row["verdict"]} == verdicts
+        assert bool(row["mistake"]) == (n == 60)
+
+
+def test_a_mistake_is_named_only_beyond_that_of_the_crowd():
+    table = workers_table(METHOD, LABELS, FOUND)
+    cells = FOUND.confusion().set_index(["worker", "said", "true"])
+    crowds = np.average(FOUND.model.stacked.reshape(8, 3, 3), axis=0, weights=FOUND.labels_given)
+    assert (table["mistake"] != "").any() and (table["mistake"] == "").any()
+    for _, row in table[table["mistake"] != ""].iterrows():
+        said, true = (int(name) for name in row["mistake"].split(":")[0].split(" for "))
+        assert said != true and cells.loc[(row["worker"], said, true), "low"] > crowds[said, true]
+
+
+def test_another_crowd_is_refused():
+    with pytest.raises(CofactorError, match="fitted on 8 workers"):
+        workers_table(METHOD, LABELS.take_workers([0, 1, 2]))
