@@ -16,7 +16,9 @@ from cofactor.cli.parser import PLANNED
 from cofactor.core.files import whole_file
 from cofactor.core.tables import Ints
 from cofactor.crowd.base import Aggregator, Floats
+from cofactor.crowd.bootstrap import CrowdBootstrap
 from cofactor.crowd.labels import read_truth
+from cofactor.crowd.workers import workers_table
 from cofactor.pages.crowd import crowd_page
 from cofactor.teaching.figures.planning import draw_plan
 from cofactor.teaching.style import to_png
@@ -82,22 +84,40 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     found = facts.warnings_of(name, posterior, labels, _judged(truth, gold))
     lines = facts.summary(source, name, method, posterior, labels, _judged(truth, gold))
     print("\n".join([*(f"WARNING: {warning}" for warning in found), *lines]))
-    _write_tables(arguments, writer, method, posterior, labels)
+    boot = _bootstrap(arguments, method, labels)
+    _write_tables(arguments, writer, method, posterior, labels, boot)
     if arguments.report:
-        page = _page(arguments, name, method, labels, found, lines, truth)
+        page = _page(arguments, name, method, labels, found, lines, truth, boot)
         with whole_file(arguments.report) as part:
             part.write_text(page, encoding="utf8")
         print(f"wrote {arguments.report}")
 
 
+def _bootstrap(arguments: argparse.Namespace, method: Aggregator, labels: cf.CrowdLabels) -> CrowdBootstrap | None:
+    """Refits for the intervals of the page and of the workers' table; none where nobody asked for them."""
+    if not arguments.draws or not (arguments.report or arguments.workers):
+        return None
+    return cf.crowd.bootstrap(method, labels, arguments.draws, **_work(arguments))
+
+
+def _work(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {"random_state": 0, "n_jobs": arguments.jobs, "verbose": True}
+
+
 def _write_tables(
-    arguments: argparse.Namespace, writer: Writer, method: Aggregator, posterior: Floats, labels: cf.CrowdLabels
+    arguments: argparse.Namespace,
+    writer: Writer,
+    method: Aggregator,
+    posterior: Floats,
+    labels: cf.CrowdLabels,
+    boot: CrowdBootstrap | None,
 ) -> None:
     tasks = f"{labels.n_tasks} tasks"
     if arguments.output:
         writer.write(arguments.output, [tables.consensus_frame(labels, posterior, method.model_)], tasks)
     if arguments.workers:
-        writer.write(arguments.workers, [tables.workers_frame(method)], f"{labels.n_workers} workers")
+        found = workers_table(method, labels, boot)
+        writer.write(arguments.workers, [found], f"{labels.n_workers} workers")
     if arguments.posterior:
         writer.write(arguments.posterior, [tables.posterior_frame(posterior, labels)], tasks)
     if arguments.overruled:
@@ -113,14 +133,13 @@ def _page(
     found: list[str],
     lines: list[str],
     truth: Ints | None,
+    boot: CrowdBootstrap | None,
 ) -> str:
     """The report, with the intervals and the plan that were asked for."""
-    work: dict[str, Any] = {"random_state": 0, "n_jobs": arguments.jobs, "verbose": True}
-    boot = cf.crowd.bootstrap(method, labels, arguments.draws, **work) if arguments.draws else None
     planned = None
     if arguments.plan is not None:
         amounts = [d for d in AMOUNTS if d <= max(LEAST_PLANNED, 2 * labels.n_labels / labels.n_tasks)]
-        planned = cf.crowd.plan(labels, arguments.plan, PLANNED, amounts, truth, **work)
+        planned = cf.crowd.plan(labels, arguments.plan, PLANNED, amounts, truth, **_work(arguments))
     source, diagnosis = arguments.labels[0], cf.crowd.diagnose(labels)
     return crowd_page(source, name, method, labels, lines, diagnosis, boot, planned, found)
 

@@ -87,7 +87,7 @@ def _add_aggregate(commands: Any) -> None:
     )
     _add_outputs(command)
     command.add_argument("--report", type=Path, metavar="FILE", help="HTML page: doubtful tasks, workers, checks")
-    draws = f"with --report: refits for its intervals (default: {DRAWS}; 0: none)"
+    draws = f"with --report or --workers: refits for intervals (default: {DRAWS}; 0: none)"
     command.add_argument("--draws", type=int, default=DRAWS, help=draws)
     plan = "with --report: also how many labels per task this error takes"
     command.add_argument("--plan", type=float, metavar="ERROR", help=plan)
@@ -110,7 +110,9 @@ def _add_outputs(command: argparse.ArgumentParser) -> None:
     files = command.add_argument_group("tables to write", WRITTEN)
     one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     files.add_argument("-o", "--output", **one, help="task, label, probability, n_labels")
-    files.add_argument("--workers", **one, help="worker, n_labels, estimated accuracy")
+    files.add_argument(
+        "--workers", **one, help="labels, estimated accuracy with interval, agreement, verdict of every worker"
+    )
     files.add_argument("--posterior", **one, help="task, and the probability of every class")
     files.add_argument("--overruled", **one, help="tasks whose label is not the one of most workers")
     files.add_argument("--force", action="store_true", help="overwrite files if they exist")
