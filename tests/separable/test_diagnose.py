@@ -41,6 +41,13 @@ def test_noise_without_anchors_is_told():
     assert check.status == "warn" and "no clear drop" in check.advice
 
 
+def test_the_number_is_that_of_suggest_n_anchors_in_high_dimensions_too():
+    """With more rows than anchors are tried, the last one tried is not taken for the last there is."""
+    X = simulate.dirichlet_mixtures(230, 240, 6, snr_db=10, random_state=0).X
+    k, margin = separable.suggest_n_anchors(X)
+    assert k < 200 and diagnose(X)["number of anchors"].value == f"{k} suggested, by a margin of {margin:.2f}"
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_nan_and_infinity_fail_and_every_method_refuses(value):
     def spoil(X):

@@ -18,6 +18,7 @@ factorization: a Frank-Wolfe approach", IEEE TSP 2022, Algorithm 1.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -26,14 +27,14 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from cofactor.core.checks import check_whole, is_number, numbers
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.spa import spa
 from cofactor.separable.base import AnchorFit, Floats, Ints, Matrix, dense_points, require_anchors
 from cofactor.separable.columns import Columns, columns_used
 from cofactor.separable.descent import Budget, FrankWolfeResult, descend
 from cofactor.separable.lists import Coefficients
-from cofactor.separable.selection import spread_rows, suggest_n_anchors, top_rows
+from cofactor.separable.selection import CLEAR, spread_rows, suggest_n_anchors, top_rows
 
 Start: TypeAlias = Literal["spa"] | ArrayLike | sparse.sparray | None
 
@@ -52,9 +53,9 @@ class MeritFit(AnchorFit):
     lam : float
         Weight of the penalty that was used.
     n_suggested : int
-        Number of anchors at the largest drop of the scores.
+        Number of anchors that `suggest_n_anchors` says.
     margin : float in [0, 1]
-        How clear that drop is, see `suggest_n_anchors`.
+        How clear that is, see there.
     duplicates : list of int arrays
         Groups of equal columns that were merged; each is represented by its lowest index.
     """
@@ -96,7 +97,7 @@ def merit(
         One point per column, finite, of any sign. Where the weights of the model do not sum to one by themselves,
         scale the columns to sum to one first.
     n_anchors : int in [1, N], optional
-        K. Default: as many as `suggest_n_anchors` says.
+        K. Default: as many as `suggest_n_anchors` says, with a warning where its margin is below 0.5.
     lam : "msr", "paper" or float >= 0
         "msr" is 1.5 times the mean squared residual of SPA, 1.5 ||X - X C0||_F^2 / (N - K): the mean over columns that
         have one, since the K that SPA chose fit themselves. "paper" is the heuristic ||X - X C0||_F / K. 0 is
@@ -141,7 +142,8 @@ def merit(
     Warns
     -----
     DataWarning
-        Columns of X are zero (named): they are left out, their coefficients stay empty.
+        Columns of X are zero (named): they are left out, their coefficients stay empty. The number of anchors was not
+        given, and is not clear from X.
     ConvergenceWarning
         A tolerance was given and not met.
 
@@ -174,19 +176,27 @@ def merit(
     gaps = (-np.inf if tol is None else tol * np.sum(columns.points**2), -np.inf if gap_abs is None else gap_abs)
     most_gap = max(gaps[0], np.ldexp(gaps[1], -2 * columns.exponent)) / (2 if objective == "full" else 1)
     task = _Task(columns, lam, mu, objective, init, t_init, Budget(n_iter, most_gap, score_dtype, n_jobs))
-    K = n_anchors
-    if K is None and task.needs_spa:  # a first guess of what SPA leaves over, to see how many anchors there are
-        K = suggest_n_anchors(task.solve(max(min(len(columns.points), columns.used.size // 2), 1))[0].peaks())[0]
-    C, value, result = task.solve(K or 0)
-    scores = C.peaks()
-    n_suggested, margin = suggest_n_anchors(scores)
+    n_suggested, margin = suggest_n_anchors(columns.points)
+    if n_anchors is None and margin < CLEAR:
+        _warn_unclear(n_suggested, margin)
     K = n_anchors or n_suggested
+    C, value, result = task.solve(K)
+    scores = C.peaks()
     if select == "spa":
         anchors = spread_rows(columns.points, scores, K, max(3 * K, int(LISTED * scores.size)))
     else:
         anchors = top_rows(scores, K)
     found = columns.used[anchors], columns.expand_scores(scores), columns.expand(C.to_sparse()), result
     return MeritFit(*found, value, n_suggested, margin, columns.groups)
+
+
+def _warn_unclear(n_suggested: int, margin: float) -> None:
+    warnings.warn(
+        f"the number of anchors is not clear: {n_suggested} suggested by a margin of {margin:.2f}, and below {CLEAR} "
+        "it is often wrong; try several, or give n_anchors",
+        DataWarning,
+        stacklevel=3,
+    )
 
 
 @dataclass(frozen=True)

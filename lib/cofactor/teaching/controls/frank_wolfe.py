@@ -59,10 +59,11 @@ def selection_panel(seed: int = 0) -> Panel:
 
 
 def describe_selection(outcome: Selection) -> str:
-    """Say how many anchors were found, with which lambda, how many would be suggested, and what C takes."""
+    """Say how many anchors were found, with which lambda, where the scores drop most, and what C takes."""
     fit, truth = outcome.fit, outcome.problem
     N, K = truth.X.shape[1], truth.anchors.size
     found = f"{outcome.hits} of {K} anchors found with λ = {number(float(f'{fit.lam:.3g}'))}"
-    guess = f"the largest drop of the scores is after {fit.n_suggested} (margin {percent(fit.margin)})"
+    after, margin = outcome.drop
+    guess = f"the largest drop of the scores is after {after} (margin {percent(margin)})"
     sizes = f"{in_bytes(12 * outcome.stored)}; dense: {in_bytes(8 * N**2)}"
     return f"{found}; {guess}. C holds {outcome.stored:,} entries, {sizes}."

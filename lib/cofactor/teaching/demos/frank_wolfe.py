@@ -139,6 +139,13 @@ class Selection:
         assert self.fit.coefficients is not None
         return int(self.fit.coefficients.nnz)
 
+    @property
+    def drop(self) -> tuple[int, float]:
+        """After how many of the falling scores they drop most, and by what share of that more than anywhere else."""
+        drops = -np.diff(np.sort(self.fit.scores)[::-1])[: self.fit.scores.size // 2]
+        second, first = np.sort(drops)[-2:]
+        return int(np.argmax(drops)) + 1, float((first - second) / first)
+
 
 def select(
     n_points: int, n_anchors: int, snr_db: float | None, lam: str | float, mu: float, seed: int = 0
