@@ -41,6 +41,12 @@ def test_as_in_scikit_learn(n_classes):
     assert found.brier == pytest.approx(np.mean(np.sum((p - np.eye(n_classes)[truth]) ** 2, axis=1)), rel=1e-12)
 
 
+def test_sure_begins_at_99_per_cent():
+    p = [[0.99, 0.01], [0.989, 0.011], [0.01, 0.99], [0.5, 0.5]]
+    found = score(p, [0, 1, 0, 0])
+    assert (found.n_sure, found.sure_wrong) == (2, 0.5)
+
+
 def test_unknown_truth_does_not_count():
     p, truth = drawn(1)
     partly = np.where(np.arange(200) % 3 == 0, truth, -1)
@@ -110,6 +116,14 @@ def test_difference_is_paired():
     assert found.better and not found.worse
     back = paired_difference(other, one, truth)
     assert back.worse and not back.better and back.mean == -found.mean
+
+
+def test_a_difference_that_may_be_chance_is_neither_better_nor_worse():
+    truth = np.zeros(100, dtype=int)
+    other = np.where(np.arange(100) < 2, 1, 0)
+    for found in (paired_difference(truth, other, truth), paired_difference(other, truth, truth)):
+        assert found.low < 0 < found.high and abs(found.mean) == pytest.approx(0.02)
+        assert not found.better and not found.worse
 
 
 def test_the_same_labels_do_not_differ():
