@@ -4,13 +4,15 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy import sparse
+from scipy.stats import binomtest, ttest_1samp
 
 from cofactor.experiments import EXPERIMENTS, find_experiment
 from cofactor.experiments.experiment import PAPER_PROTOCOL, Measurement, Task
 from cofactor.experiments.runner import Outcome
-from cofactor.experiments.separable import communities, memory, synthetic, topics
+from cofactor.experiments.separable import communities, memory, practice, synthetic, topics
 from cofactor.experiments.summary import summarise
+from cofactor.separable import document_accuracy
 
 P = "MERIT" + PAPER_PROTOCOL
 TRIALS = 50
@@ -186,3 +188,77 @@ def test_memory_is_measured_beside_its_prediction_and_dense_coefficients_take_mo
     assert peak["MERIT"] < peak["FastGradient"] / 3
     large = EXPERIMENTS["separable-figure4b"].settings
     assert "N=20,000" in large and memory.LARGEST["FastGradient"] < 20_000
+
+
+# ---- practice ----
+
+
+def documents_of_three_kinds():
+    """Sixty documents, twenty of each kind, with ten words of its own, and three words that all kinds share."""
+    rng = np.random.default_rng(0)
+    own = np.kron(np.eye(3), np.ones((20, 10)))
+    counts = sparse.csr_array(rng.poisson(np.hstack([2 * own, np.full((60, 3), 0.7)])))
+    return practice.Corpus(counts, np.repeat(np.arange(3), 20), 3, 0)
+
+
+@pytest.mark.parametrize("name", list(practice.TOPICS))
+def test_every_method_tells_three_kinds_of_documents_apart(name):
+    some = documents_of_three_kinds()
+    found = practice.TOPICS[name](some)
+    assert document_accuracy(some.truth, found.weights, random_state=0) > 0.95
+    leading = found.top_words(5) // 10
+    assert sorted(leading[:, 0].tolist()) == [0, 1, 2] and (leading == leading[:, :1]).all()
+
+
+@pytest.mark.needs_mirror
+def test_documents_come_with_the_words_that_stand_in_enough_of_them():
+    some = practice.draw_corpus("reuters,K=3", 4, 7)
+    standing = np.bincount(some.counts.tocoo().coords[1], minlength=some.counts.shape[1])
+    assert standing.min() == practice.LEAST and standing.max() < some.counts.shape[0]
+    assert (some.n_topics, np.unique(some.truth).size, some.seed) == (3, 3, 7)
+
+
+@pytest.mark.needs_mirror
+def test_a_trial_of_topics_says_how_far_every_method_is_from_the_default():
+    rows = EXPERIMENTS["practice-separable"].run("reuters,K=3", 0, np.random.default_rng(0))
+    assert {row.method for row in rows} == set(practice.TOPICS) and not any(row.error for row in rows)
+    for metric in ("accuracy", "coherence"):
+        level, beyond = values(rows, metric), values(rows, f"{metric} beyond default")
+        assert set(beyond) == set(practice.TOPICS) - {practice.DEFAULT}
+        assert all(beyond[name] == pytest.approx(level[name] - level[practice.DEFAULT]) for name in beyond)
+
+
+@pytest.mark.parametrize(
+    ("setting", "convex_is_ahead"), [("midpoints,K=5,SNR=15", True), ("uniform,K=5,SNR=10", False)]
+)
+def test_who_finds_more_anchors_depends_on_the_kind_of_mixtures(setting, convex_is_ahead):
+    found = [practice.practice(setting, trial, np.random.default_rng(trial)) for trial in range(5)]
+    beyond = np.array([values(rows, "anchors beyond default")["SPA"] for rows in found])
+    assert (beyond.mean() < 0) == convex_is_ahead and abs(beyond.mean()) > 5
+    assert {values(rows, "number")["MERIT"] for rows in found} <= {0.0, 100.0}
+
+
+def test_the_digest_gives_paired_intervals_over_trials():
+    differences = np.array([1.0, 2.0, 6.0])
+    outcomes = []
+    for trial, value in enumerate(differences):
+        told = {"MERIT": {"accuracy": 70.0}, "SPA": {"accuracy": 70 + value, "accuracy beyond default": value}}
+        rows = tuple(Measurement(method, metric, v) for method, of in told.items() for metric, v in of.items())
+        outcomes.append(Outcome(Task("practice-separable", "tdt2,K=3", trial), "", 1.0, rows))
+    (heading, lines), *_ = practice.digest(summarise(practice.PRACTICE, outcomes)).items()
+    low, high = students_interval(differences)
+    assert heading.startswith("TDT2, 3 topics") and lines[0]["accuracy beyond default"] == ""
+    assert lines[1]["accuracy beyond default"] == f"+3.0 ({low:+.1f} to {high:+.1f})"
+    assert lines[1]["accuracy"] == "73.0" and lines[1]["coherence"] == ""
+
+
+def students_interval(values):
+    """Student's interval of a mean, by SciPy's own test."""
+    return ttest_1samp(values, 0).confidence_interval(0.95)
+
+
+def test_the_digest_tells_of_anchors():
+    rows = practice.practice("midpoints,K=5,SNR=20", 0, np.random.default_rng(0))
+    outcome = Outcome(Task("practice-separable", "midpoints,K=5,SNR=20", 0), "", 1.0, tuple(rows))
+    (line,) = next(iter(practice.digest(summarise(practice.PRACTICE, [outcome])).values()))
+    assert line["MERIT"] == "100.0" and line["number seen"] == "100.0" and line["SPA"]

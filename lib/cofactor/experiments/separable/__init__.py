@@ -1,4 +1,4 @@
-"""Every table and figure of Nguyen, Fu and Wu, IEEE TSP 2022, as code: settings, methods, trials, metrics.
+"""Every table and figure of Nguyen, Fu and Wu, IEEE TSP 2022, as code, and practice beyond them.
 
 Rows named as in the paper are this kit's defaults; rows marked "(paper protocol)" use the choices of the released
 code: lambda by the paper's rule, 100 steps, the data term not halved.
@@ -9,6 +9,7 @@ factorization: a Frank-Wolfe approach", IEEE TSP 2022: Figures 2-7, Tables I, II
 
 from cofactor.experiments.separable.communities import TABLE4, TABLE4_RANGE
 from cofactor.experiments.separable.memory import FIGURE4B, FIGURE6, FIGURE7
+from cofactor.experiments.separable.practice import PRACTICE
 from cofactor.experiments.separable.synthetic import (
     FIGURE2,
     FIGURE2_GAUSSIAN,
@@ -35,4 +36,5 @@ EXPERIMENTS = (
     FIGURE4B,
     FIGURE6,
     FIGURE7,
+    PRACTICE,
 )
