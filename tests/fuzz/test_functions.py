@@ -22,7 +22,15 @@ CALLED = FUNCTIONS | FITS
 FUZZ = Path(__file__).parent
 LINES = {"crowd": cf.crowd, "pmf": cf.pmf, "separable": cf.separable, "comparisons": cf.comparisons}
 NOT_CALLED = {  # base classes, what functions return, and what takes none but sound arguments
-    *("crowd.Aggregator", "crowd.CrowdBootstrap", "pmf.JointPMFEstimator", "pmf.PMFBootstrap", "separable.AnchorFit"),
+    *(
+        "crowd.Aggregator",
+        "crowd.CrowdBootstrap",
+        "crowd.Difference",
+        "crowd.Score",
+        "pmf.JointPMFEstimator",
+        "pmf.PMFBootstrap",
+        "separable.AnchorFit",
+    ),
     *("separable.Communities", "separable.FrankWolfeResult", "separable.MeritFit", "separable.TopicModel"),
     *("comparisons.ComparisonBootstrap", "comparisons.Link", "comparisons.PreferenceModel"),
 }

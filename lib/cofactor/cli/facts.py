@@ -14,6 +14,7 @@ from cofactor.core.latent_class import map_class
 from cofactor.core.tables import Ints
 from cofactor.crowd.base import Aggregator, Floats, right_shares
 from cofactor.crowd.bayes import ERR_TOGETHER, BayesDS
+from cofactor.crowd.bootstrap import estimated_accuracy
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import FEW_PER_WORKER, agreement
 from cofactor.crowd.labels import vote_shares
@@ -77,7 +78,7 @@ def _gold_check(method: Aggregator) -> str:
 
 def _reliability(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
     """Yield lines for the most and least reliable workers by estimated accuracy."""
-    accuracy = cf.crowd.worker_accuracy(method.model_)
+    accuracy = estimated_accuracy(method, labels)
     given = labels.table.entries_per_variable
     judged = np.flatnonzero(given >= FEW_PER_WORKER)
     ranking = judged[np.argsort(-accuracy[judged], kind="stable")]

@@ -12,7 +12,7 @@ from typing import Any
 from cofactor import __version__
 from cofactor.cli.methods import DEFAULT, GROUPS, OFFERED
 
-DRAWS = 200  # refits behind an interval of the report
+DRAWS = 50  # refits behind an interval of the report
 PLANNED = ("MajorityVote", "BayesDS")  # fits of the slower methods, hundreds of times, would take minutes
 RESULTS = Path("results")
 CONFLICTS = ("error", "first", "last")

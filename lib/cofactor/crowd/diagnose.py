@@ -43,7 +43,7 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
 
     Cost
     ----
-    That of the pairwise moments, of `classes_told_apart`, of two fits of `BayesDS`, and O(M B^2) for B reference
+    That of the pairwise moments, of `classes_told_apart`, of `BayesDS`, and O(M B^2) for B reference
     annotators.
 
     Notes
@@ -185,13 +185,14 @@ def _beyond_classes(labels: CrowdLabels) -> tuple[Check, ...]:
         return ()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fit = BayesDS(structure="kinds").fit(labels)
-    gain, found = fit.evidence_["kinds"] - fit.evidence_["own"], fit.dependence_
+        fit = BayesDS().fit(labels)
+    gain, found = fit.evidence_.get("kinds", -np.inf) - fit.evidence_.get("own", 0.0), fit.dependence_
+    by = f"more probable by {abs(gain):.0f} nats" if np.isfinite(gain) else "too few labels to look for two"
     together = f"correlation {found.correlation:.3f} between two workers, {found.z:.1f} standard errors from none"
     return (
         _warned_if(
             gain > 0,
-            Check("kinds of tasks", "pass", f"{1 + (gain > 0)} a class, more probable by {abs(gain):.0f} nats"),
+            Check("kinds of tasks", "pass", f"{1 + (gain > 0)} a class, {by}"),
             "easy and hard tasks: methods that know one kind only can lose to the vote; BayesDS looks for two",
         ),
         _warned_if(
