@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import cofactor as cf
+from tools import readme_benchmark
 from tools.draw_overview import PICTURE, picture
 
 PYTHON = re.findall(r"```python\n(.*?)```", (Path(__file__).parents[1] / "README.md").read_text(encoding="utf8"), re.S)
@@ -21,6 +22,12 @@ def test_picture_is_current():
     stored = matplotlib.image.imread(PICTURE)
     assert drawn.shape == stored.shape
     assert np.abs(drawn - stored).mean() < 1e-3, "python tools/draw_overview.py"
+
+
+def test_tables_of_the_benchmark_are_those_kept():
+    text = readme_benchmark.README.read_text(encoding="utf8")
+    printed = text.split(readme_benchmark.BEGIN)[1].split(readme_benchmark.END)[0]
+    assert printed.strip() == readme_benchmark.tables().strip(), "python tools/readme_benchmark.py"
 
 
 @pytest.mark.parametrize("code", PYTHON, ids=range(len(PYTHON)))

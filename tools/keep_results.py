@@ -18,7 +18,7 @@ from cofactor.experiments.summary import summarise
 from cofactor.teaching.style import to_png
 
 KEPT = Path(__file__).resolve().parents[1] / "benchmarks" / "reproduced"
-DIGITS = "%.5g"
+DIGITS = "%.6g"  # four decimals of a percentage: rounded again to two, they are still right
 COLOURS = 64  # of a kept picture: a third of the bytes, and nothing to see of it
 FACTS = ("cpu", "cores", "os", "python", "numpy", "scipy", "blas", "commit")
 
