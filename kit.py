@@ -3,7 +3,7 @@
 usage: python3 kit.py COMMAND [extra arguments]
 
   lab        one result on the command line, then the first notebook in JupyterLab
-  test       lint, then all tests and notebooks            (extra arguments go to pytest)
+  test       lint, then all tests and notebooks on all cores    (extra arguments go to pytest; -n 1: on one)
   lint       ruff, mypy and the import rules
   notebooks  run the notebooks and store their outputs     (--check: only say what would change)
   bench      run every benchmark in order
@@ -190,13 +190,22 @@ def test(extra: list[str]) -> int:
     set_up("dev", "scale", *os.environ.get("COFACTOR_EXTRAS", "").split())
     named = any((ROOT / argument.split("::")[0]).exists() for argument in extra)
     folders = [] if named else [name for name in ("tests", "notebooks", "lib") if (ROOT / name).is_dir()]
-    # the cells of a notebook share a kernel, so parallel workers get whole files
-    parallel = ["--dist", "loadscope"] if any(argument.startswith("-n") for argument in extra) else []
     doctest = ["--doctest-modules", "--doctest-ignore-import-errors"]
     # old libraries use what newer ones beneath them no longer like; Python shows such warnings to nobody
     quiet = ["-W", "ignore::DeprecationWarning"] if VERSIONS == "oldest" else []
     code = lint([]) if VERSIONS == "pinned" else 0
-    return code or python("-m", "pytest", *NBVAL, *quiet, *doctest, *parallel, *folders, *extra, **REPRODUCIBLE)
+    return code or python(
+        "-m", "pytest", *NBVAL, *quiet, *doctest, *processes(named, extra), *folders, *extra, **REPRODUCIBLE
+    )
+
+
+def processes(named: bool, extra: list[str]) -> list[str]:
+    """Arguments of pytest: one process per core for all tests, one for files that are named, or as asked with -n."""
+    asked = any(argument.startswith("-n") for argument in extra)
+    if named and not asked:
+        return []
+    # the cells of a notebook share a kernel, so parallel workers get whole files
+    return ["--dist", "loadscope", *([] if asked else ["-n", str(os.cpu_count() or 1)])]
 
 
 def notebooks(extra: list[str]) -> int:

@@ -34,6 +34,14 @@ def names(lines):
     return [Requirement(line).name for line in lines]
 
 
+def test_all_tests_run_on_all_cores_unless_told_otherwise(kit, monkeypatch):
+    module = kit("test")
+    monkeypatch.setattr(module.os, "cpu_count", lambda: 3)
+    assert module.processes(False, []) == ["--dist", "loadscope", "-n", "3"]
+    assert module.processes(False, ["-n", "1"]) == ["--dist", "loadscope"]
+    assert module.processes(True, ["tests/core"]) == []
+
+
 # ---- versions ----
 
 
