@@ -147,6 +147,14 @@ def merit(
     ConvergenceWarning
         A tolerance was given and not met.
 
+    Notes
+    -----
+    Not always better than `spa`, which takes far less time. With 3 to 10 anchors and noise on all columns SPA finds
+    more of them: 94 against 87 % among 200 uniform mixtures, 99 against 98 % among mid-points (50 rows, 10 to 30 dB,
+    600 problems each), the difference being at most 3 points from 20 dB on. MERIT finds more where anchors are many (40
+    among 200 uniform mixtures at 10 dB: 100 against 95 %, 20 problems), and where they are exact and noise pushes the
+    mixtures outwards (91 against 59 %, 600 problems). `cofactor reproduce practice-separable` measures it again.
+
     Cost
     ----
     2 M N^2 flops per step; memory see `predicted_bytes`, O(M N + N n_iter).
