@@ -121,11 +121,12 @@ def _quality(find: Find, some: Corpus) -> Mapping[str, float]:
 
 def beyond_default(rows: list[Measurement], metric: str) -> list[Measurement]:
     """Differences from the default on the same data."""
-    values = {row.method: row.value for row in rows if row.metric == metric and row.value is not None}
-    if (own := values.get(DEFAULT)) is None:
+    found = {row.method: (row.value, row.seconds) for row in rows if row.metric == metric and row.value is not None}
+    if DEFAULT not in found:
         return []
+    own, _ = found.pop(DEFAULT)
     name = f"{metric} beyond default"
-    return [Measurement(method, name, value - own) for method, value in values.items() if method != DEFAULT]
+    return [Measurement(method, name, value - own, seconds) for method, (value, seconds) in found.items()]
 
 
 # ---- anchors of drawn mixtures ----
@@ -262,7 +263,9 @@ PRACTICE = Experiment(
     "and k-means get TF-IDF, LDA counts, all of scikit-learn and with its defaults, but for ten starts of k-means and "
     f"up to {STEPS} steps of NMF. Anchors: 50 rows; 200 uniform mixtures, or the mid-points of all pairs; 'anchors': "
     "how many of the pure columns are found when their number is given; 'number': how often `merit` finds their "
-    "number. 'beyond default': less what MERIT has on the same data. No constant was chosen on the documents.",
+    "number. 'beyond default': less what MERIT has on the same data. No method was tuned on these documents; "
+    "rare words are left out for time: with all words, on the same 20 choices of three topics of Reuters, MERIT has an "
+    "accuracy of 63 % instead of 70, NMF of 70 instead of 71.",
     full_only=tuple(setting for setting in SETTINGS if setting not in QUICK_SETTINGS),
     digest=digest,
 )
