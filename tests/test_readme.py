@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cofactor as cf
-from tools import readme_benchmark
+from tools import readme_tables
 from tools.draw_overview import PICTURE, picture
 
 PYTHON = re.findall(r"```python\n(.*?)```", (Path(__file__).parents[1] / "README.md").read_text(encoding="utf8"), re.S)
@@ -24,10 +24,9 @@ def test_picture_is_current():
     assert np.abs(drawn - stored).mean() < 1e-3, "python tools/draw_overview.py"
 
 
-def test_tables_of_the_benchmark_are_those_kept():
-    text = readme_benchmark.README.read_text(encoding="utf8")
-    printed = text.split(readme_benchmark.BEGIN)[1].split(readme_benchmark.END)[0]
-    assert printed.strip() == readme_benchmark.tables().strip(), "python tools/readme_benchmark.py"
+def test_tables_are_those_of_the_kept_results():
+    text = readme_tables.README.read_text(encoding="utf8")
+    assert text == readme_tables.written(text), "python tools/readme_tables.py"
 
 
 @pytest.mark.parametrize("code", PYTHON, ids=range(len(PYTHON)))
