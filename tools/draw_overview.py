@@ -12,8 +12,8 @@ PICTURE = Path(__file__).resolve().parents[1] / "notebooks" / "overview.png"
 def picture():
     """Return the PNG: Bluebird before and after, and who confuses what."""
     bluebird = cf.load("bluebird")
-    method = cf.crowd.METHODS["MultiStart-EM"]().fit(bluebird.labels)
-    fig = figures.draw_overview(bluebird.labels, bluebird.truth, method.model_, name="MultiStart-EM")
+    method = cf.crowd.METHODS["BayesDS"]().fit(bluebird.labels)
+    fig = figures.draw_overview(bluebird.labels, bluebird.truth, method, name="BayesDS")
     return to_png(fig, dpi=130)
 
 

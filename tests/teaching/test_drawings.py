@@ -39,7 +39,7 @@ DRAWINGS = {
     "uncertainty": lambda: figures.draw_uncertainty(POSTERIOR, CROWD.truth),
     "methods": lambda: figures.draw_methods({"MajorityVote": 0.3, "MV-EM": 0.1}),
     "votes": lambda: figures.draw_votes(CROWD.labels, POSTERIOR, [0, 1, 2]),
-    "overview": lambda: figures.draw_overview(CROWD.labels, CROWD.truth, MODEL),
+    "overview": lambda: figures.draw_overview(CROWD.labels, CROWD.truth, DawidSkene().fit(CROWD.labels)),
     "plan": lambda: figures.draw_plan(PLAN),
     "intervals": lambda: figures.draw_intervals(BOOT),
     "cooccurrence": lambda: figures.draw_cooccurrence(BLOCKS),
@@ -56,7 +56,11 @@ DRAWINGS = {
 }
 PROBLEM = simulate.symnmf_problem(60, 3, 0.5, random_state=0)
 SAMPLES = demos.sample_errors(6, 2, sizes=(100, 300), seeds=(0, 1))
+BOUND = demos.Bound(np.array([-9.0, -8.5, -8.4]), -8.0)
+GAIN = demos.KindsGain(np.array([0.0, 0.2]), np.array([[-2.0, 5.0], [-1.0, 9.0]]))
 DRAWINGS |= {
+    "belief": lambda: figures.draw_belief([(1, 2), (10, 20)]),
+    "evidence": lambda: figures.draw_evidence(BOUND, GAIN),
     "sample_errors": lambda: figures.draw_sample_errors(SAMPLES),
     "items_needed": lambda: figures.draw_items_needed(SAMPLES, "robust", 0.1),
     "race": lambda: figures.draw_race(demos.race(n_rows=60, n_trials=3, n_iter=20)),

@@ -5,7 +5,7 @@ import pytest
 
 from cofactor import CrowdLabels, LatentClassModel, simulate
 from cofactor.core.errors import CofactorError
-from cofactor.crowd import error_rate, vote_shares, worker_accuracy
+from cofactor.crowd import METHODS, error_rate, vote_shares, worker_accuracy
 from cofactor.teaching import demos
 from cofactor.teaching.figures.crowd import (
     MARKED,
@@ -146,9 +146,10 @@ def test_votes_are_drawn_where_model_and_majority_differ():
 
 
 def test_overview_tells_both_error_rates():
-    fig = draw_overview(CROWD.labels, CROWD.truth, MODEL, "exact")
+    method = METHODS["BayesDS"]().fit(CROWD.labels)
+    fig = draw_overview(CROWD.labels, CROWD.truth, method, "BayesDS")
     before = error_rate(vote_shares(CROWD.labels), CROWD.truth)
-    after = error_rate(MODEL.predict(CROWD.labels.table), CROWD.truth)
+    after = error_rate(method.predict(CROWD.labels), CROWD.truth)
     assert f"{percent(before, 1)} wrong by majority vote, {percent(after, 1)} once" in title(fig)
     widths = sorted(bar.get_width() for bar in fig.axes[0].patches)
     assert np.allclose(widths, sorted([100 * before, 100 * after]))

@@ -50,6 +50,14 @@ def test_every_method_is_every_one_that_needs_labels_only():
     assert demos.every_method(without=["KOS"]) == [name for name in demos.every_method() if name != "KOS"]
 
 
+def test_methods_of_the_papers_are_run_without_a_prior():
+    assert demos.without_prior("MV-EM").pseudo_counts == demos.without_prior("RobSymNMF-EM").pseudo_counts == (0, 0)
+    assert demos.without_prior("BayesDS", diagonal=3.0).diagonal == 3.0
+    plain = METHODS["MV-EM"](pseudo_counts=(0, 0)).fit(BLUEBIRD.labels).predict_proba(BLUEBIRD.labels)
+    found = demos.run_method(BLUEBIRD.labels, BLUEBIRD.truth, "MV-EM")
+    assert found.error == error_rate(plain, BLUEBIRD.truth) == pytest.approx(11 / 108)
+
+
 def test_a_larger_number_keeps_the_same_labels_and_more():
     labels = SMALL.labels
     few, many = demos.keep_labels(labels, 2, seed=3), demos.keep_labels(labels, 4, seed=3)
@@ -121,8 +129,9 @@ def test_quick_methods_are_timed_twice_and_the_faster_run_counts(monkeypatch):
 def test_thin_reports_the_errors_of_vote_and_method_and_what_was_overruled():
     outcome = demos.thin(BLUEBIRD, "MV-EM", 10, seed=1)
     labels = demos.keep_labels(BLUEBIRD.labels, 10, seed=1)
-    for method in ("MajorityVote", "MV-EM"):
-        assert outcome.errors[method] == demos.run_method(labels, BLUEBIRD.truth, method).error
+    for name in ("MajorityVote", "MV-EM"):
+        scores = METHODS[name]().fit(labels).predict_proba(labels)
+        assert outcome.errors[name] == error_rate(scores, BLUEBIRD.truth)
     assert np.allclose(outcome.posterior.sum(axis=1), 1)
     votes, winner = labels.votes, outcome.posterior.argmax(axis=1)
     by_hand = sum(votes[n, winner[n]] < votes[n].max() for n in range(labels.n_tasks))

@@ -13,7 +13,10 @@ from cofactor.teaching.figures.real_crowd import draw_thinned
 from cofactor.teaching.style import percent
 
 OFFERED = (
+    "BayesDS",
     "MajorityVote",
+    "Wawa",
+    "OneCoin",
     "MV-EM",
     "RobSymNMF",
     "RobSymNMF-EM",
@@ -47,7 +50,7 @@ def thinning_panel(crowds: Mapping[str, CrowdDataset] | None = None, seed: int =
     controls = {
         "per_task": choice(w.SelectionSlider, KEPT, 10, "labels kept per task"),
         "crowd": choice(w.Dropdown, tuple(offered), next(iter(offered)), "crowd"),
-        "method": choice(w.Dropdown, OFFERED, "MultiStart-EM", "method"),
+        "method": choice(w.Dropdown, OFFERED, "BayesDS", "method"),
     }
     return Panel(controls, compute, draw_thinned, describe_thinned)
 

@@ -68,6 +68,7 @@ from cofactor.teaching.demos.joint_pmf import (
     recover,
     starve,
 )
+from cofactor.teaching.demos.prior import Bound, KindsGain, evidence_bound, kinds_gain, mixed_tasks, thin_crowd
 from cofactor.teaching.demos.real_crowd import (
     Disagreement,
     Thinned,
@@ -80,6 +81,7 @@ from cofactor.teaching.demos.real_crowd import (
     run_method,
     thin,
     try_methods,
+    without_prior,
 )
 from cofactor.teaching.demos.theory import (
     IMPUTATIONS,
@@ -132,6 +134,7 @@ __all__ = [
     "Amounts",
     "Anchors",
     "Befriended",
+    "Bound",
     "Choices",
     "Comparison",
     "Completion",
@@ -143,6 +146,7 @@ __all__ = [
     "FilmNight",
     "Holes",
     "ImputationErrors",
+    "KindsGain",
     "Library",
     "Pilot",
     "Plane",
@@ -185,6 +189,7 @@ __all__ = [
     "em_rounds",
     "endless",
     "every_method",
+    "evidence_bound",
     "example_files",
     "fill",
     "film",
@@ -198,12 +203,14 @@ __all__ = [
     "imputation_errors",
     "in_plane",
     "keep_labels",
+    "kinds_gain",
     "library",
     "linear_rate",
     "many_starts",
     "measure_memory",
     "mislead",
     "mixed_crowd",
+    "mixed_tasks",
     "node_points",
     "parity",
     "plan_pilot",
@@ -233,11 +240,13 @@ __all__ = [
     "success_by_snr",
     "tastes",
     "thin",
+    "thin_crowd",
     "too_few",
     "topic_error",
     "triangle",
     "try_methods",
     "walk",
     "without_pairs",
+    "without_prior",
     "word_points",
 ]

@@ -16,14 +16,13 @@ from cofactor.core.em import maximization
 from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
-from cofactor.crowd import METHODS
 from cofactor.crowd.base import error_rate, vote_model, worker_accuracy
-from cofactor.crowd.labels import vote_shares
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model, robust_imputation
-from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.symnmf import model_of_factor, principal_root, symnmf
 from cofactor.simulate import Crowd
+from cofactor.teaching.demos.real_crowd import without_prior
 from cofactor.teaching.style import percent
 
 Floats = NDArray[np.float64]
@@ -225,7 +224,7 @@ def compare(n_tasks: int, labels_per_task: float, method: str, seed: int = 0) ->
     """Aggregate the labels of 25 workers, one specialist and the others poor, by majority vote and by a method."""
     model = mixed_crowd(25, 3, seed)
     drawn = simulate.crowd(model, n_tasks, labels_per_task / model.n_variables, random_state=seed)
-    fitted = METHODS[method](random_state=seed).fit(drawn.labels)
+    fitted = without_prior(method, random_state=seed).fit(drawn.labels)
     errors = {"MajorityVote": error_rate(vote_shares(drawn.labels), drawn.truth)}
     errors[method] = error_rate(fitted.predict(drawn.labels), drawn.truth)
     return Comparison(method, errors, model, fitted.model_, drawn.labels.n_labels / n_tasks)

@@ -181,4 +181,57 @@ PAIRED = Exercise(
 )
 
 
-EXERCISES = {"backwards": BACKWARDS, "starts": STARTS, "paired": PAIRED}
+def _imagined_given() -> Given:
+    counts = np.array([[6.0, 1.0, 0.0], [2.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
+    return {"counts": counts, "right": 4.0, "wrong": 1.0}
+
+
+def _pseudo(g: Given) -> Floats:
+    return np.where(np.eye(len(g["counts"]), dtype=bool), g["right"], g["wrong"])
+
+
+def _columns(C: Floats) -> Floats:
+    return np.asarray(C / C.sum(axis=0))
+
+
+IMAGINED = Exercise(
+    _imagined_given,
+    (
+        Part(
+            "confusion matrix",
+            lambda g: _columns(g["counts"] + _pseudo(g)),
+            (
+                Mistake(
+                    lambda g: _columns(g["counts"]),
+                    "this is maximum likelihood: add the imagined labels to the counts before you divide",
+                ),
+                Mistake(
+                    lambda g: _columns(g["counts"] + g["wrong"]),
+                    "the same for every cell: of right labels, on the diagonal, 4 are imagined",
+                ),
+                Mistake(
+                    lambda g: _columns(g["counts"] + g["right"] * np.eye(len(g["counts"]))),
+                    "off the diagonal there is one imagined label in every cell, too",
+                ),
+                Mistake(
+                    lambda g: (g["counts"] + _pseudo(g)) / (g["counts"] + _pseudo(g)).sum(axis=1, keepdims=True),
+                    "columns are true classes, and each of them sums to one; these are rows",
+                ),
+                Mistake(lambda g: g["counts"] + _pseudo(g), "these are counts still: divide every column by its sum"),
+                Mistake(
+                    lambda g: _columns(g["counts"]) / 2 + _columns(_pseudo(g)) / 2,
+                    "half and half, however many labels there are: add counts, then the many outweigh the few",
+                ),
+            ),
+        ),
+    ),
+    (
+        "prior counts: 4 where the label is the class (the diagonal), 1 everywhere else",
+        "a = np.where(np.eye(3, dtype=bool), 4, 1); the posterior counts are counts + a",
+        "P = counts + a; P / P.sum(axis=0)",
+    ),
+    "tasks of class 1 got two labels, both wrong, and still count as right in half of all cases: two labels are little",
+)
+
+
+EXERCISES = {"backwards": BACKWARDS, "starts": STARTS, "paired": PAIRED, "imagined": IMAGINED}

@@ -54,6 +54,7 @@ from cofactor.teaching.figures.matrices import draw_blocks, draw_completion, dra
 from cofactor.teaching.figures.overview import draw_overview
 from cofactor.teaching.figures.panels import draw_crowd, draw_rounds
 from cofactor.teaching.figures.planning import draw_intervals, draw_plan
+from cofactor.teaching.figures.prior import draw_belief, draw_evidence
 from cofactor.teaching.figures.real_crowd import (
     draw_beside_published,
     draw_curves,
@@ -79,6 +80,7 @@ __all__ = [
     "draw_accuracies",
     "draw_anchors",
     "draw_befriended",
+    "draw_belief",
     "draw_beside_published",
     "draw_blocks",
     "draw_choices",
@@ -97,6 +99,7 @@ __all__ = [
     "draw_dual",
     "draw_enough",
     "draw_errors",
+    "draw_evidence",
     "draw_expected",
     "draw_film",
     "draw_gap",

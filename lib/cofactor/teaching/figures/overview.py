@@ -8,27 +8,26 @@ from matplotlib.figure import Figure, SubFigure
 from numpy.typing import ArrayLike
 
 from cofactor.core.latent_class import LatentClassModel, map_class
-from cofactor.crowd.base import error_rate
-from cofactor.crowd.labels import vote_shares
-from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.base import Aggregator, error_rate
+from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.teaching.figures.crowd import VOTE, fill_confusions, fill_methods, fill_uncertainty, spread_workers
 from cofactor.teaching.style import names_of, new_picture, percent, say, styled
 
 
 @styled
-def draw_overview(labels: CrowdLabels, truth: ArrayLike, model: LatentClassModel, name: str = "model") -> Figure:
+def draw_overview(labels: CrowdLabels, truth: ArrayLike, method: Aggregator, name: str = "model") -> Figure:
     """Draw in one row: errors before and after, what three contrasting workers confuse, which tasks stay in doubt.
 
     Parameters
     ----------
     labels : CrowdLabels
     truth : (N,) class codes, -1 where unknown
-    model : LatentClassModel
+    method : Aggregator
         Fitted to `labels`.
     name : str
-        Of the method that fitted it.
+        Of the method.
     """
-    posterior = model.posterior(labels.table)
+    model, posterior = method.model_, method.predict_proba(labels)
     before = error_rate(vote_shares(labels), truth)
     after = error_rate(map_class(posterior, model.prior), truth)
     fig = new_picture(11, 3.7)

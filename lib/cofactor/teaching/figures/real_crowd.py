@@ -40,6 +40,15 @@ Floats = NDArray[np.float64]
 
 FAMILIES = {  # start of a method's name: how it is drawn
     "MajorityVote": (INK, "X", "majority vote"),
+    "BayesDS": (SKY, "h", "with a prior"),
+    "IBCC": (SKY, "h", "with a prior"),
+    "EBCC": (SKY, "h", "with a prior"),
+    "Wawa": (INK, "<", "weighted votes"),
+    "CATD": (INK, "<", "weighted votes"),
+    "BWA": (INK, "<", "weighted votes"),
+    "OneCoin": (BROWN, ">", "few numbers a worker"),
+    "MACE": (BROWN, ">", "few numbers a worker"),
+    "GLAD": (BROWN, ">", "few numbers a worker"),
     "MV-EM": (BLUE, "o", "EM from the vote"),
     "MultiStart": (BLUE, "D", "EM from three starts"),
     "RobSymNMF": (ORANGE, "s", "SymNMF family"),
