@@ -9,6 +9,7 @@ from scipy.stats import binomtest, ttest_1samp
 
 from cofactor.experiments import EXPERIMENTS, find_experiment
 from cofactor.experiments.experiment import PAPER_PROTOCOL, Measurement, Task
+from cofactor.experiments.plots import draw
 from cofactor.experiments.runner import Outcome
 from cofactor.experiments.separable import communities, memory, practice, synthetic, topics
 from cofactor.experiments.summary import summarise
@@ -262,3 +263,11 @@ def test_the_digest_tells_of_anchors():
     outcome = Outcome(Task("practice-separable", "midpoints,K=5,SNR=20", 0), "", 1.0, tuple(rows))
     (line,) = next(iter(practice.digest(summarise(practice.PRACTICE, [outcome])).values()))
     assert line["MERIT"] == "100.0" and line["number seen"] == "100.0" and line["SPA"]
+
+
+def test_the_picture_has_no_panel_for_what_has_no_accuracy():
+    rows = tuple(practice.practice("midpoints,K=5,SNR=20", 0, np.random.default_rng(0)))
+    anchors = Outcome(Task("practice-separable", "midpoints,K=5,SNR=20", 0), "", 1.0, rows)
+    told = Outcome(Task("practice-separable", "tdt2,K=3", 0), "", 1.0, (Measurement("MERIT", "accuracy", 70.0),))
+    figure = draw(practice.PRACTICE, [told, anchors], summarise(practice.PRACTICE, [told, anchors]))
+    assert [axes.get_title() for axes in figure.axes] == ["TDT2, 3 topics"]

@@ -46,7 +46,8 @@ def _levels(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame)
     metric = next(iter(experiment.metrics))
     rows = summary[summary["metric"] == metric]
     methods = list(dict.fromkeys(rows["method"]))[::-1]
-    told = [setting for setting in experiment.settings if setting in set(rows["setting"])] or list(experiment.settings)
+    valued = set(rows.loc[rows["ours"].notna() | rows["published"].notna(), "setting"])
+    told = [setting for setting in experiment.settings if setting in valued] or list(experiment.settings)
     figure, panels = _panels(experiment, 1.4 + ROW * max(len(methods), 2), told)
     for axes, setting in zip(panels, told, strict=True):
         here = rows[rows["setting"] == setting].set_index("method").reindex(methods)
