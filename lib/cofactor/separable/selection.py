@@ -47,6 +47,8 @@ def suggest_n_anchors(X: Matrix) -> tuple[int, float]:
     30 dB (Dirichlet weights, or mid-points with noise on all columns, 1200 in all) it is right in 93 %: in 99 % where
     the margin is 0.5 or more, in 69 % below. The largest drop of MERIT's scores is right in 73 % of them; it is the
     better one for 20 anchors and more at 10 dB, where the margin here is small.
+    Where there are hardly more points than rows, a number near both is doubtful: the last residuals fall fast in any
+    matrix (mid-points of 10 anchors, 50 x 55, noise on all columns at 10 dB: wrong in 20 of 20, 6 above the margin).
 
     Examples
     --------
