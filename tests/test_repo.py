@@ -77,7 +77,7 @@ def test_constraints_satisfy_every_dependency():
             assert allowed.contains(pinned[name]), name
 
 
-IMPORT_NAME = {"scikit-learn": "sklearn"}
+IMPORT_NAME = {"scikit-learn": "sklearn", "crowd-kit": "crowdkit"}
 STARTED = {"jupyterlab"}  # started, not imported
 
 
@@ -92,7 +92,7 @@ def imported():
 
 def test_what_is_imported_is_declared_and_the_other_way_round():
     runtime = {IMPORT_NAME.get(name, name) for name in requirements(PROJECT["dependencies"])}
-    extras = {name for group in PROJECT["optional-dependencies"].values() for name in requirements(group)}
+    extras = {IMPORT_NAME.get(n, n) for group in PROJECT["optional-dependencies"].values() for n in requirements(group)}
     assert runtime - STARTED <= imported() <= runtime | extras
 
 
