@@ -168,6 +168,12 @@ def nine_of_ten(g):
     return [ordered[int(x)] + (x % 1) * (ordered[int(x) + 1] - ordered[int(x)]) for x in ends]
 
 
+def imagined(g):
+    P = [[g["counts"][i, k] + (g["right"] if i == k else g["wrong"]) for k in range(3)] for i in range(3)]
+    return [[P[i][k] / sum(P[j][k] for j in range(3)) for k in range(3)] for i in range(3)]
+
+
+REAL_CROWD = REAL_CROWD | {"imagined": imagined}  # notebook 07
 YOUR_DATA = {"groups": groups, "enough": enough, "refits": nine_of_ten}  # notebook 10
 BY_NOTEBOOK = YOUR_DATA | SAMPLES_AND_STEPS | COMPARISONS | REAL_CROWD | JOINT_PMF | FRANK_WOLFE | TOPICS_COMMUNITIES
 
