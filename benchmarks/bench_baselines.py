@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 import cofactor as cf
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.experiments.crowd.methods import without_prior
 from cofactor.experiments.published import published
 
 TABLES = {"crowd_table4": "Table 4", "crowd_table5": "Table 5"}  # of Ibrahim and Fu, ICML 2021
@@ -65,7 +66,8 @@ def aggregate(method: str, labels: CrowdLabels) -> object:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cf.DataWarning)  # two workers of TREC share no task with anybody
         warnings.simplefilter("ignore", cf.ConvergenceWarning)  # ten iterations of CNMF are a choice
-        return cf.crowd.METHODS[method](random_state=0).fit(labels).predict_proba(labels)
+        fitted = without_prior(cf.crowd.METHODS[method](random_state=0)).fit(labels)  # as in the paper
+        return fitted.predict_proba(labels)
 
 
 def main() -> None:

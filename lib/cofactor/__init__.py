@@ -5,9 +5,9 @@ identifiability guarantee turns it back into the structure behind it.
 
 >>> import cofactor as cf
 >>> bluebird = cf.load("bluebird")
->>> method = cf.crowd.METHODS["RobSymNMF-EM"]().fit(bluebird.labels)
+>>> method = cf.crowd.BayesDS().fit(bluebird.labels)
 >>> round(100 * cf.crowd.error_rate(method.predict(bluebird.labels), bluebird.truth), 2)
-10.19
+13.89
 """
 
 from importlib import import_module

@@ -158,7 +158,7 @@ class Aggregator(BaseEstimator):
         CofactorError
             Not fitted yet, or labels of classes that were not there in `fit` (they are named).
         """
-        known = self._recoded(as_labels(labels))
+        known = self._recoded(as_labels(labels, self.classes_ if hasattr(self, "model_") else None))
         posterior = self._posterior(known)
         if self.gold_:
             self._insert_gold(posterior, known)
@@ -287,12 +287,12 @@ class TaskScorer(Aggregator):
         return self.posterior_
 
 
-def as_labels(labels: Labels) -> CrowdLabels:
-    """Return labels as they are, or read them from a table or a file; refuse anything else."""
+def as_labels(labels: Labels, classes: list[Any] | None = None) -> CrowdLabels:
+    """Return labels as they are, or read them, of these classes, from a table or a file; refuse anything else."""
     if isinstance(labels, pd.DataFrame):
-        return CrowdLabels.from_frame(labels)
+        return CrowdLabels.from_frame(labels, classes=classes)
     if isinstance(labels, str | PathLike):
-        return CrowdLabels.from_csv(labels)
+        return CrowdLabels.from_file(labels, classes=classes)
     require_labels(labels)
     return labels
 

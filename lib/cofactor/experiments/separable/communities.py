@@ -137,7 +137,10 @@ def _correlations(
 ) -> Iterator[float]:
     for objective, lam, gap in product(get_args(Objective), lambdas, gaps):
         finder = partial(merit, lam=lam, n_iter=120, gap_abs=gap, objective=objective)
-        found = communities(graph.adjacency, graph.memberships.shape[1], method=finder)
+        try:
+            found = communities(graph.adjacency, graph.memberships.shape[1], method=finder)
+        except CofactorError:  # anchors that depend on each other give no memberships, so no correlation
+            continue
         yield spearman_rank_correlation(graph.memberships, found.memberships)
 
 

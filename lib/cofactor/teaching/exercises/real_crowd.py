@@ -187,7 +187,7 @@ def _imagined_given() -> Given:
 
 
 def _pseudo(g: Given) -> Floats:
-    return np.where(np.eye(len(g["counts"]), dtype=bool), g["right"], g["wrong"])
+    return np.asarray(np.where(np.eye(len(g["counts"]), dtype=bool), g["right"], g["wrong"]), dtype=np.float64)
 
 
 def _columns(C: Floats) -> Floats:

@@ -61,7 +61,7 @@ def _fill_belief(ax: Axes, seen: tuple[int, int], prior: tuple[float, float], pl
     ax.fill_between(100 * x, after, color=BLUE, alpha=0.15, lw=0)
     ax.plot(100 * x, after, color=BLUE, label="after the labels")
     ax.axvline(100 * mean, color=BLUE, ls="--", label="its mean")
-    ax.axvline(100 * plain, color=ORANGE, label="share of right labels")
+    ax.axvline(100 * plain, color=ORANGE, ls="-.", label="share of right labels")
     ax.set_title(f"{right + wrong} labels", loc="left", color=INK)
     ax.set(xlim=(0, 100), ylim=(0, None), yticks=[])
 
