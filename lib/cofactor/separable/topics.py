@@ -172,7 +172,7 @@ class WordPairs:
         return (self.Ft @ (self.F @ V)) / self.F.shape[0]
 
     def reduced(self, dimension: int) -> Floats:
-        """Return X = U' P diag(1/c), U the leading left singular vectors of P diag(1/c)."""
+        """Return X = U' P diag(1/c), U the leading left singular vectors of P diag(1/c), largest entries positive."""
         N = len(self.c)
         scaled = LinearOperator(
             (N, N),
@@ -182,7 +182,9 @@ class WordPairs:
         )
         rank = min(dimension, *self.F.shape)
         U = svds(scaled, k=rank, v0=np.ones(N), return_singular_vectors="u")[0] if rank < N else np.eye(N)
-        return (self.apply(U) / self.c[:, None]).T
+        X = (self.apply(U) / self.c[:, None]).T
+        largest = X[np.arange(len(X)), np.abs(X).argmax(axis=1)]
+        return X * np.where(largest < 0, -1.0, 1.0)[:, None]  # singular vectors leave their signs to chance
 
     def projected(self, random_state: int | np.random.Generator | None) -> Floats:
         """Return R P diag(1/c), R a random projection to at most 1000 dimensions."""
