@@ -116,7 +116,7 @@ def _write_tables(
     if arguments.output:
         writer.write(arguments.output, [tables.consensus_frame(labels, posterior, method.model_)], tasks)
     if arguments.workers:
-        found = workers_table(method, labels, boot)
+        found = workers_table(method, labels, boot).round(6)
         writer.write(arguments.workers, [found], f"{labels.n_workers} workers")
     if arguments.posterior:
         writer.write(arguments.posterior, [tables.posterior_frame(posterior, labels)], tasks)
