@@ -189,7 +189,7 @@ def test(extra: list[str]) -> int:
     """Static checks, then pytest over tests, notebooks and the examples in docstrings."""
     set_up("dev", "scale", *os.environ.get("COFACTOR_EXTRAS", "").split())
     named = any((ROOT / argument.split("::")[0]).exists() for argument in extra)
-    folders = [] if named else [name for name in ("tests", "notebooks", "lib") if (ROOT / name).is_dir()]
+    folders = [] if named else [name for name in ("tests", "notebooks", "lib", "evaluation") if (ROOT / name).is_dir()]
     doctest = ["--doctest-modules", "--doctest-ignore-import-errors"]
     # old libraries use what newer ones beneath them no longer like; Python shows such warnings to nobody
     quiet = ["-W", "ignore::DeprecationWarning"] if VERSIONS == "oldest" else []
@@ -217,7 +217,7 @@ def notebooks(extra: list[str]) -> int:
 def bench(extra: list[str]) -> int:
     """Run the benchmarks in order, stopping at the first that fails."""
     set_up("dev", "bench")
-    for script in sorted((ROOT / "benchmarks").glob("bench_*.py")):
+    for script in sorted((ROOT / "evaluation" / "benchmarks").glob("bench_*.py")):
         print(f"--- {script.name}", flush=True)
         if code := python(script, *extra):
             return code

@@ -58,7 +58,7 @@ def pages():
 
 def taken_over():
     """Return the Markdown files that are pages as they are."""
-    others = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "benchmarks" / "README.md"]
+    others = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "evaluation" / "benchmarks" / "README.md"]
     return [*sorted(DOCS.glob("*.md")), *others, *tables.cards()]
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pandas as pd
 from PIL import Image
 
-from cofactor.experiments import EXPERIMENTS
-from cofactor.experiments.plots import axis_name
-from cofactor.experiments.summary import OURS, PRINTED, VERDICTS, difference, digest, noted, number
 from docs.tables import LINES, cell
+from evaluation import EXPERIMENTS
+from evaluation.plots import axis_name
+from evaluation.summary import OURS, PRINTED, VERDICTS, difference, digest, noted, number
 
-KEPT = Path(__file__).resolve().parents[1] / "benchmarks" / "reproduced"
+KEPT = Path(__file__).resolve().parents[1] / "evaluation" / "reproduced"
 UNFOLDED = 4  # tables of an experiment that stand open; more would bury the next experiment
 TEXTS = ("setting", "method", "metric", "unit", "verdict", "note")
 INDEX = """# Results beside published numbers

@@ -4,8 +4,8 @@ from contextlib import suppress
 from pkgutil import resolve_name
 
 from cofactor.data.registry import DATASETS_DIR, entries
-from cofactor.experiments.fidelity import fidelity
 from docs import api
+from evaluation.fidelity import fidelity
 
 LINES = {
     "crowd": "Crowd: labels to truth",

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import nbformat
 
-from cofactor.teaching.exercises import EXERCISES
+from course.exercises import EXERCISES
 from tests.notebook_parts import (
     ANSWER,
     EXERCISE,
@@ -199,7 +199,7 @@ def a_panel_that_survives(notebook):
     """A panel of controls, stored with a picture and a sentence for readers without a kernel."""
     panels = [cell for cell in code_cells(notebook) if re.search(r"\bcontrols\.\w+_panel\(", cell.source)]
     if not panels:
-        yield "there is no panel: end a cell with one of cofactor.teaching.controls"
+        yield "there is no panel: end a cell with one of course.controls"
     for cell in panels:
         still = [data for data in bundles(cell) if data.get("text/plain", "").startswith("[interactive panel] ")]
         if not any("image/png" in data for data in still):
@@ -234,7 +234,7 @@ def _incomplete(name, cells):
     stubs = [cell for cell in checked if "solution" not in tags(cell)]
     solutions = [cell for cell in checked if "solution" in tags(cell)]
     if name not in EXERCISES:
-        yield "no such exercise in cofactor.teaching.exercises"
+        yield "no such exercise in course.exercises"
     elif any(len(part.mistakes) < 2 for part in EXERCISES[name].parts):
         yield "check() must recognise two typical wrong answers or more"
     if not any(f'draw_expected("{name}")' in cell.source and has_picture(cell) for cell in cells):
@@ -284,7 +284,7 @@ def checkpoint(notebook):
         return
     calls = [cell for cell in found[1] if re.search(r"\bcheckpoint\(", cell.source)]
     if not calls:
-        yield 'the checkpoint calls no cofactor.teaching.checkpoint({"name": (found, told, within)})'
+        yield 'the checkpoint calls no course.checkpoint({"name": (found, told, within)})'
     for cell in calls:
         said = words_of(cell)
         total = re.search(r"^(\d+) of (\d+) as told$", said, re.MULTILINE)

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_info
 
 from cofactor import comparisons, crowd, pmf, separable, simulate
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
-from cofactor.experiments import EXPERIMENTS, runner
+from evaluation import EXPERIMENTS, runner
 
 FEATURES = {"CrowdLayer", "DL-MV"}  # these need pictures and PyTorch
 GRAPHS = {"SPOC", "GeoNMF"}  # these need an adjacency matrix

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import summary
 from cofactor.core.peak import CLEAR_REFS
+from evaluation.benchmarks import summary
 
 ROOT = Path(__file__).resolve().parents[1]
-SCRIPTS = sorted((ROOT / "benchmarks").glob("bench_*.py"))
-STORED = sorted((ROOT / "benchmarks" / "results").glob("*.csv"))
+SCRIPTS = sorted((ROOT / "evaluation" / "benchmarks").glob("bench_*.py"))
+STORED = sorted((ROOT / "evaluation" / "benchmarks" / "results").glob("*.csv"))
 
 TINY_DATA = {
     "comparisons": {"tiny"},
@@ -43,7 +43,7 @@ def tiny_run(tmp_path_factory):
     def run(subject):
         if subject not in known:
             folder = tmp_path_factory.mktemp(subject)
-            script = ROOT / "benchmarks" / f"bench_{subject}.py"
+            script = ROOT / "evaluation" / "benchmarks" / f"bench_{subject}.py"
             subprocess.run([sys.executable, script, "--tiny", "--output", folder], check=True, cwd=folder)
             known[subject] = summary.read(folder / f"{subject}.csv")
         return known[subject]
@@ -128,7 +128,7 @@ def test_names_no_machine_and_no_path(tiny_run):
 
 @pytest.fixture
 def runner(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))  # scripts find it there, beside themselves
+    monkeypatch.syspath_prepend(str(ROOT / "evaluation" / "benchmarks"))  # scripts find it there, beside themselves
     return importlib.import_module("runner")
 
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import cofactor as cf
-from cofactor.teaching import figures
-from cofactor.teaching.style import to_png
+from cofactor.plots.style import to_png
+from course import figures
 
 PICTURE = Path(__file__).resolve().parents[1] / "notebooks" / "overview.png"
 

@@ -1,7 +1,7 @@
 """Keep a run of the papers' tables for the book: python tools/keep_results.py RESULTS.
 
 RESULTS is the folder that `cofactor reproduce all` filled. Per experiment its table and its picture go to
-benchmarks/reproduced, with machine, date and commit of the run; experiments without results there stay as they are.
+evaluation/reproduced, with machine, date and commit of the run; experiments without results there stay as they are.
 """
 
 import argparse
@@ -11,13 +11,13 @@ from pathlib import Path
 
 from PIL import Image
 
-from cofactor.experiments import EXPERIMENTS
-from cofactor.experiments.plots import draw
-from cofactor.experiments.runner import load_all
-from cofactor.experiments.summary import summarise
-from cofactor.teaching.style import to_png
+from cofactor.plots.style import to_png
+from evaluation import EXPERIMENTS
+from evaluation.plots import draw
+from evaluation.runner import load_all
+from evaluation.summary import summarise
 
-KEPT = Path(__file__).resolve().parents[1] / "benchmarks" / "reproduced"
+KEPT = Path(__file__).resolve().parents[1] / "evaluation" / "reproduced"
 DIGITS = "%.6g"  # four decimals of a percentage: rounded again to two, they are still right
 COLOURS = 64  # of a kept picture: a third of the bytes, and nothing to see of it
 FACTS = ("cpu", "cores", "os", "python", "numpy", "scipy", "blas", "commit")

@@ -1,6 +1,6 @@
 """Write the tables of kept results into the README: python tools/readme_tables.py.
 
-They are made from the results in benchmarks/reproduced, and each stands between two comments of the README.
+They are made from the results in evaluation/reproduced, and each stands between two comments of the README.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from cofactor.experiments.crowd.benchmark import OVERVIEW_HEADING, SETS_HEADING, digest
+from evaluation.crowd.benchmark import OVERVIEW_HEADING, SETS_HEADING, digest
 
 ROOT = Path(__file__).resolve().parents[1]
-KEPT = ROOT / "benchmarks" / "reproduced"
+KEPT = ROOT / "evaluation" / "reproduced"
 README = ROOT / "README.md"
 METHODS = {
     "method": "method",

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import cofactor
+from cofactor.data.published import published
 from cofactor.data.registry import entries
-from cofactor.experiments import EXPERIMENTS
-from cofactor.experiments.fidelity import fidelity
-from cofactor.experiments.published import published
-from cofactor.experiments.summary import number
 from docs import api, docstrings, notebooks, results, slides, tables
+from evaluation import EXPERIMENTS
+from evaluation.fidelity import fidelity
+from evaluation.summary import number
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

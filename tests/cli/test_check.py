@@ -7,7 +7,7 @@ import pytest
 
 from cofactor import CofactorError
 from cofactor.cli import main
-from cofactor.teaching import check_environment, environment
+from course import check_environment, environment
 
 
 def test_this_environment_is_ready(capsys):

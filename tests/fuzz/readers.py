@@ -25,9 +25,19 @@ from cofactor.crowd.labels import read_truth
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.sharding import shard_labels
 from cofactor.crowd.shards import VOCABULARY, LabelShards
-from cofactor.data import comparisons, load_mag, load_movielens, movielens, readers, registry, tabular, topics
-from cofactor.experiments import published, record, runner
-from cofactor.experiments.experiment import Experiment
+from cofactor.data import (
+    comparisons,
+    load_mag,
+    load_movielens,
+    movielens,
+    published,
+    readers,
+    registry,
+    tabular,
+    topics,
+)
+from evaluation import record, runner
+from evaluation.experiment import Experiment
 from tests.fuzz import structures
 from tests.fuzz.mutations import PACKERS, damaged, packed
 

@@ -14,9 +14,9 @@ from cofactor import simulate
 from cofactor.core.coupled_nmf import coupled_nmf, pair_divergence
 from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.moments import pairwise_moments
-from cofactor.experiments.pmf import real
 from cofactor.pmf import cnmf_spa
 from cofactor.pmf.estimators import RELEASED
+from evaluation.pmf import real
 
 SIMULATED = [  # variables, rank, label of separability, rows, share observed, passes of mirror descent
     *((5, 5, label, n_rows, 0.5, 500) for label in (0.1, 0.3) for n_rows in (10**3, 10**4, 10**5)),

@@ -20,8 +20,8 @@ from cofactor.crowd.bootstrap import CrowdBootstrap
 from cofactor.crowd.labels import read_truth
 from cofactor.crowd.workers import workers_table
 from cofactor.pages.crowd import crowd_page
-from cofactor.teaching.figures.planning import draw_plan
-from cofactor.teaching.style import to_png
+from cofactor.plots.planning import draw_plan
+from cofactor.plots.style import to_png
 
 AMOUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # labels per task
 LEAST_PLANNED = 15  # planned for at least; where there are many labels now, up to twice as many

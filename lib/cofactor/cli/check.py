@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from cofactor.cli.environment import environment
 from cofactor.core.errors import CofactorError
-from cofactor.teaching.environment import environment
 
 
 def check(_: argparse.Namespace) -> None:

@@ -24,9 +24,9 @@ from cofactor.crowd.diagnose import FEW_PER_WORKER
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.workers import ABOVE, BELOW, UNCLEAR, UNJUDGED, WORSE, mean_agreement, workers_table
 from cofactor.pages.render import as_source, render
-from cofactor.teaching.figures.crowd import PANELS, SURE, draw_confusions, draw_uncertainty, draw_worker_accuracy
-from cofactor.teaching.figures.planning import draw_intervals, draw_plan
-from cofactor.teaching.style import alt_text, percent
+from cofactor.plots.crowd import PANELS, SURE, draw_confusions, draw_uncertainty, draw_worker_accuracy
+from cofactor.plots.planning import draw_intervals, draw_plan
+from cofactor.plots.style import alt_text, percent
 
 MOST_ROWS = 20  # of a table
 LEAST_ROWS = 5

@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from matplotlib.figure import Figure
 
-from cofactor.teaching.style import to_png
+from cofactor.plots.style import to_png
 
 SHARP = 144  # dots per inch of pictures on a page
 

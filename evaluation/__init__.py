@@ -1,0 +1,27 @@
+"""Every table and figure of the papers as code, the harness that runs them, and the report."""
+
+from difflib import get_close_matches
+
+from cofactor.core.errors import CofactorError
+from evaluation import comparisons, crowd, pmf, separable
+from evaluation.experiment import Experiment
+
+LINES = (crowd, pmf, separable, comparisons)
+EXPERIMENTS: dict[str, Experiment] = {e.name: e for line in LINES for e in line.EXPERIMENTS}
+ALSO = {  # pictures of trials that another name has run
+    "crowd-figure4": "crowd-table9",
+    "separable-figure3": "separable-figure2",
+}
+
+
+def find_experiment(name: str) -> Experiment:
+    """Return the experiment of this name; an unknown one is a CofactorError that lists those there are."""
+    name = ALSO.get(name, name)
+    if name not in EXPERIMENTS:
+        near = get_close_matches(name, EXPERIMENTS, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise CofactorError(f"no experiment {name!r}: {hint}There are: {', '.join(EXPERIMENTS)}, all")
+    return EXPERIMENTS[name]
+
+
+__all__ = ["EXPERIMENTS", "find_experiment"]

@@ -1,0 +1,166 @@
+"""Time calls, keep the figures with the facts about the machine, and show them: what every bench_*.py shares."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+from summary import FACTS, RESULTS, table_of, update_readme
+
+from evaluation import machine
+
+T = TypeVar("T")
+NAN = float("nan")
+REPEATS = 5
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A time to compare with: seconds, and whose they are."""
+
+    seconds: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What was asked for: the column it is about, and the most it may be."""
+
+    column: str
+    most: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the results; `ratio` is reference over median, above one where we are faster."""
+
+    subject: str
+    data: str
+    n_labels: int
+    stage: str
+    seconds_median: float
+    seconds_min: float
+    seconds_max: float
+    repeats: int
+    peak_mb: float = NAN
+    base_mb: float = NAN
+    per_label_ns: float = NAN
+    error_percent: float = NAN
+    reference: float = NAN
+    reference_source: str = ""
+    ratio: float = NAN
+    limit_on: str = ""
+    limit: float = NAN
+    load: float = NAN
+
+
+class Bench:
+    """One subject: measures, collects rows, and at the end prints them and writes them down.
+
+    Parameters
+    ----------
+    subject : str
+        Names the file of results and the section of the summary.
+    arguments : sequence of str, optional
+        Default: those of the command line, see `--help`.
+    clock : function
+        What tells the time, in seconds.
+    patience : float
+        A call that takes more seconds than this is not repeated: the first one counts.
+    """
+
+    def __init__(
+        self,
+        subject: str,
+        arguments: Sequence[str] | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+        patience: float = float("inf"),
+    ) -> None:
+        options = _parse(subject, arguments)
+        self.clock, self.patience = clock, patience
+        self.subject, self.tiny, self.output = subject, options.tiny, options.output
+        self.repeats = 1 if options.tiny else REPEATS
+        self.rows: list[Row] = []
+
+    def time(self, call: Callable[[], T]) -> tuple[T, list[float]]:
+        """Call once to warm up (compiled code, caches), then `repeats` times; the last result and the seconds."""
+        start = self.clock()
+        result = call()
+        seconds = [self.clock() - start]
+        if seconds[0] > self.patience:
+            return result, seconds
+        for _ in range(self.repeats):
+            start = self.clock()
+            result = call()
+            seconds.append(self.clock() - start)
+        return result, seconds[1:]
+
+    def time_difference(self, short: Callable[[], T], long: Callable[[], T]) -> tuple[T, list[float]]:
+        """Time how much longer `long` takes, one right after the other so that both see the same load."""
+        result, seconds = long(), []
+        for _ in range(self.repeats):
+            start = time.perf_counter()
+            short()
+            middle = time.perf_counter()
+            result = long()
+            seconds.append(time.perf_counter() - 2 * middle + start)
+        return result, seconds
+
+    def add(
+        self,
+        data: tuple[str, int],
+        stage: str,
+        seconds: Sequence[float],
+        error: float = NAN,
+        memory: tuple[float, float] = (NAN, NAN),
+        reference: Reference | None = None,
+        limit: Limit | None = None,
+    ) -> float:
+        """Add a row and return its median; `data` is a name and a number of labels, `memory` peak and base in MB."""
+        median = float(np.median(seconds))
+        row = Row(
+            self.subject,
+            *data,
+            stage,
+            *(median, min(seconds), max(seconds), len(seconds)),
+            *memory,
+            per_label_ns=1e9 * median / data[1],
+            error_percent=100 * error,
+            reference=reference.seconds if reference else NAN,
+            reference_source=reference.source if reference else "",
+            ratio=reference.seconds / median if reference else NAN,
+            limit_on=limit.column if limit and not self.tiny else "",
+            limit=limit.most if limit and not self.tiny else NAN,
+            load=machine.load(),
+        )
+        self.rows.append(row)
+        print(f"{row.data}: {stage}: {median:.4g} s", flush=True)
+        return median
+
+    def finish(self) -> None:
+        """Print the table and write the CSV; a full run also renews the section in README.md."""
+        facts = machine.facts()
+        frame = pd.DataFrame([asdict(row) for row in self.rows]).assign(**{name: facts[name] for name in FACTS})
+        print(table_of(frame).to_string(index=False))
+        if self.output is None:
+            return
+        self.output.mkdir(parents=True, exist_ok=True)
+        frame.to_csv(self.output / f"{self.subject}.csv", index=False, float_format="%.6g")
+        if self.output == RESULTS:
+            update_readme(self.subject)
+
+
+def _parse(subject: str, arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=f"Benchmark: {subject}.")
+    parser.add_argument("--tiny", action="store_true", help="seconds instead of minutes, only to see that it runs")
+    parser.add_argument("--output", type=Path, help="folder for the CSV (default: benchmarks/results; --tiny: none)")
+    options = parser.parse_args(arguments)
+    if options.output is None and not options.tiny:
+        options.output = RESULTS
+    return options

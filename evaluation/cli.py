@@ -1,0 +1,73 @@
+"""What ``cofactor reproduce`` and ``cofactor report`` do: the papers' tables and figures, run here."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from cofactor.cli.output import check_output
+from cofactor.core.errors import CofactorError
+from evaluation import EXPERIMENTS, find_experiment
+from evaluation.experiment import Experiment, Task, tasks_of
+from evaluation.record import write_record, write_table
+from evaluation.report import write_report
+from evaluation.runner import failures, finished, run
+from evaluation.summary import as_text, summarise
+
+
+def listed() -> str:
+    """Name the experiments with their trials."""
+    width = max(map(len, EXPERIMENTS))
+    lines = [f"  {name:<{width}}  {e.title} ({e.quick} of {e.trials} trials)" for name, e in EXPERIMENTS.items()]
+    return "\n".join(["experiments (trials of the quick profile, and of the paper):", *lines])
+
+
+def reproduce(arguments: argparse.Namespace) -> None:
+    """Run the experiments named, or list all."""
+    if not arguments.names:
+        print(listed())
+        return
+    for experiment in _chosen(arguments.names):
+        _reproduce_one(experiment, arguments)
+
+
+def _chosen(names: Sequence[str]) -> list[Experiment]:
+    return list(EXPERIMENTS.values()) if "all" in names else [find_experiment(name) for name in names]
+
+
+def _reproduce_one(experiment: Experiment, arguments: argparse.Namespace) -> None:
+    full, folder = arguments.full, arguments.results
+    profile = experiment.trials if full else experiment.quick
+    trials = profile if arguments.trials is None else arguments.trials
+    _announce(experiment, trials, tasks_of(experiment, trials, full), folder)
+    began = time.time()
+    outcomes = run(experiment, folder, trials, arguments.jobs, arguments.scheduler, verbose=True, full=full)
+    summary = summarise(experiment, outcomes)
+    print(as_text(experiment, summary))
+    table = write_table(folder, experiment, summary)
+    record = write_record(folder, experiment, outcomes, began, arguments.jobs, arguments.scheduler)
+    print(f"\nwrote {table} and {record}\n")
+    if failed := failures(outcomes):
+        raise CofactorError(failed)
+
+
+def _announce(experiment: Experiment, trials: int, tasks: Sequence[Task], folder: Path) -> None:
+    """Say how much is asked for and how much of it is there already, before it takes its time."""
+    if 0 < trials < experiment.trials:
+        print(f"{experiment.name}: {experiment.counted(trials)} (--full runs them all)")
+    asked_for = {task.setting for task in tasks}
+    if asked_for and (left_out := [setting for setting in experiment.settings if setting not in asked_for]):
+        print(f"{experiment.name}: without {'; '.join(left_out)} (--full runs them as well)")
+    if done := len(finished(experiment, folder, tasks)):
+        print(f"{experiment.name}: {done} of {len(tasks)} tasks were finished before")
+    sys.stdout.flush()
+
+
+def report(arguments: argparse.Namespace) -> None:
+    """Write the page of all results found."""
+    check_output(arguments.output, arguments.force, ())
+    names = write_report(arguments.output, arguments.results, EXPERIMENTS)
+    print(f"wrote {arguments.output}: {', '.join(names)}")

@@ -1,0 +1,69 @@
+"""What the experiments on crowds share: running methods by name, scoring them.
+
+Source: Ibrahim and Fu, "Crowdsourcing via annotator co-occurrence imputation and provable symmetric nonnegative matrix
+factorization", ICML 2021.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from cofactor.core.tables import Ints
+from cofactor.crowd import METHODS
+from cofactor.crowd.base import NO_PRIOR, Aggregator, error_rate
+from cofactor.crowd.labels import CrowdLabels
+from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure
+
+PAPER = "Ibrahim and Fu, ICML 2021"
+LINES = ("core", "crowd")
+ERROR, MSE = MappingProxyType({"error": "%"}), MappingProxyType({"mse": "1"})
+Special = Mapping[str, Mapping[str, Any]]
+Measure = Callable[[Aggregator], dict[str, float]]
+
+NOTHING_SPECIAL: Special = MappingProxyType({})
+
+PROPOSED = ("RobSymNMF", "RobSymNMF-EM", "RobSymNMF(w=1)", "DesSymNMF", "DesSymNMF-EM", "SymNMF(no imputation)")
+SPECTRAL = ("MultiSPA", "CNMF", "TensorADMM", "Spectral-D&S")
+BINARY = ("KOS", "GhoshSVD", "EigenRatio")
+
+
+def run_method(name: str, labels: CrowdLabels, score: Measure, **options: Any) -> dict[str, float]:
+    """Fit a method without a prior, as in the papers, and score it; a binary one takes the ordinal reduction."""
+    key = f"{name}(ordinal)" if name in BINARY and labels.n_classes > 2 else name.split(" (")[0]
+    return score(without_prior(METHODS[key](**options)).fit(labels))
+
+
+def without_prior(method: Aggregator) -> Aggregator:
+    """Return the method with EM of maximum likelihood."""
+    return method.set_params(pseudo_counts=NO_PRIOR) if "pseudo_counts" in method.get_params() else method
+
+
+def run_methods(
+    names: Sequence[str], labels: CrowdLabels, score: Measure, special: Special = NOTHING_SPECIAL, **options: Any
+) -> list[Measurement]:
+    """Run methods one by one, `special` giving further options of single ones; the paper protocol is named."""
+    rows: list[Measurement] = []
+    for name in names:
+        job = partial(run_method, name, labels, score, **options, **special.get(name, {}))
+        rows += measure(name + (PAPER_PROTOCOL if "paper_protocol" in options else ""), job)
+    return rows
+
+
+def error_in(labels: CrowdLabels, truth: Ints) -> Measure:
+    """Return the function that scores a fitted method with its error in per cent; ties are split."""
+    return lambda fitted: {"error": 100 * error_rate(fitted.predict_proba(labels), truth)}
+
+
+def first_class_error_in(labels: CrowdLabels, truth: Ints) -> Measure:
+    """The same, but a tie goes to the first class, as it does in the released code."""
+    return lambda fitted: {"error": 100 * error_rate(fitted.predict(labels), truth)}
+
+
+def seed_of(rng: np.random.Generator) -> int:
+    """Draw the seed that a method gets."""
+    return int(rng.integers(2**31))

@@ -1,0 +1,78 @@
+"""What a time depends on besides the code: machine, versions, date, commit. No host names, no paths."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import subprocess
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_info
+
+PROJECT = Path(__file__).resolve().parents[1]
+CPUINFO = Path("/proc/cpuinfo")
+PACKAGES = ("cofactor", "numpy", "scipy", "scikit-learn", "numba", "torch", "crowd-kit")
+
+
+def facts() -> dict[str, str]:
+    """Describe machine and software, one word or phrase per column of the results."""
+    return {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "commit": commit(),
+        "cpu": cpu_model(),
+        "cores": str(os.cpu_count()),
+        "os": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        **{name: version(name) for name in PACKAGES},
+        "blas": blas(),
+    }
+
+
+def load() -> float:
+    """Return the load of the last minute: above one, something else was running too."""
+    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else float("nan")
+
+
+def commit() -> str:
+    """Return the short hash of the commit, "-dirty" where code differs from it, "uncommitted" outside a clone."""
+    head = git("rev-parse", "--short", "HEAD")
+    changed = git("status", "--porcelain", "--", ":/*.py")  # the results themselves change in every run
+    return head + "-dirty" * bool(changed) if head else "uncommitted"
+
+
+def git(*arguments: str) -> str:
+    """Return what git says about the project; nothing where there is no git, no clone or no commit."""
+    if not (PROJECT / "kit.py").exists():  # installed: a clone around it would be somebody else's
+        return ""
+    try:
+        answer = subprocess.run(["git", *arguments], cwd=PROJECT, capture_output=True, text=True)
+    except OSError:
+        return ""
+    return answer.stdout.strip() if answer.returncode == 0 else ""
+
+
+def cpu_model() -> str:
+    """Name the processor."""
+    if CPUINFO.exists():
+        for line in CPUINFO.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def version(package: str) -> str:
+    """Return the installed version, or "absent"."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "absent"
+
+
+def blas() -> str:
+    """Name the BLAS that NumPy was built with, and how many threads it may use."""
+    built = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    threads = max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=1)
+    return f"{built['name']} {built['version']}, {threads} threads"

@@ -1,0 +1,372 @@
+"""Tables 7 to 11: classifying UCI data by a joint PMF of features and class.
+
+Source: Ibrahim and Fu, "Recovering joint probability of discrete random variables from pairwise marginals", IEEE TSP
+2021.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsOneClassifier
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+from cofactor.core.em import em
+from cofactor.core.errors import CofactorError
+from cofactor.core.tables import MISSING, CategoricalTable, Ints
+from cofactor.data import load_table
+from cofactor.data.registry import find
+from cofactor.pmf import METHODS, JointPMFEstimator
+from cofactor.pmf.classifier import JointPMFClassifier
+from evaluation.experiment import PAPER_PROTOCOL, Experiment, Measurement, measure
+from evaluation.pmf.methods import LINES, NEVER, PAPER, ROUNDS
+from evaluation.pmf.released import Released
+
+P = PAPER_PROTOCOL
+Floats = NDArray[np.float64]
+
+SHARES = (0.5, 0.7)  # where validation and test rows begin
+PACE = 5  # rounds of EM between two looks at the validation rows
+FITTED = 0.9  # of the training rows, by SVM and naive Bayes as released: the rest is held out and never used
+FEATURES = 256  # random ones, of MATLAB's kernel classifier
+
+# ---- data as the paper has it, and its split ----
+
+FIVE = "nursery, five classes"
+RANKS = {"votes": (2, 3, 4, 5, 6), "car": (2, 3, 4, 5), "nursery": (2, 3, 4, 5), "mushroom": (5, 10, 15)}
+LEFT_OUT = {"nursery": ("finance",), "mushroom": ("veil-type",)}
+MERGED = {"nursery": ("spec_prior", "priority")}
+
+
+@lru_cache(maxsize=1)
+def prepared(setting: str) -> tuple[Ints, Ints]:
+    """Codes, the class first and missing ones the most frequent of their column, and alphabets."""
+    name = setting.split(",")[0]
+    data, released = load_table(name), name == setting
+    dropped = LEFT_OUT.get(name, ()) if released else ()
+    columns = [n for n, column in enumerate(data.columns) if column not in dropped and n != data.target_column]
+    columns = [data.target_column, *columns]
+    codes, sizes = data.codes[:, columns].copy(), np.array([len(data.values[n]) for n in columns])
+    if released and name in MERGED:
+        gone, into = map(data.classes.index, MERGED[name])
+        codes[codes[:, 0] == gone, 0] = into
+        sizes[0] -= 1  # it was the last
+    for column in codes.T:
+        known = column[column != MISSING]
+        column[column == MISSING] = np.bincount(known).argmax()
+    return codes, sizes
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows to fit, to choose on, and to score; all but the class are features."""
+
+    fit: CategoricalTable
+    valid: CategoricalTable
+    test: CategoricalTable
+    ranks: Sequence[int]
+    seed: int
+
+
+def draw_split(setting: str, rng: np.random.Generator) -> Split:
+    """Split the rows 50:20:30 at random."""
+    codes, sizes = prepared(setting)
+    order = rng.permutation(len(codes))
+    cuts = [round(share * len(codes)) for share in SHARES]
+    fit, valid, test = (CategoricalTable(codes[rows], sizes) for rows in np.split(order, cuts))
+    return Split(fit, valid, test, RANKS[setting.split(",")[0]], int(rng.integers(2**31)))
+
+
+# ---- joint PMFs ----
+
+
+Make = Callable[..., JointPMFEstimator]  # of rank
+Method = Callable[[Split], Ints]  # predicts the classes of the test rows
+
+
+def by_validation(make: Make, split: Split) -> Ints:
+    """Fit every rank, keep the first with the best accuracy on validation rows. Ranks that a method refuses are out."""
+    models, refusal = [], CofactorError("no ranks")
+    for rank in split.ranks:
+        try:
+            models.append(make(rank=rank, random_state=split.seed).fit(split.fit).model_)
+        except CofactorError as error:
+            refusal = error
+    if not models:
+        raise refusal
+    best = max(models, key=lambda model: _accuracy(model.predict_map(split.valid, 0), split.valid))
+    return best.predict_map(split.test, 0)
+
+
+def spa_em_as_released(split: Split) -> Ints:
+    """CNMF-SPA-EM with 30 rounds, of the first rank that does best on validation rows after some multiple of five."""
+    found = []
+    for rank in split.ranks:
+        model, score = Released(rank, random_state=split.seed).fit(split.fit).model_, 0.0
+        for _ in range(0, ROUNDS, PACE):
+            model = em(split.fit, model, PACE, NEVER)[0]
+            score = max(score, _accuracy(model.predict_map(split.valid, 0), split.valid))
+        found.append((score, model))
+    return max(found, key=lambda pair: pair[0])[1].predict_map(split.test, 0)
+
+
+def without_rank(make: Callable[[], JointPMFEstimator], split: Split) -> Ints:
+    """Predict by a method that has no rank to choose."""
+    return make().fit(split.fit).model_.predict_map(split.test, 0)
+
+
+def _accuracy(found: Ints, table: CategoricalTable) -> float:
+    return float(np.mean(found == table.codes[:, 0]))
+
+
+def unsmoothed(name: str, **options: Any) -> Make:
+    """A method of this kit without pseudo-counts, as in the paper."""
+    return partial(METHODS[name], pseudo_count=0, **options)
+
+
+KIT: dict[str, Method] = {
+    "CNMF-SPA": partial(by_validation, unsmoothed("CNMF-SPA")),
+    "CNMF-SPA-EM": partial(by_validation, unsmoothed("CNMF-SPA-EM")),
+    "CNMF-OPT": partial(by_validation, unsmoothed("CNMF-OPT")),
+    "CNMF-EM": partial(by_validation, partial(METHODS["CNMF-EM"], pseudo_count=0.1)),
+    "RAND-EM": partial(by_validation, unsmoothed("RAND-EM")),
+    "Independence": partial(without_rank, unsmoothed("Independence")),
+    "Constant": partial(without_rank, partial(METHODS["Constant"], rank=1)),
+    "CNMF-SPA" + P: partial(by_validation, Released),
+    "CNMF-SPA-EM" + P: spa_em_as_released,
+    "RAND-EM" + P: partial(by_validation, unsmoothed("RAND-EM", max_rounds=ROUNDS)),
+}
+
+
+def mirror_row(uniform_prior: bool) -> dict[str, Method]:
+    """CNMF-OPT as released; its prior starts uniform in the script of Votes alone."""
+    make = partial(Released, then="mirror", uniform_prior=uniform_prior)
+    return {"CNMF-OPT" + P: partial(by_validation, make)}
+
+
+def ctd_rows(max_iter: int) -> dict[str, Method]:
+    """CTD, and as released, with this many sweeps."""
+    released = unsmoothed("CTD", paper_protocol="uci", max_iter=max_iter)
+    return {"CTD": partial(by_validation, unsmoothed("CTD")), "CTD" + P: partial(by_validation, released)}
+
+
+def ad_rows(tol: float) -> dict[str, Method]:
+    """MLE-AD-EM, and as released with this tolerance."""
+    released = unsmoothed("MLE-AD-EM", order="published", tol=tol, max_rounds=ROUNDS)
+    return {
+        "MLE-AD-EM": partial(by_validation, unsmoothed("MLE-AD-EM")),
+        "MLE-AD-EM" + P: partial(by_validation, released),
+    }
+
+
+# ---- classifiers ----
+
+
+def joint_pmf_classifier(split: Split) -> Ints:
+    """Choose rank and smoothing on rows held out of those to fit; the validation rows are not looked at."""
+    codes, test = split.fit.codes, split.test.codes
+    model = JointPMFClassifier(random_state=split.seed).fit(codes[:, 1:], codes[:, 0])
+    return np.asarray(model.predict(test[:, 1:]))
+
+
+def peer(make: Callable[[Split], Any], share: float, split: Split) -> Ints:
+    """Fit a classifier of scikit-learn to codes, or to the first share of the rows."""
+    codes, test = split.fit.codes, split.test.codes
+    few = codes[: round(share * len(codes))]
+    return np.asarray(make(split).fit(few[:, 1:], few[:, 0]).predict(test[:, 1:]))
+
+
+def logistic(split: Split) -> Any:
+    """Unpenalised; scaling only helps it to converge."""
+    return make_pipeline(StandardScaler(), LogisticRegression(C=np.inf, max_iter=2000))
+
+
+def random_features(split: Split) -> Any:
+    """MATLAB's default kernel classifier of more than two classes: random Fourier features."""
+    features = RBFSampler(gamma=1.0, n_components=FEATURES, random_state=split.seed)
+    return OneVsOneClassifier(make_pipeline(features, LinearSVC(loss="hinge", max_iter=20_000)))
+
+
+def naive_bayes(split: Split) -> Any:
+    """Categories, one observation added to each."""
+    return CategoricalNB(min_categories=split.fit.sizes[1:])
+
+
+def one_hot(make: Callable[[], Any], split: Split) -> Any:
+    """Put a classifier behind an indicator of every category."""
+    categories = [np.arange(size) for size in split.fit.sizes[1:]]
+    return make_pipeline(OneHotEncoder(categories=categories), make())
+
+
+PEERS: dict[str, Method] = {
+    "JointPMFClassifier": joint_pmf_classifier,
+    "SVM": partial(peer, lambda split: SVC(kernel="linear"), FITTED),
+    "SVM-RBF": partial(peer, lambda split: SVC(gamma=1.0), 1.0),
+    "LogReg": partial(peer, logistic, 1.0),
+    "NaiveBayes": partial(peer, naive_bayes, FITTED),
+    "SVM (one-hot)": partial(peer, partial(one_hot, lambda: SVC(kernel="linear")), 1.0),
+    "SVM-RBF (one-hot)": partial(peer, partial(one_hot, lambda: SVC(C=10.0)), 1.0),
+    "LogReg (one-hot)": partial(peer, partial(one_hot, lambda: LogisticRegression(max_iter=2000)), 1.0),
+}
+RANDOM_FEATURES: dict[str, Method] = {"SVM-RBF" + P: partial(peer, random_features, 1.0)}
+
+QUICK = {"votes": 3, "car": 3, "nursery": 1, "mushroom": 1}
+AT_ONCE: dict[str, dict[str, Method]] = {
+    "votes": {**KIT, **mirror_row(True), **ctd_rows(200), **PEERS},
+    "car": {**KIT, **mirror_row(False), **ctd_rows(100), **ad_rows(1e-4), **RANDOM_FEATURES, **PEERS},
+    "nursery": {**KIT, **mirror_row(False), **ctd_rows(100), **ad_rows(1e-4), **RANDOM_FEATURES, **PEERS},
+    FIVE: {**KIT, **PEERS},
+    "mushroom": {**KIT, **ctd_rows(100), **PEERS},
+}
+LATER: dict[str, dict[str, Method]] = {  # take most of the time: not in the quick profile
+    "votes": ad_rows(1e-6),
+    "car": {},
+    "nursery": {},
+    FIVE: {},
+    "mushroom": mirror_row(False),
+}
+
+
+def classify(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
+    """One trial of Tables 8 to 11: a new split."""
+    methods = AT_ONCE[setting] | (LATER[setting] if trial >= QUICK[setting.split(",")[0]] else {})
+    split = draw_split(setting, rng)
+    rows: list[Measurement] = []
+    for name, method in methods.items():
+        rows += measure(name, partial(_scored, method, split))
+    return rows
+
+
+def _scored(method: Method, split: Split) -> dict[str, float]:
+    return {"accuracy": 100 * _accuracy(method(split), split.test)}
+
+
+# ---- the tables ----
+
+ACCURACY = MappingProxyType({"accuracy": "%"})
+PROTOCOL = (
+    "Rows split 50:20:30 into those to fit, to choose the rank on, and to score. {about}Ranks {ranks}: those released. "
+    "Paper protocol: CNMF-SPA with five variables on one side, entries of at least 1e-6, 30 rounds of EM, mirror "
+    "descent, CTD with a penalty of 10, MLE-AD with the data of each triple fitted by the model of another. "
+    "Independence is the majority class; Constant takes the first class everywhere. JointPMFClassifier tries ranks "
+    "up to 30 and four degrees of smoothing by itself, on rows held out of those to fit, and averages all choices that "
+    "these cannot tell from the best. SVM, LogReg and SVM-RBF get codes as numbers, as in the paper, which is why they "
+    "are weak; the rows marked (one-hot) get an indicator of every category. As released, SVM and NaiveBayes are "
+    "fitted to 90 % of the rows. The released scripts split Car 50:30:20, Nursery and Mushroom 40:30:30.{slow}"
+)
+SLOW = " Not in the quick profile: {}."
+ABOUT = {
+    "votes": "Missing votes count as the most frequent one of their column. A split leaves 131 rows to score: one has "
+    "an accuracy within 1.6 % of the mean, mostly, and a few are no more than a hint. Over the first 99 splits, "
+    "JointPMFClassifier has 95.2 ± 0.2 % (standard error). ",
+    "car": "MLE-AD is only shown with EM after it: its fixed step of 0.01 overshoots. From two random starts the "
+    "divergence rises in 2 and 4 of 19 sweeps, once to a hundred times its level, against 1 and 0 with 0.001. ",
+    "nursery": "As released, spec_prior is merged with priority and the feature finance left out, of which the paper "
+    "says nothing: health alone then gives 97 %. The second block is the task with all five classes and all eight "
+    "features. ",
+    "mushroom": "Missing stalk roots count as the most frequent; veil-type, which has one value, is left out. ",
+}
+KERNEL = (
+    "the print is of MATLAB's kernel classifier on 256 random features, see the row of its protocol; this is the "
+    "exact kernel"
+)
+ONE_HOT = "an indicator of every category in place of numbers"
+FEATURES_NOTE = "MATLAB's and scikit-learn's random features and solvers differ; both fall far below the exact kernel"
+PEER_NOTES = {("", "SVM (one-hot)"): ONE_HOT, ("", "SVM-RBF (one-hot)"): ONE_HOT, ("", "LogReg (one-hot)"): ONE_HOT}
+KERNEL_NOTES = {**PEER_NOTES, ("", "SVM-RBF"): KERNEL, ("", "SVM-RBF" + P): FEATURES_NOTE}
+CUT_OFF = (
+    "mirror descent cut off after 200 passes, as released, comes to 84.69 ± 2.22 in 10 trials: the optimum itself "
+    "classifies a little worse"
+)
+HEALTH = "health alone tells 97.1 to 97.7 % of the test rows, as the split has it, and all methods move with it"
+NOTES: Mapping[str, Mapping[tuple[str, str], str]] = {
+    "votes": PEER_NOTES,
+    "car": {**KERNEL_NOTES, ("", "CNMF-OPT"): CUT_OFF},
+    "nursery": {**KERNEL_NOTES, ("", ""): HEALTH},
+    "mushroom": {
+        **PEER_NOTES,
+        ("", "SVM-RBF"): "fitted to 40 % of the rows, as released, it is 0.7 lower; cause of the rest unknown",
+    },
+}
+
+
+def _table(number: int, name: str, about: str, settings: Mapping[str, str]) -> Experiment:
+    ranks = ", ".join(map(str, RANKS[name]))
+    slow = SLOW.format(", ".join(LATER[name])) if LATER[name] else ""
+    return Experiment(
+        name=f"pmf-table{number}",
+        title=f"Table {number}: {about}",
+        source=f"{PAPER}, Table {number}",
+        settings=settings,
+        run=classify,
+        trials=20,
+        quick=QUICK[name],
+        lines=LINES,
+        metrics=ACCURACY,
+        published=f"pmf_table{number}",
+        protocol=PROTOCOL.format(about=ABOUT[name], ranks=ranks, slow=slow),
+        notes=NOTES[name],
+    )
+
+
+TABLE8 = _table(8, "votes", "UCI Votes", {"votes": "party from votes"})
+TABLE9 = _table(9, "car", "UCI Car", {"car": "acceptability of a car"})
+TABLE10 = _table(
+    10, "nursery", "UCI Nursery", {"nursery": "four classes, as released", FIVE: "all five classes, all features"}
+)
+TABLE11 = _table(11, "mushroom", "UCI Mushroom", {"mushroom": "edible or poisonous"})
+
+# ---- Table 7: the data ----
+
+FACTS = dict.fromkeys(("rows", "variables", "classes", "fewest values", "most values", "mean values"), "1")
+LISTED, USED = "listed", "used"
+
+
+def facts_of_data(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
+    """Take facts of every data set from the registry, or count them in the data as Tables 8 to 11 use them."""
+    rows: list[Measurement] = []
+    for name in RANKS:
+        rows += measure(name, partial(_listed if setting == LISTED else _used, name))
+    return rows
+
+
+def _listed(name: str) -> dict[str, float]:
+    entry = find(name)
+    return _facts(entry.n_rows or 0, entry.n_classes, [len(values) for values in entry.columns.values()])
+
+
+def _used(name: str) -> dict[str, float]:
+    codes, sizes = prepared(name)
+    return _facts(len(codes), int(sizes[0]), sizes.tolist())
+
+
+def _facts(n_rows: int, n_classes: int, sizes: list[int]) -> dict[str, float]:
+    found = (n_rows, len(sizes), n_classes, min(sizes), max(sizes), float(np.mean(sizes)))
+    return dict(zip(FACTS, map(float, found), strict=True))
+
+
+TABLE7 = Experiment(
+    name="pmf-table7",
+    title="Table 7: the data sets",
+    source=f"{PAPER}, Table 7",
+    settings={LISTED: "as the registry lists them", USED: "as Tables 8 to 11 use them"},
+    run=facts_of_data,
+    trials=1,
+    quick=1,
+    lines=LINES,
+    metrics=FACTS,
+    published="pmf_table7",
+    protocol="The class is one of the variables. The paper prints the mean alphabet as a whole number. "
+    + "".join(ABOUT[name] for name in ("votes", "nursery", "mushroom")).strip(),
+)

@@ -1,0 +1,132 @@
+"""Figures 4b, 6 and 7: peak memory, each run in a process of its own.
+
+Source: Nguyen, Fu and Wu, IEEE TSP 2022.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofactor.core.errors import CofactorError
+from cofactor.core.peak import measure_peak
+from cofactor.data import load_graph
+from cofactor.separable import predicted_bytes
+from cofactor.separable.communities import energetic_rows
+from cofactor.separable.graphs import leading_eigenvectors
+from cofactor.separable.topics import WordPairs
+from cofactor.simulate import dirichlet_mixtures
+from evaluation.experiment import Experiment, Measurement, Plot, measure
+from evaluation.separable.communities import NETWORKS
+from evaluation.separable.synthetic import LINES, PAPER, PAPER_STEPS
+from evaluation.separable.topics import documents
+
+Floats = NDArray[np.float64]
+Points = Callable[[str, np.random.Generator], tuple[Floats, int]]
+
+MEGABYTES = {"peak": "MB", "predicted": "MB"}
+CALLS: dict[str, tuple[str, dict[str, Any]]] = {
+    "MERIT": ("cofactor.separable:merit", {"n_iter": PAPER_STEPS, "n_jobs": 1}),
+    "MERIT(0)": ("cofactor.separable:merit", {"n_iter": PAPER_STEPS, "n_jobs": 1, "lam": 0.0}),
+    "FastGradient": ("cofactor.separable:fast_gradient", {"n_iter": 2}),  # its peak is there from the first step on
+}
+SLOW = ("N=10,000", "N=20,000", "tdt2,K=5", "tdt2,K=10")
+LARGEST = {"FastGradient": 6500}  # points; beyond, only the prediction: 24 N^2 bytes and minutes
+
+
+def peaks(points: Points, setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
+    """Run every method on the same points in a fresh process each; its peak, less what was there before the call."""
+    X, K = points(setting, rng)
+    rows: list[Measurement] = []
+    for name, (call, options) in CALLS.items():
+        rows += measure(name, partial(_predicted, name, X, K, options))
+        if X.shape[1] <= LARGEST.get(name, X.shape[1]):
+            rows += measure(name, partial(_peak, call, X, K, options))
+    return rows
+
+
+def _predicted(name: str, X: Floats, K: int, options: Mapping[str, Any]) -> dict[str, float]:
+    return {"predicted": predicted_bytes(name, X.shape[0], X.shape[1], K, options["n_iter"]) / 1e6}
+
+
+def _peak(call: str, X: Floats, K: int, options: Mapping[str, Any]) -> dict[str, float]:
+    warm = {"X": X[:, : 4 * K], "n_anchors": K, **options}
+    found = measure_peak(call, warm, X=X, n_anchors=K, **options)
+    if found is None:
+        raise CofactorError("peak memory can be read on Linux only")
+    return {"peak": found["peak_mb"] - found["base_mb"]}
+
+
+def mixtures(setting: str, rng: np.random.Generator) -> tuple[Floats, int]:
+    """Draw mixtures of 40 columns at 10 dB, as many as the setting says ("N=1,000")."""
+    n_points = int(setting.removeprefix("N=").replace(",", ""))
+    return dirichlet_mixtures(50, n_points, 40, 10.0, rng).X, 40
+
+
+def words(setting: str, rng: np.random.Generator) -> tuple[Floats, int]:
+    """Return the points of Table II's first trial ("tdt2,K=3"): one per word, in 2K dimensions."""
+    name, number = setting.split(",K=")
+    counts = documents(name).trial(int(number), 0).counts.astype(np.float64)
+    return WordPairs(counts).reduced(2 * int(number)), int(number)
+
+
+def nodes(setting: str, rng: np.random.Generator) -> tuple[Floats, int]:
+    """Return the points of Table IV: one per node with much energy, in K dimensions."""
+    graph = load_graph(setting)
+    K = graph.memberships.shape[1]
+    _, V = leading_eigenvectors(graph.adjacency, K, "LM")
+    return V[energetic_rows(V, 0.99)].T, K
+
+
+def _figure(
+    name: str, number: str, what: str, settings: Mapping[str, str], points: Points, about: str, plot: Plot = "sweep"
+) -> Experiment:
+    return Experiment(
+        name=name,
+        title=f"Figure {number}: peak memory, {what}",
+        source=f"{PAPER}, Figure {number}",
+        settings=settings,
+        run=partial(peaks, points),
+        trials=1,
+        quick=1,
+        lines=LINES,
+        metrics=MEGABYTES,
+        protocol=f"{about} Peak resident memory of a fresh process during the call, less what it held before, X "
+        "included; MB are millions of bytes. FastGradient holds N x N matrices from its first step on and is stopped "
+        f"after two; above {LARGEST['FastGradient']:,} points it is only predicted. The paper reports the whole "
+        "process, MATLAB included.",
+        plot=plot,
+        full_only=tuple(key for key in settings if key in SLOW),
+    )
+
+
+SIZES = (1_000, 2_000, 4_000, 10_000, 20_000)
+FIGURE4B = _figure(
+    "separable-figure4b",
+    "4b",
+    "drawn mixtures",
+    {f"N={size:,}": f"{size:,} points" for size in SIZES},
+    mixtures,
+    "50 rows, 40 anchors, 10 dB.",
+)
+FIGURE6 = _figure(
+    "separable-figure6",
+    "6",
+    "words of TDT2",
+    {f"tdt2,K={K}": f"{K} topics" for K in (3, 5, 10)},
+    words,
+    "The first trial of Table II for each number of topics: one point per word, in 2K dimensions.",
+)
+FIGURE7 = _figure(
+    "separable-figure7",
+    "7",
+    "nodes of DBLP",
+    {name: title for name, title in NETWORKS.items() if name.startswith("dblp")},
+    nodes,
+    "One point per node with much energy, in K dimensions, after the eigenvectors are known.",
+    "levels",
+)

@@ -1,0 +1,360 @@
+"""From the results of single trials to the table: ours beside published, with spread and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from textwrap import fill
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binomtest
+from scipy.stats import t as student
+
+from cofactor.data.published import published
+from evaluation.experiment import PAPER_PROTOCOL, Experiment
+from evaluation.runner import Outcome
+
+Verdict = Literal["better", "within spread", "worse", "one trial", "no value", ""]
+VERDICTS: tuple[Verdict, ...] = ("better", "within spread", "worse", "one trial", "no value")
+MET: tuple[Verdict, ...] = ("within spread", "one trial", "")  # nothing to explain
+MORE = ("accuracy", "success", "rae", "coherence", "src")  # metrics of which more is better
+SHARES = ("success",)  # metrics that are zero or one in a trial: their spread is half of Wilson's 95 % interval
+WIDTH = 120  # of the text
+ROUNDING = 1e-12  # of a value: a spread below that is zero
+CONFIDENCE = 0.9995  # on either side, before a difference counts as more than chance
+EMULATIONS = ("bug)", "where unlabelled)")  # end the names of rows that only show where a printed number comes from
+SEE_PROTOCOL = "a default of this kit; the paper's own choices give the printed number, see the row of its protocol"
+OURS, PRINTED = ("ours", "spread", "digits", "trials"), ("published", "published_spread", "digits")  # of a number
+COLUMNS = [
+    "setting",
+    "method",
+    "metric",
+    "unit",
+    "ours",
+    "spread",
+    "trials",
+    "failed",
+    "published",
+    "published_spread",
+    "difference",
+    "tolerance",
+    "digits",
+    "verdict",
+    "seconds",
+    "published_seconds",
+    "note",
+]
+Key = tuple[str, str, str]
+Facts = dict[Key, tuple[float, float, float]]
+
+
+def measurements(outcomes: Sequence[Outcome]) -> pd.DataFrame:
+    """One row per measurement: setting, trial, method, metric, value, seconds, error, note."""
+    rows = [
+        {
+            "setting": outcome.task.setting,
+            "trial": outcome.task.trial,
+            "method": found.method,
+            "metric": found.metric,
+            "value": np.nan if found.value is None else found.value,
+            "seconds": found.seconds,
+            "error": found.error,
+            "note": found.note,
+        }
+        for outcome in outcomes
+        for found in outcome.measurements
+    ]
+    columns = ["setting", "trial", "method", "metric", "value", "seconds", "error", "note"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFrame:
+    """Summarise trials: one row per setting, method and metric shown, published rows without a value of ours included.
+
+    Returns
+    -------
+    DataFrame with the columns
+        setting, method, metric, unit : str
+        ours, spread : float
+            Mean and standard deviation over trials (0 for a single one), or median and half the interquartile range, or
+            share and half of Wilson's 95 % interval.
+        trials, failed : int
+        published, published_spread, difference, tolerance : float
+            `difference` is ours - published; `tolerance` the largest of both spreads and, on one fixed data set, of
+            the weight of one task, and half a unit of the last printed digit.
+        digits : int
+            Decimals of the published number.
+        verdict : str
+            "better", "within spread" or "worse" (less is better, but for `MORE`), "no value", or "" where nothing was
+            published or the row emulates a defect.
+        seconds, published_seconds : float
+            Median wall time of the method.
+        note : str
+            Why the published number is not met, or why there is none of ours; empty where it is met.
+    """
+    found = measurements(outcomes)
+    facts = published(experiment.published)
+    mine: dict[Hashable, pd.DataFrame] = dict(iter(found.groupby(["setting", "method"])))
+    printed, nothing = _by_key(facts), found.iloc[:0]
+    rows = [_row(experiment, key, mine.get(key[:2], nothing), printed) for key in _keys(experiment, found, facts)]
+    table = pd.DataFrame(rows, columns=COLUMNS)  # no rows where every task failed and nothing was published
+    met = table[table["verdict"] == "within spread"]
+    by_protocol = set(zip(met["setting"], met["method"], met["metric"], strict=True))
+    reasons = [_reason(experiment, row, by_protocol) for row in table.to_dict("records")]
+    return table.assign(
+        note=[_with_failures(row, why) for row, why in zip(table.to_dict("records"), reasons, strict=True)]
+    )
+
+
+def _reason(experiment: Experiment, row: dict[Hashable, Any], met: Collection[Key]) -> str:
+    """Why the published number is not met: what is known of it, the paper's own choices, or chance."""
+    if row["verdict"] in MET:
+        return ""
+    if note := experiment.note(row["setting"], row["method"]):
+        return note
+    if (row["setting"], row["method"] + PAPER_PROTOCOL, row["metric"]) in met:
+        return SEE_PROTOCOL
+    if note := experiment.note(row["setting"], ""):
+        return note
+    if 1 < row["trials"] < experiment.trials:
+        margin = student.ppf(CONFIDENCE, row["trials"] - 1) * row["spread"] / np.sqrt(row["trials"])
+        if abs(row["difference"]) <= margin:
+            return (
+                f"may be chance: {row['trials']} trials are too few to tell so small a difference (99.9 % confidence)"
+            )
+    return ""
+
+
+def _with_failures(row: dict[Hashable, Any], why: str) -> str:
+    """Put before a reason in how many trials a method gave nothing, and what it said in the first of them."""
+    refused = row["note"]
+    if not row["failed"] or not row["trials"]:
+        return refused or why
+    gave = f"no value in {row['failed']} of {row['failed'] + row['trials']} trials: {refused}"
+    return f"{why}; {gave}" if why else gave
+
+
+def _keys(experiment: Experiment, found: pd.DataFrame, facts: pd.DataFrame) -> list[Key]:
+    """Every (setting, method, metric) to show: settings in their order, methods as measured, then only published."""
+    seen = list(dict.fromkeys(found["method"])) if len(found) else []
+    printed = facts[facts["metric"].isin([experiment.printed_as.get(m, m) for m in experiment.metrics])]
+    methods = list(dict.fromkeys([*seen, *printed["method"]]))
+    measured = set(zip(found["setting"], found["method"], strict=True))
+    measured |= set(zip(printed["setting"], printed["method"], strict=True))
+    return [
+        (setting, method, metric)
+        for setting in experiment.settings
+        for metric in experiment.metrics
+        for method in methods
+        if (setting, method) in measured
+    ]
+
+
+def _by_key(facts: pd.DataFrame) -> Facts:
+    keys = zip(facts["setting"], facts["method"], facts["metric"], strict=True)
+    return dict(zip(keys, zip(facts["value"], facts["spread"], facts["rounding"], strict=True), strict=True))
+
+
+def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts) -> dict[str, object]:
+    setting, method, metric = key
+    values = mine.loc[mine["metric"] == metric, "value"].to_numpy()
+    refused = [text for text in dict.fromkeys(mine["error"]) if text]
+    ours, spread = _share(values) if metric in SHARES else _centre_and_spread(values, experiment.centre)
+    printed, printed_spread, rounding = _fact(facts, setting, method, experiment.printed_as.get(metric, metric))
+    tolerance = float(np.nanmax([spread, printed_spread, _one_task(experiment, setting), 0.0])) + rounding
+    return {
+        "setting": setting,
+        "method": method,
+        "metric": metric,
+        "unit": experiment.metrics[metric],
+        "ours": ours,
+        "spread": spread,
+        "trials": len(values),
+        "failed": int(mine.loc[mine["error"] != "", "trial"].nunique()),
+        "published": printed,
+        "published_spread": printed_spread,
+        "difference": ours - printed,
+        "tolerance": tolerance,
+        "digits": round(-np.log10(2 * rounding)) if 0 < rounding < 1 else 0,
+        "verdict": _judged(experiment, key, len(values), verdict(ours, printed, tolerance, metric in MORE)),
+        "seconds": float(mine["seconds"].median()) if len(mine) else np.nan,
+        "published_seconds": _fact(facts, setting, method, "seconds")[0],
+        "note": refused[0] if refused else "",
+    }
+
+
+def _centre_and_spread(values: np.ndarray, centre: str) -> tuple[float, float]:
+    if not len(values):
+        return np.nan, np.nan
+    if centre == "median":
+        low, middle, high = np.percentile(values, [25, 50, 75])
+        return float(middle), float(high - low) / 2
+    return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
+def _share(values: np.ndarray) -> tuple[float, float]:
+    if not len(values):
+        return np.nan, np.nan
+    interval = binomtest(int(values.sum()), len(values)).proportion_ci(method="wilson")
+    return float(np.mean(values)), float(interval.high - interval.low) / 2
+
+
+def _fact(facts: Facts, setting: str, method: str, metric: str) -> tuple[float, float, float]:
+    """The published value, spread and rounding; times may be printed once for all settings."""
+    name = method.split(" (")[0]  # variants such as "MV-EM (paper protocol)" compare with the printed method
+    nothing = np.nan, np.nan, 0.0
+    return facts.get((setting, name, metric), facts.get(("all", name, metric), nothing))
+
+
+def _one_task(experiment: Experiment, setting: str) -> float:
+    """Per cent of the error rate that one task weighs on one fixed data set."""
+    tasks = experiment.granularity.get(setting)
+    return 100.0 / tasks if tasks else 0.0
+
+
+def verdict(ours: float, printed: float, tolerance: float, more: bool = False) -> Verdict:
+    """Compare, less being better, or `more`."""
+    if np.isnan(printed):
+        return ""
+    if np.isnan(ours):
+        return "no value"
+    if abs(ours - printed) <= tolerance:
+        return "within spread"
+    return "better" if (ours > printed if more else ours < printed) else "worse"
+
+
+def _judged(experiment: Experiment, key: Key, trials: int, found: Verdict) -> Verdict:
+    """Say nothing of rows that emulate a defect, nor better or worse after one of many draws of the data."""
+    setting, method, _ = key
+    if method.endswith(EMULATIONS):
+        return ""
+    drawn = setting not in experiment.granularity
+    return "one trial" if drawn and trials == 1 < experiment.trials and found in ("better", "worse") else found
+
+
+# ---- the table as text ----
+
+
+def as_text(experiment: Experiment, summary: pd.DataFrame) -> str:
+    """Write the table as it is printed: one block per setting, one line per method, then the reasons and the count."""
+    blocks = [_block(experiment, str(setting), rows) for setting, rows in summary.groupby("setting", sort=False)]
+    told = [
+        f"\n{heading}\n{_left_aligned(pd.DataFrame(rows))}" for heading, rows in digest(experiment, summary).items()
+    ]
+    return "\n".join(
+        [f"{experiment.title} ({experiment.source})", *blocks, *_reasons(summary), *_count(summary), *told]
+    )
+
+
+def digest(experiment: Experiment, summary: pd.DataFrame) -> Mapping[str, list[dict[str, str]]]:
+    """Return the tables that a reader wants first; none of most experiments."""
+    return experiment.digest(summary) if experiment.digest and len(summary) else {}
+
+
+def _reasons(summary: pd.DataFrame) -> list[str]:
+    """Every reason once, after the methods and settings it is about."""
+    texts = [f"{about}: {note}" for note, about in noted(summary).items()]
+    lines = [fill(text, WIDTH, initial_indent="  ", subsequent_indent="      ") for text in texts]
+    return ["", "why:", *lines] if lines else []
+
+
+def noted(summary: pd.DataFrame) -> dict[str, str]:
+    """Return every reason once, with what it is about: "SymNMF; KOS, CNMF (small)", of SymNMF in all settings."""
+    found: dict[str, dict[str, list[str]]] = {}
+    everywhere = ", ".join(summary["setting"].unique())
+    for (note, method), rows in summary[summary["note"] != ""].groupby(["note", "method"], sort=False):
+        settings = ", ".join(rows["setting"].unique())
+        at = "" if settings == everywhere else f" ({settings})"
+        found.setdefault(str(note), {}).setdefault(at, []).append(str(method))
+    return {note: "; ".join(f"{', '.join(names)}{at}" for at, names in about.items()) for note, about in found.items()}
+
+
+def _count(summary: pd.DataFrame) -> list[str]:
+    """How many published numbers got which verdict."""
+    found = summary["verdict"].value_counts()
+    counts = [f"{found[verdict]} {verdict}" for verdict in VERDICTS if verdict in found]
+    return [f"\nours beside published: {', '.join(counts)}"] if counts else []
+
+
+def _block(experiment: Experiment, setting: str, rows: pd.DataFrame) -> str:
+    """Write one setting: a line per number that was published; of several others, a line per method for all."""
+    printed = rows.groupby("metric")["published"].transform("count") > 0
+    several = len(set(rows.loc[~printed & (rows["trials"] > 0), "metric"])) > 1
+    parts = [(_tall, rows[printed]), (_wide, rows[~printed])] if several else [(_tall, rows)]
+    heading = experiment.settings[setting]
+    return "\n".join(
+        f"\n{heading}: {_units(experiment, part)}\n{written(part)}" for written, part in parts if len(part)
+    )
+
+
+def _units(experiment: Experiment, rows: pd.DataFrame) -> str:
+    units = {metric: experiment.metrics[metric] for metric in rows["metric"].unique()}
+    return ", ".join(f"{m} in {u}" if u != "1" else m for m, u in units.items())
+
+
+def _tall(rows: pd.DataFrame) -> str:
+    table = pd.DataFrame(
+        {
+            "method": rows["method"],
+            "metric": rows["metric"],
+            "ours": [number(*cells) for cells in zip(*(rows[name] for name in OURS), strict=True)],
+            "published": [number(*cells) for cells in zip(*(rows[name] for name in PRINTED), strict=True)],
+            "difference": [difference(value) for value in rows["difference"]],
+            "verdict": rows["verdict"],
+            "trials": rows["trials"],
+            "time": [seconds(value) for value in rows["seconds"]],
+            "published time": [seconds(value) for value in rows["published_seconds"]],
+        }
+    )
+    if len(set(rows["metric"])) == 1:
+        table = table.drop(columns="metric")
+    said = [column for column in table if not table[column].isin(["", "-"]).all()]
+    return _left_aligned(table[said])
+
+
+def _wide(rows: pd.DataFrame) -> str:
+    """Write a line per method and a column per metric; methods without any value are left to the reasons."""
+    rows = rows[rows["trials"] > 0]
+    texts = [number(*cells) for cells in zip(*(rows[name] for name in OURS), strict=True)]
+    table = rows.assign(text=texts).pivot_table(index="method", columns="metric", values="text", aggfunc="first")
+    table = table.reindex(index=rows["method"].unique(), columns=rows["metric"].unique()).fillna("-")
+    times = rows.drop_duplicates("method").set_index("method")
+    table = table.assign(trials=times["trials"], time=times["seconds"].map(seconds))
+    return _left_aligned(table.rename_axis(columns=None).reset_index())
+
+
+def _left_aligned(table: pd.DataFrame) -> str:
+    """Write a table whose first column begins, and whose others end, in one place."""
+    name = table.columns[0]
+    width = max(map(len, [name, *table[name]]))
+    texts = table.assign(**{name: table[name].str.ljust(width)}).rename(columns={name: name.ljust(width)})
+    return texts.to_string(index=False)
+
+
+def number(value: float, spread: float = np.nan, digits: int = 0, trials: int = 2) -> str:
+    """Write a value with its spread, to the digits that matter and those printed; a dash where there is none."""
+    if np.isnan(value):
+        return "-"
+    if value == round(value) and not digits and (trials <= 1 or np.isnan(spread)):
+        return f"{value:.0f}"
+    form = ".2f" if abs(value) >= 1 or value == 0 else "#.3g"
+    text = f"{value:{form}}"
+    if digits > len(text.partition(".")[2]) and "e" not in text:
+        text = f"{value:.{digits}f}"
+    spread = 0.0 if spread <= ROUNDING * abs(value) else spread
+    return text + (f" ± {spread:{'.0f' if spread >= 10 else '.2g'}}" if trials > 1 and not np.isnan(spread) else "")
+
+
+def difference(value: float) -> str:
+    """Write ours - published with its sign; nothing where one of them is missing."""
+    if np.isnan(value):
+        return ""
+    return "0" if abs(value) < ROUNDING else f"{value:+.2f}" if abs(value) >= 0.005 else f"{value:+.1g}"
+
+
+def seconds(value: float) -> str:
+    """Write a time with a unit that suits it; nothing where there is none."""
+    if np.isnan(value):
+        return ""
+    return f"{value:.3g} s" if value >= 1 else f"{1000 * value:.3g} ms"

@@ -1,0 +1,1 @@
+"""Pictures that pages and notebooks share."""

@@ -1,0 +1,134 @@
+"""Panels: controls beside a figure and a sentence that says what the figure shows.
+
+A panel computes when a control is released, not while it moves. It also survives without a kernel: the stored notebook
+keeps the figure as PNG and the sentence as text.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import ipywidgets as w
+from matplotlib.figure import Figure
+
+from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
+from cofactor.plots.style import alt_text, spoken, to_png
+
+
+class Panel:
+    """Controls, a figure, and a sentence that says what the figure shows.
+
+    Parameters
+    ----------
+    controls : mapping of name to widget
+        Every widget has a `value`; a new value recomputes.
+    compute : function of the named values
+        Returns the outcome. The other two are functions of that outcome alone.
+    draw : function of the outcome, returns a Figure
+    describe : function of the outcome, returns a sentence
+
+    Attributes
+    ----------
+    outcome, png, text
+        Of the values shown. `png` is empty while the values are ones the kit refuses; `text` then says why.
+    spoken
+        The picture's alternative text, as metadata.
+    caption
+        The sentence, and the values of all controls by their names: what the picture would be without them is a riddle.
+    """
+
+    def __init__(
+        self,
+        controls: Mapping[str, Any],
+        compute: Callable[..., Any],
+        draw: Callable[[Any], Figure],
+        describe: Callable[[Any], str],
+    ) -> None:
+        self.controls, self.compute, self.draw, self.describe = dict(controls), compute, draw, describe
+        self.view = w.HTML()
+        self.outcome: Any = None
+        self.text, self.png = "", b""
+        self.spoken: dict[str, Any] = {}
+        for control in self.controls.values():
+            control.observe(lambda _: self.refresh(), names="value")
+        self.refresh()
+        self.box = w.VBox([w.HBox(list(self.controls.values()), layout=w.Layout(flex_flow="row wrap")), self.view])
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Current values of the controls."""
+        return {name: control.value for name, control in self.controls.items()}
+
+    @property
+    def caption(self) -> str:
+        """The sentence and what it was computed from."""
+        settings = [f"{control.description} = {_shown(control)}" for control in self.controls.values()]
+        return f"{self.text} Shown for: {'; '.join(settings)}."
+
+    def refresh(self) -> None:
+        """Recompute from the current values; what the kit refuses is said in the panel, any other error is raised."""
+        try:
+            self._show()
+        except CofactorError as refusal:
+            self.outcome, self.png, self.spoken = None, b"", {}
+            self.text = f"Not possible with these values: {refusal}"
+            self.view.value = f'<p class="cofactor-readout" role="alert">{html.escape(self.caption)}</p>'
+
+    def _show(self) -> None:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self.outcome = self.compute(**self.params)
+        fig = self.draw(self.outcome)
+        self.png, self.spoken = to_png(fig), spoken(fig)
+        self.text = " ".join([self.describe(self.outcome), *_told(caught)])
+        self.view.value = (
+            f'<figure style="margin:0"><figcaption class="cofactor-readout" aria-live="polite">'
+            f'{html.escape(self.caption)}</figcaption><img alt="{html.escape(alt_text(fig), quote=True)}" '
+            f'style="max-width:100%" src="data:image/png;base64,{base64.b64encode(self.png).decode()}"></figure>'
+        )
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The live box, and what to show where no kernel runs (a stored notebook, a web page)."""
+        still = {"text/plain": f"[interactive panel] {self.caption}"}
+        if self.png:
+            still["image/png"] = base64.b64encode(self.png).decode()
+        return {**(self.box._repr_mimebundle_(**kwargs) or {}), **still}, self.spoken
+
+
+def _shown(control: Any) -> str:
+    """Write the value of a control as the control itself shows it."""
+    if hasattr(control, "label"):
+        return str(control.label)
+    return format(control.value, getattr(control, "readout_format", ""))
+
+
+def _told(caught: list[warnings.WarningMessage]) -> list[str]:
+    """Warnings of the kit belong in the sentence, once each; all others go on to whoever listens."""
+    told = []
+    for warning in caught:
+        if issubclass(warning.category, ConvergenceWarning | DataWarning):
+            told.append(f"Note: {warning.message}.")
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return list(dict.fromkeys(told))
+
+
+def slider(kind: Any, value: float, low: float, high: float, step: float, name: str) -> Any:
+    """Return a slider that recomputes on release."""
+    return kind(
+        value=value, min=low, max=high, step=step, description=name, continuous_update=False,
+        style={"description_width": "initial"}, layout=w.Layout(width="350px"),
+    )  # fmt: skip
+
+
+def choice(kind: Any, options: tuple[Any, ...], value: Any, name: str) -> Any:
+    """Return a choice among a few values, as a drop-down list or a slider over them."""
+    late = {"continuous_update": False} if kind is w.SelectionSlider else {}
+    style, layout = {"description_width": "initial"}, w.Layout(width="350px")
+    # by its place: given by value, a choice of None counts as nothing chosen, and the first of a slider has no label
+    place = [option[1] if isinstance(option, tuple) else option for option in options].index(value)
+    return kind(options=options, index=place, description=name, style=style, layout=layout, **late)

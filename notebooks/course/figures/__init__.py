@@ -1,0 +1,156 @@
+"""The pictures of the notebooks: pure functions from library objects to a figure."""
+
+from course.figures.comparisons import (
+    draw_accuracies,
+    draw_choices,
+    draw_descents,
+    draw_maps,
+    draw_plane,
+    draw_pursuit,
+    draw_spectrum,
+    draw_too_few,
+    draw_utilities,
+)
+from course.figures.convergence import (
+    draw_film,
+    draw_linear_rate,
+    draw_operators,
+    draw_race,
+    draw_rates,
+    draw_starts,
+)
+from cofactor.plots.crowd import (
+    draw_confusions,
+    draw_methods,
+    draw_uncertainty,
+    draw_votes,
+    draw_worker_accuracy,
+)
+from course.figures.expected import draw_expected
+from course.figures.frank_wolfe import (
+    draw_coefficients,
+    draw_gap,
+    draw_memory,
+    draw_scores,
+    draw_selection,
+    draw_success,
+    draw_thin,
+    draw_walk,
+)
+from course.figures.identifiability import draw_dual, draw_margins, draw_quality, draw_recovery
+from course.figures.imputation import draw_items_needed, draw_sample_errors
+from course.figures.joint_pmf import (
+    draw_anchors,
+    draw_coins,
+    draw_columns,
+    draw_errors,
+    draw_growth,
+    draw_likelihoods,
+    draw_ratings,
+    draw_recovered,
+    draw_starvation,
+)
+from course.figures.matrices import draw_blocks, draw_completion, draw_cooccurrence, draw_imputation_error
+from course.figures.overview import draw_overview
+from course.figures.panels import draw_crowd, draw_rounds
+from cofactor.plots.planning import draw_intervals, draw_plan
+from course.figures.prior import draw_belief, draw_evidence
+from course.figures.real_crowd import (
+    draw_beside_published,
+    draw_curves,
+    draw_thinned,
+    draw_time_and_error,
+    draw_who_labelled,
+)
+from course.figures.schematics import draw_kit, draw_latent_class
+from cofactor.plots.simplex import draw_convergence, draw_rotation, draw_simplex
+from course.figures.topics_communities import (
+    draw_befriended,
+    draw_contest,
+    draw_documents,
+    draw_nodes,
+    draw_range,
+    draw_shelved,
+    draw_two_clouds,
+    draw_words,
+)
+from course.figures.your_data import draw_enough, draw_path, draw_refits
+
+__all__ = [
+    "draw_accuracies",
+    "draw_anchors",
+    "draw_befriended",
+    "draw_belief",
+    "draw_beside_published",
+    "draw_blocks",
+    "draw_choices",
+    "draw_coefficients",
+    "draw_coins",
+    "draw_columns",
+    "draw_completion",
+    "draw_confusions",
+    "draw_contest",
+    "draw_convergence",
+    "draw_cooccurrence",
+    "draw_crowd",
+    "draw_curves",
+    "draw_descents",
+    "draw_documents",
+    "draw_dual",
+    "draw_enough",
+    "draw_errors",
+    "draw_evidence",
+    "draw_expected",
+    "draw_film",
+    "draw_gap",
+    "draw_growth",
+    "draw_imputation_error",
+    "draw_intervals",
+    "draw_items_needed",
+    "draw_kit",
+    "draw_latent_class",
+    "draw_likelihoods",
+    "draw_linear_rate",
+    "draw_maps",
+    "draw_margins",
+    "draw_memory",
+    "draw_methods",
+    "draw_nodes",
+    "draw_operators",
+    "draw_overview",
+    "draw_path",
+    "draw_plan",
+    "draw_plane",
+    "draw_pursuit",
+    "draw_quality",
+    "draw_race",
+    "draw_range",
+    "draw_rates",
+    "draw_ratings",
+    "draw_recovered",
+    "draw_recovery",
+    "draw_refits",
+    "draw_rotation",
+    "draw_rounds",
+    "draw_sample_errors",
+    "draw_scores",
+    "draw_selection",
+    "draw_shelved",
+    "draw_simplex",
+    "draw_spectrum",
+    "draw_starts",
+    "draw_starvation",
+    "draw_success",
+    "draw_thin",
+    "draw_thinned",
+    "draw_time_and_error",
+    "draw_too_few",
+    "draw_two_clouds",
+    "draw_uncertainty",
+    "draw_utilities",
+    "draw_votes",
+    "draw_walk",
+    "draw_who_labelled",
+    "draw_words",
+    "draw_worker_accuracy",
+]

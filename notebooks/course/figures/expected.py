@@ -1,0 +1,89 @@
+"""What the right answer to an exercise looks like: its shape, its pattern and its size, not its digits."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from cofactor.core.errors import CofactorError, listing
+from course.exercises.desk import EXERCISES
+from cofactor.plots.style import BLUE, DIVERGING, FAINT, SEQUENTIAL, WIDTH, heat, new_picture, number, say, styled
+
+Floats = NDArray[np.float64]
+
+MOST_TICKS = 8
+
+
+@styled
+def draw_expected(name: str) -> Figure:
+    """Draw the right answer to an exercise: a heat map of a matrix, bars of a vector, one bar of a number.
+
+    Parameters
+    ----------
+    name : str
+        Of an exercise, as for `check`.
+
+    Raises
+    ------
+    CofactorError
+        There is no such exercise.
+    """
+    if name not in EXERCISES:
+        raise CofactorError(f"no exercise {name!r}; there are {listing(EXERCISES)}")
+    exercise = EXERCISES[name]
+    given = exercise.given()
+    answers = [(part.name, np.asarray(part.answer(given), dtype=np.float64)) for part in exercise.parts]
+    fig = new_picture(
+        min(WIDTH, sum(_width(answer) for _, answer in answers)), max(_height(answer) for _, answer in answers)
+    )
+    for ax, (label, answer) in zip(fig.subplots(1, len(answers), squeeze=False)[0], answers, strict=True):
+        _fill(fig, ax, label, answer)
+    say(fig, "Your answer should look like this: " + "; ".join(_told(*part) for part in answers))
+    return fig
+
+
+def _height(answer: Floats) -> float:
+    """Inches that an answer needs."""
+    return (1.3, 2.1, 2.6)[answer.ndim]
+
+
+def _width(answer: Floats) -> float:
+    """Inches that an answer takes where there is room: a matrix stays square."""
+    return 3.8 if answer.ndim == 2 else WIDTH
+
+
+def _fill(fig: Figure, ax: Axes, label: str, answer: Floats) -> None:
+    if answer.ndim == 2:
+        _fill_matrix(fig, ax, label, answer)
+    elif answer.ndim == 1:
+        ax.bar(np.arange(len(answer)), answer, color=BLUE, width=0.6)
+        ax.axhline(0, color=FAINT, lw=0.8)
+        ax.set(xlabel="entry", ylabel=label, xticks=np.arange(len(answer)))
+    else:
+        ax.barh([0], [answer], color=BLUE, height=0.5)
+        ax.axvline(0, color=FAINT, lw=0.8)
+        ax.set(xlabel=label, yticks=[], ylim=(-0.6, 0.6))
+        ax.margins(x=0.25)
+        ax.xaxis.set_major_locator(MaxNLocator(5))
+        ax.spines["left"].set_visible(False)
+
+
+def _fill_matrix(fig: Figure, ax: Axes, label: str, answer: Floats) -> None:
+    signed = bool((answer < 0).any())
+    largest = float(np.abs(answer).max())
+    image = heat(ax, answer, (-largest if signed else 0.0, largest), DIVERGING if signed else SEQUENTIAL)
+    rows, columns = answer.shape
+    ax.set(xlabel="column", ylabel="row")
+    ax.set(xticks=range(min(columns, MOST_TICKS)), yticks=range(min(rows, MOST_TICKS)))
+    fig.colorbar(image, ax=ax, label=label)
+
+
+def _told(label: str, answer: Floats) -> str:
+    """Name an answer and its shape."""
+    if answer.ndim == 0:
+        return f"{label}, 1 number"
+    shape = f"{len(answer)} numbers" if answer.ndim == 1 else "{} × {}".format(*answer.shape)
+    return f"{label}, {shape} from {number(float(answer.min().round(2)))} to {number(float(answer.max().round(2)))}"

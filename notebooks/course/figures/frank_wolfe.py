@@ -1,0 +1,265 @@
+"""Pictures of notebook 05: a walk in a triangle, gap and objective, rows of C, scores, successes, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from cofactor.core.errors import CofactorError
+from course.demos.frank_wolfe import Selection, Walk
+from cofactor.plots.style import (
+    BLUE,
+    FAINT,
+    GREEN,
+    INK,
+    ORANGE,
+    PURPLE,
+    WIDTH,
+    new_picture,
+    number,
+    percent,
+    say,
+    styled,
+)
+
+Floats = NDArray[np.float64]
+
+LOOKS = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", "-."), (PURPLE, "D", ":"))
+MOST_BARS = 120  # more scores than these are not told apart; the largest are drawn
+CLEAR = 40  # more bars than these touch, or their gaps would flicker
+NAMED = 40  # steps whose place in the triangle is drawn as a dot
+
+
+@styled
+def draw_walk(walk: Walk, corners: ArrayLike | None = None) -> Figure:
+    """Draw points, the path of X c towards one of them, and the columns it is a mixture of, with their weights."""
+    fig = new_picture(WIDTH, 4.0)
+    ax = fig.subplots()
+    fill_walk(ax, walk, corners)
+    ax.legend(loc="upper left", handlelength=1.8)
+    T = len(walk.picks)
+    say(
+        fig,
+        f"After {T} {'step' if T == 1 else 'steps'}: {len(walk.touched)} of {walk.X.shape[1]} columns touched, "
+        f"{number(round(walk.distance, 3))} from the point",
+    )
+    return fig
+
+
+def fill_walk(ax: Axes, walk: Walk, corners: ArrayLike | None = None) -> None:
+    """Draw one walk into axes."""
+    if corners is not None:
+        ax.add_patch(Polygon(np.asarray(corners).T, closed=True, fc="none", ec=FAINT, lw=1, ls="--"))
+    ax.plot(*walk.X, "o", color=FAINT, ms=4.5, mec="white", mew=0.4, label="columns of X")
+    ax.plot(*walk.X[:, walk.touched], "D", color=ORANGE, ms=7, mec="white", mew=0.6, label="columns touched")
+    ax.plot(*walk.places.T, "-", color=BLUE, lw=1.2, label="X c, step by step")
+    ax.plot(*walk.places[:NAMED].T, ".", color=BLUE, ms=5)
+    ax.plot(*walk.X[:, walk.target], "*", color=INK, ms=13, mec="white", mew=0.8, label="the point x")
+    for n in walk.touched:
+        x, y = walk.X[:, n]
+        away = (14 * np.sign(x), 9 * np.sign(y))
+        ax.annotate(f"{walk.weights[n]:.2f}", (x, y), away, textcoords="offset points", ha="center", va="center")
+    low, high = walk.X.min(axis=1), walk.X.max(axis=1)
+    ax.set(xlim=(low[0] - 0.5, high[0] + 0.4), ylim=(low[1] - 0.2, high[1] + 0.2), aspect="equal")
+    ax.set_axis_off()
+
+
+@styled
+def draw_gap(gap: ArrayLike, above: ArrayLike) -> Figure:
+    """Draw the duality gap before every step beside how far the objective is above its least value (log scales)."""
+    gap, above = np.asarray(gap, dtype=np.float64), np.asarray(above, dtype=np.float64)
+    t = np.arange(1, len(gap) + 1)
+    fig = new_picture(WIDTH, 3.2)
+    ax = fig.subplots()
+    ax.loglog(t, gap, color=ORANGE, ls="--", label="gap: can be computed")
+    ax.loglog(t, above, color=BLUE, label="objective above its least value")
+    ax.loglog(t, gap[1] * t[1] / t, color=FAINT, lw=1, ls=":", label="1 / t")
+    ax.set(xlabel="steps t", ylabel="squared distance")
+    ax.legend(loc="lower left")
+    bound = "never below" if (gap[1:] >= above[1:]).all() else "not always above"
+    say(fig, f"The gap is {bound} what is left to gain; after {t[-1]} steps, {number(above[-1])} is left")
+    return fig
+
+
+@styled
+def draw_coefficients(panels: Mapping[str, tuple[object, ArrayLike]]) -> Figure:
+    """Draw where coefficients are stored, (C, anchors) by name; rows of anchors on top, columns alike."""
+    if not panels:
+        raise CofactorError("nothing to draw: give at least one name with its coefficients and anchors")
+    fig = new_picture(WIDTH, min(1.6 + WIDTH / len(panels) * 0.8, 5.5))
+    told = []
+    for ax, (name, (C, anchors)) in zip(fig.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
+        C, anchors = sparse.csr_array(C), np.asarray(anchors)
+        N, K = C.shape[0], len(anchors)
+        order = np.append(np.sort(anchors), np.setdiff1d(np.arange(N), anchors))
+        row, column = C[order][:, order].nonzero()
+        ax.plot(column, row, "s", color=BLUE, ms=max(72 * 2.3 / N, 0.9), mew=0)
+        ax.axhline(K - 0.5, color=ORANGE, lw=1, ls="--")
+        ax.set(xlim=(-0.5, N - 0.5), ylim=(N - 0.5, -0.5), aspect="equal", title=name, xlabel="column of C (a point)")
+        ax.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+        ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+        told.append(f"{percent(C.nnz / N**2)} of C in {len(np.unique(row))} of {N} rows {name}")
+    fig.axes[0].set_ylabel("row of C (a column touched)")
+    say(fig, f"Stored: {'; '.join(told)}. Above the dashed line: rows of anchors")
+    return fig
+
+
+@styled
+def draw_thin(nnz: ArrayLike, n_points: int, n_anchors: int) -> Figure:
+    """Draw the entries of C stored per column after every step, with what could be and what theory hopes for."""
+    per_column = np.asarray(nnz, dtype=np.float64) / n_points
+    t = np.arange(1, len(per_column) + 1)
+    fig = new_picture(WIDTH, 3.3)
+    ax = fig.subplots()
+    ax.semilogy(t, np.full(len(t), n_points), color=INK, ls=":", label=f"a dense C: N = {n_points:,}")
+    ax.semilogy(t, t, color=ORANGE, ls="--", label="the most there can be: one per step")
+    ax.semilogy(t, np.full(len(t), n_anchors), color=FAINT, ls="-.", label=f"one per anchor: K = {n_anchors}")
+    ax.semilogy(t, per_column, color=BLUE, lw=2, label="stored")
+    ax.set(xlabel="steps", ylabel="entries per column of C")
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    say(fig, f"After {len(t)} steps a column of C holds {per_column[-1]:.1f} entries on average, not {n_points:,}")
+    return fig
+
+
+@styled
+def draw_scores(panels: Mapping[str, ArrayLike], anchors: ArrayLike) -> Figure:
+    """Draw the largest row scores, falling, anchors apart from the others; one panel per name."""
+    if not panels:
+        raise CofactorError("nothing to draw: give at least one name with its scores")
+    fig = new_picture(WIDTH, 3.1)
+    told = []
+    axes = fig.subplots(1, len(panels), squeeze=False, sharey=True)[0]
+    for ax, (name, scores) in zip(axes, panels.items(), strict=True):
+        margin = fill_scores(ax, np.asarray(scores, dtype=np.float64), np.asarray(anchors))
+        ax.set_title(name, color=INK)
+        told.append(f"{number(round(margin, 2))} with {name}")
+    axes[0].set_ylabel("score: row maximum")
+    axes[-1].legend(loc="upper right")
+    say(fig, f"From the highest mixture up to the lowest anchor: {', '.join(told)}")
+    return fig
+
+
+def fill_scores(ax: Axes, scores: Floats, anchors: NDArray[np.intp]) -> float:
+    """Draw sorted scores into axes; return by how much the lowest anchor is above the highest mixture."""
+    order = np.argsort(-scores, kind="stable")
+    true = np.isin(order, anchors)
+    shown = min(len(order), max(3 * len(anchors), 10), MOST_BARS)
+    place = np.arange(1, shown + 1)
+    pure = true[:shown]
+    width = 0.8 if shown <= CLEAR else 1.0
+    ax.bar(place[pure], scores[order[:shown]][pure], color=BLUE, lw=0, width=width, label="anchor")
+    ax.bar(place[~pure], scores[order[:shown]][~pure], color=ORANGE, hatch="///", ec="white", lw=0, width=width,
+           label="mixture")  # fmt: skip
+    ax.axvline(len(anchors) + 0.5, color=INK, lw=1, ls=":")
+    ax.set(xlabel="rows of C, by falling score", ylim=(0, 1.02))
+    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    return float(scores[anchors].min() - np.delete(scores, anchors).max())
+
+
+@styled
+def draw_success(x: Sequence[float], shares: Mapping[str, ArrayLike], name: str, trials: int) -> Figure:
+    """Draw the share of problems in which all anchors are found against one quantity, one line per method."""
+    if not shares:
+        raise CofactorError("nothing to draw: give at least one name with its shares")
+    fig = new_picture(WIDTH, 3.3)
+    ax = fig.subplots()
+    place = np.arange(len(x))  # equally far apart, so that a scale may hold a zero
+    reached = []
+    for (method, values), (colour, marker, line) in zip(shares.items(), LOOKS, strict=False):
+        values = 100 * np.asarray(values, dtype=np.float64)
+        ax.plot(place, values, color=colour, marker=marker, ls=line, ms=6, label=method)
+        full = np.flatnonzero(values >= 100)
+        reached.append(f"{method} {'at ' + number(x[full[0]]) if full.size else 'nowhere'}")
+    ax.set(xlabel=name, ylabel="all anchors found (%)", ylim=(-5, 105))
+    ax.set_xticks(place, [number(value) for value in x])
+    if len(shares) > 1:
+        fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=len(shares))
+    say(fig, f"Always right ({trials} trials), first: {', '.join(reached)}")
+    return fig
+
+
+@styled
+def draw_selection(outcome: Selection) -> Figure:
+    """Draw the scores of a drawn problem beside what is stored of C, per column."""
+    fit, truth = outcome.fit, outcome.problem
+    N, K = truth.X.shape[1], truth.anchors.size
+    fig = new_picture(WIDTH, 3.3)
+    left, right = fig.subplots(1, 2, width_ratios=[1.7, 1])
+    fill_scores(left, fit.scores, truth.anchors)
+    left.set_ylabel("score: row maximum")
+    left.legend(loc="upper right")
+    fill_sizes(right, {"C, dense": 8 * N**2, "C, stored": 12 * outcome.stored, "X": truth.X.nbytes})
+    say(fig, f"{outcome.hits} of {K} anchors found; C takes {percent(outcome.stored / N**2, 1)} of N × N entries")
+    return fig
+
+
+def fill_sizes(ax: Axes, sizes: Mapping[str, float]) -> None:
+    """Draw sizes in MB as dots on a log scale, each with its number."""
+    names = list(sizes)[::-1]
+    for y, name in enumerate(names):
+        megabytes = sizes[name] / 1e6
+        ax.plot(megabytes, y, "o", color=BLUE, ms=8)
+        ax.annotate(
+            in_bytes(sizes[name]), (megabytes, y), (9, 0), textcoords="offset points", va="center", fontsize=8.5
+        )
+    most = max(sizes.values()) / 1e6
+    ax.set(xscale="log", xlim=(min(sizes.values()) / 3e6, most * 60), ylim=(-0.7, len(names) - 0.3))
+    ax.set(xlabel="memory (MB)")
+    ax.set_yticks(range(len(names)), names)
+
+
+def in_bytes(size: float) -> str:
+    r"""Write a number of bytes in the unit in which it is a small number.
+
+    >>> in_bytes(3_200_000), in_bytes(8e10)
+    ('3.2\xa0MB', '80\xa0GB')
+    """
+    for unit, power in (("GB", 9), ("MB", 6), ("kB", 3)):
+        value = size / 10**power
+        if value >= 1:
+            return f"{value:{'.2g' if value < 99.5 else '.0f'}}\N{NO-BREAK SPACE}{unit}"
+    return f"{size:.0f}\N{NO-BREAK SPACE}bytes"
+
+
+def _as_bytes(value: float, _: object) -> str:
+    return in_bytes(value)
+
+
+@styled
+def draw_memory(
+    n_points: Sequence[int],
+    predicted: Mapping[str, ArrayLike],
+    measured: Mapping[str, Mapping[int, float]],
+    machine: float | None = None,
+) -> Figure:
+    """Draw predicted bytes against N as lines and measured ones, {N: bytes}, as markers (log scales)."""
+    if set(measured) - set(predicted):
+        raise CofactorError(f"measured without prediction: {sorted(set(measured) - set(predicted))}")
+    fig = new_picture(WIDTH, 3.7)
+    ax = fig.subplots()
+    off = []
+    for (name, sizes), (colour, marker, line) in zip(predicted.items(), LOOKS, strict=False):
+        sizes = np.asarray(sizes, dtype=np.float64)
+        ax.loglog(n_points, sizes, color=colour, ls=line, label=f"{name}, predicted")
+        found = measured.get(name, {})
+        ax.loglog(list(found), list(found.values()), marker, color=colour, ms=7, mec="white", label=f"{name}, measured")
+        at = np.exp(np.interp(np.log(list(found)), np.log(n_points), np.log(sizes)))
+        off += (np.array(list(found.values())) / at).tolist()
+    if machine:
+        ax.axhline(machine, color=FAINT, lw=1, ls=":")
+        ax.text(n_points[0], machine * 1.15, f"{in_bytes(machine)}, a laptop", fontsize=8.5, color=INK)
+    ax.set(xlabel="points N", ylabel="peak memory of the call")
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    ax.yaxis.set_major_formatter(FuncFormatter(_as_bytes))
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=len(predicted))
+    last = ", ".join(f"{in_bytes(float(np.asarray(sizes)[-1]))} by {name}" for name, sizes in predicted.items())
+    spread = f"; measured: {min(off):.2f} to {max(off):.2f} of the prediction" if off else ""
+    say(fig, f"{n_points[-1]:,} points take {last}{spread}")
+    return fig

@@ -1,0 +1,219 @@
+"""Pictures of uniqueness: the disc and its dual, error against margin, what comes back from exact co-occurrences.
+
+The plane 1'x = 1 is drawn at true distances, as in `figures.simplex`. The unit vectors have norm one, so the points of
+norm one form the circle through the corners of the triangle: that is the dual cone C* in this plane, as the inscribed
+disc is C. The rows' hull must cover the disc; turned around, the slice T = {x : H x >= 0, 1'x = 1} must stay inside
+the circle.
+
+    symbol   meaning                                     shape
+    H        nonnegative factor, rows h_i                (I, 3)
+    T        {x : H x >= 0, 1'x = 1}, a polygon
+    r        largest norm in T
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, Polygon
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import ConvexHull, HalfspaceIntersection
+
+from cofactor.core.errors import CofactorError
+from cofactor.core.scattering import Certificate, scattering_certificate
+from course.demos.identifiability import Quality, Recovery
+from cofactor.plots.simplex import CENTRE, CORNERS, fill_simplex, to_plane
+from cofactor.plots.style import (
+    BLUE,
+    CLASS_COLOURS,
+    CLASS_HATCHES,
+    FAINT,
+    GREEN,
+    HALO,
+    INK,
+    ORANGE,
+    RED,
+    WIDTH,
+    new_picture,
+    number,
+    say,
+    styled,
+)
+
+Floats = NDArray[np.float64]
+
+OUTER = float(np.sqrt(2 / 3))  # radius of the circle through the corners
+FRAME = 1.12  # half-width of the picture of T, which may be unbounded
+MARKERS = "osD^vP"  # of classes
+LEAST = 1e-16  # smaller errors are rounding, and drawn here
+
+
+@styled
+def draw_dual(H: ArrayLike) -> Figure:
+    """Draw the rows of H, their hull and the disc; beside it the slice T and the circle it must not leave.
+
+    Raises
+    ------
+    CofactorError
+        H has not three columns, or negative entries.
+    """
+    places, certificate = to_plane(H), scattering_certificate(H)
+    fig = new_picture(7.6, 3.9)
+    left, right = fig.subplots(1, 2)
+    fill_simplex(left, places)
+    left.get_legend().remove()
+    _frame(left)
+    left.set_title("rows of H: the hull covers the disc?")
+    _fill_slice(right, places)
+    right.set_title("T = {x : Hx ≥ 0, 1'x = 1}: in the circle?")
+    say(fig, _finding(certificate))
+    return fig
+
+
+@styled
+def draw_quality(outcome: Quality) -> Figure:
+    """Draw the rows of a crowd's factor, their hull and the disc, and what the certificate says.
+
+    Drawn while a slider moves, so its one set of axes is placed by hand.
+    """
+    fig = new_picture(6.5, 4.0, laid_out=False)
+    ax = fig.add_axes((0.0, 0.0, 1.0, 0.88))
+    ax.set(xticks=[], yticks=[])
+    fill_simplex(ax, to_plane(outcome.H))
+    checks = "\n".join(f"{name}: {verdict}" for name, verdict in _verdicts(outcome.certificate).items())
+    ax.text(0.01, 0.97, checks, transform=ax.transAxes, ha="left", va="top", color=INK, linespacing=1.5)
+    say(fig, _finding(outcome.certificate))
+    return fig
+
+
+def _verdicts(certificate: Certificate) -> dict[str, str]:
+    """Say in a few words what the certificate found, check by check."""
+    second = certificate.condition2 if certificate.condition1 == "holds" else "not asked"
+    nearest = " ".join(f"{distance:.2f}" for distance in certificate.distances)
+    return {
+        "1, hull covers disc": certificate.condition1,
+        "2, no other rotation": second,
+        "longest corner of T": number(certificate.radius) if np.isfinite(certificate.radius) else "unbounded",
+        "margin": f"{certificate.margin:.3f}".replace("-", "−") if np.isfinite(certificate.margin) else "none",
+        "nearest rows": nearest,
+    }
+
+
+def _finding(certificate: Certificate) -> str:
+    if np.isinf(certificate.radius):
+        return "Condition 1 fails: the slice T is unbounded"
+    if certificate.condition1 == "fails":
+        return f"Condition 1 fails: the longest corner of T has norm {certificate.radius:.3f}, outside the circle"
+    if certificate.condition2 == "fails":
+        return "Condition 1 holds, condition 2 fails: T has other corners on the circle, at right angles"
+    return f"Sufficiently scattered: T stays inside the circle, by a margin of {certificate.margin:.3f}"
+
+
+def _fill_slice(ax: Axes, places: Floats) -> None:
+    """Draw T as far as it lies in the frame; what is outside the circle is red."""
+    corners = slice_in_frame(places)
+    circle = Circle((float(CENTRE[0]), float(CENTRE[1])), OUTER, fill=False, ec=ORANGE, lw=2, ls="--")
+    ax.add_patch(Polygon(corners, closed=True, fc=RED, alpha=0.75, lw=0))
+    ax.add_patch(circle)
+    for colour, alpha in (("white", 1.0), (BLUE, 0.16)):
+        inside = Polygon(corners, closed=True, fc=colour, alpha=alpha, lw=0)
+        ax.add_patch(inside)
+        inside.set_clip_path(circle)
+    ax.add_patch(Polygon(corners, closed=True, fill=False, ec=BLUE, lw=1.4))
+    ax.add_patch(Polygon(CORNERS, closed=True, fill=False, ec=INK, lw=1))
+    ax.plot(*corners.T, "D", ms=5.5, color=BLUE, mec="white", mew=0.6)
+    for k, corner in enumerate(CORNERS, start=1):
+        away = CENTRE + 1.17 * (corner - CENTRE)
+        ax.text(float(away[0]), float(away[1]), f"$e_{k}$", ha="center", va="center", color=INK, path_effects=HALO)
+    ax.text(CENTRE[0], CENTRE[1] - OUTER - 0.14, "norm 1", ha="center", va="center", color=ORANGE)
+    _frame(ax)
+    ax.set_axis_off()
+
+
+def _frame(ax: Axes) -> None:
+    """Show both pictures at the same scale, the middle in the middle."""
+    ax.set(xlim=CENTRE[0] + FRAME * np.array([-1, 1]), ylim=CENTRE[1] + FRAME * np.array([-1, 1]), aspect="equal")
+
+
+def slice_in_frame(places: Floats) -> Floats:
+    """Corners of T inside a square frame about the centre, in order around it, (V, 2)."""
+    g = places - CENTRE
+    walls = np.vstack([-g, np.eye(2), -np.eye(2)])
+    offsets = np.concatenate([np.full(len(g), -1 / 3), np.full(4, -0.97 * FRAME)])
+    cut = HalfspaceIntersection(np.column_stack([walls, offsets]), np.zeros(2)).intersections
+    return np.asarray(CENTRE + cut[ConvexHull(cut).vertices])
+
+
+@styled
+def draw_margins(margins: ArrayLike, errors: ArrayLike, misfits: ArrayLike) -> Figure:
+    """Draw, for many crowds, how wrong a fitted model is and how well it fits, against the margin of the certificate.
+
+    Parameters
+    ----------
+    margins, errors, misfits : (C,) arrays
+        Of the certificate; mean squared error of the model; ||H - U Q||^2.
+    """
+    margin, error, misfit = (np.asarray(values, dtype=np.float64) for values in (margins, errors, misfits))
+    if not margin.shape == error.shape == misfit.shape or margin.ndim != 1 or not margin.size:
+        raise CofactorError("margins, errors and misfits belong together: give one of each for every crowd")
+    fig = new_picture(WIDTH, 3.6)
+    ax = fig.subplots()
+    ax.axvline(0, color=FAINT, lw=1)
+    ax.semilogy(margin, np.maximum(misfit, LEAST), "x", color=FAINT, ms=4.5, label="misfit ‖H − UQ‖²")
+    for chosen, colour, marker, label in (
+        (margin < 0, RED, "o", "error of the model, condition 1 fails"),
+        (margin >= 0, GREEN, "D", "error of the model, certified"),
+    ):
+        ax.semilogy(
+            margin[chosen], np.maximum(error[chosen], LEAST), marker, color=colour, ms=5, mec="white", label=label
+        )
+    ax.set(xlabel="margin of the certificate", ylabel="squared error, at least 1e−16", ylim=(LEAST / 4, 3))
+    ax.legend(loc="center left")
+    say(fig, f"Largest misfit of {margin.size} crowds: {number(misfit.max())}; largest error {_largest(margin, error)}")
+    return fig
+
+
+def _largest(margin: Floats, error: Floats) -> str:
+    groups = {"where certified: ": error[margin >= 0], "elsewhere ": error[margin < 0]}
+    return ", ".join(name + number(values.max()) for name, values in groups.items() if values.size)
+
+
+@styled
+def draw_recovery(outcome: Recovery) -> Figure:
+    """Draw what the certificate sees (K = 3: the triangle), and every true probability against its estimate."""
+    fig = new_picture(7.2, 3.8)
+    left, right = fig.subplots(1, 2, width_ratios=[1.4, 1])
+    if outcome.H.shape[1] == 3:
+        fill_simplex(left, to_plane(outcome.H))
+        left.get_legend().remove()
+    else:
+        _fill_distances(left, outcome.certificate.distances)
+    _fill_entries(right, outcome.truth.stacked, outcome.estimate.stacked)
+    verdict = "unique" if outcome.certificate.holds else "not certified"
+    say(fig, f"The factor is {verdict}; mean squared error of the model: {number(outcome.error)}")
+    return fig
+
+
+def _fill_distances(ax: Axes, distances: Floats) -> None:
+    for k, distance in enumerate(distances):
+        colour, hatch = CLASS_COLOURS[k % len(CLASS_COLOURS)], CLASS_HATCHES[k % len(CLASS_HATCHES)]
+        ax.barh(k, distance, color=colour, hatch=hatch, ec="white", height=0.7)
+        ax.text(distance + 0.01, k, f"{distance:.2f}", va="center", color=INK)
+    ax.set(
+        xlabel="distance of the nearest row to the corner", ylabel="class", yticks=range(len(distances)), xlim=(0, 1)
+    )
+    ax.invert_yaxis()
+
+
+def _fill_entries(ax: Axes, truth: Floats, estimate: Floats) -> None:
+    ax.plot([0, 1], [0, 1], "--", color=FAINT, lw=1)
+    for k in range(truth.shape[1]):
+        colour, marker = CLASS_COLOURS[k % len(CLASS_COLOURS)], MARKERS[k % len(MARKERS)]
+        ax.plot(
+            truth[:, k], estimate[:, k], marker, ms=4, color=colour, alpha=0.8, mec="white", mew=0.4,
+            label=f"class {k + 1}",
+        )  # fmt: skip
+    ax.legend(loc="upper left", handletextpad=0.1)
+    ax.set(xlabel="true probability", ylabel="estimated probability", xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+    ax.set_box_aspect(1)

@@ -1,0 +1,57 @@
+"""The picture on the front page: what aggregation gives, in one row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.figure import Figure, SubFigure
+from numpy.typing import ArrayLike
+
+from cofactor.core.latent_class import LatentClassModel, map_class
+from cofactor.crowd.base import Aggregator, error_rate
+from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.plots.crowd import VOTE, fill_confusions, fill_methods, fill_uncertainty, spread_workers
+from cofactor.plots.style import names_of, new_picture, percent, say, styled
+
+
+@styled
+def draw_overview(labels: CrowdLabels, truth: ArrayLike, method: Aggregator, name: str = "model") -> Figure:
+    """Draw in one row: errors before and after, what three contrasting workers confuse, which tasks stay in doubt.
+
+    Parameters
+    ----------
+    labels : CrowdLabels
+    truth : (N,) class codes, -1 where unknown
+    method : Aggregator
+        Fitted to `labels`.
+    name : str
+        Of the method.
+    """
+    model, posterior = method.model_, method.predict_proba(labels)
+    before = error_rate(vote_shares(labels), truth)
+    after = error_rate(map_class(posterior, model.prior), truth)
+    fig = new_picture(11, 3.7)
+    parts: Any = fig.subfigures(1, 3, width_ratios=[0.95, 1.3, 1.25], wspace=0.04)
+    bars = parts[0].subplots()
+    fill_methods(bars, {VOTE: before, name: after}, VOTE)
+    bars.margins(y=0.3)
+    _head(parts[0], "Errors, majority vote and after")
+    _fill_workers(parts[1], model, labels)
+    _head(parts[1], "Who confuses what: % of each true class")
+    fill_uncertainty(parts[2].subplots(), posterior, truth)
+    _head(parts[2], "How certain each label is; wrong ones crossed")
+    size = f"{labels.n_workers} workers, {labels.n_tasks} tasks"
+    say(fig, f"{size}: {percent(before, 1)} wrong by majority vote, {percent(after, 1)} once confusions are known")
+    return fig
+
+
+def _head(part: SubFigure, text: str) -> None:
+    part.suptitle(text, fontsize=10)
+
+
+def _fill_workers(part: SubFigure, model: LatentClassModel, labels: CrowdLabels) -> None:
+    chosen = spread_workers(model, 3)
+    axes = part.subplots(1, len(chosen), squeeze=False)
+    fill_confusions(axes, model, chosen, labels.workers, names_of(range(labels.n_classes), labels.classes, "class"))
+    axes[0, 0].set_ylabel("label given")
+    axes[0, len(chosen) // 2].set_xlabel("true class")

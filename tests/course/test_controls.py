@@ -1,0 +1,226 @@
+"""Panels without a browser and without a kernel."""
+
+import base64
+import html
+import re
+import warnings
+
+import ipywidgets as w
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.crowd import METHODS
+from cofactor.plots.simplex import hull_margin
+from cofactor.plots.style import new_picture, percent, say
+from course import controls, demos
+from course.controls import Panel
+
+PANELS = tuple(name for name in controls.__all__ if name.endswith("_panel"))
+DRAGGED = "certificate_panel"  # quick enough to redraw while the slider moves
+MOVES = {  # one other value of every control
+    "missing_block_panel": {"share": 0.5, "n_tasks": 300, "imputation": "designated"},
+    "scattering_panel": {"specialist_error": 0.4, "n_workers": 5, "seed": 3},
+    "crowd_panel": {"n_tasks": 300, "labels_per_task": 8, "method": "MV-EM"},
+    "em_panel": {"after": 4},
+    "holes_panel": {"n_items": 300, "outlying": 0.2, "method": "robust"},
+    "sample_panel": {"share": 0.5, "outlying": 0.3, "n_classes": 2},
+    "needed_panel": {"target": 0.05, "n_classes": 2, "share": 0.5},
+    "race_panel": {"density": 0.3, "psi": 0.5, "snr_db": 30.0},
+    "film_panel": {"after": 7, "density": 0.3},
+    "starts_panel": {"n_rows": 20, "density": 0.7, "seed": 1},
+    "thinning_panel": {"per_task": 5, "crowd": "digits", "method": "MV-EM"},
+    "joint_panel": {"n_rows": 3000, "observed": 0.3, "rank": 4, "separability": None},
+    "descent_panel": {"per_dof": 2.0, "rank": 3, "step": 0.3, "answers": 10, "start": "random"},
+    "walk_panel": {"n_iter": 20, "target": 3, "noise": 0.1},
+    "selection_panel": {"n_points": 100, "n_anchors": 10, "snr_db": 8.0, "lam": 2.0, "mu": 1.0},
+    "library_panel": {"n_documents": 100, "length": 20, "mixing": 1.0, "leak": 0.4, "method": "FastAnchor"},
+    "friends_panel": {"n_nodes": 200, "mixing": 1.0, "activity": 0.8, "method": "MERIT"},
+    "certificate_panel": {"accuracy": 0.8, "n_specialists": 2, "slips": 0.1, "spam": 0.5, "n_workers": 3},
+    "plan_panel": {"accuracy": 0.6, "per_task": 3, "wanted": 10.0, "method": "KOS(ordinal)"},
+    "identifiability_panel": {"specialist_error": 0.3, "share": 0.5, "n_classes": 4},
+}
+
+
+def picture(number):
+    fig = new_picture(2, 1)
+    say(fig, f"number {number}")
+    return fig
+
+
+def toy(compute=lambda number: number, draw=picture):
+    return Panel(
+        {"number": w.IntSlider(1, description="how many", continuous_update=False)},
+        compute,
+        draw,
+        lambda n: f"It is <{n}>.",
+    )
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_every_control_redraws(name):
+    panel = getattr(controls, name)()
+    assert set(panel.params) == set(MOVES[name])
+    for control, value in MOVES[name].items():
+        before = panel.png, panel.text
+        panel.controls[control].value = value
+        assert panel.params[control] == value
+        assert panel.png.startswith(b"\x89PNG") and (panel.png, panel.text) != before
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_sliders_wait_for_their_release_unless_they_are_dragged(name):
+    for control in getattr(controls, name)().controls.values():
+        assert isinstance(control, w.Dropdown) or control.continuous_update is (name == DRAGGED)
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_every_control_starts_with_something_chosen(name):
+    for widget in getattr(controls, name)().controls.values():
+        assert getattr(widget, "label", "a number")
+        assert getattr(widget, "index", 0) is not None
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_the_caption_names_the_value_of_every_control(name):
+    panel = getattr(controls, name)()
+    for control, value in MOVES[name].items():
+        widget = panel.controls[control]
+        widget.value = value
+        shown = widget.label if hasattr(widget, "label") else format(value, widget.readout_format)
+        assert f"{widget.description} = {shown}" in panel.caption
+    assert panel.caption.startswith(panel.text) and html.escape(panel.caption) in panel.view.value
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_the_same_values_give_the_same_bytes(name):
+    panel, again = getattr(controls, name)(), getattr(controls, name)()
+    assert panel.png == again.png and panel.text == again.text
+    for control, value in MOVES[name].items():
+        old = panel.controls[control].value
+        panel.controls[control].value = value
+        panel.controls[control].value = old
+    assert panel.png == again.png and panel.text == again.text
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_a_stored_panel_shows_figure_and_sentence(name):
+    panel = getattr(controls, name)()
+    bundle, metadata = panel._repr_mimebundle_(include=None, exclude=None)
+    assert metadata["image/png"]["alt"] in html.unescape(panel.view.value)
+    assert base64.b64decode(bundle["image/png"]) == panel.png
+    assert bundle["text/plain"] == f"[interactive panel] {panel.caption}"
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+
+
+def test_the_result_is_a_figure_with_caption_and_alternative_text():
+    panel = toy()
+    assert panel.view.value.startswith("<figure") and panel.view.value.endswith("</figure>")
+    caption = re.search(r'<figcaption class="cofactor-readout" aria-live="polite">(.*?)</figcaption>', panel.view.value)
+    assert caption.group(1) == "It is &lt;1&gt;. Shown for: how many = 1."
+    alt, source = re.search(r'<img alt="(.*?)".*? src="data:image/png;base64,(.*?)"', panel.view.value).groups()
+    assert alt == "Figure: number 1" and base64.b64decode(source) == panel.png
+
+
+def test_the_outcome_is_computed_once_per_change():
+    calls = []
+    panel = toy(lambda number: calls.append(number) or number)
+    panel.controls["number"].value = 5
+    panel.controls["number"].value = 5
+    assert calls == [1, 5] and panel.outcome == 5
+
+
+def test_what_the_kit_refuses_is_said_and_forgotten():
+    def compute(number):
+        if number == 2:
+            raise CofactorError("two is <too many>")
+        return number
+
+    panel = toy(compute)
+    panel.controls["number"].value = 2
+    assert panel.text == "Not possible with these values: two is <too many>" and panel.png == b""
+    assert 'role="alert"' in panel.view.value and "&lt;too many&gt;" in panel.view.value
+    assert all("image/png" not in part for part in panel._repr_mimebundle_())
+    panel.controls["number"].value = 3
+    assert panel.text == "It is <3>." and "alert" not in panel.view.value
+
+
+def test_other_errors_are_not_swallowed():
+    panel = toy(lambda number: 1 / (number - 2))
+    with pytest.raises(ZeroDivisionError):
+        panel.controls["number"].value = 2
+
+
+def test_warnings_of_the_kit_are_read_out_and_others_go_on():
+    def compute(number):
+        warnings.warn("thin data", DataWarning, stacklevel=1)
+        warnings.warn("thin data", DataWarning, stacklevel=1)
+        if number == 2:
+            warnings.warn("old function", FutureWarning, stacklevel=1)
+        return number
+
+    panel = toy(compute)
+    assert panel.text == "It is <1>. Note: thin data."
+    with pytest.warns(FutureWarning, match="old function"):
+        panel.controls["number"].value = 2
+
+
+def test_missing_block_panel_tells_the_truth():
+    panel = controls.missing_block_panel(seed=1)
+    panel.controls["imputation"].value = "robust"
+    panel.controls["share"].value = 0.5
+    expected = demos.complete(demos.small_crowd(8, 3, 1000, 1), demos.hide_pairs(8, 0.5, 1), "robust")
+    assert panel.text.startswith("14 of 28 pairs are missing.")
+    assert f"{percent(expected.error, 1)} off" in panel.text
+
+
+def test_missing_block_panel_says_when_nothing_helps():
+    panel = controls.missing_block_panel()
+    panel.controls["imputation"].value = "designated"
+    panel.controls["share"].value = 0.9
+    assert "No method can recover the model" in panel.text and "components" in panel.text
+    outcome = panel.outcome
+    assert f"{(outcome.unreached & outcome.pairs).sum() // 2} of them stay empty" in panel.text
+
+
+@pytest.mark.parametrize("error", [0.0, 0.5])
+def test_scattering_panel_tells_the_truth(error):
+    panel = controls.scattering_panel()
+    panel.controls["specialist_error"].value = error
+    covered = hull_margin(panel.outcome.H) >= -1e-6
+    assert covered == (error == 0)
+    assert ("The hull covers the disc" in panel.text) == covered
+    told = "below 1e-12" if panel.outcome.error < 1e-12 else f"of {panel.outcome.error:.0e}"
+    assert told in panel.text.replace("\N{MINUS SIGN}", "-")
+
+
+def test_crowd_panel_tells_the_truth():
+    panel = controls.crowd_panel(seed=4)
+    panel.controls["method"].value = "DesSymNMF"
+    expected = demos.compare(1000, 5, "DesSymNMF", seed=4)
+    assert f"majority vote errs on {percent(expected.errors['MajorityVote'], 1)}" in panel.text
+    assert f"DesSymNMF on {percent(expected.errors['DesSymNMF'], 1)}" in panel.text
+    assert f"off by {percent(expected.accuracy_error, 1)}" in panel.text
+
+
+def test_crowd_panel_offers_methods_that_exist():
+    panel = controls.crowd_panel()
+    assert set(panel.controls["method"].options) <= set(METHODS)
+
+
+def test_em_panel_tells_the_truth():
+    panel, rounds = controls.em_panel(), demos.em_rounds()
+    n_tasks = len(rounds.truth)
+    panel.controls["after"].value = 0
+    assert panel.text.startswith(f"Before EM, by majority vote, {rounds.errors[0] * n_tasks:g} of {n_tasks} labels")
+    panel.controls["after"].value = 3
+    assert f"{rounds.errors[3] * n_tasks:.0f} of {n_tasks} labels are wrong" in panel.text
+    assert f"{abs(rounds.log_likelihood[3]):.1f} nats" in panel.text
+    assert f"{rounds.log_likelihood[3] - rounds.log_likelihood[2]:.2g} more" in panel.text
+
+
+def test_panels_draw_figures():
+    panel = controls.em_panel()
+    assert isinstance(panel.draw(panel.outcome), Figure)
+    assert np.isfinite(demos.em_rounds().log_likelihood[1:]).all()

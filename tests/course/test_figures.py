@@ -1,0 +1,156 @@
+"""Views of a crowd: the data drawn are the data given, and the titles tell the truth."""
+
+import numpy as np
+import pytest
+
+from cofactor import CrowdLabels, LatentClassModel, simulate
+from cofactor.core.errors import CofactorError
+from cofactor.crowd import METHODS, error_rate, vote_shares, worker_accuracy
+from cofactor.plots.crowd import (
+    MARKED,
+    disagreements,
+    draw_confusions,
+    draw_methods,
+    draw_uncertainty,
+    draw_votes,
+    draw_worker_accuracy,
+    spread_workers,
+)
+from cofactor.plots.style import percent
+from course import demos
+from course.figures.overview import draw_overview
+
+MODEL = demos.mixed_crowd(9, 3, seed=1)
+CROWD = simulate.crowd(MODEL, 300, 0.5, random_state=1)
+POSTERIOR = MODEL.posterior(CROWD.labels.table)
+
+
+def two_class(*accuracies):
+    return LatentClassModel([0.5, 0.5], [np.array([[a, 1 - a], [1 - a, a]]) for a in accuracies])
+
+
+def title(fig):
+    return fig.get_suptitle().replace("\n", " ")
+
+
+def test_confusions_are_drawn_as_they_are_best_worker_first():
+    fig = draw_confusions(MODEL, which=[2, 7, 5])
+    best_first = sorted([2, 7, 5], key=lambda m: -worker_accuracy(MODEL)[m])
+    for ax, m in zip(fig.axes, best_first, strict=False):
+        assert np.allclose(ax.images[0].get_array(), MODEL.conditionals[m])
+        assert ax.get_title().startswith(f"worker {m}\n")
+        assert [text.get_text() for text in ax.texts] == [f"{100 * p:.0f}" for p in MODEL.conditionals[m].ravel()]
+
+
+def test_confusions_name_the_worst_one():
+    model = LatentClassModel([0.5, 0.5], [[[0.9, 0.2], [0.1, 0.8]], [[0.3, 0.4], [0.7, 0.6]]])
+    fig = draw_confusions(model, workers=["ann", "bob"], classes=["cat", "dog"])
+    assert title(fig) == "85\xa0% to 45\xa0% right: bob labels 70\xa0% of ‘cat’ as ‘dog’"
+
+
+def test_confusions_show_the_whole_range_of_workers():
+    order = np.argsort(-worker_accuracy(MODEL))
+    chosen = spread_workers(MODEL, 3)
+    assert chosen[0] == order[0] and chosen[1] == order[4] and chosen[2] == order[-1]
+    assert list(spread_workers(MODEL, 50)) == list(order)
+
+
+@pytest.mark.parametrize("which", [[0, 9], [-1], [], [0.5], "all"])
+def test_confusions_of_nobody_are_refused(which):
+    with pytest.raises(CofactorError, match="worker"):
+        draw_confusions(MODEL, which=which)
+
+
+def test_accuracy_against_labels_given():
+    fig = draw_worker_accuracy(MODEL, CROWD.labels)
+    fine, bad = fig.axes[0].lines[:2]
+    drawn = np.sort(np.column_stack([*[np.append(fine.get_data()[i], bad.get_data()[i]) for i in (0, 1)]]), axis=0)
+    given, accuracy = CROWD.labels.table.entries_per_variable, worker_accuracy(MODEL)
+    assert np.allclose(drawn, np.sort(np.column_stack([given, 100 * accuracy]), axis=0))
+    assert np.all(bad.get_ydata() < 100 / 3) and len(bad.get_ydata()) == 1
+    assert np.sum(fine.get_ydata() < 100 / 3) == 1  # of few labels: it may be chance
+    assert fine.get_marker() != bad.get_marker()
+
+
+def test_accuracy_by_rank_where_all_gave_equally_many_labels():
+    labels = simulate.crowd(two_class(0.9, 0.3, 0.6), 20, 1.0, random_state=0).labels
+    fig = draw_worker_accuracy(two_class(0.9, 0.3, 0.6), labels)
+    fine, bad = fig.axes[0].lines[:2]
+    assert list(fine.get_xdata()) == [3, 2] and list(bad.get_xdata()) == [1]
+    assert "20 labels" in fig.axes[0].get_xlabel()
+    assert title(fig) == "1 of 3 workers is worse than chance; the median is right on 60\xa0%"
+
+
+def test_uncertain_tasks_come_first_and_wrong_ones_are_crossed():
+    posterior = np.array([[0.99, 0.01], [0.6, 0.4], [0.2, 0.8], [0.05, 0.95]])
+    fig = draw_uncertainty(posterior, truth=[0, 1, 1, -1])
+    points, crosses = (line for line in fig.axes[0].lines if line.get_marker() != "None")
+    assert np.allclose(points.get_ydata(), [0.6, 0.8, 0.95, 0.99])
+    assert np.allclose(crosses.get_data(), [[1], [0.6]])
+    assert title(fig) == "Below 90\xa0% certain: 2 of 4 tasks, 1 of the 1 wrong labels"
+
+
+def test_many_wrong_labels_are_also_drawn_as_shares():
+    shuffled = np.random.default_rng(0).permutation(CROWD.truth)
+    wrong = POSTERIOR.argmax(axis=1) != shuffled
+    assert wrong.sum() > MARKED
+    fig = draw_uncertainty(POSTERIOR, shuffled)
+    bars = fig.axes[1].patches
+    assert np.isclose(np.mean([bar.get_height() for bar in bars]), 100 * wrong.mean())
+    assert len(draw_uncertainty(POSTERIOR).axes) == 1
+
+
+def test_methods_are_ranked_against_the_vote():
+    fig = draw_methods({"MajorityVote": 0.25, "worse": 0.4, "better": 0.1})
+    bars = fig.axes[0].patches
+    assert np.allclose([bar.get_width() for bar in bars], [40, 25, 10])  # upwards: the best on top
+    assert [label.get_text() for label in fig.axes[0].get_yticklabels()] == ["worse", "MajorityVote", "better"]
+    assert np.allclose(fig.axes[0].lines[0].get_xdata(), 25)
+    assert title(fig) == "better errs on 10.0\xa0% of the tasks, majority vote on 25.0\xa0%"
+
+
+def test_methods_without_a_vote_have_no_line():
+    fig = draw_methods({"a": 0.2, "b": 0.1})
+    assert not fig.axes[0].lines and "majority" not in title(fig)
+    with pytest.raises(CofactorError, match="no methods"):
+        draw_methods({})
+
+
+def test_votes_stand_beside_the_posterior():
+    labels = CrowdLabels.from_arrays([0, 0, 0, 1, 1], [0, 1, 2, 0, 1], [0, 0, 1, 1, 1])
+    posterior = np.array([[0.2, 0.8], [0.1, 0.9]])
+    fig = draw_votes(labels, posterior, [0, 1])
+    left, right = ([bar.get_width() for bar in ax.patches] for ax in fig.axes[:2])
+    assert left == [2, 0, 1, 2]  # class by class
+    assert np.allclose(right, [20, 10, 80, 90])
+    assert title(fig) == "The model overrules the majority on 1 of these 2 tasks"
+    marked = [label.get_text() for label in fig.axes[0].get_yticklabels()]
+    assert "►" in marked[0] and "►" not in marked[1]
+
+
+def test_a_tie_is_no_disagreement():
+    labels = CrowdLabels.from_arrays([0, 0, 1, 1, 1], [0, 1, 0, 1, 2], [0, 1, 0, 0, 1])
+    assert list(disagreements(labels, [[0.1, 0.9], [0.1, 0.9]])) == [1]
+
+
+def test_votes_are_drawn_where_model_and_majority_differ():
+    overruled = disagreements(CROWD.labels, POSTERIOR)
+    winner = vote_shares(CROWD.labels).argmax(axis=1)
+    assert len(overruled) > 0 and np.all(POSTERIOR[overruled].argmax(axis=1) != winner[overruled])
+    fig = draw_votes(CROWD.labels, POSTERIOR)
+    assert "6 of these 6" in title(fig)
+    with pytest.raises(CofactorError, match="agrees with the majority"):
+        draw_votes(CROWD.labels, vote_shares(CROWD.labels))
+    with pytest.raises(CofactorError, match="no such task: 300"):
+        draw_votes(CROWD.labels, POSTERIOR, [300])
+
+
+def test_overview_tells_both_error_rates():
+    method = METHODS["BayesDS"]().fit(CROWD.labels)
+    fig = draw_overview(CROWD.labels, CROWD.truth, method, "BayesDS")
+    before = error_rate(vote_shares(CROWD.labels), CROWD.truth)
+    after = error_rate(method.predict(CROWD.labels), CROWD.truth)
+    assert f"{percent(before, 1)} wrong by majority vote, {percent(after, 1)} once" in title(fig)
+    widths = sorted(bar.get_width() for bar in fig.axes[0].patches)
+    assert np.allclose(widths, sorted([100 * before, 100 * after]))
+    assert sum(len(ax.images) for ax in fig.axes) == 3

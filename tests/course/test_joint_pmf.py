@@ -1,0 +1,197 @@
+"""What notebook 08 computes and draws: anchors, endless pairs, starvation, films, parity, pictures, its panel."""
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from cofactor import simulate
+from cofactor.core.errors import CofactorError
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.moments import pairwise_moments
+from cofactor.core.tables import CategoricalTable
+from cofactor.pmf import METHODS, mre, mse
+from course import controls, demos, figures
+from course.figures.joint_pmf import polygon
+
+TRUTH = simulate.joint_model(5, 10, 3, 0.1, random_state=0)
+BLURRED = simulate.joint_model(5, 10, 3, random_state=0)
+
+
+def title(fig):
+    return fig.get_suptitle().replace("\n", " ")
+
+
+# ---- anchors ----
+
+
+def test_without_noise_coordinates_are_the_classes_given_the_value():
+    found = demos.anchors(BLURRED, demos.endless(BLURRED), split=3)
+    by_hand = np.vstack(BLURRED.conditionals[3:]) * BLURRED.prior
+    assert np.allclose(found.theta, by_hand / by_hand.sum(axis=1, keepdims=True), atol=1e-5)
+    assert np.all(found.theta >= -1e-6)
+
+
+def test_the_gap_of_a_corner_is_the_distance_to_the_nearest_anchor():
+    theta = np.array([[1, 0, 0], [0, 0.8, 0.2], [0.5, 0.5, 0], [0, 0, 1.0]])
+    gaps = demos.Anchors(theta, np.array([0, 1, 2])).gaps
+    assert np.allclose(gaps, [0, math.hypot(0.2, 0.2), math.sqrt(0.64 + 0.64)])
+
+
+def test_planted_anchors_are_found_and_without_them_corners_are_missed():
+    gaps = [demos.anchors(model, demos.endless(model)).gaps.max() for model in (TRUTH, BLURRED)]
+    assert gaps[0] < 0.01 < 0.3 < gaps[1]
+
+
+def test_values_that_never_occur_are_left_out():
+    codes = np.random.default_rng(0).integers(0, 2, (500, 4))
+    moments = pairwise_moments(CategoricalTable(codes, [2, 2, 2, 3]))
+    model = simulate.joint_model(4, 2, 2, random_state=0)
+    wide = LatentClassModel(model.prior, [*model.conditionals[:3], np.vstack([model.conditionals[3], [0, 0]])])
+    theta = demos.anchors(wide, moments, split=2).theta
+    assert theta.shape == (4, 2) and np.allclose(theta.sum(axis=1), 1)
+
+
+def test_endless_pairs_are_those_of_the_model():
+    moments = demos.endless(TRUTH)
+    for j, k in combinations(range(5), 2):
+        assert np.allclose(moments.joint(j, k), TRUTH.pairwise(j, k), atol=1e-8)
+    assert moments.counts[:10, :10].nnz == 0
+    assert np.allclose(moments.singles[:10] / moments.n_rows, TRUTH.marginal(0), atol=1e-8)
+    assert mre(TRUTH, METHODS["CNMF-SPA"](rank=3).fit(simulate.joint_table(TRUTH, 50_000, random_state=0)).model_) < 0.2
+
+
+# ---- sizes, starvation, the panel's table ----
+
+
+def test_numbers_are_counted():
+    assert demos.count_numbers(4, 2, 3) == {
+        "joint": len(list(product(range(2), repeat=4))),
+        "triples": 4 * 8,
+        "pairs": 6 * 4,
+        "model": 2 + 4 * 3,
+    }
+
+
+def test_triples_starve_before_pairs():
+    errors = demos.starve([1, 0.1], n_trials=2)
+    assert list(errors) == ["CNMF-OPT", "CNMF-EM", "CTD"] and errors["CTD"].shape == (2, 2)
+    full, thin = np.median(errors["CTD"] / errors["CNMF-OPT"], axis=0)
+    assert full < 0.5 and thin > 2
+
+
+def test_recovered_errors_are_those_of_the_methods():
+    found = demos.recover(3000, 0.5, 3, 0.1, seed=2)
+    truth = simulate.joint_model(5, 10, 3, 0.1, random_state=2)
+    table = simulate.joint_table(truth, 3000, 0.5, random_state=2)
+    model = METHODS["CNMF-SPA"](rank=3, split=3, pseudo_count=0).fit(table).model_
+    assert found.mse["CNMF-SPA"] == mse(truth, model) and found.mre["CNMF-SPA"] == mre(truth, model)
+    assert (found.pair_rows, found.triple_rows) == (750, 375)
+    assert set(found.mse) == set(found.mre) == {"Constant", "CNMF-SPA", "CNMF-OPT", "CNMF-EM"}
+
+
+# ---- films and coins ----
+
+
+def test_what_is_seen_is_part_of_what_would_be():
+    night = demos.film_night(500, observed=0.3, seed=1)
+    assert np.array_equal(night.seen.codes[~night.hidden], night.all[~night.hidden])
+    assert abs(night.hidden.mean() - 0.7) < 0.05
+    assert night.all.shape == (500, len(night.films)) and night.all.min() == 0 and night.all.max() == 4
+
+
+def test_films_of_one_genre_are_liked_by_the_same_people():
+    corr = np.corrcoef(demos.film_night(4000).all.T)
+    same = np.kron(np.eye(3), np.ones((3, 3))).astype(bool)
+    assert corr[same].min() > corr[~same].max()
+
+
+def test_parity_is_invisible_in_pairs():
+    coins = demos.parity(20_000, seed=1)
+    assert not (coins.codes.sum(axis=1) % 2).any()
+    moments = pairwise_moments(coins)
+    for j, k in combinations(range(3), 2):
+        assert np.allclose(moments.joint(j, k), 0.25, atol=0.02)
+
+
+# ---- pictures ----
+
+
+def test_corners_of_three_classes_are_equally_far_apart():
+    P = polygon(3)
+    assert np.allclose([np.linalg.norm(P[i] - P[j]) for i, j in combinations(range(3), 2)], math.sqrt(3))
+
+
+def test_the_picture_of_coins_counts_how_often_they_agree():
+    assert title(figures.draw_coins({"a": [[0.3, 0.2], [0.2, 0.3]]})).endswith("60\xa0% a")
+
+
+def test_the_picture_of_likelihoods_names_the_worst_end():
+    fig = figures.draw_likelihoods({"good": [-9.0, -3.0, -1.0], "bad": [-9.0, -6.0]})
+    assert "from bad, 5 nats below" in title(fig)
+    good, bad = fig.axes[0].lines
+    assert np.allclose(good.get_ydata(), [8, 2, 0.1]) and np.allclose(bad.get_ydata(), [8, 5])
+
+
+def test_the_picture_of_starvation_compares_the_last_with_the_first():
+    errors = {"pairs": [[0.2, 0.4]] * 3, "triples": [[0.1, 0.1], [0.1, 0.8], [9.0, 0.8]]}
+    fig = figures.draw_starvation([1, 0.5], errors, rows=80, cells=8, constant=0.3)
+    assert "that of pairs: 0.5 with 10 rows per cell, 2 with 1.2" in title(fig)
+    assert np.allclose(fig.axes[0].lines[1].get_xydata(), [[10, 0.1], [1.25, 0.8]])
+
+
+def test_the_picture_of_errors_counts_what_the_constant_beats():
+    fig = figures.draw_errors({"Constant": 0.1, "a": 0.2, "b": 0.05}, {"Constant": 1.0, "a": 3.0, "b": 2.0})
+    assert title(fig) == "Worse than a constant: 1 of 2 methods by MSE, 2 by MRE"
+
+
+def test_the_picture_of_columns_counts_ties_as_no_gain():
+    fig = figures.draw_columns(["a_b", "c", "d"], [0.9, 0.5, 0.4], [0.5, 0.5, 0.6])
+    assert title(fig).startswith("One model predicts 1 of 3")
+    assert [label.get_text() for label in fig.axes[0].get_yticklabels()] == ["d", "c", "a b"]
+
+
+def test_the_picture_of_ratings_shows_stars_given_and_expected():
+    night = demos.film_night(20, seed=3)
+    fig = figures.draw_ratings(night.films, night.seen, np.full((20, 9), 2.5), [4, 7])
+    texts = [text.get_text() for text in fig.axes[0].texts]
+    hidden = night.hidden[[4, 7]]
+    assert texts.count("3.5") == hidden.sum() and f"{hidden.sum()} of these 18" in title(fig)
+    assert [t for t in texts if t != "3.5"] == [str(v + 1) for v in night.all[[4, 7]][~hidden]]
+
+
+@pytest.mark.parametrize("draw", ["draw_coins", "draw_anchors", "draw_likelihoods"])
+def test_nothing_to_draw_is_told(draw):
+    with pytest.raises(CofactorError, match="to draw: give at least one"):
+        getattr(figures, draw)({})
+
+
+def test_pictures_that_cannot_be_are_refused():
+    with pytest.raises(CofactorError, match="'Constant' among them"):
+        figures.draw_errors({"a": 1.0}, {"a": 1.0})
+    night = demos.film_night(20)
+    with pytest.raises(CofactorError, match="13 people"):
+        figures.draw_ratings(night.films, night.seen, night.all, range(13))
+
+
+# ---- the panel ----
+
+
+def test_joint_panel_tells_the_truth():
+    panel = controls.joint_panel(seed=1)
+    panel.controls["rank"].value = 4
+    panel.controls["n_rows"].value = 3000
+    expected = demos.recover(3000, 0.5, 4, 0.1, seed=1)
+    assert panel.text.startswith("About 750 rows for the 100 cells of a pair, 375 for 1,000 of a triple.")
+    for name, value in expected.mre.items():
+        assert f"{name}: {value:.4g}" in panel.text
+
+
+def test_the_panel_starves_and_blurs():
+    panel = controls.joint_panel()
+    sharp = panel.outcome.anchors.gaps.max()
+    panel.controls["separability"].value = None
+    assert panel.outcome.anchors.gaps.max() > sharp + 0.2
+    panel.controls["n_rows"].value, panel.controls["observed"].value = 1000, 0.1
+    assert panel.outcome.mse["CNMF-SPA"] > panel.outcome.mse["Constant"]

@@ -1,0 +1,113 @@
+"""Notebook 10's messy files hold the mistakes that it speaks of; its plans and pictures say what they rest on."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cofactor as cf
+from cofactor.plots.style import percent
+from course import demos, figures
+from course.demos.your_data import ANSWERS, BRIDGE, KNOWN, PER_BRIDGE, SHIFTS, sorting_crowd
+
+NAMES = {"task": "message", "worker": "rater", "label": "answer"}
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory):
+    return demos.example_files(tmp_path_factory.mktemp("examples"))
+
+
+def test_the_same_files_every_time(examples, tmp_path):
+    again = demos.example_files(tmp_path)
+    for name in ("labels", "samples", "texts", "comparisons"):
+        assert getattr(examples, name).read_bytes() == getattr(again, name).read_bytes()
+    assert demos.example_files(tmp_path, seed=1).labels.read_bytes() != examples.labels.read_bytes()
+
+
+def test_labels_come_with_every_mistake(examples):
+    with pytest.raises(cf.CofactorError, match="no column task, worker, label; found message, rater, answer"):
+        cf.CrowdLabels.from_csv(examples.labels)
+    with (
+        pytest.warns(cf.DataWarning, match="look alike"),
+        pytest.raises(cf.CofactorError, match="missing answer in rows"),
+    ):
+        cf.CrowdLabels.from_csv(examples.labels, **NAMES)
+    frame = pd.read_csv(examples.labels, dtype=str).dropna()
+    with pytest.raises(cf.CofactorError, match="conflicting labels"):
+        cf.CrowdLabels.from_frame(frame, **NAMES)
+    with pytest.warns(cf.DataWarning, match="given again"):
+        labels = cf.CrowdLabels.from_frame(frame, **NAMES, conflicts="last")
+    assert labels.table.entries_per_variable[labels.workers.index("trainee")] == 1
+    assert cf.crowd.diagnose(labels)["co-labelling graph"].value.startswith("2 components")
+
+
+def test_a_second_file_links_the_shifts(examples):
+    labels = demos.clean_labels(examples.labels)
+    assert labels.classes == list(ANSWERS)
+    assert cf.crowd.diagnose(labels)["co-labelling graph"].status == "pass"
+    more = pd.read_csv(examples.labels.with_name("more_labels.csv"))
+    assert len(more) == 2 * BRIDGE * PER_BRIDGE
+
+
+def test_known_answers_are_true(examples):
+    labels = demos.clean_labels(examples.labels)
+    truth = cf.crowd.labels.read_truth(examples.labels.with_name("known_answers.csv"), labels)
+    assert np.sum(truth >= 0) == KNOWN
+    skills = {f"{shift}-{m + 1}": skill for shift, skills in SHIFTS.items() for m, skill in enumerate(skills)}
+    right = pd.Series(labels.table.values == truth[labels.table.rows])[truth[labels.table.rows] >= 0]
+    who = pd.Series([labels.workers[m] for m in labels.table.variables])[right.index]
+    expected = who.map(skills).mean()
+    assert abs(right.mean() - expected) < 4 * np.sqrt(expected * (1 - expected) / len(right))
+
+
+def test_a_file_of_ones_own_needs_no_other(tmp_path):
+    rows = [(n, m, label) for n in range(8) for m, label in enumerate(("Yes", "yes", "no"))]
+    pd.DataFrame(rows, columns=["photo", "who", "what"]).to_csv(tmp_path / "mine.csv", index=False)
+    labels = demos.clean_labels(tmp_path / "mine.csv")
+    assert labels.classes == ["no", "yes"] and labels.n_labels == 24 and labels.workers == ["0", "1", "2"]
+
+
+def test_samples_hold_a_column_twice_and_two_signs_for_missing(examples):
+    survey = pd.read_csv(examples.samples, dtype=str)
+    assert survey["person"].is_unique and (survey["shift"] == "?").any() and survey["shift"].isna().any()
+    table = cf.CategoricalTable(pd.read_csv(examples.samples, na_values="?").apply(lambda c: pd.factorize(c)[0]))
+    report = cf.pmf.diagnose(table)
+    assert "(3, 6)" in report["identical columns"].value
+
+
+def test_comparisons_hold_minus_ones_and_dishes_beside_themselves(examples):
+    choices = pd.read_csv(examples.comparisons)
+    assert set(choices["preferred"]) == {-1, 1} and (choices["this"] == choices["that"]).sum() == 3
+
+
+def test_workers_of_the_crowd_are_right_as_often_as_said():
+    assert np.allclose(cf.crowd.worker_accuracy(sorting_crowd([0.9, 0.4])), [0.9, 0.4])
+
+
+def test_better_workers_and_bolder_wishes_need_fewer_labels():
+    def needed(accuracy, wanted):
+        return demos.plan_pilot(accuracy, 4, wanted).plan.needed()["amount"].to_numpy()
+
+    assert (needed(0.85, 0.05) < needed(0.7, 0.05)).all() and (needed(0.7, 0.2) < needed(0.7, 0.05)).all()
+    for accuracy, per_task in ((0.3, 4), (1.0, 4), (0.7, 1), (0.7, 21)):
+        with pytest.raises(cf.CofactorError):
+            demos.plan_pilot(accuracy, per_task, 0.05)
+
+
+def test_pictures_state_their_findings():
+    assert f"holds {percent(0.9)} of 101" in figures.draw_refits(np.linspace(0, 1, 101)).get_suptitle()
+    picture = figures.draw_enough([2, 3, 4], [0.1, 0.5, 0.95], 0.05)
+    assert "at most 5 %" in picture.get_suptitle()
+    hatched = [bool(bar.get_hatch()) for bar in picture.axes[0].patches]
+    assert hatched == [True, True, False]
+
+
+def test_the_picture_of_the_path_tells_doubts_and_labels(examples):
+    labels = demos.clean_labels(examples.labels)
+    method = cf.crowd.METHODS["MV-EM"]().fit(labels)
+    found = cf.crowd.bootstrap(method, labels, n_draws=10, random_state=0)
+    plan = cf.crowd.plan(labels, 0.05, amounts=[3, 6, 9], n_trials=3, random_state=0)
+    posterior = method.predict_proba(labels)
+    said = figures.draw_path(posterior, found, plan).get_suptitle().replace("\n", " ")
+    assert said.startswith(f"{np.sum(posterior.max(axis=1) < 0.9)} of 360 tasks are doubtful")
+    assert f"takes {plan.answers()['BayesDS']} labels per task (BayesDS)" in said

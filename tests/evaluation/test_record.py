@@ -1,0 +1,59 @@
+"""What is kept beside the results says everything a time or a number depends on, and nothing of where it was made."""
+
+import json
+import platform
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from cofactor.core.errors import CofactorError
+from evaluation import runner
+from evaluation.record import read_records, write_record, write_table
+from evaluation.summary import summarise
+from tests.evaluation.toy import toy
+
+
+@pytest.fixture
+def outcomes(tmp_path):
+    return runner.run(toy(settings=("broken", "small")), tmp_path, trials=2)
+
+
+def test_a_record_holds_times_seeds_failures_and_code(outcomes, tmp_path):
+    path = write_record(tmp_path, toy(), outcomes, began=0.0, jobs=3, scheduler=None)
+    (run,) = json.loads(path.read_text())["runs"]
+    assert run["began"] == "1970-01-01 00:00 UTC" and run["seconds"] > 1e9
+    assert run["seeds"] == {f"{o.task.setting}/{o.task.trial}": o.task.seed for o in outcomes}
+    assert (run["jobs"], run["scheduler"], run["failed"]) == (3, False, ["broken/1"])
+    assert run["code"] == [runner.code_of(("core",))]
+    assert run["seconds_of_all_tasks"] == pytest.approx(sum(o.seconds for o in outcomes), abs=1e-3)
+    assert {"numpy", "scipy", "blas", "cpu", "cores", "os", "python", "commit", "date"} <= run["machine"].keys()
+
+
+def test_earlier_records_stay(outcomes, tmp_path):
+    for jobs in (1, 2):
+        path = write_record(tmp_path, toy(), outcomes, 0.0, jobs, None)
+    assert [run["jobs"] for run in json.loads(path.read_text())["runs"]] == [1, 2]
+
+
+def test_neither_address_nor_machine_nor_path_is_told(outcomes, tmp_path):
+    text = write_record(tmp_path, toy(), outcomes, 0.0, 1, "tcp://10.1.2.3:8786").read_text()
+    assert json.loads(text)["runs"][0]["scheduler"] is True
+    assert "10.1.2.3" not in text and str(tmp_path) not in text and str(Path.home()) not in text
+    assert f'"{platform.node()}"' not in text
+
+
+def test_the_table_is_read_back_as_it_was(outcomes, tmp_path):
+    table = summarise(toy(settings=("broken", "small")), outcomes)
+    found = pd.read_csv(write_table(tmp_path, toy(), table))
+    assert list(found.columns) == list(table.columns)
+    assert found["ours"].tolist() == pytest.approx(table["ours"].tolist(), rel=0, abs=0, nan_ok=True)
+    assert list(tmp_path.rglob("*.part")) == []
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "[" * 5000, '{"runs": 3}', '{"runs": [1]}', "\ufeff{}"])
+def test_a_damaged_record_is_named(tmp_path, text):
+    path = tmp_path / "run.json"
+    path.write_text(text, encoding="utf8")
+    with pytest.raises(CofactorError, match=r"run\.json is no record of runs"):
+        read_records(path)

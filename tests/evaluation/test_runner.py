@@ -1,0 +1,181 @@
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cofactor import CofactorError
+from evaluation import runner
+from evaluation.experiment import Task
+from evaluation.summary import summarise
+from tests.evaluation.toy import LOG, PAUSE, toy, trial
+
+ROOT = Path(__file__).parents[2]
+
+
+def values(outcomes):
+    return [(o.task, [(m.method, m.metric, m.value, m.error) for m in o.measurements]) for o in outcomes]
+
+
+def undisturbed(trials=5):
+    """What the trials give when simply called."""
+    found = []
+    for number in range(trials):
+        for setting in ("small", "large"):
+            task = Task("toy", setting, number)
+            found.append((task, trial(setting, number, np.random.default_rng(task.seed))))
+    return [(task, [(m.method, m.metric, m.value, m.error) for m in found]) for task, found in found]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_any_number_of_jobs_gives_what_plain_calls_give(jobs, tmp_path):
+    outcomes = runner.run(toy(), tmp_path, trials=5, jobs=jobs)
+    assert values(outcomes) == undisturbed()
+
+
+def test_quick_profile_is_the_start_of_the_full_one(tmp_path):
+    quick = runner.run(toy(), tmp_path)
+    assert len(quick) == 4
+    assert values(quick) == undisturbed()[:4]
+
+
+@pytest.mark.parametrize("trials", [1, 3])  # of the paper; the quick profile has no fewer of one
+def test_settings_that_take_long_belong_to_a_full_run(trials, tmp_path):
+    experiment = toy(trials=trials, quick=1, full_only=("large",))
+    assert [o.task.setting for o in runner.run(experiment, tmp_path)] == ["small"]
+    full = runner.run(experiment, tmp_path, full=True)
+    assert [(o.task.trial, o.task.setting) for o in full] == [(t, s) for t in range(trials) for s in ("small", "large")]
+    assert runner.load_all(tmp_path, experiment) == full
+
+
+def test_a_second_run_computes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv(LOG, str(tmp_path / "log"))
+    first = runner.run(toy(), tmp_path / "out")
+    second = runner.run(toy(), tmp_path / "out")
+    assert first == second
+    assert Counter((tmp_path / "log").read_text().split()).most_common(1)[0][1] == 1
+
+
+def test_more_trials_go_on_from_those_there_are(tmp_path, monkeypatch):
+    monkeypatch.setenv(LOG, str(tmp_path / "log"))
+    runner.run(toy(), tmp_path / "out", trials=2)
+    runner.run(toy(), tmp_path / "out", trials=3)
+    assert len((tmp_path / "log").read_text().split()) == 6
+
+
+def test_results_of_other_code_are_computed_again(tmp_path, monkeypatch):
+    monkeypatch.setenv(LOG, str(tmp_path / "log"))
+    runner.run(toy(), tmp_path / "out", trials=1)
+    monkeypatch.setattr(runner, "code_of", lambda lines: "other code")
+    outcomes = runner.run(toy(), tmp_path / "out", trials=1)
+    assert {outcome.code for outcome in outcomes} == {"other code"}
+    assert len((tmp_path / "log").read_text().split()) == 4
+
+
+def test_a_failing_task_is_recorded_and_the_others_go_on(tmp_path):
+    outcomes = runner.run(toy(settings=("broken", "small")), tmp_path, trials=3)
+    assert [o.task for o in outcomes if o.error] == [Task("toy", "broken", 1)]
+    assert "this trial breaks" in runner.failures(outcomes)
+    assert "1 of 6 tasks failed" in runner.failures(outcomes)
+    kept = json.loads(runner.path_of(tmp_path, Task("toy", "broken", 1)).read_text())
+    assert "RuntimeError: this trial breaks" in kept["error"]
+
+
+def test_a_failed_task_is_tried_again(tmp_path, monkeypatch):
+    experiment = toy(settings=("broken",))
+    runner.run(experiment, tmp_path, trials=2)
+    monkeypatch.setattr(
+        "tests.evaluation.toy.trial.__code__",
+        trial.__code__.replace(co_consts=tuple("mended" if c == "broken" else c for c in trial.__code__.co_consts)),
+    )
+    assert not runner.failures(runner.run(experiment, tmp_path, trials=2))
+
+
+def test_a_refusing_method_is_recorded_with_its_reason(tmp_path):
+    summary = summarise(toy(), runner.run(toy(), tmp_path)).set_index(["setting", "method"])
+    assert summary.loc[("small", "Never"), "note"] == "not for this data"
+    assert summary.loc[("small", "Never"), "failed"] == 2
+    assert summary.loc[("small", "Sum"), "failed"] == 0
+
+
+def test_a_file_that_is_no_result_is_named(tmp_path):
+    path = runner.path_of(tmp_path, Task("toy", "small", 0))
+    path.parent.mkdir(parents=True)
+    path.write_text("{}")
+    with pytest.raises(CofactorError, match=r"trial-000.json is not a result"):
+        runner.run(toy(), tmp_path)
+
+
+@pytest.mark.parametrize("wrong", [{"trials": 0}, {"jobs": 0}])
+def test_nothing_to_run_is_an_error(wrong, tmp_path):
+    with pytest.raises(CofactorError, match="at least one"):
+        runner.run(toy(), tmp_path, **wrong)
+
+
+def test_half_written_results_are_never_seen(tmp_path, monkeypatch):
+    def full_disk(*_, **__):
+        raise OSError("no space left")
+
+    outcome = runner.execute(trial, Task("toy", "small", 0), "code", None)
+    monkeypatch.setattr(os, "replace", full_disk)
+    with pytest.raises(OSError, match="no space"):
+        runner.save(tmp_path, outcome)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_seeds_depend_on_every_part_of_the_task():
+    tasks = [Task(e, s, t) for e in "ab" for s in "cd" for t in range(3)]
+    assert len({task.seed for task in tasks}) == len(tasks)
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from evaluation import runner
+from tests.evaluation.toy import toy
+runner.run(toy(trials=12), Path(sys.argv[1]), trials=12, jobs=2)
+"""
+
+
+def start(folder, log):
+    environment = os.environ | {LOG: str(log), PAUSE: "0.1"}
+    return subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)], cwd=ROOT, env=environment)
+
+
+@pytest.mark.slow
+def test_killed_ten_times_the_table_is_that_of_an_undisturbed_run(tmp_path):
+    folder, log = tmp_path / "out", tmp_path / "log"
+    moments = random.Random(1)
+    done_before: dict[Path, int] = {}
+    for _ in range(10):
+        process = start(folder, log)
+        wait_for_results(folder, len(done_before) + moments.randint(0, 2), process)
+        time.sleep(moments.uniform(0, 0.15))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        now = {path: path.stat().st_mtime_ns for path in folder.glob("toy/*/trial-*.json")}
+        assert done_before.items() <= now.items(), "a finished task was run again"
+        done_before = now
+    assert start(folder, log).wait() == 0
+    after = {path: path.stat().st_mtime_ns for path in folder.glob("toy/*/trial-*.json")}
+    assert done_before.items() <= after.items()
+    assert values(runner.run(toy(trials=12), folder, trials=12)) == undisturbed(12)
+
+
+def wait_for_results(folder, wanted, process):
+    while len(list(folder.glob("toy/*/trial-*.json"))) < wanted and process.poll() is None:
+        time.sleep(0.01)
+
+
+def test_what_goes_beyond_a_paper_has_no_trials_of_the_paper():
+    assert toy().counted(2) == "2 of the paper's 5 trials"
+    assert toy(source="Beyond somebody, Table 1").counted(2) == "2 of 5 trials"
+    assert toy(trials=1).averaged(1) == "one trial" and toy().averaged(1) == "1 of the paper's 5 trials"
+    assert toy(centre="median").averaged(2) == "2 of the paper's 5 trials, median over trials"

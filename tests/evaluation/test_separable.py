@@ -1,0 +1,273 @@
+"""The experiments on separable matrices give the levels measured for the authors' algorithms."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.stats import binomtest, ttest_1samp
+
+from cofactor.separable import document_accuracy
+from evaluation import EXPERIMENTS, find_experiment
+from evaluation.experiment import PAPER_PROTOCOL, Measurement, Task
+from evaluation.plots import draw
+from evaluation.runner import Outcome
+from evaluation.separable import communities, memory, practice, synthetic, topics
+from evaluation.summary import summarise
+
+P = "MERIT" + PAPER_PROTOCOL
+TRIALS = 50
+
+
+def values(rows, metric):
+    return {row.method: row.value for row in rows if row.metric == metric}
+
+
+# ---- declarations ----
+
+
+def test_figure_3_is_drawn_from_the_trials_of_figure_2():
+    assert find_experiment("separable-figure3") is EXPERIMENTS["separable-figure2"]
+    assert {"mrsa", "rae"} <= set(EXPERIMENTS["separable-figure2"].metrics)
+
+
+def test_printed_angles_stand_beside_the_scale_of_the_paper():
+    found = tuple(
+        Measurement("MERIT", metric, value) for metric, value in {"mrsa": 16.6, "mrsa (published)": 55.2}.items()
+    )
+    table = summarise(EXPERIMENTS["separable-table1"], [Outcome(Task("separable-table1", "K=60", 0), "", 1.0, found)])
+    rows = table[(table["setting"] == "K=60") & (table["method"] == "MERIT")].set_index("metric")
+    assert rows.loc["mrsa (published)", "published"] == 55.2206
+    assert np.isnan(rows.loc["mrsa", "published"])
+
+
+def test_a_trial_names_every_method_and_metric():
+    rows = EXPERIMENTS["separable-figure2"].run("SNR=30", 0, np.random.default_rng(0))
+    assert {row.method for row in rows} == set(synthetic.FINDERS)
+    assert not any(row.error for row in rows)
+    assert values(rows, "success")["SPA"] == 1 and values(rows, "mrsa")["SPA"] < 1e-5  # pure columns are exact
+    assert values(rows, "rae")["SPA"] == pytest.approx(1 - 10**-1.5, abs=0.02)
+
+
+# ---- shares of trials in which all anchors are found: levels measured over 50 trials with another generator ----
+
+FIGURE2 = {8: (0.0, 0.0), 9: (0.0, 0.16), 10: (0.0, 0.82), 12: (0.0, 1.0), 20: (0.22, 1.0), 24: (0.98, 1.0)}
+GAUSSIAN = {10: (0.56, 0.0), 12: (0.92, 0.10), 14: (0.96, 0.44), 16: (0.98, 0.88), 18: (1.0, 0.98)}
+FIGURE4A = {8: (0.0, 0.68), 9: (0.0, 0.90), 10: (0.04, 1.0), 12: (0.50, 1.0), 16: (0.96, 1.0)}
+TABLE1 = {40: (0.98, 1.0), 50: (0.88, 1.0), 60: (0.48, 1.0), 70: (0.06, 1.0)}
+LEVELS = {
+    "separable-figure2": FIGURE2,
+    "separable-figure2-gaussian": GAUSSIAN,
+    "separable-figure4a": FIGURE4A,
+    "separable-table1": TABLE1,
+}
+DRAWS = {
+    "separable-figure2": lambda level, rng: synthetic.midpoints("released", level, rng),
+    "separable-figure2-gaussian": lambda level, rng: synthetic.midpoints("gaussian", level, rng),
+    "separable-figure4a": synthetic.dirichlet,
+    "separable-table1": synthetic.many_anchors,
+}
+
+
+def successes(name, level, methods, trials=TRIALS):
+    """How often each method finds all anchors in the first trials of an experiment."""
+    setting = f"{'K' if 'table' in name else 'SNR'}={level}"
+    finders = {method: synthetic.FINDERS[method] for method in methods}
+    found = []
+    for trial in range(trials):
+        rng = np.random.default_rng(Task(name, setting, trial).seed)
+        found.append(values(synthetic.recovered(DRAWS[name], finders, setting, trial, rng), "success"))
+    return {method: int(sum(one[method] for one in found)) for method in methods}
+
+
+def agree(count, share, trials=TRIALS):
+    """Whether two shares of as many trials may come from the same chance (intervals of 95 % overlap)."""
+    ours = binomtest(count, trials).proportion_ci(method="wilson")
+    theirs = binomtest(round(share * trials), trials).proportion_ci(method="wilson")
+    return ours.low <= theirs.high and theirs.low <= ours.high
+
+
+CELLS = [(name, level) for name, levels in LEVELS.items() for level in levels]
+
+
+@pytest.mark.parametrize(("name", "level"), CELLS)
+def test_greedy_and_convex_succeed_as_often_as_measured(name, level):
+    found = successes(name, level, ["SPA", P])
+    for method, share in zip(["SPA", P], LEVELS[name][level], strict=True):
+        assert agree(found[method], share), (method, found[method], share)
+
+
+OTHERS = {
+    ("separable-figure4a", 8, "FastGradient"): 0.18,
+    ("separable-figure4a", 9, "FastGradient"): 0.66,
+    ("separable-figure4a", 10, "FastGradient"): 0.88,
+    ("separable-figure4a", 12, "FastGradient"): 1.0,
+    ("separable-figure4a", 12, "MERIT(0)"): 0.26,
+    ("separable-figure2", 14, "FastGradient"): 0.20,
+    ("separable-figure2", 15, "FastGradient"): 0.62,
+    ("separable-figure2", 16, "FastGradient"): 0.98,
+    ("separable-figure2-gaussian", 10, "FastGradient"): 0.18,
+    ("separable-table1", 70, "FastGradient"): 1.0,
+}
+
+
+@pytest.mark.parametrize(("name", "level", "method"), OTHERS)
+def test_other_methods_succeed_as_often_as_measured(name, level, method):
+    found = successes(name, level, [method])
+    assert agree(found[method], OTHERS[name, level, method]), found
+
+
+@pytest.mark.parametrize(
+    ("name", "level"),
+    [("separable-figure2", 11), ("separable-figure2", 12), ("separable-figure4a", 8), ("separable-table1", 70)],
+)
+def test_the_kit_s_default_is_no_worse_than_the_paper_s_choice(name, level):
+    found = successes(name, level, ["MERIT", P], trials=20)
+    assert found["MERIT"] >= found[P] - 1
+
+
+def test_the_kit_s_default_does_not_fail_where_the_paper_s_choice_does():
+    finders = {method: synthetic.FINDERS[method] for method in ("MERIT", P)}
+    for setting in ("20x500,K=10,SNR=15", "50x2000,K=10,SNR=10"):
+        draw = partial(drawn_at_any_level, synthetic.PROBLEMS[setting][1])
+        rngs = (np.random.default_rng(trial) for trial in range(4))
+        found = [values(synthetic.recovered(draw, finders, "SNR=0", 0, rng), "hits") for rng in rngs]
+        assert np.mean([one["MERIT"] for one in found]) >= 0.9
+        assert np.mean([one[P] for one in found]) < 0.8
+
+
+def drawn_at_any_level(draw, level, rng):
+    return draw(rng)
+
+
+def test_too_much_penalty_is_a_cliff():
+    experiment = EXPERIMENTS["separable-figure5a"]
+    found = [values(experiment.run("SNR=12", t, np.random.default_rng(t)), "success") for t in range(4)]
+    share = {method: np.mean([one[method] for one in found]) for method in found[0]}
+    assert share["lambda=1"] == 1 and share["lambda=5"] == share["lambda=10"] == 0
+
+
+# ---- topics ----
+
+
+@pytest.mark.needs_mirror
+def test_a_trial_of_table_2_measures_every_method():
+    rows = topics.topics("reuters,K=3", 0, np.random.default_rng(0))
+    assert {row.method for row in rows if not row.error} >= set(topics.FINDERS) - {"LDA"}
+    for method, found in values(rows, "accuracy").items():
+        assert 33 < found <= 100, method
+    again = topics.topics("reuters,K=3", 0, np.random.default_rng(0))
+    assert values(rows, "coherence") == values(again, "coherence")
+
+
+# ---- communities ----
+
+
+@pytest.mark.needs_mirror
+def test_what_draws_nothing_is_run_once_and_networks_that_are_not_there_say_so(monkeypatch):
+    monkeypatch.delenv(communities.MAG_FOLDER, raising=False)
+    first, second = (communities.memberships("dblp2", trial, np.random.default_rng(trial)) for trial in (0, 1))
+    assert {row.method for row in second} == {"GeoNMF"} < {row.method for row in first}
+    (mag,) = communities.memberships("mag1", 1, np.random.default_rng(0))
+    assert communities.MAG_FOLDER in mag.error and mag.value is None
+
+
+@pytest.mark.needs_mirror
+def test_the_range_of_a_point_is_wide():
+    (low, high, printed) = (row.value for row in communities.spread("dblp4", 0, np.random.default_rng(0)))
+    assert printed == pytest.approx(0.3559, abs=5e-4)
+    assert low < 0.2 and printed <= high < 0.37
+
+
+# ---- memory ----
+
+
+def test_memory_is_measured_beside_its_prediction_and_dense_coefficients_take_more():
+    rows = EXPERIMENTS["separable-figure4b"].run("N=1,000", 0, np.random.default_rng(0))
+    peak, predicted = values(rows, "peak"), values(rows, "predicted")
+    assert predicted["FastGradient"] == pytest.approx(peak["FastGradient"], rel=0.3)
+    assert peak["MERIT"] < peak["FastGradient"] / 3
+    large = EXPERIMENTS["separable-figure4b"].settings
+    assert "N=20,000" in large and memory.LARGEST["FastGradient"] < 20_000
+
+
+# ---- practice ----
+
+
+def documents_of_three_kinds():
+    """Sixty documents, twenty of each kind, with ten words of its own, and three words that all kinds share."""
+    rng = np.random.default_rng(0)
+    own = np.kron(np.eye(3), np.ones((20, 10)))
+    counts = sparse.csr_array(rng.poisson(np.hstack([2 * own, np.full((60, 3), 0.7)])))
+    return practice.Corpus(counts, np.repeat(np.arange(3), 20), 3, 0)
+
+
+@pytest.mark.parametrize("name", list(practice.TOPICS))
+def test_every_method_tells_three_kinds_of_documents_apart(name):
+    some = documents_of_three_kinds()
+    found = practice.TOPICS[name](some)
+    assert document_accuracy(some.truth, found.weights, random_state=0) > 0.95
+    leading = found.top_words(5) // 10
+    assert sorted(leading[:, 0].tolist()) == [0, 1, 2] and (leading == leading[:, :1]).all()
+
+
+@pytest.mark.needs_mirror
+def test_documents_come_with_the_words_that_stand_in_enough_of_them():
+    some = practice.draw_corpus("reuters,K=3", 4, 7)
+    standing = np.bincount(some.counts.tocoo().coords[1], minlength=some.counts.shape[1])
+    assert standing.min() == practice.LEAST and standing.max() < some.counts.shape[0]
+    assert (some.n_topics, np.unique(some.truth).size, some.seed) == (3, 3, 7)
+
+
+@pytest.mark.needs_mirror
+def test_a_trial_of_topics_says_how_far_every_method_is_from_the_default():
+    rows = EXPERIMENTS["practice-separable"].run("reuters,K=3", 0, np.random.default_rng(0))
+    assert {row.method for row in rows} == set(practice.TOPICS) and not any(row.error for row in rows)
+    for metric in ("accuracy", "coherence"):
+        level, beyond = values(rows, metric), values(rows, f"{metric} beyond default")
+        assert set(beyond) == set(practice.TOPICS) - {practice.DEFAULT}
+        assert all(beyond[name] == pytest.approx(level[name] - level[practice.DEFAULT]) for name in beyond)
+
+
+@pytest.mark.parametrize(
+    ("setting", "convex_is_ahead"), [("midpoints,K=5,SNR=15", True), ("uniform,K=5,SNR=10", False)]
+)
+def test_who_finds_more_anchors_depends_on_the_kind_of_mixtures(setting, convex_is_ahead):
+    found = [practice.practice(setting, trial, np.random.default_rng(trial)) for trial in range(5)]
+    beyond = np.array([values(rows, "anchors beyond default")["SPA"] for rows in found])
+    assert (beyond.mean() < 0) == convex_is_ahead and abs(beyond.mean()) > 5
+    assert {values(rows, "number")["MERIT"] for rows in found} <= {0.0, 100.0}
+
+
+def test_the_digest_gives_paired_intervals_over_trials():
+    differences = np.array([1.0, 2.0, 6.0])
+    outcomes = []
+    for trial, value in enumerate(differences):
+        told = {"MERIT": {"accuracy": 70.0}, "SPA": {"accuracy": 70 + value, "accuracy beyond default": value}}
+        rows = tuple(Measurement(method, metric, v) for method, of in told.items() for metric, v in of.items())
+        outcomes.append(Outcome(Task("practice-separable", "tdt2,K=3", trial), "", 1.0, rows))
+    (heading, lines), *_ = practice.digest(summarise(practice.PRACTICE, outcomes)).items()
+    low, high = students_interval(differences)
+    assert heading.startswith("TDT2, 3 topics") and lines[0]["accuracy beyond default"] == ""
+    assert lines[1]["accuracy beyond default"] == f"+3.0 ({low:+.1f} to {high:+.1f})"
+    assert lines[1]["accuracy"] == "73.0" and lines[1]["coherence"] == ""
+
+
+def students_interval(values):
+    """Student's interval of a mean, by SciPy's own test."""
+    return ttest_1samp(values, 0).confidence_interval(0.95)
+
+
+def test_the_digest_tells_of_anchors():
+    rows = practice.practice("midpoints,K=5,SNR=20", 0, np.random.default_rng(0))
+    outcome = Outcome(Task("practice-separable", "midpoints,K=5,SNR=20", 0), "", 1.0, tuple(rows))
+    (line,) = next(iter(practice.digest(summarise(practice.PRACTICE, [outcome])).values()))
+    assert line["MERIT"] == "100.0" and line["number seen"] == "100.0" and line["SPA"]
+
+
+def test_the_picture_has_no_panel_for_what_has_no_accuracy():
+    rows = tuple(practice.practice("midpoints,K=5,SNR=20", 0, np.random.default_rng(0)))
+    anchors = Outcome(Task("practice-separable", "midpoints,K=5,SNR=20", 0), "", 1.0, rows)
+    told = Outcome(Task("practice-separable", "tdt2,K=3", 0), "", 1.0, (Measurement("MERIT", "accuracy", 70.0),))
+    figure = draw(practice.PRACTICE, [told, anchors], summarise(practice.PRACTICE, [told, anchors]))
+    assert [axes.get_title() for axes in figure.axes] == ["TDT2, 3 topics"]

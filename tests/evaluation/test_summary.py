@@ -1,0 +1,239 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from cofactor import CofactorError
+from cofactor.data.published import published
+from evaluation import summary
+from evaluation.experiment import PAPER_PROTOCOL, Measurement, Task, measure
+from evaluation.plots import draw
+from evaluation.runner import Outcome
+from tests.evaluation.toy import toy
+
+FACTS = pd.DataFrame(
+    [
+        ("small", "Sum", "error", 10.0, np.nan),
+        ("small", "Largest", "error", 10.0, 3.0),
+        ("all", "Sum", "seconds", 7.0, np.nan),
+        ("large", "Elsewhere", "error", 1.0, np.nan),
+        ("large", "Sum", "error", np.nan, np.nan),
+    ],
+    columns=["setting", "method", "metric", "value", "spread"],
+).assign(rounding=0.05)
+
+
+def outcomes(**values):
+    """Outcomes on the small set: method -> values over trials."""
+    trials = max(len(found) for found in values.values())
+    return [
+        Outcome(
+            Task("toy", "small", t),
+            "code",
+            1.0,
+            tuple(Measurement(name, "error", found[t], seconds=t) for name, found in values.items() if t < len(found)),
+        )
+        for t in range(trials)
+    ]
+
+
+@pytest.fixture
+def table(monkeypatch):
+    monkeypatch.setattr(summary, "published", lambda name: FACTS)
+
+    def summarised(experiment=None, **values):
+        return summary.summarise(experiment or toy(), outcomes(**values)).set_index(["setting", "method"])
+
+    return summarised
+
+
+def test_mean_spread_and_difference(table):
+    row = table(Sum=[11.0, 13.0, 15.0]).loc[("small", "Sum")]
+    assert (row["ours"], row["spread"], row["trials"], row["difference"]) == (13.0, 2.0, 3, 3.0)
+    assert (row["verdict"], row["seconds"], row["published_seconds"]) == ("worse", 1.0, 7.0)
+
+
+def test_median_where_the_paper_takes_it(table):
+    assert table(toy(centre="median"), Sum=[1.0, 2.0, 30.0]).loc[("small", "Sum"), "ours"] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("method", "values", "verdict"),
+    [
+        ("Sum", [8.0, 12.0], "within spread"),  # our own spread
+        ("Largest", [12.9, 12.9], "within spread"),  # the published one
+        ("Largest", [13.1, 13.1], "worse"),
+        ("Sum", [9.9, 9.9], "better"),
+        ("Sum", [10.04, 10.04], "within spread"),  # rounds to what is printed
+        ("Sum", [10.06, 10.06], "worse"),
+    ],
+)
+def test_verdict_takes_the_larger_spread(table, method, values, verdict):
+    assert table(**{method: values}).loc[("small", method), "verdict"] == verdict
+
+
+def test_a_share_has_the_interval_of_wilson_and_more_of_it_is_better(monkeypatch):
+    facts = pd.DataFrame([("small", "Sum", "success", 0.5, np.nan, 0.005)], columns=FACTS.columns)
+    monkeypatch.setattr(summary, "published", lambda name: facts)
+    found = [
+        Outcome(Task("toy", "small", t), "code", 1.0, (Measurement("Sum", "success", float(t < 9)),)) for t in range(10)
+    ]
+    (row,) = summary.summarise(toy(metrics={"success": "1"}), found).to_dict("records")
+    assert row["ours"] == 0.9
+    assert row["spread"] == pytest.approx((0.9821 - 0.5958) / 2, abs=1e-4)  # of 9 in 10, from a table
+    assert row["verdict"] == "better"
+
+
+def test_on_a_fixed_data_set_one_task_is_no_difference(table):
+    fixed = toy(granularity={"small": 100})
+    assert table(fixed, Sum=[11.0, 11.0]).loc[("small", "Sum"), "verdict"] == "within spread"
+    assert table(fixed, Sum=[11.1, 11.1]).loc[("small", "Sum"), "verdict"] == "worse"
+
+
+def test_one_of_many_random_trials_is_no_verdict(table):
+    assert table(Sum=[11.0]).loc[("small", "Sum"), "verdict"] == "one trial"
+    assert table(Sum=[10.0]).loc[("small", "Sum"), "verdict"] == "within spread"
+    assert table(toy(trials=1), Sum=[11.0]).loc[("small", "Sum"), "verdict"] == "worse"
+    assert table(toy(granularity={"small": 100}), Sum=[12.0]).loc[("small", "Sum"), "verdict"] == "worse"
+
+
+def test_variants_compare_with_the_printed_method(table):
+    found = table(**{"Sum" + PAPER_PROTOCOL: [10.0, 10.0], "Sum(2)": [10.0, 10.0]})
+    assert found.loc[("small", "Sum" + PAPER_PROTOCOL), "published"] == 10.0
+    assert np.isnan(found.loc[("small", "Sum(2)"), "published"])
+
+
+def test_published_rows_without_a_value_of_ours_are_kept(table):
+    row = table(Sum=[10.0, 10.0]).loc[("large", "Elsewhere")]
+    assert (row["verdict"], row["trials"]) == ("no value", 0)
+    assert table(Sum=[10.0, 10.0]).loc[("large", "Sum"), "verdict"] == ""  # printed as N/A
+
+
+def test_a_failure_in_one_trial_does_not_hide_the_others(table, monkeypatch):
+    monkeypatch.setattr(summary, "published", lambda name: FACTS)
+    found = [
+        *outcomes(Sum=[10.0]),
+        Outcome(Task("toy", "small", 1), "code", 1.0, (Measurement("Sum", "", None, 0.0, "no"),)),
+    ]
+    row = summary.summarise(toy(), found).set_index(["setting", "method"]).loc[("small", "Sum")]
+    assert (row["trials"], row["failed"], row["ours"]) == (1, 1, 10.0)
+    assert row["note"] == "no value in 1 of 2 trials: no"
+
+
+def test_where_every_task_failed_and_nothing_was_published_there_is_an_empty_table(monkeypatch):
+    monkeypatch.setattr(summary, "published", lambda name: FACTS.iloc[:0])
+    broken = [Outcome(Task("toy", "small", 0), "code", 1.0, (), "RuntimeError: no")]
+    found = summary.summarise(toy(), broken)
+    assert found.empty and {"verdict", "note"} <= set(found.columns)
+    assert "Toy" in summary.as_text(toy(), found)
+    assert draw(toy(), broken, found).axes
+
+
+def test_text_shows_everything_once(table):
+    experiment = toy(notes={("", "Sum"): "because", ("small", "Largest"): "therefore"})
+    frame = table(experiment, Sum=[11.0, 11.0], Largest=[20.0, 20.0]).reset_index()
+    text = summary.as_text(experiment, frame)
+    assert text.count("because") == text.count("therefore") == 1
+    assert "Sum (small): because" in text and "small set" in text and "+1.00" in text and "nan" not in text
+    assert "ours beside published: 2 worse, 1 no value" in text
+    assert "\nmethod " in text and "\nLargest" in text  # names begin in one place
+
+
+def test_columns_that_say_nothing_are_left_out(monkeypatch):
+    monkeypatch.setattr(summary, "published", lambda name: FACTS.iloc[:0])
+    text = summary.as_text(toy(), summary.summarise(toy(), outcomes(Sum=[1.0, 2.0])))
+    assert "method" in text and "ours" in text and "time" in text
+    assert "published" not in text and "verdict" not in text
+
+
+def test_reasons_stand_only_where_the_published_number_is_not_met(table):
+    experiment = toy(notes={("", "Sum"): "because", ("small", "Sum"): "here", ("", ""): "else"})
+    assert table(experiment, Sum=[10.0, 10.0]).loc[("small", "Sum"), "note"] == ""
+    assert table(experiment, Sum=[11.0, 11.0]).loc[("small", "Sum"), "note"] == "here"
+    assert table(experiment, Largest=[20.0, 20.0]).loc[("small", "Largest"), "note"] == "else"
+
+
+def test_a_default_points_to_the_row_of_the_paper_s_choices_where_that_meets_the_number(table):
+    protocol = "Sum" + PAPER_PROTOCOL
+    assert table(**{"Sum": [5.0, 5.0], protocol: [10.0, 10.0]}).loc[("small", "Sum"), "note"] == summary.SEE_PROTOCOL
+    assert table(**{"Sum": [5.0, 5.0], protocol: [5.0, 5.0]}).loc[("small", "Sum"), "note"] == ""
+
+
+def test_few_trials_are_said_to_be_few(table):
+    near, far = [11.0, 11.1, 11.2], [111.0, 111.1, 111.2]
+    assert "may be chance: 3 trials are too few to tell" in table(Sum=near).loc[("small", "Sum"), "note"]
+    assert table(Sum=far).loc[("small", "Sum"), "note"] == ""
+    assert table(toy(trials=3), Sum=near).loc[("small", "Sum"), "note"] == ""  # all the trials of the paper
+
+
+def test_emulated_defects_get_no_verdict(table):
+    found = table(**{"Sum (off by one bug)": [20.0, 20.0], "Sum (first class where unlabelled)": [20.0, 20.0]})
+    assert set(found.loc["small"].iloc[:2]["verdict"]) == {""}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ((12.3456, 0.5, 0, 3), "12.35 ± 0.5"),
+        ((12.3456, 0.0, 1, 1), "12.35"),
+        ((95.0, 0.5, 0, 3), "95.00 ± 0.5"),
+        ((435.0,), "435"),
+        ((-408.9, 104.3, 0, 2), "-408.90 ± 104"),
+        ((1 + 2.3e-16, 7.2e-17, 0, 20), "1.00 ± 0"),
+        ((0.95, 0.001, 0, 20), "0.950 ± 0.001"),
+        ((0.29372, 0.0, 4, 1), "0.2937"),
+        ((32.0, np.nan, 2), "32.00"),
+        ((0.0000021, np.nan, 7), "2.10e-06"),
+        ((0.0, 0.0, 0, 1), "0"),
+        ((0.001234, np.nan), "0.00123"),
+        ((np.nan,), "-"),
+    ],
+)
+def test_numbers_are_short(arguments, text):
+    assert summary.number(*arguments) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1.234, "+1.23"), (-0.0012, "-0.001"), (9e-16, "0"), (0.0, "0"), (np.nan, "")]
+)
+def test_differences_are_short(value, text):
+    assert summary.difference(value) == text
+
+
+def test_a_reason_stands_once_after_all_that_it_is_about():
+    found = pd.DataFrame(
+        [
+            ("small", "A", "luck"),
+            ("large", "A", "luck"),
+            ("small", "B", "luck"),
+            ("small", "C", "luck"),
+            ("large", "B", ""),
+        ],
+        columns=["setting", "method", "note"],
+    )
+    assert summary.noted(found) == {"luck": "A; B, C (small)"}
+
+
+def test_measure_records_warnings_refusals_and_crashes():
+    def warns():
+        import warnings
+
+        warnings.warn("thin data", UserWarning, stacklevel=1)
+        return {"error": 1.0}
+
+    def refuses():
+        raise CofactorError("too few")
+
+    def crashes():
+        raise ZeroDivisionError("oops")
+
+    assert measure("A", warns)[0].note == "thin data"
+    assert (measure("B", refuses)[0].value, measure("B", refuses)[0].error) == (None, "too few")
+    assert measure("C", crashes)[0].error == "ZeroDivisionError: oops"
+
+
+def test_an_unknown_published_table_is_an_error_that_lists_the_known():
+    with pytest.raises(
+        CofactorError, match=r"no published table 'crowd_table8'; there are crowd_benchmark, crowd_table1"
+    ):
+        published("crowd_table8")
+    assert published("").empty
