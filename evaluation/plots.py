@@ -12,8 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatterSciNotation, LogLocator
 
+from cofactor.core.types import Floats
 from cofactor.plots.simplex import fill_simplex, to_plane
-from cofactor.plots.style import BLUE, CLASS_COLOURS, CLASS_HATCHES, FAINT, INK, ORANGE, Floats, new_picture, styled
+from cofactor.plots.style import BLUE, CLASS_COLOURS, CLASS_HATCHES, FAINT, INK, ORANGE, new_picture, styled
 from evaluation.experiment import Experiment
 from evaluation.runner import Outcome
 from evaluation.summary import measurements

@@ -24,7 +24,7 @@ from cofactor.core.em import maximization
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.peak import measure_peak
-from cofactor.core.tables import Ints
+from cofactor.core.types import Ints
 from cofactor.crowd.aggregators import FLOOR, START_COUNT
 from cofactor.crowd.base import error_rate, name_classes, vote_model
 from cofactor.crowd.cooccurrence import Cooccurrences

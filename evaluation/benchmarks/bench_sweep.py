@@ -10,10 +10,11 @@ from bench_crowd import Crowd, crowds
 from runner import Bench, Reference
 
 from cofactor.core.moments import pairwise_moments
+from cofactor.core.types import Floats
 from cofactor.crowd.aggregators import START_COUNT
 from cofactor.crowd.base import vote_model
 from cofactor.crowd.cooccurrence import Cooccurrences
-from cofactor.crowd.imputation import SMOOTHING, Floats, _fit_in_ball, _sweep, factors_of_model
+from cofactor.crowd.imputation import SMOOTHING, _fit_in_ball, _sweep, factors_of_model
 
 P = 1.0  # the robust criterion
 

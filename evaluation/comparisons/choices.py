@@ -8,15 +8,14 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor.comparisons import ComparisonMF, Comparisons, expected_error, spectral_start, utility_error
 from cofactor.comparisons.projections import project_to_centred
+from cofactor.core.types import Floats
 from cofactor.simulate import comparison_factors, draw_comparisons
 from evaluation.comparisons.figures import LINES, PAPER, RANK
 from evaluation.experiment import Experiment, Measurement, measure
 
-Floats = NDArray[np.float64]
 Features = tuple[Floats, Floats]
 
 SHAPE = 200, 300

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor.comparisons import (
     Comparisons,
@@ -27,10 +26,10 @@ from cofactor.comparisons import (
 )
 from cofactor.comparisons.planner import degrees_of_freedom
 from cofactor.comparisons.projections import incoherence
+from cofactor.core.types import Floats
 from cofactor.simulate import comparison_factors, draw_comparisons
 from evaluation.experiment import PAPER_PROTOCOL, Experiment, Measurement, measure
 
-Floats = NDArray[np.float64]
 Kind = Literal["unit", "gauss"]
 
 PAPER = "Sankagiri, Etesami and Grossglauser, ICML 2025"

@@ -19,13 +19,11 @@ from cofactor.comparisons import (
     ndcg,
     pair_accuracy,
 )
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints
 from cofactor.data import comparisons_from_ratings, load_ratings
 from evaluation.comparisons.figures import PAPER
 from evaluation.comparisons.real import HERE, LINES, SPLITS, by_name, margins
 from evaluation.experiment import Experiment, Measurement, measure
-
-Floats = NDArray[np.float64]
 
 MIN_RATINGS = 20  # of a movie
 FIRST, SHARE = 20, 0.8  # ratings of a user to learn from: so many, or such a share of them

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
 
@@ -24,11 +23,11 @@ from cofactor.comparisons import (
 )
 from cofactor.comparisons.loss import excess_loss
 from cofactor.core.errors import CofactorError
+from cofactor.core.types import Floats
 from evaluation.comparisons.figures import PAPER
 from evaluation.comparisons.real import LINES, SETS, answers, first_answers, margins, seeded, split
 from evaluation.experiment import Experiment, Measurement, measure
 
-Floats = NDArray[np.float64]
 Margins = Callable[[Comparisons, Comparisons, int], Floats]  # of the second, having learnt from the first
 
 TRIALS = 10

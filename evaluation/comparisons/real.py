@@ -9,14 +9,13 @@ from collections.abc import Callable
 from functools import cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor.comparisons import METHODS, BradleyTerry, ComparisonMF, Comparisons, PreferenceModel, pair_accuracy
+from cofactor.core.types import Floats
 from cofactor.data import load_comparisons
 from evaluation.comparisons.figures import PAPER
 from evaluation.experiment import Experiment, Measurement, measure
 
-Floats = NDArray[np.float64]
 Fit = Callable[[Comparisons, int], PreferenceModel]
 
 LINES = ("core", "comparisons")

@@ -19,9 +19,8 @@ import numpy as np
 import pandas as pd
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd import METHODS, CrowdLabels, paired_difference, score, vote_shares
-from cofactor.crowd.cooccurrence import Floats
 from cofactor.data import load_crowd
 from cofactor.simulate import crowd, dawid_skene_model
 from evaluation.crowd.methods import BINARY, LINES, PAPER, seed_of, without_prior

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd import METHODS, paper_protocol
 from cofactor.crowd.base import error_rate
-from cofactor.crowd.cooccurrence import Floats
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.data import load_table
 from cofactor.simulate import machine_annotators

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cofactor.core.tables import Ints
+from cofactor.core.types import Ints
 from cofactor.crowd import METHODS
 from cofactor.crowd.base import NO_PRIOR, Aggregator, error_rate
 from cofactor.crowd.labels import CrowdLabels

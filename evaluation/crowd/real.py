@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cofactor.core.tables import Ints
+from cofactor.core.types import Ints
 from cofactor.crowd import METHODS, paper_protocol
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels

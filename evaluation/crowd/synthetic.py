@@ -15,9 +15,10 @@ import numpy as np
 from cofactor.core.alignment import mse
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
+from cofactor.core.types import Floats
 from cofactor.crowd import paper_protocol
 from cofactor.crowd.base import Aggregator
-from cofactor.crowd.cooccurrence import Cooccurrences, Floats
+from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, reachable_blocks, robust_imputation
 from cofactor.crowd.symnmf import convergence_curve, model_of_factor, principal_root, square_root, symnmf
 from cofactor.simulate import Generator, crowd, dawid_skene_model, symnmf_problem

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor.core.scattering import scattering_certificate
+from cofactor.core.types import Floats
 from evaluation.experiment import Experiment, Measurement, measure
 from evaluation.pmf.methods import PAPER
 
-Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator], Floats]
 
 N_ROWS = 20

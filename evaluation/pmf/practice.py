@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.stats import t as student
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -24,15 +23,14 @@ from sklearn.preprocessing import OneHotEncoder
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.simplex import normalize_blocks
-from cofactor.core.tables import MISSING, CategoricalTable, Ints
+from cofactor.core.tables import MISSING, CategoricalTable
+from cofactor.core.types import Floats, Ints
 from cofactor.data import load_table
 from cofactor.pmf import METHODS
 from cofactor.pmf.coding import Coding
 from evaluation.experiment import Experiment, Measurement, measure
 from evaluation.pmf.methods import LEAST, LINES, PAPER
 from evaluation.summary import number
-
-Floats = NDArray[np.float64]
 
 SETS = {
     "votes": "Votes",

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints
 from cofactor.data import load_ratings, movie_lists
 from cofactor.pmf import METHODS, JointPMFEstimator
 from cofactor.pmf.ratings import (
@@ -33,7 +33,6 @@ from evaluation.pmf.real import unsmoothed
 from evaluation.pmf.released import Released
 
 P = PAPER_PROTOCOL
-Floats = NDArray[np.float64]
 
 LISTS = {"action": "action30", "animation": "animation30", "romance": "romance30"}
 MIN_RATINGS = 5  # of the movies in the list, by a user who counts

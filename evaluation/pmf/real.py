@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsOneClassifier
@@ -24,7 +23,8 @@ from sklearn.svm import SVC, LinearSVC
 
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError
-from cofactor.core.tables import MISSING, CategoricalTable, Ints
+from cofactor.core.tables import MISSING, CategoricalTable
+from cofactor.core.types import Ints
 from cofactor.data import load_table
 from cofactor.data.registry import find
 from cofactor.pmf import METHODS, JointPMFEstimator
@@ -34,7 +34,6 @@ from evaluation.pmf.methods import LINES, NEVER, PAPER, ROUNDS
 from evaluation.pmf.released import Released
 
 P = PAPER_PROTOCOL
-Floats = NDArray[np.float64]
 
 SHARES = (0.5, 0.7)  # where validation and test rows begin
 PACE = 5  # rounds of EM between two looks at the validation rows

@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor.core.coupled_nmf import coupled_nmf
 from cofactor.core.em import em
@@ -24,11 +23,10 @@ from cofactor.core.mirror_descent import Mirror
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import Result
 from cofactor.core.spa import spa
-from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints
 from cofactor.pmf.base import CLOSED_FORM, JointPMFEstimator
 from evaluation.pmf.methods import NEVER, RELEASED_FLOOR, RELEASED_TOL, ROUNDS
-
-Floats = NDArray[np.float64]
 
 SPLIT = 5  # variables on one side of X
 STEPS = 300  # of projected gradients, for H

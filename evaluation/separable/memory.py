@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.peak import measure_peak
+from cofactor.core.types import Floats
 from cofactor.data import load_graph
 from cofactor.separable import predicted_bytes
 from cofactor.separable.communities import energetic_rows
@@ -25,7 +25,6 @@ from evaluation.separable.communities import NETWORKS
 from evaluation.separable.synthetic import LINES, PAPER, PAPER_STEPS
 from evaluation.separable.topics import documents
 
-Floats = NDArray[np.float64]
 Points = Callable[[str, np.random.Generator], tuple[Floats, int]]
 
 MEGABYTES = {"peak": "MB", "predicted": "MB"}

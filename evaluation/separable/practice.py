@@ -20,13 +20,12 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import NMF, LatentDirichletAllocation
 from sklearn.feature_extraction.text import TfidfTransformer
 
+from cofactor.core.types import Indices
 from cofactor.separable import METHODS, TopicModel, coherence, document_accuracy, merit, topic_model
 from cofactor.simulate import Mixture, dirichlet_mixtures, midpoint_mixtures
 from evaluation.experiment import Experiment, Measurement, measure
 from evaluation.separable.synthetic import LINES, PAPER
 from evaluation.separable.topics import TOP, documents
-
-Ints = NDArray[np.intp]
 
 SETS = {"tdt2": "TDT2", "reuters": "Reuters-21578"}
 NUMBERS = (3, 5)  # topics
@@ -44,7 +43,7 @@ class Corpus:
     """Documents of some classes, the words that stand in enough of them, and the seed that methods get."""
 
     counts: sparse.csr_array
-    truth: Ints
+    truth: Indices
     n_topics: int
     seed: int
 

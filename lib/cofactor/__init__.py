@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         DataWarning,
         NotIdentifiableError,
     )
+    from cofactor.core.estimator import NotFittedError
     from cofactor.core.latent_class import LatentClassModel
     from cofactor.core.moments import pairwise_moments
     from cofactor.core.tables import CategoricalTable
@@ -40,6 +41,7 @@ __all__ = [
     "DataWarning",
     "DatasetUnavailableError",
     "LatentClassModel",
+    "NotFittedError",
     "NotIdentifiableError",
     "comparisons",
     "crowd",
@@ -56,6 +58,7 @@ _HOMES = {
     "Comparisons": "comparisons.data",
     **dict.fromkeys(("CofactorError", "ConvergenceWarning", "DataWarning"), "core.errors"),
     **dict.fromkeys(("DatasetUnavailableError", "NotIdentifiableError"), "core.errors"),
+    "NotFittedError": "core.estimator",
     "LatentClassModel": "core.latent_class",
     "pairwise_moments": "core.moments",
     "CategoricalTable": "core.tables",

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats
+
 Given = dict[str, Any]
 
 TOLERANCE = 6e-4  # an answer rounded to three decimals is right

@@ -14,8 +14,8 @@ from cofactor.cli import facts, shards, tables
 from cofactor.cli.output import Writer, check_output, check_tables
 from cofactor.cli.parser import PLANNED
 from cofactor.core.files import whole_file
-from cofactor.core.tables import Ints
-from cofactor.crowd.base import Aggregator, Floats
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.base import Aggregator
 from cofactor.crowd.bootstrap import CrowdBootstrap
 from cofactor.crowd.labels import read_truth
 from cofactor.crowd.workers import workers_table

@@ -11,8 +11,8 @@ import cofactor as cf
 from cofactor.cli.tables import overruled
 from cofactor.core.errors import listing
 from cofactor.core.latent_class import map_class
-from cofactor.core.tables import Ints
-from cofactor.crowd.base import Aggregator, Floats, right_shares
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.base import Aggregator, right_shares
 from cofactor.crowd.bayes import ERR_TOGETHER, BayesDS
 from cofactor.crowd.bootstrap import estimated_accuracy
 from cofactor.crowd.cooccurrence import Cooccurrences

@@ -7,8 +7,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cofactor.core.latent_class import map_class
-from cofactor.core.tables import Ints
-from cofactor.crowd.base import Aggregator, Floats, worker_accuracy
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.base import Aggregator, worker_accuracy
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.shards import consensus_frame
 

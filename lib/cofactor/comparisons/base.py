@@ -18,8 +18,8 @@ from cofactor.comparisons.links import link_named
 from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
 from cofactor.core.result import Result
+from cofactor.core.types import Floats
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 

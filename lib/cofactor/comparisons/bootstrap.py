@@ -13,19 +13,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import norm
 from sklearn.base import clone
 
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.links import link_named
 from cofactor.comparisons.planner import refit, with_what_was_chosen
-from cofactor.core.bootstrap import LEVEL, Seed, checked_level, resample
+from cofactor.core.bootstrap import LEVEL, checked_level, resample
+from cofactor.core.types import Seed
 
 if TYPE_CHECKING:
     from cofactor.comparisons.estimators import ComparisonMF
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)

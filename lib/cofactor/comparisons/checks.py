@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, listing
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats
 
 
 def finite_numbers(values: ArrayLike, name: str) -> Floats:

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
 from cofactor.comparisons.data import Comparisons
@@ -25,8 +24,7 @@ from cofactor.comparisons.folds import Split, folds
 from cofactor.comparisons.links import link_named
 from cofactor.comparisons.loss import excess_loss
 from cofactor.comparisons.spectral import residual_matrix
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats
 
 HELD_OUT = 0.1  # of a single hold-out, and of hidden items
 PATH = np.geomspace(0.5, 1e-3, 9)

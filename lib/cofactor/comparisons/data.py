@@ -17,9 +17,9 @@ from scipy.sparse.csgraph import connected_components
 from cofactor.core.checks import check_whole, is_number, numbers, positions
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import check_columns, check_present, located, plain_numbers, read_frame
+from cofactor.core.types import Floats
 
 Codes = NDArray[np.int32]  # half the memory of 64 bits, and passes over comparisons are bound by memory
-Floats = NDArray[np.float64]
 SameItem = Literal["error", "drop"]
 LARGEST = np.iinfo(np.int32).max
 

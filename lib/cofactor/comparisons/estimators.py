@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cofactor.comparisons.base import Codes, PreferenceModel, codes_of, refuse_across, require_comparisons
@@ -21,8 +20,7 @@ from cofactor.comparisons.planner import degrees_of_freedom
 from cofactor.core.checks import check_positive, check_whole, is_number
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.result import Result
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats
 
 RANKS = 3, 20  # tried by default: few features, and as many as a ridge may thin out
 ENOUGH = {True: 15, False: 3}  # comparisons per degree of freedom, for choices and for chances

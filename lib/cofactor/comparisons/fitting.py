@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.loss import Objective
@@ -13,8 +12,7 @@ from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient
 from cofactor.comparisons.spectral import spectral_start
 from cofactor.core.errors import NotIdentifiableError
 from cofactor.core.result import Result
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats
 
 SOLVERS = {"lbfgs": lbfgs, "bb": barzilai_borwein, "gd": gradient_descent}
 RUNAWAY = 30.0  # |z| beyond which an unpenalised fit to choices is running to infinity: g(30) = 1 - 1e-13

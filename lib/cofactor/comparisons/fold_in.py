@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.links import Link
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats
 
 
 def fold_in(data: Comparisons, D: Floats, offset: Floats, link: Link, ridge: float) -> Floats:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor.comparisons.data import Comparisons
 from cofactor.core.errors import CofactorError
+from cofactor.core.types import Ints
 
-Ints = NDArray[np.int64]
 Split = tuple[Comparisons, Comparisons]
 
 

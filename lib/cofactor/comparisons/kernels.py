@@ -15,7 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats
+
 Codes = NDArray[np.uint32]
 Arrays = tuple[Floats, Floats, Floats]  # of users, of items, of biases of items (empty where there are none)
 Triples = tuple[Codes, Codes, Codes]  # user, left, right

@@ -13,12 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import erfcx, expit, log_expit, log_ndtr, ndtr, xlogy
 
 from cofactor.core.errors import CofactorError
+from cofactor.core.types import Floats
 
-Floats = NDArray[np.float64]
 Pointwise = Callable[[Floats], Floats]
 
 

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 from numba import get_num_threads
-from numpy.typing import NDArray
 from scipy.special import logit, xlogy
 
 from cofactor.comparisons.data import Comparisons
@@ -30,8 +29,8 @@ from cofactor.comparisons.kernels import Arrays, add_gradient, differences, logi
 from cofactor.comparisons.links import link_named
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError
+from cofactor.core.types import Floats
 
-Floats = NDArray[np.float64]
 Columns = tuple[Any, ...]  # arrays of one length, as the kernels want them
 
 BALANCE = 1 / 40  # lambda / gamma of the paper's simulations

@@ -16,8 +16,7 @@ from cofactor.comparisons.checks import finite_numbers
 from cofactor.comparisons.projections import project_to_centred
 from cofactor.core.checks import check_whole, finite_matrix
 from cofactor.core.errors import CofactorError, listing
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats
 
 
 def utility_error(U: Floats, V: Floats, true_U: Floats, true_V: Floats, relative: bool = True) -> float:

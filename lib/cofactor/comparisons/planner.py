@@ -20,15 +20,15 @@ from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.links import link_named
 from cofactor.comparisons.metrics import product_norm, utility_error
 from cofactor.comparisons.projections import project_to_centred
-from cofactor.core.bootstrap import Seed, check_runs, in_parallel, resample
+from cofactor.core.bootstrap import check_runs, in_parallel, resample
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.planning import Plan, checked_amounts, checked_error
+from cofactor.core.types import Floats, Seed
 
 if TYPE_CHECKING:
     from cofactor.comparisons.estimators import ComparisonMF
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 LEAST = 1e-6  # error planned for

@@ -6,11 +6,9 @@ Source: Sankagiri, Etesami and Grossglauser, ICML 2025, Eq. (10), (19), (20) and
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor.comparisons.kernels import Arrays
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats
 
 
 def project_to_centred(V: Floats) -> Floats:

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import OptimizeResult, minimize
 
 from cofactor.comparisons.checks import finite_numbers
@@ -25,8 +25,8 @@ from cofactor.comparisons.projections import incoherence_radius, project
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
 from cofactor.core.result import History, Result
+from cofactor.core.types import Floats
 
-Floats = NDArray[np.float64]
 Callback = Callable[[Floats], object]
 
 MEMORY = 10  # values of f that a new one is compared with, and pairs that L-BFGS keeps

@@ -13,7 +13,6 @@ There is no partially observed X to decompose, but G takes its place.)
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import svds
 
@@ -23,9 +22,7 @@ from cofactor.comparisons.loss import gamma
 from cofactor.comparisons.projections import project_to_centred
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError
-
-Floats = NDArray[np.float64]
-Seed = int | np.random.Generator | None
+from cofactor.core.types import Floats, Seed
 
 
 def residual_matrix(comparisons: Comparisons, link: str = "logistic", b: Floats | None = None) -> sparse.csr_array:

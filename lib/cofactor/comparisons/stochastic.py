@@ -24,8 +24,8 @@ from cofactor.comparisons.solvers import Callback, checked_start
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.core.result import Result
+from cofactor.core.types import Floats
 
-Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Triples = tuple[Codes, Codes, Codes]
 Moments = tuple[Singles, Singles, Singles, Singles]  # variables, their gradient, its running means M and S

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from cofactor.core.checks import Floats, finite_matrix
+from cofactor.core.checks import finite_matrix
 from cofactor.core.errors import CofactorError
+from cofactor.core.types import Floats
 
 if TYPE_CHECKING:
     from cofactor.core.latent_class import LatentClassModel

@@ -12,13 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from cofactor.core.result import History, Result
-from cofactor.core.tables import Ints
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats, Ints
 
 
 @dataclass(frozen=True)

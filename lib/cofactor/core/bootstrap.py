@@ -37,10 +37,9 @@ from cofactor.core.checks import is_number, is_whole
 from cofactor.core.em import em, expectation
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints, Seed
 
-Floats = NDArray[np.float64]
-Seed = int | np.random.Generator | None
 Rows = NDArray[np.intp]
 Fit = TypeVar("Fit")
 

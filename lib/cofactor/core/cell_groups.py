@@ -17,9 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cofactor.core.tables import Ints
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats, Ints
 
 
 class CellGroups(NamedTuple):

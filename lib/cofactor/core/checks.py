@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.errors import CofactorError, listing
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats
 
 
 def is_whole(value: Any) -> TypeGuard[int]:

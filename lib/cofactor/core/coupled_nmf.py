@@ -36,7 +36,7 @@ from typing import Literal
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
@@ -45,9 +45,8 @@ from cofactor.core.mirror_descent import Mirror, mirror_descent
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints
 
-Floats = NDArray[np.float64]
 State = tuple[Floats, Floats]  # stacked conditionals, prior
 Step = Callable[[State], tuple[float, State]]  # a state's objective, and the state after it
 

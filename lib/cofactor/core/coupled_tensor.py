@@ -38,10 +38,8 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks, project_vector
-from cofactor.core.tables import Ints
 from cofactor.core.triple_moments import TripleMoments
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats, Ints
 
 RIDGE = 1e-7  # weight of the proximal term at a perfect fit: keeps a class of prior zero solvable
 INNER_TOL = 1e-7  # of both residuals, at which ADMM stops early

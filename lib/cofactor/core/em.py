@@ -25,15 +25,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import FLOOR, LatentClassModel
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks
-from cofactor.core.tables import CategoricalTable, Ints
-
-Floats = NDArray[np.float64]
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints
 
 SHORT = 20  # factors of at least FLOOR whose product is at least 1e-240
 MANY = 1e-60  # and that product times this cannot underflow either

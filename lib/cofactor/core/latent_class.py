@@ -20,16 +20,15 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property, reduce
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from cofactor.core.alignment import match_columns
 from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.simplex import normalize_blocks
-from cofactor.core.tables import MISSING, CategoricalTable, Ints
-
-Floats = NDArray[np.float64]
+from cofactor.core.tables import MISSING, CategoricalTable
+from cofactor.core.types import Floats, Ints
 
 FLOOR = 1e-12  # smallest probability whose logarithm is taken: an impossible observation must not give NaN
 SUM_TOLERANCE = 1e-6  # how far the columns given by a caller may be from summing to one

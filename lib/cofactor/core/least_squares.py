@@ -20,13 +20,11 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, listing
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from cofactor.core.types import Floats, Indices
 
 BLOCK = 4096  # columns at a time
 VIOLATION = 1e-10  # an atom joins when its gradient is below the multiplier by this share of G_ii
@@ -132,7 +130,7 @@ def _active_set(G: Floats, Q: Floats, H: Floats, on_simplex: bool) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _one_column(G: Floats, q: Floats, h: Floats, on_simplex: bool, L: Floats, P: Ints, work: Floats) -> bool:
+def _one_column(G: Floats, q: Floats, h: Floats, on_simplex: bool, L: Floats, P: Indices, work: Floats) -> bool:
     """Add the atom that helps most until none does, each time to the exact minimiser on the passive set."""
     K, p, nu = len(G), 0, 0.0
     if on_simplex:
@@ -152,7 +150,7 @@ def _one_column(G: Floats, q: Floats, h: Floats, on_simplex: bool, L: Floats, P:
 
 
 @njit(cache=True, nogil=True)
-def _most_violated(G: Floats, q: Floats, h: Floats, nu: float, P: Ints, p: int) -> int:
+def _most_violated(G: Floats, q: Floats, h: Floats, nu: float, P: Indices, p: int) -> int:
     """Atom outside P whose correlation with the residual exceeds the multiplier most; -1 if none does."""
     w = q.copy()
     for a in range(p):
@@ -164,7 +162,7 @@ def _most_violated(G: Floats, q: Floats, h: Floats, nu: float, P: Ints, p: int) 
 
 
 @njit(cache=True, nogil=True)
-def _append(G: Floats, L: Floats, P: Ints, p: int, j: int) -> float:
+def _append(G: Floats, L: Floats, P: Indices, p: int, j: int) -> float:
     """Write row p of the factor for atom j, return its pivot (zero where the atom depends on the others)."""
     pivot = G[j, j]
     for a in range(p):
@@ -178,7 +176,7 @@ def _append(G: Floats, L: Floats, P: Ints, p: int, j: int) -> float:
 
 @njit(cache=True, nogil=True)
 def _descend(
-    G: Floats, q: Floats, h: Floats, on_simplex: bool, L: Floats, P: Ints, p: int, work: Floats
+    G: Floats, q: Floats, h: Floats, on_simplex: bool, L: Floats, P: Indices, p: int, work: Floats
 ) -> tuple[int, float]:
     """Move h to the minimiser on P, dropping atoms at the boundary on the way; the new size of P, and nu."""
     while True:
@@ -198,7 +196,7 @@ def _descend(
 
 
 @njit(cache=True, nogil=True)
-def _minimiser(q: Floats, on_simplex: bool, L: Floats, P: Ints, p: int, work: Floats) -> tuple[Floats, float]:
+def _minimiser(q: Floats, on_simplex: bool, L: Floats, P: Indices, p: int, work: Floats) -> tuple[Floats, float]:
     """Solve G_PP z = q_P - nu 1 with 1'z = 1 (or nu = 0)."""
     a, b = work[0], work[1]
     for i in range(p):
@@ -222,7 +220,7 @@ def _minimiser(q: Floats, on_simplex: bool, L: Floats, P: Ints, p: int, work: Fl
 
 
 @njit(cache=True, nogil=True)
-def _drop(G: Floats, h: Floats, L: Floats, P: Ints, p: int) -> int:
+def _drop(G: Floats, h: Floats, L: Floats, P: Indices, p: int) -> int:
     """Leave out the atoms of weight zero and factor again."""
     kept = 0
     for a in range(p):

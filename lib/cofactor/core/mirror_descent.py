@@ -25,14 +25,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 from scipy import sparse
 
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import History, Result
-from cofactor.core.tables import Ints
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats, Ints
 
 
 class Mirror(NamedTuple):

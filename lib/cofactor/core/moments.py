@@ -27,8 +27,7 @@ from scipy import sparse
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.tables import CategoricalTable
-
-Ints = NDArray[np.int64]
+from cofactor.core.types import Ints
 
 SCAN = 64  # cells that may be looked at per pair: beyond, a sparse product is faster
 

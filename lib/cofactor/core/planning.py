@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.isotonic import isotonic_regression
 
 from cofactor.core.bootstrap import LEVEL, quantiles
 from cofactor.core.checks import is_number
 from cofactor.core.errors import CofactorError
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats
 
 
 @dataclass(frozen=True, repr=False)

@@ -39,8 +39,8 @@ from scipy.spatial import ConvexHull, QhullError
 from cofactor.core.checks import numbers
 from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.types import Floats
 
-Floats = NDArray[np.float64]
 Verdict = Literal["holds", "fails", "cannot tell"]
 
 STATUS: dict[Verdict, Status] = {"holds": "pass", "fails": "fail", "cannot tell": "warn"}

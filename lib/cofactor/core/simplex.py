@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats
 
 
 def normalize_blocks(stacked: ArrayLike, sizes: ArrayLike) -> Floats:

@@ -24,8 +24,8 @@ from scipy import sparse
 
 from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.types import Floats
 
-Floats = NDArray[np.float64]
 Points: TypeAlias = Floats | sparse.csc_array
 
 TIE = 1e-6  # columns this close to the longest count as tied

@@ -20,12 +20,10 @@ analysis); that it is applied to counts of pairs is this kit's choice.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
-from cofactor.core.tables import CategoricalTable, Ints
-
-Floats = NDArray[np.float64]
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints
 
 SHUFFLES = 10
 DEVIATIONS = 3.0  # of the shuffled tables' largest eigenvalue, from which on one stands out

@@ -18,13 +18,13 @@ from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from cofactor.core.checks import positions
 from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.types import Ints
 
-Ints = NDArray[np.int64]
 MISSING = -1
 LARGEST = 2.0**53  # code; above, floats leave whole numbers out
 

@@ -20,12 +20,10 @@ from itertools import pairwise
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.tables import CategoricalTable, Ints
-
-Floats = NDArray[np.float64]
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints
 
 MOST_BYTES = 2_000_000_000  # largest working memory that is taken
 BATCH = 5_000_000  # triples of entries counted at a time

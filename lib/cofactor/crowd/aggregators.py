@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd import paper_protocol as released
-from cofactor.crowd.base import PRIOR, Aggregator, Floats, PseudoCounts, name_classes
+from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes
 from cofactor.crowd.baselines.voting import MajorityVote
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model, robust_imputation

@@ -8,7 +8,7 @@ from typing import Any, Self, overload
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from cofactor.core.alignment import match_classes
@@ -16,11 +16,11 @@ from cofactor.core.em import iterate_em, maximization
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.result import Result
-from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd.evidence import UNKNOWN, Evidence, Gold, gold_codes
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 
-Floats = NDArray[np.float64]
 Table = pd.DataFrame | str | PathLike[str]
 Labels = CrowdLabels | Table
 PseudoCounts = tuple[float, float]

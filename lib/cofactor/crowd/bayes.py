@@ -12,14 +12,13 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.em import SoftCounts
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import Result
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import PRIOR, Aggregator
 from cofactor.crowd.calibration import GoldCheck, HeldOut, tempered
 from cofactor.crowd.dependence import Dependence, accuracies
@@ -27,7 +26,6 @@ from cofactor.crowd.evidence import UNKNOWN, Evidence, split_by_agreement
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.variational import AnyBelief, Belief, Cells, LearnedStrengths, Priors, SharedErrors, variational_em
 
-Floats = NDArray[np.float64]
 Structure = Literal["auto", "own", "kinds", "shared"]
 
 STRUCTURES: tuple[Structure, ...] = ("own", "kinds", "shared")

@@ -39,7 +39,6 @@ from cofactor.core.bootstrap import (
     TOL,
     ModelBootstrap,
     Rows,
-    Seed,
     observations,
     probability_intervals,
     resample,
@@ -49,9 +48,9 @@ from cofactor.core.bootstrap import (
 from cofactor.core.em import iterate_em, soft_counts
 from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.aggregators import MultiStartEM
-from cofactor.crowd.base import Aggregator, Floats, prior_cells, require_labels, worker_accuracy
+from cofactor.crowd.base import Aggregator, prior_cells, require_labels, worker_accuracy
 from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.evidence import UNKNOWN, Evidence
 from cofactor.crowd.labels import CrowdLabels

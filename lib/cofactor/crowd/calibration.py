@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
 from cofactor.core.latent_class import FLOOR
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import error_rate
-
-Floats = NDArray[np.float64]
 
 LARGEST_EFFECT = 100.0  # tried on gold tasks
 

@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse import csgraph
 
@@ -26,9 +26,7 @@ from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
-from cofactor.core.tables import Ints
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats, Ints
 
 DENSE = 10  # median co-labelled tasks from which thin pairs are left out by default ...
 THIN = 5  # ... that is, pairs with at most this many tasks in common

@@ -21,12 +21,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd.labels import CrowdLabels
-
-Floats = NDArray[np.float64]
 
 OF_THE_CROWD = 5.0  # labels for which the crowd's mean accuracy counts in a worker's
 RIGHT, ALL = 4.0, 5.0  # labels imagined for that mean, as in the prior of BayesDS

@@ -19,16 +19,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cofactor.core.em import SoftCounts, expectation, soft_counts
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd.dependence import Dependence, dependence
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 
-Floats = NDArray[np.float64]
 Split = Callable[[Floats], Floats]
 Gold = ArrayLike | Mapping[Any, Any] | pd.Series
 UNKNOWN = -1  # class of a task that is not gold

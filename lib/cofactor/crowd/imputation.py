@@ -25,10 +25,8 @@ from cofactor.core.checks import check_whole, is_number, numbers
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd.cooccurrence import Cooccurrences
-
-Floats = NDArray[np.float64]
 
 RADIUS = 1.0  # ||A_m D^1/2||_F^2 = sum_c lambda_c ||A_m(:, c)||^2 <= 1, so the ball of radius one always holds U_m
 SMOOTHING = 1e-6  # xi of Eq. (9): keeps the weight of a perfectly fitted block finite

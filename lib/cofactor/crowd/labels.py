@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from cofactor.core.checks import positions
 from cofactor.core.errors import SHOWN, CofactorError, DataWarning, listing
 from cofactor.core.frames import check_columns, check_present, located, plain_numbers, read_frame
-from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Ints
 from cofactor.crowd.exports import unfold
 
 Conflicts = Literal["error", "first", "last"]

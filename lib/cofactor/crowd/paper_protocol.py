@@ -32,13 +32,12 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import SMOOTHING, Imputed, check_budget
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.symnmf import DENSE_SIZE
 
-Floats = NDArray[np.float64]
 Which = bool | Literal["real", "uci", "synthetic"]
 
 EPS = float(np.finfo(np.float64).eps)

@@ -19,12 +19,12 @@ from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.isotonic import isotonic_regression
 
-from cofactor.core.bootstrap import LEVEL, Seed, check_runs, in_parallel
+from cofactor.core.bootstrap import LEVEL, check_runs, in_parallel
 from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.planning import Plan, check_names, checked_amounts, checked_error
-from cofactor.core.tables import Ints
-from cofactor.crowd.base import Aggregator, Floats, error_rate, require_labels, right_shares
+from cofactor.core.types import Floats, Ints, Seed
+from cofactor.crowd.base import Aggregator, error_rate, require_labels, right_shares
 from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.population import Level, Population, harder, population_of, seen

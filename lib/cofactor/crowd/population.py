@@ -26,18 +26,16 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import gammaln
 from sklearn.base import clone
 
 from cofactor.core.em import expectation
 from cofactor.core.errors import ConvergenceWarning
-from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, error_rate
 from cofactor.crowd.labels import CrowdLabels
-
-Floats = NDArray[np.float64]
 
 LIKENESS = (-2.0, 8.0)  # range of log s
 DIFFICULTIES = np.concatenate([[0.0], np.geomspace(0.3, 30.0, 17)])  # tau tried

@@ -14,10 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import right_shares
-
-Floats = NDArray[np.float64]
 
 BINS = 15
 SURE = 0.99

@@ -30,8 +30,8 @@ from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks
+from cofactor.core.types import Floats
 
-Floats = NDArray[np.float64]
 Shift = float | Callable[[int], float]
 Operator = Literal["zero", "clamp"]
 

@@ -30,7 +30,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import digamma, gammaln
 
@@ -38,9 +37,7 @@ from cofactor.core.em import SoftCounts
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks
-from cofactor.core.tables import Ints
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats, Ints
 
 STRENGTH_STEPS = 10  # of the fixed point in every round
 STRENGTHS = (0.05, 50.0)  # kept within: workers who are all alike have no maximum

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from cofactor.core.bootstrap import LEVEL
-from cofactor.crowd.base import Aggregator, Floats, require_labels
+from cofactor.core.types import Floats
+from cofactor.crowd.base import Aggregator, require_labels
 from cofactor.crowd.bootstrap import CrowdBootstrap, estimated_accuracy
 from cofactor.crowd.labels import CrowdLabels
 

@@ -21,10 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 from cofactor.comparisons.data import Comparisons
 from cofactor.core.checks import check_whole, numbers
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.types import Floats
 from cofactor.data.matlab import load_matlab
 from cofactor.data.readers import SHOWN, text_of
-
-Floats = NDArray[np.float64]
 
 CODE = r"(?:0|[1-9]\d{0,5})"
 DECIMAL = r"\d{1,6}(?:\.\d{1,6})?"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_digits
 
-from cofactor.core.tables import Ints
+from cofactor.core.types import Ints
 from cofactor.simulate import machine_annotators
 
 

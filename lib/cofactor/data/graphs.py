@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.types import Floats
 from cofactor.data import registry
 from cofactor.data.readers import SHOWN, text_of
-
-Floats = NDArray[np.float64]
 
 EDGE = re.compile(r"[1-9]\d{0,8}[ \t]+[1-9]\d{0,8}[ \t]*\r?", re.ASCII)
 SHARE = re.compile(r"[1-9]\d{0,8}[ \t]+[1-9]\d{0,8}[ \t]+(?:0?\.\d+|[01](?:\.\d*)?)[ \t]*\r?", re.ASCII)

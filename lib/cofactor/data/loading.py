@@ -11,7 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.tables import MISSING, CategoricalTable, Ints
+from cofactor.core.tables import MISSING, CategoricalTable
+from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.data.comparisons import ComparisonsDataset, read_car_features, read_cars, read_colors, read_food
 from cofactor.data.graphs import GraphDataset, read_graph

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import unpacked
-from cofactor.core.tables import MISSING, Ints
+from cofactor.core.tables import MISSING
+from cofactor.core.types import Ints
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.tables import MISSING, Ints
+from cofactor.core.tables import MISSING
+from cofactor.core.types import Ints
 from cofactor.data.readers import SHOWN, text_of
 from cofactor.data.registry import NUMBER
 

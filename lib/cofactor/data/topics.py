@@ -12,7 +12,7 @@ from scipy import sparse
 
 from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.tables import Ints
+from cofactor.core.types import Ints
 from cofactor.data import registry
 from cofactor.data.matlab import load_matlab
 

@@ -16,8 +16,8 @@ import cofactor
 from cofactor.core.bootstrap import LEVEL
 from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.planning import Plan
-from cofactor.core.tables import Ints
-from cofactor.crowd.base import Aggregator, Floats
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.base import Aggregator
 from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.bootstrap import CrowdBootstrap
 from cofactor.crowd.diagnose import FEW_PER_WORKER

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from cofactor.core.bootstrap import probability_intervals
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import worker_accuracy
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.plots.style import (
@@ -40,9 +41,6 @@ from cofactor.plots.style import (
     say,
     styled,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SURE = 0.9  # a winning posterior below this counts as doubtful
 PANELS = 6  # confusion matrices shown unless others are asked for

@@ -22,14 +22,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Polygon, Rectangle
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, QhullError
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import Result
+from cofactor.core.types import Floats
 from cofactor.plots.style import BLUE, FAINT, GREEN, INK, ORANGE, RED, new_picture, number, percent, say, styled
-
-Floats = NDArray[np.float64]
 
 CORNERS = np.array([[0.0, 0.0], [np.sqrt(2), 0.0], [np.sqrt(0.5), np.sqrt(1.5)]])  # e_1, e_2, e_3 at true distances
 CENTRE = CORNERS.mean(axis=0)

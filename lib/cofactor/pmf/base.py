@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, clone
 
@@ -19,10 +18,9 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
 from cofactor.core.result import Result
 from cofactor.core.simplex import normalize_blocks
-from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Ints
 from cofactor.pmf.selection import Choice, HiddenCells, Scores, choose, hide_cells, mean_model
-
-Floats = NDArray[np.float64]
 
 CLOSED_FORM = Result(np.zeros(0), 0, True, "closed form")
 EM_TOL = 1e-7  # relative change of the objective; at 1e-6 EM can still be on its way from a poor start

@@ -13,7 +13,6 @@ from cofactor.core.bootstrap import (
     LEVEL,
     ModelBootstrap,
     Rows,
-    Seed,
     observations,
     refit_by_em,
     resample,
@@ -23,6 +22,7 @@ from cofactor.core.bootstrap import (
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Seed
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.estimators import RandomEM
 from cofactor.pmf.selection import mean_model

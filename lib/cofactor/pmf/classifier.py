@@ -34,12 +34,11 @@ from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning,
 from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.result import Result
-from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints
 from cofactor.pmf.base import FLOOR, random_model
 from cofactor.pmf.coding import Coding, encode
 from cofactor.pmf.selection import Choice, Scores, choose, mean_model
-
-Floats = NDArray[np.float64]
 
 RANKS = (2, 4, 8, 16, 24, 30)  # tried with rank="auto"
 PSEUDO_COUNTS = (0.01, 0.05, 0.3, 1.0)  # tried with pseudo_count="auto"

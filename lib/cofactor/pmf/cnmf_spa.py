@@ -33,10 +33,8 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.spa import spa
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints
 from cofactor.pmf.base import FLOOR
-
-Floats = NDArray[np.float64]
 
 SPLITS = 10  # tried by default
 TRIALS = 200  # random splits looked at for one in which all pairs were observed

@@ -10,9 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.tables import MISSING, Ints
-
-Floats = NDArray[np.float64]
+from cofactor.core.tables import MISSING
+from cofactor.core.types import Floats, Ints
 
 NUMBERS = ("integer", "floating", "mixed-integer-float")  # what pandas calls a column of numbers
 

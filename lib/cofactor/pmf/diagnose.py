@@ -12,7 +12,8 @@ from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
 from cofactor.core.spectrum import classes_told_apart
-from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Ints
 from cofactor.pmf.cnmf_spa import rank_cap
 
 ENOUGH = 20  # rows in common before two columns that always agree count as one and the same

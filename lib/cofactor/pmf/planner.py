@@ -10,12 +10,13 @@ from joblib import delayed
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from cofactor.core.bootstrap import Seed, check_runs, in_parallel
+from cofactor.core.bootstrap import check_runs, in_parallel
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.planning import Plan, checked_amounts, checked_error
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf.base import Floats, JointPMFEstimator
+from cofactor.core.types import Floats, Seed
+from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.bootstrap import bootstrap
 from cofactor.pmf.metrics import mre
 

@@ -29,10 +29,10 @@ from cofactor.core.checks import check_positive, check_whole, numbers
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
-from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints
 from cofactor.pmf.base import JointPMFEstimator
 
-Floats = NDArray[np.float64]
 Triplet = tuple[ArrayLike, ArrayLike, ArrayLike]  # user, item, rating
 
 LEVELS = 5  # of what biases leave of a rating

@@ -16,12 +16,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor.core.latent_class import FLOOR, LatentClassModel
-from cofactor.core.tables import CategoricalTable, Ints
-
-Floats = NDArray[np.float64]
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints
 
 HIDDEN = 0.2  # share of the cells that is hidden
 SCORED = 1000  # rows that are scored, in at most so many tables with cells hidden:

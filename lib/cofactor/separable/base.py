@@ -11,16 +11,15 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.result import Result
 from cofactor.core.spa import spa
+from cofactor.core.types import Floats, Indices
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 Matrix: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
 
 ZERO = 1e-12  # a column whose largest entry is this share of the largest of all, or less, is zero
@@ -42,7 +41,7 @@ class AnchorFit:
     result : Result
     """
 
-    anchors: Ints
+    anchors: Indices
     scores: Floats
     coefficients: sparse.csc_array | None
     result: Result
@@ -66,7 +65,7 @@ def require_anchors(n_anchors: int, n_points: int) -> None:
         raise CofactorError(f"n_anchors={n_anchors!r}: X has {n_points} columns, so ask for 1 to that many")
 
 
-def columns_kept(X: Floats) -> Ints:
+def columns_kept(X: Floats) -> Indices:
     """Return the columns that are not zero, warning of those that are; refuse X without any."""
     largest = np.maximum(X.max(axis=0), -X.min(axis=0))
     kept = np.flatnonzero(largest > ZERO * largest.max())

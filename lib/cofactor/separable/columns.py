@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from cofactor.separable.base import Floats, Ints, columns_kept
+from cofactor.core.types import Floats, Indices
+from cofactor.separable.base import columns_kept
 
 SAME = 1e-9  # columns no further apart than this share of the largest entry are one
 
@@ -22,9 +23,9 @@ class Columns:
 
     points: Floats
     exponent: int
-    used: Ints
-    owner: Ints  # of every column of X, the position among `used` of what represents it; -1 for zero columns
-    groups: list[Ints]
+    used: Indices
+    owner: Indices  # of every column of X, the position among `used` of what represents it; -1 for zero columns
+    groups: list[Indices]
 
     def expand_scores(self, scores: Floats) -> Floats:
         """Return scores for all columns of X, zero for those that did not take part."""
@@ -60,7 +61,7 @@ def columns_used(X: Floats, merge: bool = False) -> Columns:
     return Columns(points, exponent, used, owner, [kept[group] for group in groups])
 
 
-def same_columns(X: Floats) -> tuple[Ints, list[Ints]]:
+def same_columns(X: Floats) -> tuple[Indices, list[Indices]]:
     """Find columns that are equal up to rounding, and chains of such.
 
     Returns

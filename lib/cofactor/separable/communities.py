@@ -18,7 +18,8 @@ import numpy as np
 
 from cofactor.core.checks import is_number
 from cofactor.core.errors import CofactorError, listing
-from cofactor.separable.base import AnchorFit, Floats, Ints, Matrix, spa_fit
+from cofactor.core.types import Floats, Indices
+from cofactor.separable.base import AnchorFit, Matrix, spa_fit
 from cofactor.separable.frank_wolfe import merit
 from cofactor.separable.graphs import (
     adjacency_of,
@@ -66,8 +67,8 @@ class Communities:
     """
 
     memberships: Floats = field(repr=False)
-    pure: Ints
-    kept: Ints = field(repr=False)
+    pure: Indices
+    kept: Indices = field(repr=False)
     fit: AnchorFit = field(repr=False)
 
 
@@ -160,7 +161,7 @@ def _finder(method: str | Finder) -> Finder:
     return FINDERS[method]
 
 
-def energetic_rows(V: Floats, energy: float) -> Ints:
+def energetic_rows(V: Floats, energy: float) -> Indices:
     """Nodes of the longest rows, up to the first at which the squared lengths exceed this share of their sum."""
     squares = np.einsum("nk,nk->n", V, V)
     falling = -np.sort(-squares)

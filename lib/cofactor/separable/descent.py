@@ -12,7 +12,7 @@ from threadpoolctl import ThreadpoolController
 
 from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.result import Result
-from cofactor.separable.base import Floats, Ints
+from cofactor.core.types import Floats, Indices
 from cofactor.separable.lists import Coefficients, row_penalty
 from cofactor.separable.scoring import Scorer
 
@@ -34,7 +34,7 @@ class FrankWolfeResult(Result):
     """
 
     gap: Floats
-    nnz: Ints
+    nnz: Indices
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def _threads(n_jobs: int | None, blas: ThreadpoolController, shape: tuple[int, i
     return n_jobs or max([pool["num_threads"] for pool in blas.info() if pool["user_api"] == "blas"], default=1)
 
 
-def _outcome(objective: Floats, gap: Floats, nnz: Ints, converged: bool, budget: Budget) -> FrankWolfeResult:
+def _outcome(objective: Floats, gap: Floats, nnz: Indices, converged: bool, budget: Budget) -> FrankWolfeResult:
     n_iter = len(objective)
     if not n_iter:
         converged, reason = True, "the start fits exactly: no step was due"

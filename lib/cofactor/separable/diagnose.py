@@ -10,7 +10,8 @@ from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.spa import spa
-from cofactor.separable.base import ZERO, Floats, Ints, Matrix, require_anchors
+from cofactor.core.types import Floats, Indices
+from cofactor.separable.base import ZERO, Matrix, require_anchors
 from cofactor.separable.columns import same_columns
 from cofactor.separable.memory import available_bytes, predicted_bytes
 from cofactor.separable.selection import CLEAR, MOST_ANCHORS, largest_drop, residuals
@@ -80,7 +81,7 @@ def _verdict(checks: list[Check]) -> str:
     return "no method is ruled out" + f"; read the warnings ({listing(warned)})" * bool(warned)
 
 
-def _nonzero(points: Floats) -> Ints:
+def _nonzero(points: Floats) -> Indices:
     largest = np.abs(points).max(axis=0)
     return np.flatnonzero(largest > ZERO * largest.max())
 

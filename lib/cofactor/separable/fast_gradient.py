@@ -27,7 +27,8 @@ from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.least_squares import nonnegative_least_squares
 from cofactor.core.result import Result
 from cofactor.core.spa import spa
-from cofactor.separable.base import AnchorFit, Floats, Ints, Matrix, dense_points, require_anchors
+from cofactor.core.types import Floats, Indices
+from cofactor.separable.base import AnchorFit, Matrix, dense_points, require_anchors
 from cofactor.separable.columns import columns_used
 from cofactor.separable.memory import require_memory
 from cofactor.separable.selection import top_rows
@@ -110,7 +111,7 @@ def fast_gradient(
     return AnchorFit(anchors, columns.expand_scores(scores), columns.expand(_sparse(C)), result)
 
 
-def _first_weight(X: Floats, anchors: Ints, p: Floats, floor: float) -> float:
+def _first_weight(X: Floats, anchors: Indices, p: Floats, floor: float) -> float:
     W = X[:, anchors]
     rest = np.linalg.norm(X - W @ nonnegative_least_squares(W, X)) ** 2
     return float((rest + floor) / p[anchors].sum())
@@ -163,7 +164,7 @@ def _sparse(C: Floats) -> sparse.csc_array:
 
 
 @njit(cache=True, nogil=True)
-def _fill(C: Floats, place: Ints, data: Floats, rows: NDArray[np.int32]) -> None:
+def _fill(C: Floats, place: Indices, data: Floats, rows: NDArray[np.int32]) -> None:
     """Write the entries of C by columns; `place` is where the next one of each column goes."""
     for n in range(len(C)):
         for l in range(len(C)):

@@ -30,7 +30,8 @@ from cofactor.core.checks import check_whole, is_number, numbers
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.spa import spa
-from cofactor.separable.base import AnchorFit, Floats, Ints, Matrix, dense_points, require_anchors
+from cofactor.core.types import Floats, Indices
+from cofactor.separable.base import AnchorFit, Matrix, dense_points, require_anchors
 from cofactor.separable.columns import Columns, columns_used
 from cofactor.separable.descent import Budget, FrankWolfeResult, descend
 from cofactor.separable.lists import Coefficients
@@ -63,7 +64,7 @@ class MeritFit(AnchorFit):
     lam: float
     n_suggested: int
     margin: float
-    duplicates: list[Ints]
+    duplicates: list[Indices]
 
 
 def merit(

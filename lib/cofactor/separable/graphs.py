@@ -27,7 +27,8 @@ from sklearn.cluster import KMeans
 from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.result import Result
-from cofactor.separable.base import ZERO, AnchorFit, Floats, Ints, Matrix, spa_fit
+from cofactor.core.types import Floats, Indices
+from cofactor.separable.base import ZERO, AnchorFit, Matrix, spa_fit
 
 FIRST_SHARE, STEP = 0.25, 0.025  # rows longer than (1 - share) of the longest may be pure; widened by steps
 ROUND, ROUND_DENSE, DENSE_DEGREE = 2.0, 1.5, 250  # largest condition number of pure rows; of graphs of high degree
@@ -130,7 +131,7 @@ def geo_nmf(A: Matrix, n_anchors: int, random_state: int | np.random.Generator |
     return AnchorFit(anchors, scores, None, Result(np.array([condition]), 1, condition < limit, reason))
 
 
-def _representative(cluster: Ints, weights: Floats) -> int:
+def _representative(cluster: Indices, weights: Floats) -> int:
     heavy = cluster[weights[cluster] >= np.quantile(weights[cluster], TOP, method="hazen")]
     return int(heavy[np.argmin(weights[heavy])])
 

@@ -24,7 +24,8 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.least_squares import nonnegative_least_squares
 from cofactor.core.result import Result
 from cofactor.core.spa import spa
-from cofactor.separable.base import AnchorFit, Floats, Ints, Matrix, columns_kept, dense_points, require_anchors
+from cofactor.core.types import Floats, Indices
+from cofactor.separable.base import AnchorFit, Matrix, columns_kept, dense_points, require_anchors
 
 SHIFT = 1e-6  # share of the mean of p'x added to it, so that no column is divided by zero
 LEFT = 1e-12  # squared residuals below this share of the largest squared length are rounding
@@ -170,7 +171,7 @@ def random_projection(n_rows: int, random_state: int | np.random.Generator | Non
     return sparse.csr_array(projection.fit(np.zeros((1, n_rows))).components_)
 
 
-def _squared_distances(X: Floats, hull: Ints) -> Floats:
+def _squared_distances(X: Floats, hull: Indices) -> Floats:
     """Squared distance of every column from the affine hull of some (of none: from the origin)."""
     if hull.size:
         X = X - X[:, hull[:1]]

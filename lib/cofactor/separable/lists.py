@@ -18,7 +18,8 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats
+
 Ints32 = NDArray[np.int32]
 
 VANISHED = -700.0  # exp of less than this counts as zero

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import rankdata
@@ -13,9 +13,7 @@ from sklearn.preprocessing import normalize
 
 from cofactor.core.checks import check_whole, finite_matrix, numbers, whole_matrix
 from cofactor.core.errors import CofactorError, listing
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from cofactor.core.types import Floats, Indices
 
 SMOOTHING = 0.01  # documents added to those that two words share
 TO_ONE = 1e-4  # rows of memberships sum to one up to the rounding of files
@@ -60,7 +58,7 @@ def coherence(counts: ArrayLike | sparse.sparray | sparse.spmatrix, top_words: A
     return float(np.mean([_coherence_of_one(present[:, own].toarray().astype(np.float64), own) for own in words]))
 
 
-def _coherence_of_one(present: Floats, words: Ints) -> float:
+def _coherence_of_one(present: Floats, words: Indices) -> float:
     together = present.T @ present
     absent = words[np.diagonal(together) == 0]
     if absent.size:

@@ -8,7 +8,7 @@ from scipy.optimize import linear_sum_assignment
 
 from cofactor.core.checks import finite_matrix
 from cofactor.core.errors import CofactorError
-from cofactor.separable.base import Floats
+from cofactor.core.types import Floats
 
 
 def mrsa(W: ArrayLike, found: ArrayLike) -> float:

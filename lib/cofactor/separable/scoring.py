@@ -29,9 +29,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import DTypeLike, NDArray
 
+from cofactor.core.types import Floats
 from cofactor.separable.lists import Coefficients, Entries, RowPenalty, entry_penalty
 
-Floats = NDArray[np.float64]
 Rough = NDArray[np.float32] | Floats
 Picks = NDArray[np.int64]
 

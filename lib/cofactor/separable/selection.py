@@ -6,7 +6,8 @@ import numpy as np
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.spa import RANK, spa
-from cofactor.separable.base import Floats, Ints, Matrix, dense_points
+from cofactor.core.types import Floats, Indices
+from cofactor.separable.base import Matrix, dense_points
 
 MOST_ANCHORS = 200  # tried, where their number is not given
 CLEAR = 0.5  # margin below which the suggested number is often wrong
@@ -64,7 +65,7 @@ def suggest_n_anchors(X: Matrix) -> tuple[int, float]:
     return largest_drop(residuals(points, spa(points, tried)), tried)
 
 
-def residuals(points: Floats, found: Ints) -> Floats:
+def residuals(points: Floats, found: Indices) -> Floats:
     """Return the squared residual of every column that SPA found when it was found, as a share of the first."""
     lengths = np.diagonal(np.linalg.qr(points[:, found], mode="r"))
     squares: Floats = (lengths / lengths[0]) ** 2
@@ -82,12 +83,12 @@ def largest_drop(squares: Floats, tried: int) -> tuple[int, float]:
     return best + 2, float(max(1 - second / factors[best], 0.0))
 
 
-def top_rows(scores: Floats, n_anchors: int) -> Ints:
+def top_rows(scores: Floats, n_anchors: int) -> Indices:
     """Return the rows of the largest scores, falling; the lower index first on ties."""
     return np.argsort(-scores, kind="stable")[:n_anchors]
 
 
-def spread_rows(X: Floats, scores: Floats, n_anchors: int, n_listed: int) -> Ints:
+def spread_rows(X: Floats, scores: Floats, n_anchors: int, n_listed: int) -> Indices:
     """Let successive projection choose among the `n_listed` rows of largest scores; by falling score."""
     listed = np.sort(top_rows(scores, max(n_listed, n_anchors)))
     chosen = listed[spa(X[:, listed], n_anchors, restart=True)]

@@ -30,7 +30,8 @@ from scipy.sparse.linalg import LinearOperator, svds
 from cofactor.core.checks import check_whole, numbers
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.least_squares import nonnegative_least_squares
-from cofactor.separable.base import AnchorFit, Floats, Ints, Matrix, spa_fit
+from cofactor.core.types import Floats, Indices
+from cofactor.separable.base import AnchorFit, Matrix, spa_fit
 from cofactor.separable.frank_wolfe import merit
 from cofactor.separable.greedy import fast_anchor, random_projection, xray
 
@@ -67,13 +68,13 @@ class TopicModel:
         What the finder returned; its columns are the words that were not dropped.
     """
 
-    anchors: Ints
+    anchors: Indices
     topics: Floats = field(repr=False)
     weights: Floats = field(repr=False)
-    dropped: Ints = field(repr=False)
+    dropped: Indices = field(repr=False)
     fit: AnchorFit | None = field(default=None, repr=False)
 
-    def top_words(self, n: int = 20) -> Ints:
+    def top_words(self, n: int = 20) -> Indices:
         """Return the (K, n) leading words of every topic, the heaviest first; ties go to the lower index.
 
         Fewer where fewer words are left.
@@ -191,7 +192,7 @@ class WordPairs:
         R = random_projection(len(self.c), random_state)
         return (self.Ft @ (self.F @ R.T).toarray()).T / self.F.shape[0] / self.c
 
-    def topics(self, anchors: Ints) -> Floats:
+    def topics(self, anchors: Indices) -> Floats:
         """Return S, rows summing to one."""
         W = (self.Ft @ self.F[:, anchors].toarray()) / self.F.shape[0]
         W = W / np.linalg.norm(W, axis=0)  # a scale of a topic, gone once its row sums to one
@@ -227,7 +228,7 @@ def word_counts(counts: Matrix) -> sparse.csr_array:
     return matrix
 
 
-def words_kept(counts: sparse.csr_array, min_documents: int | None) -> Ints:
+def words_kept(counts: sparse.csr_array, min_documents: int | None) -> Indices:
     """Return the words to work with, see `topic_model`."""
     found = documents_with(counts)
     if min_documents is not None:

@@ -12,7 +12,7 @@ from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.links import link_named
 from cofactor.core.checks import check_whole, finite_matrix
 from cofactor.core.errors import CofactorError
-from cofactor.simulate.crowds import Floats, Seed
+from cofactor.core.types import Floats, Seed
 
 Truth = Literal["unit", "gauss", "factor"]
 

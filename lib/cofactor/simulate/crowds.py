@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cofactor.core.checks import check_between, check_whole, numbers
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.labels import CrowdLabels
 
-Floats = NDArray[np.float64]
 Generator = Literal["dirichlet", "uniform"]
-Seed = int | np.random.Generator | None
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import numpy as np
 
 from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError
+from cofactor.core.types import Floats, Seed
 from cofactor.crowd.symnmf import principal_root, require_rank, square_root
-from cofactor.simulate.crowds import Floats, Seed
 
 
 def symnmf_problem(

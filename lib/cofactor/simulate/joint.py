@@ -8,7 +8,7 @@ from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
-from cofactor.simulate.crowds import Floats, Seed
+from cofactor.core.types import Floats, Seed
 
 PLANTED = 0.4  # probability, under its class, of a value that is planted as an anchor
 MIXING = {0.1: 0.0005, 0.2: 0.015, 0.3: 0.03}  # what each label stands for in the released code

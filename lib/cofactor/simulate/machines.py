@@ -18,9 +18,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from cofactor.core.checks import check_between, check_whole, numbers
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.simulate.crowds import Crowd, Floats, Seed
+from cofactor.simulate.crowds import Crowd
 
 
 @dataclass(frozen=True, eq=False)

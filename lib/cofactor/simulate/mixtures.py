@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cofactor.core.checks import check_between, check_whole
 from cofactor.core.errors import CofactorError
-from cofactor.simulate.crowds import Floats, Seed
+from cofactor.core.types import Floats, Seed
 
 
 @dataclass(frozen=True)

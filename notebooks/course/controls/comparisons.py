@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ipywidgets as w
 
+from cofactor.plots.style import number
 from course.controls.panel import Panel, choice
 from course.demos.comparisons import EXACT, STARTS, Pursuit, pursue
 from course.figures.comparisons import draw_pursuit
-from cofactor.plots.style import number
 
 PER_DOF = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0)
 RANKS = (1, 2, 3, 4, 5)

@@ -8,10 +8,10 @@ import ipywidgets as w
 
 from cofactor import simulate
 from cofactor.core.errors import ConvergenceWarning
+from cofactor.plots.style import number
 from course.controls.panel import Panel, choice, slider
 from course.demos.convergence import Film, Race, Starts, film, many_starts, race
 from course.figures.convergence import STUCK, WRONG, draw_film, draw_race, draw_starts
-from cofactor.plots.style import number
 
 NOISE = (("none", None), ("40 dB", 40.0), ("30 dB", 30.0), ("20 dB", 20.0), ("10 dB", 10.0))
 

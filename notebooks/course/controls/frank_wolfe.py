@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ipywidgets as w
 
+from cofactor.plots.style import number, percent
 from course.controls.panel import Panel, choice, slider
 from course.demos.frank_wolfe import CORNERS, MSR, Selection, Walk, select, triangle, walk
 from course.figures.frank_wolfe import draw_selection, draw_walk, in_bytes
-from cofactor.plots.style import number, percent
 
 N_POINTS = 12  # in the triangle
 POINTS = (100, 200, 500, 1000, 2000)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ipywidgets as w
 import numpy as np
 
+from cofactor.plots.style import ROUNDING, number
 from course.controls.panel import Panel, slider
 from course.demos.identifiability import PEOPLE, Quality, Recovery, quality, recovery
 from course.figures.identifiability import draw_quality, draw_recovery
-from cofactor.plots.style import ROUNDING, number
 
 
 def certificate_panel() -> Panel:

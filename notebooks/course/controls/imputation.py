@@ -6,12 +6,12 @@ import ipywidgets as w
 import numpy as np
 
 from cofactor.core.errors import CofactorError
+from cofactor.plots.style import percent
 from course.controls.panel import Panel, choice, slider
 from course.demos.imputation import LINES, SampleErrors, fill, holes, sample_errors
 from course.demos.theory import Completion
 from course.figures.imputation import draw_items_needed, draw_sample_errors
 from course.figures.matrices import draw_completion
-from cofactor.plots.style import percent
 
 SIZES = (30, 100, 300, 1000, 3000, 10_000)
 TARGETS = (0.02, 0.05, 0.1, 0.2)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ipywidgets as w
 
+from cofactor.plots.style import number
 from course.controls.panel import Panel, choice
 from course.demos.joint_pmf import Recovered, recover
 from course.figures.joint_pmf import draw_recovered
-from cofactor.plots.style import number
 
 ROWS = (300, 1000, 3000, 10_000, 30_000, 100_000)
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)

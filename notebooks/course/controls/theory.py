@@ -7,12 +7,12 @@ from functools import partial
 import ipywidgets as w
 import numpy as np
 
+from cofactor.plots.simplex import TOUCH, draw_simplex, hull_margin
+from cofactor.plots.style import ROUNDING, number, percent
 from course import demos
 from course.controls.panel import Panel, choice, slider
 from course.figures.matrices import draw_completion
 from course.figures.panels import draw_crowd, draw_rounds
-from cofactor.plots.simplex import TOUCH, draw_simplex, hull_margin
-from cofactor.plots.style import ROUNDING, number, percent
 
 METHODS = ("MV-EM", "SymNMF(no imputation)", "DesSymNMF", "RobSymNMF", "RobSymNMF-EM", "MultiStart-EM")
 TASKS = (100, 300, 1000, 3000, 10_000)

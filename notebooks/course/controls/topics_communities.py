@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ipywidgets as w
 
+from cofactor.plots.style import percent
 from course.controls.panel import Panel, choice
 from course.demos.topics_communities import LENGTH, Befriended, Shelved, befriend, share_inside, shelve
 from course.figures.topics_communities import draw_befriended, draw_shelved
-from cofactor.plots.style import percent
 
 DOCUMENTS = (30, 100, 400, 1000, 3000)
 LENGTHS = (10, 20, LENGTH, 200)

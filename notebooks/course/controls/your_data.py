@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ipywidgets as w
 
-from course.controls.panel import Panel, choice, slider
-from course.demos.your_data import Pilot, plan_pilot
 from cofactor.plots.planning import draw_plan
 from cofactor.plots.style import percent
+from course.controls.panel import Panel, choice, slider
+from course.demos.your_data import Pilot, plan_pilot
 
 PER_TASK = (2, 3, 4, 5, 7, 10, 20)
 OFFERED = ("MV-EM", "KOS(ordinal)", "MajorityVote")  # those fitted hundreds of times in a second or two

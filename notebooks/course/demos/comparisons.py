@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from cofactor import simulate
@@ -34,8 +34,7 @@ from cofactor.comparisons import (
 )
 from cofactor.comparisons.planner import degrees_of_freedom
 from cofactor.core.errors import CofactorError, ConvergenceWarning
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats
 
 USERS, ITEMS = 60, 80  # of the small problem that panels and pictures use
 RUNAWAY = 1e3  # a loss this many times the first ends a descent

@@ -21,9 +21,8 @@ from scipy.stats import ortho_group
 from cofactor import simulate
 from cofactor.core.alignment import match_columns
 from cofactor.core.errors import CofactorError
+from cofactor.core.types import Floats
 from cofactor.crowd.symnmf import Operator, Shift, convergence_curve, symnmf, symnmf_steps
-
-Floats = NDArray[np.float64]
 
 PLAIN, ZERO, CLAMP = "no shift", "zero below the shift", "clamp up to the shift"
 DEEP = 1e-20  # squared errors below are rounding

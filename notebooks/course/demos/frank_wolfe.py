@@ -14,15 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor import simulate
 from cofactor.core.peak import measure_peak
+from cofactor.core.types import Floats, Indices
 from cofactor.separable import AnchorFit, MeritFit, merit
 from cofactor.simulate import Mixture
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 Finder = Callable[[Floats, int], AnchorFit]
 
 CORNERS = np.array([[0.0, -0.9, 0.9], [1.0, -0.5, -0.5]])  # of the triangle, around the origin
@@ -59,7 +57,7 @@ class Walk:
 
     X: Floats
     target: int
-    picks: Ints
+    picks: Indices
     places: Floats
     weights: Floats
 
@@ -69,7 +67,7 @@ class Walk:
         return float(np.linalg.norm(self.places[-1] - self.X[:, self.target]))
 
     @property
-    def touched(self) -> Ints:
+    def touched(self) -> Indices:
         """Columns with a weight."""
         return np.flatnonzero(self.weights)
 
@@ -106,7 +104,7 @@ def success_by_snr(snrs: Sequence[float], finders: Mapping[str, Finder], n_trial
     return shares
 
 
-def repeated(copies: int, snr_db: float = 15.0, seed: int = 0) -> tuple[Mixture, Ints]:
+def repeated(copies: int, snr_db: float = 15.0, seed: int = 0) -> tuple[Mixture, Indices]:
     """Draw 200 mixtures of 10 anchors, each of which occurs several times, every time with other noise.
 
     Returns the mixture (its anchors: the first copies) and, for all columns, the anchor it is a copy of, or -1.

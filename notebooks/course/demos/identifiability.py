@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor import simulate
 from cofactor.core.alignment import mse
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.scattering import Certificate, scattering_certificate
+from cofactor.core.types import Floats
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
 from course.demos.theory import hide_pairs
-
-Floats = NDArray[np.float64]
 
 PEOPLE = 12
 NEXT, PREVIOUS = np.roll(np.eye(3), 1, axis=0), np.roll(np.eye(3), -1, axis=0)  # whom class c is taken for

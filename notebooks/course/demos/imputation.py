@@ -17,14 +17,12 @@ from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.moments import pairwise_moments
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import vote_model
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model, robust_imputation
 from cofactor.simulate import Crowd
 from course.demos.theory import START_COUNT, SWEEPS, hide_pairs, small_crowd, without_pairs
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SIZES = (30, 100, 300, 1000, 3000, 10_000)
 LINES = {"designated": None, "robust": 1.0, "least squares": 2.0}  # the exponent p of the robust criterion

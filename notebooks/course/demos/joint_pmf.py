@@ -23,11 +23,9 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
 from cofactor.core.spa import spa
 from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints
 from cofactor.pmf import METHODS, mre, mse
 from cofactor.pmf.base import EM_TOL, FLOOR
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 ENDLESS = 10**9  # rows that count as endless
 FILMS = (

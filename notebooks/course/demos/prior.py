@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.types import Floats
 from cofactor.crowd import BayesDS, CrowdLabels
 from cofactor.crowd.variational import Priors
 from cofactor.simulate import Crowd, large_crowd
-
-Floats = NDArray[np.float64]
 
 THIN_WORKERS, THIN_CLASSES, THIN_TASKS, THIN_LABELS = 150, 10, 700, 4
 RIGHT = (0.55, 0.85)  # accuracies of the thin crowd's workers, from the least to the most accurate

@@ -9,17 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DatasetUnavailableError, DataWarning
 from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd import METHODS, NEED_FEATURES
 from cofactor.crowd.base import NO_PRIOR, Aggregator, error_rate, right_shares
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.data.loading import CrowdDataset, load_crowd
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BUSIEST = {"dog": 52}  # people kept, those with most labels, as in the published tables
 FEW_STARTS = 4  # of EBCC

@@ -16,17 +16,16 @@ from cofactor.core.em import maximization
 from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import error_rate, vote_model, worker_accuracy
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model, robust_imputation
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.symnmf import model_of_factor, principal_root, symnmf
+from cofactor.plots.style import percent
 from cofactor.simulate import Crowd
 from course.demos.real_crowd import without_prior
-from cofactor.plots.style import percent
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 START_COUNT = 0.1  # pseudo-count of the majority-vote start of robust imputation, as in the aggregators

@@ -21,6 +21,7 @@ from scipy import sparse
 
 from cofactor.core.alignment import match_columns
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DatasetUnavailableError
+from cofactor.core.types import Floats, Indices
 from cofactor.data import GraphDataset, TopicsDataset, load
 from cofactor.separable import (
     Communities,
@@ -35,9 +36,6 @@ from cofactor.separable import (
 )
 from cofactor.separable.graphs import leading_eigenvectors
 from cofactor.separable.topics import WordPairs, words_kept
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 TOPICS = ("kitchen", "sky", "music")
 OWN = (
@@ -77,7 +75,7 @@ class Library:
     weights: Floats = field(repr=False)
 
     @property
-    def truth(self) -> Ints:
+    def truth(self) -> Indices:
         """(D,) the main topic of every document."""
         return self.weights.argmax(axis=1)
 
@@ -197,7 +195,7 @@ def share_inside(X: ArrayLike, anchors: ArrayLike) -> float:
     return float(np.mean((corner_weights(X, anchors) > -INSIDE).all(axis=1)))
 
 
-def _three(anchors: ArrayLike) -> Ints:
+def _three(anchors: ArrayLike) -> Indices:
     indices = np.asarray(anchors, dtype=np.intp)
     if indices.shape != (3,):
         raise CofactorError(f"a triangle has three corners: give three anchors, not {indices.size}")
@@ -236,7 +234,7 @@ class Shelved:
     model: TopicModel
     words: NDArray[np.str_]
     X: Floats
-    corners: Ints
+    corners: Indices
 
     @property
     def error(self) -> float:

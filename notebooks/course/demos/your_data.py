@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
@@ -22,9 +21,6 @@ from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.planner import plan
 from cofactor.simulate.comparisons import comparison_factors, draw_comparisons
 from course.demos.topics_communities import library
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # ---- labels: messages to a shop, sorted by two shifts that never see the same message ----
 

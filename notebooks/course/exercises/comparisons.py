@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from cofactor.comparisons import expected_error, utility_error
 from cofactor.comparisons.planner import mean_information
+from cofactor.core.types import Floats
 from course.grading import Exercise, Given, Mistake, Part
-
-Floats = NDArray[np.float64]
 
 
 def _pull_given() -> Given:

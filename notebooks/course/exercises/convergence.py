@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor import simulate
+from cofactor.core.types import Floats
 from cofactor.crowd.symnmf import convergence_curve, shifted_relu
 from course.demos.convergence import linear_rate
 from course.grading import Exercise, Given, Mistake, Part
-
-Floats = NDArray[np.float64]
 
 FIRST = 10  # iterations before are not yet a line
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 
+from cofactor.core.types import Floats
 from course.grading import Exercise, Given, Mistake, Part
-
-Floats = NDArray[np.float64]
 
 INDEX, WEIGHT = 4, 8  # bytes of an entry that is stored
 MEGA = 1e6

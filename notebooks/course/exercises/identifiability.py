@@ -11,14 +11,12 @@ A        confusion matrices, columns sum to one                   (M, K, K)
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor.core.alignment import mse
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.scattering import scattering_certificate
+from cofactor.core.types import Floats
 from course.grading import Exercise, Given, Mistake, Part
-
-Floats = NDArray[np.float64]
 
 K = 3
 

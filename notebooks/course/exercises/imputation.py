@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cofactor.core.types import Floats
 from course.demos.imputation import PowerLaw
 from course.grading import Exercise, Given, Mistake, Part
-
-Floats = NDArray[np.float64]
 
 XI = 1e-6  # of Eq. (9)
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats
 from course.grading import Exercise, Given, Mistake, Part
-
-Floats = NDArray[np.float64]
 
 
 def _pair_given() -> Given:

@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats
 from course.demos.real_crowd import disagreement
 from course.grading import Exercise, Given, Mistake, Part
-
-Floats = NDArray[np.float64]
 
 
 def _backwards_given() -> Given:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cofactor.core.types import Floats
 from cofactor.separable import coherence
 from cofactor.separable.metrics import SMOOTHING
 from course.grading import Exercise, Given, Mistake, Part
-
-Floats = NDArray[np.float64]
 
 
 def _pairs_given() -> Given:

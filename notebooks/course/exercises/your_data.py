@@ -10,9 +10,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from cofactor.core.bootstrap import quantiles
+from cofactor.core.types import Floats
 from course.grading import Exercise, Given, Mistake, Part
-
-Floats = NDArray[np.float64]
 
 WANTED, ENOUGH = 0.05, 0.9
 

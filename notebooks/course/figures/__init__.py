@@ -1,5 +1,14 @@
 """The pictures of the notebooks: pure functions from library objects to a figure."""
 
+from cofactor.plots.crowd import (
+    draw_confusions,
+    draw_methods,
+    draw_uncertainty,
+    draw_votes,
+    draw_worker_accuracy,
+)
+from cofactor.plots.planning import draw_intervals, draw_plan
+from cofactor.plots.simplex import draw_convergence, draw_rotation, draw_simplex
 from course.figures.comparisons import (
     draw_accuracies,
     draw_choices,
@@ -18,13 +27,6 @@ from course.figures.convergence import (
     draw_race,
     draw_rates,
     draw_starts,
-)
-from cofactor.plots.crowd import (
-    draw_confusions,
-    draw_methods,
-    draw_uncertainty,
-    draw_votes,
-    draw_worker_accuracy,
 )
 from course.figures.expected import draw_expected
 from course.figures.frank_wolfe import (
@@ -53,7 +55,6 @@ from course.figures.joint_pmf import (
 from course.figures.matrices import draw_blocks, draw_completion, draw_cooccurrence, draw_imputation_error
 from course.figures.overview import draw_overview
 from course.figures.panels import draw_crowd, draw_rounds
-from cofactor.plots.planning import draw_intervals, draw_plan
 from course.figures.prior import draw_belief, draw_evidence
 from course.figures.real_crowd import (
     draw_beside_published,
@@ -63,7 +64,6 @@ from course.figures.real_crowd import (
     draw_who_labelled,
 )
 from course.figures.schematics import draw_kit, draw_latent_class
-from cofactor.plots.simplex import draw_convergence, draw_rotation, draw_simplex
 from course.figures.topics_communities import (
     draw_befriended,
     draw_contest,

@@ -8,21 +8,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.spectral import residual_matrix
 from cofactor.core.errors import CofactorError
-from course.demos.comparisons import (
-    EXACT,
-    Amounts,
-    Choices,
-    Plane,
-    Pursuit,
-    Tastes,
-    differences,
-    flat_directions,
-)
+from cofactor.core.types import Floats
 from cofactor.plots.style import (
     BLUE,
     DIVERGING,
@@ -42,8 +33,16 @@ from cofactor.plots.style import (
     say,
     styled,
 )
-
-Floats = NDArray[np.float64]
+from course.demos.comparisons import (
+    EXACT,
+    Amounts,
+    Choices,
+    Plane,
+    Pursuit,
+    Tastes,
+    differences,
+    flat_directions,
+)
 
 BESIDE = 2  # maps in a row
 Map = tuple[Floats, Floats]

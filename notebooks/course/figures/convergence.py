@@ -11,11 +11,10 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError
+from cofactor.core.types import Floats
 from cofactor.crowd.symnmf import shifted_relu
-from course.demos.convergence import CLAMP, PLAIN, ZERO, Film, Race, Starts, linear_rate
 from cofactor.plots.style import BLUE, FAINT, GREEN, INK, ORANGE, PURPLE, RED, new_picture, number, say, styled
-
-Floats = NDArray[np.float64]
+from course.demos.convergence import CLAMP, PLAIN, ZERO, Film, Race, Starts, linear_rate
 
 LINES = {PLAIN: (BLUE, "-", "o"), ZERO: (ORANGE, "--", "s"), CLAMP: (PURPLE, "-.", "^")}
 LEVEL = 1e-3  # an error that the panels ask for

@@ -6,13 +6,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError, listing
-from course.exercises.desk import EXERCISES
+from cofactor.core.types import Floats
 from cofactor.plots.style import BLUE, DIVERGING, FAINT, SEQUENTIAL, WIDTH, heat, new_picture, number, say, styled
-
-Floats = NDArray[np.float64]
+from course.exercises.desk import EXERCISES
 
 MOST_TICKS = 8
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from cofactor.core.errors import CofactorError
-from course.demos.frank_wolfe import Selection, Walk
+from cofactor.core.types import Floats
 from cofactor.plots.style import (
     BLUE,
     FAINT,
@@ -28,8 +28,7 @@ from cofactor.plots.style import (
     say,
     styled,
 )
-
-Floats = NDArray[np.float64]
+from course.demos.frank_wolfe import Selection, Walk
 
 LOOKS = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", "-."), (PURPLE, "D", ":"))
 MOST_BARS = 120  # more scores than these are not told apart; the largest are drawn

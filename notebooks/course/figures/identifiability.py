@@ -17,12 +17,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Polygon
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.scattering import Certificate, scattering_certificate
-from course.demos.identifiability import Quality, Recovery
+from cofactor.core.types import Floats
 from cofactor.plots.simplex import CENTRE, CORNERS, fill_simplex, to_plane
 from cofactor.plots.style import (
     BLUE,
@@ -40,8 +40,7 @@ from cofactor.plots.style import (
     say,
     styled,
 )
-
-Floats = NDArray[np.float64]
+from course.demos.identifiability import Quality, Recovery
 
 OUTER = float(np.sqrt(2 / 3))  # radius of the circle through the corners
 FRAME = 1.12  # half-width of the picture of T, which may be unbounded

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from cofactor.core.errors import CofactorError
-from course.demos.imputation import PowerLaw, SampleErrors
 from cofactor.plots.style import BLUE, GREEN, INK, ORANGE, new_picture, percent, say, styled
+from course.demos.imputation import PowerLaw, SampleErrors
 
 MARKS = {"designated": (BLUE, "o", "-"), "robust": (ORANGE, "s", "--"), "least squares": (GREEN, "^", "-.")}
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.tables import CategoricalTable
-from course.demos.joint_pmf import Anchors, Recovered, count_numbers
+from cofactor.core.types import Floats
 from cofactor.plots.style import (
     BLUE,
     FAINT,
@@ -32,8 +32,7 @@ from cofactor.plots.style import (
     say,
     styled,
 )
-
-Floats = NDArray[np.float64]
+from course.demos.joint_pmf import Anchors, Recovered, count_numbers
 
 LOOKS = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", "-."), (PURPLE, "D", ":"), (INK, "X", (0, (5, 1))),
          (SKY, "v", (0, (1, 1))))  # fmt: skip

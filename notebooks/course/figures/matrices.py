@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.errors import CofactorError
+from cofactor.core.types import Floats
 from cofactor.crowd.cooccurrence import Cooccurrences
-from course.demos import Completion, ImputationErrors
 from cofactor.plots.style import (
     BLUE,
     DIVERGING,
@@ -27,8 +27,8 @@ from cofactor.plots.style import (
     say,
     styled,
 )
+from course.demos import Completion, ImputationErrors
 
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 QUIET = 0.2  # errors below this share of the largest entry look pale

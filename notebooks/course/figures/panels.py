@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 
 from cofactor.core.errors import CofactorError
 from cofactor.crowd.base import worker_accuracy
-from course.demos import Comparison, Rounds
 from cofactor.plots.crowd import fill_methods, fill_uncertainty
 from cofactor.plots.style import BLUE, FAINT, INK, ORANGE, WIDTH, new_picture, percent, say, styled
+from course.demos import Comparison, Rounds
 
 
 @styled

@@ -7,14 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from scipy.stats import beta
 
 from cofactor.core.errors import CofactorError
-from course.demos.prior import Bound, KindsGain
 from cofactor.plots.style import BLUE, FAINT, INK, ORANGE, WIDTH, new_picture, number, percent, say, styled
-
-Floats = NDArray[np.float64]
+from course.demos.prior import Bound, KindsGain
 
 
 @styled

@@ -11,11 +11,11 @@ from matplotlib.axis import Axis
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cofactor.core.errors import CofactorError
+from cofactor.core.types import Floats
 from cofactor.crowd.labels import CrowdLabels
-from course.demos.real_crowd import Thinned, Trial
 from cofactor.plots.crowd import VOTE, fill_methods, fill_uncertainty
 from cofactor.plots.style import (
     BLUE,
@@ -35,8 +35,7 @@ from cofactor.plots.style import (
     say,
     styled,
 )
-
-Floats = NDArray[np.float64]
+from course.demos.real_crowd import Thinned, Trial
 
 FAMILIES = {  # start of a method's name: how it is drawn
     "MajorityVote": (INK, "X", "majority vote"),

@@ -8,11 +8,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Polygon, Rectangle
-from numpy.typing import NDArray
 
+from cofactor.core.types import Floats
 from cofactor.plots.style import BLUE, FAINT, GREEN, INK, ORANGE, PAPER, PURPLE, new_picture, say, styled
 
-Floats = NDArray[np.float64]
 Point = tuple[float, float]
 
 # an expert, a guesser, one who calls nearly everything the first class

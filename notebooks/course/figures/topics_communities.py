@@ -12,15 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.preprocessing import normalize
 
 from cofactor.core.errors import CofactorError
+from cofactor.core.types import Floats
 from cofactor.data import GraphDataset
-from course.demos.topics_communities import (
-    Befriended,
-    Contest,
-    Shelved,
-    corner_weights,
-    in_plane,
-    share_inside,
-)
 from cofactor.plots.style import (
     CLASS_COLOURS,
     FAINT,
@@ -36,8 +29,14 @@ from cofactor.plots.style import (
     say,
     styled,
 )
-
-Floats = NDArray[np.float64]
+from course.demos.topics_communities import (
+    Befriended,
+    Contest,
+    Shelved,
+    corner_weights,
+    in_plane,
+    share_inside,
+)
 
 MARKERS = ("o", "s", "^", "v", "P", "X")
 RINGS = (("D", "-"), ("o", "--"), ("s", ":"))  # a method's corners, and the triangle between them

@@ -18,8 +18,8 @@ from cofactor.comparisons.base import PreferenceModel
 from cofactor.comparisons.data import Codes, Comparisons
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.result import History, Result
+from cofactor.core.types import Floats
 
-Floats = NDArray[np.float64]
 Triples = tuple[Codes, Codes, Codes]
 
 

@@ -12,8 +12,7 @@ from cofactor.comparisons.kernels import Arrays
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import Result
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats
 
 SPREAD = 0.1  # standard deviation of the random start
 

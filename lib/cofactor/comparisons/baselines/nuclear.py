@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor.comparisons.base import PreferenceModel
 from cofactor.comparisons.data import Comparisons
@@ -15,8 +14,7 @@ from cofactor.comparisons.loss import excess_loss
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import History, Result
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats
 
 LARGEST = 1_000_000  # utilities, users times items, up to which the dense matrix is formed
 PATH = np.geomspace(0.5, 0.005, 8)  # penalties tried, relative to the one at which all utilities vanish

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor.comparisons.base import PreferenceModel
 from cofactor.comparisons.choosing import choose_bias_ridge, split
@@ -16,8 +15,7 @@ from cofactor.comparisons.loss import Objective
 from cofactor.comparisons.solvers import lbfgs
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.result import Result
-
-Floats = NDArray[np.float64]
+from cofactor.core.types import Floats
 
 COUNTED = Result(np.zeros(0), 0, True, "closed form")
 

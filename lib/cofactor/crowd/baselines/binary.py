@@ -30,7 +30,8 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
-from cofactor.crowd.base import PRIOR, Aggregator, Floats, PseudoCounts
+from cofactor.core.types import Floats
+from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts
 from cofactor.crowd.baselines.voting import START
 from cofactor.crowd.labels import CrowdLabels
 

@@ -27,7 +27,8 @@ from scipy.linalg import eigh, helmert
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import project_to_simplex
-from cofactor.crowd.base import Floats, TaskScorer
+from cofactor.core.types import Floats
+from cofactor.crowd.base import TaskScorer
 from cofactor.crowd.baselines.soft_impute import Entries, Mask, Singles, completed, gram, norm
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 

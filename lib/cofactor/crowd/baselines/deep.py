@@ -31,7 +31,8 @@ from sklearn.preprocessing import StandardScaler
 from cofactor.core.checks import check_between, check_whole, numbers
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.result import Result
-from cofactor.crowd.base import Floats, TaskScorer, require_labels
+from cofactor.core.types import Floats
+from cofactor.crowd.base import TaskScorer, require_labels
 from cofactor.crowd.labels import CrowdLabels
 
 LARGEST = 1e100  # feature; the squares of larger ones overflow

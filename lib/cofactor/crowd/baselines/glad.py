@@ -25,8 +25,8 @@ from scipy.special import logsumexp, softmax
 from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import History, Result
-from cofactor.core.tables import Ints
-from cofactor.crowd.base import Floats, TaskScorer
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.base import TaskScorer
 from cofactor.crowd.labels import CrowdLabels
 
 MEAN = 1.0  # of the priors of ability and log-easiness; their variance is one

@@ -25,8 +25,8 @@ from cofactor.core.checks import check_whole
 from cofactor.core.em import expectation
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
-from cofactor.core.tables import Ints
-from cofactor.crowd.base import Aggregator, Floats
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.base import Aggregator
 from cofactor.crowd.baselines.one_coin import labelled_part
 from cofactor.crowd.labels import CrowdLabels
 

@@ -31,8 +31,8 @@ from scipy.special import logsumexp, softmax
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import History, Result
-from cofactor.core.tables import Ints
-from cofactor.crowd.base import PRIOR, Floats, PseudoCounts, TaskScorer
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.base import PRIOR, PseudoCounts, TaskScorer
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 
 SOLVED = 1e-10  # nats: half of Newton's decrement, below which a row counts as solved

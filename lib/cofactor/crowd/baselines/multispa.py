@@ -26,9 +26,9 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.result import Result
 from cofactor.core.spa import spa
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd import paper_protocol as released
-from cofactor.crowd.base import PRIOR, Aggregator, Floats, PseudoCounts, name_classes, vote_model
+from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes, vote_model
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.labels import CrowdLabels
 

@@ -21,7 +21,8 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
 from cofactor.core.tables import CategoricalTable
-from cofactor.crowd.base import Aggregator, Floats, PseudoCounts, prior_cells
+from cofactor.core.types import Floats
+from cofactor.crowd.base import Aggregator, PseudoCounts, prior_cells
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 
 

@@ -20,9 +20,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cofactor.core.result import History
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints
 
-Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]  # entries are 0 or 1 and scores are compared: seven digits do, at half the memory
 Mask = NDArray[np.bool_]
 Factors = tuple[Singles, Singles]

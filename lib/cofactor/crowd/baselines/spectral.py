@@ -28,7 +28,8 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.core.simplex import normalize_blocks
-from cofactor.crowd.base import PRIOR, Aggregator, Floats, PseudoCounts, name_classes
+from cofactor.core.types import Floats
+from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes
 from cofactor.crowd.labels import CrowdLabels
 
 GROUPS = 3

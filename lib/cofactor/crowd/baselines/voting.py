@@ -6,9 +6,9 @@ import numpy as np
 
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
-from cofactor.core.tables import Ints
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd import paper_protocol as released
-from cofactor.crowd.base import PRIOR, Aggregator, Floats, PseudoCounts, vote_model
+from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, vote_model
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 
 START = Result(np.zeros(0), 0, True, "closed form")

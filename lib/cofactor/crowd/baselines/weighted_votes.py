@@ -29,7 +29,8 @@ from scipy.stats import chi2
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import History, Result
-from cofactor.crowd.base import Floats, TaskScorer
+from cofactor.core.types import Floats
+from cofactor.crowd.base import TaskScorer
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 
 TIE = 1e-9  # share of the winner's votes by which a class may fall short and still count as tied

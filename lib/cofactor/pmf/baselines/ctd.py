@@ -16,8 +16,9 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import Result
-from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.core.tables import CategoricalTable
 from cofactor.core.triple_moments import triple_moments
+from cofactor.core.types import Ints
 from cofactor.pmf.base import JointPMFEstimator, given_or_random
 
 Protocol = Literal["separable", "synthetic", "uci", "ratings"]

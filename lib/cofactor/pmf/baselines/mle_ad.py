@@ -26,17 +26,16 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import History, Result
-from cofactor.core.tables import CategoricalTable, Ints
+from cofactor.core.tables import CategoricalTable
 from cofactor.core.triple_moments import TripleMoments, triple_moments
+from cofactor.core.types import Floats, Ints
 from cofactor.pmf.base import JointPMFEstimator, given_or_random
 
-Floats = NDArray[np.float64]
 Order = Literal["correct", "published"]
 
 STEP = 0.01  # on the gradient, as released
