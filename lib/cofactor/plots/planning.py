@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -12,8 +14,8 @@ from cofactor.crowd.bootstrap import CrowdBootstrap
 from cofactor.plots.style import (
     BLUE,
     FAINT,
-    GREEN,
     INK,
+    LOOKS_BESIDE_VOTE,
     ORANGE,
     PURPLE,
     new_picture,
@@ -23,7 +25,6 @@ from cofactor.plots.style import (
     styled,
 )
 
-LOOKS = ((INK, "X", ":"), (BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", "-."), (PURPLE, "P", (0, (5, 1))))
 WIDE = 30.0  # amounts that span more than this factor get a logarithmic axis
 
 
@@ -39,8 +40,8 @@ def draw_plan(plan: Plan, level: float = 0.9) -> Figure:
 def fill_plan(ax: Axes, plan: Plan, level: float = 0.9) -> None:
     """Draw the curves of a plan into axes."""
     curves, answers = plan.curve(level), plan.needed(level=level)
-    for k, name in enumerate(plan.errors):
-        table, (colour, marker, line) = curves[curves["method"] == name], LOOKS[k % len(LOOKS)]
+    for k, (name, (colour, marker, line)) in enumerate(zip(plan.errors, cycle(LOOKS_BESIDE_VOTE), strict=False)):
+        table = curves[curves["method"] == name]
         ax.fill_between(table["amount"], table["low"], table["high"], color=colour, alpha=0.15, lw=0)
         ax.plot(table["amount"], table["error"], color=colour, marker=marker, ls=line, ms=4, label=name)
         middle, low, high = answers.loc[k, ["amount", "low", "high"]].to_numpy(dtype=np.float64)
@@ -63,7 +64,8 @@ def _axes(ax: Axes, plan: Plan) -> None:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if plan.amounts[0] <= plan.present <= plan.amounts[-1]:
         ax.axvline(plan.present, color=FAINT, lw=0.9, ls=":")
-        ax.text(plan.present, 0.02, " now", color=INK, transform=ax.get_xaxis_transform())
+        place = {"transform": ax.get_xaxis_transform(), "ha": "center", "va": "bottom"}
+        ax.text(plan.present, 1.0, "now", color=INK, **place)  # above the axes, where no legend can cover it
 
 
 def _finding(plan: Plan) -> str:

@@ -37,6 +37,13 @@ ROUNDING = 1e-12  # smaller numbers differ from machine to machine: only their s
 TYPESETTING = {"\n": " ", "\\|": "‖", "||": "‖", "\\Pi": "Π", "$": "", "{": "", "}": "", "\\": ""}  # and how to say it
 HALO = [withStroke(linewidth=2.5, foreground="white")]  # around a name, so that lines do not cross it out
 LUMINANCE = np.array([0.299, 0.587, 0.114])  # of red, green, blue
+LOOKS = (  # of curves: colour, marker and line, so that they differ without colour
+    (BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", "-."), (PURPLE, "D", ":"), (INK, "X", (0, (5, 1))),
+    (SKY, "v", (0, (1, 1))),
+)  # fmt: skip
+LOOKS_BESIDE_VOTE = (  # the first is that of the majority vote
+    (INK, "X", ":"), *LOOKS[:3], (PURPLE, "P", (0, (5, 1))), (SKY, "D", (0, (1, 1))),
+)  # fmt: skip
 
 STYLE: dict[str, Any] = {
     **sns.axes_style("ticks"),
