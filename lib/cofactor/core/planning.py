@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
+from joblib import delayed
 from numpy.typing import ArrayLike
 from sklearn.isotonic import isotonic_regression
 
-from cofactor.core.bootstrap import LEVEL, quantiles
+from cofactor.core.bootstrap import LEVEL, in_parallel, quantiles
 from cofactor.core.checks import is_number
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.types import Floats
+
+Truth = TypeVar("Truth")
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,6 +123,33 @@ class Plan:
         head = f"<tr><th {left}>method</th><th>{html.escape(self.unit)}</th><th>{LEVEL:.0%} of simulations</th></tr>"
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
         return f"<table><caption {left}>{caption}</caption>{head}{rows}</table>{notes}"
+
+
+def simulated(
+    trial: Callable[[Truth, np.random.Generator], Floats],
+    truths: Sequence[Truth],
+    rng: np.random.Generator,
+    n_jobs: int = 1,
+    verbose: bool = False,
+) -> Floats:
+    """Return what `trial(truth, rng)` finds for every truth, stacked; the same at any number of jobs.
+
+    `trial` must survive pickling where `n_jobs` is not one.
+    """
+    pairs = zip(truths, rng.spawn(len(truths)), strict=True)
+    jobs = (delayed(trial)(truth, child) for truth, child in pairs)
+    return np.array(list(in_parallel(jobs, len(truths), "plan", n_jobs, verbose)))
+
+
+def error_or_nan(job: Callable[[], float]) -> float:
+    """Return the error of one fit; NaN where the method refuses the data. Its warnings are not shown."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", DataWarning)
+        try:
+            return job()
+        except CofactorError:
+            return float("nan")
 
 
 def amount_for(wanted: float, amounts: Floats, errors: Floats) -> float:

@@ -8,21 +8,20 @@ often as it does. Without, every trial draws its own from those of public crowds
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
-from joblib import delayed
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.isotonic import isotonic_regression
 
-from cofactor.core.bootstrap import LEVEL, check_runs, in_parallel
+from cofactor.core.bootstrap import LEVEL, check_runs
 from cofactor.core.checks import check_whole
-from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
-from cofactor.core.planning import Plan, check_names, checked_amounts, checked_error
+from cofactor.core.errors import CofactorError
+from cofactor.core.planning import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.base import Aggregator, error_rate, require_labels, right_shares
 from cofactor.crowd.bayes import BayesDS
@@ -89,23 +88,8 @@ def plan(
 
     Notes
     -----
-    Measured on 17 public crowds whose truth is known; the difficulties tried without truth were read off the same ones
-    (0.43 to 1.95, median 0.97, logarithms with a standard deviation of 0.38).
-
-    Without truth, at the labels there are: the range held the error of BayesDS on 15 sets, on 14 when the difficulties
-    were read off the other 16. It missed face_sentiment (4 to 34 per cent planned, 36 found) and web (22 to 52, 13). It
-    held that of MajorityVote on 12, the errors being too large twice and too small three times.
-
-    Planned range, and (found), in per cent: weather_cf 6 to 36 (10), weather_amt 1 to 32 (14), music_genre 11 to 46
-    (20), sentiment_polarity 3 to 23 (9), sentiment_polarity_amt 0 to 16 (6), zencrowd_all 3 to 32 (15), zencrowd_in 12
-    to 36 (23), zencrowd_us 6 to 28 (9), product 4 to 17 (7), sentiment_1k 1 to 23 (4), adult_content 9 to 25 (23),
-    bluebird 5 to 31 (14), dog 4 to 28 (16), rte 3 to 27 (7), trec 17 to 34 (30).
-
-    With the truth of 100 tasks, from pilots of 3 and 5 labels, errors at 1 to 20 labels come out 1.7 (RTE) to 4.3
-    (ZenCrowd) points away on six of eight sets, TREC among them; on face_sentiment 10 and on Bluebird, which has
-    108 tasks, 12 points, both too large. Without difficult tasks a thin pilot of known truth does little harm: for
-    simulated workers right in 70 per cent, an error of 5 per cent takes 9 labels with MV-EM, and pilots of 2, 3, 4, 5,
-    10 and 20 labels for 200 tasks ask for 12, 7, 10, 10, 12 and 9.
+    Without truth, every trial draws how hard tasks are from what was seen on 17 public crowds, so the answer is a
+    range. How often it held is in the page "How the default was chosen".
 
     Examples
     --------
@@ -130,9 +114,7 @@ def plan(
     rng = np.random.default_rng(random_state)
     populations, notes = _populations(labels, fitted, truth, n_trials, rng)
     n_tasks = seen(labels).n_rows if n_tasks is None else n_tasks
-    run = delayed(_trial)
-    jobs = (run(p, n_tasks, tried, names, child) for p, child in zip(populations, rng.spawn(n_trials), strict=True))
-    found = np.array(list(in_parallel(jobs, n_trials, "plan", n_jobs, verbose)))
+    found = simulated(partial(_trial, n_tasks, tried, names), populations, rng, n_jobs, verbose)
     errors = {name: found[:, :, j] for j, name in enumerate(names)}
     present = labels.n_labels / max(seen(labels).n_rows, 1)
     told = wanted_error, present, notes, truth is None
@@ -146,7 +128,7 @@ def _methods() -> list[str]:
 
 
 def _trial(
-    population: Population, n_tasks: int, amounts: Floats, names: Sequence[str], rng: np.random.Generator
+    n_tasks: int, amounts: Floats, names: Sequence[str], population: Population, rng: np.random.Generator
 ) -> Floats:
     """Errors of every amount (rows) and method (columns) for one simulated crowd; the fewer labels are the first."""
     K, M, most = len(population.prior), len(population.activity), int(amounts[-1])
@@ -166,13 +148,7 @@ def _trial(
 def _error(name: str, labels: CrowdLabels, truth: Ints) -> float:
     from cofactor.crowd import METHODS
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", DataWarning)
-        try:
-            return error_rate(METHODS[name](random_state=0).fit(labels).predict_proba(labels), truth)
-        except CofactorError:
-            return float("nan")
+    return error_or_nan(lambda: error_rate(METHODS[name](random_state=0).fit(labels).predict_proba(labels), truth))
 
 
 # ---- how hard tasks are ----
