@@ -1,8 +1,8 @@
-"""What notebooks show and ask: figures, panels with controls, exercises. Nothing here is needed to compute."""
+"""What every notebook calls. What one notebook computes, draws and asks is in its package: nb00 to nb10."""
 
 from cofactor.cli.environment import check_environment
-from course import controls, demos, figures
 from course.checkpoints import checkpoint
-from course.exercises import check, given, hint
+from course.desk import check, given, hint
+from course.expected import draw_expected
 
-__all__ = ["check", "check_environment", "checkpoint", "controls", "demos", "figures", "given", "hint"]
+__all__ = ["check", "check_environment", "checkpoint", "draw_expected", "given", "hint"]

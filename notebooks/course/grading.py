@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,49 +16,48 @@ Given = dict[str, Any]
 TOLERANCE = 6e-4  # an answer rounded to three decimals is right
 
 
-@dataclass(frozen=True)
-class Mistake:
-    """A typical wrong answer, computed from what was given, and what to say about it."""
-
-    value: Callable[[Given], ArrayLike]
-    says: str
-
-
-@dataclass(frozen=True)
-class Part:
-    """One array of an answer: its name, how the library computes it, the mistakes that are recognised."""
+class Part(NamedTuple):
+    """One array of an answer: its name, its value, and typical wrong values by what is said of them."""
 
     name: str
-    answer: Callable[[Given], ArrayLike]
-    mistakes: tuple[Mistake, ...]
+    answer: ArrayLike
+    mistakes: Mapping[str, ArrayLike]
 
 
-@dataclass(frozen=True)
-class Exercise:
-    """What is given (the same every time), the parts of the answer, hints in order, and what the right answer shows."""
+class Exercise(ABC):
+    """What is given (the same every time), how it is solved, hints in order, and what the right answer shows."""
 
-    given: Callable[[], Given]
-    parts: tuple[Part, ...]
     hints: tuple[str, ...]
     praise: str
+
+    @abstractmethod
+    def given(self) -> Given:
+        """Return the data, by their names."""
+
+    @abstractmethod
+    def solve(self, *args: Any, **given: Any) -> list[Part]:
+        """Return the parts of the answer; what was given comes by its names."""
+
+    @property
+    def parts(self) -> list[Part]:
+        """The exercise solved."""
+        return self.solve(**self.given())
 
 
 def grade(exercise: Exercise, answer: object) -> str:
     """Judge an answer in one line; whatever is handed in, nothing is raised."""
     if answer is None or answer is Ellipsis:
         return "not answered yet: replace the placeholder by your answer"
-    answers, trouble = _split(exercise.parts, answer)
-    if trouble:
-        return trouble
-    given = exercise.given()
-    for part, value in zip(exercise.parts, answers, strict=True):
-        trouble = _judge(part, value, given)
-        if trouble:
-            return trouble if len(exercise.parts) == 1 else f"{part.name}: {trouble}"
-    return f"correct: {exercise.praise}"
+    parts = exercise.parts
+    answers, trouble = _split(parts, answer)
+    for part, value in zip(parts, answers, strict=False):
+        wrong = _judge(part, value)
+        if wrong:
+            return wrong if len(parts) == 1 else f"{part.name}: {wrong}"
+    return trouble or f"correct: {exercise.praise}"
 
 
-def _split(parts: tuple[Part, ...], answer: object) -> tuple[Sequence[object], str]:
+def _split(parts: Sequence[Part], answer: object) -> tuple[Sequence[object], str]:
     """The parts of an answer, or what is wrong with their number."""
     if len(parts) == 1:
         return [answer], ""
@@ -68,9 +67,9 @@ def _split(parts: tuple[Part, ...], answer: object) -> tuple[Sequence[object], s
     return [], f"not yet: give {len(parts)} arrays in this order, as a tuple: ({names})"
 
 
-def _judge(part: Part, value: object, given: Given) -> str:
+def _judge(part: Part, value: object) -> str:
     """Say what is wrong with one array; nothing if it is right."""
-    expected = np.asarray(part.answer(given), dtype=np.float64)
+    expected = np.asarray(part.answer, dtype=np.float64)
     found = _numbers(value)
     if found is None:
         return f"not yet: this is no array of numbers; expected {_shape(expected)}"
@@ -81,9 +80,9 @@ def _judge(part: Part, value: object, given: Given) -> str:
         return "not yet: there are NaN or infinite entries; is something divided by zero, or the log of zero taken?"
     if _same(found, expected):
         return ""
-    for mistake in (*part.mistakes, *_common(expected)):
-        if _same(found, np.asarray(mistake.value(given), dtype=np.float64)):
-            return f"not yet: {mistake.says}"
+    for says, wrong in (*part.mistakes.items(), *_common(expected).items()):
+        if _same(found, np.asarray(wrong, dtype=np.float64)):
+            return f"not yet: {says}"
     return f"not yet: an entry is off by {np.abs(found - expected).max():.3g}; try hint(...) for a next step"
 
 
@@ -104,12 +103,12 @@ def _same(found: Floats, value: Floats) -> bool:
     return found.shape == value.shape and bool(np.abs(found - value).max(initial=0.0) <= TOLERANCE)
 
 
-def _common(expected: Floats) -> tuple[Mistake, ...]:
+def _common(expected: Floats) -> dict[str, Floats]:
     """Mistakes that any answer can have."""
     with np.errstate(divide="ignore"):
         log = np.log(np.maximum(expected, 0.0))
-    return (
-        Mistake(lambda _: 100 * expected, "this is in per cent; give shares between 0 and 1"),
-        Mistake(lambda _: log, "these are logarithms of the answer; take exp"),
-        Mistake(lambda _: expected.T, "this is transposed: rows and columns are swapped"),
-    )
+    return {
+        "this is in per cent; give shares between 0 and 1": 100 * expected,
+        "these are logarithms of the answer; take exp": log,
+        "this is transposed: rows and columns are swapped": expected.T,
+    }

@@ -6,7 +6,7 @@ from course.controls.frank_wolfe import selection_panel, walk_panel
 from course.controls.identifiability import certificate_panel, identifiability_panel
 from course.controls.imputation import holes_panel, needed_panel, sample_panel
 from course.controls.joint_pmf import joint_panel
-from course.controls.panel import Panel
+from course.panel import Panel
 from course.controls.real_crowd import thinning_panel
 from course.controls.theory import crowd_panel, em_panel, missing_block_panel, scattering_panel
 from course.controls.topics_communities import friends_panel, library_panel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipywidgets as w
 
 from cofactor.plots.style import number
-from course.controls.panel import Panel, choice
+from course.panel import Panel, choice
 from course.demos.comparisons import EXACT, STARTS, Pursuit, pursue
 from course.figures.comparisons import draw_pursuit
 

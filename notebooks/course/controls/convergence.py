@@ -9,7 +9,7 @@ import ipywidgets as w
 from cofactor import simulate
 from cofactor.core.errors import ConvergenceWarning
 from cofactor.plots.style import number
-from course.controls.panel import Panel, choice, slider
+from course.panel import Panel, choice, slider
 from course.demos.convergence import Film, Race, Starts, film, many_starts, race
 from course.figures.convergence import STUCK, WRONG, draw_film, draw_race, draw_starts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipywidgets as w
 
 from cofactor.plots.style import number, percent
-from course.controls.panel import Panel, choice, slider
+from course.panel import Panel, choice, slider
 from course.demos.frank_wolfe import CORNERS, MSR, Selection, Walk, select, triangle, walk
 from course.figures.frank_wolfe import draw_selection, draw_walk, in_bytes
 

@@ -6,7 +6,7 @@ import ipywidgets as w
 import numpy as np
 
 from cofactor.plots.style import ROUNDING, number
-from course.controls.panel import Panel, slider
+from course.panel import Panel, slider
 from course.demos.identifiability import PEOPLE, Quality, Recovery, quality, recovery
 from course.figures.identifiability import draw_quality, draw_recovery
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from cofactor.core.errors import CofactorError
 from cofactor.plots.style import percent
-from course.controls.panel import Panel, choice, slider
+from course.panel import Panel, choice, slider
 from course.demos.imputation import LINES, SampleErrors, fill, holes, sample_errors
 from course.demos.theory import Completion
 from course.figures.imputation import draw_items_needed, draw_sample_errors

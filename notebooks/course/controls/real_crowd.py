@@ -8,7 +8,7 @@ import ipywidgets as w
 
 from cofactor.data.loading import CrowdDataset, load_crowd
 from cofactor.plots.style import percent
-from course.controls.panel import Panel, choice
+from course.panel import Panel, choice
 from course.demos.real_crowd import Thinned, thin
 from course.figures.real_crowd import draw_thinned
 

@@ -10,7 +10,7 @@ import numpy as np
 from cofactor.plots.simplex import TOUCH, draw_simplex, hull_margin
 from cofactor.plots.style import ROUNDING, number, percent
 from course import demos
-from course.controls.panel import Panel, choice, slider
+from course.panel import Panel, choice, slider
 from course.figures.matrices import draw_completion
 from course.figures.panels import draw_crowd, draw_rounds
 

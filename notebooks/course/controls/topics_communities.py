@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipywidgets as w
 
 from cofactor.plots.style import percent
-from course.controls.panel import Panel, choice
+from course.panel import Panel, choice
 from course.demos.topics_communities import LENGTH, Befriended, Shelved, befriend, share_inside, shelve
 from course.figures.topics_communities import draw_befriended, draw_shelved
 

@@ -6,7 +6,7 @@ import ipywidgets as w
 
 from cofactor.plots.planning import draw_plan
 from cofactor.plots.style import percent
-from course.controls.panel import Panel, choice, slider
+from course.panel import Panel, choice, slider
 from course.demos.your_data import Pilot, plan_pilot
 
 PER_TASK = (2, 3, 4, 5, 7, 10, 20)

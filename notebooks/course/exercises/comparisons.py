@@ -8,7 +8,7 @@ from scipy.special import expit
 from cofactor.comparisons import expected_error, utility_error
 from cofactor.comparisons.planner import mean_information
 from cofactor.core.types import Floats
-from course.grading import Exercise, Given, Mistake, Part
+from course.exercises.old import Exercise, Given, Mistake, Part
 
 
 def _pull_given() -> Given:

@@ -8,7 +8,7 @@ from cofactor import simulate
 from cofactor.core.types import Floats
 from cofactor.crowd.symnmf import convergence_curve, shifted_relu
 from course.demos.convergence import linear_rate
-from course.grading import Exercise, Given, Mistake, Part
+from course.exercises.old import Exercise, Given, Mistake, Part
 
 FIRST = 10  # iterations before are not yet a line
 

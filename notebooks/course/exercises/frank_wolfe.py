@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import softmax
 
 from cofactor.core.types import Floats
-from course.grading import Exercise, Given, Mistake, Part
+from course.exercises.old import Exercise, Given, Mistake, Part
 
 INDEX, WEIGHT = 4, 8  # bytes of an entry that is stored
 MEGA = 1e6

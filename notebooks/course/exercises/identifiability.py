@@ -16,7 +16,7 @@ from cofactor.core.alignment import mse
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.scattering import scattering_certificate
 from cofactor.core.types import Floats
-from course.grading import Exercise, Given, Mistake, Part
+from course.exercises.old import Exercise, Given, Mistake, Part
 
 K = 3
 

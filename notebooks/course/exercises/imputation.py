@@ -8,7 +8,7 @@ import numpy as np
 
 from cofactor.core.types import Floats
 from course.demos.imputation import PowerLaw
-from course.grading import Exercise, Given, Mistake, Part
+from course.exercises.old import Exercise, Given, Mistake, Part
 
 XI = 1e-6  # of Eq. (9)
 

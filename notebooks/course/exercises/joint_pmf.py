@@ -7,7 +7,7 @@ import numpy as np
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats
-from course.grading import Exercise, Given, Mistake, Part
+from course.exercises.old import Exercise, Given, Mistake, Part
 
 
 def _pair_given() -> Given:

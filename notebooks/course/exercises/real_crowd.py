@@ -9,7 +9,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats
 from course.demos.real_crowd import disagreement
-from course.grading import Exercise, Given, Mistake, Part
+from course.exercises.old import Exercise, Given, Mistake, Part
 
 
 def _backwards_given() -> Given:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cofactor.core.types import Floats
-from course.grading import Exercise, Given, Mistake, Part
+from course.exercises.old import Exercise, Given, Mistake, Part
 
 
 def _given() -> Given:

@@ -20,7 +20,7 @@ from cofactor.crowd.base import worker_accuracy
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model
 from cofactor.crowd.symnmf import model_of_factor
-from course.grading import Exercise, Given, Mistake, Part
+from course.exercises.old import Exercise, Given, Mistake, Part
 
 K = 3
 CHAIN = ((0, 1), (2, 1), (2, 3))  # the observed pairs (m, r), (l, r), (l, n) of annotators m, r, l, n = 0, 1, 2, 3

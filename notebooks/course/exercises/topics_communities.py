@@ -7,7 +7,7 @@ import numpy as np
 from cofactor.core.types import Floats
 from cofactor.separable import coherence
 from cofactor.separable.metrics import SMOOTHING
-from course.grading import Exercise, Given, Mistake, Part
+from course.exercises.old import Exercise, Given, Mistake, Part
 
 
 def _pairs_given() -> Given:

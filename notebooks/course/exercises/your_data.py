@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from cofactor.core.bootstrap import quantiles
 from cofactor.core.types import Floats
-from course.grading import Exercise, Given, Mistake, Part
+from course.exercises.old import Exercise, Given, Mistake, Part
 
 WANTED, ENOUGH = 0.05, 0.9
 

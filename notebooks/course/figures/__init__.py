@@ -28,7 +28,7 @@ from course.figures.convergence import (
     draw_rates,
     draw_starts,
 )
-from course.figures.expected import draw_expected
+from course.expected import draw_expected
 from course.figures.frank_wolfe import (
     draw_coefficients,
     draw_gap,
@@ -63,7 +63,7 @@ from course.figures.real_crowd import (
     draw_time_and_error,
     draw_who_labelled,
 )
-from course.figures.schematics import draw_kit, draw_latent_class
+from course.schematics import draw_kit, draw_latent_class
 from course.figures.topics_communities import (
     draw_befriended,
     draw_contest,

@@ -7,10 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from cofactor.core.errors import CofactorError, listing
 from cofactor.core.types import Floats
 from cofactor.plots.style import BLUE, DIVERGING, FAINT, SEQUENTIAL, WIDTH, heat, new_picture, number, say, styled
-from course.exercises.desk import EXERCISES
+from course.desk import find
 
 MOST_TICKS = 8
 
@@ -29,14 +28,9 @@ def draw_expected(name: str) -> Figure:
     CofactorError
         There is no such exercise.
     """
-    if name not in EXERCISES:
-        raise CofactorError(f"no exercise {name!r}; there are {listing(EXERCISES)}")
-    exercise = EXERCISES[name]
-    given = exercise.given()
-    answers = [(part.name, np.asarray(part.answer(given), dtype=np.float64)) for part in exercise.parts]
-    fig = new_picture(
-        min(WIDTH, sum(_width(answer) for _, answer in answers)), max(_height(answer) for _, answer in answers)
-    )
+    answers = [(part.name, np.asarray(part.answer, dtype=np.float64)) for part in find(name).parts]
+    width = min(WIDTH, sum(_width(answer) for _, answer in answers))
+    fig = new_picture(width, max(_height(answer) for _, answer in answers))
     for ax, (label, answer) in zip(fig.subplots(1, len(answers), squeeze=False)[0], answers, strict=True):
         _fill(fig, ax, label, answer)
     say(fig, "Your answer should look like this: " + "; ".join(_told(*part) for part in answers))

@@ -1,0 +1,19 @@
+"""How fast an iteration arrives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cofactor.core.errors import CofactorError
+from cofactor.core.types import Floats
+
+DEEP = 1e-20  # squared errors below are rounding
+
+
+def linear_rate(errors: Floats, first: int = 10) -> float:
+    """Fit log e_t by a line over t >= first, as far as e_t is above rounding; return rho, the factor per iteration."""
+    t = np.arange(len(errors))
+    good = (t >= first) & (errors > DEEP)
+    if good.sum() < 3:
+        raise CofactorError(f"fewer than three errors above rounding from iteration {first} on: start earlier")
+    return float(np.exp(np.polyfit(t[good], np.log(errors[good]), 1)[0]))
