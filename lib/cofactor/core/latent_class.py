@@ -144,7 +144,12 @@ class LatentClassModel:
         np.exp(joint, out=joint)
         total = joint.sum(axis=0)
         joint /= total
-        return joint.T, self._log_likelihoods(table) if (self.stacked < FLOOR).any() else top + np.log(total)
+        log_likelihood = top + np.log(total)
+        low = (self.stacked < FLOOR).any(axis=1)
+        rows = np.flatnonzero(table.indicator @ low.astype(np.float64)) if low.any() else np.zeros(0, dtype=np.intp)
+        if rows.size:  # few, as a rule: where EM has been, a value seen has a chance in some class
+            log_likelihood[rows] = self._log_likelihoods(table.take_rows(rows))
+        return joint.T, log_likelihood
 
     def _log_likelihoods(self, table: CategoricalTable) -> Floats:
         """Log-likelihoods of rows without any floor; (S,)."""
