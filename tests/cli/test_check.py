@@ -6,8 +6,8 @@ from importlib import metadata
 import pytest
 
 from cofactor import CofactorError
-from cofactor.cli import main
-from course import check_environment, environment
+from cofactor.cli import environment, main
+from cofactor.cli.environment import check_environment
 
 
 def test_this_environment_is_ready(capsys):

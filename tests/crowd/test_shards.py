@@ -11,7 +11,8 @@ import cofactor as cf
 from cofactor.crowd import moments as moments_module
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.sharding import shard_labels
-from cofactor.crowd.shards import VOCABULARY, LabelShards, consensus_frame
+from cofactor.crowd.shards import VOCABULARY, LabelShards
+from cofactor.crowd.tables import consensus_frame
 
 pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import cofactor as cf
-from cofactor.cli import facts, shards, tables
+from cofactor.cli import facts
 from cofactor.cli.output import Writer, check_output, check_tables
 from cofactor.cli.parser import PLANNED
 from cofactor.core.files import whole_file
@@ -18,10 +18,8 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.bootstrap import CrowdBootstrap
 from cofactor.crowd.labels import read_truth
+from cofactor.crowd.tables import consensus_frame, overruled_frame, posterior_frame
 from cofactor.crowd.workers import workers_table
-from cofactor.pages.crowd import crowd_page
-from cofactor.plots.planning import draw_plan
-from cofactor.plots.style import to_png
 
 AMOUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # labels per task
 LEAST_PLANNED = 15  # planned for at least; where there are many labels now, up to twice as many
@@ -49,6 +47,9 @@ def plan(arguments: argparse.Namespace) -> None:
     )
     print(found)
     if arguments.figure:
+        from cofactor.plots.planning import draw_plan  # pictures take a second to import
+        from cofactor.plots.style import to_png
+
         with whole_file(arguments.figure) as part:
             part.write_bytes(to_png(draw_plan(found)))
         print(f"wrote {arguments.figure}")
@@ -64,6 +65,8 @@ def aggregate(arguments: argparse.Namespace) -> None:
         check_output(arguments.report, arguments.force, inputs)
     with Writer(paths, arguments.raw_cells).opened() as writer:
         if arguments.moments:
+            from cofactor.cli import shards
+
             shards.aggregate(arguments, writer)
         else:
             _aggregate(arguments, writer)
@@ -114,14 +117,14 @@ def _write_tables(
 ) -> None:
     tasks = f"{labels.n_tasks} tasks"
     if arguments.output:
-        writer.write(arguments.output, [tables.consensus_frame(labels, posterior, method.model_)], tasks)
+        writer.write(arguments.output, [consensus_frame(labels, posterior, method.model_)], tasks)
     if arguments.workers:
         found = workers_table(method, labels, boot).round(6)
         writer.write(arguments.workers, [found], f"{labels.n_workers} workers")
     if arguments.posterior:
-        writer.write(arguments.posterior, [tables.posterior_frame(posterior, labels)], tasks)
+        writer.write(arguments.posterior, [posterior_frame(posterior, labels)], tasks)
     if arguments.overruled:
-        overruled = tables.overruled_frame(method, posterior, labels)
+        overruled = overruled_frame(method, posterior, labels)
         writer.write(arguments.overruled, [overruled], f"{len(overruled)} tasks")
 
 
@@ -136,6 +139,8 @@ def _page(
     boot: CrowdBootstrap | None,
 ) -> str:
     """The report, with the intervals and the plan that were asked for."""
+    from cofactor.pages.crowd import crowd_page
+
     planned = None
     if arguments.plan is not None:
         amounts = [d for d in AMOUNTS if d <= max(LEAST_PLANNED, 2 * labels.n_labels / labels.n_tasks)]

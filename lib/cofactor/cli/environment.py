@@ -1,7 +1,8 @@
-"""Is this machine ready for the notebooks."""
+"""``cofactor check``: is this machine ready."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import shutil
@@ -33,6 +34,14 @@ def check_environment() -> None:
     if problems:
         raise CofactorError(f"{'; '.join(problems)}: {SET_UP}")
     print(f"ready: Python and {len(_needed())} packages are recent enough")
+
+
+def check(_: argparse.Namespace) -> None:
+    """Print how this machine stands; one that is not ready is an error."""
+    found = environment()
+    print(found)
+    if found.status == "fail":
+        raise CofactorError("this machine is not ready: see above")
 
 
 def environment() -> Diagnosis:

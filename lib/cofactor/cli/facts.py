@@ -8,7 +8,6 @@ import numpy as np
 from scipy.stats import binomtest
 
 import cofactor as cf
-from cofactor.cli.tables import overruled
 from cofactor.core.errors import listing
 from cofactor.core.latent_class import map_class
 from cofactor.core.types import Floats, Ints
@@ -18,6 +17,7 @@ from cofactor.crowd.bootstrap import estimated_accuracy
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import FEW_PER_WORKER, agreement
 from cofactor.crowd.labels import vote_shares
+from cofactor.crowd.tables import overruled
 
 FOUND = {
     "own": "every worker errs in a way of his own",

@@ -219,4 +219,4 @@ def _add_datasets(commands: Any) -> None:
 
 def _add_check(commands: Any) -> None:
     about = "Look whether Python, packages, disk and data sets are ready; nothing is changed."
-    _command(commands, "check", about, "check.check")
+    _command(commands, "check", about, "environment.check")

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import cofactor as cf
 from cofactor.cli.output import Writer, check_output
-from cofactor.cli.tables import workers_frame
 from cofactor.core.files import whole_file
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.sharding import shard_labels
 from cofactor.crowd.shards import VOCABULARY, LabelShards, forget_counts
+from cofactor.crowd.tables import workers_frame
 
 
 def shard(arguments: argparse.Namespace) -> None:

@@ -29,7 +29,7 @@ from tqdm import tqdm
 from cofactor.core.em import iterate_em
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import load_arrays, whole_file
-from cofactor.core.latent_class import LatentClassModel, map_class
+from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.aggregators import SymNMF
@@ -39,6 +39,7 @@ from cofactor.crowd.bayes import VariationalAggregator
 from cofactor.crowd.evidence import Evidence, require_same_amounts
 from cofactor.crowd.labels import COLUMNS, CrowdLabels, vote_shares
 from cofactor.crowd.moments import CrowdMoments
+from cofactor.crowd.tables import consensus_frame
 
 VOCABULARY = "vocabulary.json"
 Method = TypeVar("Method", bound=Aggregator)
@@ -219,18 +220,6 @@ class LabelShards:
         """Yield task, label, posterior probability of the label, and number of labels, shard by shard."""
         for labels in self:
             yield consensus_frame(labels, method.predict_proba(labels), method.model_)
-
-
-def consensus_frame(labels: CrowdLabels, posterior: NDArray[np.float64], model: LatentClassModel) -> pd.DataFrame:
-    """Return the MAP label of every task, its posterior probability, and the number of labels, as a table."""
-    predicted = map_class(posterior, model.prior)
-    columns = {
-        "task": labels.tasks,
-        "label": pd.Series(labels.classes).to_numpy()[predicted],
-        "probability": posterior[np.arange(labels.n_tasks), predicted].round(6),
-        "n_labels": labels.table.entries_per_row,
-    }
-    return pd.DataFrame(columns)
 
 
 def forget_counts(kept: str | PathLike[str]) -> None:

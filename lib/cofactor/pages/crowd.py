@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 import cofactor
 from cofactor.core.bootstrap import LEVEL
@@ -22,6 +21,7 @@ from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.bootstrap import CrowdBootstrap
 from cofactor.crowd.diagnose import FEW_PER_WORKER
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.tables import overruled
 from cofactor.crowd.workers import ABOVE, BELOW, UNCLEAR, UNJUDGED, WORSE, mean_agreement, workers_table
 from cofactor.pages.render import as_source, render
 from cofactor.plots.crowd import PANELS, SURE, draw_confusions, draw_uncertainty, draw_worker_accuracy
@@ -115,21 +115,16 @@ def _cards(posterior: Floats, labels: CrowdLabels) -> list[tuple[str, str]]:
     return [
         (f"{labels.n_tasks:,}", "tasks now have a label"),
         (f"{doubtful:,}", f"of them less than {percent(SURE)} certain"),
-        (f"{_overruled(posterior, labels).mean():.1%}", "of the labels differ from the majority vote"),
+        (f"{overruled(posterior.argmax(axis=1), labels).mean():.1%}", "of the labels differ from the majority vote"),
         (f"{labels.n_workers:,}", "workers"),
         (f"{np.median(labels.table.entries_per_row):g}", "labels per task (median)"),
     ]
 
 
-def _overruled(posterior: Floats, labels: CrowdLabels) -> NDArray[np.bool_]:
-    """Tell of every task whether fewer workers chose its label than some other class."""
-    votes = labels.votes
-    return np.asarray(votes[np.arange(len(votes)), posterior.argmax(axis=1)] < votes.max(axis=1))
-
-
 def _findings(method: Aggregator, posterior: Floats, labels: CrowdLabels) -> Iterator[str]:
     """Yield sentences on the tasks, which can be passed on as they are."""
-    yield f"On {_overruled(posterior, labels).sum():,} tasks the label is not the one that most workers gave"
+    differ = overruled(posterior.argmax(axis=1), labels).sum()
+    yield f"On {differ:,} tasks the label is not the one that most workers gave"
     if isinstance(method, BayesDS) and method.kinds_ > 1:
         yield (
             "Two kinds of tasks a class explain these labels better than one: tasks differ in more than their class, "

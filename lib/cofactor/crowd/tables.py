@@ -1,4 +1,4 @@
-"""Tables that `cofactor aggregate` writes: one row per task, or per worker."""
+"""Tables of what was found, one row per task or worker; the one that judges workers is in `cofactor.crowd.workers`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cofactor.core.latent_class import map_class
+from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, worker_accuracy
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.shards import consensus_frame
 
-__all__ = ["consensus_frame", "overruled", "overruled_frame", "posterior_frame", "workers_frame"]
+
+def consensus_frame(labels: CrowdLabels, posterior: NDArray[np.float64], model: LatentClassModel) -> pd.DataFrame:
+    """Return the MAP label of every task, its posterior probability, and the number of labels, as a table."""
+    predicted = map_class(posterior, model.prior)
+    columns = {
+        "task": labels.tasks,
+        "label": pd.Series(labels.classes).to_numpy()[predicted],
+        "probability": posterior[np.arange(labels.n_tasks), predicted].round(6),
+        "n_labels": labels.table.entries_per_row,
+    }
+    return pd.DataFrame(columns)
 
 
 def workers_frame(method: Aggregator) -> pd.DataFrame:
