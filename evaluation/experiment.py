@@ -1,13 +1,19 @@
-"""What an experiment is: settings, trials, the function that runs one trial, and what was published about it."""
+"""What an experiment is: settings, trials, the function that runs one trial, and what was published about it.
+
+What is not code stands in `settings/<line>.toml`: see `declared`.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import time
+import tomllib
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -17,6 +23,7 @@ from cofactor.core.errors import CofactorError, listing
 PAPER_PROTOCOL = " (paper protocol)"  # ends the name of a method run with the paper's own choices
 Centre = Literal["mean", "median"]
 Plot = Literal["levels", "curves", "histogram", "simplex", "sweep", "intervals"]
+SETTINGS = Path(__file__).with_name("settings")
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,9 @@ class Measurement:
 
 
 Run = Callable[[str, int, np.random.Generator], list[Measurement]]
-Digest = Callable[[pd.DataFrame], Mapping[str, list[dict[str, str]]]]
+Given = Mapping[str, Mapping[str, Any]]  # numbers of every setting
+Digest = Callable[["Experiment", pd.DataFrame], Mapping[str, list[dict[str, str]]]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -54,16 +63,18 @@ class Experiment:
     ----------
     name, title, source : str
         Such as "crowd-table4"; what it shows; where it was published, or "Beyond" which paper it goes.
+    line : str
+        The room of library and evaluation whose code decides the numbers: "crowd", "pmf", ...
     settings : mapping of str to str
         Keys of the table's columns (as in `datasets/published`), each with its heading.
     run : function (setting, trial, rng) -> list of Measurement
         One trial of all methods, defined at the top of a module, so that it can be sent to another process.
     trials, quick : int
         Of the paper, and of the quick profile: the first ones, so that a full run goes on from a quick one.
-    lines : tuple of str
-        The rooms of the library whose code decides the numbers ("core", "crowd", ...).
     metrics : mapping of str to str
         Metrics shown in the table, each with its unit.
+    given : mapping of setting to mapping
+        Numbers of a setting that `run` reads: sizes, rates, kinds of noise.
     published : str
         File of published numbers, without .csv; empty where the paper only shows a picture.
     protocol : str
@@ -73,14 +84,14 @@ class Experiment:
         of which nothing more is known.
     centre : "mean" or "median"
         Over trials, as in the paper.
-    plot : "levels", "curves" (metrics named by numbers), "histogram", "simplex" (metrics "h0,0", "h0,1", ...),
-        "sweep" (settings named "SNR=8", "SNR=9", ...) or "intervals" (the second metric by setting, with the third and
-        fourth as its interval for the first method)
+    plot : str
+        "levels", "curves" (metrics named by numbers), "histogram", "simplex" (metrics "h0,0", "h0,1", ...), "sweep"
+        (settings named "SNR=8", ...) or "intervals" (the second metric, the third and fourth being its interval).
     granularity : mapping of setting to int
         Tasks with known truth, where the error rate of one fixed data set is measured.
     printed_as : mapping of str to str
         Metrics that were published under another name, or ("") under a name that means something else.
-    full_only : tuple of str
+    full_only : sequence of str
         Settings that take too long for the quick profile: left out but of a full run.
     axis : str
         What the curves of a "curves" plot show.
@@ -91,12 +102,13 @@ class Experiment:
     name: str
     title: str
     source: str
+    line: str
     settings: Mapping[str, str]
     run: Run
     trials: int
     quick: int
-    lines: tuple[str, ...]
     metrics: Mapping[str, str]
+    given: Given = field(default_factory=dict)
     published: str = ""
     protocol: str = ""
     notes: Mapping[tuple[str, str], str] = field(default_factory=dict)
@@ -104,7 +116,7 @@ class Experiment:
     plot: Plot = "levels"
     granularity: Mapping[str, int] = field(default_factory=dict)
     printed_as: Mapping[str, str] = field(default_factory=dict)
-    full_only: tuple[str, ...] = ()
+    full_only: Sequence[str] = ()
     axis: str = ""
     digest: Digest | None = None
 
@@ -120,6 +132,66 @@ class Experiment:
     def note(self, setting: str, method: str) -> str:
         """Return why the published number of a method is not met, where that is known."""
         return self.notes.get((setting, method), self.notes.get(("", method), ""))
+
+
+def declared(
+    line: str, runs: Mapping[str, Callable[..., list[Measurement]]], digests: Mapping[str, Digest] | None = None
+) -> tuple[Experiment, ...]:
+    """Build the experiments of a line from settings/<line>.toml and the functions that run them.
+
+    Where an experiment has numbers of its settings (`given`), these are the function's first argument. `like` names an
+    experiment of the same file whose fields and notes hold where nothing else is said; {words} in braces stand for a
+    text of the file, or for one of the experiment's `fill`.
+
+    Raises
+    ------
+    ValueError
+        File and functions do not name the same experiments.
+    """
+    tables = tomllib.loads((SETTINGS / f"{line}.toml").read_text(encoding="utf8"))
+    texts = tables.pop("texts", {})
+    if odd := set(tables) ^ set(runs):
+        raise ValueError(f"settings/{line}.toml and the functions do not both name {sorted(odd)}")
+    return tuple(
+        _declared(line, name, _inherited(name, tables), texts, runs[name], (digests or {}).get(name)) for name in tables
+    )
+
+
+def _inherited(name: str, tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of an experiment over those of the one that it is like."""
+    own = dict(tables[name])
+    if "like" not in own:
+        return own
+    before = _inherited(own.pop("like"), tables)
+    return before | own | {"notes": [*before.get("notes", []), *own.get("notes", [])]}
+
+
+def _declared(
+    line: str,
+    name: str,
+    fields: dict[str, Any],
+    texts: Mapping[str, str],
+    run: Callable[..., list[Measurement]],
+    digest: Digest | None,
+) -> Experiment:
+    words = {**texts, **fields.pop("fill", {})}
+    fields["protocol"] = _filled(fields["protocol"], words)
+    given = fields.get("given", {})
+    fields["notes"] = {
+        (setting, method): _filled(note["text"], words)
+        for note in fields.pop("notes", [])
+        for setting in note.get("settings", [""])
+        for method in note.get("methods", [""])
+        if setting in ("", *fields["settings"])
+    }
+    return Experiment(name, line=line, run=partial(run, given) if given else run, digest=digest, **fields)
+
+
+def _filled(text: str, words: Mapping[str, str]) -> str:
+    """Put words in the place of {their names}, as often as there are some."""
+    while "{" in text:
+        text = text.format_map(words)
+    return text
 
 
 @dataclass(frozen=True)
@@ -160,3 +232,17 @@ def measure(method: str, job: Callable[[], Mapping[str, float]]) -> list[Measure
     if error:
         return [Measurement(method, "", None, seconds, error, note)]
     return [Measurement(method, metric, float(value), seconds, "", note) for metric, value in values.items()]
+
+
+def measure_each(methods: Mapping[str, T], score: Callable[[T], Mapping[str, float]]) -> list[Measurement]:
+    """Run methods one by one; `score` takes a method and returns its metrics."""
+    return [row for name, method in methods.items() for row in measure(name, partial(score, method))]
+
+
+def beyond(rows: Sequence[Measurement], metric: str, other: str, name: str) -> list[Measurement]:
+    """Return the differences of all methods from another one on the same data, as the metric `name`."""
+    found = {row.method: (row.value, row.seconds) for row in rows if row.metric == metric and row.value is not None}
+    if other not in found:
+        return []
+    level, _ = found.pop(other)
+    return [Measurement(method, name, value - level, seconds) for method, (value, seconds) in found.items()]

@@ -79,6 +79,6 @@ def _section(folder: Path, experiment: Experiment) -> Section | None:
         picture=as_source(draw(experiment, outcomes, summary)),
         trials=1 + max(outcome.task.trial for outcome in outcomes),
         failures=failures(outcomes),
-        stale=any(outcome.code != code_of(experiment.lines) for outcome in outcomes),
+        stale=any(outcome.code != code_of(experiment, outcome.task.setting) for outcome in outcomes),
         record=next(reversed(read_records(folder / experiment.name / "run.json")), {}),
     )

@@ -9,6 +9,7 @@ are the same on one process, on several, and on a cluster.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import time
@@ -17,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,8 @@ from evaluation.experiment import Experiment, Measurement, Run, Task, tasks_of
 
 PATIENCE = "20s"  # for the scheduler of a cluster to answer
 LIBRARY, EVALUATION = Path(cofactor.__file__).parent, Path(__file__).parent
-SHARED_CODE = [LIBRARY / "simulate", LIBRARY / "data", EVALUATION / "experiment.py", EVALUATION / "runner.py"]
+ROOMS = ("core", "simulate", "data")  # of the library, that every line needs
+HARNESS = [EVALUATION / "experiment.py", EVALUATION / "runner.py", EVALUATION / "released"]
 
 
 @dataclass(frozen=True)
@@ -91,31 +94,33 @@ def run(
 
     Notes
     -----
-    A result made by other code, that is, where a file in the rooms which the experiment names has changed since, is
-    computed again.
+    A result is computed again where the code of the experiment's line or a number of its setting has changed since;
+    comments, docstrings, titles and notes are no part of that.
     """
     if trials is None:
         trials = experiment.trials if full else experiment.quick
     if trials < 1 or jobs == 0:
         raise CofactorError(f"trials={trials}, jobs={jobs}: ask for at least one of each (jobs=-1: one per core)")
-    code = code_of(experiment.lines)
     tasks = tasks_of(experiment, trials, full)
     kept = finished(experiment, folder, tasks)
     missing = [task for task in tasks if task not in kept]
-    for outcome in _execute_all(experiment.run, missing, code, folder, jobs, scheduler, verbose):
+    for outcome in _execute_all(experiment, missing, folder, jobs, scheduler, verbose):
         kept[outcome.task] = outcome
     return [kept[task] for task in tasks if task in kept]
 
 
 def finished(experiment: Experiment, folder: Path, tasks: Sequence[Task]) -> dict[Task, Outcome]:
     """Return the kept results that stand: of a task that ran to its end, made by the present code."""
-    code = code_of(experiment.lines)
     found = {task: load(folder, task) for task in tasks}
-    return {task: outcome for task, outcome in found.items() if outcome and outcome.finished and outcome.code == code}
+    return {
+        task: outcome
+        for task, outcome in found.items()
+        if outcome and outcome.finished and outcome.code == code_of(experiment, task.setting)
+    }
 
 
 def _execute_all(
-    job: Run, tasks: Sequence[Task], code: str, folder: Path, jobs: int, scheduler: str | None, verbose: bool
+    experiment: Experiment, tasks: Sequence[Task], folder: Path, jobs: int, scheduler: str | None, verbose: bool
 ) -> Iterator[Outcome]:
     if not tasks:
         return
@@ -123,7 +128,9 @@ def _execute_all(
     keep_there = None if scheduler else here  # workers of a cluster may not see this disk
     with _backend(jobs, scheduler):
         parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
-        outcomes = parallel(delayed(execute)(job, task, code, keep_there) for task in tasks)
+        outcomes = parallel(
+            delayed(execute)(experiment.run, task, code_of(experiment, task.setting), keep_there) for task in tasks
+        )
         hidden = None if verbose else True  # None: shown on a terminal, hidden in a pipe
         for outcome in tqdm(outcomes, total=len(tasks), desc=tasks[0].experiment, disable=hidden, leave=False):
             if scheduler:
@@ -143,11 +150,11 @@ def _backend(jobs: int, scheduler: str | None) -> Iterator[None]:
                 raise
         return
     try:
-        import distributed
+        distributed = import_module("distributed")  # by name: types of it are there only where it is installed
     except ImportError:
         raise CofactorError("a cluster needs Dask: pip install 'cofactor[scale]'") from None
     try:
-        client: Any = distributed.Client(scheduler, timeout=PATIENCE)  # type: ignore[no-untyped-call]
+        client = distributed.Client(scheduler, timeout=PATIENCE)
     except (OSError, TimeoutError, ValueError) as error:
         raise CofactorError(f"no Dask scheduler at {scheduler}: {error}") from None
     with client, parallel_config(backend="dask"):
@@ -213,20 +220,36 @@ def load_all(folder: Path, experiment: Experiment) -> list[Outcome]:
     return [outcome for outcome in found if outcome is not None]
 
 
+# ---- what decides the numbers ----
+
+
+def code_of(experiment: Experiment, setting: str) -> str:
+    """Hash what decides the numbers of a setting: the code of its line, and what the setting gives to it."""
+    numbers = json.dumps(experiment.given.get(setting, {}), sort_keys=True)
+    return hashlib.sha256(f"{code_of_line(experiment.line)} {numbers}".encode()).hexdigest()[:16]
+
+
 @cache
-def code_of(lines: tuple[str, ...]) -> str:
-    """Hash of the source files that decide the numbers of the named lines."""
-    rooms = [*SHARED_CODE, *(home / line for line in lines for home in (LIBRARY, EVALUATION))]
-    sources = [path for room in rooms if room.exists() for path in _sources(room)]
+def code_of_line(line: str) -> str:
+    """Hash the code of library and evaluation that a line runs, without docstrings and comments."""
+    homes = [*(LIBRARY / room for room in (*ROOMS, line)), EVALUATION / line, *HARNESS]
+    sources = [path for home in homes for path in ([home] if home.is_file() else home.rglob("*.py"))]
     digest = hashlib.sha256()
-    for path in sorted(sources):
+    for path in sorted(set(sources)):
         home = LIBRARY if path.is_relative_to(LIBRARY) else EVALUATION
-        digest.update(path.relative_to(home.parent).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
+        name = path.relative_to(home.parent).as_posix()
+        digest.update(f"{name}\0{bare(path.read_text(encoding='utf8'))}\0".encode())
+    return digest.hexdigest()
 
 
-def _sources(path: Path) -> list[Path]:
-    return [path] if path.is_file() else list(path.rglob("*.py"))
+def bare(source: str) -> str:
+    """Return the syntax tree of a source as text: no comments, no docstrings, no line numbers."""
+    tree = ast.parse(source)
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    for node in ast.walk(tree):
+        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+    return ast.dump(tree)
 
 
 def failures(outcomes: Sequence[Outcome]) -> str:

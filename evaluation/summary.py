@@ -22,7 +22,8 @@ MORE = ("accuracy", "success", "rae", "coherence", "src")  # metrics of which mo
 SHARES = ("success",)  # metrics that are zero or one in a trial: their spread is half of Wilson's 95 % interval
 WIDTH = 120  # of the text
 ROUNDING = 1e-12  # of a value: a spread below that is zero
-CONFIDENCE = 0.9995  # on either side, before a difference counts as more than chance
+SURE = 0.9995  # on either side, before a difference counts as more than chance
+CONFIDENCE = 0.95  # of the intervals that are written
 EMULATIONS = ("bug)", "where unlabelled)")  # end the names of rows that only show where a printed number comes from
 SEE_PROTOCOL = "a default of this kit; the paper's own choices give the printed number, see the row of its protocol"
 OURS, PRINTED = ("ours", "spread", "digits", "trials"), ("published", "published_spread", "digits")  # of a number
@@ -118,7 +119,7 @@ def _reason(experiment: Experiment, row: dict[Hashable, Any], met: Collection[Ke
     if note := experiment.note(row["setting"], ""):
         return note
     if 1 < row["trials"] < experiment.trials:
-        margin = student.ppf(CONFIDENCE, row["trials"] - 1) * row["spread"] / np.sqrt(row["trials"])
+        margin = student.ppf(SURE, row["trials"] - 1) * row["spread"] / np.sqrt(row["trials"])
         if abs(row["difference"]) <= margin:
             return (
                 f"may be chance: {row['trials']} trials are too few to tell so small a difference (99.9 % confidence)"
@@ -249,7 +250,7 @@ def as_text(experiment: Experiment, summary: pd.DataFrame) -> str:
 
 def digest(experiment: Experiment, summary: pd.DataFrame) -> Mapping[str, list[dict[str, str]]]:
     """Return the tables that a reader wants first; none of most experiments."""
-    return experiment.digest(summary) if experiment.digest and len(summary) else {}
+    return experiment.digest(experiment, summary) if experiment.digest and len(summary) else {}
 
 
 def _reasons(summary: pd.DataFrame) -> list[str]:
@@ -344,6 +345,14 @@ def number(value: float, spread: float = np.nan, digits: int = 0, trials: int = 
         text = f"{value:.{digits}f}"
     spread = 0.0 if spread <= ROUNDING * abs(value) else spread
     return text + (f" ± {spread:{'.0f' if spread >= 10 else '.2g'}}" if trials > 1 and not np.isnan(spread) else "")
+
+
+def with_interval(mean: float, spread: float, count: int, digits: int) -> str:
+    """Write a mean of differences, with Student's interval where there are several."""
+    if count < 2:
+        return f"{mean:+.{digits}f}"
+    half = student.ppf((1 + CONFIDENCE) / 2, count - 1) * spread / np.sqrt(count)
+    return f"{mean:+.{digits}f} ({mean - half:+.{digits}f} to {mean + half:+.{digits}f})"
 
 
 def difference(value: float) -> str:

@@ -7,10 +7,25 @@ Source: Sankagiri, Etesami and Grossglauser, "Recommendations with sparse compar
 nonconvex matrix factorization", ICML 2025: Figures 1 and 2, Appendix F.
 """
 
-from evaluation.comparisons.choices import CHOICES, SLOPE
-from evaluation.comparisons.figures import FIGURE1, FIGURE1_AMOUNTS, FIGURE2, STARTS
-from evaluation.comparisons.movies import MOVIES
-from evaluation.comparisons.practice import PRACTICE
-from evaluation.comparisons.real import FEW_ANSWERS, REAL
+from evaluation.comparisons.choices import choices, slope
+from evaluation.comparisons.figures import amounts, from_starts, ranks, starts
+from evaluation.comparisons.movies import movies
+from evaluation.comparisons.practice import practice
+from evaluation.comparisons.real import few, held_out
+from evaluation.experiment import declared
 
-EXPERIMENTS = (FIGURE1, FIGURE1_AMOUNTS, FIGURE2, STARTS, CHOICES, SLOPE, REAL, FEW_ANSWERS, MOVIES, PRACTICE)
+EXPERIMENTS = declared(
+    "comparisons",
+    {
+        "comparisons-figure1": starts,
+        "comparisons-figure1-amounts": amounts,
+        "comparisons-figure2": ranks,
+        "comparisons-starts": from_starts,
+        "comparisons-choices": choices,
+        "comparisons-choices-slope": slope,
+        "comparisons-real": held_out,
+        "comparisons-few": few,
+        "comparisons-movies": movies,
+        "practice-comparisons": practice,
+    },
+)

@@ -13,13 +13,13 @@ from cofactor.comparisons import ComparisonMF, Comparisons, expected_error, spec
 from cofactor.comparisons.projections import project_to_centred
 from cofactor.core.types import Floats
 from cofactor.simulate import comparison_factors, draw_comparisons
-from evaluation.comparisons.figures import LINES, PAPER, RANK
-from evaluation.experiment import Experiment, Measurement, measure
+from evaluation.comparisons.figures import RANK
+from evaluation.experiment import Measurement, measure
 
 Features = tuple[Floats, Floats]
 
 SHAPE = 200, 300
-COUNTS = (20_000, 40_000, 80_000, 160_000, 320_000)
+SLOPE_COUNTS = (80_000, 160_000, 320_000, 640_000, 1_280_000)
 QUESTIONS = 20_000  # on which the order of two items is asked
 
 
@@ -56,25 +56,6 @@ def choices(setting: str, trial: int, rng: np.random.Generator) -> list[Measurem
     return rows + measure("planner", lambda: {"error": _predicted(true, m)})
 
 
-CHOICES = Experiment(
-    name="comparisons-choices",
-    title="Choices: error against their number",
-    source=f"Beyond {PAPER}",
-    settings={f"m={m:,}": f"{m:,} choices" for m in COUNTS},
-    run=choices,
-    trials=5,
-    quick=2,
-    lines=LINES,
-    metrics={"error": "relative", "accuracy": "%"},
-    protocol="200 users, 300 items, rank 3, rows of length one; outcomes 0 and 1. ComparisonMF chooses its ridge on "
-    "a tenth of the choices, held out. 'accuracy': how often the better of two items is found. 'planner': "
-    "sqrt(dof / (2 m E[information])) / spread. The paper's theory and figures have exact chances as outcomes, each of "
-    "which tells as much as thousands of choices. Its Gaussian truth at 2000 x 3000 is so weak, 0.1 of difference, "
-    "that choices teach nothing.",
-    plot="sweep",
-)
-
-
 def slope(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """All numbers of choices on one truth: the slope of the logarithms, and the error over the forecast."""
     true = comparison_factors(*SHAPE, RANK, random_state=rng)
@@ -90,19 +71,3 @@ def _slope(true: Features, seed: int) -> dict[str, float]:
     ratios = [error / _predicted(true, m) for error, m in zip(errors, SLOPE_COUNTS, strict=True)]
     fitted = np.polyfit(np.log(SLOPE_COUNTS), np.log(errors), 1)[0]
     return {"slope": float(fitted), "over forecast": float(np.mean(ratios)), "over forecast, last": ratios[-1]}
-
-
-SLOPE_COUNTS = (80_000, 160_000, 320_000, 640_000, 1_280_000)
-SLOPE = Experiment(
-    name="comparisons-choices-slope",
-    title="Choices: error falls as one over the root of their number",
-    source=f"Beyond {PAPER}",
-    settings={"unit": "200 x 300, unit rows"},
-    run=slope,
-    trials=5,
-    quick=1,
-    lines=LINES,
-    metrics={"slope": "1", "over forecast": "1", "over forecast, last": "1"},
-    protocol=f"As before, {SLOPE_COUNTS[0]:,} to {SLOPE_COUNTS[-1]:,} choices: slope of log error against log number, "
-    "and error over the planner's forecast, its mean and its last value.",
-)

@@ -28,15 +28,12 @@ from cofactor.comparisons.planner import degrees_of_freedom
 from cofactor.comparisons.projections import incoherence
 from cofactor.core.types import Floats
 from cofactor.simulate import comparison_factors, draw_comparisons
-from evaluation.experiment import PAPER_PROTOCOL, Experiment, Measurement, measure
+from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure
 
 Kind = Literal["unit", "gauss"]
 
-PAPER = "Sankagiri, Etesami and Grossglauser, ICML 2025"
-LINES = ("core", "comparisons", "simulate")
 RANK = 3
 COMPARED = {"200x300": 5_554, "2000x3000": 138_863}  # of the released notebook
-TRUTHS = {"unit": "unit rows", "gauss": "Gaussian"}
 SHOWN = (0, 10, 20, 50, 100, 150, 200, 300, 400, 500)
 PRINTED_MU = 1.01
 
@@ -124,52 +121,6 @@ def amounts(setting: str, trial: int, rng: np.random.Generator) -> list[Measurem
     return rows
 
 
-SETTINGS = {f"{size},{kind}": f"{size.replace('x', ' x ')}, {TRUTHS[kind]}" for size in COMPARED for kind in TRUTHS}
-AXIS = r"$\|\Delta(Z_t)\|_F / \sqrt{n_1 n_2}$"
-
-
-def _figure1(part: str, title: str, run: Any, trials: int, protocol: str) -> Experiment:
-    return Experiment(
-        name=f"comparisons-figure1{part}",
-        title=f"Figure 1: {title}",
-        source=f"{PAPER}, Figure 1",
-        settings=SETTINGS,
-        run=run,
-        trials=trials,
-        quick=1,
-        lines=LINES,
-        metrics={f"t={t}": "1" for t in SHOWN},
-        protocol=f"Rank {RANK}, exact outcomes, step of one over the curvature at the truth, n1 (n2 - 1) / sigma_1, "
-        "halved where f grows; lambda = gamma/40. The text has Gaussian truths, the released notebook rows of length "
-        "one: both "
-        "are shown. " + protocol,
-        centre="median",
-        plot="curves",
-        axis=AXIS,
-    )
-
-
-FIGURE1 = _figure1(
-    "",
-    "starts at three distances",
-    starts,
-    5,
-    "As many comparisons as in the released notebook. Projections make no difference with the true incoherence; with "
-    "the printed one, 1.01, which no matrix of this shape can have (at least 1.25), they keep the error from falling. "
-    f"'theta=1{PAPER_PROTOCOL}' has the step and the weight of the regulariser of the released notebook, n1 n2 / (280 "
-    "mu r)^2 and 200 / (n1 n2): it moves the error by a tenth in 500 steps, so that the printed curves cannot come "
-    "from these constants; Theorem 4.1 asks for 1e25 steps and more. 'released balance' has that regulariser and one "
-    "over its curvature as the step: the regulariser alone, 3,990 times that of the text, holds the descent up.",
-)
-FIGURE1_AMOUNTS = _figure1(
-    "-amounts",
-    "numbers of comparisons",
-    amounts,
-    5,
-    "From theta = 1; comparisons per degree of freedom, (n1 + n2 - 1) r - r^2. With few the error stays where it is, "
-    "with more it falls along a line; two to three per degree are enough, the paper's curves have 3.7 to 9.3.",
-)
-
 # ---- Figure 2 ----
 
 RANKS = (2, 3, 4, 5, 6)
@@ -229,29 +180,6 @@ def _errors(objective: Objective, x: Floats, true: tuple[Floats, Floats]) -> dic
     return {"error": error, "relative": relative, "success": float(relative < EXACT)}
 
 
-COUNTS = tuple(range(30_000, 110_000, 10_000))
-FIGURE2 = Experiment(
-    name="comparisons-figure2",
-    title="Figure 2: rank and number of comparisons",
-    source=f"{PAPER}, Figure 2 and Appendix F",
-    settings={f"m={m:,}": f"{m:,} comparisons" for m in COUNTS},
-    run=ranks,
-    trials=10,
-    quick=QUICK,
-    lines=LINES,
-    metrics={"error": "1", "relative": "1", "success": "share of trials", "passes": "1"},
-    protocol="2000 users, 3000 items, Gaussian truths of rank 2 to 6, exact outcomes. 'r=2': spectral start, L-BFGS "
-    f"after steps of Barzilai and Borwein, {MOST_PASSES} passes; below three comparisons per degree of freedom the "
-    "first 50 have a ridge, which keeps features from running off. 'not eased' goes without, and gets stuck in some "
-    f"instances of rank 4 to 6 at 50,000. 'r=2{PAPER_PROTOCOL}': Adam on mini-batches of 100, rate 1e-3, c = 0.01, "
-    f"{EPOCHS} epochs, as published "
-    "(fresh data in every cell here). The figure shows how far Adam gets, not how many comparisons are "
-    "needed: c = 0.01 is some 120,000 gamma, which makes the problem stiff, and Adam's steps do not shrink. Above a "
-    "relative error of one a fit is worse than predicting nothing. Success: relative error below 1e-6. In the quick "
-    "profile three cells alone are run as published: each takes 3 to 30 seconds.",
-    plot="sweep",
-)
-
 # ---- starts ----
 
 FACTORS = {"random, 0.001": 1e-3, "random, 0.3": 0.3, "random, 2": 2.0}
@@ -276,23 +204,3 @@ def _from(objective: Objective, draw: Callable[[], tuple[Floats, Floats]], probl
     x, _ = lbfgs(objective, objective.join(*draw()), max_iter=500)
     error = utility_error(*objective.split(x)[:2], problem.U, problem.V)
     return {"success": float(error < SOLVED), "passes": objective.n_passes - before}
-
-
-STARTS = Experiment(
-    name="comparisons-starts",
-    title="Random starts against the spectral start",
-    source=f"Beyond {PAPER}",
-    settings={
-        f"{kind},m/dof={share:g}": f"{TRUTHS[kind]}, {share:g} per degree of freedom"
-        for kind in TRUTHS
-        for share in (1.5, 2.0, 2.5, 3.0, 5.0)
-    },
-    run=from_starts,
-    trials=10,
-    quick=3,
-    lines=LINES,
-    metrics={"success": "share of trials", "passes": "1"},
-    protocol="200 users, 300 items, rank 3, exact outcomes, the default solver for at most 500 steps. Success: "
-    "relative error below 1e-3. Random starts have standard deviations of 0.001, 0.3 and 2 times the root mean square "
-    "of true features. The paper says that starts from singular vectors do not work here.",
-)

@@ -21,9 +21,8 @@ from cofactor.comparisons import (
 )
 from cofactor.core.types import Floats, Ints
 from cofactor.data import comparisons_from_ratings, load_ratings
-from evaluation.comparisons.figures import PAPER
-from evaluation.comparisons.real import HERE, LINES, SPLITS, by_name, margins
-from evaluation.experiment import Experiment, Measurement, measure
+from evaluation.comparisons.real import HERE, by_name, margins
+from evaluation.experiment import Measurement, measure_each
 
 MIN_RATINGS = 20  # of a movie
 FIRST, SHARE = 20, 0.8  # ratings of a user to learn from: so many, or such a share of them
@@ -169,10 +168,7 @@ def movies(setting: str, trial: int, rng: np.random.Generator) -> list[Measureme
     """One split: every method."""
     case = case_of(setting, rng)
     asked = case.test.compared(case.seed + 1, MOST_ASKED)
-    rows: list[Measurement] = []
-    for name, method in (AT_ONCE | (LATER if trial >= QUICK else {})).items():
-        rows += measure(name, partial(_scored, method, case, asked))
-    return rows
+    return measure_each(AT_ONCE | (LATER if trial >= QUICK else {}), lambda method: _scored(method, case, asked))
 
 
 def _scored(method: Method, case: Case, asked: Comparisons) -> dict[str, float]:
@@ -182,27 +178,3 @@ def _scored(method: Method, case: Case, asked: Comparisons) -> dict[str, float]:
         "accuracy": 100 * pair_accuracy(margins(model, asked), asked.outcome),
         "ndcg": ndcg(test.user, test.rating, score + model.item_bias_[test.item]),
     }
-
-
-MOVIES = Experiment(
-    name="comparisons-movies",
-    title="Comparisons made from ratings of movies",
-    source=f"Beyond {PAPER}",
-    settings={"A": "20 ratings a user to learn from", "B": "80 % of ratings to learn from"},
-    run=movies,
-    trials=SPLITS,
-    quick=QUICK,
-    lines=LINES,
-    metrics={"accuracy": "%", "ndcg": "1"},
-    protocol="MovieLens small, the 1,297 movies with 20 ratings or more. A: 20 ratings each of the 465 users with 30 "
-    "or more; B: 80 % of those of 566 users with 20 or more. Comparisons are pairs that a user rated differently, at "
-    "most 600 a user; accuracy over pairs of hidden ratings, at most 5,000 a user, so that people with many ratings "
-    "weigh most; NDCG@10 over hidden ratings, gain 2^r - 1. Ridges chosen on held-out pairs, a tenth, are "
-    "far too small here: pairs made from the same ratings foretell one another, and hidden ratings they "
-    f"do not. '{ON_NEW[2:]}' hides movies from users instead, all else likewise: in A it finds that no features "
-    f"help. '{ON_RATINGS[2:]}': rank {RANK}, ridges chosen on a fifth of the ratings to learn from. In A "
-    "personalisation does not help: ComparisonMF-bias does as BradleyTerry does. In B it helps by about a point, less "
-    "than it helps to know the ratings (RatingMF). Not in the quick profile: B; ComparisonMF with ridges chosen on "
-    "pairs, and NuclearNormMLE, which takes minutes.",
-    full_only=("B",),
-)

@@ -5,7 +5,7 @@ The default beside the convex relaxation, one ranking for all, and choix, a libr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -24,14 +24,11 @@ from cofactor.comparisons import (
 from cofactor.comparisons.loss import excess_loss
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats
-from evaluation.comparisons.figures import PAPER
-from evaluation.comparisons.real import LINES, SETS, answers, first_answers, margins, seeded, split
-from evaluation.experiment import Experiment, Measurement, measure
+from evaluation.comparisons.real import answers, first_answers, margins, seeded, split
+from evaluation.experiment import Measurement, beyond, measure_each
 
 Margins = Callable[[Comparisons, Comparisons, int], Floats]  # of the second, having learnt from the first
 
-TRIALS = 10
-COUNTS = {"5": "5 answers a person", "10": "10 answers", "20": "20 answers", "all": "all answers"}
 DEFAULT = "ComparisonMF"
 ALPHA = 1.0  # of choix, its inverse variance halved
 STEEPEST = 50.0  # slope beyond which chances are called far too timid
@@ -96,44 +93,5 @@ def practice(setting: str, trial: int, rng: np.random.Generator) -> list[Measure
     learn, test = split(answers(name), rng)
     learn = learn if count == "all" else first_answers(learn, int(count), rng)
     seed = int(rng.integers(2**31))
-    rows: list[Measurement] = []
-    for method, fit in METHODS.items():
-        rows += measure(method, partial(_scored, fit, learn, test, seed))
-    return rows + _behind(rows)
-
-
-def _scored(fit: Margins, learn: Comparisons, test: Comparisons, seed: int) -> Mapping[str, float]:
-    return scores(fit(learn, test, seed), test)
-
-
-def _behind(rows: list[Measurement]) -> list[Measurement]:
-    """Differences of log-loss from the default."""
-    loss = {row.method: row.value for row in rows if row.metric == "log-loss" and row.value is not None}
-    own = loss.get(DEFAULT)
-    if own is None:
-        return []
-    return [
-        Measurement(method, "more than default", value - own) for method, value in loss.items() if method != DEFAULT
-    ]
-
-
-PRACTICE = Experiment(
-    name="practice-comparisons",
-    title="In practice: chances of held-out answers",
-    source=f"Beyond {PAPER}",
-    settings={f"{name},n={n}": f"{title}, {said}" for name, title in SETS.items() for n, said in COUNTS.items()},
-    run=practice,
-    trials=TRIALS,
-    quick=1,
-    lines=LINES,
-    metrics={"log-loss": "nats", "more than default": "nats", "accuracy": "%", "slope": "1"},
-    protocol="A fifth of every user's pairs held out, all answers about a pair together, and 5, 10, 20 or all of the "
-    "others to learn from. Every method with its defaults; choix by opt_pairwise with alpha = 1, ties counted half for "
-    "either item. 'log-loss' of held-out answers, less is better; a coin has 0.693. 'more than default': log-loss less "
-    "that of ComparisonMF on the same answers. 'slope': by what factor utilities would have to be multiplied for their "
-    "chances to be right; below one they are too bold. The default was chosen on other random splits of these sets: by "
-    "any three of them five folds and 20 features come out; 3 features are tried besides, for data that have few. With "
-    "5 answers about food NuclearNormMLE is better, with 5 about colours one ranking is: some 250 answers to choose on "
-    "are too few. Not in the quick profile: all answers, where fits take longest.",
-    full_only=tuple(f"{name},n=all" for name in SETS),
-)
+    rows = measure_each(METHODS, lambda fit: scores(fit(learn, test, seed), test))
+    return rows + beyond(rows, "log-loss", DEFAULT, "more than default")

@@ -13,16 +13,12 @@ import numpy as np
 from cofactor.comparisons import METHODS, BradleyTerry, ComparisonMF, Comparisons, PreferenceModel, pair_accuracy
 from cofactor.core.types import Floats
 from cofactor.data import load_comparisons
-from evaluation.comparisons.figures import PAPER
-from evaluation.experiment import Experiment, Measurement, measure
+from evaluation.experiment import Measurement, measure_each
 
 Fit = Callable[[Comparisons, int], PreferenceModel]
 
-LINES = ("core", "comparisons")
-SPLITS = 5
 TEST = 0.2
 RANKS = (3, 6, 12)
-SETS = {"food": "food", "cars1": "cars 1", "cars2": "cars 2", "colors": "colours"}
 
 
 @cache
@@ -86,32 +82,11 @@ def held_out(setting: str, trial: int, rng: np.random.Generator) -> list[Measure
     """One split: every method."""
     learn, test = split(answers(setting), rng)
     seed = int(rng.integers(2**31))
-    return [row for name, fit in FITS.items() for row in measure(name, partial(accuracy, fit, learn, test, seed))]
+    return measure_each(FITS, lambda fit: accuracy(fit, learn, test, seed))
 
-
-REAL = Experiment(
-    name="comparisons-real",
-    title="Real comparisons: held-out pairs",
-    source=f"Beyond {PAPER}",
-    settings=SETS,
-    run=held_out,
-    trials=SPLITS,
-    quick=2,
-    lines=LINES,
-    metrics={"accuracy": "%"},
-    protocol="A fifth of every user's pairs held out, all answers about a pair together (colours are shown both ways "
-    "round); ties are not scored. ComparisonMF has three features, and its ridge, like that of BradleyTerry, is "
-    "chosen on a tenth of what it learns from. Personalisation helps on all four sets: BradleyTerry, "
-    "WinRate and ItemCount are the same for everybody. Three features are too few for "
-    f"200 answers a person and more: '{CHOSEN}' picks 3, 6 or 12 on a tenth of what it learns from. Pairs of food are "
-    "made from three orderings of 21 recipes a person, so that most held-out pairs follow from others; a quarter of "
-    "the colours got another answer the second time. NuclearNormMLE, which bounds no rank, is hard to beat where it "
-    "is small enough to run.",
-)
 
 # ---- few answers a person ----
 
-FEW = (5, 10, 20, 40)
 FEW_FITS: dict[str, Fit] = {
     name: partial(by_name, name) for name in ("BradleyTerry", "ComparisonMF", "ComparisonMF-bias")
 }
@@ -130,21 +105,4 @@ def few(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]
     learn, test = split(answers(name), rng)
     kept = first_answers(learn, int(count), rng)
     seed = int(rng.integers(2**31))
-    return [row for one, fit in FEW_FITS.items() for row in measure(one, partial(accuracy, fit, kept, test, seed))]
-
-
-FEW_ANSWERS = Experiment(
-    name="comparisons-few",
-    title="Real comparisons: few answers a person",
-    source=f"Beyond {PAPER}",
-    settings={f"{name},n={n}": f"{title}, {n} answers a person" for name, title in SETS.items() for n in FEW},
-    run=few,
-    trials=SPLITS,
-    quick=2,
-    lines=LINES,
-    metrics={"accuracy": "%"},
-    protocol="The same splits, but only 5, 10, 20 or 40 answers of each person to learn from. Where ComparisonMF-bias "
-    "is no better than BradleyTerry, personalisation does not help: with 5 or 10 answers about colours, with 5 about "
-    "food and cars 2. Of ten cars, five answers tell a taste. The bias of items keeps ComparisonMF from doing worse "
-    "than one ranking for all where answers are few.",
-)
+    return measure_each(FEW_FITS, lambda fit: accuracy(fit, kept, test, seed))

@@ -23,46 +23,9 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd import METHODS, CrowdLabels, paired_difference, score, vote_shares
 from cofactor.data import load_crowd
 from cofactor.simulate import crowd, dawid_skene_model
-from evaluation.crowd.methods import BINARY, LINES, PAPER, seed_of, without_prior
+from evaluation.crowd.methods import BINARY, seed_of, without_prior
 from evaluation.experiment import Experiment, Measurement, measure
 
-SETTINGS = {
-    "weather_cf": "Weather, CrowdFlower (N=300, M=461, K=5)",
-    "weather_amt": "Weather, Mechanical Turk (N=300, M=110, K=5)",
-    "music_genre": "Music genres (N=700, M=44, K=10)",
-    "sentiment_polarity": "Sentiment of film reviews (N=4,999, M=203, K=2)",
-    "sentiment_polarity_amt": "Sentiment of film reviews, again (N=500, M=143, K=2)",
-    "zencrowd_all": "ZenCrowd, all workers (N=2,040, M=78, K=2)",
-    "zencrowd_in": "ZenCrowd, India (N=2,040, M=25, K=2)",
-    "zencrowd_us": "ZenCrowd, US (N=2,040, M=74, K=2)",
-    "product": "Products (N=8,315, M=176, K=2)",
-    "sentiment_1k": "Sentiment of tweets (N=1,000, M=85, K=2)",
-    "face_sentiment": "Faces (N=584, M=27, K=4)",
-    "adult_content": "Adult content (N=11,040, M=825, K=4)",
-    "bluebird": "Bluebird (N=108, M=39, K=2)",
-    "dog": "Dog (N=807, M=109, K=4)",
-    "rte": "RTE (N=800, M=164, K=2)",
-    "trec": "TREC (N=19,033, M=762, K=2)",
-    "web": "Web search (N=2,665, M=177, K=5)",
-}
-WITH_TRUTH = {
-    **{"weather_cf": 300, "weather_amt": 300, "music_genre": 700, "sentiment_polarity": 4999, "web": 2653},
-    **{"sentiment_polarity_amt": 500, "zencrowd_all": 2040, "zencrowd_in": 2040, "zencrowd_us": 2040, "product": 8315},
-    **{"sentiment_1k": 1000, "face_sentiment": 584, "adult_content": 333, "bluebird": 108, "dog": 807, "rte": 800},
-    "trec": 2275,
-}
-METRICS = {
-    "accuracy": "%",
-    "more than the vote": "points",
-    "more, at least": "points",
-    "more, at most": "points",
-    "log-loss": "nats",
-    "Brier": "1",
-    "ECE": "1",
-    "sure": "tasks",
-    "sure and wrong": "%",
-    "CPU": "s",
-}
 DEFAULT, VOTE = "BayesDS", "MajorityVote"
 WITHOUT_PRIOR = " (no prior)"
 CROWD_KIT = " (crowd-kit)"
@@ -205,14 +168,15 @@ def _on_a_small_crowd(method: Method) -> dict[str, float]:
 # ---- what comes out, over all sets ----
 
 
-def overview(summary: pd.DataFrame) -> pd.DataFrame:
+def overview(experiment: Experiment, summary: pd.DataFrame) -> pd.DataFrame:
     """Return a row per method: means over the sets, how often it is below the vote, published beside.
 
     Methods with a value on every set come first, by accuracy. Of the others, which are those for two classes and those
     that take too long or refuse somewhere, accuracies would not compare and are left out: the difference from the vote
     on the same sets does.
     """
-    rows = [_over_sets(str(name), rows) for name, rows in summary.groupby("method", sort=False)]
+    metrics = list(experiment.metrics)
+    rows = [_over_sets(str(name), rows, metrics) for name, rows in summary.groupby("method", sort=False)]
     table = pd.DataFrame([row for row in rows if row["sets"]])
     whole = table["sets"] == table["sets"].max()
     table = table.assign(accuracy=table["accuracy"].where(whole), published=table["published"].where(whole))
@@ -220,8 +184,8 @@ def overview(summary: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values(order, ascending=False, kind="stable").reset_index(drop=True)
 
 
-def _over_sets(name: str, rows: pd.DataFrame) -> dict[str, Any]:
-    values = _grid(rows, "metric").reindex(columns=list(METRICS))
+def _over_sets(name: str, rows: pd.DataFrame, metrics: list[str]) -> dict[str, Any]:
+    values = _grid(rows, "metric").reindex(columns=metrics)
     values = values[values["accuracy"].notna()]
     printed = rows.loc[rows["metric"] == "accuracy", "published"]
     sure, wrong = values["sure"].sum(), (values["sure"] * values["sure and wrong"].fillna(0.0)).sum()
@@ -244,7 +208,7 @@ def _grid(rows: pd.DataFrame, columns: str, values: str = "ours") -> pd.DataFram
     return rows.pivot_table(index="setting", columns=columns, values=values, aggfunc="first", sort=False)
 
 
-def by_set(summary: pd.DataFrame) -> pd.DataFrame:
+def by_set(experiment: Experiment, summary: pd.DataFrame) -> pd.DataFrame:
     """Return a row per set: the vote, the default with its difference and interval, the best of the other methods."""
     accuracies = summary[summary["metric"] == "accuracy"]
     accuracy, printed = _grid(accuracies, "method"), _grid(accuracies, "method", "published")
@@ -252,7 +216,7 @@ def by_set(summary: pd.DataFrame) -> pd.DataFrame:
     others = accuracy.drop(columns=[DEFAULT])
     found = pd.DataFrame(
         {
-            "tasks": pd.Series(WITH_TRUTH),
+            "tasks": pd.Series(experiment.granularity),
             "vote": accuracy[VOTE],
             "default": accuracy[DEFAULT],
             "more": default["more than the vote"],
@@ -263,16 +227,16 @@ def by_set(summary: pd.DataFrame) -> pd.DataFrame:
             "EBCC": printed.get("EBCC", np.nan),
         }
     )
-    return found.reindex([setting for setting in SETTINGS if setting in default.index])
+    return found.reindex([setting for setting in experiment.settings if setting in default.index])
 
 
-def digest(summary: pd.DataFrame) -> dict[str, list[dict[str, str]]]:
+def digest(experiment: Experiment, summary: pd.DataFrame) -> dict[str, list[dict[str, str]]]:
     """Return both tables as texts: by their headings, lists of rows."""
     if not {DEFAULT, VOTE} <= set(summary.loc[summary["ours"].notna(), "method"]):
         return {}
     return {
-        OVERVIEW_HEADING: [_overview_row(row) for row in overview(summary).to_dict("records")],
-        SETS_HEADING: [_set_row(str(name), row) for name, row in by_set(summary).to_dict("index").items()],
+        OVERVIEW_HEADING: [_overview_row(row) for row in overview(experiment, summary).to_dict("records")],
+        SETS_HEADING: [_set_row(str(name), row) for name, row in by_set(experiment, summary).to_dict("index").items()],
     }
 
 
@@ -307,47 +271,3 @@ def _set_row(name: str, row: Mapping[Any, Any]) -> dict[str, str]:
 
 def _text(value: float, digits: int, sign: bool = False) -> str:
     return "-" if np.isnan(value) else f"{value:{'+' if sign else ''}.{digits}f}"
-
-
-# ---- declaration ----
-
-REPEATED = (
-    "one worker's rows on a task that differ are all kept in the published evaluation; here the last counts, so that "
-    "labels, and numbers, differ a little"
-)
-STARTS = "in full runs only; of forty random starts the evidence keeps one, here another one than in the published run"
-NOTES = {(setting, ""): REPEATED for setting in ("zencrowd_all", "zencrowd_in", "zencrowd_us", "adult_content")}
-NOTES |= {(setting, "EBCC"): f"{REPEATED}; {STARTS}" for setting, _ in NOTES} | {("", "EBCC"): STARTS}
-
-BENCHMARK = Experiment(
-    name="crowd-benchmark",
-    title="Seventeen public crowds: every method with its defaults",
-    source=f"Beyond {PAPER}; published numbers from the code released with Li, Rubinstein and Cohn, ICML 2019",
-    settings=SETTINGS,
-    run=benchmark,
-    trials=2,
-    quick=1,
-    lines=LINES,
-    metrics=METRICS,
-    published="crowd_benchmark",
-    protocol="Every method once on every set: quick ones in the first trial, slow ones in the second. Truth is used "
-    "for scoring only, and the tasks where it is known count. Accuracy with ties split. The difference from the vote "
-    "is taken task by task (1, 0, or 1/t in a tie of t classes, less the same of the vote); its 95 % interval is the "
-    "normal one, mean ± 1.96 standard deviations / sqrt(tasks). Log-loss in nats, probabilities below 1e-15 counted as "
-    "that, which is what makes it large for vote shares; Brier summed over classes; ECE over 15 bins of equal width of "
-    "the largest probability; 'sure' are tasks with a largest probability of at least .99. CPU seconds of fit and "
-    "probabilities, one thread, compiled code compiled before. Labels that a worker gave to a task again: the last "
-    "counts. The published evaluation drops rows that are repeated to the letter and keeps those that differ: 247, "
-    "131 and 116 more rows in the three ZenCrowd sets (all, India, US), 149 in adult_content; in weather_amt all "
-    "repetitions are to the letter, so nothing differs. Mind two things. The rule of the default and its constants "
-    "were found on these very sets: choosing among 170 variants on 16 sets and scoring the one left out gives a mean "
-    "of 84.85 %, still too good, since the variants were thought of with all sets in view. And the 17 are not "
-    "independent: both weather sets have the same tasks, so have the three of ZenCrowd, and the tasks of "
-    "sentiment_polarity_amt are a tenth of those of sentiment_polarity: 13 families of tasks. Methods for two classes "
-    "have no value where there are more; methods marked (crowd-kit) are those of that library with its defaults, "
-    "where it is installed (extra bench).",
-    notes=NOTES,
-    plot="intervals",
-    granularity=WITH_TRUTH,
-    digest=digest,
-)

@@ -19,9 +19,6 @@ from cofactor.crowd.base import NO_PRIOR, Aggregator, error_rate
 from cofactor.crowd.labels import CrowdLabels
 from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure
 
-PAPER = "Ibrahim and Fu, ICML 2021"
-LINES = ("core", "crowd")
-ERROR, MSE = MappingProxyType({"error": "%"}), MappingProxyType({"mse": "1"})
 Special = Mapping[str, Mapping[str, Any]]
 Measure = Callable[[Aggregator], dict[str, float]]
 

@@ -19,9 +19,6 @@ from cofactor.data import load_crowd
 from cofactor.data.loading import CrowdDataset
 from evaluation.crowd.methods import (
     BINARY,
-    ERROR,
-    LINES,
-    PAPER,
     PROPOSED,
     SPECTRAL,
     Measure,
@@ -32,10 +29,9 @@ from evaluation.crowd.methods import (
     run_methods,
     seed_of,
 )
-from evaluation.experiment import PAPER_PROTOCOL, Experiment, Measurement, measure
+from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure
 
 BUSIEST = 52  # of the Dog workers, the paper keeps those who gave most labels
-KEPT = {"bluebird": 108, "dog": 807, "rte": 800, "trec": 2275}  # tasks with known truth
 REAL_SPECIAL: Special = {"CNMF (converged)": {"solver": "mm", "weights": "count", "max_iter": 1000, "tol": 1e-9}}
 EXTRA = ("MultiStart-EM", "MV-EM", "MinimaxEntropy", *BINARY, "PG-TAC", "CRIAV", "MajorityVote")
 AFTER_OR_BEFORE_EM = ("CNMF-EM", "Spectral-D&S(no EM)")
@@ -76,106 +72,6 @@ def index_bug(labels: CrowdLabels, truth: Ints, **options: Any) -> dict[str, flo
     return {"error": 100 * error_rate(paper_protocol.index_shift(model).posterior(labels.table), truth)}
 
 
-REAL_PROTOCOL = (
-    "Published label sets, all tasks with known truth. Random rows are averaged over seeds, the others run once. The "
-    "paper protocol counts every pair with a task in common: with the thresholds that give the missing shares which "
-    "the paper prints (5 tasks on Dog, 1 on TREC) its errors are met less well. Binary methods run on Dog through "
-    "ordinal splits, which mean little for unordered classes."
-)
-SINGULAR = (
-    "the square root of the largest singular values takes a negative eigenvalue for a positive one, as the row of the "
-    "paper protocol does, which gives the printed number"
-)
-THIRTY = "the printed number is that of the first 30 of the 39 annotators, see that row"
-TWO_TASKS = (
-    "one or two of 108 tasks: over 20 seeds the paper's rule for designated annotators gives 11.11 to 13.89 %, and "
-    "without imputation 12.04 %; only EM afterwards comes to 10.19 %"
-)
-REAL_NOTES = {
-    ("bluebird", "MajorityVote"): THIRTY,
-    ("bluebird", "MV-EM"): THIRTY,
-    (
-        "bluebird",
-        "Spectral-D&S",
-    ): "with the first 30 of the 39 annotators it gives the printed number, as the vote does",
-    ("bluebird", "DesSymNMF"): TWO_TASKS,
-    ("bluebird", "DesSymNMF" + PAPER_PROTOCOL): TWO_TASKS,
-    ("bluebird", "SymNMF(no imputation)"): TWO_TASKS,
-    ("bluebird", "SymNMF(no imputation)" + PAPER_PROTOCOL): TWO_TASKS,
-    (
-        "dog",
-        "DesSymNMF",
-    ): "the mean over all pairs instead of one random pair: better than the paper's rule with any seed",
-    ("dog", "DesSymNMF" + PAPER_PROTOCOL): "one random pair decides: single seeds give 16.3 to 17.0 %",
-    (
-        "",
-        "CNMF (converged)",
-    ): "run to the optimum, which ten iterations do not reach: a better fit labels no better here",
-    ("rte", "SymNMF(no imputation)"): SINGULAR,
-    (
-        "trec",
-        "SymNMF(no imputation)",
-    ): "where most blocks are zero, the second direction of X separates groups of workers "
-    "rather than classes; ordering the columns of every annotator by itself, as the paper does, hides much of that",
-    (
-        "trec",
-        "SymNMF(no imputation)" + PAPER_PROTOCOL,
-    ): "with annotators shifted against their labels, as in the released "
-    "code (see the row with that bug), it errs on 35.3 %",
-    ("trec", "RobSymNMF-EM"): "two of 2,275 tasks",
-    ("trec", "MultiSPA"): "five of 2,275 tasks; cause unknown",
-    ("trec", "RobSymNMF(w=1)"): "the printed number is that of annotators shifted against their labels, see that row",
-    (
-        "trec",
-        "EigenRatio",
-    ): "43.95 % is the share of the first class among the known truths, the error of a method whose "
-    "scores are all NaN; two workers share no task with anybody, so that the formula as printed divides 0 by 0",
-    (
-        "",
-        "Spectral-D&S",
-    ): "the split of the workers into three groups decides: over eight splits errors spread by half a point and more",
-    ("", "CNMF"): "the printed row agrees better with CNMF followed by EM, see that row",
-    ("", "PG-TAC"): "reconstructed from a short description: the original definition could not be had",
-    ("", "CRIAV"): "reconstructed from a short description: the original definition could not be had",
-}
-
-
-def _notes_of(*settings: str) -> dict[tuple[str, str], str]:
-    return {key: note for key, note in REAL_NOTES.items() if key[0] in ("", *settings)}
-
-
-TABLE4 = Experiment(
-    name="crowd-table4",
-    title="Table 4: Bluebird and Dog",
-    source=f"{PAPER}, Table 4",
-    settings={"bluebird": "Bluebird (N=108, M=39, K=2)", "dog": "Dog (N=807, M=52, K=4)"},
-    run=real_data,
-    trials=10,
-    quick=2,
-    lines=LINES,
-    metrics=ERROR,
-    published="crowd_table4",
-    protocol=REAL_PROTOCOL,
-    notes=_notes_of("bluebird", "dog"),
-    granularity=KEPT,
-)
-TABLE5 = Experiment(
-    name="crowd-table5",
-    title="Table 5: RTE and TREC",
-    source=f"{PAPER}, Table 5",
-    settings={"rte": "RTE (N=800, M=164, K=2)", "trec": "TREC (N=19,033, M=762, K=2)"},
-    run=real_data,
-    trials=10,
-    quick=2,
-    lines=LINES,
-    metrics=ERROR,
-    published="crowd_table5",
-    protocol=REAL_PROTOCOL,
-    notes=_notes_of("rte", "trec"),
-    granularity=KEPT,
-)
-
-
 # ---- Table 9 and Figure 4: LabelMe ----
 
 DEEP = ("CrowdLayer", "DL-MV")
@@ -200,32 +96,3 @@ def labelme(setting: str, trial: int, rng: np.random.Generator) -> list[Measurem
 def _deep(name: str, found: CrowdDataset, score: Measure, **options: Any) -> dict[str, float]:
     method: Any = METHODS[name](**options)
     return score(method.fit(found.labels, found.features))
-
-
-NO_FULL_RANK = "no block has full rank at 2.5 labels per task, so that next to nothing is imputed"
-TABLE9 = Experiment(
-    name="crowd-table9",
-    title="Table 9 and Figure 4: LabelMe",
-    source=f"{PAPER}, supplement, Table 9 and Figure 4",
-    settings={"labelme": "LabelMe (N=1,000, M=59, K=8)"},
-    run=labelme,
-    trials=100,
-    quick=4,
-    lines=LINES,
-    metrics=ERROR,
-    published="crowd_table9",
-    protocol="The 1,000 labelled training images; deep methods see image features besides the labels and are scored on "
-    "the same images, standardised or (paper protocol) as stored. Majority vote and MV-EM, which the paper's table "
-    "leaves out, are added.",
-    notes={
-        (
-            "",
-            "RobSymNMF-EM",
-        ): "2.5 labels per task cannot settle 8 classes: SymNMF turns the factor, which started in the "
-        "order of the votes, away from them; stopped after 20 sweeps, as in the paper, it stays nearer",
-        ("", "DesSymNMF"): NO_FULL_RANK,
-        ("", "DesSymNMF-EM"): NO_FULL_RANK,
-    },
-    plot="histogram",
-    granularity={"labelme": 1000},
-)

@@ -9,27 +9,24 @@ Source: Ibrahim and Fu, "Recovering joint probability of discrete random variabl
 2021: Figure 1 and Tables 1-14.
 """
 
-from evaluation.pmf.figure import FIGURE1
-from evaluation.pmf.practice import PRACTICE
-from evaluation.pmf.ratings import TABLE12, TABLE13, TABLE14
-from evaluation.pmf.real import TABLE7, TABLE8, TABLE9, TABLE10, TABLE11
-from evaluation.pmf.synthetic import TABLE1, TABLE2, TABLE3, TABLE4, TABLE5, TABLE6
+from evaluation.experiment import declared
+from evaluation.pmf.figure import certified
+from evaluation.pmf.practice import digest, practice
+from evaluation.pmf.ratings import recommend
+from evaluation.pmf.real import classify, facts_of_data
+from evaluation.pmf.synthetic import dense, separable, timing
 
-EXPERIMENTS = (
-    FIGURE1,
-    TABLE1,
-    TABLE2,
-    TABLE3,
-    TABLE4,
-    TABLE5,
-    TABLE6,
-    TABLE7,
-    TABLE8,
-    TABLE9,
-    TABLE10,
-    TABLE11,
-    TABLE12,
-    TABLE13,
-    TABLE14,
-    PRACTICE,
+EXPERIMENTS = declared(
+    "pmf",
+    {
+        "pmf-figure1": certified,
+        **dict.fromkeys(("pmf-table1", "pmf-table2", "pmf-table3"), separable),
+        **dict.fromkeys(("pmf-table4", "pmf-table5"), dense),
+        "pmf-table6": timing,
+        "pmf-table7": facts_of_data,
+        **dict.fromkeys(("pmf-table8", "pmf-table9", "pmf-table10", "pmf-table11"), classify),
+        **dict.fromkeys(("pmf-table12", "pmf-table13", "pmf-table14"), recommend),
+        "practice-pmf": practice,
+    },
+    {"practice-pmf": digest},
 )

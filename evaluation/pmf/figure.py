@@ -12,8 +12,7 @@ import numpy as np
 
 from cofactor.core.scattering import scattering_certificate
 from cofactor.core.types import Floats
-from evaluation.experiment import Experiment, Measurement, measure
-from evaluation.pmf.methods import PAPER
+from evaluation.experiment import Measurement, measure
 
 Draw = Callable[[np.random.Generator], Floats]
 
@@ -53,25 +52,3 @@ def certified(setting: str, trial: int, rng: np.random.Generator) -> list[Measur
 def _verdict(H: Floats) -> dict[str, float]:
     found = scattering_certificate(H)
     return {"unique": float(found.holds), "1/r": 1 / found.radius, "distance": float(found.distances.max())}
-
-
-FIGURE1 = Experiment(
-    name="pmf-figure1",
-    title="Figure 1: separable and sufficiently scattered rows",
-    source=f"{PAPER}, Figure 1",
-    settings={
-        "separable": "separable",
-        "scattered": "sufficiently scattered, not separable",
-        "neither": "neither",
-    },
-    run=certified,
-    trials=20,
-    quick=20,
-    lines=("core",),
-    metrics={"unique": "share of draws", "1/r": "1", "distance": "1"},
-    protocol="20 rows in three classes, scaled to sum to one, drawn anew in every trial; the paper shows one picture "
-    "of each of the first two kinds and says nothing of how they were drawn. 'unique': the certificate proves that the "
-    "factor is the only nonnegative one. r is the largest norm in the slice T of the dual cone: one where the hull of "
-    "the rows covers the cone C. 'distance': from the unit vector that no row comes near; zero where separable.",
-    plot="simplex",
-)

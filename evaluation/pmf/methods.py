@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -25,10 +24,8 @@ from cofactor.pmf.base import random_model
 from cofactor.pmf.estimators import RELEASED
 from cofactor.pmf.metrics import inner_product, mre, mse
 from cofactor.simulate import joint_model, joint_table
-from evaluation.experiment import Measurement, measure
+from evaluation.experiment import Measurement, measure_each
 
-PAPER = "Ibrahim and Fu, IEEE TSP 2021"
-LINES = ("core", "pmf")
 SPLIT = 3  # variables on one side of the virtual matrix, in the synthetic scripts
 ROUNDS = 30  # of EM, in the released scripts
 OUTER = 500  # most passes of CNMF-OPT, in the synthetic scripts
@@ -40,13 +37,13 @@ LEAST = 1e-12  # probability of a value in it: one that an estimate calls imposs
 
 @dataclass(frozen=True)
 class Design:
-    """Which model is drawn, and what is seen of it."""
+    """Which model is drawn, and what is seen of it; without a separability, no variable has anchors."""
 
     n_variables: int
     rank: int
-    separability: float | None
     n_rows: int
     observed: float
+    separability: float | None = None
     alphabet: int = 10
 
 
@@ -117,10 +114,7 @@ def random_em_as_released(uniform_prior: bool, case: Case) -> LatentClassModel:
 
 def run_methods(methods: Mapping[str, Method], case: Case, scores: Mapping[str, Score]) -> list[Measurement]:
     """Run methods one by one and score each."""
-    rows: list[Measurement] = []
-    for name, method in methods.items():
-        rows += measure(name, partial(_scored, method, case, scores))
-    return rows
+    return measure_each(methods, lambda method: _scored(method, case, scores))
 
 
 def _scored(method: Method, case: Case, scores: Mapping[str, Score]) -> dict[str, float]:

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -28,30 +27,15 @@ from cofactor.core.types import Floats, Ints
 from cofactor.data import load_table
 from cofactor.pmf import METHODS
 from cofactor.pmf.coding import Coding
-from evaluation.experiment import Experiment, Measurement, measure
-from evaluation.pmf.methods import LEAST, LINES, PAPER
-from evaluation.summary import number
+from evaluation.experiment import Experiment, Measurement, beyond, measure_each
+from evaluation.pmf.methods import LEAST
+from evaluation.summary import CONFIDENCE, number, with_interval
 
-SETS = {
-    "votes": "Votes",
-    "car": "Car",
-    "credit": "Credit",
-    "credit_approval": "Credit approval",
-    "nursery": "Nursery",
-    "mushroom": "Mushroom",
-    "adult": "Adult",
-    "connect4": "Connect-4",
-}
-SMALL = ("votes", "credit", "credit_approval")  # have no 1,000 rows to learn from and others to score
-COUNTS = (100, 300, 1000)
 BINS = 8  # intervals of a number with more values
 HIDDEN = 0.2  # share of the cells that are missing
 SCORED = 1000  # rows held out at most
-TRIALS, QUICK = 5, 1
-QUICK_SETTINGS = ("votes,n=100", "car,n=100", "nursery,n=300")
 DEFAULT, SIMPLE = "CNMF-EM", "Independence"
 PEER_RANK = 5  # classes of StepMix, and of the rows that choose nothing
-LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -213,15 +197,12 @@ def of_cells(shares: list[Floats], case: Case) -> dict[str, float]:
 def practice(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """One draw of rows: every method, and how it compares with the simple one and the default on the same data."""
     case = draw_case(setting, rng)
-    rows: list[Measurement] = []
-    for name, model in MODELS.items():
-        rows += measure(name, partial(_scored, model, case))
-    for name, filler in FILLERS.items():
-        rows += measure(name, partial(_filled, filler, case))
+    rows = measure_each(MODELS, lambda model: _scored(model, case))
+    rows += measure_each(FILLERS, lambda filler: of_cells(filler(case), case))
     return [
         *rows,
-        *_beyond(rows, "log-likelihood", SIMPLE, "more than Independence"),
-        *_beyond(rows, "accuracy", DEFAULT, "more than default"),
+        *beyond(rows, "log-likelihood", SIMPLE, "more than Independence"),
+        *beyond(rows, "accuracy", DEFAULT, "more than default"),
     ]
 
 
@@ -230,19 +211,7 @@ def _scored(model: Model, case: Case) -> Mapping[str, float]:
     return of_rows(fitted, case.fresh) | of_cells(shares_of(fitted, case), case)
 
 
-def _filled(filler: Filler, case: Case) -> Mapping[str, float]:
-    return of_cells(filler(case), case)
-
-
-def _beyond(rows: list[Measurement], metric: str, other: str, name: str) -> list[Measurement]:
-    """Differences from another method, by a metric of both."""
-    found = {row.method: row.value for row in rows if row.metric == metric and row.value is not None}
-    if (level := found.get(other)) is None:
-        return []
-    return [Measurement(method, name, value - level) for method, value in found.items() if method != other]
-
-
-def digest(summary: pd.DataFrame) -> dict[str, list[dict[str, str]]]:
+def digest(experiment: Experiment, summary: pd.DataFrame) -> dict[str, list[dict[str, str]]]:
     """Make one table a number of rows: means over sets, differences with their interval over sets."""
     found = {}
     count = summary["setting"].str.rpartition("=")[2].astype(int)
@@ -250,7 +219,7 @@ def digest(summary: pd.DataFrame) -> dict[str, list[dict[str, str]]]:
         here = summary[(count == S) & (summary["trials"] > 0)]
         n_sets = here["setting"].nunique()
         rows = [_line(name, here[here["method"] == name]) for name in here["method"].unique()]
-        found[f"{S:,} rows: mean over {n_sets} sets, and the {LEVEL:.0%} interval over sets"] = rows
+        found[f"{S:,} rows: mean over {n_sets} sets, and the {CONFIDENCE:.0%} interval over sets"] = rows
     return found
 
 
@@ -277,46 +246,5 @@ def _mean(values: Floats | None) -> str:
 
 def _interval(values: Floats) -> str:
     """Mean of differences with Student's interval over sets."""
-    if len(values) < 2:
-        return f"{values.mean():+.2f}" if len(values) else ""
-    half = student.ppf((1 + LEVEL) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
-    return f"{values.mean():+.2f} ({values.mean() - half:+.2f} to {values.mean() + half:+.2f})"
-
-
-SETTINGS = {
-    f"{name},n={S}": f"{title}, {S:,} rows"
-    for name, title in SETS.items()
-    for S in COUNTS
-    if name not in SMALL or COUNTS.index(S) < 2
-}
-PRACTICE = Experiment(
-    name="practice-pmf",
-    title="In practice: thin tables with missing cells",
-    source=f"Beyond {PAPER}",
-    settings=SETTINGS,
-    run=practice,
-    trials=TRIALS,
-    quick=QUICK,
-    lines=LINES,
-    metrics={
-        "log-likelihood": "nats",
-        "more than Independence": "nats",
-        "impossible": "%",
-        "accuracy": "%",
-        "more than default": "points",
-        "overconfidence": "points",
-    },
-    protocol="100, 300 or 1,000 rows to learn from, a fifth of their cells hidden, and up to 1,000 others held out; "
-    f"numbers cut at their quantiles into {BINS} intervals, missing values as they come. 'log-likelihood': of the "
-    "rows held out, each value at least 1e-12; 'impossible': rows that need less than that in every class; "
-    "'accuracy': hidden cells filled rightly; 'overconfidence': mean probability of the value filled in, less that "
-    "accuracy. CNMF-EM and Independence with their defaults: pseudo-counts of 0.3, the rank of CNMF-EM chosen on "
-    "hidden cells; 'all chosen': smoothing too. StepMix with five classes, all else its default. Logistic regression "
-    "and gradient boosting, as scikit-learn sets them, are fitted to every column, the others its features. The "
-    "default of 0.3 was chosen among 0.03, 0.1, 0.3, 1 and 3 on these sets, by two draws of each with RAND-EM at rank "
-    "5: without any one set (both credit sets together), the others choose 0.3 again; over ranks 2 to 30 they do so "
-    "but for Mushroom, without which 1 is 0.01 nats ahead. That the rank is chosen by default was decided on them as "
-    "well. Differences are of means over trials on the same data, their intervals over sets.",
-    full_only=tuple(setting for setting in SETTINGS if setting not in QUICK_SETTINGS),
-    digest=digest,
-)
+    spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    return with_interval(float(values.mean()), spread, len(values), 2) if len(values) else ""

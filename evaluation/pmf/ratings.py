@@ -6,7 +6,7 @@ Source: Ibrahim and Fu, "Recovering joint probability of discrete random variabl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import product
@@ -27,8 +27,7 @@ from cofactor.pmf.ratings import (
     UserAverage,
     best_on,
 )
-from evaluation.experiment import PAPER_PROTOCOL, Experiment, Measurement, measure
-from evaluation.pmf.methods import LINES, PAPER
+from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure_each
 from evaluation.pmf.real import unsmoothed
 from evaluation.pmf.released import Released
 
@@ -169,66 +168,9 @@ QUICK = 1
 def recommend(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """One trial of Tables 12 to 14: other ratings hidden."""
     case = hide(stars(setting), rng)
-    rows: list[Measurement] = []
-    for name, method in (AT_ONCE | (LATER if trial >= QUICK else {})).items():
-        rows += measure(name, partial(_scored, method, case))
-    return rows
+    return measure_each(AT_ONCE | (LATER if trial >= QUICK else {}), lambda method: _scored(method, case))
 
 
 def _scored(method: Method, case: Hidden) -> dict[str, float]:
     rmse, mae = method(case).errors(*case.test.arrays)
     return {"rmse": rmse, "mae": mae}
-
-
-# ---- the tables ----
-
-PROTOCOL = (
-    "MovieLens small, with the movies of the paper's lists, by users with at least five of them; the paper has "
-    "MovieLens 20M, which cofactor.data.load_movielens reads where you have it. Here are {ratings:,} ratings by "
-    "{users} users, 1 % of the paper's: methods with many parameters do worse than printed, and their order is "
-    "another. Half stars rounded up; half of the ratings to learn from, 20 % to choose on, 30 % to predict, as the "
-    "expectation given the user's other ratings. MAP-EM: RAND-EM of ranks 2 to 12 with pseudo-counts. Paper protocol, "
-    "all as released: five movies on one side of the virtual matrix, entries of at least 1e-6, 30 "
-    "rounds of EM, the prior left out of the expectation; of CNMF-SPA-EM and CTD the rank that is worst on validation "
-    "ratings; CTD with a penalty of 10; BMF with hardly any biases.{more} Not in the quick profile: CNMF-OPT (paper "
-    "protocol)."
-)
-TWICE = (
-    " The released list names the movie 1036 twice, so that hidden ratings of it stand in the other column; not here."
-)
-SIZES = {"action": (345, 3902), "animation": (207, 2137), "romance": (257, 2456)}  # users, ratings
-
-
-def _table(number: int, genre: str, notes: Mapping[tuple[str, str], str]) -> Experiment:
-    users, ratings = SIZES[genre]
-    return Experiment(
-        name=f"pmf-table{number}",
-        title=f"Table {number}: ratings of {genre} movies",
-        source=f"{PAPER}, Table {number}",
-        settings={genre: f"{genre} movies"},
-        run=recommend,
-        trials=20,
-        quick=QUICK,
-        lines=LINES,
-        metrics={"rmse": "1", "mae": "1"},
-        published=f"pmf_table{number}",
-        protocol=PROTOCOL.format(users=users, ratings=ratings, more=TWICE if genre == "action" else ""),
-        notes=notes,
-    )
-
-
-SMALL = "1 % of the paper's ratings"
-WORST = "the released choice takes the rank that is worst on validation ratings: see the row of the best"
-NOTES = {
-    ("", ""): SMALL,
-    ("", "BMF"): "biases shrunk by the number of their ratings, and ridge and rank chosen on validation ratings",
-    ("", "BMF" + P): "the released ridge of 100 leaves hardly any factor or bias of so few ratings: the global average",
-    (
-        "",
-        "CNMF-SPA" + P,
-    ): "the released code puts 2.75 wherever all probabilities vanish, here for a fifth to a third of "
-    "the test ratings, and comes to 1.08 to 1.15; this row keeps probabilities above 1e-6",
-    ("", "CNMF-SPA-EM" + P): WORST,
-    ("", "CTD" + P): f"{WORST}; the released stopping rule ends it after two sweeps",
-}
-TABLE12, TABLE13, TABLE14 = (_table(n, genre, NOTES) for n, genre in zip((12, 13, 14), LISTS, strict=True))

@@ -6,10 +6,9 @@ Source: Ibrahim and Fu, "Recovering joint probability of discrete random variabl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -29,8 +28,8 @@ from cofactor.data import load_table
 from cofactor.data.registry import find
 from cofactor.pmf import METHODS, JointPMFEstimator
 from cofactor.pmf.classifier import JointPMFClassifier
-from evaluation.experiment import PAPER_PROTOCOL, Experiment, Measurement, measure
-from evaluation.pmf.methods import LINES, NEVER, PAPER, ROUNDS
+from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure_each
+from evaluation.pmf.methods import NEVER, ROUNDS
 from evaluation.pmf.released import Released
 
 P = PAPER_PROTOCOL
@@ -241,103 +240,22 @@ def classify(setting: str, trial: int, rng: np.random.Generator) -> list[Measure
     """One trial of Tables 8 to 11: a new split."""
     methods = AT_ONCE[setting] | (LATER[setting] if trial >= QUICK[setting.split(",")[0]] else {})
     split = draw_split(setting, rng)
-    rows: list[Measurement] = []
-    for name, method in methods.items():
-        rows += measure(name, partial(_scored, method, split))
-    return rows
+    return measure_each(methods, lambda method: _scored(method, split))
 
 
 def _scored(method: Method, split: Split) -> dict[str, float]:
     return {"accuracy": 100 * _accuracy(method(split), split.test)}
 
 
-# ---- the tables ----
-
-ACCURACY = MappingProxyType({"accuracy": "%"})
-PROTOCOL = (
-    "Rows split 50:20:30 into those to fit, to choose the rank on, and to score. {about}Ranks {ranks}: those released. "
-    "Paper protocol: CNMF-SPA with five variables on one side, entries of at least 1e-6, 30 rounds of EM, mirror "
-    "descent, CTD with a penalty of 10, MLE-AD with the data of each triple fitted by the model of another. "
-    "Independence is the majority class; Constant takes the first class everywhere. JointPMFClassifier tries ranks "
-    "up to 30 and four degrees of smoothing by itself, on rows held out of those to fit, and averages all choices that "
-    "these cannot tell from the best. SVM, LogReg and SVM-RBF get codes as numbers, as in the paper, which is why they "
-    "are weak; the rows marked (one-hot) get an indicator of every category. As released, SVM and NaiveBayes are "
-    "fitted to 90 % of the rows. The released scripts split Car 50:30:20, Nursery and Mushroom 40:30:30.{slow}"
-)
-SLOW = " Not in the quick profile: {}."
-ABOUT = {
-    "votes": "Missing votes count as the most frequent one of their column. A split leaves 131 rows to score: one has "
-    "an accuracy within 1.6 % of the mean, mostly, and a few are no more than a hint. Over the first 99 splits, "
-    "JointPMFClassifier has 95.2 ± 0.2 % (standard error). ",
-    "car": "MLE-AD is only shown with EM after it: its fixed step of 0.01 overshoots. From two random starts the "
-    "divergence rises in 2 and 4 of 19 sweeps, once to a hundred times its level, against 1 and 0 with 0.001. ",
-    "nursery": "As released, spec_prior is merged with priority and the feature finance left out, of which the paper "
-    "says nothing: health alone then gives 97 %. The second block is the task with all five classes and all eight "
-    "features. ",
-    "mushroom": "Missing stalk roots count as the most frequent; veil-type, which has one value, is left out. ",
-}
-KERNEL = (
-    "the print is of MATLAB's kernel classifier on 256 random features, see the row of its protocol; this is the "
-    "exact kernel"
-)
-ONE_HOT = "an indicator of every category in place of numbers"
-FEATURES_NOTE = "MATLAB's and scikit-learn's random features and solvers differ; both fall far below the exact kernel"
-PEER_NOTES = {("", "SVM (one-hot)"): ONE_HOT, ("", "SVM-RBF (one-hot)"): ONE_HOT, ("", "LogReg (one-hot)"): ONE_HOT}
-KERNEL_NOTES = {**PEER_NOTES, ("", "SVM-RBF"): KERNEL, ("", "SVM-RBF" + P): FEATURES_NOTE}
-CUT_OFF = (
-    "mirror descent cut off after 200 passes, as released, comes to 84.69 ± 2.22 in 10 trials: the optimum itself "
-    "classifies a little worse"
-)
-HEALTH = "health alone tells 97.1 to 97.7 % of the test rows, as the split has it, and all methods move with it"
-NOTES: Mapping[str, Mapping[tuple[str, str], str]] = {
-    "votes": PEER_NOTES,
-    "car": {**KERNEL_NOTES, ("", "CNMF-OPT"): CUT_OFF},
-    "nursery": {**KERNEL_NOTES, ("", ""): HEALTH},
-    "mushroom": {
-        **PEER_NOTES,
-        ("", "SVM-RBF"): "fitted to 40 % of the rows, as released, it is 0.7 lower; cause of the rest unknown",
-    },
-}
-
-
-def _table(number: int, name: str, about: str, settings: Mapping[str, str]) -> Experiment:
-    ranks = ", ".join(map(str, RANKS[name]))
-    slow = SLOW.format(", ".join(LATER[name])) if LATER[name] else ""
-    return Experiment(
-        name=f"pmf-table{number}",
-        title=f"Table {number}: {about}",
-        source=f"{PAPER}, Table {number}",
-        settings=settings,
-        run=classify,
-        trials=20,
-        quick=QUICK[name],
-        lines=LINES,
-        metrics=ACCURACY,
-        published=f"pmf_table{number}",
-        protocol=PROTOCOL.format(about=ABOUT[name], ranks=ranks, slow=slow),
-        notes=NOTES[name],
-    )
-
-
-TABLE8 = _table(8, "votes", "UCI Votes", {"votes": "party from votes"})
-TABLE9 = _table(9, "car", "UCI Car", {"car": "acceptability of a car"})
-TABLE10 = _table(
-    10, "nursery", "UCI Nursery", {"nursery": "four classes, as released", FIVE: "all five classes, all features"}
-)
-TABLE11 = _table(11, "mushroom", "UCI Mushroom", {"mushroom": "edible or poisonous"})
-
 # ---- Table 7: the data ----
 
-FACTS = dict.fromkeys(("rows", "variables", "classes", "fewest values", "most values", "mean values"), "1")
+FACTS = ("rows", "variables", "classes", "fewest values", "most values", "mean values")
 LISTED, USED = "listed", "used"
 
 
 def facts_of_data(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """Take facts of every data set from the registry, or count them in the data as Tables 8 to 11 use them."""
-    rows: list[Measurement] = []
-    for name in RANKS:
-        rows += measure(name, partial(_listed if setting == LISTED else _used, name))
-    return rows
+    return measure_each({name: name for name in RANKS}, _listed if setting == LISTED else _used)
 
 
 def _listed(name: str) -> dict[str, float]:
@@ -353,19 +271,3 @@ def _used(name: str) -> dict[str, float]:
 def _facts(n_rows: int, n_classes: int, sizes: list[int]) -> dict[str, float]:
     found = (n_rows, len(sizes), n_classes, min(sizes), max(sizes), float(np.mean(sizes)))
     return dict(zip(FACTS, map(float, found), strict=True))
-
-
-TABLE7 = Experiment(
-    name="pmf-table7",
-    title="Table 7: the data sets",
-    source=f"{PAPER}, Table 7",
-    settings={LISTED: "as the registry lists them", USED: "as Tables 8 to 11 use them"},
-    run=facts_of_data,
-    trials=1,
-    quick=1,
-    lines=LINES,
-    metrics=FACTS,
-    published="pmf_table7",
-    protocol="The class is one of the variables. The paper prints the mean alphabet as a whole number. "
-    + "".join(ABOUT[name] for name in ("votes", "nursery", "mushroom")).strip(),
-)

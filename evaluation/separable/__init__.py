@@ -7,34 +7,33 @@ Source: Nguyen, Fu and Wu, "Memory-efficient convex optimization for self-dictio
 factorization: a Frank-Wolfe approach", IEEE TSP 2022: Figures 2-7, Tables I, II and IV.
 """
 
-from evaluation.separable.communities import TABLE4, TABLE4_RANGE
-from evaluation.separable.memory import FIGURE4B, FIGURE6, FIGURE7
-from evaluation.separable.practice import PRACTICE
-from evaluation.separable.synthetic import (
-    FIGURE2,
-    FIGURE2_GAUSSIAN,
-    FIGURE4A,
-    FIGURE5A,
-    FIGURE5B,
-    LAMBDA,
-    TABLE1,
-)
-from evaluation.separable.topics import TABLE2_REUTERS, TABLE2_TDT2
+from functools import partial
 
-EXPERIMENTS = (
-    FIGURE2,
-    FIGURE2_GAUSSIAN,
-    FIGURE4A,
-    TABLE1,
-    FIGURE5A,
-    FIGURE5B,
-    LAMBDA,
-    TABLE2_TDT2,
-    TABLE2_REUTERS,
-    TABLE4,
-    TABLE4_RANGE,
-    FIGURE4B,
-    FIGURE6,
-    FIGURE7,
-    PRACTICE,
+from evaluation.experiment import declared
+from evaluation.separable.communities import memberships, spread
+from evaluation.separable.memory import mixtures, nodes, peaks, words
+from evaluation.separable.practice import digest, practice
+from evaluation.separable.synthetic import FINDERS, SMOOTHINGS, WEIGHTS, WEIGHTS_BY_RULE, counted, recovered
+from evaluation.separable.topics import topics
+
+EXPERIMENTS = declared(
+    "separable",
+    {
+        "separable-figure2": partial(recovered, FINDERS),
+        "separable-figure2-gaussian": partial(recovered, FINDERS),
+        "separable-figure4a": partial(recovered, FINDERS),
+        "separable-table1": counted,
+        "separable-figure5a": partial(recovered, WEIGHTS),
+        "separable-figure5b": partial(recovered, SMOOTHINGS),
+        "separable-lambda": partial(recovered, WEIGHTS_BY_RULE),
+        "separable-table2-tdt2": topics,
+        "separable-table2-reuters": topics,
+        "separable-table4": memberships,
+        "separable-table4-range": spread,
+        "separable-figure4b": partial(peaks, mixtures),
+        "separable-figure6": partial(peaks, words),
+        "separable-figure7": partial(peaks, nodes),
+        "practice-separable": practice,
+    },
+    {"practice-separable": digest},
 )

@@ -16,18 +16,12 @@ import numpy as np
 from cofactor.core.errors import CofactorError
 from cofactor.data import GraphDataset, load, load_mag
 from cofactor.separable import METHODS, Communities, communities, merit, spearman_rank_correlation
-from evaluation.experiment import Experiment, Measurement, measure
-from evaluation.separable.synthetic import LINES, PAPER
+from evaluation.experiment import Measurement, measure, measure_each
 
 Objective = Literal["full", "half"]
 Find = Callable[[GraphDataset, int], Communities]
 
 MAG_FOLDER = "COFACTOR_MAG"  # names a folder with the two MAG networks, which cannot be downloaded
-NETWORKS = {
-    **{f"dblp{i}": f"DBLP{i}" for i in range(1, 6)},
-    "mag1": "MAG1",
-    "mag2": "MAG2",
-}
 
 
 def graph_of(setting: str) -> GraphDataset:
@@ -77,44 +71,13 @@ def memberships(setting: str, trial: int, rng: np.random.Generator) -> list[Meas
         return [Measurement(name, "", None, error=str(absent)) for name in finders]
     if trial == 0 and setting == "dblp4":
         finders |= SMALL
-    rows: list[Measurement] = []
-    for name, find in finders.items():
-        rows += measure(name, partial(_correlation, graph, find, seed))
-    return rows
+    return measure_each(finders, lambda find: _correlation(graph, find, seed))
 
 
 def _correlation(graph: GraphDataset, find: Find, seed: int) -> dict[str, float]:
     found = find(graph, seed)
     return {"src": spearman_rank_correlation(graph.memberships, found.memberships), "nodes": found.kept.size}
 
-
-A_POINT = (
-    "Every entry is one point of a wide range: see the range over penalty and stopping rule in separable-table4-range. "
-    "It shows that the code is the same, not which method is better."
-)
-TABLE4 = Experiment(
-    name="separable-table4",
-    title="Table IV: memberships of co-authors",
-    source=f"{PAPER}, Table IV",
-    settings=NETWORKS,
-    run=memberships,
-    trials=10,
-    quick=2,
-    lines=LINES,
-    metrics={"src": "1"},
-    published="separable_table4",
-    protocol="Spearman's rank correlation of true and estimated memberships over all nodes, communities matched. MERIT "
-    "from zero, lambda 1e-6, at most 120 steps, stopped at a gap of 0.5, among the nodes with 99 % of the energy; "
-    "memberships by the inverse of the pure rows (the text says simplex least squares, which gives less). "
-    "SPOC finds the same nodes as SPA on four networks: what sets it apart is that it puts a tiny number in place of "
-    f"negative memberships. {A_POINT} Trials are seeds of GeoNMF's k-means; FastGradient, which needs memory and "
-    "time of order N^2 and more, is run on the smallest network only.",
-    notes={
-        ("", "GeoNMF"): "hangs on the seed of k-means; the released code keeps the last of 20 clusterings instead of "
-        "the best",
-        ("", "FastGradient"): "run on DBLP4 only",
-    },
-)
 
 # ---- the range behind the points ----
 
@@ -142,18 +105,3 @@ def _correlations(
         except CofactorError:  # anchors that depend on each other give no memberships, so no correlation
             continue
         yield spearman_rank_correlation(graph.memberships, found.memberships)
-
-
-TABLE4_RANGE = Experiment(
-    name="separable-table4-range",
-    title="Table IV: the range behind the points",
-    source=f"Beyond {PAPER}, Table IV",
-    settings={name: title for name, title in NETWORKS.items() if name.startswith("dblp")},
-    run=spread,
-    trials=1,
-    quick=1,
-    lines=LINES,
-    metrics={"lowest": "1", "highest": "1", "as printed": "1"},
-    protocol=f"MERIT as in Table IV, over {len(LAMBDAS)} penalties, {len(GAPS)} stopping gaps and the objective as "
-    "released and as printed: the lowest and the highest rank correlation of these 60 runs.",
-)

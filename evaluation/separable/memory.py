@@ -20,20 +20,17 @@ from cofactor.separable.communities import energetic_rows
 from cofactor.separable.graphs import leading_eigenvectors
 from cofactor.separable.topics import WordPairs
 from cofactor.simulate import dirichlet_mixtures
-from evaluation.experiment import Experiment, Measurement, Plot, measure
-from evaluation.separable.communities import NETWORKS
-from evaluation.separable.synthetic import LINES, PAPER, PAPER_STEPS
+from evaluation.experiment import Measurement, measure
+from evaluation.separable.synthetic import PAPER_STEPS
 from evaluation.separable.topics import documents
 
 Points = Callable[[str, np.random.Generator], tuple[Floats, int]]
 
-MEGABYTES = {"peak": "MB", "predicted": "MB"}
 CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "MERIT": ("cofactor.separable:merit", {"n_iter": PAPER_STEPS, "n_jobs": 1}),
     "MERIT(0)": ("cofactor.separable:merit", {"n_iter": PAPER_STEPS, "n_jobs": 1, "lam": 0.0}),
     "FastGradient": ("cofactor.separable:fast_gradient", {"n_iter": 2}),  # its peak is there from the first step on
 }
-SLOW = ("N=10,000", "N=20,000", "tdt2,K=5", "tdt2,K=10")
 LARGEST = {"FastGradient": 6500}  # points; beyond, only the prediction: 24 N^2 bytes and minutes
 
 
@@ -79,53 +76,3 @@ def nodes(setting: str, rng: np.random.Generator) -> tuple[Floats, int]:
     K = graph.memberships.shape[1]
     _, V = leading_eigenvectors(graph.adjacency, K, "LM")
     return V[energetic_rows(V, 0.99)].T, K
-
-
-def _figure(
-    name: str, number: str, what: str, settings: Mapping[str, str], points: Points, about: str, plot: Plot = "sweep"
-) -> Experiment:
-    return Experiment(
-        name=name,
-        title=f"Figure {number}: peak memory, {what}",
-        source=f"{PAPER}, Figure {number}",
-        settings=settings,
-        run=partial(peaks, points),
-        trials=1,
-        quick=1,
-        lines=LINES,
-        metrics=MEGABYTES,
-        protocol=f"{about} Peak resident memory of a fresh process during the call, less what it held before, X "
-        "included; MB are millions of bytes. FastGradient holds N x N matrices from its first step on and is stopped "
-        f"after two; above {LARGEST['FastGradient']:,} points it is only predicted. The paper reports the whole "
-        "process, MATLAB included.",
-        plot=plot,
-        full_only=tuple(key for key in settings if key in SLOW),
-    )
-
-
-SIZES = (1_000, 2_000, 4_000, 10_000, 20_000)
-FIGURE4B = _figure(
-    "separable-figure4b",
-    "4b",
-    "drawn mixtures",
-    {f"N={size:,}": f"{size:,} points" for size in SIZES},
-    mixtures,
-    "50 rows, 40 anchors, 10 dB.",
-)
-FIGURE6 = _figure(
-    "separable-figure6",
-    "6",
-    "words of TDT2",
-    {f"tdt2,K={K}": f"{K} topics" for K in (3, 5, 10)},
-    words,
-    "The first trial of Table II for each number of topics: one point per word, in 2K dimensions.",
-)
-FIGURE7 = _figure(
-    "separable-figure7",
-    "7",
-    "nodes of DBLP",
-    {name: title for name, title in NETWORKS.items() if name.startswith("dblp")},
-    nodes,
-    "One point per node with much energy, in K dimensions, after the eigenvectors are known.",
-    "levels",
-)

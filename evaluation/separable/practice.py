@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.stats import t as student
 from sklearn.cluster import KMeans
 from sklearn.decomposition import NMF, LatentDirichletAllocation
 from sklearn.feature_extraction.text import TfidfTransformer
@@ -23,17 +22,14 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from cofactor.core.types import Indices
 from cofactor.separable import METHODS, TopicModel, coherence, document_accuracy, merit, topic_model
 from cofactor.simulate import Mixture, dirichlet_mixtures, midpoint_mixtures
-from evaluation.experiment import Experiment, Measurement, measure
-from evaluation.separable.synthetic import LINES, PAPER
+from evaluation.experiment import Experiment, Measurement, beyond, measure, measure_each
 from evaluation.separable.topics import TOP, documents
+from evaluation.summary import CONFIDENCE, with_interval
 
-SETS = {"tdt2": "TDT2", "reuters": "Reuters-21578"}
-NUMBERS = (3, 5)  # topics
+SETS = ("tdt2", "reuters")
 LEAST = 5  # documents that a word must stand in
 STEPS = 500  # of scikit-learn's NMF at most
-TRIALS, QUICK = 20, 1
 DEFAULT = "MERIT"
-LEVEL = 0.95
 
 # ---- topics ----
 
@@ -106,9 +102,7 @@ TOPICS: dict[str, Find] = {
 
 def _topics(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     some = draw_corpus(setting, trial, int(rng.integers(2**31)))
-    rows: list[Measurement] = []
-    for method, find in TOPICS.items():
-        rows += measure(method, partial(_quality, find, some))
+    rows = measure_each(TOPICS, lambda find: _quality(find, some))
     return rows + [row for metric in ("accuracy", "coherence") for row in beyond_default(rows, metric)]
 
 
@@ -120,12 +114,7 @@ def _quality(find: Find, some: Corpus) -> Mapping[str, float]:
 
 def beyond_default(rows: list[Measurement], metric: str) -> list[Measurement]:
     """Differences from the default on the same data."""
-    found = {row.method: (row.value, row.seconds) for row in rows if row.metric == metric and row.value is not None}
-    if DEFAULT not in found:
-        return []
-    own, _ = found.pop(DEFAULT)
-    name = f"{metric} beyond default"
-    return [Measurement(method, name, value - own, seconds) for method, (value, seconds) in found.items()]
+    return beyond(rows, metric, DEFAULT, f"{metric} beyond default")
 
 
 # ---- anchors of drawn mixtures ----
@@ -148,21 +137,13 @@ def around(K: int, level: float, rng: np.random.Generator) -> Mixture:
     return midpoint_mixtures(50, K, level, "gaussian", rng)
 
 
-KINDS: dict[str, tuple[str, Draw]] = {
-    "uniform": ("uniform mixtures, all columns noisy", uniform),
-    "midpoints": ("mid-points pushed outwards, pure columns exact", outwards),
-    "noisy midpoints": ("mid-points, all columns noisy", around),
-}
-LEVELS = (10, 15, 20)  # dB
-SIZES = {"uniform": (5, 10, 40), "midpoints": (5, 10), "noisy midpoints": (5, 10)}
+KINDS: dict[str, Draw] = {"uniform": uniform, "midpoints": outwards, "noisy midpoints": around}
 
 
 def _anchors(setting: str, rng: np.random.Generator) -> list[Measurement]:
     kind, K, level = setting.split(",")
-    problem = KINDS[kind][1](int(K.removeprefix("K=")), float(level.removeprefix("SNR=")), rng)
-    rows: list[Measurement] = []
-    for name in (DEFAULT, "SPA"):
-        rows += measure(name, partial(_recovered, name, problem))
+    problem = KINDS[kind](int(K.removeprefix("K=")), float(level.removeprefix("SNR=")), rng)
+    rows = measure_each({name: name for name in (DEFAULT, "SPA")}, lambda name: _recovered(name, problem))
     return rows + beyond_default(rows, "anchors") + measure(DEFAULT, partial(_counted, problem))
 
 
@@ -183,18 +164,17 @@ def practice(setting: str, trial: int, rng: np.random.Generator) -> list[Measure
     return _topics(setting, trial, rng) if setting.split(",")[0] in SETS else _anchors(setting, rng)
 
 
-def digest(summary: pd.DataFrame) -> dict[str, list[dict[str, str]]]:
+def digest(experiment: Experiment, summary: pd.DataFrame) -> dict[str, list[dict[str, str]]]:
     """Make a table of topics and one of anchors; differences are paired, their intervals over trials."""
     counted = summary[summary["trials"] > 0]
-    is_topics = counted["setting"].str.split(",").str[0].isin(list(SETS))
-    found = {}
+    is_topics = counted["setting"].str.split(",").str[0].isin(SETS)
+    found, interval = {}, f"the {CONFIDENCE:.0%} interval of the difference"
     for setting, rows in counted[is_topics].groupby("setting", sort=False):
         lines = [_line(str(name), TOPIC_COLUMNS, mine) for name, mine in rows.groupby("method", sort=False)]
-        found[f"{SETTINGS[str(setting)]}: mean over choices, and the {LEVEL:.0%} interval of the difference"] = lines
-    lines = [_anchor_line(SETTINGS[str(key)], rows) for key, rows in counted[~is_topics].groupby("setting", sort=False)]
-    return found | (
-        {f"anchors recovered, in %, and the {LEVEL:.0%} interval of the difference": lines} if lines else {}
-    )
+        found[f"{experiment.settings[str(setting)]}: mean over choices, and {interval}"] = lines
+    of_anchors = counted[~is_topics].groupby("setting", sort=False)
+    lines = [_anchor_line(experiment.settings[str(key)], rows) for key, rows in of_anchors]
+    return found | ({f"anchors recovered, in %, and {interval}": lines} if lines else {})
 
 
 TOPIC_COLUMNS = ("accuracy", "accuracy beyond default", "coherence", "coherence beyond default")
@@ -222,49 +202,4 @@ def _told(metric: str, row: Mapping[Hashable, Any] | None) -> str:
         return ""
     if "beyond" not in metric:
         return f"{row['ours']:.1f}"
-    if row["trials"] < 2:
-        return f"{row['ours']:+.1f}"
-    half = student.ppf((1 + LEVEL) / 2, row["trials"] - 1) * row["spread"] / np.sqrt(row["trials"])
-    return f"{row['ours']:+.1f} ({row['ours'] - half:+.1f} to {row['ours'] + half:+.1f})"
-
-
-OF_TOPICS = {f"{name},K={K}": f"{title}, {K} topics" for name, title in SETS.items() for K in NUMBERS}
-OF_ANCHORS = {
-    f"{kind},K={K},SNR={level}": f"{title}, {K} anchors, {level} dB"
-    for kind, (title, _) in KINDS.items()
-    for K in SIZES[kind]
-    for level in LEVELS
-}
-SETTINGS = OF_TOPICS | OF_ANCHORS
-QUICK_SETTINGS = ("reuters,K=3", "uniform,K=5,SNR=15", "midpoints,K=5,SNR=15")
-PRACTICE = Experiment(
-    name="practice-separable",
-    title="In practice: topics beside scikit-learn, and which anchors are found",
-    source=f"Beyond {PAPER}",
-    settings=SETTINGS,
-    run=practice,
-    trials=TRIALS,
-    quick=QUICK,
-    lines=LINES,
-    metrics={
-        "accuracy": "%",
-        "accuracy beyond default": "points",
-        "coherence": "1",
-        "coherence beyond default": "1",
-        "anchors": "%",
-        "anchors beyond default": "points",
-        "number": "%",
-    },
-    protocol="Topics: the first choices of classes that are published with the data, all their documents, the words "
-    f"that stand in at least {LEAST} of them. 'accuracy': documents in the right class, by k-means on their weights, "
-    "scaled to length one, in as many clusters as there are classes; 'coherence': of the 20 leading words, nearer to "
-    "zero is better. MERIT and SPA as `topic_model` sets them. NMF "
-    "and k-means get TF-IDF, LDA counts, all of scikit-learn and with its defaults, but for ten starts of k-means and "
-    f"up to {STEPS} steps of NMF. Anchors: 50 rows; 200 uniform mixtures, or the mid-points of all pairs; 'anchors': "
-    "how many of the pure columns are found when their number is given; 'number': how often `merit` finds their "
-    "number. 'beyond default': less what MERIT has on the same data. No method was tuned on these documents; "
-    "rare words are left out for time: with all words, on the same 20 choices of three topics of Reuters, MERIT has an "
-    "accuracy of 63 % instead of 70, NMF of 70 instead of 71.",
-    full_only=tuple(setting for setting in SETTINGS if setting not in QUICK_SETTINGS),
-    digest=digest,
-)
+    return with_interval(row["ours"], row["spread"], row["trials"], 1)

@@ -13,8 +13,7 @@ import numpy as np
 
 from cofactor.data import TopicsDataset, load_topics
 from cofactor.separable import TopicModel, coherence, document_accuracy, lda_topics, merit, sim_count, topic_model
-from evaluation.experiment import PAPER_PROTOCOL, Experiment, Measurement, measure
-from evaluation.separable.synthetic import LINES, PAPER
+from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure_each
 
 Find = Callable[[TopicsDataset, int, int], TopicModel]
 
@@ -58,10 +57,7 @@ def topics(setting: str, trial: int, rng: np.random.Generator) -> list[Measureme
     name, number = setting.split(",K=")
     some = documents(name).trial(int(number), trial)
     seed = int(rng.integers(2**31))
-    rows: list[Measurement] = []
-    for method, find in FINDERS.items():
-        rows += measure(method, partial(_quality, some, int(number), find, seed))
-    return rows
+    return measure_each(FINDERS, lambda find: _quality(some, int(number), find, seed))
 
 
 def _quality(some: TopicsDataset, K: int, find: Find, seed: int) -> dict[str, float]:
@@ -69,47 +65,3 @@ def _quality(some: TopicsDataset, K: int, find: Find, seed: int) -> dict[str, fl
     words = found.top_words(TOP)
     accuracy = document_accuracy(some.truth, found.weights, random_state=seed)
     return {"coherence": coherence(some.counts, words), "sim_count": sim_count(words), "accuracy": 100 * accuracy}
-
-
-NO_SCRIPT = "no settings are published for it"
-TOO_LARGE = "it takes memory and time of order N^2 for thousands of words, and no settings are published for it"
-
-
-def _table2(name: str, title: str) -> Experiment:
-    settings = {f"{name},K={K}": f"{K} topics" for K in range(3, 11)}
-    return Experiment(
-        name=f"separable-table2-{name}",
-        title=f"Table II: topics of {title}",
-        source=f"{PAPER}, Table II",
-        settings=settings,
-        run=topics,
-        trials=50,
-        quick=2,
-        lines=LINES,
-        metrics={"coherence": "1", "sim_count": "1", "accuracy": "%"},
-        published="separable_table2",
-        protocol="The 50 random choices of classes that are published with the data; TF-IDF, co-occurrences of words "
-        "in 2K dimensions, the released code's definitions of all three metrics, documents weighted by raw counts (the "
-        "released code passes TF-IDF; the printed accuracies follow from raw counts). MERIT from SPA, lambda 1e-6, gap "
-        "of 0.5, with equal words merged: 4 to 16 % of all words are copies of another, and rounding decides between "
-        "them in the released code, so that its numbers can be met on average only. 'MERIT (own defaults)': lambda "
-        "from the mean squared residual of SPA, from zero, 50 steps. The "
-        "spread is over choices of classes, which all methods share: it hides that MERIT and SPA differ little. Over "
-        "the first 13 choices and more of each number of topics in both sets, 217 in all, accuracy of MERIT less that "
-        "of SPA is 0.0 with a standard error of 0.4 points; of no number more than 2.6 standard errors. With equal "
-        "words apart, as released ('MERIT (paper protocol)'), it is ahead at ten topics: by 7.0 points in TDT2, 4.6 in "
-        "Reuters, standard errors 3.6 and 2.4, over 13 choices (printed: 5 and 5), not at three and five topics. "
-        "Copies share their row of C, so that few of these rare words come out on top: with the scores of merged words "
-        "divided by their copies, mean coherence in TDT2 rises from -455 to -411 (apart: -421, SPA: -458).",
-        notes={
-            ("", "FastGradient"): TOO_LARGE,
-            ("", "FastAnchor"): "the paper's threshold on rare words is not published; without one it picks rare words",
-            ("", "LDA"): NO_SCRIPT,
-        },
-        plot="sweep",
-        full_only=tuple(settings)[1:],
-    )
-
-
-TABLE2_TDT2 = _table2("tdt2", "TDT2")
-TABLE2_REUTERS = _table2("reuters", "Reuters-21578")
