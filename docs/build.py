@@ -58,7 +58,8 @@ def pages():
 
 def taken_over():
     """Return the Markdown files that are pages as they are."""
-    others = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "evaluation" / "benchmarks" / "README.md"]
+    names = ("README.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "evaluation/benchmarks/README.md")
+    others = [ROOT / name for name in names]
     return [*sorted(DOCS.glob("*.md")), *others, *tables.cards()]
 
 

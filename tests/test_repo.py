@@ -24,6 +24,7 @@ READERS_TESTS = {"pytest", "nbval"}  # of the dev extra, what a reader needs to 
 HOST = re.compile(r"https?://|--(extra-)?index|--find-links")
 HOSTLESS = ["constraints.txt", "environment.yml", "pyproject.toml", "kit.py", "conftest.py", ".ci/run"]
 MACHINE_PATH = re.compile(r"(?<![\w.:/])/(?:home|root|Users|work|mnt)/\w|\b[A-Z]:\\+Users\b")
+LINES = ("crowd", "pmf", "separable", "comparisons")
 TEXT = {".cff", ".cfg", ".css", ".html", ".ipynb", ".json", ".md", ".py", ".toml", ".txt", ".yaml", ".yml", ""}
 
 
@@ -78,16 +79,19 @@ def test_constraints_satisfy_every_dependency():
 
 
 IMPORT_NAME = {"scikit-learn": "sklearn", "crowd-kit": "crowdkit"}
+OWN = {"cofactor", "course", "evaluation"}
 STARTED = {"jupyterlab"}  # started, not imported
 
 
 def imported():
-    """Packages that the library imports, other than its own and Python's."""
-    trees = [ast.parse(path.read_text(encoding="utf8")) for path in (ROOT / "lib").rglob("*.py")]
+    """What the three packages import, other than themselves and Python's own."""
+    rooms = (ROOT / "lib" / "cofactor", ROOT / "notebooks" / "course", ROOT / "evaluation")
+    files = [path for room in rooms for path in room.rglob("*.py") if path.parent.name != "benchmarks"]
+    trees = [ast.parse(path.read_text(encoding="utf8")) for path in files]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
-    return {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"cofactor"}
+    return {name.split(".")[0] for name in names} - sys.stdlib_module_names - OWN
 
 
 def test_what_is_imported_is_declared_and_the_other_way_round():
@@ -147,3 +151,23 @@ def test_licence_is_the_one_declared():
 
 def test_changelog_has_a_place_for_what_comes():
     assert "## [Unreleased]" in text_of("CHANGELOG.md")
+
+
+# ---- pages for whoever inherits it ----
+
+GUIDES = ("ARCHITECTURE.md", "CONTRIBUTING.md")
+EXAMPLES = ("datasets/published/NAME.csv",)
+PLACES = [
+    ROOT,
+    ROOT / "notebooks" / "course" / "nb04",
+    ROOT / "lib" / "cofactor",
+    ROOT / "notebooks",
+    *(ROOT / "lib" / "cofactor" / line for line in LINES),
+]
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_every_file_that_a_guide_names_is_there(name):
+    named = re.findall(r"`([\w/.-]+\.(?:py|csv|toml))`", text_of(name))
+    assert len(named) > 5
+    assert not [path for path in named if path not in EXAMPLES and not any((place / path).exists() for place in PLACES)]

@@ -1,0 +1,150 @@
+"""All methods of all four lines speak one protocol."""
+
+import pickle
+import warnings
+from functools import cache, partial
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import cofactor as cf
+from cofactor import simulate
+
+NEED_MORE = {"CrowdLayer": "features of the tasks", "DL-MV": "features of the tasks"}
+FOREIGN = [None, "no such file.csv", np.array([["a", "b"]], dtype=object), {"a": 1}]
+ASK = ("predict", "predict_proba", "transform", "sample")
+
+
+@cache
+def data_of(line):
+    """Small data that every method of a line accepts."""
+    if line == "crowd":
+        model = simulate.dawid_skene_model(8, 2, skill=0.6, random_state=0)
+        return simulate.crowd(model, 60, label_rate=0.8, random_state=0).labels
+    if line == "pmf":
+        return simulate.joint_table(simulate.joint_model(5, 3, 2, random_state=0), 300, random_state=0)
+    if line == "separable":
+        rng = np.random.default_rng(0)
+        anchors = rng.dirichlet(np.ones(8), size=3).T
+        return anchors @ np.hstack([np.eye(3), rng.dirichlet(np.ones(3), size=22).T])
+    factors = simulate.comparison_factors(10, 8, 2, random_state=0)
+    return simulate.draw_comparisons(*factors, 400, random_state=0)
+
+
+def settings_of(line):
+    return {"pmf": {"rank": 2}, "separable": {"n_anchors": 3}}.get(line, {})
+
+
+LINES = ("crowd", "pmf", "separable", "comparisons")
+CASES = [(line, name) for line in LINES for name in getattr(cf, line).METHODS if name not in NEED_MORE]
+
+
+def made(line, name):
+    method = getattr(cf, line).METHODS[name](random_state=0)
+    wished = {key: value for key, value in settings_of(line).items() if key in method.get_params()}
+    return method.set_params(**wished)
+
+
+@cache
+def fitted(line, name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return made(line, name).fit(data_of(line))
+
+
+def plain(value):
+    """Arrays of whatever a method found, to be compared."""
+    if hasattr(value, "stacked"):
+        return np.append(value.stacked.ravel(), value.prior)
+    return value.toarray() if hasattr(value, "toarray") else value
+
+
+def findings(method):
+    """All that `fit` stored and that can be compared as numbers."""
+    found = {name: plain(value) for name, value in vars(method).items() if name.endswith("_")}
+    return {name: value for name, value in found.items() if isinstance(value, np.ndarray | float | int)}
+
+
+@pytest.mark.parametrize(("line", "name"), CASES)
+def test_parameters_are_scikit_learn_s(line, name):
+    method = made(line, name)
+    assert {"random_state", "verbose"} <= set(method.get_params())
+    assert clone(method).get_params() == method.get_params()
+    assert not [found for found in vars(method) if found.endswith("_")]
+
+
+@pytest.mark.parametrize(("line", "name"), CASES)
+def test_limits_have_one_name(line, name):
+    others = {"max_rounds", "n_iter", "epochs", "sweeps", "rate", "reg", "C", "penalty", "shrinkage", "step"}
+    assert not others & set(made(line, name).get_params())
+
+
+@pytest.mark.parametrize(("line", "name"), CASES)
+def test_asking_before_fit_is_one_error(line, name):
+    method = made(line, name)
+    asked = [getattr(method, ask) for ask in ASK if hasattr(method, ask)]
+    assert asked
+    for ask in asked:
+        with pytest.raises(NotFittedError) as refusal:
+            ask(*ARGUMENTS[line].get(ask.__name__, (data_of(line),)))
+        assert isinstance(refusal.value, cf.CofactorError) and isinstance(refusal.value, cf.NotFittedError)
+
+
+ARGUMENTS = {
+    "crowd": {},
+    "pmf": {"predict": (data_of("pmf"), 0), "predict_proba": (data_of("pmf"), 0), "sample": (3,)},
+    "separable": {},
+    "comparisons": {ask: ([0], [1], [2]) for ask in ("predict", "predict_proba")},
+}
+
+
+@pytest.mark.parametrize(("line", "name"), CASES)
+def test_fit_returns_itself_and_says_how_it_went(line, name):
+    method = fitted(line, name)
+    result = method.result_
+    assert method.fit(data_of(line)) is method if name in ("BayesDS", "Independence", "SPA", "WinRate") else True
+    assert len(result.objective) == result.n_iter and result.reason and result.converged in (True, False)
+
+
+@pytest.mark.parametrize(("line", "name"), CASES)
+def test_two_fits_find_the_same(line, name):
+    first = findings(fitted(line, name))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        second = findings(made(line, name).fit(data_of(line)))
+    assert first and first.keys() == second.keys()
+    for found in first:
+        np.testing.assert_array_equal(first[found], second[found], err_msg=found)
+
+
+@pytest.mark.parametrize(("line", "name"), CASES)
+def test_a_fitted_method_survives_pickling(line, name):
+    method = fitted(line, name)
+    first, second = findings(method), findings(pickle.loads(pickle.dumps(method)))
+    assert first.keys() == second.keys()
+    for found in first:
+        np.testing.assert_array_equal(first[found], second[found], err_msg=found)
+
+
+@pytest.mark.parametrize(("line", "name"), CASES)
+@pytest.mark.parametrize("foreign", FOREIGN, ids=("none", "path", "text", "dict"))
+def test_foreign_data_are_refused(line, name, foreign):
+    with pytest.raises(cf.CofactorError):
+        made(line, name).fit(foreign)
+
+
+@pytest.mark.parametrize(("line", "name"), CASES)
+def test_docstrings_say_cost_and_source(line, name):
+    method = getattr(cf, line).METHODS[name]
+    kind = method.func if isinstance(method, partial) else method
+    said = " ".join(base.__doc__ or "" for base in kind.__mro__ if base.__module__.startswith("cofactor."))
+    assert "Cost" in said and "Source" in said, kind.__name__
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_shows_what_is_public_and_nothing_else(line):
+    room = getattr(cf, line)
+    assert sorted(dir(room)) == sorted(room.__all__)
+    assert {"METHODS", "bootstrap", "diagnose", "plan"} <= set(room.__all__)
