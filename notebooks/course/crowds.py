@@ -20,7 +20,7 @@ from cofactor.crowd import METHODS
 from cofactor.crowd.base import NO_PRIOR, Aggregator, vote_model
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model, robust_imputation
-from cofactor.plots.style import WIDTH, bare, heat, new_picture, percent, say, styled
+from cofactor.plots.style import BLUE, GREEN, ORANGE, WIDTH, bare, heat, new_picture, percent, say, styled
 from cofactor.simulate import Crowd
 from course.matrices import fill_blocks
 
@@ -30,6 +30,7 @@ START_COUNT = 0.1  # pseudo-count of the majority-vote start of robust imputatio
 SWEEPS = 20_000  # few blocks left make robust imputation slow to settle; a small crowd still takes under half a second
 POWERS = {"robust": 1.0, "least squares": 2.0}  # p of the criterion, Eq. (9)
 IMPUTATIONS = ("none", "designated", *POWERS)
+MARKS = {"designated": (BLUE, "o", "-"), "robust": (ORANGE, "s", "--"), "least squares": (GREEN, "^", "-.")}
 
 
 def without_prior(name: str, **settings: Any) -> Aggregator:
@@ -53,6 +54,14 @@ def mixed_crowd(n_workers: int, n_classes: int, seed: int = 0) -> LatentClassMod
     guesses = rng.dirichlet(np.ones(n_classes), size=(n_workers, n_classes)).transpose(0, 2, 1)
     prior = rng.dirichlet(5 * np.ones(n_classes))
     return LatentClassModel(prior, list((1 - skill) * guesses + skill * np.eye(n_classes)))
+
+
+def round_crowd(n_workers: int, seed: int) -> LatentClassModel:
+    """Draw annotators of three classes and a prior in steps of 0.05, so that they read well in an exercise."""
+    rng = np.random.default_rng(seed)
+    chances = 0.55 * np.eye(3) + 0.45 * rng.dirichlet(np.ones(3), (n_workers, 3))
+    counts = 1 + rng.multinomial(17, chances, (n_workers, 3)).transpose(0, 2, 1)
+    return LatentClassModel([0.5, 0.35, 0.15], list(counts / counts.sum(axis=1, keepdims=True)))
 
 
 def hide_pairs(n_workers: int, share: float, seed: int = 0) -> Mask:

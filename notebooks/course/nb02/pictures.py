@@ -1,9 +1,9 @@
-"""Pictures of uniqueness: the disc and its dual, error against margin, what comes back from exact co-occurrences.
+"""Pictures of uniqueness: the disc and its dual, error against margin.
 
-The plane 1'x = 1 is drawn at true distances, as in `figures.simplex`. The unit vectors have norm one, so the points of
-norm one form the circle through the corners of the triangle: that is the dual cone C* in this plane, as the inscribed
-disc is C. The rows' hull must cover the disc; turned around, the slice T = {x : H x >= 0, 1'x = 1} must stay inside
-the circle.
+The plane 1'x = 1 is drawn at true distances, as in `cofactor.plots.simplex`. The unit vectors have norm one, so the
+points of norm one form the circle through the corners of the triangle: that is the dual cone C* in this plane, as the
+inscribed disc is C. The rows' hull must cover the disc; turned around, the slice T = {x : H x >= 0, 1'x = 1} must stay
+inside the circle.
 
     symbol   meaning                                     shape
     H        nonnegative factor, rows h_i                (I, 3)
@@ -26,8 +26,6 @@ from cofactor.core.types import Floats
 from cofactor.plots.simplex import CENTRE, CORNERS, fill_simplex, to_plane
 from cofactor.plots.style import (
     BLUE,
-    CLASS_COLOURS,
-    CLASS_HATCHES,
     FAINT,
     GREEN,
     HALO,
@@ -40,11 +38,9 @@ from cofactor.plots.style import (
     say,
     styled,
 )
-from course.demos.identifiability import Quality, Recovery
 
 OUTER = float(np.sqrt(2 / 3))  # radius of the circle through the corners
 FRAME = 1.12  # half-width of the picture of T, which may be unbounded
-MARKERS = "osD^vP"  # of classes
 LEAST = 1e-16  # smaller errors are rounding, and drawn here
 
 
@@ -66,40 +62,12 @@ def draw_dual(H: ArrayLike) -> Figure:
     left.set_title("rows of H: the hull covers the disc?")
     _fill_slice(right, places)
     right.set_title("T = {x : Hx ≥ 0, 1'x = 1}: in the circle?")
-    say(fig, _finding(certificate))
+    say(fig, verdict(certificate))
     return fig
 
 
-@styled
-def draw_quality(outcome: Quality) -> Figure:
-    """Draw the rows of a crowd's factor, their hull and the disc, and what the certificate says.
-
-    Drawn while a slider moves, so its one set of axes is placed by hand.
-    """
-    fig = new_picture(6.5, 4.0, laid_out=False)
-    ax = fig.add_axes((0.0, 0.0, 1.0, 0.88))
-    ax.set(xticks=[], yticks=[])
-    fill_simplex(ax, to_plane(outcome.H))
-    checks = "\n".join(f"{name}: {verdict}" for name, verdict in _verdicts(outcome.certificate).items())
-    ax.text(0.01, 0.97, checks, transform=ax.transAxes, ha="left", va="top", color=INK, linespacing=1.5)
-    say(fig, _finding(outcome.certificate))
-    return fig
-
-
-def _verdicts(certificate: Certificate) -> dict[str, str]:
-    """Say in a few words what the certificate found, check by check."""
-    second = certificate.condition2 if certificate.condition1 == "holds" else "not asked"
-    nearest = " ".join(f"{distance:.2f}" for distance in certificate.distances)
-    return {
-        "1, hull covers disc": certificate.condition1,
-        "2, no other rotation": second,
-        "longest corner of T": number(certificate.radius) if np.isfinite(certificate.radius) else "unbounded",
-        "margin": f"{certificate.margin:.3f}".replace("-", "−") if np.isfinite(certificate.margin) else "none",
-        "nearest rows": nearest,
-    }
-
-
-def _finding(certificate: Certificate) -> str:
+def verdict(certificate: Certificate) -> str:
+    """Say in a sentence what the certificate found."""
     if np.isinf(certificate.radius):
         return "Condition 1 fails: the slice T is unbounded"
     if certificate.condition1 == "fails":
@@ -176,43 +144,3 @@ def draw_margins(margins: ArrayLike, errors: ArrayLike, misfits: ArrayLike) -> F
 def _largest(margin: Floats, error: Floats) -> str:
     groups = {"where certified: ": error[margin >= 0], "elsewhere ": error[margin < 0]}
     return ", ".join(name + number(values.max()) for name, values in groups.items() if values.size)
-
-
-@styled
-def draw_recovery(outcome: Recovery) -> Figure:
-    """Draw what the certificate sees (K = 3: the triangle), and every true probability against its estimate."""
-    fig = new_picture(7.2, 3.8)
-    left, right = fig.subplots(1, 2, width_ratios=[1.4, 1])
-    if outcome.H.shape[1] == 3:
-        fill_simplex(left, to_plane(outcome.H))
-        left.get_legend().remove()
-    else:
-        _fill_distances(left, outcome.certificate.distances)
-    _fill_entries(right, outcome.truth.stacked, outcome.estimate.stacked)
-    verdict = "unique" if outcome.certificate.holds else "not certified"
-    say(fig, f"The factor is {verdict}; mean squared error of the model: {number(outcome.error)}")
-    return fig
-
-
-def _fill_distances(ax: Axes, distances: Floats) -> None:
-    for k, distance in enumerate(distances):
-        colour, hatch = CLASS_COLOURS[k % len(CLASS_COLOURS)], CLASS_HATCHES[k % len(CLASS_HATCHES)]
-        ax.barh(k, distance, color=colour, hatch=hatch, ec="white", height=0.7)
-        ax.text(distance + 0.01, k, f"{distance:.2f}", va="center", color=INK)
-    ax.set(
-        xlabel="distance of the nearest row to the corner", ylabel="class", yticks=range(len(distances)), xlim=(0, 1)
-    )
-    ax.invert_yaxis()
-
-
-def _fill_entries(ax: Axes, truth: Floats, estimate: Floats) -> None:
-    ax.plot([0, 1], [0, 1], "--", color=FAINT, lw=1)
-    for k in range(truth.shape[1]):
-        colour, marker = CLASS_COLOURS[k % len(CLASS_COLOURS)], MARKERS[k % len(MARKERS)]
-        ax.plot(
-            truth[:, k], estimate[:, k], marker, ms=4, color=colour, alpha=0.8, mec="white", mew=0.4,
-            label=f"class {k + 1}",
-        )  # fmt: skip
-    ax.legend(loc="upper left", handletextpad=0.1)
-    ax.set(xlabel="true probability", ylabel="estimated probability", xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
-    ax.set_box_aspect(1)

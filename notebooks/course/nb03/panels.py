@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import ipywidgets as w
-import numpy as np
 
 from cofactor.core.errors import CofactorError
 from cofactor.plots.style import percent
+from course.crowds import MARKS, Completion, draw_completion
+from course.nb03.pictures import SIZES, SampleErrors, draw_items_needed, draw_sample_errors, holes, sample_errors
 from course.panel import Panel, choice, slider
-from course.demos.imputation import LINES, SampleErrors, fill, holes, sample_errors
-from course.demos.theory import Completion
-from course.figures.imputation import draw_items_needed, draw_sample_errors
-from course.figures.matrices import draw_completion
 
-SIZES = (30, 100, 300, 1000, 3000, 10_000)
 TARGETS = (0.02, 0.05, 0.1, 0.2)
 CROWDS = 5  # a panel must answer at once
 
@@ -22,7 +18,7 @@ def sample_panel() -> Panel:
     """Change the missing share, the share of garbage blocks and the number of classes; see both lines and slopes."""
 
     def compute(share: float, outlying: float, n_classes: int) -> SampleErrors:
-        return sample_errors(12, n_classes, share, outlying, ("designated", "robust"), SIZES, range(CROWDS))
+        return sample_errors(12, n_classes, share, outlying, seeds=range(CROWDS))
 
     controls = {
         "share": slider(w.FloatSlider, 0.3, 0.1, 0.7, 0.1, "share of pairs missing"),
@@ -46,17 +42,12 @@ def holes_panel(seed: int = 0) -> Panel:
     """Choose S, the holes and the garbage; see the matrix, how it is completed, and where it is wrong."""
 
     def compute(n_items: int, outlying: float, method: str) -> Completion:
-        problem = holes(n_items, 8, 3, 0.3, outlying, seed)
-        estimate = fill(problem, method)
-        seen = np.kron(~problem.missing, np.ones((3, 3))) > 0
-        estimate = np.where(seen, problem.cooc.dense(), estimate)
-        nothing = np.zeros_like(problem.missing)
-        return Completion(problem.truth, estimate, problem.missing, nothing, method, "")
+        return holes(n_items, 8, 3, 0.3, outlying, seed).complete(method)
 
     controls = {
         "n_items": choice(w.SelectionSlider, SIZES, 1000, "co-labelled items S"),
         "outlying": slider(w.FloatSlider, 0.0, 0.0, 0.5, 0.1, "share of blocks garbage"),
-        "method": choice(w.Dropdown, tuple(LINES), "designated", "imputation"),
+        "method": choice(w.Dropdown, tuple(MARKS), "designated", "imputation"),
     }
     return Panel(controls, compute, draw_completion, lambda completion: f"{completion.finding}.")
 
@@ -65,20 +56,22 @@ def needed_panel() -> Panel:
     """Choose the error wanted, the classes and the missing share; see how many co-labelled items it takes."""
 
     def compute(target: float, n_classes: int, share: float) -> tuple[SampleErrors, float]:
-        errors = sample_errors(12, n_classes, share, 0.0, ("robust",), SIZES, range(CROWDS))
         if not 0 < target < 1:
             raise CofactorError(f"target={target}: ask for a relative error between 0 and 1")
-        return errors, target
+        return sample_errors(12, n_classes, share, 0.0, ("robust",), seeds=range(CROWDS)), target
 
     controls = {
         "target": choice(w.SelectionSlider, TARGETS, 0.1, "error wanted"),
         "n_classes": slider(w.IntSlider, 3, 2, 5, 1, "classes K"),
         "share": slider(w.FloatSlider, 0.3, 0.1, 0.7, 0.1, "share of pairs missing"),
     }
-    return Panel(controls, compute, lambda outcome: draw_items_needed(outcome[0], "robust", outcome[1]), _needed)
+    return Panel(
+        controls, compute, lambda outcome: draw_items_needed(outcome[0], "robust", outcome[1]), describe_needed
+    )
 
 
-def _needed(outcome: tuple[SampleErrors, float]) -> str:
+def describe_needed(outcome: tuple[SampleErrors, float]) -> str:
+    """Say how many items it takes, and the range over crowds."""
     errors, target = outcome
     middle, low, high = errors.rate("robust").items_needed(target)
     return f"For an error of {percent(target)}: about {middle:,.0f} items per pair ({low:,.0f} to {high:,.0f})."

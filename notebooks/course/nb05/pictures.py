@@ -1,19 +1,21 @@
-"""Pictures of notebook 05: a walk in a triangle, gap and objective, rows of C, scores, successes, memory."""
+"""What notebook 05 measures and draws: gap and objective, rows of C, scores, successes, memory."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Polygon
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from cofactor import simulate
 from cofactor.core.errors import CofactorError
-from cofactor.core.types import Floats
+from cofactor.core.peak import measure_peak
+from cofactor.core.types import Floats, Indices
 from cofactor.plots.style import (
     BLUE,
     FAINT,
@@ -28,46 +30,17 @@ from cofactor.plots.style import (
     say,
     styled,
 )
-from course.demos.frank_wolfe import Selection, Walk
+from cofactor.separable import AnchorFit
+from cofactor.simulate import Mixture
 
+Finder = Callable[[Floats, int], AnchorFit]
+
+N_ROWS = 50  # of X in drawn mixtures
+FUNCTIONS = {"MERIT": "cofactor.separable:merit", "FastGradient": "cofactor.separable:fast_gradient"}
+SMALL = 200  # points of the call that comes before the one that is measured
 LOOKS = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", "-."), (PURPLE, "D", ":"))
 MOST_BARS = 120  # more scores than these are not told apart; the largest are drawn
 CLEAR = 40  # more bars than these touch, or their gaps would flicker
-NAMED = 40  # steps whose place in the triangle is drawn as a dot
-
-
-@styled
-def draw_walk(walk: Walk, corners: ArrayLike | None = None) -> Figure:
-    """Draw points, the path of X c towards one of them, and the columns it is a mixture of, with their weights."""
-    fig = new_picture(WIDTH, 4.0)
-    ax = fig.subplots()
-    fill_walk(ax, walk, corners)
-    ax.legend(loc="upper left", handlelength=1.8)
-    T = len(walk.picks)
-    say(
-        fig,
-        f"After {T} {'step' if T == 1 else 'steps'}: {len(walk.touched)} of {walk.X.shape[1]} columns touched, "
-        f"{number(round(walk.distance, 3))} from the point",
-    )
-    return fig
-
-
-def fill_walk(ax: Axes, walk: Walk, corners: ArrayLike | None = None) -> None:
-    """Draw one walk into axes."""
-    if corners is not None:
-        ax.add_patch(Polygon(np.asarray(corners).T, closed=True, fc="none", ec=FAINT, lw=1, ls="--"))
-    ax.plot(*walk.X, "o", color=FAINT, ms=4.5, mec="white", mew=0.4, label="columns of X")
-    ax.plot(*walk.X[:, walk.touched], "D", color=ORANGE, ms=7, mec="white", mew=0.6, label="columns touched")
-    ax.plot(*walk.places.T, "-", color=BLUE, lw=1.2, label="X c, step by step")
-    ax.plot(*walk.places[:NAMED].T, ".", color=BLUE, ms=5)
-    ax.plot(*walk.X[:, walk.target], "*", color=INK, ms=13, mec="white", mew=0.8, label="the point x")
-    for n in walk.touched:
-        x, y = walk.X[:, n]
-        away = (14 * np.sign(x), 9 * np.sign(y))
-        ax.annotate(f"{walk.weights[n]:.2f}", (x, y), away, textcoords="offset points", ha="center", va="center")
-    low, high = walk.X.min(axis=1), walk.X.max(axis=1)
-    ax.set(xlim=(low[0] - 0.5, high[0] + 0.4), ylim=(low[1] - 0.2, high[1] + 0.2), aspect="equal")
-    ax.set_axis_off()
 
 
 @styled
@@ -162,6 +135,26 @@ def fill_scores(ax: Axes, scores: Floats, anchors: NDArray[np.intp]) -> float:
     return float(scores[anchors].min() - np.delete(scores, anchors).max())
 
 
+def finds_all(fit: AnchorFit, truth: Mixture) -> bool:
+    """Whether the anchors found are the true ones."""
+    return set(fit.anchors.tolist()) == set(truth.anchors.tolist())
+
+
+def success(finder: Finder, problems: Sequence[Mixture]) -> float:
+    """Share of problems in which a method finds all anchors, K known."""
+    return float(np.mean([finds_all(finder(problem.X, problem.anchors.size), problem) for problem in problems]))
+
+
+def success_by_snr(snrs: Sequence[float], finders: Mapping[str, Finder], n_trials: int = 10) -> dict[str, Floats]:
+    """Share of successes at every signal-to-noise ratio; the setting of Figure 4a, (M, N, K) = (50, 200, 40)."""
+    shares = {name: np.empty(len(snrs)) for name in finders}
+    for i, snr_db in enumerate(snrs):
+        problems = [simulate.dirichlet_mixtures(snr_db=snr_db, random_state=seed) for seed in range(n_trials)]
+        for name, finder in finders.items():
+            shares[name][i] = success(finder, problems)
+    return shares
+
+
 @styled
 def draw_success(x: Sequence[float], shares: Mapping[str, ArrayLike], name: str, trials: int) -> Figure:
     """Draw the share of problems in which all anchors are found against one quantity, one line per method."""
@@ -184,36 +177,6 @@ def draw_success(x: Sequence[float], shares: Mapping[str, ArrayLike], name: str,
     return fig
 
 
-@styled
-def draw_selection(outcome: Selection) -> Figure:
-    """Draw the scores of a drawn problem beside what is stored of C, per column."""
-    fit, truth = outcome.fit, outcome.problem
-    N, K = truth.X.shape[1], truth.anchors.size
-    fig = new_picture(WIDTH, 3.3)
-    left, right = fig.subplots(1, 2, width_ratios=[1.7, 1])
-    fill_scores(left, fit.scores, truth.anchors)
-    left.set_ylabel("score: row maximum")
-    left.legend(loc="upper right")
-    fill_sizes(right, {"C, dense": 8 * N**2, "C, stored": 12 * outcome.stored, "X": truth.X.nbytes})
-    say(fig, f"{outcome.hits} of {K} anchors found; C takes {percent(outcome.stored / N**2, 1)} of N × N entries")
-    return fig
-
-
-def fill_sizes(ax: Axes, sizes: Mapping[str, float]) -> None:
-    """Draw sizes in MB as dots on a log scale, each with its number."""
-    names = list(sizes)[::-1]
-    for y, name in enumerate(names):
-        megabytes = sizes[name] / 1e6
-        ax.plot(megabytes, y, "o", color=BLUE, ms=8)
-        ax.annotate(
-            in_bytes(sizes[name]), (megabytes, y), (9, 0), textcoords="offset points", va="center", fontsize=8.5
-        )
-    most = max(sizes.values()) / 1e6
-    ax.set(xscale="log", xlim=(min(sizes.values()) / 3e6, most * 60), ylim=(-0.7, len(names) - 0.3))
-    ax.set(xlabel="memory (MB)")
-    ax.set_yticks(range(len(names)), names)
-
-
 def in_bytes(size: float) -> str:
     r"""Write a number of bytes in the unit in which it is a small number.
 
@@ -229,6 +192,21 @@ def in_bytes(size: float) -> str:
 
 def _as_bytes(value: float, _: object) -> str:
     return in_bytes(value)
+
+
+def measure_memory(method: str, sizes: Sequence[int], n_iter: int, n_anchors: int = 40) -> dict[int, float]:
+    """Measure the peak of a method on drawn mixtures of every size, each in a fresh process.
+
+    Returns bytes by N, what the process held before the call not counted; empty where the system does not tell.
+    """
+    peaks = {}
+    for n_points in sizes:
+        X = simulate.dirichlet_mixtures(N_ROWS, n_points, n_anchors, random_state=0).X
+        options: dict[str, Any] = {"n_anchors": n_anchors, "n_iter": n_iter}
+        figures = measure_peak(FUNCTIONS[method], warm={"X": X[:, :SMALL], **options}, X=X, **options)
+        if figures is not None:
+            peaks[int(n_points)] = 1e6 * (figures["peak_mb"] - figures["base_mb"])
+    return peaks
 
 
 @styled
@@ -262,3 +240,18 @@ def draw_memory(
     spread = f"; measured: {min(off):.2f} to {max(off):.2f} of the prediction" if off else ""
     say(fig, f"{n_points[-1]:,} points take {last}{spread}")
     return fig
+
+
+def repeated(copies: int, snr_db: float = 15.0, seed: int = 0) -> tuple[Mixture, Indices]:
+    """Draw 200 mixtures of 10 anchors, each of which occurs several times, every time with other noise.
+
+    Returns the mixture (its anchors: the first copies) and, for all columns, the anchor it is a copy of, or -1.
+    """
+    rng = np.random.default_rng(seed)
+    K, N = 10, 200
+    W = rng.random((N_ROWS, K))
+    H = np.hstack([np.eye(K)] * copies + [rng.dirichlet(np.ones(K), N - K * copies).T])
+    Y = W @ H
+    X = Y + rng.normal(0, np.sqrt(np.mean(Y**2) * 10 ** (-snr_db / 10)), Y.shape)
+    copy_of = np.append(np.tile(np.arange(K), copies), np.full(N - K * copies, -1))
+    return Mixture(X, W, H, np.arange(K)), copy_of

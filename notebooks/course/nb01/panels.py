@@ -1,0 +1,249 @@
+"""The panels of notebook 01: missing blocks, the disc, a crowd, EM round by round."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+import ipywidgets as w
+import numpy as np
+from matplotlib.figure import Figure
+
+from cofactor import simulate
+from cofactor.core.alignment import mse
+from cofactor.core.em import maximization
+from cofactor.core.errors import CofactorError
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.base import error_rate, worker_accuracy
+from cofactor.crowd.imputation import factors_of_model
+from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.symnmf import model_of_factor, principal_root, symnmf
+from cofactor.plots.crowd import fill_methods, fill_uncertainty
+from cofactor.plots.simplex import TOUCH, draw_simplex, hull_margin
+from cofactor.plots.style import BLUE, FAINT, INK, ORANGE, ROUNDING, WIDTH, new_picture, number, percent, say, styled
+from course.crowds import (
+    Completion,
+    HoledCrowd,
+    draw_completion,
+    hide_pairs,
+    mixed_crowd,
+    small_crowd,
+    without_prior,
+)
+from course.panel import Panel, choice, slider
+
+METHODS = ("MV-EM", "SymNMF(no imputation)", "DesSymNMF", "RobSymNMF", "RobSymNMF-EM", "MultiStart-EM")
+TASKS = (100, 300, 1000, 3000, 10_000)
+
+
+# ---- missing blocks ----
+
+
+def missing_block_panel(seed: int = 0) -> Panel:
+    """Hide pairs of eight annotators, choose how to fill the holes, see the error."""
+
+    def compute(share: float, n_tasks: int, imputation: str) -> Completion:
+        return HoledCrowd.of(small_crowd(8, 3, n_tasks, seed), hide_pairs(8, share, seed)).complete(imputation)
+
+    controls = {
+        "share": slider(w.FloatSlider, 0.3, 0.0, 0.9, 0.1, "share of pairs missing"),
+        "n_tasks": choice(w.SelectionSlider, TASKS, 1000, "tasks"),
+        "imputation": choice(w.Dropdown, ("none", "designated", "robust"), "none", "imputation"),
+    }
+    return Panel(controls, compute, draw_completion, describe_completion)
+
+
+def describe_completion(completion: Completion) -> str:
+    """Say how many blocks are missing, how well they were filled, and whether that can suffice."""
+    pairs = completion.problem.pairs
+    n_missing, n_pairs = int(pairs.sum()) // 2, len(pairs) * (len(pairs) - 1) // 2
+    unreached = int((completion.unreached & pairs).sum()) // 2
+    text = f"{n_missing} of {n_pairs} pairs are missing. {completion.finding}."
+    if unreached and completion.imputation != "none":
+        text += f" {unreached} of them stay empty: no chain of annotators links them."
+    refusal = completion.problem.refusal
+    return f"{text} No method can recover the model: {refusal}." if refusal else text
+
+
+# ---- the disc ----
+
+
+class Scattering(NamedTuple):
+    """A factor H (M K, K), the mean squared error of the model found, and whether SymNMF had converged."""
+
+    H: Floats
+    error: float
+    converged: bool
+
+
+def scattering(specialist_error: float, n_workers: int, seed: int) -> Scattering:
+    """Factor the exact co-occurrences of a random crowd with one specialist (three classes, equal priors)."""
+    model = simulate.dawid_skene_model(n_workers, 3, specialist_error, prior=np.full(3, 1 / 3), random_state=seed)
+    H = factors_of_model(model).reshape(-1, 3)
+    found, _, result = symnmf(principal_root(H))
+    return Scattering(H, mse(model, model_of_factor(found)), result.converged)
+
+
+def scattering_panel() -> Panel:
+    """Make the specialist worse or the crowd larger, see whether the rows still cover the disc."""
+    controls = {
+        "specialist_error": slider(w.FloatSlider, 0.0, 0.0, 0.6, 0.05, "error of the specialist"),
+        "n_workers": slider(w.IntSlider, 10, 3, 40, 1, "annotators"),
+        "seed": slider(w.IntSlider, 0, 0, 20, 1, "seed"),
+    }
+    return Panel(controls, scattering, lambda outcome: draw_simplex(outcome.H), describe_scattering)
+
+
+def describe_scattering(outcome: Scattering) -> str:
+    """Say whether the hull covers the disc, and how far SymNMF of exact co-occurrences is from the truth."""
+    margin = hull_margin(outcome.H)
+    covers = "covers the disc" if margin >= -TOUCH else f"is {-margin:.3f} short of the disc"
+    ending = "" if outcome.converged else ", not yet converged"
+    return (
+        f"The hull {covers}. From exact co-occurrences, SymNMF finds the model with a mean squared error "
+        f"{'' if outcome.error < ROUNDING else 'of '}{number(outcome.error)}{ending}."
+    )
+
+
+# ---- a method against the vote ----
+
+
+class Comparison(NamedTuple):
+    """Errors of the majority vote and of a method on one crowd, the model of the crowd and its estimate."""
+
+    method: str
+    errors: dict[str, float]
+    truth: LatentClassModel
+    estimate: LatentClassModel
+    labels_per_task: float
+
+    @property
+    def accuracy_error(self) -> float:
+        """Mean absolute error of the estimated accuracies of the workers."""
+        return float(np.mean(np.abs(worker_accuracy(self.estimate) - worker_accuracy(self.truth))))
+
+
+def compare(n_tasks: int, labels_per_task: float, method: str, seed: int = 0) -> Comparison:
+    """Aggregate the labels of 25 workers, one specialist and the others poor, by majority vote and by a method."""
+    model = mixed_crowd(25, 3, seed)
+    drawn = simulate.crowd(model, n_tasks, labels_per_task / model.n_variables, random_state=seed)
+    fitted = without_prior(method, random_state=seed).fit(drawn.labels)
+    errors = {"MajorityVote": error_rate(vote_shares(drawn.labels), drawn.truth)}
+    errors[method] = error_rate(fitted.predict(drawn.labels), drawn.truth)
+    return Comparison(method, errors, model, fitted.model_, drawn.labels.n_labels / n_tasks)
+
+
+@styled
+def draw_crowd(outcome: Comparison) -> Figure:
+    """Draw the errors of majority vote and a method, and its estimate of each worker's accuracy against the truth."""
+    fig = new_picture(WIDTH, 3.4)
+    left, right = fig.subplots(1, 2, width_ratios=[1, 1.15])
+    fill_methods(left, outcome.errors, "MajorityVote")
+    left.margins(y=0.3)
+    true, estimate = 100 * worker_accuracy(outcome.truth), 100 * worker_accuracy(outcome.estimate)
+    right.plot([0, 100], [0, 100], "--", color=FAINT, lw=1)
+    right.plot(true, estimate, "o", color=BLUE, ms=5, alpha=0.8, mec="white", mew=0.5)
+    right.set(xlabel="true accuracy of a worker (%)", ylabel="estimated accuracy (%)")
+    right.set(xlim=(0, 100), ylim=(0, 100), aspect="equal")
+    before, after = outcome.errors["MajorityVote"], outcome.errors[outcome.method]
+    say(fig, f"{outcome.method} errs on {percent(after, 1)} of the tasks, majority vote on {percent(before, 1)}")
+    return fig
+
+
+def crowd_panel(seed: int = 0) -> Panel:
+    """Choose how many tasks and labels there are and a method; see its errors and what it thinks of the workers."""
+    controls = {
+        "n_tasks": choice(w.SelectionSlider, TASKS[:-1], 1000, "tasks"),
+        "labels_per_task": slider(w.IntSlider, 5, 2, 20, 1, "labels per task"),
+        "method": choice(w.Dropdown, METHODS, "RobSymNMF-EM", "method"),
+    }
+    return Panel(controls, partial(compare, seed=seed), draw_crowd, describe_comparison)
+
+
+def describe_comparison(outcome: Comparison) -> str:
+    """Say how often majority vote and the method err, and how well the method knows the workers."""
+    return (
+        f"With {outcome.labels_per_task:.1f} labels per task, majority vote errs on "
+        f"{percent(outcome.errors['MajorityVote'], 1)} of the tasks, {outcome.method} on "
+        f"{percent(outcome.errors[outcome.method], 1)}. Its estimate of a worker's accuracy is off by "
+        f"{percent(outcome.accuracy_error, 1)} on average."
+    )
+
+
+# ---- EM, round by round ----
+
+
+class Rounds(NamedTuple):
+    """T rounds of EM; entry zero of all is the majority vote, which has no log-likelihood (NaN).
+
+    (N, K) posteriors, log-likelihoods in nats and error rates, T + 1 each, and the (N,) true classes.
+    """
+
+    posteriors: list[Floats]
+    log_likelihood: Floats
+    errors: list[float]
+    truth: Ints
+
+    @property
+    def last(self) -> int:
+        """T."""
+        return len(self.posteriors) - 1
+
+
+@lru_cache(maxsize=8)
+def em_rounds(n_rounds: int = 20, seed: int = 3) -> Rounds:
+    """Run EM from the majority vote on a simulated Bluebird."""
+    labels, truth = bird_crowd(seed)
+    posteriors, log_likelihood = [vote_shares(labels)], [np.nan]
+    for _ in range(n_rounds):
+        Q, rows = maximization(labels.table, posteriors[-1]).explain(labels.table)
+        posteriors.append(Q)
+        log_likelihood.append(float(rows.sum()))
+    errors = [error_rate(posterior, truth) for posterior in posteriors]
+    return Rounds(posteriors, np.array(log_likelihood), errors, truth)
+
+
+def bird_crowd(seed: int = 3) -> tuple[CrowdLabels, Ints]:
+    """Let 39 workers label 108 tasks; as in Bluebird, they know class 0 well and class 1 poorly on average."""
+    rng = np.random.default_rng(seed)
+    know = np.stack([rng.beta(10, 5, 39), rng.beta(4, 4.4, 39)])
+    model = LatentClassModel([0.55, 0.45], [np.array([[p, 1 - q], [1 - p, q]]) for p, q in know.T])
+    drawn = simulate.crowd(model, 108, label_rate=1.0, random_state=seed)
+    return drawn.labels, drawn.truth
+
+
+@styled
+def draw_rounds(rounds: Rounds, after: int) -> Figure:
+    """Draw the log-likelihood round by round with a mark at `after`, beside the posteriors at that point."""
+    if not 0 <= after <= rounds.last:
+        raise CofactorError(f"after={after}: EM was run for {rounds.last} rounds, so ask for 0 to that many")
+    fig = new_picture(WIDTH, 3.5)
+    left, right = fig.subplots(1, 2)
+    left.plot(np.arange(1, rounds.last + 1), rounds.log_likelihood[1:], color=FAINT, marker="o", ms=3)
+    if after:
+        left.plot([after], rounds.log_likelihood[[after]], "D", color=ORANGE, ms=8, mec=INK)
+    left.set(xlabel="rounds of EM", ylabel="log-likelihood (nats)", xlim=(0, rounds.last + 1))
+    fill_uncertainty(right, rounds.posteriors[after], rounds.truth)
+    start, now = percent(rounds.errors[0], 1), percent(rounds.errors[after], 1)
+    text = f"{now} of labels wrong after {after} round{'s' if after > 1 else ''} of EM, {start} by majority vote"
+    say(fig, text if after else f"{start} of labels wrong before EM, by majority vote")
+    return fig
+
+
+def em_panel(seed: int = 3) -> Panel:
+    """Stop EM after so many rounds; see the likelihood reached and the posteriors it then has."""
+    rounds = em_rounds(seed=seed)
+    controls = {"after": slider(w.IntSlider, 1, 0, rounds.last, 1, "rounds of EM")}
+    return Panel(controls, lambda after: after, partial(draw_rounds, rounds), partial(describe_rounds, rounds))
+
+
+def describe_rounds(rounds: Rounds, after: int) -> str:
+    """Say where EM stands after so many rounds."""
+    error, n_tasks = rounds.errors[after], len(rounds.truth)
+    wrong = f"{round(error * n_tasks, 1):g} of {n_tasks} labels are wrong ({percent(error, 1)})"
+    if after == 0:
+        return f"Before EM, by majority vote, {wrong}."
+    gain = "" if after == 1 else f", {np.diff(rounds.log_likelihood)[after - 1]:.2g} more than a round before"
+    level = f"{rounds.log_likelihood[after]:.1f}".replace("-", "\N{MINUS SIGN}")
+    return f"After {after} round{'s' if after > 1 else ''} of EM the log-likelihood is {level} nats{gain}; {wrong}."
