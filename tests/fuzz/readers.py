@@ -21,7 +21,7 @@ import cofactor as cf
 from cofactor.cli import main
 from cofactor.core.moments import PairwiseMoments
 from cofactor.crowd.cooccurrence import Cooccurrences
-from cofactor.crowd.labels import read_truth
+from cofactor.crowd.files import read_truth
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.sharding import shard_labels
 from cofactor.crowd.shards import VOCABULARY, LabelShards
@@ -213,7 +213,7 @@ def _truth_of(path):
 
 
 def _experiment():
-    return Experiment("toy", "Toy", "nowhere", {"small": "small set"}, print, 2, 1, ("core",), {"error": "%"})
+    return Experiment("toy", "Toy", "nowhere", "toy", {"small": "small set"}, print, 2, 1, {"error": "%"})
 
 
 EXPERIMENT = _experiment()

@@ -17,7 +17,7 @@ from cofactor.core.files import whole_file
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.bootstrap import CrowdBootstrap
-from cofactor.crowd.labels import read_truth
+from cofactor.crowd.files import read_truth
 from cofactor.crowd.tables import consensus_frame, overruled_frame, posterior_frame
 from cofactor.crowd.workers import workers_table
 

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.crowd.labels import COLUMNS, NO_LABEL, Conflicts
+from cofactor.crowd.files import COLUMNS, NO_LABEL
+from cofactor.crowd.labels import Conflicts
 from cofactor.crowd.shards import VOCABULARY, LabelShards
 
 PER_SHARD = 1_000_000  # labels: some 100 MB while they are counted

@@ -34,10 +34,11 @@ from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.aggregators import SymNMF
 from cofactor.crowd.base import Aggregator, prior_cells
-from cofactor.crowd.baselines.voting import START, DawidSkene
+from cofactor.crowd.baselines.voting import CLOSED_FORM, DawidSkene
 from cofactor.crowd.bayes import VariationalAggregator
 from cofactor.crowd.evidence import Evidence, require_same_amounts
-from cofactor.crowd.labels import COLUMNS, CrowdLabels, vote_shares
+from cofactor.crowd.files import COLUMNS
+from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.tables import consensus_frame
 
@@ -231,7 +232,7 @@ def _from_moments(method: Aggregator, moments: CrowdMoments) -> tuple[LatentClas
     if isinstance(method, SymNMF):
         return method.estimate_from(moments)
     if isinstance(method, DawidSkene):
-        return moments.votes.model(), START
+        return moments.votes.model(), CLOSED_FORM
     raise CofactorError(
         f"{type(method).__name__} needs all labels at once; from moments work BayesDS, IBCC, EBCC, MV-EM, RobSymNMF, "
         "RobSymNMF(w=1), DesSymNMF and SymNMF(no imputation), the last four also with -EM"
