@@ -8,6 +8,7 @@ there are
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -16,24 +17,31 @@ from textwrap import fill
 from cofactor.core.errors import CofactorError, listing
 from course.grading import Exercise, Given, grade
 
+NOTEBOOKS = tuple(path.parent.name for path in sorted(Path(__file__).parent.glob("nb*/exercises.py")))
 LETTERS = 88  # in a line: JupyterLab breaks longer ones within a word
 
 
 @cache
-def exercises() -> dict[str, Exercise]:
-    """Collect the `EXERCISES` of every nbNN/exercises.py, by their names; notebooks are imported at the first call."""
-    found: dict[str, Exercise] = {}
-    here = Path(__file__).parent
-    for path in [*sorted(here.glob("exercises/[!_o]*.py")), *sorted(here.glob("nb*/exercises.py"))]:
-        found |= import_module(f"course.{path.parent.name}.{path.stem}").EXERCISES
+def exercises_of(notebook: str) -> dict[str, Exercise]:
+    """Return the `EXERCISES` of one notebook's package, such as "nb04"; this imports the package."""
+    found: dict[str, Exercise] = import_module(f"course.{notebook}.exercises").EXERCISES
     return found
 
 
+def exercises() -> dict[str, Exercise]:
+    """Collect the exercises of all notebooks, by their names."""
+    return {name: exercise for notebook in NOTEBOOKS for name, exercise in exercises_of(notebook).items()}
+
+
 def find(name: object) -> Exercise:
-    """Return an exercise, or raise a CofactorError that lists all there are."""
-    if not isinstance(name, str) or name not in exercises():
-        raise CofactorError(f"no exercise {name!r}; there are {listing(exercises())}")
-    return exercises()[name]
+    """Return an exercise, or raise a CofactorError that lists all there are.
+
+    The notebook that is open comes first, so that the packages of the others need not be imported.
+    """
+    for notebook in sorted(NOTEBOOKS, key=lambda notebook: f"course.{notebook}" not in sys.modules):
+        if isinstance(name, str) and name in exercises_of(notebook):
+            return exercises_of(notebook)[name]
+    raise CofactorError(f"no exercise {name!r}; there are {listing(exercises())}")
 
 
 def given(name: str) -> Given:
