@@ -53,13 +53,6 @@ def classes_told_apart(table: CategoricalTable, random_state: int = 0) -> tuple[
     ----
     Eleven times the pairwise moments of at most 20,000 rows, and as many eigenvalue problems of at most 300 values.
 
-    Notes
-    -----
-    Measured on crowds of 2, 3 and 5 classes (500 to 2000 tasks, 20 to 60 workers): of 27 of skill 0.6, the number of
-    classes in 23, one less in 3, one more in 1; of 27 of skill 0.2, the number in 16, less in 11. Of 10 crowds of
-    spammers: one class in all. Of 48 joint PMFs of rank 2, 3 and 5 (8 variables of 5 values, 2000 to 10,000 rows, half
-    of the entries or all), the rank in 47.
-
     Examples
     --------
     >>> from cofactor import simulate

@@ -46,16 +46,6 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
     That of the pairwise moments, of `classes_told_apart`, of `BayesDS`, and O(M B^2) for B reference
     annotators.
 
-    Notes
-    -----
-    The limit of two labels a cell was read off 17 public crowds with known truth. On the five below it (0.08 to 1.1
-    labels a cell) RobSymNMF makes 7 to 31 points more errors than the majority vote, on the twelve above it (2.4 to 54)
-    13 points fewer to 4 more. Two kinds of tasks were more probable on seven of them; on two of these MV-EM makes 3.6
-    points more errors than the vote, on the others 1.4 at most. On 16 of the 17, workers err together.
-    On simulated crowds of 5 to 50 classes (800 tasks, 40 workers, four labels a task, three crowds each) whose errors
-    scatter evenly, OneCoin makes 2 to 4.5 points fewer errors than BayesDS; where a class is taken for two others
-    only, 9 to 22 more.
-
     Examples
     --------
     >>> print(diagnose(CrowdLabels.from_arrays([0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 1, 0]))["co-labelling cycle"].value)
