@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from evaluation import EXPERIMENTS
 from evaluation.crowd.benchmark import OVERVIEW_HEADING, SETS_HEADING, digest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,7 +36,7 @@ def markdown(rows: Sequence[Mapping[str, str]]) -> list[str]:
 
 def crowds() -> list[str]:
     """Methods over all crowds, then crowd by crowd."""
-    told = digest(pd.read_csv(KEPT / "crowd-benchmark.csv"))
+    told = digest(EXPERIMENTS["crowd-benchmark"], pd.read_csv(KEPT / "crowd-benchmark.csv"))
     methods = [{heading: row[name] for name, heading in METHODS.items()} for row in told[OVERVIEW_HEADING]]
     return [f"{OVERVIEW_HEADING}:", "", *markdown(methods), "", f"{SETS_HEADING}:", "", *markdown(told[SETS_HEADING])]
 

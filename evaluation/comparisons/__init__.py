@@ -7,25 +7,21 @@ Source: Sankagiri, Etesami and Grossglauser, "Recommendations with sparse compar
 nonconvex matrix factorization", ICML 2025: Figures 1 and 2, Appendix F.
 """
 
-from evaluation.comparisons.choices import choices, slope
-from evaluation.comparisons.figures import amounts, from_starts, ranks, starts
-from evaluation.comparisons.movies import movies
-from evaluation.comparisons.practice import practice
-from evaluation.comparisons.real import few, held_out
+from evaluation.comparisons import choices, figures, movies, practice, real
 from evaluation.experiment import declared
 
 EXPERIMENTS = declared(
     "comparisons",
     {
-        "comparisons-figure1": starts,
-        "comparisons-figure1-amounts": amounts,
-        "comparisons-figure2": ranks,
-        "comparisons-starts": from_starts,
-        "comparisons-choices": choices,
-        "comparisons-choices-slope": slope,
-        "comparisons-real": held_out,
-        "comparisons-few": few,
-        "comparisons-movies": movies,
-        "practice-comparisons": practice,
+        "comparisons-figure1": figures.starts,
+        "comparisons-figure1-amounts": figures.amounts,
+        "comparisons-figure2": figures.ranks,
+        "comparisons-starts": figures.from_starts,
+        "comparisons-choices": choices.choices,
+        "comparisons-choices-slope": choices.slope,
+        "comparisons-real": real.held_out,
+        "comparisons-few": real.few,
+        "comparisons-movies": movies.movies,
+        "practice-comparisons": practice.practice,
     },
 )

@@ -8,22 +8,19 @@ Source: Ibrahim and Fu, "Crowdsourcing via annotator co-occurrence imputation an
 factorization", ICML 2021: Tables 1-5, supplement Tables 6, 7, 9 and Figures 2-4.
 """
 
-from evaluation.crowd.benchmark import benchmark, digest
-from evaluation.crowd.machines import machines
-from evaluation.crowd.real import labelme, real_data
-from evaluation.crowd.synthetic import convergence, exact, synthetic
+from evaluation.crowd import benchmark, machines, real, synthetic
 from evaluation.experiment import declared
 
 EXPERIMENTS = declared(
     "crowd",
     {
-        **dict.fromkeys(("crowd-table1", "crowd-table2", "crowd-table3"), machines),
-        **dict.fromkeys(("crowd-table4", "crowd-table5"), real_data),
-        **dict.fromkeys(("crowd-table6", "crowd-table6-released"), exact),
-        **dict.fromkeys(("crowd-table7", "crowd-table7-released"), synthetic),
-        "crowd-table9": labelme,
-        **dict.fromkeys(("crowd-figure2", "crowd-figure3"), convergence),
-        "crowd-benchmark": benchmark,
+        **dict.fromkeys(("crowd-table1", "crowd-table2", "crowd-table3"), machines.machines),
+        **dict.fromkeys(("crowd-table4", "crowd-table5"), real.real_data),
+        **dict.fromkeys(("crowd-table6", "crowd-table6-released"), synthetic.exact),
+        **dict.fromkeys(("crowd-table7", "crowd-table7-released"), synthetic.synthetic),
+        "crowd-table9": real.labelme,
+        **dict.fromkeys(("crowd-figure2", "crowd-figure3"), synthetic.convergence),
+        "crowd-benchmark": benchmark.benchmark,
     },
-    {"crowd-benchmark": digest},
+    {"crowd-benchmark": benchmark.digest},
 )

@@ -10,23 +10,19 @@ Source: Ibrahim and Fu, "Recovering joint probability of discrete random variabl
 """
 
 from evaluation.experiment import declared
-from evaluation.pmf.figure import certified
-from evaluation.pmf.practice import digest, practice
-from evaluation.pmf.ratings import recommend
-from evaluation.pmf.real import classify, facts_of_data
-from evaluation.pmf.synthetic import dense, separable, timing
+from evaluation.pmf import figure, practice, ratings, real, synthetic
 
 EXPERIMENTS = declared(
     "pmf",
     {
-        "pmf-figure1": certified,
-        **dict.fromkeys(("pmf-table1", "pmf-table2", "pmf-table3"), separable),
-        **dict.fromkeys(("pmf-table4", "pmf-table5"), dense),
-        "pmf-table6": timing,
-        "pmf-table7": facts_of_data,
-        **dict.fromkeys(("pmf-table8", "pmf-table9", "pmf-table10", "pmf-table11"), classify),
-        **dict.fromkeys(("pmf-table12", "pmf-table13", "pmf-table14"), recommend),
-        "practice-pmf": practice,
+        "pmf-figure1": figure.certified,
+        **dict.fromkeys(("pmf-table1", "pmf-table2", "pmf-table3"), synthetic.separable),
+        **dict.fromkeys(("pmf-table4", "pmf-table5"), synthetic.dense),
+        "pmf-table6": synthetic.timing,
+        "pmf-table7": real.facts_of_data,
+        **dict.fromkeys(("pmf-table8", "pmf-table9", "pmf-table10", "pmf-table11"), real.classify),
+        **dict.fromkeys(("pmf-table12", "pmf-table13", "pmf-table14"), ratings.recommend),
+        "practice-pmf": practice.practice,
     },
-    {"practice-pmf": digest},
+    {"practice-pmf": practice.digest},
 )

@@ -10,30 +10,26 @@ factorization: a Frank-Wolfe approach", IEEE TSP 2022: Figures 2-7, Tables I, II
 from functools import partial
 
 from evaluation.experiment import declared
-from evaluation.separable.communities import memberships, spread
-from evaluation.separable.memory import mixtures, nodes, peaks, words
-from evaluation.separable.practice import digest, practice
-from evaluation.separable.synthetic import FINDERS, SMOOTHINGS, WEIGHTS, WEIGHTS_BY_RULE, counted, recovered
-from evaluation.separable.topics import topics
+from evaluation.separable import communities, memory, practice, synthetic, topics
 
 EXPERIMENTS = declared(
     "separable",
     {
-        "separable-figure2": partial(recovered, FINDERS),
-        "separable-figure2-gaussian": partial(recovered, FINDERS),
-        "separable-figure4a": partial(recovered, FINDERS),
-        "separable-table1": counted,
-        "separable-figure5a": partial(recovered, WEIGHTS),
-        "separable-figure5b": partial(recovered, SMOOTHINGS),
-        "separable-lambda": partial(recovered, WEIGHTS_BY_RULE),
-        "separable-table2-tdt2": topics,
-        "separable-table2-reuters": topics,
-        "separable-table4": memberships,
-        "separable-table4-range": spread,
-        "separable-figure4b": partial(peaks, mixtures),
-        "separable-figure6": partial(peaks, words),
-        "separable-figure7": partial(peaks, nodes),
-        "practice-separable": practice,
+        "separable-figure2": partial(synthetic.recovered, synthetic.FINDERS),
+        "separable-figure2-gaussian": partial(synthetic.recovered, synthetic.FINDERS),
+        "separable-figure4a": partial(synthetic.recovered, synthetic.FINDERS),
+        "separable-table1": synthetic.counted,
+        "separable-figure5a": partial(synthetic.recovered, synthetic.WEIGHTS),
+        "separable-figure5b": partial(synthetic.recovered, synthetic.SMOOTHINGS),
+        "separable-lambda": partial(synthetic.recovered, synthetic.WEIGHTS_BY_RULE),
+        "separable-table2-tdt2": topics.topics,
+        "separable-table2-reuters": topics.topics,
+        "separable-table4": communities.memberships,
+        "separable-table4-range": communities.spread,
+        "separable-figure4b": partial(memory.peaks, memory.mixtures),
+        "separable-figure6": partial(memory.peaks, memory.words),
+        "separable-figure7": partial(memory.peaks, memory.nodes),
+        "practice-separable": practice.practice,
     },
-    {"practice-separable": digest},
+    {"practice-separable": practice.digest},
 )

@@ -8,23 +8,23 @@ import pytest
 import cofactor as cf
 from cofactor.crowd import METHODS, error_rate
 from cofactor.data.registry import entries
+from evaluation import EXPERIMENTS
 from evaluation.crowd import benchmark
 from evaluation.crowd.benchmark import (
     AT_ONCE,
-    BENCHMARK,
     CROWD_KIT,
     DEFAULT,
     LATER,
-    METRICS,
-    SETTINGS,
     TOO_LONG,
     VOTE,
-    WITH_TRUTH,
     WITHOUT_PRIOR,
 )
 from evaluation.experiment import Measurement, Task
 from evaluation.runner import Outcome
 from evaluation.summary import as_text, summarise
+
+BENCHMARK = EXPERIMENTS["crowd-benchmark"]
+SETTINGS, METRICS, WITH_TRUTH = BENCHMARK.settings, BENCHMARK.metrics, BENCHMARK.granularity
 
 
 def outcome(setting, found):
@@ -169,7 +169,7 @@ def test_what_takes_too_long_is_left_out_with_a_word(monkeypatch):
 
 
 def test_overview_counts_losses_and_leaves_out_means_that_do_not_compare(two_sets):
-    table = benchmark.overview(two_sets).set_index("method")
+    table = benchmark.overview(BENCHMARK, two_sets).set_index("method")
     default = table.loc[DEFAULT]
     assert (default["sets"], default["accuracy"], default["more than the vote"]) == (2, 80.0, -1.0)
     assert (default["below"], default["significantly"]) == (1, 1)
@@ -181,7 +181,7 @@ def test_overview_counts_losses_and_leaves_out_means_that_do_not_compare(two_set
 
 
 def test_by_set_names_the_best_of_the_others(two_sets):
-    table = benchmark.by_set(two_sets)
+    table = benchmark.by_set(BENCHMARK, two_sets)
     assert list(table.index) == ["rte", "web"]
     assert table.loc["rte", ["vote", "default", "best", "method"]].tolist() == [88.0, 90.0, 89.0, "Wawa"]
     assert table.loc["web", ["best", "method", "at least", "at most"]].tolist() == [74.0, VOTE, -7.0, -1.0]
@@ -198,4 +198,4 @@ def test_text_ends_with_both_tables(two_sets):
 
 
 def test_without_results_there_is_no_digest():
-    assert benchmark.digest(summarise(BENCHMARK, [])) == {}
+    assert benchmark.digest(BENCHMARK, summarise(BENCHMARK, [])) == {}

@@ -88,7 +88,7 @@ def test_names_of_classes_do_not_matter():
 def test_every_table_has_a_constant_and_an_independence_row(name):
     experiment = EXPERIMENTS[name]
     setting = next(iter(experiment.settings))
-    assert experiment.lines == ("core", "pmf")
+    assert experiment.line == "pmf"
     printed = {experiment.printed_as.get(metric, metric) for metric in experiment.metrics}
     assert printed & {"mse", "seconds"}
     assert Task(name, setting, 0) in tasks_of(experiment, experiment.quick)
@@ -114,7 +114,7 @@ def test_printed_numbers_stand_beside_the_metric_they_were_computed_with():
 
 
 def test_baselines_need_no_more_than_marginals():
-    case = draw_case(Design(5, 4, 0.1, 500, 0.5), np.random.default_rng(0))
+    case = draw_case(Design(5, 4, 500, 0.5, 0.1), np.random.default_rng(0))
     model = independence(case)
     assert mre(METHODS["Independence"](pseudo_count=0).fit(case.table).model_, model) == pytest.approx(0, abs=1e-6)
     assert mse(case.truth, model) > 0

@@ -7,13 +7,12 @@ one standard deviation, theirs or ours, as in the verdicts of the tables.
 import numpy as np
 import pytest
 
+from evaluation import EXPERIMENTS
 from evaluation.experiment import PAPER_PROTOCOL, Task
-from evaluation.pmf.methods import PUBLISHED_SCORES, TRUE_SCORES, draw_case, run_methods
-from evaluation.pmf.synthetic import DENSE, EPSILON1, EPSILON3, ROWS, SEPARABLE, SPARSE, Design
+from evaluation.pmf.methods import PUBLISHED_SCORES, TRUE_SCORES, Design, draw_case, run_methods
+from evaluation.pmf.synthetic import DENSE, SEPARABLE
 
 P = PAPER_PROTOCOL
-TABLE4 = {setting: Design(15, 10, None, n, 0.5) for setting, n in ROWS.items()}
-TABLE5 = {setting: Design(15, 10, None, n, 0.2) for setting, n in ROWS.items()}
 
 PUBLISHED = {  # MSE as released
     ("pmf-table1", "S=1e3"): {
@@ -67,9 +66,6 @@ TRUE = {  # MSE; Tables 4 and 5 were computed with it
     },
     ("pmf-table5", "S=1e5"): {"CNMF-SPA": (0.1150, 0.0229), "CNMF-OPT": (0.00451, 0.00126)},
 }  # fmt: skip
-DESIGNS = {
-    "pmf-table1": EPSILON1, "pmf-table2": EPSILON3, "pmf-table3": SPARSE, "pmf-table4": TABLE4, "pmf-table5": TABLE5,
-}  # fmt: skip
 
 
 def scored(name, setting, methods, scores, trials):
@@ -77,7 +73,9 @@ def scored(name, setting, methods, scores, trials):
     every = SEPARABLE if name in ("pmf-table1", "pmf-table2", "pmf-table3") else DENSE
     found = {method: [] for method in methods}
     for trial in range(trials):
-        case = draw_case(DESIGNS[name][setting], np.random.default_rng(Task(name, setting, trial).seed))
+        case = draw_case(
+            Design(**EXPERIMENTS[name].given[setting]), np.random.default_rng(Task(name, setting, trial).seed)
+        )
         for row in run_methods({method: every[method] for method in methods}, case, scores):
             if row.metric == next(iter(scores)):
                 found[row.method].append(row.value)

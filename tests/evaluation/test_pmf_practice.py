@@ -9,7 +9,7 @@ import pytest
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
-from evaluation.experiment import Measurement
+from evaluation import EXPERIMENTS
 from evaluation.pmf import practice
 from tests.oracles.latent_class import conditional_by_summing
 
@@ -93,19 +93,13 @@ def test_the_peer_gives_a_model_of_the_table():
     assert gained > 100  # it was fitted to these rows
 
 
-def test_differences_are_from_the_method_named():
-    rows = [Measurement("a", "x", 3.0), Measurement("b", "x", 1.0), Measurement("b", "y", 9.0)]
-    assert practice._beyond(rows, "x", "b", "more") == [Measurement("a", "more", 2.0)]
-    assert practice._beyond(rows, "x", "c", "more") == []
-
-
 def test_the_digest_has_means_over_sets_and_intervals_of_differences():
     gains = {"votes": 1.0, "car": 2.0, "credit": 3.0}
     rows = [
         {"setting": f"{name},n=100", "method": "m", "metric": "more than Independence", "ours": gain, "trials": 2}
         for name, gain in gains.items()
     ]
-    (heading, lines), *_ = practice.digest(pd.DataFrame(rows)).items()
+    (heading, lines), *_ = practice.digest(EXPERIMENTS["practice-pmf"], pd.DataFrame(rows)).items()
     assert heading.startswith("100 rows: mean over 3 sets")
     assert lines[0]["more than Independence"] == "+2.00 (-0.48 to +4.48)"  # 2 ± 4.303 / sqrt(3)
     assert lines[0]["worst set"] == "1"

@@ -25,7 +25,7 @@ def test_a_record_holds_times_seeds_failures_and_code(outcomes, tmp_path):
     assert run["began"] == "1970-01-01 00:00 UTC" and run["seconds"] > 1e9
     assert run["seeds"] == {f"{o.task.setting}/{o.task.trial}": o.task.seed for o in outcomes}
     assert (run["jobs"], run["scheduler"], run["failed"]) == (3, False, ["broken/1"])
-    assert run["code"] == [runner.code_of(("core",))]
+    assert run["code"] == [runner.code_of(toy(), "small")]
     assert run["seconds_of_all_tasks"] == pytest.approx(sum(o.seconds for o in outcomes), abs=1e-3)
     assert {"numpy", "scipy", "blas", "cpu", "cores", "os", "python", "commit", "date"} <= run["machine"].keys()
 

@@ -4,8 +4,7 @@ from html.parser import HTMLParser
 import pytest
 
 from cofactor import CofactorError
-from evaluation import report, runner
-from evaluation.crowd import FIGURE2
+from evaluation import EXPERIMENTS, report, runner
 from evaluation.record import write_record
 from tests.evaluation.toy import toy
 
@@ -41,7 +40,7 @@ class Page(HTMLParser):
 def written(tmp_path):
     outcomes = runner.run(TOY, tmp_path, trials=3)
     write_record(tmp_path, TOY, outcomes, began=0.0, jobs=1, scheduler=None)
-    names = report.write_report(tmp_path / "report.html", tmp_path, {"toy": TOY, "none": FIGURE2})
+    names = report.write_report(tmp_path / "report.html", tmp_path, {"toy": TOY, "none": EXPERIMENTS["crowd-figure2"]})
     return names, (tmp_path / "report.html").read_text(encoding="utf8")
 
 
@@ -54,7 +53,7 @@ def parse(text):
 def test_only_experiments_with_results_are_there(written):
     names, text = written
     assert names == ["toy"]
-    assert 'id="toy"' in text and FIGURE2.title not in text
+    assert 'id="toy"' in text and EXPERIMENTS["crowd-figure2"].title not in text
 
 
 def test_the_page_needs_no_other_file(written):
@@ -85,7 +84,7 @@ def test_verdicts_are_coloured(tmp_path, monkeypatch):
 
 def test_results_of_other_code_are_marked(tmp_path, monkeypatch):
     runner.run(TOY, tmp_path, trials=1)
-    monkeypatch.setattr(report, "code_of", lambda lines: "newer")
+    monkeypatch.setattr(report, "code_of", lambda experiment, setting: "newer")
     report.write_report(tmp_path / "report.html", tmp_path, {"toy": TOY})
     assert "made by other code" in (tmp_path / "report.html").read_text()
 

@@ -73,10 +73,80 @@ def test_more_trials_go_on_from_those_there_are(tmp_path, monkeypatch):
 def test_results_of_other_code_are_computed_again(tmp_path, monkeypatch):
     monkeypatch.setenv(LOG, str(tmp_path / "log"))
     runner.run(toy(), tmp_path / "out", trials=1)
-    monkeypatch.setattr(runner, "code_of", lambda lines: "other code")
+    monkeypatch.setattr(runner, "code_of", lambda experiment, setting: "other code")
     outcomes = runner.run(toy(), tmp_path / "out", trials=1)
     assert {outcome.code for outcome in outcomes} == {"other code"}
     assert len((tmp_path / "log").read_text().split()) == 4
+
+
+CODE = '''"""A method."""
+
+
+def steps(x):
+    """Count, then stop."""
+    return 3 * x  # steps
+'''
+PROSE = {
+    "docstring of a function": ("Count, then", "Count and then"),
+    "docstring of a module": ('"""A method."""', '"""One method, of two."""'),
+    "no docstring": ('    """Count, then stop."""\n', ""),
+    "comment": ("  # steps", ""),
+    "layout": ("3 * x", "(\n        3 * x\n    )"),
+}
+NUMBERS = {
+    "number": ("3 * x", "4 * x"),
+    "name": ("steps(x)", "stops(x)"),
+    "text that is no docstring": ("3 *", "'3' *"),
+}
+
+
+@pytest.fixture
+def room(tmp_path, monkeypatch):
+    """A library of one room, whose code decides what the toy gives."""
+    source = tmp_path / "library" / "toy" / "method.py"
+    source.parent.mkdir(parents=True)
+    source.write_text(CODE)
+    monkeypatch.setattr(runner, "LIBRARY", tmp_path / "library")
+    monkeypatch.setenv(LOG, str(tmp_path / "log"))
+    runner.code_of_line.cache_clear()
+    yield source
+    runner.code_of_line.cache_clear()
+
+
+def runs_after(room, change, **fields):
+    """How many tasks a second run computes, after a change of the code or of the experiment."""
+    folder = room.parents[2]
+    runner.run(toy(), folder / "out", trials=1)
+    room.write_text(CODE.replace(*change))
+    runner.code_of_line.cache_clear()
+    runner.run(toy(**fields), folder / "out", trials=1)
+    return len((folder / "log").read_text().split()) - 2
+
+
+@pytest.mark.parametrize("change", PROSE.values(), ids=PROSE)
+def test_prose_loses_no_finished_trial(room, change):
+    assert change[0] in CODE and runs_after(room, change) == 0
+
+
+@pytest.mark.parametrize("change", NUMBERS.values(), ids=NUMBERS)
+def test_code_that_decides_numbers_computes_trials_again(room, change):
+    assert change[0] in CODE and runs_after(room, change) == 2
+
+
+def test_numbers_of_a_setting_count_and_words_do_not(room):
+    words = {"title": "Another", "protocol": "Otherwise.", "notes": {("", "Sum"): "why"}, "metrics": {"error": "1"}}
+    assert runs_after(room, ("", ""), **words) == 0
+    assert runs_after(room, ("", ""), given={"small": {"n_tasks": 5}}) == 1
+
+
+def test_the_code_of_a_line_is_that_of_its_rooms(room):
+    before = runner.code_of_line("toy")
+    other = room.parents[1] / "elsewhere" / "method.py"
+    for path, counts in ((other, False), (room.parents[1] / "core" / "sum.py", True)):
+        path.parent.mkdir()
+        path.write_text(CODE)
+        runner.code_of_line.cache_clear()
+        assert (runner.code_of_line("toy") != before) == counts, path
 
 
 def test_a_failing_task_is_recorded_and_the_others_go_on(tmp_path):

@@ -1,7 +1,5 @@
 """The experiments on separable matrices give the levels measured for the authors' algorithms."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -17,6 +15,7 @@ from evaluation.summary import summarise
 
 P = "MERIT" + PAPER_PROTOCOL
 TRIALS = 50
+PRACTICE = EXPERIMENTS["practice-separable"]
 
 
 def values(rows, metric):
@@ -61,22 +60,17 @@ LEVELS = {
     "separable-figure4a": FIGURE4A,
     "separable-table1": TABLE1,
 }
-DRAWS = {
-    "separable-figure2": lambda level, rng: synthetic.midpoints("released", level, rng),
-    "separable-figure2-gaussian": lambda level, rng: synthetic.midpoints("gaussian", level, rng),
-    "separable-figure4a": synthetic.dirichlet,
-    "separable-table1": synthetic.many_anchors,
-}
 
 
 def successes(name, level, methods, trials=TRIALS):
     """How often each method finds all anchors in the first trials of an experiment."""
     setting = f"{'K' if 'table' in name else 'SNR'}={level}"
     finders = {method: synthetic.FINDERS[method] for method in methods}
+    given = EXPERIMENTS[name].given | {"SNR=11": {"noise": "released", "snr_db": 11.0}}
     found = []
     for trial in range(trials):
         rng = np.random.default_rng(Task(name, setting, trial).seed)
-        found.append(values(synthetic.recovered(DRAWS[name], finders, setting, trial, rng), "success"))
+        found.append(values(synthetic.recovered(finders, given, setting, trial, rng), "success"))
     return {method: int(sum(one[method] for one in found)) for method in methods}
 
 
@@ -129,15 +123,10 @@ def test_the_kit_s_default_is_no_worse_than_the_paper_s_choice(name, level):
 def test_the_kit_s_default_does_not_fail_where_the_paper_s_choice_does():
     finders = {method: synthetic.FINDERS[method] for method in ("MERIT", P)}
     for setting in ("20x500,K=10,SNR=15", "50x2000,K=10,SNR=10"):
-        draw = partial(drawn_at_any_level, synthetic.PROBLEMS[setting][1])
-        rngs = (np.random.default_rng(trial) for trial in range(4))
-        found = [values(synthetic.recovered(draw, finders, "SNR=0", 0, rng), "hits") for rng in rngs]
+        given, rngs = EXPERIMENTS["separable-lambda"].given, (np.random.default_rng(trial) for trial in range(4))
+        found = [values(synthetic.recovered(finders, given, setting, 0, rng), "hits") for rng in rngs]
         assert np.mean([one["MERIT"] for one in found]) >= 0.9
         assert np.mean([one[P] for one in found]) < 0.8
-
-
-def drawn_at_any_level(draw, level, rng):
-    return draw(rng)
 
 
 def test_too_much_penalty_is_a_cliff():
@@ -246,7 +235,7 @@ def test_the_digest_gives_paired_intervals_over_trials():
         told = {"MERIT": {"accuracy": 70.0}, "SPA": {"accuracy": 70 + value, "accuracy beyond default": value}}
         rows = tuple(Measurement(method, metric, v) for method, of in told.items() for metric, v in of.items())
         outcomes.append(Outcome(Task("practice-separable", "tdt2,K=3", trial), "", 1.0, rows))
-    (heading, lines), *_ = practice.digest(summarise(practice.PRACTICE, outcomes)).items()
+    (heading, lines), *_ = practice.digest(PRACTICE, summarise(PRACTICE, outcomes)).items()
     low, high = students_interval(differences)
     assert heading.startswith("TDT2, 3 topics") and lines[0]["accuracy beyond default"] == ""
     assert lines[1]["accuracy beyond default"] == f"+3.0 ({low:+.1f} to {high:+.1f})"
@@ -261,7 +250,7 @@ def students_interval(values):
 def test_the_digest_tells_of_anchors():
     rows = practice.practice("midpoints,K=5,SNR=20", 0, np.random.default_rng(0))
     outcome = Outcome(Task("practice-separable", "midpoints,K=5,SNR=20", 0), "", 1.0, tuple(rows))
-    (line,) = next(iter(practice.digest(summarise(practice.PRACTICE, [outcome])).values()))
+    (line,) = next(iter(practice.digest(PRACTICE, summarise(PRACTICE, [outcome])).values()))
     assert line["MERIT"] == "100.0" and line["number seen"] == "100.0" and line["SPA"]
 
 
@@ -269,5 +258,5 @@ def test_the_picture_has_no_panel_for_what_has_no_accuracy():
     rows = tuple(practice.practice("midpoints,K=5,SNR=20", 0, np.random.default_rng(0)))
     anchors = Outcome(Task("practice-separable", "midpoints,K=5,SNR=20", 0), "", 1.0, rows)
     told = Outcome(Task("practice-separable", "tdt2,K=3", 0), "", 1.0, (Measurement("MERIT", "accuracy", 70.0),))
-    figure = draw(practice.PRACTICE, [told, anchors], summarise(practice.PRACTICE, [told, anchors]))
+    figure = draw(PRACTICE, [told, anchors], summarise(PRACTICE, [told, anchors]))
     assert [axes.get_title() for axes in figure.axes] == ["TDT2, 3 topics"]

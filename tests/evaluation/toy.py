@@ -29,5 +29,5 @@ def refuse():
 
 def toy(settings=("small", "large"), trials=5, **fields):
     names = {setting: f"{setting} set" for setting in settings}
-    defaults = {"title": "Toy", "source": "nowhere", "quick": 2, "lines": ("core",), "metrics": {"error": "%"}}
+    defaults = {"title": "Toy", "source": "nowhere", "quick": 2, "line": "toy", "metrics": {"error": "%"}}
     return Experiment(name="toy", settings=names, run=trial, trials=trials, **(defaults | fields))
