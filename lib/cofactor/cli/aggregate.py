@@ -39,7 +39,11 @@ def plan(arguments: argparse.Namespace) -> None:
         truth = _read_truth(arguments.truth, labels, arguments)
     amounts = range(1, arguments.most + 1)
     found = cf.crowd.plan(
-        *(labels, arguments.error, arguments.methods, amounts, truth),
+        labels,
+        arguments.error,
+        arguments.methods,
+        amounts,
+        truth,
         n_trials=arguments.trials,
         random_state=0,
         n_jobs=arguments.jobs,

@@ -101,7 +101,7 @@ def _labels_per_worker(labels: CrowdLabels) -> Check:
     few = int(np.sum(counts < FEW_PER_WORKER))
     value = f"median {np.median(counts):g}, {counts.min()} to {counts.max()}; {few} workers below {FEW_PER_WORKER}"
     status: Status = "warn" if few > labels.n_workers / 2 else "pass"
-    return Check("labels per worker", status, value, "their estimated accuracy is not to be trusted" * bool(few))
+    return Check("labels per worker", status, value, "their estimated accuracy is not to be trusted" if few else "")
 
 
 def _labels_per_cell(labels: CrowdLabels) -> Check:

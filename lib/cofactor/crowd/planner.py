@@ -26,10 +26,11 @@ from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.base import Aggregator, error_rate, require_labels, right_shares
 from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.methods import METHODS, NEED_FEATURES
 from cofactor.crowd.population import Level, Population, harder, population_of, seen
 
 MOST_LABELS = 15
-SHORT_BY = 0.02  # an error that is missed by more is told
+ERROR_GAP = 0.02  # a note is added where simulated crowds err less than the real one by more than this
 FEW_TRUTHS = 20  # known truths below this say too little about difficulty
 TYPICAL, SPREAD = 1.0, 0.4  # difficulty of 17 public crowds: median, standard deviation of the logarithm
 
@@ -122,8 +123,6 @@ def plan(
 
 
 def _methods() -> list[str]:
-    from cofactor.crowd import METHODS, NEED_FEATURES  # at call time: the room's own table is made last
-
     return [name for name in METHODS if name not in NEED_FEATURES]
 
 
@@ -146,8 +145,6 @@ def _trial(
 
 
 def _error(name: str, labels: CrowdLabels, truth: Ints) -> float:
-    from cofactor.crowd import METHODS
-
     return error_or_nan(lambda: error_rate(METHODS[name](random_state=0).fit(labels).predict_proba(labels), truth))
 
 
@@ -183,7 +180,7 @@ def _as_known(
         f"tasks differ in difficulty as {wrong:g} errors on {n} tasks of known truth tell: "
         f"tau {np.median(taus):.2f} ({taus.min():.2f} to {taus.max():.2f})"
     ]
-    if wrong / n > ladder.errors[-1] + SHORT_BY:
+    if wrong / n > ladder.errors[-1] + ERROR_GAP:
         notes.append(
             f"even tasks as different as the agreement of pairs admits leave {ladder.errors[-1]:.1%} wrong now, not "
             f"the {wrong / n:.1%} that were found: more labels are needed than this"

@@ -41,7 +41,7 @@ LIKENESS = (-2.0, 8.0)  # range of log s
 DIFFICULTIES = np.concatenate([[0.0], np.geomspace(0.3, 30.0, 17)])  # tau tried
 CLARITY = (0.02, 20.0)  # range of b
 STEP = 0.3  # of log b, in the search
-LEAST = 1e-3  # smallest probability whose logarithm is pulled at
+SMALLEST_PROBABILITY = 1e-3  # below it, logarithms are those of this
 TASKS = 2000  # simulated for each difficulty: the crowd as it is, that many times over, at least LEAST_TIMES
 LEAST_TIMES = 2
 
@@ -69,7 +69,7 @@ class Population:
 
     def annotators(self, rng: np.random.Generator) -> Floats:
         """Draw (M, K, K) confusion matrices."""
-        draws = rng.gamma(np.maximum(self.weights, LEAST))
+        draws = rng.gamma(np.maximum(self.weights, SMALLEST_PROBABILITY))
         return np.asarray(draws / draws.sum(axis=1, keepdims=True))
 
     def workers(self, n_tasks: int, d: int, rng: np.random.Generator) -> Ints:
@@ -83,7 +83,7 @@ class Population:
         K = len(self.prior)
         truth = rng.choice(K, size=n_tasks, p=self.prior)
         pull = self.difficulty * rng.standard_normal((n_tasks, K))
-        logits = self.clarity * (np.log(np.maximum(A, LEAST))[worker, :, truth[task]] + pull[task])
+        logits = self.clarity * (np.log(np.maximum(A, SMALLEST_PROBABILITY))[worker, :, truth[task]] + pull[task])
         return truth, np.argmax(logits + rng.gumbel(size=logits.shape), axis=1)
 
 
