@@ -1,4 +1,4 @@
-"""The pictures of notebook 10: what the path ends in, refits with their interval, crowds that reach an error."""
+"""Pictures of notebook 10: what the path ends in, refits with their interval, crowds that reach an error."""
 
 from __future__ import annotations
 
@@ -18,14 +18,7 @@ ENOUGH = 0.9  # share of simulated crowds that makes an amount of data enough
 
 @styled
 def draw_path(posterior: ArrayLike, found: CrowdBootstrap, plan: Plan) -> Figure:
-    """Draw what the path from a CSV ends in: doubtful tasks, workers with intervals, labels for a wanted error.
-
-    Parameters
-    ----------
-    posterior : (N, K) class probabilities
-    found : CrowdBootstrap
-    plan : Plan
-    """
+    """Draw what the path from a CSV ends in: doubtful tasks, workers with intervals, labels for a wanted error."""
     posterior = np.asarray(posterior, dtype=np.float64)
     fig = new_picture(WIDTH, 6.2)
     tasks, workers, labels = fig.subplot_mosaic("AB;CC", height_ratios=[1, 1.05]).values()
@@ -34,11 +27,10 @@ def draw_path(posterior: ArrayLike, found: CrowdBootstrap, plan: Plan) -> Figure
     chance = 100 / len(found.classes)
     workers.annotate("chance", (0, chance), (4, 3), textcoords="offset points")
     fill_plan(labels, plan)
-    doubtful = int(np.sum(posterior.max(axis=1) < SURE))
+    doubtful = f"{np.sum(posterior.max(axis=1) < SURE)} of {len(posterior)} tasks are doubtful"
     name, needed = list(plan.errors)[-1], plan.needed()["amount"].iloc[-1]
-    labels_needed = plan.answers()[name] if plan.only_range else plan.amount_in_words(needed)
-    say(fig, f"{doubtful} of {len(posterior)} tasks are doubtful; an error of {percent(plan.wanted)} takes "
-             f"{labels_needed} {plan.unit} ({name})")  # fmt: skip
+    words = plan.answers()[name] if plan.only_range else plan.amount_in_words(needed)
+    say(fig, f"{doubtful}; an error of {percent(plan.wanted)} takes {words} {plan.unit} ({name})")
     return fig
 
 

@@ -1,29 +1,30 @@
-"""Pictures of notebook 08: coins, sizes, anchors in the plane, likelihoods, starvation, errors, columns, films."""
+"""Pictures of notebook 08 and what they show: coins, sizes, anchors, likelihoods, starvation, columns, films."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Polygon
-from matplotlib.ticker import NullFormatter
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.stats import norm
 
+from cofactor import simulate
+from cofactor.core.em import em
 from cofactor.core.errors import CofactorError
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.moments import PairwiseMoments
 from cofactor.core.tables import CategoricalTable
-from cofactor.core.types import Floats
+from cofactor.core.types import Floats, Ints
 from cofactor.plots.style import (
     BLUE,
     FAINT,
-    GREEN,
     INK,
+    LOOKS,
     LUMINANCE,
-    ORANGE,
-    PURPLE,
-    RED,
-    SKY,
     WIDTH,
     heat,
     new_picture,
@@ -32,14 +33,28 @@ from cofactor.plots.style import (
     say,
     styled,
 )
-from course.demos.joint_pmf import Anchors, Recovered, count_numbers
+from cofactor.pmf import METHODS, mse
+from cofactor.pmf.base import EM_TOL, FLOOR
+from course.nb08.panels import CONSTANT, Anchors, fill_anchors, fill_errors
 
-LOOKS = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", "-."), (PURPLE, "D", ":"), (INK, "X", (0, (5, 1))),
-         (SKY, "v", (0, (1, 1))))  # fmt: skip
-CONSTANT = "Constant"
-SIZES = ("joint", "triples", "pairs", "model")
+ENDLESS = 10**9  # rows that count as endless
 SMALLEST = 0.1  # nats: nearer to the best is drawn there
+PAIR_TOL = 1e-7  # relative, of the objective: what comes after it hardly moves a curve
 MOST_PEOPLE = 12
+FILMS = (
+    "Moon Harbour", "The Ninth Orbit", "Dust Colony",
+    "Late Trains", "Letters to Ida", "A Borrowed Summer",
+    "Cellar Door", "The Quiet Floor", "Nobody Knocks",
+)  # fmt: skip
+MEAN_STARS = np.array([[4.5, 2.2, 2.8], [2.4, 4.4, 1.6], [3.0, 2.6, 4.6]])  # taste by genre
+TASTE_SHARES = np.array([0.4, 0.35, 0.25])
+SPREAD = 0.9  # stars, of the ratings of one taste
+
+
+def parity(n_rows: int, seed: int = 0) -> CategoricalTable:
+    """Three coins, two of them fair and the third showing whether the others differ."""
+    coins = np.random.default_rng(seed).integers(0, 2, (n_rows, 2))
+    return CategoricalTable(np.column_stack([coins, coins.sum(axis=1) % 2]), [2, 2, 2])
 
 
 @styled
@@ -60,23 +75,39 @@ def draw_coins(tables: Mapping[str, ArrayLike]) -> Figure:
     return fig
 
 
+def count_numbers(n_variables: int, alphabet: int, rank: int) -> dict[str, int]:
+    """Count numbers: cells of the joint table, of all triples, of all pairs; free parameters of the model."""
+    N, I, F = n_variables, alphabet, rank
+    triples, pairs = (sum(1 for _ in combinations(range(N), k)) * I**k for k in (3, 2))
+    return {"joint table": I**N, "all triples": triples, "all pairs": pairs, "model": F - 1 + N * F * (I - 1)}
+
+
 @styled
 def draw_growth(alphabet: int = 10, rank: int = 10, most: int = 15) -> Figure:
     """Draw how many numbers the joint table, all triples, all pairs and the model have, against the variables."""
     N = np.arange(3, most + 1)
-    counts = {name: [count_numbers(int(n), alphabet, rank)[name] for n in N] for name in SIZES}
-    names = {"joint": "joint table", "triples": "all triples", "pairs": "all pairs", "model": f"model, F = {rank}"}
+    counts = [count_numbers(int(n), alphabet, rank) for n in N]
     fig = new_picture(WIDTH, 3.3)
     ax = fig.subplots()
-    for name, (colour, marker, line) in zip(SIZES, LOOKS, strict=False):
-        ax.semilogy(N, counts[name], color=colour, marker=marker, ls=line, ms=4, label=names[name])
+    for name, (colour, marker, line) in zip(counts[0], LOOKS, strict=False):
+        label = f"model, F = {rank}" if name == "model" else name
+        ax.semilogy(N, [one[name] for one in counts], color=colour, marker=marker, ls=line, ms=4, label=label)
     ax.set(xlabel="variables", ylabel="numbers")
     ax.legend(loc="upper left")
-    last = {name: f"{values[-1]:,}" for name, values in counts.items()}
-    say(
-        fig, f"{most} variables of {alphabet} values: {counts['joint'][-1]:.0e} cells, {last['pairs']} numbers in pairs"
-    )
+    cells, pairs = counts[-1]["joint table"], counts[-1]["all pairs"]
+    say(fig, f"{most} variables of {alphabet} values: {cells:.0e} cells, {pairs:,} numbers in pairs")
     return fig
+
+
+def endless(model: LatentClassModel) -> PairwiseMoments:
+    """Pairwise moments of a model without noise: the counts that ENDLESS complete rows have on average."""
+    first = np.cumsum(model.sizes) - model.sizes
+    M = ENDLESS * (model.stacked * model.prior) @ model.stacked.T
+    for start, size in zip(first, model.sizes, strict=True):
+        M[start : start + size, start : start + size] = 0
+    singles = np.rint(ENDLESS * model.stacked @ model.prior).astype(np.int64)
+    counts = sparse.csr_array(np.rint(M).astype(np.int64))
+    return PairwiseMoments(counts, singles, model.sizes, ENDLESS)
 
 
 @styled
@@ -95,35 +126,6 @@ def draw_anchors(found: Mapping[str, Anchors]) -> Figure:
     return fig
 
 
-def fill_anchors(ax: Axes, found: Anchors) -> None:
-    """Draw one set of columns into axes; classes are the corners of a regular polygon."""
-    corners = polygon(found.theta.shape[1])
-    places, taken = found.theta @ corners, found.theta[found.found] @ corners
-    ax.add_patch(Polygon(corners, closed=True, fc="none", ec=INK, lw=1.2))
-    ax.add_patch(Polygon(taken[_around(taken)], closed=True, fc=(*ORANGE, 0.15), ec=ORANGE, lw=1.2, ls="--"))
-    ax.plot(*corners.T, "s", color=INK, ms=6, label="class (truth)")
-    ax.plot(*places.T, "o", color=BLUE, ms=4, alpha=0.6, mec="white", mew=0.4, label="value: column of X")
-    ax.plot(*taken.T, "D", color=ORANGE, ms=6, mec="white", mew=0.6, label="taken by SPA")
-    reach = np.vstack([corners, places])
-    margin = 0.08 * np.ptp(reach, axis=0).max()
-    low, high = reach.min(axis=0) - margin, reach.max(axis=0) + margin
-    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", xticks=[], yticks=[])
-    ax.spines[:].set_visible(False)
-    ax.set_xlabel("plane of the classes")
-
-
-def polygon(n_classes: int) -> Floats:
-    """Return the (F, 2) corners of a regular polygon; for three classes distances are those of the simplex, scaled."""
-    angle = np.pi / 2 + 2 * np.pi * np.arange(n_classes) / n_classes
-    return np.column_stack([np.cos(angle), np.sin(angle)])
-
-
-def _around(places: Floats) -> NDArray[np.intp]:
-    """Order of points around their centre."""
-    away = places - places.mean(axis=0)
-    return np.argsort(np.arctan2(away[:, 1], away[:, 0]))
-
-
 @styled
 def draw_likelihoods(curves: Mapping[str, ArrayLike]) -> Figure:
     """Draw how far below the best of all ends each run of EM is, round by round (nats, log scale)."""
@@ -134,24 +136,45 @@ def draw_likelihoods(curves: Mapping[str, ArrayLike]) -> Figure:
     fig = new_picture(WIDTH, 3.6)
     ax = fig.subplots()
     for (name, run), (colour, _, line) in zip(runs.items(), LOOKS, strict=False):
-        ax.loglog(
-            np.arange(1, len(run) + 1), np.maximum(best - run, SMALLEST), color=colour, ls=line, lw=1.8, label=name
-        )
+        below = np.maximum(best - run, SMALLEST)
+        ax.loglog(np.arange(1, len(run) + 1), below, color=colour, ls=line, lw=1.8, label=name)
     ax.set(xlabel="rounds of EM", ylabel="log-likelihood below the best (nats)")
     ax.legend(loc="lower left", title="start")
     worst = min(runs, key=lambda name: runs[name][-1])
-    say(
-        fig,
-        f"EM ends where its start leads it: from {worst}, {number(round(best - runs[worst][-1]))} nats below the best",
-    )
+    lost = number(round(best - runs[worst][-1]))
+    say(fig, f"EM ends where its start leads it: from {worst}, {lost} nats below the best")
     return fig
+
+
+# ---- starvation ----
+
+
+def starve(shares: Sequence[float], n_rows: int = 10_000, n_trials: int = 3) -> dict[str, Floats]:
+    """Errors (MSE) by pairs, by pairs and rows, by triples: (trials, shares) each, as ever fewer entries are observed.
+
+    Seven variables of six values, four classes.
+    """
+    errors = {name: np.empty((n_trials, len(shares))) for name in ("CNMF-OPT", "CNMF-EM", "CTD")}
+    for seed in range(n_trials):
+        truth = simulate.joint_model(7, 6, 4, random_state=seed)
+        for i, observed in enumerate(shares):
+            table = simulate.joint_table(truth, n_rows, observed, random_state=seed)
+            pairs = METHODS["CNMF-OPT"](rank=4, split=3, pseudo_count=0, tol=PAIR_TOL).fit(table).model_
+            rows = em(table, pairs.lift(FLOOR), tol=EM_TOL)[0]
+            triples = METHODS["CTD"](rank=4, pseudo_count=0, random_state=seed).fit(table).model_
+            for name, model in zip(errors, (pairs, rows, triples), strict=True):
+                errors[name][seed, i] = mse(truth, model)
+    return errors
 
 
 @styled
 def draw_starvation(
     shares: Sequence[float], errors: Mapping[str, ArrayLike], rows: int, cells: int, constant: float
 ) -> Figure:
-    """Draw the error of methods against the rows per cell of a triple, S p^3 / I^3, with the constant's."""
+    """Draw the error of methods against the rows per cell of a triple, S p^3 / I^3, with the constant's.
+
+    The title compares the last method, by triples, with the first, by pairs.
+    """
     x = rows * np.asarray(shares, dtype=np.float64) ** 3 / cells
     fig = new_picture(WIDTH, 3.5)
     ax = fig.subplots()
@@ -164,19 +187,11 @@ def draw_starvation(
     ax.set(xlabel="rows per cell of a triple, S p³ / I³", ylabel="MSE of the parameters")
     ax.invert_xaxis()
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=len(errors))
-    say(fig, _starved(x, {name: np.median(np.asarray(values), axis=0) for name, values in errors.items()}))
+    pairs, *_, triples = errors
+    ratio = np.median(np.asarray(errors[triples]), axis=0) / np.median(np.asarray(errors[pairs]), axis=0)
+    most, few = (f"{ratio[i]:.2g} with {x[i]:.2g}" for i in (x.argmax(), x.argmin()))
+    say(fig, f"Error of {triples}, as a multiple of that of {pairs}: {most} rows per cell, {few}")
     return fig
-
-
-def _starved(x: Floats, medians: Mapping[str, Floats]) -> str:
-    """Compare the last method, by triples, with the first, by pairs, where rows are most and where they are fewest."""
-    pairs, *_, triples = medians
-    ratio = medians[triples] / medians[pairs]
-    most, fewest = int(x.argmax()), int(x.argmin())
-    return (
-        f"Error of {triples}, as a multiple of that of {pairs}: {ratio[most]:.2g} with {x[most]:.2g} rows per cell, "
-        f"{ratio[fewest]:.2g} with {x[fewest]:.2g}"
-    )
 
 
 @styled
@@ -193,21 +208,7 @@ def draw_errors(mse: Mapping[str, float], mre: Mapping[str, float]) -> Figure:
     return fig
 
 
-def fill_errors(ax: Axes, errors: Mapping[str, float], name: str) -> None:
-    """Draw one error of each method as a dot, red where it is above the constant's."""
-    names = list(errors)[::-1]
-    level = errors[CONSTANT]
-    ax.axvline(level, color=FAINT, lw=1, zorder=0)
-    for y, method in enumerate(names):
-        colour, marker = (RED, "X") if errors[method] > level else (BLUE, "o")
-        if method == CONSTANT:
-            colour, marker = INK, "s"
-        ax.plot(errors[method], y, marker, color=colour, ms=7)
-        ax.annotate(number(float(f"{errors[method]:.2g}")), (errors[method], y), (0, 6), textcoords="offset points",
-                    ha="center", fontsize=8)  # fmt: skip
-    ax.set(xscale="log", xlabel=name, yticks=range(len(names)), yticklabels=names)
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.margins(x=0.25, y=0.22)
+# ---- what a model is good for ----
 
 
 @styled
@@ -229,6 +230,31 @@ def draw_columns(names: Sequence[str], right: ArrayLike, frequent: ArrayLike) ->
     return fig
 
 
+class FilmNight(NamedTuple):
+    """Invented ratings, codes 0 to 4 for 1 to 5 stars: those given, and all (S, N), the hidden ones too."""
+
+    films: Sequence[str]
+    seen: CategoricalTable
+    all: Ints
+
+    @property
+    def hidden(self) -> NDArray[np.bool_]:
+        """(S, N) where a rating is hidden."""
+        return self.seen.codes < 0
+
+
+def film_night(n_users: int = 2000, observed: float = 0.4, seed: int = 0) -> FilmNight:
+    """Let people of three tastes rate nine films, three of each genre, and hide most of the ratings."""
+    rng = np.random.default_rng(seed)
+    means = np.repeat(MEAN_STARS, 3, axis=1).T + rng.normal(0, 0.35, (len(FILMS), 3))
+    cuts = norm.cdf(np.arange(1.5, 5), means[..., None], SPREAD)
+    stars = np.diff(cuts, axis=2, prepend=0, append=1)  # films, tastes, stars
+    model = LatentClassModel(TASTE_SHARES, list(stars.transpose(0, 2, 1)))
+    whole = model.sample(n_users, random_state=rng)[0].codes
+    seen = np.where(rng.random(whole.shape) < observed, whole, -1)
+    return FilmNight(FILMS, CategoricalTable(seen, model.sizes), whole)
+
+
 @styled
 def draw_ratings(films: Sequence[str], seen: CategoricalTable, expected: ArrayLike, people: Sequence[int]) -> Figure:
     """Draw some people's ratings, those given in bold with a frame, the others as expected (stars)."""
@@ -238,31 +264,15 @@ def draw_ratings(films: Sequence[str], seen: CategoricalTable, expected: ArrayLi
     stars = np.where(given >= 0, given, np.asarray(expected, dtype=np.float64)[list(people)]) + 1
     fig = new_picture(WIDTH, 1.6 + 0.3 * len(people))
     ax = fig.subplots()
-    image = heat(ax, stars, (1, 5))
-    dark = image.to_rgba(stars)[..., :3] @ LUMINANCE < 0.55
+    dark = heat(ax, stars, (1, 5)).to_rgba(stars)[..., :3] @ LUMINANCE < 0.55
     for (row, column), value in np.ndenumerate(stars):
         known = given[row, column] >= 0
-        ax.text(column, row, f"{value:.0f}" if known else f"{value:.1f}", ha="center", va="center", fontsize=8.5,
-                color="white" if dark[row, column] else INK, fontweight="bold" if known else "normal",
-                bbox={"boxstyle": "square,pad=0.25", "fc": "none", "ec": FAINT if known else "none"})  # fmt: skip
+        frame = {"boxstyle": "square,pad=0.25", "fc": "none", "ec": FAINT if known else "none"}
+        said, weight = (f"{value:.0f}", "bold") if known else (f"{value:.1f}", "normal")
+        text = ax.text(column, row, said, ha="center", va="center", fontsize=8.5, fontweight=weight, bbox=frame)
+        text.set_color("white" if dark[row, column] else INK)
     ax.set(yticks=range(len(people)), yticklabels=[f"person {s}" for s in people], aspect="auto")
     ax.set_xticks(range(len(films)), [film.replace(" ", "\n") for film in films], fontsize=8)
     ax.set_xlabel("film")
-    hidden = int((given < 0).sum())
-    say(fig, f"{hidden} of these {given.size} ratings are expectations; framed: given")
-    return fig
-
-
-@styled
-def draw_recovered(outcome: Recovered) -> Figure:
-    """Draw the anchors of a simulated table beside the errors of three methods and the constant."""
-    fig = new_picture(WIDTH, 3.4)
-    left, *both = fig.subplots(1, 3, width_ratios=[1.15, 1, 1])
-    fill_anchors(left, outcome.anchors)
-    fill_errors(both[0], outcome.mse, "MSE")
-    fill_errors(both[1], outcome.mre, "MRE")
-    both[1].set_yticklabels([])
-    best = min(outcome.mre, key=lambda name: outcome.mre[name])
-    say(fig, f"Best joint PMF: {best}, {percent(outcome.mre[best])} off; SPA misses a corner by "
-             f"{outcome.anchors.gaps.max():.2f}")  # fmt: skip
+    say(fig, f"{(given < 0).sum()} of these {given.size} ratings are expectations; framed: given")
     return fig

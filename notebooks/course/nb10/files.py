@@ -1,4 +1,4 @@
-"""What notebook 10 works on and computes: files as people bring them, with their mistakes, and plans from a pilot.
+"""The files of notebook 10, as people bring them, with their mistakes.
 
 Every file comes from a model of its line, so that what is found can be held against the truth.
 """
@@ -6,24 +6,20 @@ Every file comes from a model of its line, so that what is found can be held aga
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections import namedtuple
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.core.errors import DataWarning
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.planning import Plan
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.planner import plan
 from cofactor.simulate.comparisons import comparison_factors, draw_comparisons
-from course.demos.topics_communities import library
+from course.library import library
 
-# ---- labels: messages to a shop, sorted by two shifts that never see the same message ----
-
+# labels: messages to a shop, sorted by two shifts that never see the same message
 ANSWERS = ("complaint", "praise", "question")
 SHARES = (0.45, 0.2, 0.35)
 SHIFTS = {
@@ -34,8 +30,7 @@ MESSAGES, PER_MESSAGE = 360, 4
 BRIDGE, PER_BRIDGE = 30, 2  # messages of each shift that the other labels too, and by how many of it
 KNOWN = 60  # messages of which somebody looked the answer up
 
-# ---- samples: how people come to work ----
-
+# samples: how people come to work
 SURVEY = {
     "transport": ("bike", "car", "train"),
     "distance": ("near", "middle", "far"),
@@ -51,33 +46,13 @@ HABITS = (  # a row per kind of people, a distribution for every question
 KINDS = (0.35, 0.4, 0.25)
 PEOPLE, LEFT_OUT = 600, 0.12
 
-# ---- comparisons: who prefers which dish ----
-
+# comparisons: who prefers which dish
 DISHES = (
-    "curry",
-    "dal",
-    "falafel",
-    "gnocchi",
-    "laksa",
-    "lasagne",
-    "paella",
-    "pho",
-    "pizza",
-    "ramen",
-    "risotto",
-    "tacos",
-)
+    "curry", "dal", "falafel", "gnocchi", "laksa", "lasagne", "paella", "pho", "pizza", "ramen", "risotto", "tacos",
+)  # fmt: skip
 GUESTS, ASKED, TASTE = 50, 3000, 1.6
 
-
-@dataclass(frozen=True)
-class Examples:
-    """Paths of the files that `example_files` wrote."""
-
-    labels: Path
-    samples: Path
-    texts: Path
-    comparisons: Path
+Examples = namedtuple("Examples", "labels samples texts comparisons")  # paths
 
 
 def example_files(folder: str | PathLike[str], seed: int = 0) -> Examples:
@@ -88,14 +63,11 @@ def example_files(folder: str | PathLike[str], seed: int = 0) -> Examples:
     it links them, and `known_answers.csv` says what is true of some messages. `samples.csv` has an id, two signs for
     missing and a column twice; `texts.csv` holds raw texts; `comparisons.csv` says -1 and 1, and has rows of no use.
     """
-    folder = Path(folder)
-    names = ("labels", "samples", "texts", "comparisons")
-    found = Examples(*(folder / f"{name}.csv" for name in names))
-    rng = [np.random.default_rng([seed, number]) for number in range(len(names))]
+    found = Examples(*(Path(folder) / f"{name}.csv" for name in Examples._fields))
+    rng = [np.random.default_rng([seed, number]) for number in range(len(found))]
     _write_labels(found.labels, rng[0])
-    _samples(rng[1]).to_csv(found.samples, index=False)
-    _texts(rng[2]).to_csv(found.texts, index=False)
-    _comparisons(rng[3]).to_csv(found.comparisons, index=False)
+    for path, make, draw in zip(found[1:], (_samples, _texts, _comparisons), rng[1:], strict=True):
+        make(draw).to_csv(path, index=False)
     return found
 
 
@@ -116,6 +88,12 @@ def clean_labels(path: str | PathLike[str]) -> CrowdLabels:
         return CrowdLabels.from_frame(frame, **names, conflicts="last")
 
 
+def sorting_crowd(skills: list[float]) -> LatentClassModel:
+    """The crowd whose workers are right so often, on every class alike, and mistaken for either other one."""
+    K = len(ANSWERS)
+    return LatentClassModel(SHARES, [p * np.eye(K) + (1 - p) * (1 - np.eye(K)) / (K - 1) for p in skills])
+
+
 def _write_labels(path: Path, rng: np.random.Generator) -> None:
     raters = [f"{shift}-{number + 1}" for shift, skills in SHIFTS.items() for number in range(len(skills))]
     model = sorting_crowd([skill for skills in SHIFTS.values() for skill in skills])
@@ -125,24 +103,13 @@ def _write_labels(path: Path, rng: np.random.Generator) -> None:
     row, rater = np.array(own + lent).T
     drawn, truth = model.sample(MESSAGES, (row, rater), rng)
     said = drawn.codes[row, rater]
-    table = pd.DataFrame(
-        {
-            "message": [f"m-{n:03d}" for n in row],
-            "rater": [raters[m] for m in rater],
-            "answer": [ANSWERS[k] for k in said],
-        }
-    )
+    cells = [(f"m-{n:03d}", raters[m], ANSWERS[k]) for n, m, k in zip(row, rater, said, strict=True)]
+    table = pd.DataFrame(cells, columns=["message", "rater", "answer"])
     _spoilt(table[: len(own)], rng).to_csv(path, index=False)
     table[len(own) :].to_csv(path.with_name("more_labels.csv"), index=False)
     known = np.sort(rng.choice(MESSAGES, KNOWN, replace=False))
     answers = pd.DataFrame({"task": [f"m-{n:03d}" for n in known], "truth": [ANSWERS[k] for k in truth[known]]})
     answers.to_csv(path.with_name("known_answers.csv"), index=False)
-
-
-def sorting_crowd(skills: list[float]) -> LatentClassModel:
-    """The crowd whose workers are right so often, on every class alike, and mistaken for either other one."""
-    K = len(ANSWERS)
-    return LatentClassModel(SHARES, [p * np.eye(K) + (1 - p) * (1 - np.eye(K)) / (K - 1) for p in skills])
 
 
 def _spoilt(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
@@ -159,11 +126,8 @@ def _spoilt(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
 
 def _samples(rng: np.random.Generator) -> pd.DataFrame:
     conditionals = [np.array([habit[n] for habit in HABITS]).T for n in range(len(SURVEY))]
-    drawn, _ = LatentClassModel(KINDS, conditionals).sample(PEOPLE, None, rng)
-    cells = {
-        name: np.array(values, dtype=object)[code]
-        for (name, values), code in zip(SURVEY.items(), drawn.codes.T, strict=True)
-    }
+    codes = LatentClassModel(KINDS, conditionals).sample(PEOPLE, None, rng)[0].codes
+    cells = {name: np.array(SURVEY[name], dtype=object)[codes[:, n]] for n, name in enumerate(SURVEY)}
     frame = pd.DataFrame({"person": [f"p{n:04d}" for n in range(PEOPLE)], **cells})
     frame["lot"] = frame["parking"].map({"no": "none", "yes": "P1"})  # the same question once more
     for name in SURVEY:
@@ -175,8 +139,7 @@ def _samples(rng: np.random.Generator) -> pd.DataFrame:
 def _texts(rng: np.random.Generator) -> pd.DataFrame:
     books = library(seed=int(rng.integers(2**31)))
     words = [np.repeat(books.words, row).tolist() for row in books.counts.toarray().astype(int)]
-    texts = [" ".join(rng.permutation(some).tolist()).capitalize() + "." for some in words]
-    return pd.DataFrame({"text": texts})
+    return pd.DataFrame({"text": [" ".join(rng.permutation(some).tolist()).capitalize() + "." for some in words]})
 
 
 def _comparisons(rng: np.random.Generator) -> pd.DataFrame:
@@ -184,56 +147,7 @@ def _comparisons(rng: np.random.Generator) -> pd.DataFrame:
     U = TASTE * U / np.std(U @ V.T)
     data = draw_comparisons(U, V, ASKED, random_state=rng)
     names = np.array(DISHES, dtype=object)
-    frame = pd.DataFrame(
-        {
-            "guest": [f"guest {u:02d}" for u in data.user],
-            "this": names[data.left],
-            "that": names[data.right],
-            "preferred": np.where(data.outcome > 0.5, 1, -1),
-        }
-    )
+    columns = {"guest": [f"guest {u:02d}" for u in data.user], "this": names[data.left], "that": names[data.right]}
+    frame = pd.DataFrame({**columns, "preferred": np.where(data.outcome > 0.5, 1, -1)})
     frame.loc[rng.choice(len(frame), 3, replace=False), "that"] = frame["this"]
     return frame.sample(frac=1, random_state=int(rng.integers(2**31))).reset_index(drop=True)
-
-
-# ---- the panel: a plan from a pilot ----
-
-PILOT_TASKS, PILOT_WORKERS, PILOT_TRIALS, PILOT_CLASSES = 200, 20, 20, 3
-TRIED = (1, 2, 3, 4, 5, 7, 9, 12, 15, 20)  # labels per task
-SPREAD = 0.12  # of workers' accuracies
-
-
-@dataclass(frozen=True)
-class Pilot:
-    """A plan made from a pilot of a crowd whose workers are right so often, on average."""
-
-    accuracy: float
-    per_task: int
-    plan: Plan
-
-
-def plan_pilot(accuracy: float, per_task: int, wanted: float, method: str = "MV-EM", seed: int = 0) -> Pilot:
-    """Plan from a pilot: 200 tasks of three classes and known truth, with `per_task` labels each, by 20 workers.
-
-    Raises
-    ------
-    CofactorError
-        An accuracy that is no better than chance or perfect, fewer than two labels per task, or as `crowd.plan` does.
-    """
-    if not 1 / PILOT_CLASSES < accuracy < 1:
-        raise CofactorError(f"accuracy={accuracy}: workers are right more often than one time in three, and not always")
-    if not 2 <= per_task <= PILOT_WORKERS:
-        raise CofactorError(f"per_task={per_task}: a pilot has 2 to {PILOT_WORKERS} labels per task")
-    return Pilot(accuracy, per_task, replace(_pilot_plan(accuracy, per_task, method, seed), wanted=wanted))
-
-
-@lru_cache(maxsize=32)  # another wanted error reads the same curve
-def _pilot_plan(accuracy: float, per_task: int, method: str, seed: int) -> Plan:
-    rng = np.random.default_rng(seed)
-    skills = np.clip(accuracy + SPREAD * rng.standard_normal(PILOT_WORKERS), 0.05, 0.99)
-    row, worker = np.array([(n, m) for n in range(PILOT_TASKS) for m in rng.permutation(PILOT_WORKERS)[:per_task]]).T
-    drawn, truth = sorting_crowd(skills.tolist()).sample(PILOT_TASKS, (row, worker), rng)
-    sizes = PILOT_CLASSES, PILOT_TASKS, PILOT_WORKERS
-    labels = CrowdLabels.from_arrays(row, worker, drawn.codes[row, worker], *sizes, unlabelled="keep")
-    methods = list(dict.fromkeys(["MajorityVote", method]))
-    return plan(labels, 0.05, methods, TRIED, truth, n_trials=PILOT_TRIALS, random_state=rng)

@@ -1,1 +1,0 @@
-"""Exercises that are not yet in their notebook's package."""
