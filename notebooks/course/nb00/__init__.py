@@ -4,14 +4,3 @@ from cofactor.plots.crowd import draw_confusions, draw_methods, draw_uncertainty
 from course.nb00.pictures import draw_overview
 from course.nb07.panels import thinning_panel
 from course.schematics import draw_kit
-
-__all__ = [
-    "draw_confusions",
-    "draw_kit",
-    "draw_methods",
-    "draw_overview",
-    "draw_uncertainty",
-    "draw_votes",
-    "draw_worker_accuracy",
-    "thinning_panel",
-]

@@ -6,19 +6,3 @@ from course.matrices import draw_blocks, draw_cooccurrence
 from course.nb01.panels import crowd_panel, em_panel, missing_block_panel, scattering_panel
 from course.nb01.pictures import draw_imputation_error, imputation_errors
 from course.schematics import draw_latent_class
-
-__all__ = [
-    "crowd_panel",
-    "draw_blocks",
-    "draw_convergence",
-    "draw_cooccurrence",
-    "draw_imputation_error",
-    "draw_latent_class",
-    "draw_rotation",
-    "draw_simplex",
-    "em_panel",
-    "imputation_errors",
-    "missing_block_panel",
-    "scattering_panel",
-    "without_prior",
-]

@@ -5,15 +5,3 @@ from course.crowds import hide_pairs, without_prior
 from course.matrices import draw_blocks
 from course.nb02.panels import certificate_panel, identifiability_panel, made_crowd
 from course.nb02.pictures import draw_dual, draw_margins
-
-__all__ = [
-    "certificate_panel",
-    "draw_blocks",
-    "draw_dual",
-    "draw_margins",
-    "hide_pairs",
-    "identifiability_panel",
-    "made_crowd",
-    "principal_root",
-    "without_prior",
-]

@@ -4,15 +4,3 @@ from course.crowds import small_crowd
 from course.matrices import draw_cooccurrence
 from course.nb03.panels import holes_panel, needed_panel, sample_panel
 from course.nb03.pictures import draw_items_needed, draw_sample_errors, holes, sample_errors
-
-__all__ = [
-    "draw_cooccurrence",
-    "draw_items_needed",
-    "draw_sample_errors",
-    "holes",
-    "holes_panel",
-    "needed_panel",
-    "sample_errors",
-    "sample_panel",
-    "small_crowd",
-]

@@ -13,22 +13,3 @@ from course.nb04.panels import (
 )
 from course.nb04.pictures import CLAMP, PLAIN, ZERO, draw_linear_rate, draw_operators, draw_rates
 from course.rates import linear_rate
-
-__all__ = [
-    "CLAMP",
-    "PLAIN",
-    "ZERO",
-    "draw_film",
-    "draw_linear_rate",
-    "draw_operators",
-    "draw_race",
-    "draw_rates",
-    "draw_starts",
-    "film",
-    "film_panel",
-    "linear_rate",
-    "many_starts",
-    "race",
-    "race_panel",
-    "starts_panel",
-]

@@ -13,21 +13,3 @@ from course.nb05.pictures import (
     success,
     success_by_snr,
 )
-
-__all__ = [
-    "draw_coefficients",
-    "draw_gap",
-    "draw_memory",
-    "draw_scores",
-    "draw_success",
-    "draw_thin",
-    "draw_walk",
-    "measure_memory",
-    "repeated",
-    "selection_panel",
-    "success",
-    "success_by_snr",
-    "triangle",
-    "walk",
-    "walk_panel",
-]
