@@ -8,7 +8,7 @@ A rule takes a notebook and yields complaints. The conventions, from top to bott
     | symbol | meaning | shape |              notation, and links to glossary and symbols
     ## Where we are going                     with a picture of the end result
     ## 1. ... ## 2. ...                       short cells; **Predict.**, code, <details><summary>Answer</summary>
-    **Exercise.** ...                         given, figures.draw_expected(name), a stub, a folded solution that was run
+    **Exercise.** ...                         given, draw_expected(name), a stub, a folded solution that was run
     ## n. Where it fails, and why
     ## Checkpoint                             checkpoint({"name": (found, told, within)})
     ## Recap                                  as many points as objectives, in their order and words
@@ -22,7 +22,7 @@ from pathlib import Path
 
 import nbformat
 
-from course.exercises import EXERCISES
+from course.desk import exercises as exercises_known
 from tests.notebook_parts import (
     ANSWER,
     EXERCISE,
@@ -197,9 +197,9 @@ def predictions_before_experiments(notebook):
 @rule
 def a_panel_that_survives(notebook):
     """A panel of controls, stored with a picture and a sentence for readers without a kernel."""
-    panels = [cell for cell in code_cells(notebook) if re.search(r"\bcontrols\.\w+_panel\(", cell.source)]
+    panels = [cell for cell in code_cells(notebook) if re.search(r"\bnb\d\d\.\w+_panel\(", cell.source)]
     if not panels:
-        yield "there is no panel: end a cell with one of course.controls"
+        yield "there is no panel: end a cell with one of the notebook's package, such as nb04.race_panel()"
     for cell in panels:
         still = [data for data in bundles(cell) if data.get("text/plain", "").startswith("[interactive panel] ")]
         if not any("image/png" in data for data in still):
@@ -233,12 +233,13 @@ def _incomplete(name, cells):
     checked = [cell for cell in cells if f'"{name}"' in cell.source and re.search(r"\bcheck\(", cell.source)]
     stubs = [cell for cell in checked if "solution" not in tags(cell)]
     solutions = [cell for cell in checked if "solution" in tags(cell)]
-    if name not in EXERCISES:
-        yield "no such exercise in course.exercises"
-    elif any(len(part.mistakes) < 2 for part in EXERCISES[name].parts):
+    known = exercises_known()
+    if name not in known:
+        yield "no such exercise in any course/nbNN/exercises.py"
+    elif any(len(part.mistakes) < 2 for part in known[name].parts):
         yield "check() must recognise two typical wrong answers or more"
     if not any(f'draw_expected("{name}")' in cell.source and has_picture(cell) for cell in cells):
-        yield f'show what is expected: figures.draw_expected("{name}")'
+        yield f'show what is expected: draw_expected("{name}")'
     if not stubs:
         yield "no stub: a cell that runs, hands a wrong answer to check() and is told what is wrong"
     for cell in stubs:
@@ -258,8 +259,8 @@ def _incomplete(name, cells):
 @rule
 def hints_are_named(notebook):
     """Say once how to get a hint."""
-    if not any("teaching.hint(" in cell.source for cell in notebook.cells if cell.cell_type == "markdown"):
-        yield 'say how to get help: `cf.teaching.hint("name")`'
+    if not any("from course import hint" in cell.source for cell in notebook.cells if cell.cell_type == "markdown"):
+        yield 'say how to get help: `from course import hint`, then `hint("name")`'
 
 
 # ---- the end ----

@@ -84,7 +84,7 @@ def stub(cell):
 
 
 def panel(cell):
-    return "controls." in cell.source and "_panel(" in cell.source
+    return re.search(r"\bnb\d\d\.\w+_panel\(", cell.source)
 
 
 def says(text):
@@ -215,7 +215,7 @@ BROKEN = {
         on(stub, lambda cell: cell.update(source=cell.source.replace('check("', 'check("un'))),
     ),
     "nothing expected": ("exercises_are_complete", without(lambda cell: "draw_expected" in cell.source)),
-    "no hints": ("hints_are_named", replaced(r"teaching\.hint\(", "help(", first_only=False)),
+    "no hints": ("hints_are_named", replaced(r"from course import hint", "help", first_only=False)),
     "no failures": ("failures", replaced(rf"^(## \d+\.) {FAILS}", r"\1 Bad news")),
     "failures only told": ("failures", fails_runs_nothing),
     "no checkpoint": ("checkpoint", replaced(r"^## Checkpoint", "## Numbers")),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import cofactor as cf
 from cofactor.plots.style import to_png
-from course import figures
+from course import nb00
 
 PICTURE = Path(__file__).resolve().parents[1] / "notebooks" / "overview.png"
 
@@ -13,7 +13,7 @@ def picture():
     """Return the PNG: Bluebird before and after, and who confuses what."""
     bluebird = cf.load("bluebird")
     method = cf.crowd.METHODS["BayesDS"]().fit(bluebird.labels)
-    fig = figures.draw_overview(bluebird.labels, bluebird.truth, method, name="BayesDS")
+    fig = nb00.draw_overview(bluebird.labels, bluebird.truth, method, name="BayesDS")
     return to_png(fig, dpi=130)
 
 

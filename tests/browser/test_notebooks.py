@@ -13,7 +13,7 @@ REDRAW_SECONDS = 60
 MOST_TABS = 12  # until the next control has the focus
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
-PANEL = "from course import controls\ncontrols.missing_block_panel()"  # sliders of both kinds, and a list
+PANEL = "from course import nb01\nnb01.missing_block_panel()"  # sliders of both kinds, and a list
 
 FOCUSED = """() => {
     const one = document.activeElement, style = getComputedStyle(one);

@@ -5,8 +5,10 @@ import pytest
 
 from cofactor.core.errors import CofactorError
 from cofactor.plots.style import alt_text
-from course.exercises import EXERCISES, given
-from course.figures import draw_expected
+from course import draw_expected
+from course.desk import exercises
+
+EXERCISES = exercises()
 
 
 def drawn(ax):
@@ -22,7 +24,7 @@ def test_shows_every_part_of_the_answer(name):
     panels = [ax for ax in fig.axes if ax.get_label() != "<colorbar>"]
     assert len(panels) == len(EXERCISES[name].parts)
     for ax, part in zip(panels, EXERCISES[name].parts, strict=True):
-        answer = np.asarray(part.answer(given(name)), dtype=float)
+        answer = np.asarray(part.answer, dtype=float)
         assert np.allclose(drawn(ax), answer)
         assert part.name in alt_text(fig)
 
