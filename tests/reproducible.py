@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_info
 from cofactor import comparisons, crowd, pmf, separable, simulate
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from evaluation import EXPERIMENTS, runner
+from evaluation.released import RELEASED
 
 FEATURES = {"CrowdLayer", "DL-MV"}  # these need pictures and PyTorch
 GRAPHS = {"SPOC", "GeoNMF"}  # these need an adjacency matrix
@@ -46,9 +47,11 @@ def crowd_methods():
     for k in (2, 3):
         model = simulate.dawid_skene_model(n_workers=12, n_classes=k, skill=0.5, random_state=k)
         labels = simulate.crowd(model, n_tasks=300, label_rate=0.6, random_state=k).labels
-        for name in crowd.METHODS.keys() - FEATURES:
+        for name, make in {**RELEASED["crowd"], **crowd.METHODS}.items():
+            if name in FEATURES:
+                continue
             try:
-                method = crowd.METHODS[name](random_state=0).fit(labels)
+                method = make(random_state=0).fit(labels)
             except CofactorError:  # some are for two classes only
                 continue
             model = [method.model_.stacked] if hasattr(method, "model_") else []

@@ -20,10 +20,10 @@ import pandas as pd
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd import METHODS, CrowdLabels, paired_difference, score, vote_shares
+from cofactor.crowd import CrowdLabels, paired_difference, score, vote_shares
 from cofactor.data import load_crowd
 from cofactor.simulate import crowd, dawid_skene_model
-from evaluation.crowd.methods import BINARY, seed_of, without_prior
+from evaluation.crowd.methods import BINARY, method_named, seed_of, without_prior
 from evaluation.experiment import Experiment, Measurement, measure
 
 DEFAULT, VOTE = "BayesDS", "MajorityVote"
@@ -52,12 +52,12 @@ Method = Callable[[CrowdLabels, int], Answer]
 
 def ours(name: str, labels: CrowdLabels, seed: int) -> Answer:
     """Return the class probabilities of a method of this kit with its defaults."""
-    return METHODS[name](random_state=seed).fit(labels).predict_proba(labels)
+    return method_named(name, random_state=seed).fit(labels).predict_proba(labels)
 
 
 def maximum_likelihood(name: str, labels: CrowdLabels, seed: int) -> Answer:
     """Return those of a method that ends in EM, without its prior."""
-    return without_prior(METHODS[name](random_state=seed)).fit(labels).predict_proba(labels)
+    return without_prior(method_named(name, random_state=seed)).fit(labels).predict_proba(labels)
 
 
 def two_classes(name: str, labels: CrowdLabels, seed: int) -> Answer:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd import METHODS, paper_protocol
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.data import load_table
@@ -24,10 +23,12 @@ from evaluation.crowd.methods import (
     Special,
     error_in,
     first_class_error_in,
+    method_named,
     run_methods,
     seed_of,
 )
 from evaluation.experiment import PAPER_PROTOCOL, Given, Measurement, measure
+from evaluation.released.crowd_steps import nan_bug
 
 UCI_SPECIAL: Special = {"CNMF": {"max_iter": 100}}  # outer iterations in the released script
 UCI_THRESHOLD = 6  # tasks in common from which the released script counts a pair
@@ -43,7 +44,7 @@ def machines(given: Given, setting: str, trial: int, rng: np.random.Generator) -
     labels, score, seed = found.labels, error_in(found.labels, found.truth), seed_of(rng)
     rows = run_methods(MACHINE_METHODS, labels, score, UCI_SPECIAL, random_state=seed)
     score = first_class_error_in(labels, found.truth)
-    paper: dict[str, Any] = {"paper_protocol": "uci", "random_state": seed}
+    paper: dict[str, Any] = {"protocol": "uci", "random_state": seed}
     rows += run_methods((*PROPOSED,), labels, score, min_common=UCI_THRESHOLD, **paper)
     rows += run_methods(("MultiSPA", "MV-EM"), labels, score, **paper)
     rows += measure("MV-EM (NaN bug)", partial(_spoiled, labels, found.truth))
@@ -62,8 +63,8 @@ def _unlabelled(labels: CrowdLabels, truth: Ints) -> list[Measurement]:
 
 def _spoiled(labels: CrowdLabels, truth: Ints) -> dict[str, float]:
     """Error of the released MV-EM, in which one task without labels spoils all others."""
-    posterior = METHODS["MV-EM"](paper_protocol=True).fit(labels).predict_proba(labels)
-    return _error_of(paper_protocol.nan_bug(posterior, labels), truth)
+    posterior = method_named("MV-EM", protocol="uci").fit(labels).predict_proba(labels)
+    return _error_of(nan_bug(posterior, labels), truth)
 
 
 def _error_of(scores: Floats, truth: Ints) -> dict[str, float]:

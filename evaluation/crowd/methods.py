@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.types import Ints
-from cofactor.crowd import METHODS
 from cofactor.crowd.base import NO_PRIOR, Aggregator, error_rate
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.methods import METHODS
 from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure
+from evaluation.released import RELEASED
 
 Special = Mapping[str, Mapping[str, Any]]
 Measure = Callable[[Aggregator], dict[str, float]]
@@ -29,10 +30,19 @@ SPECTRAL = ("MultiSPA", "CNMF", "TensorADMM", "Spectral-D&S")
 BINARY = ("KOS", "GhoshSVD", "EigenRatio")
 
 
+AS_RELEASED = ("CNMF", "CNMF-EM", "PG-TAC", "CRIAV")  # rows of which the papers' own form is meant, and no other is
+
+
+def method_named(name: str, **options: Any) -> Aggregator:
+    """Make the library's method of a row, or the released one: with `protocol`, and for `AS_RELEASED`."""
+    released = "protocol" in options or name in AS_RELEASED
+    return (RELEASED["crowd"] if released else METHODS)[name.split(" (")[0]](**options)
+
+
 def run_method(name: str, labels: CrowdLabels, score: Measure, **options: Any) -> dict[str, float]:
     """Fit a method without a prior, as in the papers, and score it; a binary one takes the ordinal reduction."""
-    key = f"{name}(ordinal)" if name in BINARY and labels.n_classes > 2 else name.split(" (")[0]
-    return score(without_prior(METHODS[key](**options)).fit(labels))
+    key = f"{name}(ordinal)" if name in BINARY and labels.n_classes > 2 else name
+    return score(without_prior(method_named(key, **options)).fit(labels))
 
 
 def without_prior(method: Aggregator) -> Aggregator:
@@ -47,7 +57,7 @@ def run_methods(
     rows: list[Measurement] = []
     for name in names:
         job = partial(run_method, name, labels, score, **options, **special.get(name, {}))
-        rows += measure(name + (PAPER_PROTOCOL if "paper_protocol" in options else ""), job)
+        rows += measure(name + (PAPER_PROTOCOL if "protocol" in options else ""), job)
     return rows
 
 

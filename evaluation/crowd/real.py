@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.types import Ints
-from cofactor.crowd import METHODS, paper_protocol
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.data import load_crowd
@@ -25,14 +24,16 @@ from evaluation.crowd.methods import (
     Special,
     error_in,
     first_class_error_in,
+    method_named,
     run_method,
     run_methods,
     seed_of,
 )
 from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure
+from evaluation.released.crowd_steps import index_shift
 
 BUSIEST = 52  # of the Dog workers, the paper keeps those who gave most labels
-REAL_SPECIAL: Special = {"CNMF (converged)": {"solver": "mm", "weights": "count", "max_iter": 1000, "tol": 1e-9}}
+REAL_SPECIAL: Special = {"CNMF (converged)": {"max_iter": 1000, "tol": 1e-9}}
 EXTRA = ("MultiStart-EM", "MV-EM", "MinimaxEntropy", *BINARY, "PG-TAC", "CRIAV", "MajorityVote")
 AFTER_OR_BEFORE_EM = ("CNMF-EM", "Spectral-D&S(no EM)")
 
@@ -42,7 +43,7 @@ def real_data(setting: str, trial: int, rng: np.random.Generator) -> list[Measur
     found = load_crowd(setting)
     labels = found.labels.busiest_workers(BUSIEST) if setting == "dog" else found.labels
     seed = seed_of(rng)
-    rows = _as_published(labels, found.truth, trial, paper_protocol=True, random_state=seed)
+    rows = _as_published(labels, found.truth, trial, protocol="real", random_state=seed)
     if trial:
         return rows
     names = (*PROPOSED, *SPECTRAL, *EXTRA, *AFTER_OR_BEFORE_EM, *REAL_SPECIAL)
@@ -62,14 +63,14 @@ def _fewer(labels: CrowdLabels, truth: Ints) -> list[Measurement]:
     """Voting with the first 30 of the Bluebird annotators only."""
     labels = labels.take_workers(range(30))
     vote = partial(run_method, "MajorityVote", labels, error_in(labels, truth))
-    votes_em = partial(run_method, "MV-EM", labels, first_class_error_in(labels, truth), paper_protocol=True)
+    votes_em = partial(run_method, "MV-EM", labels, first_class_error_in(labels, truth), protocol="real")
     return measure("MajorityVote (30 annotators)", vote) + measure("MV-EM (30 annotators, paper protocol)", votes_em)
 
 
 def index_bug(labels: CrowdLabels, truth: Ints, **options: Any) -> dict[str, float]:
     """Error of the paper's least squares factorisation with annotators shifted against their labels."""
-    model = METHODS["RobSymNMF(w=1)"](**options).fit(labels).model_
-    return {"error": 100 * error_rate(paper_protocol.index_shift(model).posterior(labels.table), truth)}
+    model = method_named("RobSymNMF(w=1)", **options).fit(labels).model_
+    return {"error": 100 * error_rate(index_shift(model).posterior(labels.table), truth)}
 
 
 # ---- Table 9 and Figure 4: LabelMe ----
@@ -83,7 +84,7 @@ def labelme(setting: str, trial: int, rng: np.random.Generator) -> list[Measurem
     labels, seed = found.labels, seed_of(rng)
     score = error_in(labels, found.truth)
     names = ("RobSymNMF", "RobSymNMF-EM", "DesSymNMF", "DesSymNMF-EM")
-    rows = run_methods(names, labels, score, paper_protocol=True, random_state=seed)
+    rows = run_methods(names, labels, score, protocol="real", random_state=seed)
     for name in DEEP:
         rows += measure(name, partial(_deep, name, found, score, random_state=seed))
         rows += measure(name + PAPER_PROTOCOL, partial(_deep, name, found, score, random_state=seed, standardize=False))
@@ -94,5 +95,5 @@ def labelme(setting: str, trial: int, rng: np.random.Generator) -> list[Measurem
 
 
 def _deep(name: str, found: CrowdDataset, score: Measure, **options: Any) -> dict[str, float]:
-    method: Any = METHODS[name](**options)
+    method: Any = method_named(name, **options)
     return score(method.fit(found.labels, found.features))

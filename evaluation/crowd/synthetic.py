@@ -16,7 +16,6 @@ from cofactor.core.alignment import mse
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.core.types import Floats
-from cofactor.crowd import paper_protocol
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, reachable_blocks, robust_imputation
@@ -24,6 +23,7 @@ from cofactor.crowd.symnmf import convergence_curve, model_of_factor, principal_
 from cofactor.simulate import crowd, dawid_skene_model, symnmf_problem
 from evaluation.crowd.methods import SPECTRAL, Special, run_methods, seed_of
 from evaluation.experiment import PAPER_PROTOCOL, Given, Measurement, measure
+from evaluation.released import crowd_steps
 
 Factor = Callable[[Cooccurrences, np.random.Generator], LatentClassModel]
 
@@ -68,20 +68,20 @@ def _robust(cooc: Cooccurrences, rng: np.random.Generator) -> LatentClassModel:
 
 
 def _designated_as_released(cooc: Cooccurrences, rng: np.random.Generator) -> LatentClassModel:
-    protocol = paper_protocol.SYNTHETIC
-    U = paper_protocol.singular_root(paper_protocol.random_pair_imputation(cooc, rng).X, cooc.n_classes)
-    return _read(paper_protocol.rotate(U, protocol), cooc)
+    protocol = crowd_steps.SYNTHETIC
+    U = crowd_steps.singular_root(crowd_steps.random_pair_imputation(cooc, rng).X, cooc.n_classes)
+    return _read(crowd_steps.rotate(U, protocol), cooc)
 
 
 def _robust_as_released(cooc: Cooccurrences, rng: np.random.Generator) -> LatentClassModel:
-    protocol = paper_protocol.SYNTHETIC
-    U, _ = paper_protocol.projected_gradient_factors(cooc, rng, 1.0, protocol)
-    return _read(paper_protocol.rotate(U.reshape(-1, cooc.n_classes), protocol), cooc)
+    protocol = crowd_steps.SYNTHETIC
+    U, _ = crowd_steps.projected_gradient_factors(cooc, rng, 1.0, protocol)
+    return _read(crowd_steps.rotate(U.reshape(-1, cooc.n_classes), protocol), cooc)
 
 
 def _read(found: tuple[Floats, Result], cooc: Cooccurrences) -> LatentClassModel:
     everybody = np.ones(cooc.n_workers, dtype=bool)
-    return paper_protocol.read_model(found[0], everybody, paper_protocol.SYNTHETIC)
+    return crowd_steps.read_model(found[0], everybody, crowd_steps.SYNTHETIC)
 
 
 FACTORS: dict[str, Factor] = {
@@ -111,9 +111,9 @@ def synthetic(given: Given, setting: str, trial: int, rng: np.random.Generator) 
 
     names = ("RobSymNMF", "RobSymNMF-EM", "DesSymNMF", "DesSymNMF-EM", "SymNMF(no imputation)", *SPECTRAL)
     rows = run_methods((*names, "MV-EM", "MultiStart-EM"), labels, score, SYNTHETIC_SPECIAL, random_state=seed)
-    options: dict[str, Any] = {"paper_protocol": "synthetic", "random_state": seed}
+    options: dict[str, Any] = {"protocol": "synthetic", "random_state": seed}
     rows += run_methods(("RobSymNMF", "DesSymNMF"), labels, score, min_common=11, **options)
-    return rows + run_methods(("MV-EM",), labels, score, paper_protocol=True)
+    return rows + run_methods(("MV-EM",), labels, score, protocol="real")
 
 
 # ---- Figures 2 and 3: convergence of SymNMF ----

@@ -4,13 +4,18 @@ One module a line (`crowd.py`, `pmf.py`, `separable.py`, `comparisons.py`, or a 
 the same protocol as the library's. `RELEASED` finds every one of them by line and name.
 """
 
-from cofactor.core.estimator import Estimator
+from collections.abc import Callable, Mapping
 
-RELEASED: dict[str, dict[str, type[Estimator]]] = {
-    "crowd": {},
-    "pmf": {},
+from cofactor.core.estimator import Estimator
+from evaluation.released.comparisons import COMPARISONS
+from evaluation.released.crowd import CROWD
+from evaluation.released.pmf import PMF
+
+RELEASED: dict[str, Mapping[str, Callable[..., Estimator]]] = {
+    "crowd": CROWD,
+    "pmf": PMF,
     "separable": {},
-    "comparisons": {},
+    "comparisons": COMPARISONS,
 }
 
 __all__ = ["RELEASED"]

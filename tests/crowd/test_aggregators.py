@@ -20,7 +20,7 @@ from tests.oracles.generators import permutations_of, recorded, relabel, skilled
 
 FAMILY = [name for name in METHODS if "SymNMF" in name]
 ELSEWHERE = ("KOS", "GhoshSVD", "EigenRatio", *NEED_FEATURES)  # see test_binary, test_deep
-SCORERS = ("MajorityVote", "MinimaxEntropy", "PG-TAC", "CRIAV", "Wawa", "CATD", "GLAD")  # no labels: a tie
+SCORERS = ("MajorityVote", "MinimaxEntropy", "Wawa", "CATD", "GLAD")  # no labels: a tie
 EVEN = ("OneCoin", "MACE")  # no matrix of a worker says which error goes with which class
 ANY_K = [name for name in METHODS if not name.startswith(ELSEWHERE)]
 CLASSES = [MajorityVote, DawidSkene, SymNMF, DesSymNMF, RobSymNMF, MultiStartEM]
@@ -52,8 +52,6 @@ def name(request):
 
 # ---- names never matter ----
 
-HOLDS_OUT = ("PG-TAC", "CRIAV")  # labels at random, which are others under other names
-
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_renaming_tasks_workers_and_classes_renames_the_answer(name, seed):
@@ -66,13 +64,11 @@ def test_renaming_tasks_workers_and_classes_renames_the_answer(name, seed):
     posterior = method.predict_proba(labels)
     clear = np.diff(np.sort(posterior, axis=1)[:, -2:], axis=1)[:, 0] > 0.01
     assert clear.mean() > 0.8
-    same = other.predict(renamed)[tasks][clear] == classes[method.predict(labels)][clear]
-    assert same.mean() > 0.95 if name in HOLDS_OUT else same.all()
-    loose = 5 if name in HOLDS_OUT else 1
-    assert np.allclose(other.model_.prior[classes], method.model_.prior, atol=0.01 * loose)
+    assert np.array_equal(other.predict(renamed)[tasks][clear], classes[method.predict(labels)][clear])
+    assert np.allclose(other.model_.prior[classes], method.model_.prior, atol=0.01)
     for m in range(labels.n_workers):
         moved = other.model_.conditionals[workers[m]][np.ix_(classes, classes)]
-        assert np.allclose(moved, method.model_.conditionals[m], atol=0.02 * loose)
+        assert np.allclose(moved, method.model_.conditionals[m], atol=0.02)
 
 
 def test_the_same_result_twice(name):
@@ -314,7 +310,7 @@ def test_fit_returns_self_and_reports_the_iteration(name):
 
 
 def test_refuses_to_predict_before_fit(name):
-    with pytest.raises(CofactorError, match="is not fitted yet"):
+    with pytest.raises(CofactorError, match="is not fitted"):
         METHODS[name]().predict(skilled_crowd(0).labels)
 
 

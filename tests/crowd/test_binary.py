@@ -202,7 +202,7 @@ def test_scores_new_tasks_of_the_same_crowd(cls):
 
 
 def test_refuses_to_predict_before_fit(cls):
-    with pytest.raises(CofactorError, match="is not fitted yet"):
+    with pytest.raises(CofactorError, match="is not fitted"):
         cls().predict(skilled_crowd(0, **TWO).labels)
 
 

@@ -131,7 +131,6 @@ def test_only_methods_that_end_in_em_go_on_from_their_model():
         "MV-EM", "RobSymNMF-EM", "MultiStart-EM"
     }  # fmt: skip
     assert not ends_in_em(METHODS["RobSymNMF"]()) and not ends_in_em(METHODS["MajorityVote"]())
-    assert not ends_in_em(METHODS["MV-EM"](paper_protocol=True))
 
 
 def true_share(labels, truth, least):

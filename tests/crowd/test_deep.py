@@ -40,7 +40,7 @@ def problem(n_tasks=300, n_classes=3, n_honest=2, n_swappers=3, seed=0, label_ra
 @BOTH
 def test_the_same_seed_gives_the_same_network(torch, method):
     labels, X, _ = problem()
-    first, again, other = (method(epochs=3, random_state=s).fit(labels, X).posterior_ for s in (1, 1, 2))
+    first, again, other = (method(max_iter=3, random_state=s).fit(labels, X).posterior_ for s in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 
@@ -52,7 +52,7 @@ def test_training_leaves_the_global_random_state_and_threads_alone(torch, method
     before, threads = torch.random.get_rng_state(), torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        method(epochs=2, random_state=0).fit(labels, X)
+        method(max_iter=2, random_state=0).fit(labels, X)
         assert torch.equal(before, torch.random.get_rng_state())
         assert torch.get_num_threads() == 2
     finally:
@@ -62,7 +62,7 @@ def test_training_leaves_the_global_random_state_and_threads_alone(torch, method
 @BOTH
 def test_posterior_model_and_new_items(torch, method):
     labels, X, _ = problem()
-    fitted = method(epochs=5, random_state=0).fit(labels, X)
+    fitted = method(max_iter=5, random_state=0).fit(labels, X)
     P = fitted.predict_proba(labels)
     assert P.shape == (300, 3) and np.allclose(P.sum(axis=1), 1, atol=1e-6)
     assert np.array_equal(P, fitted.predict_features(X))
@@ -75,8 +75,8 @@ def test_posterior_model_and_new_items(torch, method):
 def test_loss_is_the_cross_entropy_of_every_label_through_its_annotators_matrix(torch):
     labels, X, _ = problem(n_tasks=40)
     plain = dict(dropout=0.0, batch_size=40, learning_rate=0.05, random_state=3)
-    one = CrowdLayer(epochs=1, **plain).fit(labels, X)
-    two = CrowdLayer(epochs=2, **plain).fit(labels, X)
+    one = CrowdLayer(max_iter=1, **plain).fit(labels, X)
+    two = CrowdLayer(max_iter=2, **plain).fit(labels, X)
     loss = []
     for n, m, k in zip(labels.table.rows, labels.table.variables, labels.table.values, strict=True):
         z = one.crowd_layer_[m] @ one.posterior_[n]
@@ -88,8 +88,8 @@ def test_loss_is_the_cross_entropy_of_every_label_through_its_annotators_matrix(
 def test_annotators_in_another_order_have_the_same_matrices(torch):
     labels, X, _ = problem()
     order = np.array([3, 0, 4, 2, 1])
-    first = CrowdLayer(epochs=5, random_state=0).fit(labels, X)
-    other = CrowdLayer(epochs=5, random_state=0).fit(labels.take_workers(order), X)
+    first = CrowdLayer(max_iter=5, random_state=0).fit(labels, X)
+    other = CrowdLayer(max_iter=5, random_state=0).fit(labels.take_workers(order), X)
     assert np.allclose(other.crowd_layer_, first.crowd_layer_[order], atol=1e-3)
     assert np.allclose(other.posterior_, first.posterior_, atol=1e-3)
 
@@ -145,13 +145,13 @@ def test_refuses_what_it_cannot_learn_from(torch, method):
         method().fit(labels, gap)
     with pytest.raises(CofactorError, match=r"one row per task; got an array of shape \(300,\)"):
         method().fit(labels, X[:, 0])
-    with pytest.raises(CofactorError, match="not fitted yet"):
+    with pytest.raises(CofactorError, match="is not fitted"):
         method().predict_features(X)
-    fitted = method(epochs=1).fit(labels, X)
+    fitted = method(max_iter=1).fit(labels, X)
     with pytest.raises(CofactorError, match="2 features, fitted on 3"):
         fitted.predict_features(X[:, :2])
     with pytest.raises(CofactorError, match="training diverged: standardize the features, or lower learning_rate"):
-        method(epochs=2, standardize=False).fit(labels, 1e39 * X)
+        method(max_iter=2, standardize=False).fit(labels, 1e39 * X)
 
 
 @BOTH

@@ -31,7 +31,7 @@ def test_agrees_with_a_general_solver_round_by_round():
     task, worker, _ = triples(labels)
     lam_t = lam_w * (len(worker) / len(set(worker))) / (len(task) / len(set(task)))
     expected, values = minimax_rounds(triples(labels), vote_shares(labels), 7, 3, lam_w, lam_t)
-    method, _ = recorded(MinimaxEntropy(gamma, max_rounds=3, tol=0).fit, labels)
+    method, _ = recorded(MinimaxEntropy(gamma, max_iter=3, tol=0).fit, labels)
     np.testing.assert_allclose(method.result_.objective, values, rtol=1e-7)
     np.testing.assert_allclose(method.posterior_[:8], expected[:8], atol=2e-4)
 
@@ -48,7 +48,7 @@ def test_the_dual_never_falls(seed, gamma):
 
 def test_far_along_it_is_a_fixed_point():
     labels = skilled_crowd(1, n_tasks=60).labels
-    short, long = (MinimaxEntropy(max_rounds=2000, tol=tol).fit(labels) for tol in (1e-6, 1e-8))
+    short, long = (MinimaxEntropy(max_iter=2000, tol=tol).fit(labels) for tol in (1e-6, 1e-8))
     np.testing.assert_allclose(short.posterior_, long.posterior_, atol=1e-4)
 
 
@@ -66,12 +66,12 @@ def test_renaming_tasks_workers_and_classes_renames_the_scores(seed):
 
 def test_a_boundless_ridge_leaves_nothing_to_tell_the_classes_apart():
     labels = skilled_crowd(0, n_tasks=50).labels
-    np.testing.assert_allclose(MinimaxEntropy(gamma=1e9).fit(labels).posterior_, 1 / 3, atol=1e-6)
+    np.testing.assert_allclose(MinimaxEntropy(ridge=1e9).fit(labels).posterior_, 1 / 3, atol=1e-6)
 
 
 def test_one_label_by_hand():
     labels = CrowdLabels.from_arrays([0], [0], [1], n_classes=2)
-    method = recorded(MinimaxEntropy(gamma=0.25, max_rounds=1, tol=0).fit, labels)[0]
+    method = recorded(MinimaxEntropy(ridge=0.25, max_iter=1, tol=0).fit, labels)[0]
     # both ridges are 1; row c=0 has no weight; row c=1 is (-a, a) with a = 1 - sigma(2a), then b = 1 - sigma(2a + 2b)
     a = b = 0.0
     for _ in range(200):
@@ -100,7 +100,7 @@ def test_tasks_and_workers_without_labels_change_nothing_else():
 def test_unanimous_labels_give_finite_scores():
     task, worker = np.divmod(np.arange(2000), 200)
     labels = CrowdLabels.from_arrays(task, worker, task % 2)
-    method = MinimaxEntropy(gamma=1e-3).fit(labels)
+    method = MinimaxEntropy(ridge=1e-3).fit(labels)
     assert np.isfinite(method.result_.objective).all()
     assert method.predict(labels).tolist() == [0, 1] * 5
 
@@ -124,13 +124,13 @@ def test_em_goes_on_from_the_scores():
 
 def test_says_when_the_rounds_run_out():
     with pytest.warns(ConvergenceWarning, match="MinimaxEntropy: iteration limit 1"):
-        method = MinimaxEntropy(max_rounds=1).fit(skilled_crowd(0, n_tasks=40).labels)
+        method = MinimaxEntropy(max_iter=1).fit(skilled_crowd(0, n_tasks=40).labels)
     assert not method.result_.converged
 
 
 @pytest.mark.parametrize("gamma", [0, -1.0, float("nan")])
 def test_a_ridge_that_is_not_positive_is_refused(gamma):
-    with pytest.raises(CofactorError, match="gamma="):
+    with pytest.raises(CofactorError, match="ridge="):
         MinimaxEntropy(gamma).fit(small_crowd(0))
 
 

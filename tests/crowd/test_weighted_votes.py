@@ -146,7 +146,7 @@ def test_labels_without_labels_are_refused(cls):
 
 @pytest.mark.parametrize(
     ("method", "named"),
-    [(CATD(alpha=0), "alpha=0"), (CATD(alpha=1.0), "alpha=1"), (BWA(a_v=0), "a_v=0"), (BWA(lam=-1), "lam=-1"),
+    [(CATD(alpha=0), "alpha=0"), (CATD(alpha=1.0), "alpha=1"), (BWA(a_v=0), "a_v=0"), (BWA(ridge=-1), "ridge=-1"),
      (Wawa(max_iter=0), "max_iter=0"), (CATD(max_iter=1.5), "max_iter=1.5"), (BWA(max_iter=0), "max_iter=0")],
 )  # fmt: skip
 def test_parameters_out_of_range_are_refused(method, named):

@@ -15,7 +15,7 @@ GROUPS = {
     ),
     "what the papers compare with": (
         *("MultiSPA-EM", "MultiSPA", "CNMF-EM", "CNMF", "TensorADMM-EM", "TensorADMM"),
-        *("Spectral-D&S", "Spectral-D&S(no EM)", "MinimaxEntropy", "PG-TAC", "CRIAV", "KOS", "KOS(ordinal)"),
+        *("Spectral-D&S", "Spectral-D&S(no EM)", "MinimaxEntropy", "KOS", "KOS(ordinal)"),
         *("GhoshSVD", "GhoshSVD(ordinal)", "EigenRatio", "EigenRatio(ordinal)"),
     ),
 }

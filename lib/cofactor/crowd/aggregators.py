@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd import paper_protocol as released
 from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes
 from cofactor.crowd.baselines.voting import MajorityVote
 from cofactor.crowd.cooccurrence import Cooccurrences
@@ -46,10 +45,6 @@ class SymNMF(Aggregator):
         Prior of EM, see `Aggregator`.
     random_state, verbose
         See `Aggregator`; the method is deterministic.
-    paper_protocol : bool or {"real", "uci", "synthetic"}
-        Take the released code's choices instead of this kit's, see `cofactor.crowd.paper_protocol`: for comparison
-        with the printed tables, not for use. `random_state` then matters, `min_common` is 1 unless given (the paper
-        seems to have used 6 on Dog and 2 on TREC), and data that cannot be identified only gets a `DataWarning`.
 
     Raises (in `fit`)
     -----------------
@@ -58,8 +53,11 @@ class SymNMF(Aggregator):
     CofactorError
         More classes than the co-occurrences have rank.
 
-    Cost: see `square_root` and `symnmf`. Source: ICML 2021, Eq. (6), (12)-(13), Proposition 1.
+    Cost: see `square_root` and `symnmf`. Source: ICML 2021, Eq. (6), (12)-(13), Proposition 1. Deviation: the class
+    prior is uniform here, since blocks left at zero distort the column sums of H; with imputation it is read off H.
     """
+
+    _imputes = False
 
     def __init__(
         self,
@@ -68,81 +66,39 @@ class SymNMF(Aggregator):
         pseudo_counts: PseudoCounts = PRIOR,
         random_state: int | None = None,
         verbose: bool = False,
-        paper_protocol: released.Which = False,
     ) -> None:
         super().__init__(em, pseudo_counts, random_state, verbose)
         self.min_common = min_common
-        self.paper_protocol = paper_protocol
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         model, result = self.estimate_from(CrowdMoments.of(labels))
-        if self.paper_protocol and released.protocol_of(self.paper_protocol).align:
-            return model, result
         return name_classes(model, labels), result
-
-    def _refine(
-        self, model: LatentClassModel, labels: CrowdLabels, gold: Ints | None = None
-    ) -> tuple[LatentClassModel, Result]:
-        if self.paper_protocol:
-            return released.ten_rounds(model, labels, self.verbose)
-        return super()._refine(model, labels, gold)
-
-    def _takes_gold(self) -> bool:
-        return self.em and not self.paper_protocol
 
     def estimate_from(self, moments: CrowdMoments) -> tuple[LatentClassModel, Result]:
         """Estimate the model from sums over tasks alone; which hidden class is which label is not settled yet."""
-        _require_used_classes(moments)
-        if self.paper_protocol:
-            return self._estimate_as_released(moments, released.protocol_of(self.paper_protocol))
+        require_used_classes(moments)
         cooc = Cooccurrences.from_moments(moments.pairs, self.min_common)
         cooc.require_identifiable(moments.workers)
-        informative = _informative(cooc, moments.workers)
+        informative = informative_workers(cooc, moments.workers)
         U = self._root(moments, cooc) * np.repeat(informative, cooc.n_classes)[:, None]
         H, _, result = symnmf(U, tol=MOVEMENT, verbose=self.verbose)
-        return self._model(H, informative), result
-
-    def _estimate_as_released(
-        self, moments: CrowdMoments, protocol: released.Protocol
-    ) -> tuple[LatentClassModel, Result]:
-        cooc = Cooccurrences.from_moments(moments.pairs, 1 if self.min_common is None else self.min_common)
-        _warn_if_unidentifiable(cooc, moments.workers)
-        informative = _informative(cooc, moments.workers)
-        U = self._released_root(cooc, protocol)
-        H, result = released.rotate(U, protocol, self.verbose)
-        return released.read_model(H, informative, protocol, not self._released_prior(protocol)), result
-
-    def _released_root(self, cooc: Cooccurrences, protocol: released.Protocol) -> Floats:
-        return released.singular_root(cooc.sparse(), cooc.n_classes)
-
-    def _released_prior(self, protocol: released.Protocol) -> bool:
-        return protocol.designated_prior
+        model = model_of_factor(H, informative, FLOOR)
+        prior = model.prior if self._imputes else np.full(cooc.n_classes, 1 / cooc.n_classes)
+        return LatentClassModel.from_stacked(prior, model.stacked, model.sizes), result
 
     def _root(self, moments: CrowdMoments, cooc: Cooccurrences) -> Floats:
         """Return a (M K, K) square root of the co-occurrence matrix."""
         return square_root(cooc.sparse(), cooc.n_classes)
 
-    def _model(self, H: Floats, informative: NDArray[np.bool_]) -> LatentClassModel:
-        """Proposition 1, except that the prior stays uniform: blocks left at zero distort the column sums of H."""
-        K = H.shape[1]
-        model = model_of_factor(H, informative, FLOOR)
-        return LatentClassModel.from_stacked(np.full(K, 1 / K), model.stacked, model.sizes)
 
-
-class _ImputingSymNMF(SymNMF):
-    """SymNMF of a completed co-occurrence matrix, so that the prior can be read off as well."""
-
-    def _model(self, H: Floats, informative: NDArray[np.bool_]) -> LatentClassModel:
-        return model_of_factor(H, informative, FLOOR)
-
-
-class DesSymNMF(_ImputingSymNMF):
+class DesSymNMF(SymNMF):
     """SymNMF after designated-annotator imputation, from all linking pairs of annotators at once.
 
-    Parameters as `SymNMF`; with `paper_protocol`, one pair drawn at random instead. Warns where links reach less than
-    90 % of the blocks. Cost: see `designated_imputation`.
+    Parameters as `SymNMF`. Warns where links reach less than 90 % of the blocks. Cost: see `designated_imputation`.
     Source: ICML 2021, Eq. (7)-(8), (12)-(13).
     """
+
+    _imputes = True
 
     def _root(self, moments: CrowdMoments, cooc: Cooccurrences) -> Floats:
         imputed = designated_imputation(cooc)
@@ -154,24 +110,22 @@ class DesSymNMF(_ImputingSymNMF):
             warnings.warn(message, DataWarning, stacklevel=2)
         return square_root(imputed.X, cooc.n_classes)
 
-    def _released_root(self, cooc: Cooccurrences, protocol: released.Protocol) -> Floats:
-        imputed = released.random_pair_imputation(cooc, np.random.default_rng(self.random_state))
-        return released.singular_root(imputed.X, cooc.n_classes)
 
-
-class RobSymNMF(_ImputingSymNMF):
+class RobSymNMF(SymNMF):
     """SymNMF after robust imputation: the paper's main method.
 
     Parameters
     ----------
     p : float
         1 is the robust criterion; 2 weighs all blocks by their sample size alone ("w=1" in the tables).
-    min_common, em, pseudo_counts, random_state, verbose, paper_protocol
+    min_common, em, pseudo_counts, random_state, verbose
         As in `SymNMF`.
 
     Cost: see `robust_imputation`. Source: ICML 2021, Eq. (9)-(13), (17)-(18). The fitted factors U_m are the square
     root of the completed matrix, which is never formed.
     """
+
+    _imputes = True
 
     def __init__(
         self,
@@ -181,24 +135,14 @@ class RobSymNMF(_ImputingSymNMF):
         pseudo_counts: PseudoCounts = PRIOR,
         random_state: int | None = None,
         verbose: bool = False,
-        paper_protocol: released.Which = False,
     ) -> None:
-        super().__init__(min_common, em, pseudo_counts, random_state, verbose, paper_protocol)
+        super().__init__(min_common, em, pseudo_counts, random_state, verbose)
         self.p = p
 
     def _root(self, moments: CrowdMoments, cooc: Cooccurrences) -> Floats:
         start = factors_of_model(moments.votes.model(START_COUNT))
         U, _ = robust_imputation(cooc, start, p=self.p, verbose=self.verbose)
         return U.reshape(-1, cooc.n_classes)
-
-    def _released_root(self, cooc: Cooccurrences, protocol: released.Protocol) -> Floats:
-        rng = np.random.default_rng(self.random_state)
-        U, _ = released.projected_gradient_factors(cooc, rng, self.p, protocol, self.verbose)
-        U[cooc.isolated] = 0  # their random start must not turn the rotation
-        return U.reshape(-1, cooc.n_classes)
-
-    def _released_prior(self, protocol: released.Protocol) -> bool:
-        return protocol.robust_prior
 
 
 @dataclass(frozen=True)
@@ -277,7 +221,8 @@ class MultiStartEM(Aggregator):
             warnings.warn(message, DataWarning, stacklevel=3)
 
 
-def _require_used_classes(moments: CrowdMoments) -> None:
+def require_used_classes(moments: CrowdMoments) -> None:
+    """Refuse classes that no label has, and name them."""
     used = moments.pairs.singles.reshape(-1, len(moments.classes)).sum(axis=0)
     never = [moments.classes[k] for k in np.flatnonzero(used == 0)]
     if never:
@@ -287,16 +232,8 @@ def _require_used_classes(moments: CrowdMoments) -> None:
         )
 
 
-def _warn_if_unidentifiable(cooc: Cooccurrences, workers: Sequence[Any]) -> None:
-    try:
-        cooc.require_identifiable(list(workers))
-    except NotIdentifiableError as refusal:
-        if not cooc.components:
-            raise
-        warnings.warn(f"going on as the released code does, although {refusal}", DataWarning, stacklevel=4)
-
-
-def _informative(cooc: Cooccurrences, workers: Sequence[Any]) -> NDArray[np.bool_]:
+def informative_workers(cooc: Cooccurrences, workers: Sequence[Any]) -> NDArray[np.bool_]:
+    """Mark the workers who share enough tasks with somebody; the others are named in a warning."""
     informative = np.ones(cooc.n_workers, dtype=bool)
     informative[cooc.isolated] = False
     if cooc.isolated.size:

@@ -9,11 +9,11 @@ from typing import Any, Self, overload
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 
 from cofactor.core.alignment import match_classes
 from cofactor.core.em import iterate_em, maximization
 from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.estimator import Estimator
 from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
@@ -29,7 +29,7 @@ PRIOR: PseudoCounts = (4.0, 1.0)  # labels imagined for every class and worker: 
 NO_PRIOR: PseudoCounts = (0.0, 0.0)  # maximum likelihood, as in the papers
 
 
-class Aggregator(BaseEstimator):
+class Aggregator(Estimator):
     """Base class: turns crowd labels into one label per task.
 
     A method implements `_estimate`, which returns the Dawid-Skene model and how its iteration went; where `em` is
@@ -197,8 +197,7 @@ class Aggregator(BaseEstimator):
 
     def _recoded(self, labels: CrowdLabels) -> CrowdLabels:
         """Return labels with the classes of the fit, in their order."""
-        if not hasattr(self, "model_"):
-            raise CofactorError(f"{type(self).__name__} is not fitted yet: call fit(labels) first")
+        self._check_fitted()
         if labels.classes == self.classes_:
             return labels
         code = {known: k for k, known in enumerate(self.classes_)}
@@ -234,8 +233,7 @@ class Aggregator(BaseEstimator):
 
     def _check_same_crowd(self, labels: CrowdLabels) -> None:
         require_labels(labels)
-        if not hasattr(self, "model_"):
-            raise CofactorError(f"{type(self).__name__} is not fitted yet: call fit(labels) first")
+        self._check_fitted()
         if not np.array_equal(labels.table.sizes, self.model_.sizes):
             raise CofactorError(
                 f"fitted on {self.model_.n_variables} workers and {self.model_.n_classes} classes, "

@@ -233,7 +233,7 @@ def _draws(fitted: Aggregator, labels: CrowdLabels, settings: tuple[Any, ...]) -
 
 def ends_in_em(method: Aggregator) -> bool:
     """Whether a method's model is a maximum of the likelihood, so that EM can go on from it."""
-    return (method.em or isinstance(method, MultiStartEM)) and not getattr(method, "paper_protocol", False)
+    return method.em or isinstance(method, MultiStartEM)
 
 
 def _refit(rows: Rows, method: Aggregator, labels: CrowdLabels, model: LatentClassModel) -> LatentClassModel:

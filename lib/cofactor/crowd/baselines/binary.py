@@ -32,7 +32,7 @@ from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats
 from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts
-from cofactor.crowd.baselines.voting import START
+from cofactor.crowd.baselines.voting import CLOSED_FORM
 from cofactor.crowd.labels import CrowdLabels
 
 DENSE_SIZE = 400  # up to here all eigenvectors at once are as fast as Lanczos, and never fail to converge
@@ -99,7 +99,7 @@ class SignScorer(Aggregator):
         splits = [self._weights(signs(labelled, level)) for level in range(labels.n_classes - 1)]
         self.weights_ = np.stack([w for w, _ in splits])
         self.offsets_ = np.array([b for _, b in splits])
-        return maximization(labelled, self._shares(labelled)), START
+        return maximization(labelled, self._shares(labelled)), CLOSED_FORM
 
     def _posterior(self, labels: CrowdLabels) -> Floats:
         """Return the (n_tasks, n_classes) weighted vote shares; after EM, the posterior."""

@@ -31,69 +31,47 @@ class CNMF(Aggregator):
 
     Parameters
     ----------
-    solver : "mirror" or "mm"
-        "mirror", with ten passes, is the released protocol of the tables; it stops well before it converges, and says
-        so with a `ConvergenceWarning`. ``CNMF(solver="mm", weights="count", max_iter=1000, tol=1e-9)`` converges,
-        in less time.
-    weights : "equal" or "count"
-        How much each pair of workers counts: all alike, as in the papers, or by the tasks they share.
-    max_iter : int
-        Most outer iterations: 10, as released for these data (100 for UCI, 500 for synthetic data).
-    tol : float
-        Relative change of the objective at which they stop.
+    weights : "count" or "equal"
+        How much each pair of workers counts: by the tasks they share, or all alike, as in the papers.
+    max_iter, tol
+        Most iterations, and the relative change of the objective at which they stop.
     em, pseudo_counts, random_state, verbose
         See `Aggregator`; the method is deterministic.
 
-    Raises (in `fit`)
-    -----------------
-    NotIdentifiableError
-        No two workers labelled a task in common.
+    Raises (in `fit`): NotIdentifiableError where no two workers labelled a task in common.
+    Warns: a DataWarning where `MultiSPA`, the start, cannot run, so that majority vote takes its place.
 
-    Warns
-    -----
-    DataWarning
-        MultiSPA, the start, cannot run: majority vote takes its place.
-
-    Cost: see `coupled_nmf`. Source: NeurIPS 2019, with `MultiSPA` as start. Deviations: see `coupled_nmf`; the start is
-    lifted to 1e-3 instead of 1e-6, classes are named by one common permutation, and pairs whose co-occurrences have
-    rank one are not left out.
+    Cost: see `coupled_nmf`. Source: NeurIPS 2019. Deviations: see `coupled_nmf`; classes are named by one common
+    permutation, and pairs whose co-occurrences have rank one are not left out. The papers stop after ten passes of
+    mirror descent, long before the optimum.
 
     Examples
     --------
     >>> from cofactor import simulate
     >>> crowd = simulate.crowd(simulate.dawid_skene_model(8, 2, skill=0.7, random_state=0), 200, random_state=0)
-    >>> CNMF(solver="mm", max_iter=1000).fit(crowd.labels).result_.converged
+    >>> CNMF().fit(crowd.labels).result_.converged
     True
     """
 
     def __init__(
         self,
-        solver: Literal["mirror", "mm"] = "mirror",
-        weights: Literal["equal", "count"] = "equal",
-        max_iter: int = 10,
-        tol: float = 1e-6,
+        weights: Literal["equal", "count"] = "count",
+        max_iter: int = 1000,
+        tol: float = 1e-9,
         em: bool = False,
         pseudo_counts: PseudoCounts = PRIOR,
         random_state: int | None = None,
         verbose: bool = False,
     ) -> None:
         super().__init__(em, pseudo_counts, random_state, verbose)
-        self.solver = solver
         self.weights = weights
         self.max_iter = max_iter
         self.tol = tol
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
-        moments = pairwise_moments(labels.table)
-        model, result = coupled_nmf(
-            moments,
-            spectral_start(labels),
-            self.solver,
-            self.weights,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            verbose=self.verbose,
-        )
+        settings = (self.weights, self.max_iter, self.tol)
+        moments, start = pairwise_moments(labels.table), spectral_start(labels)
+        model, result = coupled_nmf(moments, start, *settings, verbose=self.verbose)
         return name_classes(model, labels), result
 
 
@@ -109,18 +87,9 @@ class TensorADMM(Aggregator):
     em, pseudo_counts, random_state, verbose
         See `Aggregator`; the method is deterministic.
 
-    Raises (in `fit`)
-    -----------------
-    NotIdentifiableError
-        No three workers labelled a task in common.
-    CofactorError
-        The third moments would take more than 2 GB; the message says how much. Only triples of labels that occurred
-        are kept, so that this depends on the labels per task, not on the number of workers cubed.
-
-    Warns
-    -----
-    DataWarning
-        MultiSPA, the start, cannot run: majority vote takes its place.
+    Raises (in `fit`): NotIdentifiableError where no three workers labelled a task in common; CofactorError where the
+    third moments would take more than 2 GB (only triples of labels that occurred are kept).
+    Warns: as `CNMF`.
 
     Cost: see `triple_moments` and `coupled_tensor`. Source: IEEE TSP 2018, with `MultiSPA` as start. Deviations: see
     `coupled_tensor`.

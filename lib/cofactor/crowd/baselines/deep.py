@@ -49,7 +49,7 @@ class DeepAggregator(TaskScorer):
         self,
         hidden: int = 128,
         dropout: float = 0.5,
-        epochs: int = 50,
+        max_iter: int = 50,
         batch_size: int = 64,
         learning_rate: float = 1e-3,
         standardize: bool = True,
@@ -59,7 +59,7 @@ class DeepAggregator(TaskScorer):
         super().__init__(em=False, random_state=random_state, verbose=verbose)
         self.hidden = hidden
         self.dropout = dropout
-        self.epochs = epochs
+        self.max_iter = max_iter
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.standardize = standardize
@@ -86,13 +86,12 @@ class DeepAggregator(TaskScorer):
             del self._X
 
     def _check_settings(self) -> None:
-        check_whole(1, hidden=self.hidden, epochs=self.epochs, batch_size=self.batch_size)
+        check_whole(1, hidden=self.hidden, max_iter=self.max_iter, batch_size=self.batch_size)
         check_between(0, 1, dropout=self.dropout, learning_rate=self.learning_rate)
 
     def predict_features(self, features: ArrayLike) -> Floats:
         """Return the (S, n_classes) class probabilities of any items, labelled or not, from their (S, P) features."""
-        if not hasattr(self, "network_"):
-            raise CofactorError(f"{type(self).__name__} is not fitted yet: call fit(labels, features) first")
+        self._check_fitted()
         X = _finite(features)
         if X.shape[1] != self.scaler_.n_features_in_:
             raise CofactorError(f"{X.shape[1]} features, fitted on {self.scaler_.n_features_in_}: give the same ones")
@@ -127,7 +126,7 @@ class DeepAggregator(TaskScorer):
         X, objective = self._tensor(torch, self._X), []
         step = torch.optim.Adam([*self.network_.parameters(), *weights], lr=self.learning_rate)
         self.network_.train()
-        for _ in range(self.epochs):
+        for _ in range(self.max_iter):
             total = 0.0
             for batch in tasks[torch.randperm(len(tasks))].split(self.batch_size):
                 value = loss(self.network_(X[batch]), batch)
@@ -138,7 +137,7 @@ class DeepAggregator(TaskScorer):
             objective.append(total / len(tasks))
         if not np.isfinite(objective).all():
             raise CofactorError("training diverged: standardize the features, or lower learning_rate")
-        return Result(np.array(objective), self.epochs, True, f"trained for the {self.epochs} epochs asked")
+        return Result(np.array(objective), self.max_iter, True, f"trained for the {self.max_iter} epochs asked")
 
 
 class DeepMajorityVote(DeepAggregator):
@@ -149,7 +148,7 @@ class DeepMajorityVote(DeepAggregator):
 
     Parameters
     ----------
-    hidden, dropout, epochs, batch_size, learning_rate
+    hidden, dropout, max_iter, batch_size, learning_rate
         Of the network (one hidden layer) and of Adam.
     standardize : bool
         Give every feature mean zero and variance one over the tasks fitted on.
@@ -171,7 +170,7 @@ class DeepMajorityVote(DeepAggregator):
 
     Cost
     ----
-    O(epochs N P hidden) time: LabelMe about one CPU second. One thread.
+    O(max_iter N P hidden) time: LabelMe about one CPU second. One thread.
 
     Source
     ------
@@ -197,7 +196,7 @@ class CrowdLayer(DeepAggregator):
 
     Parameters
     ----------
-    hidden, dropout, epochs, batch_size, learning_rate, standardize, random_state
+    hidden, dropout, max_iter, batch_size, learning_rate, standardize, random_state
         As for `DeepMajorityVote`.
 
     Attributes after `fit`
@@ -213,7 +212,7 @@ class CrowdLayer(DeepAggregator):
 
     Cost
     ----
-    O(epochs (N P hidden + E K^2)) time: LabelMe 1.3 CPU seconds. One thread.
+    O(max_iter (N P hidden + E K^2)) time: LabelMe 1.3 CPU seconds. One thread.
 
     Source
     ------

@@ -47,9 +47,9 @@ class MinimaxEntropy(TaskScorer):
 
     Parameters
     ----------
-    gamma : float
-        Ridge on the workers' parameters in units of K^2; positive. The tables use 0.25, that on Credit 5.
-    max_rounds : int
+    ridge : float
+        gamma, the ridge on the workers' parameters in units of K^2; positive. The tables use 0.25, that on Credit 5.
+    max_iter : int
         Most rounds over alpha, w and mu.
     tol : float
         Stop when no class probability moves by this much in a round.
@@ -70,7 +70,7 @@ class MinimaxEntropy(TaskScorer):
     Raises (in `fit`)
     -----------------
     CofactorError
-        `gamma` is not positive, or no task has a label.
+        `ridge` is not positive, or no task has a label.
 
     Cost
     ----
@@ -90,8 +90,8 @@ class MinimaxEntropy(TaskScorer):
 
     def __init__(
         self,
-        gamma: float = 0.25,
-        max_rounds: int = 50,
+        ridge: float = 0.25,
+        max_iter: int = 50,
         tol: float = 5e-3,
         em: bool = False,
         pseudo_counts: PseudoCounts = PRIOR,
@@ -99,17 +99,17 @@ class MinimaxEntropy(TaskScorer):
         verbose: bool = False,
     ) -> None:
         super().__init__(em, pseudo_counts, random_state, verbose)
-        self.gamma, self.max_rounds, self.tol = gamma, max_rounds, tol
+        self.ridge, self.max_iter, self.tol = ridge, max_iter, tol
 
     def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
-        if not self.gamma > 0:
-            raise CofactorError(f"gamma={self.gamma}: without a positive ridge, unanimous labels have no maximum")
+        if not self.ridge > 0:
+            raise CofactorError(f"ridge={self.ridge}: without a positive one, unanimous labels have no maximum")
         if not labels.n_labels:
             raise CofactorError("no task has a label")
         by_task, by_worker = _entries(labels)
-        lam_w = self.gamma * labels.n_classes**2
+        lam_w = self.ridge * labels.n_classes**2
         lam_t = lam_w * by_worker.mean_degree / by_task.mean_degree
-        mu, history = vote_shares(labels), History("MinimaxEntropy", self.max_rounds, self.tol, self.verbose)
+        mu, history = vote_shares(labels), History("MinimaxEntropy", self.max_iter, self.tol, self.verbose)
         alpha, w = (np.zeros((n, *2 * mu.shape[1:])) for n in (labels.n_workers, labels.n_tasks))
         for _ in history:
             by_worker.maximise(alpha, w, mu[by_worker.partner], lam_w)

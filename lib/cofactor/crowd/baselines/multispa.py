@@ -26,13 +26,12 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.result import Result
 from cofactor.core.spa import spa
-from cofactor.core.types import Floats, Ints
-from cofactor.crowd import paper_protocol as released
+from cofactor.core.types import Floats
 from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes, vote_model
+from cofactor.crowd.baselines.voting import CLOSED_FORM
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.labels import CrowdLabels
 
-CLOSED_FORM = Result(np.zeros(0), 0, True, "closed form")
 FLOOR = 1e-3  # smallest entry of a confusion matrix: a label never seen on a few tasks is rare, not impossible
 
 
@@ -54,10 +53,6 @@ class MultiSPA(Aggregator):
         Prior of EM, see `Aggregator`.
     random_state, verbose
         See `Aggregator`; the method is deterministic.
-    paper_protocol : bool or {"real", "uci", "synthetic"}
-        As in `SymNMF`: columns ordered annotator by annotator with `align_each` (not on synthetic data, where the
-        released code compares each annotator with the truth by itself), no floor, random matrices drawn by
-        `random_state` for annotators that cannot be estimated, and ten rounds of EM.
 
     Raises (in `fit`)
     -----------------
@@ -94,40 +89,18 @@ class MultiSPA(Aggregator):
         pseudo_counts: PseudoCounts = PRIOR,
         random_state: int | None = None,
         verbose: bool = False,
-        paper_protocol: released.Which = False,
     ) -> None:
         super().__init__(em, pseudo_counts, random_state, verbose)
         self.min_common = min_common
         self.floor = floor
-        self.paper_protocol = paper_protocol
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
-        if self.paper_protocol:
-            return self._estimate_as_released(labels, released.protocol_of(self.paper_protocol)), CLOSED_FORM
         cooc = Cooccurrences.from_moments(pairwise_moments(labels.table), self.min_common)
         A, informative = vertex_matrices(cooc)
-        _report(informative, labels)
+        tell_uninformative(informative, labels)
         A = match_to_votes(A, vote_model(labels))
         model = name_classes(model_of_matrices(A, self.floor), labels)
         return model, CLOSED_FORM
-
-    def _estimate_as_released(self, labels: CrowdLabels, protocol: released.Protocol) -> LatentClassModel:
-        least = 1 if self.min_common is None else self.min_common
-        A, informative = vertex_matrices(Cooccurrences.from_moments(pairwise_moments(labels.table), least))
-        _report(informative, labels, "random")
-        drawn = np.random.default_rng(self.random_state).random(A.shape)
-        ordered = released.align_each(A) if protocol.align else match_to_votes(A, vote_model(labels))
-        return model_of_matrices(np.where(informative[:, None, None], ordered, drawn), 0.0)
-
-    def _refine(
-        self, model: LatentClassModel, labels: CrowdLabels, gold: Ints | None = None
-    ) -> tuple[LatentClassModel, Result]:
-        if self.paper_protocol:
-            return released.ten_rounds(model, labels, self.verbose)
-        return super()._refine(model, labels, gold)
-
-    def _takes_gold(self) -> bool:
-        return self.em and not self.paper_protocol
 
 
 def vertex_matrices(cooc: Cooccurrences) -> tuple[Floats, NDArray[np.bool_]]:
@@ -173,7 +146,8 @@ def model_of_matrices(A: Floats, floor: float) -> LatentClassModel:
     return LatentClassModel.from_stacked(np.full(K, 1 / K), A.reshape(M * K, K), np.full(M, K))
 
 
-def _report(informative: NDArray[np.bool_], labels: CrowdLabels, instead: str = "uniform") -> None:
+def tell_uninformative(informative: NDArray[np.bool_], labels: CrowdLabels, instead: str = "uniform") -> None:
+    """Warn of workers who cannot be estimated; refuse where nobody can."""
     if not informative.any():
         raise CofactorError(
             f"no worker shares labels of all {labels.n_classes} classes with others often enough: MultiSPA can "

@@ -30,13 +30,13 @@ from cofactor.core.result import Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.types import Floats
 from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes
+from cofactor.crowd.baselines.voting import CLOSED_FORM
 from cofactor.crowd.labels import CrowdLabels
 
 GROUPS = 3
 RESTARTS, ITERATIONS = 100, 100  # of the tensor power method, as released
 FLOOR = 1e-6  # smallest entry of a confusion matrix before its columns are normalised, as released
 SINGULAR = 1e10  # condition number from which a co-occurrence of two groups counts as rank-deficient
-CLOSED_FORM = Result(np.zeros(0), 0, True, "closed form")
 
 
 class SpectralDS(Aggregator):

@@ -6,12 +6,11 @@ import numpy as np
 
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
-from cofactor.core.types import Floats, Ints
-from cofactor.crowd import paper_protocol as released
+from cofactor.core.types import Floats
 from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, vote_model
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 
-START = Result(np.zeros(0), 0, True, "closed form")
+CLOSED_FORM = Result(np.zeros(0), 0, True, "closed form")
 
 
 class MajorityVote(Aggregator):
@@ -28,7 +27,7 @@ class MajorityVote(Aggregator):
         super().__init__(random_state=random_state, verbose=verbose)
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
-        return vote_model(labels), START
+        return vote_model(labels), CLOSED_FORM
 
     def _posterior(self, labels: CrowdLabels) -> Floats:
         """Return the (n_tasks, n_classes) vote shares."""
@@ -45,35 +44,19 @@ class DawidSkene(Aggregator):
     ----------
     pseudo_counts : (float, float)
         The prior, see `Aggregator`; (0, 0) is the maximum likelihood of 1979.
-    random_state, verbose, paper_protocol
-        As in `SymNMF`.
+    random_state, verbose
+        See `Aggregator`; the method is deterministic.
 
     Cost: O(labels K) per round. Source: Dawid and Skene, 1979. Deviations from the code released with the ICML 2021
     paper: confusion matrices have a prior, the class prior is estimated, posteriors are computed in the log domain
     (there, one task without a label turns everything to NaN), and rounds go on until the posterior settles instead of
-    ten. With `paper_protocol`, there is no prior of either kind and there are ten rounds, see
-    `cofactor.crowd.paper_protocol.votes_em`.
+    ten.
     """
 
     def __init__(
-        self,
-        pseudo_counts: PseudoCounts = PRIOR,
-        random_state: int | None = None,
-        verbose: bool = False,
-        paper_protocol: released.Which = False,
+        self, pseudo_counts: PseudoCounts = PRIOR, random_state: int | None = None, verbose: bool = False
     ) -> None:
         super().__init__(True, pseudo_counts, random_state, verbose)
-        self.paper_protocol = paper_protocol
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
-        return vote_model(labels), START
-
-    def _refine(
-        self, model: LatentClassModel, labels: CrowdLabels, gold: Ints | None = None
-    ) -> tuple[LatentClassModel, Result]:
-        if self.paper_protocol:
-            return released.votes_em(labels, self.verbose)
-        return super()._refine(model, labels, gold)
-
-    def _takes_gold(self) -> bool:
-        return not self.paper_protocol
+        return vote_model(labels), CLOSED_FORM

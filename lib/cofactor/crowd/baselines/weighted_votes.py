@@ -207,7 +207,7 @@ class BWA(TaskScorer):
     ----------
     a_v : float
         Labels that the prior of a worker's precision is worth; positive.
-    lam : float
+    ridge : float
         lambda, precision of the prior of z; not negative.
     max_iter : int
         Most rounds.
@@ -254,18 +254,18 @@ class BWA(TaskScorer):
     def __init__(
         self,
         a_v: float = 15.0,
-        lam: float = 1.0,
+        ridge: float = 1.0,
         max_iter: int = 500,
         tol: float = 1e-4,
         random_state: int | None = None,
         verbose: bool = False,
     ) -> None:
         super().__init__(random_state=random_state, verbose=verbose)
-        self.a_v, self.lam, self.max_iter, self.tol = a_v, lam, max_iter, tol
+        self.a_v, self.ridge, self.max_iter, self.tol = a_v, ridge, max_iter, tol
 
     def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
         check_positive(a_v=self.a_v)
-        check_positive(zero=True, lam=self.lam)
+        check_positive(zero=True, ridge=self.ridge)
         _check(labels, self.max_iter)
         labelled = labels.table.entries_per_row > 0
         z, result = self._average(labels.take_tasks(labelled))
@@ -283,9 +283,9 @@ class BWA(TaskScorer):
         for _ in history:
             mu = z.mean(axis=0)
             v = (self.a_v + n) / (b + _distances(labels, given, z))  # maximises F, where v (b + distance) = a_v + n
-            F = np.sum((self.a_v + n) * (np.log(v) - 1)) / 2 - self.lam / 2 * np.sum((z - mu) ** 2)
+            F = np.sum((self.a_v + n) * (np.log(v) - 1)) / 2 - self.ridge / 2 * np.sum((z - mu) ** 2)
             s = _votes_by_class(labels, v)
-            old, z = z, (self.lam * mu + s) / (self.lam + given @ v)
+            old, z = z, (self.ridge * mu + s) / (self.ridge + given @ v)
             history.record(float(F), change=float(np.abs(z - old).max()))
         self.weights_ = v
         return z, history.result()

@@ -7,9 +7,12 @@ from hypothesis import given
 import cofactor as cf
 from cofactor.core.errors import CofactorError
 from cofactor.crowd.base import error_rate
-from cofactor.crowd.baselines import completion, soft_impute
-from cofactor.crowd.baselines.completion import CRIAV, PGTAC
 from cofactor.crowd.labels import CrowdLabels
+from evaluation.released import crowd_criav as criav
+from evaluation.released import crowd_pgtac as pgtac
+from evaluation.released import crowd_soft_impute as soft_impute
+from evaluation.released.crowd_criav import CRIAV
+from evaluation.released.crowd_pgtac import PGTAC
 from tests.oracles.completion import mean_of_thresholded_unfoldings, soft_impute_by_filling_in
 from tests.oracles.generators import laws, permutations_of, recorded, relabel, seeds, skilled_crowd, triples
 
@@ -22,34 +25,34 @@ def test_shrinking_is_that_of_the_singular_values(seed):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal(rng.integers(2, 9, 2)).astype(np.float32)
     U, s, Vt = np.linalg.svd(X, full_matrices=False)
-    assert np.allclose(completion.shrink(X, 0.7), U * np.maximum(s - 0.7, 0) @ Vt, atol=1e-4)
+    assert np.allclose(pgtac.shrink(X, 0.7), U * np.maximum(s - 0.7, 0) @ Vt, atol=1e-4)
 
 
 def objective(T, Y, known, share):
-    penalties = [share * np.linalg.norm(X, 2) for X in completion._unfoldings(Y)]
-    nuclear = [np.linalg.norm(X, "nuc") for X in completion._unfoldings(T)]
+    penalties = [share * np.linalg.norm(X, 2) for X in pgtac._unfoldings(Y)]
+    nuclear = [np.linalg.norm(X, "nuc") for X in pgtac._unfoldings(T)]
     return ((T - Y)[known] ** 2).sum() / 2 + np.dot(penalties, nuclear) / 3
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_steps_lower_the_objective_and_end_at_fibres_that_are_distributions(n_classes):
     Y, known = everything_known(skilled_crowd(0, n_classes=n_classes).labels)
-    steps = [completion.complete_tensor(Y, known, 0.1, np.zeros_like(Y), n) for n in (0, 1, 5, 20)]
+    steps = [pgtac.complete_tensor(Y, known, 0.1, np.zeros_like(Y), n) for n in (0, 1, 5, 20)]
     assert np.all(np.diff([objective(T, Y, known, 0.1) for T in steps]) < 0)
-    assert (steps[-1] @ completion._basis(n_classes)).min() >= -1 / n_classes - 1e-5
+    assert (steps[-1] @ pgtac._basis(n_classes)).min() >= -1 / n_classes - 1e-5
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_coordinates_take_the_same_step_as_whole_fibres(n_classes):
     Y, _ = everything_known(skilled_crowd(1, n_tasks=60, n_classes=n_classes).labels)
-    whole = Y @ completion._basis(n_classes)
-    penalties = [0.2 * np.linalg.norm(X, 2) for X in completion._unfoldings(whole)]
-    step = completion._thresholded(Y, penalties) @ completion._basis(n_classes)
+    whole = Y @ pgtac._basis(n_classes)
+    penalties = [0.2 * np.linalg.norm(X, 2) for X in pgtac._unfoldings(whole)]
+    step = pgtac._thresholded(Y, penalties) @ pgtac._basis(n_classes)
     assert np.allclose(step, mean_of_thresholded_unfoldings(whole, penalties), atol=1e-5)
 
 
 def everything_known(labels):
-    return completion.augmented_tensor(labels, np.ones(labels.n_labels, dtype=bool))
+    return pgtac.augmented_tensor(labels, np.ones(labels.n_labels, dtype=bool))
 
 
 @laws
@@ -82,7 +85,7 @@ def test_a_class_of_rank_one_is_completed():
     Y = np.outer(np.ones(100), np.arange(10) < 6).astype(np.float32)
     known = np.random.default_rng(0).random(Y.shape) < 0.8
     entries = soft_impute.Entries(*np.nonzero(known), Y.shape)
-    hidden = completion.held_out(known.sum(), 0)
+    hidden = soft_impute.held_out(known.sum(), 0)
     A, B = soft_impute.completed(entries, Y[known], hidden)
     Z = A @ B.T
     assert Z[:, :6].min() > 0.2 > 0.1 > Z[:, 6:].max()
@@ -96,28 +99,28 @@ def test_a_class_nobody_names_is_completed_by_nothing():
 
 def test_agreement_counts_labels_given_and_ties_in_part():
     labels = CrowdLabels.from_arrays([0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 1, 1], 2, 2, 3, unlabelled="keep")
-    decided = completion._decided(np.array([[0.7, 0.3], [0.5, 0.5]]))
-    assert completion.agreement(labels, decided).tolist() == [0.75, 0.25, 0]
+    decided = criav._decided(np.array([[0.7, 0.3], [0.5, 0.5]]))
+    assert criav.agreement(labels, decided).tolist() == [0.75, 0.25, 0]
 
 
 def test_reliable_annotators_weigh_more_and_adversaries_nothing():
-    votes = completion._basis(2).T[np.arange(6) % 2]
+    votes = pgtac._basis(2).T[np.arange(6) % 2]
     Y = np.stack([votes, -votes, votes * 0], axis=1)
-    w = completion.reliability(Y, np.array([[True, True, False]] * 6), votes)
+    w = pgtac.reliability(Y, np.array([[True, True, False]] * 6), votes)
     assert w.tolist() == [1, 0, 0]
 
 
 def test_weighted_shares_are_vote_shares_where_only_given_labels_count():
     labels = skilled_crowd(0, label_rate=0.3).labels
     Y, known = everything_known(labels)
-    g = completion._weighted_shares(Y[:, :-1], np.full(12, 1 / 12, dtype=np.float32)) @ completion._basis(3)
+    g = pgtac._weighted_shares(Y[:, :-1], np.full(12, 1 / 12, dtype=np.float32)) @ pgtac._basis(3)
     labelled = known[:, -1]
     assert np.allclose(g[labelled], (cf.crowd.vote_shares(labels) - 1 / 3)[labelled], atol=1e-5)
-    assert np.allclose(g, Y[:, -1] @ completion._basis(3), atol=1e-5)
+    assert np.allclose(g, Y[:, -1] @ pgtac._basis(3), atol=1e-5)
 
 
 def test_numbers_that_underflow_become_zero():
-    assert completion._without_dust(np.array([1e-30, -1e-30, 1e-3], dtype=np.float32)).tolist() == [
+    assert pgtac._without_dust(np.array([1e-30, -1e-30, 1e-3], dtype=np.float32)).tolist() == [
         0,
         0,
         np.float32(1e-3),
@@ -153,7 +156,7 @@ def test_a_task_without_labels_stays_undecided(cls):
 
 
 def test_refuses_what_does_not_fit_in_memory(monkeypatch):
-    monkeypatch.setattr(completion, "MOST_CELLS", 1000)
+    monkeypatch.setattr(pgtac, "MOST_CELLS", 1000)
     with pytest.raises(CofactorError, match="too many to complete"):
         PGTAC().fit(skilled_crowd(0).labels)
 

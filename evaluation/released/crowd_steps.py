@@ -1,10 +1,8 @@
 """The choices of the code released with the paper, where they differ from its text and from this kit's defaults.
 
-The kit's own estimators deviate from the paper wherever that helps (see their docstrings). To compare with the printed
-tables one needs the other side too: every function here is one step of the released code, named after what it does,
-with what it deviates from. Two defects of that code are left out (an annotator list that shifts against the labels, a
-division by zero for tasks without labels) and stand at the end as functions of their own, so that the printed numbers
-they explain can be measured.
+Every function is one step of the released code, named after what it does, with what it deviates from. Two defects of
+that code (an annotator list that shifts against the labels, a division by zero for tasks without labels) stand at the
+end as functions of their own, to measure what they did to printed numbers.
 
     symbol   meaning                                                      shape
     R_mj     observed co-occurrence block                                 (K, K)
@@ -38,7 +36,7 @@ from cofactor.crowd.imputation import SMOOTHING, Imputed, check_budget
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.symnmf import DENSE_SIZE
 
-Which = bool | Literal["real", "uci", "synthetic"]
+Which = Literal["real", "uci", "synthetic"]
 
 EPS = float(np.finfo(np.float64).eps)
 RIDGE = 1e-6  # added to the Gram matrix of a least squares start
@@ -70,19 +68,17 @@ class Protocol:
 REAL = Protocol(20, 15, False, False, FILL, 200, 1e-14, 0.0, 1e-3, True, False, True)
 UCI = replace(REAL, robust_prior=False)
 SYNTHETIC = Protocol(100, 5, True, True, 0.0, 100, 1e-20, 1e-6, 0.0, False, True, True)
-PROTOCOLS: dict[Which, Protocol] = {True: REAL, "real": REAL, "uci": UCI, "synthetic": SYNTHETIC}
+PROTOCOLS: dict[Which, Protocol] = {"real": REAL, "uci": UCI, "synthetic": SYNTHETIC}
 
 
 def protocol_of(which: Which) -> Protocol:
-    """Return the numbers for crowds (True or "real"), for the tables of classifiers ("uci"), or for "synthetic" data.
+    """Return the numbers for crowds ("real"), for the tables of classifiers ("uci"), or for "synthetic" data.
 
-    Raises `CofactorError` for anything else.
-
-    >>> protocol_of(True).iterations, protocol_of("synthetic").iterations
+    >>> protocol_of("real").iterations, protocol_of("synthetic").iterations
     (200, 100)
     """
-    if not isinstance(which, bool | str) or which not in PROTOCOLS:
-        raise CofactorError(f"paper_protocol={which!r}: choose False, True (or 'real'), 'uci' or 'synthetic'")
+    if which not in PROTOCOLS:
+        raise CofactorError(f"protocol={which!r}: choose 'real', 'uci' or 'synthetic'")
     return PROTOCOLS[which]
 
 
@@ -97,23 +93,8 @@ def random_pair_imputation(cooc: Cooccurrences, rng: np.random.Generator) -> Imp
     for one (l, r) uniformly among those with R_mr, R_lr and R_ln observed. X_mn stays zero if [R_mr; R_lr] has a zero
     row, R_nl a zero column, or X_mn itself not full rank.
 
-    Parameters
-    ----------
-    cooc : Cooccurrences
-    rng : Generator
-
-    Returns
-    -------
-    Imputed
-
-    Raises
-    ------
-    CofactorError
-        The completed matrix would pass 1 GB.
-
-    Cost
-    ----
-    O(M^2 (deg + K^3)) time for annotators with deg co-labellers, O((M K)^2) memory.
+    Raises `CofactorError` where the completed matrix would pass 1 GB. Cost: O(M^2 (deg + K^3)) time for annotators with
+    deg co-labellers, O((M K)^2) memory.
 
     Source
     ------
@@ -225,26 +206,9 @@ def projected_gradient_factors(
     1/lambda_max, each scaled back into the unit ball. With p = 2, and on synthetic data always, steps start at the
     ridge solution B (G + 1e-6 I)^-1.
 
-    Parameters
-    ----------
-    cooc : Cooccurrences
-    rng : Generator
-        Draws the start, standard normal.
-    p : float
-        1 is the robust criterion; 2, with all weights one, is what the released script runs.
-    protocol : Protocol
-    verbose : bool
-
-    Returns
-    -------
-    U : (M, K, K) array
-        Goes to SymNMF directly: the released code neither completes the diagonal blocks nor takes a square root.
-    result : Result
-        `objective` is the mean over observed blocks of ||R_mj - U_m U_j'||_F.
-
-    Cost
-    ----
-    O(|observed| K^3) time per sweep.
+    `rng` draws the start, standard normal. Returns U (M, K, K), which goes to SymNMF directly (no diagonal blocks are
+    completed and no square root is taken there), and a result whose `objective` is the mean over observed
+    blocks of ||R_mj - U_m U_j'||_F. Cost: O(|observed| K^3) per sweep.
 
     Source
     ------

@@ -26,19 +26,10 @@ Singles = NDArray[np.float32]  # entries are 0 or 1 and scores are compared: sev
 Mask = NDArray[np.bool_]
 Factors = tuple[Singles, Singles]
 
-PATH = (
-    0.7,
-    0.5,
-    0.35,
-    0.25,
-    0.18,
-    0.12,
-    0.09,
-    0.06,
-    0.045,
-    0.03,
-)  # penalties tried, as shares of the largest singular value
+# penalties tried, as shares of the largest singular value
+PATH = (0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.09, 0.06, 0.045, 0.03)
 CERTIFIED = 0.02  # soft-impute: by how much a direction left out may exceed the penalty
+HELD_OUT = 0.1  # of the labels, to choose among penalties
 GROWTH = 20  # directions added at once
 BLOCK = 10_000_000  # numbers gathered at once by the regressions
 
@@ -62,6 +53,12 @@ class Entries:
     def at(self, A: Singles, B: Singles) -> Singles:
         """Return the values of A B' there."""
         return np.asarray(np.einsum("lr,lr->l", A[self.rows], B[self.columns]), dtype=np.float32)
+
+
+def held_out(n_labels: int, random_state: int | None) -> Mask:
+    """Draw about a tenth of the labels."""
+    rng = np.random.default_rng(0 if random_state is None else random_state)
+    return rng.random(n_labels) < HELD_OUT
 
 
 def completed(everything: Entries, y: Singles, hidden: Mask) -> Factors:

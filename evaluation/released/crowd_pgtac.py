@@ -1,22 +1,18 @@
-"""PG-TAC and CRIAV: complete the labels that nobody gave, then let all of them vote.
+"""PG-TAC: complete the labels that nobody gave, then let all of them vote.
 
     symbol   meaning                                                              shape
-    Y        PG-TAC: labels less 1/K, one-hot fibres; CRIAV: one 0/1 matrix       (N, P, K); (N, M)
+    Y        labels less 1/K, one-hot fibres; the last slice is the truth         (N, P, K), P = M + 1
     Omega    fibres that are known
-    T        PG-TAC: completed labels, less 1/K                                   (N, P, K)
-    Z_c      CRIAV: completed 0/1 matrix of class c, A B'                         (N, M)
-    A, B     its factors                                                          (N, r), (M, r)
-    g        class scores of the tasks: the extra, last slice of Y in PG-TAC      (N, K)
+    T        completed labels, less 1/K                                           (N, P, K)
+    g        class scores of the tasks, the truth slice                           (N, K)
     w        weights of the annotators, not negative                              (M,)
 
-P = M + 1. In PG-TAC, with 1/K taken off, "unknown" is zero and says nothing for any class. Fibres then sum to zero,
-and singular value thresholding of any unfolding keeps that: they are held as K - 1 coordinates in an orthonormal basis
-of the fibres that sum to zero, which changes no singular value of any unfolding and halves the work for two classes.
+With 1/K taken off, "unknown" is zero and says nothing for any class. Fibres then sum to zero, and singular value
+thresholding of any unfolding keeps that: they are held as K - 1 coordinates in an orthonormal basis of the fibres that
+sum to zero, which changes no singular value and halves the work for two classes.
 
-Source: Zhou and He, "Crowdsourcing via tensor augmentation and completion", IJCAI 2016, for PG-TAC, and Li and Jiang,
-"Multi-label crowdsourcing learning with incomplete annotations", PRICAI 2018, for CRIAV, as the ICML 2021 paper
-compares with them. Both are reconstructions from the ideas: the originals could not be had, so that levels of error can
-be compared but not details.
+Source: Zhou and He, "Crowdsourcing via tensor augmentation and completion", IJCAI 2016, with which the ICML 2021 paper
+compares. A reconstruction: the original could not be had, so levels of error can be compared, not details.
 """
 
 from __future__ import annotations
@@ -29,14 +25,13 @@ from cofactor.core.result import History, Result
 from cofactor.core.simplex import project_to_simplex
 from cofactor.core.types import Floats
 from cofactor.crowd.base import TaskScorer
-from cofactor.crowd.baselines.soft_impute import Entries, Mask, Singles, completed, gram, norm
-from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.labels import CrowdLabels
+from evaluation.released.crowd_soft_impute import Mask, Singles, gram, held_out, norm
 
-SHARES = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02)  # PG-TAC: penalties tried, as shares of the largest singular value
-HELD_OUT = 0.1  # of the labels, to choose among them
-SAMPLE = 2000  # tasks on which PG-TAC makes that choice
+SHARES = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02)  # penalties tried, as shares of the largest singular value
+SAMPLE = 2000  # tasks on which the choice among them is made
 STEPS, SETTLED = 60, 1e-3  # a completion ends when a step changes this share of it
-BETWEEN, TRUTH_SETTLED = 10, 1e-2  # PG-TAC: most steps between two truth slices, and their change at which it ends
+BETWEEN, TRUTH_SETTLED = 10, 1e-2  # most steps between two truth slices, and their change at which it ends
 DUST = 1e-12  # below the rounding of any score
 MOST_CELLS = 100_000_000
 
@@ -46,16 +41,21 @@ class PGTAC(TaskScorer):
 
         min over T  1/2 ||P_Omega(T - Y)||^2 + mean over the unfoldings i of lambda_i ||T_(i)||_*
 
-    by accelerated proximal gradient: a step on the known fibres, singular value thresholding of the task, annotator
-    and class unfoldings, their average, fibres projected onto the simplex, until a step changes 0.1 % of T. The truth
-    slice starts at the vote shares; after every ten steps at most it becomes the mean of the annotator slices, given
-    labels as given, weighted with w_m, the share of m's labels that agree with the slice above chance, and with how
-    much of a label a fibre is, until it changes by 1 %.
+    1. Y: the labels, and as truth slice the vote shares.
+    2. lambda_i is one share of the largest singular value of the unfolding of Y, the same for all i. It is chosen on
+       10 % of the labels of at most 2,000 tasks, from strong to weak, up to the first that predicts them worse.
+    3. T by accelerated proximal gradient: a step on the known fibres, singular value thresholding of the three
+       unfoldings, their average, fibres projected onto the simplex, until a step changes 0.1 % of T.
+    4. After at most ten steps the truth slice becomes the weighted mean of the annotator slices, labels as given. The
+       weights are w_m, the share of m's labels that agree with the slice above chance, and how much of a label a fibre
+       is. Again from 3 until the slice changes by 1 % at most.
 
     Parameters
     ----------
     em : bool
         Refine by expectation-maximisation.
+    pseudo_counts : (float, float)
+        Prior of EM, see `Aggregator`.
     random_state : int, optional
         Draws the held-out labels; None is 0.
     verbose : bool
@@ -65,22 +65,19 @@ class PGTAC(TaskScorer):
     CofactorError
         No task has a label, or the completed tensor would pass 100 million cells.
 
-    Cost: O(N M K (M K + N M / max(N, M))) time per step, two Gram matrices (one for two classes, where the task and
-    annotator unfoldings are each other's transposes); O(N M K) memory in single precision.
-
-    Source: Zhou and He, IJCAI 2016, reconstructed (see the module). lambda_i is a share of the largest singular value
-    of the unfolding of Y; one share for all three is chosen on held-out labels,
-    10 % of those of at most 2,000 tasks, on a path from strong to weak up to the first that predicts them worse.
+    Cost: O(N M K (M K + N M / max(N, M))) time per step; O(N M K) memory in single precision.
+    Source: Zhou and He, IJCAI 2016, reconstructed (see the module).
     """
 
     def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
-        Y, known = augmented_tensor(labels, np.ones(labels.n_labels, dtype=bool))
-        share = self._choose(labels)
+        Y, known = augmented_tensor(labels, np.ones(labels.n_labels, dtype=bool))  # step 1
+        share = self._choose(labels)  # step 2
         T = np.zeros_like(Y)
         history = History("PG-TAC", max_iter=50, tol=TRUTH_SETTLED, verbose=self.verbose)
         for _ in history:
-            T = complete_tensor(Y, known, share, start=T, steps=BETWEEN)
+            T = complete_tensor(Y, known, share, start=T, steps=BETWEEN)  # step 3
             filled = np.where(known[:, :-1, None], Y[:, :-1], T[:, :-1])
+            # step 4
             g = _weighted_shares(filled, reliability(Y[:, :-1], known[:, :-1], Y[:, -1])) * known[:, -1:]
             change = float(np.linalg.norm(g - Y[:, -1])) / max(float(np.linalg.norm(Y[:, -1])), 1e-12)
             Y[:, -1] = g
@@ -105,76 +102,12 @@ class PGTAC(TaskScorer):
         return SHARES[int(np.argmin(errors)) - 1]
 
 
-class CRIAV(TaskScorer):
-    """CRIAV: complete the 0/1 matrix of each class by itself, then weighted votes of all completed labels.
-
-        Z_c = argmin 1/2 ||P_Omega(Z - Y_c)||^2 + lambda_c ||Z||_*               (see `soft_impute`)
-        g_c = sum_m w_m Z_c[:, m],   w_m = share of m's labels that agree with argmax g, until g settles
-
-    How the definition is read: the matrices are 0/1 as they are, nothing taken off; each class has its own penalty,
-    with the smallest squared error on its held-out entries; labels that were given vote as given, the completed ones
-    of all other annotators by their score; the weight counts labels given, a tied vote agrees in part.
-
-    Parameters as for `PGTAC`; without labels, `fit` raises `CofactorError`.
-
-    Cost: that of `soft_impute` per class and penalty; no completed matrix is formed.
-
-    Source: Li and Jiang, 2018, reconstructed (see the module). Penalties go down a path of shares of the largest
-    singular value on 90 % of the labels, up to the first that predicts the rest worse; then all labels are fitted.
-    """
-
-    def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
-        if not labels.n_labels:
-            raise CofactorError("no task has a label")
-        hidden = held_out(labels.n_labels, self.random_state)
-        table = labels.table
-        everything = Entries(table.rows, table.variables, (labels.n_tasks, labels.n_workers))
-        Y = [(table.values == c).astype(np.float32) for c in range(labels.n_classes)]
-        Z = [completed(everything, y, hidden) for y in Y]
-        corrections = [everything.matrix(y - everything.at(*z)) for y, z in zip(Y, Z, strict=True)]
-        g = vote_shares(labels)
-        history = History("CRIAV", max_iter=100, tol=0.0, verbose=self.verbose)
-        for _ in history:
-            w = agreement(labels, _decided(g))
-            new = np.column_stack([A @ (B.T @ w) + C @ w for (A, B), C in zip(Z, corrections, strict=True)])
-            moved = float(np.mean(np.argmax(new, axis=1) != np.argmax(g, axis=1)))
-            history.record(moved, change=moved)
-            g = new
-        return _as_shares(g), history.result()
-
-
 def _sample(labels: CrowdLabels, random_state: int | None) -> CrowdLabels:
     """At most SAMPLE tasks, in their order."""
     if labels.n_tasks <= SAMPLE:
         return labels
     rng = np.random.default_rng(0 if random_state is None else random_state)
     return labels.take_tasks(np.sort(rng.permutation(labels.n_tasks)[:SAMPLE]))
-
-
-def held_out(n_labels: int, random_state: int | None) -> Mask:
-    """Draw about a tenth of the labels."""
-    rng = np.random.default_rng(0 if random_state is None else random_state)
-    return rng.random(n_labels) < HELD_OUT
-
-
-def agreement(labels: CrowdLabels, decided: Floats) -> Floats:
-    """Return the (M,) share of each annotator's labels that agree with the vote; zero without labels."""
-    table, M = labels.table, labels.n_workers
-    agreeing = np.bincount(table.variables, decided[table.rows, table.values], minlength=M)
-    return agreeing / np.maximum(np.bincount(table.variables, minlength=M), 1)
-
-
-def _decided(g: Floats) -> Floats:
-    """One for the class with the largest score, ties shared."""
-    top = g >= g.max(axis=1, keepdims=True) - 1e-6
-    return np.asarray(top / top.sum(axis=1, keepdims=True), dtype=np.float64)
-
-
-def _as_shares(g: Floats) -> Floats:
-    """Scores as class probabilities: shares of the vote, uniform where there is none."""
-    g = np.maximum(g, 0.0)
-    total = g.sum(axis=1, keepdims=True)
-    return np.where(total > 1e-9, g / np.maximum(total, 1e-9), 1 / g.shape[1])
 
 
 def _basis(K: int) -> Singles:
