@@ -6,22 +6,22 @@ import pytest
 
 import cofactor as cf
 from cofactor.plots.style import percent
-from course import demos, figures
-from course.demos.your_data import ANSWERS, BRIDGE, KNOWN, PER_BRIDGE, SHIFTS, sorting_crowd
+from course.nb10 import files, panels, pictures
+from course.nb10.files import ANSWERS, BRIDGE, KNOWN, PER_BRIDGE, SHIFTS, sorting_crowd
 
 NAMES = {"task": "message", "worker": "rater", "label": "answer"}
 
 
 @pytest.fixture(scope="module")
 def examples(tmp_path_factory):
-    return demos.example_files(tmp_path_factory.mktemp("examples"))
+    return files.example_files(tmp_path_factory.mktemp("examples"))
 
 
 def test_the_same_files_every_time(examples, tmp_path):
-    again = demos.example_files(tmp_path)
+    again = files.example_files(tmp_path)
     for name in ("labels", "samples", "texts", "comparisons"):
         assert getattr(examples, name).read_bytes() == getattr(again, name).read_bytes()
-    assert demos.example_files(tmp_path, seed=1).labels.read_bytes() != examples.labels.read_bytes()
+    assert files.example_files(tmp_path, seed=1).labels.read_bytes() != examples.labels.read_bytes()
 
 
 def test_labels_come_with_every_mistake(examples):
@@ -42,7 +42,7 @@ def test_labels_come_with_every_mistake(examples):
 
 
 def test_a_second_file_links_the_shifts(examples):
-    labels = demos.clean_labels(examples.labels)
+    labels = files.clean_labels(examples.labels)
     assert labels.classes == list(ANSWERS)
     assert cf.crowd.diagnose(labels)["co-labelling graph"].status == "pass"
     more = pd.read_csv(examples.labels.with_name("more_labels.csv"))
@@ -50,8 +50,8 @@ def test_a_second_file_links_the_shifts(examples):
 
 
 def test_known_answers_are_true(examples):
-    labels = demos.clean_labels(examples.labels)
-    truth = cf.crowd.labels.read_truth(examples.labels.with_name("known_answers.csv"), labels)
+    labels = files.clean_labels(examples.labels)
+    truth = cf.crowd.read_truth(examples.labels.with_name("known_answers.csv"), labels)
     assert np.sum(truth >= 0) == KNOWN
     skills = {f"{shift}-{m + 1}": skill for shift, skills in SHIFTS.items() for m, skill in enumerate(skills)}
     right = pd.Series(labels.table.values == truth[labels.table.rows])[truth[labels.table.rows] >= 0]
@@ -63,7 +63,7 @@ def test_known_answers_are_true(examples):
 def test_a_file_of_ones_own_needs_no_other(tmp_path):
     rows = [(n, m, label) for n in range(8) for m, label in enumerate(("Yes", "yes", "no"))]
     pd.DataFrame(rows, columns=["photo", "who", "what"]).to_csv(tmp_path / "mine.csv", index=False)
-    labels = demos.clean_labels(tmp_path / "mine.csv")
+    labels = files.clean_labels(tmp_path / "mine.csv")
     assert labels.classes == ["no", "yes"] and labels.n_labels == 24 and labels.workers == ["0", "1", "2"]
 
 
@@ -86,28 +86,28 @@ def test_workers_of_the_crowd_are_right_as_often_as_said():
 
 def test_better_workers_and_bolder_wishes_need_fewer_labels():
     def needed(accuracy, wanted):
-        return demos.plan_pilot(accuracy, 4, wanted).plan.needed()["amount"].to_numpy()
+        return panels.plan_pilot(accuracy, 4, wanted).plan.needed()["amount"].to_numpy()
 
     assert (needed(0.85, 0.05) < needed(0.7, 0.05)).all() and (needed(0.7, 0.2) < needed(0.7, 0.05)).all()
     for accuracy, per_task in ((0.3, 4), (1.0, 4), (0.7, 1), (0.7, 21)):
         with pytest.raises(cf.CofactorError):
-            demos.plan_pilot(accuracy, per_task, 0.05)
+            panels.plan_pilot(accuracy, per_task, 0.05)
 
 
 def test_pictures_state_their_findings():
-    assert f"holds {percent(0.9)} of 101" in figures.draw_refits(np.linspace(0, 1, 101)).get_suptitle()
-    picture = figures.draw_enough([2, 3, 4], [0.1, 0.5, 0.95], 0.05)
+    assert f"holds {percent(0.9)} of 101" in pictures.draw_refits(np.linspace(0, 1, 101)).get_suptitle()
+    picture = pictures.draw_enough([2, 3, 4], [0.1, 0.5, 0.95], 0.05)
     assert "at most 5 %" in picture.get_suptitle()
     hatched = [bool(bar.get_hatch()) for bar in picture.axes[0].patches]
     assert hatched == [True, True, False]
 
 
 def test_the_picture_of_the_path_tells_doubts_and_labels(examples):
-    labels = demos.clean_labels(examples.labels)
+    labels = files.clean_labels(examples.labels)
     method = cf.crowd.METHODS["MV-EM"]().fit(labels)
     found = cf.crowd.bootstrap(method, labels, n_draws=10, random_state=0)
     plan = cf.crowd.plan(labels, 0.05, amounts=[3, 6, 9], n_trials=3, random_state=0)
     posterior = method.predict_proba(labels)
-    said = figures.draw_path(posterior, found, plan).get_suptitle().replace("\n", " ")
+    said = pictures.draw_path(posterior, found, plan).get_suptitle().replace("\n", " ")
     assert said.startswith(f"{np.sum(posterior.max(axis=1) < 0.9)} of 360 tasks are doubtful")
     assert f"takes {plan.answers()['BayesDS']} labels per task (BayesDS)" in said

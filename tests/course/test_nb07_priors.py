@@ -7,8 +7,8 @@ from scipy.special import beta
 from cofactor.core.errors import CofactorError
 from cofactor.crowd import CrowdLabels, error_rate, vote_shares
 from cofactor.crowd.variational import Priors
-from course import demos, figures
-from course.demos.prior import log_evidence
+from course.nb07 import priors
+from course.nb07.priors import log_evidence
 
 
 def title(fig):
@@ -16,12 +16,12 @@ def title(fig):
 
 
 def test_a_thin_crowd_has_fewer_labels_a_worker_than_cells_and_repeats_itself():
-    crowd = demos.thin_crowd(3)
+    crowd = priors.thin_crowd(3)
     labels = crowd.labels
     assert (labels.n_tasks, labels.n_classes) == (700, 10) and labels.table.entries_per_row.max() <= 4
     assert np.median(labels.table.entries_per_variable) < 30
     assert error_rate(vote_shares(labels), crowd.truth) < 0.3
-    assert np.array_equal(labels.table.values, demos.thin_crowd(3).labels.table.values)
+    assert np.array_equal(labels.table.values, priors.thin_crowd(3).labels.table.values)
     errors = np.stack([A / (1 - np.diag(A)) for A in crowd.model.conditionals])  # given that a label is wrong
     off = ~np.eye(10, dtype=bool)
     assert np.allclose(errors[:, off], errors[0, off])
@@ -43,19 +43,19 @@ def test_evidence_of_two_labels_averages_over_confusion_matrices():
 
 def test_the_bound_rises_and_stays_below_the_evidence():
     for seed in range(3):
-        bound = demos.evidence_bound(seed)
+        bound = priors.evidence_bound(seed)
         assert np.all(np.diff(bound.rounds) > -1e-9) and 0 < bound.gap < 3
         assert bound.gap == bound.evidence - bound.rounds[-1]
 
 
 def test_two_kinds_gain_where_tasks_are_hard_and_lose_where_none_is():
-    gain = demos.kinds_gain([0, 0.4], n_seeds=3)
-    assert gain.gains.shape == (3, 2)
-    assert np.all(gain.gains[:, 0] < 0) and np.all(gain.gains[:, 1] > 0)
+    gain = priors.kinds_gain([0, 0.4], n_seeds=3)
+    assert gain.shape == (3, 2)
+    assert np.all(gain[:, 0] < 0) and np.all(gain[:, 1] > 0)
 
 
 def test_beliefs_are_told_with_and_without_prior():
-    fig = figures.draw_belief([(1, 2), (10, 20)])
+    fig = priors.draw_belief([(1, 2), (10, 20)])
     assert title(fig) == "After 3, 30 labels: 33 %, 33 % right by the plain share, 62 %, 40 % with the prior"
     assert [ax.get_title(loc="left") for ax in fig.axes] == ["3 labels", "30 labels"]
     density = fig.axes[0].lines[1]
@@ -67,13 +67,12 @@ def test_beliefs_are_told_with_and_without_prior():
 @pytest.mark.parametrize("seen", [[], [(1, 2), (0, 0)]])
 def test_nothing_seen_is_nothing_to_draw(seen):
     with pytest.raises(CofactorError, match="at least one label"):
-        figures.draw_belief(seen)
+        priors.draw_belief(seen)
 
 
 def test_the_picture_of_evidence_tells_gap_and_gains():
-    bound = demos.Bound(np.array([-9.0, -8.5]), -8.25)
-    gain = demos.KindsGain(np.array([0.0, 0.3]), np.array([[-2.0, 8.0], [-4.0, 12.0]]))
-    fig = figures.draw_evidence(bound, gain)
+    bound = priors.Bound(np.array([-9.0, -8.5]), -8.25)
+    fig = priors.draw_evidence(bound, [0.0, 0.3], np.array([[-2.0, 8.0], [-4.0, 12.0]]))
     told = "two kinds lose 3 nats where no task is hard, and gain 10 where 30 % are"
     assert title(fig) == f"The bound ends 0.25 nats below the evidence; {told}"
     assert np.allclose(fig.axes[0].lines[1].get_ydata(), bound.rounds)

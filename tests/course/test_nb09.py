@@ -10,9 +10,10 @@ from scipy.spatial import ConvexHull
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DatasetUnavailableError
 from cofactor.data import GraphDataset, TopicsDataset
 from cofactor.separable import communities, document_accuracy, merit, spa, spearman_rank_correlation, topic_model
-from course import controls, demos, figures
-from course.demos import topics_communities
-from course.demos.topics_communities import OWN, SHARED, made_up_news
+from course import public
+from course.library import OWN, SHARED, library, topic_error, word_points
+from course.nb09 import panels, pictures
+from course.nb09.pictures import made_up_news
 
 
 def title(fig):
@@ -23,7 +24,7 @@ def title(fig):
 
 
 def test_own_words_are_of_one_topic_and_shared_ones_of_several():
-    drawn = demos.library()
+    drawn = library()
     times = dict(zip(drawn.words.tolist(), (drawn.topics > 0).sum(axis=1), strict=True))
     assert {times[word] for some in OWN for word in some} == {1}
     assert all(times[word] == np.count_nonzero(SHARED[word]) > 1 for word in SHARED)
@@ -31,19 +32,19 @@ def test_own_words_are_of_one_topic_and_shared_ones_of_several():
 
 
 def test_words_are_counted_as_often_as_the_topics_say():
-    drawn = demos.library(3000, seed=1)
+    drawn = library(3000, seed=1)
     sizes = np.asarray(drawn.counts.sum(axis=1)).ravel()
     expected = (sizes[:, None] * drawn.weights).sum(axis=0) @ drawn.topics.T
     assert np.all(np.abs(drawn.counts.sum(axis=0) - expected) < 5 * np.sqrt(expected))
 
 
 def test_a_leak_leaves_no_word_of_one_topic():
-    leaking = demos.library(leak=0.3)
+    leaking = library(leak=0.3)
     assert leaking.topics.min() >= 0.3 / 31 - 1e-12 and np.allclose(leaking.topics.sum(axis=0), 1)
 
 
 def test_words_that_are_never_drawn_are_left_out():
-    few = demos.library(3, length=5)
+    few = library(3, length=5)
     assert len(few.words) == few.counts.shape[1] == len(few.topics) < 31
     assert np.all(few.counts.sum(axis=0) > 0) and np.all(few.counts.sum(axis=1) > 0)
 
@@ -51,40 +52,40 @@ def test_words_that_are_never_drawn_are_left_out():
 @pytest.mark.parametrize("wrong", [{"mixing": 0.0}, {"leak": 1.0}, {"leak": -0.1}])
 def test_a_library_that_cannot_be_is_refused(wrong):
     with pytest.raises(CofactorError, match="above zero"):
-        demos.library(**wrong)
+        library(**wrong)
 
 
 def test_corners_are_words_of_the_three_topics_and_topics_are_near_the_truth():
-    outcome = demos.shelve(1000, 60, 0.2, 0.0, "SPA", seed=3)
+    outcome = panels.shelve(1000, 60, 0.2, 0.0, "SPA", seed=3)
     topics_of = {word: k for k, some in enumerate(OWN) for word in some}
     assert sorted(topics_of[word] for word in outcome.words[outcome.corners]) == [0, 1, 2]
     assert np.array_equal(outcome.library.words[outcome.model.anchors], outcome.words[outcome.corners])
-    assert outcome.error == demos.topic_error(outcome.library.topics, outcome.model.topics) < 0.2
+    assert outcome.error == topic_error(outcome.library.topics, outcome.model.topics) < 0.2
     assert document_accuracy(outcome.library.truth, outcome.model.weights, n_runs=1, random_state=0) > 0.9
 
 
 def test_word_points_are_those_of_the_library_call():
-    drawn, seen = demos.library(100), []
+    drawn, seen = library(100), []
 
     def look(X, n_anchors):
         seen.append(X)
         return merit(X, n_anchors)
 
     topic_model(drawn.counts, 3, method=look)
-    assert np.array_equal(demos.word_points(drawn.counts, 3), seen[0])
+    assert np.array_equal(word_points(drawn.counts, 3), seen[0])
 
 
 def test_topic_error_does_not_mind_the_order_and_is_one_for_disjoint_topics():
-    truth = demos.library().topics
-    assert demos.topic_error(truth, truth[:, [2, 0, 1]]) == 0
-    assert demos.topic_error(np.eye(4)[:, :2], np.eye(4)[:, 2:]) == 1
+    truth = library().topics
+    assert topic_error(truth, truth[:, [2, 0, 1]]) == 0
+    assert topic_error(np.eye(4)[:, :2], np.eye(4)[:, 2:]) == 1
 
 
 # ---- the graph ----
 
 
 def test_friends_make_a_graph_of_the_chances_given():
-    graph = demos.draw_friends(900, mixing=0.05, seed=2)
+    graph = panels.draw_friends(900, mixing=0.05, seed=2)
     A, main = graph.adjacency.toarray(), graph.memberships.argmax(axis=1)
     assert np.array_equal(A, A.T) and not A.diagonal().any() and np.all(np.diff(main) >= 0)
     expected = graph.memberships @ (6 + 84 * np.eye(3)) @ graph.memberships.T / 900
@@ -96,15 +97,15 @@ def test_friends_make_a_graph_of_the_chances_given():
 
 
 def test_activity_spreads_degrees_and_a_graph_that_cannot_be_is_refused():
-    spread = [demos.draw_friends(400, activity=a).adjacency.sum(axis=0).std() for a in (0.0, 1.0)]
+    spread = [panels.draw_friends(400, activity=a).adjacency.sum(axis=0).std() for a in (0.0, 1.0)]
     assert spread[1] > 2 * spread[0]
     for wrong in ({"mixing": 0.0}, {"activity": -1.0}):
         with pytest.raises(CofactorError, match="above zero"):
-            demos.draw_friends(**wrong)
+            panels.draw_friends(**wrong)
 
 
 def test_befriend_reports_what_the_library_finds():
-    outcome = demos.befriend(300, 0.2, 0.3, "SPA", seed=1)
+    outcome = panels.befriend(300, 0.2, 0.3, "SPA", seed=1)
     found = communities(outcome.graph.adjacency, 3, method="SPA")
     assert outcome.src == spearman_rank_correlation(outcome.graph.memberships, found.memberships) > 0.7
     assert np.array_equal(outcome.found.kept[spa(outcome.X[:, outcome.found.kept], 3)], outcome.found.pure)
@@ -117,7 +118,7 @@ def test_the_plane_keeps_distances_and_has_the_corners_where_they_belong():
     rng = np.random.default_rng(0)
     W = rng.random((6, 3))
     X = W @ np.hstack([rng.dirichlet(np.ones(3), 20).T, np.eye(3)])
-    places = demos.in_plane(X, [20, 21, 22])
+    places = panels.in_plane(X, [20, 21, 22])
     away = np.linalg.norm(X[:, :, None] - X[:, None, :], axis=0)
     assert np.allclose(np.linalg.norm(places[:, :, None] - places[:, None, :], axis=0), away)
     assert np.allclose(places[:, 20], 0) and places[0, 21] > 0 and places[1, 22] > 0
@@ -128,10 +129,10 @@ def test_corner_weights_are_those_of_the_mixture_and_count_who_is_inside():
     rng = np.random.default_rng(1)
     H = np.hstack([np.eye(3), rng.dirichlet(np.ones(3), 5).T, [[1.2], [-0.1], [-0.1]]])
     X = rng.random((5, 3)) @ H
-    assert np.allclose(demos.corner_weights(X, [0, 1, 2]), H.T)
-    assert demos.share_inside(X, [0, 1, 2]) == 8 / 9
+    assert np.allclose(panels.corner_weights(X, [0, 1, 2]), H.T)
+    assert panels.share_inside(X, [0, 1, 2]) == 8 / 9
     with pytest.raises(CofactorError, match="three anchors, not 2"):
-        demos.in_plane(X, [0, 1])
+        panels.in_plane(X, [0, 1])
 
 
 # ---- public data, contests, jitter, ranges ----
@@ -141,8 +142,8 @@ def test_what_cannot_be_had_is_replaced_and_told(monkeypatch, capsys):
     def refuse(name):
         raise DatasetUnavailableError(name)
 
-    monkeypatch.setattr(topics_communities, "load", refuse)
-    found = demos.public_evidence(["tdt2", "dblp2"])
+    monkeypatch.setattr(public, "load", refuse)
+    found = pictures.public_evidence(["tdt2", "dblp2"])
     assert isinstance(found["tdt2"], TopicsDataset) and isinstance(found["dblp2"], GraphDataset)
     told = capsys.readouterr().out
     assert "here: nothing" in told and "COFACTOR_MIRROR: tdt2, dblp2" in told and "made-up" in told
@@ -151,14 +152,14 @@ def test_what_cannot_be_had_is_replaced_and_told(monkeypatch, capsys):
 
 @pytest.mark.needs_mirror
 def test_what_is_here_is_loaded(capsys):
-    graph = demos.public_evidence(["dblp3"])["dblp3"]
+    graph = pictures.public_evidence(["dblp3"])["dblp3"]
     assert graph.memberships.shape == (13315, 3)
     assert capsys.readouterr().out == "here: dblp3\n"
 
 
 def test_a_contest_compares_trial_by_trial():
     news = made_up_news("made up", n_documents=200, n_words=80)
-    results = demos.contest(news, ["SPA", "MERIT"], most_documents=110)
+    results = pictures.contest(news, ["SPA", "MERIT"], most_documents=110)
     small = [some for some in (news.trial(3, n) for n in range(20)) if some.counts.shape[0] <= 110]
     assert 0 < len(small) == len(results.accuracy["SPA"]) < 20
     model = topic_model(small[1].counts, 3, method="SPA")
@@ -174,8 +175,8 @@ def test_a_contest_counts_the_runs_that_were_stopped(monkeypatch):
             warnings.warn("limit reached", ConvergenceWarning, stacklevel=2)
         return topic_model(counts, n_topics, method="SPA")
 
-    monkeypatch.setattr(topics_communities, "topic_model", stopped)
-    results = demos.contest(made_up_news("made up", 100, 60), ["late", "SPA"])
+    monkeypatch.setattr(pictures, "topic_model", stopped)
+    results = pictures.contest(made_up_news("made up", 100, 60), ["late", "SPA"])
     assert results.stopped == {"late": 20, "SPA": 0}
 
 
@@ -183,15 +184,15 @@ def test_equal_columns_are_told_apart_by_jitter_only():
     rng = np.random.default_rng(0)
     X = rng.random((6, 3)) @ np.hstack([np.eye(3)] * 4 + [rng.dirichlet(np.ones(3), 30).T])
     options = {"lam": 1e-6, "n_iter": 100, "gap_abs": 1e-3}
-    merged = demos.shaken_anchors(X, 3, n_trials=4, **options, merge_duplicates=True)
+    merged = pictures.shaken_anchors(X, 3, n_trials=4, **options, merge_duplicates=True)
     assert merged == [[0, 1, 2]] * 5
-    assert len({tuple(run) for run in demos.shaken_anchors(X, 3, n_trials=4, **options)}) > 1
+    assert len({tuple(run) for run in pictures.shaken_anchors(X, 3, n_trials=4, **options)}) > 1
 
 
 def test_correlations_are_those_of_single_runs():
-    graph = demos.draw_friends(120, seed=4)
+    graph = panels.draw_friends(120, seed=4)
     gaps = [0.05, 0.4, 1.8]  # all three end differently
-    found = demos.correlations(graph, [1e-6, 0.1], gaps)
+    found = pictures.correlations(graph, [1e-6, 0.1], gaps)
     assert set(found) == {1e-6, 0.1} and found[0.1].shape == (3,)
     for gap, src in zip(gaps, found[1e-6], strict=True):
         by_hand = communities(graph.adjacency, 3, partial(merit, lam=1e-6, n_iter=120, gap_abs=gap))
@@ -201,13 +202,13 @@ def test_correlations_are_those_of_single_runs():
 
 # ---- pictures ----
 
-DRAWN = demos.library(200)
-X = demos.word_points(DRAWN.counts, 3)
+DRAWN = library(200)
+X = word_points(DRAWN.counts, 3)
 
 
 def test_the_picture_of_words_names_the_corners_and_who_stands_clear():
     corners = spa(X, 3)
-    fig = figures.draw_words(X, DRAWN.words, {"SPA": corners, "MERIT": corners})
+    fig = pictures.draw_words(X, DRAWN.words, {"SPA": corners, "MERIT": corners})
     assert title(fig).startswith(f"Corners: {', '.join(DRAWN.words[corners])}. ")
     written = {text.get_text() for text in fig.axes[0].texts}
     assert set(DRAWN.words[corners]) | {"time", "star", "note"} <= written
@@ -215,61 +216,61 @@ def test_the_picture_of_words_names_the_corners_and_who_stands_clear():
 
 
 def test_the_picture_of_nodes_shows_those_asked_for_and_the_origin():
-    graph = demos.draw_friends(200)
-    V = demos.node_points(graph.adjacency, 3)
+    graph = panels.draw_friends(200)
+    V = panels.node_points(graph.adjacency, 3)
     pure = spa(V, 3)
-    fig = figures.draw_nodes(graph, V, {"SPA": pure}, shown=np.arange(50))
+    fig = pictures.draw_nodes(graph, V, {"SPA": pure}, shown=np.arange(50))
     points = sum(len(line.get_xdata()) for line in fig.axes[0].lines if line.get_marker() in "os^")
     assert points == 50
     (cross,) = (line for line in fig.axes[0].lines if line.get_marker() == "+")
     whole = np.column_stack([V, np.zeros(3)])
-    assert np.allclose(np.ravel(cross.get_xydata()), demos.in_plane(whole, pure)[:, -1])
+    assert np.allclose(np.ravel(cross.get_xydata()), panels.in_plane(whole, pure)[:, -1])
 
 
 def test_the_picture_of_documents_shows_mean_shares():
-    fig = figures.draw_documents([[3.0, 1], [1, 1], [0, 2]], [4, 4, 7])
+    fig = pictures.draw_documents([[3.0, 1], [1, 1], [0, 2]], [4, 4, 7])
     assert [t.get_text() for t in fig.axes[0].texts] == ["0.62", "0.38", "0.00", "1.00"]
     assert "62\xa0%, 100\xa0%" in title(fig)
 
 
 def test_the_picture_of_a_contest_tells_the_difference_with_its_error():
-    results = demos.Contest({"a": np.array([0.5, 0.6, 0.7]), "b": np.array([0.5, 0.7, 0.7])}, {}, {}, {})
-    assert title(figures.draw_contest(results, "a", "b")) == "b minus a on 3 trials: +3.3 ± 3.3 points; the same on 2"
+    results = pictures.Contest({"a": np.array([0.5, 0.6, 0.7]), "b": np.array([0.5, 0.7, 0.7])}, {}, {}, {})
+    assert title(pictures.draw_contest(results, "a", "b")) == "b minus a on 3 trials: +3.3 ± 3.3 points; the same on 2"
 
 
 def test_the_picture_of_a_range_tells_its_ends():
-    fig = figures.draw_range({0.1: [0.2, 0.3], 1.0: [0.25, 0.1]}, [0.5, 1], {"other": 0.22})
+    fig = pictures.draw_range({0.1: [0.2, 0.3], 1.0: [0.25, 0.1]}, [0.5, 1], {"other": 0.22})
     assert title(fig) == "One method, 4 settings: SRC from 0.100 to 0.300"
 
 
 def test_the_picture_of_two_clouds_tells_who_is_inside():
-    graph = demos.draw_friends(200)
-    V, corners = demos.node_points(graph.adjacency, 3), spa(X, 3)
-    fig = figures.draw_two_clouds(X, corners, V, spa(V, 3), graph.memberships)
-    assert f"{demos.share_inside(X, corners):.0%}".replace("%", "\xa0% of the words") in title(fig)
+    graph = panels.draw_friends(200)
+    V, corners = panels.node_points(graph.adjacency, 3), spa(X, 3)
+    fig = pictures.draw_two_clouds(X, corners, V, spa(V, 3), graph.memberships)
+    assert f"{panels.share_inside(X, corners):.0%}".replace("%", "\xa0% of the words") in title(fig)
 
 
-def test_nothing_to_draw_is_told():
+def test_no_corners_to_draw_is_told():
     with pytest.raises(CofactorError, match="no corners to draw"):
-        figures.draw_words(X, DRAWN.words, {})
+        pictures.draw_words(X, DRAWN.words, {})
 
 
 # ---- panels ----
 
 
 def test_library_panel_tells_the_truth():
-    panel = controls.library_panel(seed=1)
+    panel = panels.library_panel(seed=1)
     panel.controls["leak"].value = 0.4
-    expected = demos.shelve(400, 60, 0.2, 0.4, "SPA", seed=1)
+    expected = panels.shelve(400, 60, 0.2, 0.4, "SPA", seed=1)
     assert ", ".join(expected.words[expected.corners]) in panel.text
-    assert f"; {100 * demos.share_inside(expected.X, expected.corners):.0f}\xa0% of the words" in panel.text
+    assert f"; {100 * panels.share_inside(expected.X, expected.corners):.0f}\xa0% of the words" in panel.text
     assert f"Topics {100 * expected.error:.1f}\xa0% off." in panel.text
 
 
 def test_friends_panel_counts_communities_that_have_a_corner():
-    panel = controls.friends_panel()
+    panel = panels.friends_panel()
     assert "3 of 3 communities" in panel.text
     panel.controls["method"].value = "MERIT"
-    expected = demos.befriend(400, 0.2, 0.0, "MERIT")
+    expected = panels.befriend(400, 0.2, 0.0, "MERIT")
     main = expected.graph.memberships[expected.found.pure].argmax(axis=1)
     assert f"{len(set(main))} of 3 communities" in panel.text and f"(SRC): {expected.src:.3f}." in panel.text

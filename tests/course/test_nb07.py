@@ -1,4 +1,4 @@
-"""What notebook 07 computes and draws: thinned and misled crowds, trials, paired differences, pictures, its panel."""
+"""What notebook 07 computes and draws of public crowds: thinned and misled, trials, paired differences, its panel."""
 
 import warnings
 from dataclasses import replace
@@ -11,12 +11,13 @@ from cofactor import simulate
 from cofactor.core.errors import CofactorError, DatasetUnavailableError, DataWarning
 from cofactor.crowd import METHODS, NEED_FEATURES, error_rate
 from cofactor.data.loading import load_crowd
-from course import controls, demos, figures
-from course.demos import real_crowd
-from course.figures.real_crowd import BINARY, _front, _with_room, family
+from course import public
+from course.crowds import mixed_crowd, without_prior
+from course.nb07 import panels, pictures
+from course.nb07.pictures import _front, _with_room, family
 
 BLUEBIRD = load_crowd("bluebird")
-SMALL = simulate.crowd(demos.mixed_crowd(9, 3, seed=1), 80, 0.6, random_state=1)
+SMALL = simulate.crowd(mixed_crowd(9, 3, seed=1), 80, 0.6, random_state=1)
 
 
 def title(fig):
@@ -36,55 +37,50 @@ def test_crowds_that_cannot_be_had_are_named_and_left_out(monkeypatch, capsys):
             raise DatasetUnavailableError("no network")
         return replace(BLUEBIRD, name=name)
 
-    monkeypatch.setattr(real_crowd, "load_crowd", load)
-    monkeypatch.setitem(real_crowd.BUSIEST, "web", 7)
-    found = demos.public_crowds(["bluebird", "rte", "web"])
+    monkeypatch.setattr(public, "load", load)
+    monkeypatch.setitem(pictures.BUSIEST, "web", 7)
+    found = pictures.public_crowds(["bluebird", "rte", "web"])
     assert list(found) == ["bluebird", "web"]
     assert [crowd.labels.n_workers for crowd in found.values()] == [39, 7]
     here, missing = capsys.readouterr().out.splitlines()
     assert here == "here: bluebird, web" and "COFACTOR_MIRROR: rte;" in missing
 
 
-def test_every_method_is_every_one_that_needs_labels_only():
-    assert {*demos.every_method(), *NEED_FEATURES} == set(METHODS)
-    assert demos.every_method(without=["KOS"]) == [name for name in demos.every_method() if name != "KOS"]
-
-
 def test_methods_of_the_papers_are_run_without_a_prior():
-    assert demos.without_prior("MV-EM").pseudo_counts == demos.without_prior("RobSymNMF-EM").pseudo_counts == (0, 0)
-    assert demos.without_prior("BayesDS", diagonal=3.0).diagonal == 3.0
+    assert without_prior("MV-EM").pseudo_counts == without_prior("RobSymNMF-EM").pseudo_counts == (0, 0)
+    assert without_prior("BayesDS", diagonal=3.0).diagonal == 3.0
     plain = METHODS["MV-EM"](pseudo_counts=(0, 0)).fit(BLUEBIRD.labels).predict_proba(BLUEBIRD.labels)
-    found = demos.run_method(BLUEBIRD.labels, BLUEBIRD.truth, "MV-EM")
+    found = pictures.run_method(BLUEBIRD.labels, BLUEBIRD.truth, "MV-EM")
     assert found.error == error_rate(plain, BLUEBIRD.truth) == pytest.approx(11 / 108)
 
 
 def test_a_larger_number_keeps_the_same_labels_and_more():
     labels = SMALL.labels
-    few, many = demos.keep_labels(labels, 2, seed=3), demos.keep_labels(labels, 4, seed=3)
+    few, many = panels.keep_labels(labels, 2, seed=3), panels.keep_labels(labels, 4, seed=3)
     assert triples(few) < triples(many) < triples(labels)
     for kept, wanted in ((few, 2), (many, 4)):
         assert np.array_equal(kept.table.entries_per_row, np.minimum(labels.table.entries_per_row, wanted))
     assert (few.tasks, few.workers, few.classes) == (labels.tasks, labels.workers, labels.classes)
-    assert triples(demos.keep_labels(labels, 2, seed=4)) != triples(few)
+    assert triples(panels.keep_labels(labels, 2, seed=4)) != triples(few)
     with pytest.raises(CofactorError, match="per_task=0"):
-        demos.keep_labels(labels, 0)
+        panels.keep_labels(labels, 0)
 
 
 def test_misleaders_hand_in_the_next_class_and_a_larger_share_spoils_the_same_people():
     codes = SMALL.labels.table.codes
-    few, many = (demos.mislead(SMALL.labels, share, seed=2).table.codes for share in (1 / 3, 2 / 3))
+    few, many = (pictures.mislead(SMALL.labels, share, seed=2).table.codes for share in (1 / 3, 2 / 3))
     spoilt = [np.flatnonzero((new != codes).any(axis=0)) for new in (few, many)]
     assert [len(people) for people in spoilt] == [3, 6] and set(spoilt[0]) < set(spoilt[1])
     given = codes[:, spoilt[0]] >= 0
     assert np.array_equal(few[:, spoilt[0]][given], (codes[:, spoilt[0]][given] + 1) % 3)
-    assert np.array_equal(demos.mislead(SMALL.labels, 0).table.codes, codes)
+    assert np.array_equal(pictures.mislead(SMALL.labels, 0).table.codes, codes)
     with pytest.raises(CofactorError, match=r"share=1\.5"):
-        demos.mislead(SMALL.labels, 1.5)
+        pictures.mislead(SMALL.labels, 1.5)
 
 
 def test_where_many_mislead_symnmf_is_ahead_of_the_vote():
-    labels = demos.mislead(BLUEBIRD.labels, 0.3)
-    error = {m: demos.run_method(labels, BLUEBIRD.truth, m).error for m in ("MajorityVote", "DesSymNMF")}
+    labels = pictures.mislead(BLUEBIRD.labels, 0.3)
+    error = {m: pictures.run_method(labels, BLUEBIRD.truth, m).error for m in ("MajorityVote", "DesSymNMF")}
     assert error["DesSymNMF"] < 0.15 < error["MajorityVote"]
 
 
@@ -92,14 +88,14 @@ def test_where_many_mislead_symnmf_is_ahead_of_the_vote():
 
 
 def test_a_trial_is_the_method_and_its_error():
-    trial = demos.run_method(SMALL.labels, SMALL.truth, "MV-EM")
+    trial = pictures.run_method(SMALL.labels, SMALL.truth, "MV-EM")
     fit = METHODS["MV-EM"](random_state=0).fit(SMALL.labels)
     assert trial.error == error_rate(fit.predict_proba(SMALL.labels), SMALL.truth)
     assert trial.seconds >= 0 and not trial.refused
 
 
 def test_refusals_and_warnings_are_notes_once_each():
-    refused = demos.run_method(SMALL.labels, SMALL.truth, "KOS")
+    refused = pictures.run_method(SMALL.labels, SMALL.truth, "KOS")
     assert refused.refused and "two classes" in refused.notes[0]
 
     class Talkative(METHODS["MajorityVote"]):
@@ -112,23 +108,23 @@ def test_refusals_and_warnings_are_notes_once_each():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(METHODS, "Talkative", Talkative)
         with pytest.warns(FutureWarning, match="old function"):
-            assert demos.run_method(SMALL.labels, SMALL.truth, "Talkative").notes == ("thin data",)
+            assert pictures.run_method(SMALL.labels, SMALL.truth, "Talkative").notes == ("thin data",)
 
 
 def test_quick_methods_are_timed_twice_and_the_faster_run_counts(monkeypatch):
     runs = iter([0.0, 0.05, 0.02, 0.3])
 
     def run(labels, truth, name):
-        return demos.Trial(name, 0.1, next(runs))
+        return pictures.Trial(name, 0.1, next(runs))
 
-    monkeypatch.setattr(real_crowd, "run_method", run)
-    found = demos.try_methods(BLUEBIRD, ["a", "b"])
+    monkeypatch.setattr(pictures, "run_method", run)
+    found = pictures.try_methods(BLUEBIRD, ["a", "b"])
     assert {name: trial.seconds for name, trial in found.items()} == {"a": 0.02, "b": 0.3}
 
 
 def test_thin_reports_the_errors_of_vote_and_method_and_what_was_overruled():
-    outcome = demos.thin(BLUEBIRD, "MV-EM", 10, seed=1)
-    labels = demos.keep_labels(BLUEBIRD.labels, 10, seed=1)
+    outcome = panels.thin(BLUEBIRD, "MV-EM", 10, seed=1)
+    labels = panels.keep_labels(BLUEBIRD.labels, 10, seed=1)
     for name in ("MajorityVote", "MV-EM"):
         scores = METHODS[name]().fit(labels).predict_proba(labels)
         assert outcome.errors[name] == error_rate(scores, BLUEBIRD.truth)
@@ -136,7 +132,7 @@ def test_thin_reports_the_errors_of_vote_and_method_and_what_was_overruled():
     votes, winner = labels.votes, outcome.posterior.argmax(axis=1)
     by_hand = sum(votes[n, winner[n]] < votes[n].max() for n in range(labels.n_tasks))
     assert outcome.overruled == by_hand > 0
-    assert demos.thin(BLUEBIRD, "MajorityVote", 10).overruled == 0
+    assert panels.thin(BLUEBIRD, "MajorityVote", 10).overruled == 0
 
 
 # ---- is a difference one? ----
@@ -145,17 +141,20 @@ def test_thin_reports_the_errors_of_vote_and_method_and_what_was_overruled():
 def test_a_paired_difference_is_that_of_the_errors_with_ties_split():
     rng = np.random.default_rng(0)
     first, second, truth = rng.integers(0, 3, (50, 2)), rng.integers(0, 3, (50, 2)), rng.integers(-1, 2, 50)
-    d = demos.disagreement(first, second, truth)
+    d = pictures.disagreement(first, second, truth)
     assert np.isclose(d.difference, error_rate(second, truth) - error_rate(first, truth))
-    assert len(d.worse) == (truth >= 0).sum() and 0.5 in np.abs(d.worse)
-    n = len(d.worse)
-    by_hand = np.sqrt((np.mean(d.worse**2) - d.worse.mean() ** 2) / n)
+    known = truth >= 0
+    right = [(x == x.max(axis=1, keepdims=True)) / np.sum(x == x.max(axis=1, keepdims=True), axis=1, keepdims=True)
+             for x in (first[known], second[known])]  # fmt: skip
+    worse = (right[0] - right[1])[np.arange(known.sum()), truth[known]]
+    assert 0.5 in np.abs(worse)
+    by_hand = np.sqrt((np.mean(worse**2) - worse.mean() ** 2) / known.sum())
     assert np.isclose(d.standard_error, by_hand)
 
 
 def test_methods_wrong_on_the_same_tasks_do_not_differ():
     scores = np.eye(2)[[0, 1, 1, 0]]
-    d = demos.disagreement(scores, scores, np.array([0, 0, 1, -1]))
+    d = pictures.disagreement(scores, scores, np.array([0, 0, 1, -1]))
     assert d.difference == d.standard_error == 0
 
 
@@ -172,14 +171,14 @@ def test_names_are_left_out_where_there_is_no_room():
     assert _with_room([0], np.ones(1)) == [0]
 
 
-def test_every_method_has_a_look_and_only_those_for_two_classes_the_last_one():
-    binary = {name for name in demos.every_method() if family(name) == BINARY}
+def test_every_method_has_a_look_and_those_for_two_classes_one_of_their_own():
+    binary = {name for name in set(METHODS) - set(NEED_FEATURES) if "for two classes" in family(name)}
     assert {name.split("(")[0] for name in binary} == {"KOS", "GhoshSVD", "EigenRatio"}
 
 
 def test_the_picture_of_times_names_the_best_and_leaves_out_refusals():
-    runs = {name: demos.Trial(name, e, s) for name, e, s in [("MV-EM", 0.1, 0.01), ("KOS", np.nan, 0.0)]}
-    fig = figures.draw_time_and_error({"few": runs})
+    runs = {name: pictures.Trial(name, e, s) for name, e, s in [("MV-EM", 0.1, 0.01), ("KOS", np.nan, 0.0)]}
+    fig = pictures.draw_time_and_error({"few": runs})
     assert title(fig) == "Fewest wrong: MV-EM on few (10.0\xa0%)"
     assert {text.get_text() for text in fig.axes[0].texts} == {"MV-EM"}
 
@@ -187,14 +186,14 @@ def test_the_picture_of_times_names_the_best_and_leaves_out_refusals():
 def test_the_picture_beside_the_printed_counts_what_agrees():
     columns = pd.MultiIndex.from_product([["rte", "dog"], ["ours", "printed"]])
     table = pd.DataFrame([[10, 10.9, 20, 22], [8, np.nan, 9, 9]], ["a", "b"], columns, dtype=float)
-    assert title(figures.draw_beside_published(table)) == "2 of 3 printed errors come back within a percentage point"
+    assert title(pictures.draw_beside_published(table)) == "2 of 3 printed errors come back within a percentage point"
     table.loc[:, (slice(None), "printed")] = np.nan
-    assert "None of these numbers is printed" in title(figures.draw_beside_published(table))
+    assert "None of these numbers is printed" in title(pictures.draw_beside_published(table))
 
 
 def test_curves_show_mean_and_range_over_draws_and_skip_refusals():
     values = [[0.1, 0.3, np.nan], [0.3, 0.5, 0.2]]
-    fig = figures.draw_curves([0, 0.1, 0.2], {"here": {"MV-EM": values}}, "share", "1 finding", per_cent=True)
+    fig = pictures.draw_curves([0, 0.1, 0.2], {"here": {"MV-EM": values}}, "share", "1 finding", per_cent=True)
     (line,) = fig.axes[0].lines
     assert np.allclose(line.get_xydata(), [[0, 20], [10, 40]])
 
@@ -202,27 +201,27 @@ def test_curves_show_mean_and_range_over_draws_and_skip_refusals():
 @pytest.mark.parametrize("draw", ["draw_who_labelled", "draw_time_and_error"])
 def test_nothing_to_draw_is_told(draw):
     with pytest.raises(CofactorError, match="no crowd to draw"):
-        getattr(figures, draw)({})
+        getattr(pictures, draw)({})
     with pytest.raises(CofactorError, match="no crowd to draw"):
-        figures.draw_curves([1], {}, "x", "y")
+        pictures.draw_curves([1], {}, "x", "y")
     with pytest.raises(CofactorError, match="nothing to compare"):
-        figures.draw_beside_published(pd.DataFrame())
+        pictures.draw_beside_published(pd.DataFrame())
 
 
 def test_the_picture_of_labels_tells_how_much_is_filled():
     labels = SMALL.labels
     filled = labels.n_labels / (labels.n_workers * labels.n_tasks)
-    assert f"{100 * filled:.0f}\xa0% of made" in title(figures.draw_who_labelled({"made": labels}))
+    assert f"{100 * filled:.0f}\xa0% of made" in title(pictures.draw_who_labelled({"made": labels}))
 
 
 # ---- the panel ----
 
 
 def test_thinning_panel_tells_the_truth():
-    panel = controls.thinning_panel(seed=2)
+    panel = panels.thinning_panel(seed=2)
     panel.controls["method"].value = "MV-EM"
     panel.controls["per_task"].value = 5
-    expected = demos.thin(BLUEBIRD, "MV-EM", 5, seed=2)
+    expected = panels.thin(BLUEBIRD, "MV-EM", 5, seed=2)
     assert "has 540 labels" in panel.text
     for said, method in (("majority vote errs on", "MajorityVote"), ("MV-EM on", "MV-EM")):
         assert f"{said} {100 * expected.errors[method]:.1f}\xa0%" in panel.text
@@ -232,7 +231,7 @@ def test_thinning_panel_tells_the_truth():
 
 
 def test_thinning_panel_says_what_is_refused():
-    panel = controls.thinning_panel()
+    panel = panels.thinning_panel()
     panel.controls["crowd"].value = "digits"
     panel.controls["method"].value = "KOS"
     assert panel.text.startswith("Not possible with these values: KOS is for two classes")
@@ -240,5 +239,5 @@ def test_thinning_panel_says_what_is_refused():
 
 
 def test_thinning_panel_offers_the_crowds_it_is_given():
-    panel = controls.thinning_panel({"mine": replace(BLUEBIRD, name="mine")})
+    panel = panels.thinning_panel({"mine": replace(BLUEBIRD, name="mine")})
     assert panel.controls["crowd"].options == ("mine",) and panel.text.startswith("mine with at most 10 labels")

@@ -12,8 +12,8 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
 from cofactor.pmf import METHODS, mre, mse
-from course import controls, demos, figures
-from course.figures.joint_pmf import polygon
+from course.nb08 import panels, pictures
+from course.nb08.panels import polygon
 
 TRUTH = simulate.joint_model(5, 10, 3, 0.1, random_state=0)
 BLURRED = simulate.joint_model(5, 10, 3, random_state=0)
@@ -27,7 +27,7 @@ def title(fig):
 
 
 def test_without_noise_coordinates_are_the_classes_given_the_value():
-    found = demos.anchors(BLURRED, demos.endless(BLURRED), split=3)
+    found = panels.anchors(BLURRED, pictures.endless(BLURRED), split=3)
     by_hand = np.vstack(BLURRED.conditionals[3:]) * BLURRED.prior
     assert np.allclose(found.theta, by_hand / by_hand.sum(axis=1, keepdims=True), atol=1e-5)
     assert np.all(found.theta >= -1e-6)
@@ -35,12 +35,12 @@ def test_without_noise_coordinates_are_the_classes_given_the_value():
 
 def test_the_gap_of_a_corner_is_the_distance_to_the_nearest_anchor():
     theta = np.array([[1, 0, 0], [0, 0.8, 0.2], [0.5, 0.5, 0], [0, 0, 1.0]])
-    gaps = demos.Anchors(theta, np.array([0, 1, 2])).gaps
+    gaps = panels.Anchors(theta, np.array([0, 1, 2])).gaps
     assert np.allclose(gaps, [0, math.hypot(0.2, 0.2), math.sqrt(0.64 + 0.64)])
 
 
 def test_planted_anchors_are_found_and_without_them_corners_are_missed():
-    gaps = [demos.anchors(model, demos.endless(model)).gaps.max() for model in (TRUTH, BLURRED)]
+    gaps = [panels.anchors(model, pictures.endless(model)).gaps.max() for model in (TRUTH, BLURRED)]
     assert gaps[0] < 0.01 < 0.3 < gaps[1]
 
 
@@ -49,12 +49,12 @@ def test_values_that_never_occur_are_left_out():
     moments = pairwise_moments(CategoricalTable(codes, [2, 2, 2, 3]))
     model = simulate.joint_model(4, 2, 2, random_state=0)
     wide = LatentClassModel(model.prior, [*model.conditionals[:3], np.vstack([model.conditionals[3], [0, 0]])])
-    theta = demos.anchors(wide, moments, split=2).theta
+    theta = panels.anchors(wide, moments, split=2).theta
     assert theta.shape == (4, 2) and np.allclose(theta.sum(axis=1), 1)
 
 
 def test_endless_pairs_are_those_of_the_model():
-    moments = demos.endless(TRUTH)
+    moments = pictures.endless(TRUTH)
     for j, k in combinations(range(5), 2):
         assert np.allclose(moments.joint(j, k), TRUTH.pairwise(j, k), atol=1e-8)
     assert moments.counts[:10, :10].nnz == 0
@@ -66,23 +66,23 @@ def test_endless_pairs_are_those_of_the_model():
 
 
 def test_numbers_are_counted():
-    assert demos.count_numbers(4, 2, 3) == {
-        "joint": len(list(product(range(2), repeat=4))),
-        "triples": 4 * 8,
-        "pairs": 6 * 4,
+    assert pictures.count_numbers(4, 2, 3) == {
+        "joint table": len(list(product(range(2), repeat=4))),
+        "all triples": 4 * 8,
+        "all pairs": 6 * 4,
         "model": 2 + 4 * 3,
     }
 
 
 def test_triples_starve_before_pairs():
-    errors = demos.starve([1, 0.1], n_trials=2)
+    errors = pictures.starve([1, 0.1], n_trials=2)
     assert list(errors) == ["CNMF-OPT", "CNMF-EM", "CTD"] and errors["CTD"].shape == (2, 2)
     full, thin = np.median(errors["CTD"] / errors["CNMF-OPT"], axis=0)
     assert full < 0.5 and thin > 2
 
 
 def test_recovered_errors_are_those_of_the_methods():
-    found = demos.recover(3000, 0.5, 3, 0.1, seed=2)
+    found = panels.recover(3000, 0.5, 3, 0.1, seed=2)
     truth = simulate.joint_model(5, 10, 3, 0.1, random_state=2)
     table = simulate.joint_table(truth, 3000, 0.5, random_state=2)
     model = METHODS["CNMF-SPA"](rank=3, split=3, pseudo_count=0).fit(table).model_
@@ -95,20 +95,20 @@ def test_recovered_errors_are_those_of_the_methods():
 
 
 def test_what_is_seen_is_part_of_what_would_be():
-    night = demos.film_night(500, observed=0.3, seed=1)
+    night = pictures.film_night(500, observed=0.3, seed=1)
     assert np.array_equal(night.seen.codes[~night.hidden], night.all[~night.hidden])
     assert abs(night.hidden.mean() - 0.7) < 0.05
     assert night.all.shape == (500, len(night.films)) and night.all.min() == 0 and night.all.max() == 4
 
 
 def test_films_of_one_genre_are_liked_by_the_same_people():
-    corr = np.corrcoef(demos.film_night(4000).all.T)
+    corr = np.corrcoef(pictures.film_night(4000).all.T)
     same = np.kron(np.eye(3), np.ones((3, 3))).astype(bool)
     assert corr[same].min() > corr[~same].max()
 
 
 def test_parity_is_invisible_in_pairs():
-    coins = demos.parity(20_000, seed=1)
+    coins = pictures.parity(20_000, seed=1)
     assert not (coins.codes.sum(axis=1) % 2).any()
     moments = pairwise_moments(coins)
     for j, k in combinations(range(3), 2):
@@ -124,11 +124,11 @@ def test_corners_of_three_classes_are_equally_far_apart():
 
 
 def test_the_picture_of_coins_counts_how_often_they_agree():
-    assert title(figures.draw_coins({"a": [[0.3, 0.2], [0.2, 0.3]]})).endswith("60\xa0% a")
+    assert title(pictures.draw_coins({"a": [[0.3, 0.2], [0.2, 0.3]]})).endswith("60\xa0% a")
 
 
 def test_the_picture_of_likelihoods_names_the_worst_end():
-    fig = figures.draw_likelihoods({"good": [-9.0, -3.0, -1.0], "bad": [-9.0, -6.0]})
+    fig = pictures.draw_likelihoods({"good": [-9.0, -3.0, -1.0], "bad": [-9.0, -6.0]})
     assert "from bad, 5 nats below" in title(fig)
     good, bad = fig.axes[0].lines
     assert np.allclose(good.get_ydata(), [8, 2, 0.1]) and np.allclose(bad.get_ydata(), [8, 5])
@@ -136,25 +136,25 @@ def test_the_picture_of_likelihoods_names_the_worst_end():
 
 def test_the_picture_of_starvation_compares_the_last_with_the_first():
     errors = {"pairs": [[0.2, 0.4]] * 3, "triples": [[0.1, 0.1], [0.1, 0.8], [9.0, 0.8]]}
-    fig = figures.draw_starvation([1, 0.5], errors, rows=80, cells=8, constant=0.3)
+    fig = pictures.draw_starvation([1, 0.5], errors, rows=80, cells=8, constant=0.3)
     assert "that of pairs: 0.5 with 10 rows per cell, 2 with 1.2" in title(fig)
     assert np.allclose(fig.axes[0].lines[1].get_xydata(), [[10, 0.1], [1.25, 0.8]])
 
 
 def test_the_picture_of_errors_counts_what_the_constant_beats():
-    fig = figures.draw_errors({"Constant": 0.1, "a": 0.2, "b": 0.05}, {"Constant": 1.0, "a": 3.0, "b": 2.0})
+    fig = pictures.draw_errors({"Constant": 0.1, "a": 0.2, "b": 0.05}, {"Constant": 1.0, "a": 3.0, "b": 2.0})
     assert title(fig) == "Worse than a constant: 1 of 2 methods by MSE, 2 by MRE"
 
 
 def test_the_picture_of_columns_counts_ties_as_no_gain():
-    fig = figures.draw_columns(["a_b", "c", "d"], [0.9, 0.5, 0.4], [0.5, 0.5, 0.6])
+    fig = pictures.draw_columns(["a_b", "c", "d"], [0.9, 0.5, 0.4], [0.5, 0.5, 0.6])
     assert title(fig).startswith("One model predicts 1 of 3")
     assert [label.get_text() for label in fig.axes[0].get_yticklabels()] == ["d", "c", "a b"]
 
 
 def test_the_picture_of_ratings_shows_stars_given_and_expected():
-    night = demos.film_night(20, seed=3)
-    fig = figures.draw_ratings(night.films, night.seen, np.full((20, 9), 2.5), [4, 7])
+    night = pictures.film_night(20, seed=3)
+    fig = pictures.draw_ratings(night.films, night.seen, np.full((20, 9), 2.5), [4, 7])
     texts = [text.get_text() for text in fig.axes[0].texts]
     hidden = night.hidden[[4, 7]]
     assert texts.count("3.5") == hidden.sum() and f"{hidden.sum()} of these 18" in title(fig)
@@ -164,32 +164,32 @@ def test_the_picture_of_ratings_shows_stars_given_and_expected():
 @pytest.mark.parametrize("draw", ["draw_coins", "draw_anchors", "draw_likelihoods"])
 def test_nothing_to_draw_is_told(draw):
     with pytest.raises(CofactorError, match="to draw: give at least one"):
-        getattr(figures, draw)({})
+        getattr(pictures, draw)({})
 
 
 def test_pictures_that_cannot_be_are_refused():
     with pytest.raises(CofactorError, match="'Constant' among them"):
-        figures.draw_errors({"a": 1.0}, {"a": 1.0})
-    night = demos.film_night(20)
+        pictures.draw_errors({"a": 1.0}, {"a": 1.0})
+    night = pictures.film_night(20)
     with pytest.raises(CofactorError, match="13 people"):
-        figures.draw_ratings(night.films, night.seen, night.all, range(13))
+        pictures.draw_ratings(night.films, night.seen, night.all, range(13))
 
 
 # ---- the panel ----
 
 
 def test_joint_panel_tells_the_truth():
-    panel = controls.joint_panel(seed=1)
+    panel = panels.joint_panel(seed=1)
     panel.controls["rank"].value = 4
     panel.controls["n_rows"].value = 3000
-    expected = demos.recover(3000, 0.5, 4, 0.1, seed=1)
+    expected = panels.recover(3000, 0.5, 4, 0.1, seed=1)
     assert panel.text.startswith("About 750 rows for the 100 cells of a pair, 375 for 1,000 of a triple.")
     for name, value in expected.mre.items():
         assert f"{name}: {value:.4g}" in panel.text
 
 
 def test_the_panel_starves_and_blurs():
-    panel = controls.joint_panel()
+    panel = panels.joint_panel()
     sharp = panel.outcome.anchors.gaps.max()
     panel.controls["separability"].value = None
     assert panel.outcome.anchors.gaps.max() > sharp + 0.2
