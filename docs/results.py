@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import pandas as pd
 from PIL import Image
@@ -10,9 +9,9 @@ from PIL import Image
 from docs.tables import LINES, cell
 from evaluation import EXPERIMENTS
 from evaluation.plots import axis_name
+from evaluation.record import KEPT
 from evaluation.summary import OURS, PRINTED, VERDICTS, difference, digest, noted, number
 
-KEPT = Path(__file__).resolve().parents[1] / "evaluation" / "reproduced"
 UNFOLDED = 4  # tables of an experiment that stand open; more would bury the next experiment
 TEXTS = ("setting", "method", "metric", "unit", "verdict", "note")
 INDEX = """# Results beside published numbers

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from cofactor.core.errors import CofactorError
 from evaluation import comparisons, crowd, pmf, separable
 from evaluation.experiment import Experiment
+from evaluation.record import raw_trials
 
 LINES = (crowd, pmf, separable, comparisons)
 EXPERIMENTS: dict[str, Experiment] = {e.name: e for line in LINES for e in line.EXPERIMENTS}
@@ -24,4 +25,4 @@ def find_experiment(name: str) -> Experiment:
     return EXPERIMENTS[name]
 
 
-__all__ = ["EXPERIMENTS", "find_experiment"]
+__all__ = ["EXPERIMENTS", "find_experiment", "raw_trials"]

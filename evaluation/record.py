@@ -1,4 +1,4 @@
-"""What is kept beside the results: the table as CSV, and a record of every run."""
+"""What is kept of results: the table as CSV, a record of every run, and the raw trials in compact form."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import whole_file
 from evaluation import machine
 from evaluation.experiment import Experiment
 from evaluation.runner import Outcome
+from evaluation.summary import measurements
+
+KEPT = Path(__file__).with_name("reproduced")
+NAMES = ("setting", "method", "metric", "error")  # columns of texts, kept as codes
 
 
 def write_table(folder: Path, experiment: Experiment, summary: pd.DataFrame) -> Path:
@@ -62,3 +67,62 @@ def read_records(path: Path) -> list[dict[str, Any]]:
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         reason = f"{type(error).__name__}: {error}"
     raise CofactorError(f"{path} is no record of runs ({reason}): move it away")
+
+
+# ---- raw trials ----
+
+
+def write_trials(path: Path, outcomes: Sequence[Outcome]) -> None:
+    """Write every measurement to a compressed .npz: values in full, texts as codes beside a list of them."""
+    found = measurements(outcomes)
+    arrays = {
+        "trial": found["trial"].to_numpy(dtype=np.uint16),
+        "value": found["value"].to_numpy(dtype=np.float64),
+        "seconds": found["seconds"].to_numpy(dtype=np.float32),
+    }
+    for name in NAMES:
+        codes, texts = pd.factorize(found[name])
+        arrays |= {name: codes.astype(np.uint16), f"{name}s": np.array(texts, dtype=str)}
+    with whole_file(path) as part, part.open("wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
+def raw_trials(name: str, folder: Path = KEPT) -> pd.DataFrame:
+    """Read the trials of a kept experiment, so that a difference of two methods can be tested.
+
+    Parameters
+    ----------
+    name : str
+        Such as "practice-separable".
+    folder : Path
+        Where `NAME.npz` lies.
+
+    Returns
+    -------
+    DataFrame with the columns
+        setting, trial, method, metric : one row each
+        value : float64, as measured; NaN where the method gave none
+        seconds : float32, of the method's whole run
+        error : str, why there is no value
+
+    Raises
+    ------
+    CofactorError
+        No trials of this experiment were kept; the message names those that were.
+
+    Examples
+    --------
+    >>> from evaluation import raw_trials
+    >>> trials = raw_trials("practice-separable").query("setting == 'tdt2,K=5' and metric == 'accuracy'")
+    >>> accuracy = trials.pivot(index="trial", columns="method", values="value")
+    >>> accuracy["SPA"].sub(accuracy["MERIT"]).count()
+    np.int64(20)
+    """
+    path = folder / f"{name}.npz"
+    if not path.exists():
+        there = listing([path.stem for path in sorted(folder.glob("*.npz"))]) or "none"
+        raise CofactorError(f"no trials of {name!r} were kept; there are those of: {there}")
+    with np.load(path) as kept:
+        columns = {column: kept[f"{column}s"][kept[column]] for column in NAMES}
+        columns |= {column: kept[column] for column in ("trial", "value", "seconds")}
+    return pd.DataFrame(columns)[["setting", "trial", "method", "metric", "value", "seconds", "error"]]

@@ -1,7 +1,7 @@
 """Keep a run of the papers' tables for the book: python tools/keep_results.py RESULTS.
 
-RESULTS is the folder that `cofactor reproduce all` filled. Per experiment its table and its picture go to
-evaluation/reproduced, with machine, date and commit of the run; experiments without results there stay as they are.
+RESULTS is the folder that `cofactor reproduce all` filled. Per experiment its table, its picture and its raw trials go
+to evaluation/reproduced, with machine, date and commit of the run; experiments without results there stay as they are.
 """
 
 import argparse
@@ -14,17 +14,17 @@ from PIL import Image
 from cofactor.plots.style import to_png
 from evaluation import EXPERIMENTS
 from evaluation.plots import draw
+from evaluation.record import KEPT, write_trials
 from evaluation.runner import load_all
 from evaluation.summary import summarise
 
-KEPT = Path(__file__).resolve().parents[1] / "evaluation" / "reproduced"
 DIGITS = "%.6g"  # four decimals of a percentage: rounded again to two, they are still right
 COLOURS = 64  # of a kept picture: a third of the bytes, and nothing to see of it
 FACTS = ("cpu", "cores", "os", "python", "numpy", "scipy", "blas", "commit")
 
 
 def keep(experiment, results):
-    """Write table, picture and facts of one experiment; whether there was anything to keep."""
+    """Write table, picture, trials and facts of one experiment; whether there was anything to keep."""
     outcomes = load_all(results, experiment)
     record = results / experiment.name / "run.json"
     if not outcomes or not record.exists():
@@ -35,6 +35,7 @@ def keep(experiment, results):
     if experiment.plot == "curves":
         summary = summary.iloc[:0]  # hundreds of points a curve: the picture tells them
     summary.to_csv(KEPT / f"{experiment.name}.csv", index=False, float_format=DIGITS)
+    write_trials(KEPT / f"{experiment.name}.npz", outcomes)
     run = json.loads(record.read_text(encoding="utf8"))["runs"][-1]
     facts = {"began": run["began"], "trials": 1 + max(outcome.task.trial for outcome in outcomes)}
     facts |= {name: run["machine"][name] for name in FACTS}

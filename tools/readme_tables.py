@@ -10,9 +10,9 @@ import pandas as pd
 
 from evaluation import EXPERIMENTS
 from evaluation.crowd.benchmark import OVERVIEW_HEADING, SETS_HEADING, digest
+from evaluation.record import KEPT
 
 ROOT = Path(__file__).resolve().parents[1]
-KEPT = ROOT / "evaluation" / "reproduced"
 README = ROOT / "README.md"
 METHODS = {
     "method": "method",

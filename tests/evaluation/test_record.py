@@ -4,13 +4,14 @@ import json
 import platform
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from cofactor.core.errors import CofactorError
-from evaluation import runner
-from evaluation.record import read_records, write_record, write_table
-from evaluation.summary import summarise
+from evaluation import EXPERIMENTS, raw_trials, runner
+from evaluation.record import KEPT, read_records, write_record, write_table, write_trials
+from evaluation.summary import measurements, summarise
 from tests.evaluation.toy import toy
 
 
@@ -57,3 +58,39 @@ def test_a_damaged_record_is_named(tmp_path, text):
     path.write_text(text, encoding="utf8")
     with pytest.raises(CofactorError, match=r"run\.json is no record of runs"):
         read_records(path)
+
+
+# ---- raw trials ----
+
+
+def test_raw_trials_are_read_back_to_the_last_digit(outcomes, tmp_path):
+    write_trials(tmp_path / "toy.npz", outcomes)
+    found, measured = raw_trials("toy", tmp_path), measurements(outcomes)
+    texts = ["setting", "trial", "method", "metric", "error"]
+    assert found[texts].to_numpy().tolist() == measured[texts].to_numpy().tolist()
+    assert np.array_equal(found["value"], measured["value"], equal_nan=True) and found["value"].isna().sum() > 0
+    assert np.allclose(found["seconds"], measured["seconds"])
+
+
+def test_trials_that_were_not_kept_are_named_with_those_that_were(outcomes, tmp_path):
+    write_trials(tmp_path / "toy.npz", outcomes)
+    with pytest.raises(CofactorError, match=r"no trials of 'tyo' were kept; there are those of: toy"):
+        raw_trials("tyo", tmp_path)
+
+
+@pytest.mark.parametrize("path", sorted(KEPT.glob("*.npz")), ids=lambda path: path.stem)
+def test_kept_tables_are_the_means_of_the_kept_trials(path):
+    experiment, table = EXPERIMENTS[path.stem], pd.read_csv(path.with_suffix(".csv"))
+    trials = raw_trials(path.stem).dropna(subset="value")
+    if experiment.plot == "curves":
+        return  # whose tables are too long to be kept
+    by = ["setting", "method", "metric"]
+    means = trials.groupby(by)["value"].agg([experiment.centre, "size"])
+    kept = table[table["trials"] > 0].set_index(by)
+    assert len(kept) and set(kept.index) <= set(means.index)
+    found = means.loc[kept.index]
+    assert np.allclose(found[experiment.centre], kept["ours"], rtol=1e-4) and (found["size"] == kept["trials"]).all()
+
+
+def test_what_is_kept_stays_small():
+    assert sum(path.stat().st_size for path in KEPT.iterdir()) < 3e6
