@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
 
 from cofactor.comparisons import (
     Comparisons,
     Objective,
-    adam,
+    degrees_of_freedom,
     eased_start,
     feature_error,
     gradient_descent,
@@ -24,11 +24,16 @@ from cofactor.comparisons import (
     spectral_start,
     utility_error,
 )
-from cofactor.comparisons.planner import degrees_of_freedom
-from cofactor.comparisons.projections import incoherence
 from cofactor.core.types import Floats
 from cofactor.simulate import comparison_factors, draw_comparisons
 from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure
+from evaluation.released.comparisons import (
+    PRINTED_BALANCE,
+    adam,
+    glorot_start,
+    incoherence,
+    projected_gradient_descent,
+)
 
 Kind = Literal["unit", "gauss"]
 
@@ -78,14 +83,23 @@ class Problem:
         """4 * 50 / (n1 n2), 3,990 times what the text says."""
         return 200 / (self.n1 * self.n2)
 
-    def curve(self, data: Comparisons, theta: float, balance: float | None = None, **options: Any) -> dict[str, float]:
-        """Descend; the error of the figure's axis at the iterations shown."""
+    def curve(
+        self,
+        data: Comparisons,
+        theta: float,
+        balance: float | None = None,
+        mu: float | None = None,
+        learning_rate: float | None = None,
+    ) -> dict[str, float]:
+        """Descend, projected where mu is given; the error of the figure's axis at the iterations shown."""
+        descend = gradient_descent if mu is None else partial(projected_gradient_descent, mu=mu)
         objective, errors = Objective(data, RANK, balance=balance), list[float]()
 
         def note(x: Floats) -> None:
             errors.append(feature_error(*objective.split(x)[:2], self.U, self.V) / np.sqrt(self.n1 * self.n2))
 
-        _, result = gradient_descent(objective, self.start(objective, theta), SHOWN[-1], 0.0, note, **options)
+        limits = SHOWN[-1], 0.0
+        _, result = descend(objective, self.start(objective, theta), *limits, note, learning_rate=learning_rate)
         errors = errors[-1 - result.n_iter :]  # steps that were too long began again
         return {f"t={t}": errors[min(t, result.n_iter)] for t in SHOWN}
 
@@ -94,16 +108,15 @@ def starts(setting: str, trial: int, rng: np.random.Generator) -> list[Measureme
     """Figure 1 a and c: starts at three distances, with and without projections, and the released constants."""
     problem = Problem(setting, rng)
     data = problem.compared(COMPARED[setting.split(",")[0]])
-    own, mu = {"step": problem.step}, incoherence(problem.U, problem.V)
-    printed = {"projected": True, "mu": PRINTED_MU}
+    own, mu = {"learning_rate": problem.step}, incoherence(problem.U, problem.V)
     runs: dict[str, Callable[[], Mapping[str, float]]] = {}
     for theta in (0.5, 1.0, 2.0):
         runs[f"theta={theta:g}"] = partial(problem.curve, data, theta, **own)
-        runs[f"theta={theta:g}, projected"] = partial(problem.curve, data, theta, projected=True, mu=mu, **own)
-    runs["theta=0.5, projected, printed mu"] = partial(problem.curve, data, 0.5, **own, **printed)
+        runs[f"theta={theta:g}, projected"] = partial(problem.curve, data, theta, mu=mu, **own)
+    runs["theta=0.5, projected, printed mu"] = partial(problem.curve, data, 0.5, mu=PRINTED_MU, **own)
     runs["theta=1, released balance"] = partial(problem.curve, data, 1.0, problem.released_balance)
     runs["theta=1" + PAPER_PROTOCOL] = partial(
-        problem.curve, data, 1.0, problem.released_balance, step=problem.released_step
+        problem.curve, data, 1.0, problem.released_balance, learning_rate=problem.released_step
     )
     return [row for name, run in runs.items() for row in measure(name, run)]
 
@@ -117,7 +130,7 @@ def amounts(setting: str, trial: int, rng: np.random.Generator) -> list[Measurem
     rows: list[Measurement] = []
     for share in PER_DEGREE[setting.split(",")[0]]:
         data = problem.compared(round(share * degrees_of_freedom(problem.n1, problem.n2, RANK)))
-        rows += measure(f"{share:g} per degree", partial(problem.curve, data, 1.0, step=problem.step))
+        rows += measure(f"{share:g} per degree", partial(problem.curve, data, 1.0, learning_rate=problem.step))
     return rows
 
 
@@ -128,7 +141,6 @@ SHAPE = 2000, 3000
 EPOCHS = 300
 EXACT = 1e-6  # relative error
 MOST_PASSES = 300
-PRINTED_BALANCE = 0.04  # c = 0.01 of the text, times four
 QUICK = 1
 AT_ONCE = (2, 4, 6), 50_000  # ranks and number for which the published recipe is run in the quick profile
 
@@ -166,10 +178,8 @@ def _at_once(objective: Objective, true: tuple[Floats, Floats], seed: int) -> di
 
 
 def _as_published(objective: Objective, true: tuple[Floats, Floats], seed: int) -> dict[str, float]:
-    rng, r = np.random.default_rng(seed), objective.rank
-    ends = (np.sqrt(6 / (n + r)) for n in SHAPE)  # Glorot's uniform start
-    start = objective.join(*(rng.uniform(-end, end, (n, r)) for n, end in zip(SHAPE, ends, strict=True)))
-    x, _ = adam(objective, start, epochs=EPOCHS, random_state=rng)
+    rng = np.random.default_rng(seed)
+    x, _ = adam(objective, glorot_start(objective, rng), EPOCHS, random_state=rng)
     return _errors(objective, x, true) | {"passes": EPOCHS}
 
 

@@ -15,14 +15,14 @@ from cofactor.comparisons import (
     ComparisonMF,
     Comparisons,
     PreferenceModel,
-    RatingMF,
     ndcg,
     pair_accuracy,
 )
-from cofactor.core.types import Floats, Ints
+from cofactor.core.types import Ints
 from cofactor.data import comparisons_from_ratings, load_ratings
 from evaluation.comparisons.real import HERE, by_name, margins
 from evaluation.experiment import Measurement, measure_each
+from evaluation.released.comparisons import RatingMF, Ratings
 
 MIN_RATINGS = 20  # of a movie
 FIRST, SHARE = 20, 0.8  # ratings of a user to learn from: so many, or such a share of them
@@ -35,14 +35,8 @@ BIAS_RIDGES = (1.0, 3.0, 10.0, 30.0)
 MF_RANKS = (0, 2, 5)
 
 
-@dataclass(frozen=True)
-class Stars:
-    """Ratings by codes of users and movies, and how many of these there are."""
-
-    user: Ints
-    item: Ints
-    rating: Floats
-    sizes: tuple[int, int]
+class Stars(Ratings):
+    """Ratings of movies, their comparisons, and splits of them."""
 
     def take(self, chosen: NDArray[np.bool_]) -> Stars:
         """Return some of them."""
@@ -115,10 +109,7 @@ def best_of(makes: list[Make], case: Case) -> Make:
 def learnt(make: Make, from_these: Stars, seed: int) -> PreferenceModel:
     """Fit to ratings, or to their comparisons."""
     model = make()
-    if isinstance(model, RatingMF):
-        n_users, n_items = from_these.sizes
-        return model.fit_ratings(from_these.user, from_these.item, from_these.rating, n_users, n_items)
-    return model.fit(from_these.compared(seed))
+    return model.fit(from_these) if isinstance(model, RatingMF) else model.fit(from_these.compared(seed))
 
 
 def ranking(case: Case) -> PreferenceModel:

@@ -44,7 +44,8 @@ def by_name(name: str, data: Comparisons, seed: int) -> PreferenceModel:
 
 def seeded(model: PreferenceModel, seed: int) -> PreferenceModel:
     """Set the seed of what draws at random."""
-    return model.set_params(random_state=seed) if "random_state" in model.get_params() else model
+    seeded_model: PreferenceModel = model.set_params(random_state=seed)
+    return seeded_model
 
 
 def of_rank(item_bias: bool, data: Comparisons, seed: int) -> PreferenceModel:

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from cofactor import CofactorError
-from cofactor.comparisons import ComparisonMF, bootstrap
+from cofactor.comparisons import METHODS, ComparisonMF, bootstrap
 from tests.comparisons.problems import drawn, truth
+from tests.oracles.generators import recorded
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say():
@@ -22,7 +23,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
 
 @pytest.fixture(scope="module")
 def sure():
-    return bootstrap(ComparisonMF(2, ridge=4.0), drawn(*truth(0, 20, 15, 2), 800, "binary"), 8, random_state=0)
+    return bootstrap(ComparisonMF(2, ridge=4.0), drawn(*truth(0, 20, 15, 2), 800, "binary"), n_draws=8, random_state=0)
 
 
 def test_chances_are_those_of_margins_and_swap_with_the_items(sure):
@@ -37,7 +38,7 @@ def test_chances_are_those_of_margins_and_swap_with_the_items(sure):
 
 
 def test_the_same_seed_gives_the_same_refits(sure):
-    again = bootstrap(ComparisonMF(2, ridge=4.0), drawn(*truth(0, 20, 15, 2), 800, "binary"), 8, random_state=0)
+    again = bootstrap(ComparisonMF(2, ridge=4.0), drawn(*truth(0, 20, 15, 2), 800, "binary"), n_draws=8, random_state=0)
     assert sure.margins(0, 1, 2).equals(again.margins(0, 1, 2))
 
 
@@ -45,4 +46,18 @@ def test_nothing_to_be_sure_of_is_refused(sure):
     with pytest.raises(CofactorError, match="level=1"):
         sure.margins(0, 1, 2, level=1)
     with pytest.raises(CofactorError, match="at least two draws"):
-        bootstrap(ComparisonMF(2, ridge=4.0), drawn(*truth(0, 20, 15, 2), 800, "binary"), 1)
+        bootstrap(ComparisonMF(2, ridge=4.0), drawn(*truth(0, 20, 15, 2), 800, "binary"), n_draws=1)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_is_fitted_again_with_what_it_chose(name):
+    data = drawn(*truth(0, 20, 15, 2), 800, "binary")
+    sure, _ = recorded(bootstrap, METHODS[name](), data, n_draws=3, random_state=0)
+    if hasattr(sure.model, "ridge_"):
+        assert {draw.ridge for draw in sure.draws} == {sure.model.ridge_}
+    assert sure.margins(0, 1, 2)["low"].notna().all()
+    if sure.model.link:
+        assert sure.chances(0, 1, 2)["high"].between(0, 1).all()
+    else:
+        with pytest.raises(CofactorError, match="knows no chances"):
+            sure.chances(0, 1, 2)

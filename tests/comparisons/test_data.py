@@ -1,5 +1,8 @@
 """Comparisons: what is accepted, what is refused and how, what is known about the graph of items."""
 
+import pickle
+from dataclasses import FrozenInstanceError
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -67,7 +70,7 @@ def test_choices_are_told_from_chances():
 def test_ids_survive_a_table_and_a_file(tmp_path):
     frame = pd.DataFrame({"who": ["bob", "ann"], "a": ["tea", "gin"], "b": ["gin", "milk"], "y": [1, 0.5], "n": [2, 3]})
     data = Comparisons.from_frame(frame, "who", "a", "b", "y", "n")
-    assert data.users == ["ann", "bob"] and data.items == ["gin", "milk", "tea"]
+    assert data.users == ("ann", "bob") and data.items == ("gin", "milk", "tea")
     assert data.left.tolist() == [0, 2] and data.outcome.tolist() == [0.5, 1] and data.total == 5
     frame.to_csv(tmp_path / "x.csv", index=False)
     read = Comparisons.from_csv(tmp_path / "x.csv", "who", "a", "b", "y", "n")
@@ -77,7 +80,42 @@ def test_ids_survive_a_table_and_a_file(tmp_path):
 def test_whole_numbers_in_a_file_are_numbers(tmp_path):
     (tmp_path / "x.csv").write_text("user,left,right,outcome\n7,10,9,1\n12,9,10,0\n")
     data = Comparisons.from_csv(tmp_path / "x.csv")
-    assert data.users == [7, 12] and data.items == [9, 10]
+    assert data.users == (7, 12) and data.items == (9, 10)
+
+
+@pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
+def test_the_separator_is_found(tmp_path, sep):
+    rows = ["user,left,right,outcome", "ann,tea,gin,1", "bob,gin,tea,0.5"]
+    (tmp_path / "x.csv").write_text("\n".join(rows).replace(",", sep))
+    data = Comparisons.from_csv(tmp_path / "x.csv")
+    assert data.users == ("ann", "bob") and data.outcome.tolist() == [1, 0.5]
+
+
+# ---- nothing can be changed ----
+
+
+@pytest.mark.parametrize("again", [lambda data: data, lambda data: pickle.loads(pickle.dumps(data))])
+def test_nothing_can_be_changed(again):
+    data = again(few(counts=np.full(40, 2.0)))
+    for name in ("user", "left", "right", "outcome", "counts", "per_user", "per_item", "components"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(data, name)[0] = 1
+        with pytest.raises(FrozenInstanceError):
+            setattr(data, name, None)
+
+
+def test_what_was_given_can_still_be_changed_and_changes_nothing():
+    outcome = np.array([0.5, 1.0])
+    data = Comparisons([0, 1], [0, 1], [1, 2], outcome)
+    outcome[:] = 0.7
+    assert data.outcome.tolist() == [0.5, 1.0] and data.noisy
+
+
+def test_other_ids_are_another_object():
+    data = Comparisons([0, 1], [0, 1], [1, 2], [1, 0], counts=[1, 2])
+    named = data.with_ids(items=["tea", "gin", "milk"])
+    assert named.items == ("tea", "gin", "milk") and named.users == range(2) and data.items == range(3)
+    assert named.take([1]).items == named.items and named.counts.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize(

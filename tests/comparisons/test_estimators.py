@@ -272,7 +272,7 @@ def test_unknown_names_are_refused():
         ({"rank": 0}, "rank=0: 6 users and 5 items allow 1 to 4"),
         ({"rank": [2, 9]}, "rank=9"),
         ({"link": "cauchy"}, "link='cauchy'"),
-        ({"solver": "newton"}, "solver='newton': choose one of 'lbfgs'"),
+        ({"solver": "gd"}, "solver='gd': choose one of 'lbfgs', 'bb'"),
         ({"ridge": -1.0}, r"ridge=-1\.0: give 'auto' or a number"),
         ({"ridge": "big"}, "ridge='big'"),
         ({"bias_ridge": np.inf}, "bias_ridge=inf"),

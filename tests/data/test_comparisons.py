@@ -119,7 +119,7 @@ def test_a_set_of_another_kind_is_refused():
 def test_reads_what_was_written(tmp_path, end):
     food = read_food(write(tmp_path, "a.csv", FOOD, end), write(tmp_path, "b.csv", RECIPES, end), 2, 3)
     assert rows(food).tolist() == [[0, 0, 1, 1], [0, 2, 0, 0], [1, 1, 2, 0.5]]
-    assert food.items == ["Tè", "Pane e olio", "Acqua"]
+    assert food.items == ("Tè", "Pane e olio", "Acqua")
     asked, again = read_cars(write(tmp_path, "c.csv", CHOICES, end), 2, 3)
     assert rows(asked).tolist() == [[0, 1, 0, 1], [1, 0, 2, 1]] and rows(again).tolist() == [[1, 2, 0, 1]]
     features, names = read_car_features(write(tmp_path, "d.csv", CARS, end), 3)

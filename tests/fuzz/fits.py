@@ -64,7 +64,8 @@ def plan_crowd(name, labels, wanted, methods, tried, truth, n_tasks, n_trials, n
 
 
 def plan_table(name, table, wanted, tried, measure, n_trials, n_jobs, level):
-    use_plan(pmf.plan(ESTIMATORS[name](), table, wanted, tried, measure, n_trials, 0, n_jobs), wanted, level)
+    settings = {"amounts": tried, "methods": ESTIMATORS[name](), "measure": measure, "n_trials": n_trials}
+    use_plan(pmf.plan(table, wanted, **settings, random_state=0, n_jobs=n_jobs), wanted, level)
 
 
 def preferences(bias):
@@ -72,7 +73,8 @@ def preferences(bias):
 
 
 def plan_choices(bias, data, wanted, tried, n_trials, n_jobs, level):
-    use_plan(comparisons.plan(preferences(bias), data, wanted, tried, n_trials, 0, n_jobs), wanted, level)
+    settings = {"amounts": tried, "methods": {"one": preferences(bias)}, "n_trials": n_trials, "n_jobs": n_jobs}
+    use_plan(comparisons.plan(data, wanted, random_state=0, **settings), wanted, level)
 
 
 def _ordered(table):
@@ -86,13 +88,13 @@ def bootstrap_crowd(name, labels, n_draws, n_jobs, level):
 
 
 def bootstrap_table(name, table, other, n_draws, n_jobs, level):
-    sure = pmf.bootstrap(ESTIMATORS[name](), table, n_draws, 0, n_jobs)
+    sure = pmf.bootstrap(ESTIMATORS[name](), table, n_draws=n_draws, random_state=0, n_jobs=n_jobs)
     _ordered(sure.intervals(level))
     return repr(sure), sure.entries(other, level)
 
 
 def bootstrap_choices(bias, data, n_draws, n_jobs, user, left, right, level):
-    sure = comparisons.bootstrap(preferences(bias), data, n_draws, 0, n_jobs)
+    sure = comparisons.bootstrap(preferences(bias), data, n_draws=n_draws, random_state=0, n_jobs=n_jobs)
     _ordered(sure.margins(0, 0, 1, level))
     return repr(sure), sure.margins(user, left, right, level), sure.chances(user, left, right, level)
 
@@ -152,11 +154,6 @@ def rate(make):
     return run
 
 
-def order_by_ratings(ratings, user, k, *settings):
-    mf = comparisons.RatingMF(*settings, random_state=0).fit_ratings(*ratings)
-    return mf.utilities(user), mf.recommend(user, k)
-
-
 def find_topics(counts, *settings):
     topics = separable.lda_topics(counts, *settings, random_state=0).topics
     assert np.isfinite(topics).all()
@@ -173,9 +170,7 @@ SETTINGS = {"BiasedMF": (size, share, share), "JointPMFRecommender": (st.sampled
 SOLVERS = {
     "lbfgs": (size, share),
     "barzilai_borwein": (size, share),
-    "gradient_descent": (size, share, st.none(), st.just(False), _rarely(ODD, None, 0.1), st.booleans(), size),
-    "adam": (size, size, share, _rarely(ODD, "constant", "cosine")),
-    "normalised_sgd": (size, share),
+    "gradient_descent": (size, share, st.none(), st.just(False), _rarely(ODD, None, 0.1)),
 }
 LEARNERS = {"CrowdLayer": crowd.CrowdLayer, "DL-MV": crowd.DeepMajorityVote} if find_spec("torch") else {}
 
@@ -190,6 +185,8 @@ FITS = {
         *(st.sampled_from(list(ESTIMATORS)), v.tables, errors, amounts, _rarely(ODD, "mre", "log loss")),
         *(runs, jobs, levels),
     ),
+    "comparisons.degrees_of_freedom": (comparisons.degrees_of_freedom, *(v.count,) * 3),
+    "comparisons.mean_information": (comparisons.mean_information, v.number),
     "comparisons.plan": (plan_choices, st.booleans(), v.compared, errors, amounts, runs, jobs, levels),
     "crowd.bootstrap": (bootstrap_crowd, st.sampled_from(list(AGGREGATORS)), v.labels, runs, jobs, levels),
     "pmf.bootstrap": (bootstrap_table, st.sampled_from(list(ESTIMATORS)), v.tables, v.tables, runs, jobs, levels),
@@ -201,7 +198,6 @@ FITS = {
         impute,
         *(v.labels, _rarely(ODD, None, 2), st.one_of(st.none(), v.matrix), share, size, share),
     ),
-    "comparisons.RatingMF": (order_by_ratings, rated, size, size, size, share, share),
     "separable.lda_topics": (find_topics, v.whole_matrix, size, size, share, share),
     "separable.fast_gradient": (separable.fast_gradient, v.points, size, _rarely(ODD, None, 0.1), size),
     "separable.merit": (

@@ -1,34 +1,22 @@
 """What every user would choose, from a few comparisons of each; and the rankings that this is compared with."""
 
-from collections.abc import Callable
-
 from cofactor.comparisons.base import PreferenceModel
 from cofactor.comparisons.baselines.altsvm import AltSVM
 from cofactor.comparisons.baselines.bpr import BPR
 from cofactor.comparisons.baselines.nuclear import NuclearNormMLE
 from cofactor.comparisons.baselines.ranking import BradleyTerry, ItemCount, WinRate
-from cofactor.comparisons.baselines.ratings import RatingMF
 from cofactor.comparisons.bootstrap import ComparisonBootstrap, bootstrap
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.diagnose import diagnose
 from cofactor.comparisons.estimators import ComparisonMF
+from cofactor.comparisons.formulas import comparisons_needed, degrees_of_freedom, expected_error, mean_information
 from cofactor.comparisons.links import LINKS, Link
 from cofactor.comparisons.loss import Objective
+from cofactor.comparisons.methods import METHODS
 from cofactor.comparisons.metrics import feature_error, ndcg, pair_accuracy, utility_error
-from cofactor.comparisons.planner import comparisons_needed, expected_error, plan
+from cofactor.comparisons.planner import plan
 from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient_descent, lbfgs
 from cofactor.comparisons.spectral import random_start, spectral_start
-from cofactor.comparisons.stochastic import adam, normalised_sgd
-
-METHODS: dict[str, Callable[..., PreferenceModel]] = {
-    "ComparisonMF": ComparisonMF,
-    "BPR": BPR,
-    "AltSVM": AltSVM,
-    "NuclearNormMLE": NuclearNormMLE,
-    "BradleyTerry": BradleyTerry,
-    "WinRate": WinRate,
-    "ItemCount": ItemCount,
-}
 
 __all__ = [
     "BPR",
@@ -44,23 +32,26 @@ __all__ = [
     "NuclearNormMLE",
     "Objective",
     "PreferenceModel",
-    "RatingMF",
     "WinRate",
-    "adam",
     "barzilai_borwein",
     "bootstrap",
     "comparisons_needed",
+    "degrees_of_freedom",
     "diagnose",
     "eased_start",
     "expected_error",
     "feature_error",
     "gradient_descent",
     "lbfgs",
+    "mean_information",
     "ndcg",
-    "normalised_sgd",
     "pair_accuracy",
     "plan",
     "random_start",
     "spectral_start",
     "utility_error",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -8,8 +8,6 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from cofactor.comparisons.data import Comparisons
@@ -17,13 +15,14 @@ from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.links import link_named
 from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
+from cofactor.core.estimator import Estimator
 from cofactor.core.result import Result
 from cofactor.core.types import Floats
 
 Codes = NDArray[np.intp]
 
 
-class PreferenceModel(BaseEstimator):
+class PreferenceModel(Estimator):
     """Base class: utilities x_ui = <U_u, V_i> + b_i; a method implements `_estimate`.
 
     Users and items are named by the ids of the comparisons, which are their codes unless these came from a table.
@@ -71,8 +70,12 @@ class PreferenceModel(BaseEstimator):
 
     # ---- predictions ----
 
-    def margin(self, user: ArrayLike, left: ArrayLike, right: ArrayLike) -> Floats:
+    def margin(
+        self, user: ArrayLike | Comparisons, left: ArrayLike | None = None, right: ArrayLike | None = None
+    ) -> Floats:
         """Return the (Q,) differences of utilities, left less right; positive where left is preferred.
+
+        Asked are users and pairs of items by their ids, or `Comparisons`, whose outcomes do not count.
 
         Raises
         ------
@@ -81,26 +84,51 @@ class PreferenceModel(BaseEstimator):
         NotIdentifiableError
             Items of parts that nobody ever linked by comparisons, where no prior decides.
         """
-        check_is_fitted(self, "item_factors_")
-        u, i, j = codes_of(user, self.users_, "users"), *(codes_of(x, self.items_, "items") for x in (left, right))
+        self._check_fitted()
+        u, i, j = self._asked(user, left, right)
         if not len(u) == len(i) == len(j):
             raise CofactorError(f"{len(u)} users, {len(i)} left and {len(j)} right items: give one of each")
         self._check_linked(i, j)
         U, V, b = self.user_factors_, self.item_factors_, self.item_bias_
         return np.einsum("qa,qa->q", U[u], V[i] - V[j]) + b[i] - b[j]
 
-    def predict_proba(self, user: ArrayLike, left: ArrayLike, right: ArrayLike) -> Floats:
-        """Return the (Q,) chances that these users prefer `left` to `right`; errors as of `margin`.
+    def _asked(self, user: ArrayLike | Comparisons, left: ArrayLike | None, right: ArrayLike | None) -> list[Codes]:
+        """Codes of users, left and right items."""
+        if isinstance(user, Comparisons):
+            users, items = (
+                codes_of(np.array(list(ids), dtype=object), known, what)
+                for ids, known, what in ((user.users, self.users_, "users"), (user.items, self.items_, "items"))
+            )
+            return [users[user.user], items[user.left], items[user.right]]
+        if left is None or right is None:
+            raise CofactorError("give Comparisons, or three arrays: users, left items, right items")
+        pairs = (codes_of(side, self.items_, "items") for side in (left, right))
+        return [codes_of(user, self.users_, "users"), *pairs]
+
+    def predict(
+        self, user: ArrayLike | Comparisons, left: ArrayLike | None = None, right: ArrayLike | None = None
+    ) -> Floats:
+        """Return the (Q,) likelier outcomes: 1 for left, 0 for right, 0.5 where utilities are equal; see `margin`."""
+        return np.asarray((1 + np.sign(self.margin(user, left, right))) / 2)
+
+    def predict_proba(
+        self, user: ArrayLike | Comparisons, left: ArrayLike | None = None, right: ArrayLike | None = None
+    ) -> Floats:
+        """Return the (Q,) chances that these users prefer `left` to `right`; see `margin`.
 
         A method without a link only orders items, and refuses.
         """
+        return self.chance_of(self.margin(user, left, right))
+
+    def chance_of(self, margin: Floats) -> Floats:
+        """Return the chance of left at a difference of utilities; a method that only orders items refuses."""
         if not self.link:
             raise CofactorError(f"{type(self).__name__} orders items and knows no chances: use margin")
-        return np.asarray(link_named(self.link).probability(self.margin(user, left, right)))
+        return np.asarray(link_named(self.link).probability(margin))
 
     def utilities(self, user: Hashable | Floats) -> Floats:
         """Return the (n2,) utilities of all items for one user, an id or features as of `fold_in`."""
-        check_is_fitted(self, "item_factors_")
+        self._check_fitted()
         return np.asarray(self.item_factors_ @ self._features(user) + self.item_bias_)
 
     def recommend(self, user: Hashable | Floats, k: int = 10, exclude: Sequence[Any] = ()) -> list[Any]:

@@ -7,9 +7,9 @@ estimate as a normal distribution with the standard deviation of the refits.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,52 +17,42 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm
 from sklearn.base import clone
 
+from cofactor.comparisons.base import PreferenceModel, require_comparisons
 from cofactor.comparisons.data import Comparisons
-from cofactor.comparisons.links import link_named
-from cofactor.comparisons.planner import refit, with_what_was_chosen
 from cofactor.core.bootstrap import LEVEL, checked_level, resample
-from cofactor.core.types import Seed
+from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
+from cofactor.core.types import Indices, Seed
 
-if TYPE_CHECKING:
-    from cofactor.comparisons.estimators import ComparisonMF
+CHOSEN = ("rank", "ridge", "bias_ridge")  # settings that a fit may choose; it keeps them with an underscore
 
 
 @dataclass(frozen=True, repr=False)
 class ComparisonBootstrap:
-    """A fitted ComparisonMF with its refits; see `bootstrap`.
+    """A fitted method (`model`) with its refits (`draws`); see `bootstrap`."""
 
-    Attributes
-    ----------
-    model : ComparisonMF
-        The fit to all comparisons.
-    draws : tuple of ComparisonMF
-        The refits.
-    """
-
-    model: ComparisonMF
-    draws: tuple[ComparisonMF, ...]
+    model: PreferenceModel
+    draws: tuple[PreferenceModel, ...]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r}, {len(self.draws)} refits)"
 
     def margins(self, user: ArrayLike, left: ArrayLike, right: ArrayLike, level: float = LEVEL) -> pd.DataFrame:
         """Return the differences of utilities, left less right, one row per question: estimate, low, high."""
-        return self._intervals(user, left, right, level)
-
-    def chances(self, user: ArrayLike, left: ArrayLike, right: ArrayLike, level: float = LEVEL) -> pd.DataFrame:
-        """Return the chances that left is preferred: estimate, low, high."""
-        return self._intervals(user, left, right, level).transform(link_named(self.model.link).probability)
-
-    def _intervals(self, user: ArrayLike, left: ArrayLike, right: ArrayLike, level: float) -> pd.DataFrame:
         estimate = self.model.margin(user, left, right)
         spread = np.std([draw.margin(user, left, right) for draw in self.draws], axis=0, ddof=1)
         reach = norm.ppf((1 + checked_level(level)) / 2) * spread
         return pd.DataFrame({"estimate": estimate, "low": estimate - reach, "high": estimate + reach})
 
+    def chances(self, user: ArrayLike, left: ArrayLike, right: ArrayLike, level: float = LEVEL) -> pd.DataFrame:
+        """Return the chances that left is preferred: estimate, low, high. A method that only orders items refuses."""
+        margins = self.margins(user, left, right, level)
+        return pd.DataFrame({name: self.model.chance_of(column.to_numpy()) for name, column in margins.items()})
+
 
 def bootstrap(
-    estimator: ComparisonMF,
+    method: PreferenceModel,
     comparisons: Comparisons,
+    *,
     n_draws: int = 200,
     random_state: Seed = None,
     n_jobs: int = 1,
@@ -74,7 +64,7 @@ def bootstrap(
 
     Parameters
     ----------
-    estimator : ComparisonMF
+    method : a method of METHODS, not fitted
     comparisons : Comparisons
     n_draws, random_state, n_jobs, verbose
         See `resample`; the result is the same at any number of jobs.
@@ -95,9 +85,7 @@ def bootstrap(
 
     Notes
     -----
-    Measured on 40 users, 30 items, rank 2, three truths each: of the true differences of utilities, intervals of 90 per
-    cent hold 90 from 3000 choices (87 to 94), and 91 from 9000 (89 to 93); quantiles of as many refits, 40, hold 86 and
-    87. A ridge that is given, and far too large, draws utilities together beyond what refits show.
+    A ridge that is given, and far too large, draws utilities together beyond what refits show.
 
     Examples
     --------
@@ -109,7 +97,37 @@ def bootstrap(
     True
     """
     rng = np.random.default_rng(random_state)
-    seeded = clone(estimator).set_params(random_state=int(rng.integers(2**31)))
-    model = clone(seeded).fit(comparisons)
+    model, draws = fitted_and_refits(method, require_comparisons(comparisons), n_draws, rng, n_jobs, verbose)
+    return ComparisonBootstrap(model, tuple(draws))
+
+
+def fitted_and_refits(
+    method: PreferenceModel,
+    comparisons: Comparisons,
+    n_draws: int,
+    rng: np.random.Generator,
+    n_jobs: int,
+    verbose: bool,
+) -> tuple[PreferenceModel, list[PreferenceModel]]:
+    """Fit to all comparisons, and with what that fit has chosen to redrawn ones."""
+    model = clone(method).set_params(random_state=int(rng.integers(2**31))).fit(comparisons)
     again = partial(refit, with_what_was_chosen(model), comparisons)
-    return ComparisonBootstrap(model, tuple(resample(again, len(comparisons), n_draws, rng, n_jobs, verbose)))
+    return model, resample(again, len(comparisons), n_draws, rng, n_jobs, verbose)
+
+
+def with_what_was_chosen(fitted: PreferenceModel) -> PreferenceModel:
+    """Return the method, not fitted, with the rank and the ridges that a fit has chosen."""
+    chosen = {name: getattr(fitted, f"{name}_") for name in CHOSEN if hasattr(fitted, f"{name}_")}
+    if np.isinf(chosen.get("ridge", 0.0)):
+        raise CofactorError("no preferences are found in these comparisons that could be fitted again: collect more")
+    unfitted: PreferenceModel = clone(fitted).set_params(**chosen)
+    return unfitted
+
+
+def refit(method: PreferenceModel, comparisons: Comparisons, rows: Indices) -> PreferenceModel:
+    """Fit to redrawn comparisons."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found: PreferenceModel = clone(method).fit(comparisons.take(rows))
+        return found

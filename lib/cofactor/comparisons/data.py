@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from typing import Any, Literal, Self
@@ -17,15 +18,18 @@ from scipy.sparse.csgraph import connected_components
 from cofactor.core.checks import check_whole, is_number, numbers, positions
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import check_columns, check_present, located, plain_numbers, read_frame
-from cofactor.core.types import Floats
+from cofactor.core.types import Floats, Seed
 
 Codes = NDArray[np.int32]  # half the memory of 64 bits, and passes over comparisons are bound by memory
 SameItem = Literal["error", "drop"]
 LARGEST = np.iinfo(np.int32).max
 
 
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Comparisons:
     """Outcomes of comparisons: user[k] was shown the items left[k] and right[k], and chose.
+
+    Nothing of it can be changed; `take` and `with_ids` return other comparisons.
 
     Parameters
     ----------
@@ -43,7 +47,7 @@ class Comparisons:
     ----------
     user, left, right : (m,) int32, outcome : (m,) float, counts : (m,) float or None
         Sorted by user (comparisons of one user stay in order), so that passes over the data walk through memory.
-    users, items : sequences
+    users, items : tuples, or ranges
         The caller's ids in the order of the codes; the codes themselves unless built by `from_frame` or `from_csv`.
 
     Raises
@@ -88,14 +92,20 @@ class Comparisons:
         _check_lengths(columns)
         sizes = _size(codes["user"], n_users, "user"), _size(np.append(*list(codes.values())[1:]), n_items, "item")
         columns = _without_same_items(columns, same_item)
-        self._keep(columns, range(sizes[0]), range(sizes[1]))
-
-    def _keep(self, columns: dict[str, NDArray[Any]], users: Sequence[Any], items: Sequence[Any]) -> None:
         order = np.argsort(columns["user"], kind="stable")
         sorted_columns = {name: np.ascontiguousarray(values[order]) for name, values in columns.items()}
-        self.user, self.left, self.right = (sorted_columns[name] for name in ("user", "left", "right"))
-        self.outcome, self.counts = sorted_columns["outcome"], sorted_columns.get("counts")
-        self.users, self.items = users, items
+        self.__setstate__({"counts": None, **sorted_columns, "users": range(sizes[0]), "items": range(sizes[1])})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Keep the parts; arrays can be read only, from a pickle, too."""
+        self.__dict__.update({name: _read_only(value) for name, value in state.items()})
+
+    def _with(self, **parts: Any) -> Self:
+        """Return the same with other parts, of which rows are sorted by user."""
+        names = ("user", "left", "right", "outcome", "counts", "users", "items")
+        other = object.__new__(type(self))
+        other.__setstate__({name: getattr(self, name) for name in names} | parts)
+        return other
 
     @classmethod
     def from_frame(
@@ -117,7 +127,7 @@ class Comparisons:
         --------
         >>> frame = pd.DataFrame({"user": ["ann", "bob"], "left": ["tea", "tea"], "right": ["milk", "gin"]})
         >>> Comparisons.from_frame(frame.assign(outcome=[1, 0])).items
-        ['gin', 'milk', 'tea']
+        ('gin', 'milk', 'tea')
         """
         columns = [user, left, right, outcome, *([counts] if counts else [])]
         check_columns(frame, columns, "comparisons")
@@ -131,8 +141,7 @@ class Comparisons:
             counts=_numbers(frame[counts], counts) if counts else None,
             same_item=same_item,
         )
-        found.users, found.items = users, items
-        return found
+        return found.with_ids(users, items)
 
     @classmethod
     def from_csv(
@@ -145,12 +154,13 @@ class Comparisons:
         counts: str | None = None,
         same_item: SameItem = "error",
         encoding: str = "utf-8-sig",
-        sep: str = ",",
+        sep: str | None = None,
     ) -> Self:
-        """Read a CSV file with a header row and one row per comparison (may be compressed: .gz, .zip, .xz).
+        """Read a file with one row per comparison: CSV or the like with a header row, parquet or JSON, also packed.
 
         Ids stay as written ("007" is not 7), but for blanks around them, unless all of a column are plain whole
-        numbers. The other arguments and errors are those of `from_frame`.
+        numbers. By default `sep` is whichever of comma, tab, semicolon and ``|`` fits. The other arguments and errors
+        are those of `from_frame`.
         """
         columns = [user, left, right, outcome, *([counts] if counts else [])]
         frame = read_frame(path, columns, encoding, sep, "comparison")
@@ -181,6 +191,18 @@ class Comparisons:
         """How many comparisons were made: m, or the sum of `counts`."""
         return float(len(self)) if self.counts is None else float(self.counts.sum())
 
+    def with_ids(self, users: Iterable[Any] | None = None, items: Iterable[Any] | None = None) -> Self:
+        """Return the same comparisons with other ids of users or items, one of each in the order of the codes.
+
+        Raises a CofactorError where there are too few ids, or too many.
+        """
+        given = {"users": users, "items": items}
+        ids = {name: tuple(values) for name, values in given.items() if values is not None}
+        for name, values in ids.items():
+            if len(values) != len(getattr(self, name)):
+                raise CofactorError(f"{len(values)} ids for {len(getattr(self, name))} {name}: give one of each")
+        return self._with(**ids)
+
     @cached_property
     def noisy(self) -> bool:
         """Whether outcomes are choices (0, 1, ties; or shares of counted ones) and not exact chances."""
@@ -189,12 +211,13 @@ class Comparisons:
     @cached_property
     def per_user(self) -> NDArray[np.intp]:
         """(n1,) comparisons of every user."""
-        return np.bincount(self.user, minlength=self.n_users)
+        return _read_only(np.bincount(self.user, minlength=self.n_users))
 
     @cached_property
     def per_item(self) -> NDArray[np.intp]:
         """(n2,) comparisons in which every item took part."""
-        return np.bincount(self.left, minlength=self.n_items) + np.bincount(self.right, minlength=self.n_items)
+        codes = np.concatenate([self.left, self.right])
+        return _read_only(np.bincount(codes, minlength=self.n_items))
 
     @cached_property
     def components(self) -> Codes:
@@ -208,32 +231,23 @@ class Comparisons:
         found = np.full(self.n_items, -1, dtype=np.int32)
         seen = self.per_item > 0
         found[seen] = pd.factorize(label[seen])[0]
-        return found
+        return _read_only(found)
 
     @property
     def n_components(self) -> int:
         """The number of connected parts; one if all compared items are linked."""
         return int(self.components.max()) + 1
 
-    def take(self, rows: ArrayLike) -> Comparisons:
+    def take(self, rows: ArrayLike) -> Self:
         """Return these comparisons only (a mask, or positions in the sorted arrays); all users and items stay."""
         kept = positions(rows, len(self), "rows to take")
         if not kept.size:
             raise CofactorError("no comparisons are left: take at least one")
-        codes = {"user": self.user, "left": self.left, "right": self.right}
-        columns: dict[str, NDArray[Any]] = {**codes, "outcome": self.outcome}
-        if self.counts is not None:
-            columns["counts"] = self.counts
-        part = object.__new__(type(self))
-        part._keep({name: values[kept] for name, values in columns.items()}, self.users, self.items)
-        return part
+        kept = kept[np.argsort(self.user[kept], kind="stable")]
+        columns = {name: getattr(self, name)[kept] for name in ("user", "left", "right", "outcome")}
+        return self._with(**columns, counts=None if self.counts is None else self.counts[kept])
 
-    def hold_out(
-        self,
-        share: float = 0.1,
-        random_state: int | np.random.Generator | None = None,
-        by_items: bool = False,
-    ) -> tuple[Comparisons, Comparisons]:
+    def hold_out(self, share: float = 0.1, random_state: Seed = None, by_items: bool = False) -> tuple[Self, Self]:
         """Split into comparisons to learn from and held-out ones: about `share` of every user's, at random.
 
         Of a user with n comparisons, `share` * n are held out, rounded at random, but never all of them.
@@ -268,6 +282,13 @@ class Comparisons:
         met, code = np.unique(np.stack([user, user]) * self.n_items + [self.left, self.right], return_inverse=True)
         hidden = _some_of_each(met // self.n_items, self.n_users, share, rng)[code.reshape(2, -1)].sum(axis=0)
         return np.asarray(hidden * (np.bincount(self.user, hidden == 0, self.n_users) > 0)[self.user])
+
+
+def _read_only(values: Any) -> Any:
+    if isinstance(values, np.ndarray):
+        values = values.view()
+        values.flags.writeable = False
+    return values
 
 
 def _some_of_each(owner: NDArray[Any], n_owners: int, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:

@@ -12,9 +12,8 @@ from scipy.sparse.csgraph import connected_components
 
 from cofactor.comparisons.base import require_comparisons
 from cofactor.comparisons.data import Comparisons
-from cofactor.comparisons.estimators import ENOUGH
 from cofactor.comparisons.folds import held_out_once
-from cofactor.comparisons.planner import degrees_of_freedom
+from cofactor.comparisons.formulas import ENOUGH, degrees_of_freedom
 from cofactor.core.diagnosis import Check, Diagnosis
 from cofactor.core.errors import listing
 

@@ -7,23 +7,19 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from cofactor.comparisons.base import Codes, PreferenceModel, codes_of, refuse_across, require_comparisons
-from cofactor.comparisons.choosing import Choice, Trial, choose
+from cofactor.comparisons.choosing import Trial, choose
 from cofactor.comparisons.data import Comparisons
-from cofactor.comparisons.fitting import SOLVERS, Settings, fit, fit_biases, objective_of, start_of
+from cofactor.comparisons.fitting import Settings, checked_settings, fit, fit_biases, objective_of, start_of
 from cofactor.comparisons.fold_in import fold_in
+from cofactor.comparisons.formulas import ENOUGH, degrees_of_freedom
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.links import link_named
-from cofactor.comparisons.planner import degrees_of_freedom
-from cofactor.core.checks import check_positive, check_whole, is_number
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import DataWarning, listing
 from cofactor.core.result import Result
-from cofactor.core.types import Floats
+from cofactor.core.types import Floats, Seed
 
-RANKS = 3, 20  # tried by default: few features, and as many as a ridge may thin out
-ENOUGH = {True: 15, False: 3}  # comparisons per degree of freedom, for choices and for chances
 LEAST = 1e-6  # ridge of features of new users where there is none
 
 
@@ -32,27 +28,27 @@ class ComparisonMF(PreferenceModel):
 
         min over U, V, b of  sum_k l(z_k, w_k) + (ridge/2)(||U||_F^2 + ||V||_F^2) + (bias_ridge/2) ||b||^2
 
-    from a spectral start; without a ridge, balance of the factors takes its place, and where exact chances are few the
+    from a spectral start. Without a ridge, balance of the factors takes its place, and where exact chances are few the
     start is eased. See `Objective`, `eased_start`.
 
     Parameters
     ----------
     rank : "auto", int, or several to choose from
         r. "auto": 3 or 20, as far as users and items allow. The ridge does most of the choosing: it sets features that
-        do not help to zero, as the nuclear norm does.
+        do not help to zero.
     link : {"logistic", "probit"}
-    solver : {"lbfgs", "bb", "gd"}
-        "bb" is Barzilai-Borwein; "gd" gradient descent with a constant step, for reproduction.
+    solver : {"lbfgs", "bb"}
+        "bb" is Barzilai-Borwein.
     ridge : "auto" or float >= 0
-        Inverse variance of the prior on features. "auto": the one with the lowest loss on held-out comparisons, on a
-        path from large to small with warm starts; then fitted to all. Zero where outcomes prove to be exact chances.
-        Infinity where features do not help: everybody is then predicted by biases alone, and a warning says so.
+        Inverse variance of the prior on features. "auto": the one with the lowest loss on held-out comparisons; then
+        fitted to all. Zero where outcomes prove to be exact chances. Infinity where features do not help: everybody is
+        then predicted by biases alone, and a warning says so.
     item_bias : bool
         Add a utility that all users share. Needed where comparisons per user are few; the paper has none.
     new_items : bool
-        Choose for questions about items that a user has not met: ridges and rank by comparisons between items that
-        were hidden from the user altogether. Else by pairs of items, which is far too small a ridge where these
-        follow from others of the same user, made from ratings or orderings. Data do not say what will be asked.
+        Choose ridges and rank for questions about items that a user has not met: by comparisons between items that
+        were hidden from the user altogether. Otherwise pairs of items are held out, which makes the ridge far too
+        small where pairs of one user follow from one another, as those made from ratings or orderings do.
     bias_ridge : "auto" or float >= 0
         "auto": chosen likewise, for biases alone; a quarter of `ridge` if nothing has to be chosen.
     folds : int
@@ -82,8 +78,8 @@ class ComparisonMF(PreferenceModel):
     Warns
     -----
     DataWarning
-        Items fall into parts that no comparison links; features do not help, and biases are fitted alone; without a
-        ridge, fewer comparisons than features can be told from.
+        Items fall into parts that no comparison links; features do not help; without a ridge, fewer comparisons than
+        features can be told from.
 
     Cost
     ----
@@ -113,7 +109,7 @@ class ComparisonMF(PreferenceModel):
         self,
         rank: int | Sequence[int] | Literal["auto"] = "auto",
         link: str = "logistic",
-        solver: Literal["lbfgs", "bb", "gd"] = "lbfgs",
+        solver: Literal["lbfgs", "bb"] = "lbfgs",
         ridge: float | Literal["auto"] = "auto",
         item_bias: bool = True,
         new_items: bool = False,
@@ -121,7 +117,7 @@ class ComparisonMF(PreferenceModel):
         folds: int = 5,
         max_iter: int = 2000,
         tol: float = 1e-8,
-        random_state: int | np.random.Generator | None = None,
+        random_state: Seed = None,
         verbose: bool = False,
     ) -> None:
         self.rank = rank
@@ -138,30 +134,28 @@ class ComparisonMF(PreferenceModel):
         self.verbose = verbose
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
-        data, settings = comparisons, self._settings(comparisons)
-        _warn_of_parts(data)
+        settings = checked_settings(comparisons, self.get_params())
+        _warn_of_parts(comparisons)
         rng = np.random.default_rng(self.random_state)
-        chosen = choose(data, settings, rng)
+        chosen = choose(comparisons, settings, rng)
         self.rank_, self.ridge_, self.bias_ridge_ = chosen.rank, chosen.ridge, chosen.bias_ridge
         self.path_, self.n_held_out_ = list(chosen.path), chosen.n_held_out
         if np.isinf(chosen.ridge):
-            return _biases_alone(data, chosen, settings)
+            return _biases_alone(comparisons, chosen.bias_ridge, chosen.n_held_out, settings)
         if not chosen.ridge:
-            _warn_of_few(data, chosen.rank)
-        b = fit_biases(data, chosen.bias_ridge, settings) if self.item_bias else np.empty(0)
-        objective = objective_of(data, chosen.rank, chosen.ridge, chosen.bias_ridge, settings)
+            _warn_of_few(comparisons, chosen.rank)
+        b = fit_biases(comparisons, chosen.bias_ridge, settings)
+        objective = objective_of(comparisons, chosen.rank, chosen.ridge, chosen.bias_ridge, settings)
         x, result = fit(objective, start_of(objective, b, rng), settings)
         return objective.split(x), result
 
     def fold_in(self, comparisons: Comparisons) -> Floats:
         """Return the (n, r) features of the users of new comparisons, items and biases held fixed.
 
-        The same objective, for each user by herself; see `cofactor.comparisons.fold_in`. Items are named by their ids.
-        Pass a row of the result to `utilities` or `recommend`.
-
-        Raises a CofactorError where items are unknown (named).
+        The same objective, for each user by herself. Items are named by their ids. Pass a row of the result to
+        `utilities` or `recommend`. Raises a CofactorError where items are unknown (named).
         """
-        check_is_fitted(self, "item_factors_")
+        self._check_fitted()
         data, V, b = require_comparisons(comparisons), self.item_factors_, self.item_bias_
         code = codes_of(np.array(list(data.items), dtype=object), self.items_, "items")
         left, right = code[data.left], code[data.right]
@@ -169,54 +163,16 @@ class ComparisonMF(PreferenceModel):
             return np.zeros((data.n_users, 0))
         return fold_in(data, V[left] - V[right], b[left] - b[right], link_named(self.link), max(self.ridge_, LEAST))
 
-    # ---- checks ----
-
     def _check_linked(self, i: Codes, j: Codes) -> None:
         if not self.ridge_:
             refuse_across(self.components_, i, j, self.items_)
 
-    def _settings(self, data: Comparisons) -> Settings:
-        link_named(self.link)
-        check_whole(1, max_iter=self.max_iter, folds=self.folds)
-        check_positive(zero=True, tol=self.tol)
-        if not isinstance(self.solver, str) or self.solver not in SOLVERS:
-            raise CofactorError(f"solver={self.solver!r}: choose one of {', '.join(map(repr, SOLVERS))}")
-        ridge, bias_ridge = _number_or_auto(ridge=self.ridge), _number_or_auto(bias_ridge=self.bias_ridge)
-        return Settings(
-            _ranks(self.rank, min(data.n_users, data.n_items) - 1, data),
-            *(self.link, self.solver, ridge, self.item_bias, self.new_items, bias_ridge, self.folds),
-            *(self.max_iter, self.tol, self.verbose),
-        )
 
-
-def _ranks(rank: int | Sequence[int] | str, most: int, data: Comparisons) -> tuple[int, ...]:
-    if isinstance(rank, str):
-        ranks: list[int] = sorted({min(r, most) for r in RANKS}) if rank == "auto" else []
-    else:
-        ranks = [rank] if isinstance(rank, int | np.integer) or not np.iterable(rank) else list(rank)
-    bad = [r for r in ranks if not isinstance(r, int | np.integer) or not 1 <= r <= most]
-    if bad or not ranks:
-        raise CofactorError(
-            f"rank={listing(bad) or (rank if isinstance(rank, str) else 'nothing')}: {data.n_users} users and "
-            f"{data.n_items} items allow 1 to {most} features"
-        )
-    return tuple(int(r) for r in ranks)
-
-
-def _number_or_auto(**named: object) -> float | None:
-    ((name, value),) = named.items()
-    if isinstance(value, str) and value == "auto":
-        return None
-    if is_number(value) and 0 <= value < np.inf:
-        return float(value)
-    raise CofactorError(f"{name}={value!r}: give 'auto' or a number of at least 0")
-
-
-def _biases_alone(data: Comparisons, chosen: Choice, settings: Settings) -> tuple[Arrays, Result]:
-    reason = f"features do not help to foretell {chosen.n_held_out} held-out comparisons: biases of items alone"
+def _biases_alone(data: Comparisons, ridge: float, n_held_out: int, settings: Settings) -> tuple[Arrays, Result]:
+    reason = f"features do not help to foretell {n_held_out} held-out comparisons: biases of items alone"
     advice = "every user is predicted alike; collect more comparisons of each user, or give a ridge"
     warnings.warn(f"{reason}; {advice}", DataWarning, stacklevel=4)
-    b = fit_biases(data, chosen.bias_ridge, settings)
+    b = fit_biases(data, ridge, settings, always=True)
     return (np.zeros((data.n_users, 0)), np.zeros((data.n_items, 0)), b), Result(np.zeros(0), 0, True, reason)
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from cofactor.comparisons.data import Comparisons
+from cofactor.comparisons.links import link_named
 from cofactor.comparisons.loss import Objective
-from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient_descent, lbfgs
+from cofactor.comparisons.solvers import barzilai_borwein, eased_start, lbfgs
 from cofactor.comparisons.spectral import spectral_start
-from cofactor.core.errors import NotIdentifiableError
+from cofactor.core.checks import check_positive, check_whole, is_number
+from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
 from cofactor.core.result import Result
 from cofactor.core.types import Floats
 
-SOLVERS = {"lbfgs": lbfgs, "bb": barzilai_borwein, "gd": gradient_descent}
+SOLVERS = {"lbfgs": lbfgs, "bb": barzilai_borwein}
+RANKS = 3, 20  # tried by default: few features, and as many as a ridge may thin out
 RUNAWAY = 30.0  # |z| beyond which an unpenalised fit to choices is running to infinity: g(30) = 1 - 1e-13
 LOOK = 20  # iterations between two looks at that
 LEAST = 1e-6  # ridge of biases alone, which have no maximum where an item always won
@@ -35,6 +40,42 @@ class Settings:
     max_iter: int = 2000
     tol: float = 1e-8
     verbose: bool = False
+
+
+def checked_settings(data: Comparisons, params: Mapping[str, Any]) -> Settings:
+    """Check the parameters of a ComparisonMF against each other and the data."""
+    link_named(params["link"])
+    check_whole(1, max_iter=params["max_iter"], folds=params["folds"])
+    check_positive(zero=True, tol=params["tol"])
+    solver = params["solver"]
+    if not isinstance(solver, str) or solver not in SOLVERS:
+        raise CofactorError(f"solver={solver!r}: choose one of {', '.join(map(repr, SOLVERS))}")
+    as_given = ("link", "solver", "item_bias", "new_items", "folds", "max_iter", "tol", "verbose")
+    checked: dict[str, Any] = {name: params[name] for name in as_given}
+    checked |= {name: _number_or_auto(name, params[name]) for name in ("ridge", "bias_ridge")}
+    return Settings(_ranks(params["rank"], min(data.n_users, data.n_items) - 1, data), **checked)
+
+
+def _ranks(rank: int | Sequence[int] | str, most: int, data: Comparisons) -> tuple[int, ...]:
+    if isinstance(rank, str):
+        ranks: list[int] = sorted({min(r, most) for r in RANKS}) if rank == "auto" else []
+    else:
+        ranks = [rank] if isinstance(rank, int | np.integer) or not np.iterable(rank) else list(rank)
+    bad = [r for r in ranks if not isinstance(r, int | np.integer) or not 1 <= r <= most]
+    if bad or not ranks:
+        raise CofactorError(
+            f"rank={listing(bad) or (rank if isinstance(rank, str) else 'nothing')}: {data.n_users} users and "
+            f"{data.n_items} items allow 1 to {most} features"
+        )
+    return tuple(int(r) for r in ranks)
+
+
+def _number_or_auto(name: str, value: object) -> float | None:
+    if isinstance(value, str) and value == "auto":
+        return None
+    if is_number(value) and 0 <= value < np.inf:
+        return float(value)
+    raise CofactorError(f"{name}={value!r}: give 'auto' or a number of at least 0")
 
 
 def objective_of(data: Comparisons, rank: int, ridge: float, bias_ridge: float, settings: Settings) -> Objective:
@@ -58,8 +99,10 @@ def fit(objective: Objective, start: Floats, settings: Settings) -> tuple[Floats
     return SOLVERS[settings.solver](objective, start, settings.max_iter, settings.tol, guard, settings.verbose)
 
 
-def fit_biases(data: Comparisons, ridge: float, settings: Settings) -> Floats:
-    """Fit biases alone, the ranking of Bradley and Terry; O(m) per pass."""
+def fit_biases(data: Comparisons, ridge: float, settings: Settings, always: bool = False) -> Floats:
+    """Fit biases alone, the ranking of Bradley and Terry; empty for a model without biases, unless `always`."""
+    if not settings.item_bias and not always:
+        return np.empty(0)
     objective = Objective(data, 0, settings.link, bias_ridge=max(ridge, LEAST), item_bias=True)
     return lbfgs(objective, np.zeros(objective.size), settings.max_iter, settings.tol)[0]
 

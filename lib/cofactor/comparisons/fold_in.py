@@ -15,21 +15,8 @@ def fold_in(data: Comparisons, D: Floats, offset: Floats, link: Link, ridge: flo
 
         min over u of  sum_k c_k l(<u, D_k> + offset_k, w_k) + (ridge/2) ||u||^2,   for every user by herself
 
-    convex in r numbers, by Newton steps in a trust region.
-
-    Parameters
-    ----------
-    data : Comparisons
-    D : (m, r) array
-        Features of the left item less those of the right one.
-    offset : (m,) array
-        The same of biases.
-    link : Link
-    ridge : float > 0
-
-    Cost
-    ----
-    O(m_u r^2 + r^3) per user and step.
+    with D (m, r) and offset (m,) the features and biases of the left item less those of the right one, c the counts and
+    ridge > 0. Convex in r numbers; by Newton steps in a trust region, O(m_u r^2 + r^3) per user and step.
     """
     weight = np.ones(len(data)) if data.counts is None else data.counts
     cuts = np.append(0, np.cumsum(data.per_user))

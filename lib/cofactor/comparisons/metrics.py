@@ -13,7 +13,7 @@ from scipy.linalg import orthogonal_procrustes
 from sklearn.metrics import ndcg_score
 
 from cofactor.comparisons.checks import finite_numbers
-from cofactor.comparisons.projections import project_to_centred
+from cofactor.comparisons.spectral import project_to_centred
 from cofactor.core.checks import check_whole, finite_matrix
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.types import Floats

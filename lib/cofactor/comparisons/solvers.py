@@ -1,4 +1,4 @@
-"""Solvers of the objective: L-BFGS (the default), Barzilai-Borwein, and gradient descent with and without projections.
+"""Solvers of the objective: L-BFGS (the default), Barzilai-Borwein, and gradient descent.
 
     symbol   meaning                                   equation
     x        the flat vector (U, V, b)
@@ -19,15 +19,15 @@ from numpy.typing import ArrayLike
 from scipy.optimize import OptimizeResult, minimize
 
 from cofactor.comparisons.checks import finite_numbers
+from cofactor.comparisons.formulas import ENOUGH, degrees_of_freedom
 from cofactor.comparisons.loss import Objective
-from cofactor.comparisons.planner import degrees_of_freedom
-from cofactor.comparisons.projections import incoherence_radius, project
 from cofactor.core.checks import check_positive, check_whole
-from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
+from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats
 
 Callback = Callable[[Floats], object]
+Projection = Callable[[Floats], Floats]
 
 MEMORY = 10  # values of f that a new one is compared with, and pairs that L-BFGS keeps
 SUFFICIENT = 1e-4  # share of the decrease promised by the gradient that is asked for
@@ -39,7 +39,6 @@ FEWEST = 0.1  # comparisons a user or an item without any is scaled as if it had
 WARM_UP = 40  # steps of Barzilai and Borwein before L-BFGS
 EASING, EASING_STEPS = (0.03, 0.003), 25  # ridges before none, relative to one over the size of features, and steps
 LARGEST = 1e30  # number in a start
-FEW = 3  # exact chances per degree of freedom below which a start is eased
 POWER = 30  # iterations that estimate the curvature
 HALVINGS = 20
 
@@ -235,7 +234,7 @@ def eased_start(objective: Objective, start: Floats) -> Floats:
     """
     start = checked_start(objective, start)
     data, rank = objective.data, objective.rank
-    few = data.total < FEW * degrees_of_freedom(data.n_users, data.n_items, rank)
+    few = data.total < ENOUGH[False] * degrees_of_freedom(data.n_users, data.n_items, rank)
     if data.noisy or objective.rho or not rank or not few:
         return start
     U, V, _ = objective.split(start)
@@ -257,35 +256,26 @@ def gradient_descent(
     tol: float = 1e-8,
     callback: Callback | None = None,
     verbose: bool = False,
-    step: float | None = None,
-    projected: bool = False,
-    mu: float | None = None,
+    learning_rate: float | None = None,
+    projection: Projection | None = None,
 ) -> tuple[Floats, Result]:
-    """Minimise by constant steps; with projections it is Algorithm 1 of the paper.
-
-        Z = P_H(P_C(Z - eta grad f(Z)))
+    """Minimise by constant steps, Z = Z - eta grad f(Z): the paper's Algorithm 1 without its projections.
 
     Parameters
     ----------
     objective, start, max_iter, tol, callback, verbose
         As for `barzilai_borwein`.
-    step : float, optional
+    learning_rate : float, optional
         eta. Default: one over the curvature at the start, by power iterations on the Gauss-Newton matrix. Halved, from
         the start again, as often as f grows beyond its first value. (That of Theorem 4.1 needs more than 1e25
         iterations per digit.)
-    projected : bool
-        Apply P_H after every step, and P_C where `mu` is given. P_H changes nothing once V is centred.
-    mu : float, optional
-        Incoherence of Eq. (10), for P_C. Too small a value biases the solution.
+    projection : function of x, optional
+        Applied to the start and after every step. Default: none; the paper's change nothing where items are centred
+        and no row is long.
 
     Returns
     -------
     x, result
-
-    Warns
-    -----
-    DataWarning
-        Rows of the solution lie on the boundary of P_C (named).
 
     Cost
     ----
@@ -293,32 +283,23 @@ def gradient_descent(
 
     Source
     ------
-    ICML 2025, Algorithm 1 and Eq. (19), (20). Deviation: the step.
+    ICML 2025, Algorithm 1. Deviation: the step.
     """
-    if mu is not None:
-        check_positive(mu=mu)  # `incoherence` computes it
-    if step is not None:
-        check_positive(step=step)
+    if learning_rate is not None:
+        check_positive(learning_rate=learning_rate)
     start = checked_start(objective, start)
-    eta = 1 / largest_curvature(objective, start) if step is None else step
-    radius = incoherence_radius(*objective.split(start)[:2], mu) if projected and mu is not None else None
+    eta = 1 / largest_curvature(objective, start) if learning_rate is None else learning_rate
     for _ in range(HALVINGS):
         history = History("gradient descent", max_iter, tol, verbose)
-        x = _descend(objective, start, eta, history, lambda x: _project(objective, x, projected, radius), callback)
+        x = _descend(objective, start, eta, history, projection or np.asarray, callback)
         if x is not None:
-            _warn_of_boundary(objective, x, radius)
             return x, history.result()
         eta /= 2
     raise CofactorError(f"gradient descent diverged with steps from {eta * 2**HALVINGS:g} down to {eta:g}")
 
 
 def _descend(
-    objective: Objective,
-    start: Floats,
-    eta: float,
-    history: History,
-    projection: Callable[[Floats], Floats],
-    callback: Callback | None,
+    objective: Objective, start: Floats, eta: float, history: History, projection: Projection, callback: Callback | None
 ) -> Floats | None:
     """Take the steps; None if f grows beyond its first value."""
     x = projection(start)
@@ -334,23 +315,6 @@ def _descend(
         _tell(callback, x)
         history.record(f, float(np.linalg.norm(g)) / g0)
     return x
-
-
-def _project(objective: Objective, x: Floats, projected: bool, radius: float | None) -> Floats:
-    return objective.join(*project(objective.split(x), radius)) if projected else x
-
-
-def _warn_of_boundary(objective: Objective, x: Floats, radius: float | None) -> None:
-    if radius is None:
-        return
-    U, V, _ = objective.split(x)
-    clipped = np.flatnonzero(np.linalg.norm(np.vstack([U, V]), axis=1) >= 0.999 * radius)
-    if clipped.size:
-        message = (
-            f"{clipped.size} rows of [U; V] lie on the boundary of the incoherent matrices, which biases the solution: "
-            f"{listing(clipped.tolist())}; take a larger mu, or none"
-        )
-        warnings.warn(message, DataWarning, stacklevel=3)
 
 
 def largest_curvature(objective: Objective, x: Floats, random_state: int = 0) -> float:

@@ -19,10 +19,18 @@ from scipy.sparse.linalg import svds
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.links import link_named
 from cofactor.comparisons.loss import gamma
-from cofactor.comparisons.projections import project_to_centred
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats, Seed
+
+
+def project_to_centred(V: Floats) -> Floats:
+    """Take the mean over items off every feature: P_H, the J V of Eq. (19).
+
+    >>> project_to_centred(np.array([[1.0], [3.0]])).ravel().tolist()
+    [-1.0, 1.0]
+    """
+    return np.asarray(V - V.mean(axis=0))
 
 
 def residual_matrix(comparisons: Comparisons, link: str = "logistic", b: Floats | None = None) -> sparse.csr_array:

@@ -84,8 +84,7 @@ def read_food(path: Path, items: Path, n_users: int, n_items: int) -> Comparison
         raise CofactorError(f"{items}: expected the items 1 to {n_items} in order, one line each")
     user, left, right = (answers[:, :3] - [0, 1, 1]).T
     found = _compared(path, user, left, right, (answers[:, 3] + 1) / 2, n_users, n_items)
-    found.items = [name.rstrip("\r") for _, name in names]
-    return found
+    return found.with_ids(items=[name.rstrip("\r") for _, name in names])
 
 
 def read_cars(path: Path, n_users: int, n_items: int) -> tuple[Comparisons, Comparisons]:

@@ -2,7 +2,7 @@
 
     symbol   meaning                                                        shape
     s        sign of the outcome, 1 where left was chosen, else -1          (m,)
-    C        weight of the hinge against the squares of features
+    C        weight of the hinge against the squares of features, 1 / ridge
     alpha    dual variables, one set for users, one for items               (m,)
 
 Source: Park, Neeman, Zhang, Sanghavi and Dhillon, "Preference completion", ICML 2015, Algorithm 1.
@@ -12,19 +12,18 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from cofactor.comparisons.base import PreferenceModel
 from cofactor.comparisons.data import Codes, Comparisons
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.result import History, Result
-from cofactor.core.types import Floats
+from cofactor.core.types import Floats, Indices, Seed
 
 Triples = tuple[Codes, Codes, Codes]
 
 
 class AltSVM(PreferenceModel):
-    """Minimise (||U||^2 + ||V||^2) / 2 + C sum max(0, 1 - s <U_u, V_i - V_j>)^2, items and users in turn.
+    """Minimise (||U||^2 + ||V||^2) / 2 + (1/ridge) sum max(0, 1 - s <U_u, V_i - V_j>)^2, items and users in turn.
 
     Each half is a linear SVM, solved in its dual one comparison at a time:
 
@@ -35,14 +34,15 @@ class AltSVM(PreferenceModel):
     Parameters
     ----------
     rank : int
-    C : float
-    sweeps : int
+    ridge : float > 0
+    max_iter : int
         Most rounds of items, then users.
-    inner : int
+    n_passes : int
         Passes over the comparisons per half round.
     tol : float
         Relative change of the objective at which rounds end.
     random_state : int, Generator or None
+    verbose : bool
 
     Cost
     ----
@@ -57,7 +57,7 @@ class AltSVM(PreferenceModel):
     Examples
     --------
     >>> data = Comparisons([0, 0, 1, 1], [0, 1, 2, 1], [1, 2, 1, 0], [1, 1, 1, 1])
-    >>> (AltSVM(rank=1, C=1.0, random_state=0).fit(data).margin([0, 1], [0, 0], [2, 2]) > 0).tolist()
+    >>> (AltSVM(rank=1, ridge=1.0, random_state=0).fit(data).margin([0, 1], [0, 0], [2, 2]) > 0).tolist()
     [True, False]
     """
 
@@ -66,40 +66,42 @@ class AltSVM(PreferenceModel):
     def __init__(
         self,
         rank: int = 10,
-        C: float = 0.03,
-        sweeps: int = 20,
-        inner: int = 5,
+        ridge: float = 100 / 3,
+        max_iter: int = 20,
+        n_passes: int = 5,
         tol: float = 1e-3,
-        random_state: int | np.random.Generator | None = None,
+        random_state: Seed = None,
+        verbose: bool = False,
     ) -> None:
         self.rank = rank
-        self.C = C
-        self.sweeps = sweeps
-        self.inner = inner
+        self.ridge = ridge
+        self.max_iter = max_iter
+        self.n_passes = n_passes
         self.tol = tol
         self.random_state = random_state
+        self.verbose = verbose
 
     def _estimate(self, comparisons: Comparisons) -> tuple[tuple[Floats, Floats, Floats], Result]:
-        check_whole(1, rank=self.rank, sweeps=self.sweeps, inner=self.inner)
-        check_positive(C=self.C)
-        data, rng = comparisons, np.random.default_rng(self.random_state)
+        check_whole(1, rank=self.rank, max_iter=self.max_iter, n_passes=self.n_passes)
+        check_positive(ridge=self.ridge)
+        data, C, rng = comparisons, 1 / self.ridge, np.random.default_rng(self.random_state)
         decided = np.flatnonzero(data.outcome != 0.5)
         triples = data.user[decided], data.left[decided], data.right[decided]
         s = np.sign(data.outcome[decided] - 0.5)
         U = rng.standard_normal((data.n_users, self.rank)) / np.sqrt(self.rank)
         V = np.zeros((data.n_items, self.rank))
-        history = History("AltSVM", self.sweeps, self.tol)
+        history = History("AltSVM", self.max_iter, self.tol, self.verbose)
         for _ in history:
             V[:] = 0.0
-            _items(triples, s, U, V, self.C, self.inner, rng.permutation(len(s)))
+            _items(triples, s, U, V, C, self.n_passes, rng.permutation(len(s)))
             U[:] = 0.0
-            value = _users(triples, s, U, V, self.C, self.inner, rng.permutation(len(s)))
+            value = _users(triples, s, U, V, C, self.n_passes, rng.permutation(len(s)))
             history.record(value + float(np.sum(U**2) + np.sum(V**2)) / 2)
         return (U, V, np.empty(0)), history.result()
 
 
 @njit(cache=True)
-def _items(triples: Triples, s: Floats, U: Floats, V: Floats, C: float, passes: int, order: NDArray[np.intp]) -> None:
+def _items(triples: Triples, s: Floats, U: Floats, V: Floats, C: float, passes: int, order: Indices) -> None:
     """SVM of the items, features of users held fixed; in place."""
     (user, left, right), alpha = triples, np.zeros(len(s))
     for _ in range(passes):
@@ -117,7 +119,7 @@ def _items(triples: Triples, s: Floats, U: Floats, V: Floats, C: float, passes: 
 
 
 @njit(cache=True)
-def _users(triples: Triples, s: Floats, U: Floats, V: Floats, C: float, passes: int, order: NDArray[np.intp]) -> float:
+def _users(triples: Triples, s: Floats, U: Floats, V: Floats, C: float, passes: int, order: Indices) -> float:
     """SVM of every user, features of items held fixed; in place. Returns C times the sum of squared hinges."""
     (user, left, right), alpha = triples, np.zeros(len(s))
     for _ in range(passes):

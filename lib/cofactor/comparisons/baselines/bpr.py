@@ -4,35 +4,35 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from cofactor.comparisons.base import PreferenceModel
 from cofactor.comparisons.data import Codes, Comparisons
 from cofactor.comparisons.kernels import Arrays
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError
-from cofactor.core.result import Result
-from cofactor.core.types import Floats
+from cofactor.core.result import History, Result
+from cofactor.core.types import Floats, Indices, Seed
 
 SPREAD = 0.1  # standard deviation of the random start
 
 
 class BPR(PreferenceModel):
-    """Maximise sum over comparisons of log g(x_ui - x_uj) - reg (squares met on the way), one comparison at a time.
+    """Maximise sum over comparisons of log g(x_ui - x_uj) - ridge (squares met on the way), one comparison at a time.
 
     Parameters
     ----------
     rank : int
-    rate, reg : float
+    learning_rate, ridge : float
         Step size; weight decay of the features of every comparison visited.
-    epochs : int
+    max_iter : int
         Passes, comparisons in a new random order in each. No stopping rule, as published.
     item_bias : bool
     random_state : int, Generator or None
+    verbose : bool
 
     Cost
     ----
-    O(m r) per epoch.
+    O(m r) per pass.
 
     Source
     ------
@@ -49,44 +49,47 @@ class BPR(PreferenceModel):
     def __init__(
         self,
         rank: int = 10,
-        rate: float = 0.05,
-        reg: float = 0.01,
-        epochs: int = 100,
+        learning_rate: float = 0.05,
+        ridge: float = 0.01,
+        max_iter: int = 100,
         item_bias: bool = False,
-        random_state: int | np.random.Generator | None = None,
+        random_state: Seed = None,
+        verbose: bool = False,
     ) -> None:
         self.rank = rank
-        self.rate = rate
-        self.reg = reg
-        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.ridge = ridge
+        self.max_iter = max_iter
         self.item_bias = item_bias
         self.random_state = random_state
+        self.verbose = verbose
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
-        check_whole(1, rank=self.rank, epochs=self.epochs)
-        check_positive(rate=self.rate)
-        check_positive(zero=True, reg=self.reg)
+        check_whole(1, rank=self.rank, max_iter=self.max_iter)
+        check_positive(learning_rate=self.learning_rate)
+        check_positive(zero=True, ridge=self.ridge)
         data, rng = comparisons, np.random.default_rng(self.random_state)
         U = SPREAD * rng.standard_normal((data.n_users, self.rank))
         V = SPREAD * rng.standard_normal((data.n_items, self.rank))
         b = np.zeros(data.n_items)
-        losses = []
-        for _ in range(self.epochs):
-            order = rng.permutation(len(data))
-            total = _epoch(
-                (data.user, data.left, data.right), data.outcome, order, (U, V, b), self.rate, self.reg, self.item_bias
-            )
-            losses.append(total / len(data))
+        triples, settings = (data.user, data.left, data.right), (self.learning_rate, self.ridge, self.item_bias)
+        history = History("BPR", self.max_iter, -np.inf, self.verbose)
+        for _ in history:
+            total = _epoch(triples, data.outcome, rng.permutation(len(data)), (U, V, b), *settings)
+            history.record(total / len(data), np.inf)
             if not np.isfinite(total):
-                raise CofactorError(f"features ran to infinity at rate={self.rate:g}: take a smaller one")
-        return (U, V, b), Result(np.array(losses), self.epochs, True, f"{self.epochs} epochs, as asked for")
+                raise CofactorError(
+                    f"features ran to infinity at learning_rate={self.learning_rate:g}: take a smaller one"
+                )
+        losses = np.array(history.objective)
+        return (U, V, b), Result(losses, self.max_iter, True, f"{self.max_iter} epochs, as asked for")
 
 
 @njit(cache=True)
 def _epoch(
     triples: tuple[Codes, Codes, Codes],
     w: Floats,
-    order: NDArray[np.intp],
+    order: Indices,
     factors: Arrays,
     rate: float,
     reg: float,

@@ -14,30 +14,32 @@ from cofactor.comparisons.loss import excess_loss
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import History, Result
-from cofactor.core.types import Floats
+from cofactor.core.types import Floats, Seed
 
 LARGEST = 1_000_000  # utilities, users times items, up to which the dense matrix is formed
-PATH = np.geomspace(0.5, 0.005, 8)  # penalties tried, relative to the one at which all utilities vanish
+PATH = np.geomspace(0.5, 0.005, 8)  # ridges tried, relative to the one at which all utilities vanish
 
 
 class NuclearNormMLE(PreferenceModel):
-    """Minimise sum of losses l(X_ui - X_uj, w) + penalty ||X||_* over all n1 x n2 matrices, for small problems.
+    """Minimise sum of losses l(X_ui - X_uj, w) + ridge ||X||_* over all n1 x n2 matrices, for small problems.
 
-    By accelerated proximal gradient with restarts (FISTA); the proximal step shrinks singular values.
+    That is the ridge of ComparisonMF with no bound on the rank: ||X||_* is the least (||U||_F^2 + ||V||_F^2) / 2 of all
+    U V' = X. By accelerated proximal gradient with restarts (FISTA); the proximal step shrinks singular values.
 
     Parameters
     ----------
-    penalty : "auto" or float > 0
+    ridge : "auto" or float > 0
         "auto": chosen on a tenth of every user's comparisons, held out, from large to small.
     link : {"logistic", "probit"}
     max_iter, tol
         Most steps; relative change of X at which they stop.
     random_state : int, Generator or None
+    verbose : bool
 
     Raises (in `fit`)
     -----------------
     CofactorError
-        More than a million utilities, or a penalty that is not positive.
+        More than a million utilities, or a ridge that is not positive.
 
     Cost
     ----
@@ -51,17 +53,19 @@ class NuclearNormMLE(PreferenceModel):
 
     def __init__(
         self,
-        penalty: float | Literal["auto"] = "auto",
+        ridge: float | Literal["auto"] = "auto",
         link: str = "logistic",
         max_iter: int = 500,
         tol: float = 1e-5,
-        random_state: int | np.random.Generator | None = None,
+        random_state: Seed = None,
+        verbose: bool = False,
     ) -> None:
-        self.penalty = penalty
+        self.ridge = ridge
         self.link = link
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.verbose = verbose
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
         data = comparisons
@@ -71,10 +75,10 @@ class NuclearNormMLE(PreferenceModel):
                 "their matrix"
             )
         check_whole(1, max_iter=self.max_iter)
-        if self.penalty != "auto":
-            check_positive(penalty=self.penalty)
-        self.penalty_ = self._choose(data) if self.penalty == "auto" else float(self.penalty)
-        X, result = self._fista(data, self.penalty_, np.zeros((data.n_users, data.n_items)))
+        if self.ridge != "auto":
+            check_positive(ridge=self.ridge)
+        self.ridge_ = self._choose(data) if self.ridge == "auto" else float(self.ridge)
+        X, result = self._fista(data, self.ridge_, np.zeros((data.n_users, data.n_items)))
         A, s, Ct = np.linalg.svd(X, full_matrices=False)
         kept = s > 1e-9 * max(s[0], 1e-300)
         return (A[:, kept] * np.sqrt(s[kept]), Ct[kept].T * np.sqrt(s[kept]), np.empty(0)), result
@@ -82,14 +86,14 @@ class NuclearNormMLE(PreferenceModel):
     def _choose(self, data: Comparisons) -> float:
         learn, held = data.hold_out(random_state=self.random_state)
         X, losses = np.zeros((data.n_users, data.n_items)), list[float]()
-        penalties = np.linalg.norm(self._gradient(learn, X), 2) * PATH
-        for penalty in penalties:
-            X, _ = self._fista(learn, penalty, X)
+        ridges = np.linalg.norm(self._gradient(learn, X), 2) * PATH
+        for ridge in ridges:
+            X, _ = self._fista(learn, ridge, X)
             z = X[held.user, held.left] - X[held.user, held.right]
             losses.append(excess_loss(held, z, self.link))
             if losses[-1] > min(losses) * 1.05:
                 break
-        return float(penalties[int(np.argmin(losses))])
+        return float(ridges[int(np.argmin(losses))])
 
     def _gradient(self, data: Comparisons, X: Floats) -> Floats:
         """Gradient of the sum of losses."""
@@ -99,17 +103,17 @@ class NuclearNormMLE(PreferenceModel):
         flat = np.bincount(data.user * n2 + data.left, h, size) - np.bincount(data.user * n2 + data.right, h, size)
         return np.asarray(flat.reshape(X.shape))
 
-    def _fista(self, data: Comparisons, penalty: float, X: Floats) -> tuple[Floats, Result]:
+    def _fista(self, data: Comparisons, ridge: float, X: Floats) -> tuple[Floats, Result]:
         step, Y, t = 1 / self._curvature(data), X, 1.0
-        history = History("nuclear norm", self.max_iter, self.tol)
+        history = History("nuclear norm", self.max_iter, self.tol, self.verbose)
         for _ in history:
             before, X_old = t, X
-            X, norm = _shrunk(Y - step * self._gradient(data, Y), step * penalty)
+            X, norm = _shrunk(Y - step * self._gradient(data, Y), step * ridge)
             t = 1.0 if np.vdot(Y - X, X - X_old) > 0 else (1 + np.sqrt(1 + 4 * before**2)) / 2
             Y = X + (0.0 if t == 1.0 else (before - 1) / t) * (X - X_old)
             change = float(np.linalg.norm(X - X_old) / max(np.linalg.norm(X), np.finfo(float).tiny))
             z = X[data.user, data.left] - X[data.user, data.right]
-            history.record(excess_loss(data, z, self.link) * data.total + penalty * norm, change)
+            history.record(excess_loss(data, z, self.link) * data.total + ridge * norm, change)
         return X, history.result()
 
     def _curvature(self, data: Comparisons) -> float:

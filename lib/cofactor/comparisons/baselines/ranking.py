@@ -15,7 +15,7 @@ from cofactor.comparisons.loss import Objective
 from cofactor.comparisons.solvers import lbfgs
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.result import Result
-from cofactor.core.types import Floats
+from cofactor.core.types import Floats, Seed
 
 COUNTED = Result(np.zeros(0), 0, True, "closed form")
 
@@ -26,11 +26,16 @@ class BradleyTerry(PreferenceModel):
     Parameters
     ----------
     ridge : float > 0 or "auto"
-        Inverse variance of the prior on utilities; "auto" chooses on held-out comparisons.
+        Inverse variance of the prior on utilities; "auto" chooses on held-out comparisons. `ridge_` holds it.
     link : {"logistic", "probit"}
-    folds : int
+    folds, max_iter, tol
         As of `ComparisonMF`.
     random_state : int, Generator or None
+    verbose : bool
+
+    Cost
+    ----
+    O(m) per pass, some 20 of them.
 
     Source
     ------
@@ -43,47 +48,58 @@ class BradleyTerry(PreferenceModel):
     [0, 1]
     """
 
+    ridge_: float
+
     def __init__(
         self,
         ridge: float | Literal["auto"] = "auto",
         link: str = "logistic",
         folds: int = 5,
-        random_state: int | np.random.Generator | None = None,
+        max_iter: int = 2000,
+        tol: float = 1e-8,
+        random_state: Seed = None,
+        verbose: bool = False,
     ) -> None:
         self.ridge = ridge
         self.link = link
         self.folds = folds
+        self.max_iter = max_iter
+        self.tol = tol
         self.random_state = random_state
+        self.verbose = verbose
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
         ridge = self.ridge
         if ridge == "auto":
             check_whole(1, folds=self.folds)
-            settings = Settings(link=self.link, folds=self.folds)
+            settings = Settings(link=self.link, folds=self.folds, max_iter=self.max_iter, tol=self.tol)
             splits = split(comparisons, settings, np.random.default_rng(self.random_state))
             ridge = choose_bias_ridge(splits, settings)
         check_positive(ridge=ridge)
-        objective = Objective(comparisons, 0, self.link, bias_ridge=float(ridge), item_bias=True)
-        x, result = lbfgs(objective, np.zeros(objective.size))
+        self.ridge_ = float(ridge)
+        objective = Objective(comparisons, 0, self.link, bias_ridge=self.ridge_, item_bias=True)
+        x, result = lbfgs(objective, np.zeros(objective.size), self.max_iter, self.tol, verbose=self.verbose)
         return objective.split(x), result
 
 
 class WinRate(PreferenceModel):
-    """Items by the share of comparisons they won, drawn towards one half as by `shrinkage` comparisons more.
+    """Items by the share of comparisons they won, drawn towards one half as by `ridge` comparisons more.
 
-    Its utilities are log-odds of that share, so that two items compare as their odds do. The same as a mean rating
-    where there are none.
+    Its utilities are log-odds of that share, so that two items compare as their odds do. `random_state` and `verbose`
+    change nothing: there is a closed form, in O(m). Source: counting.
 
-    >>> WinRate(shrinkage=2).fit(Comparisons([0, 0], [0, 0], [1, 2], [1, 1])).item_bias_.round(2).tolist()
+    >>> WinRate(ridge=2).fit(Comparisons([0, 0], [0, 0], [1, 2], [1, 1])).item_bias_.round(2).tolist()
     [1.19, -0.6, -0.6]
     """
 
-    def __init__(self, shrinkage: float = 5.0) -> None:
-        self.shrinkage = shrinkage
+    def __init__(self, ridge: float = 5.0, random_state: Seed = None, verbose: bool = False) -> None:
+        self.ridge = ridge
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
-        check_positive(shrinkage=self.shrinkage)
-        data, k = comparisons, self.shrinkage / 2
+        check_positive(ridge=self.ridge)
+        data, k = comparisons, self.ridge / 2
         won, lost = _won(data, data.outcome), _won(data, 1 - data.outcome)
         return (*_no_features(data), np.log((won + k) / (lost + k))), COUNTED
 
@@ -91,11 +107,17 @@ class WinRate(PreferenceModel):
 class ItemCount(PreferenceModel):
     """Items by how often they were compared: popularity, whatever the outcomes. Orders only; no chances.
 
+    `random_state` and `verbose` change nothing: it counts, in O(m). Source: counting.
+
     >>> ItemCount().fit(Comparisons([0, 0], [0, 0], [1, 2], [0, 0])).recommend(0, k=1)
     [0]
     """
 
     link = ""
+
+    def __init__(self, random_state: Seed = None, verbose: bool = False) -> None:
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
         half = np.full(len(comparisons), 0.5)
