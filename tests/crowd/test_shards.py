@@ -281,8 +281,8 @@ def test_folders_that_hold_no_shards_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("task,worker,label\na,x,0\na,y,1\nb,x,\n", r"missing label in data rows 2 \("),
-        ("task,worker,label\na,x,0\na,y,1\n ,x,1\n", r"missing task in data rows 2 \("),
+        ("task,worker,label\na,x,0\na,y,1\nb,x,\n", r"missing label in rows 4 \(the first"),
+        ("task,worker,label\na,x,0\na,y,1\n ,x,1\n", r"missing task in rows 4 \(the first"),
         ("task,worker,label\na,x,0\na,y,0\n", "only one class"),
         ("task,worker,label\n", "no labels"),
         ("item,worker,label\na,x,0\n", "no column task; found item, worker, label"),

@@ -125,8 +125,9 @@ def _import(base: Any, sources: list[str], columns: Sequence[str], sep: str) -> 
     chosen = ", ".join(f"{_quoted(name)} AS {role}" for name, role in zip(columns, COLUMNS, strict=True))
     base.execute(f"CREATE TABLE raw AS SELECT {chosen} FROM {how}", values)
     types = dict(base.execute("SELECT column_name, data_type FROM information_schema.columns").fetchall())
+    one_csv = len(sources) == 1 and parquet == {False}
     for role in COLUMNS:
-        _check_ids(base, role, types[role])
+        _check_ids(base, role, types[role], one_csv)
     _clean(base, numbers=parquet == {False})
 
 
@@ -137,7 +138,7 @@ def _check_classes(classes: list[Any]) -> None:
         raise CofactorError(f"only one class ({listing(classes)}): there is nothing to tell apart")
 
 
-def _check_ids(base: Any, role: str, kind: str) -> None:
+def _check_ids(base: Any, role: str, kind: str, one_csv: bool) -> None:
     if kind not in ("VARCHAR", *WHOLE):
         raise CofactorError(f"ids in column {role} are {kind}: make them text or whole numbers")
     absent = f"{role} IS NULL"
@@ -145,8 +146,9 @@ def _check_ids(base: Any, role: str, kind: str) -> None:
         absent += f" OR trim({role}) IN {NO_LABEL if role == 'label' else ('', '')}"
     bad = base.execute(f"SELECT rowid FROM raw WHERE {absent} ORDER BY rowid LIMIT 1000").fetchall()
     if bad:
-        rows = listing(row for (row,) in bad)
-        raise CofactorError(f"missing {role} in data rows {rows} (0 is the first): fill or drop them")
+        first, said = (2, "rows {} (the first line is row 1)") if one_csv else (1, "records {} of all files together")
+        rows = said.format(listing(row + first for (row,) in bad))
+        raise CofactorError(f"missing {role} in {rows}: fill or drop them")
 
 
 def _clean(base: Any, numbers: bool) -> None:
