@@ -14,23 +14,20 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from cofactor.core.coupled_nmf import coupled_nmf
 from cofactor.core.em import em
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf import METHODS, cnmf_spa
+from cofactor.pmf import METHODS, JointPMFEstimator, cnmf_spa
 from cofactor.pmf.base import random_model
-from cofactor.pmf.estimators import RELEASED
 from cofactor.pmf.metrics import inner_product, mre, mse
 from cofactor.simulate import joint_model, joint_table
 from evaluation.experiment import Measurement, measure_each
+from evaluation.released.mirror_descent import SYNTHETIC, mirror_descent
+from evaluation.released.pmf import FLOOR, NEVER, ROUNDS, TOL
 
 SPLIT = 3  # variables on one side of the virtual matrix, in the synthetic scripts
-ROUNDS = 30  # of EM, in the released scripts
 OUTER = 500  # most passes of CNMF-OPT, in the synthetic scripts
-RELEASED_FLOOR, RELEASED_TOL = 1e-6, 1e-6
-NEVER = -np.inf  # tolerance of EM that runs all its rounds
 FRESH = 2000  # complete rows for the held-out loss
 LEAST = 1e-12  # probability of a value in it: one that an estimate calls impossible costs so much
 
@@ -71,10 +68,15 @@ def draw_case(design: Design, rng: np.random.Generator) -> Case:
 # ---- methods ----
 
 
-def kit(name: str, case: Case, **options: Any) -> LatentClassModel:
-    """Fit a method of this kit to a case, at the true rank, without smoothing as in the paper."""
+def fit(make: Callable[..., JointPMFEstimator], case: Case, **options: Any) -> LatentClassModel:
+    """Fit a method to a case, at the true rank, without smoothing as in the paper."""
     given = {"rank": case.truth.n_classes, "pseudo_count": 0, "random_state": case.seed}
-    return METHODS[name](**given, **options).fit(case.table).model_
+    return make(**given, **options).fit(case.table).model_
+
+
+def kit(name: str, case: Case, **options: Any) -> LatentClassModel:
+    """Fit a method of this kit to a case."""
+    return fit(METHODS[name], case, **options)
 
 
 def independence(case: Case) -> LatentClassModel:
@@ -90,7 +92,7 @@ def constant(case: Case) -> LatentClassModel:
 
 def spa_as_released(case: Case) -> LatentClassModel:
     """Start of the released scripts: CNMF-SPA with three variables on one side, floored at 1e-6."""
-    return cnmf_spa(pairwise_moments(case.table), case.truth.n_classes, SPLIT, RELEASED_FLOOR)
+    return cnmf_spa(pairwise_moments(case.table), case.truth.n_classes, SPLIT, FLOOR)
 
 
 def spa_em_as_released(case: Case) -> LatentClassModel:
@@ -102,7 +104,7 @@ def opt_as_released(case: Case) -> LatentClassModel:
     """CNMF-OPT by mirror descent, pairs weighted alike, lambda started at the true one."""
     start = LatentClassModel(case.truth.prior, spa_as_released(case).conditionals)
     moments = pairwise_moments(case.table)
-    return coupled_nmf(moments, start, "mirror", "equal", OUTER, RELEASED_TOL, RELEASED_FLOOR, RELEASED)[0]
+    return mirror_descent(moments, start, "equal", OUTER, TOL, FLOOR, SYNTHETIC)[0]
 
 
 def random_em_as_released(uniform_prior: bool, case: Case) -> LatentClassModel:

@@ -6,7 +6,7 @@ Source: Ibrahim and Fu, "Recovering joint probability of discrete random variabl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import product
@@ -18,18 +18,10 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats, Ints
 from cofactor.data import load_ratings, movie_lists
 from cofactor.pmf import METHODS, JointPMFEstimator
-from cofactor.pmf.ratings import (
-    BiasedMF,
-    GlobalAverage,
-    ItemAverage,
-    JointPMFRecommender,
-    RatingPredictor,
-    UserAverage,
-    best_on,
-)
+from cofactor.pmf.ratings import BiasedMF, GlobalAverage, ItemAverage, JointPMFRecommender, RatingPredictor, UserAverage
 from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure_each
 from evaluation.pmf.real import unsmoothed
-from evaluation.pmf.released import Released
+from evaluation.released.pmf import Released, ReleasedBMF, ReleasedCTD, ReleasedEM, ReleasedOPT, ReleasedRecommender
 
 P = PAPER_PROTOCOL
 
@@ -40,7 +32,7 @@ RANKS = (5, 10, 15, 20, 25)
 SMALL_RANKS = (2, 4, 8, 12)
 PSEUDO_COUNTS = (0.1, 0.5, 2.0)
 MF_RANKS = (5, 10, 15, 20)
-MF_RIDGES, MF_SHRINKAGES = (3.0, 10.0, 30.0), (2.0, 5.0)
+MF_RIDGES, MF_BIAS_RIDGES = (3.0, 10.0, 30.0), (2.0, 5.0)
 RELEASED_TOL = 1e-4  # of CNMF-OPT
 
 
@@ -91,6 +83,12 @@ def hide(ratings: Known, rng: np.random.Generator) -> Hidden:
 
 # ---- methods: from what is known to a fitted predictor ----
 
+
+def best_on(valid: Known, candidates: Iterable[RatingPredictor]) -> RatingPredictor:
+    """Return the fitted predictor with the lowest RMSE on ratings held out; the first of equals."""
+    return min(candidates, key=lambda one: one.errors(*valid.arrays)[0])
+
+
 Method = Callable[[Hidden], RatingPredictor]
 Make = Callable[..., JointPMFEstimator]  # of rank
 
@@ -103,16 +101,16 @@ def plain(make: Callable[[], RatingPredictor], case: Hidden) -> RatingPredictor:
 def factorised(released: bool, case: Hidden) -> RatingPredictor:
     """Biased matrix factorisation, its parameters chosen on validation ratings."""
     if released:
-        found = [BiasedMF(rank, paper_protocol=True, random_state=case.seed) for rank in MF_RANKS]
+        found = [ReleasedBMF(rank, random_state=case.seed) for rank in MF_RANKS]
     else:
-        found = [BiasedMF(0, shrinkage=shrinkage) for shrinkage in MF_SHRINKAGES]
-        found += [BiasedMF(5, *both, random_state=case.seed) for both in product(MF_RIDGES, MF_SHRINKAGES)]
-    return best_on(case.valid.arrays, [one.fit(*case.fit.arrays) for one in found])
+        found = [BiasedMF(0, bias_ridge=ridge) for ridge in MF_BIAS_RIDGES]
+        found += [BiasedMF(5, *both, random_state=case.seed) for both in product(MF_RIDGES, MF_BIAS_RIDGES)]
+    return best_on(case.valid, [one.fit(*case.fit.arrays) for one in found])
 
 
 def without_biases(estimator: JointPMFEstimator, released: bool = False) -> RatingPredictor:
     """Recommend as in the paper."""
-    return JointPMFRecommender(estimator, released, biases=False)
+    return ReleasedRecommender(estimator) if released else JointPMFRecommender(estimator, biases=False)
 
 
 def fitted(makes: Sequence[Make], ranks: Sequence[int], released: bool, case: Hidden) -> Iterator[RatingPredictor]:
@@ -127,7 +125,7 @@ def fitted(makes: Sequence[Make], ranks: Sequence[int], released: bool, case: Hi
 
 def recommended(makes: Sequence[Make], ranks: Sequence[int], released: bool, case: Hidden) -> RatingPredictor:
     """Recommend with the rank that does best on validation ratings."""
-    return best_on(case.valid.arrays, fitted(makes, ranks, released, case))
+    return best_on(case.valid, fitted(makes, ranks, released, case))
 
 
 def worst_rank(make: Make, ranks: Sequence[int], case: Hidden) -> RatingPredictor:
@@ -136,8 +134,8 @@ def worst_rank(make: Make, ranks: Sequence[int], case: Hidden) -> RatingPredicto
     return max(found, key=lambda one: one.errors(*case.valid.arrays)[0])
 
 
-EM_OF_RELEASED = partial(Released, then="em")
-CTD_OF_RELEASED = unsmoothed("CTD", paper_protocol="ratings")
+EM_OF_RELEASED = ReleasedEM
+CTD_OF_RELEASED = partial(ReleasedCTD, script="ratings", pseudo_count=0)
 SMOOTHED = [partial(METHODS["RAND-EM"], pseudo_count=alpha) for alpha in PSEUDO_COUNTS]
 AT_ONCE: dict[str, Method] = {
     "GlobalAverage": partial(plain, GlobalAverage),
@@ -158,7 +156,7 @@ AT_ONCE: dict[str, Method] = {
     "CTD (best rank)": partial(recommended, [CTD_OF_RELEASED], RANKS, True),
     "CTD" + P: partial(worst_rank, CTD_OF_RELEASED, RANKS),
 }
-MIRROR = partial(Released, then="mirror", uniform_prior=True, tol=RELEASED_TOL)
+MIRROR = partial(ReleasedOPT, uniform_prior=True, tol=RELEASED_TOL)
 LATER: dict[str, Method] = {  # take most of the time: not in the quick profile
     "CNMF-OPT" + P: partial(recommended, [MIRROR], RANKS, True),
 }

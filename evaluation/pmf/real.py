@@ -12,13 +12,6 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from sklearn.kernel_approximation import RBFSampler
-from sklearn.linear_model import LogisticRegression
-from sklearn.multiclass import OneVsOneClassifier
-from sklearn.naive_bayes import CategoricalNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.svm import SVC, LinearSVC
 
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError
@@ -29,15 +22,13 @@ from cofactor.data.registry import find
 from cofactor.pmf import METHODS, JointPMFEstimator
 from cofactor.pmf.classifier import JointPMFClassifier
 from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure_each
-from evaluation.pmf.methods import NEVER, ROUNDS
-from evaluation.pmf.released import Released
+from evaluation.released.pmf import CLASSIFIERS, NEVER, ROUNDS, Released, ReleasedCTD, ReleasedMLEADEM, ReleasedOPT
 
 P = PAPER_PROTOCOL
 
 SHARES = (0.5, 0.7)  # where validation and test rows begin
 PACE = 5  # rounds of EM between two looks at the validation rows
 FITTED = 0.9  # of the training rows, by SVM and naive Bayes as released: the rest is held out and never used
-FEATURES = 256  # random ones, of MATLAB's kernel classifier
 
 # ---- data as the paper has it, and its split ----
 
@@ -143,25 +134,25 @@ KIT: dict[str, Method] = {
     "Constant": partial(without_rank, partial(METHODS["Constant"], rank=1)),
     "CNMF-SPA" + P: partial(by_validation, Released),
     "CNMF-SPA-EM" + P: spa_em_as_released,
-    "RAND-EM" + P: partial(by_validation, unsmoothed("RAND-EM", max_rounds=ROUNDS)),
+    "RAND-EM" + P: partial(by_validation, unsmoothed("RAND-EM", max_iter=ROUNDS)),
 }
 
 
 def mirror_row(uniform_prior: bool) -> dict[str, Method]:
     """CNMF-OPT as released; its prior starts uniform in the script of Votes alone."""
-    make = partial(Released, then="mirror", uniform_prior=uniform_prior)
+    make = partial(ReleasedOPT, uniform_prior=uniform_prior)
     return {"CNMF-OPT" + P: partial(by_validation, make)}
 
 
-def ctd_rows(max_iter: int) -> dict[str, Method]:
+def ctd_rows(sweeps: int) -> dict[str, Method]:
     """CTD, and as released, with this many sweeps."""
-    released = unsmoothed("CTD", paper_protocol="uci", max_iter=max_iter)
+    released = partial(ReleasedCTD, script="uci", sweeps=sweeps, pseudo_count=0)
     return {"CTD": partial(by_validation, unsmoothed("CTD")), "CTD" + P: partial(by_validation, released)}
 
 
 def ad_rows(tol: float) -> dict[str, Method]:
     """MLE-AD-EM, and as released with this tolerance."""
-    released = unsmoothed("MLE-AD-EM", order="published", tol=tol, max_rounds=ROUNDS)
+    released = partial(ReleasedMLEADEM, tol=tol, pseudo_count=0)
     return {
         "MLE-AD-EM": partial(by_validation, unsmoothed("MLE-AD-EM")),
         "MLE-AD-EM" + P: partial(by_validation, released),
@@ -178,46 +169,23 @@ def joint_pmf_classifier(split: Split) -> Ints:
     return np.asarray(model.predict(test[:, 1:]))
 
 
-def peer(make: Callable[[Split], Any], share: float, split: Split) -> Ints:
+def peer(name: str, share: float, split: Split) -> Ints:
     """Fit a classifier of scikit-learn to codes, or to the first share of the rows."""
     codes, test = split.fit.codes, split.test.codes
     few = codes[: round(share * len(codes))]
-    return np.asarray(make(split).fit(few[:, 1:], few[:, 0]).predict(test[:, 1:]))
-
-
-def logistic(split: Split) -> Any:
-    """Unpenalised; scaling only helps it to converge."""
-    return make_pipeline(StandardScaler(), LogisticRegression(C=np.inf, max_iter=2000))
-
-
-def random_features(split: Split) -> Any:
-    """MATLAB's default kernel classifier of more than two classes: random Fourier features."""
-    features = RBFSampler(gamma=1.0, n_components=FEATURES, random_state=split.seed)
-    return OneVsOneClassifier(make_pipeline(features, LinearSVC(loss="hinge", max_iter=20_000)))
-
-
-def naive_bayes(split: Split) -> Any:
-    """Categories, one observation added to each."""
-    return CategoricalNB(min_categories=split.fit.sizes[1:])
-
-
-def one_hot(make: Callable[[], Any], split: Split) -> Any:
-    """Put a classifier behind an indicator of every category."""
-    categories = [np.arange(size) for size in split.fit.sizes[1:]]
-    return make_pipeline(OneHotEncoder(categories=categories), make())
+    classifier = CLASSIFIERS[name](split.fit.sizes[1:], split.seed)
+    return np.asarray(classifier.fit(few[:, 1:], few[:, 0]).predict(test[:, 1:]))
 
 
 PEERS: dict[str, Method] = {
     "JointPMFClassifier": joint_pmf_classifier,
-    "SVM": partial(peer, lambda split: SVC(kernel="linear"), FITTED),
-    "SVM-RBF": partial(peer, lambda split: SVC(gamma=1.0), 1.0),
-    "LogReg": partial(peer, logistic, 1.0),
-    "NaiveBayes": partial(peer, naive_bayes, FITTED),
-    "SVM (one-hot)": partial(peer, partial(one_hot, lambda: SVC(kernel="linear")), 1.0),
-    "SVM-RBF (one-hot)": partial(peer, partial(one_hot, lambda: SVC(C=10.0)), 1.0),
-    "LogReg (one-hot)": partial(peer, partial(one_hot, lambda: LogisticRegression(max_iter=2000)), 1.0),
+    "SVM": partial(peer, "SVM", FITTED),
+    "SVM-RBF": partial(peer, "SVM-RBF", 1.0),
+    "LogReg": partial(peer, "LogReg", 1.0),
+    "NaiveBayes": partial(peer, "NaiveBayes", FITTED),
+    **{name: partial(peer, name, 1.0) for name in ("SVM (one-hot)", "SVM-RBF (one-hot)", "LogReg (one-hot)")},
 }
-RANDOM_FEATURES: dict[str, Method] = {"SVM-RBF" + P: partial(peer, random_features, 1.0)}
+RANDOM_FEATURES: dict[str, Method] = {"SVM-RBF" + P: partial(peer, "SVM-RBF (random features)", 1.0)}
 
 QUICK = {"votes": 3, "car": 3, "nursery": 1, "mushroom": 1}
 AT_ONCE: dict[str, dict[str, Method]] = {

@@ -23,6 +23,7 @@ from evaluation.pmf.methods import (
     Method,
     constant,
     draw_case,
+    fit,
     independence,
     kit,
     opt_as_released,
@@ -30,6 +31,7 @@ from evaluation.pmf.methods import (
     run_methods,
     spa_em_as_released,
 )
+from evaluation.released.pmf import ReleasedCTD, ReleasedMLEADEM
 
 P = PAPER_PROTOCOL
 OURS: dict[str, Method] = {
@@ -43,7 +45,7 @@ OURS: dict[str, Method] = {
 BASELINES: dict[str, Method] = {"Independence": independence, "Constant": constant}
 AD: dict[str, Method] = {
     "MLE-AD-EM": partial(kit, "MLE-AD-EM"),
-    "MLE-AD-EM" + P: partial(kit, "MLE-AD-EM", order="published", max_rounds=30),
+    "MLE-AD-EM" + P: partial(fit, ReleasedMLEADEM),
 }
 SEPARABLE: dict[str, Method] = {
     **OURS,
@@ -51,14 +53,14 @@ SEPARABLE: dict[str, Method] = {
     "CNMF-OPT" + P: opt_as_released,
     "CNMF-SPA-EM" + P: spa_em_as_released,
     "RAND-EM" + P: partial(random_em_as_released, True),
-    "CTD" + P: partial(kit, "CTD", paper_protocol="separable"),
+    "CTD" + P: partial(fit, ReleasedCTD, script="separable"),
 }
 DENSE: dict[str, Method] = {
     **OURS,
     **BASELINES,
     "CNMF-SPA-EM" + P: spa_em_as_released,
     "RAND-EM" + P: partial(random_em_as_released, False),
-    "CTD" + P: partial(kit, "CTD", paper_protocol="synthetic"),
+    "CTD" + P: partial(fit, ReleasedCTD, script="synthetic"),
 }
 MIRROR: dict[str, Method] = {"CNMF-OPT" + P: opt_as_released}
 QUICK = 2  # trials of the quick profile, without the methods that take longer than all others together

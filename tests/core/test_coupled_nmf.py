@@ -6,25 +6,22 @@ from hypothesis import given
 
 from cofactor.core import coupled_nmf as module
 from cofactor.core.alignment import mse
-from cofactor.core.coupled_nmf import LIFTED, _evidence, _lift_growing, _pass_over_blocks, _weighted_pairs, coupled_nmf
+from cofactor.core.coupled_nmf import LIFTED, _evidence, _lift_growing, _pass_over_blocks, coupled_nmf, weighted_pairs
 from cofactor.core.errors import CofactorError, ConvergenceWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.mirror_descent import Mirror
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
+from evaluation.released.mirror_descent import mirror_descent
 from tests.oracles.coupled import (
     block_pass,
     coupled_objective,
     exact_pairs,
-    mirror_cost,
-    mirror_pass,
     mm_step,
     pair_blocks,
 )
 from tests.oracles.generators import laws, random_codes, random_model, recorded, seeds
 
 SIZES = (2, 3, 4, 2)
-PMF = Mirror(200, 50, 0.1, 0.3, 1e-4, 1e-5, 1e-6, True)
 
 
 def problem(seed, missing=0.4, n_classes=3, sizes=SIZES):
@@ -47,8 +44,15 @@ def skilled(seed=0, sizes=(3,) * 6):
     return LatentClassModel([0.2, 0.3, 0.5], A), LatentClassModel(np.ones(3) / 3, [B / B.sum(axis=0) for B in start])
 
 
+def run(solver, *arguments, **named):
+    return recorded(solver, *arguments, **named)[0]
+
+
 def fit(*arguments, **named):
-    return recorded(coupled_nmf, *arguments, **named)[0]
+    return run(coupled_nmf, *arguments, **named)
+
+
+both = pytest.mark.parametrize("solver", [coupled_nmf, mirror_descent], ids=["mm", "mirror"])
 
 
 # ---- the slow version ----
@@ -64,7 +68,7 @@ def test_a_step_and_its_objective_equal_the_slow_version(kind, share, seed):
     w = weights_of(pairs, kind)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "DENSE", share)
-        evidence = _evidence(moments, _weighted_pairs(moments, kind))
+        evidence = _evidence(moments, weighted_pairs(moments, model, kind))
     cost, (A, prior) = evidence.step((model.stacked, model.prior))
     slow_prior, slow_A = mm_step(pairs, model.prior, model.conditionals, w)
     assert np.isclose(cost, coupled_objective(pairs, model, w))
@@ -82,43 +86,22 @@ def test_passes_over_blocks_equal_the_slow_version(kind, seed):
         patch.setattr(module, "PASSES", 2)
         patch.setattr(module, "INNER", 3)
         found, found_prior = _pass_over_blocks(
-            _evidence(moments, _weighted_pairs(moments, kind)), (model.stacked, prior)
+            _evidence(moments, weighted_pairs(moments, model, kind)), (model.stacked, prior)
         )
     for _ in range(2):
         prior, A = block_pass(pairs, prior, A, weights_of(pairs, kind), 3)
     assert np.allclose(found_prior, prior) and np.allclose(found, np.vstack(A))
 
 
-@pytest.mark.parametrize("settings", [Mirror(), Mirror(inner=1), PMF._replace(inner=6, inner_prior=4)])
-@pytest.mark.parametrize("kind", ["count", "equal"])
-def test_passes_of_mirror_descent_equal_the_slow_version(kind, settings):
-    codes, moments, model = problem(3)
-    pairs = pair_blocks(codes, SIZES)
-    w = weights_of(pairs, kind)
-    found, result = fit(moments, model, "mirror", kind, max_iter=2, tol=0, floor=1e-9, mirror=settings)
-    prior, A = model.prior, model.conditionals
-    for iteration in range(2):
-        prior, A = mirror_pass(pairs, prior, A, w, settings)
-        assert np.isclose(result.objective[iteration], mirror_cost(pairs, prior, A, w, settings.clip))
-    assert np.allclose(found.prior, prior) and np.allclose(found.stacked, np.vstack(A))
-
-
-def test_every_inner_step_starts_from_the_last_one():
-    """Three steps on a copy of the start would be one step."""
-    _, moments, model = problem(3)
-    one, three = (fit(moments, model, "mirror", max_iter=1, mirror=Mirror(inner=inner))[1] for inner in (1, 3))
-    assert three.objective[0] < one.objective[0]
-
-
 # ---- laws ----
 
 
-@pytest.mark.parametrize("solver", ["mm", "mirror"])
+@both
 @given(seed=seeds)
 @laws
 def test_the_objective_never_rises(solver, seed):
     _, moments, model = problem(seed)
-    _, result = fit(moments, model, solver, max_iter=40, tol=0)
+    _, result = run(solver, moments, model, max_iter=40, tol=0)
     assert len(result.objective) > 1
     assert np.all(np.diff(result.objective) <= 1e-9 * (1 + result.objective[0]))
 
@@ -131,59 +114,45 @@ def test_recovers_a_model_from_its_exact_moments(sizes):
     assert mse(truth, found) < 1e-8
 
 
-def test_mirror_descent_gets_near_a_model_from_its_exact_moments():
-    truth, start = skilled(0)
-    found, _ = fit(exact_pairs(truth), start, "mirror", max_iter=500, mirror=PMF)
-    assert mse(truth, found) < 1e-3
-
-
-def test_both_solvers_reach_the_same_objective():
-    truth, start = skilled(1)
-    moments = pairwise_moments(truth.sample(5000, random_state=0)[0])
-    best = coupled_nmf(moments, start)[1].objective[-1]
-    mirror = fit(moments, start, "mirror", max_iter=200, mirror=PMF)[1].objective[-1]
-    assert np.isclose(best, mirror, rtol=0.01)
-
-
-@pytest.mark.parametrize("solver", ["mm", "mirror"])
+@both
 def test_pairs_that_are_not_observed_do_not_count_as_zero(solver):
     truth, _ = skilled(2)
     ring = [(m, j) for m in range(6) for j in range(m + 1, 6) if (m, j) not in {(0, 1), (2, 4)}]
     moments = exact_pairs(truth, ring)
-    found, result = fit(moments, truth, solver, max_iter=50, tol=0, floor=0.0)
+    found, result = run(solver, moments, truth, max_iter=50, tol=0, floor=0.0)
     assert result.objective[-1] < 1e-8  # the truth fits all that was observed
     assert mse(truth, found) < 1e-6
 
 
-@pytest.mark.parametrize("solver", ["mm", "mirror"])
+@both
 def test_a_weight_of_zero_masks_a_pair(solver):
     codes, moments, model = problem(5, missing=0.2)
     w = np.ones((4, 4))
     w[1, 3] = w[3, 1] = 0
     without = codes.copy()
     both = (codes[:, 1] >= 0) & (codes[:, 3] >= 0)
-    masked = fit(moments, model, solver, w, max_iter=5)
+    masked = run(solver, moments, model, w, max_iter=5)
     assert both.any() and not np.allclose(
-        masked[0].stacked, fit(moments, model, solver, "equal", max_iter=5)[0].stacked
+        masked[0].stacked, run(solver, moments, model, "equal", max_iter=5)[0].stacked
     )
     pairs = {pair: block for pair, block in pair_blocks(without, SIZES).items() if pair != (1, 3)}
-    if solver == "mm":
+    if solver is coupled_nmf:
         assert np.isclose(masked[1].objective[-1], coupled_objective(pairs, masked[0], weights_of(pairs, "equal")))
 
 
-@pytest.mark.parametrize("solver", ["mm", "mirror"])
+@both
 def test_a_variable_without_pairs_keeps_its_place(solver):
     codes, _, model = problem(6)
     codes[:, 1] = -1
-    found, _ = fit(pairwise_moments(CategoricalTable(codes, SIZES)), model, solver, max_iter=5)
+    found, _ = run(solver, pairwise_moments(CategoricalTable(codes, SIZES)), model, max_iter=5)
     assert np.array_equal(found.conditionals[1], np.full((3, 3), 1 / 3))
     assert np.isfinite(found.stacked).all() and np.allclose(found.conditionals[2].sum(axis=0), 1)
 
 
-@pytest.mark.parametrize("solver", ["mm", "mirror"])
+@both
 def test_more_classes_than_values_and_a_single_value(solver):
     _, moments, model = problem(7, n_classes=6, sizes=(2, 1, 3))
-    found, result = fit(moments, model, solver, max_iter=20)
+    found, result = run(solver, moments, model, max_iter=20)
     assert np.isfinite(result.objective).all() and np.isfinite(found.stacked).all()
     assert np.allclose(found.conditionals[1], 1)
 
@@ -215,7 +184,7 @@ def test_a_thorough_fit_never_rises_and_is_fixed_by_its_last_objective(seed):
 
 def test_an_entry_given_up_too_soon_is_lifted_and_one_that_belongs_at_zero_is_not():
     truth, _ = skilled(0)
-    evidence = _evidence(exact_pairs(truth), _weighted_pairs(exact_pairs(truth), "equal"))
+    evidence = _evidence(exact_pairs(truth), weighted_pairs(exact_pairs(truth), truth, "equal"))
     assert _lift_growing(evidence, (truth.stacked, truth.prior)) is None  # half of the first rows are zeros
     lost = np.array(truth.stacked)
     lost[[7, 8], 1] = 1e-12, lost[[7, 8], 1].sum() - 1e-12
@@ -246,7 +215,6 @@ def test_says_so_when_the_limit_comes_first():
 @pytest.mark.parametrize(
     ("named", "message"),
     [
-        (dict(solver="adam"), "choose 'mm' or 'mirror'"),
         (dict(weights="n"), "choose 'count', 'equal'"),
         (dict(weights=np.ones((2, 2))), r"shape \(2, 2\).*4 variables"),
         (dict(weights=np.triu(np.ones((4, 4)))), r"symmetric; not so for pairs \(0, 1\)"),

@@ -6,7 +6,7 @@ from hypothesis import given
 
 from cofactor.core import triple_moments as module
 from cofactor.core.alignment import mse
-from cofactor.core.coupled_tensor import _block_problem, _Data, coupled_tensor
+from cofactor.core.coupled_tensor import TensorData, _block_problem, coupled_tensor
 from cofactor.core.errors import CofactorError, ConvergenceWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
@@ -93,7 +93,7 @@ def test_says_how_much_memory_it_would_take():
 @laws
 def test_objective_and_its_pieces_equal_the_slow_version(lower, seed):
     codes, table, model = problem(seed)
-    data = _Data.of(triple_moments(table), pairwise_moments(table) if lower else None)
+    data = TensorData.of(triple_moments(table), pairwise_moments(table) if lower else None)
     slow = (pair_blocks(codes, SIZES), frequencies(codes)) if lower else ()
     here = least_squares(model, triple_blocks(codes, SIZES), *slow)
     assert np.isclose(data.cost(model.stacked, model.prior), here)

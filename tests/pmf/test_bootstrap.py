@@ -14,7 +14,7 @@ def problem(seed):
 
 @pytest.fixture(scope="module")
 def found():
-    return pmf.bootstrap(pmf.CNMFOPT(rank=3, em=True), problem(0)[1], n_draws=20, random_state=0)
+    return pmf.bootstrap(pmf.CNMFEM(rank=3), problem(0)[1], n_draws=20, random_state=0)
 
 
 def test_intervals_of_ninety_per_cent_hold_nine_truths_in_ten():
@@ -22,7 +22,7 @@ def test_intervals_of_ninety_per_cent_hold_nine_truths_in_ten():
     every = CategoricalTable(np.argwhere(np.ones((4,) * 5)), sizes=[4] * 5)
     for seed in range(8):
         truth, table = problem(seed)
-        boot = pmf.bootstrap(pmf.CNMFOPT(rank=3, em=True), table, n_draws=60, random_state=seed)
+        boot = pmf.bootstrap(pmf.CNMFEM(rank=3), table, n_draws=60, random_state=seed)
         aligned = truth.align_to(boot.model)
         for rows, p, held in (
             (boot.intervals(0.9), np.concatenate([aligned.prior, aligned.stacked.ravel()]), cells),

@@ -17,7 +17,7 @@ from tests.oracles.latent_class import conditional_by_summing
 QUICK = dict(rank=3, pseudo_count=0.1, n_starts=2, random_state=0)
 
 
-@parametrize_with_checks([JointPMFClassifier(rank=4, pseudo_count=0.1, n_starts=1, max_rounds=200, random_state=0)])
+@parametrize_with_checks([JointPMFClassifier(rank=4, pseudo_count=0.1, n_starts=1, max_iter=200, random_state=0)])
 def test_keeps_the_rules_of_scikit_learn(estimator, check):
     check(estimator)
 
@@ -185,15 +185,15 @@ def test_reaches_the_accuracy_asked_for(name, least):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (dict(rank=0), "rank=0: give 'auto' or a whole number of at least 1"),
+        (dict(rank=0), "rank=0: the number of hidden classes is a whole number of at least 1, or 'auto'"),
         (dict(rank=2.5), "rank=2.5"),
         (dict(rank="best"), "rank='best'"),
-        (dict(pseudo_count=-1), "pseudo_count=-1: give 'auto' or a number of at least 0"),
+        (dict(pseudo_count=-1), "pseudo_count=-1: give a number of at least 0, or 'auto'"),
         (dict(pseudo_count=float("nan")), "pseudo_count=nan"),
         (dict(pseudo_count="some"), "pseudo_count='some'"),
         (dict(method="SPA"), "method='SPA': choose 'EM' or 'CNMF-EM'"),
         (dict(n_starts=0), "n_starts=0"),
-        (dict(max_rounds=0), "max_rounds=0: at least one of each"),
+        (dict(max_iter=0), "max_iter=0: give a whole number of at least 1"),
         (dict(validation_share=1.0), "validation_share=1.0"),
         (dict(n_bins=1), "n_bins=1: give at least 2"),
     ],
@@ -220,7 +220,7 @@ def test_refuses_cells_that_are_no_categories():
 def test_says_when_em_was_cut_short():
     X, y = drawn(n_rows=100)
     with pytest.warns(ConvergenceWarning, match="EM: 2 of 2 starts reached the limit of 3 rounds"):
-        JointPMFClassifier(**QUICK, max_rounds=3).fit(X, y)
+        JointPMFClassifier(**QUICK, max_iter=3).fit(X, y)
 
 
 def test_a_table_fits_the_model_it_gives():

@@ -1,22 +1,19 @@
-"""CTD: measured levels, what the trace rule and the mask are worth, the released code by plain loops."""
-
-from itertools import combinations
+"""CTD: measured levels, what the mask is worth, what it copes with."""
 
 import numpy as np
 import pytest
 
 from cofactor import simulate
-from cofactor.core.coupled_tensor import Released, _released_change, coupled_tensor
+from cofactor.core.coupled_tensor import coupled_tensor
 from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.triple_moments import triple_moments
 from cofactor.pmf import mre, mse
 from cofactor.pmf.base import random_model
-from cofactor.pmf.baselines.ctd import CTD, SCRIPTS
+from cofactor.pmf.baselines.ctd import CTD
+from evaluation.released.tensor import Script, released_tensor
 from tests.oracles import generators
-from tests.oracles.coupled import triple_blocks
 from tests.oracles.generators import random_codes, recorded
-from tests.oracles.triples import at_most_one, clipped, released_ctd
 
 SIZES = (2, 3, 1, 4)
 
@@ -43,13 +40,6 @@ def test_the_trace_rule_reaches_the_measured_level(fifteen):
     assert mse(truth, found) <= 0.0055  # .0044 to .0048 +- .0002
 
 
-def test_the_released_penalty_crawls(fifteen):
-    truth, triples, start = fifteen
-    found, result = fit(triples, start, max_iter=30, released=Released())
-    assert not result.converged
-    assert mse(truth, found) > 0.03  # .046 after 60 sweeps with the authors' code
-
-
 # ---- what was never observed ----
 
 
@@ -60,50 +50,9 @@ def test_unobserved_triples_are_left_out_and_not_fitted_as_zeros():
     codes[half, 0], codes[~half, 1] = -1, -1
     triples, start = triple_moments(CategoricalTable(codes, truth.sizes)), random_model(truth.sizes, 3, 2)
     masked, _ = fit(triples, start)
-    zeros, _ = fit(triples, start, released=Released((0.05, 1.0)))
+    zeros, _ = recorded(released_tensor, triples, start, Script((0.05, 1.0)))[0]
     assert mre(truth, masked) < 0.1  # .042 against .255
     assert mre(truth, zeros) > 2 * mre(truth, masked)
-
-
-# ---- the released code ----
-
-
-@pytest.mark.parametrize(("projection", "project"), [("at most one", at_most_one), ("clipped", clipped)])
-def test_released_settings_equal_the_slow_version(projection, project):
-    codes = random_codes(0, 60, SIZES, 0.3)
-    codes[(codes[:, 0] >= 0) & (codes[:, 1] >= 0), 2] = -1  # one triple is never observed
-    start, blocks = generators.random_model(1, 3, SIZES), triple_blocks(codes, SIZES)
-    data = {
-        t: blocks[t][0] if t in blocks else np.zeros([SIZES[n] for n in t]) for t in combinations(range(len(SIZES)), 3)
-    }
-    assert len(blocks) < len(data)
-    settings = Released((0.01, 0.1), (20, 10), 1e-6, projection)
-    prior, A = released_ctd(data, start, *settings[:3], project, 4)
-    found, _ = fit(triple_moments(CategoricalTable(codes, SIZES)), start, max_iter=4, tol=0, released=settings)
-    assert np.allclose(found.prior, prior, atol=1e-5)
-    for n in range(len(SIZES)):
-        assert np.allclose(found.conditionals[n], A[n], atol=1e-5)
-
-
-def test_released_stopping_rules():
-    assert _released_change(0, 0.1, (0.5, 0.25), Released()) == np.inf
-    assert _released_change(1, 0.1, (0.5, 0.25), Released()) == 0.2
-    assert _released_change(1, 0.1, (0.5, 0.25), Released(stop="objective")) == 0.4
-
-
-def test_the_scripts_of_the_paper_set_what_they_set():
-    truth = simulate.joint_model(4, 3, 2, random_state=0)
-    table = simulate.joint_table(truth, 200, random_state=0)
-    assert {n: (*s.released.penalty, s.max_iter) for n, s in SCRIPTS.items()} == {
-        "separable": (0.01, 0.1, 500),
-        "synthetic": (10, 10, 200),
-        "uci": (10, 10, 100),
-        "ratings": (10, 10, 200),
-    }
-    one, two = (recorded(CTD(2, paper_protocol=p, random_state=0).fit, table)[0] for p in (True, "synthetic"))
-    assert np.array_equal(one.model_.stacked, two.model_.stacked)
-    assert recorded(CTD(2, paper_protocol="uci", max_iter=3, random_state=0).fit, table)[0].result_.n_iter <= 3
-    assert np.array_equal(one.set_params(start=None)._start(table.sizes, True).prior, [0.5, 0.5])
 
 
 # ---- what it copes with ----
@@ -141,13 +90,5 @@ def test_what_is_refused():
     table = simulate.joint_table(truth, 50, random_state=0)
     with pytest.raises(CofactorError, match="the start has 2 classes, rank=3"):
         CTD(3, start=truth).fit(table)
-    with pytest.raises(CofactorError, match="paper_protocol='votes': choose False, True or one of separable"):
-        CTD(2, paper_protocol="votes").fit(table)
     with pytest.raises(NotIdentifiableError, match="no three variables"):
         CTD(2).fit(CategoricalTable([[0, 0, -1], [-1, 1, 0], [1, -1, 1]] * 4, (2, 2, 2)))
-
-
-def test_a_released_run_that_fits_exactly_stops():
-    one_row = CategoricalTable(np.array([[0, 0, 0]]), np.array([2, 2, 2]))
-    fit = CTD(rank=2, paper_protocol="separable", random_state=0).fit(one_row)
-    assert fit.result_.objective[-1] == 0 and fit.result_.n_iter < 10

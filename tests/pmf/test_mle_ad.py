@@ -1,4 +1,4 @@
-"""MLE-AD: the released iteration by plain loops, the order of triples, and what it copes with."""
+"""MLE-AD: the released iteration by plain loops, and what it copes with."""
 
 from itertools import combinations
 
@@ -13,7 +13,8 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.core.triple_moments import triple_moments
 from cofactor.pmf import mse
 from cofactor.pmf.base import random_model
-from cofactor.pmf.baselines.mle_ad import MLEAD, combnk_triples, mle_ad
+from cofactor.pmf.baselines.mle_ad import MLEAD, alternate, cells_of, mle_ad
+from evaluation.released.pmf import combnk_triples, misplaced
 from tests.oracles import generators
 from tests.oracles.coupled import divergence, exact_triples, triple_blocks
 from tests.oracles.generators import laws, random_codes, recorded, seeds
@@ -43,7 +44,10 @@ def test_sweeps_equal_the_slow_version(order, sizes):
     data = {t: blocks[t][0] if t in blocks else np.zeros([sizes[n] for n in t]) for t in triples}
     listed = combnk_triples(len(sizes)) if order == "published" else triples
     prior, A = alternating_directions(data, listed, start, 2, 12)
-    found, result = fit(triple_moments(CategoricalTable(codes, sizes)), start, order, max_iter=2, inner=12)
+    moments = triple_moments(CategoricalTable(codes, sizes))
+    right = cells_of(moments, start)
+    cells = misplaced(moments, right) if order == "published" else right
+    found, result = recorded(alternate, cells, start, 2, 1e-6, 12, measured=right)[0]
     assert np.allclose(found.prior, prior, atol=1e-9)
     for n in range(len(sizes)):
         assert np.allclose(found.conditionals[n], A[n], atol=1e-9)
@@ -56,27 +60,6 @@ def test_falls_to_the_truth_of_exact_moments():
     found, result = fit(exact_triples(truth), random_model(truth.sizes, 3, 0), max_iter=200, tol=1e-12)
     assert mse(truth, found) < 1e-4
     assert result.objective[-1] < 1e-3  # Adam steps swing around the minimum, on every processor otherwise
-
-
-# ---- the order of triples ----
-
-
-def test_triples_are_listed_as_combnk_lists_them():
-    assert combnk_triples(4) == list(combinations(range(4), 3))
-    assert combnk_triples(5) == list(combinations(range(5), 3))[::-1]
-    wrong = {
-        N: sum(t != s for t, s in zip(combnk_triples(N), combinations(range(N), 3), strict=True)) for N in range(3, 23)
-    }
-    assert wrong == {3: 0, 4: 0, 5: 10, 6: 20, **dict.fromkeys(range(7, 23), 16)}
-    assert all(sorted(combnk_triples(N)) == list(combinations(range(N), 3)) for N in (6, 9, 15))
-
-
-def test_the_published_order_of_triples_fits_the_wrong_variables():
-    truth = separated()
-    start = random_model(truth.sizes, 3, 0)
-    right, wrong = (fit(exact_triples(truth), start, order, max_iter=20)[0] for order in ("correct", "published"))
-    assert mse(truth, right) < 1e-3
-    assert mse(truth, wrong) > 0.02
 
 
 # ---- what it copes with ----
@@ -113,9 +96,7 @@ def test_same_seed_same_model_and_em_goes_on_from_it():
 
 def test_what_is_refused():
     table = CategoricalTable(random_codes(0, 30, (2, 3, 4), 0), (2, 3, 4))
-    triples, start = triple_moments(table), generators.random_model(0, 2, (2, 3, 4))
-    with pytest.raises(CofactorError, match="order='alphabetical': choose 'correct' or 'published'"):
-        mle_ad(triples, start, "alphabetical")
+    triples = triple_moments(table)
     with pytest.raises(CofactorError, match="3 variables with 9 values in all, the start has 4 with 11"):
         mle_ad(triples, generators.random_model(0, 2, (2, 3, 4, 2)))
     with pytest.raises(NotIdentifiableError, match="no three variables"):

@@ -14,13 +14,12 @@ with the columns of every A_m, and lambda, on the simplex.
     T        expected counts of (value, hidden class)                         (sum I_n, F)
 
 With w_mj = n_mj the objective is a composite log-likelihood, and KL looks only at cells where Y is not zero. Hence
-the majorise-minimise step ("mm") has a closed form, needs no step size, and costs O(nonzeros of Y x F).
+the majorise-minimise step has a closed form, needs no step size, and costs O(nonzeros of Y x F).
 
 The objective has many optima. `thorough` looks for a good one in two ways. It descends a second time, after passes over
-the blocks, A_1, ..., A_N and lambda each nearly minimised with all else fixed, which with few rows often leads to a
-lower optimum than moving all at once, with many rows to the same or a higher one; the lower of both counts. And where
-that one stands still, it looks at entries near zero: those that the next step would enlarge were given up too soon (a
-product grows slowly from nothing), and are lifted.
+the blocks, A_1, ..., A_N and lambda each nearly minimised with all else fixed; the lower end of both counts. And where
+that one stands still, entries near zero that the next step would enlarge are lifted: a product grows slowly from
+nothing.
 
 Source: Ibrahim, Fu, Kargas and Huang, "Crowdsourcing via pairwise co-occurrences", NeurIPS 2019 (CNMF); Ibrahim and
 Fu, "Recovering joint probability of discrete random variables from pairwise marginals", IEEE TSP 2021, Algorithm 1
@@ -41,7 +40,6 @@ from scipy import sparse
 
 from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.mirror_descent import Mirror, mirror_descent
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks
@@ -61,12 +59,10 @@ DENSE = 0.2  # share of nonzero cells from which matrix products beat the walk o
 def coupled_nmf(
     moments: PairwiseMoments,
     start: LatentClassModel,
-    solver: Literal["mm", "mirror"] = "mm",
     weights: Literal["count", "equal"] | ArrayLike = "count",
     max_iter: int = 1000,
     tol: float = 1e-9,
     floor: float = 1e-3,
-    mirror: Mirror | None = None,
     thorough: bool = False,
     verbose: bool = False,
 ) -> tuple[LatentClassModel, Result]:
@@ -78,23 +74,18 @@ def coupled_nmf(
         Alphabets may differ. Pairs never observed together are masked, not fitted as zeros.
     start : LatentClassModel
         With the variables of `moments`. F, the number of its classes, is free and may exceed every alphabet.
-    solver : "mm" or "mirror"
-        "mm": closed-form majorise-minimise steps, accelerated; the objective never rises. "mirror": the mirror
-        descent of the papers, one A_m at a time.
     weights : "count", "equal" or (N, N) array
         w_mj. "count" is n_mj, the inverse of the sampling variance; "equal", one for every pair, is the papers'.
         Of an array, symmetric and nonnegative, entries of unobserved pairs do not matter, and zero masks a pair.
     max_iter : int
-        Most outer iterations: of three steps each ("mm"), or of one pass over all blocks ("mirror"). With `thorough`
-        as many for the first descent, and again for all others together.
+        Most iterations, of three steps each. With `thorough` as many for the first descent, and again for all others
+        together.
     tol : float
         Stop when the objective changes by at most this, relatively. The papers use 1e-6.
     floor : float
-        Smallest entry of the start: both solvers multiply, so that a zero would stay zero.
-    mirror : Mirror, optional
-        Inner steps and line search of "mirror".
+        Smallest entry of the start: steps multiply, so that a zero would stay zero.
     thorough : bool
-        Of "mm": look for a lower optimum, see the module. Takes two to three times as long.
+        Look for a lower optimum, see the module. Takes two to three times as long.
     verbose : bool
         Show a progress bar on a terminal.
 
@@ -103,25 +94,24 @@ def coupled_nmf(
     model : LatentClassModel
         A variable without any observed pair gets uniform conditionals.
     result : Result
-        `objective` is the criterion above after each outer iteration (of "mirror": with its clipping, see `Mirror`).
+        `objective` is the criterion above after each iteration; it never rises.
 
     Raises
     ------
     NotIdentifiableError
         No pair is observed with positive weight.
     CofactorError
-        Model and moments differ in their variables; unknown solver or weights.
+        Model and moments differ in their variables; unknown weights.
 
     Cost
     ----
-    O(Z F) time per "mm" step for Z nonzero cells; O(sum over pairs of I_m I_j F) per "mirror" pass and trial step.
-    Memory O(Z) and, for "mirror", of all cells of the observed pairs.
+    O(Z F) time per step for Z nonzero cells, O(Z) memory.
 
     Source
     ------
     See the module. Deviations: counts as weights by default (unweighted, thin pairs are trusted as much as thick ones);
-    the start is lifted to 1e-3 (released: 1e-6); "mm" is not in the papers and reaches their objective 10 to 100
-    times sooner. `tests/oracles` holds the slow versions.
+    the start is lifted to 1e-3 (released: 1e-6); the papers descend by mirror steps, which take 10 to 100 times as long
+    to the same objective. `tests/oracles` holds the slow version.
 
     Examples
     --------
@@ -132,18 +122,19 @@ def coupled_nmf(
     >>> coupled_nmf(pairwise_moments(table), start)[0].prior.round(1)
     array([0.6, 0.4])
     """
-    _check(moments, start, solver)
-    pairs = _weighted_pairs(moments, weights)
+    pairs = weighted_pairs(moments, start, weights)
     lifted = start.lift(floor)
     state = lifted.stacked.copy(), lifted.prior.copy()
-    if solver == "mirror":
-        stacked, prior, result = mirror_descent(moments, pairs, *state, mirror or Mirror(), max_iter, tol, verbose)
-    else:
-        descend = _descend_thoroughly if thorough else _majorise_minimise
-        (stacked, prior), result = descend(_evidence(moments, pairs), state, max_iter, tol, verbose)
+    descend = _descend_thoroughly if thorough else _majorise_minimise
+    (stacked, prior), result = descend(_evidence(moments, pairs), state, max_iter, tol, verbose)
+    return fitted_model(stacked, prior, moments, pairs), result
+
+
+def fitted_model(stacked: Floats, prior: Floats, moments: PairwiseMoments, pairs: sparse.csr_array) -> LatentClassModel:
+    """Return the model at the end of a descent; a variable without any pair gets uniform conditionals."""
     alone = np.repeat(np.diff(pairs.indptr) == 0, moments.sizes)
     stacked[alone] = np.repeat(1 / moments.sizes, moments.sizes)[alone, None]
-    return LatentClassModel.from_stacked(prior, stacked, moments.sizes), result
+    return LatentClassModel.from_stacked(prior, stacked, moments.sizes)
 
 
 def pair_divergence(
@@ -153,23 +144,17 @@ def pair_divergence(
 
     Zero where the model explains all observed pairs exactly; no truth is needed. Arguments and errors as there.
     """
-    _check(moments, model, "mm")
-    evidence = _evidence(moments, _weighted_pairs(moments, weights))
+    evidence = _evidence(moments, weighted_pairs(moments, model, weights))
     return evidence.step((model.stacked, model.prior))[0]
 
 
-def _check(moments: PairwiseMoments, start: LatentClassModel, solver: str) -> None:
+def weighted_pairs(moments: PairwiseMoments, start: LatentClassModel, weights: str | ArrayLike) -> sparse.csr_array:
+    """Return Omega as a sparse (N, N) matrix of the w_mj > 0, both ways round; refuse a start of other variables."""
     if not np.array_equal(moments.sizes, start.sizes):
         raise CofactorError(
             f"the moments are of {len(moments.sizes)} variables with {moments.sizes.sum()} values in all, "
             f"the start of {start.n_variables} with {start.sizes.sum()}: start from a model of the same variables"
         )
-    if solver not in ("mm", "mirror"):
-        raise CofactorError(f"solver={solver!r}: choose 'mm' or 'mirror'")
-
-
-def _weighted_pairs(moments: PairwiseMoments, weights: str | ArrayLike) -> sparse.csr_array:
-    """Omega as a sparse (N, N) matrix of the w_mj > 0, both ways round."""
     pairs = moments.n_joint.astype(np.float64)
     pairs.sort_indices()
     if isinstance(weights, str):

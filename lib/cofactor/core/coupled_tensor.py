@@ -25,8 +25,9 @@ TSP 2018 (CTD).
 
 from __future__ import annotations
 
-from itertools import combinations
-from typing import Literal, NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -37,51 +38,14 @@ from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import History, Result
-from cofactor.core.simplex import normalize_blocks, project_vector
+from cofactor.core.simplex import project_vector
 from cofactor.core.triple_moments import TripleMoments
 from cofactor.core.types import Floats, Ints
 
 RIDGE = 1e-7  # weight of the proximal term at a perfect fit: keeps a class of prior zero solvable
-INNER_TOL = 1e-7  # of both residuals, at which ADMM stops early
+INNER_TOL = 1e-7  # of both residuals, relative to the size of A, at which ADMM stops early
 
-
-class Released(NamedTuple):
-    """What the code released with IEEE TSP 2021 does in place of the defaults of `coupled_tensor`, to reproduce it.
-
-    Attributes
-    ----------
-    penalty : (float, float)
-        rho of every A_n and of lambda, whatever the data.
-    inner : (int, int)
-        Most ADMM steps of every A_n and of lambda.
-    inner_tol : float
-        Of both residuals, in absolute terms.
-    projection : "at most one" or "clipped"
-        Columns of A_n are kept nonnegative with a sum of at most one, which is no PMF; or their negative entries are
-        cut off before they are projected onto the simplex, which is not the projection. Lambda: always the latter.
-    stop : "residual" or "objective"
-        What the change of the relative residual is divided by.
-
-    Triples that were never observed together are fitted as zeros.
-    """
-
-    penalty: tuple[float, float] = (10.0, 10.0)
-    inner: tuple[int, int] = (100, 100)
-    inner_tol: float = 1e-7
-    projection: Literal["at most one", "clipped"] = "at most one"
-    stop: Literal["residual", "objective"] = "residual"
-
-
-class _Admm(NamedTuple):
-    """How the problem of one block is solved; `penalty` None is the trace rule."""
-
-    penalty: float | None
-    inner: int
-    inner_tol: float
-    relative: bool
-    cut: bool  # negative entries before projecting
-    at_most: bool  # sums of at most one
-    by_row: bool  # lambda: one point, a row
+Solver = Callable[[Floats, Floats, Floats, Floats, float], tuple[Floats, Floats]]  # G, V, A, U, mu: new A and U
 
 
 def coupled_tensor(
@@ -93,7 +57,6 @@ def coupled_tensor(
     max_iter: int = 500,
     tol: float = 1e-6,
     verbose: bool = False,
-    released: Released | None = None,
 ) -> tuple[LatentClassModel, Result]:
     """Fit one latent-class model to third moments, and those of lower order where given, by least squares.
 
@@ -115,8 +78,6 @@ def coupled_tensor(
         Stop when the relative residual sqrt(2 objective / ||data||^2) changes by at most this.
     verbose : bool
         Show a progress bar on a terminal.
-    released : Released, optional
-        Choices of the released code of IEEE TSP 2021 in place of `inner` and the deviations below.
 
     Returns
     -------
@@ -143,41 +104,24 @@ def coupled_tensor(
     penalty is rho = tr(G) / F, the rule of Kargas' public code (ICML 2021's: ||G||_F / K, IEEE TSP 2021's: 10, at
     which sweeps crawl); projections onto the simplex are exact.
     """
-    _check(triples, start, pairs)
-    data, settings = _Data.of(triples, pairs, released is not None), _settings(inner, released)
+    check_moments(triples, start, pairs)
+    data = TensorData.of(triples, pairs)
+    solvers = partial(_admm, inner=inner, by_row=False), partial(_admm, inner=inner, by_row=True)
     A, prior = start.stacked.copy(), start.prior.copy()
     duals = np.zeros_like(A), np.zeros_like(prior)
-    history, residual, cost = History("coupled tensor factorisation", max_iter, tol, verbose), 1.0, np.inf
-    for step in history:
-        mu, before = RIDGE + proximal * residual**2, (residual, cost)
-        prior, cost = _sweep(data, A, prior, duals, settings, mu)
+    history, residual = History("coupled tensor factorisation", max_iter, tol, verbose), 1.0
+    for _ in history:
+        before = residual
+        prior, cost = sweep(data, A, prior, duals, solvers, RIDGE + proximal * residual**2)
         residual = float(np.sqrt(2 * cost / data.norm2))
-        change = abs(before[0] - residual)
-        history.record(cost, change if released is None else _released_change(step, change, before, released))
+        history.record(cost, abs(before - residual))
     alone = np.repeat(~data.seen, triples.sizes)
     A[alone] = np.repeat(1 / triples.sizes, triples.sizes)[alone, None]
-    if released is not None:
-        A, prior = normalize_blocks(A, triples.sizes), prior / prior.sum()
     return LatentClassModel.from_stacked(prior, A, triples.sizes), history.result()
 
 
-def _settings(inner: int, released: Released | None) -> tuple[_Admm, _Admm]:
-    """Settings of A_n and of lambda."""
-    if released is None:
-        exact = _Admm(None, inner, INNER_TOL, True, False, False, False)
-        return exact, exact._replace(by_row=True)
-    (rho, rho_prior), (most, most_prior) = released.penalty, released.inner
-    cut = _Admm(rho, most, released.inner_tol, False, True, released.projection == "at most one", False)
-    return cut, cut._replace(penalty=rho_prior, inner=most_prior, at_most=False, by_row=True)
-
-
-def _released_change(step: int, change: float, before: tuple[float, float], released: Released) -> float:
-    """Change of the relative residual over what it, or the objective, was before; the first sweep never stops."""
-    scale = before[released.stop == "objective"]
-    return change / scale if step and scale else 0.0 if step and not change else np.inf  # no scale: it fits exactly
-
-
-def _check(triples: TripleMoments, start: LatentClassModel, pairs: PairwiseMoments | None) -> None:
+def check_moments(triples: TripleMoments, start: LatentClassModel, pairs: PairwiseMoments | None = None) -> None:
+    """Refuse moments without a triple, and a start or pairs of other variables."""
     if not len(triples.keys):
         raise NotIdentifiableError("no three variables were observed together: there are no third moments to fit")
     others = [start.sizes] if pairs is None else [start.sizes, pairs.sizes]
@@ -188,7 +132,7 @@ def _check(triples: TripleMoments, start: LatentClassModel, pairs: PairwiseMomen
         )
 
 
-class _Data(NamedTuple):
+class TensorData(NamedTuple):
     """The moments as cells that occurred (c) and as masks of what was observed (m), of second and third order."""
 
     c2: CellGroups
@@ -201,16 +145,15 @@ class _Data(NamedTuple):
     norm2: float
 
     @classmethod
-    def of(cls, triples: TripleMoments, pairs: PairwiseMoments | None, unobserved: bool = False) -> _Data:
-        """Turn counts into frequencies; `unobserved` has unobserved triples stand as zeros."""
+    def of(cls, triples: TripleMoments, pairs: PairwiseMoments | None, fitted: Ints | None = None) -> TensorData:
+        """Turn counts into frequencies; `fitted`: (3, T) triples of variables to fit, default those observed."""
         N, sizes = len(triples.sizes), triples.sizes
         owner, single = np.repeat(np.arange(N), sizes), np.ones(N, dtype=np.int64)
         which, triple, n = triples.triples
         X = triples.counts / n[triple]
         cells, R, observed, p, has_p = _lower_orders(pairs, sizes, owner)
         norm2 = float(X @ X + R @ R + p @ p)
-        if unobserved:
-            which = np.array(list(combinations(range(N), 3))).T
+        which = which if fitted is None else fitted
         c2, m2 = CellGroups.of(cells, R, sizes), CellGroups.of(observed, np.ones(observed.shape[1]), single)
         c3, m3 = CellGroups.of(triples.cells, X, sizes), CellGroups.of(which, np.ones(which.shape[1]), single)
         return cls(c2, m2, c3, m3, p, has_p, np.concatenate([[0], np.cumsum(sizes)]), norm2)
@@ -260,7 +203,7 @@ def _lower_orders(
     return cells, R, observed, pairs.singles / np.maximum(totals, 1e-300)[owner], totals > 0
 
 
-def _block_problem(data: _Data, n: int, A: Floats, S: Floats, prior: Floats) -> tuple[Floats, Floats]:
+def _block_problem(data: TensorData, n: int, A: Floats, S: Floats, prior: Floats) -> tuple[Floats, Floats]:
     """G and V of A_n, with all else fixed."""
     rows, F = slice(data.first[n], data.first[n + 1]), len(prior)
     G, V = np.zeros((1, F * F)), np.zeros((rows.stop - rows.start, F))
@@ -271,10 +214,10 @@ def _block_problem(data: _Data, n: int, A: Floats, S: Floats, prior: Floats) -> 
     return G, V * prior + np.outer(data.p[rows], prior)
 
 
-def _sweep(
-    data: _Data, A: Floats, prior: Floats, duals: tuple[Floats, Floats], settings: tuple[_Admm, _Admm], mu: float
+def sweep(
+    data: TensorData, A: Floats, prior: Floats, duals: tuple[Floats, Floats], solvers: tuple[Solver, Solver], mu: float
 ) -> tuple[Floats, float]:
-    """Update every A_n in place, then return the new prior and the objective.
+    """Update every A_n in place, then return the new prior and the objective; solvers are of A_n and of lambda.
 
     A variable in no observed moment stays as it is.
     """
@@ -282,44 +225,33 @@ def _sweep(
     for n in np.flatnonzero(data.seen).tolist():
         rows = slice(data.first[n], data.first[n + 1])
         G, V = _block_problem(data, n, A, S, prior)
-        A[rows], duals[0][rows] = _admm(G, V, A[rows], duals[0][rows], settings[0], mu)
+        A[rows], duals[0][rows] = solvers[0](G, V, A[rows], duals[0][rows], mu)
         S[n] = A[rows].T @ A[rows]
     G, v = data.prior_problem(A)
-    found, dual = _admm(G, v[None], prior[None], duals[1][None], settings[1], mu)
+    found, dual = solvers[1](G, v[None], prior[None], duals[1][None], mu)
     duals[1][:] = dual[0]
     return found[0], data.cost_of(G, v, found[0])
 
 
-def _admm(G: Floats, V: Floats, A: Floats, U: Floats, settings: _Admm, mu: float) -> tuple[Floats, Floats]:
+def _admm(G: Floats, V: Floats, A: Floats, U: Floats, mu: float, inner: int, by_row: bool) -> tuple[Floats, Floats]:
     """Minimise 1/2 tr(A G A') - tr(A V') + mu/2 ||A - start||^2, columns (or the row) of A on the simplex."""
-    rho = settings.penalty or max(float(np.trace(G)) / len(G), RIDGE)
+    rho = max(float(np.trace(G)) / len(G), RIDGE)
     inverse = np.asarray(np.linalg.inv(G + (rho + mu) * np.eye(len(G))), dtype=np.float64)
     X, dual = A.T.copy(), U.T.copy()
-    _admm_steps(inverse, np.ascontiguousarray((V + mu * A).T), rho, X, dual, settings[1:])
+    _admm_steps(inverse, np.ascontiguousarray((V + mu * A).T), rho, X, dual, inner, by_row)
     return X.T, dual.T
 
 
 @njit(cache=True)
-def _admm_steps(
-    inverse: Floats, pull: Floats, rho: float, X: Floats, U: Floats, settings: tuple[int, float, bool, bool, bool, bool]
-) -> None:
+def _admm_steps(inverse: Floats, pull: Floats, rho: float, X: Floats, U: Floats, inner: int, by_row: bool) -> None:
     """Iterate on X and U, transposes of A and of the dual, in place."""
-    inner, tol, relative, cut, at_most, by_row = settings
     for _ in range(inner):
         free = inverse @ (pull + rho * (X + U))
         before = X.copy()
         X[:] = free - U
         for f in range(1 if by_row else len(X)):
-            _constrain(X[:, 0] if by_row else X[f], cut, at_most)
+            project_vector(X[:, 0] if by_row else X[f])
         U += X - free
-        size = max(np.sqrt(np.sum(X**2)), 1.0) if relative else 1.0
-        if max(np.sum((X - free) ** 2), np.sum((X - before) ** 2)) <= (tol * size) ** 2:
+        size = max(np.sqrt(np.sum(X**2)), 1.0)
+        if max(np.sum((X - free) ** 2), np.sum((X - before) ** 2)) <= (INNER_TOL * size) ** 2:
             break
-
-
-@njit(cache=True)
-def _constrain(x: Floats, cut: bool, at_most: bool) -> None:
-    if cut:
-        x[:] = np.maximum(x, 0.0)
-    if not (at_most and np.sum(x) <= 1):
-        project_vector(x)

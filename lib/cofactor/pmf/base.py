@@ -9,17 +9,18 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
-from cofactor.core.checks import is_number, is_whole
+from cofactor.core.checks import check_whole, is_number, is_whole
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, NotIdentifiableError, listing
+from cofactor.core.estimator import Estimator
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
 from cofactor.core.result import Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import CategoricalTable
-from cofactor.core.types import Ints
+from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.selection import Choice, HiddenCells, Scores, choose, hide_cells, mean_model
 
 CLOSED_FORM = Result(np.zeros(0), 0, True, "closed form")
@@ -31,7 +32,7 @@ FLOOR = 1e-3  # smallest entry a multiplicative method starts from: a zero would
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class JointPMFEstimator(BaseEstimator):
+class JointPMFEstimator(Estimator):
     """Base class: fits the latent-class model Pr(x) = sum_f lambda_f prod_n A_n[x_n, f] to a table.
 
     A method implements `_estimate`, which gets a table without empty rows and its pairwise moments.
@@ -43,13 +44,12 @@ class JointPMFEstimator(BaseEstimator):
         "auto" tries 1, 2, 3, 5, 8, 16 and 30 on hidden cells.
     em : bool
         Refine by expectation-maximisation.
-    max_rounds : int
-        Most rounds of EM.
+    em_max_iter : int
+        Most rounds of EM; `max_iter`, where a method has it, limits the method itself.
     pseudo_count : float or "auto"
         alpha, observations added to every cell of every A_n and of lambda: in every round of EM, else once, to the
         counts that the estimate expects. With more than zero, no value has probability zero. 0 is the papers' choice,
-        and overfits where parameters outnumber rows. "auto" tries 0.03, 0.1, 0.3 and 1 on hidden cells, with the best
-        rank.
+        and overfits where parameters outnumber rows. "auto" tries 0.03, 0.1, 0.3 and 1 on hidden cells.
     random_state : int, Generator or None
     verbose : bool
         Show progress bars on a terminal.
@@ -57,7 +57,7 @@ class JointPMFEstimator(BaseEstimator):
     Attributes after `fit`
     ----------------------
     model_ : LatentClassModel
-        `predict_map`, `expectation`, `conditional`, `log_likelihood`, `sample`, `impute`, `joint_tensor`, ...
+        Answers more than `predict`, `predict_proba` and `sample` do: `expectation`, `log_likelihood`, `impute`, ...
     result_ : Result
         How the iteration went: that of EM where there was one, and of the best choice where several are averaged.
     n_empty_rows_ : int
@@ -72,18 +72,17 @@ class JointPMFEstimator(BaseEstimator):
 
     Notes
     -----
-    Where something is chosen, a fifth of the cells is hidden, up to five times where rows are fewer than 1000, and
-    foretold from the rest of their rows. Few rows cannot tell close choices apart: all that are within one standard
-    error of the best are fitted to all cells, and their joint PMFs averaged. The hidden classes of such a mean are
-    those of all its members, each with its share: give the rank to read meaning into classes, or to save time: all in
-    all some forty fits where rows are few, ten and the kept ones from 1000 on.
+    To choose, a fifth of the cells is hidden, up to five times where rows are fewer than 1000, and predicted from the
+    rest of their rows. All choices within one standard error of the best are fitted to all cells, and their joint PMFs
+    averaged. The hidden classes of such a mean are those of all its members: give the rank to read meaning into
+    classes, or to save time (some forty fits where rows are few, ten and the kept ones from 1000 on).
     """
 
     rank: int | Literal["auto"] = field(default="auto", kw_only=False)
     em: bool = False
-    max_rounds: int = 500
+    em_max_iter: int = 500
     pseudo_count: float | Literal["auto"] = SMOOTHING
-    random_state: int | np.random.Generator | None = None
+    random_state: Seed = None
     verbose: bool = False
     model_: LatentClassModel = field(init=False)
     result_: Result = field(init=False)
@@ -116,6 +115,25 @@ class JointPMFEstimator(BaseEstimator):
             self.model_, self.result_ = self._finish(*self._estimate(rows, moments), rows)
         return self
 
+    def predict(self, table: CategoricalTable, target: int) -> Ints:
+        """Return the (S,) most probable code of a variable in every row, given the others; see `predict_proba`."""
+        self._check_fitted()
+        return self.model_.predict_map(table, target)
+
+    def predict_proba(self, table: CategoricalTable, target: int) -> Floats:
+        """Return the (S, I) distribution of a variable in every row, given what was observed of the others.
+
+        The table has the variables fitted on, `target` included, which is not looked at; CofactorError where not.
+        """
+        self._check_fitted()
+        return self.model_.conditional(table, target)
+
+    def sample(self, n_rows: int, random_state: Seed = None) -> CategoricalTable:
+        """Draw rows from the joint PMF, every variable observed."""
+        self._check_fitted()
+        check_whole(0, n_rows=n_rows)
+        return self.model_.sample(n_rows, random_state=random_state)[0]
+
     @property
     def members(self) -> list[Any]:
         """The fitted estimators whose joint PMFs are averaged: this one alone, where nothing was chosen."""
@@ -132,7 +150,7 @@ class JointPMFEstimator(BaseEstimator):
     ) -> tuple[LatentClassModel, Result]:
         """Go on by EM, or smooth; what smooths in `_estimate` leaves it at that."""
         if self.em:
-            return em(table, model.lift(FLOOR), self.max_rounds, EM_TOL, self.verbose, self.pseudo_count_)
+            return em(table, model.lift(FLOOR), self.em_max_iter, EM_TOL, self.verbose, self.pseudo_count_)
         return smoothed(model, table, self.pseudo_count_), result
 
     # ---- rank and smoothing by hidden cells ----
@@ -182,9 +200,9 @@ class JointPMFEstimator(BaseEstimator):
         return found
 
     def _check(self, table: CategoricalTable) -> tuple[CategoricalTable, PairwiseMoments]:
-        if not isinstance(table, CategoricalTable):
-            raise CofactorError(f"expected a CategoricalTable, got {type(table).__name__}: CategoricalTable(codes)")
-        self._check_settings()
+        check_table(table)
+        check_choices(self.rank, self.pseudo_count)
+        check_whole(1, em_max_iter=self.em_max_iter)
         if not table.n_entries:
             raise CofactorError("nothing was observed in any row: there is nothing to fit")
         seen = table.entries_per_row > 0
@@ -193,14 +211,20 @@ class JointPMFEstimator(BaseEstimator):
         require_connected(moments)
         return rows, moments
 
-    def _check_settings(self) -> None:
-        if self.rank != "auto" and (not is_whole(self.rank) or self.rank < 1):
-            told = "the number of hidden classes is a whole number of at least 1, or 'auto'"
-            raise CofactorError(f"rank={self.rank!r}: {told}")
-        if self.pseudo_count != "auto" and not (is_number(self.pseudo_count) and 0 <= self.pseudo_count < np.inf):
-            raise CofactorError(f"pseudo_count={self.pseudo_count!r}: give a number of at least 0, or 'auto'")
-        if self.max_rounds < 1:
-            raise CofactorError(f"max_rounds={self.max_rounds}: at least one round is needed")
+
+def check_table(table: Any) -> None:
+    """Refuse what is no CategoricalTable."""
+    if not isinstance(table, CategoricalTable):
+        raise CofactorError(f"expected a CategoricalTable, got {type(table).__name__}: CategoricalTable(codes)")
+
+
+def check_choices(rank: Any, pseudo_count: Any) -> None:
+    """Refuse what is neither "auto" nor a rank, or a pseudo-count."""
+    if rank != "auto" and (not is_whole(rank) or rank < 1):
+        told = "the number of hidden classes is a whole number of at least 1, or 'auto'"
+        raise CofactorError(f"rank={rank!r}: {told}")
+    if pseudo_count != "auto" and not (is_number(pseudo_count) and 0 <= pseudo_count < np.inf):
+        raise CofactorError(f"pseudo_count={pseudo_count!r}: give a number of at least 0, or 'auto'")
 
 
 def require_connected(moments: PairwiseMoments) -> None:
@@ -250,7 +274,7 @@ def smoothed(model: LatentClassModel, table: CategoricalTable, pseudo_count: flo
     return LatentClassModel.from_stacked(prior / prior.sum(), stacked, model.sizes)
 
 
-def random_model(sizes: Ints, rank: int, random_state: int | np.random.Generator | None) -> LatentClassModel:
+def random_model(sizes: Ints, rank: int, random_state: Seed) -> LatentClassModel:
     """Draw conditionals and prior uniform on (0, 1), scaled to sum to one."""
     rng = np.random.default_rng(random_state)
     prior = rng.random(rank)
@@ -258,9 +282,7 @@ def random_model(sizes: Ints, rank: int, random_state: int | np.random.Generator
     return LatentClassModel.from_stacked(prior / prior.sum(), stacked, sizes)
 
 
-def given_or_random(
-    start: LatentClassModel | None, sizes: Ints, rank: int, random_state: int | np.random.Generator | None
-) -> LatentClassModel:
+def given_or_random(start: LatentClassModel | None, sizes: Ints, rank: int, random_state: Seed) -> LatentClassModel:
     """Return a start of this rank: the one given, or else `random_model`."""
     if start is None:
         return random_model(sizes, rank, random_state)

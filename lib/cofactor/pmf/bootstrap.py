@@ -23,8 +23,7 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Seed
-from cofactor.pmf.base import JointPMFEstimator
-from cofactor.pmf.estimators import RandomEM
+from cofactor.pmf.base import JointPMFEstimator, check_table
 from cofactor.pmf.selection import mean_model
 
 
@@ -60,18 +59,19 @@ class PMFBootstrap(ModelBootstrap):
 
 
 def bootstrap(
-    estimator: JointPMFEstimator,
+    method: JointPMFEstimator,
     table: CategoricalTable,
+    *,
     n_draws: int = 200,
     random_state: Seed = None,
     n_jobs: int = 1,
     verbose: bool = False,
 ) -> PMFBootstrap:
-    """Fit an estimator again to rows drawn with replacement: how far its model would move on another sample.
+    """Fit a method again to rows drawn with replacement: how far its model would move on another sample.
 
     Parameters
     ----------
-    estimator : JointPMFEstimator
+    method : JointPMFEstimator
         Fitted on `table`, or not fitted yet.
     table : CategoricalTable
     n_draws, random_state, n_jobs, verbose
@@ -89,8 +89,8 @@ def bootstrap(
 
     Cost
     ----
-    That of `n_draws` fits. Estimators that end in EM are fitted again by EM from their model, which takes fewer
-    rounds and stays in its basin; the others start anew. Rank and pseudo-count that were chosen stay as they are.
+    That of `n_draws` fits. Methods that end in EM are fitted again by EM from their model, which takes fewer rounds
+    and stays in its basin; the others start anew. Rank and pseudo-count that were chosen stay as they are.
 
     Source: see `cofactor.core.bootstrap`.
 
@@ -98,19 +98,22 @@ def bootstrap(
     --------
     >>> from cofactor import pmf, simulate
     >>> table = simulate.joint_table(simulate.joint_model(4, 3, 2, random_state=0), 1000, random_state=0)
-    >>> found = pmf.bootstrap(pmf.CNMFOPT(rank=2, em=True), table, n_draws=50, random_state=0)
+    >>> found = pmf.bootstrap(pmf.CNMFEM(rank=2), table, n_draws=50, random_state=0)
     >>> found.entries(CategoricalTable([[0, 0, 0, 0], [0, -1, -1, -1]], table.sizes)).round(3)
        estimate    low   high
     0     0.005  0.004  0.005
     1     0.322  0.304  0.350
     """
-    fitted = estimator if hasattr(estimator, "model_") else clone(estimator).fit(table)
+    if not isinstance(method, JointPMFEstimator):
+        raise CofactorError(f"method={method!r}: give an estimator of a joint PMF, see cofactor.pmf.METHODS")
+    check_table(table)
+    fitted = method if hasattr(method, "model_") else clone(method).fit(table)
     model, rows = fitted.model_, seen_rows(table)
     if not np.array_equal(model.sizes, table.sizes):
         raise CofactorError(f"fitted on {model.n_variables} variables, {table!r} has others: fit on this table")
     seen = table.take_rows(rows)
     settings = (len(rows), n_draws, random_state, n_jobs, verbose)
-    if (estimator.em or isinstance(estimator, RandomEM)) and model.n_classes > 1:
+    if method.em and model.n_classes > 1:
         parts = [(one.model_, one.pseudo_count_) for one in fitted.members]
         found = resample(partial(_refit_by_em, table=seen, parts=parts), *settings)
         warn_of_unfinished([converged for _, converged in found])

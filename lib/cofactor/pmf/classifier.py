@@ -23,20 +23,23 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
+from tqdm import tqdm
 
+from cofactor.core.checks import check_whole
 from cofactor.core.coupled_nmf import coupled_nmf
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
+from cofactor.core.estimator import Estimator
 from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
-from cofactor.core.types import Floats, Ints
-from cofactor.pmf.base import FLOOR, random_model
+from cofactor.core.types import Floats, Ints, Seed
+from cofactor.pmf.base import FLOOR, check_choices, random_model
 from cofactor.pmf.coding import Coding, encode
 from cofactor.pmf.selection import Choice, Scores, choose, mean_model
 
@@ -49,7 +52,7 @@ MOST_SPLITS = 5
 SMALLEST = 1e-3  # probability of the true class below which a wrong prediction costs no more
 
 
-class JointPMFClassifier(ClassifierMixin, BaseEstimator):
+class JointPMFClassifier(ClassifierMixin, Estimator):
     """Classify by a low-rank joint PMF of features and class, for categories and missing values as they come.
 
     Parameters
@@ -69,18 +72,20 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
     n_bins : int or None
         Columns of numbers with more than so many distinct values are cut at their quantiles into so many intervals;
         all others are categories. None: never.
-    max_rounds : int
+    max_iter : int
         Most rounds of EM.
     n_jobs : int or None
         Fits that run at the same time; see joblib.
     random_state : int, Generator or None
+    verbose : bool
+        Show progress bars on a terminal.
 
     Attributes after `fit`
     ----------------------
     model_ : LatentClassModel
         Of the features in their order, then the class.
     results_ : list of Result
-        Of EM, one for every start of every choice that counts.
+        Of EM, one for every start of every choice that counts; `result_` is the first.
     classes_ : (K,) array
     rank_, pseudo_count_ : int, float
         As given, or the best on validation rows.
@@ -124,6 +129,7 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
 
     model_: LatentClassModel
     results_: list[Result]
+    result_: Result
     classes_: NDArray[Any]
     codings_: list[Coding]
     n_features_in_: int
@@ -136,9 +142,10 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
         n_starts: int = 4,
         validation_share: float = 0.2,
         n_bins: int | None = 32,
-        max_rounds: int = 500,
+        max_iter: int = 500,
         n_jobs: int | None = None,
-        random_state: int | np.random.Generator | None = None,
+        random_state: Seed = None,
+        verbose: bool = False,
     ) -> None:
         self.rank = rank
         self.pseudo_count = pseudo_count
@@ -146,9 +153,10 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
         self.n_starts = n_starts
         self.validation_share = validation_share
         self.n_bins = n_bins
-        self.max_rounds = max_rounds
+        self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: missing values, categories and strings are welcome."""
@@ -179,9 +187,10 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
         seeds = rng.integers(2**32, size=self.n_starts).tolist()
         found = self._run([(table, *choice, seed) for choice, seed in product(kept, seeds)])
         self.model_, self.results_ = mean_model([model for model, _ in found]), [result for _, result in found]
+        self.result_ = self.results_[0]
         late = sum(not result.converged for result in self.results_)
         if late:
-            message = f"EM: {late} of {len(found)} starts reached the limit of {self.max_rounds} rounds"
+            message = f"EM: {late} of {len(found)} starts reached the limit of {self.max_iter} rounds"
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
 
@@ -193,7 +202,7 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Return (S, K) probabilities of the classes, in the order of `classes_`."""
-        check_is_fitted(self)
+        self._check_fitted()
         rows = self._checked(X, reset=False)
         codes, unseen = encode(rows, self.codings_)
         if unseen:
@@ -212,16 +221,10 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[map_class(shares, self.model_.marginal(self.n_features_in_))])
 
     def _check_parameters(self) -> None:
-        if self.rank != "auto" and (not isinstance(self.rank, int | np.integer) or self.rank < 1):
-            raise CofactorError(f"rank={self.rank!r}: give 'auto' or a whole number of at least 1")
-        if self.pseudo_count != "auto" and (isinstance(self.pseudo_count, str) or not self.pseudo_count >= 0):
-            raise CofactorError(f"pseudo_count={self.pseudo_count!r}: give 'auto' or a number of at least 0")
+        check_choices(self.rank, self.pseudo_count)
+        check_whole(1, n_starts=self.n_starts, max_iter=self.max_iter)
         if self.method not in ("EM", "CNMF-EM"):
             raise CofactorError(f"method={self.method!r}: choose 'EM' or 'CNMF-EM'")
-        if self.n_starts < 1 or self.max_rounds < 1:
-            raise CofactorError(
-                f"n_starts={self.n_starts}, max_rounds={self.max_rounds}: at least one of each is needed"
-            )
         if not 0 < self.validation_share < 1:
             raise CofactorError(f"validation_share={self.validation_share}: give a share between 0 and 1")
         if self.n_bins is not None and self.n_bins < 2:
@@ -282,7 +285,10 @@ class JointPMFClassifier(ClassifierMixin, BaseEstimator):
 
     def _run(self, jobs: list[tuple[CategoricalTable, int, float, int]]) -> list[tuple[LatentClassModel, Result]]:
         run = delayed(_fit)
-        return list(Parallel(self.n_jobs)(run(*job, self.method == "CNMF-EM", self.max_rounds) for job in jobs))
+        calls = (run(*job, self.method == "CNMF-EM", self.max_iter) for job in jobs)
+        found = Parallel(self.n_jobs, return_as="generator")(calls)
+        hidden = None if self.verbose else True  # None: shown on a terminal, hidden in a pipe
+        return list(tqdm(found, desc="EM", total=len(jobs), disable=hidden, leave=False))
 
 
 def _refuse_missing(y: ArrayLike) -> None:
@@ -295,7 +301,7 @@ def _refuse_missing(y: ArrayLike) -> None:
 
 
 def _fit(
-    table: CategoricalTable, rank: int, alpha: float, seed: int, pairwise: bool, max_rounds: int
+    table: CategoricalTable, rank: int, alpha: float, seed: int, pairwise: bool, max_iter: int
 ) -> tuple[LatentClassModel, Result]:
     """EM from one random start, or from the pairwise fit it leads to; that it stopped early is for the caller."""
     start = random_model(table.sizes, rank, seed)
@@ -303,7 +309,7 @@ def _fit(
         warnings.simplefilter("ignore", ConvergenceWarning)
         if pairwise and rank > 1:
             start = coupled_nmf(pairwise_moments(table), start)[0].lift(FLOOR)
-        return em(table, start, max_rounds, TOL, pseudo_count=alpha)
+        return em(table, start, max_iter, TOL, pseudo_count=alpha)
 
 
 def _score(shares: Floats, target: Ints) -> tuple[Floats, NDArray[np.bool_]]:

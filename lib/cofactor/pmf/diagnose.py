@@ -8,18 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from cofactor.core.checks import check_whole
 from cofactor.core.diagnosis import Check, Diagnosis, Status
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import listing
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
 from cofactor.core.spectrum import classes_told_apart
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
+from cofactor.pmf.base import check_table
 from cofactor.pmf.cnmf_spa import rank_cap
 
 ENOUGH = 20  # rows in common before two columns that always agree count as one and the same
 
 
-def diagnose(table: CategoricalTable, rank: int | None = None) -> Diagnosis:
+def diagnose(table: CategoricalTable, *, rank: int | None = None) -> Diagnosis:
     """Check a table before a joint PMF is fitted: what was observed, together with what, how often, and twice.
 
     Parameters
@@ -51,10 +53,9 @@ def diagnose(table: CategoricalTable, rank: int | None = None) -> Diagnosis:
     >>> report["rows"].value
     '4, of which 1 without any entry'
     """
-    if not isinstance(table, CategoricalTable):
-        raise CofactorError(f"expected a CategoricalTable, got {type(table).__name__}: CategoricalTable(codes)")
-    if rank is not None and rank < 1:
-        raise CofactorError(f"rank={rank}: the number of hidden classes is a whole number of at least 1")
+    check_table(table)
+    if rank is not None:
+        check_whole(1, rank=rank)
     moments = pairwise_moments(table)
     n_joint = moments.n_joint.toarray()
     checks = [_rows(table), _variables(moments), _constants(moments), _parameters(table, rank)]

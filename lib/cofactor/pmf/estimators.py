@@ -13,19 +13,18 @@ from typing import Literal, Self
 
 import numpy as np
 
+from cofactor.core.checks import check_whole
 from cofactor.core.coupled_nmf import coupled_nmf
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.mirror_descent import Mirror
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf.base import CLOSED_FORM, EM_TOL, FLOOR, SMOOTHING, JointPMFEstimator, random_model
+from cofactor.pmf.base import CLOSED_FORM, EM_TOL, FLOOR, JointPMFEstimator, random_model
 from cofactor.pmf.cnmf_spa import cnmf_spa
 
 PASSES = 100  # most of CNMF-OPT while rank and smoothing are chosen: the rest hardly moves a prediction
-RELEASED = Mirror(200, 50, 0.1, 0.3, 1e-4, 1e-5, 1e-6, True)  # inner steps and line search of the code with the paper
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -36,7 +35,7 @@ class CNMFSPA(JointPMFEstimator):
     ----------
     split
         See `cnmf_spa`.
-    rank, em, max_rounds, pseudo_count, random_state, verbose
+    rank, em, em_max_iter, pseudo_count, random_state, verbose
         See `JointPMFEstimator`.
 
     Raises (in `fit`): see `JointPMFEstimator` and `cnmf_spa`; the rank is capped by the alphabets.
@@ -49,14 +48,21 @@ class CNMFSPA(JointPMFEstimator):
     >>> from cofactor import simulate
     >>> truth = simulate.joint_model(5, 10, 5, separability=0.1, random_state=0)
     >>> table = simulate.joint_table(truth, 10_000, observed=0.5, random_state=0)
-    >>> CNMFSPA(rank=5).fit(table).model_
-    LatentClassModel(5 classes, 5 variables)
+    >>> CNMFSPA(rank=5).fit(table).predict(table.take_rows(slice(3)), target=4)
+    array([0, 2, 8])
     """
 
     split: int | Sequence[int] | None = None
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
         return cnmf_spa(moments, self.rank_, self.split, random_state=self.random_state), CLOSED_FORM
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class CNMFSPAEM(CNMFSPA):
+    """CNMF-SPA-EM: CNMF-SPA, and EM from there. Parameters, errors, cost and source: see `CNMFSPA` and `em`."""
+
+    em: bool = True
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -74,14 +80,11 @@ class CNMFOPT(JointPMFEstimator):
         `cnmf_spa`, padded where it finds fewer classes; or uniform random conditionals.
     split
         Of `cnmf_spa`.
-    solver : "mm" or "mirror"
-        Closed-form majorise-minimise steps, accelerated and `thorough`, see `coupled_nmf`; or the papers' mirror
-        descent, which takes 7 to 90 times as long to the same objective.
     weights : "count" or "equal"
         Pairs count as often as they were observed, or all alike as in the paper.
     max_iter, tol, floor
-        See `coupled_nmf`.
-    rank, em, max_rounds, pseudo_count, random_state, verbose
+        See `coupled_nmf`, which runs with `thorough`.
+    rank, em, em_max_iter, pseudo_count, random_state, verbose
         See `JointPMFEstimator`.
 
     Raises (in `fit`): see `JointPMFEstimator`.
@@ -99,7 +102,6 @@ class CNMFOPT(JointPMFEstimator):
 
     init: Literal["spa", "random"] = "spa"
     split: int | Sequence[int] | None = None
-    solver: Literal["mm", "mirror"] = "mm"
     weights: Literal["count", "equal"] = "count"
     max_iter: int = 3000
     tol: float = 1e-9
@@ -109,12 +111,10 @@ class CNMFOPT(JointPMFEstimator):
         return coupled_nmf(
             moments,
             self._start(moments),
-            self.solver,
             self.weights,
             max_iter=self.max_iter,
             tol=self.tol,
             floor=self.floor,
-            mirror=RELEASED,
             thorough=True,
             verbose=self.verbose,
         )
@@ -132,6 +132,13 @@ class CNMFOPT(JointPMFEstimator):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
+class CNMFEM(CNMFOPT):
+    """CNMF-EM: CNMF-OPT, and EM from there. Parameters, errors, cost and source: see `CNMFOPT` and `em`."""
+
+    em: bool = True
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class RandomEM(JointPMFEstimator):
     """RAND-EM: EM from random starts, the best of them by its objective (the likelihood, where nothing is smoothed).
 
@@ -139,24 +146,27 @@ class RandomEM(JointPMFEstimator):
     ----------
     n_starts : int
         Starts, drawn uniform on (0, 1) and scaled; one, as in the papers, often ends in a poor optimum.
-    rank, max_rounds, pseudo_count, random_state, verbose
+    max_iter : int
+        Most rounds of each.
+    rank, pseudo_count, random_state, verbose
         See `JointPMFEstimator`.
 
-    Raises (in `fit`): see `JointPMFEstimator`, or `n_starts` below one.
+    Raises (in `fit`): see `JointPMFEstimator`, or `n_starts` or `max_iter` below one.
 
     Cost and source: see `em`, for every start; IEEE SPL 2019. Deviation: rounds go on until the objective stands still
     (released: 30).
     """
 
     n_starts: int = 1
-    em: bool = field(default=False, init=False)  # it is EM already
+    max_iter: int = 500
+    em: bool = field(default=True, init=False)
+    em_max_iter: int = field(default=1, init=False)  # not used: it is EM already
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
-        if self.n_starts < 1:
-            raise CofactorError(f"n_starts={self.n_starts}: at least one is needed")
+        check_whole(1, n_starts=self.n_starts, max_iter=self.max_iter)
         rng = np.random.default_rng(self.random_state)
         starts = [random_model(table.sizes, self.rank_, rng) for _ in range(self.n_starts)]
-        found = [em(table, s, self.max_rounds, EM_TOL, self.verbose, self.pseudo_count_) for s in starts]
+        found = [em(table, s, self.max_iter, EM_TOL, self.verbose, self.pseudo_count_) for s in starts]
         return max(found, key=lambda one: float(one[1].objective[-1]))
 
     def _finish(
@@ -165,15 +175,25 @@ class RandomEM(JointPMFEstimator):
         return model, result
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Independence(JointPMFEstimator):
-    """The product of the observed marginals: what a joint PMF has to beat. `rank` is always one."""
+    """The product of the observed marginals: what a joint PMF has to beat. Its rank is one, in closed form.
 
-    def __init__(self, pseudo_count: float | Literal["auto"] = SMOOTHING) -> None:
-        super().__init__(rank=1, pseudo_count=pseudo_count)
+    Parameters `pseudo_count`, `random_state`, `verbose` and errors: see `JointPMFEstimator`. Cost: that of counting.
+    Source: a baseline of IEEE TSP 2021.
+    """
+
+    rank: int = field(default=1, init=False)
+    em: bool = field(default=False, init=False)
+    em_max_iter: int = field(default=1, init=False)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Constant(JointPMFEstimator):
-    """Uniform conditionals and prior, whatever the data: an error near this one's is no estimate."""
+    """Uniform conditionals and prior, whatever the data: an error near this one's is no estimate.
+
+    Parameters and errors: see `JointPMFEstimator`; only `rank` matters. Cost: O(sum I_n F). Source: none.
+    """
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
         return self._rank_one(moments)

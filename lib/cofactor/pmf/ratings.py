@@ -16,30 +16,27 @@ marginals", IEEE TSP 2021, Sec. VI-C.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import clone
 
 from cofactor.core.biased_factors import biased_factors
 from cofactor.core.checks import check_positive, check_whole, numbers
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.estimator import Estimator
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
-from cofactor.core.types import Floats, Ints
-from cofactor.pmf.base import JointPMFEstimator
-
-Triplet = tuple[ArrayLike, ArrayLike, ArrayLike]  # user, item, rating
+from cofactor.core.types import Floats, Ints, Seed
+from cofactor.pmf.base import CLOSED_FORM, JointPMFEstimator
+from cofactor.pmf.estimators import CNMFEM
 
 LEVELS = 5  # of what biases leave of a rating
-RELEASED_RIDGE = 100.0  # lbd^2 in the scripts of IEEE TSP 2021
 
 
-class RatingPredictor(BaseEstimator):
+class RatingPredictor(Estimator):
     """Base class: a method implements `_learn` and `_predict`, which see users as rows and items as columns from zero.
 
     In `_predict` the index -1 stands for a user or an item never seen before, so that arrays that end with a neutral
@@ -52,12 +49,19 @@ class RatingPredictor(BaseEstimator):
         Of all ratings.
     range_ : (float, float)
         Lowest and highest rating.
+    result_ : Result
+        How the iteration went, where there is one.
     """
 
     users_: Ints
     items_: Ints
     mean_: float
     range_: tuple[float, float]
+    result_: Result
+
+    def __init__(self, random_state: Seed = None, verbose: bool = False) -> None:
+        self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, user: ArrayLike, item: ArrayLike, rating: ArrayLike) -> Self:
         """Learn from (E,) users, items and ratings; returns self.
@@ -71,12 +75,13 @@ class RatingPredictor(BaseEstimator):
         self.items_, column = np.unique(what, return_inverse=True)
         _check_distinct(who, what, row * len(self.items_) + column)
         self.mean_, self.range_ = float(ratings.mean()), (float(ratings.min()), float(ratings.max()))
+        self.result_ = CLOSED_FORM
         self._learn(row, column, ratings)
         return self
 
     def predict(self, user: ArrayLike, item: ArrayLike) -> Floats:
         """Return the (Q,) expected ratings of these items by these users."""
-        check_is_fitted(self, "users_")
+        self._check_fitted()
         who, what = _ids("user", user), _ids("item", item)
         if who.shape != what.shape:
             raise CofactorError(f"{len(who)} users and {len(what)} items: give one item for every user")
@@ -95,7 +100,7 @@ class RatingPredictor(BaseEstimator):
 
 
 class GlobalAverage(RatingPredictor):
-    """The mean of all ratings."""
+    """The mean of all ratings. Cost: O(E). Source: a baseline of IEEE TSP 2021."""
 
     def _learn(self, row: Ints, column: Ints, rating: Floats) -> None:
         pass
@@ -105,7 +110,7 @@ class GlobalAverage(RatingPredictor):
 
 
 class UserAverage(RatingPredictor):
-    """The mean of the user's ratings."""
+    """The mean of the user's ratings. Cost: O(E). Source: a baseline of IEEE TSP 2021."""
 
     def _learn(self, row: Ints, column: Ints, rating: Floats) -> None:
         self.means_ = np.append(_means(row, rating), self.mean_)
@@ -115,7 +120,7 @@ class UserAverage(RatingPredictor):
 
 
 class ItemAverage(RatingPredictor):
-    """The mean of the item's ratings: "movie average" in the paper."""
+    """The mean of the item's ratings: "movie average" in IEEE TSP 2021. Cost: O(E). Source: a baseline there."""
 
     def _learn(self, row: Ints, column: Ints, rating: Floats) -> None:
         self.means_ = np.append(_means(column, rating), self.mean_)
@@ -128,27 +133,21 @@ class BiasedMF(RatingPredictor):
     """Biased matrix factorisation by alternating least squares.
 
         min over mu, a, b, A, B of  sum over known (i, j) of (R_ij - mu - a_i - b_j - <A_i, B_j>)^2
-            + ridge (||A||_F^2 + ||B||_F^2) + shrinkage (||a||^2 + ||b||^2)
+            + ridge (||A||_F^2 + ||B||_F^2) + bias_ridge (||a||^2 + ||b||^2)
 
     Parameters
     ----------
     rank : int
         F; 0 leaves biases alone, often the best where there are few ratings.
-    ridge, shrinkage : float
-        Of factors, and of biases: the bias of somebody with n ratings is drawn to zero as by `shrinkage` ratings more.
-    paper_protocol : bool
-        As released: ridge 100, and every bias drawn to zero by 100 times its number of ratings, so that hardly any
-        bias is left, however many ratings there are. `ridge` and `shrinkage` are not used.
+    ridge, bias_ridge : float
+        Of factors, and of biases: the bias of somebody with n ratings is drawn to zero as by `bias_ridge` ratings more.
     max_iter, tol
         Most sweeps; relative change of the objective at which they stop.
     random_state : int, Generator or None
         Of the start of B, normal; A starts at zero.
     verbose : bool
 
-    Attributes after `fit`
-    ----------------------
-    result_ : Result
-        `objective`, falling, after every sweep.
+    After `fit`, `result_` has the `objective`, falling, after every sweep.
 
     Cost
     ----
@@ -156,44 +155,40 @@ class BiasedMF(RatingPredictor):
 
     Source
     ------
-    IEEE TSP 2021, Sec. VI-C. Deviations: biases shrink by count (`paper_protocol` takes that back); sweeps go on until
-    the objective stands still (released: to the first rise of the error on validation ratings).
+    IEEE TSP 2021, Sec. VI-C. Deviations: every bias has the same weight (released: 100 times its number of ratings, so
+    that hardly any bias is left); sweeps go on until the objective stands still (released: to the first rise of the
+    error on validation ratings).
 
     Examples
     --------
-    >>> mf = BiasedMF(rank=0, shrinkage=1.0).fit([0, 0, 1, 1], [0, 1, 0, 1], [5, 4, 3, 2])
+    >>> mf = BiasedMF(rank=0, bias_ridge=1.0).fit([0, 0, 1, 1], [0, 1, 0, 1], [5, 4, 3, 2])
     >>> mf.predict([0, 1, 2], [0, 1, 0]).round(2)
     array([4.5 , 2.5 , 3.83])
     """
-
-    result_: Result
 
     def __init__(
         self,
         rank: int = 5,
         ridge: float = 10.0,
-        shrinkage: float = 5.0,
-        paper_protocol: bool = False,
+        bias_ridge: float = 5.0,
         max_iter: int = 200,
         tol: float = 1e-6,
-        random_state: int | np.random.Generator | None = None,
+        random_state: Seed = None,
         verbose: bool = False,
     ) -> None:
+        super().__init__(random_state, verbose)
         self.rank = rank
         self.ridge = ridge
-        self.shrinkage = shrinkage
-        self.paper_protocol = paper_protocol
+        self.bias_ridge = bias_ridge
         self.max_iter = max_iter
         self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _learn(self, row: Ints, column: Ints, rating: Floats) -> None:
         check_whole(0, rank=self.rank)
         check_positive(ridge=self.ridge)
-        check_positive(zero=True, shrinkage=self.shrinkage)
+        check_positive(zero=True, bias_ridge=self.bias_ridge)
         fit = biased_factors(
-            *(row, column, rating, self.rank, RELEASED_RIDGE if self.paper_protocol else self.ridge),
+            *(row, column, rating, self.rank, self.ridge),
             pulls=(self._pull(np.bincount(row)), self._pull(np.bincount(column))),
             max_iter=self.max_iter,
             tol=self.tol,
@@ -207,7 +202,7 @@ class BiasedMF(RatingPredictor):
 
     def _pull(self, counts: Ints) -> Floats:
         """Weight of the square of every bias."""
-        return np.asarray(RELEASED_RIDGE * counts if self.paper_protocol else np.full(len(counts), self.shrinkage))
+        return np.full(len(counts), self.bias_ridge)
 
     def _predict(self, row: Ints, column: Ints) -> Floats:
         product = np.einsum("ef,ef->e", self.user_factors_[row], self.item_factors_[column])
@@ -223,14 +218,14 @@ class JointPMFRecommender(RatingPredictor):
 
     Parameters
     ----------
-    estimator : JointPMFEstimator
-        Fitted anew to the table of users and items; see `cofactor.pmf.METHODS`.
+    estimator : JointPMFEstimator, optional
+        Fitted anew to the table of users and items; see `cofactor.pmf.METHODS`. Default: CNMF-EM, with this
+        `random_state` and `verbose`, which an estimator that is given has itself.
     biases : bool
         Few hidden classes cannot say how generous each user is. False: as in the paper, x_j is the rating itself, and
         its expectation the prediction.
-    paper_protocol : bool
-        As released: without biases, and with a uniform prior in place of the estimated one, an oversight in a product
-        of vectors.
+    random_state : int, Generator or None
+    verbose : bool
 
     Attributes after `fit`
     ----------------------
@@ -250,8 +245,8 @@ class JointPMFRecommender(RatingPredictor):
     Source
     ------
     IEEE TSP 2021, Sec. VI-C. Deviations: biases, without which it is worse than a user's mean on MovieLens small; the
-    prior counts; an item never seen before gets the mean of all ratings (released: 2.75 where the probabilities
-    vanish).
+    prior counts (released: a uniform one); an item never seen before gets the mean of all ratings (released: 2.75 where
+    the probabilities vanish).
 
     Examples
     --------
@@ -268,24 +263,30 @@ class JointPMFRecommender(RatingPredictor):
     values_: Floats
     weight_: float
 
-    def __init__(self, estimator: JointPMFEstimator, paper_protocol: bool = False, biases: bool = True) -> None:
+    def __init__(
+        self,
+        estimator: JointPMFEstimator | None = None,
+        biases: bool = True,
+        random_state: Seed = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(random_state, verbose)
         self.estimator = estimator
-        self.paper_protocol = paper_protocol
         self.biases = biases
 
     def _learn(self, row: Ints, column: Ints, rating: Floats) -> None:
         order = np.lexsort((column, row))  # what is held out shall not depend on how the ratings are sorted
         known = row[order], column[order], rating[order]
-        self.weight_ = self._weight(*known) if self._is_biased else 1.0
+        self.weight_ = self._weight(*known) if self.biases else 1.0
         self._fit(*known)
 
     @property
-    def _is_biased(self) -> bool:
-        return self.biases and not self.paper_protocol
+    def _method(self) -> JointPMFEstimator:
+        return self.estimator or CNMFEM(random_state=self.random_state, verbose=self.verbose)
 
     def _fit(self, row: Ints, column: Ints, rating: Floats) -> None:
         N, U = len(self.items_), len(self.users_)
-        if self._is_biased:
+        if self.biases:
             self.biases_ = BiasedMF(rank=0)
             self.biases_.users_, self.biases_.items_ = self.users_, self.items_
             self.biases_._learn(row, column, rating)
@@ -294,13 +295,12 @@ class JointPMFRecommender(RatingPredictor):
             self.values_, code = np.unique(rating, return_inverse=True)
         sizes = np.full(N, len(self.values_))
         self.table_ = CategoricalTable.from_entries(row, column, code, sizes, n_rows=U + 1)  # the last: nothing known
-        model = clone(self.estimator).fit(self.table_.take_rows(np.arange(U))).model_
-        uniform = np.full(model.n_classes, 1 / model.n_classes)
-        self.model_ = LatentClassModel(uniform, model.conditionals) if self.paper_protocol else model
+        fitted = clone(self._method).fit(self.table_.take_rows(np.arange(U)))
+        self.model_, self.result_ = fitted.model_, fitted.result_
 
     def _weight(self, row: Ints, column: Ints, rating: Floats) -> float:
         """Least squares on ratings held out, of what biases leave of them on what the joint PMF expects of that."""
-        out = _fifth_of_each(column, np.random.default_rng(self.estimator.random_state))
+        out = _fifth_of_each(column, np.random.default_rng(self._method.random_state))
         try:
             self._fit(row[~out], column[~out], rating[~out])
         except CofactorError:
@@ -311,7 +311,7 @@ class JointPMFRecommender(RatingPredictor):
         return float(np.clip(expected @ left / power, 0, 1)) if power else 0.0
 
     def _expected(self, row: Ints, column: Ints) -> Floats:
-        found = np.full(len(row), 0.0 if self._is_biased else self.mean_)
+        found = np.full(len(row), 0.0 if self.biases else self.mean_)
         for j in np.unique(column[column >= 0]):
             asked = column == j
             rows = self.table_.take_rows(row[asked] % self.table_.n_rows)
@@ -320,7 +320,7 @@ class JointPMFRecommender(RatingPredictor):
 
     def _predict(self, row: Ints, column: Ints) -> Floats:
         expected = self._expected(row, column)
-        return self.biases_._predict(row, column) + self.weight_ * expected if self._is_biased else expected
+        return self.biases_._predict(row, column) + self.weight_ * expected if self.biases else expected
 
 
 def _levels(values: Floats) -> tuple[Floats, Ints]:
@@ -337,26 +337,6 @@ def _fifth_of_each(group: Ints, rng: np.random.Generator) -> NDArray[np.bool_]:
     place = np.empty(len(group), dtype=np.int64)
     place[order] = np.arange(len(group)) - np.repeat(np.cumsum(size) - size, size)
     return np.asarray(place < size[group] // 5)
-
-
-def best_on(validation: Triplet, candidates: Iterable[RatingPredictor]) -> RatingPredictor:
-    """Return the fitted predictor with the lowest RMSE on (user, item, rating) held out; the first of equals.
-
-    Raises a CofactorError where there are no candidates.
-
-    Examples
-    --------
-    >>> known = [0, 0, 1, 1], [0, 1, 0, 1], [5, 4, 3, 2]
-    >>> best_on(([0], [2], [4.5]), [GlobalAverage().fit(*known), UserAverage().fit(*known)])
-    UserAverage()
-    """
-    scored = [(candidate.errors(*validation)[0], candidate) for candidate in candidates]
-    if not scored:
-        raise CofactorError("no predictors to choose from: give at least one")
-    return min(scored, key=lambda pair: pair[0])[1]
-
-
-# ---- sums over the ratings of each user, or of each item ----
 
 
 def _means(index: Ints, rating: Floats) -> Floats:

@@ -21,8 +21,7 @@ tensor from partial observations", IEEE SPL 2019; a baseline of Ibrahim and Fu, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -36,8 +35,6 @@ from cofactor.core.triple_moments import TripleMoments, triple_moments
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf.base import JointPMFEstimator, given_or_random
 
-Order = Literal["correct", "published"]
-
 STEP = 0.01  # on the gradient, as released
 MOVE = 1e-7  # least difference of neighbours in B, and the largest move at which a block is done, as released
 MOST_BYTES = 2_000_000_000
@@ -46,7 +43,6 @@ MOST_BYTES = 2_000_000_000
 def mle_ad(
     triples: TripleMoments,
     start: LatentClassModel,
-    order: Order = "correct",
     max_iter: int = 20,
     tol: float = 1e-6,
     inner: int = 1000,
@@ -60,9 +56,6 @@ def mle_ad(
         Alphabets may differ. Triples never observed together have no cells, hence no say.
     start : LatentClassModel
         With the variables of `triples`.
-    order : "correct" or "published"
-        "published" fits the data of each triple with the model of another, as the code of IEEE TSP 2021 does: it lists
-        the data in the order of MATLAB's `combnk`, the model in lexicographic order. Only to reproduce its tables.
     max_iter : int
         Most sweeps over all A_n and lambda.
     tol : float
@@ -76,16 +69,15 @@ def mle_ad(
     -------
     model : LatentClassModel
     result : Result
-        `objective` is the mean of KL(X_jkl || M_jkl) over the observed triples, rightly matched, after each sweep. It
-        may rise: the released step is fixed, and too long for some blocks.
+        `objective` is the mean of KL(X_jkl || M_jkl) over the observed triples after each sweep. It may rise: the
+        released step is fixed, and too long for some blocks.
 
     Raises
     ------
     NotIdentifiableError
         No three variables were observed together.
     CofactorError
-        Start and moments differ in their variables, `order` is neither of the two, or the dense third moments would
-        take more than 2 GB.
+        Start and moments differ in their variables, or the dense third moments would take more than 2 GB.
 
     Cost
     ----
@@ -94,24 +86,37 @@ def mle_ad(
 
     Source
     ------
-    See the module; step, start of every block (uniform) and stopping rules are those released. Deviations: the triples
-    in the right order; the objective of the stopping rule is not rescaled to the cells that occurred; one class, and
-    variables of one value, are accepted.
+    See the module; step, start of every block (uniform) and stopping rules are those released. Deviations: the released
+    code fits the data of each triple with the model of another; the objective of the stopping rule is not rescaled to
+    the cells that occurred; one class, and variables of one value, are accepted.
     """
-    _check(triples, start, order)
-    data = _data(triples, order)
-    right = data if order == "correct" else _data(triples, "correct")
+    return alternate(cells_of(triples, start), start, max_iter, tol, inner, verbose)
+
+
+def alternate(
+    cells: Cells,
+    start: LatentClassModel,
+    max_iter: int,
+    tol: float,
+    inner: int = 1000,
+    verbose: bool = False,
+    measured: Cells | None = None,
+) -> tuple[LatentClassModel, Result]:
+    """Sweep over the blocks until the divergence of the cells, or of those `measured`, stands still; see `mle_ad`."""
+    measured = measured or cells
     start = start.lift(MOVE)  # a zero would leave cells without a probability
+    first = np.concatenate([[0], np.cumsum(start.sizes)])
+    blocks = [_block(n, cells, first) for n in range(start.n_variables)]
     A, prior = start.stacked.copy(), start.prior.copy()
     history = History("alternating directions", max_iter, tol, verbose)
-    cost, change = _mean_divergence(right.cells, A, prior, right.n_triples), np.inf
+    cost, change = measured.mean_divergence(A, prior), np.inf
     for _ in history:
-        prior = _sweep(data, A, prior, inner)
+        prior = _sweep(blocks, cells, A, prior, first, inner)
         before, last = cost, change
-        cost = _mean_divergence(right.cells, A, prior, right.n_triples)
+        cost = measured.mean_divergence(A, prior)
         change = abs(before - cost) / max(abs(before), np.finfo(float).tiny)
         history.record(cost, max(change, last))
-    return LatentClassModel.from_stacked(prior, A, triples.sizes), history.result()
+    return LatentClassModel.from_stacked(prior, A, start.sizes), history.result()
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -122,12 +127,12 @@ class MLEAD(JointPMFEstimator):
 
     Parameters
     ----------
-    order, max_iter, tol
-        See `mle_ad`; released: `tol` 1e-4 for Car and Nursery.
+    max_iter, tol
+        See `mle_ad`.
     start : LatentClassModel, optional
         Default: uniform random conditionals and prior, as released.
-    rank, em, max_rounds, pseudo_count, random_state, verbose
-        See `JointPMFEstimator`; released: ``em=True, max_rounds=30``.
+    rank, em, em_max_iter, pseudo_count, random_state, verbose
+        See `JointPMFEstimator`.
 
     Raises (in `fit`): see `JointPMFEstimator` and `mle_ad`.
 
@@ -147,19 +152,38 @@ class MLEAD(JointPMFEstimator):
     True
     """
 
-    order: Order = "correct"
     start: LatentClassModel | None = None
     max_iter: int = 20
     tol: float = 1e-6
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
         start = given_or_random(self.start, table.sizes, self.rank_, self.random_state)
-        return mle_ad(triple_moments(table), start, self.order, self.max_iter, self.tol, verbose=self.verbose)
+        return mle_ad(triple_moments(table), start, self.max_iter, self.tol, verbose=self.verbose)
 
 
-def _check(triples: TripleMoments, start: LatentClassModel, order: Order) -> None:
-    if order not in ("correct", "published"):
-        raise CofactorError(f"order={order!r}: choose 'correct' or 'published'")
+@dataclass(eq=False, repr=False, kw_only=True)
+class MLEADEM(MLEAD):
+    """MLE-AD-EM: MLE-AD, and EM from there. Parameters, errors, cost and source: see `MLEAD` and `em`."""
+
+    em: bool = True
+
+
+class Cells(NamedTuple):
+    """The cells of all triples that occurred."""
+
+    x: Floats  # (Z, 1) frequencies: for lambda, the triples count as one variable of one value
+    values: Ints  # (3, Z) stacked values the model takes them to be of
+    sizes: Ints
+    n_triples: int  # observed
+
+    def mean_divergence(self, A: Floats, prior: Floats) -> float:
+        """Mean of KL(X_jkl || M_jkl) over the observed triples."""
+        x = self.x[:, 0]
+        return float(x @ np.log(x / (_products(self.values, A) @ prior))) / self.n_triples
+
+
+def cells_of(triples: TripleMoments, start: LatentClassModel) -> Cells:
+    """List the frequencies of the cells that occurred; refuse what `mle_ad` cannot fit from this start."""
     if not np.array_equal(triples.sizes, start.sizes):
         raise CofactorError(
             f"the third moments are of {len(triples.sizes)} variables with {triples.sizes.sum()} values in all, the "
@@ -173,6 +197,8 @@ def _check(triples: TripleMoments, start: LatentClassModel, order: Order) -> Non
             f"dense third moments and their products would take {needed / 1e9:.1f} GB: use CTD, which keeps the cells "
             "that occurred, or a method of pairwise marginals"
         )
+    _, triple, n = triples.triples
+    return Cells((triples.counts / n[triple])[:, None], triples.cells, triples.sizes, len(n))
 
 
 class _Block(NamedTuple):
@@ -182,90 +208,24 @@ class _Block(NamedTuple):
     others: Ints  # (2, P) stacked values
 
 
-class _Cells(NamedTuple):
-    """All cells that occurred, for lambda: here the triples count as one variable of one value."""
-
-    x: Floats  # (Z, 1)
-    values: Ints  # (3, Z) stacked
-
-
-class _Data(NamedTuple):
-    blocks: list[_Block]
-    cells: _Cells
-    first: Ints  # (N + 1,)
-    n_triples: int  # observed
-
-
-def _data(triples: TripleMoments, order: Order) -> _Data:
-    """List the frequencies under every variable, each triple in the place where the model will look for it."""
-    sizes = triples.sizes
-    first = np.concatenate([[0], np.cumsum(sizes)])
-    x, values = _long(triples, order)
-    owner = np.repeat(np.arange(len(sizes)), sizes)[values]
-    blocks = [_block(n, x, values, owner, first) for n in range(len(sizes))]
-    return _Data(blocks, _Cells(x[:, None], values), first, len(triples.triples[2]))
-
-
-def _long(triples: TripleMoments, order: Order) -> tuple[Floats, Ints]:
-    """(Z,) frequencies of the cells that occurred and (3, Z) stacked values the model takes them to be of."""
-    _, triple, n = triples.triples
-    x = triples.counts / n[triple]
-    if order == "correct":
-        return x, triples.cells
-    places, V = _places(triples.sizes, list(combinations(range(len(triples.sizes)), 3))), int(triples.sizes.sum())
-    found = _places(triples.sizes, combnk_triples(len(triples.sizes)))
-    keys = (found[0] * V + found[1]) * V + found[2]
-    by_key = np.argsort(keys)
-    return x, places[:, by_key[np.searchsorted(keys, triples.keys, sorter=by_key)]]
-
-
-def _places(sizes: Ints, which: list[tuple[int, ...]]) -> Ints:
-    """(3, cells) stacked values along the vector of all triples in this order, in each the first value runs fastest."""
-    first = np.cumsum(sizes) - sizes
-    blocks = []
-    for triple in which:
-        c, b, a = np.indices(tuple(sizes[list(triple)][::-1].tolist())).reshape(3, -1)
-        blocks.append(np.stack([a, b, c]) + first[list(triple)][:, None])
-    return np.concatenate(blocks, axis=1)
-
-
-def combnk_triples(N: int) -> list[tuple[int, ...]]:
-    """Triples of N variables in the order of MATLAB's `combnk`: lexicographic, but for sublists that run backwards.
-
-    >>> combnk_triples(5)[:4]
-    [(2, 3, 4), (1, 3, 4), (1, 2, 4), (1, 2, 3)]
-    >>> [sum(t != s for t, s in zip(combnk_triples(N), combinations(range(N), 3))) for N in (5, 7, 15)]
-    [10, 16, 16]
-    """
-    return _combnk(tuple(range(N)), 3)
-
-
-def _combnk(values: tuple[int, ...], k: int) -> list[tuple[int, ...]]:
-    n = len(values)
-    if k == 1 or n <= k + 1:
-        return list(combinations(values, k))
-    if n < 17 and (k > 3 or n - k < 4):
-        return list(combinations(values, k))[::-1]
-    return [(values[i], *rest) for i in range(n - k + 1) for rest in _combnk(values[i + 1 :], k - 1)]
-
-
-def _block(n: int, x: Floats, values: Ints, owner: Ints, first: Ints) -> _Block:
+def _block(n: int, cells: Cells, first: Ints) -> _Block:
     """Cells of variable n as a matrix: its values along columns, pairs of values of others along rows."""
+    owner = np.repeat(np.arange(len(cells.sizes)), cells.sizes)[cells.values]
     cell, place = np.nonzero((owner == n).T)
-    rest = values.T[cell][np.arange(3) != place[:, None]].reshape(-1, 2)
+    rest = cells.values.T[cell][np.arange(3) != place[:, None]].reshape(-1, 2)
     pairs, row = np.unique(rest[:, 0] * first[-1] + rest[:, 1], return_inverse=True)
     X = np.zeros((len(pairs), first[n + 1] - first[n]))
-    X[row, values[place, cell] - first[n]] = x[cell]
+    X[row, cells.values[place, cell] - first[n]] = cells.x[cell, 0]
     return _Block(X, np.stack(np.divmod(pairs, first[-1])))
 
 
-def _sweep(data: _Data, A: Floats, prior: Floats, inner: int) -> Floats:
+def _sweep(blocks: list[_Block], cells: Cells, A: Floats, prior: Floats, first: Ints, inner: int) -> Floats:
     """Solve for every A_n, in place, then return the new prior."""
-    for n, block in enumerate(data.blocks):
+    for n, block in enumerate(blocks):
         if block.X.shape[0] and block.X.shape[1] > 1:
             D = A[block.others[0]] * A[block.others[1]] * prior
-            A[data.first[n] : data.first[n + 1]] = _descend(block.X, D, inner, False)
-    return _descend(data.cells.x, _products(data.cells.values, A), inner, True)[:, 0]
+            A[first[n] : first[n + 1]] = _descend(block.X, D, inner, False)
+    return _descend(cells.x, _products(cells.values, A), inner, True)[:, 0]
 
 
 def _products(values: Ints, A: Floats) -> Floats:
@@ -298,9 +258,3 @@ def _step(B: Floats, Q: Floats) -> float:
             B[i + 1, f] = max(min(before - G[i], B[i, f] - MOVE), B[i + 2, f] + MOVE)
             moved = max(moved, abs(B[i + 1, f] - before))
     return moved
-
-
-def _mean_divergence(cells: _Cells, A: Floats, prior: Floats, n_triples: int) -> float:
-    """Mean of KL(X_jkl || M_jkl) over the observed triples."""
-    x = cells.x[:, 0]
-    return float(x @ np.log(x / (_products(cells.values, A) @ prior))) / n_triples

@@ -21,19 +21,22 @@ of their released code.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 from scipy import sparse
 
+from cofactor.core.coupled_nmf import fitted_model, weighted_pairs
+from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints
 
 
 class Mirror(NamedTuple):
-    """Settings of `mirror_descent`. The defaults are those released for crowds; for joint PMFs see the last line.
+    """Settings of `mirror_descent`. The defaults are those released for crowds; those for joint PMFs are below.
 
     Attributes
     ----------
@@ -48,8 +51,6 @@ class Mirror(NamedTuple):
     sum_over_pairs : bool
         Move lambda along the gradient of the sum over pairs, though its line search looks at their mean: steps as many
         times longer as there are pairs.
-
-    For joint PMFs (IEEE TSP 2021) the released code has ``Mirror(200, 50, 0.1, 0.3, 1e-4, 1e-5, 1e-6, True)``.
     """
 
     inner: int = 3
@@ -60,6 +61,10 @@ class Mirror(NamedTuple):
     smallest: float = 1e-5
     clip: float = 1e-6
     sum_over_pairs: bool = False
+
+
+SYNTHETIC = Mirror(200, 50, 0.1, 0.3, 1e-4, 1e-5, 1e-6, True)  # Tables 1 to 5 of IEEE TSP 2021
+REAL = Mirror(50, 5, 0.1, 0.3, 1e-4, 1e-5, 1e-6, True)  # Tables 8 to 14
 
 
 class Blocks(NamedTuple):
@@ -75,44 +80,27 @@ class Blocks(NamedTuple):
 
 def mirror_descent(
     moments: PairwiseMoments,
-    pairs: sparse.csr_array,
-    stacked: Floats,
-    prior: Floats,
-    settings: Mirror,
-    max_iter: int,
-    tol: float,
+    start: LatentClassModel,
+    weights: Literal["count", "equal"] | ArrayLike = "count",
+    max_iter: int = 1000,
+    tol: float = 1e-9,
+    floor: float = 1e-3,
+    settings: Mirror | None = None,
     verbose: bool = False,
-) -> tuple[Floats, Floats, Result]:
-    """Minimise sum_{m<j} w_mj KL(R_mj || M_mj) by mirror descent; the solver "mirror" of `coupled_nmf`.
+) -> tuple[LatentClassModel, Result]:
+    """Minimise sum_{m<j} w_mj KL(R_mj || M_mj) by mirror descent; arguments and result are those of `coupled_nmf`.
 
-    Parameters
-    ----------
-    moments : PairwiseMoments
-    pairs : (N, N) sparse array
-        w_mj of the pairs to fit, symmetric.
-    stacked : (sum I_n, F) array
-        Positive start of A; not changed.
-    prior : (F,) array
-        Positive start of lambda.
-    settings, max_iter, tol, verbose
-        See `coupled_nmf`.
+    `objective` is that of the clipped model after each pass; it never rises, since a step that finds no descent is not
+    taken. O(sum over pairs of I_m I_j F) time per pass and trial step, 8 bytes per cell of every pair, both ways round.
 
-    Returns
-    -------
-    stacked, prior, result
-        The objective never rises: a step that finds no descent is not taken.
-
-    Cost
-    ----
-    O(sum over pairs of I_m I_j F) time per pass and trial step, 8 bytes per cell of every pair, both ways round.
-
-    Source
-    ------
-    See the module. For lambda, the objective is the mean over pairs, as released, and so is the gradient, but see
-    `Mirror.sum_over_pairs`. Empty pairs are left out.
+    Source: see the module. For lambda, the objective is the mean over pairs, as released, and so is the gradient, but
+    see `Mirror.sum_over_pairs`. Empty pairs are left out.
     """
+    settings = settings or Mirror()
+    pairs = weighted_pairs(moments, start, weights)
+    lifted = start.lift(floor)
+    A, prior = lifted.stacked.copy(), lifted.prior.copy()
     blocks = _blocks(moments, pairs, settings.clip)
-    A, prior = np.ascontiguousarray(stacked).copy(), prior.copy()
     history = History("coupled NMF by mirror descent", max_iter, tol, verbose)
     weight = float(pairs.data.sum()) / 2
     for _ in history:
@@ -120,7 +108,7 @@ def mirror_descent(
             _fit_conditional(int(m), A, prior, blocks, settings)
         prior = _fit_prior(A, prior, blocks, settings, weight)
         history.record(_objective(A, prior, blocks, settings.clip))
-    return A, prior, history.result()
+    return fitted_model(A, prior, moments, pairs), history.result()
 
 
 def _blocks(moments: PairwiseMoments, pairs: sparse.csr_array, clip: float) -> Blocks:

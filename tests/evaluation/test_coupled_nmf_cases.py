@@ -15,8 +15,8 @@ from cofactor.core.coupled_nmf import coupled_nmf, pair_divergence
 from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.moments import pairwise_moments
 from cofactor.pmf import cnmf_spa
-from cofactor.pmf.estimators import RELEASED
 from evaluation.pmf import real
+from evaluation.released.mirror_descent import SYNTHETIC, mirror_descent
 
 SIMULATED = [  # variables, rank, label of separability, rows, share observed, passes of mirror descent
     *((5, 5, label, n_rows, 0.5, 500) for label in (0.1, 0.3) for n_rows in (10**3, 10**4, 10**5)),
@@ -31,8 +31,8 @@ def divergences(moments, rank, split, passes):
     start = cnmf_spa(moments, rank, split, pad=True, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        mm, _ = coupled_nmf(moments, start, "mm", "equal", max_iter=3000, thorough=True)
-        mirror, _ = coupled_nmf(moments, start, "mirror", "equal", passes, 1e-6, mirror=RELEASED)
+        mm, _ = coupled_nmf(moments, start, "equal", max_iter=3000, thorough=True)
+        mirror, _ = mirror_descent(moments, start, "equal", passes, 1e-6, settings=SYNTHETIC)
     return pair_divergence(moments, mm, "equal"), pair_divergence(moments, mirror, "equal")
 
 

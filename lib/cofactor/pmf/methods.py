@@ -1,0 +1,46 @@
+"""The methods of the line by name."""
+
+from __future__ import annotations
+
+from cofactor.pmf.base import JointPMFEstimator
+from cofactor.pmf.baselines.ctd import CTD
+from cofactor.pmf.baselines.mle_ad import MLEAD, MLEADEM
+from cofactor.pmf.classifier import JointPMFClassifier
+from cofactor.pmf.estimators import CNMFEM, CNMFOPT, CNMFSPA, CNMFSPAEM, Constant, Independence, RandomEM
+from cofactor.pmf.ratings import (
+    BiasedMF,
+    GlobalAverage,
+    ItemAverage,
+    JointPMFRecommender,
+    RatingPredictor,
+    UserAverage,
+)
+
+METHODS: dict[str, type[JointPMFEstimator]] = {
+    "CNMF-SPA": CNMFSPA,
+    "CNMF-SPA-EM": CNMFSPAEM,
+    "CNMF-OPT": CNMFOPT,
+    "CNMF-EM": CNMFEM,
+    "RAND-EM": RandomEM,
+    "CTD": CTD,
+    "MLE-AD": MLEAD,
+    "MLE-AD-EM": MLEADEM,
+    "Independence": Independence,
+    "Constant": Constant,
+}
+RECOMMENDERS: dict[str, type[RatingPredictor]] = {
+    "GlobalAverage": GlobalAverage,
+    "UserAverage": UserAverage,
+    "ItemAverage": ItemAverage,
+    "BMF": BiasedMF,
+    "JointPMF": JointPMFRecommender,
+}
+CLASSIFIERS = {"JointPMF": JointPMFClassifier}
+
+
+def name_of(estimator: JointPMFEstimator) -> str:
+    """Return the name in METHODS of an estimator; that of its class where its settings make it another method."""
+    for name, method in METHODS.items():
+        if type(estimator) is method and estimator.em == method().em:
+            return name
+    return type(estimator).__name__ + "-EM" * estimator.em

@@ -1,0 +1,52 @@
+"""Mirror descent as released: the slow version, and where it ends."""
+
+import numpy as np
+import pytest
+
+from cofactor.core.alignment import mse
+from cofactor.core.coupled_nmf import coupled_nmf
+from cofactor.core.moments import pairwise_moments
+from evaluation.released.mirror_descent import SYNTHETIC as PMF
+from evaluation.released.mirror_descent import Mirror, mirror_descent
+from tests.core.test_coupled_nmf import SIZES, problem, skilled, weights_of
+from tests.oracles.coupled import exact_pairs, mirror_cost, mirror_pass, pair_blocks
+from tests.oracles.generators import recorded
+
+
+def fit(*arguments, **named):
+    return recorded(mirror_descent, *arguments, **named)[0]
+
+
+@pytest.mark.parametrize("settings", [Mirror(), Mirror(inner=1), PMF._replace(inner=6, inner_prior=4)])
+@pytest.mark.parametrize("kind", ["count", "equal"])
+def test_passes_of_mirror_descent_equal_the_slow_version(kind, settings):
+    codes, moments, model = problem(3)
+    pairs = pair_blocks(codes, SIZES)
+    w = weights_of(pairs, kind)
+    found, result = fit(moments, model, kind, max_iter=2, tol=0, floor=1e-9, settings=settings)
+    prior, A = model.prior, model.conditionals
+    for iteration in range(2):
+        prior, A = mirror_pass(pairs, prior, A, w, settings)
+        assert np.isclose(result.objective[iteration], mirror_cost(pairs, prior, A, w, settings.clip))
+    assert np.allclose(found.prior, prior) and np.allclose(found.stacked, np.vstack(A))
+
+
+def test_every_inner_step_starts_from_the_last_one():
+    """Three steps on a copy of the start would be one step."""
+    _, moments, model = problem(3)
+    one, three = (fit(moments, model, max_iter=1, settings=Mirror(inner=inner))[1] for inner in (1, 3))
+    assert three.objective[0] < one.objective[0]
+
+
+def test_mirror_descent_gets_near_a_model_from_its_exact_moments():
+    truth, start = skilled(0)
+    found, _ = fit(exact_pairs(truth), start, max_iter=500, settings=PMF)
+    assert mse(truth, found) < 1e-3
+
+
+def test_both_solvers_reach_the_same_objective():
+    truth, start = skilled(1)
+    moments = pairwise_moments(truth.sample(5000, random_state=0)[0])
+    best = coupled_nmf(moments, start)[1].objective[-1]
+    mirror = fit(moments, start, max_iter=200, settings=PMF)[1].objective[-1]
+    assert np.isclose(best, mirror, rtol=0.01)
