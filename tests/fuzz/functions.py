@@ -15,7 +15,13 @@ from cofactor.crowd.cooccurrence import Cooccurrences
 from tests.fuzz import values as v
 
 crowd, pmf, separable, comparisons, simulate = cf.crowd, cf.pmf, cf.separable, cf.comparisons, cf.simulate
-SHORT = {"CNMF": {"max_iter": 3}, "TensorADMM": {"max_iter": 20}, "MLE-AD": {"max_iter": 20}, "CTD": {"max_iter": 20}}
+SHORT = {
+    "CNMF": {"max_iter": 3},
+    "TensorADMM": {"max_iter": 20},
+    "MLE-AD": {"max_iter": 20},
+    "MLE-AD-EM": {"max_iter": 20},
+    "CTD": {"max_iter": 20},
+}
 
 
 def _of(strategy, *chosen):
@@ -179,7 +185,7 @@ FUNCTIONS = {
     "crowd.Cooccurrences.from_model": (Cooccurrences.from_model, v.models(), _of(v.matrix, None)),
     "pmf.mse": (pmf.mse, v.models(), v.models()),
     "pmf.mre": (pmf.mre, v.models(), v.models()),
-    "pmf.diagnose": (pmf.diagnose, v.tables, _of(v.count, None)),
+    "pmf.diagnose": (lambda table, rank: pmf.diagnose(table, rank=rank), v.tables, _of(v.count, None)),
     "pmf.JointPMFClassifier": (classify, v.matrix, v.codes, v.matrix),
     "separable.spa": (separable.spa, v.points, v.count),
     "separable.diagnose": (separable.diagnose, v.points, _of(v.count, None)),
