@@ -75,7 +75,7 @@ def read_records(path: Path) -> list[dict[str, Any]]:
 def write_trials(path: Path, outcomes: Sequence[Outcome]) -> None:
     """Write every measurement to a compressed .npz: values in full, texts as codes beside a list of them."""
     found = measurements(outcomes)
-    arrays = {
+    arrays: dict[str, Any] = {
         "trial": found["trial"].to_numpy(dtype=np.uint16),
         "value": found["value"].to_numpy(dtype=np.float64),
         "seconds": found["seconds"].to_numpy(dtype=np.float32),

@@ -60,7 +60,8 @@ def drawn(numbers: Mapping[str, Any], rng: np.random.Generator) -> Mixture:
     """Draw mixtures of uniform weights (shape: rows, points, anchors), or the mid-points of ten columns."""
     if "noise" in numbers:
         return midpoint_mixtures(50, 10, numbers["snr_db"], numbers["noise"], rng)
-    return dirichlet_mixtures(*numbers["shape"], numbers["snr_db"], rng)
+    n_rows, n_points, n_anchors = numbers["shape"]
+    return dirichlet_mixtures(n_rows, n_points, n_anchors, numbers["snr_db"], rng)
 
 
 def recovered(

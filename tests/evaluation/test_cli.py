@@ -1,4 +1,5 @@
 import json
+import sys
 
 import pandas as pd
 import pytest
@@ -132,3 +133,21 @@ def test_report_is_written_once_unless_forced(only_toy, capsys):
 def test_report_without_results_says_how_to_get_some(only_toy, capsys):
     assert main(["report"]) == 1
     assert "cofactor reproduce" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["reproduce", "report"])
+def test_the_library_alone_says_where_the_experiments_are(command, monkeypatch, tmp_path, capsys):
+    for name in ("evaluation", "evaluation.cli"):
+        monkeypatch.setitem(sys.modules, name, None)  # as where only the wheel is installed
+    monkeypatch.chdir(tmp_path)
+    assert main([command]) == 1
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1 and "clone the project and run this command there" in printed.err
+    assert printed.out == "" and not list(tmp_path.iterdir())
+
+
+def test_a_damaged_clone_is_not_taken_for_the_library_alone(monkeypatch):
+    monkeypatch.delitem(sys.modules, "evaluation.cli")
+    monkeypatch.setitem(sys.modules, "evaluation.record", None)
+    with pytest.raises(ModuleNotFoundError, match=r"evaluation\.record"):
+        main(["reproduce"])
