@@ -22,6 +22,7 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import PRIOR, Aggregator
 from cofactor.crowd.calibration import GoldCheck, HeldOut, tempered
 from cofactor.crowd.dependence import Dependence, accuracies
+from cofactor.crowd.difficulty import Difficulty, fit_difficulty
 from cofactor.crowd.evidence import UNKNOWN, Evidence, split_by_agreement
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.variational import AnyBelief, Belief, Cells, LearnedStrengths, Priors, SharedErrors, variational_em
@@ -30,8 +31,8 @@ Structure = Literal["auto", "own", "kinds", "shared"]
 
 STRUCTURES: tuple[Structure, ...] = ("own", "kinds", "shared")
 ERR_TOGETHER = 2.0  # standard errors of the dependence, above which errors are shared
-EFFECT_PER_CORRELATION = 40.0  # of the correlation found, which is a fraction of the true one
-LEAST_EFFECT = 1.2
+USUAL_EFFECT = 2.4  # the best of one design effect for all public crowds
+MOST_CLASSES = 50  # for which the effects of tasks are fitted
 LEAST_VOTES = 1e-3
 LEAST_GOLD = 30  # gold tasks from which a check on held-out ones says something
 FOLDS = 5
@@ -108,9 +109,10 @@ class BayesDS(VariationalAggregator):
     diagonal, off : float
         Prior counts of a confusion matrix's column: of the right label, and of each wrong one.
     design_effect : float, optional
-        How much the labels of a task repeat one another: 0 where they are independent given its class. Default: 40
-        times the correlation of errors that `dependence_` found, at least 1.2; with 30 gold tasks or more, the value
-        of smallest log-loss on gold tasks that were held out.
+        How much the labels of a task repeat one another: 0 where they are independent given its class. Default: the
+        one that makes the posterior as sure as a model in which tasks differ in difficulty (`difficulty_`); 2.4 with
+        more than 50 classes, where that takes too long; with 30 gold tasks or more, the value of smallest log-loss on
+        gold tasks that were held out.
     max_iter, tol
         Rounds stop when the evidence changes by at most `tol`, relative to its size, or after `max_iter`.
     random_state, verbose
@@ -127,13 +129,16 @@ class BayesDS(VariationalAggregator):
     dependence_ : Dependence
         Whether workers err together more than "own" has it.
     design_effect_ : float
+    difficulty_ : Difficulty or None
+        How much tasks of a class differ in difficulty, where the design effect was learned from that.
     gold_check_ : GoldCheck or None
         With 30 gold tasks or more: how well they are predicted where they are not shown.
     belief_, model_, result_, ... : see `VariationalAggregator`
 
     Cost
     ----
-    Two to four fits. A round costs an E-step of K states, or of 2 K for two kinds: O(labels K).
+    Two to four fits. A round costs an E-step of K states, or of 2 K for two kinds: O(labels K). The design effect
+    takes up to 50 rounds of 7 K states.
 
     Source and deviations
     ---------------------
@@ -155,6 +160,7 @@ class BayesDS(VariationalAggregator):
     evidence_: dict[str, float]
     dependence_: Dependence
     design_effect_: float
+    difficulty_: Difficulty | None
     gold_check_: GoldCheck | None
 
     def __init__(
@@ -191,8 +197,8 @@ class BayesDS(VariationalAggregator):
         self._keep(fits[self.structure_])
         self.evidence_ = {name: fits.evidence(name) for name in fits if name in STRUCTURES}
         self.kinds_, self.gold_check_ = self.belief_.priors.kinds, None
-        measured = max(EFFECT_PER_CORRELATION * self.dependence_.correlation, LEAST_EFFECT)
-        self.design_effect_ = measured if self.design_effect is None else self.design_effect
+        self.difficulty_ = None
+        self.design_effect_ = self._learned_effect(fits) if self.design_effect is None else self.design_effect
 
     def _check_settings(self) -> None:
         if self.structure not in ("auto", *STRUCTURES):
@@ -214,6 +220,13 @@ class BayesDS(VariationalAggregator):
             return "shared"
         return "shared" if fits.thin and fits.evidence("shared, given strengths") > fits.evidence("own") else "own"
 
+    def _learned_effect(self, fits: Fits) -> float:
+        """Return the design effect under which the posterior is as sure as where tasks differ in difficulty."""
+        if fits.n_classes > MOST_CLASSES:
+            return USUAL_EFFECT
+        self.difficulty_ = fit_difficulty(fits.labels.e_step, self.model_, class_votes(fits.votes))
+        return fits.labels.confidence(self.belief_.expected_logs(), self.difficulty_.model()).design_effect
+
     def _posterior(self, labels: CrowdLabels) -> Floats:
         return tempered(super()._posterior(labels), labels.table.entries_per_row, self.design_effect_)
 
@@ -225,7 +238,7 @@ class BayesDS(VariationalAggregator):
             mine = np.arange(len(known)) % FOLDS == fold
             shown = gold.copy()
             shown[known[mine]] = UNKNOWN
-            again = clone(self).set_params(structure=self.structure_)
+            again = clone(self).set_params(structure=self.structure_, design_effect=0.0)  # not tempered here
             again.workers_, again.classes_ = labels.workers, labels.classes
             again.fit_evidence(Evidence.of(labels, shown))
             posterior[mine] = super(BayesDS, again)._posterior(labels.take_tasks(known[mine]))

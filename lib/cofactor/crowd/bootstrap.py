@@ -294,11 +294,11 @@ def _refit_bayes(
 ) -> tuple[LatentClassModel, Floats, bool]:
     """Fit redrawn tasks from their votes, one kind and two: the model, the accuracies on all tasks, if it converged."""
     again = copy(fitted)
-    again.verbose = False
+    again.verbose, again.design_effect = False, fitted.design_effect_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the caller counts them
         again.fit_evidence(Evidence.of(labels.take_tasks(rows), None if gold is None else gold[rows]))
-    posterior = _with_design_effect(again, fitted.design_effect_).predict_proba(labels)
+    posterior = again.predict_proba(labels)
     return again.model_, mean_over_labels(labels, _of_labels(labels, posterior)), again.result_.converged
 
 

@@ -11,6 +11,7 @@ from scipy.special import softmax
 from cofactor.core.latent_class import FLOOR
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import error_rate
+from cofactor.crowd.difficulty import power
 
 LARGEST_EFFECT = 100.0  # tried on gold tasks
 
@@ -30,9 +31,8 @@ def tempered(posterior: Floats, n_labels: Ints, design_effect: float) -> Floats:
     Source: Kish, "Survey sampling", 1965: correlated answers widen the standard error of their mean by the root of
     1 + rho (n - 1).
     """
-    power = 1 / np.sqrt(1 + design_effect * np.maximum(n_labels - 1, 0))
     with np.errstate(divide="ignore"):
-        return np.asarray(softmax(np.log(posterior) * power[:, None], axis=1))
+        return np.asarray(softmax(np.log(posterior) * power(n_labels, design_effect)[:, None], axis=1))
 
 
 @dataclass(frozen=True)

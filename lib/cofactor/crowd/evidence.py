@@ -27,6 +27,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.dependence import Dependence, dependence
+from cofactor.crowd.difficulty import Confidence, confidence
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 
 Split = Callable[[Floats], Floats]
@@ -86,8 +87,18 @@ class Evidence:
         """Return how far workers err together under a model of K classes; p are their (M, K) accuracies."""
         return reduce(add, (dependence(labels, self._classes(labels, model), p) for labels in self.pieces))
 
+    def confidence(self, model: LatentClassModel, other: LatentClassModel) -> Confidence:
+        """Return how probable the labels chosen by a model are, tempered, and under the model with effects of tasks."""
+        return reduce(add, (self._confidence(labels, model, other) for labels in self.pieces))
+
+    def _confidence(self, labels: CrowdLabels, model: LatentClassModel, other: LatentClassModel) -> Confidence:
+        z, p = (self._classes(labels, each) for each in (model, other))
+        return confidence(z, p, labels.table.entries_per_row)
+
     def _classes(self, labels: CrowdLabels, model: LatentClassModel) -> Floats:
-        return self._with_gold(model.posterior(self._table(labels)))
+        """Return the (N, K) posterior of the classes, their kinds added up."""
+        states = model.posterior(self._table(labels))
+        return self._with_gold(states.reshape(labels.n_tasks, labels.n_classes, -1).sum(axis=2))
 
     def _table(self, labels: CrowdLabels) -> CategoricalTable:
         return labels.table if self.rows is None else labels.table.take_values(self.rows)

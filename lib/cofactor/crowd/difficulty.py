@@ -1,0 +1,210 @@
+"""How much the tasks of one class differ in difficulty, and what is left then of the confidence in their labels.
+
+Where workers are independent given the class, five equal labels of six are overwhelming. But a task may be hard for
+everybody, and then they are not. So each task gets an effect of its own, which moves all of its workers:
+
+    Pr(worker w is right | class k, effect b) = Phi(ability_wk + spread b),   b ~ N(0, 1) of every task
+
+A wrong label is one of the errors that the whole crowd makes on class k. The effect is integrated out over Q points
+b_q of weights g_q (Gauss and Hermite), so this is a latent-class model of the states (k, q), and a round of
+expectation-maximisation is a sum over tasks. The M-step for abilities and spread is one step of Fisher scoring.
+
+    symbol   meaning                                                                 shape
+    s        state (k, q): class k, point q                                          S = K Q of them
+    right    expected labels k of each worker on tasks of state s                    (M, K, Q)
+    given    expected labels of each worker on tasks of state s                      (M, K, Q)
+
+The labels show only this part of what workers have in common. A task that misleads most of them looks like an easy one
+of another class. For that part there is one constant, `UNSEEN`: the posterior p of this model is flattened as by that
+design effect. The design effect that is given out is the one under which the mean probability of the labels chosen is
+what p says of them:
+
+    mean_i max_k tempered(z, effect)_ik = mean_i tempered(p, UNSEEN)_i,label(i),   label(i) = argmax_k z_ik
+
+Source: Qu, Tan and Kutner, "Random effects models in latent class analysis for evaluating accuracy of diagnostic
+tests", Biometrics 1996, for the model. Here errors are shared, abilities are drawn to the crowd's mean, and the
+confidence is handed to the posterior z of another model; that and the constant are this kit's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from cofactor.core.em import SoftCounts
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.dependence import OF_THE_CROWD, TINY, accuracies
+
+UNSEEN = 0.45  # found on public crowds; see docs/aggregation.md
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
+FIRST_SPREAD = 0.5
+LARGEST_ABILITY, LARGEST_SPREAD = 4.0, 5.0
+SURE = 1e-9  # probabilities of being right are kept so far from 0 and 1
+MAX_ROUNDS, TOL = 50, 1e-5  # of the log-likelihood; more rounds change no confidence
+EFFECTS = np.concatenate([[0.0], np.geomspace(0.01, 1000.0, 80)])  # tried
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """A crowd whose tasks have effects of their own; see the module's symbols.
+
+    Attributes
+    ----------
+    prior : (K,) array
+        Of the classes.
+    errors : (K, K) array
+        How often class k (column) is taken for the label (row) where it is not recognised; zero on the diagonal.
+    ability : (M, K) array
+    spread : float
+        Zero: tasks of a class are equally hard.
+    """
+
+    prior: Floats
+    errors: Floats
+    ability: Floats
+    spread: float
+
+    @classmethod
+    def start(cls, counts: SoftCounts, votes: Floats) -> Difficulty:
+        """Return the crowd with these expected labels (sum K, K), and some spread."""
+        K = len(votes)
+        C = counts.cells.reshape(-1, K, K)
+        mean = ndtri(np.clip(accuracies(np.diagonal(C, axis1=1, axis2=2), C.sum(axis=1)), SURE, 1 - SURE))
+        ability = mean * np.sqrt(1 + FIRST_SPREAD**2)  # so that the mean over effects is as before
+        return cls(_prior(counts.classes, votes), _errors(C.sum(axis=0)), ability, FIRST_SPREAD)
+
+    @property
+    def correlation(self) -> float:
+        """Of two workers' dispositions to be right on the same task: spread^2 / (1 + spread^2)."""
+        return self.spread**2 / (1 + self.spread**2)
+
+    def model(self) -> LatentClassModel:
+        """Return the latent-class model of the states."""
+        M, K = self.ability.shape
+        right, _ = self._right()
+        cells = self.errors[None, :, :, None] * (1 - right)[:, None]
+        cells[:, np.arange(K), np.arange(K)] = right
+        prior = self.prior[:, None] * WEIGHTS
+        return LatentClassModel.from_stacked(prior.ravel(), cells.reshape(M * K, -1), np.full(M, K))
+
+    def after(self, counts: SoftCounts, votes: Floats) -> Difficulty:
+        """M-step: the crowd that makes the expected labels (sum K, S) more probable."""
+        M, K = self.ability.shape
+        C = counts.cells.reshape(M, K, K, -1)
+        right, given = np.diagonal(C, axis1=1, axis2=2).swapaxes(1, 2), C.sum(axis=1)
+        able = self._abler(*(_with_labels_of_the_crowd(x, given) for x in (right, given)))._spread_anew(right, given)
+        by_class = counts.classes.reshape(K, -1).sum(axis=1)
+        return Difficulty(_prior(by_class, votes), _errors(C.sum(axis=(0, 3))), able.ability, able.spread)
+
+    def _right(self) -> tuple[Floats, Floats]:
+        """Return Pr(right), and its derivative by ability, of every worker and state: (M, K, Q)."""
+        x = self.ability[:, :, None] + self.spread * NODES
+        return np.clip(ndtr(x), SURE, 1 - SURE), np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
+
+    def _scores(self, right: Floats, given: Floats) -> tuple[Floats, Floats]:
+        """Return slope and expected curvature of the binomial log-likelihood by ability + spread b: (M, K, Q)."""
+        p, slope = self._right()
+        weight = slope / (p * (1 - p))
+        return (right - given * p) * weight, given * slope * weight
+
+    def _abler(self, right: Floats, given: Floats) -> Difficulty:
+        score, information = self._scores(right, given)
+        step = score.sum(axis=2) / np.maximum(information.sum(axis=2), TINY)
+        ability = np.clip(self.ability + step, -LARGEST_ABILITY, LARGEST_ABILITY)
+        return Difficulty(self.prior, self.errors, ability, self.spread)
+
+    def _spread_anew(self, right: Floats, given: Floats) -> Difficulty:
+        score, information = self._scores(right, given)
+        step = float((score * NODES).sum() / max((information * NODES**2).sum(), TINY))
+        spread = float(np.clip(self.spread + step, 0.0, LARGEST_SPREAD))
+        return Difficulty(self.prior, self.errors, self.ability, spread)
+
+
+def _prior(by_class: Floats, votes: Floats) -> Floats:
+    return np.asarray((by_class + votes) / (by_class + votes).sum())
+
+
+def _errors(labels: Floats) -> Floats:
+    """Return the shares of each wrong label, from the crowd's (K, K) expected labels and one more of each."""
+    wrong = np.where(np.eye(len(labels), dtype=bool), 0.0, labels + 1.0)
+    return np.asarray(wrong / wrong.sum(axis=0))
+
+
+def _with_labels_of_the_crowd(x: Floats, given: Floats) -> Floats:
+    """Add to every worker `OF_THE_CROWD` labels a class that are as the crowd's: x is (M, K, Q), right or given."""
+    return x + OF_THE_CROWD * x.sum(axis=0) / (given.sum(axis=(0, 2)) + TINY)[:, None]
+
+
+def fit_difficulty(
+    e_step: Callable[[LatentClassModel], SoftCounts], model: LatentClassModel, votes: Floats
+) -> Difficulty:
+    """Estimate abilities and spread by expectation-maximisation.
+
+    Parameters
+    ----------
+    e_step : callable
+        From a model of any states to the soft counts of all tasks.
+    model : LatentClassModel
+        Of the K classes, to start from.
+    votes : (K,) array
+        Tasks imagined of each class.
+
+    Cost
+    ----
+    Up to 50 rounds, each an E-step of 7 K states.
+    """
+    crowd, before = Difficulty.start(e_step(model), votes), np.nan  # which nothing is near
+    for _ in range(MAX_ROUNDS):
+        counts = e_step(crowd.model())
+        if abs(counts.log_likelihood - before) <= TOL * abs(before):
+            break
+        crowd, before = crowd.after(counts, votes), counts.log_likelihood
+    return crowd
+
+
+def power(n_labels: Ints, design_effect: Floats | float) -> Floats:
+    """beta: the power that flattens a posterior, 1 / sqrt(1 + effect (n - 1)); 1 for a task without labels."""
+    return np.asarray(1 / np.sqrt(1 + design_effect * np.maximum(n_labels - 1, 0)))
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """How probable the chosen labels are, summed over tasks; add two of them to merge disjoint sets of tasks.
+
+    Attributes
+    ----------
+    believable : float
+        By the model with effects of tasks, and `UNSEEN`.
+    tempered : array
+        By the other model's posterior, flattened by each of `EFFECTS`; it falls.
+    """
+
+    believable: float
+    tempered: Floats
+
+    def __add__(self, other: Confidence) -> Confidence:
+        """Merge the sums of two disjoint sets of tasks."""
+        return Confidence(self.believable + other.believable, self.tempered + other.tempered)
+
+    @property
+    def design_effect(self) -> float:
+        """The effect under which both are equal."""
+        return float(np.interp(self.believable, self.tempered[::-1], EFFECTS[::-1]))
+
+
+def confidence(z: Floats, p: Floats, n_labels: Ints) -> Confidence:
+    """Sum up some tasks: posterior z, posterior p of the model with effects of tasks, both (N, K), labels n (N,).
+
+    Cost: O(N K) time for each of `EFFECTS`.
+    """
+    with np.errstate(divide="ignore"):
+        log_z, log_p = np.log(z / z.max(axis=1, keepdims=True)), np.log(p)
+    flat = np.exp(log_p * power(n_labels, UNSEEN)[:, None])
+    believable = flat[np.arange(len(z)), z.argmax(axis=1)] / flat.sum(axis=1)
+    tempered = [np.sum(1 / np.exp(log_z * power(n_labels, effect)[:, None]).sum(axis=1)) for effect in EFFECTS]
+    return Confidence(float(believable.sum()), np.array(tempered))

@@ -1,0 +1,136 @@
+"""Tasks with effects of their own: the model, its M-step against numerical slopes, what it says of confidence."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import cofactor as cf
+from cofactor.crowd.bayes import USUAL_EFFECT, BayesDS
+from cofactor.crowd.calibration import tempered
+from cofactor.crowd.difficulty import EFFECTS, NODES, UNSEEN, WEIGHTS, Difficulty, confidence, fit_difficulty
+from cofactor.crowd.evidence import Evidence
+from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.scores import score
+
+
+def uneven_crowd(spread, K=3, N=2000, M=12, seed=0):
+    """Labels of tasks with effects of their own: worker w is right with Phi(ability_w + spread b_i)."""
+    rng = np.random.default_rng(seed)
+    truth, effect = rng.integers(K, size=N), rng.normal(size=N)
+    ability = norm.ppf(rng.uniform(0.6, 0.9, size=M)) * np.sqrt(1 + spread**2)
+    right = rng.random((N, M)) < norm.cdf(ability + spread * effect[:, None])
+    label = np.where(right, truth[:, None], (truth[:, None] + rng.integers(1, K, size=(N, M))) % K)
+    task, worker = np.repeat(np.arange(N), M), np.tile(np.arange(M), N)
+    return CrowdLabels.from_arrays(task, worker, label.ravel(), K, N, M), truth
+
+
+def a_crowd(K=3, M=4, spread=0.8, seed=0):
+    rng = np.random.default_rng(seed)
+    errors = np.where(np.eye(K, dtype=bool), 0.0, rng.uniform(1, 2, size=(K, K)))
+    return Difficulty(rng.dirichlet(np.ones(K)), errors / errors.sum(axis=0), rng.normal(1, 0.5, (M, K)), spread)
+
+
+def test_the_model_is_that_of_the_formula():
+    crowd = a_crowd()
+    model = crowd.model()
+    cells = model.stacked.reshape(4, 3, 3, len(NODES))
+    for w, k, q in np.ndindex(4, 3, len(NODES)):
+        p = norm.cdf(crowd.ability[w, k] + crowd.spread * NODES[q])
+        assert cells[w, k, k, q] == pytest.approx(p)
+        assert np.allclose(cells[w, :, k, q].sum(), 1)
+        assert np.allclose(np.delete(cells[w, :, k, q], k), (1 - p) * np.delete(crowd.errors[:, k], k))
+    assert np.allclose(model.prior.reshape(3, -1), crowd.prior[:, None] * WEIGHTS)
+    mean = np.einsum("wkkq,q->wk", cells, WEIGHTS)
+    assert np.allclose(mean, norm.cdf(crowd.ability / np.sqrt(1 + crowd.spread**2)), atol=1e-3)
+
+
+def test_scores_are_the_slopes_of_the_likelihood():
+    rng = np.random.default_rng(1)
+    crowd, given = a_crowd(), rng.uniform(5, 10, size=(4, 3, len(NODES)))
+    right = given * rng.uniform(0.3, 0.9, size=given.shape)
+
+    def likelihood(other):
+        p, _ = other._right()
+        return np.sum(right * np.log(p) + (given - right) * np.log(1 - p))
+
+    slope, _ = crowd._scores(right, given)
+    h = 1e-5
+    up, down = (likelihood(replace(crowd, spread=crowd.spread + step)) for step in (h, -h))
+    assert np.sum(slope * NODES) == pytest.approx((up - down) / (2 * h), rel=1e-5)
+    one = np.zeros_like(crowd.ability)
+    one[2, 1] = h
+    up, down = (likelihood(replace(crowd, ability=crowd.ability + step)) for step in (one, -one))
+    assert slope[2, 1].sum() == pytest.approx((up - down) / (2 * h), rel=1e-5)
+
+
+def test_rounds_make_the_labels_more_probable():
+    labels, _ = uneven_crowd(1.0, N=300)
+    evidence, votes = Evidence.of(labels), np.full(3, 100.0)
+    crowd, bounds = Difficulty.start(evidence.start(), votes), []
+    for _ in range(15):
+        counts = evidence.e_step(crowd.model())
+        crowd = crowd.after(counts, votes)
+        bounds.append(counts.log_likelihood)
+    by_class = counts.classes.reshape(3, len(NODES)).sum(axis=1)
+    assert np.allclose(crowd.prior, (by_class + 100) / (by_class.sum() + 300))
+    assert bounds[-1] > bounds[0] + 5
+    assert min(np.diff(bounds)) > -0.5  # abilities are drawn to the crowd's mean, so it need not rise to the end
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.7, 1.0])
+def test_the_spread_is_found(spread):
+    labels, _ = uneven_crowd(spread)
+    model = BayesDS(design_effect=0.0).fit(labels).model_
+    found = fit_difficulty(Evidence.of(labels).e_step, model, np.full(3, 1.0))
+    assert found.correlation == pytest.approx(spread**2 / (1 + spread**2), abs=0.06)
+
+
+def test_confidence_of_parts_adds_up_and_is_met_by_the_effect():
+    rng = np.random.default_rng(0)
+    z, p, n = (
+        rng.dirichlet(np.full(3, 0.1), size=200),
+        rng.dirichlet(np.full(3, 0.2), size=200),
+        rng.integers(0, 9, 200),
+    )
+    found = confidence(z, p, n)
+    parts = confidence(z[:50], p[:50], n[:50]) + confidence(z[50:], p[50:], n[50:])
+    assert np.allclose(found.tempered, parts.tempered) and found.believable == pytest.approx(parts.believable)
+    assert found.tempered[7] == pytest.approx(tempered(z, n, EFFECTS[7]).max(axis=1).sum())
+    q = tempered(p, n, UNSEEN)[np.arange(200), z.argmax(axis=1)]
+    assert found.believable == pytest.approx(q.sum())
+    same = confidence(z, z, n)
+    assert same.design_effect == pytest.approx(UNSEEN, rel=0.01)  # nothing but the constant
+    sure = confidence(z, np.where(np.eye(3)[z.argmax(axis=1)] > 0, 1.0, 0.0), n)
+    assert sure.design_effect == 0.0
+
+
+def test_labels_of_uneven_tasks_are_believed_less():
+    even, uneven = (uneven_crowd(spread, N=800)[0] for spread in (0.0, 1.5))
+    one, other = BayesDS().fit(even), BayesDS().fit(uneven)
+    assert other.design_effect_ > 2 * one.design_effect_
+    p = other.difficulty_.model().posterior(uneven.table).reshape(800, 3, -1).sum(axis=2)
+    said = tempered(p, uneven.table.entries_per_row, UNSEEN)
+    chosen = other.predict_proba(uneven)
+    assert chosen.max(axis=1).mean() == pytest.approx(said[np.arange(800), chosen.argmax(axis=1)].mean(), abs=0.002)
+
+
+def test_many_classes_have_the_usual_effect():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(51, size=300)
+    label = np.where(rng.random((300, 4)) < 0.7, truth[:, None], rng.integers(51, size=(300, 4)))
+    many = CrowdLabels.from_arrays(np.repeat(np.arange(300), 4), np.tile(np.arange(4), 300), label.ravel(), 51)
+    method = BayesDS().fit(many)
+    assert method.difficulty_ is None and method.design_effect_ == USUAL_EFFECT
+
+
+@pytest.mark.needs_mirror
+def test_probabilities_of_real_crowds_can_be_believed():
+    """Mean calibration error of seven sets; .084 where only correlations of errors were looked at."""
+    names = ("weather_amt", "music_genre", "sentiment_polarity_amt", "zencrowd_all", "face_sentiment", "rte", "web")
+    errors = []
+    for name in names:
+        data = cf.data.load_crowd(name)
+        errors.append(score(BayesDS().fit(data.labels).predict_proba(data.labels), data.truth).ece)
+    assert np.mean(errors) < 0.065
