@@ -165,8 +165,8 @@ def bootstrap(
     >>> found = crowd.bootstrap(crowd.BayesDS(), labels, n_draws=50, random_state=0)
     >>> found.accuracy(level=0.9).round(1).head(2)
        worker  labels  estimate  low  high
-    0       0      55       0.7  0.6   0.9
-    1       1      59       0.7  0.6   0.9
+    0       0      55       0.7  0.5   0.9
+    1       1      59       0.7  0.5   0.9
     """
     require_labels(labels)
     fitted = method if hasattr(method, "model_") else clone(method).fit(labels)
