@@ -235,7 +235,7 @@ def test_the_right_answer_is_accepted(name, capsys):
 
 
 def test_every_notebook_has_exercises_of_its_own_names():
-    assert NOTEBOOKS == tuple(f"nb{number:02d}" for number in range(11))
+    assert tuple(f"nb{number:02d}" for number in range(11)) == NOTEBOOKS
     assert sum(len(exercises_of(notebook)) for notebook in NOTEBOOKS) == len(EXERCISES) == len(BY_HAND)
 
 

@@ -5,16 +5,10 @@ import pytest
 
 from cofactor.core.errors import CofactorError
 from cofactor.crowd import Cooccurrences
-from course import demos
-from course.figures.matrices import (
-    draw_blocks,
-    draw_completion,
-    draw_cooccurrence,
-    draw_imputation_error,
-    relative_error,
-)
+from course.crowds import mixed_crowd
+from course.matrices import draw_blocks, draw_cooccurrence, relative_error
 
-MODEL = demos.mixed_crowd(4, 2, seed=3)
+MODEL = mixed_crowd(4, 2, seed=3)
 OBSERVED = np.ones((4, 4), dtype=bool)
 OBSERVED[0, 1] = OBSERVED[1, 0] = OBSERVED[2, 3] = OBSERVED[3, 2] = False
 BLOCKS = Cooccurrences.from_model(MODEL, OBSERVED)
@@ -66,34 +60,3 @@ def test_a_block_beside_its_estimate_and_error():
     assert np.isclose(reach[0], -reach[1])  # no error is the neutral colour
     with pytest.raises(CofactorError, match="one shape"):
         draw_blocks(true, estimate[:1])
-
-
-def test_completion_hatches_what_stays_empty():
-    crowd = demos.small_crowd(5, 2, 200, seed=1)
-    hidden = np.ones((5, 5), dtype=bool)
-    hidden[[0, 1, 2, 1, 2, 0], [1, 2, 0, 0, 1, 2]] = False  # a triangle, and two annotators who met nobody
-    fig = draw_completion(demos.complete(crowd, hidden, "designated"))
-    assert np.array_equal(hatched(fig.axes[0]), hidden)
-    alone = np.arange(5) > 2
-    assert np.array_equal(hatched(fig.axes[1]), alone[:, None] | alone)
-
-
-def test_completion_shows_the_size_of_the_error():
-    completion = demos.complete(demos.small_crowd(5, 2, 200, seed=1), demos.hide_pairs(5, 0.2), "robust")
-    fig = draw_completion(completion)
-    assert np.allclose(fig.axes[1].images[0].get_array(), completion.estimate)
-    assert np.allclose(fig.axes[2].images[0].get_array(), np.abs(completion.estimate - completion.truth))
-    assert title(fig) == completion.finding
-
-
-def test_imputation_errors_are_means_within_their_range():
-    values = np.array([[0.1, 0.4], [0.3, 0.8]])
-    errors = demos.ImputationErrors(np.array([0.2, 0.6]), {"designated": values, "robust": values / 2})
-    fig = draw_imputation_error(errors)
-    designated, robust = fig.axes[0].lines
-    assert np.allclose(designated.get_data(), [[20, 60], [20, 60]])
-    assert np.allclose(robust.get_ydata(), [10, 30])
-    assert designated.get_linestyle() != robust.get_linestyle() and designated.get_marker() != robust.get_marker()
-    band = fig.axes[0].collections[0].get_paths()[0].vertices
-    assert {(20, 10), (20, 30), (60, 40), (60, 80)} <= {(round(x), round(y)) for x, y in band}
-    assert title(fig) == "At 60\xa0% missing pairs, robust imputation is 30\xa0% off, designated 60\xa0%"

@@ -7,17 +7,10 @@ from hypothesis import strategies as st
 
 from cofactor.core.alignment import mse
 from cofactor.core.errors import CofactorError, NotIdentifiableError
-from cofactor.core.scattering import slice_vertices
+from cofactor.core.scattering import scattering_certificate, slice_vertices
 from cofactor.plots.simplex import CENTRE, CORNERS, to_plane
-from course import controls, demos
-from course.figures.identifiability import (
-    OUTER,
-    draw_dual,
-    draw_margins,
-    draw_quality,
-    draw_recovery,
-    slice_in_frame,
-)
+from course.nb02 import panels
+from course.nb02.pictures import OUTER, draw_dual, draw_margins, slice_in_frame
 
 HEXAGON = np.array([[2, 1, 0], [1, 2, 0], [0, 2, 1], [0, 1, 2], [1, 0, 2], [2, 0, 1]])
 
@@ -76,35 +69,35 @@ def test_margins_are_drawn_where_they_are():
 
 @pytest.mark.parametrize("n_specialists", [0, 1, 2])
 def test_without_a_specialist_for_every_class_two_right_labels_of_three_are_the_limit(n_specialists):
-    poor, fair = (demos.quality(accuracy, n_specialists, 0.0, 0.0, 10) for accuracy in (0.66, 0.67))
-    assert poor.certificate.condition1 == "fails" and fair.certificate.holds
-    sums = fair.H.reshape(10, 3, 3).sum(axis=1)
+    poor, fair = (panels.made_crowd(accuracy, n_specialists, 0.0, 0.0, 10) for accuracy in (0.66, 0.67))
+    assert scattering_certificate(poor).condition1 == "fails" and scattering_certificate(fair).holds
+    sums = fair.reshape(10, 3, 3).sum(axis=1)
     assert np.allclose(sums, 1 / np.sqrt(3))  # confusion matrices with equal priors
 
 
 def test_specialists_of_all_classes_need_no_accuracy_and_no_slip():
-    separable = demos.quality(0.4, 3, 0.0, 0.5, 10)
-    assert separable.certificate.holds and separable.certificate.distances.max() < 1e-9
-    assert demos.quality(0.9, 3, 0.01, 0.0, 10).certificate.condition1 == "fails"
+    separable = scattering_certificate(panels.made_crowd(0.4, 3, 0.0, 0.5, 10))
+    assert separable.holds and separable.distances.max() < 1e-9
+    assert scattering_certificate(panels.made_crowd(0.9, 3, 0.01, 0.0, 10)).condition1 == "fails"
 
 
 def test_who_only_guesses_leaves_the_slice_unbounded():
-    panel = controls.certificate_panel()
+    panel = panels.certificate_panel()
     panel.controls["spam"].value = 1.0
-    assert "T is unbounded" in panel.text and "unbounded" in title(draw_quality(panel.outcome))
+    assert "T is unbounded" in panel.text and "unbounded" in title(panels.draw_certificate(panel.outcome))
 
 
 def test_the_certificate_is_told_in_picture_and_sentence():
-    panel = controls.certificate_panel()
+    panel = panels.certificate_panel()
     for accuracy, verdict, told in ((0.6, "fails", "may fit as well"), (0.8, "holds", "is unique")):
         panel.controls["accuracy"].value = accuracy
-        (ax,) = draw_quality(panel.outcome).axes
+        (ax,) = panels.draw_certificate(panel.outcome).axes
         assert told in panel.text and f"Condition 1 {verdict}" in panel.text
         assert any(f"1, hull covers disc: {verdict}" in text.get_text() for text in ax.texts)
 
 
 def test_recovery_is_exact_with_a_certificate_and_fits_without():
-    exact, wrong = demos.recovery(0.0, 0.4, 3, seed=1), demos.recovery(0.4, 0.4, 3, seed=1)
+    exact, wrong = panels.recovery(0.0, 0.4, 3, seed=1), panels.recovery(0.4, 0.4, 3, seed=1)
     assert exact.certificate.holds and exact.error < 1e-12 and exact.imputation_error < 1e-12
     assert np.abs(exact.estimate.stacked - exact.truth.stacked).max() < 1e-6  # classes in the same order
     assert wrong.certificate.condition1 == "fails" and wrong.misfit < 1e-12 and wrong.error > 1e-3
@@ -113,16 +106,16 @@ def test_recovery_is_exact_with_a_certificate_and_fits_without():
 
 def test_what_no_method_can_recover_is_refused():
     with pytest.raises(NotIdentifiableError):
-        demos.recovery(0.0, 0.95, 3)
+        panels.recovery(0.0, 0.95, 3)
 
 
 def test_the_panel_tells_the_truth_and_draws_both_kinds():
-    panel = controls.identifiability_panel(seed=1)
+    panel = panels.identifiability_panel(seed=1)
     assert panel.text.startswith("20 of 66 pairs were hidden and imputed exactly. Condition 1 holds (margin 0.2929).")
     panel.controls["specialist_error"].value = 0.4
-    expected = demos.recovery(0.4, 0.3, 3, seed=1)
+    expected = panels.recovery(0.4, 0.3, 3, seed=1)
     assert "Condition 1 fails" in panel.text and f"{expected.error:.4g}" in panel.text
-    assert "not certified" in title(draw_recovery(expected))
+    assert "not certified" in title(panels.draw_recovery(expected))
     panel.controls["n_classes"].value = 5
-    ax = draw_recovery(panel.outcome).axes[0]
+    ax = panels.draw_recovery(panel.outcome).axes[0]
     assert np.allclose([patch.get_width() for patch in ax.patches], panel.outcome.certificate.distances)

@@ -4,20 +4,22 @@ import base64
 import html
 import re
 import warnings
+from importlib import import_module
 
 import ipywidgets as w
-import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from cofactor.core.errors import CofactorError, DataWarning
-from cofactor.crowd import METHODS
-from cofactor.plots.simplex import hull_margin
-from cofactor.plots.style import new_picture, percent, say
-from course import controls, demos
-from course.controls import Panel
+from cofactor.plots.style import new_picture, say
+from course.desk import NOTEBOOKS
+from course.panel import Panel
 
-PANELS = tuple(name for name in controls.__all__ if name.endswith("_panel"))
+PANELS = {
+    name: panel
+    for notebook in NOTEBOOKS
+    for name, panel in vars(import_module(f"course.{notebook}")).items()
+    if name.endswith("_panel")
+}
 DRAGGED = "certificate_panel"  # quick enough to redraw while the slider moves
 MOVES = {  # one other value of every control
     "missing_block_panel": {"share": 0.5, "n_tasks": 300, "imputation": "designated"},
@@ -43,6 +45,10 @@ MOVES = {  # one other value of every control
 }
 
 
+def test_every_panel_has_its_moves():
+    assert set(PANELS) == set(MOVES)
+
+
 def picture(number):
     fig = new_picture(2, 1)
     say(fig, f"number {number}")
@@ -60,7 +66,7 @@ def toy(compute=lambda number: number, draw=picture):
 
 @pytest.mark.parametrize("name", PANELS)
 def test_every_control_redraws(name):
-    panel = getattr(controls, name)()
+    panel = PANELS[name]()
     assert set(panel.params) == set(MOVES[name])
     for control, value in MOVES[name].items():
         before = panel.png, panel.text
@@ -71,20 +77,20 @@ def test_every_control_redraws(name):
 
 @pytest.mark.parametrize("name", PANELS)
 def test_sliders_wait_for_their_release_unless_they_are_dragged(name):
-    for control in getattr(controls, name)().controls.values():
+    for control in PANELS[name]().controls.values():
         assert isinstance(control, w.Dropdown) or control.continuous_update is (name == DRAGGED)
 
 
 @pytest.mark.parametrize("name", PANELS)
 def test_every_control_starts_with_something_chosen(name):
-    for widget in getattr(controls, name)().controls.values():
+    for widget in PANELS[name]().controls.values():
         assert getattr(widget, "label", "a number")
         assert getattr(widget, "index", 0) is not None
 
 
 @pytest.mark.parametrize("name", PANELS)
 def test_the_caption_names_the_value_of_every_control(name):
-    panel = getattr(controls, name)()
+    panel = PANELS[name]()
     for control, value in MOVES[name].items():
         widget = panel.controls[control]
         widget.value = value
@@ -95,7 +101,7 @@ def test_the_caption_names_the_value_of_every_control(name):
 
 @pytest.mark.parametrize("name", PANELS)
 def test_the_same_values_give_the_same_bytes(name):
-    panel, again = getattr(controls, name)(), getattr(controls, name)()
+    panel, again = PANELS[name](), PANELS[name]()
     assert panel.png == again.png and panel.text == again.text
     for control, value in MOVES[name].items():
         old = panel.controls[control].value
@@ -106,7 +112,7 @@ def test_the_same_values_give_the_same_bytes(name):
 
 @pytest.mark.parametrize("name", PANELS)
 def test_a_stored_panel_shows_figure_and_sentence(name):
-    panel = getattr(controls, name)()
+    panel = PANELS[name]()
     bundle, metadata = panel._repr_mimebundle_(include=None, exclude=None)
     assert metadata["image/png"]["alt"] in html.unescape(panel.view.value)
     assert base64.b64decode(bundle["image/png"]) == panel.png
@@ -164,63 +170,3 @@ def test_warnings_of_the_kit_are_read_out_and_others_go_on():
     assert panel.text == "It is <1>. Note: thin data."
     with pytest.warns(FutureWarning, match="old function"):
         panel.controls["number"].value = 2
-
-
-def test_missing_block_panel_tells_the_truth():
-    panel = controls.missing_block_panel(seed=1)
-    panel.controls["imputation"].value = "robust"
-    panel.controls["share"].value = 0.5
-    expected = demos.complete(demos.small_crowd(8, 3, 1000, 1), demos.hide_pairs(8, 0.5, 1), "robust")
-    assert panel.text.startswith("14 of 28 pairs are missing.")
-    assert f"{percent(expected.error, 1)} off" in panel.text
-
-
-def test_missing_block_panel_says_when_nothing_helps():
-    panel = controls.missing_block_panel()
-    panel.controls["imputation"].value = "designated"
-    panel.controls["share"].value = 0.9
-    assert "No method can recover the model" in panel.text and "components" in panel.text
-    outcome = panel.outcome
-    assert f"{(outcome.unreached & outcome.pairs).sum() // 2} of them stay empty" in panel.text
-
-
-@pytest.mark.parametrize("error", [0.0, 0.5])
-def test_scattering_panel_tells_the_truth(error):
-    panel = controls.scattering_panel()
-    panel.controls["specialist_error"].value = error
-    covered = hull_margin(panel.outcome.H) >= -1e-6
-    assert covered == (error == 0)
-    assert ("The hull covers the disc" in panel.text) == covered
-    told = "below 1e-12" if panel.outcome.error < 1e-12 else f"of {panel.outcome.error:.0e}"
-    assert told in panel.text.replace("\N{MINUS SIGN}", "-")
-
-
-def test_crowd_panel_tells_the_truth():
-    panel = controls.crowd_panel(seed=4)
-    panel.controls["method"].value = "DesSymNMF"
-    expected = demos.compare(1000, 5, "DesSymNMF", seed=4)
-    assert f"majority vote errs on {percent(expected.errors['MajorityVote'], 1)}" in panel.text
-    assert f"DesSymNMF on {percent(expected.errors['DesSymNMF'], 1)}" in panel.text
-    assert f"off by {percent(expected.accuracy_error, 1)}" in panel.text
-
-
-def test_crowd_panel_offers_methods_that_exist():
-    panel = controls.crowd_panel()
-    assert set(panel.controls["method"].options) <= set(METHODS)
-
-
-def test_em_panel_tells_the_truth():
-    panel, rounds = controls.em_panel(), demos.em_rounds()
-    n_tasks = len(rounds.truth)
-    panel.controls["after"].value = 0
-    assert panel.text.startswith(f"Before EM, by majority vote, {rounds.errors[0] * n_tasks:g} of {n_tasks} labels")
-    panel.controls["after"].value = 3
-    assert f"{rounds.errors[3] * n_tasks:.0f} of {n_tasks} labels are wrong" in panel.text
-    assert f"{abs(rounds.log_likelihood[3]):.1f} nats" in panel.text
-    assert f"{rounds.log_likelihood[3] - rounds.log_likelihood[2]:.2g} more" in panel.text
-
-
-def test_panels_draw_figures():
-    panel = controls.em_panel()
-    assert isinstance(panel.draw(panel.outcome), Figure)
-    assert np.isfinite(demos.em_rounds().log_likelihood[1:]).all()

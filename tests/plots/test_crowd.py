@@ -5,7 +5,7 @@ import pytest
 
 from cofactor import CrowdLabels, LatentClassModel, simulate
 from cofactor.core.errors import CofactorError
-from cofactor.crowd import METHODS, error_rate, vote_shares, worker_accuracy
+from cofactor.crowd import vote_shares, worker_accuracy
 from cofactor.plots.crowd import (
     MARKED,
     disagreements,
@@ -16,11 +16,9 @@ from cofactor.plots.crowd import (
     draw_worker_accuracy,
     spread_workers,
 )
-from cofactor.plots.style import percent
-from course import demos
-from course.figures.overview import draw_overview
+from course.crowds import mixed_crowd
 
-MODEL = demos.mixed_crowd(9, 3, seed=1)
+MODEL = mixed_crowd(9, 3, seed=1)
 CROWD = simulate.crowd(MODEL, 300, 0.5, random_state=1)
 POSTERIOR = MODEL.posterior(CROWD.labels.table)
 
@@ -143,14 +141,3 @@ def test_votes_are_drawn_where_model_and_majority_differ():
         draw_votes(CROWD.labels, vote_shares(CROWD.labels))
     with pytest.raises(CofactorError, match="no such task: 300"):
         draw_votes(CROWD.labels, POSTERIOR, [300])
-
-
-def test_overview_tells_both_error_rates():
-    method = METHODS["BayesDS"]().fit(CROWD.labels)
-    fig = draw_overview(CROWD.labels, CROWD.truth, method, "BayesDS")
-    before = error_rate(vote_shares(CROWD.labels), CROWD.truth)
-    after = error_rate(method.predict(CROWD.labels), CROWD.truth)
-    assert f"{percent(before, 1)} wrong by majority vote, {percent(after, 1)} once" in title(fig)
-    widths = sorted(bar.get_width() for bar in fig.axes[0].patches)
-    assert np.allclose(widths, sorted([100 * before, 100 * after]))
-    assert sum(len(ax.images) for ax in fig.axes) == 3

@@ -8,6 +8,7 @@ from matplotlib.patches import Circle
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import Result
+from cofactor.crowd.symnmf import principal_root
 from cofactor.plots.simplex import (
     CENTRE,
     RADIUS,
@@ -19,7 +20,7 @@ from cofactor.plots.simplex import (
     outside,
     to_plane,
 )
-from course import demos
+from course.nb01.panels import scattering
 
 HEXAGON = np.array([[2, 1, 0], [1, 2, 0], [0, 2, 1], [0, 1, 2], [1, 0, 2], [2, 0, 1]])
 
@@ -120,9 +121,9 @@ def test_small_entries_of_an_estimate_count_as_zero():
 
 
 def test_rotation_shows_rows_before_and_after():
-    scattering = demos.scattering(0.0, 8, seed=2)
-    U = demos.principal_root(scattering.H)
-    Q = np.linalg.lstsq(U, scattering.H, rcond=None)[0]
+    H = scattering(0.0, 8, seed=2).H
+    U = principal_root(H)
+    Q = np.linalg.lstsq(U, H, rcond=None)[0]
     fig = draw_rotation(U, Q, pair=(0, 2))
     for ax, rows in zip(fig.axes, (U, U @ Q), strict=True):
         drawn = np.column_stack([np.hstack([line.get_data()[i] for line in ax.lines[2:]]) for i in (0, 1)])

@@ -8,9 +8,9 @@ from cofactor import simulate
 from cofactor.core.errors import CofactorError
 from cofactor.core.peak import CLEAR_REFS
 from cofactor.separable import METHODS, merit
-from course import controls, demos, figures
-from course.exercises.frank_wolfe import EXERCISES
-from course.figures.frank_wolfe import in_bytes
+from course.nb05 import panels, pictures
+from course.nb05.exercises import EXERCISES
+from course.nb05.pictures import in_bytes
 from tests.oracles.merit import dense_merit, row_softmax
 
 
@@ -22,23 +22,23 @@ def title(fig):
 
 
 def test_the_corners_come_first_and_all_else_is_inside():
-    drawn = demos.triangle(40)
-    assert np.array_equal(drawn.X[:, drawn.anchors], demos.CORNERS)
+    drawn = panels.triangle(40)
+    assert np.array_equal(drawn.X[:, drawn.anchors], panels.CORNERS)
     assert set(ConvexHull(drawn.X.T).vertices) == {0, 1, 2}
     assert np.allclose(drawn.X, drawn.W @ drawn.H)
 
 
 def test_noise_moves_every_point():
-    calm, shaken = demos.triangle(40, seed=1), demos.triangle(40, noise=0.05, seed=1)
+    calm, shaken = panels.triangle(40, seed=1), panels.triangle(40, noise=0.05, seed=1)
     assert np.array_equal(calm.H, shaken.H)
     assert 0.03 < np.std(shaken.X - calm.X) < 0.07
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 def test_a_walk_is_a_column_of_the_dense_version(noise):
-    X = demos.triangle(12, noise, seed=2).X
+    X = panels.triangle(12, noise, seed=2).X
     C = dense_merit(X, lam=0.0, n_iter=25, full=False)[0]
-    walk = demos.walk(X, target=7, n_iter=25)
+    walk = panels.walk(X, target=7, n_iter=25)
     assert np.allclose(walk.weights, C[:, 7], atol=1e-12)
     assert np.allclose(walk.places[-1], X @ C[:, 7])
     assert walk.distance == pytest.approx(np.linalg.norm(X @ C[:, 7] - X[:, 7]))
@@ -46,7 +46,7 @@ def test_a_walk_is_a_column_of_the_dense_version(noise):
 
 
 def test_a_walk_without_noise_touches_corners_only_and_arrives():
-    walk = demos.walk(demos.triangle(30).X, target=20, n_iter=300)
+    walk = panels.walk(panels.triangle(30).X, target=20, n_iter=300)
     assert set(walk.touched) <= {0, 1, 2} and walk.distance < 0.01
 
 
@@ -56,19 +56,19 @@ def test_a_walk_without_noise_touches_corners_only_and_arrives():
 def test_success_is_the_share_of_problems_with_all_anchors():
     problems = [simulate.dirichlet_mixtures(snr_db=None, random_state=seed) for seed in range(4)]
     right, wrong = METHODS["SPA"], lambda X, K: METHODS["SPA"](X[:, ::-1], K)
-    assert demos.success(right, problems) == 1 and demos.success(wrong, problems) == 0
+    assert pictures.success(right, problems) == 1 and pictures.success(wrong, problems) == 0
     half = iter([right, wrong, right, wrong])
-    assert demos.success(lambda X, K: next(half)(X, K), problems) == 0.5
+    assert pictures.success(lambda X, K: next(half)(X, K), problems) == 0.5
 
 
 def test_success_rises_with_the_signal():
-    shares = demos.success_by_snr((6, 16), {"SPA": METHODS["SPA"], "MERIT": merit}, n_trials=5)
+    shares = pictures.success_by_snr((6, 16), {"SPA": METHODS["SPA"], "MERIT": merit}, n_trials=5)
     assert shares["SPA"][0] == 0 and shares["MERIT"][1] == 1
     assert (shares["MERIT"] >= shares["SPA"]).all()
 
 
 def test_repeated_anchors_are_copies_with_other_noise():
-    drawn, copy_of = demos.repeated(copies=3, seed=1)
+    drawn, copy_of = pictures.repeated(copies=3, seed=1)
     assert np.bincount(copy_of[copy_of >= 0]).tolist() == [3] * 10 and drawn.X.shape == (50, 200)
     for n in np.flatnonzero(copy_of >= 0):
         assert np.array_equal(drawn.H[:, n], np.eye(10)[copy_of[n]])
@@ -77,7 +77,7 @@ def test_repeated_anchors_are_copies_with_other_noise():
 
 
 def test_what_the_panel_selects_is_what_merit_finds():
-    outcome = demos.select(100, 10, 12.0, "msr", 1e-5, seed=3)
+    outcome = panels.select(100, 10, 12.0, "msr", 1e-5, seed=3)
     fit = merit(simulate.dirichlet_mixtures(50, 100, 10, 12.0, 3).X, 10)
     assert np.array_equal(outcome.fit.anchors, fit.anchors) and outcome.stored == fit.coefficients.nnz
     assert outcome.hits == len(set(fit.anchors) & set(outcome.problem.anchors))
@@ -85,7 +85,7 @@ def test_what_the_panel_selects_is_what_merit_finds():
 
 @pytest.mark.skipif(not CLEAR_REFS.exists(), reason="only Linux tells the peak")
 def test_memory_of_a_dense_method_grows_with_the_square():
-    peaks = demos.measure_memory("FastGradient", (700, 1400), n_iter=5)
+    peaks = pictures.measure_memory("FastGradient", (700, 1400), n_iter=5)
     assert list(peaks) == [700, 1400] and peaks[700] > 8 * 700**2
     assert 3 < peaks[1400] / peaks[700] < 5
 
@@ -96,60 +96,60 @@ def test_memory_of_a_dense_method_grows_with_the_square():
 def test_the_step_is_the_next_of_the_dense_version():
     g = EXERCISES["step"].given()
     first = dense_merit(g["X"], lam=0.0, n_iter=1, full=False, C0=np.outer(g["c"], np.ones(6)), t_init=g["t"])[0]
-    assert np.allclose(EXERCISES["step"].parts[0].answer(g), first[:, 3])
+    assert np.allclose(EXERCISES["step"].parts[0].answer, first[:, 3])
 
 
 def test_the_slope_of_the_penalty_is_that_of_the_dense_version():
     g = EXERCISES["penalty"].given()
-    assert np.allclose(EXERCISES["penalty"].parts[0].answer(g), row_softmax(g["C"], g["mu"]))
+    assert np.allclose(EXERCISES["penalty"].parts[0].answer, row_softmax(g["C"], g["mu"]))
 
 
 # ---- pictures ----
 
 
 def test_the_picture_of_a_walk_counts_what_is_touched():
-    X = demos.triangle().X
-    assert title(figures.draw_walk(demos.walk(X, 5, 1))).startswith("After 1 step: 1 of 12 columns touched")
-    walk = demos.walk(X, 5, 30)
-    fig = figures.draw_walk(walk)
+    X = panels.triangle().X
+    assert title(panels.draw_walk(panels.walk(X, 5, 1))).startswith("After 1 step: 1 of 12 columns touched")
+    walk = panels.walk(X, 5, 30)
+    fig = panels.draw_walk(walk)
     weights = [float(text.get_text()) for text in fig.axes[0].texts]
     assert np.allclose(weights, walk.weights[walk.touched], atol=0.005)
 
 
 def test_the_picture_of_the_gap_tells_whether_it_bounds():
-    assert "never below" in title(figures.draw_gap([9, 4.0, 2.0], [9.5, 3.0, 1.0]))
-    assert "not always above" in title(figures.draw_gap([9, 4.0, 2.0], [9, 3.0, 2.5]))
+    assert "never below" in title(pictures.draw_gap([9, 4.0, 2.0], [9.5, 3.0, 1.0]))
+    assert "not always above" in title(pictures.draw_gap([9, 4.0, 2.0], [9, 3.0, 2.5]))
 
 
 def test_the_picture_of_coefficients_puts_anchors_on_top():
     C = np.zeros((4, 4))
     C[2] = 1
-    fig = figures.draw_coefficients({"here": (C, [2])})
+    fig = pictures.draw_coefficients({"here": (C, [2])})
     assert title(fig).startswith("Stored: 25\xa0% of C in 1 of 4 rows here")
     assert set(fig.axes[0].lines[0].get_ydata()) == {0}
 
 
 def test_the_picture_of_entries_tells_the_average():
-    assert "holds 2.5 entries on average, not 100" in title(figures.draw_thin([100, 250], 100, 3))
+    assert "holds 2.5 entries on average, not 100" in title(pictures.draw_thin([100, 250], 100, 3))
 
 
 def test_the_picture_of_scores_tells_how_far_anchors_stand_out():
     scores = np.array([0.2, 0.9, 0.7, 0.3])
-    fig = figures.draw_scores({"a": scores, "b": scores[::-1]}, [1, 2])
+    fig = pictures.draw_scores({"a": scores, "b": scores[::-1]}, [1, 2])
     assert title(fig).endswith("0.4 with a, 0.4 with b")
-    assert "−0.7 with a" in title(figures.draw_scores({"a": scores}, [0, 3]))
+    assert "−0.7 with a" in title(pictures.draw_scores({"a": scores}, [0, 3]))
 
 
 def test_the_picture_of_successes_names_the_first_full_one():
-    fig = figures.draw_success([6, 8], {"A": [0.5, 1.0], "B": [0.9, 0.9]}, "SNR", trials=10)
+    fig = pictures.draw_success([6, 8], {"A": [0.5, 1.0], "B": [0.9, 0.9]}, "SNR", trials=10)
     assert title(fig) == "Always right (10 trials), first: A at 8, B nowhere"
     assert [label.get_text() for label in fig.axes[0].get_xticklabels()] == ["6", "8"]
 
 
 def test_the_picture_of_memory_compares_with_the_prediction():
-    fig = figures.draw_memory([100, 1000], {"A": [1e6, 1e7], "B": [1e6, 1e8]}, {"A": {100: 1.1e6}, "B": {1000: 9e7}})
+    fig = pictures.draw_memory([100, 1000], {"A": [1e6, 1e7], "B": [1e6, 1e8]}, {"A": {100: 1.1e6}, "B": {1000: 9e7}})
     assert title(fig) == "1,000 points take 10\xa0MB by A, 100\xa0MB by B; measured: 0.90 to 1.10 of the prediction"
-    bare = figures.draw_memory([100, 1000], {"A": [1e6, 1e7]}, {"A": {}})
+    bare = pictures.draw_memory([100, 1000], {"A": [1e6, 1e7]}, {"A": {}})
     assert title(bare) == "1,000 points take 10\xa0MB by A"
 
 
@@ -162,28 +162,28 @@ def test_bytes_are_written_in_their_unit():
 def test_nothing_to_draw_is_told(draw):
     more = {"draw_coefficients": ({},), "draw_scores": ({}, [0]), "draw_success": ([1], {}, "x", 1)}
     with pytest.raises(CofactorError, match="nothing to draw"):
-        getattr(figures, draw)(*more[draw])
+        getattr(pictures, draw)(*more[draw])
 
 
 def test_a_measurement_needs_its_prediction():
     with pytest.raises(CofactorError, match=r"without prediction: \['B'\]"):
-        figures.draw_memory([100, 1000], {"A": [1.0, 2.0]}, {"B": {100: 1.0}})
+        pictures.draw_memory([100, 1000], {"A": [1.0, 2.0]}, {"B": {100: 1.0}})
 
 
 # ---- panels ----
 
 
 def test_the_walk_panel_tells_the_truth():
-    panel = controls.walk_panel()
+    panel = panels.walk_panel()
     panel.controls["target"].value, panel.controls["n_iter"].value = 7, 20
-    walk = demos.walk(demos.triangle().X, 7, 20)
+    walk = panels.walk(panels.triangle().X, 7, 20)
     assert panel.text.startswith("Column 7 is a mixture of the columns ")
     for n in walk.touched:
         assert f"{n} ({walk.weights[n]:.2f})" in panel.text
 
 
 def test_the_selection_panel_falls_off_the_cliff():
-    panel = controls.selection_panel()
+    panel = panels.selection_panel()
     assert panel.text.startswith("40 of 40 anchors found")
     panel.controls["lam"].value = 10.0
     assert panel.outcome.hits < 40 and f"{panel.outcome.hits} of 40 anchors found with λ = 10;" in panel.text

@@ -1,0 +1,89 @@
+"""Simulated crowds: pairs hidden, holes filled, and the picture of it."""
+
+import numpy as np
+import pytest
+
+from cofactor.core.errors import CofactorError
+from cofactor.core.moments import pairwise_moments
+from cofactor.crowd import Cooccurrences
+from course.crowds import HoledCrowd, draw_completion, hide_pairs, small_crowd, without_pairs
+from tests.course.test_matrices import hatched, title
+
+CROWD = small_crowd(6, 3, 400, seed=0)
+
+
+def completion(share, imputation):
+    return HoledCrowd.of(CROWD, hide_pairs(6, share)).complete(imputation)
+
+
+def test_a_larger_share_hides_the_same_pairs_and_more():
+    few, many = hide_pairs(10, 0.2, seed=4), hide_pairs(10, 0.6, seed=4)
+    assert np.array_equal(few, few.T) and np.all(many[few])
+    assert [(hidden.sum() - 10) // 2 for hidden in (few, many)] == [9, 27]  # of 45
+    assert np.all(np.diag(few))
+
+
+def test_hidden_pairs_leave_no_trace_and_the_others_stay():
+    moments = pairwise_moments(CROWD.labels.table)
+    hidden = hide_pairs(6, 0.4, seed=1)
+    cooc = Cooccurrences.from_moments(without_pairs(moments, hidden), min_common=1)
+    assert np.array_equal(cooc.graph.toarray() == 0, hidden)
+    assert np.array_equal(HoledCrowd.of(CROWD, hidden).missing, hidden)
+    for m, j in np.argwhere(~hidden):
+        block = cooc.dense()[3 * m : 3 * m + 3, 3 * j : 3 * j + 3]
+        assert np.allclose(block, moments.joint(m, j))
+
+
+def test_without_imputation_missing_blocks_are_all_wrong():
+    none = completion(0.3, "none")
+    assert none.problem.error(none.estimate) == 1 and "left at zero: 100.0\xa0% off" in none.finding
+    assert np.array_equal(none.unreached, none.problem.missing)
+
+
+@pytest.mark.parametrize("imputation", ["designated", "robust", "least squares"])
+def test_imputation_fills_missing_blocks_only(imputation):
+    none, found = completion(0.3, "none"), completion(0.3, imputation)
+    problem = found.problem
+    assert not found.unreached.any()
+    seen = problem.entries(~problem.missing)
+    assert np.array_equal(found.estimate[seen], none.estimate[seen])
+    inside = np.kron(problem.pairs, np.ones((3, 3))) > 0
+    truth = problem.truth[inside]
+    by_hand = np.linalg.norm(found.estimate[inside] - truth) / np.linalg.norm(truth)
+    assert np.isclose(problem.error(found.estimate), by_hand) and by_hand < 0.3
+
+
+def test_unknown_imputation_is_refused():
+    with pytest.raises(CofactorError, match="none, designated, robust"):
+        completion(0.3, "magic")
+
+
+def test_patterns_that_identify_nothing_are_told():
+    assert completion(0.3, "none").problem.refusal == ""
+    teams = np.zeros((6, 6), dtype=bool)
+    teams[:3, :3] = teams[3:, 3:] = True
+    assert "bipartite" in HoledCrowd.of(CROWD, teams).refusal
+
+
+def test_nothing_missing_is_no_error():
+    whole = completion(0.0, "none")
+    assert "nothing to impute" in whole.finding
+    with pytest.raises(CofactorError, match="hide a larger share"):
+        whole.problem.error(whole.estimate)
+
+
+def test_the_picture_hatches_what_stays_empty():
+    hidden = np.ones((5, 5), dtype=bool)
+    hidden[[0, 1, 2, 1, 2, 0], [1, 2, 0, 0, 1, 2]] = False  # a triangle, and two annotators who met nobody
+    fig = draw_completion(HoledCrowd.of(small_crowd(5, 2, 200, seed=1), hidden).complete("designated"))
+    assert np.array_equal(hatched(fig.axes[0]), hidden)
+    alone = np.arange(5) > 2
+    assert np.array_equal(hatched(fig.axes[1]), alone[:, None] | alone)
+
+
+def test_the_picture_shows_the_size_of_the_error():
+    found = HoledCrowd.of(small_crowd(5, 2, 200, seed=1), hide_pairs(5, 0.2)).complete("robust")
+    fig = draw_completion(found)
+    assert np.allclose(fig.axes[1].images[0].get_array(), found.estimate)
+    assert np.allclose(fig.axes[2].images[0].get_array(), np.abs(found.estimate - found.problem.truth))
+    assert title(fig) == found.finding
