@@ -49,18 +49,11 @@ class Library(NamedTuple):
 def library(
     n_documents: int = 400, length: float = LENGTH, mixing: float = 0.2, leak: float = 0.0, seed: int = 0
 ) -> Library:
-    """Draw documents on kitchen, sky and music.
+    """Draw documents on kitchen, sky and music, of `length` words on average.
 
-    Words of one topic alone are its anchors; others, as "star", stand in two or three.
-
-    Parameters
-    ----------
-    n_documents, length : int, float
-        How many, and how many words each has on average.
-    mixing : float > 0
-        Parameter of the Dirichlet distribution of the weights: small for documents of one topic.
-    leak : float in [0, 1)
-        How much of every topic is spread over all words alike. Above zero no word is an anchor.
+    Words of one topic alone are its anchors; others, as "star", stand in two or three. `mixing` is the parameter of the
+    Dirichlet distribution of the weights: small for documents of one topic. A share `leak` of every topic is spread
+    over all words alike; above zero no word is an anchor.
     """
     if not mixing > 0 or not 0 <= leak < 1:
         raise CofactorError(f"mixing={mixing} must be above zero, leak={leak} at least zero and below one")

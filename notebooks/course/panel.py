@@ -84,7 +84,7 @@ class Panel:
             self.outcome = self.compute(**self.params)
         fig = self.draw(self.outcome)
         self.png, self.spoken = to_png(fig), spoken(fig)
-        self.text = " ".join([self.describe(self.outcome), *(f"Note: {message}." for message in messages_of(caught))])
+        self.text = " ".join([self.describe(self.outcome), *_told(caught)])
         self.view.value = (
             f'<figure style="margin:0"><figcaption class="cofactor-readout" aria-live="polite">'
             f'{html.escape(self.caption)}</figcaption><img alt="{html.escape(alt_text(fig), quote=True)}" '
@@ -106,12 +106,12 @@ def _shown(control: Any) -> str:
     return format(control.value, getattr(control, "readout_format", ""))
 
 
-def messages_of(caught: list[warnings.WarningMessage]) -> list[str]:
-    """Return what the kit warned of, once each; all other warnings go on to whoever listens."""
+def _told(caught: list[warnings.WarningMessage]) -> list[str]:
+    """Warnings of the kit belong in the sentence, once each; all others go on to whoever listens."""
     told = []
     for warning in caught:
         if issubclass(warning.category, ConvergenceWarning | DataWarning):
-            told.append(str(warning.message))
+            told.append(f"Note: {warning.message}.")
         else:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     return list(dict.fromkeys(told))

@@ -169,15 +169,13 @@ def test_a_contest_compares_trial_by_trial():
     assert mean == d.mean() and np.isclose(error, np.sqrt(np.sum((d - d.mean()) ** 2) / (len(d) - 1) / len(d)))
 
 
-def test_a_contest_counts_the_runs_that_were_stopped(monkeypatch):
+def test_a_contest_goes_on_where_a_run_is_stopped(monkeypatch):
     def stopped(counts, n_topics, method):
-        if method == "late":
-            warnings.warn("limit reached", ConvergenceWarning, stacklevel=2)
+        warnings.warn("limit reached", ConvergenceWarning, stacklevel=2)
         return topic_model(counts, n_topics, method="SPA")
 
     monkeypatch.setattr(pictures, "topic_model", stopped)
-    results = pictures.contest(made_up_news("made up", 100, 60), ["late", "SPA"])
-    assert results.stopped == {"late": 20, "SPA": 0}
+    assert len(pictures.contest(made_up_news("made up", 100, 60), ["late"]).accuracy["late"]) == 20
 
 
 def test_equal_columns_are_told_apart_by_jitter_only():
@@ -186,7 +184,7 @@ def test_equal_columns_are_told_apart_by_jitter_only():
     options = {"lam": 1e-6, "n_iter": 100, "gap_abs": 1e-3}
     merged = pictures.shaken_anchors(X, 3, n_trials=4, **options, merge_duplicates=True)
     assert merged == [[0, 1, 2]] * 5
-    assert len({tuple(run) for run in pictures.shaken_anchors(X, 3, n_trials=4, **options)}) > 1
+    assert len({tuple(run) for run in pictures.shaken_anchors(X, 3, n_trials=4, **options, merge_duplicates=False)}) > 1
 
 
 def test_correlations_are_those_of_single_runs():
@@ -234,7 +232,7 @@ def test_the_picture_of_documents_shows_mean_shares():
 
 
 def test_the_picture_of_a_contest_tells_the_difference_with_its_error():
-    results = pictures.Contest({"a": np.array([0.5, 0.6, 0.7]), "b": np.array([0.5, 0.7, 0.7])}, {}, {}, {})
+    results = pictures.Contest({"a": np.array([0.5, 0.6, 0.7]), "b": np.array([0.5, 0.7, 0.7])}, {}, {})
     assert title(pictures.draw_contest(results, "a", "b")) == "b minus a on 3 trials: +3.3 ± 3.3 points; the same on 2"
 
 

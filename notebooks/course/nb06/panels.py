@@ -11,6 +11,7 @@ dof      (n1 + n2 - 1) r - r^2, numbers that comparisons can tell
 from __future__ import annotations
 
 from collections import namedtuple
+from functools import partial
 
 import ipywidgets as w
 import numpy as np
@@ -126,10 +127,6 @@ def _short(value: float) -> str:
 
 def descent_panel(seed: int = 0) -> Panel:
     """Choose comparisons per degree of freedom, rank, start, step and answers each; see whether it arrives."""
-
-    def compute(per_dof: float, rank: int, start: str, step: float, answers: int) -> Pursuit:
-        return pursue(per_dof, rank, start, step, answers, seed=seed)
-
     controls = {
         "per_dof": choice(w.SelectionSlider, PER_DOF, 4.0, "comparisons m / dof"),
         "rank": choice(w.SelectionSlider, (1, 2, 3, 4, 5), 2, "rank r"),
@@ -137,7 +134,7 @@ def descent_panel(seed: int = 0) -> Panel:
         "answers": choice(w.SelectionSlider, ANSWERS, EXACT, "answers each"),
         "start": choice(w.Dropdown, tuple(STARTS), "spectral", "start"),
     }
-    return Panel(controls, compute, draw_pursuit, _describe)
+    return Panel(controls, partial(pursue, seed=seed), draw_pursuit, _describe)
 
 
 def _describe(outcome: Pursuit) -> str:

@@ -6,8 +6,9 @@ import time
 import warnings
 from collections import namedtuple
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 from numpy.typing import ArrayLike
 
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import error_rate, right_shares
 from cofactor.crowd.labels import CrowdLabels
@@ -27,7 +28,6 @@ from cofactor.plots import style
 from cofactor.plots.style import BLUE, FAINT, INK, LOOKS_BESIDE_VOTE, WIDTH, new_picture, percent, say, styled
 from course.crowds import without_prior
 from course.nb07.panels import with_values
-from course.panel import messages_of
 from course.public import load_public
 
 BUSIEST = {"dog": 52}  # people kept, those with most labels, as in the published tables
@@ -50,6 +50,7 @@ SECONDS_FLOOR = 1e-4
 ROOM = 0.75  # decades of seconds that a name takes
 ROUND = (6, 8, 10, 15, 20, 30, 50)  # per cent
 
+Trial = namedtuple("Trial", "method error seconds")
 Disagreement = namedtuple("Disagreement", "difference standard_error")
 
 
@@ -85,32 +86,18 @@ def draw_who_labelled(crowds: Mapping[str, CrowdLabels]) -> Figure:
 # ---- error against time ----
 
 
-class Trial(NamedTuple):
-    """One method on one crowd: the share of tasks labelled wrongly (ties split), CPU seconds, what the kit said."""
-
-    method: str
-    error: float
-    seconds: float
-    notes: tuple[str, ...] = ()
-
-    @property
-    def refused(self) -> bool:
-        """Whether the method would not take these labels; the notes say why."""
-        return bool(np.isnan(self.error))
-
-
 def run_method(labels: CrowdLabels, truth: Ints, name: str) -> Trial:
-    """Fit one method, `without_prior`, and score it; what the kit refuses is a trial with error NaN."""
-    start, error, notes = time.process_time(), np.nan, []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            method = without_prior(name, random_state=0, **({"n_starts": FEW_STARTS} if name == "EBCC" else {}))
-            error = error_rate(method.fit(labels).predict_proba(labels), truth)
-        except CofactorError as refusal:
-            notes.append(str(refusal))
-    seconds = time.process_time() - start
-    return Trial(name, error, seconds, (*notes, *messages_of(caught)))
+    """Fit one method, `without_prior`, and score it: share of tasks labelled wrongly (ties split) and CPU seconds.
+
+    What the kit refuses is a trial with error NaN; its warnings are not shown.
+    """
+    start, error = time.process_time(), np.nan
+    with warnings.catch_warnings(), suppress(CofactorError):
+        for kind in (DataWarning, ConvergenceWarning):
+            warnings.simplefilter("ignore", kind)
+        method = without_prior(name, random_state=0, **({"n_starts": FEW_STARTS} if name == "EBCC" else {}))
+        error = error_rate(method.fit(labels).predict_proba(labels), truth)
+    return Trial(name, error, time.process_time() - start)
 
 
 def try_methods(crowd: CrowdDataset, methods: Iterable[str]) -> dict[str, Trial]:
@@ -123,7 +110,7 @@ def try_methods(crowd: CrowdDataset, methods: Iterable[str]) -> dict[str, Trial]
     found = {}
     for name in methods:
         found[name] = first = run_method(crowd.labels, crowd.truth, name)
-        if not first.refused and first.seconds <= LONG:
+        if np.isfinite(first.error) and first.seconds <= LONG:
             again = run_method(crowd.labels, crowd.truth, name)
             found[name] = first._replace(seconds=min(first.seconds, again.seconds))
     return found
@@ -149,7 +136,7 @@ def draw_time_and_error(found: Mapping[str, Mapping[str, Trial]]) -> Figure:
     axes = fig.subplots(len(found), 1, squeeze=False, sharex=True)[:, 0]
     told = []
     for ax, (name, runs) in zip(axes, found.items(), strict=True):
-        ran = [trial for trial in runs.values() if not trial.refused]
+        ran = [trial for trial in runs.values() if np.isfinite(trial.error)]
         _fill_times(ax, ran)
         ax.set_title(name, loc="left", color=INK)
         best = min(ran, key=lambda trial: trial.error)
@@ -222,10 +209,7 @@ def disagreement(first: Floats, second: Floats, truth: Ints) -> Disagreement:
 def draw_beside_published(table: pd.DataFrame) -> Figure:
     """Draw our errors (filled) beside the printed ones (hollow), a line between.
 
-    Parameters
-    ----------
-    table : DataFrame
-        One row per method; columns in pairs (crowd, "ours") and (crowd, "printed"), in per cent, NaN for none.
+    The table has a row per method; columns in pairs (crowd, "ours") and (crowd, "printed"), in per cent, NaN for none.
     """
     crowds = list(dict.fromkeys(table.columns.get_level_values(0)))
     if not crowds or table.empty:
@@ -280,14 +264,8 @@ def draw_curves(
 ) -> Figure:
     """Draw errors of methods against a level, mean and range over seeds, one set of axes for each crowd.
 
-    Parameters
-    ----------
-    levels : (L,) array
-    curves : mapping of crowd to mapping of method to (seeds, L) error rates
-        NaN where a method refused.
-    xlabel, finding : str
-    per_cent : bool
-        The levels are shares, to be shown in per cent.
+    For every crowd and method, `curves` holds (seeds, L) error rates at the (L,) levels, NaN where a method refused;
+    `per_cent` is for levels that are shares.
     """
     if not curves:
         raise CofactorError("no crowd to draw: give at least one name with its curves")

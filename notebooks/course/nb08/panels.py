@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import ipywidgets as w
@@ -132,17 +133,13 @@ def fill_errors(ax: Axes, errors: Mapping[str, float], name: str) -> None:
 
 def joint_panel(seed: int = 0) -> Panel:
     """Choose rows S, observed share p, classes F and anchors; see what SPA takes and how far three methods are off."""
-
-    def compute(n_rows: int, observed: float, rank: int, separability: float | None) -> Recovered:
-        return recover(n_rows, observed, rank, separability, seed)
-
     controls = {
         "n_rows": choice(w.SelectionSlider, ROWS, 10_000, "rows S"),
         "observed": choice(w.SelectionSlider, SHARES, 0.5, "share observed p"),
         "rank": choice(w.SelectionSlider, (3, 4, 5, 6), 3, "classes F"),
         "separability": choice(w.Dropdown, SEPARABILITY, 0.1, "separability"),
     }
-    return Panel(controls, compute, draw_recovered, _describe)
+    return Panel(controls, partial(recover, seed=seed), draw_recovered, _describe)
 
 
 def _describe(outcome: Recovered) -> str:

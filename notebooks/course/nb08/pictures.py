@@ -19,20 +19,8 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.plots.style import (
-    BLUE,
-    FAINT,
-    INK,
-    LOOKS,
-    LUMINANCE,
-    WIDTH,
-    heat,
-    new_picture,
-    number,
-    percent,
-    say,
-    styled,
-)
+from cofactor.plots import style
+from cofactor.plots.style import BLUE, FAINT, INK, LOOKS, WIDTH, heat, new_picture, number, percent, say, styled
 from cofactor.pmf import METHODS, mse
 from cofactor.pmf.base import EM_TOL, FLOOR
 from course.nb08.panels import CONSTANT, Anchors, fill_anchors, fill_errors
@@ -264,7 +252,7 @@ def draw_ratings(films: Sequence[str], seen: CategoricalTable, expected: ArrayLi
     stars = np.where(given >= 0, given, np.asarray(expected, dtype=np.float64)[list(people)]) + 1
     fig = new_picture(WIDTH, 1.6 + 0.3 * len(people))
     ax = fig.subplots()
-    dark = heat(ax, stars, (1, 5)).to_rgba(stars)[..., :3] @ LUMINANCE < 0.55
+    dark = heat(ax, stars, (1, 5)).to_rgba(stars)[..., :3] @ style.LUMINANCE < 0.55
     for (row, column), value in np.ndenumerate(stars):
         known = given[row, column] >= 0
         frame = {"boxstyle": "square,pad=0.25", "fc": "none", "ec": FAINT if known else "none"}

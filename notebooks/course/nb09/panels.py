@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import ipywidgets as w
@@ -153,10 +154,6 @@ def fill_words(ax: Axes, X: ArrayLike, words: ArrayLike, corners: Mapping[str, A
 
 def library_panel(seed: int = 0) -> Panel:
     """Choose documents, their length and mixing, how much of a topic leaks to all words; see corners and topics."""
-
-    def compute(n_documents: int, length: int, mixing: float, leak: float, method: str) -> Shelved:
-        return shelve(n_documents, length, mixing, leak, method, seed)
-
     methods = ("SPA", "MERIT", "MERIT(0)", "XRAY", "FastAnchor")
     controls = {
         "n_documents": choice(w.SelectionSlider, (30, 100, 400, 1000, 3000), 400, "documents"),
@@ -165,7 +162,7 @@ def library_panel(seed: int = 0) -> Panel:
         "leak": choice(w.SelectionSlider, (0.0, 0.1, 0.2, 0.4, 0.6), 0.0, "leak to all words"),
         "method": choice(w.Dropdown, methods, "SPA", "method"),
     }
-    return Panel(controls, compute, draw_shelved, _describe_library)
+    return Panel(controls, partial(shelve, seed=seed), draw_shelved, _describe_library)
 
 
 def _describe_library(outcome: Shelved) -> str:
@@ -184,14 +181,8 @@ def draw_friends(
 ) -> GraphDataset:
     """Draw a graph of mixed memberships: nodes i and j are joined with probability a_i a_j theta_i' B theta_j.
 
-    Nodes stand in the order of their main community.
-
-    Parameters
-    ----------
-    mixing : float > 0
-        Parameter of the Dirichlet distribution of the memberships: small for nodes of one community.
-    activity : float >= 0
-        Spread of a_i (standard deviation of its logarithm); zero: all nodes are equally active.
+    Nodes stand in the order of their main community. `mixing` is the parameter of the Dirichlet distribution of the
+    memberships: small for nodes of one community; `activity` is the standard deviation of log a_i.
     """
     if not mixing > 0 or not activity >= 0:
         raise CofactorError(f"mixing={mixing} must be above zero, activity={activity} at least zero")
@@ -249,17 +240,13 @@ def fill_nodes(
 
 def friends_panel(seed: int = 0) -> Panel:
     """Choose nodes, mixing, spread of activity; see the graph, its nodes in the plane, pure nodes, and SRC."""
-
-    def compute(n_nodes: int, mixing: float, activity: float, method: str) -> Befriended:
-        return befriend(n_nodes, mixing, activity, method, seed)
-
     controls = {
         "n_nodes": choice(w.SelectionSlider, (100, 200, 400, 800), 400, "nodes"),
         "mixing": choice(w.SelectionSlider, MIXING, 0.2, "mixing of communities"),
         "activity": choice(w.SelectionSlider, (0.0, 0.4, 0.8, 1.2), 0.0, "spread of activity"),
         "method": choice(w.Dropdown, ("SPA", "MERIT", "MERIT(0)", "SPOC", "GeoNMF"), "SPA", "method"),
     }
-    return Panel(controls, compute, draw_befriended, _describe_friends)
+    return Panel(controls, partial(befriend, seed=seed), draw_befriended, _describe_friends)
 
 
 def _describe_friends(outcome: Befriended) -> str:

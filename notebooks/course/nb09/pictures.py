@@ -122,12 +122,11 @@ def draw_documents(weights: ArrayLike, truth: ArrayLike) -> Figure:
 
 
 class Contest(NamedTuple):
-    """Scores of methods on the same trials, (trials,) each, and how many runs ended at the limit of steps."""
+    """Scores of methods on the same trials, (trials,) each."""
 
     accuracy: Mapping[str, Floats]
     coherence: Mapping[str, Floats]
     sim_count: Mapping[str, Floats]
-    stopped: Mapping[str, int]
 
     def difference(self, first: str, second: str, measure: str = "accuracy") -> tuple[float, float]:
         """Mean of second minus first over trials, and its standard error."""
@@ -140,18 +139,16 @@ def contest(news: TopicsDataset, methods: Iterable[str], n_topics: int = 3, most
     trials = [news.trial(n_topics, number) for number in range(len(news.trials[n_topics]))]
     small = [some for some in trials if some.counts.shape[0] <= most_documents]
     scores = {name: np.array([_scores(some, n_topics, name) for some in small]).T for name in methods}
-    accuracy, likely, shared, stopped = ({name: rows[i] for name, rows in scores.items()} for i in range(4))
-    return Contest(accuracy, likely, shared, {name: int(runs.sum()) for name, runs in stopped.items()})
+    return Contest(*({name: rows[i] for name, rows in scores.items()} for i in range(3)))
 
 
-def _scores(some: TopicsDataset, n_topics: int, method: str) -> tuple[float, float, float, bool]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConvergenceWarning)
+def _scores(some: TopicsDataset, n_topics: int, method: str) -> tuple[float, float, float]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
         model = topic_model(some.counts, n_topics, method=method)
     words = model.top_words(TOP)
     accuracy = document_accuracy(some.truth, model.weights, n_runs=1, random_state=0)
-    stopped = any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
-    return accuracy, coherence(some.counts, words), sim_count(words), stopped
+    return accuracy, coherence(some.counts, words), sim_count(words)
 
 
 @styled
