@@ -1,0 +1,302 @@
+"""What holds for every picture: pure, repeatable, titled, legible without colour, kernel or eyes."""
+
+import base64
+import warnings
+from functools import cache
+from itertools import combinations
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import seaborn as sns
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import same_color, to_rgb
+from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from cofactor import simulate
+from cofactor.crowd import Cooccurrences, DawidSkene, bootstrap, plan, symnmf
+from cofactor.crowd.imputation import factors_of_model
+from cofactor.crowd.symnmf import convergence_curve, principal_root
+from cofactor.data.loading import load_crowd
+from cofactor.plots import crowd, planning, simplex
+from cofactor.plots.style import CLASS_COLOURS, CLASS_HATCHES, FAINT, INK, alt_text, new_picture, percent, say, to_png
+from course import (
+    crowds,
+    draw_expected,
+    matrices,
+    nb00,
+    nb01,
+    nb02,
+    nb03,
+    nb04,
+    nb05,
+    nb06,
+    nb07,
+    nb08,
+    nb09,
+    schematics,
+)
+
+MODEL = crowds.mixed_crowd(9, 3, seed=1)
+CROWD = simulate.crowd(MODEL, 80, 0.6, random_state=1)
+POSTERIOR = MODEL.posterior(CROWD.labels.table)
+HIDDEN = crowds.hide_pairs(9, 0.3)
+BLOCKS = Cooccurrences.from_model(MODEL, ~HIDDEN)
+H = factors_of_model(MODEL).reshape(-1, 3)
+U = principal_root(H)
+_, Q, RESULT = symnmf(U, max_iter=2000)
+BIRDS = load_crowd("bluebird")
+BOOT = bootstrap(DawidSkene(), CROWD.labels, n_draws=10, random_state=0)
+PLAN = plan(CROWD.labels, 0.1, amounts=[1, 2, 4], n_trials=4, random_state=0)
+PICTURES = {  # of the library
+    "confusions": lambda: crowd.draw_confusions(MODEL),
+    "worker_accuracy": lambda: crowd.draw_worker_accuracy(MODEL, CROWD.labels),
+    "uncertainty": lambda: crowd.draw_uncertainty(POSTERIOR, CROWD.truth),
+    "methods": lambda: crowd.draw_methods({"MajorityVote": 0.3, "MV-EM": 0.1}),
+    "votes": lambda: crowd.draw_votes(CROWD.labels, POSTERIOR, [0, 1, 2]),
+    "plan": lambda: planning.draw_plan(PLAN),
+    "intervals": lambda: planning.draw_intervals(BOOT),
+    "simplex": lambda: simplex.draw_simplex(H),
+    "rotation": lambda: simplex.draw_rotation(U, Q),
+    "convergence": lambda: simplex.draw_convergence(RESULT),
+}
+
+PROBLEM = simulate.symnmf_problem(60, 3, 0.5, random_state=0)
+SAMPLES = nb03.sample_errors(6, 2, sizes=(100, 300), seeds=(0, 1))
+SCORES = np.array([0.9, 0.8, 0.3, 0.1])
+LINES = {"A": [0.3, 0.2, 0.1], "B": [0.4, 0.1, 0.05], "C": [0.5, 0.4, 0.3]}
+PICTURES |= {  # of all notebooks, and of 00 to 05
+    "expected": lambda: draw_expected("read_off"),
+    "cooccurrence": lambda: matrices.draw_cooccurrence(BLOCKS),
+    "blocks": lambda: matrices.draw_blocks(MODEL.pairwise(0, 1), MODEL.pairwise(0, 2)),
+    "completion": lambda: crowds.draw_completion(crowds.HoledCrowd.of(CROWD, HIDDEN).complete("designated")),
+    "latent_class": schematics.draw_latent_class,
+    "kit": schematics.draw_kit,
+    "overview": lambda: nb00.draw_overview(CROWD.labels, CROWD.truth, DawidSkene().fit(CROWD.labels)),
+    "imputation_error": lambda: nb01.draw_imputation_error({"designated": np.eye(2), "robust": np.eye(2) / 2}, (0, 1)),
+    "crowd": lambda: nb01.panels.draw_crowd(nb01.panels.compare(60, 6, "MV-EM")),
+    "rounds": lambda: nb01.panels.draw_rounds(nb01.panels.em_rounds(3), 2),
+    "dual": lambda: nb02.draw_dual(np.eye(3) + 0.2),
+    "margins": lambda: nb02.draw_margins([-0.2, 0.1], [0.1, 1e-3], [1e-9, 1e-9]),
+    "certificate": lambda: nb02.panels.draw_certificate(nb02.made_crowd(0.6, 1, 0.0, 0.2, 10)),
+    "recovery": lambda: nb02.panels.draw_recovery(nb02.panels.recovery(0.1, 0.3, 4)),
+    "sample_errors": lambda: nb03.draw_sample_errors(SAMPLES),
+    "items_needed": lambda: nb03.draw_items_needed(SAMPLES, "robust", 0.1),
+    "race": lambda: nb04.draw_race(nb04.race(n_rows=60, n_trials=3, n_iter=20)),
+    "film": lambda: nb04.draw_film(nb04.film(*PROBLEM)),
+    "starts": lambda: nb04.draw_starts(nb04.many_starts(*PROBLEM, n_starts=3)),
+    "linear_rate": lambda: nb04.draw_linear_rate(convergence_curve(*PROBLEM)),
+    "rates": lambda: nb04.draw_rates(
+        [0.3, 0.5], {nb04.PLAIN: [0.4, 0.6], nb04.ZERO: [0.3, 0.3], nb04.CLAMP: [0.5, 0.5]}
+    ),
+    "operators": nb04.draw_operators,
+    "walk": lambda: nb05.draw_walk(nb05.walk(nb05.triangle().X, 5, 9)),
+    "gap": lambda: nb05.draw_gap([9, 4.0, 2.0], [8, 3.0, 1.0]),
+    "coefficients": lambda: nb05.draw_coefficients({"here": (np.eye(4), [1, 3]), "there": (np.eye(6), [0])}),
+    "thin": lambda: nb05.draw_thin([10, 19, 25], 10, 4),
+    "scores": lambda: nb05.draw_scores({"with": SCORES, "without": SCORES / 2}, [0, 1]),
+    "success": lambda: nb05.draw_success([0, 1, 2], LINES, "λ", 10),
+    "selection": lambda: nb05.panels.draw_selection(nb05.panels.select(100, 10, 10.0, "msr", 1e-5)),
+    "memory": lambda: nb05.draw_memory([10, 99], {k: [1e6, 1e7] for k in LINES}, {"A": {10: 1e6}}, machine=1e8),
+}
+
+RESULTS = {"x": {"A": [0.6, 0.7], "B": [0.5, 0.5]}, "y": {"A": [0.5], "B": [0.8]}}
+TRIALS = {name: nb07.pictures.Trial(name, error, 0.01) for name, error in (("MajorityVote", 0.2), ("MV-EM", 0.1))}
+PAIRS = pd.MultiIndex.from_product([["rte"], ["ours", "printed"]])
+BOUND = nb07.priors.Bound(np.array([-9.0, -8.5, -8.4]), -8.0)
+JOINT = simulate.joint_model(5, 10, 3, 0.1, random_state=0)
+NIGHT = nb08.film_night(50)
+POINTS, WORDS = np.random.default_rng(0).dirichlet(np.ones(3), 12).T, np.array([f"word{n}" for n in range(12)])
+PICTURES |= {  # of notebooks 06 to 09
+    "descents": lambda: nb06.draw_descents(LINES, rate=0.5),
+    "spectrum": lambda: nb06.draw_spectrum(LINES),
+    "accuracies": lambda: nb06.draw_accuracies(RESULTS),
+    "belief": lambda: nb07.draw_belief([(1, 2), (10, 20)]),
+    "evidence": lambda: nb07.draw_evidence(BOUND, [0.0, 0.2], np.array([[-2.0, 5.0], [-1.0, 9.0]])),
+    "who_labelled": lambda: nb07.draw_who_labelled({"made": CROWD.labels}),
+    "time_and_error": lambda: nb07.draw_time_and_error({"made": TRIALS, "again": TRIALS}),
+    "beside_published": lambda: nb07.draw_beside_published(pd.DataFrame([[9, 10.5]], ["MV-EM"], PAIRS)),
+    "curves": lambda: nb07.draw_curves([2, 5], {"made": {k: [[0.3, 0.1]] * 2 for k in "ABCDE"}}, "labels", "5 do"),
+    "thinned": lambda: nb07.panels.draw_thinned(nb07.panels.thin(BIRDS, "MV-EM", 5)),
+    "coins": lambda: nb08.draw_coins({"independent": np.full((2, 2), 0.25), "dependent": np.eye(2) / 2}),
+    "growth": nb08.draw_growth,
+    "anchors": lambda: nb08.draw_anchors({"with anchors": nb08.anchors(JOINT, nb08.endless(JOINT))}),
+    "likelihoods": lambda: nb08.draw_likelihoods({"here": [-9.0, -1.0], "there": [-8.0, -7.5, -7.0]}),
+    "starvation": lambda: nb08.draw_starvation([1, 0.1], {"two": [[1, 2]], "three": [[0.5, 3]]}, 900, 8, 0.3),
+    "errors": lambda: nb08.draw_errors({"Constant": 0.1, "a": 0.2}, {"Constant": 1.0, "a": 0.4}),
+    "columns": lambda: nb08.draw_columns(["first", "second"], [0.9, 0.5], [0.5, 0.5]),
+    "ratings": lambda: nb08.draw_ratings(NIGHT.films, NIGHT.seen, np.full((50, 9), 2.2), range(5)),
+    "recovered": lambda: nb08.panels.draw_recovered(nb08.panels.recover(1000, 0.5, 4, None)),
+    "words": lambda: nb09.draw_words(POINTS, WORDS, {"SPA": [0, 1, 2], "MERIT": [0, 3, 4]}),
+    "range": lambda: nb09.draw_range({0.1: [0.2, 0.3], 1.0: [0.25, 0.1]}, [0.5, 1], {"other": 0.22}),
+    "pursuit": lambda: of_panel(nb06.descent_panel),
+    "befriended": lambda: of_panel(nb09.friends_panel),
+    "shelved": lambda: of_panel(nb09.library_panel),
+}
+LEAST_CONTRAST = 4.5  # of text against paper: WCAG 2.2, success criterion 1.4.3
+SCHEMATIC = {"latent_class", "kit", "simplex", "walk", "dual", "certificate"}  # drawn without axes
+
+
+def of_panel(make):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        panel = make()
+    return panel.draw(panel.outcome)
+
+
+@pytest.fixture(params=PICTURES)
+def name(request):
+    return request.param
+
+
+@cache
+def once(name):
+    return PICTURES[name]()
+
+
+# ---- pure, and of a size ----
+
+
+def test_returns_a_figure_and_leaves_pyplot_alone(name):
+    before = plt.get_fignums()
+    assert isinstance(PICTURES[name](), Figure)
+    assert plt.get_fignums() == before
+
+
+def test_same_bytes_whatever_the_session_has_set(name):
+    first = to_png(once(name))
+    with sns.plotting_context("poster"), sns.axes_style("darkgrid"), matplotlib.rc_context({"savefig.dpi": 30}):
+        assert to_png(PICTURES[name]()) == first
+    assert to_png(once(name)) == first
+    assert first.startswith(b"\x89PNG")
+
+
+def test_leaves_the_settings_of_the_session_alone(name):
+    with matplotlib.rc_context({"lines.linewidth": 7.5, "font.size": 3.25}):
+        before = dict(matplotlib.rcParams)
+        PICTURES[name]()
+        assert dict(matplotlib.rcParams) == before
+
+
+def test_fits_a_notebook(name):
+    fig = once(name)
+    width, height = fig.get_size_inches()
+    assert (width <= 8 or name == "overview") and height <= 6
+    drawn, slack = fig.get_tightbbox(FigureCanvasAgg(fig).get_renderer()), 0.01  # versions measure text differently
+    assert min(drawn.x0, drawn.y0, width - drawn.x1, height - drawn.y1) >= -slack
+
+
+def test_states_a_finding_and_names_its_axes(name):
+    fig = once(name)
+    assert fig.get_suptitle()
+    if name not in SCHEMATIC:
+        assert any(character.isdigit() for character in fig.get_suptitle())
+        assert {ax.get_xlabel() for ax in fig.axes} | {fig.get_supxlabel()} != {""}
+    assert fig.get_suptitle().replace("\n", " ") in alt_text(fig)
+
+
+def test_shows_itself_without_pyplot(name):
+    fig = once(name)
+    bundle, metadata = fig._repr_mimebundle_(include=None, exclude=None)
+    assert base64.b64decode(bundle["image/png"]) == to_png(fig)
+    assert bundle["text/plain"] == alt_text(fig) == f"Figure: {metadata['image/png']['alt']}"
+
+
+def test_percent_rounds_and_keeps_the_unit_on_the_line():
+    assert percent(0.1019) == "10\xa0%"
+    assert percent(0.1019, 1) == "10.2\xa0%"
+
+
+# ---- for everybody ----
+
+
+def looks(ax):
+    """The look of every named series of axes without its colour, and the colour."""
+    found = []
+    for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+        first = handle[0] if isinstance(handle, tuple) and len(handle) else handle
+        if isinstance(handle, BarContainer):
+            patch = handle.patches[0]
+            found.append((label, ("bar", patch.get_hatch() or ""), patch.get_facecolor()))
+        elif hasattr(first, "get_linestyle") and hasattr(first, "get_marker"):
+            hollow = not same_color(first.get_markerfacecolor(), first.get_color())
+            found.append((label, ("line", first.get_linestyle(), first.get_marker(), hollow), first.get_color()))
+    return found
+
+
+def told_by_colour_alone(ax):
+    pairs = combinations(looks(ax), 2)
+    return [(a, b) for (a, look, colour), (b, other, paint) in pairs if look == other and not same_color(colour, paint)]
+
+
+def test_no_two_series_are_told_apart_by_colour_alone(name):
+    assert [told_by_colour_alone(ax) for ax in once(name).axes if told_by_colour_alone(ax)] == []
+
+
+def test_two_lines_of_one_style_are_found():
+    ax = new_picture().subplots()
+    ax.plot([0, 1], color="red", label="a")
+    ax.plot([1, 0], color="blue", label="b")
+    ax.plot([1, 1], "--", color="blue", label="c")
+    ax.bar([0], [1], color="red", label="d")
+    ax.bar([1], [1], color="blue", label="e")
+    assert told_by_colour_alone(ax) == [("a", "b"), ("d", "e")]
+
+
+def test_classes_have_hatches_of_their_own():
+    assert len(set(CLASS_HATCHES)) == len(CLASS_COLOURS) == len(set(CLASS_COLOURS))
+
+
+def contrast(colour, paper="white"):
+    def luminance(one):
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(one)]
+        return np.dot([0.2126, 0.7152, 0.0722], linear)
+
+    light, dark = sorted((luminance(colour), luminance(paper)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_contrast_is_that_of_the_guidelines():
+    assert np.isclose(contrast("black"), 21) and np.isclose(contrast("#767676"), 4.54, atol=0.01)
+    assert contrast(INK) > 10 and contrast(FAINT) > 3  # lines need three
+
+
+def test_words_beside_the_picture_are_readable(name):
+    fig = once(name)
+    for ax in fig.axes:
+        legend = ax.get_legend()
+        texts = [ax.title, ax.xaxis.label, ax.yaxis.label, *(legend.get_texts() if legend else ())]
+        texts += [*ax.get_xticklabels(), *ax.get_yticklabels()]
+        faint = {text.get_text() for text in texts if contrast(text.get_color()) < LEAST_CONTRAST}
+        assert not faint - {""}
+    assert not [text for text in fig.findobj(Text) if text.get_text() and same_color(text.get_color(), FAINT)]
+
+
+def test_alternative_text_names_axes_and_series_and_has_no_typesetting(name):
+    fig, said = once(name), alt_text(once(name))
+    assert said.startswith("Figure: ") and not set("$\\{}\n") & set(said.replace(fig.get_suptitle(), ""))
+    plain = said.replace("‖", "||")
+    for ax in fig.axes:
+        for label in ax.get_legend_handles_labels()[1]:
+            assert "$" in label or label.replace("\n", " ").replace("‖", "||") in plain
+    assert len(said) > len(fig.get_suptitle()) + 20, "alternative text is the title only"
+
+
+def test_alternative_text_says_what_is_seen():
+    fig = new_picture()
+    left, middle, right = fig.subplots(1, 3)
+    left.plot([0, 1], label="first")
+    left.plot([1, 0], "--", label="second")
+    left.set(xlabel="step", ylabel="error $||x||^2$", title="a race")
+    middle.imshow(np.eye(3))
+    right.barh(["cat", "dog"], [1, 2])
+    right.set(xlabel="weight")
+    say(fig, "First falls")
+    assert alt_text(fig) == (
+        "Figure: First falls (a race, error ‖x‖^2 against step: first, second; heat map of 3 × 3; "
+        "bars, weight: cat, dog)"
+    )
