@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from runner import Bench, Limit, Reference
+from runner import Bench, Reference
 
 import cofactor as cf
 from cofactor import simulate
@@ -37,16 +36,6 @@ T = TypeVar("T")
 # Ibrahim and Fu, ICML 2021, Table 5; and their released code, run in Octave on a machine like ours
 PAPER = {"RobSymNMF": Reference(64.99, "the paper (Table 5)"), "DesSymNMF": Reference(71.31, "the paper (Table 5)")}
 OCTAVE = Reference(163.0, "the authors' code in Octave")
-LIMITS = {
-    ("trec", "RobSymNMF"): Limit("seconds_median", 0.4),
-    ("even", "RobSymNMF"): Limit("seconds_median", 20.0),
-    ("skewed", "RobSymNMF"): Limit("seconds_median", 20.0),
-    ("even", "moments"): Limit("seconds_median", 0.5),
-    ("skewed", "moments"): Limit("seconds_median", 0.5),
-    ("trec", "BayesDS"): Limit("seconds_median", 0.5),
-}
-EM_LIMIT = Limit("per_label_ns", 25.0)
-PEAK_LIMIT = Limit("peak_mb", 1500.0)
 ACTIVITY = {"even": 0.0, "skewed": 1.0}
 TINY = {"n_workers": 10, "n_tasks": 1000}
 WHOLE = {"BayesDS": "DawidSkene", "MV-EM": "DawidSkene", "OneCoin": "OneCoinDawidSkene", "Wawa": "Wawa"}
@@ -123,7 +112,7 @@ def crowd_of(name: str, labels: CrowdLabels, truth: Ints) -> Crowd:
 
 def bench_stages(bench: Bench, crowd: Crowd) -> None:
     """Time RobSymNMF part by part; every part gets what the one before returned."""
-    stage = partial(timed_stage, bench, crowd)
+    stage = partial(bench.measure, crowd.data)
     labels = stage("read", crowd.read)
     moments = stage("moments", lambda: pairwise_moments(labels.table))
     cooc = stage("co-occurrence blocks", lambda: Cooccurrences.from_moments(moments))
@@ -132,13 +121,6 @@ def bench_stages(bench: Bench, crowd: Crowd) -> None:
     U, _ = stage("robust imputation", lambda: robust_imputation(cooc, start))
     H, _, _ = stage("SymNMF", lambda: symnmf(U.reshape(-1, labels.n_classes)))
     stage("naming the classes, MAP", lambda: named_map(H, labels))
-
-
-def timed_stage(bench: Bench, crowd: Crowd, name: str, call: Callable[[], T]) -> T:
-    """Time one part, add its row, pass its result on."""
-    result, seconds = bench.time(call)
-    bench.add(crowd.data, name, seconds, limit=LIMITS.get((crowd.name, name)))
-    return result
 
 
 def named_map(H: np.ndarray, labels: CrowdLabels) -> Ints:
@@ -160,11 +142,10 @@ def bench_methods(bench: Bench, crowd: Crowd) -> None:
     for method in ("RobSymNMF", "DesSymNMF", "MultiStart-EM"):
         predicted, seconds = bench.time(partial(aggregate, crowd, method))
         reference = PAPER.get(method) if crowd.name == "trec" else None
-        limit = LIMITS.get((crowd.name, method))
         add = partial(bench.add, crowd.data, f"{method} whole", seconds, crowd.error(predicted))
-        add(reference=reference, limit=limit)
+        add(reference=reference)
         if (crowd.name, method) == ("trec", "RobSymNMF"):
-            add(reference=OCTAVE, limit=limit)
+            add(reference=OCTAVE)
 
 
 def bench_peak(bench: Bench, crowd: Crowd) -> None:
@@ -181,8 +162,7 @@ def bench_peak(bench: Bench, crowd: Crowd) -> None:
                 print("!!! SKIPPED peak memory: only Linux tells it", file=sys.stderr)
                 return
             memory = (figures["peak_mb"], figures["base_mb"])
-            limit = PEAK_LIMIT if method == "RobSymNMF" else None
-            bench.add(crowd.data, f"{method} in a fresh process", [figures["seconds"]], memory=memory, limit=limit)
+            bench.add(crowd.data, f"{method} in a fresh process", [figures["seconds"]], memory=memory)
 
 
 def save(crowd: Crowd, path: Path) -> None:
@@ -203,15 +183,15 @@ def aggregate_file(path: str, method: str) -> None:
 def bench_against_crowdkit(bench: Bench, crowd: Crowd) -> None:
     """Time majority vote and an EM round of both, with the same data, start and number of rounds."""
     theirs = crowdkit_times(bench, crowd)
-    vote, seconds = bench.time(partial(aggregate, crowd, "MajorityVote"))
-    bench.add(crowd.data, "MajorityVote whole", seconds, crowd.error(vote), reference=theirs.get("vote"))
+    vote = partial(aggregate, crowd, "MajorityVote")
+    bench.measure(crowd.data, "MajorityVote whole", vote, crowd.error, theirs.get("vote"))
     labels = crowd.read()
     model = vote_model(labels)
     _, seconds = bench.time(lambda: em_round(model, labels))
     for _ in range(ROUNDS[1] - 1):  # the prediction below makes the last E-step
         model = em_round(model, labels)
     error = crowd.error(model.predict(labels.table))
-    bench.add(crowd.data, "EM round", seconds, error, reference=theirs.get("round"), limit=EM_LIMIT)
+    bench.add(crowd.data, "EM round", seconds, error, reference=theirs.get("round"))
 
 
 def bench_whole_methods(bench: Bench, crowd: Crowd) -> None:
@@ -220,9 +200,7 @@ def bench_whole_methods(bench: Bench, crowd: Crowd) -> None:
         return
     for method, theirs in WHOLE.items():
         reference = whole_of_crowdkit(bench, crowd, theirs)
-        predicted, seconds = bench.time(partial(aggregate, crowd, method))
-        limit = LIMITS.get((crowd.name, method))
-        bench.add(crowd.data, f"{method} whole", seconds, crowd.error(predicted), reference=reference, limit=limit)
+        bench.measure(crowd.data, f"{method} whole", partial(aggregate, crowd, method), crowd.error, reference)
 
 
 def whole_of_crowdkit(bench: Bench, crowd: Crowd, name: str) -> Reference | None:
@@ -233,12 +211,13 @@ def whole_of_crowdkit(bench: Bench, crowd: Crowd, name: str) -> Reference | None
         return None
     frame = crowd.frame()
     try:
-        predicted, seconds = bench.time(lambda: getattr(aggregation, name)().fit_predict(frame))
+        run = getattr(aggregation, name)().fit_predict
+        error = partial(error_of, crowd)
+        bench.measure(crowd.data, f"crowd-kit {name} whole", lambda: run(frame), error)
     except AttributeError as error:  # its Wawa asks scikit-learn for what versions from 1.6 on do not give it
         print(f"!!! SKIPPED crowd-kit {name}: {str(error)[:100]}", file=sys.stderr, flush=True)
         return None
-    median = bench.add(crowd.data, f"crowd-kit {name} whole", seconds, crowd.error(codes(predicted, crowd)))
-    return Reference(median, f"crowd-kit {name}")
+    return bench.last(f"crowd-kit {name}")
 
 
 def em_round(model: LatentClassModel, labels: CrowdLabels) -> LatentClassModel:
@@ -255,13 +234,14 @@ def crowdkit_times(bench: Bench, crowd: Crowd) -> dict[str, Reference]:
         print("!!! SKIPPED crowd-kit: not installed, see the extra `bench`", file=sys.stderr, flush=True)
         return {}
     frame = crowd.frame()
-    vote, seconds = bench.time(lambda: MajorityVote().fit_predict(frame))
-    vote_median = bench.add(crowd.data, "crowd-kit MajorityVote", seconds, crowd.error(codes(vote, crowd)))
+    error = partial(error_of, crowd)
+    bench.measure(crowd.data, "crowd-kit MajorityVote", lambda: MajorityVote().fit_predict(frame), error)
+    vote = bench.last("crowd-kit")
     short, long = (partial(crowdkit_rounds, DawidSkene, n, frame) for n in ROUNDS)
     em, seconds = bench.time_difference(short, long)
     seconds = [span / (ROUNDS[1] - ROUNDS[0]) for span in seconds]
-    round_median = bench.add(crowd.data, "crowd-kit DawidSkene round", seconds, crowd.error(codes(em, crowd)))
-    return {"vote": Reference(vote_median, "crowd-kit"), "round": Reference(round_median, "crowd-kit")}
+    bench.add(crowd.data, "crowd-kit DawidSkene round", seconds, error(em))
+    return {"vote": vote, "round": bench.last("crowd-kit")}
 
 
 def crowdkit_rounds(method: type[Any], n_rounds: int, frame: pd.DataFrame) -> pd.Series[int]:
@@ -269,9 +249,9 @@ def crowdkit_rounds(method: type[Any], n_rounds: int, frame: pd.DataFrame) -> pd
     return method(n_iter=n_rounds, tol=-np.inf).fit_predict(frame)
 
 
-def codes(predicted: pd.Series[int], crowd: Crowd) -> Ints:
-    """Put crowd-kit's answer, a series over tasks, in task order; a task without labels counts as wrong."""
-    return predicted.reindex(range(crowd.shape[0]), fill_value=-1).to_numpy()
+def error_of(crowd: Crowd, predicted: pd.Series[int]) -> float:
+    """Share of wrong classes in crowd-kit's answer, a series over tasks; a task without labels counts as wrong."""
+    return crowd.error(predicted.reindex(range(crowd.shape[0]), fill_value=-1).to_numpy())
 
 
 def main() -> None:

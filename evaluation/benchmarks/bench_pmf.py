@@ -11,7 +11,7 @@ import time
 import warnings
 from functools import partial
 
-from runner import Bench, Limit, Reference
+from runner import Bench, Reference
 from threadpoolctl import threadpool_limits
 
 import cofactor as cf
@@ -35,42 +35,34 @@ def main() -> None:
     data = name, table.n_entries
     warnings.simplefilter("ignore", cf.ConvergenceWarning)  # stopped where the other's objective is reached
     with threadpool_limits(1):
-        moments, seconds = bench.time(partial(pairwise_moments, table))
-        bench.add(data, "pair counts", seconds, limit=Limit("seconds_median", 0.025))
+        moments = bench.measure(data, "pair counts", partial(pairwise_moments, table))
         _closed_form(bench, data, moments, rank)
         _pair_fit(bench, data, moments, rank)
-        _, seconds = bench.time(partial(expectation, table, truth))
-        bench.add(data, "EM round", seconds, limit=Limit("seconds_median", 0.010))
-        _, seconds = bench.time(partial(triple_moments, table))
-        bench.add(data, "triple counts", seconds, limit=Limit("seconds_median", 0.4))
-        _, seconds = bench.time(lambda: cf.pmf.METHODS["CTD"](rank=rank, random_state=0).fit(table))
-        bench.add(data, "CTD, all of it", seconds, reference=_printed("CTD"), limit=Limit("seconds_median", 2.0))
+        bench.measure(data, "EM round", partial(expectation, table, truth))
+        bench.measure(data, "triple counts", partial(triple_moments, table))
+        tensor = cf.pmf.METHODS["CTD"](rank=rank, random_state=0)
+        bench.measure(data, "CTD, all of it", partial(tensor.fit, table), reference=_printed("CTD"))
         bench.finish()
 
 
 def _closed_form(bench: Bench, data: tuple[str, int], moments: PairwiseMoments, rank: int) -> None:
-    _, seconds = bench.time(partial(cf.pmf.cnmf_spa, moments, rank, split=3))
-    paper = _printed("CNMF-SPA")
-    bench.add(data, "CNMF-SPA, one split", seconds, reference=paper, limit=Limit("seconds_median", 0.005))
-    _, seconds = bench.time(partial(cf.pmf.cnmf_spa, moments, rank))
-    bench.add(data, "CNMF-SPA, ten splits", seconds, reference=paper)
+    paper, fit = _printed("CNMF-SPA"), partial(cf.pmf.cnmf_spa, moments, rank)
+    bench.measure(data, "CNMF-SPA, one split", partial(fit, split=3), reference=paper)
+    bench.measure(data, "CNMF-SPA, ten splits", fit, reference=paper)
 
 
 def _pair_fit(bench: Bench, data: tuple[str, int], moments: PairwiseMoments, rank: int) -> None:
     start = cf.pmf.cnmf_spa(moments, rank, split=3)
     fit = partial(coupled_nmf, moments, start, "equal")
     released = partial(mirror_descent, moments, start, "equal", 500, 1e-6, settings=SYNTHETIC)
-    (model, _), seconds = bench.time(released)
-    bench.add(data, "CNMF-OPT by mirror descent", seconds)
+    model, _ = bench.measure(data, "CNMF-OPT by mirror descent", released)
     goal = pair_divergence(moments, model, "equal")
     _, result = fit(max_iter=3000, tol=1e-10)  # the first of the descents of `thorough`
     assert result.objective[-1] <= goal or bench.tiny
     steps = int((result.objective > goal).sum()) + 1
-    _, seconds = bench.time(partial(fit, max_iter=steps, tol=0.0))
-    paper, limit = _printed("CNMF-OPT"), Limit("seconds_median", 0.7)
-    bench.add(data, "CNMF-OPT to the same objective", seconds, reference=paper, limit=limit)
-    _, seconds = bench.time(partial(fit, max_iter=3000, thorough=True))
-    bench.add(data, "CNMF-OPT, all of it", seconds, reference=paper)
+    paper = _printed("CNMF-OPT")
+    bench.measure(data, "CNMF-OPT to the same objective", partial(fit, max_iter=steps, tol=0.0), reference=paper)
+    bench.measure(data, "CNMF-OPT, all of it", partial(fit, max_iter=3000, thorough=True), reference=paper)
 
 
 def _printed(method: str) -> Reference:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from runner import NAN, Bench, Limit
+from runner import NAN, Bench
 
 import cofactor as cf
 from cofactor import simulate
@@ -29,20 +29,9 @@ from cofactor.core.latent_class import map_class
 from cofactor.core.moments import pairwise_moments
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.moments import CrowdMoments
-from cofactor.crowd.shards import VOCABULARY, LabelShards
+from cofactor.crowd.shards import LabelShards, write_vocabulary
 
 TASKS_PER_SHARD, LABELS_PER_TASK, N_CLASSES = 200_000, 5, 4
-PEAK_LIMIT = Limit("peak_mb", 2000.0)
-LIMITS = {
-    "shard": PEAK_LIMIT,
-    "moments": PEAK_LIMIT,
-    "moments, 2 jobs": PEAK_LIMIT,
-    "RobSymNMF": PEAK_LIMIT,
-    "RobSymNMF-EM": PEAK_LIMIT,
-    "one shard: count pairs": Limit("per_label_ns", 80.0),
-    "one shard: E-step": Limit("per_label_ns", 33.0),
-    "one shard: MAP": Limit("per_label_ns", 11.0),
-}
 TICK = 0.05  # seconds between two looks at the memory
 
 
@@ -58,8 +47,7 @@ def simulate_shards(folder: Path, n_shards: int, tasks_per_shard: int, n_workers
         frame = pd.DataFrame(columns).astype({"worker": np.int32, "label": np.int32})
         frame.to_parquet(folder / f"shard-{s:03}.parquet", index=False)
         n_labels, truth = n_labels + len(frame), [*truth, crowd.truth.astype(np.int8)]
-    vocabulary = {"workers": list(range(n_workers)), "classes": list(range(N_CLASSES))}
-    (folder / VOCABULARY).write_text(json.dumps(vocabulary))
+    write_vocabulary(folder, range(n_workers), range(N_CLASSES))
     return n_labels, np.concatenate(truth)
 
 
@@ -107,7 +95,7 @@ def bench_commands(bench: Bench, data: tuple[str, int], folder: Path, truth: np.
         if stage.startswith("Rob"):
             frame = pd.read_parquet(consensus, columns=["task", "label"])
             error = error_rate(frame["label"].to_numpy(), truth[frame["task"].to_numpy()])
-        bench.add(data, stage, [seconds], error, memory=(peak or NAN, NAN), limit=LIMITS.get(stage))
+        bench.add(data, stage, [seconds], error, memory=(peak or NAN, NAN))
 
     def aggregate(method: str) -> None:
         options = ("--moments", moments, "--method", method, "-o", consensus, "--force")
@@ -134,8 +122,7 @@ def bench_one_shard(bench: Bench, name: str, folder: Path) -> None:
         "MAP": lambda: map_class(model.posterior(labels.table), model.prior),
     }
     for what, call in calls.items():
-        stage = f"one shard: {what}"
-        bench.add((name, labels.n_labels), stage, bench.time(call)[1], limit=LIMITS.get(stage))
+        bench.measure((name, labels.n_labels), f"one shard: {what}", call)
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from bench_crowd import Crowd, crowds
-from runner import Bench, Reference
+from runner import Bench
 
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.types import Floats
@@ -51,10 +51,9 @@ def bench_sweeps(bench: Bench, crowd: Crowd) -> None:
     labels = crowd.read()
     cooc = Cooccurrences.from_moments(pairwise_moments(labels.table))
     start = factors_of_model(vote_model(labels, START_COUNT))
-    slow, seconds = bench.time(lambda: numpy_sweep(cooc, start))
-    median = bench.add(crowd.data, "sweep in NumPy", seconds)
-    fast, seconds = bench.time(lambda: compiled_sweep(cooc, start))
-    bench.add(crowd.data, "sweep compiled", seconds, reference=Reference(median, "NumPy"))
+    slow = bench.measure(crowd.data, "sweep in NumPy", lambda: numpy_sweep(cooc, start))
+    numpy = bench.last("NumPy")
+    fast = bench.measure(crowd.data, "sweep compiled", lambda: compiled_sweep(cooc, start), reference=numpy)
     np.testing.assert_allclose(fast, slow, atol=1e-8)
 
 

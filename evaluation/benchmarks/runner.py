@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 import pandas as pd
-from summary import FACTS, RESULTS, table_of, update_readme
+from summary import FACTS, HERE, RESULTS, table_of, update_readme
 
 from evaluation import machine
 
@@ -26,14 +27,6 @@ class Reference:
 
     seconds: float
     source: str
-
-
-@dataclass(frozen=True)
-class Limit:
-    """What was asked for: the column it is about, and the most it may be."""
-
-    column: str
-    most: float
 
 
 @dataclass(frozen=True)
@@ -87,6 +80,8 @@ class Bench:
         self.subject, self.tiny, self.output = subject, options.tiny, options.output
         self.repeats = 1 if options.tiny else REPEATS
         self.rows: list[Row] = []
+        asked_for = tomllib.loads((HERE / "limits.toml").read_text(encoding="utf8"))
+        self.limits = {} if options.tiny else asked_for.get(subject, {})
 
     def time(self, call: Callable[[], T]) -> tuple[T, list[float]]:
         """Call once to warm up (compiled code, caches), then `repeats` times; the last result and the seconds."""
@@ -120,10 +115,11 @@ class Bench:
         error: float = NAN,
         memory: tuple[float, float] = (NAN, NAN),
         reference: Reference | None = None,
-        limit: Limit | None = None,
-    ) -> float:
-        """Add a row and return its median; `data` is a name and a number of labels, `memory` peak and base in MB."""
+    ) -> None:
+        """Add a row; `data` is a name and a number of labels, `memory` peak and base in MB."""
         median = float(np.median(seconds))
+        limit = self.limits.get(f"{data[0]}: {stage}", self.limits.get(stage, {}))
+        column, most = next(iter(limit.items()), ("", NAN))
         row = Row(
             self.subject,
             *data,
@@ -135,13 +131,29 @@ class Bench:
             reference=reference.seconds if reference else NAN,
             reference_source=reference.source if reference else "",
             ratio=reference.seconds / median if reference else NAN,
-            limit_on=limit.column if limit and not self.tiny else "",
-            limit=limit.most if limit and not self.tiny else NAN,
+            limit_on=column,
+            limit=most,
             load=machine.load(),
         )
         self.rows.append(row)
         print(f"{row.data}: {stage}: {median:.4g} s", flush=True)
-        return median
+
+    def measure(
+        self,
+        data: tuple[str, int],
+        stage: str,
+        call: Callable[[], T],
+        error: Callable[[T], float] | None = None,
+        reference: Reference | None = None,
+    ) -> T:
+        """Time a call, add its row, and return what it returned; `error` judges that."""
+        result, seconds = self.time(call)
+        self.add(data, stage, seconds, error(result) if error else NAN, reference=reference)
+        return result
+
+    def last(self, source: str) -> Reference:
+        """Return the median of the last row, as a time to compare with."""
+        return Reference(self.rows[-1].seconds_median, source)
 
     def finish(self) -> None:
         """Print the table and write the CSV; a full run also renews the section in README.md."""
