@@ -51,7 +51,9 @@ def fill_plan(ax: Axes, plan: Plan, level: float = 0.9) -> None:
                 ax.plot(middle, plan.wanted, "D", color=colour, ms=6)
     ax.axhline(plan.wanted, color=INK, lw=0.9, ls="--")
     _axes(ax, plan)
-    ax.legend(title=f"median and {level:.0%} of {len(next(iter(plan.errors.values())))} simulations", alignment="left")
+    title = f"median and {level:.0%} of {len(next(iter(plan.errors.values())))} simulations"
+    place = "upper right" if plan.only_range else "best"  # where bands fill the axes; errors fall, so lines are low
+    ax.legend(title=title, alignment="left", loc=place)
 
 
 def _axes(ax: Axes, plan: Plan) -> None:
