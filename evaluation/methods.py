@@ -21,7 +21,11 @@ def _beside(own: Methods, released: Methods) -> Methods:
     return {**released, **own, **{name + PAPER_PROTOCOL: method for name, method in released.items() if name in own}}
 
 
-OTHERS = {**cf.pmf.RECOMMENDERS, "MovieAverage": cf.pmf.RECOMMENDERS["ItemAverage"], **CLASSIFIERS}
+OTHERS: dict[str, Callable[..., Any]] = {
+    **cf.pmf.RECOMMENDERS,
+    "MovieAverage": cf.pmf.RECOMMENDERS["ItemAverage"],
+    **CLASSIFIERS,
+}
 METHODS: dict[str, Methods] = {
     "crowd": _beside(cf.crowd.METHODS, RELEASED["crowd"]),
     "pmf": _beside({**cf.pmf.METHODS, **OTHERS}, RELEASED["pmf"]),
