@@ -39,19 +39,11 @@ class SymNMF(Aggregator):
     ----------
     min_common : int, optional
         Pairs of workers with fewer tasks in common count as missing; default as in `Cooccurrences.from_moments`.
-    em : bool
-        Refine by expectation-maximisation.
-    pseudo_counts : (float, float)
-        Prior of EM, see `Aggregator`.
-    random_state, verbose
+    em, pseudo_counts, random_state, verbose
         See `Aggregator`; the method is deterministic.
 
-    Raises (in `fit`)
-    -----------------
-    NotIdentifiableError
-        The co-labelling graph is disconnected or bipartite.
-    CofactorError
-        More classes than the co-occurrences have rank.
+    Raises in `fit` `NotIdentifiableError` where the co-labelling graph is disconnected or bipartite, `CofactorError`
+    where there are more classes than the co-occurrences have rank.
 
     Cost: see `square_root` and `symnmf`. Source: ICML 2021, Eq. (6), (12)-(13), Proposition 1. Deviation: the class
     prior is uniform here, since blocks left at zero distort the column sums of H; with imputation it is read off H.
@@ -161,12 +153,8 @@ class MultiStartEM(Aggregator):
     better. The choice needs no ground truth; it protects from bad starts, it does not pick the lowest error among
     good ones. Without a prior (`pseudo_counts=(0, 0)`) it picks by likelihood, and with few labels a worker the start
     that overfits most wins. A start whose method refuses the data (for example a disconnected co-labelling graph) is
-    left out, with a `DataWarning`; so are the two SymNMF starts where there are more than 30 classes.
-
-    Parameters
-    ----------
-    pseudo_counts, random_state, verbose
-        See `Aggregator`.
+    left out, with a `DataWarning`; so are the two SymNMF starts where there are more than 30 classes. Parameters: see
+    `Aggregator`.
 
     Attributes after `fit`
     ----------------------

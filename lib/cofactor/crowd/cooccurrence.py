@@ -38,37 +38,19 @@ class Cooccurrences:
 
     Row m of the pattern lists the annotators `indices[indptr[m]:indptr[m + 1]]` that m shares blocks with, rising;
     `blocks` and `n` follow the same order. Both (m, j) and (j, m) are there.
-
-    Attributes
-    ----------
-    indptr : (M + 1,) ints
-    indices : (E,) ints
-    blocks : (E, K, K) array, each block sums to one
-    n : (E,) array
-        Tasks each block was counted on.
     """
 
-    indptr: Ints
-    indices: Ints
-    blocks: Floats
-    n: Floats
+    indptr: Ints  # (M + 1,)
+    indices: Ints  # (E,)
+    blocks: Floats  # (E, K, K), each sums to one
+    n: Floats  # (E,) tasks each block was counted on
 
     @classmethod
     def from_moments(cls, moments: PairwiseMoments, min_common: int | None = None) -> Cooccurrences:
         """Estimate R_mj = C_mj / n_mj of all pairs with at least `min_common` tasks in common; Eq. (3).
 
-        Parameters
-        ----------
-        moments : PairwiseMoments
-            All variables with the same alphabet.
-        min_common : int, optional
-            Pairs below count as missing. Default: 1, but 6 where the median pair has 10 tasks or more (then a
-            thin pair is the exception, and noise) and nobody is cut off by it.
-
-        Raises
-        ------
-        CofactorError
-            The alphabets differ.
+        All variables need the same alphabet, else `CofactorError`. `min_common` is by default 1, but 6 where the median
+        pair has 10 tasks or more (then a thin pair is the exception, and noise) and nobody is cut off by it.
         """
         sizes = np.unique(moments.sizes)
         if len(sizes) > 1:
@@ -176,13 +158,10 @@ class Cooccurrences:
         return sparse.bsr_array((self.blocks, self.indices, self.indptr), shape=(size, size))
 
     def require_identifiable(self, names: list[object] | None = None) -> None:
-        """Refuse patterns of observed blocks from which no method can recover the model.
+        """Refuse, with a `NotIdentifiableError`, patterns of blocks from which no method can recover the model.
 
-        Raises
-        ------
-        NotIdentifiableError
-            No two annotators share tasks, the co-labelling graph falls apart (its components are listed), or it is
-            bipartite. `names` are the annotators' ids for the message.
+        No two annotators share tasks, the co-labelling graph falls apart (its components are listed), or it is
+        bipartite. `names` are the annotators' ids for the message.
         """
         names = list(range(self.n_workers)) if names is None else names
         if not self.components:

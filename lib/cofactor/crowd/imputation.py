@@ -38,18 +38,10 @@ MOST_FLOPS = 4e10  # work beyond which only the busiest annotators serve as refe
 
 @dataclass(frozen=True)
 class Imputed:
-    """A completed co-occurrence matrix.
+    """A completed co-occurrence matrix: observed blocks as observed, the others imputed, zero where no link reaches."""
 
-    Attributes
-    ----------
-    X : (M K, M K) array
-        Observed blocks as observed, missing and diagonal ones imputed, zero where no link of annotators reaches.
-    reached : (M, M) bool
-        Blocks that are observed or imputed.
-    """
-
-    X: Floats
-    reached: NDArray[np.bool_]
+    X: Floats  # (M K, M K)
+    reached: NDArray[np.bool_]  # (M, M) blocks that are observed or imputed
 
     @property
     def unreached_share(self) -> float:
@@ -74,24 +66,12 @@ def designated_imputation(cooc: Cooccurrences, n_references: int | None = None) 
         Only this many annotators, those with most co-labellers, serve as l and r. Default: as many as about 40
         GFlop allow (all of them up to some 1,000 annotators with two classes).
 
-    Returns
-    -------
-    Imputed
+    Raises `CofactorError` where the completed matrix would pass 1 GB.
 
-    Raises
-    ------
-    CofactorError
-        The completed matrix would pass 1 GB.
-
-    Cost
-    ----
-    O((M K)^2 B K) time for B references, O((M K)^2) memory.
-
-    Source
-    ------
-    ICML 2021, Eq. (7)-(8). Deviations: all linking pairs at once instead of two designated annotators (the released
-    code draws one pair at random); s_lr, the smallest singular value of R_lr, weighs each pair, since an inverse
-    errs as 1/s^2, so that nearly singular blocks need no threshold; no SVD of stacked blocks is needed.
+    Cost: O((M K)^2 B K) time for B references, O((M K)^2) memory. Source: ICML 2021, Eq. (7)-(8). Deviations: all
+    linking pairs at once instead of two designated annotators (the released code draws one pair at random); s_lr, the
+    smallest singular value of R_lr, weighs each pair, since an inverse errs as 1/s^2, so that nearly singular blocks
+    need no threshold; no SVD of stacked blocks is needed.
     """
     check_budget(cooc)
     references = _references(cooc, n_references)
@@ -106,13 +86,18 @@ def designated_imputation(cooc: Cooccurrences, n_references: int | None = None) 
 
 def _links(cooc: Cooccurrences, references: Ints) -> Floats:
     """The (M K, B K) matrix of blocks n_ml R_ml, l a reference; zero where unobserved."""
-    K, B = cooc.n_classes, len(references)
-    position = np.full(cooc.n_workers, -1)
-    position[references] = np.arange(B)
+    K, B, position = cooc.n_classes, len(references), _positions(cooc, references)
     e = np.flatnonzero(position[cooc.indices] >= 0)
     links = np.zeros((cooc.n_workers, K, B, K))
     links[cooc.rows[e], :, position[cooc.indices[e]], :] = cooc.blocks[e] * cooc.n[e, None, None]
     return links.reshape(-1, B * K)
+
+
+def _positions(cooc: Cooccurrences, references: Ints) -> Ints:
+    """(M,) place of each annotator among the references, -1 for the others."""
+    position = np.full(cooc.n_workers, -1)
+    position[references] = np.arange(len(references))
+    return position
 
 
 def reachable_blocks(cooc: Cooccurrences, n_references: int | None = None) -> NDArray[np.bool_]:
@@ -141,9 +126,7 @@ def _linked(cooc: Cooccurrences, references: Ints, weights: Floats) -> NDArray[n
 
 def _weighted_inverses(cooc: Cooccurrences, references: Ints) -> tuple[Floats, Floats]:
     """P as a dense (B K, B K) matrix with block (r, l) = w_rl R_lr^-1, and the (B, B) weights w."""
-    K, B = cooc.n_classes, len(references)
-    position = np.full(cooc.n_workers, -1)
-    position[references] = np.arange(B)
+    K, B, position = cooc.n_classes, len(references), _positions(cooc, references)
     inside = np.flatnonzero((position[cooc.rows] >= 0) & (position[cooc.indices] >= 0))
     U, s, Vt = np.linalg.svd(cooc.blocks[inside])
     usable = s[:, -1] > CONDITION * s[:, 0]
@@ -230,12 +213,8 @@ def robust_imputation(
         Starting factors, such as `factors_of_model` of the majority-vote model.
     p : float in (0, 2]
         1 is the robust criterion of Eq. (9); 2 is least squares, all w_mj = 1.
-    max_iter : int
-        Most sweeps over the annotators.
-    tol : float
-        Stop when the objective changes by at most this, relatively.
-    verbose : bool
-        Show a progress bar on a terminal.
+    max_iter, tol, verbose
+        Most sweeps over the annotators; relative change of the objective that ends them; show a progress bar.
 
     Returns
     -------
@@ -244,21 +223,13 @@ def robust_imputation(
     result : Result
         `objective` is the criterion above after each sweep; it never rises.
 
-    Raises
-    ------
-    CofactorError
-        p, `max_iter` or `tol` is out of range, or `start` is of another shape or not finite.
+    Raises `CofactorError` where p, `max_iter` or `tol` is out of range, or `start` is of another shape or not finite.
 
-    Cost
-    ----
-    O(|Omega| K^3) time per sweep, O(M K^2) memory beyond the blocks.
-
-    Source
-    ------
-    ICML 2021, Eq. (9)-(11), (17)-(18). Deviations: blocks count with n_mj^(p/2), the inverse of their sampling
-    deviation (the paper weighs all alike); the ball has radius one, where the prose leaves D open; each U_m is the
-    exact minimiser instead of projected gradient steps; the start is the majority vote instead of random, which also
-    fixes the naming of classes. `tests/oracles` holds the slow version.
+    Cost: O(|Omega| K^3) time per sweep, O(M K^2) memory beyond the blocks. Source: ICML 2021, Eq. (9)-(11), (17)-(18).
+    Deviations: blocks count with n_mj^(p/2), the inverse of their sampling deviation (the paper weighs all alike); the
+    ball has radius one, where the prose leaves D open; each U_m is the exact minimiser instead of projected gradient
+    steps; the start is the majority vote instead of random, which also fixes the naming of classes. `tests/oracles`
+    holds the slow version.
     """
     if not is_number(p) or not 0 < p <= 2:
         raise CofactorError(f"p={p!r}: choose 0 < p <= 2 (1 is the robust criterion, 2 least squares)")

@@ -43,22 +43,13 @@ def square_root(X: Floats | sparray, n_classes: int) -> Floats:
     """Return U of shape (M K, K) with U U' the best positive semidefinite approximation of X of rank K.
 
     Takes the K algebraically largest eigenvalues, never the largest by absolute value: a co-occurrence matrix with
-    missing blocks is indefinite, and the square root of a negative eigenvalue is a wrong direction (with it, SymNMF on
-    the RTE labels errs on 48.75 % of the items, as published, and without on 9.6 %).
+    missing blocks is indefinite, and the square root of a negative eigenvalue is a wrong direction.
 
-    Raises
-    ------
-    CofactorError
-        Fewer than K positive eigenvalues, or K that Lanczos cannot separate: more classes than the matrix has rank.
+    Raises `CofactorError` where there are fewer than K positive eigenvalues, or K that Lanczos cannot separate: more
+    classes than the matrix has rank. Warns with a `DataWarning` where the K-th eigenvalue is not above the most
+    negative one in size, so that noise may have chosen its direction.
 
-    Warns
-    -----
-    DataWarning
-        The K-th eigenvalue is not above the most negative one in size, so noise may have chosen its direction.
-
-    Cost
-    ----
-    O((M K)^3) up to a few hundred rows; above, O(nonzeros of X times K) for each of a few dozen Lanczos steps.
+    Cost: O((M K)^3) up to a few hundred rows; above, O(nonzeros of X times K) for each of a few dozen Lanczos steps.
     """
     if not issparse(X):
         X = finite_matrix(X, "X")
@@ -163,20 +154,11 @@ def symnmf(
     result : Result
         `objective` is ||H - U Q||_F^2 after each iteration, at the H and Q of (13a).
 
-    Raises
-    ------
-    CofactorError
-        U has rank below K.
+    Raises `CofactorError` where U has rank below K.
 
-    Cost
-    ----
-    O(M K^3) per iteration.
-
-    Source
-    ------
-    ICML 2021, Eq. (12)-(13). Deviations: runs to a fixed point of Q, at most 10,000 iterations, where the released code
-    stops at 100 or 200, before it has converged; the movement of Q decides, since the objective falls to zero without
-    noise and to a plateau with it.
+    Cost: O(M K^3) per iteration. Source: ICML 2021, Eq. (12)-(13). Deviations: runs to a fixed point of Q, at most
+    10,000 iterations, where the released code stops at 100 or 200, before it has converged; the movement of Q decides,
+    since the objective falls to zero without noise and to a plateau with it.
     """
     U = finite_matrix(U, "U")
     require_rank(U)
@@ -191,17 +173,11 @@ def symnmf(
 
 
 class Step(NamedTuple):
-    """One iteration of `symnmf`: the rotated root U Q, its nonnegative part, and the rotation after it.
+    """One iteration of `symnmf`: the rotated root U Q, its nonnegative part, and the rotation after it."""
 
-    Attributes
-    ----------
-    Z, H : (M K, K) arrays
-    Q : (K, K) orthogonal array
-    """
-
-    Z: Floats
-    H: Floats
-    Q: Floats
+    Z: Floats  # (M K, K)
+    H: Floats  # (M K, K)
+    Q: Floats  # (K, K), orthogonal
 
 
 def symnmf_steps(U: Floats, shift: Shift = 0.0, operator: Operator = "zero") -> Iterator[Step]:
@@ -235,30 +211,16 @@ def convergence_curve(
 
     Parameters
     ----------
-    U : (J, K) array
-        Square root of H H', or of a noisy version.
-    H : (J, K) array, nonnegative
-        The truth.
+    U, H : (J, K) arrays
+        Square root of H H', or of a noisy version; the truth, nonnegative.
     shift, operator
         As in `symnmf`.
     n_iter : int
+        Iterations, all of them taken.
 
-    Returns
-    -------
-    (n_iter + 1,) errors e_0, ..., e_{n_iter}
-
-    Raises
-    ------
-    CofactorError
-        U has rank below K, or another shape than H.
-
-    Cost
-    ----
-    O(J K^2) per iteration.
-
-    Source
-    ------
-    ICML 2021, supplement, Figures 2 and 3. H_t carries the shift of its iteration, as it does there.
+    Returns the (n_iter + 1,) errors e_0, ..., e_{n_iter}. Raises `CofactorError` where U has rank below K, or another
+    shape than H. Cost: O(J K^2) per iteration. Source: ICML 2021, supplement, Figures 2 and 3. H_t carries the shift of
+    its iteration, as it does there.
     """
     if U.shape != H.shape:
         raise CofactorError(f"the square root {U.shape} and the factor {H.shape} must have one shape")
@@ -285,13 +247,9 @@ def model_of_factor(H: Floats, informative: NDArray[np.bool_] | None = None, flo
     informative : (M,) mask, optional
         Annotators that H knows about; the others get uniform confusion matrices and no say in the prior.
     floor : float
-        Raise smaller entries of the A_m to this, then scale again. From finite data, a zero of H only means "rare",
-        and a single label would veto a class; the released code takes 1e-3.
+        Raise smaller entries of the A_m to this, then scale again: from finite data, a zero of H only means "rare".
 
-    Returns
-    -------
-    LatentClassModel
-        No annotator is dropped; an all-zero column of a block becomes uniform.
+    Returns the model; no annotator is dropped, and an all-zero column of a block becomes uniform.
     """
     H = finite_matrix(H, "H")
     K = H.shape[1]

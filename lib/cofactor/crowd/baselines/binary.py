@@ -57,21 +57,16 @@ class SignScorer(Aggregator):
     multiclass : {"error", "ordinal"}
         What to do with K > 2 classes. "ordinal" asks K - 1 times "is the class above l?" (l = 1, 2, ...) and stops at
         the first no; the answer is then certain (shared where a vote is tied). It takes classes in code order for a
-        scale, as the paper does with the breeds of Dog, where that has no meaning: another order of the classes
-        changes the answer.
+        scale: where they are none, another order of the classes changes the answer.
     em : bool
         Refine `model_` by expectation-maximisation; `predict_proba` then returns its posterior.
-    pseudo_counts : (float, float)
-        Prior of EM, see `Aggregator`.
-    random_state, verbose
+    pseudo_counts, random_state, verbose
         See `Aggregator`; the methods are deterministic.
 
     Attributes after `fit`
     ----------------------
-    weights_ : (K - 1, M) array
-        w of every split.
-    offsets_ : (K - 1,) array
-        b of every split.
+    weights_, offsets_ : (K - 1, M) and (K - 1,) arrays
+        w and b of every split.
     """
 
     weights_: Floats
@@ -141,9 +136,8 @@ class KOS(SignScorer):
     O(co-labelling pairs) per Lanczos step.
 
     Source: Karger, Oh and Shah, NIPS 2011, as coded by Zhang et al., JMLR 2016. Deviation: what is published under this
-    name passes messages x_ij = sum over j' != j of O_ij' y_j'i, y_ji = sum over i' != i of O_i'j x_i'j along the
-    labels, which leaves out each label's own echo; the code behind the tables takes the limit without that, a power
-    iteration, and centres O first.
+    name passes messages along the labels, which leaves out each label's own echo; the code behind the tables takes the
+    limit without that, a power iteration, and centres O first.
 
     Examples
     --------
@@ -167,8 +161,7 @@ class GhoshSVD(SignScorer):
     with the sign for which scores agree with plain votes: (O w)'(O 1) >= 0.
 
     Parameters, errors and attributes as in `SignScorer`. Cost as `KOS`. Source: Ghosh, Kale and McAfee, EC 2011. Where
-    workers label unequal shares of the tasks, the vector follows who labelled most, not who labelled well: on RTE it is
-    as good as a coin (49.12 %, as published).
+    workers label unequal shares of the tasks, the vector follows who labelled most, not who labelled well.
 
     Examples
     --------
@@ -192,11 +185,9 @@ class EigenRatio(SignScorer):
 
     Parameters, errors and attributes as in `SignScorer`. Cost as `KOS`, with two eigenvectors.
 
-    Source: Dalvi et al., WWW 2013, "Eigenvectors of ratio". Deviation: v(R2) is zero outside the largest part of a
+    Source: Dalvi et al., WWW 2013, "Eigenvectors of ratio". Deviations: v(R2) is zero outside the largest part of a
     co-labelling graph that falls apart, and the code behind the tables divides by it; such workers get weight zero
-    here. Published for TREC, where two workers share no task with anybody, is 43.95 %: exactly the error of calling
-    every task the second class, as scores of NaN make it. Without NaN it is 38.68 %. The largest algebraic eigenvalue
-    is taken, not the largest in size.
+    here. The largest algebraic eigenvalue is taken, not the largest in size.
 
     Examples
     --------

@@ -3,13 +3,10 @@
 Network: f(x) = softmax(V2 dropout(relu(V1 x + b1)) + b2), class probabilities of a task with features x. DL-MV trains
 it on majority votes. CrowdLayer lets annotator m answer softmax(W_m f(x)), trains all of it on the labels, and keeps f.
 
-    symbol   meaning                                shape
-    N, P     tasks, features
-    K, M     classes, annotators
-    x        features of a task                     (P,)
-    f(x)     class probabilities                    (K,)
-    W_m      crowd layer of annotator m, from I     (K, K)
-    E        labels
+    symbol   meaning                                           shape
+    x, f(x)  features of a task, its class probabilities       (P,), (K,)
+    W_m      crowd layer of annotator m, from I                (K, K)
+    N, M, E  tasks, annotators, labels
 
 Needs PyTorch, imported only when a network is trained: ``pip install cofactor[deep]``.
 
@@ -57,12 +54,8 @@ class DeepAggregator(TaskScorer):
         verbose: bool = False,
     ) -> None:
         super().__init__(em=False, random_state=random_state, verbose=verbose)
-        self.hidden = hidden
-        self.dropout = dropout
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.standardize = standardize
+        self.hidden, self.dropout, self.batch_size = hidden, dropout, batch_size
+        self.max_iter, self.learning_rate, self.standardize = max_iter, learning_rate, standardize
 
     def fit(self, labels: CrowdLabels, features: ArrayLike | None = None) -> Self:  # type: ignore[override]
         """Train on labels and on the (n_tasks, P) features of their tasks; returns self."""
@@ -149,36 +142,28 @@ class DeepMajorityVote(DeepAggregator):
     Parameters
     ----------
     hidden, dropout, max_iter, batch_size, learning_rate
-        Of the network (one hidden layer) and of Adam.
+        Of the network (one hidden layer) and of Adam; `max_iter` epochs are run, no fewer.
     standardize : bool
         Give every feature mean zero and variance one over the tasks fitted on.
     random_state : int, optional
         Starting weights, batches and dropout.
+    verbose : bool
+        Has no effect.
 
     Attributes after `fit`
     ----------------------
     network_ : torch.nn.Module
         Features (standardised where asked) to scores before the softmax.
     posterior_, model_, result_ : see `TaskScorer`
-        `result_.objective` is the mean loss of each epoch, in nats. Training ends with the epochs, converged or not.
+        `result_.objective` is the mean loss of each epoch, in nats.
 
-    Raises
-    ------
-    CofactorError
-        PyTorch is missing; no features, features of other tasks or not finite; settings out of range (`dropout` and
-        `learning_rate` lie between 0 and 1); the loss overflows.
+    Raises `CofactorError` in `fit`: PyTorch is missing; no features, features of other tasks or not finite; settings
+    out of range (`dropout` and `learning_rate` lie between 0 and 1); the loss overflows.
 
-    Cost
-    ----
-    O(max_iter N P hidden) time: LabelMe about one CPU second. One thread.
-
-    Source
-    ------
-    Rodrigues and Pereira, AAAI 2018 (there the layers on top of VGG-16). Deviation: features averaged over the image
-    (512 numbers) where the original flattens them, since those are the ones that are to be had.
-
-    On the tasks it is trained on, the network ends up repeating its training labels: its error on LabelMe, published as
-    23.10 %, is that of majority vote with ties going to the lowest class.
+    Cost: O(max_iter N P hidden) time, one thread. Source: Rodrigues and Pereira, AAAI 2018 (there the layers on top of
+    VGG-16). Deviation: features averaged over the image (512 numbers) where the original flattens them, since those
+    can be had. On the tasks it is trained on, the network ends up repeating its training labels: its error is that of
+    the majority vote.
     """
 
     def _training(self, torch: Any, labels: CrowdLabels) -> tuple[Any, Loss, list[Any]]:
@@ -196,7 +181,7 @@ class CrowdLayer(DeepAggregator):
 
     Parameters
     ----------
-    hidden, dropout, max_iter, batch_size, learning_rate, standardize, random_state
+    hidden, dropout, max_iter, batch_size, learning_rate, standardize, random_state, verbose
         As for `DeepMajorityVote`.
 
     Attributes after `fit`
@@ -205,21 +190,9 @@ class CrowdLayer(DeepAggregator):
         W_m.
     network_, posterior_, model_, result_ : see `DeepMajorityVote`
 
-    Raises
-    ------
-    CofactorError
-        As `DeepMajorityVote`.
-
-    Cost
-    ----
-    O(max_iter (N P hidden + E K^2)) time: LabelMe 1.3 CPU seconds. One thread.
-
-    Source
-    ------
-    Rodrigues and Pereira, AAAI 2018, the variant "MW". Deviations: features averaged over the image where the original
-    flattens them; standardised, where the original takes them as they are. On the labelled images of LabelMe, 30 starts
-    give errors of 17.3 +- 0.4 % so, and of 18.9 +- 4.3 % from raw features (``standardize=False``), where some starts
-    end near 15 % and others near 24 %; published: 20.9 +- 4.7 %.
+    Raises as `DeepMajorityVote`. Cost: O(max_iter (N P hidden + E K^2)) time, one thread. Source: Rodrigues and
+    Pereira, AAAI 2018, the variant "MW". Deviations: features averaged over the image where the original flattens them,
+    and standardised, where the original takes them as they are: single starts then end further apart.
     """
 
     def _training(self, torch: Any, labels: CrowdLabels) -> tuple[Any, Loss, list[Any]]:

@@ -40,10 +40,8 @@ class GLAD(TaskScorer):
 
     Parameters
     ----------
-    max_iter : int
-        Most rounds of EM.
-    tol : float
-        Stop when the objective changes by at most this, relative to its size.
+    max_iter, tol
+        Most rounds of EM; stop when the objective changes by at most `tol`, relative to its size.
     steps : int
         Most steps of L-BFGS in one M-step; the posterior moves on anyway, so that a few are enough.
     random_state, verbose
@@ -53,26 +51,16 @@ class GLAD(TaskScorer):
     ----------------------
     posterior_ : (n_tasks, n_classes) array
         Q; uniform for a task without labels.
-    ability_ : (n_workers,) array
-        a; 1 for a worker without labels.
-    easiness_ : (n_tasks,) array
-        exp(b); e for a task without labels.
+    ability_, easiness_ : (n_workers,) and (n_tasks,) arrays
+        a and exp(b); 1 for a worker, e for a task without labels.
     model_, result_ : see `TaskScorer`
         `result_.objective` is the objective in nats after each round; it never falls.
 
-    Raises (in `fit`)
-    -----------------
-    CofactorError
-        No task has a label, or a parameter is not a whole number of at least 1.
+    Raises `CofactorError` in `fit`: no task has a label, or a parameter is not a whole number of at least 1.
 
-    Cost
-    ----
-    O(labels steps + N K) time per round, O(labels + N K) memory.
-
-    Source
-    ------
-    Whitehill et al., NIPS 2009, for two classes; errors that are even over K classes and the priors Normal(1, 1) as in
-    their released code. Deviation: L-BFGS with at most ten steps instead of conjugate gradients with 25.
+    Cost: O(labels steps + N K) time per round, O(labels + N K) memory. Source: Whitehill et al., NIPS 2009, for two
+    classes; errors that are even over K classes and the priors Normal(1, 1) as in their released code. Deviation:
+    L-BFGS with at most ten steps instead of conjugate gradients with 25.
 
     Examples
     --------

@@ -44,10 +44,8 @@ class MACE(Aggregator):
     variational : bool
         Priors Beta(1/2, 1/2) on theta and Dirichlet(10) on xi, their posteriors by variational Bayes. Otherwise EM with
         0.01/K added to every expected count.
-    max_iter : int
-        Most rounds.
-    tol : float
-        Stop when the objective changes by at most this, relative to its size.
+    max_iter, tol
+        Most rounds; stop when the objective changes by at most `tol`, relative to its size.
     random_state, verbose
         See `Aggregator`; the method is deterministic.
 
@@ -59,22 +57,12 @@ class MACE(Aggregator):
         `model_` has a uniform prior. `result_.objective` is the evidence lower bound in the variational form, otherwise
         the log-likelihood plus 0.01/K times the sum of all log-parameters, in nats; it never falls.
 
-    Raises (in `fit`)
-    -----------------
-    CofactorError
-        No task has a label.
+    Raises `CofactorError` in `fit`: no task has a label.
 
-    Cost
-    ----
-    O(labels K) time per round, O(M K^2) memory.
-
-    Source
-    ------
-    Hovy et al., 2013; the numbers of the priors and of the smoothing as there and in their released code. Deviations:
-    one start (theta = 0.7, xi uniform) instead of the best of ten random ones, so that runs repeat; rounds go on until
-    the objective settles instead of fifty; scores are those of the posterior means of theta and xi, so that they apply
-    to new tasks. crowd-kit 1.4 mixes workers and classes up wherever their sorted order differs from that of their
-    first appearance (bluebird: accuracy .72 instead of the .86 that it reaches with codes in order).
+    Cost: O(labels K) time per round, O(M K^2) memory. Source: Hovy et al., 2013, with the numbers of their released
+    code. Deviations: one start (theta = 0.7, xi uniform) instead of the best of ten random ones, so that runs repeat;
+    rounds go on until the objective settles instead of fifty; scores are those of the posterior means of theta and xi,
+    so that they apply to new tasks.
 
     Examples
     --------
@@ -117,18 +105,10 @@ class MACE(Aggregator):
 
 @dataclass(frozen=True)
 class Parameters:
-    """What the chance of a label is made of; in the variational form, exponentials of expected logarithms.
+    """What the chance of a label is made of; in the variational form, exponentials of expected logarithms."""
 
-    Attributes
-    ----------
-    theta : (M,) array
-        Weight of knowing.
-    habit : (M, K) array
-        Weight of not knowing, times that of the label then: (1 - theta) xi.
-    """
-
-    theta: Floats
-    habit: Floats
+    theta: Floats  # (M,) weight of knowing
+    habit: Floats  # (M, K) weight of not knowing, times that of the label then: (1 - theta) xi
 
     def model(self, sizes: Ints) -> LatentClassModel:
         """Return the Dawid-Skene model; its columns sum to less than one for a round of the variational form."""

@@ -49,14 +49,10 @@ class MinimaxEntropy(TaskScorer):
     ----------
     ridge : float
         gamma, the ridge on the workers' parameters in units of K^2; positive. The tables use 0.25, that on Credit 5.
-    max_iter : int
-        Most rounds over alpha, w and mu.
-    tol : float
-        Stop when no class probability moves by this much in a round.
-    em : bool
-        Go on by Dawid-Skene EM from the scores.
-    pseudo_counts : (float, float)
-        Prior of EM, see `Aggregator`.
+    max_iter, tol
+        Most rounds over alpha, w and mu; stop when no class probability moves by `tol` in a round.
+    em, pseudo_counts
+        Go on by Dawid-Skene EM from the scores, with this prior, see `Aggregator`.
     random_state, verbose
         See `Aggregator`; the method is deterministic.
 
@@ -67,19 +63,11 @@ class MinimaxEntropy(TaskScorer):
     model_, result_ : see `TaskScorer`
         `result_.objective` is F in nats after each round; it never falls.
 
-    Raises (in `fit`)
-    -----------------
-    CofactorError
-        `ridge` is not positive, or no task has a label.
+    Raises `CofactorError` in `fit`: `ridge` is not positive, or no task has a label.
 
-    Cost
-    ----
-    O(labels K^3 + (M + N) K^4) time per round and step of Newton, O(labels K + (M + N) K^2) memory.
-
-    Source
-    ------
-    Zhou et al., 2015; gamma, the ratio of the ridges, 50 rounds and 5e-3 as in the code released with the ICML 2021
-    paper. Deviation: rows are solved exactly by Newton's method instead of all at once by at most 25 steps of L-BFGS.
+    Cost: O(labels K^3 + (M + N) K^4) time per round and step of Newton, O(labels K + (M + N) K^2) memory. Source: Zhou
+    et al., 2015; gamma, the ratio of the ridges, 50 rounds and 5e-3 as in the code released with the ICML 2021 paper.
+    Deviation: rows are solved exactly by Newton's method instead of all at once by at most 25 steps of L-BFGS.
 
     Examples
     --------
@@ -112,9 +100,9 @@ class MinimaxEntropy(TaskScorer):
         mu, history = vote_shares(labels), History("MinimaxEntropy", self.max_iter, self.tol, self.verbose)
         alpha, w = (np.zeros((n, *2 * mu.shape[1:])) for n in (labels.n_workers, labels.n_tasks))
         for _ in history:
-            by_worker.maximise(alpha, w, mu[by_worker.partner], lam_w)
-            by_task.maximise(w, alpha, mu[by_task.owner], lam_t)
-            S = by_task.log_likelihood(w, alpha)
+            _maximise_rows(alpha, w, *by_worker.places, mu[by_worker.partner], lam_w)
+            _maximise_rows(w, alpha, *by_task.places, mu[by_task.owner], lam_t)
+            S = _log_likelihood(w, alpha, *by_task.places)
             old, mu = mu, softmax(S, axis=1)
             entropy_and_fit = logsumexp(S, axis=1)[by_task.degree > 0].sum()  # sum mu S + H(mu), at the best mu
             F = entropy_and_fit - lam_w / 2 * np.sum(alpha**2) - lam_t / 2 * np.sum(w**2)
@@ -139,6 +127,11 @@ class Entries:
         return cls(indptr, owner[order], partner[order], label[order])
 
     @property
+    def places(self) -> tuple[Ints, Ints, Ints]:
+        """Where the entries of each owner begin, with whom they are, and which label."""
+        return self.indptr, self.partner, self.label
+
+    @property
     def degree(self) -> Ints:
         """Labels of each owner."""
         return np.diff(self.indptr)
@@ -147,14 +140,6 @@ class Entries:
     def mean_degree(self) -> float:
         """Labels per owner, those without any left out."""
         return float(self.degree[self.degree > 0].mean())
-
-    def maximise(self, theta: Floats, offset: Floats, weight: Floats, lam: float) -> None:
-        """Maximise F over the owners' theta (B, K, K) in place, given the partners' and mu of each entry (E, K)."""
-        _maximise_rows(theta, offset, self.indptr, self.partner, self.label, weight, lam)
-
-    def log_likelihood(self, theta: Floats, offset: Floats) -> Floats:
-        """Return (B, K): sum over the owner's entries of log p(L | c)."""
-        return _log_likelihood(theta, offset, self.indptr, self.partner, self.label)
 
 
 def _entries(labels: CrowdLabels) -> tuple[Entries, Entries]:
@@ -168,7 +153,7 @@ def _entries(labels: CrowdLabels) -> tuple[Entries, Entries]:
 def _maximise_rows(
     theta: Floats, offset: Floats, indptr: Ints, partner: Ints, label: Ints, weight: Floats, lam: float
 ) -> None:
-    """Solve theta[b, c] for every owner b and class c."""
+    """Maximise F over theta (B, K, K) of the owners in place, given the partners' and mu of each entry (E, K)."""
     for b in range(len(theta)):
         mine = slice(indptr[b], indptr[b + 1])
         for c in range(theta.shape[1]):
@@ -237,6 +222,7 @@ def _log_softmax(x: Floats, offset: Floats, out: Floats) -> None:
 
 @njit(cache=True)
 def _log_likelihood(theta: Floats, offset: Floats, indptr: Ints, partner: Ints, label: Ints) -> Floats:
+    """Return (B, K): sum over the owner's entries of log p(L | c)."""
     S, log_p = np.zeros(theta.shape[:2]), np.empty(theta.shape[2])
     for b in range(len(theta)):
         for e in range(indptr[b], indptr[b + 1]):

@@ -47,31 +47,19 @@ class MultiSPA(Aggregator):
     floor : float
         Smallest entry of a confusion matrix. 0 leaves the zeros that SPA picks up in thin data: on such a label alone
         a class is then ruled out.
-    em : bool
-        Refine by expectation-maximisation.
-    pseudo_counts : (float, float)
-        Prior of EM, see `Aggregator`.
-    random_state, verbose
+    em, pseudo_counts, random_state, verbose
         See `Aggregator`; the method is deterministic.
 
-    Raises (in `fit`)
-    -----------------
-    CofactorError
-        No annotator has co-occurrences of rank K.
+    Raises `CofactorError` in `fit` where no annotator has co-occurrences of rank K. Warns of annotators without K
+    vertices: each gets a uniform confusion matrix and keeps its place.
 
-    Warns
-    -----
-    DataWarning
-        Annotators without K vertices are named; each gets a uniform confusion matrix and keeps its place.
-
-    Cost: O(|Omega| K^3) time for |Omega| observed pairs, O(|Omega| K^2) memory.
-
-    Source: NeurIPS 2019, Algorithm 1, with a uniform prior as in the released code. Deviations: SPA finds the classes
-    of each annotator in an order of its own. The released code puts the column with the largest entry of row i into
-    place i, which can use one column twice and takes every annotator for better than random; here columns are matched
-    one to one with the confusion matrix that majority votes give the same annotator, so that adversaries stay
-    adversaries. An annotator that cannot be estimated gets uniform columns, not random ones. Entries are floored.
-    Annotators need more than K columns, as in the code of 2021 (2019: more than 7 K).
+    Cost: O(|Omega| K^3) time for |Omega| observed pairs, O(|Omega| K^2) memory. Source: NeurIPS 2019, Algorithm 1, with
+    a uniform prior as in the released code. Deviations: SPA finds the classes of each annotator in an order of its own.
+    The released code puts the column with the largest entry of row i into place i, which can use one column twice and
+    takes every annotator for better than random; here columns are matched one to one with the confusion matrix that
+    majority votes give the same annotator, so that adversaries stay adversaries. An annotator that cannot be estimated
+    gets uniform columns, not random ones. Entries are floored. Annotators need more than K columns, as in the code of
+    2021 (2019: more than 7 K).
 
     Examples
     --------
@@ -106,12 +94,8 @@ class MultiSPA(Aggregator):
 def vertex_matrices(cooc: Cooccurrences) -> tuple[Floats, NDArray[np.bool_]]:
     """Find the vertices of every annotator's co-occurrences.
 
-    Returns
-    -------
-    A : (M, K, K) array
-        A[m] has the columns of annotator m's confusion matrix in the order SPA found them, which differs from
-        annotator to annotator; uniform where there are fewer than K vertices.
-    informative : (M,) mask of the annotators that have K vertices
+    Returns A (M, K, K), columns in the order SPA found them, which differs from annotator to annotator, uniform where
+    there are fewer than K vertices; and the (M,) mask of the annotators that have K.
     """
     M, K = cooc.n_workers, cooc.n_classes
     full = np.linalg.matrix_rank(cooc.blocks) == K if len(cooc.blocks) else np.zeros(0, dtype=bool)

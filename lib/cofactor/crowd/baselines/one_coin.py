@@ -38,11 +38,9 @@ class OneCoin(Aggregator):
         the accuracy of a worker who always agrees is one, and their label decides alone.
     estimate_prior : bool
         Estimate the class prior lambda. By default it is uniform, as in the source: where errors have a class that
-        they prefer, a free prior takes their part (bluebird: accuracy .58 instead of .72).
-    max_iter : int
-        Most rounds.
-    tol : float
-        Stop when the objective changes by at most this, relative to its size.
+        they prefer, a free prior takes their part.
+    max_iter, tol
+        Most rounds; stop when the objective changes by at most `tol`, relative to its size.
     random_state, verbose
         See `Aggregator`; the method is deterministic.
 
@@ -53,21 +51,11 @@ class OneCoin(Aggregator):
     model_, result_ : see `Aggregator`
         `result_.objective` is the objective in nats before each round; it never falls.
 
-    Raises (in `fit`)
-    -----------------
-    CofactorError
-        No task has a label, or `pseudo_counts` are not two numbers of at least 0.
+    Raises `CofactorError` in `fit`: no task has a label, or `pseudo_counts` are not two numbers of at least 0.
 
-    Cost
-    ----
-    O(labels K) time per round, O(M K^2) memory.
-
-    Source
-    ------
-    Zhang, Chen, Zhou and Jordan, "Spectral methods meet EM: a provably optimal algorithm for crowdsourcing", JMLR 2016,
-    the one-coin model and the EM updates for it, with a uniform class prior as there. Deviations: EM starts from vote
-    shares instead of moments, and pseudo-counts keep the accuracies away from 0 and 1. crowd-kit 1.4's
-    `OneCoinDawidSkene` is this with `pseudo_counts=(0, 0), estimate_prior=True` and another rule of stopping.
+    Cost: O(labels K) time per round, O(M K^2) memory. Source: Zhang, Chen, Zhou and Jordan, "Spectral methods meet EM",
+    JMLR 2016, the one-coin model and the EM updates for it, with a uniform class prior as there. Deviations: EM starts
+    from vote shares instead of moments, and pseudo-counts keep the accuracies away from 0 and 1.
 
     Examples
     --------

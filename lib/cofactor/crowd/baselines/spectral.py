@@ -55,25 +55,15 @@ class SpectralDS(Aggregator):
         Draws the starting vectors of the power method. With enough of them the result does not depend on it.
     verbose : bool
 
-    Raises (in `fit`)
-    -----------------
-    CofactorError
-        Fewer than three workers, a group that never used a class, or votes of two groups whose co-occurrence has
-        rank below K: the message names the group and what to do.
+    Raises `CofactorError` in `fit`: fewer than three workers, a group that never used a class, or votes of two groups
+    whose co-occurrence has rank below K; the message names the group and what to do.
 
-    Cost
-    ----
-    O(labels + N K^3 + 100 * 100 K^4) time, O(N K) memory; then EM.
-
-    Source
-    ------
-    Zhang et al., NIPS 2014, Algorithm 1. As in the code released with the ICML 2021 paper, worker m is in group
-    m mod 3 (the paper allows any split), so that another order of the workers is another split; votes of a group are
-    added up rather than averaged, which cancels; and a worker's confusion matrix is estimated against both groups
-    it is not in. Deviations: M2 and T are symmetrised, as their limits are, so that the order of two groups does not
-    matter; columns of mu get their class by the best assignment, which is the paper's "largest coordinate" wherever
-    that is unambiguous, instead of by first come; EM estimates the prior and goes on until the likelihood settles
-    instead of ten rounds with a uniform prior. Before EM the prior is uniform, as there: the weights w are too noisy.
+    Cost: O(labels + N K^3 + 100 * 100 K^4) time, O(N K) memory; then EM. Source: Zhang et al., NIPS 2014, Algorithm 1.
+    As in the code released with the ICML 2021 paper, worker m is in group m mod 3 (the paper allows any split), so that
+    another order of the workers is another split, and a worker's confusion matrix is estimated against both groups it
+    is not in. Deviations: M2 and T are symmetrised, as their limits are, so that the order of two groups does not
+    matter; columns of mu get their class by the best assignment instead of by first come; EM estimates the prior and
+    goes on until the likelihood settles. Before EM the prior is uniform, as there: the weights w are too noisy.
 
     Examples
     --------

@@ -41,10 +41,26 @@ NO_SPREAD = 1e-9  # smallest b_k in BWA: with unanimous labels it is zero, and s
 class WeightedVote(TaskScorer):
     """Base class of votes whose weights follow from the winners; a method implements `_weights`.
 
+    Parameters
+    ----------
+    max_iter : int
+        Most rounds.
+    tol : float
+        Stop when at most this share of the tasks gets another winner.
+    random_state, verbose
+        See `Aggregator`; the methods are deterministic.
+
     Attributes after `fit`
     ----------------------
+    posterior_ : (n_tasks, n_classes) array
+        Shares of the weighted votes; uniform for a task without labels.
     weights_ : (n_workers,) array
         v; zero for a worker without labels.
+    model_, result_ : see `TaskScorer`
+        `result_.objective` is the share of all labels that won the round before.
+
+    Raises `CofactorError` in `fit`: no task has a label, or a parameter is out of range.
+    Cost: O(labels + N K) time per round, O(N K) memory.
     """
 
     weights_: Floats
@@ -61,55 +77,29 @@ class WeightedVote(TaskScorer):
 
     def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
         _check(labels, self.max_iter)
-        n = np.bincount(labels.table.variables, minlength=labels.n_workers).astype(np.float64)
+        table, M = labels.table, labels.n_workers
+        n = np.bincount(table.variables, minlength=M).astype(np.float64)
         s = labels.votes.astype(np.float64)
         won = winners(s)
         history = History(type(self).__name__, self.max_iter, self.tol, self.verbose)
         for _ in history:
-            agreed = _agreement(labels, won)
+            agreed = np.asarray(np.bincount(table.variables, won[table.rows, table.values], M), dtype=np.float64)
             self.weights_ = self._weights(agreed, n)
-            s = weighted_votes(labels, self.weights_)
+            s = _votes(labels, self.weights_[table.variables])
             before, won = won, winners(s)
             history.record(agreed.sum() / n.sum(), change=float(np.any(won != before, axis=1).mean()))
-        return _shares(s, labels), history.result()
+        totals = s.sum(axis=1, keepdims=True)
+        return np.where(totals > 0, s / np.where(totals > 0, totals, 1.0), vote_shares(labels)), history.result()
 
 
 class Wawa(WeightedVote):
     """Let labels count as much as their worker agrees with the winners, until these settle ("Wawa").
 
     Worker agreement with aggregate: v_j is the share of the worker's labels that won the weighted vote; ties share.
+    Parameters, attributes, errors and cost as in `WeightedVote`; `max_iter=1` is crowd-kit's method, which weighs once.
 
-    Parameters
-    ----------
-    max_iter : int
-        Most rounds; 1 is crowd-kit's method, which weighs once.
-    tol : float
-        Stop when at most this share of the tasks gets another winner.
-    random_state, verbose
-        See `Aggregator`; the method is deterministic.
-
-    Attributes after `fit`
-    ----------------------
-    posterior_ : (n_tasks, n_classes) array
-        Shares of the weighted votes; uniform for a task without labels.
-    weights_ : (n_workers,) array
-        Agreement with the winners, in [0, 1].
-    model_, result_ : see `TaskScorer`
-        `result_.objective` is the share of all labels that won the round before.
-
-    Raises (in `fit`)
-    -----------------
-    CofactorError
-        No task has a label.
-
-    Cost
-    ----
-    O(labels + N K) time per round, O(N K) memory.
-
-    Source
-    ------
-    "Worker agreement with aggregate" as in crowd-kit 1.4 (class `Wawa`); no paper. Deviations: rounds go on until the
-    winners settle, and tied winners count in equal parts instead of the first of them alone.
+    Source: "worker agreement with aggregate" as in crowd-kit 1.4 (class `Wawa`); no paper. Deviations: rounds go on
+    until the winners settle, and tied winners count in equal parts instead of the first of them alone.
 
     Examples
     --------
@@ -134,37 +124,13 @@ class CATD(WeightedVote):
     ----------
     alpha : float in (0, 1)
         One minus the level of the interval.
-    max_iter : int
-        Most rounds.
-    tol : float
-        Stop when at most this share of the tasks gets another winner.
-    random_state, verbose
-        See `Aggregator`; the method is deterministic.
+    max_iter, tol, random_state, verbose
+        As in `WeightedVote`, and so are attributes, errors and cost.
 
-    Attributes after `fit`
-    ----------------------
-    posterior_ : (n_tasks, n_classes) array
-        Shares of the weighted votes; uniform for a task without labels.
-    weights_ : (n_workers,) array
-        v, up to a common factor.
-    model_, result_ : see `TaskScorer`
-        `result_.objective` is the share of all labels that won the round before.
-
-    Raises (in `fit`)
-    -----------------
-    CofactorError
-        No task has a label, or `alpha` is out of range.
-
-    Cost
-    ----
-    O(labels + N K + M) time per round, O(N K) memory.
-
-    Source
-    ------
-    Li, Li, Gao, Su, Zhao, Demirbas, Fan and Han, "A confidence-aware approach for truth discovery on long-tail data",
-    VLDB 2014, with the distance 0 or 1 of categorical data; alpha = 0.05 as there. Deviations: d_j is
-    at least one half. The paper leaves d_j = 0 open, and 1e-9, as the code of Zheng et al. (VLDB 2017) has it, lets a
-    single label that won outvote everybody who ever lost one. Tied winners count in equal parts instead of at random.
+    Source: Li, Li, Gao, Su, Zhao, Demirbas, Fan and Han, "A confidence-aware approach for truth discovery on long-tail
+    data", VLDB 2014, with the distance 0 or 1 of categorical data; alpha = 0.05 as there. Deviations: d_j, which the
+    paper leaves open where it is 0, is at least one half (with the 1e-9 of the code of Zheng et al., VLDB 2017, one
+    label that won outvotes everybody who ever lost one). Tied winners count in equal parts instead of at random.
 
     Examples
     --------
@@ -181,7 +147,7 @@ class CATD(WeightedVote):
         random_state: int | None = None,
         verbose: bool = False,
     ) -> None:
-        super().__init__(max_iter=max_iter, tol=tol, random_state=random_state, verbose=verbose)
+        super().__init__(max_iter, tol, random_state, verbose)
         self.alpha = alpha
 
     def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
@@ -209,10 +175,8 @@ class BWA(TaskScorer):
         Labels that the prior of a worker's precision is worth; positive.
     ridge : float
         lambda, precision of the prior of z; not negative.
-    max_iter : int
-        Most rounds.
-    tol : float
-        Stop when no z moves by more than this.
+    max_iter, tol
+        Most rounds; stop when no z moves by more than `tol`.
     random_state, verbose
         See `Aggregator`; the method is deterministic.
 
@@ -225,19 +189,10 @@ class BWA(TaskScorer):
     model_, result_ : see `TaskScorer`
         `result_.objective` is F; it never falls.
 
-    Raises (in `fit`)
-    -----------------
-    CofactorError
-        No task has a label, or a parameter is out of range.
+    Raises `CofactorError` in `fit`: no task has a label, or a parameter is out of range.
 
-    Cost
-    ----
-    O(labels K) time per round, O((N + M) K) memory.
-
-    Source
-    ------
-    Li, Rubinstein and Cohn, "Truth inference at scale: a Bayesian model for adjudicating highly redundant crowd
-    annotations", WWW 2019; a_v, lambda, and b_k = 4 (1 - 1/K) a_v (mean variance of the votes) as in their code
+    Cost: O(labels K) time per round, O((N + M) K) memory. Source: Li, Rubinstein and Cohn, "Truth inference at scale",
+    WWW 2019; a_v, lambda, and b_k = 4 (1 - 1/K) a_v (mean variance of the votes) as in their code
     (yuan-li/truth-inference-at-scale on GitHub). Deviations: b_k has a floor, without which unanimous labels give NaN;
     classes run side by side until all have settled.
 
@@ -276,15 +231,18 @@ class BWA(TaskScorer):
 
     def _average(self, labels: CrowdLabels) -> tuple[Floats, Result]:
         """Maximise F over tasks that all have labels."""
-        given, z = _given(labels), vote_shares(labels)
-        n = labels.table.entries_per_variable[:, None]
+        table, z = labels.table, vote_shares(labels)
+        given = sparse.csr_array(
+            (np.ones(table.n_entries), (table.rows, table.variables)), (table.n_rows, len(table.sizes))
+        )
+        n = table.entries_per_variable[:, None]
         b = self._spread(labels, z)
         history = History("BWA", self.max_iter, self.tol, self.verbose)
         for _ in history:
             mu = z.mean(axis=0)
             v = (self.a_v + n) / (b + _distances(labels, given, z))  # maximises F, where v (b + distance) = a_v + n
             F = np.sum((self.a_v + n) * (np.log(v) - 1)) / 2 - self.ridge / 2 * np.sum((z - mu) ** 2)
-            s = _votes_by_class(labels, v)
+            s = _votes(labels, v[table.variables, table.values])
             old, z = z, (self.ridge * mu + s) / (self.ridge + given @ v)
             history.record(float(F), change=float(np.abs(z - old).max()))
         self.weights_ = v
@@ -308,32 +266,11 @@ def winners(s: Floats) -> Floats:
     return np.asarray(tied / tied.sum(axis=1, keepdims=True))
 
 
-def weighted_votes(labels: CrowdLabels, v: Floats) -> Floats:
-    """Return (N, K) sums of the workers' weights (M,) over the labels of each task."""
+def _votes(labels: CrowdLabels, weight: Floats) -> Floats:
+    """Return (N, K) sums of the weights of labels (n_labels,), by task and class."""
     table, (N, K) = labels.table, (labels.n_tasks, labels.n_classes)
     cell = np.asarray(table.rows, dtype=np.int64) * K + table.values
-    votes = np.bincount(cell, v[table.variables], minlength=N * K)
-    return votes.reshape(N, K).astype(np.float64)
-
-
-def _agreement(labels: CrowdLabels, won: Floats) -> Floats:
-    """Return (M,) how many labels of each worker won, ties in parts."""
-    table = labels.table
-    agreed = np.bincount(table.variables, won[table.rows, table.values], minlength=labels.n_workers)
-    return agreed.astype(np.float64)
-
-
-def _shares(s: Floats, labels: CrowdLabels) -> Floats:
-    """Normalise weighted votes; uniform where there are none."""
-    totals = s.sum(axis=1, keepdims=True)
-    return np.where(totals > 0, s / np.where(totals > 0, totals, 1.0), vote_shares(labels))
-
-
-def _given(labels: CrowdLabels) -> sparse.csr_array:
-    """Return (N, M) sparse: 1 where a worker labelled a task."""
-    table = labels.table
-    entries = (np.ones(table.n_entries), (table.rows, table.variables))
-    return sparse.csr_array(entries, shape=(labels.n_tasks, labels.n_workers))
+    return np.asarray(np.bincount(cell, weight, minlength=N * K).reshape(N, K), dtype=np.float64)
 
 
 def _distances(labels: CrowdLabels, given: sparse.csr_array, z: Floats) -> Floats:
@@ -342,11 +279,3 @@ def _distances(labels: CrowdLabels, given: sparse.csr_array, z: Floats) -> Float
     cell = np.asarray(table.variables, dtype=np.int64) * K + table.values
     at_label = np.bincount(cell, 1 - 2 * z[table.rows, table.values], minlength=M * K).reshape(M, K)
     return np.maximum(given.T @ z**2 + at_label, 0.0)  # rounding can leave less than nothing
-
-
-def _votes_by_class(labels: CrowdLabels, v: Floats) -> Floats:
-    """Return (N, K) sums of the weights (M, K) that the workers have for the class they gave."""
-    table, (N, K) = labels.table, (labels.n_tasks, labels.n_classes)
-    cell = np.asarray(table.rows, dtype=np.int64) * K + table.values
-    votes = np.bincount(cell, v[table.variables, table.values], minlength=N * K)
-    return votes.reshape(N, K).astype(np.float64)
