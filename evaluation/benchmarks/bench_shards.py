@@ -9,7 +9,6 @@ were set for a single core.
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import subprocess

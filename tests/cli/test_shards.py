@@ -150,3 +150,12 @@ def test_without_duckdb_the_way_out_is_named(csv, tmp_path, monkeypatch, capsys)
     assert run("shard", csv, "-o", tmp_path / "shards") == 1
     assert "cofactor[scale]" in capsys.readouterr().err
     assert {path.name for path in tmp_path.iterdir()} == {"labels.csv"}
+
+
+def test_check_reads_folders_of_shards_whole(shards, capsys):
+    assert run("check", shards) == 0
+    assert "5 shards, each as it was written" in capsys.readouterr().out
+    path = next(shards.glob("*.parquet"))
+    path.write_bytes(path.read_bytes()[:-4] + b"none")
+    assert run("check", shards) == 1
+    assert f"damaged shards: {path}" in capsys.readouterr().err

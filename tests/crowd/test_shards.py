@@ -1,6 +1,7 @@
 """Labels in shards give what the same labels give in memory: counts exactly, models up to rounding."""
 
-import json
+import shutil
+from contextlib import suppress
 from weakref import ref
 
 import numpy as np
@@ -8,10 +9,11 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
+from cofactor.core import files
 from cofactor.crowd import moments as moments_module
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.sharding import shard_labels
-from cofactor.crowd.shards import VOCABULARY, LabelShards
+from cofactor.crowd.shards import VOCABULARY, LabelShards, write_vocabulary
 from cofactor.crowd.tables import consensus_frame
 
 pytest.importorskip("duckdb")
@@ -185,10 +187,10 @@ def test_methods_that_need_all_labels_say_which_do_not(shards, labels, name):
 
 def folder_of(tmp_path, **tasks):
     """Shards with these tasks, written by hand."""
-    (tmp_path / VOCABULARY).write_text(json.dumps({"workers": [0, 1, 2], "classes": ["a", "b"]}))
     for name, column in tasks.items():
         workers = np.arange(len(column)) % 3
         pd.DataFrame({"task": column, "worker": workers, "label": workers % 2}).to_parquet(tmp_path / f"{name}.parquet")
+    write_vocabulary(tmp_path, [0, 1, 2], ["a", "b"])
     return LabelShards.open(tmp_path)
 
 
@@ -226,11 +228,18 @@ def test_codes_that_the_vocabulary_does_not_know_are_refused(tmp_path, column, v
     shards = folder_of(tmp_path, a=["t", "t", "t"])
     frame = pd.read_parquet(shards.paths[0]).assign(**{column: values})
     frame.to_parquet(shards.paths[0])
+    write_vocabulary(tmp_path, shards.workers, shards.classes)
     with pytest.raises(cf.CofactorError, match=problem):
-        list(shards)
+        list(LabelShards.open(tmp_path))
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"workers": []}', '{"workers": 3, "classes": []}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{", "[]", '{"workers": []}', '{"workers": 3, "classes": [], "shards": {}}'),
+        *('{"workers": [], "classes": []}', '{"workers": [], "classes": [], "shards": {"a.parquet": 3}}'),
+    ],
+)
 def test_broken_vocabularies_are_refused(tmp_path, text):
     folder_of(tmp_path, a=["t"])
     (tmp_path / VOCABULARY).write_text(text)
@@ -266,14 +275,16 @@ def test_counts_are_added_one_file_at_a_time(shards, tmp_path, monkeypatch):
 
 
 def test_folders_that_hold_no_shards_are_refused(tmp_path):
-    with pytest.raises(cf.CofactorError, match="no shards in"):
+    with pytest.raises(cf.CofactorError, match="not one folder of shards"):
         LabelShards.open(tmp_path)
+    with pytest.raises(cf.CofactorError, match="no shards are named"):
+        LabelShards.open()
     with pytest.raises(cf.CofactorError, match="no such file"):
         LabelShards.open(tmp_path / "a.parquet")
     (tmp_path / "a.parquet").write_bytes(b"no parquet")
     with pytest.raises(cf.CofactorError, match="cofactor shard"):
         LabelShards.open(tmp_path)
-    (tmp_path / VOCABULARY).write_text('{"workers": [], "classes": []}')
+    write_vocabulary(tmp_path, [], [])
     with pytest.raises(cf.CofactorError, match="cannot be read as parquet"):
         list(LabelShards.open(tmp_path))
 
@@ -314,3 +325,62 @@ def test_parquet_whose_notes_are_damaged_is_refused(shards, damage):
     parquet.write_table(table, shards.paths[0])
     with pytest.raises(cf.CofactorError, match=r"\.parquet cannot be read as parquet: "):
         shards.read(shards.paths[0])
+
+
+# ---- the list of shards ----
+
+
+def test_a_shard_that_is_gone_is_named(shards):
+    shards.paths[1].unlink()
+    with pytest.raises(cf.CofactorError, match=r"shards are missing: .*shard-001.parquet; make shards"):
+        LabelShards.open(shards.paths[0].parent)
+
+
+def test_a_shard_that_is_in_no_list_is_named(shards):
+    shutil.copy(shards.paths[0], shards.paths[0].with_name("copy.parquet"))
+    with pytest.raises(cf.CofactorError, match=r"does not list .*copy.parquet; make shards"):
+        LabelShards.open(shards.paths[0].parent)
+    with pytest.raises(cf.CofactorError, match="does not list"):
+        LabelShards.open(shards.paths[0].with_name("copy.parquet"))
+
+
+def test_a_shard_of_another_size_is_named(shards):
+    with open(shards.paths[2], "ab") as file:
+        file.write(b"more")
+    with pytest.raises(cf.CofactorError, match="another size than was written: .*shard-002.parquet"):
+        LabelShards.open(shards.paths[0].parent)
+
+
+def test_every_byte_counts_where_shards_are_verified(shards):
+    shards.verify()
+    content = bytearray(shards.paths[0].read_bytes())
+    content[len(content) // 2] ^= 1
+    shards.paths[0].write_bytes(content)
+    opened = LabelShards.open(shards.paths[0].parent)
+    with pytest.raises(cf.CofactorError, match="damaged shards: .*shard-000.parquet;"):
+        opened.verify()
+
+
+@pytest.mark.parametrize("call", ["replace", "rmtree", "fsync"])
+@pytest.mark.parametrize("survived", range(8))
+def test_a_folder_that_is_replaced_is_the_old_one_or_the_new(csv, shards, tmp_path, monkeypatch, call, survived):
+    """Stop at each file operation in turn: what is opened then is whole."""
+    folder, calls = shards.paths[0].parent, []
+    home = files.shutil if call == "rmtree" else files.os
+    original = getattr(home, call)
+
+    def stops(*arguments, **more):
+        calls.append(arguments)
+        if len(calls) > survived:
+            raise KeyboardInterrupt
+        return original(*arguments, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(home, call, stops)
+        with suppress(KeyboardInterrupt):
+            shard_labels([csv], folder, n_shards=2, replace=True)
+    found = LabelShards.open(folder)
+    assert len(found.paths) in (2, len(shards.paths))
+    found.verify()
+    assert len(shard_labels([csv], folder, n_shards=3, replace=True).paths) == 3
+    assert {path.name for path in tmp_path.iterdir()} == {"labels.csv", "shards"}

@@ -7,7 +7,9 @@ import os
 import platform
 import shutil
 import sys
+from collections.abc import Sequence
 from importlib import metadata
+from pathlib import Path
 
 from packaging.requirements import Requirement
 
@@ -36,12 +38,24 @@ def check_environment() -> None:
     print(f"ready: Python and {len(_needed())} packages are recent enough")
 
 
-def check(_: argparse.Namespace) -> None:
-    """Print how this machine stands; one that is not ready is an error."""
+def check(arguments: argparse.Namespace) -> None:
+    """Print how this machine stands, or folders of shards; one that is not as it should be is an error."""
+    if arguments.shards:
+        _check_shards(arguments.shards)
+        return
     found = environment()
     print(found)
     if found.status == "fail":
         raise CofactorError("this machine is not ready: see above")
+
+
+def _check_shards(folders: Sequence[Path]) -> None:
+    from cofactor.crowd.shards import LabelShards
+
+    for folder in folders:
+        shards = LabelShards.open(folder)
+        shards.verify()
+        print(f"{folder}: {len(shards.paths)} shards, each as it was written")
 
 
 def environment() -> Diagnosis:

@@ -219,4 +219,7 @@ def _add_datasets(commands: Any) -> None:
 
 def _add_check(commands: Any) -> None:
     about = "Look whether Python, packages, disk and data sets are ready; nothing is changed."
-    _command(commands, "check", about, "environment.check")
+    command = _command(commands, "check", about, "environment.check")
+    command.add_argument(
+        "shards", nargs="*", type=Path, metavar="FOLDER", help="folders of shards: read them whole instead"
+    )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import cofactor as cf
 from cofactor.cli.output import Writer, check_output
-from cofactor.core.files import whole_file
+from cofactor.core.files import restore, whole_file
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.sharding import shard_labels
 from cofactor.crowd.shards import VOCABULARY, LabelShards, forget_counts
@@ -21,14 +20,8 @@ def shard(arguments: argparse.Namespace) -> None:
     folder = arguments.output
     _check_folder(folder, arguments.force, arguments.labels)
     columns = (arguments.task, arguments.worker, arguments.label)
-    new = folder.with_name(f".{folder.name}.new")
-    if new.exists():  # of a run that was stopped
-        shutil.rmtree(new)
     options = {"conflicts": arguments.conflicts, "sep": arguments.sep, "memory": arguments.memory}
-    shards = shard_labels(arguments.labels, new, arguments.shards, columns, **options)
-    if folder.exists():
-        shutil.rmtree(folder)
-    new.rename(folder)
+    shards = shard_labels(arguments.labels, folder, arguments.shards, columns, replace=arguments.force, **options)
     print(f"wrote {folder}: {len(shards.paths)} shards, {len(shards.workers)} workers, {len(shards.classes)} classes")
 
 
@@ -36,6 +29,7 @@ def _check_folder(folder: Path, force: bool, inputs: Sequence[str]) -> None:
     """Refuse to replace anything but a folder of shards, and that only by force."""
     if not folder.parent.is_dir():
         raise cf.CofactorError(f"{folder}: there is no folder {folder.parent}")
+    restore(folder)
     if not folder.exists():
         return
     ours = folder.is_dir() and all(path.name == VOCABULARY or path.suffix == ".parquet" for path in folder.iterdir())

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import os
+import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,13 +27,75 @@ PIECE = 1 << 24
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Give a name beside `path` to write to; the file takes its place only if all went well."""
+    """Give a file beside `path` to write to; it takes its place only if all went well.
+
+    It is on the disk before it takes the name, so that a loss of power leaves the old file or the new one. A link is
+    followed, and a file that is replaced keeps its mode.
+    """
+    path = path.resolve() if path.is_symlink() else path
     part = path.with_name(f".{path.name}.{os.getpid()}-{get_ident()}.part")
+    part.unlink(missing_ok=True)
+    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # nobody's link under this name is followed
     try:
         yield part
+        if path.exists():
+            shutil.copymode(path, part)
+        sync(part)
         os.replace(part, path)
+        sync(path.parent)
     finally:
         part.unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk; on systems that cannot open folders, pass over them."""
+    if os.name == "nt" and path.is_dir():
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """Give an empty folder beside `path` to fill; it takes its place only if all went well.
+
+    What was at `path` is moved aside before, and removed after. A run that is killed between the two moves leaves it
+    aside; `restore` brings it back.
+    """
+    restore(path)
+    part = path.with_name(f".{path.name}.part")
+    shutil.rmtree(part, ignore_errors=True)  # of a run that was stopped
+    part.mkdir()
+    try:
+        yield part
+        for file in part.iterdir():
+            sync(file)
+        sync(part)
+        if path.exists():
+            os.replace(path, _aside(path))
+        os.replace(part, path)
+        sync(path.parent)
+        shutil.rmtree(_aside(path), ignore_errors=True)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def restore(path: Path) -> None:
+    """Bring back what a killed run had moved aside from `path`; remove it where the new folder is in its place."""
+    aside = _aside(path)
+    if not aside.exists():
+        return
+    if path.exists():
+        shutil.rmtree(aside)
+    else:
+        os.replace(aside, path)
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.old")
 
 
 def unpacked(path: str | PathLike[str]) -> bytes:

@@ -6,8 +6,6 @@ The folder appears when it is complete: what a stopped run leaves lies in a hidd
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.files import restore, whole_folder
 from cofactor.crowd.files import COLUMNS, NO_LABEL
 from cofactor.crowd.labels import Conflicts
-from cofactor.crowd.shards import VOCABULARY, LabelShards
+from cofactor.crowd.shards import LabelShards, write_vocabulary
 
 PER_SHARD = 1_000_000  # labels: some 100 MB while they are counted
 PLAIN = "0|-?[1-9][0-9]{0,17}"  # whole numbers that lose nothing as numbers, as in `CrowdLabels.from_csv`
@@ -36,6 +35,7 @@ def shard_labels(
     conflicts: Conflicts = "error",
     sep: str = ",",
     memory: str = "1GB",
+    replace: bool = False,
 ) -> LabelShards:
     """Group a file of labels by task into shards.
 
@@ -45,7 +45,7 @@ def shard_labels(
         CSV files (UTF-8), or parquet files, with one row per label. Ids are text or whole numbers; of a CSV file, they
         are read as `CrowdLabels.from_csv` reads them.
     folder : path
-        For the shards; must not exist.
+        For the shards; must not exist, unless `replace`.
     n_shards : int, optional
         Shards of about equal size. Default: a million labels each.
     columns : three names
@@ -56,6 +56,8 @@ def shard_labels(
         Between the columns of CSV files.
     memory : str
         What DuckDB may use, such as "500MB". Needs disk space beside `folder`, about twice the labels' size.
+    replace : bool
+        Put the new folder in the place of one that is there: a run that is killed leaves the old one or the new one.
 
     Returns
     -------
@@ -74,38 +76,36 @@ def shard_labels(
     folder = Path(folder)
     if n_shards is not None and n_shards < 1:
         raise CofactorError(f"n_shards={n_shards}: at least one file has to hold the labels")
-    if folder.exists():
+    restore(folder)
+    if folder.exists() and not replace:
         raise CofactorError(f"{folder} exists: name another folder")
-    part = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(part, ignore_errors=True)  # of a run that was stopped
-    (part / folder.name).mkdir(parents=True)
-    try:
-        with _database(part, memory) as base:
-            _import(base, [str(path) for path in sources], columns, sep)
-            vocabulary = {"workers": _codes(base, "worker"), "classes": _codes(base, "label")}
-            _check_classes(vocabulary["classes"])
-            _sort(base)
-            _cut(base, part / folder.name, n_shards, conflicts)
-        text = json.dumps(vocabulary, ensure_ascii=False)
-        (part / folder.name / VOCABULARY).write_text(text, encoding="utf-8")
-        os.replace(part / folder.name, folder)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+    with whole_folder(folder) as part, _database(folder.with_name(f".{folder.name}.work"), memory) as base:
+        _import(base, [str(path) for path in sources], columns, sep)
+        workers, classes = _codes(base, "worker"), _codes(base, "label")
+        _check_classes(classes)
+        _sort(base)
+        _cut(base, part, n_shards, conflicts)
+        write_vocabulary(part, workers, classes)
     return LabelShards.open(folder)
 
 
 @contextmanager
-def _database(part: Path, memory: str) -> Iterator[Any]:
+def _database(work: Path, memory: str) -> Iterator[Any]:
+    """Open a database in a folder of its own, which is removed afterwards."""
     try:
         import duckdb
     except ImportError:
         raise CofactorError("sharding needs DuckDB: pip install 'cofactor[scale]'") from None
+    shutil.rmtree(work, ignore_errors=True)  # of a run that was stopped
+    work.mkdir()
     try:
-        settings: Any = {"memory_limit": memory, "temp_directory": str(part / "spill")}
-        with duckdb.connect(str(part / "work.duckdb"), config=settings) as base:
+        settings: Any = {"memory_limit": memory, "temp_directory": str(work / "spill")}
+        with duckdb.connect(str(work / "work.duckdb"), config=settings) as base:
             yield base
     except duckdb.Error as error:
         raise CofactorError(f"the labels cannot be sharded: {str(error).splitlines()[0]}") from None
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def _import(base: Any, sources: list[str], columns: Sequence[str], sep: str) -> None:

@@ -1,7 +1,7 @@
 """Crowd labels in many files: counted, fitted and labelled one file (shard) at a time.
 
-A folder of shards holds `vocabulary.json` (workers and classes, in the order of the codes) and parquet files with
-columns task, worker, label: tasks as ids, the others as codes. Shards are sorted by task, and every task lies within
+A folder of shards holds `vocabulary.json` (workers and classes, in the order of the codes; the shards with size and
+hash) and parquet files with columns task, worker, label: tasks as ids, the others as codes. Shards are sorted by task, and every task lies within
 one shard, so that all that is needed of the labels is a sum over shards. `cofactor.crowd.sharding` makes such a folder.
 
 Memory everywhere: one shard per processor, and the sums.
@@ -9,6 +9,7 @@ Memory everywhere: one shard per processor, and the sums.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Iterator, Sequence
@@ -28,7 +29,7 @@ from tqdm import tqdm
 
 from cofactor.core.em import iterate_em
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import load_arrays, whole_file
+from cofactor.core.files import load_arrays, restore, whole_file
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
@@ -57,11 +58,13 @@ class LabelShards:
         In the order of their tasks.
     workers, classes : lists
         Ids of the whole crowd, in the order of the codes.
+    manifest : dict of file name to its bytes and sha256
     """
 
     paths: list[Path]
     workers: list[Any]
     classes: list[Any]
+    manifest: dict[str, dict[str, Any]]
 
     @classmethod
     def open(cls, *sources: str | PathLike[str]) -> LabelShards:
@@ -70,19 +73,29 @@ class LabelShards:
         Raises
         ------
         CofactorError
-            A file is missing, there are none, or their folder has no vocabulary, or a broken one.
+            A file is missing, there are none, their folder has no vocabulary, or a broken one; or a shard is missing, is
+            not listed there, or has another size.
         """
         given = [Path(source) for source in sources]
-        paths = [
-            path for source in given for path in (sorted(source.glob("*.parquet")) if source.is_dir() else [source])
-        ]
-        missing = [str(path) for path in paths if not path.is_file()]
-        if missing or not paths:
-            raise CofactorError(f"no such file: {listing(missing)}" if missing else f"no shards in {listing(given)}")
-        folders = list(dict.fromkeys(path.resolve().parent for path in paths))
+        for source in given:
+            restore(source)
+        lost = [str(path) for path in given if not path.exists()]
+        if lost or not given:
+            raise CofactorError(f"no such file: {listing(lost)}" if lost else "no shards are named")
+        folders = list(dict.fromkeys((path if path.is_dir() else path.parent).resolve() for path in given))
         if len(folders) > 1 or not (folders[0] / VOCABULARY).is_file():
             raise CofactorError(f"not one folder of shards with a {VOCABULARY}: {listing(folders)}; {ADVICE}")
-        return cls(sorted(set(paths)), **_read_vocabulary(folders[0] / VOCABULARY))
+        vocabulary = _read_vocabulary(folders[0] / VOCABULARY)
+        manifest = vocabulary["shards"]
+        paths = [path for source in given for path in ([source / m for m in manifest] if source.is_dir() else [source])]
+        _check_manifest(paths, manifest)
+        return cls(sorted(set(paths)), vocabulary["workers"], vocabulary["classes"], manifest)
+
+    def verify(self) -> None:
+        """Read every byte, and refuse shards whose content is not what was written; they are named."""
+        bad = [str(path) for path in self.paths if _digest(path) != self.manifest[path.name]["sha256"]]
+        if bad:
+            raise CofactorError(f"damaged shards: {listing(bad)}; {ADVICE} again")
 
     def read(self, path: Path) -> CrowdLabels:
         """Read one shard.
@@ -250,11 +263,50 @@ def _read_span(part: Path) -> tuple[Any, Any]:
     raise CofactorError(f"{part} holds no counts of a shard: remove it, and count again")
 
 
-def _read_vocabulary(path: Path) -> dict[str, list[Any]]:
+def write_vocabulary(folder: Path, workers: Sequence[Any], classes: Sequence[Any]) -> None:
+    """Write what the codes of the shards in a folder mean, and which shards there are: bytes and hash of each."""
+    paths = sorted(folder.glob("*.parquet"))
+    manifest = {path.name: {"bytes": path.stat().st_size, "sha256": _digest(path)} for path in paths}
+    content = {"workers": list(workers), "classes": list(classes), "shards": manifest}
+    with whole_file(folder / VOCABULARY) as part:
+        part.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _check_manifest(paths: list[Path], manifest: dict[str, dict[str, Any]]) -> None:
+    """Refuse shards that are gone, unknown, or of another size."""
+    if not paths:
+        raise CofactorError(f"the {VOCABULARY} lists no shards; {ADVICE}")
+    gone = [str(path) for path in paths if not path.is_file()]
+    unknown = [str(path) for path in paths if path.name not in manifest]
+    folder = paths[0].parent
+    unknown += [str(path) for path in sorted(folder.glob("*.parquet")) if path.name not in manifest]
+    if gone:
+        raise CofactorError(f"shards are missing: {listing(gone)}; {ADVICE}")
+    if unknown:
+        raise CofactorError(f"the {VOCABULARY} does not list {listing(dict.fromkeys(unknown))}; {ADVICE}")
+    if changed := _of_other_size(paths, manifest):
+        raise CofactorError(f"shards of another size than was written: {listing(changed)}; {ADVICE}")
+
+
+def _of_other_size(paths: list[Path], manifest: dict[str, dict[str, Any]]) -> list[str]:
+    return [str(path) for path in paths if path.stat().st_size != manifest[path.name]["bytes"]]
+
+
+def _read_vocabulary(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        return {name: list(found[name]) for name in ("workers", "classes")}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        ids = {name: list(found[name]) for name in ("workers", "classes")}
+        shards = {
+            str(name): {"bytes": int(one["bytes"]), "sha256": str(one["sha256"])}
+            for name, one in found["shards"].items()
+        }
+        return {**ids, "shards": shards}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CofactorError(f"{path} is no vocabulary of shards ({type(error).__name__}: {error}); {ADVICE}") from None
 
 
