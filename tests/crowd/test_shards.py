@@ -347,7 +347,7 @@ def test_a_shard_that_is_in_no_list_is_named(shards):
 def test_a_shard_of_another_size_is_named(shards):
     with open(shards.paths[2], "ab") as file:
         file.write(b"more")
-    with pytest.raises(cf.CofactorError, match="another size than was written: .*shard-002.parquet"):
+    with pytest.raises(cf.CofactorError, match=r"another size than was written: .*shard-002"):
         LabelShards.open(shards.paths[0].parent)
 
 
@@ -357,7 +357,7 @@ def test_every_byte_counts_where_shards_are_verified(shards):
     content[len(content) // 2] ^= 1
     shards.paths[0].write_bytes(content)
     opened = LabelShards.open(shards.paths[0].parent)
-    with pytest.raises(cf.CofactorError, match="damaged shards: .*shard-000.parquet;"):
+    with pytest.raises(cf.CofactorError, match=r"damaged shards: .*shard-000"):
         opened.verify()
 
 

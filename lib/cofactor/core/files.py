@@ -48,7 +48,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk; on systems that cannot open folders, pass over them."""
+    """Wait until a file, or the names in a folder, are on the disk; Windows cannot wait for folders."""
     if os.name == "nt" and path.is_dir():
         return
     handle = os.open(path, os.O_RDONLY)

@@ -1,8 +1,9 @@
 """Crowd labels in many files: counted, fitted and labelled one file (shard) at a time.
 
-A folder of shards holds `vocabulary.json` (workers and classes, in the order of the codes; the shards with size and
-hash) and parquet files with columns task, worker, label: tasks as ids, the others as codes. Shards are sorted by task, and every task lies within
-one shard, so that all that is needed of the labels is a sum over shards. `cofactor.crowd.sharding` makes such a folder.
+A folder of shards holds `vocabulary.json` and parquet files. The vocabulary has workers and classes, in the order of
+the codes, and the shards with size and hash. The files have columns task, worker, label: tasks as ids, the others as
+codes. Shards are sorted by task, and every task lies within one shard, so that all that is needed of the labels is a
+sum over shards. `cofactor.crowd.sharding` makes such a folder.
 
 Memory everywhere: one shard per processor, and the sums.
 """
@@ -73,8 +74,8 @@ class LabelShards:
         Raises
         ------
         CofactorError
-            A file is missing, there are none, their folder has no vocabulary, or a broken one; or a shard is missing, is
-            not listed there, or has another size.
+            A file is missing, there are none, or their folder has no vocabulary, or a broken one; a shard is missing,
+            is not listed there, or has another size.
         """
         given = [Path(source) for source in sources]
         for source in given:
