@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import cofactor as cf
@@ -101,6 +102,20 @@ def test_names_from_the_data_are_escaped(tmp_path):
     assert main(arguments) == 0
     page = path.read_text()
     assert "<script>" not in page and "&lt;script&gt;" in page and "<b>" not in page
+
+
+HOSTILE = ["a $ b", r"$\frac{", "$x$", "100 % $5 to $6", "tab\there", "\u202eright to left", "\x1b[31mred"]
+HOSTILE += ["n" * 10_000, r"\$"]
+
+
+def test_any_id_can_be_drawn(tmp_path):
+    ids = [f"{name}{n}" for n in range(2) for name in HOSTILE]
+    frame = pd.DataFrame([(t, w, HOSTILE[(n + m) % 3]) for n, t in enumerate(ids) for m, w in enumerate(HOSTILE[:4])])
+    frame.set_axis(["task", "worker", "label"], axis=1).to_parquet(tmp_path / "labels.parquet")
+    path = tmp_path / "page.html"
+    source = str(tmp_path / "labels.parquet")
+    assert main(["aggregate", source, "--method", "MV-EM", "--draws", "2", "--report", str(path)]) == 0
+    assert "data:image/png" in path.read_text()
 
 
 def test_is_not_overwritten_unasked(tmp_path, capsys):

@@ -35,6 +35,7 @@ from cofactor.plots.style import (
     WIDTH,
     bare,
     heat,
+    literal,
     names_of,
     new_picture,
     percent,
@@ -366,7 +367,7 @@ def _legend_of_classes(fig: Figure, classes: Sequence[object]) -> None:
 
 def short(name: object, length: int = 14) -> str:
     """Cut a long id, so that it does not push the figure aside."""
-    text = str(name)
+    text = literal(name)
     return text if len(text) <= length else text[: length - 1] + "…"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
@@ -180,7 +181,17 @@ def number(value: float) -> str:
 def names_of(codes: Iterable[int], names: Sequence[object] | None, kind: str) -> list[str]:
     """Name things by their ids; a bare number, or no id at all, gets the kind in front."""
     ids = [code if names is None else names[code] for code in codes]
-    return [f"{kind} {name}" if str(name).isdigit() else str(name) for name in ids]
+    return [f"{kind} {name}" if str(name).isdigit() else literal(name) for name in ids]
+
+
+def literal(name: object) -> str:
+    r"""Return an id as text in which matplotlib finds no mathematics and no control characters.
+
+    >>> literal("from $5 to $6"), literal("a\tb")
+    ('from \\\\$5 to \\\\$6', 'a b')
+    """
+    text = "".join(letter if letter.isprintable() else " " for letter in str(name))
+    return re.sub(r"(?<!\\)\$", r"\\$", text)
 
 
 def heat(
