@@ -11,21 +11,13 @@ from cofactor.core.errors import CofactorError
 def checkpoint(marks: Mapping[str, tuple[float, float, float]]) -> None:
     """Print a table of numbers found beside numbers told, and say which differ by more than they may.
 
-    A mark is met where |found - told| <= within; a number that is not finite never is.
-
-    Parameters
-    ----------
-    marks : mapping of names to (found, told, within)
-        `within` is how far other machines and libraries may move the number; zero for counts.
+    A mark is (found, told, within) by its name; it is met where |found - told| <= within, never by a number that is
+    not finite. `within` is how far other machines and libraries may move the number; zero for counts.
 
     Raises
     ------
     CofactorError
         There is no mark, or a tolerance is negative or not a number.
-
-    Cost
-    ----
-    O(number of marks).
 
     Examples
     --------

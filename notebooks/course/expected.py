@@ -12,16 +12,13 @@ from cofactor.plots.style import BLUE, DIVERGING, FAINT, SEQUENTIAL, WIDTH, heat
 from course.desk import find
 
 MOST_TICKS = 8
+HEIGHTS = (1.3, 2.1, 2.6)  # inches that a number, a vector and a matrix need
+SQUARE = 3.8  # inches that a matrix is wide where there is room
 
 
 @styled
 def draw_expected(name: str) -> Figure:
-    """Draw the right answer to an exercise: a heat map of a matrix, bars of a vector, one bar of a number.
-
-    Parameters
-    ----------
-    name : str
-        Of an exercise, as for `check`.
+    """Draw the right answer to an exercise, named as for `check`: a heat map of a matrix, bars of a vector or a number.
 
     Raises
     ------
@@ -29,22 +26,12 @@ def draw_expected(name: str) -> Figure:
         There is no such exercise.
     """
     answers = [(part.name, np.asarray(part.answer, dtype=np.float64)) for part in find(name).parts]
-    width = min(WIDTH, sum(_width(answer) for _, answer in answers))
-    fig = new_picture(width, max(_height(answer) for _, answer in answers))
+    width = min(WIDTH, sum(SQUARE if answer.ndim == 2 else WIDTH for _, answer in answers))
+    fig = new_picture(width, max(HEIGHTS[answer.ndim] for _, answer in answers))
     for ax, (label, answer) in zip(fig.subplots(1, len(answers), squeeze=False)[0], answers, strict=True):
         _fill(fig, ax, label, answer)
     say(fig, "Your answer should look like this: " + "; ".join(_told(*part) for part in answers))
     return fig
-
-
-def _height(answer: Floats) -> float:
-    """Inches that an answer needs."""
-    return (1.3, 2.1, 2.6)[answer.ndim]
-
-
-def _width(answer: Floats) -> float:
-    """Inches that an answer takes where there is room: a matrix stays square."""
-    return 3.8 if answer.ndim == 2 else WIDTH
 
 
 def _fill(fig: Figure, ax: Axes, label: str, answer: Floats) -> None:

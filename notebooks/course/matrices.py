@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
@@ -32,29 +30,19 @@ NUMBERED = 30  # with more annotators, ticks carry no names and holes no hatches
 
 
 @styled
-def draw_cooccurrence(cooccurrences: Cooccurrences | ArrayLike, n_classes: int | None = None) -> Figure:
-    """Draw the (M K, M K) matrix of co-occurrence blocks; missing blocks are hatched, since a hole is not a zero.
-
-    Parameters
-    ----------
-    cooccurrences : Cooccurrences or (M K, M K) array
-        In an array, blocks that are all zero or hold NaN count as missing.
-    n_classes : int
-        K; needed with an array only.
-
-    Raises
-    ------
-    CofactorError
-        An array without `n_classes`, or of a size that K does not divide.
-    """
-    X, missing = _blocks(cooccurrences, n_classes)
-    M, K = len(missing), len(X) // len(missing)
+def draw_cooccurrence(cooccurrences: Cooccurrences) -> Figure:
+    """Draw the (M K, M K) matrix of co-occurrence blocks; missing blocks are hatched, since a hole is not a zero."""
+    X, M, K = cooccurrences.dense(), cooccurrences.n_workers, cooccurrences.n_classes
+    missing = np.ones((M, M), dtype=bool)
+    missing[cooccurrences.rows, cooccurrences.indices] = False
     fig = new_picture(WIDTH, 4.8)
     ax = fig.subplots()
     top = float(np.quantile(X[X > 0], 0.995)) if (X > 0).any() else 1.0  # thin pairs would stretch the scale
     fill_blocks(ax, X, missing, top)
-    _number_annotators(ax, M, K)
-    beyond = "max" if np.nanmax(X) > top else "neither"
+    ticks = np.arange(0, M, max(1, -(-M // 12)))
+    ax.set_xticks(ticks * K + (K - 1) / 2, ticks)
+    ax.set_yticks(ticks * K + (K - 1) / 2, ticks)
+    beyond = "max" if X.max() > top else "neither"
     ax.set(xlabel="annotator j", ylabel="annotator m")
     fig.colorbar(ax.images[0], ax=ax, label="joint frequency of two labels", shrink=0.8, extend=beyond)
     pairs = missing[~np.eye(M, dtype=bool)]
@@ -63,41 +51,17 @@ def draw_cooccurrence(cooccurrences: Cooccurrences | ArrayLike, n_classes: int |
     return fig
 
 
-def _blocks(cooccurrences: Cooccurrences | ArrayLike, n_classes: int | None) -> tuple[Floats, Mask]:
-    """The matrix, and the (M, M) mask of its missing blocks."""
-    if isinstance(cooccurrences, Cooccurrences):
-        missing = np.ones((cooccurrences.n_workers,) * 2, dtype=bool)
-        missing[cooccurrences.rows, cooccurrences.indices] = False
-        return cooccurrences.dense(), missing
-    X = np.asarray(cooccurrences, dtype=np.float64)
-    if n_classes is None or n_classes < 1 or X.ndim != 2 or X.shape[0] != X.shape[1] or len(X) % n_classes:
-        raise CofactorError(f"a co-occurrence matrix of shape {X.shape} needs n_classes that divides its side")
-    blocks = X.reshape(len(X) // n_classes, n_classes, -1, n_classes)
-    return X, ~(np.abs(blocks).sum(axis=(1, 3)) > 0)
-
-
-def fill_blocks(ax: Axes, X: Floats, missing: Mask, top: float | None = None) -> None:
+def fill_blocks(ax: Axes, X: Floats, missing: Mask, top: float) -> None:
     """Draw a block matrix with lines between the blocks and hatches over the missing ones."""
     M, K = len(missing), len(X) // len(missing)
     edges = np.arange(M + 1) * K - 0.5
-    heat(ax, X, (0.0, float(np.nanmax(X)) if top is None else top))
+    heat(ax, X, (0.0, top))
     holes = np.ma.masked_where(~missing, np.zeros((M, M)))
     hatch = "/////" if M <= NUMBERED else None
-    ax.pcolor(edges, edges, holes, cmap=_flat(PAPER), hatch=hatch, edgecolor=FAINT, lw=0, zorder=2)
+    ax.pcolor(edges, edges, holes, cmap=ListedColormap([PAPER]), hatch=hatch, edgecolor=FAINT, lw=0, zorder=2)
     for edge in edges:
         ax.axhline(edge, color="white", lw=1.2 if M <= NUMBERED else 0.3, zorder=3)
         ax.axvline(edge, color="white", lw=1.2 if M <= NUMBERED else 0.3, zorder=3)
-
-
-def _flat(colour: str) -> ListedColormap:
-    return ListedColormap([colour])
-
-
-def _number_annotators(ax: Axes, M: int, K: int) -> None:
-    step = max(1, -(-M // 12))
-    ticks = np.arange(0, M, step)
-    ax.set_xticks(ticks * K + (K - 1) / 2, ticks)
-    ax.set_yticks(ticks * K + (K - 1) / 2, ticks)
 
 
 def relative_error(truth: ArrayLike, estimate: ArrayLike) -> float:
@@ -123,22 +87,17 @@ def draw_blocks(
         raise CofactorError(f"two matrices of one shape are compared, got {true.shape} and {estimate.shape}")
     fig = new_picture(WIDTH, 2.9)
     axes = fig.subplots(1, 3, sharex=True, sharey=True)
-    _fill_comparison(axes, true, estimate)
-    axes[0].set(ylabel=row, xticks=range(true.shape[1]), yticks=range(true.shape[0]))
-    fig.supxlabel(column, fontsize=9.5)
-    say(fig, f"{title}: the estimate is {percent(relative_error(true, estimate), 1)} off (Frobenius)")
-    return fig
-
-
-def _fill_comparison(axes: Sequence[Axes], true: Floats, estimate: Floats) -> None:
-    top = float(max(true.max(), estimate.max()))
-    error = estimate - true
+    top, error = float(max(true.max(), estimate.max())), estimate - true
     reach = max(float(np.abs(error).max()), QUIET * top)
     heat(axes[0], true, (0, top), number="{:.3f}".format)
     heat(axes[1], estimate, (0, top), number="{:.3f}".format)
     heat(axes[2], error, (-reach, reach), DIVERGING, number=_signed)
     for ax, name in zip(axes, ("truth", "estimate", "estimate − truth"), strict=True):
         ax.set_title(name)
+    axes[0].set(ylabel=row, xticks=range(true.shape[1]), yticks=range(true.shape[0]))
+    fig.supxlabel(column, fontsize=9.5)
+    say(fig, f"{title}: the estimate is {percent(relative_error(true, estimate), 1)} off (Frobenius)")
+    return fig
 
 
 def _signed(value: float) -> str:

@@ -22,14 +22,8 @@ from cofactor.plots.style import alt_text, spoken, to_png
 class Panel:
     """Controls, a figure, and a sentence that says what the figure shows.
 
-    Parameters
-    ----------
-    controls : mapping of name to widget
-        Every widget has a `value`; a new value recomputes.
-    compute : function of the named values
-        Returns the outcome. The other two are functions of that outcome alone.
-    draw : function of the outcome, returns a Figure
-    describe : function of the outcome, returns a sentence
+    `compute` makes an outcome of the named values of the controls, `draw` a figure and `describe` a sentence of the
+    outcome alone. A new value of any control recomputes.
 
     Attributes
     ----------

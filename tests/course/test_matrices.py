@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cofactor.core.errors import CofactorError
+from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd import Cooccurrences
 from course.crowds import mixed_crowd
 from course.matrices import draw_blocks, draw_cooccurrence, relative_error
@@ -31,23 +32,14 @@ def test_cooccurrences_are_drawn_as_they_are_with_holes_hatched():
     assert np.array_equal(hatched(ax), ~OBSERVED | np.eye(4, dtype=bool))
 
 
-@pytest.mark.parametrize("empty", [0.0, np.nan])
-def test_a_matrix_with_empty_blocks_looks_the_same(empty):
-    X = np.where(BLOCKS.dense() == 0, empty, BLOCKS.dense())
-    fig = draw_cooccurrence(X, n_classes=2)
-    assert np.array_equal(hatched(fig.axes[0]), hatched(draw_cooccurrence(BLOCKS).axes[0]))
-    assert title(fig).startswith("33\xa0% of annotator pairs share no task")
-
-
 def test_a_zero_inside_an_observed_block_is_no_hole():
-    X = np.kron(~np.eye(3, dtype=bool), [[0.5, 0.0], [0.0, 0.5]])
-    assert np.array_equal(hatched(draw_cooccurrence(X, 2).axes[0]), np.eye(3, dtype=bool))
+    sure = LatentClassModel([0.5, 0.5], [np.eye(2)] * 3)
+    fig = draw_cooccurrence(Cooccurrences.from_model(sure))
+    assert np.array_equal(hatched(fig.axes[0]), np.eye(3, dtype=bool))
 
 
-@pytest.mark.parametrize(("shape", "n_classes"), [((6, 6), None), ((6, 6), 4), ((6, 4), 2), ((6,), 2), ((6, 6), 0)])
-def test_a_matrix_without_its_number_of_classes_is_refused(shape, n_classes):
-    with pytest.raises(CofactorError, match="n_classes"):
-        draw_cooccurrence(np.ones(shape), n_classes)
+def test_the_title_counts_the_holes():
+    assert title(draw_cooccurrence(BLOCKS)).startswith("33\xa0% of annotator pairs share no task")
 
 
 def test_a_block_beside_its_estimate_and_error():

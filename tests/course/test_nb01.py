@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from cofactor.core.alignment import mse
 from cofactor.core.em import em
 from cofactor.crowd import METHODS, error_rate
 from cofactor.crowd.base import vote_model
@@ -32,7 +31,7 @@ def test_a_perfect_specialist_makes_symnmf_exact():
 def test_comparison_is_of_one_and_the_same_crowd():
     one, other = panels.compare(200, 6, "MV-EM", seed=2), panels.compare(200, 6, "RobSymNMF", seed=2)
     assert one.errors["MajorityVote"] == other.errors["MajorityVote"] > one.errors["MV-EM"]
-    assert mse(one.truth, other.truth) == 0 and abs(one.labels_per_task - 6) < 0.5
+    assert one.truth.mse(other.truth) == 0 and abs(one.labels_per_task - 6) < 0.5
     wrong = [abs(one.estimate.prior @ np.diag(a) - one.truth.prior @ np.diag(b))
              for a, b in zip(one.estimate.conditionals, one.truth.conditionals, strict=True)]  # fmt: skip
     assert np.isclose(one.accuracy_error, np.mean(wrong))

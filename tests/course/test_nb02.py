@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cofactor.core.alignment import mse
 from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.scattering import scattering_certificate, slice_vertices
 from cofactor.plots.simplex import CENTRE, CORNERS, to_plane
@@ -101,7 +100,7 @@ def test_recovery_is_exact_with_a_certificate_and_fits_without():
     assert exact.certificate.holds and exact.error < 1e-12 and exact.imputation_error < 1e-12
     assert np.abs(exact.estimate.stacked - exact.truth.stacked).max() < 1e-6  # classes in the same order
     assert wrong.certificate.condition1 == "fails" and wrong.misfit < 1e-12 and wrong.error > 1e-3
-    assert np.isclose(wrong.error, mse(wrong.truth, wrong.estimate)) and wrong.n_hidden == round(0.4 * 66)
+    assert np.isclose(wrong.error, wrong.truth.mse(wrong.estimate)) and wrong.n_hidden == round(0.4 * 66)
 
 
 def test_what_no_method_can_recover_is_refused():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import ortho_group
 
 from cofactor import simulate
 from cofactor.core.errors import CofactorError
@@ -35,7 +36,7 @@ def test_the_film_shows_the_steps_and_their_errors():
 def test_starts_end_where_symnmf_ends():
     U, H = simulate.symnmf_problem(12, 4, 0.5, random_state=4)
     starts = panels.many_starts(U, H, 12)
-    _, _, result = symnmf(U @ panels.random_rotation(4, 7))
+    _, _, result = symnmf(U @ ortho_group.rvs(4, random_state=7))
     assert np.isclose(starts.objective[7], result.objective[-1] / np.sum(U**2), atol=1e-12)
     stuck = starts.objective > 1e-6
     assert 0 < stuck.sum() < 12

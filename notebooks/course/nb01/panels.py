@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from cofactor import simulate
-from cofactor.core.alignment import mse
 from cofactor.core.em import maximization
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
@@ -82,7 +81,7 @@ def scattering(specialist_error: float, n_workers: int, seed: int) -> Scattering
     model = simulate.dawid_skene_model(n_workers, 3, specialist_error, prior=np.full(3, 1 / 3), random_state=seed)
     H = factors_of_model(model).reshape(-1, 3)
     found, _, result = symnmf(principal_root(H))
-    return Scattering(H, mse(model, model_of_factor(found)), result.converged)
+    return Scattering(H, model.mse(model_of_factor(found)), result.converged)
 
 
 def scattering_panel() -> Panel:

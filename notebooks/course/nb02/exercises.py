@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from cofactor.core.alignment import mse
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.scattering import scattering_certificate
 from cofactor.core.types import Floats
@@ -115,7 +114,7 @@ class ModelError(Exercise):
         def squares(prior_found: Floats, A_found: Floats) -> float:
             return float(np.sum((prior_found - prior) ** 2) + np.sum((A_found - A) ** 2))
 
-        right = mse(LatentClassModel(prior, list(A)), LatentClassModel(prior_hat, list(A_hat)))
+        right = LatentClassModel(prior, list(A)).mse(LatentClassModel(prior_hat, list(A_hat)))
         terms = len(A) * K + 1
         best, wrong_way = [1, 2, 0], [2, 0, 1]
         # every annotator's columns moved so that the largest entry of row k is in column k, as in the released code

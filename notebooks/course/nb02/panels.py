@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cofactor import simulate
-from cofactor.core.alignment import mse
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.scattering import Certificate, scattering_certificate
 from cofactor.core.types import Floats
@@ -47,22 +46,9 @@ def made_crowd(accuracy: float, n_specialists: int, slips: float, spam: float, n
 
     A_m = (1 - slips) (accuracy I + (1 - accuracy) P) + slips / 3, with P a cyclic permutation; equal priors. The
     specialist for class k gives the label k to no other class. A spammer's label says nothing.
-
-    Parameters
-    ----------
-    accuracy : float
-        Of all who know something, before slips.
-    n_specialists : int, 0 to 3
-        The first so many annotators are specialists, one each for the first classes.
-    slips, spam : float in [0, 1]
-        Share of labels that all give at random; share of the annotators who only do that, the last ones.
-    n_workers : int
-        M.
-
-    Returns
-    -------
-    (3 M, 3) array
-        The factor H.
+    `accuracy` is that of all who know something, before slips: the share of labels that all give at random. The first
+    annotators are the specialists (0 to 3), one each for the first classes; the last are the spammers, by their share.
+    Returns the factor H (3 M, 3).
     """
     matrices = [accuracy * np.eye(3) + (1 - accuracy) * (NEXT, PREVIOUS)[m % 2] for m in range(n_workers)]
     for k, A in enumerate(matrices[:n_specialists]):
@@ -97,7 +83,6 @@ def draw_certificate(H: Floats) -> Figure:
 
 
 def _checks(certificate: Certificate) -> dict[str, str]:
-    """Say in a few words what the certificate found, check by check."""
     second = certificate.condition2 if certificate.condition1 == "holds" else "not asked"
     return {
         "1, hull covers disc": certificate.condition1,
@@ -153,7 +138,7 @@ class Recovery(NamedTuple):
     @property
     def error(self) -> float:
         """Mean squared error of the model; ICML 2021, Eq. (19)."""
-        return mse(self.truth, self.estimate)
+        return self.truth.mse(self.estimate)
 
 
 def recovery(specialist_error: float, share: float, n_classes: int, seed: int = 0) -> Recovery:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipywidgets as w
 
-from cofactor.core.errors import CofactorError
 from cofactor.plots.style import percent
 from course.crowds import MARKS, Completion, draw_completion
 from course.nb03.pictures import SIZES, SampleErrors, draw_items_needed, draw_sample_errors, holes, sample_errors
@@ -56,8 +55,6 @@ def needed_panel() -> Panel:
     """Choose the error wanted, the classes and the missing share; see how many co-labelled items it takes."""
 
     def compute(target: float, n_classes: int, share: float) -> tuple[SampleErrors, float]:
-        if not 0 < target < 1:
-            raise CofactorError(f"target={target}: ask for a relative error between 0 and 1")
         return sample_errors(12, n_classes, share, 0.0, ("robust",), seeds=range(CROWDS)), target
 
     controls = {
@@ -65,9 +62,7 @@ def needed_panel() -> Panel:
         "n_classes": slider(w.IntSlider, 3, 2, 5, 1, "classes K"),
         "share": slider(w.FloatSlider, 0.3, 0.1, 0.7, 0.1, "share of pairs missing"),
     }
-    return Panel(
-        controls, compute, lambda outcome: draw_items_needed(outcome[0], "robust", outcome[1]), describe_needed
-    )
+    return Panel(controls, compute, lambda found: draw_items_needed(found[0], "robust", found[1]), describe_needed)
 
 
 def describe_needed(outcome: tuple[SampleErrors, float]) -> str:

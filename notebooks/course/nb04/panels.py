@@ -82,7 +82,7 @@ def race(
 
 
 @styled
-def draw_race(race: Race, level: float = LEVEL) -> Figure:
+def draw_race(race: Race) -> Figure:
     """Draw the error of each trial (thin) and the median (bold) of the three iterations, on a log scale."""
     fig = new_picture(7.5, 4.0)
     ax = fig.subplots()
@@ -92,19 +92,17 @@ def draw_race(race: Race, level: float = LEVEL) -> Figure:
         ax.semilogy(t, np.maximum(curves, SHOWN).T, color=colour, lw=0.5, alpha=0.25)
         ax.semilogy(t, np.maximum(race.median(name), SHOWN), color=colour, ls=line, lw=2, marker=marker, ms=4,
                     markevery=10, label=name)  # fmt: skip
-    ax.axhline(level, color=INK, lw=0.8, ls=":")
+    ax.axhline(LEVEL, color=INK, lw=0.8, ls=":")
     ax.set(xlabel="iteration t", ylabel="error $||H\\Pi - H_t||_F^2 / K$")
     ax.set_title(race.setting.replace("psi", "ψ"), loc="left", color=INK)
     trials = len(next(iter(race.curves.values())))
     ax.legend(title=f"median of {trials} trials", alignment="left")
-    say(fig, f"Median error below {number(level)}: {_arrivals(race, level)}")
+    arrivals = [
+        f"{name} {f'not within {curves.shape[1] - 1}' if t is None else f'after {t}'}"
+        for name, t in race.first_below(LEVEL).items()
+    ]
+    say(fig, f"Median error below {number(LEVEL)}: {'; '.join(arrivals)}")
     return fig
-
-
-def _arrivals(race: Race, level: float) -> str:
-    arrivals = race.first_below(level)
-    never = f"not within {next(iter(race.curves.values())).shape[1] - 1}"
-    return "; ".join(f"{name} {never if t is None else f'after {t}'}" for name, t in arrivals.items())
 
 
 def race_panel() -> Panel:
@@ -150,16 +148,16 @@ def film(U: Floats, H: Floats, iterations: tuple[int, ...] = (0, 1, 2, 5, 20)) -
 
 
 @styled
-def draw_film(film: Film, pair: tuple[int, int] = (0, 1)) -> Figure:
+def draw_film(film: Film) -> Figure:
     """Draw two coordinates of the rows of U Q after some iterations: the cloud turns into the positive quadrant."""
     fig = new_picture(max(1.6 * len(film.frames), 6.5), 2.9)
     axes = np.atleast_1d(fig.subplots(1, len(film.frames), sharey=True))
-    reach = 1.08 * max(float(np.abs(frame[:, list(pair)]).max()) for frame in film.frames)
+    reach = 1.08 * max(float(np.abs(frame[:, :2]).max()) for frame in film.frames)
     for ax, frame, t, error in zip(axes, film.frames, film.iterations, film.errors, strict=True):
-        _fill_cloud(ax, frame[:, list(pair)], reach)
+        _fill_cloud(ax, frame[:, :2], reach)
         ax.set_title(f"after {t} step{'' if t == 1 else 's'}\nerror {number(error)}")
-        ax.set_xlabel(f"column {pair[0] + 1}")
-    axes[0].set_ylabel(f"column {pair[1] + 1}")
+        ax.set_xlabel("column 1")
+    axes[0].set_ylabel("column 2")
     first, last = (_outside(frame, reach).mean() for frame in (film.frames[0], film.frames[-1]))
     say(fig, f"The cloud turns into the corner: {100 * first:.0f} % of the rows have a negative entry before, "
              f"{100 * last:.0f} % after {film.iterations[-1]} steps")  # fmt: skip
@@ -215,16 +213,11 @@ class Starts(NamedTuple):
     converged: NDArray[np.bool_]
 
 
-def random_rotation(n_classes: int, seed: int) -> Floats:
-    """Return a random orthogonal (K, K) matrix, uniformly distributed."""
-    return np.asarray(ortho_group.rvs(n_classes, random_state=seed))
-
-
 def many_starts(U: Floats, H: Floats, n_starts: int = 20, max_iter: int = 3000) -> Starts:
     """Run `symnmf` from Q = I and from random rotations; another start is another square root U Q_0."""
     ends = []
     for seed in range(n_starts):
-        Q = np.eye(U.shape[1]) if seed == 0 else random_rotation(U.shape[1], seed)
+        Q = np.eye(U.shape[1]) if seed == 0 else ortho_group.rvs(U.shape[1], random_state=seed)
         found, _, result = symnmf(U @ Q, max_iter=max_iter)
         distance = np.sum((H - found[:, match_columns(H, found)]) ** 2)
         ends.append((result.objective[-1] / np.sum(U**2), distance / np.sum(H**2), result.converged))

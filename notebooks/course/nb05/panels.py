@@ -92,18 +92,15 @@ def draw_walk(walk: Walk) -> Figure:
     """Draw points, the path of X c towards one of them, and the columns it is a mixture of, with their weights."""
     fig = new_picture(WIDTH, 4.0)
     ax = fig.subplots()
-    fill_walk(ax, walk)
+    _fill_walk(ax, walk)
     ax.legend(loc="upper left", handlelength=1.8)
-    T = len(walk.picks)
-    say(
-        fig,
-        f"After {T} {'step' if T == 1 else 'steps'}: {len(walk.touched)} of {walk.X.shape[1]} columns touched, "
-        f"{number(round(walk.distance, 3))} from the point",
-    )
+    after = "1 step" if len(walk.picks) == 1 else f"{len(walk.picks)} steps"
+    touched, left = f"{len(walk.touched)} of {walk.X.shape[1]} columns touched", number(round(walk.distance, 3))
+    say(fig, f"After {after}: {touched}, {left} from the point")
     return fig
 
 
-def fill_walk(ax: Axes, walk: Walk) -> None:
+def _fill_walk(ax: Axes, walk: Walk) -> None:
     """Draw one walk, and the triangle, into axes."""
     ax.add_patch(Polygon(CORNERS.T, closed=True, fc="none", ec=FAINT, lw=1, ls="--"))
     ax.plot(*walk.X, "o", color=FAINT, ms=4.5, mec="white", mew=0.4, label="columns of X")

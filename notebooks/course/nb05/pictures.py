@@ -135,14 +135,10 @@ def fill_scores(ax: Axes, scores: Floats, anchors: NDArray[np.intp]) -> float:
     return float(scores[anchors].min() - np.delete(scores, anchors).max())
 
 
-def finds_all(fit: AnchorFit, truth: Mixture) -> bool:
-    """Whether the anchors found are the true ones."""
-    return set(fit.anchors.tolist()) == set(truth.anchors.tolist())
-
-
 def success(finder: Finder, problems: Sequence[Mixture]) -> float:
     """Share of problems in which a method finds all anchors, K known."""
-    return float(np.mean([finds_all(finder(problem.X, problem.anchors.size), problem) for problem in problems]))
+    right = [set(finder(one.X, one.anchors.size).anchors.tolist()) == set(one.anchors.tolist()) for one in problems]
+    return float(np.mean(right))
 
 
 def success_by_snr(snrs: Sequence[float], finders: Mapping[str, Finder], n_trials: int = 10) -> dict[str, Floats]:
@@ -190,10 +186,6 @@ def in_bytes(size: float) -> str:
     return f"{size:.0f}\N{NO-BREAK SPACE}bytes"
 
 
-def _as_bytes(value: float, _: object) -> str:
-    return in_bytes(value)
-
-
 def measure_memory(method: str, sizes: Sequence[int], n_iter: int, n_anchors: int = 40) -> dict[int, float]:
     """Measure the peak of a method on drawn mixtures of every size, each in a fresh process.
 
@@ -234,7 +226,7 @@ def draw_memory(
         ax.text(n_points[0], machine * 1.15, f"{in_bytes(machine)}, a laptop", fontsize=8.5, color=INK)
     ax.set(xlabel="points N", ylabel="peak memory of the call")
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    ax.yaxis.set_major_formatter(FuncFormatter(_as_bytes))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: in_bytes(value)))
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=len(predicted))
     last = ", ".join(f"{in_bytes(float(np.asarray(sizes)[-1]))} by {name}" for name, sizes in predicted.items())
     spread = f"; measured: {min(off):.2f} to {max(off):.2f} of the prediction" if off else ""
