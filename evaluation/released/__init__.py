@@ -10,11 +10,12 @@ from cofactor.core.estimator import Estimator
 from evaluation.released.comparisons import COMPARISONS
 from evaluation.released.crowd import CROWD
 from evaluation.released.pmf import PMF
+from evaluation.released.separable import SEPARABLE
 
 RELEASED: dict[str, Mapping[str, Callable[..., Estimator]]] = {
     "crowd": CROWD,
     "pmf": PMF,
-    "separable": {},
+    "separable": SEPARABLE,
     "comparisons": COMPARISONS,
 }
 

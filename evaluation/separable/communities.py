@@ -15,8 +15,10 @@ import numpy as np
 
 from cofactor.core.errors import CofactorError
 from cofactor.data import GraphDataset, load, load_mag
-from cofactor.separable import METHODS, Communities, communities, merit, spearman_rank_correlation
+from cofactor.separable import Communities, communities, spearman_rank_correlation
+from cofactor.separable.methods import AnchorMethod
 from evaluation.experiment import Measurement, measure, measure_each
+from evaluation.released.separable import community_merit
 
 Objective = Literal["full", "half"]
 Find = Callable[[GraphDataset, int], Communities]
@@ -37,27 +39,21 @@ def graph_of(setting: str) -> GraphDataset:
     return load_mag(folder, "MAG1" if setting == "mag1" else "MAG2")
 
 
-def by_name(name: str, graph: GraphDataset, seed: int) -> Communities:
-    """Find communities as Table IV does."""
-    return communities(graph.adjacency, graph.memberships.shape[1], method=name, random_state=seed)
-
-
-def by_finder(name: str, graph: GraphDataset, seed: int) -> Communities:
-    """Find communities with a method's own defaults in the place of Table IV's choices."""
-    finder = partial(METHODS[name], random_state=seed)
-    return communities(graph.adjacency, graph.memberships.shape[1], method=finder)
+def by(method: str | AnchorMethod, graph: GraphDataset, seed: int) -> Communities:
+    """Find communities by a method's name, which stands for its defaults, or by an estimator."""
+    return communities(graph.adjacency, graph.memberships.shape[1], method=method, random_state=seed)
 
 
 OWN = "MERIT (own defaults)"
 FIXED: dict[str, Find] = {
-    "MERIT": partial(by_name, "MERIT"),
-    "MERIT(0)": partial(by_name, "MERIT(0)"),
-    OWN: partial(by_finder, "MERIT"),
-    "SPOC": partial(by_name, "SPOC"),
-    "SPA": partial(by_name, "SPA"),
+    "MERIT": partial(by, community_merit()),
+    "MERIT(0)": partial(by, community_merit(lam=0.0)),
+    OWN: partial(by, "MERIT"),
+    "SPOC": partial(by, "SPOC"),
+    "SPA": partial(by, "SPA"),
 }
-DRAWN: dict[str, Find] = {"GeoNMF": partial(by_name, "GeoNMF")}
-SMALL: dict[str, Find] = {"FastGradient": partial(by_finder, "FastGradient")}  # N x N, and slower than that
+DRAWN: dict[str, Find] = {"GeoNMF": partial(by, "GeoNMF")}
+SMALL: dict[str, Find] = {"FastGradient": partial(by, "FastGradient")}  # N x N, and slower than that
 MOST_NODES = 1100  # of which FastGradient takes a minute
 
 
@@ -99,7 +95,7 @@ def _correlations(
     graph: GraphDataset, lambdas: tuple[float, ...] = LAMBDAS, gaps: tuple[float, ...] = GAPS
 ) -> Iterator[float]:
     for objective, lam, gap in product(get_args(Objective), lambdas, gaps):
-        finder = partial(merit, lam=lam, n_iter=120, gap_abs=gap, objective=objective)
+        finder = community_merit(lam=lam, gap_abs=gap, objective=objective)
         try:
             found = communities(graph.adjacency, graph.memberships.shape[1], method=finder)
         except CofactorError:  # anchors that depend on each other give no memberships, so no correlation

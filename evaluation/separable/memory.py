@@ -21,15 +21,15 @@ from cofactor.separable.graphs import leading_eigenvectors
 from cofactor.separable.topics import WordPairs
 from cofactor.simulate import dirichlet_mixtures
 from evaluation.experiment import Measurement, measure
-from evaluation.separable.synthetic import PAPER_STEPS
+from evaluation.released.separable import STEPS
 from evaluation.separable.topics import documents
 
 Points = Callable[[str, np.random.Generator], tuple[Floats, int]]
 
 CALLS: dict[str, tuple[str, dict[str, Any]]] = {
-    "MERIT": ("cofactor.separable:merit", {"n_iter": PAPER_STEPS, "n_jobs": 1}),
-    "MERIT(0)": ("cofactor.separable:merit", {"n_iter": PAPER_STEPS, "n_jobs": 1, "lam": 0.0}),
-    "FastGradient": ("cofactor.separable:fast_gradient", {"n_iter": 2}),  # its peak is there from the first step on
+    "MERIT": ("cofactor.separable:merit", {"n_iter": STEPS, "n_jobs": 1}),
+    "MERIT(0)": ("cofactor.separable:merit", {"n_iter": STEPS, "n_jobs": 1, "lam": 0.0}),
+    "FastGradient": ("cofactor.separable:fast_gradient", {"max_iter": 2}),  # its peak is there from the first step on
 }
 LARGEST = {"FastGradient": 6500}  # points; beyond, only the prediction: 24 N^2 bytes and minutes
 
@@ -46,7 +46,8 @@ def peaks(points: Points, setting: str, trial: int, rng: np.random.Generator) ->
 
 
 def _predicted(name: str, X: Floats, K: int, options: Mapping[str, Any]) -> dict[str, float]:
-    return {"predicted": predicted_bytes(name, X.shape[0], X.shape[1], K, options["n_iter"]) / 1e6}
+    steps = options.get("n_iter", options.get("max_iter"))
+    return {"predicted": predicted_bytes(name, X.shape[0], X.shape[1], K, steps) / 1e6}
 
 
 def _peak(call: str, X: Floats, K: int, options: Mapping[str, Any]) -> dict[str, float]:

@@ -148,7 +148,7 @@ def _anchors(setting: str, rng: np.random.Generator) -> list[Measurement]:
 
 
 def _recovered(name: str, problem: Mixture) -> Mapping[str, float]:
-    found = METHODS[name](problem.X, problem.anchors.size).anchors
+    found = METHODS[name](problem.anchors.size).fit(problem.X).anchors_
     return {"anchors": 100 * float(np.isin(problem.anchors, found).mean())}
 
 

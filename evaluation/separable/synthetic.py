@@ -14,37 +14,31 @@ import numpy as np
 
 from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.types import Indices
-from cofactor.separable import METHODS, merit, mrsa, rae
+from cofactor.separable import MERIT, SPA, FastGradient, merit, mrsa, rae
 from cofactor.separable.frank_wolfe import MSR_SHARE
+from cofactor.separable.methods import AnchorMethod
 from cofactor.simulate import Mixture, dirichlet_mixtures, midpoint_mixtures
 from evaluation.experiment import PAPER_PROTOCOL, Given, Measurement, measure_each
+from evaluation.released.separable import figure_merit
 
 Method = Callable[[Mixture, int], Indices]
-
-PAPER_STEPS = 100
 
 # ---- methods ----
 
 
-def by_merit(problem: Mixture, seed: int, **options: Any) -> Indices:
-    """Find anchors by MERIT with the choices given; it draws nothing at random."""
-    return merit(problem.X, problem.anchors.size, **options).anchors
+def by(make: Callable[..., AnchorMethod], problem: Mixture, seed: int, **settings: Any) -> Indices:
+    """Find anchors by a method of the library, or as released."""
+    return make(problem.anchors.size, random_state=seed, **settings).fit(problem.X).anchors_
 
 
-def by_name(name: str, problem: Mixture, seed: int) -> Indices:
-    """Find anchors by a method of this kit with its defaults."""
-    return METHODS[name](problem.X, problem.anchors.size, random_state=seed).anchors
-
-
-RELEASED: dict[str, Any] = {"lam": "paper", "n_iter": PAPER_STEPS}
 AS_PRINTED = "MERIT (paper protocol, objective as printed)"
 FINDERS: dict[str, Method] = {
-    "SPA": partial(by_name, "SPA"),
-    "FastGradient": partial(by_name, "FastGradient"),
-    "MERIT": partial(by_name, "MERIT"),
-    "MERIT" + PAPER_PROTOCOL: partial(by_merit, **RELEASED),
-    AS_PRINTED: partial(by_merit, objective="half", **RELEASED),
-    "MERIT(0)": partial(by_merit, lam=0.0, n_iter=PAPER_STEPS),
+    "SPA": partial(by, SPA),
+    "FastGradient": partial(by, FastGradient),
+    "MERIT": partial(by, MERIT),
+    "MERIT" + PAPER_PROTOCOL: partial(by, figure_merit),
+    AS_PRINTED: partial(by, figure_merit, objective="half"),
+    "MERIT(0)": partial(by, figure_merit, lam=0.0),
 }
 
 
@@ -96,11 +90,11 @@ SHARES = (0.25, 0.5, 1.0, 2.0, 4.0)
 def by_share(share: float, problem: Mixture, seed: int) -> Indices:
     """Find anchors with lambda at some multiple of the mean squared residual of SPA."""
     unit = merit(problem.X, problem.anchors.size, n_iter=1).lam / MSR_SHARE
-    return by_merit(problem, seed, lam=share * unit)
+    return by(MERIT, problem, seed, lam=share * unit)
 
 
-WEIGHTS: dict[str, Method] = {f"lambda={lam:g}": partial(by_merit, lam=lam, n_iter=PAPER_STEPS) for lam in LAMBDAS}
-SMOOTHINGS: dict[str, Method] = {f"mu={mu:g}": partial(by_merit, lam=0.1, mu=mu, n_iter=PAPER_STEPS) for mu in MUS}
+WEIGHTS: dict[str, Method] = {f"lambda={lam:g}": partial(by, figure_merit, lam=lam) for lam in LAMBDAS}
+SMOOTHINGS: dict[str, Method] = {f"mu={mu:g}": partial(by, figure_merit, lam=0.1, mu=mu) for mu in MUS}
 WEIGHTS_BY_RULE: dict[str, Method] = {
     **{name: FINDERS[name] for name in ("SPA", "MERIT", "MERIT" + PAPER_PROTOCOL)},
     **{f"MERIT, lambda = {share:g} mean squared residuals": partial(by_share, share) for share in SHARES},

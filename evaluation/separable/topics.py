@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
 from cofactor.data import TopicsDataset, load_topics
-from cofactor.separable import TopicModel, coherence, document_accuracy, lda_topics, merit, sim_count, topic_model
+from cofactor.separable import TopicModel, coherence, document_accuracy, sim_count, topic_model
+from cofactor.separable.methods import AnchorMethod
 from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure_each
+from evaluation.released.separable import topic_merit
 
 Find = Callable[[TopicsDataset, int, int], TopicModel]
 
@@ -27,28 +28,21 @@ def documents(name: str) -> TopicsDataset:
     return load_topics(DATA[name])
 
 
-def by_name(name: str, some: TopicsDataset, K: int, seed: int) -> TopicModel:
-    """Find topics as Table II does."""
-    return topic_model(some.counts, K, method=name, random_state=seed)
+def by(method: str | AnchorMethod, some: TopicsDataset, K: int, seed: int) -> TopicModel:
+    """Find topics by a method's name, which stands for its defaults, or by an estimator."""
+    return topic_model(some.counts, K, method=method, random_state=seed)
 
 
-def by_merit(some: TopicsDataset, K: int, seed: int, **options: Any) -> TopicModel:
-    """Find topics with choices of one's own."""
-    return topic_model(some.counts, K, method=partial(merit, **options))
-
-
-def by_lda(some: TopicsDataset, K: int, seed: int) -> TopicModel:
-    """Find topics by latent Dirichlet allocation."""
-    return lda_topics(some.counts, K, random_state=seed)
-
-
-RELEASED: dict[str, Any] = {"lam": 1e-6, "init": "spa", "n_iter": 100, "gap_abs": 0.5}
 FINDERS: dict[str, Find] = {
-    **{name: partial(by_name, name) for name in ("SPA", "XRAY", "MERIT", "MERIT(0)", "FastAnchor")},
-    "MERIT" + PAPER_PROTOCOL: partial(by_merit, **RELEASED),
-    "MERIT(0)" + PAPER_PROTOCOL: partial(by_merit, **(RELEASED | {"lam": 0.0})),
-    "MERIT (own defaults)": partial(by_merit, merge_duplicates=True),
-    "LDA": by_lda,
+    "SPA": partial(by, "SPA"),
+    "XRAY": partial(by, "XRAY"),
+    "MERIT": partial(by, topic_merit()),
+    "MERIT(0)": partial(by, topic_merit(lam=0.0)),
+    "FastAnchor": partial(by, "FastAnchor"),
+    "MERIT" + PAPER_PROTOCOL: partial(by, topic_merit(merge_duplicates=False)),
+    "MERIT(0)" + PAPER_PROTOCOL: partial(by, topic_merit(lam=0.0, merge_duplicates=False)),
+    "MERIT (own defaults)": partial(by, "MERIT"),
+    "LDA": partial(by, "LDA"),
 }
 
 

@@ -157,6 +157,25 @@ def rate(make):
 def find_topics(counts, *settings):
     topics = separable.lda_topics(counts, *settings, random_state=0).topics
     assert np.isfinite(topics).all()
+    names = ("n_topics", "max_iter", "alpha", "eta")
+    fitted = separable.LDA(**dict(zip(names, settings, strict=True)), random_state=0).fit(counts)
+    assert np.isfinite(fitted.transform(counts)).all()
+
+
+def find_by_merit(*settings):
+    names = ("gap_abs", "merge_duplicates", "select", "n_jobs")
+    return separable.merit(*settings[:9], **dict(zip(names, settings[9:], strict=True)))
+
+
+def bootstrap_anchors(name, X, n_anchors, n_draws, n_jobs, level):
+    method = separable.METHODS[name](n_anchors)
+    found = separable.bootstrap(method, X, n_draws=n_draws, random_state=0, n_jobs=n_jobs)
+    return found.stability(), found.intervals(level=level)
+
+
+def plan_anchors(X, wanted, amounts, vary, n_trials, n_jobs):
+    settings = {"amounts": amounts, "vary": vary, "n_trials": n_trials, "n_jobs": n_jobs}
+    return separable.plan(X, wanted, **settings, methods=["SPA"], random_state=0).needed()
 
 
 RATINGS = {
@@ -198,10 +217,18 @@ FITS = {
         impute,
         *(v.labels, _rarely(ODD, None, 2), st.one_of(st.none(), v.matrix), share, size, share),
     ),
+    "separable.bootstrap": (
+        bootstrap_anchors,
+        *(st.sampled_from(["SPA", "MERIT", "XRAY", "SPOC"]), v.points, v.count, runs, jobs, levels),
+    ),
+    "separable.plan": (
+        plan_anchors,
+        *(v.points, errors, amounts, _rarely(ODD, "columns", "measurements"), runs, jobs),
+    ),
     "separable.lda_topics": (find_topics, v.whole_matrix, size, size, share, share),
     "separable.fast_gradient": (separable.fast_gradient, v.points, size, _rarely(ODD, None, 0.1), size),
     "separable.merit": (
-        separable.merit,
+        find_by_merit,
         *(
             v.points,
             _rarely(ODD, None, 2),
@@ -211,7 +238,7 @@ FITS = {
             _rarely(ODD, "full", "half"),
         ),
         *(_rarely(ODD, None, "spa"), _rarely(ODD, None, 2), share, _rarely(ODD, None, 0.1), st.booleans()),
-        *(_rarely(ODD, "top", "spa"), _rarely(ODD, "float32", "float64"), _rarely(ODD, None, 1)),
+        *(_rarely(ODD, "top", "spa"), _rarely(ODD, None, 1)),
     ),
     "pmf.cnmf_spa": (
         find_corners,

@@ -83,8 +83,8 @@ def prefer(name):
 
 def find_anchors(name):
     def run(X, n_anchors):
-        fit = separable.METHODS[name](X, n_anchors)
-        assert len(fit.anchors) <= np.shape(X)[1]
+        fit = separable.METHODS[name](n_anchors).fit(X)
+        assert len(fit.anchors_) <= np.shape(X)[1] and np.isfinite(fit.transform(X)).all()
 
     return run
 
@@ -187,7 +187,10 @@ FUNCTIONS = {
     "pmf.mre": (pmf.mre, v.models(), v.models()),
     "pmf.diagnose": (lambda table, rank: pmf.diagnose(table, rank=rank), v.tables, _of(v.count, None)),
     "pmf.JointPMFClassifier": (classify, v.matrix, v.codes, v.matrix),
-    "separable.spa": (separable.spa, v.points, v.count),
+    **{
+        f"separable.{name}": (getattr(separable, name), v.graph if name in ("spoc", "geo_nmf") else v.points, v.count)
+        for name in ("spa", "xray", "fast_anchor", "spoc", "geo_nmf")
+    },
     "separable.diagnose": (separable.diagnose, v.points, _of(v.count, None)),
     "separable.topic_model": (separable.topic_model, v.points, v.count),
     "separable.communities": (separable.communities, v.graph, v.count),
@@ -250,5 +253,6 @@ FUNCTIONS = {
     **{
         f"separable.{name}": (find_anchors(name), v.graph if name in ("SPOC", "GeoNMF") else v.points, v.count)
         for name in separable.METHODS
+        if name != "LDA"
     },
 }

@@ -29,7 +29,7 @@ NOT_CALLED = {  # base classes, what functions return, and what takes none but s
         "crowd.Score",
         "pmf.JointPMFEstimator",
         "pmf.PMFBootstrap",
-        "separable.AnchorFit",
+        *("separable.AnchorFit", "separable.AnchorBootstrap"),
     ),
     *("separable.Communities", "separable.FrankWolfeResult", "separable.MeritFit", "separable.TopicModel"),
     *("comparisons.ComparisonBootstrap", "comparisons.Link", "comparisons.PreferenceModel"),

@@ -58,7 +58,7 @@ def test_nan_and_infinity_fail_and_every_method_refuses(value):
     assert report.verdict == "no method can find anchors (finite)"
     for method in METHODS.values():
         with pytest.raises(CofactorError, match="NaN or infinity"):
-            method(changed(spoil), 5)
+            method(5).fit(changed(spoil))
 
 
 def test_nothing_but_zeros_fails_and_no_method_finds_an_anchor():
@@ -66,7 +66,7 @@ def test_nothing_but_zeros_fails_and_no_method_finds_an_anchor():
     assert report["zero columns"].status == "fail" and report.verdict == "no method can find anchors (zero columns)"
     for method in METHODS.values():
         with pytest.raises(CofactorError):
-            method(np.zeros((4, 6)), 2)
+            method(2).fit(np.zeros((4, 6)))
 
 
 def test_zero_columns_are_named_and_change_nothing_else():

@@ -22,24 +22,24 @@ def mixtures(seed=0, M=20, N=60, K=5, snr_db=25.0):
 def test_copies_are_merged_and_reported():
     X = mixtures().X
     copied = np.hstack([X, X[:, [3, 3, 7]] * (1 + 1e-12)])
-    fit, plain = merit(copied, 5, merge_duplicates=True), merit(X, 5)
+    fit, plain = merit(copied, 5), merit(X, 5)
     assert [group.tolist() for group in fit.duplicates] == [[3, 60, 61], [7, 62]]
     assert np.array_equal(fit.anchors, plain.anchors)
     C = fit.coefficients.toarray()
     assert np.array_equal(C[:, 60], C[:, 3]) and np.array_equal(C[:, 62], C[:, 7])
     assert not C[60:].any() and not fit.scores[60:].any()
     assert np.array_equal(C[:60, :60], plain.coefficients.toarray())
-    assert merit(copied, 5).duplicates == []
+    assert merit(copied, 5, merge_duplicates=False).duplicates == []
 
 
 def test_merged_copies_leave_rounding_nothing_to_decide():
     """The same anchors under relative changes of 1e-13, in every trial."""
     X = np.repeat(mixtures(1, M=6).X, 3, axis=1)
-    fit = merit(X, 5, 1e-6, merge_duplicates=True)
+    fit = merit(X, 5, 1e-6)
     rng = np.random.default_rng(0)
     for _ in range(10):
         shaken = X * (1 + 1e-13 * rng.standard_normal(X.shape))
-        assert np.array_equal(merit(shaken, 5, 1e-6, merge_duplicates=True).anchors, fit.anchors)
+        assert np.array_equal(merit(shaken, 5, 1e-6).anchors, fit.anchors)
 
 
 @laws
@@ -82,9 +82,9 @@ def test_columns_of_zeros_are_left_out_with_a_warning(method):
     X = mixtures().X
     holes = np.insert(X, [0, 10], 0.0, axis=1)
     with pytest.warns(DataWarning, match=r"2 columns of X are zero \(0, 11\)"):
-        fit = METHODS[method](holes, 5, random_state=0)
+        fit = METHODS[method](5, random_state=0).fit(holes).model_
     kept = np.delete(np.arange(62), [0, 11])
-    plain = METHODS[method](X, 5, random_state=0)
+    plain = METHODS[method](5, random_state=0).fit(X).model_
     assert np.array_equal(fit.anchors, kept[plain.anchors])
     if fit.coefficients is not None:
         assert fit.coefficients.shape == (62, 62) and not fit.coefficients[:, [0, 11]].nnz
@@ -96,26 +96,26 @@ def test_columns_of_zeros_are_left_out_with_a_warning(method):
 
 @pytest.mark.parametrize("method", EVERY)
 def test_one_point(method):
-    assert METHODS[method](np.array([[2.0], [1.0]]), 1).anchors.tolist() == [0]
+    assert METHODS[method](1).fit(np.array([[2.0], [1.0]])).anchors_.tolist() == [0]
 
 
 @pytest.mark.parametrize("method", ["SPA", "MERIT", "FastGradient"])
 def test_every_point_an_anchor(method):
     X = np.random.default_rng(0).random((6, 4))
-    assert sorted(METHODS[method](X, 4).anchors.tolist()) == [0, 1, 2, 3]
+    assert sorted(METHODS[method](4).fit(X).anchors_.tolist()) == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("method", EVERY)
 def test_one_row(method):
-    fit = METHODS[method](np.array([[0.5, 3.0, 1.0, 2.0]]), 2)
-    assert fit.anchors.size == 2 and 1 in fit.anchors
+    found = METHODS[method](2).fit(np.array([[0.5, 3.0, 1.0, 2.0]])).anchors_
+    assert found.size == 2 and 1 in found
 
 
 def test_more_anchors_than_rows():
     truth = simulate.dirichlet_mixtures(30, 150, 40, 25.0, random_state=0)
     found = merit(truth.X, 40).anchors
     assert np.isin(found, truth.anchors).mean() >= 0.9
-    assert METHODS["SPA"](truth.X, 40).anchors.size == 40
+    assert METHODS["SPA"](40).fit(truth.X).anchors_.size == 40
 
 
 # ---- how many ----

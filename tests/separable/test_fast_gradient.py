@@ -63,7 +63,7 @@ def test_scale_does_not_matter_where_the_weight_scales_too(scale):
     assert np.array_equal(one.anchors, two.anchors) and np.allclose(one.scores, two.scores, atol=1e-6)
 
 
-@pytest.mark.parametrize("n_iter", [0, 1.5])
-def test_refuses_numbers_of_steps_that_are_none(n_iter):
-    with pytest.raises(CofactorError, match=f"n_iter={n_iter}: give a whole number of at least 1"):
-        fast_gradient(np.eye(3), 2, n_iter=n_iter)
+@pytest.mark.parametrize("max_iter", [0, 1.5])
+def test_refuses_numbers_of_steps_that_are_none(max_iter):
+    with pytest.raises(CofactorError, match=f"max_iter={max_iter}: give a whole number of at least 1"):
+        fast_gradient(np.eye(3), 2, max_iter=max_iter)

@@ -32,7 +32,7 @@ def mixed_graph(seed=0, n_nodes=900, n_communities=3):
 @both
 def test_finds_one_node_in_each_clique(method):
     A, member = cliques()
-    fit = METHODS[method](A, 3, random_state=0)
+    fit = METHODS[method](3, random_state=0).fit(A).model_
     assert sorted(member[fit.anchors]) == [0, 1, 2]
     assert np.array_equal(np.flatnonzero(fit.scores), np.sort(fit.anchors)) and fit.scores.shape == (15,)
 
@@ -42,24 +42,24 @@ def test_nodes_without_edges_are_never_pure(method):
     A, member = cliques()
     padded = np.zeros((20, 20))
     padded[2:17, 2:17] = A
-    assert sorted(member[METHODS[method](padded, 3, random_state=0).anchors - 2]) == [0, 1, 2]
+    assert sorted(member[METHODS[method](3, random_state=0).fit(padded).anchors_ - 2]) == [0, 1, 2]
 
 
 @both
 def test_planted_pure_nodes_are_nearly_pure(method):
     A, theta = mixed_graph()
-    found = theta[METHODS[method](A, 3, random_state=0).anchors]
+    found = theta[METHODS[method](3, random_state=0).fit(A).anchors_]
     assert sorted(found.argmax(axis=1)) == [0, 1, 2] and found.max(axis=1).min() > 0.8
 
 
 @both
 def test_follows_the_names_of_nodes_and_the_storage(method):
     A, _ = mixed_graph()
-    anchors = METHODS[method](A, 3, random_state=0).anchors
+    anchors = METHODS[method](3, random_state=0).fit(A).anchors_
     order = np.random.default_rng(1).permutation(A.shape[0])
-    renamed = METHODS[method](A[order][:, order], 3, random_state=0).anchors
+    renamed = METHODS[method](3, random_state=0).fit(A[order][:, order]).anchors_
     assert sorted(order[renamed]) == sorted(anchors)
-    assert np.array_equal(METHODS[method](A.toarray(), 3, random_state=0).anchors, anchors)
+    assert np.array_equal(METHODS[method](3, random_state=0).fit(A.toarray()).anchors_, anchors)
 
 
 def test_geo_nmf_is_reproducible_and_tells_how_round_the_corners_are():

@@ -18,8 +18,8 @@ def points(n_points, n_rows=50):
 
 def grown(method, n_points, **settings):
     """Return by how many MB a call grew a fresh process."""
-    warm = {"X": points(300), "n_anchors": 5, "n_iter": 2}
-    arguments = {"X": points(n_points), "n_anchors": 40, "random_state": 0, **settings}
+    warm = {"X": points(300), "n_anchors": 5, **settings}
+    arguments = {"X": points(n_points), "n_anchors": 40, **settings}
     figures = measure_peak(f"cofactor.separable:{method}", warm=warm, **arguments)
     return figures["peak_mb"] - figures["base_mb"]
 
@@ -35,7 +35,7 @@ def test_merit_takes_what_was_predicted_and_no_square():
 @linux
 def test_fast_gradient_takes_what_was_predicted():
     for N in (1_500, 2_500):
-        assert grown("fast_gradient", N, n_iter=3) == pytest.approx(
+        assert grown("fast_gradient", N, max_iter=3) == pytest.approx(
             predicted_bytes("FastGradient", 50, N, 40) / MEGABYTE, rel=0.2
         )
 
@@ -44,8 +44,8 @@ def test_fast_gradient_refuses_what_does_not_fit(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 1e6)
     needed = predicted_bytes("FastGradient", 50, 300, 5)
     with pytest.raises(CofactorError, match=rf"\({needed} bytes\) for 300 points, and 0.0 GB are free: use merit"):
-        METHODS["FastGradient"](points(300), 5)
-    assert METHODS["MERIT"](points(300), 5).anchors.size == 5
+        METHODS["FastGradient"](5).fit(points(300))
+    assert METHODS["MERIT"](5).fit(points(300)).anchors_.size == 5
 
 
 def test_merit_grows_with_the_points_and_fast_gradient_with_their_square():
@@ -66,7 +66,7 @@ def test_refuses_to_predict_what_it_does_not_know():
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("method", ["SPA", "MERIT", "FastGradient"])
 def test_names_the_size_that_is_no_whole_number(method, place, value):
-    sizes = {"n_rows": 5, "n_points": 6, "n_anchors": 2, "n_iter": 3}
+    sizes = {"n_rows": 5, "n_points": 6, "n_anchors": 2, "max_iter": 3}
     name = list(sizes)[place]
     with pytest.raises(CofactorError, match=f"{name}={value!r}: give a whole number of at least 1"):
         predicted_bytes(method, **sizes | {name: value})
@@ -87,5 +87,5 @@ def test_says_what_is_free(monkeypatch, tmp_path):
 
 def test_lists_grow_only_as_far_as_columns_need():
     truth = simulate.dirichlet_mixtures(20, 300, 10, 10.0, random_state=0)
-    fit = METHODS["MERIT"](truth.X, 10, n_iter=200)
+    fit = METHODS["MERIT"](10, max_iter=200).fit(truth.X).model_
     assert fit.result.nnz[-1] == fit.coefficients.nnz < 0.3 * 300 * 200

@@ -230,11 +230,11 @@ def test_words_by_words_is_never_formed():
 def test_lda_finds_planted_topics():
     pytest.importorskip("lda", reason="needs lda: pip install cofactor[topics]")
     counts, truth, owner = planted(n_documents=150)
-    model = lda_topics(counts, 3, n_iter=100, random_state=0, min_documents=1)
+    model = lda_topics(counts, 3, max_iter=100, random_state=0, min_documents=1)
     assert clustering_accuracy(truth, model.weights.argmax(axis=1)) > 0.9
     assert sorted(owner[model.top_words(1)[:, 0]]) == [0, 1, 2] and not model.anchors.size and model.fit is None
     assert np.allclose(model.topics.sum(axis=0), 1) and np.allclose(model.weights.sum(axis=1), 1)
-    again, other = (lda_topics(counts, 3, n_iter=100, random_state=seed, min_documents=1) for seed in (0, 1))
+    again, other = (lda_topics(counts, 3, max_iter=100, random_state=seed, min_documents=1) for seed in (0, 1))
     assert np.array_equal(model.topics, again.topics) and not np.array_equal(model.topics, other.topics)
 
 
@@ -269,8 +269,8 @@ def test_other_bad_input_is_named():
     for wrong in (0, 13, 2.5):
         with pytest.raises(CofactorError, match=f"n_topics={wrong}: .* 12 documents and 15 words"):
             topic_model(counts, wrong)
-    with pytest.raises(CofactorError, match=r"no method 'LDA': there are MERIT, .*; LDA is `lda_topics`"):
-        topic_model(counts, 2, "LDA")
+    with pytest.raises(CofactorError, match=r"no method 'SPOC': there are SPA, MERIT, .*, LDA"):
+        topic_model(counts, 2, "SPOC")
     with pytest.raises(CofactorError, match="no document has a word"):
         topic_model(np.zeros((3, 4)), 2)
     with pytest.raises(CofactorError, match="no word is left"):

@@ -1,10 +1,8 @@
 """Separable matrices: a few columns of which all others are mixtures."""
 
-from collections.abc import Callable
-from functools import partial
-
 from cofactor.core.spa import spa
-from cofactor.separable.base import AnchorFit, spa_fit
+from cofactor.separable.base import AnchorFit
+from cofactor.separable.bootstrap import AnchorBootstrap, bootstrap
 from cofactor.separable.communities import Communities, communities
 from cofactor.separable.descent import FrankWolfeResult
 from cofactor.separable.diagnose import diagnose
@@ -14,6 +12,7 @@ from cofactor.separable.graphs import geo_nmf, spoc
 from cofactor.separable.greedy import fast_anchor, xray
 from cofactor.separable.lda import lda_topics
 from cofactor.separable.memory import predicted_bytes
+from cofactor.separable.methods import LDA, MERIT, MERIT0, METHODS, SPA, SPOC, XRAY, FastAnchor, FastGradient, GeoNMF
 from cofactor.separable.metrics import (
     clustering_accuracy,
     coherence,
@@ -21,28 +20,30 @@ from cofactor.separable.metrics import (
     sim_count,
     spearman_rank_correlation,
 )
+from cofactor.separable.planner import plan
 from cofactor.separable.recovery import mrsa, rae
 from cofactor.separable.selection import suggest_n_anchors
-from cofactor.separable.topics import TopicModel, topic_model
-
-METHODS: dict[str, Callable[..., AnchorFit]] = {
-    "SPA": spa_fit,
-    "MERIT": merit,
-    "MERIT(0)": partial(merit, lam=0.0),
-    "FastGradient": fast_gradient,
-    "XRAY": xray,
-    "FastAnchor": fast_anchor,
-    "SPOC": spoc,  # these two take the adjacency matrix of a graph
-    "GeoNMF": geo_nmf,
-}
+from cofactor.separable.topics import topic_model
+from cofactor.separable.words import TopicModel
 
 __all__ = [
+    "LDA",
+    "MERIT",
+    "MERIT0",
     "METHODS",
+    "SPA",
+    "SPOC",
+    "XRAY",
+    "AnchorBootstrap",
     "AnchorFit",
     "Communities",
+    "FastAnchor",
+    "FastGradient",
     "FrankWolfeResult",
+    "GeoNMF",
     "MeritFit",
     "TopicModel",
+    "bootstrap",
     "clustering_accuracy",
     "coherence",
     "communities",
@@ -54,6 +55,7 @@ __all__ = [
     "lda_topics",
     "merit",
     "mrsa",
+    "plan",
     "predicted_bytes",
     "rae",
     "sim_count",
@@ -64,3 +66,7 @@ __all__ = [
     "topic_model",
     "xray",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

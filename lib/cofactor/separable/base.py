@@ -81,11 +81,11 @@ def columns_kept(X: Floats) -> Indices:
     return kept
 
 
-def spa_fit(X: Matrix, n_anchors: int, random_state: int | np.random.Generator | None = None) -> AnchorFit:
+def spa_fit(X: Matrix, n_anchors: int) -> AnchorFit:
     """Find anchors by successive projection, as an `AnchorFit`; see `spa`.
 
     Starts over where X has no further direction, so that more anchors than rows can be asked for; such columns score
-    zero. Nothing is random: `random_state` is there so that all methods are called alike.
+    zero.
 
     >>> spa_fit([[1.0, 0.0, 0.5], [0.0, 2.0, 1.0]], 2).scores
     array([1., 4., 0.])
@@ -95,7 +95,15 @@ def spa_fit(X: Matrix, n_anchors: int, random_state: int | np.random.Generator |
     columns_kept(points)
     anchors = spa(X, n_anchors, restart=True)
     lengths = np.diagonal(np.linalg.qr(points[:, anchors], mode="r")) ** 2
-    scores = np.zeros(points.shape[1])
-    scores[anchors[: lengths.size]] = lengths
-    result = Result(np.array([]), len(anchors), True, f"{len(anchors)} anchors found")
-    return AnchorFit(anchors, scores, None, result)
+    return anchors_by_scores(anchors[: lengths.size], lengths, points.shape[1], anchors)
+
+
+def anchors_by_scores(
+    scored: ArrayLike, values: ArrayLike, n_points: int, anchors: ArrayLike | None = None
+) -> AnchorFit:
+    """Return what a method without coefficients found, one anchor at a time."""
+    found = np.array(scored if anchors is None else anchors, dtype=np.intp)
+    scores = np.zeros(n_points)
+    scores[np.array(scored, dtype=np.intp)] = values
+    result = Result(scores[found], len(found), True, f"{len(found)} anchors found")
+    return AnchorFit(found, scores, None, result)

@@ -27,6 +27,10 @@ class Columns:
     owner: Indices  # of every column of X, the position among `used` of what represents it; -1 for zero columns
     groups: list[Indices]
 
+    def scaled(self, square: float) -> float:
+        """Return what is in units of squares of X in those of `points`."""
+        return float(np.ldexp(square, -2 * self.exponent))
+
     def expand_scores(self, scores: Floats) -> Floats:
         """Return scores for all columns of X, zero for those that did not take part."""
         whole = np.zeros(self.owner.size)

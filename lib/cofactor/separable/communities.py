@@ -9,18 +9,15 @@ Source: Nguyen, Fu and Wu on MERIT, Sec. V-C and Table IV.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from cofactor.core.checks import is_number
-from cofactor.core.errors import CofactorError, listing
-from cofactor.core.types import Floats, Indices
-from cofactor.separable.base import AnchorFit, Matrix, spa_fit
-from cofactor.separable.frank_wolfe import merit
+from cofactor.core.errors import CofactorError
+from cofactor.core.types import Floats, Indices, Seed
+from cofactor.separable.base import AnchorFit, Matrix
 from cofactor.separable.graphs import (
     adjacency_of,
     degree_scaled_rows,
@@ -29,24 +26,14 @@ from cofactor.separable.graphs import (
     rows_from_pure,
     spa_on_rows,
 )
-from cofactor.separable.greedy import fast_anchor, xray
+from cofactor.separable.methods import AnchorMethod, Finder, find_anchors
 
 Clip = Literal["mean", "floor", "zero"]
-Finder = Callable[[Floats, int], AnchorFit]
 
 TINY = 1e-12  # a membership below this is rounding
 SMALLEST = np.finfo(np.float64).eps  # what SPOC puts in place of less
 LIKE = 1 - 1e-9  # rows of nodes in the same position differ by rounding only
 
-# How Table IV sets the finders; SPOC and GeoNMF, which start from the graph itself, are in `communities`
-as_printed = partial(merit, n_iter=120, gap_abs=0.5)
-FINDERS: dict[str, Finder] = {
-    "MERIT": partial(as_printed, lam=1e-6),
-    "MERIT(0)": partial(as_printed, lam=0.0),
-    "SPA": spa_fit,
-    "XRAY": partial(xray, sums=1.0),
-    "FastAnchor": fast_anchor,
-}
 CLIPS: dict[str, Clip] = {"SPOC": "floor", "GeoNMF": "zero"}
 
 
@@ -75,10 +62,10 @@ class Communities:
 def communities(
     adjacency: Matrix,
     n_communities: int,
-    method: str | Finder = "MERIT",
+    method: str | AnchorMethod | Finder = "MERIT",
     energy: float = 0.99,
     clip: Clip | None = None,
-    random_state: int | np.random.Generator | None = None,
+    random_state: Seed = None,
 ) -> Communities:
     """Find overlapping communities of a graph.
 
@@ -90,9 +77,10 @@ def communities(
         Symmetric, nonnegative, diagonal zero.
     n_communities : int in [1, N]
         K.
-    method : str or callable
-        "MERIT" and "MERIT(0)" as Table IV sets them, "SPA", "XRAY", "FastAnchor", "SPOC" or "GeoNMF"; or any function
-        that takes a (K, n) matrix, one node per column, and K, and returns an `AnchorFit`.
+    method : str, estimator or callable
+        "MERIT", "SPA", "SPOC", "GeoNMF" or another name in `METHODS` that takes points, an estimator of theirs with
+        settings of your own, or any function that takes a (K, n) matrix, one node per column, and K, and returns an
+        `AnchorFit`.
     energy : float in (0, 1]
         Pure nodes are looked for among the longest rows of V, which together have this share of all squared lengths;
         nodes as long as the last of these are kept too. Not used by SPOC and GeoNMF.
@@ -148,17 +136,9 @@ def communities(
     else:
         _, V = leading_eigenvectors(A, n_communities, "LM")
         kept = energetic_rows(V, energy)
-        fit = _finder(method)(V[kept].T, n_communities)
+        fit = find_anchors(method, V[kept].T, n_communities, random_state, ", ".join(CLIPS))
     pure = kept[fit.anchors]
     return Communities(_clipped(rows_from_pure(V, pure), clip), pure, kept, fit)
-
-
-def _finder(method: str | Finder) -> Finder:
-    if not isinstance(method, str):
-        return method
-    if method not in FINDERS:
-        raise CofactorError(f"no method {method!r}: there are {listing([*FINDERS, *CLIPS])}")
-    return FINDERS[method]
 
 
 def energetic_rows(V: Floats, energy: float) -> Indices:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 from threadpoolctl import ThreadpoolController
+from tqdm import tqdm
 
 from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.result import Result
@@ -42,9 +43,10 @@ class Budget:
     """When to stop, and what to work with: steps, largest gap (-inf: none), type of rough scores, threads."""
 
     n_iter: int
-    most_gap: float
-    dtype: DTypeLike
-    n_jobs: int | None
+    most_gap: float = -np.inf
+    dtype: DTypeLike = np.float32
+    n_jobs: int | None = None
+    verbose: bool = False
 
 
 def descend(
@@ -61,7 +63,7 @@ def descend(
     with blas.limit(limits=1, user_api="blas"):
         scorer = Scorer(points, budget.dtype, _threads(budget.n_jobs, blas, X.shape), stay=start is not None)
         penalty, _ = row_penalty(C, lam, mu)
-        for step in range(budget.n_iter):
+        for step in tqdm(range(budget.n_iter), desc="MERIT", disable=None if budget.verbose else True, leave=False):
             picks, gaps = scorer.pick(residuals, C, penalty)
             fit = C.step(points, residuals, picks, alpha=2 / (t + step + 2))
             penalty, peaks = row_penalty(C, lam, mu)

@@ -22,12 +22,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
+from tqdm import tqdm
 
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.least_squares import nonnegative_least_squares
 from cofactor.core.result import Result
 from cofactor.core.spa import spa
-from cofactor.core.types import Floats, Indices
+from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.base import AnchorFit, Matrix, dense_points, require_anchors
 from cofactor.separable.columns import columns_used
 from cofactor.separable.memory import require_memory
@@ -43,8 +44,9 @@ def fast_gradient(
     X: Matrix,
     n_anchors: int,
     nu: float | None = None,
-    n_iter: int = 150,
-    random_state: int | np.random.Generator | None = None,
+    max_iter: int = 150,
+    random_state: Seed = None,
+    verbose: bool = False,
 ) -> AnchorFit:
     """Find anchors from the diagonal of dense self-dictionary coefficients.
 
@@ -60,10 +62,12 @@ def fast_gradient(
     n_anchors : int in [1, N]
     nu : float > 0, optional
         Default: (||X - X_K H||_F^2 + 0.001) / sum of p over K, K the anchors of SPA, H nonnegative least squares.
-    n_iter : int
+    max_iter : int
         Steps.
     random_state : int, Generator or None
         Draws p.
+    verbose : bool
+        Show a progress bar on a terminal.
 
     Returns
     -------
@@ -74,7 +78,7 @@ def fast_gradient(
     ------
     CofactorError
         The memory it would take is not there (the bytes are named); X holds NaN or infinity or is zero everywhere;
-        n_anchors or n_iter out of range.
+        n_anchors or max_iter out of range.
 
     Cost
     ----
@@ -94,19 +98,19 @@ def fast_gradient(
     """
     whole = dense_points(X)
     require_anchors(n_anchors, whole.shape[1])
-    check_whole(1, n_iter=n_iter)
+    check_whole(1, max_iter=max_iter)
     if nu is not None:
         check_positive(zero=True, nu=nu)
-    require_memory("FastGradient", whole.shape[0], whole.shape[1], n_anchors, n_iter)
+    require_memory("FastGradient", whole.shape[0], whole.shape[1], n_anchors, max_iter)
     columns = columns_used(whole)
     points = np.ascontiguousarray(columns.points)
     p = 1 + SPREAD * (np.random.default_rng(random_state).random(columns.used.size) - 0.5)
     found = spa(points, min(n_anchors, columns.used.size))
     square = 4.0**columns.exponent
     weight = _first_weight(points, found, p, FLOOR / square) if nu is None else nu / square
-    C, objective = _descend(points, p, weight, min(n_anchors / 2 + 1, len(found)), n_iter)
+    C, objective = _descend(points, p, weight, min(n_anchors / 2 + 1, len(found)), max_iter, verbose)
     scores = np.diagonal(C).copy()
-    result = Result(square * objective, n_iter, True, f"made the {n_iter} steps asked for")
+    result = Result(square * objective, max_iter, True, f"made the {max_iter} steps asked for")
     anchors = columns.used[top_rows(scores, n_anchors)]
     return AnchorFit(anchors, columns.expand_scores(scores), columns.expand(_sparse(C)), result)
 
@@ -117,8 +121,10 @@ def _first_weight(X: Floats, anchors: Indices, p: Floats, floor: float) -> float
     return float((rest + floor) / p[anchors].sum())
 
 
-def _descend(X: Floats, p: Floats, nu: float, trace: float, n_iter: int) -> tuple[Floats, Floats]:
-    """Make n_iter accelerated steps; C, and the objective after each."""
+def _descend(
+    X: Floats, p: Floats, nu: float, trace: float, max_iter: int, verbose: bool = False
+) -> tuple[Floats, Floats]:
+    """Make max_iter accelerated steps; C, and the objective after each."""
     N = X.shape[1]
     C, Y, G = np.zeros((N, N)), np.zeros((N, N)), np.empty((N, N))
     XC = XY = np.zeros_like(X)
@@ -127,7 +133,7 @@ def _descend(X: Floats, p: Floats, nu: float, trace: float, n_iter: int) -> tupl
     fall: bool | None = None
     objective: list[float] = []
     last = np.inf
-    for _ in range(n_iter):
+    for _ in tqdm(range(max_iter), desc="FastGradient", disable=None if verbose else True, leave=False):
         a, b = _momentum(a)
         np.matmul(X.T, XY - X, out=G)
         _projected_step(Y, G, p, w, nu, L)  # G becomes the new C

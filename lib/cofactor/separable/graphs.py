@@ -11,7 +11,7 @@ leading eigenvectors are mixtures of the rows of pure nodes, which belong to one
 
 Sources: Panov, Slavnov and Ushakov, "Consistent estimation of mixed memberships with successive projections", Complex
 Networks 2017 (SPOC); Mao, Sarkar and Chakrabarti, "On mixed memberships and symmetric nonnegative matrix
-factorizations", ICML 2017 (GeoNMF). Both are baselines of Nguyen, Fu and Wu on MERIT.
+factorizations", ICML 2017 (GeoNMF).
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
-from sklearn.cluster import KMeans
 
 from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.result import Result
-from cofactor.core.types import Floats, Indices
+from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.base import ZERO, AnchorFit, Matrix, spa_fit
 
 FIRST_SHARE, STEP = 0.25, 0.025  # rows longer than (1 - share) of the longest may be pure; widened by steps
@@ -38,7 +37,7 @@ TOP = 0.95  # quantile of degree-weighted lengths above which a node of a cluste
 SMALL = 80  # nodes up to which all eigenvectors are computed
 
 
-def spoc(A: Matrix, n_anchors: int, random_state: int | np.random.Generator | None = None) -> AnchorFit:
+def spoc(A: Matrix, n_anchors: int) -> AnchorFit:
     """Find pure nodes by successive projection on the rows of the leading eigenvectors.
 
     Parameters
@@ -47,8 +46,6 @@ def spoc(A: Matrix, n_anchors: int, random_state: int | np.random.Generator | No
         Symmetric adjacency matrix, nonnegative, diagonal zero.
     n_anchors : int in [1, N]
         Number of communities.
-    random_state
-        Nothing is random; there so that all methods are called alike.
 
     Returns
     -------
@@ -77,7 +74,7 @@ def spoc(A: Matrix, n_anchors: int, random_state: int | np.random.Generator | No
     return spa_on_rows(U, n_anchors)
 
 
-def geo_nmf(A: Matrix, n_anchors: int, random_state: int | np.random.Generator | None = None) -> AnchorFit:
+def geo_nmf(A: Matrix, n_anchors: int, random_state: Seed = None) -> AnchorFit:
     """Find pure nodes by clustering the longest rows of the degree-scaled eigenvectors.
 
     Of Z = D^-1/2 V |E|^1/2, rows with ||z_i||^2 > (1 - s) max ||z||^2 are clustered by k-means into K; from each
@@ -103,6 +100,8 @@ def geo_nmf(A: Matrix, n_anchors: int, random_state: int | np.random.Generator |
     >>> np.sort(geo_nmf(np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3)), 2, random_state=0).anchors // 3)
     array([0, 1])
     """
+    from sklearn.cluster import KMeans  # here: slow to import
+
     matrix = adjacency_of(A)
     Z, degrees = degree_scaled_rows(matrix, n_anchors)
     squares = np.einsum("nk,nk->n", Z, Z)

@@ -1,14 +1,8 @@
 """Greedy anchor finders beside SPA: XRAY and FastAnchor, one anchor at a time.
 
-    symbol   meaning                                             shape
-    X        data, one point per column                          (M, N)
-    S        anchors so far                                      k indices
-    H        nonnegative weights, X ~ X_S H                      (k, N)
-    R        residual X - X_S H                                  (M, N)
-
 Sources: Kumar, Sindhwani and Kambadur, "Fast conical hull algorithms for near-separable non-negative matrix
 factorization", ICML 2013 (XRAY); Arora et al., "A practical algorithm for topic modeling with provable guarantees",
-ICML 2013, Algorithm 4 (FastAnchor). Both are baselines of Nguyen, Fu and Wu on MERIT.
+ICML 2013, Algorithm 4 (FastAnchor).
 """
 
 from __future__ import annotations
@@ -18,14 +12,12 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.random_projection import SparseRandomProjection
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.least_squares import nonnegative_least_squares
-from cofactor.core.result import Result
 from cofactor.core.spa import spa
-from cofactor.core.types import Floats, Indices
-from cofactor.separable.base import AnchorFit, Matrix, columns_kept, dense_points, require_anchors
+from cofactor.core.types import Floats, Indices, Seed
+from cofactor.separable.base import AnchorFit, Matrix, anchors_by_scores, columns_kept, dense_points, require_anchors
 
 SHIFT = 1e-6  # share of the mean of p'x added to it, so that no column is divided by zero
 LEFT = 1e-12  # squared residuals below this share of the largest squared length are rounding
@@ -33,9 +25,7 @@ DIMENSION = 1000  # of the random projection, as in Arora et al.
 DENSITY = 1 / 3  # of its entries that are not zero: -1, 0, 1 with probabilities 1/6, 2/3, 1/6
 
 
-def xray(
-    X: Matrix, n_anchors: int, random_state: int | np.random.Generator | None = None, sums: ArrayLike | None = None
-) -> AnchorFit:
+def xray(X: Matrix, n_anchors: int, sums: ArrayLike | None = None) -> AnchorFit:
     """Find anchors as extreme rays of the cone that the columns of X span, by XRAY with the rule "max".
 
     Repeats n_anchors times
@@ -48,8 +38,6 @@ def xray(
     X : (M, N) array or scipy.sparse matrix
         One point per column, finite.
     n_anchors : int in [1, N]
-    random_state
-        Nothing is random; there so that all methods are called alike.
     sums : number or (N,) array, positive
         p'x_n, by default the sums of the columns. Of points whose dimension was reduced, give the sums that the
         columns had before: 1 for topics.
@@ -101,9 +89,7 @@ def xray(
     return _greedy_fit(anchors, scores, points.shape[1], n_anchors)
 
 
-def fast_anchor(
-    X: Matrix, n_anchors: int, random_state: int | np.random.Generator | None = None, refine: bool = True
-) -> AnchorFit:
+def fast_anchor(X: Matrix, n_anchors: int, random_state: Seed = None, refine: bool = True) -> AnchorFit:
     """Find anchors as the points farthest from the affine hull of those found before, by FastAnchor.
 
     The first is farthest from the origin; the next, n_anchors - 1 times, farthest from the affine hull of the others.
@@ -159,13 +145,15 @@ def fast_anchor(
     return _greedy_fit(kept[anchors].tolist(), scores, n_points, n_anchors)
 
 
-def random_projection(n_rows: int, random_state: int | np.random.Generator | None) -> sparse.csr_array:
+def random_projection(n_rows: int, random_state: Seed) -> sparse.csr_array:
     """Return a (1000, n_rows) matrix of -s, 0, s with probabilities 1/6, 2/3, 1/6 that keeps lengths on average.
 
     The identity where there are at most 1000 rows. Source: Achlioptas, "Database-friendly random projections", 2003.
     """
     if n_rows <= DIMENSION:
         return sparse.csr_array(sparse.eye_array(n_rows))
+    from sklearn.random_projection import SparseRandomProjection  # here: slow to import, and rarely needed
+
     seed = int(np.random.default_rng(random_state).integers(2**31))
     projection = SparseRandomProjection(DIMENSION, density=DENSITY, random_state=seed)
     return sparse.csr_array(projection.fit(np.zeros((1, n_rows))).components_)
@@ -188,9 +176,6 @@ def _positive(sums: ArrayLike, n_points: int) -> Floats:
 
 
 def _greedy_fit(anchors: list[int], scores: list[float], n_points: int, wanted: int) -> AnchorFit:
-    all_scores = np.zeros(n_points)
-    all_scores[anchors] = scores
     if len(anchors) < wanted:
         warnings.warn(f"{len(anchors)} anchors explain all columns: {wanted} asked for", DataWarning, stacklevel=3)
-    result = Result(np.array(scores), len(anchors), True, f"{len(anchors)} anchors found")
-    return AnchorFit(np.array(anchors, dtype=np.intp), all_scores, None, result)
+    return anchors_by_scores(anchors, scores, n_points)

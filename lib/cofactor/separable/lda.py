@@ -17,31 +17,35 @@ from scipy import sparse
 
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.result import Result
+from cofactor.core.types import Floats, Seed
 from cofactor.separable.base import Matrix
-from cofactor.separable.topics import TopicModel, word_counts, words_kept
+from cofactor.separable.words import TopicModel, word_counts, words_kept
+
+PASSES = 50  # of EM on the weights of new documents
 
 
 def lda_topics(
     counts: Matrix,
     n_topics: int,
-    n_iter: int = 500,
+    max_iter: int = 500,
     alpha: float = 0.1,
     eta: float = 0.01,
     min_documents: int | None = None,
-    random_state: int | np.random.Generator | None = None,
+    random_state: Seed = None,
 ) -> TopicModel:
     """Fit latent Dirichlet allocation.
 
     Every word of document d comes from topic k with probability theta_dk, then from word n with probability s_kn;
     theta_d has a Dirichlet prior with parameter alpha, s_k one with parameter eta. The topics of single words are drawn
-    in turn, given all others; topics and weights are those of the last of `n_iter` sweeps.
+    in turn, given all others; topics and weights are those of the last of `max_iter` sweeps.
 
     Parameters
     ----------
     counts : (D, N) array or scipy.sparse matrix
         How often each word stands in each document, whole numbers.
     n_topics : int >= 1
-    n_iter : int >= 1
+    max_iter : int >= 1
         Sweeps.
     alpha, eta : float > 0
         Parameters of the priors; small values favour documents of few topics, topics of few words.
@@ -62,7 +66,7 @@ def lda_topics(
 
     Cost
     ----
-    O(n_iter K words of all documents) time, about 0.15 microseconds each at K = 3.
+    O(max_iter K words of all documents) time, about 0.15 microseconds each at K = 3.
 
     Source
     ------
@@ -71,10 +75,10 @@ def lda_topics(
     Examples
     --------
     >>> counts = [[9, 8, 0, 0], [7, 9, 0, 0], [0, 0, 8, 7], [0, 0, 9, 9]]
-    >>> lda_topics(counts, 2, n_iter=50, random_state=0).weights.argmax(axis=1).tolist()  # doctest: +SKIP
+    >>> lda_topics(counts, 2, max_iter=50, random_state=0).weights.argmax(axis=1).tolist()  # doctest: +SKIP
     [1, 1, 0, 0]
     """
-    check_whole(1, n_topics=n_topics, n_iter=n_iter)
+    check_whole(1, n_topics=n_topics, max_iter=max_iter)
     check_positive(alpha=alpha, eta=eta)
     documents = word_counts(counts)
     broken = documents.tocoo().coords[0][documents.data != np.floor(documents.data)]
@@ -82,12 +86,31 @@ def lda_topics(
         raise CofactorError(f"counts of documents {listing(np.unique(broken).tolist())} are no whole numbers")
     kept = words_kept(documents, min_documents)
     seed = int(np.random.default_rng(random_state).integers(2**31))
-    model = _sampler()(n_topics, n_iter, alpha, eta, seed, refresh=n_iter + 1)
+    model = _sampler()(n_topics, max_iter, alpha, eta, seed, refresh=1)
     model.fit(sparse.csr_matrix(documents[:, kept], dtype=np.int64))  # it knows sparse matrices, not sparse arrays
     topics = np.zeros((documents.shape[1], n_topics))
     topics[kept] = model.topic_word_.T
     dropped = np.setdiff1d(np.arange(documents.shape[1]), kept)
-    return TopicModel(np.array([], dtype=np.intp), topics, model.doc_topic_, dropped)
+    likelihood = np.array(model.loglikelihoods_[-max_iter:])
+    result = Result(-likelihood, max_iter, True, f"made the {max_iter} sweeps asked for")
+    return TopicModel(np.array([], dtype=np.intp), topics, model.doc_topic_, dropped, result=result)
+
+
+def document_shares(counts: Matrix, topics: Floats, alpha: float) -> Floats:
+    """Return (D, K) shares of given topics in documents: EM on theta, whose prior adds alpha to the counts of each."""
+    documents = word_counts(counts)
+    if documents.shape[1] != len(topics):
+        raise CofactorError(f"counts have {documents.shape[1]} words, and the topics {len(topics)}")
+    rows, words = documents.tocoo().coords
+    theta = np.full((documents.shape[0], topics.shape[1]), 1 / topics.shape[1])
+    for _ in range(PASSES):
+        chance = np.einsum("ek,ek->e", theta[rows], topics[words])
+        parts = sparse.csr_array(
+            (documents.data / np.where(chance > 0, chance, 1.0), (rows, words)), shape=documents.shape
+        )
+        theta = alpha + theta * (parts @ topics)
+        theta /= theta.sum(axis=1, keepdims=True)
+    return theta
 
 
 def _sampler() -> Any:

@@ -15,13 +15,13 @@ DOUBLE, SINGLE, INDEX = 8, 4, 4
 VECTORS = 16  # arrays of N doubles that MERIT holds besides: penalties, picks, gaps, squares, what they are made of
 
 
-def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, n_iter: int = 50) -> int:
+def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max_iter: int = 50) -> int:
     """Predict how much a method adds to the memory of the process, the dense X included.
 
     Parameters
     ----------
     method : "SPA", "MERIT", "MERIT(0)" or "FastGradient"
-    n_rows, n_points, n_anchors, n_iter : int, at least 1
+    n_rows, n_points, n_anchors, max_iter : int, at least 1
         M, N, K and T.
 
     Returns
@@ -36,12 +36,12 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, n_i
 
     Examples
     --------
-    >>> round(predicted_bytes("MERIT", 50, 100_000, 20, n_iter=20) / 1e6)
+    >>> round(predicted_bytes("MERIT", 50, 100_000, 20, max_iter=20) / 1e6)
     193
     >>> round(predicted_bytes("FastGradient", 50, 100_000, 20) / 1e9)
     240
     """
-    check_whole(1, n_rows=n_rows, n_points=n_points, n_anchors=n_anchors, n_iter=n_iter)
+    check_whole(1, n_rows=n_rows, n_points=n_points, n_anchors=n_anchors, max_iter=max_iter)
     M, N, K = int(n_rows), int(n_points), int(n_anchors)  # NumPy's integers would wrap around
     points = DOUBLE * M * N
     if method == "SPA":
@@ -50,7 +50,7 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, n_i
         return 3 * DOUBLE * N * N + 6 * points
     if method in ("MERIT", "MERIT(0)"):
         capacity = CAPACITY
-        while capacity < min(n_iter, N):
+        while capacity < min(max_iter, N):
             capacity *= 2
         tile = TILE * BLOCK if M >= THIN else THIN_TILE * THIN_BLOCK
         scores = SINGLE * ((M + 1) * N + tile)
@@ -69,9 +69,9 @@ def available_bytes() -> float:
         return float("inf")
 
 
-def require_memory(method: str, n_rows: int, n_points: int, n_anchors: int, n_iter: int) -> None:
+def require_memory(method: str, n_rows: int, n_points: int, n_anchors: int, max_iter: int) -> None:
     """Refuse what would not fit, with the predicted bytes and the way out."""
-    needed, free = predicted_bytes(method, n_rows, n_points, n_anchors, n_iter), available_bytes()
+    needed, free = predicted_bytes(method, n_rows, n_points, n_anchors, max_iter), available_bytes()
     if needed > free:
         raise CofactorError(
             f"{method} would take {needed / 1e9:.1f} GB ({needed} bytes) for {n_points} points, and {free / 1e9:.1f} "

@@ -7,13 +7,10 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import rankdata
-from sklearn.cluster import KMeans
-from sklearn.metrics.cluster import contingency_matrix
-from sklearn.preprocessing import normalize
 
 from cofactor.core.checks import check_whole, finite_matrix, numbers, whole_matrix
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.types import Floats, Indices
+from cofactor.core.types import Floats, Indices, Seed
 
 SMOOTHING = 0.01  # documents added to those that two words share
 TO_ONE = 1e-4  # rows of memberships sum to one up to the rounding of files
@@ -104,13 +101,12 @@ def clustering_accuracy(truth: ArrayLike, clusters: ArrayLike) -> float:
     known, found = np.asarray(truth), np.asarray(clusters)
     if known.shape != found.shape or known.ndim != 1 or not known.size:
         raise CofactorError(f"truth {known.shape} and clusters {found.shape} must be two lists of the same length")
-    both = contingency_matrix(known, found)
+    (classes, known), (groups, found) = (np.unique(codes, return_inverse=True) for codes in (known, found))
+    both = np.bincount(known * len(groups) + found, minlength=len(classes) * len(groups)).reshape(len(classes), -1)
     return float(both[linear_sum_assignment(both, maximize=True)].sum() / len(known))
 
 
-def document_accuracy(
-    truth: ArrayLike, weights: ArrayLike, n_runs: int = 10, random_state: int | np.random.Generator | None = None
-) -> float:
+def document_accuracy(truth: ArrayLike, weights: ArrayLike, n_runs: int = 10, random_state: Seed = None) -> float:
     """Return the mean `clustering_accuracy` of k-means on document weights (ClustAcc of the paper).
 
     Rows of `weights`, (D, K), are scaled to length one and clustered into K; the best of 10 starts counts, and the mean
@@ -125,8 +121,10 @@ def document_accuracy(
     Nguyen, Fu and Wu, Sec. V-B, as the released code does it. It weights TF-IDF documents, but the published numbers
     follow from raw counts, which `topic_model` weights.
     """
+    from sklearn.cluster import KMeans  # here: slow to import
+
     check_whole(1, n_runs=n_runs)
-    points = normalize(finite_matrix(weights, "weights"))
+    points = _unit(finite_matrix(weights, "weights"))
     if len(points) < points.shape[1]:
         raise CofactorError(f"{len(points)} documents cannot be put into {points.shape[1]} clusters")
     rng = np.random.default_rng(random_state)
@@ -180,7 +178,13 @@ def spearman_rank_correlation(truth: ArrayLike, estimate: ArrayLike) -> float:
 def _standard_ranks(M: Floats) -> Floats:
     """Ranks of every column, shifted and scaled to mean zero and length one."""
     ranks = rankdata(M, axis=0)
-    return normalize(ranks - ranks.mean(axis=0), axis=0)
+    return _unit((ranks - ranks.mean(axis=0)).T).T
+
+
+def _unit(rows: Floats) -> Floats:
+    """Rows scaled to length one; those of zeros, but for rounding, stay."""
+    lengths = np.sqrt(np.einsum("nk,nk->n", rows, rows))
+    return rows / np.where(lengths < 10 * np.finfo(np.float64).eps, 1.0, lengths)[:, None]
 
 
 def _memberships(values: ArrayLike, name: str, zeros: bool = False) -> Floats:

@@ -18,77 +18,28 @@ Source: Nguyen, Fu and Wu on MERIT, Sec. V-B and Table II.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
-from cofactor.core.checks import check_whole, numbers
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError
 from cofactor.core.least_squares import nonnegative_least_squares
-from cofactor.core.types import Floats, Indices
-from cofactor.separable.base import AnchorFit, Matrix, spa_fit
-from cofactor.separable.frank_wolfe import merit
-from cofactor.separable.greedy import fast_anchor, random_projection, xray
-
-Finder = Callable[[Floats, int], AnchorFit]
+from cofactor.core.types import Floats, Indices, Seed
+from cofactor.separable.base import Matrix
+from cofactor.separable.greedy import random_projection
+from cofactor.separable.lda import lda_topics
+from cofactor.separable.methods import AnchorMethod, Finder, find_anchors
+from cofactor.separable.words import TopicModel, documents_with, word_counts, words_kept
 
 RANK = 1e-13  # share of the largest eigenvalue of a Gram matrix below which a direction is rounding
-
-# How Table II sets the finders. Equal words are 4 to 16 % of all: merged, or rounding would choose between them
-as_printed = partial(merit, n_iter=100, gap_abs=0.5, init="spa", merge_duplicates=True)
-FINDERS: dict[str, Finder] = {
-    "MERIT": partial(as_printed, lam=1e-6),
-    "MERIT(0)": partial(as_printed, lam=0.0),
-    "SPA": spa_fit,
-    "XRAY": partial(xray, sums=1.0),  # what the columns summed to before their dimension was reduced
-    "FastAnchor": fast_anchor,
-}
-
-
-@dataclass(frozen=True, eq=False)
-class TopicModel:
-    """Topics, and what the documents hold of them.
-
-    Attributes
-    ----------
-    anchors : (K,) words
-        Topic k is the one of anchor word k; empty where a method has no anchors.
-    topics : (N, K) array
-        Distributions over words: columns sum to one, rows of dropped words are zero.
-    weights : (D, K) array
-        Nonnegative; how many of a document's words each topic accounts for. Zero for documents without words.
-    dropped : words
-        Left out: in too few documents, or in all, where TF-IDF is zero.
-    fit : AnchorFit or None
-        What the finder returned; its columns are the words that were not dropped.
-    """
-
-    anchors: Indices
-    topics: Floats = field(repr=False)
-    weights: Floats = field(repr=False)
-    dropped: Indices = field(repr=False)
-    fit: AnchorFit | None = field(default=None, repr=False)
-
-    def top_words(self, n: int = 20) -> Indices:
-        """Return the (K, n) leading words of every topic, the heaviest first; ties go to the lower index.
-
-        Fewer where fewer words are left.
-        """
-        kept = np.setdiff1d(np.arange(len(self.topics)), self.dropped)
-        return kept[np.argsort(-self.topics[kept], axis=0, kind="stable")[:n].T]
 
 
 def topic_model(
     counts: Matrix,
     n_topics: int,
-    method: str | Finder = "MERIT",
+    method: str | AnchorMethod | Finder = "MERIT",
     min_documents: int | None = None,
-    random_state: int | np.random.Generator | None = None,
+    random_state: Seed = None,
 ) -> TopicModel:
     """Find topics by anchor words.
 
@@ -101,15 +52,15 @@ def topic_model(
         How often each word stands in each document: zero, or at least one.
     n_topics : int in [1, min(D, N)]
         K. `suggest_n_anchors` does not count topics: words of few documents lie outside of all mixtures.
-    method : str or callable
-        "MERIT" and "MERIT(0)" as Table II sets them but with equal words merged, "SPA", "XRAY" or "FastAnchor"; or any
-        function that takes X, (2K, N), and K, and returns an `AnchorFit`. "SPA" is faster, and over 20 choices of 3 and
-        of 5 topics of TDT2 and Reuters each, MERIT is not ahead of it (`cofactor reproduce practice-separable`).
+    method : str, estimator or callable
+        "MERIT", "SPA" or another name in `METHODS` that takes points, "LDA" (see `lda_topics`), an estimator of theirs
+        with settings of your own, or any function that takes X, (2K, N), and K, and returns an `AnchorFit`. SPA is
+        faster, and over 20 choices of 3 and of 5 topics of TDT2 and Reuters each, MERIT is not ahead of it.
     min_documents : int, optional
         Leave out words that stand in fewer documents; the published trials take 2. Default: a word that stands in none
         is an error. Words that stand in all documents are always left out.
     random_state : int, Generator or None
-        Of the random projection that FastAnchor takes in place of U.
+        Of the random projection that FastAnchor takes in place of U, and of LDA.
 
     Returns
     -------
@@ -141,6 +92,8 @@ def topic_model(
     >>> model.weights.argmax(axis=1).tolist()
     [1, 1, 0, 0]
     """
+    if method == "LDA":
+        return lda_topics(counts, n_topics, min_documents=min_documents, random_state=random_state)
     documents = word_counts(counts)
     kept = words_kept(documents, min_documents)
     whole = isinstance(n_topics, int | np.integer)
@@ -149,15 +102,14 @@ def topic_model(
         raise CofactorError(f"n_topics={n_topics!r}: ask for 1 to as many as there are of both, {most}")
     left = documents[:, kept]
     evidence = WordPairs(left)
-    finder = _finder(method)
     X = evidence.projected(random_state) if method == "FastAnchor" else evidence.reduced(2 * n_topics)
-    fit = finder(X, n_topics)
+    fit = find_anchors(method, X, n_topics, random_state, "LDA")
     S = evidence.topics(fit.anchors)
     topics = np.zeros((documents.shape[1], len(S)))
     topics[kept] = S.T
     weights = _nonnegative_weights(S @ S.T, S @ left.T).T
     dropped = np.setdiff1d(np.arange(documents.shape[1]), kept)
-    return TopicModel(kept[fit.anchors], topics, weights, dropped, fit)
+    return TopicModel(kept[fit.anchors], topics, weights, dropped, fit, fit.result)
 
 
 class WordPairs:
@@ -187,7 +139,7 @@ class WordPairs:
         largest = X[np.arange(len(X)), np.abs(X).argmax(axis=1)]
         return X * np.where(largest < 0, -1.0, 1.0)[:, None]  # singular vectors leave their signs to chance
 
-    def projected(self, random_state: int | np.random.Generator | None) -> Floats:
+    def projected(self, random_state: Seed) -> Floats:
         """Return R P diag(1/c), R a random projection to at most 1000 dimensions."""
         R = random_projection(len(self.c), random_state)
         return (self.Ft @ (self.F @ R.T).toarray()).T / self.F.shape[0] / self.c
@@ -206,48 +158,6 @@ def tf_idf(counts: sparse.csr_array) -> sparse.csr_array:
     F = counts.copy()
     F.data = (1 + np.log(F.data)) * idf[F.indices]
     return F
-
-
-def documents_with(counts: sparse.csr_array) -> NDArray[np.intp]:
-    """Return how many documents each word stands in."""
-    return np.bincount(counts.indices, minlength=counts.shape[1])
-
-
-def word_counts(counts: Matrix) -> sparse.csr_array:
-    """Return counts as a sparse matrix of floats, checked; errors name the documents."""
-    given = counts if sparse.issparse(counts) else numbers(np.atleast_2d(numbers(counts, "counts")), "counts", 2)
-    matrix = sparse.csr_array(given, dtype=np.float64)
-    matrix.sum_duplicates()
-    matrix.eliminate_zeros()
-    bad = ~(np.isfinite(matrix.data) & (matrix.data >= 1))
-    if bad.any():
-        rows = np.unique(matrix.tocoo().coords[0][bad])
-        raise CofactorError(f"counts of documents {listing(rows.tolist())} are not zero or at least one")
-    if not matrix.nnz:
-        raise CofactorError("no document has a word")
-    return matrix
-
-
-def words_kept(counts: sparse.csr_array, min_documents: int | None) -> Indices:
-    """Return the words to work with, see `topic_model`."""
-    found = documents_with(counts)
-    if min_documents is not None:
-        check_whole(1, min_documents=min_documents)
-    if min_documents is None and not found.all():
-        absent = np.flatnonzero(found == 0)
-        raise CofactorError(f"no document has the words {listing(absent.tolist())}: pass min_documents=1 to drop them")
-    kept = np.flatnonzero((found >= (min_documents or 1)) & (found < counts.shape[0]))
-    if not kept.size:
-        raise CofactorError("no word is left that stands in enough documents but not in all: lower min_documents")
-    return kept
-
-
-def _finder(method: str | Finder) -> Finder:
-    if not isinstance(method, str):
-        return method
-    if method not in FINDERS:
-        raise CofactorError(f"no method {method!r}: there are {listing(FINDERS)}; LDA is `lda_topics`")
-    return FINDERS[method]
 
 
 def _nonnegative_weights(G: Floats, Q: Floats) -> Floats:

@@ -1,0 +1,270 @@
+"""Every method of this line as an estimator, by its name.
+
+Finders of anchors take points, one per column; SPOC and GeoNMF take the adjacency matrix of a graph, LDA counts of
+words in documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.base import clone
+
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.estimator import Estimator
+from cofactor.core.least_squares import simplex_least_squares
+from cofactor.core.types import Floats, Seed
+from cofactor.separable.base import AnchorFit, Matrix, dense_points, spa_fit
+from cofactor.separable.fast_gradient import fast_gradient
+from cofactor.separable.frank_wolfe import Objective, Select, Start, Weight, merit
+from cofactor.separable.graphs import adjacency_of, geo_nmf, leading_eigenvectors, spa_on_rows
+from cofactor.separable.greedy import fast_anchor, xray
+from cofactor.separable.lda import document_shares, lda_topics
+from cofactor.separable.selection import settled_number, suggest_n_anchors
+
+Finder = Callable[[Floats, int], AnchorFit]
+
+
+@dataclass(eq=False, repr=False)
+class AnchorMethod(Estimator):
+    """What all finders of anchors share: `fit`, then the weights of any columns on the anchors.
+
+    Parameters
+    ----------
+    n_anchors : int, optional
+        K. Default: as many as `suggest_n_anchors` says, with a warning where that is not clear.
+    random_state : int, Generator or None
+        Has no effect where a method draws nothing.
+    verbose : bool
+        Show a progress bar on a terminal, where a method makes many steps.
+
+    Attributes
+    ----------
+    anchors_ : (K,) ints, columns of X by falling score
+    scores_ : (N,) array
+    coefficients_ : (N, N) scipy.sparse csc_array, or None where a method has none
+    W_ : (M, K) array, the columns of X that are anchors
+    model_ : AnchorFit, all that the method found
+    result_ : Result
+    """
+
+    n_anchors: int | None = None
+    random_state: Seed = field(default=None, kw_only=True)
+    verbose: bool = field(default=False, kw_only=True)
+
+    def fit(self, X: Matrix, y: object = None) -> AnchorMethod:
+        """Find anchors among the columns of X, (M, N), dense or sparse; y is not used."""
+        points = dense_points(X)
+        return self._keep(self._find(points), points)
+
+    def transform(self, X: Matrix) -> Floats:
+        """Return H, (K, n), of X ~ W H: weights of new columns, nonnegative with sum one, by least squares."""
+        self._check_fitted()
+        return simplex_least_squares(self.W_, self._points(X))
+
+    def _find(self, X: Floats) -> AnchorFit:
+        raise NotImplementedError
+
+    def _number(self, X: Floats) -> int:
+        """Return the number of anchors asked for, or what the data suggest."""
+        return self.n_anchors if self.n_anchors is not None else settled_number(None, *suggest_n_anchors(X))
+
+    def _points(self, X: Matrix) -> Floats:
+        points = dense_points(X)
+        if len(points) != len(self.W_):
+            raise CofactorError(f"X has {len(points)} rows, and the matrix of the fit had {len(self.W_)}")
+        return points
+
+    def _keep(self, found: AnchorFit, points: Floats) -> AnchorMethod:
+        self.model_, self.result_ = found, found.result
+        self.anchors_, self.scores_, self.coefficients_ = found.anchors, found.scores, found.coefficients
+        self.W_ = points[:, found.anchors]
+        return self
+
+
+@dataclass(eq=False, repr=False)
+class SPA(AnchorMethod):
+    """Successive projection: the longest column, projected out of all others, and again. Cost and source: see `spa`."""
+
+    def _find(self, X: Floats) -> AnchorFit:
+        return spa_fit(X, self._number(X))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MERIT(AnchorMethod):
+    """Convex self-dictionary by Frank-Wolfe in linear memory. Parameters, cost and source: see `merit`.
+
+    `model_` is a `MeritFit`. `max_iter` is the number of steps, `n_iter` there.
+    """
+
+    lam: Weight = "msr"
+    mu: float = 1e-5
+    max_iter: int = 50
+    objective: Objective = "full"
+    init: Start = None
+    t_init: int | None = None
+    tol: float | None = None
+    gap_abs: float | None = None
+    merge_duplicates: bool = True
+    select: Select = "top"
+    n_jobs: int | None = None
+
+    def _find(self, X: Floats) -> AnchorFit:
+        settings = self.get_params(deep=False)
+        settings.pop("random_state")
+        return merit(X, n_iter=settings.pop("max_iter"), **settings)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MERIT0(MERIT):
+    """MERIT without a penalty, MERIT(0) of the paper. Parameters, cost and source: see `merit`."""
+
+    lam: Weight = 0.0
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class FastGradient(AnchorMethod):
+    """The self-dictionary in full, N x N, by projected gradient. Parameters, cost, source: see `fast_gradient`."""
+
+    nu: float | None = None
+    max_iter: int = 150
+
+    def _find(self, X: Floats) -> AnchorFit:
+        return fast_gradient(X, self._number(X), self.nu, self.max_iter, self.random_state, self.verbose)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class XRAY(AnchorMethod):
+    """Extreme rays of the cone of all columns, one at a time. Parameters, cost and source: see `xray`."""
+
+    sums: ArrayLike | None = None
+
+    def _find(self, X: Floats) -> AnchorFit:
+        return xray(X, self._number(X), self.sums)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class FastAnchor(AnchorMethod):
+    """Points farthest from the affine hull of those before. Parameters, cost and source: see `fast_anchor`."""
+
+    refine: bool = True
+
+    def _find(self, X: Floats) -> AnchorFit:
+        return fast_anchor(X, self._number(X), self.random_state, self.refine)
+
+
+@dataclass(eq=False, repr=False)
+class GraphMethod(AnchorMethod):
+    """Finders of pure nodes: `fit` takes the (N, N) adjacency matrix of a graph, and needs `n_anchors`.
+
+    `transform` takes the links, (N, n), of n nodes to those of the fit. W_ holds what pure nodes are in the leading
+    eigenvectors, (K, K). Other attributes: see `AnchorMethod`.
+    """
+
+    which: ClassVar[Literal["LM", "LA"]] = "LM"
+
+    def fit(self, X: Matrix, y: object = None) -> AnchorMethod:
+        """Find pure nodes of the graph with this adjacency matrix, symmetric, nonnegative, diagonal zero."""
+        A = adjacency_of(X)
+        if self.n_anchors is None:
+            raise CofactorError("n_anchors=None: give the number of communities, a graph does not suggest one")
+        values, vectors = leading_eigenvectors(A, self.n_anchors, self.which)
+        self._basis = vectors / np.where(values == 0, 1.0, values)  # links times this are rows of eigenvectors
+        return self._keep(self._pure(A, vectors), vectors.T)
+
+    def _pure(self, A: sparse.csr_array, vectors: Floats) -> AnchorFit:
+        raise NotImplementedError
+
+    def _points(self, X: Matrix) -> Floats:
+        links = dense_points(X)
+        if len(links) != len(self._basis):
+            raise CofactorError(f"links have {len(links)} rows, and the graph of the fit had {len(self._basis)} nodes")
+        return np.asarray(self._basis.T @ links)
+
+
+@dataclass(eq=False, repr=False)
+class SPOC(GraphMethod):
+    """Successive projection on the leading eigenvectors of a graph. Cost and source: see `spoc`."""
+
+    which: ClassVar[Literal["LM", "LA"]] = "LA"
+
+    def _pure(self, A: sparse.csr_array, vectors: Floats) -> AnchorFit:
+        return spa_on_rows(vectors, vectors.shape[1])
+
+
+@dataclass(eq=False, repr=False)
+class GeoNMF(GraphMethod):
+    """Clusters of the longest rows of degree-scaled eigenvectors. Cost and source: see `geo_nmf`."""
+
+    def _pure(self, A: sparse.csr_array, vectors: Floats) -> AnchorFit:
+        return geo_nmf(A, vectors.shape[1], self.random_state)
+
+
+@dataclass(eq=False, repr=False)
+class LDA(Estimator):
+    """Latent Dirichlet allocation of word counts. Parameters, cost and source: see `lda_topics`.
+
+    Attributes
+    ----------
+    model_ : TopicModel
+    result_ : Result
+        Minus the log-likelihood after every sweep.
+    """
+
+    n_topics: int = 10
+    max_iter: int = field(default=500, kw_only=True)
+    alpha: float = field(default=0.1, kw_only=True)
+    eta: float = field(default=0.01, kw_only=True)
+    min_documents: int | None = field(default=None, kw_only=True)
+    random_state: Seed = field(default=None, kw_only=True)
+    verbose: bool = field(default=False, kw_only=True)
+
+    def fit(self, counts: Matrix, y: object = None) -> LDA:
+        """Find topics of (D, N) counts of words in documents; y is not used."""
+        settings = self.get_params(deep=False)
+        settings.pop("verbose")  # the sampler is silent
+        self.model_ = lda_topics(counts, **settings)
+        self.result_ = self.model_.result
+        return self
+
+    def transform(self, counts: Matrix) -> Floats:
+        """Return (D, K) shares of the topics in new documents, rows summing to one."""
+        self._check_fitted()
+        return document_shares(counts, self.model_.topics, self.alpha)
+
+
+METHODS: dict[str, type[Any]] = {
+    "SPA": SPA,
+    "MERIT": MERIT,
+    "MERIT(0)": MERIT0,
+    "FastGradient": FastGradient,
+    "XRAY": XRAY,
+    "FastAnchor": FastAnchor,
+    "SPOC": SPOC,  # these two take the adjacency matrix of a graph
+    "GeoNMF": GeoNMF,
+    "LDA": LDA,  # counts of words
+}
+OF_POINTS = tuple(METHODS)[:6]
+
+
+def find_anchors(
+    method: str | AnchorMethod | Finder, X: Floats, n_anchors: int, random_state: Seed = None, others: str = ""
+) -> AnchorFit:
+    """Find anchors among points whose columns summed to one before their dimension was reduced.
+
+    By a method's name, an estimator, or any function of X and the number; `others` are names that the caller knows.
+    """
+    if callable(method):
+        return method(X, n_anchors)
+    if isinstance(method, str) and method not in OF_POINTS:
+        raise CofactorError(f"no method {method!r}: there are {listing(OF_POINTS)}, {others}")
+    found = METHODS[method](random_state=random_state) if isinstance(method, str) else clone(method)
+    if isinstance(found, XRAY) and found.sums is None:
+        found.set_params(sums=1.0)
+    fit: AnchorFit = found.set_params(n_anchors=n_anchors).fit(X).model_
+    return fit
