@@ -59,14 +59,9 @@ def designated_imputation(cooc: Cooccurrences, n_references: int | None = None) 
 
     two products of block matrices. Num_mn is clipped at zero and scaled to sum to one.
 
-    Parameters
-    ----------
-    cooc : Cooccurrences
-    n_references : int, optional
-        Only this many annotators, those with most co-labellers, serve as l and r. Default: as many as about 40
-        GFlop allow (all of them up to some 1,000 annotators with two classes).
-
-    Raises `CofactorError` where the completed matrix would pass 1 GB.
+    Only `n_references` annotators, those with most co-labellers, serve as l and r; by default as many as about 40 GFlop
+    allow (all of them up to some 1,000 annotators with two classes). Raises `CofactorError` where the completed matrix
+    would pass 1 GB.
 
     Cost: O((M K)^2 B K) time for B references, O((M K)^2) memory. Source: ICML 2021, Eq. (7)-(8). Deviations: all
     linking pairs at once instead of two designated annotators (the released code draws one pair at random); s_lr, the
@@ -216,12 +211,8 @@ def robust_imputation(
     max_iter, tol, verbose
         Most sweeps over the annotators; relative change of the objective that ends them; show a progress bar.
 
-    Returns
-    -------
-    U : (M, K, K) array
-        Annotators without any observed block keep their start.
-    result : Result
-        `objective` is the criterion above after each sweep; it never rises.
+    Returns U (M, K, K), in which annotators without any observed block keep their start, and a result whose `objective`
+    is the criterion above after each sweep; it never rises.
 
     Raises `CofactorError` where p, `max_iter` or `tol` is out of range, or `start` is of another shape or not finite.
 

@@ -140,17 +140,12 @@ def symnmf(
         alpha_t, on the scale of the entries of H; zero is the plain ReLU.
     operator : {"zero", "clamp"}
         Entries below alpha become zero (the paper's displayed definition) or alpha (its prose and released code).
-        The same at alpha = 0.
-    max_iter : int
-    tol : float
-        Stop when Q moves by at most this in Frobenius norm.
-    verbose : bool
-        Show a progress bar on a terminal.
+    max_iter, tol, verbose
+        Stop when Q moves by at most `tol` in Frobenius norm, after `max_iter` at the latest; show a progress bar.
 
     Returns
     -------
-    H : (M K, K) array, nonnegative
-    Q : (K, K) orthogonal array
+    H, Q : (M K, K) nonnegative and (K, K) orthogonal arrays
     result : Result
         `objective` is ||H - U Q||_F^2 after each iteration, at the H and Q of (13a).
 

@@ -43,7 +43,6 @@ FAMILIES = {  # how methods are drawn whose names start so
     "SymNMF family": (style.ORANGE, "s", ("RobSymNMF", "DesSymNMF", "SymNMF")),
     "other moments": (style.GREEN, "^", ("MultiSPA", "CNMF", "TensorADMM", "Spectral")),
     "minimax entropy": (style.PURPLE, "P", ("Minimax",)),
-    "completed labels": (style.BROWN, "v", ("PG-TAC", "CRIAV")),
     "for two classes": (style.GREY, "*", ("KOS", "GhoshSVD", "EigenRatio")),
 }
 SECONDS_FLOOR = 1e-4

@@ -105,12 +105,8 @@ class SignScorer(Aggregator):
         return np.where(labelled[:, None], self._shares(labels.table), self.model_.prior)
 
     def _shares(self, table: CategoricalTable) -> Floats:
-        above = np.stack(
-            [
-                vote_share(signs(table, level), w, b)
-                for level, (w, b) in enumerate(zip(self.weights_, self.offsets_, strict=True))
-            ]
-        )
+        splits = enumerate(zip(self.weights_, self.offsets_, strict=True))
+        above = np.stack([vote_share(signs(table, level), w, b) for level, (w, b) in splits])
         return first_no(above if len(above) == 1 else _decided(above))
 
     def _require_two_classes(self, labels: CrowdLabels) -> None:

@@ -64,9 +64,7 @@ class CNMF(Aggregator):
         verbose: bool = False,
     ) -> None:
         super().__init__(em, pseudo_counts, random_state, verbose)
-        self.weights = weights
-        self.max_iter = max_iter
-        self.tol = tol
+        self.weights, self.max_iter, self.tol = weights, max_iter, tol
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         settings = (self.weights, self.max_iter, self.tol)
@@ -80,10 +78,8 @@ class TensorADMM(Aggregator):
 
     Parameters
     ----------
-    max_iter : int
-        Most sweeps over the workers.
-    tol : float
-        Change of the relative residual at which they stop.
+    max_iter, tol
+        Most sweeps over the workers, and the change of the relative residual at which they stop.
     em, pseudo_counts, random_state, verbose
         See `Aggregator`; the method is deterministic.
 
@@ -112,20 +108,12 @@ class TensorADMM(Aggregator):
         verbose: bool = False,
     ) -> None:
         super().__init__(em, pseudo_counts, random_state, verbose)
-        self.max_iter = max_iter
-        self.tol = tol
+        self.max_iter, self.tol = max_iter, tol
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
-        model, result = coupled_tensor(
-            triple_moments(labels.table),
-            spectral_start(labels),
-            pairwise_moments(labels.table),
-            inner=INNER,
-            proximal=PROXIMAL,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            verbose=self.verbose,
-        )
+        triples, start, pairs = triple_moments(labels.table), spectral_start(labels), pairwise_moments(labels.table)
+        settings = (PROXIMAL, self.max_iter, self.tol, self.verbose)
+        model, result = coupled_tensor(triples, start, pairs, INNER, *settings)
         return name_classes(model, labels), result
 
 

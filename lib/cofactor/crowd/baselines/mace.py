@@ -89,8 +89,8 @@ class MACE(Aggregator):
         seen, _ = labelled_part(labels)
         given = label_counts(labels)
         update = variational_step if self.variational else smoothed_step
-        T = expectation(seen, start(given).model(seen.sizes)).cells
-        known = known_labels(start(given), T)
+        start = Parameters(np.full(len(given), COMPETENCE), np.full(given.shape, (1 - COMPETENCE) / labels.n_classes))
+        known = known_labels(start, expectation(seen, start.model(seen.sizes)).cells)
         history = History("MACE", self.max_iter, self.tol, self.verbose)
         for _ in history:
             parameters, log_prior = update(known.sum(axis=1), given - known)
@@ -115,12 +115,6 @@ class Parameters:
         K = self.habit.shape[1]
         A = self.theta[:, None, None] * np.eye(K) + self.habit[:, :, None]
         return LatentClassModel.from_stacked(np.full(K, 1 / K), A.reshape(-1, K), sizes)
-
-
-def start(given: Floats) -> Parameters:
-    """Competence 0.7 for everybody, and no habit."""
-    M, K = given.shape
-    return Parameters(np.full(M, COMPETENCE), np.full((M, K), (1 - COMPETENCE) / K))
 
 
 def label_counts(labels: CrowdLabels) -> Floats:

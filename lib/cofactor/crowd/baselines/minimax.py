@@ -23,7 +23,7 @@ Source: Zhou, Liu, Platt, Meek and Shah, "Regularized minimax conditional entrop
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -100,9 +100,9 @@ class MinimaxEntropy(TaskScorer):
         mu, history = vote_shares(labels), History("MinimaxEntropy", self.max_iter, self.tol, self.verbose)
         alpha, w = (np.zeros((n, *2 * mu.shape[1:])) for n in (labels.n_workers, labels.n_tasks))
         for _ in history:
-            _maximise_rows(alpha, w, *by_worker.places, mu[by_worker.partner], lam_w)
-            _maximise_rows(w, alpha, *by_task.places, mu[by_task.owner], lam_t)
-            S = _log_likelihood(w, alpha, *by_task.places)
+            _maximise_rows(alpha, w, *by_worker[:3], mu[by_worker.partner], lam_w)
+            _maximise_rows(w, alpha, *by_task[:3], mu[by_task.owner], lam_t)
+            S = _log_likelihood(w, alpha, *by_task[:3])
             old, mu = mu, softmax(S, axis=1)
             entropy_and_fit = logsumexp(S, axis=1)[by_task.degree > 0].sum()  # sum mu S + H(mu), at the best mu
             F = entropy_and_fit - lam_w / 2 * np.sum(alpha**2) - lam_t / 2 * np.sum(w**2)
@@ -110,26 +110,20 @@ class MinimaxEntropy(TaskScorer):
         return mu, history.result()
 
 
-@dataclass(frozen=True)
-class Entries:
+class Entries(NamedTuple):
     """Labels sorted by owner: tasks whose partners are workers, or workers whose partners are tasks."""
 
     indptr: Ints
-    owner: Ints
     partner: Ints
     label: Ints
+    owner: Ints
 
     @classmethod
     def sort(cls, owner: Ints, partner: Ints, label: Ints, n_owners: int) -> Entries:
         """Sort entries in any order by owner."""
         order = np.argsort(owner, kind="stable")
         indptr = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n_owners))])
-        return cls(indptr, owner[order], partner[order], label[order])
-
-    @property
-    def places(self) -> tuple[Ints, Ints, Ints]:
-        """Where the entries of each owner begin, with whom they are, and which label."""
-        return self.indptr, self.partner, self.label
+        return cls(indptr, partner[order], label[order], owner[order])
 
     @property
     def degree(self) -> Ints:

@@ -79,8 +79,7 @@ class MultiSPA(Aggregator):
         verbose: bool = False,
     ) -> None:
         super().__init__(em, pseudo_counts, random_state, verbose)
-        self.min_common = min_common
-        self.floor = floor
+        self.min_common, self.floor = min_common, floor
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         cooc = Cooccurrences.from_moments(pairwise_moments(labels.table), self.min_common)

@@ -47,13 +47,10 @@ class SpectralDS(Aggregator):
 
     Parameters
     ----------
-    em : bool
-        Refine by expectation-maximisation; part of the method as published.
-    pseudo_counts : (float, float)
-        Prior of EM, see `Aggregator`.
-    random_state : int or None
-        Draws the starting vectors of the power method. With enough of them the result does not depend on it.
-    verbose : bool
+    em, pseudo_counts
+        Refine by EM, which is part of the method as published; its prior, see `Aggregator`.
+    random_state, verbose
+        See `Aggregator`; the seed draws the starting vectors of the power method, enough not to matter.
 
     Raises `CofactorError` in `fit`: fewer than three workers, a group that never used a class, or votes of two groups
     whose co-occurrence has rank below K; the message names the group and what to do.
@@ -75,11 +72,7 @@ class SpectralDS(Aggregator):
     """
 
     def __init__(
-        self,
-        em: bool = True,
-        pseudo_counts: PseudoCounts = PRIOR,
-        random_state: int | None = 0,
-        verbose: bool = False,
+        self, em: bool = True, pseudo_counts: PseudoCounts = PRIOR, random_state: int | None = 0, verbose: bool = False
     ) -> None:
         super().__init__(em, pseudo_counts, random_state, verbose)
 
