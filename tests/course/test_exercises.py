@@ -1,5 +1,7 @@
 """Right answers are accepted, typical wrong ones recognised, and nothing that a learner types makes a traceback."""
 
+import subprocess
+import sys
 import warnings
 from itertools import permutations
 
@@ -361,3 +363,14 @@ def test_unknown_exercises_are_answered_with_the_known_ones(capsys):
         given("posteriour")
     check(["posterior"], 1)
     assert "no exercise" in capsys.readouterr().out
+
+
+def test_a_copy_of_a_notebook_in_another_folder_finds_its_exercises_and_loads_its_own_notebook_alone(tmp_path):
+    code = """
+from course import check, given, nb04
+check("speed", given("speed")["first"])
+import sys
+print(sorted(name for name in sys.modules if name.startswith("course.nb") and name.count(".") == 1))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("not yet: give 2 arrays") and done.stdout.splitlines()[-1] == "['course.nb04']"
