@@ -17,9 +17,10 @@ from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
 from cofactor.core.estimator import Estimator
 from cofactor.core.result import Result
-from cofactor.core.types import Floats
+from cofactor.core.types import Floats, Indices
 
-Codes = NDArray[np.intp]
+Codes = Indices
+Asked = ArrayLike | Comparisons
 
 
 class PreferenceModel(Estimator):
@@ -70,19 +71,13 @@ class PreferenceModel(Estimator):
 
     # ---- predictions ----
 
-    def margin(
-        self, user: ArrayLike | Comparisons, left: ArrayLike | None = None, right: ArrayLike | None = None
-    ) -> Floats:
+    def margin(self, user: Asked, left: ArrayLike | None = None, right: ArrayLike | None = None) -> Floats:
         """Return the (Q,) differences of utilities, left less right; positive where left is preferred.
 
         Asked are users and pairs of items by their ids, or `Comparisons`, whose outcomes do not count.
 
-        Raises
-        ------
-        CofactorError
-            Users or items that are not known (named), or arrays of different lengths.
-        NotIdentifiableError
-            Items of parts that nobody ever linked by comparisons, where no prior decides.
+        Raises a CofactorError for users or items that are not known (named) and arrays of different lengths; a
+        NotIdentifiableError for items of parts that nobody ever linked by comparisons, where no prior decides.
         """
         self._check_fitted()
         u, i, j = self._asked(user, left, right)
@@ -92,7 +87,7 @@ class PreferenceModel(Estimator):
         U, V, b = self.user_factors_, self.item_factors_, self.item_bias_
         return np.einsum("qa,qa->q", U[u], V[i] - V[j]) + b[i] - b[j]
 
-    def _asked(self, user: ArrayLike | Comparisons, left: ArrayLike | None, right: ArrayLike | None) -> list[Codes]:
+    def _asked(self, user: Asked, left: ArrayLike | None, right: ArrayLike | None) -> list[Codes]:
         """Codes of users, left and right items."""
         if isinstance(user, Comparisons):
             users, items = (
@@ -105,15 +100,11 @@ class PreferenceModel(Estimator):
         pairs = (codes_of(side, self.items_, "items") for side in (left, right))
         return [codes_of(user, self.users_, "users"), *pairs]
 
-    def predict(
-        self, user: ArrayLike | Comparisons, left: ArrayLike | None = None, right: ArrayLike | None = None
-    ) -> Floats:
+    def predict(self, user: Asked, left: ArrayLike | None = None, right: ArrayLike | None = None) -> Floats:
         """Return the (Q,) likelier outcomes: 1 for left, 0 for right, 0.5 where utilities are equal; see `margin`."""
         return np.asarray((1 + np.sign(self.margin(user, left, right))) / 2)
 
-    def predict_proba(
-        self, user: ArrayLike | Comparisons, left: ArrayLike | None = None, right: ArrayLike | None = None
-    ) -> Floats:
+    def predict_proba(self, user: Asked, left: ArrayLike | None = None, right: ArrayLike | None = None) -> Floats:
         """Return the (Q,) chances that these users prefer `left` to `right`; see `margin`.
 
         A method without a link only orders items, and refuses.

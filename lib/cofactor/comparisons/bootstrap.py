@@ -74,21 +74,11 @@ def bootstrap(
     ComparisonBootstrap
         `margins` and `chances` answer questions with intervals.
 
-    Raises
-    ------
-    CofactorError
-        No preferences found, so that the ridge is infinite, or as `fit` and `resample`.
+    Raises a CofactorError where no preferences are found, so that the ridge is infinite, and as `fit` and `resample`.
 
-    Cost
-    ----
-    `n_draws` fits without a search for ridges.
+    Cost: `n_draws` fits without a search for ridges. A ridge that is given, and far too large, draws utilities together
+    beyond what refits show.
 
-    Notes
-    -----
-    A ridge that is given, and far too large, draws utilities together beyond what refits show.
-
-    Examples
-    --------
     >>> from cofactor import comparisons, simulate
     >>> data = simulate.draw_comparisons(*simulate.comparison_factors(30, 20, 1, random_state=0), 2000, random_state=0)
     >>> sure = comparisons.bootstrap(comparisons.ComparisonMF(1, ridge=5.0), data, n_draws=5, random_state=0)

@@ -55,9 +55,7 @@ class Choice:
 def choose(data: Comparisons, settings: Settings, rng: np.random.Generator) -> Choice:
     """Choose what the settings leave open; with one rank and a ridge that is nothing.
 
-    Cost
-    ----
-    For every fold and rank a fit per ridge of the path, until two in a row do worse.
+    Cost: for every fold and rank a fit per ridge of the path, until two in a row do worse.
     """
     if settings.ridge is not None and len(settings.ranks) == 1:
         own = settings.ridge / 4 if settings.bias_ridge is None else settings.bias_ridge

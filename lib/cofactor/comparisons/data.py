@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -56,12 +57,8 @@ class Comparisons:
         Nothing given, unequal lengths, codes that are not whole numbers in range, outcomes that are missing or outside
         [0, 1], counts that are not positive, or an item compared with itself. The first ten rows are named.
 
-    Cost
-    ----
-    O(m log m) time, O(m) memory.
+    Cost: O(m log m) time, O(m) memory.
 
-    Examples
-    --------
     >>> Comparisons(user=[0, 1, 0], left=[0, 2, 1], right=[1, 0, 2], outcome=[1, 0, 0.5])
     Comparisons(3 comparisons of 3 items by 2 users)
     """
@@ -123,8 +120,6 @@ class Comparisons:
         Users and items may be anything hashable; codes follow their sorted order where they can be sorted. Errors are
         those of the class, and a missing column, user or item.
 
-        Examples
-        --------
         >>> frame = pd.DataFrame({"user": ["ann", "bob"], "left": ["tea", "tea"], "right": ["milk", "gin"]})
         >>> Comparisons.from_frame(frame.assign(outcome=[1, 0])).items
         ('gin', 'milk', 'tea')
@@ -253,12 +248,9 @@ class Comparisons:
         Of a user with n comparisons, `share` * n are held out, rounded at random, but never all of them.
 
         `by_items`: hide some items of every user instead, a share of sqrt(`share`), and hold out the comparisons
-        between two of these; those with one hidden item are in neither part. Pairs made from ratings or orderings
-        follow from one another: held out one by one they are foretold by models that know nothing of items which a
-        user has not met.
+        between two of these; those with one hidden item are in neither part. This asks about items that a user has
+        not met, also where pairs made from ratings or orderings follow from one another.
 
-        Examples
-        --------
         >>> learn, held = Comparisons([0] * 10, [0] * 10, [1] * 10, [1] * 10).hold_out(0.2, random_state=0)
         >>> len(learn), len(held)
         (8, 2)
@@ -314,32 +306,29 @@ def _codes(values: ArrayLike, name: str) -> Codes:
     if array.dtype.kind not in "iufb" and array.size:
         raise CofactorError(f"{name} must hold integer codes, got {array.dtype}: use Comparisons.from_frame for ids")
     with np.errstate(invalid="ignore"):
-        bad = np.flatnonzero(~((array >= 0) & (array <= LARGEST) & (np.floor(array) == array)))
-    if bad.size:
-        found = listing(f"row {k}: {array[k]}" for k in bad)
-        raise CofactorError(f"{name} must be whole numbers from 0, without NaN; not so in {found}")
+        bad = ~((array >= 0) & (array <= LARGEST) & (np.floor(array) == array))
+    _refuse(array, bad, f"{name} must be whole numbers from 0, without NaN")
     return array.astype(np.int32)
 
 
 def _outcomes(values: ArrayLike) -> Floats:
     outcome = numbers(values, "outcome", 1)
-    bad = np.flatnonzero(~((outcome >= 0) & (outcome <= 1)))
-    if bad.size:
-        found = listing(f"row {k}: {outcome[k]}" for k in bad)
-        raise CofactorError(
-            f"outcomes lie in [0, 1], 1 where left was chosen; not so in {found}: drop these rows, or rescale "
-            "(-1 and 1 become (outcome + 1) / 2)"
-        )
+    rule, advice = "outcomes lie in [0, 1], 1 where left was chosen", ", or rescale (-1 and 1 become (outcome + 1) / 2)"
+    _refuse(outcome, ~((outcome >= 0) & (outcome <= 1)), rule, ": drop these rows" + advice)
     return outcome
 
 
 def _counts(values: ArrayLike) -> Floats:
     counts = numbers(values, "counts", 1)
-    bad = np.flatnonzero(~((counts > 0) & np.isfinite(counts)))
-    if bad.size:
-        found = listing(f"row {k}: {counts[k]}" for k in bad)
-        raise CofactorError(f"counts must be positive and finite; not so in {found}: drop these rows")
+    _refuse(counts, ~((counts > 0) & np.isfinite(counts)), "counts must be positive and finite", ": drop these rows")
     return counts
+
+
+def _refuse(values: NDArray[Any], bad: NDArray[np.bool_], rule: str, advice: str = "") -> None:
+    """Name the rows that break a rule, if there are any."""
+    if bad.any():
+        found = listing(f"row {k}: {values[k]}" for k in np.flatnonzero(bad))
+        raise CofactorError(f"{rule}; not so in {found}{advice}")
 
 
 def _check_lengths(columns: dict[str, NDArray[Any]]) -> None:
@@ -382,12 +371,11 @@ def _encode(column: pd.Series[Any]) -> tuple[NDArray[np.intp], list[Any]]:
     """Codes and ids, sorted where ids can be sorted, else as they came."""
     values = column.to_numpy(dtype=object)
     try:
+        code, ids = pd.factorize(values)
+    except TypeError as error:
+        raise CofactorError(f"{column.name} holds values that cannot serve as ids: {error}") from None
+    with suppress(TypeError):
         code, ids = pd.factorize(values, sort=True)
-    except TypeError:
-        try:
-            code, ids = pd.factorize(values)
-        except TypeError as error:
-            raise CofactorError(f"{column.name} holds values that cannot serve as ids: {error}") from None
     return code, ids.tolist()
 
 

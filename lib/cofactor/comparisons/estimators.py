@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from cofactor.comparisons.base import Codes, PreferenceModel, codes_of, refuse_across, require_comparisons
-from cofactor.comparisons.choosing import Trial, choose
+from cofactor.comparisons.choosing import choose
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.fitting import Settings, checked_settings, fit, fit_biases, objective_of, start_of
 from cofactor.comparisons.fold_in import fold_in
@@ -23,6 +24,7 @@ from cofactor.core.types import Floats, Seed
 LEAST = 1e-6  # ridge of features of new users where there is none
 
 
+@dataclass(eq=False, repr=False)
 class ComparisonMF(PreferenceModel):
     """Low-rank utilities from comparisons: Pr(user u prefers i to j) = g(<U_u, V_i - V_j> + b_i - b_j).
 
@@ -81,17 +83,12 @@ class ComparisonMF(PreferenceModel):
         Items fall into parts that no comparison links; features do not help; without a ridge, fewer comparisons than
         features can be told from.
 
-    Cost
-    ----
-    O(m r) time per pass, 20 to 300 of them per fit; O(m + (n1 + n2) r) memory. Choosing takes 5 to 10 fits, to a
+    Cost: O(m r) time per pass, 20 to 300 of them per fit; O(m + (n1 + n2) r) memory. Choosing takes 5 to 10 fits, to a
     rough tolerance, of every fold and rank.
 
-    Source
-    ------
-    ICML 2025, Eq. (8), (14). Deviations: spectral start, solver, ridge, bias; no projections, which change nothing.
+    Source: ICML 2025, Eq. (8), (14). Deviations: spectral start, solver, ridge, bias; no projections, which change
+    nothing.
 
-    Examples
-    --------
     >>> from cofactor import simulate
     >>> U, V = simulate.comparison_factors(200, 300, 3, random_state=0)
     >>> mf = ComparisonMF(rank=3, random_state=0).fit(simulate.draw_comparisons(U, V, 40_000, random_state=1))
@@ -99,39 +96,18 @@ class ComparisonMF(PreferenceModel):
     (True, np.float64(1.0))
     """
 
-    rank_: int
-    ridge_: float
-    bias_ridge_: float
-    path_: list[Trial]
-    n_held_out_: int
-
-    def __init__(
-        self,
-        rank: int | Sequence[int] | Literal["auto"] = "auto",
-        link: str = "logistic",
-        solver: Literal["lbfgs", "bb"] = "lbfgs",
-        ridge: float | Literal["auto"] = "auto",
-        item_bias: bool = True,
-        new_items: bool = False,
-        bias_ridge: float | Literal["auto"] = "auto",
-        folds: int = 5,
-        max_iter: int = 2000,
-        tol: float = 1e-8,
-        random_state: Seed = None,
-        verbose: bool = False,
-    ) -> None:
-        self.rank = rank
-        self.link = link
-        self.solver = solver
-        self.ridge = ridge
-        self.item_bias = item_bias
-        self.new_items = new_items
-        self.bias_ridge = bias_ridge
-        self.folds = folds
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    rank: int | Sequence[int] | Literal["auto"] = "auto"
+    link: str = "logistic"
+    solver: Literal["lbfgs", "bb"] = "lbfgs"
+    ridge: float | Literal["auto"] = "auto"
+    item_bias: bool = True
+    new_items: bool = False
+    bias_ridge: float | Literal["auto"] = "auto"
+    folds: int = 5
+    max_iter: int = 2000
+    tol: float = 1e-8
+    random_state: Seed = None
+    verbose: bool = False
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
         settings = checked_settings(comparisons, self.get_params())

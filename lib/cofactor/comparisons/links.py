@@ -36,8 +36,6 @@ class Link:
     hazard_slope : function of z
         Minus its derivative, which is positive for a log-concave g.
 
-    Examples
-    --------
     >>> LINKS["logistic"].slope([0.0, 800.0, -800.0], [1.0, 1.0, 1.0]).tolist()
     [-0.5, 0.0, -1.0]
     """

@@ -61,16 +61,9 @@ class Objective:
     n_threads : int, optional
         Default: 1 below a million comparisons, where threads do not pay; above, as many as numba may use.
 
-    Cost
-    ----
-    O(m r) time per call, O(m + (n1 + n2) r) memory in all; T threads add T n2 r. No n1 x n2 array is ever formed.
+    Cost: O(m r) time per call, O(m + (n1 + n2) r) memory in all; T threads add T n2 r. No n1 x n2 array is ever formed.
+    Source: ICML 2025, Eq. (8), (9), (13), (14). Deviations: the loss less its smallest value, the ridge, the bias.
 
-    Source
-    ------
-    ICML 2025, Eq. (8), (9), (13), (14). Deviations: the loss less its smallest value, the ridge, the bias.
-
-    Examples
-    --------
     >>> data = Comparisons([0, 0], [0, 1], [1, 2], [1, 1])
     >>> value, gradient = Objective(data, rank=1)(np.ones(4))
     >>> round(value, 3), gradient.tolist()

@@ -26,12 +26,8 @@ def utility_error(U: Floats, V: Floats, true_U: Floats, true_V: Floats, relative
     where the difference of squares of Gram matrices loses half the digits. Dividing the absolute error by sqrt(n1 n2)
     gives the axis of the paper's Figure 2.
 
-    Cost
-    ----
-    O((n1 + n2) r^2), no n1 x n2 matrix.
+    Cost: O((n1 + n2) r^2), no n1 x n2 matrix.
 
-    Examples
-    --------
     >>> U, V = np.ones((2, 1)), np.array([[1.0], [0.0], [-1.0]])
     >>> round(utility_error(U, 1.1 * V + 5, U, V), 3)
     0.1

@@ -75,17 +75,11 @@ def plan(
         Exact chances as outcomes, nothing to plan from where no preferences are found, a method that only orders
         items, or as `fit`.
 
-    Cost
-    ----
-    A fit per trial, and one more for every amount and method.
+    Cost: a fit per trial, and one more for every amount and method.
 
-    Notes
-    -----
     A ridge draws utilities together, so that those taken for the truth are weaker than the real ones and take more
     choices to be told: from few comparisons the plan errs on the safe side.
 
-    Examples
-    --------
     >>> from cofactor import comparisons, simulate
     >>> data = simulate.draw_comparisons(*simulate.comparison_factors(30, 20, 1, random_state=0), 2000, random_state=0)
     >>> methods = {"MF": comparisons.ComparisonMF(rank=1, item_bias=False, random_state=0)}

@@ -71,22 +71,13 @@ def barzilai_borwein(
     -------
     x, result : `result.objective` is f after every step
 
-    Raises
-    ------
-    CofactorError
-        The gradient vanishes at the start, as it does where all features are zero.
+    Raises a CofactorError where the gradient vanishes at the start, as it does where all features are zero.
 
-    Cost
-    ----
-    One pass over the data per step, rarely two: O(m r).
+    Cost: one pass over the data per step, rarely two, O(m r) each.
 
-    Source
-    ------
-    Barzilai and Borwein, IMA J. Numer. Anal. 1988; Grippo, Lampariello and Lucidi, SIAM J. Numer. Anal. 1986. The paper
-    has gradient descent with a constant step.
+    Source: Barzilai and Borwein, IMA J. Numer. Anal. 1988; Grippo, Lampariello and Lucidi, SIAM J. Numer. Anal. 1986.
+    The paper has gradient descent with a constant step.
 
-    Examples
-    --------
     >>> from cofactor.comparisons.data import Comparisons
     >>> data = Comparisons([0, 0, 0], [0, 1, 0], [1, 2, 2], [0.8, 0.7, 0.9])
     >>> x, result = barzilai_borwein(Objective(data, rank=0, item_bias=True), np.zeros(3))
@@ -187,16 +178,8 @@ def lbfgs(
 ) -> tuple[Floats, Result]:
     """Minimise by L-BFGS (scipy) after some steps of Barzilai and Borwein; parameters as of `barzilai_borwein`.
 
-    The default. L-BFGS needs about half as many passes where there are just enough comparisons; but straight from the
-    start it runs into regions where features grow and the loss hardly falls, which the first steps avoid.
-
-    Examples
-    --------
-    >>> from cofactor.comparisons.data import Comparisons
-    >>> data = Comparisons([0, 0, 0], [0, 1, 0], [1, 2, 2], [0.8, 0.7, 0.9])
-    >>> x, result = lbfgs(Objective(data, rank=0, item_bias=True), np.zeros(3))
-    >>> x.round(2).tolist(), result.converged
-    ([1.2, -0.18, -1.02], True)
+    The default. Straight from the start L-BFGS runs into regions where features grow and the loss hardly falls, which
+    the first steps avoid.
     """
     check_whole(1, max_iter=max_iter)
     start = checked_start(objective, start)
@@ -227,10 +210,7 @@ def eased_start(objective: Objective, start: Floats) -> Floats:
 
     Without, features can run off before the comparisons hold them. The ridges are 0.03 and 0.003 over the mean square
     of the features at the start. The start itself comes back where outcomes are choices, where there is a ridge
-    anyway, and from three comparisons per degree of freedom on.
-
-    Not in the paper. At 1.7 to 2.5 comparisons per degree of freedom it solves what is otherwise solved two times in
-    three.
+    anyway, and from three comparisons per degree of freedom on. Not in the paper.
     """
     start = checked_start(objective, start)
     data, rank = objective.data, objective.rank
@@ -267,23 +247,13 @@ def gradient_descent(
         As for `barzilai_borwein`.
     learning_rate : float, optional
         eta. Default: one over the curvature at the start, by power iterations on the Gauss-Newton matrix. Halved, from
-        the start again, as often as f grows beyond its first value. (That of Theorem 4.1 needs more than 1e25
-        iterations per digit.)
+        the start again, as often as f grows beyond its first value.
     projection : function of x, optional
         Applied to the start and after every step. Default: none; the paper's change nothing where items are centred
         and no row is long.
 
-    Returns
-    -------
-    x, result
-
-    Cost
-    ----
-    One pass per step: O(m r).
-
-    Source
-    ------
-    ICML 2025, Algorithm 1. Deviation: the step.
+    Cost: one pass per step, O(m r). Source: ICML 2025, Algorithm 1; deviation: the step, since that of Theorem 4.1
+    needs more than 1e25 iterations per digit.
     """
     if learning_rate is not None:
         check_positive(learning_rate=learning_rate)

@@ -69,12 +69,8 @@ def spectral_start(
     random_state : int, Generator or None
         Of the start of the iteration that finds singular vectors.
 
-    Cost
-    ----
-    O(m r) time per iteration of the SVD, a few dozen of them; O(m) memory.
+    Cost: O(m r) time per iteration of the SVD, a few dozen of them; O(m) memory.
 
-    Examples
-    --------
     >>> data = Comparisons([0, 0, 1, 1], [0, 1, 1, 2], [1, 2, 0, 1], [1, 1, 1, 1])
     >>> U, V = spectral_start(data, rank=1, random_state=0)
     >>> ((U @ V.T).round(1) + 0).tolist()

@@ -160,12 +160,8 @@ def comparisons_from_ratings(
     CofactorError
         Lengths differ, no user rated two items differently, or what `Comparisons` refuses.
 
-    Cost
-    ----
-    O(sum of squares of ratings per user).
+    Cost: O(sum of squares of ratings per user).
 
-    Examples
-    --------
     >>> made = comparisons_from_ratings([0, 0, 0, 1, 1], [0, 1, 2, 0, 2], [5.0, 3.0, 3.0, 1.0, 4.0])
     >>> made.user.tolist(), made.left.tolist(), made.right.tolist(), made.outcome.tolist()
     ([0, 0, 1], [0, 0, 0], [1, 2, 2], [1.0, 1.0, 0.0])

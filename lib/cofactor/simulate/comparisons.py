@@ -48,16 +48,10 @@ def comparison_factors(
     CofactorError
         An unknown kind, a rank that does not fit, or a scale that is not positive.
 
-    Cost
-    ----
-    O((n1 + n2) r^2), never an n1 x n2 matrix; "gauss" forms one.
+    Cost: O((n1 + n2) r^2), never an n1 x n2 matrix; "gauss" forms one.
 
-    Source
-    ------
-    ICML 2025, Sec. 6 ("gauss") and its released notebook ("unit").
+    Source: ICML 2025, Sec. 6 ("gauss") and its released notebook ("unit").
 
-    Examples
-    --------
     >>> U, V = comparison_factors(20, 30, 2, random_state=0)
     >>> bool(np.allclose(U.T @ U, V.T @ V)), bool(np.allclose(V.sum(axis=0), 0))
     (True, True)
@@ -124,16 +118,10 @@ def draw_comparisons(
     CofactorError
         Unknown outcomes or link, or nothing to draw.
 
-    Cost
-    ----
-    O(m r) time, O(m) memory.
+    Cost: O(m r) time, O(m) memory.
 
-    Source
-    ------
-    ICML 2025, Sec. 3.1.
+    Source: ICML 2025, Sec. 3.1.
 
-    Examples
-    --------
     >>> draw_comparisons(*comparison_factors(20, 30, 2, random_state=0), 100, random_state=0)
     Comparisons(100 comparisons of 30 items by 20 users)
     """

@@ -10,6 +10,8 @@ Source: Park, Neeman, Zhang, Sanghavi and Dhillon, "Preference completion", ICML
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numba import njit
 
@@ -22,6 +24,7 @@ from cofactor.core.types import Floats, Indices, Seed
 Triples = tuple[Codes, Codes, Codes]
 
 
+@dataclass(eq=False, repr=False)
 class AltSVM(PreferenceModel):
     """Minimise (||U||^2 + ||V||^2) / 2 + (1/ridge) sum max(0, 1 - s <U_u, V_i - V_j>)^2, items and users in turn.
 
@@ -44,18 +47,12 @@ class AltSVM(PreferenceModel):
     random_state : int, Generator or None
     verbose : bool
 
-    Cost
-    ----
-    O(m r) time per pass, O(m + (n1 + n2) r) memory.
+    Cost: O(m r) time per pass, O(m + (n1 + n2) r) memory.
 
-    Source
-    ------
-    ICML 2015, Algorithm 1, squared hinge. Deviation: a start of both signs (the released code draws none below zero);
-    ties are left out, soft outcomes count as their likelier winner; duals start at zero in each half, since the other
-    half has changed the features.
+    Source: ICML 2015, Algorithm 1, squared hinge. Deviation: a start of both signs (the released code draws none below
+    zero); ties are left out, soft outcomes count as their likelier winner; duals start at zero in each half, since the
+    other half has changed the features.
 
-    Examples
-    --------
     >>> data = Comparisons([0, 0, 1, 1], [0, 1, 2, 1], [1, 2, 1, 0], [1, 1, 1, 1])
     >>> (AltSVM(rank=1, ridge=1.0, random_state=0).fit(data).margin([0, 1], [0, 0], [2, 2]) > 0).tolist()
     [True, False]
@@ -63,23 +60,13 @@ class AltSVM(PreferenceModel):
 
     link = ""
 
-    def __init__(
-        self,
-        rank: int = 10,
-        ridge: float = 100 / 3,
-        max_iter: int = 20,
-        n_passes: int = 5,
-        tol: float = 1e-3,
-        random_state: Seed = None,
-        verbose: bool = False,
-    ) -> None:
-        self.rank = rank
-        self.ridge = ridge
-        self.max_iter = max_iter
-        self.n_passes = n_passes
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    rank: int = 10
+    ridge: float = 100 / 3
+    max_iter: int = 20
+    n_passes: int = 5
+    tol: float = 1e-3
+    random_state: Seed = None
+    verbose: bool = False
 
     def _estimate(self, comparisons: Comparisons) -> tuple[tuple[Floats, Floats, Floats], Result]:
         check_whole(1, rank=self.rank, max_iter=self.max_iter, n_passes=self.n_passes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numba import njit
 
@@ -16,6 +18,7 @@ from cofactor.core.types import Floats, Indices, Seed
 SPREAD = 0.1  # standard deviation of the random start
 
 
+@dataclass(eq=False, repr=False)
 class BPR(PreferenceModel):
     """Maximise sum over comparisons of log g(x_ui - x_uj) - ridge (squares met on the way), one comparison at a time.
 
@@ -30,39 +33,24 @@ class BPR(PreferenceModel):
     random_state : int, Generator or None
     verbose : bool
 
-    Cost
-    ----
-    O(m r) per pass.
+    Cost: O(m r) per pass.
 
-    Source
-    ------
-    Rendle, Freudenthaler, Gantner and Schmidt-Thieme, UAI 2009. There pairs are drawn from implicit feedback; here they
-    are the given comparisons, the winner first, ties left out, soft outcomes as both winners with their shares.
+    Source: Rendle, Freudenthaler, Gantner and Schmidt-Thieme, UAI 2009. There pairs are drawn from implicit feedback;
+    here they are the given comparisons, the winner first, ties left out, soft outcomes as both winners with their
+    shares.
 
-    Examples
-    --------
     >>> data = Comparisons([0, 0, 1, 1], [0, 1, 2, 1], [1, 2, 1, 0], [1, 1, 1, 1])
     >>> (BPR(rank=1, random_state=0).fit(data).margin([0, 1], [0, 0], [2, 2]) > 0).tolist()
     [True, False]
     """
 
-    def __init__(
-        self,
-        rank: int = 10,
-        learning_rate: float = 0.05,
-        ridge: float = 0.01,
-        max_iter: int = 100,
-        item_bias: bool = False,
-        random_state: Seed = None,
-        verbose: bool = False,
-    ) -> None:
-        self.rank = rank
-        self.learning_rate = learning_rate
-        self.ridge = ridge
-        self.max_iter = max_iter
-        self.item_bias = item_bias
-        self.random_state = random_state
-        self.verbose = verbose
+    rank: int = 10
+    learning_rate: float = 0.05
+    ridge: float = 0.01
+    max_iter: int = 100
+    item_bias: bool = False
+    random_state: Seed = None
+    verbose: bool = False
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
         check_whole(1, rank=self.rank, max_iter=self.max_iter)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ LARGEST = 1_000_000  # utilities, users times items, up to which the dense matri
 PATH = np.geomspace(0.5, 0.005, 8)  # ridges tried, relative to the one at which all utilities vanish
 
 
+@dataclass(eq=False, repr=False)
 class NuclearNormMLE(PreferenceModel):
     """Minimise sum of losses l(X_ui - X_uj, w) + ridge ||X||_* over all n1 x n2 matrices, for small problems.
 
@@ -41,31 +43,18 @@ class NuclearNormMLE(PreferenceModel):
     CofactorError
         More than a million utilities, or a ridge that is not positive.
 
-    Cost
-    ----
-    One dense decomposition per step, O(n1 n2 min(n1, n2)), and O(n1 n2) memory: what factorisations avoid.
+    Cost: One dense decomposition per step, O(n1 n2 min(n1, n2)), and O(n1 n2) memory: what factorisations avoid.
 
-    Source
-    ------
-    Park et al., ICML 2015; Negahban, Oh, Thekumparampil and Xu, JMLR 2018. No released code; steps by Beck and
+    Source: Park et al., ICML 2015; Negahban, Oh, Thekumparampil and Xu, JMLR 2018. No released code; steps by Beck and
     Teboulle, 2009, restarted as by O'Donoghue and Candès, 2015. No bound on entries of X.
     """
 
-    def __init__(
-        self,
-        ridge: float | Literal["auto"] = "auto",
-        link: str = "logistic",
-        max_iter: int = 500,
-        tol: float = 1e-5,
-        random_state: Seed = None,
-        verbose: bool = False,
-    ) -> None:
-        self.ridge = ridge
-        self.link = link
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    ridge: float | Literal["auto"] = "auto"
+    link: str = "logistic"
+    max_iter: int = 500
+    tol: float = 1e-5
+    random_state: Seed = None
+    verbose: bool = False
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
         data = comparisons

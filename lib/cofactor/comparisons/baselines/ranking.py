@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ from cofactor.core.types import Floats, Seed
 COUNTED = Result(np.zeros(0), 0, True, "closed form")
 
 
+@dataclass(eq=False, repr=False)
 class BradleyTerry(PreferenceModel):
     """One utility per item, the same for all users: Pr(i preferred to j) = g(b_i - b_j).
 
@@ -33,40 +35,22 @@ class BradleyTerry(PreferenceModel):
     random_state : int, Generator or None
     verbose : bool
 
-    Cost
-    ----
-    O(m) per pass, some 20 of them.
+    Cost: O(m) per pass, some 20 of them.
 
-    Source
-    ------
-    Bradley and Terry, Biometrika 1952. Equal to a maximum-likelihood fit as the ridge goes to zero.
+    Source: Bradley and Terry, Biometrika 1952. Equal to a maximum-likelihood fit as the ridge goes to zero.
 
-    Examples
-    --------
     >>> model = BradleyTerry(ridge=0.1).fit(Comparisons([0, 0, 1], [0, 1, 0], [1, 2, 2], [1, 1, 1]))
     >>> model.recommend(user=1, k=2)
     [0, 1]
     """
 
-    ridge_: float
-
-    def __init__(
-        self,
-        ridge: float | Literal["auto"] = "auto",
-        link: str = "logistic",
-        folds: int = 5,
-        max_iter: int = 2000,
-        tol: float = 1e-8,
-        random_state: Seed = None,
-        verbose: bool = False,
-    ) -> None:
-        self.ridge = ridge
-        self.link = link
-        self.folds = folds
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    ridge: float | Literal["auto"] = "auto"
+    link: str = "logistic"
+    folds: int = 5
+    max_iter: int = 2000
+    tol: float = 1e-8
+    random_state: Seed = None
+    verbose: bool = False
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
         ridge = self.ridge
@@ -82,20 +66,20 @@ class BradleyTerry(PreferenceModel):
         return objective.split(x), result
 
 
+@dataclass(eq=False, repr=False)
 class WinRate(PreferenceModel):
     """Items by the share of comparisons they won, drawn towards one half as by `ridge` comparisons more.
 
     Its utilities are log-odds of that share, so that two items compare as their odds do. `random_state` and `verbose`
-    change nothing: there is a closed form, in O(m). Source: counting.
+    change nothing. Cost: O(m), a closed form. Source: counting.
 
     >>> WinRate(ridge=2).fit(Comparisons([0, 0], [0, 0], [1, 2], [1, 1])).item_bias_.round(2).tolist()
     [1.19, -0.6, -0.6]
     """
 
-    def __init__(self, ridge: float = 5.0, random_state: Seed = None, verbose: bool = False) -> None:
-        self.ridge = ridge
-        self.random_state = random_state
-        self.verbose = verbose
+    ridge: float = 5.0
+    random_state: Seed = None
+    verbose: bool = False
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
         check_positive(ridge=self.ridge)
@@ -104,10 +88,11 @@ class WinRate(PreferenceModel):
         return (*_no_features(data), np.log((won + k) / (lost + k))), COUNTED
 
 
+@dataclass(eq=False, repr=False)
 class ItemCount(PreferenceModel):
     """Items by how often they were compared: popularity, whatever the outcomes. Orders only; no chances.
 
-    `random_state` and `verbose` change nothing: it counts, in O(m). Source: counting.
+    `random_state` and `verbose` change nothing. Cost: O(m). Source: counting.
 
     >>> ItemCount().fit(Comparisons([0, 0], [0, 0], [1, 2], [0, 0])).recommend(0, k=1)
     [0]
@@ -115,9 +100,8 @@ class ItemCount(PreferenceModel):
 
     link = ""
 
-    def __init__(self, random_state: Seed = None, verbose: bool = False) -> None:
-        self.random_state = random_state
-        self.verbose = verbose
+    random_state: Seed = None
+    verbose: bool = False
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
         half = np.full(len(comparisons), 0.5)
