@@ -30,13 +30,14 @@ from cofactor.plots.style import (
     say,
     styled,
 )
-from cofactor.separable import AnchorFit
+from cofactor.separable.methods import AnchorMethod
 from cofactor.simulate import Mixture
 
-Finder = Callable[[Floats, int], AnchorFit]
+Finder = Callable[[int], AnchorMethod]
 
 N_ROWS = 50  # of X in drawn mixtures
 FUNCTIONS = {"MERIT": "cofactor.separable:merit", "FastGradient": "cofactor.separable:fast_gradient"}
+STEPS = {"MERIT": "n_iter", "FastGradient": "max_iter"}  # how they call their number of steps
 SMALL = 200  # points of the call that comes before the one that is measured
 LOOKS = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", "-."), (PURPLE, "D", ":"))
 MOST_BARS = 120  # more scores than these are not told apart; the largest are drawn
@@ -136,8 +137,8 @@ def fill_scores(ax: Axes, scores: Floats, anchors: NDArray[np.intp]) -> float:
 
 
 def success(finder: Finder, problems: Sequence[Mixture]) -> float:
-    """Share of problems in which a method finds all anchors, K known."""
-    right = [set(finder(one.X, one.anchors.size).anchors.tolist()) == set(one.anchors.tolist()) for one in problems]
+    """Share of problems in which a method, a class of `METHODS` with settings, finds all anchors, K known."""
+    right = [set(finder(one.anchors.size).fit(one.X).anchors_) == set(one.anchors.tolist()) for one in problems]
     return float(np.mean(right))
 
 
@@ -194,7 +195,7 @@ def measure_memory(method: str, sizes: Sequence[int], n_iter: int, n_anchors: in
     peaks = {}
     for n_points in sizes:
         X = simulate.dirichlet_mixtures(N_ROWS, n_points, n_anchors, random_state=0).X
-        options: dict[str, Any] = {"n_anchors": n_anchors, "n_iter": n_iter}
+        options: dict[str, Any] = {"n_anchors": n_anchors, STEPS[method]: n_iter}
         figures = measure_peak(FUNCTIONS[method], warm={"X": X[:, :SMALL], **options}, X=X, **options)
         if figures is not None:
             peaks[int(n_points)] = 1e6 * (figures["peak_mb"] - figures["base_mb"])

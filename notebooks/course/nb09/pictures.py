@@ -26,6 +26,7 @@ from cofactor.separable import (
     spearman_rank_correlation,
     topic_model,
 )
+from cofactor.separable.methods import AnchorMethod
 from course.library import LENGTH, draw_counts
 from course.nb09.panels import (
     MARKERS,
@@ -134,15 +135,17 @@ class Contest(NamedTuple):
         return float(d.mean()), float(d.std(ddof=1) / np.sqrt(len(d)))
 
 
-def contest(news: TopicsDataset, methods: Iterable[str], n_topics: int = 3, most_documents: int = 1000) -> Contest:
-    """Find topics in those published trials that have at most so many documents."""
+def contest(
+    news: TopicsDataset, methods: Mapping[str, str | AnchorMethod], n_topics: int = 3, most_documents: int = 1000
+) -> Contest:
+    """Find topics in those published trials that have at most so many documents; methods by what they are called."""
     trials = [news.trial(n_topics, number) for number in range(len(news.trials[n_topics]))]
     small = [some for some in trials if some.counts.shape[0] <= most_documents]
-    scores = {name: np.array([_scores(some, n_topics, name) for some in small]).T for name in methods}
+    scores = {name: np.array([_scores(some, n_topics, by) for some in small]).T for name, by in methods.items()}
     return Contest(*({name: rows[i] for name, rows in scores.items()} for i in range(3)))
 
 
-def _scores(some: TopicsDataset, n_topics: int, method: str) -> tuple[float, float, float]:
+def _scores(some: TopicsDataset, n_topics: int, method: str | AnchorMethod) -> tuple[float, float, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = topic_model(some.counts, n_topics, method=method)
@@ -188,7 +191,7 @@ def correlations(graph: GraphDataset, lambdas: Iterable[float], gaps: Sequence[f
 
 
 def _correlation(graph: GraphDataset, lam: float, gap: float) -> float:
-    finder = partial(merit, lam=lam, n_iter=120, gap_abs=gap)
+    finder = partial(merit, lam=lam, n_iter=120, gap_abs=gap, merge_duplicates=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = communities(graph.adjacency, graph.memberships.shape[1], finder)
