@@ -314,6 +314,15 @@ def test_refuses_to_predict_before_fit(name):
         METHODS[name]().predict(skilled_crowd(0).labels)
 
 
+def test_refuses_to_predict_after_a_fit_that_failed():
+    labels, method = skilled_crowd(0).labels, MultiStartEM(pseudo_counts=(-1, 0))
+    with pytest.raises(CofactorError):
+        recorded(method.fit, labels)
+    assert method.starts_  # a finding is there, and no model
+    with pytest.raises(CofactorError, match="is not fitted"):
+        method.predict(labels)
+
+
 def test_predicts_labels_of_a_part_of_the_workers_in_another_order(name):
     labels = skilled_crowd(0).labels
     method = fitted(name, labels)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from cofactor.core.alignment import match_classes
 from cofactor.core.em import iterate_em, maximization
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.estimator import Estimator
+from cofactor.core.estimator import Estimator, NotFittedError
 from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
@@ -189,6 +189,11 @@ class Aggregator(Estimator):
     def _posterior(self, labels: CrowdLabels) -> Floats:
         """Return the (N, K) posterior of labels whose classes are those of the fit."""
         return self._for_workers(self.model_, labels.workers).posterior(labels.table)
+
+    def _check_fitted(self) -> None:
+        """Refuse also after a `fit` that failed halfway."""
+        if not hasattr(self, "model_"):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted: call fit(labels) first")
 
     def _insert_gold(self, posterior: Floats, labels: CrowdLabels) -> None:
         for n, task in enumerate(labels.tasks):

@@ -88,6 +88,9 @@ class DeepAggregator(TaskScorer):
         X = _finite(features)
         if X.shape[1] != self.scaler_.n_features_in_:
             raise CofactorError(f"{X.shape[1]} features, fitted on {self.scaler_.n_features_in_}: give the same ones")
+        return self._answers(X)
+
+    def _answers(self, X: Floats) -> Floats:
         torch = _torch()
         self.network_.eval()
         with _reproducible(torch, 0), torch.no_grad():
@@ -109,7 +112,7 @@ class DeepAggregator(TaskScorer):
             self.network_ = _network(torch, self._X.shape[1], labels.n_classes, self.hidden, self.dropout)
             tasks, loss, weights = self._training(torch, labels)
             result = self._train(torch, torch.as_tensor(tasks), loss, weights)
-        return self.predict_features(self._X), result
+        return self._answers(self._X), result
 
     def _training(self, torch: Any, labels: CrowdLabels) -> tuple[Any, Loss, list[Any]]:
         raise NotImplementedError
