@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from cofactor.core.alignment import mse
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.core.types import Floats
@@ -42,7 +41,7 @@ def exact(given: Given, setting: str, trial: int, rng: np.random.Generator) -> l
 
 
 def _recovery(truth: LatentClassModel, factor: Factor, cooc: Cooccurrences, seed: int) -> dict[str, float]:
-    return {"mse": mse(truth, factor(cooc, np.random.default_rng(seed)))}
+    return {"mse": truth.mse(factor(cooc, np.random.default_rng(seed)))}
 
 
 def _identifiable(truth: LatentClassModel, missing: float, rng: np.random.Generator) -> Cooccurrences:
@@ -107,7 +106,7 @@ def synthetic(given: Given, setting: str, trial: int, rng: np.random.Generator) 
     seed = seed_of(rng)
 
     def score(fitted: Aggregator) -> dict[str, float]:
-        return {"mse": mse(truth, fitted.model_)}
+        return {"mse": truth.mse(fitted.model_)}
 
     names = ("RobSymNMF", "RobSymNMF-EM", "DesSymNMF", "DesSymNMF-EM", "SymNMF(no imputation)", *SPECTRAL)
     rows = run_methods((*names, "MV-EM", "MultiStart-EM"), labels, score, SYNTHETIC_SPECIAL, random_state=seed)

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 
 from cofactor.core import coupled_nmf as module
-from cofactor.core.alignment import mse
 from cofactor.core.coupled_nmf import LIFTED, _evidence, _lift_growing, _pass_over_blocks, coupled_nmf, weighted_pairs
 from cofactor.core.errors import CofactorError, ConvergenceWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
@@ -111,7 +110,7 @@ def test_recovers_a_model_from_its_exact_moments(sizes):
     truth, start = skilled(0, sizes)
     found, result = coupled_nmf(exact_pairs(truth), start, max_iter=20_000, tol=1e-13)
     assert result.objective[-1] < 1e-10
-    assert mse(truth, found) < 1e-8
+    assert truth.mse(found) < 1e-8
 
 
 @both
@@ -121,7 +120,7 @@ def test_pairs_that_are_not_observed_do_not_count_as_zero(solver):
     moments = exact_pairs(truth, ring)
     found, result = run(solver, moments, truth, max_iter=50, tol=0, floor=0.0)
     assert result.objective[-1] < 1e-8  # the truth fits all that was observed
-    assert mse(truth, found) < 1e-6
+    assert truth.mse(found) < 1e-6
 
 
 @both

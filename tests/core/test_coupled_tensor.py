@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 
 from cofactor.core import triple_moments as module
-from cofactor.core.alignment import mse
 from cofactor.core.coupled_tensor import TensorData, _block_problem, coupled_tensor
 from cofactor.core.errors import CofactorError, ConvergenceWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
@@ -123,7 +122,7 @@ def test_recovers_a_model_from_its_exact_moments(lower):
     truth, start = separated()
     pairs = exact_pairs(truth) if lower else None
     found, result = coupled_tensor(exact_triples(truth), start, pairs, max_iter=3000, tol=1e-9)
-    assert mse(truth, found) < 1e-9
+    assert truth.mse(found) < 1e-9
     assert result.objective[-1] < 1e-12
 
 
@@ -133,7 +132,7 @@ def test_what_is_not_observed_does_not_count_as_zero(lower):
     some = [(0, 1, 2), (0, 1, 3), (1, 2, 4), (2, 3, 5), (0, 4, 5), (1, 3, 5), (0, 2, 4), (3, 4, 5)]
     pairs = exact_pairs(truth, [(0, 1), (1, 2), (2, 5)]) if lower else None
     found, _ = coupled_tensor(exact_triples(truth, some), start, pairs, max_iter=5000, tol=1e-9)
-    assert mse(truth, found) < 1e-6
+    assert truth.mse(found) < 1e-6
 
 
 @given(seed=seeds)

@@ -8,7 +8,6 @@ import pytest
 
 import cofactor as cf
 from cofactor import simulate
-from cofactor.core.alignment import mse
 from cofactor.core.errors import DataWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd import CNMF, METHODS, CrowdLabels, TensorADMM, error_rate
@@ -61,7 +60,7 @@ def random_model(seed, M=25, K=3):
 def test_recovers_confusion_matrices_as_published(method, level):
     model = random_model(0)
     labels = simulate.crowd(model, 5000, 0.3, random_state=1).labels
-    assert mse(model, recorded(method.fit, labels)[0].model_) <= level
+    assert model.mse(recorded(method.fit, labels)[0].model_) <= level
 
 
 def test_converges_without_a_warning():

@@ -8,7 +8,6 @@ from hypothesis import given
 
 import cofactor as cf
 from cofactor import simulate
-from cofactor.core.alignment import mse
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd.base import error_rate
@@ -98,7 +97,7 @@ def test_gets_nearer_to_the_truth_with_more_tasks():
     errors = []
     for n_tasks in (300, 30_000):
         labels = simulate.crowd(model, n_tasks, 0.5, random_state=0).labels
-        errors.append(mse(model, MultiSPA().fit(labels).model_))
+        errors.append(model.mse(MultiSPA().fit(labels).model_))
     assert errors[1] < errors[0] / 2
 
 

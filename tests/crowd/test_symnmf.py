@@ -6,7 +6,6 @@ from hypothesis import given
 from scipy import sparse
 
 from cofactor import simulate
-from cofactor.core.alignment import mse
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd.cooccurrence import Cooccurrences
@@ -36,7 +35,7 @@ def test_finds_the_model_when_one_specialist_is_perfect(imputed):
         upper = np.triu(rng.random((25, 25)) > 0.5, 1)
         X = designated_imputation(Cooccurrences.from_model(model, upper | upper.T)).X if imputed else exact(model)
         (H, _, _), _ = recorded(symnmf, square_root(X, 3), max_iter=20_000)
-        errors.append(mse(model, model_of_factor(H)))
+        errors.append(model.mse(model_of_factor(H)))
     assert max(errors) < 1e-10
 
 

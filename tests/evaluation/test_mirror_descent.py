@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from cofactor.core.alignment import mse
 from cofactor.core.coupled_nmf import coupled_nmf
 from cofactor.core.moments import pairwise_moments
 from evaluation.released.mirror_descent import SYNTHETIC as PMF
@@ -41,7 +40,7 @@ def test_every_inner_step_starts_from_the_last_one():
 def test_mirror_descent_gets_near_a_model_from_its_exact_moments():
     truth, start = skilled(0)
     found, _ = fit(exact_pairs(truth), start, max_iter=500, settings=PMF)
-    assert mse(truth, found) < 1e-3
+    assert truth.mse(found) < 1e-3
 
 
 def test_both_solvers_reach_the_same_objective():

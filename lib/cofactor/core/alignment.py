@@ -5,41 +5,21 @@ Every error metric of a model goes through here, so that a mere renaming of clas
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
 from cofactor.core.checks import finite_matrix
 from cofactor.core.errors import CofactorError
-from cofactor.core.types import Floats
-
-if TYPE_CHECKING:
-    from cofactor.core.latent_class import LatentClassModel
-
-Order = NDArray[np.intp]
+from cofactor.core.types import Floats, Indices
 
 
-def match_columns(reference: ArrayLike, estimate: ArrayLike) -> Order:
-    """Find the order of the columns of `estimate` that is nearest to `reference`.
+def match_columns(reference: ArrayLike, estimate: ArrayLike) -> Indices:
+    """Find the order of the (F,) columns of `estimate` that is nearest to `reference`.
 
-    Solves min over permutations of ||reference - estimate[:, order]||_F^2 exactly (Hungarian algorithm).
+    Solves min over permutations of ||reference - estimate[:, order]||_F^2 exactly (Hungarian algorithm), such that
+    ``estimate[:, order]`` lines up with `reference`. O(I F^2 + F^3) time.
 
-    Parameters
-    ----------
-    reference, estimate : (I, F) arrays
-
-    Returns
-    -------
-    (F,) order, such that ``estimate[:, order]`` lines up with `reference`.
-
-    Cost
-    ----
-    O(I F^2 + F^3) time.
-
-    Examples
-    --------
     >>> match_columns([[1, 0], [0, 1]], [[0, 1], [1, 0]]).tolist()
     [1, 0]
     """
@@ -51,7 +31,7 @@ def match_columns(reference: ArrayLike, estimate: ArrayLike) -> Order:
     return np.asarray(linear_sum_assignment(squares - 2 * reference.T @ estimate)[1])
 
 
-def match_classes(votes: ArrayLike, posterior: ArrayLike) -> Order:
+def match_classes(votes: ArrayLike, posterior: ArrayLike) -> Indices:
     """Find the order of the columns of `posterior` that agrees most with `votes`, over all rows.
 
     Both are (S, F) class probabilities. No ground truth is needed: majority votes serve as the reference, which
@@ -65,24 +45,3 @@ def match_classes(votes: ArrayLike, posterior: ArrayLike) -> Order:
 def _check_same_rows(one: Floats, other: Floats) -> None:
     if len(one) != len(other):
         raise CofactorError(f"matrices of shapes {one.shape} and {other.shape} need the same rows")
-
-
-def mse(truth: LatentClassModel, estimate: LatentClassModel) -> float:
-    """Mean squared error of prior and conditionals, the naming of hidden classes removed.
-
-    MSE = min over permutations P of (||P'lambda - lambda^||^2 + sum_m ||A_m P - A^_m||_F^2) / (N F + 1),
-    with N variables and F classes.
-
-    Raises
-    ------
-    CofactorError
-        The two models have different classes or variables.
-
-    Source
-    ------
-    Ibrahim and Fu, ICML 2021, Eq. (19). The released code matches each annotator separately; this is the one
-    common permutation of the equation.
-    """
-    aligned = estimate.align_to(truth)
-    error = np.sum((aligned.prior - truth.prior) ** 2) + np.sum((aligned.stacked - truth.stacked) ** 2)
-    return float(error / (truth.n_variables * truth.n_classes + 1))

@@ -51,26 +51,15 @@ def biased_factors(
     ----------
     row, column : (E,) ints, rating : (E,) floats
         Codes of users below U and of items below N; whoever has no rating keeps zeros.
-    rank : int >= 0
-        F.
-    ridge : float > 0
+    rank : int >= 0, ridge : float > 0
     pulls : arrays (U,) and (N,), positive where nothing was rated
     max_iter, tol
         Most sweeps; relative change of the objective at which they stop.
     random_state : int, Generator or None
         Of the start of B, normal; A starts at zero.
-    verbose : bool
 
-    Returns
-    -------
-    BiasedFactors
+    Cost: O(E F^2 + (U + N) F^3) time per sweep, O((U + N) F^2) memory.
 
-    Cost
-    ----
-    O(E F^2 + (U + N) F^3) time per sweep, O((U + N) F^2) memory.
-
-    Examples
-    --------
     >>> row, column, pull = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.ones(2)
     >>> biased_factors(row, column, np.array([5.0, 4, 3, 2]), 0, 1.0, (pull, pull)).a.round(2).tolist()
     [0.67, -0.67]

@@ -87,7 +87,6 @@ def coupled_nmf(
     thorough : bool
         Look for a lower optimum, see the module. Takes two to three times as long.
     verbose : bool
-        Show a progress bar on a terminal.
 
     Returns
     -------
@@ -96,25 +95,13 @@ def coupled_nmf(
     result : Result
         `objective` is the criterion above after each iteration; it never rises.
 
-    Raises
-    ------
-    NotIdentifiableError
-        No pair is observed with positive weight.
-    CofactorError
-        Model and moments differ in their variables; unknown weights.
+    Raises NotIdentifiableError where no pair is observed with positive weight; CofactorError where model and moments
+    differ in their variables, or for unknown weights. Cost: O(Z F) time per step for Z nonzero cells, O(Z) memory.
 
-    Cost
-    ----
-    O(Z F) time per step for Z nonzero cells, O(Z) memory.
+    Source: see the module. Deviations: counts as weights by default (unweighted, thin pairs are trusted as much as
+    thick ones); the start is lifted to 1e-3 (released: 1e-6); the papers descend by mirror steps, which take 10 to 100
+    times as long to the same objective. `tests/oracles` holds the slow version.
 
-    Source
-    ------
-    See the module. Deviations: counts as weights by default (unweighted, thin pairs are trusted as much as thick ones);
-    the start is lifted to 1e-3 (released: 1e-6); the papers descend by mirror steps, which take 10 to 100 times as long
-    to the same objective. `tests/oracles` holds the slow version.
-
-    Examples
-    --------
     >>> from cofactor.core.moments import pairwise_moments
     >>> truth = LatentClassModel([0.6, 0.4], [[[0.9, 0.2], [0.1, 0.8]]] * 3)
     >>> table, _ = truth.sample(100_000, random_state=1)
@@ -142,7 +129,7 @@ def pair_divergence(
 ) -> float:
     """Return sum_{m<j} w_mj KL(R_mj || A_m diag(lambda) A_j'), what `coupled_nmf` minimises, of any model.
 
-    Zero where the model explains all observed pairs exactly; no truth is needed. Arguments and errors as there.
+    Zero where the model explains all observed pairs exactly. Arguments and errors as there.
     """
     evidence = _evidence(moments, weighted_pairs(moments, model, weights))
     return evidence.step((model.stacked, model.prior))[0]

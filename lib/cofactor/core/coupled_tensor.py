@@ -77,7 +77,6 @@ def coupled_tensor(
     tol : float
         Stop when the relative residual sqrt(2 objective / ||data||^2) changes by at most this.
     verbose : bool
-        Show a progress bar on a terminal.
 
     Returns
     -------
@@ -86,23 +85,15 @@ def coupled_tensor(
     result : Result
         `objective` is the criterion above after each sweep.
 
-    Raises
-    ------
-    NotIdentifiableError
-        No three variables were observed together.
-    CofactorError
-        Start and moments differ in their variables.
+    Raises NotIdentifiableError where no three variables were observed together; CofactorError where start and moments
+    differ in their variables.
 
-    Cost
-    ----
-    O((Z + T F + inner V F) F) time per sweep for Z cells that occurred, T observed triples of variables and V = sum
-    I_n values; 150 Z bytes. Dense third moments would take 8 V^3 / 6 bytes.
+    Cost: O((Z + T F + inner V F) F) time per sweep for Z cells that occurred, T observed triples of variables and V =
+    sum I_n values; 150 Z bytes.
 
-    Source
-    ------
-    See the module. Deviations: unobserved pairs and triples are masked (released codes fit some of them as zeros); the
-    penalty is rho = tr(G) / F, the rule of Kargas' public code (ICML 2021's: ||G||_F / K, IEEE TSP 2021's: 10, at
-    which sweeps crawl); projections onto the simplex are exact.
+    Source: see the module. Deviations: unobserved pairs and triples are masked (released codes fit some of them as
+    zeros); the penalty is rho = tr(G) / F, the rule of Kargas' public code (ICML 2021's: ||G||_F / K, IEEE TSP 2021's:
+    10, at which sweeps crawl); projections onto the simplex are exact.
     """
     check_moments(triples, start, pairs)
     data = TensorData.of(triples, pairs)

@@ -46,13 +46,9 @@ class LatentClassModel:
     conditionals : N arrays of shape (I_n, F)
         ``conditionals[n][i, f]`` = Pr(variable n takes value i | class f); columns sum to one.
 
-    Raises
-    ------
-    CofactorError
-        Shapes disagree, entries are negative or not finite, or columns do not sum to one (the variables are named).
+    Raises a CofactorError where shapes disagree, entries are negative or not finite, or columns do not sum to one (the
+    variables are named).
 
-    Examples
-    --------
     >>> model = LatentClassModel([0.5, 0.5], [[[0.9, 0.2], [0.1, 0.8]]] * 2)
     >>> model.posterior(CategoricalTable([[0, 0], [0, -1], [-1, -1]], sizes=[2, 2])).round(3)
     array([[0.953, 0.047],
@@ -173,35 +169,15 @@ class LatentClassModel:
         return float(self.explain(table)[1].sum())
 
     def conditional(self, table: CategoricalTable, target: int) -> Floats:
-        """Return Pr(variable `target` | all that was observed of the other variables) in every row.
+        """Return Pr(variable `target` | all that was observed of the other variables) in every row: (S, I_target).
 
-        Parameters
-        ----------
-        table : CategoricalTable
-            With the model's variables, `target` included; what it holds of `target` itself is not looked at. A row in
-            which nothing else was observed gets the marginal distribution of `target`.
-        target : int
-            Variable, 0..N - 1.
+        The table has the model's variables, `target` included; what it holds of `target` itself is not looked at. A row
+        in which nothing else was observed gets the marginal distribution of `target`. Raises a CofactorError for no
+        such variable, or another number of variables.
 
-        Returns
-        -------
-        (S, I_target) array, rows sum to one.
+        Cost: O(entries F + S I_target F) time, O(S (F + I_target)) memory. Source: IEEE TSP 2021, Eq. (3) and Sec. V;
+        the released code multiplies probabilities, which underflows for long rows.
 
-        Raises
-        ------
-        CofactorError
-            No such variable, or another number of variables.
-
-        Cost
-        ----
-        O(entries F + S I_target F) time, O(S (F + I_target)) memory.
-
-        Source
-        ------
-        IEEE TSP 2021, Eq. (3) and Sec. V. The released code multiplies probabilities, which underflows for long rows.
-
-        Examples
-        --------
         >>> model = LatentClassModel([0.5, 0.5], [[[0.9, 0.2], [0.1, 0.8]]] * 3)
         >>> model.conditional(CategoricalTable([[0, 0, -1], [-1, 1, 0]], sizes=[2, 2, 2]), target=2).round(3)
         array([[0.867, 0.133],
@@ -252,10 +228,10 @@ class LatentClassModel:
         return codes
 
     def joint_tensor(self, most_bytes: int = MOST_BYTES) -> Floats:
-        """Return the joint PMF itself, an array of shape (I_1, ..., I_N).
+        """Return the joint PMF itself, an array of shape (I_1, ..., I_N); refused beyond `most_bytes`, with its size.
 
-        Raises `CofactorError` beyond `most_bytes`; the message names the size. Nearly everything asked of a joint PMF
-        is to be had without it: `conditional`, `log_likelihood`, `pairwise`, `sample`.
+        Nearly everything asked of a joint PMF is to be had without it: `conditional`, `log_likelihood`, `pairwise`,
+        `sample`.
         """
         needed = 8 * float(np.prod(self.sizes.astype(np.float64)))
         if needed > most_bytes:
@@ -284,10 +260,22 @@ class LatentClassModel:
     def align_to(self, reference: LatentClassModel) -> LatentClassModel:
         """Return the model with its hidden classes ordered as in `reference`, by least squares.
 
-        The order is the one that attains the minimum in `cofactor.core.alignment.mse`.
+        The order is the one that attains the minimum in `mse`.
         """
         _check_same_variables(self, reference)
         return self.reorder(match_columns(_with_prior(reference), _with_prior(self)))
+
+    def mse(self, estimate: LatentClassModel) -> float:
+        """Return the mean squared error of an estimate of this model, the naming of hidden classes removed.
+
+        MSE = min over permutations P of (||P'lambda - lambda^||^2 + sum_n ||A_n P - A^_n||_F^2) / (N F + 1).
+
+        Raises a CofactorError where the two have different classes or variables. Source: Ibrahim and Fu, ICML 2021,
+        Eq. (19); the released code matches each annotator separately, this is the one permutation of the equation.
+        """
+        aligned = estimate.align_to(self)
+        error = np.sum((aligned.prior - self.prior) ** 2) + np.sum((aligned.stacked - self.stacked) ** 2)
+        return float(error / (self.n_variables * self.n_classes + 1))
 
     def sample(
         self,
@@ -295,22 +283,9 @@ class LatentClassModel:
         entries: tuple[ArrayLike, ArrayLike] | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> tuple[CategoricalTable, Ints]:
-        """Draw rows from the model.
+        """Draw rows from the model: a table, and the (n_rows,) hidden class of every row.
 
-        Parameters
-        ----------
-        n_rows : int
-        entries : pair of (E,) index arrays (row, variable), optional
-            Which entries are observed. Default: all of them.
-        random_state : int, Generator or None
-
-        Returns
-        -------
-        table : CategoricalTable
-        classes : (n_rows,) the hidden class of every row
-
-        Cost
-        ----
+        `entries`, a pair of (E,) index arrays (row, variable), says which are observed; default: all of them.
         O(E max(I_n)) time, O(E) memory.
         """
         rng = np.random.default_rng(random_state)

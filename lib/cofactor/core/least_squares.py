@@ -33,36 +33,18 @@ RIDGE = 1e-13  # share of the mean of G_ii added to the diagonal where the atoms
 
 
 def simplex_least_squares(W: ArrayLike, X: ArrayLike) -> Floats:
-    """Write every column of X as the mixture of columns of W that comes closest.
+    """Write every column of X (M, N) as the mixture of columns of W (M, K) that comes closest.
 
         min over H of ||W H - X||_F^2   subject to   H >= 0,  columns of H sum to one
 
-    Parameters
-    ----------
-    W : (M, K) array
-    X : (M, N) array
+    Returns H (K, N). Where columns of W depend on one another, as for K > M + 1, it is one of the minimisers. Raises a
+    CofactorError where the shapes do not fit, W has no column, or a column holds NaN or infinity (named).
 
-    Returns
-    -------
-    (K, N) array, columns on the simplex. Where columns of W depend on one another, as for K > M + 1, one of the
-    minimisers.
+    Cost: O(M K N) for the correlations and O(p^3) per column with p weights above zero; O(K N) memory.
 
-    Raises
-    ------
-    CofactorError
-        The shapes do not fit, W has no column, or a column holds NaN or infinity (the first ten are named).
+    Source: primal active set, see the head of the module. The released code of MERIT makes 100 FISTA steps instead,
+    whose objective stays up to a thousandth above the least one; `tests/oracles` holds the quadratic programme.
 
-    Cost
-    ----
-    O(M K N) for the correlations and O(p^3) per column with p weights above zero; O(K N) memory.
-
-    Source
-    ------
-    Primal active set, see the head of the module. The released code of MERIT makes 100 FISTA steps instead, whose
-    objective stays up to a thousandth above the least one; `tests/oracles` holds the quadratic programme.
-
-    Examples
-    --------
     >>> simplex_least_squares([[1.0, 0.0], [0.0, 1.0]], [[2.0, 0.6], [0.0, 0.6]])
     array([[1. , 0.5],
            [0. , 0.5]])

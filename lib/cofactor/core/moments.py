@@ -96,10 +96,7 @@ class PairwiseMoments:
         return total.tocsr()
 
     def joint(self, m: int, j: int) -> NDArray[np.float64]:
-        """Return R_mj, the (I_m, I_j) joint PMF of variables m and j as estimated; Eq. (3).
-
-        Raises `CofactorError` where the two were never observed together.
-        """
+        """Return R_mj, the (I_m, I_j) joint PMF of variables m and j as estimated; refuse pairs never observed."""
         offsets = np.concatenate([[0], np.cumsum(self.sizes)])
         block = self.counts[offsets[m] : offsets[m + 1], offsets[j] : offsets[j + 1]].toarray()
         if block.sum() == 0:
@@ -145,21 +142,9 @@ def _square(counts: Ints, columns: Ints, starts: Ints) -> sparse.csr_array:
 def pairwise_moments(table: CategoricalTable) -> PairwiseMoments:
     """Count all pairs of values in a table.
 
-    Parameters
-    ----------
-    table : CategoricalTable
-
-    Returns
-    -------
-    PairwiseMoments
-
-    Cost
-    ----
-    O(sum over rows of (entries in the row)^2) time, and at most SCAN times as many cells looked at; memory
+    Cost: O(sum over rows of (entries in the row)^2) time, and at most SCAN times as many cells looked at; memory
     O(pairs of values that occurred), or V^2 / 2 cells where there are as many pairs to count, V = sum I_n.
 
-    Examples
-    --------
     >>> pairwise_moments(CategoricalTable([[0, 1], [1, 1], [0, -1]])).joint(0, 1)
     array([[0. , 0.5],
            [0. , 0.5]])

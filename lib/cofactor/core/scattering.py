@@ -64,8 +64,8 @@ class Certificate:
         r, the largest norm in T; infinite where T is unbounded, and a lower bound where `exact` is false.
     margin : float
         One minus the largest norm among the vertices of T other than unit vectors: how far (1) is from failing
-        (negative: failing). At most 1 - 1/sqrt(K-1), which is its value for a separable H. A touching vertex, which
-        may violate (2), makes it zero. Where `exact` is false an upper bound, or NaN if the search found nothing.
+        (negative: failing). At most 1 - 1/sqrt(K-1), as for a separable H; zero where a vertex touches, which may
+        violate (2). Where `exact` is false an upper bound, or NaN if the search found nothing.
     worst : (K,) array
         A longest such vertex; where T is unbounded, a direction x of norm one with H x >= 0 and 1'x <= 0.
     distances : (K,) array
@@ -167,26 +167,12 @@ def scattering_certificate(
     n_searches, random_state : int
         Of that search.
 
-    Returns
-    -------
-    Certificate
+    Raises a CofactorError where H is no nonnegative finite matrix with two or more columns, has no nonzero row, or
+    `threshold` is no share. Cost: one convex hull of I points in K-1 dimensions: milliseconds for K <= 5; seconds for a
+    few hundred rows at K = 8, where a hull can have O(I^((K-1)/2)) facets.
 
-    Raises
-    ------
-    CofactorError
-        H is no nonnegative finite matrix with two or more columns, has no nonzero row, or `threshold` is no share.
+    Source: Ibrahim and Fu, ICML 2021, Definition 1. Deviation: none in the condition; how to check it is this kit's.
 
-    Cost
-    ----
-    One convex hull of I points in K-1 dimensions: milliseconds for K <= 5; seconds for a few hundred rows at K = 8,
-    where a hull can have O(I^((K-1)/2)) facets.
-
-    Source
-    ------
-    Ibrahim and Fu, ICML 2021, Definition 1. Deviation: none in the condition; how to check it is this kit's.
-
-    Examples
-    --------
     >>> certificate = scattering_certificate([[1, 0, 0], [0, 1, 0], [0, 0, 2], [1, 1, 1]])
     >>> certificate.condition1, certificate.condition2
     ('holds', 'holds')
@@ -203,10 +189,7 @@ def scattering_certificate(
 def slice_vertices(H: ArrayLike, threshold: float = 0.0) -> Floats:
     """Return the (V, K) vertices of T = {x : H x >= 0, 1'x = 1}; H and `threshold` as in `scattering_certificate`.
 
-    Raises
-    ------
-    CofactorError
-        T is unbounded, or H is too close to lower rank for its vertices to be told.
+    Raises a CofactorError where T is unbounded, or H is too close to lower rank for its vertices to be told.
     """
     rows = _different_rows(_nonnegative(H, threshold), threshold)
     full = np.linalg.matrix_rank(rows) == rows.shape[1]

@@ -39,17 +39,9 @@ class CategoricalTable:
     sizes : (N,) ints, optional
         Alphabet sizes I_n. Default: the largest code of each variable plus one (at least one).
 
-    Raises
-    ------
-    CofactorError
-        Not a matrix, not integers, or codes outside their alphabet (the first ten entries are named).
+    Raises a CofactorError for what is no matrix of integers, or codes outside their alphabet (the first ten are named).
+    Cost: O(observed entries) memory, 12 bytes each.
 
-    Cost
-    ----
-    O(observed entries) memory: 12 bytes each.
-
-    Examples
-    --------
     >>> table = CategoricalTable([[0, 1], [1, -1]])
     >>> table.n_rows, table.n_variables, table.n_entries, table.sizes.tolist()
     (2, 2, 3, [2, 2])
@@ -75,22 +67,10 @@ class CategoricalTable:
     ) -> CategoricalTable:
         """Build a table from its observed entries only, in any order.
 
-        Parameters
-        ----------
-        row, variable, code : (E,) integer arrays
-            Entry e says that `variable[e]` took the value `code[e]` in `row[e]`.
-        sizes : (N,) ints
-            Alphabet sizes.
-        n_rows : int
-            S; rows without an entry are rows in which nothing was observed.
+        Entry e says that `variable[e]` took the value `code[e]` in `row[e]`; `sizes` are the (N,) alphabets. Rows
+        without an entry are rows in which nothing was observed. Raises a CofactorError for an index or code out of
+        range, or a variable observed twice in one row (the first ten are named).
 
-        Raises
-        ------
-        CofactorError
-            An index or code out of range, or a variable observed twice in one row (the first ten are named).
-
-        Examples
-        --------
         >>> CategoricalTable.from_entries([0, 2], [1, 0], [1, 0], sizes=[2, 2], n_rows=3).codes.tolist()
         [[-1, 1], [-1, -1], [0, -1]]
         """

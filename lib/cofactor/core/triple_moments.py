@@ -78,29 +78,12 @@ class TripleMoments:
 def triple_moments(table: CategoricalTable, most_bytes: int = MOST_BYTES) -> TripleMoments:
     """Count all triples of values in a table, a batch of rows at a time.
 
-    Parameters
-    ----------
-    table : CategoricalTable
-    most_bytes : int
-        Refuse beyond this memory.
+    Raises a CofactorError where cells would need, at worst, more than `most_bytes`; the message says how many.
 
-    Returns
-    -------
-    TripleMoments
+    Cost: O(P log P) time for P = sum_s d_s (d_s - 1) (d_s - 2) / 6 triples of entries in rows of d_s entries, or O(P)
+    where a dense table of all cells is small; memory at most 150 bytes, those of a later fit included, for each of P,
+    or of all cells if these are fewer.
 
-    Raises
-    ------
-    CofactorError
-        The cells, at worst, would need more than `most_bytes`; the message says how many.
-
-    Cost
-    ----
-    O(P log P) time for P = sum_s d_s (d_s - 1) (d_s - 2) / 6 triples of entries in rows of d_s entries, or O(P) where
-    a dense table of all cells is small; memory at most 150 bytes, those of a later fit included, for each of P, or of
-    all cells if these are fewer.
-
-    Examples
-    --------
     >>> triple_moments(CategoricalTable([[0, 1, 0], [0, 1, 0], [1, -1, 0]], [2, 2, 1])).counts
     array([2])
     """

@@ -65,13 +65,11 @@ class JointPMFEstimator(Estimator):
     rank_, pseudo_count_ : int, float
         As given, or the best on hidden cells.
     validation_ : list of dict
-        rank, pseudo_count, and score of all that were tried: the mean logarithm of the probability of a hidden cell
-        given what was seen of its row; and whether it is kept.
+        Of all that were tried: rank, pseudo_count, score (mean log-probability of a hidden cell), and whether it is
+        kept.
     members_ : list of estimators
         Those whose joint PMFs are averaged in `model_`; empty where nothing was chosen.
 
-    Notes
-    -----
     To choose, a fifth of the cells is hidden, up to five times where rows are fewer than 1000, and predicted from the
     rest of their rows. All choices within one standard error of the best are fitted to all cells, and their joint PMFs
     averaged. The hidden classes of such a mean are those of all its members: give the rank to read meaning into
@@ -95,13 +93,9 @@ class JointPMFEstimator(Estimator):
     def fit(self, table: CategoricalTable) -> Self:
         """Estimate the model; returns self.
 
-        Raises
-        ------
-        CofactorError
-            Not a `CategoricalTable`, rank below one, a negative pseudo-count, variables that were never observed
-            (named), or "auto" where every rank above one is refused.
-        NotIdentifiableError
-            The variables fall into groups that were never observed together (named).
+        Raises a CofactorError for what is no `CategoricalTable`, settings out of range, variables that were never
+        observed (named), or "auto" where every rank above one is refused; a NotIdentifiableError where the variables
+        fall into groups that were never observed together (named).
         """
         rows, moments = self._check(table)
         self.n_empty_rows_ = table.n_rows - rows.n_rows

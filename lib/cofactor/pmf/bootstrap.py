@@ -46,10 +46,7 @@ class PMFBootstrap(ModelBootstrap):
         return long[["quantity", "variable", "value", "class", "estimate", "low", "high"]]
 
     def entries(self, table: CategoricalTable, level: float = LEVEL) -> pd.DataFrame:
-        """Return entries of the joint PMF, one per row of a table: estimate, low, high.
-
-        A missing code is summed over, so that rows with few codes ask for entries of marginals.
-        """
+        """Return entries of the joint PMF, one per row of a table, missing codes summed over: estimate, low, high."""
 
         def probability(model: LatentClassModel) -> np.ndarray:
             return np.exp(model.explain(table)[1])
@@ -82,16 +79,10 @@ def bootstrap(
     PMFBootstrap
         `intervals` of the parameters, `entries` of the joint PMF or its marginals, `interval` of anything else.
 
-    Raises
-    ------
-    CofactorError
-        As `fit` and `resample`, or the fitted model has other variables.
+    Raises a CofactorError as `fit` and `resample` do, and where the fitted model has other variables.
 
-    Cost
-    ----
-    That of `n_draws` fits. Methods that end in EM are fitted again by EM from their model, which takes fewer rounds
-    and stays in its basin; the others start anew. Rank and pseudo-count that were chosen stay as they are.
-
+    Cost: that of `n_draws` fits. Methods that end in EM are fitted again by EM from their model, which takes fewer
+    rounds and stays in its basin; the others start anew. Rank and pseudo-count that were chosen stay as they are.
     Source: see `cofactor.core.bootstrap`.
 
     Examples

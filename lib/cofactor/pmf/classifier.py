@@ -2,12 +2,8 @@
 
     Pr(y | x) proportional to  sum_f lambda_f B[y, f] prod_n A_n[x_n, f]     (n over the features observed in x)
 
-One model of features and class together copes with any subset of features missing, at fitting and at prediction.
-
-    symbol   meaning                                            shape
-    lambda   prior of the hidden class                          (F,)
-    A_n      conditional of feature n, columns sum to one       (I_n, F)
-    B        conditional of the class                           (K, F)
+lambda, A_n and B are the prior of the hidden class and the conditionals of features and class. One model copes with any
+subset of features missing, at fitting and at prediction.
 
 Source: Ibrahim and Fu, "Recovering joint probability of discrete random variables from pairwise marginals", IEEE TSP
 2021, Sec. VI-B.
@@ -78,7 +74,6 @@ class JointPMFClassifier(ClassifierMixin, Estimator):
         Fits that run at the same time; see joblib.
     random_state : int, Generator or None
     verbose : bool
-        Show progress bars on a terminal.
 
     Attributes after `fit`
     ----------------------
@@ -87,39 +82,24 @@ class JointPMFClassifier(ClassifierMixin, Estimator):
     results_ : list of Result
         Of EM, one for every start of every choice that counts; `result_` is the first.
     classes_ : (K,) array
-    rank_, pseudo_count_ : int, float
-        As given, or the best on validation rows.
-    validation_ : list of dict
-        rank, pseudo_count, score and accuracy of all that were tried (means over rows), and whether it is kept.
+    rank_, pseudo_count_, validation_
+        As in `JointPMFEstimator`, by the mean logarithm of the probability of the true class, floored at 0.001, on
+        validation rows. All choices within one standard error of the best are fitted to all rows and averaged.
     codings_ : list
         How each column becomes codes.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
-    Notes
-    -----
     NaN and None are missing values. So are values never seen at fitting: `predict` counts and names them in a
-    `DataWarning`. Columns that are missing in every row of `fit` say nothing, with a `DataWarning` too.
+    `DataWarning`. Columns that are missing in every row of `fit` say nothing, with a `DataWarning` too. `fit` raises a
+    CofactorError for parameters out of range or values that are no categories.
 
-    The choice goes by the mean logarithm of the probability of the true class, floored at 0.001. Few rows cannot tell
-    close choices apart: all that are within one standard error of the best are kept, fitted to all rows, and their
-    joint PMFs averaged. No row given to `predict` has a part in it.
+    Cost: O(entries F) per round of EM; n_starts fits where neither is "auto"; else 9 n_starts for each split, and up to
+    as many with all rows.
 
-    Raises (in `fit`): CofactorError for parameters out of range or values that are no categories; ValueError from
-    scikit-learn's own checks.
+    Source: IEEE TSP 2021, Sec. VI-B. Deviations: EM with pseudo-counts and ranks up to 30, and the mean of several
+    starts and choices; the paper's ranks stop at 5 to 7 on these data because of its split of the variables.
 
-    Cost
-    ----
-    O(entries F) per round of EM; n_starts fits where neither is "auto"; else 9 n_starts for each split, and
-    up to as many with all rows.
-
-    Source
-    ------
-    IEEE TSP 2021, Sec. VI-B. Deviations: EM with pseudo-counts and ranks up to 30, and the mean of several starts and
-    choices; the paper's ranks stop at 5 to 7 on these data because of its split of the variables.
-
-    Examples
-    --------
     >>> X = [["red", "round"], ["green", "round"], ["red", None], ["yellow", "long"], ["green", "long"]] * 8
     >>> y = ["apple", "apple", "apple", "banana", "banana"] * 8
     >>> fruit = JointPMFClassifier(rank=2, pseudo_count=0.1, random_state=0).fit(X, y)

@@ -62,8 +62,7 @@ def cnmf_spa(
     moments : PairwiseMoments
         Alphabets may differ.
     rank : int
-        F. Both sides of X cap its rank, since the row blocks of X all have the same column sums:
-        F <= 1 + sum (I_n - 1) over S_1, and over S_2.
+        F <= 1 + sum (I_n - 1) over S_1, and over S_2: the row blocks of X all have the same column sums.
     split : int, sequence of ints, or None
         S_1: its variables, or how many of the first (the papers: 3 or 5). Default: ten splits are tried, both ways
         round since only values in S_2 can be anchors, and the model with the smallest `pair_divergence` is kept. Sides
@@ -76,33 +75,16 @@ def cnmf_spa(
     random_state : int, Generator or None
         For the search of a split where some pairs were never observed, and for `pad`; else nothing is random.
 
-    Returns
-    -------
-    LatentClassModel
+    Raises a CofactorError where the rank exceeds the cap, or the anchors that X has, or a side of the split is empty.
+    Warns with a DataWarning where pairs in X were never observed: independence is put in their place.
 
-    Raises
-    ------
-    CofactorError
-        The rank exceeds the cap, or the anchors that X has; a split with nobody on one side.
+    Cost: O(I J F^2) time per split, for J columns of I rows; O(I J) memory.
 
-    Warns
-    -----
-    DataWarning
-        Pairs in X were never observed: independence is put in their place.
-
-    Cost
-    ----
-    Per split, O(I J F) time for SPA and O(J I F^2) for J columns of I rows; O(I J) memory.
-
-    Source
-    ------
-    IEEE TSP 2021, Algorithm 2. Deviations: H and lambda solve their least-squares problems exactly (released: 300 to
-    1000 projected gradient steps from a random start, and a ratio of maxima); columns of zeros are left out
+    Source: IEEE TSP 2021, Algorithm 2. Deviations: H and lambda solve their least-squares problems exactly (released:
+    300 to 1000 projected gradient steps from a random start, and a ratio of maxima); columns of zeros are left out
     (released: NaN); several splits are tried; unobserved pairs are not taken for zeros; entries are floored at 1e-3
     (released: 1e-6).
 
-    Examples
-    --------
     >>> from cofactor.core.moments import pairwise_moments
     >>> truth = LatentClassModel([0.6, 0.4], [[[0.9, 0.0], [0.1, 0.6], [0.0, 0.4]]] * 4)
     >>> table, _ = truth.sample(100_000, random_state=1)

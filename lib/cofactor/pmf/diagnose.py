@@ -36,22 +36,12 @@ def diagnose(table: CategoricalTable, *, rank: int | None = None) -> Diagnosis:
         Its verdict says which methods are ruled out. Groups never observed together, variables never observed and
         empty tables fail: every method refuses them.
 
-    Raises
-    ------
-    CofactorError
-        Not a `CategoricalTable`, or a rank below one.
+    Raises a CofactorError for what is no `CategoricalTable`, or a rank below one. Cost: that of the pairwise moments,
+    of `classes_told_apart`, and O(N^2) pairs. Source: this kit's own.
 
-    Cost
-    ----
-    That of the pairwise moments, and O(nonzero cells) for N variables and O(N^2) pairs; see also `classes_told_apart`.
-
-    Examples
-    --------
     >>> report = diagnose(CategoricalTable([[0, 1, -1], [1, -1, 0], [0, 0, -1], [-1, -1, -1]]))
     >>> report["pairs"].value
     '1 of 3 never observed together: (1, 2)'
-    >>> report["rows"].value
-    '4, of which 1 without any entry'
     """
     check_table(table)
     if rank is not None:

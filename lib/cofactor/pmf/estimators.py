@@ -31,25 +31,17 @@ PASSES = 100  # most of CNMF-OPT while rank and smoothing are chosen: the rest h
 class CNMFSPA(JointPMFEstimator):
     """CNMF-SPA: anchors of a virtual matrix of pairwise marginals, in closed form. With `em`, EM goes on from it.
 
-    Parameters
-    ----------
-    split
-        See `cnmf_spa`.
-    rank, em, em_max_iter, pseudo_count, random_state, verbose
-        See `JointPMFEstimator`.
-
-    Raises (in `fit`): see `JointPMFEstimator` and `cnmf_spa`; the rank is capped by the alphabets.
+    Parameters: `split` as in `cnmf_spa`; all others as in `JointPMFEstimator`. Raises (in `fit`): see both; the rank is
+    capped by the alphabets.
 
     Cost and source: see `cnmf_spa`. It needs values that nearly one hidden class alone takes: without them, as with 15
     variables of ten values drawn at random, it can be worse than a constant, even on endless data.
 
-    Examples
-    --------
     >>> from cofactor import simulate
     >>> truth = simulate.joint_model(5, 10, 5, separability=0.1, random_state=0)
     >>> table = simulate.joint_table(truth, 10_000, observed=0.5, random_state=0)
     >>> CNMFSPA(rank=5).fit(table).predict(table.take_rows(slice(3)), target=4)
-    array([0, 2, 8])
+    array([2, 8, 1])
     """
 
     split: int | Sequence[int] | None = None
@@ -85,14 +77,10 @@ class CNMFOPT(JointPMFEstimator):
     max_iter, tol, floor
         See `coupled_nmf`, which runs with `thorough`.
     rank, em, em_max_iter, pseudo_count, random_state, verbose
-        See `JointPMFEstimator`.
-
-    Raises (in `fit`): see `JointPMFEstimator`.
+        See `JointPMFEstimator`, also for what `fit` raises.
 
     Cost and source: see `coupled_nmf`; IEEE TSP 2021, Algorithm 1.
 
-    Examples
-    --------
     >>> from cofactor import simulate
     >>> truth = simulate.joint_model(5, 10, 5, random_state=0)
     >>> table = simulate.joint_table(truth, 10_000, random_state=0)
@@ -149,9 +137,7 @@ class RandomEM(JointPMFEstimator):
     max_iter : int
         Most rounds of each.
     rank, pseudo_count, random_state, verbose
-        See `JointPMFEstimator`.
-
-    Raises (in `fit`): see `JointPMFEstimator`, or `n_starts` or `max_iter` below one.
+        See `JointPMFEstimator`, also for what `fit` raises.
 
     Cost and source: see `em`, for every start; IEEE SPL 2019. Deviation: rounds go on until the objective stands still
     (released: 30).

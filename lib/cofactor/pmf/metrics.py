@@ -16,17 +16,10 @@ def mse(truth: LatentClassModel, estimate: LatentClassModel) -> float:
 
         MSE = ||P'lambda^ - lambda||^2 + 1/N sum_n ||A^_n P - A_n||_F^2 / F
 
-    P is the permutation under which priors and conditionals agree best in least squares.
+    P is the permutation under which priors and conditionals agree best in least squares. A low MSE does not imply a
+    good joint PMF. Raises a CofactorError where the models differ in classes or alphabets.
 
-    Raises
-    ------
-    CofactorError
-        The models differ in classes or alphabets.
-
-    Source
-    ------
-    IEEE TSP 2021, Sec. VI. The released code of Tables 1 to 3 compares with A_1 diag(lambda) in place of A_1, which
-    adds (1 - 1/F)^2 ||A_1||_F^2 / (F N), about 0.02, to every entry. A low MSE does not imply a good joint PMF.
+    Source: IEEE TSP 2021, Sec. VI; the released code of Tables 1 to 3 compares with A_1 diag(lambda) in place of A_1.
     """
     aligned = estimate.align_to(truth)
     error = float(np.sum((aligned.prior - truth.prior) ** 2))
@@ -36,27 +29,13 @@ def mse(truth: LatentClassModel, estimate: LatentClassModel) -> float:
 def mre(truth: LatentClassModel, estimate: LatentClassModel) -> float:
     """Relative error of the joint PMF, ||T - T^||_F / ||T||_F, without forming either tensor.
 
-    <T, T^> = sum_{f, g} lambda_f lambda^_g prod_n (A_n'A^_n)[f, g]
+        <T, T^> = sum_{f, g} lambda_f lambda^_g prod_n (A_n'A^_n)[f, g]
 
     The models may differ in the number of classes. Above one, the estimate is worse than all zeros. Near zero it is
-    exact to about 1e-7 only, a difference of nearly equal squares.
+    exact to about 1e-7 only, a difference of nearly equal squares. Raises a CofactorError where alphabets differ.
 
-    Raises
-    ------
-    CofactorError
-        The alphabets differ.
+    Cost: O(sum I_n F^2). Source: IEEE TSP 2021, Sec. VI; the released code divides by the norm of the estimate.
 
-    Cost
-    ----
-    O(sum I_n F^2); the paper, which forms the tensors, calls it too expensive for 15 variables.
-
-    Source
-    ------
-    IEEE TSP 2021, Sec. VI. The released code divides by the norm of the estimate, which flatters estimates that are
-    too large.
-
-    Examples
-    --------
     >>> model = LatentClassModel([0.5, 0.5], [[[0.9, 0.2], [0.1, 0.8]]] * 3)
     >>> round(mre(model, LatentClassModel([1.0], [[[0.55], [0.45]]] * 3)), 3)
     0.642

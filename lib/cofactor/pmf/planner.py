@@ -46,7 +46,8 @@ def plan(
     """Simulate how the error of a joint PMF falls with the number of rows, for a table like this one.
 
     Every trial takes the model of one bootstrap refit for the truth, draws rows from it with entries missing as in rows
-    of the table, and fits every method anew.
+    of the table, and fits every method anew. The truth has the rank of the first method: what a low rank cannot say
+    stays wrong, however many rows there are, and is not in the plan.
 
     Parameters
     ----------
@@ -56,13 +57,11 @@ def plan(
     amounts : whole numbers, optional
         Rows to try. Default: from a sixteenth of the rows that there are to eight times as many.
     methods : names in METHODS, estimators, or one of either
-        Settings of an estimator count, its rank above all. The first is refitted to draw the truths; fitted on `table`
-        already, it is not fitted again.
+        Settings of an estimator count, its rank above all. The first draws the truths, fitted on `table` or not.
     measure : {"mre", "log loss"}
         What the error is: ||T - T^||_F / ||T||_F, see `mre`; or how much more a full row costs than under the truth,
         KL(T || T^) in nats.
-    n_trials : int
-    random_state, n_jobs, verbose
+    n_trials, random_state, n_jobs, verbose
         As in `bootstrap`; the result is the same at any number of jobs.
 
     Returns
@@ -70,23 +69,9 @@ def plan(
     Plan
         `needed` answers how many rows, `curve` holds the errors.
 
-    Raises
-    ------
-    CofactorError
-        An unknown method or measure, amounts that are no whole numbers, an error not between 0 and 1, or as
-        `bootstrap`.
+    Raises a CofactorError for an unknown method or measure, amounts that are no whole numbers, an error not between 0
+    and 1, or as `bootstrap`. Cost: the bootstrap, and a fit for every trial, amount and method. Source: this kit's own.
 
-    Cost
-    ----
-    That of the bootstrap, and a fit for every trial, amount and method.
-
-    Notes
-    -----
-    The table's own distribution is taken to have the rank of the first method. What a low rank cannot say stays wrong,
-    however many rows there are, and is not in the plan. Source: this kit's own.
-
-    Examples
-    --------
     >>> from cofactor import pmf, simulate
     >>> table = simulate.joint_table(simulate.joint_model(4, 3, 2, random_state=0), 500, random_state=0)
     >>> found = pmf.plan(table, wanted_error=0.1, methods=pmf.CNMFEM(rank=2), n_trials=5, random_state=0)

@@ -42,15 +42,8 @@ class RatingPredictor(Estimator):
     In `_predict` the index -1 stands for a user or an item never seen before, so that arrays that end with a neutral
     entry need no further case.
 
-    Attributes after `fit`
-    ----------------------
-    users_, items_ : arrays of ids, rising
-    mean_ : float
-        Of all ratings.
-    range_ : (float, float)
-        Lowest and highest rating.
-    result_ : Result
-        How the iteration went, where there is one.
+    After `fit`: `users_`, `items_` (ids, rising), `mean_` and `range_` (of all ratings), `result_` (how the iteration
+    went, where there is one).
     """
 
     users_: Ints
@@ -141,26 +134,15 @@ class BiasedMF(RatingPredictor):
         F; 0 leaves biases alone, often the best where there are few ratings.
     ridge, bias_ridge : float
         Of factors, and of biases: the bias of somebody with n ratings is drawn to zero as by `bias_ridge` ratings more.
-    max_iter, tol
-        Most sweeps; relative change of the objective at which they stop.
-    random_state : int, Generator or None
-        Of the start of B, normal; A starts at zero.
-    verbose : bool
+    max_iter, tol, random_state, verbose
+        See `biased_factors`. After `fit`, `result_` has the `objective`, falling, after every sweep.
 
-    After `fit`, `result_` has the `objective`, falling, after every sweep.
+    Cost: O(E F^2 + (U + N) F^3) time per sweep, O((U + N) F^2) memory.
 
-    Cost
-    ----
-    O(E F^2 + (U + N) F^3) time per sweep, O((U + N) F^2) memory.
+    Source: IEEE TSP 2021, Sec. VI-C. Deviations: every bias has the same weight (released: 100 times its number of
+    ratings, so that hardly any bias is left); sweeps go on until the objective stands still (released: to the first
+    rise of the error on validation ratings).
 
-    Source
-    ------
-    IEEE TSP 2021, Sec. VI-C. Deviations: every bias has the same weight (released: 100 times its number of ratings, so
-    that hardly any bias is left); sweeps go on until the objective stands still (released: to the first rise of the
-    error on validation ratings).
-
-    Examples
-    --------
     >>> mf = BiasedMF(rank=0, bias_ridge=1.0).fit([0, 0, 1, 1], [0, 1, 0, 1], [5, 4, 3, 2])
     >>> mf.predict([0, 1, 2], [0, 1, 0]).round(2)
     array([4.5 , 2.5 , 3.83])
@@ -219,37 +201,28 @@ class JointPMFRecommender(RatingPredictor):
     Parameters
     ----------
     estimator : JointPMFEstimator, optional
-        Fitted anew to the table of users and items; see `cofactor.pmf.METHODS`. Default: CNMF-EM, with this
-        `random_state` and `verbose`, which an estimator that is given has itself.
+        Fitted anew to the table of users and items, see `cofactor.pmf.METHODS`, also for what `fit` raises. Default:
+        CNMF-EM, with this `random_state` and `verbose`, which an estimator that is given has itself.
     biases : bool
         Few hidden classes cannot say how generous each user is. False: as in the paper, x_j is the rating itself, and
         its expectation the prediction.
-    random_state : int, Generator or None
-    verbose : bool
+    random_state, verbose
 
     Attributes after `fit`
     ----------------------
     model_ : LatentClassModel
+        Variables are items in the order of `items_`.
     values_ : array
         What the codes of the model stand for: means of the levels; without biases, the ratings that occur, rising.
     weight_ : float in [0, 1]
-        w, least squares on a fifth of the ratings, held out; 0 where a fit to the rest is refused. How much the joint
-        PMF adds to the biases.
+        w, least squares on a fifth of the ratings, held out; 0 where a fit to the rest is refused.
 
-    Raises (in `fit`): see `JointPMFEstimator`, too; variables are items in the order of `items_`.
+    Cost: twice that of the estimator; O(F) in `predict` for every rating of every user and item asked for.
 
-    Cost
-    ----
-    Twice that of the estimator; O(F) in `predict` for every rating of every user and item asked for.
+    Source: IEEE TSP 2021, Sec. VI-C. Deviations: biases, without which it is worse than a user's mean on MovieLens
+    small; the prior counts (released: a uniform one); an item never seen before gets the mean of all ratings (released:
+    2.75 where the probabilities vanish).
 
-    Source
-    ------
-    IEEE TSP 2021, Sec. VI-C. Deviations: biases, without which it is worse than a user's mean on MovieLens small; the
-    prior counts (released: a uniform one); an item never seen before gets the mean of all ratings (released: 2.75 where
-    the probabilities vanish).
-
-    Examples
-    --------
     >>> from cofactor.pmf import RandomEM
     >>> user, item = np.repeat(np.arange(40), 3), np.tile([10, 11, 12], 40)
     >>> rating = np.repeat(np.tile([1, 5], 20), 3)  # every other user likes everything

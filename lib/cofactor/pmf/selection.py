@@ -3,11 +3,6 @@
 The rank is chosen first, at a fixed pseudo-count; then the pseudo-count, at the best rank. Few data cannot tell close
 choices apart: all that are within one standard error of the best are kept, and their joint PMFs averaged, which is
 again a joint PMF, of rank the sum of theirs.
-
-    symbol   meaning                                       shape
-    F        rank, the number of hidden classes            number
-    alpha    pseudo-count of every cell                    number
-    d        score of the best choice minus another's      (rows scored,)
 """
 
 from __future__ import annotations
@@ -31,23 +26,11 @@ Scores = dict[Choice, Floats]  # of every row scored: more is better
 def choose(
     ranks: Sequence[int], counts: Sequence[float], first: float, validate: Callable[[list[Choice]], Scores]
 ) -> list[Choice]:
-    """Return the choices to average, the best first.
+    """Return the choices (rank, pseudo-count) to average, the best first; none where every choice was refused.
 
-    Parameters
-    ----------
-    ranks, counts
-        Ranks and pseudo-counts to try.
-    first : float
-        The pseudo-count with which ranks are compared.
-    validate : function of choices
-        Scores of every choice on the same rows; a choice that a method refuses is left out.
+    Ranks are compared with the pseudo-count `first`. `validate` gives the scores of choices on the same rows; it leaves
+    out what a method refuses.
 
-    Returns
-    -------
-    list of (rank, pseudo-count); empty where every choice was refused.
-
-    Examples
-    --------
     >>> def validate(choices):  # rank 4 is best, and smoothing makes no difference
     ...     return {(F, alpha): np.array([-abs(F - 4.0), -abs(F - 4.0) - 0.1]) for F, alpha in choices}
     >>> choose((2, 4, 8), (0.1, 1.0), 0.1, validate)

@@ -30,34 +30,19 @@ class CTD(JointPMFEstimator):
     ----------
     start : LatentClassModel, optional
         Default: uniform random conditionals and prior, as released.
-    inner : int
-        ADMM steps per block and sweep.
-    max_iter : int
-        Most sweeps.
-    tol : float
-        Change of the relative residual at which they stop.
+    inner, max_iter, tol
+        See `coupled_tensor`.
     rank, em, em_max_iter, pseudo_count, random_state, verbose
         See `JointPMFEstimator`.
 
-    Raises (in `fit`)
-    -----------------
-    NotIdentifiableError
-        No three variables were observed together.
-    CofactorError
-        The third moments would take more than 2 GB (the message says how much), or see `JointPMFEstimator`.
+    Raises (in `fit`) NotIdentifiableError where no three variables were observed together; CofactorError where the
+    third moments would take more than 2 GB, or see `JointPMFEstimator`. Cost: see `triple_moments` and
+    `coupled_tensor`.
 
-    Cost
-    ----
-    See `triple_moments` and `coupled_tensor`.
-
-    Source
-    ------
-    IEEE TSP 2018. Deviations from the code with IEEE TSP 2021: the penalty of ADMM is tr(G) / F, as in Kargas' own
-    code, instead of 10, some 400 times too stiff; columns are projected onto the simplex exactly; triples never
+    Source: IEEE TSP 2018. Deviations from the code with IEEE TSP 2021: the penalty of ADMM is tr(G) / F, as in Kargas'
+    own code, instead of 10, some 400 times too stiff; columns are projected onto the simplex exactly; triples never
     observed are left out instead of fitted as zeros.
 
-    Examples
-    --------
     >>> from cofactor import simulate
     >>> truth = simulate.joint_model(5, 4, 3, random_state=0)
     >>> CTD(rank=3, random_state=0).fit(simulate.joint_table(truth, 5000, random_state=0)).result_.converged

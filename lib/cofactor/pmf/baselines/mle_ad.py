@@ -56,14 +56,11 @@ def mle_ad(
         Alphabets may differ. Triples never observed together have no cells, hence no say.
     start : LatentClassModel
         With the variables of `triples`.
-    max_iter : int
-        Most sweeps over all A_n and lambda.
+    max_iter, inner : int
+        Most sweeps over all A_n and lambda; most steps on a block.
     tol : float
         Stop when the objective changes by less than this, relative to its size, in two sweeps running.
-    inner : int
-        Most steps on a block.
     verbose : bool
-        Show a progress bar on a terminal.
 
     Returns
     -------
@@ -72,23 +69,15 @@ def mle_ad(
         `objective` is the mean of KL(X_jkl || M_jkl) over the observed triples after each sweep. It may rise: the
         released step is fixed, and too long for some blocks.
 
-    Raises
-    ------
-    NotIdentifiableError
-        No three variables were observed together.
-    CofactorError
-        Start and moments differ in their variables, or the dense third moments would take more than 2 GB.
+    Raises NotIdentifiableError where no three variables were observed together; CofactorError where start and moments
+    differ in their variables, or the dense third moments would take more than 2 GB.
 
-    Cost
-    ----
-    O(inner V^3 F / 2) time per sweep for V = sum I_n values, at worst; 4 V^3 bytes of frequencies, and V^3 F / 6
+    Cost: O(inner V^3 F / 2) time per sweep for V = sum I_n values, at worst; 4 V^3 bytes of frequencies, and V^3 F / 6
     doubles of products while lambda is solved for.
 
-    Source
-    ------
-    See the module; step, start of every block (uniform) and stopping rules are those released. Deviations: the released
-    code fits the data of each triple with the model of another; the objective of the stopping rule is not rescaled to
-    the cells that occurred; one class, and variables of one value, are accepted.
+    Source: see the module; step, start of every block (uniform) and stopping rules are those released. Deviations: the
+    released code fits the data of each triple with the model of another; the objective of the stopping rule is not
+    rescaled to the cells that occurred; one class, and variables of one value, are accepted.
     """
     return alternate(cells_of(triples, start), start, max_iter, tol, inner, verbose)
 
@@ -121,9 +110,7 @@ def alternate(
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MLEAD(JointPMFEstimator):
-    """MLE-AD: alternating directions on the divergence of all triples. With `em`: MLE-AD-EM.
-
-    See `mle_ad` for the problem.
+    """MLE-AD: alternating directions on the divergence of all triples, see `mle_ad`. With `em`: MLE-AD-EM.
 
     Parameters
     ----------
@@ -134,17 +121,9 @@ class MLEAD(JointPMFEstimator):
     rank, em, em_max_iter, pseudo_count, random_state, verbose
         See `JointPMFEstimator`.
 
-    Raises (in `fit`): see `JointPMFEstimator` and `mle_ad`.
+    Raises (in `fit`): see `JointPMFEstimator` and `mle_ad`. Warns with a ConvergenceWarning where the limit of 20
+    sweeps comes before convergence, as it mostly does. Cost and source: see `mle_ad`.
 
-    Warns
-    -----
-    ConvergenceWarning
-        The limit of 20 sweeps comes before convergence, as it mostly does.
-
-    Cost and source: see `mle_ad`.
-
-    Examples
-    --------
     >>> from cofactor import simulate
     >>> truth = simulate.joint_model(5, 4, 3, random_state=0)
     >>> table = simulate.joint_table(truth, 5000, random_state=0)
