@@ -105,29 +105,20 @@ def _warn_of_boundary(objective: Objective, x: Floats, radius: float) -> None:
         warnings.warn(message, DataWarning, stacklevel=3)
 
 
+@dataclass(eq=False, repr=False)
 class ProjectedGradientDescent(PreferenceModel):
     """The paper's model, without ridge and biases, by Algorithm 1 from a spectral start.
 
     Cost: O(m r) per step. Source: ICML 2025, Algorithm 1; deviations: start and step.
     """
 
-    def __init__(
-        self,
-        rank: int = 3,
-        mu: float | None = None,
-        learning_rate: float | None = None,
-        max_iter: int = 2000,
-        tol: float = 1e-8,
-        random_state: Seed = None,
-        verbose: bool = False,
-    ) -> None:
-        self.rank = rank
-        self.mu = mu
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    rank: int = 3
+    mu: float | None = None
+    learning_rate: float | None = None
+    max_iter: int = 2000
+    tol: float = 1e-8
+    random_state: Seed = None
+    verbose: bool = False
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
         objective = Objective(comparisons, self.rank)
@@ -140,29 +131,20 @@ class ProjectedGradientDescent(PreferenceModel):
 # ---- Adam ----
 
 
+@dataclass(eq=False, repr=False)
 class Adam(PreferenceModel):
     """The model of Figure 2 as released: Adam on mini-batches from Glorot's uniform start, without ridge and biases.
 
     Cost: O(m r + (m / batch)(n1 + n2) r^2) time per pass. Source: ICML 2025, Appendix F.
     """
 
-    def __init__(
-        self,
-        rank: int = 3,
-        balance: float = PRINTED_BALANCE,
-        learning_rate: float = 1e-3,
-        batch: int = 100,
-        max_iter: int = 300,
-        random_state: Seed = None,
-        verbose: bool = False,
-    ) -> None:
-        self.rank = rank
-        self.balance = balance
-        self.learning_rate = learning_rate
-        self.batch = batch
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
+    rank: int = 3
+    balance: float = PRINTED_BALANCE
+    learning_rate: float = 1e-3
+    batch: int = 100
+    max_iter: int = 300
+    random_state: Seed = None
+    verbose: bool = False
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
         objective = Objective(comparisons, self.rank, balance=self.balance)
@@ -331,6 +313,7 @@ class Ratings:
     sizes: tuple[int, int]
 
 
+@dataclass(eq=False, repr=False)
 class RatingMF(PreferenceModel):
     """Orders items by predicted ratings, level + a_u + b_i + <A_u, B_i>: what ratings tell beyond comparisons of them.
 
@@ -344,19 +327,11 @@ class RatingMF(PreferenceModel):
 
     link = ""
 
-    def __init__(
-        self,
-        rank: int = 5,
-        ridge: float = 10.0,
-        bias_ridge: float = 5.0,
-        random_state: Seed = None,
-        verbose: bool = False,
-    ) -> None:
-        self.rank = rank
-        self.ridge = ridge
-        self.bias_ridge = bias_ridge
-        self.random_state = random_state
-        self.verbose = verbose
+    rank: int = 5
+    ridge: float = 10.0
+    bias_ridge: float = 5.0
+    random_state: Seed = None
+    verbose: bool = False
 
     def fit(self, comparisons: Any) -> Self:
         """Learn from ratings; returns self. A CofactorError where these are no `Ratings`."""
