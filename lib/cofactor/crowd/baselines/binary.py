@@ -158,12 +158,6 @@ class GhoshSVD(SignScorer):
 
     Parameters, errors and attributes as in `SignScorer`. Cost as `KOS`. Source: Ghosh, Kale and McAfee, EC 2011. Where
     workers label unequal shares of the tasks, the vector follows who labelled most, not who labelled well.
-
-    Examples
-    --------
-    >>> labels = CrowdLabels.from_arrays([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 1, 1])
-    >>> GhoshSVD().fit(labels).predict(labels).tolist()
-    [0, 1]
     """
 
     def _weights(self, O: sparse.csr_array) -> tuple[Floats, float]:
@@ -184,12 +178,6 @@ class EigenRatio(SignScorer):
     Source: Dalvi et al., WWW 2013, "Eigenvectors of ratio". Deviations: v(R2) is zero outside the largest part of a
     co-labelling graph that falls apart, and the code behind the tables divides by it; such workers get weight zero
     here. The largest algebraic eigenvalue is taken, not the largest in size.
-
-    Examples
-    --------
-    >>> labels = CrowdLabels.from_arrays([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 1, 1])
-    >>> EigenRatio().fit(labels).predict(labels).tolist()
-    [0, 1]
     """
 
     def _weights(self, O: sparse.csr_array) -> tuple[Floats, float]:

@@ -40,12 +40,10 @@ class GLAD(TaskScorer):
 
     Parameters
     ----------
-    max_iter, tol
-        Most rounds of EM; stop when the objective changes by at most `tol`, relative to its size.
     steps : int
         Most steps of L-BFGS in one M-step; the posterior moves on anyway, so that a few are enough.
-    random_state, verbose
-        See `Aggregator`; the method is deterministic.
+    max_iter, tol, random_state, verbose
+        Most rounds, and the relative change of the objective that ends them; see `Aggregator`, nothing is random.
 
     Attributes after `fit`
     ----------------------

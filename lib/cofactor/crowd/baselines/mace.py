@@ -44,10 +44,8 @@ class MACE(Aggregator):
     variational : bool
         Priors Beta(1/2, 1/2) on theta and Dirichlet(10) on xi, their posteriors by variational Bayes. Otherwise EM with
         0.01/K added to every expected count.
-    max_iter, tol
-        Most rounds; stop when the objective changes by at most `tol`, relative to its size.
-    random_state, verbose
-        See `Aggregator`; the method is deterministic.
+    max_iter, tol, random_state, verbose
+        Most rounds, and the relative change of the objective that ends them; see `Aggregator`, nothing is random.
 
     Attributes after `fit`
     ----------------------

@@ -51,10 +51,8 @@ class MinimaxEntropy(TaskScorer):
         gamma, the ridge on the workers' parameters in units of K^2; positive. The tables use 0.25, that on Credit 5.
     max_iter, tol
         Most rounds over alpha, w and mu; stop when no class probability moves by `tol` in a round.
-    em, pseudo_counts
-        Go on by Dawid-Skene EM from the scores, with this prior, see `Aggregator`.
-    random_state, verbose
-        See `Aggregator`; the method is deterministic.
+    em, pseudo_counts, random_state, verbose
+        See `Aggregator`; EM goes on from the scores, and nothing is random.
 
     Attributes after `fit`
     ----------------------

@@ -39,10 +39,8 @@ class OneCoin(Aggregator):
     estimate_prior : bool
         Estimate the class prior lambda. By default it is uniform, as in the source: where errors have a class that
         they prefer, a free prior takes their part.
-    max_iter, tol
-        Most rounds; stop when the objective changes by at most `tol`, relative to its size.
-    random_state, verbose
-        See `Aggregator`; the method is deterministic.
+    max_iter, tol, random_state, verbose
+        Most rounds, and the relative change of the objective that ends them; see `Aggregator`, nothing is random.
 
     Attributes after `fit`
     ----------------------

@@ -43,12 +43,8 @@ class WeightedVote(TaskScorer):
 
     Parameters
     ----------
-    max_iter : int
-        Most rounds.
-    tol : float
-        Stop when at most this share of the tasks gets another winner.
-    random_state, verbose
-        See `Aggregator`; the methods are deterministic.
+    max_iter, tol, random_state, verbose
+        Most rounds, and the share of tasks with another winner that ends them; see `Aggregator`, nothing is random.
 
     Attributes after `fit`
     ----------------------
@@ -175,10 +171,8 @@ class BWA(TaskScorer):
         Labels that the prior of a worker's precision is worth; positive.
     ridge : float
         lambda, precision of the prior of z; not negative.
-    max_iter, tol
-        Most rounds; stop when no z moves by more than `tol`.
-    random_state, verbose
-        See `Aggregator`; the method is deterministic.
+    max_iter, tol, random_state, verbose
+        Most rounds, and the movement of z that ends them; see `Aggregator`, nothing is random.
 
     Attributes after `fit`
     ----------------------
