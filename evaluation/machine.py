@@ -40,7 +40,9 @@ def commit() -> str:
     """Return the short hash of the commit, "-dirty" where code differs from it, "uncommitted" outside a clone."""
     head = git("rev-parse", "--short", "HEAD")
     changed = git("status", "--porcelain", "--", ":/*.py")  # the results themselves change in every run
-    return head + "-dirty" * bool(changed) if head else "uncommitted"
+    if not head:
+        return "uncommitted"
+    return f"{head}-dirty" if changed else head
 
 
 def git(*arguments: str) -> str:
