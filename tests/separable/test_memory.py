@@ -1,12 +1,15 @@
 """Memory: what is predicted is what fresh processes take, and what would not fit is refused."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
+from scipy import sparse
 
 from cofactor import simulate
 from cofactor.core.errors import CofactorError
 from cofactor.core.peak import CLEAR_REFS, measure_peak
-from cofactor.separable import METHODS, memory, predicted_bytes
+from cofactor.separable import METHODS, geo_nmf, memory, predicted_bytes, spoc
 
 linux = pytest.mark.skipif(not CLEAR_REFS.exists(), reason="only Linux tells the peak")
 MEGABYTE = 1e6
@@ -38,6 +41,26 @@ def test_fast_gradient_takes_what_was_predicted():
         assert grown("fast_gradient", N, max_iter=3) == pytest.approx(
             predicted_bytes("FastGradient", 50, N, 40) / MEGABYTE, rel=0.2
         )
+
+
+@linux
+@pytest.mark.parametrize(("function", "name"), [("xray", "XRAY"), ("fast_anchor", "FastAnchor")])
+def test_greedy_methods_take_what_was_predicted(function, name):
+    predicted = predicted_bytes(name, 50, 20_000, 40) / MEGABYTE
+    assert grown(function, 20_000) == pytest.approx(predicted, rel=0.25)
+
+
+@pytest.mark.parametrize(("name", "method"), [("SPOC", spoc), ("GeoNMF", geo_nmf)])
+def test_graph_methods_take_no_more_than_was_predicted(name, method):
+    i, j = np.random.default_rng(0).integers(5000, size=(2, 50_000))
+    A = sparse.csr_array((np.ones(50_000), (i, j)), shape=(5000, 5000))
+    A = sparse.csr_array(A + A.T)
+    A.setdiag(0)
+    tracemalloc.start()
+    method(A, 3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0.4 < peak / predicted_bytes(name, round(A.nnz / 5000), 5000, 3) < 1.2
 
 
 def test_fast_gradient_refuses_what_does_not_fit(monkeypatch):

@@ -11,7 +11,7 @@ from cofactor.separable.descent import CAPACITY
 from cofactor.separable.scoring import BLOCK, THIN, THIN_BLOCK, THIN_TILE, TILE
 
 MEMINFO = Path("/proc/meminfo")
-DOUBLE, SINGLE, INDEX = 8, 4, 4
+DOUBLE, SINGLE, INDEX, EDGE = 8, 4, 4, 58
 VECTORS = 16  # arrays of N doubles that MERIT holds besides: penalties, picks, gaps, squares, what they are made of
 
 
@@ -20,14 +20,16 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max
 
     Parameters
     ----------
-    method : "SPA", "MERIT", "MERIT(0)" or "FastGradient"
+    method : name in `METHODS`
+        But LDA, whose memory hangs on the number of words in all documents.
     n_rows, n_points, n_anchors, max_iter : int, at least 1
-        M, N, K and T.
+        M, N, K and T. Of a graph (SPOC, GeoNMF), M is the mean number of neighbours.
 
     Returns
     -------
     Bytes at the peak, in one thread. MERIT: X, its transpose, residuals and X in single precision, 28 M N; up to T
-    entries per column, 12 N T (rounded up to the next doubling); a fixed tile of scores. FastGradient: 24 N^2.
+    entries per column, 12 N T (rounded up to the next doubling); a fixed tile of scores. FastGradient: 24 N^2. XRAY
+    and FastAnchor: six and four times X. Graphs: 58 bytes per entry, measured.
 
     Raises
     ------
@@ -48,6 +50,12 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max
         return 2 * points + DOUBLE * (min(K, M) * M + 3 * N)
     if method == "FastGradient":
         return 3 * DOUBLE * N * N + 6 * points
+    if method == "XRAY":
+        return 6 * points
+    if method == "FastAnchor":
+        return 4 * DOUBLE * min(M, 1000) * N + (points if M > 1000 else 0)
+    if method in ("SPOC", "GeoNMF"):
+        return EDGE * M * N + DOUBLE * (3 * K + 64) * N * (method == "GeoNMF")
     if method in ("MERIT", "MERIT(0)"):
         capacity = CAPACITY
         while capacity < min(max_iter, N):
@@ -55,7 +63,7 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max
         tile = TILE * BLOCK if M >= THIN else THIN_TILE * THIN_BLOCK
         scores = SINGLE * ((M + 1) * N + tile)
         return 3 * points + scores + (DOUBLE + INDEX) * capacity * N + VECTORS * DOUBLE * N
-    raise CofactorError(f"method={method!r}: memory is predicted for SPA, MERIT, MERIT(0) and FastGradient")
+    raise CofactorError(f"method={method!r}: memory is predicted for the methods of points and graphs in METHODS")
 
 
 def available_bytes() -> float:

@@ -1,0 +1,71 @@
+"""Bootstrap and plan of anchors, on mixtures whose truth is known."""
+
+import numpy as np
+import pytest
+
+from cofactor import CofactorError, simulate
+from cofactor.separable import METHODS, SPA, bootstrap, plan
+
+
+def repeated(seed=0, copies=6, noise=0.01):
+    """Return mixtures of four anchors, each of which stands there several times, with other noise."""
+    rng = np.random.default_rng(seed)
+    H = np.hstack([np.tile(np.eye(4), copies), rng.dirichlet(np.ones(4), 100).T])
+    return rng.random((20, 4)) @ H + noise * rng.standard_normal((20, H.shape[1])), H
+
+
+def test_anchors_that_stand_there_often_are_stable_and_single_ones_are_not():
+    often = bootstrap(SPA(4), repeated()[0], n_draws=60, random_state=0).stability()
+    once = bootstrap(SPA(4), repeated(copies=1)[0], n_draws=60, random_state=0).stability()
+    assert (often["near"] > 0.95).all() and (often["near"] >= often["chosen"]).all()
+    assert once["chosen"].between(0.45, 0.8).all()
+
+
+def test_intervals_hold_the_weights_and_the_number_of_jobs_does_not_matter():
+    X, H = repeated()
+    found = bootstrap(METHODS["SPA"](4).fit(X), X, n_draws=40, random_state=0)
+    table = found.intervals([30, 40])
+    assert table["column"].tolist() == [30] * 4 + [40] * 4
+    true = H[np.argmax(H[:, found.anchors], axis=0)][:, [30, 40]].T.ravel()
+    assert (table["low"] <= table["high"]).all() and np.abs(table["estimate"] - true).max() < 0.1
+    other = bootstrap(METHODS["SPA"](4), X, n_draws=40, random_state=0, n_jobs=2)
+    assert all(np.array_equal(a, b) for a, b in zip(found.draws, other.draws, strict=True))
+
+
+def test_bootstrap_refuses_graphs_and_other_data():
+    with pytest.raises(CofactorError, match="does not take points"):
+        bootstrap(METHODS["SPOC"](2), np.eye(3))
+    X, _ = repeated()
+    with pytest.raises(CofactorError, match="fitted to 124 columns, X has 123"):
+        bootstrap(SPA(4).fit(X), X[:, 1:], n_draws=2)
+
+
+def errors_of_spa(W, H, sigma, n_columns, n_trials=40):
+    """Errors of SPA on columns drawn from the true weights."""
+    rng, found = np.random.default_rng(1), []
+    for _ in range(n_trials):
+        drawn = H[:, rng.integers(H.shape[1], size=n_columns)]
+        anchors = SPA(len(W.T)).fit(W @ drawn + sigma * rng.standard_normal((len(W), n_columns))).anchors_
+        found.append(1 - np.sort(drawn[:, anchors].max(axis=0)).mean())
+    return np.median(found)
+
+
+def test_the_plan_is_near_what_more_columns_of_the_truth_give():
+    truth = simulate.dirichlet_mixtures(30, 200, 4, 25.0, random_state=0)
+    sigma = np.sqrt(np.mean((truth.W @ truth.H) ** 2) / 10**2.5)
+    curve = plan(truth.X, 0.1, amounts=[50, 200, 800], methods=["SPA"], n_trials=40, random_state=0).curve()
+    real = [errors_of_spa(truth.W, truth.H, sigma, n) for n in (50, 200, 800)]
+    assert np.abs(curve["error"] - real).max() < 0.05
+    assert curve["error"].is_monotonic_decreasing
+
+
+def test_more_measurements_help_and_settings_are_checked():
+    X = simulate.dirichlet_mixtures(20, 100, 5, 8.0, random_state=0).X
+    found = plan(
+        X, 0.2, n_anchors=5, vary="measurements", methods=["SPA"], amounts=[1, 64], n_trials=10, random_state=0
+    )
+    errors = found.curve()["error"]
+    assert errors[1] < errors[0] and found.present == 1 and "dB below the signal" in found.notes[0]
+    for wrong in ({"vary": "rows"}, {"methods": ["SPOC"]}, {"wanted_error": 2}, {"amounts": [0.5]}):
+        with pytest.raises(CofactorError, match=next(iter(wrong))):
+            plan(X, n_anchors=5, **wrong)

@@ -1,0 +1,75 @@
+"""The table of methods: one protocol, and weights of new columns."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from cofactor import CofactorError, separable, simulate
+from cofactor.core.estimator import NotFittedError
+from cofactor.separable import METHODS, communities, diagnose, merit, suggest_n_anchors
+from cofactor.separable.methods import OF_POINTS
+from tests.separable.test_graphs import mixed_graph
+
+PROBLEM = simulate.dirichlet_mixtures(30, 150, 5, snr_db=30, random_state=0)
+
+
+@pytest.mark.parametrize("name", OF_POINTS)
+def test_methods_of_points_find_anchors_and_weights(name):
+    fitted = METHODS[name](random_state=0).fit(PROBLEM.X)
+    assert sorted(fitted.anchors_) == sorted(PROBLEM.anchors)
+    H = fitted.transform(PROBLEM.X)
+    mine = [list(PROBLEM.anchors).index(anchor) for anchor in fitted.anchors_]
+    assert np.abs(H - PROBLEM.H[mine]).max() < 0.2 and np.allclose(H.sum(axis=0), 1)
+    again = clone(fitted).fit(PROBLEM.X)
+    assert np.array_equal(again.anchors_, fitted.anchors_) and np.array_equal(again.scores_, fitted.scores_)
+    assert len(fitted.result_.objective) and fitted.result_.reason
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_refuse_before_fit_and_foreign_data(name):
+    with pytest.raises(NotFittedError, match="is not fitted"):
+        METHODS[name]().transform(PROBLEM.X)
+    with pytest.raises(CofactorError):
+        METHODS[name]().fit("nothing")
+    if name in OF_POINTS:
+        with pytest.raises(CofactorError, match="29 rows, and the matrix of the fit had 30"):
+            METHODS[name](5).fit(PROBLEM.X).transform(PROBLEM.X[1:])
+
+
+@pytest.mark.parametrize("name", ["SPOC", "GeoNMF"])
+def test_methods_of_graphs_give_new_nodes_their_memberships(name):
+    A, _ = mixed_graph()
+    fitted = METHODS[name](3, random_state=0).fit(A)
+    found = fitted.transform(A.toarray()[:, :50])
+    whole = communities(A, 3, name, random_state=0).memberships
+    assert np.abs(found.T - whole[:50]).mean() < 0.15
+    with pytest.raises(CofactorError, match="give the number of communities"):
+        METHODS[name]().fit(A)
+
+
+def test_the_estimator_is_the_function():
+    fit, fitted = merit(PROBLEM.X, 5, lam=0.1, n_iter=20), METHODS["MERIT"](5, lam=0.1, max_iter=20).fit(PROBLEM.X)
+    assert np.array_equal(fit.scores, fitted.scores_) and fitted.model_.lam == 0.1
+
+
+def test_the_default_starts_from_spa_where_mixtures_of_its_anchors_are_no_model():
+    lengths = np.where(np.arange(150) % 2, 0.02, 1.0)  # mixtures whose weights do not sum to one
+    lengths[PROBLEM.anchors] = 1
+    scaled = 0.05 * PROBLEM.X
+    scaled[:, PROBLEM.anchors] = PROBLEM.X[:, PROBLEM.anchors]
+    fit = merit(scaled, 5)
+    assert fit.lam == 0 and set(fit.anchors) == set(PROBLEM.anchors)
+    assert merit(PROBLEM.X, 5).lam > 0
+
+
+@pytest.mark.parametrize("K", [3, 6, 10])
+@pytest.mark.parametrize("snr", [20, 30])
+def test_there_is_one_rule_for_the_number_of_anchors(K, snr):
+    X = simulate.dirichlet_mixtures(50, 200, K, snr, random_state=K).X
+    k, _ = suggest_n_anchors(X)
+    assert k == K and diagnose(X)["number of anchors"].value.startswith(f"{K} suggested")
+    assert METHODS["SPA"]().fit(X).anchors_.size == K
+
+
+def test_what_is_public_is_listed():
+    assert dir(separable) == sorted(separable.__all__)
