@@ -10,8 +10,9 @@ import cofactor as cf
 from cofactor import simulate
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.crowd.base import error_rate
+from cofactor.crowd.baselines.bayesian import EBCC, IBCC
 from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
-from cofactor.crowd.bayes import EBCC, IBCC, BayesDS
+from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.calibration import tempered
 from cofactor.crowd.dependence import accuracies, dependence
 from cofactor.crowd.evidence import Evidence, split_by_agreement

@@ -8,7 +8,7 @@ from scipy.stats import beta
 import cofactor as cf
 from cofactor import CofactorError, CrowdLabels, crowd, simulate
 from cofactor.crowd import METHODS, worker_accuracy
-from cofactor.crowd.bootstrap import UNSURE_TOGETHER, ends_in_em
+from cofactor.crowd.bootstrap import MODEL_ERROR_FACTOR, ends_in_em
 from tests.oracles.generators import permutations_of, relabel
 
 TRUTH = simulate.dawid_skene_model(6, 3, skill=0.7, random_state=0)
@@ -188,7 +188,7 @@ def test_the_variance_of_an_accuracy_has_its_three_parts():
         cells = labels.table.rows[mine], labels.table.values[mine]
         right.append(p[cells].mean())
         unsure = np.mean(p[cells] * (1 - p[cells]))
-        model.append((UNSURE_TOGETHER * unsure) ** 2)
+        model.append((MODEL_ERROR_FACTOR * unsure) ** 2)
         chance.append((unsure + right[w] * (1 - right[w])) / mine.sum())
     rest = found.right_spread**2 - model - chance  # of the refits
     assert np.allclose(found.right, right)

@@ -7,9 +7,17 @@ import pytest
 from scipy.stats import norm
 
 import cofactor as cf
-from cofactor.crowd.bayes import USUAL_EFFECT, BayesDS
+from cofactor.crowd.bayes import USUAL_DESIGN_EFFECT, BayesDS
 from cofactor.crowd.calibration import tempered
-from cofactor.crowd.difficulty import EFFECTS, NODES, UNSEEN, WEIGHTS, Difficulty, confidence, fit_difficulty
+from cofactor.crowd.difficulty import (
+    DESIGN_EFFECTS,
+    NODES,
+    RESIDUAL_DESIGN_EFFECT,
+    WEIGHTS,
+    Difficulty,
+    confidence,
+    fit_difficulty,
+)
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.scores import score
@@ -96,12 +104,12 @@ def test_confidence_of_parts_adds_up_and_is_met_by_the_effect():
     )
     found = confidence(z, p, n)
     parts = confidence(z[:50], p[:50], n[:50]) + confidence(z[50:], p[50:], n[50:])
-    assert np.allclose(found.tempered, parts.tempered) and found.believable == pytest.approx(parts.believable)
-    assert found.tempered[7] == pytest.approx(tempered(z, n, EFFECTS[7]).max(axis=1).sum())
-    q = tempered(p, n, UNSEEN)[np.arange(200), z.argmax(axis=1)]
-    assert found.believable == pytest.approx(q.sum())
+    assert np.allclose(found.tempered, parts.tempered) and found.by_difficulty == pytest.approx(parts.by_difficulty)
+    assert found.tempered[7] == pytest.approx(tempered(z, n, DESIGN_EFFECTS[7]).max(axis=1).sum())
+    q = tempered(p, n, RESIDUAL_DESIGN_EFFECT)[np.arange(200), z.argmax(axis=1)]
+    assert found.by_difficulty == pytest.approx(q.sum())
     same = confidence(z, z, n)
-    assert same.design_effect == pytest.approx(UNSEEN, rel=0.01)  # nothing but the constant
+    assert same.design_effect == pytest.approx(RESIDUAL_DESIGN_EFFECT, rel=0.01)  # nothing but the constant
     sure = confidence(z, np.where(np.eye(3)[z.argmax(axis=1)] > 0, 1.0, 0.0), n)
     assert sure.design_effect == 0.0
 
@@ -111,7 +119,7 @@ def test_labels_of_uneven_tasks_are_believed_less():
     one, other = BayesDS().fit(even), BayesDS().fit(uneven)
     assert other.design_effect_ > 2 * one.design_effect_
     p = other.difficulty_.model().posterior(uneven.table).reshape(800, 3, -1).sum(axis=2)
-    said = tempered(p, uneven.table.entries_per_row, UNSEEN)
+    said = tempered(p, uneven.table.entries_per_row, RESIDUAL_DESIGN_EFFECT)
     chosen = other.predict_proba(uneven)
     assert chosen.max(axis=1).mean() == pytest.approx(said[np.arange(800), chosen.argmax(axis=1)].mean(), abs=0.002)
 
@@ -122,7 +130,7 @@ def test_many_classes_have_the_usual_effect():
     label = np.where(rng.random((300, 4)) < 0.7, truth[:, None], rng.integers(51, size=(300, 4)))
     many = CrowdLabels.from_arrays(np.repeat(np.arange(300), 4), np.tile(np.arange(4), 300), label.ravel(), 51)
     method = BayesDS().fit(many)
-    assert method.difficulty_ is None and method.design_effect_ == USUAL_EFFECT
+    assert method.difficulty_ is None and method.design_effect_ == USUAL_DESIGN_EFFECT
 
 
 @pytest.mark.needs_mirror

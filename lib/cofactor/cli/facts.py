@@ -12,7 +12,7 @@ from cofactor.core.errors import listing
 from cofactor.core.latent_class import map_class
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, right_shares
-from cofactor.crowd.bayes import ERR_TOGETHER, BayesDS
+from cofactor.crowd.bayes import MAX_INDEPENDENT_Z, BayesDS
 from cofactor.crowd.bootstrap import estimated_accuracy
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import FEW_PER_WORKER, agreement
@@ -62,7 +62,7 @@ def _structure(method: Aggregator) -> Iterator[str]:
     if isinstance(method, BayesDS):
         together = method.dependence_.z
         yield f"found: {FOUND[method.structure_]}"
-        if together > ERR_TOGETHER:
+        if together > MAX_INDEPENDENT_Z:
             yield (
                 f"workers err together on the same tasks ({together:.1f} standard errors above chance): "
                 "labels of a task repeat one another, and probabilities are lowered for it"

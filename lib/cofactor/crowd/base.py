@@ -74,7 +74,7 @@ class Aggregator(Estimator):
     ) -> None:
         self.em = em
         self.pseudo_counts = pseudo_counts
-        self.random_state = random_state  # the methods here are deterministic; part of the common signature
+        self.random_state = random_state  # part of the common signature: most methods are deterministic
         self.verbose = verbose
 
     def fit(self, labels: Labels, gold: Gold | None = None) -> Self:
@@ -121,7 +121,11 @@ class Aggregator(Estimator):
     def _refine(
         self, model: LatentClassModel, labels: CrowdLabels, gold: Ints | None = None
     ) -> tuple[LatentClassModel, Result]:
-        return refine(model, labels, self.pseudo_counts, gold, self.verbose)
+        """Run EM from a model, then name the classes anew, since EM from a poor start can swap them."""
+        cells = np.tile(prior_cells(self.pseudo_counts, labels.n_classes), (labels.n_workers, 1))
+        e_step = Evidence.of(labels, gold).e_step
+        model, result = iterate_em(e_step, model, verbose=self.verbose, pseudo_count=cells)
+        return (model if gold is not None else name_classes(model, labels)), result
 
     def _takes_gold(self) -> bool:
         return self.em
@@ -280,11 +284,10 @@ class TaskScorer(Aggregator):
         if self.em:
             return super()._posterior(labels)
         self._check_same_crowd(labels)
-        same = labels.table.indicator.shape == self._fitted.shape and (labels.table.indicator != self._fitted).nnz == 0
-        if not same:
-            name = type(self).__name__
+        asked = labels.table.indicator
+        if asked.shape != self._fitted.shape or (asked != self._fitted).nnz:
             raise CofactorError(
-                f"{name} scores only the labels it was fitted on: fit it on these, "
+                f"{type(self).__name__} scores only the labels it was fitted on: fit it on these, "
                 "or use model_.posterior(labels.table)"
             )
         return self.posterior_
@@ -310,21 +313,6 @@ def require_labels(labels: object) -> None:
 def vote_model(labels: CrowdLabels, pseudo_count: float = 0.0) -> LatentClassModel:
     """Return the Dawid-Skene model in which vote shares count as soft classes (one M-step)."""
     return Evidence.of(labels).start().model(pseudo_count)
-
-
-def refine(
-    model: LatentClassModel,
-    labels: CrowdLabels,
-    pseudo_counts: PseudoCounts,
-    gold: Ints | None = None,
-    verbose: bool = False,
-) -> tuple[LatentClassModel, Result]:
-    """Run EM from a model, then name the classes anew, since EM from a poor start can swap them."""
-    counts = prior_cells(pseudo_counts, labels.n_classes)
-    evidence = Evidence.of(labels, gold)
-    cells = np.tile(counts, (labels.n_workers, 1))
-    model, result = iterate_em(evidence.e_step, model, verbose=verbose, pseudo_count=cells)
-    return (model if gold is not None else name_classes(model, labels)), result
 
 
 def prior_cells(pseudo_counts: PseudoCounts, n_classes: int) -> Floats:

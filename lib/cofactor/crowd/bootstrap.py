@@ -1,10 +1,9 @@
 r"""How sure an aggregator is of its crowd: intervals for prior, accuracies and confusion matrices.
 
 Tasks are drawn with replacement and the method is fitted again. That shows how far the fit would move on other tasks,
-but not where it is wrong: all refits share its assumption that workers err independently, and where that fails they
-agree with each other, not with the truth. `BayesDS` says how much it doubts its labels, by probabilities that are
-tempered. So for `BayesDS` the accuracy of a worker is the mean probability of the worker's labels,
-and its variance has three parts:
+but not where it is wrong, since all refits share its assumption that workers err independently. `BayesDS` says how far
+its labels can be wrong, by its tempered probabilities. So its estimate of a worker's accuracy is the mean probability
+of the worker's labels, and the variance has three parts:
 
     symbol   meaning                                                                            shape
     p_i      tempered probabilities of task i                                                   (K,)
@@ -12,11 +11,11 @@ and its variance has three parts:
     u_w      mean over them of p_il (1 - p_il)                                                  (workers,)
     s_w      standard deviation of a_w over refits to tasks drawn anew, started from the vote   (workers,)
 
-    variance = s_w^2 + (UNSURE_TOGETHER u_w)^2 + (u_w + a_w (1 - a_w)) / n_w
+    variance = s_w^2 + (MODEL_ERROR_FACTOR u_w)^2 + (u_w + a_w (1 - a_w)) / n_w
 
-The second part is the model's error: where probabilities are too high or too low, they are so for many tasks at once,
-and only where they are neither 0 nor 1. The third is chance: whether the labels are
-right, and that n_w labels stand for all that the worker would give.
+The second part is the model's error: probabilities that are too high or too low are so on many tasks at once, and only
+where they are neither 0 nor 1. The third is chance: whether the labels are right, and that n_w labels stand for all
+that the worker would give.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.evidence import UNKNOWN, Evidence
 from cofactor.crowd.labels import CrowdLabels
 
-UNSURE_TOGETHER = 0.6  # found on public crowds; see docs/aggregation.md
+MODEL_ERROR_FACTOR = 0.6  # of u_w; chosen on public crowds, see docs/aggregation.md
 
 
 @dataclass(frozen=True, repr=False)
@@ -285,7 +284,7 @@ def _right(labels: CrowdLabels, posterior: Floats) -> tuple[Floats, Floats]:
     p = _of_labels(labels, posterior)
     right, unsure = mean_over_labels(labels, p), mean_over_labels(labels, p * (1 - p))
     chance = (unsure + right * (1 - right)) / np.maximum(labels.table.entries_per_variable, 1)
-    return right, (UNSURE_TOGETHER * unsure) ** 2 + chance
+    return right, (MODEL_ERROR_FACTOR * unsure) ** 2 + chance
 
 
 def _refit_bayes(

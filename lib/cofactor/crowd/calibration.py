@@ -13,7 +13,7 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.difficulty import power
 
-LARGEST_EFFECT = 100.0  # tried on gold tasks
+MAX_DESIGN_EFFECT = 100.0  # tried on gold tasks
 
 
 def tempered(posterior: Floats, n_labels: Ints, design_effect: float) -> Floats:
@@ -75,7 +75,7 @@ class HeldOut:
 
     def best_design_effect(self) -> float:
         """Return the design effect of the smallest log-loss."""
-        return float(minimize_scalar(self.log_loss, bounds=(0.0, LARGEST_EFFECT), method="bounded").x)
+        return float(minimize_scalar(self.log_loss, bounds=(0.0, MAX_DESIGN_EFFECT), method="bounded").x)
 
     def check(self, design_effect: float) -> GoldCheck:
         """Say how well the held-out tasks are predicted."""

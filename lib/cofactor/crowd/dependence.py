@@ -25,8 +25,8 @@ import numpy as np
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.labels import CrowdLabels
 
-OF_THE_CROWD = 5.0  # labels for which the crowd's mean accuracy counts in a worker's
-RIGHT, ALL = 4.0, 5.0  # labels imagined for that mean, as in the prior of BayesDS
+SHRINKAGE_COUNT = 5.0  # labels for which the crowd's mean accuracy counts in a worker's
+PRIOR_RIGHT, PRIOR_TOTAL = 4.0, 5.0  # labels imagined for that mean, as in the prior of BayesDS
 TINY = 1e-12
 
 
@@ -65,8 +65,8 @@ class Dependence:
 
 def accuracies(right: Floats, given: Floats) -> Floats:
     """p: (M, K) probabilities of being right, from the expected numbers of right labels and of all, by class."""
-    crowd = (right.sum(axis=0) + RIGHT) / (given.sum(axis=0) + ALL)
-    return np.asarray((right + OF_THE_CROWD * crowd) / (given + OF_THE_CROWD))
+    crowd = (right.sum(axis=0) + PRIOR_RIGHT) / (given.sum(axis=0) + PRIOR_TOTAL)
+    return np.asarray((right + SHRINKAGE_COUNT * crowd) / (given + SHRINKAGE_COUNT))
 
 
 def dependence(labels: CrowdLabels, posterior: Floats, p: Floats) -> Dependence:

@@ -13,7 +13,7 @@ from cofactor.core.moments import pairwise_moments
 from cofactor.core.spectrum import classes_told_apart
 from cofactor.crowd.agreement import krippendorff_alpha
 from cofactor.crowd.base import require_labels, tied_share
-from cofactor.crowd.bayes import ERR_TOGETHER, BayesDS
+from cofactor.crowd.bayes import MAX_INDEPENDENT_Z, BayesDS
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import reachable_blocks, too_large
 from cofactor.crowd.labels import CrowdLabels
@@ -23,8 +23,8 @@ FEW_PER_WORKER = 10  # below this a worker's confusion matrix is mostly prior
 MANY_TIES = 0.1
 WELL_REACHED = 0.9
 LABELS_PER_CELL = 2  # of a confusion matrix; a median below this leaves most of its cells to chance
-ONE_NUMBER = "OneCoin where wrong labels scatter evenly over the classes"
-NO_PRIOR = "methods without a prior (RobSymNMF, DesSymNMF and others without -EM; pseudo_counts=(0, 0))"
+ONE_COIN_ADVICE = "OneCoin where wrong labels scatter evenly over the classes"
+METHODS_WITHOUT_PRIOR = "methods without a prior (RobSymNMF, DesSymNMF and others without -EM; pseudo_counts=(0, 0))"
 
 
 def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
@@ -76,7 +76,7 @@ def _verdict(checks: tuple[Check, ...]) -> str:
     if failed:
         said.append(f"BayesDS, MajorityVote and MV-EM can run; the SymNMF family refuses ({listing(failed)})")
     if status["labels per cell"] == "warn":
-        said.append(f"BayesDS suits so few labels a worker, and {ONE_NUMBER}; {NO_PRIOR} do not")
+        said.append(f"BayesDS suits so few labels a worker, and {ONE_COIN_ADVICE}; {METHODS_WITHOUT_PRIOR} do not")
     elif status.get("kinds of tasks") == "warn":
         said.append("BayesDS suits these labels; methods that know one kind of tasks only can lose to the vote")
     elif not failed:
@@ -111,10 +111,8 @@ def _labels_per_cell(labels: CrowdLabels) -> Check:
     value = f"median {per_cell:.2g} for each of {K} x {K} cells of a worker's confusion matrix"
     if per_cell >= LABELS_PER_CELL:
         return Check("labels per cell", "pass", value)
-    advice = (
-        f"a full confusion matrix is beyond most workers' labels: use BayesDS, whose prior fills it, or {ONE_NUMBER}"
-    )
-    return Check("labels per cell", "warn", value, advice)
+    remedy = f"use BayesDS, whose prior fills it, or {ONE_COIN_ADVICE}"
+    return Check("labels per cell", "warn", value, f"a full confusion matrix is beyond most workers' labels: {remedy}")
 
 
 def _classes_used(labels: CrowdLabels) -> Check:
@@ -186,7 +184,7 @@ def _beyond_classes(labels: CrowdLabels) -> tuple[Check, ...]:
             "easy and hard tasks: methods that know one kind only can lose to the vote; BayesDS looks for two",
         ),
         _warned_if(
-            found.z > ERR_TOGETHER,
+            found.z > MAX_INDEPENDENT_Z,
             Check("errors on one task", "pass", together),
             "some tasks mislead several workers at once: any model here is too sure of itself, BayesDS least",
         ),

@@ -1,7 +1,7 @@
-"""How much the tasks of one class differ in difficulty, and what is left then of the confidence in their labels.
+"""How much the tasks of one class differ in difficulty, and how sure labels can be then: the design effect of BayesDS.
 
-Where workers are independent given the class, five equal labels of six are overwhelming. But a task may be hard for
-everybody, and then they are not. So each task gets an effect of its own, which moves all of its workers:
+If workers err independently given the class, five equal labels of six are nearly certain. But a task may be hard for
+all of its workers, and then they are not. So each task has a random effect, shared by its workers:
 
     Pr(worker w is right | class k, effect b) = Phi(ability_wk + spread b),   b ~ N(0, 1) of every task
 
@@ -14,12 +14,12 @@ expectation-maximisation is a sum over tasks. The M-step for abilities and sprea
     right    expected labels k of each worker on tasks of state s                    (M, K, Q)
     given    expected labels of each worker on tasks of state s                      (M, K, Q)
 
-The labels show only this part of what workers have in common. A task that misleads most of them looks like an easy one
-of another class. For that part there is one constant, `UNSEEN`: the posterior p of this model is flattened as by that
-design effect. The design effect that is given out is the one under which the mean probability of the labels chosen is
-what p says of them:
+A task that misleads most of its workers looks like an easy one of another class, so labels do not show all that workers
+have in common. For the rest there is one constant, c = `RESIDUAL_DESIGN_EFFECT`, by which the posterior p of this model
+is flattened. The design effect of BayesDS, whose posterior is z and whose label is k_i = argmax_k z_ik, is the one
+under which both give the labels the same mean probability:
 
-    mean_i max_k tempered(z, effect)_ik = mean_i tempered(p, UNSEEN)_i,label(i),   label(i) = argmax_k z_ik
+    mean_i tempered(z, effect)_i,k_i = mean_i tempered(p, c)_i,k_i
 
 Source: Qu, Tan and Kutner, "Random effects models in latent class analysis for evaluating accuracy of diagnostic
 tests", Biometrics 1996, for the model. Here errors are shared, abilities are drawn to the crowd's mean, and the
@@ -37,16 +37,16 @@ from scipy.special import ndtr, ndtri
 from cofactor.core.em import SoftCounts
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.dependence import OF_THE_CROWD, TINY, accuracies
+from cofactor.crowd.dependence import SHRINKAGE_COUNT, TINY, accuracies
 
-UNSEEN = 0.45  # found on public crowds; see docs/aggregation.md
+RESIDUAL_DESIGN_EFFECT = 0.45  # chosen on public crowds; see docs/aggregation.md
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
-FIRST_SPREAD = 0.5
-LARGEST_ABILITY, LARGEST_SPREAD = 4.0, 5.0
-SURE = 1e-9  # probabilities of being right are kept so far from 0 and 1
-MAX_ROUNDS, TOL = 50, 1e-5  # of the log-likelihood; more rounds change no confidence
-EFFECTS = np.concatenate([[0.0], np.geomspace(0.01, 1000.0, 80)])  # tried
+INITIAL_SPREAD = 0.5
+MAX_ABILITY, MAX_SPREAD = 4.0, 5.0
+MIN_PROBABILITY = 1e-9  # probabilities of being right are kept so far from 0 and 1
+MAX_ITER, TOL = 50, 1e-5  # of the log-likelihood; more rounds change no confidence
+DESIGN_EFFECTS = np.concatenate([[0.0], np.geomspace(0.01, 1000.0, 80)])  # tried
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,11 @@ class Difficulty:
         """Return the crowd with these expected labels (sum K, K), and some spread."""
         K = len(votes)
         C = counts.cells.reshape(-1, K, K)
-        mean = ndtri(np.clip(accuracies(np.diagonal(C, axis1=1, axis2=2), C.sum(axis=1)), SURE, 1 - SURE))
-        ability = mean * np.sqrt(1 + FIRST_SPREAD**2)  # so that the mean over effects is as before
-        return cls(_prior(counts.classes, votes), _errors(C.sum(axis=0)), ability, FIRST_SPREAD)
+        mean = ndtri(
+            np.clip(accuracies(np.diagonal(C, axis1=1, axis2=2), C.sum(axis=1)), MIN_PROBABILITY, 1 - MIN_PROBABILITY)
+        )
+        ability = mean * np.sqrt(1 + INITIAL_SPREAD**2)  # so that the mean over effects is as before
+        return cls(_prior(counts.classes, votes), _errors(C.sum(axis=0)), ability, INITIAL_SPREAD)
 
     @property
     def correlation(self) -> float:
@@ -104,7 +106,7 @@ class Difficulty:
     def _right(self) -> tuple[Floats, Floats]:
         """Return Pr(right), and its derivative by ability, of every worker and state: (M, K, Q)."""
         x = self.ability[:, :, None] + self.spread * NODES
-        return np.clip(ndtr(x), SURE, 1 - SURE), np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
+        return np.clip(ndtr(x), MIN_PROBABILITY, 1 - MIN_PROBABILITY), np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
 
     def _scores(self, right: Floats, given: Floats) -> tuple[Floats, Floats]:
         """Return slope and expected curvature of the binomial log-likelihood by ability + spread b: (M, K, Q)."""
@@ -115,13 +117,13 @@ class Difficulty:
     def _abler(self, right: Floats, given: Floats) -> Difficulty:
         score, information = self._scores(right, given)
         step = score.sum(axis=2) / np.maximum(information.sum(axis=2), TINY)
-        ability = np.clip(self.ability + step, -LARGEST_ABILITY, LARGEST_ABILITY)
+        ability = np.clip(self.ability + step, -MAX_ABILITY, MAX_ABILITY)
         return Difficulty(self.prior, self.errors, ability, self.spread)
 
     def _spread_anew(self, right: Floats, given: Floats) -> Difficulty:
         score, information = self._scores(right, given)
         step = float((score * NODES).sum() / max((information * NODES**2).sum(), TINY))
-        spread = float(np.clip(self.spread + step, 0.0, LARGEST_SPREAD))
+        spread = float(np.clip(self.spread + step, 0.0, MAX_SPREAD))
         return Difficulty(self.prior, self.errors, self.ability, spread)
 
 
@@ -136,8 +138,8 @@ def _errors(labels: Floats) -> Floats:
 
 
 def _with_labels_of_the_crowd(x: Floats, given: Floats) -> Floats:
-    """Add to every worker `OF_THE_CROWD` labels a class that are as the crowd's: x is (M, K, Q), right or given."""
-    return x + OF_THE_CROWD * x.sum(axis=0) / (given.sum(axis=(0, 2)) + TINY)[:, None]
+    """Add to every worker `SHRINKAGE_COUNT` labels a class that are as the crowd's: x is (M, K, Q), right or given."""
+    return x + SHRINKAGE_COUNT * x.sum(axis=0) / (given.sum(axis=(0, 2)) + TINY)[:, None]
 
 
 def fit_difficulty(
@@ -159,7 +161,7 @@ def fit_difficulty(
     Up to 50 rounds, each an E-step of 7 K states.
     """
     crowd, before = Difficulty.start(e_step(model), votes), np.nan  # which nothing is near
-    for _ in range(MAX_ROUNDS):
+    for _ in range(MAX_ITER):
         counts = e_step(crowd.model())
         if abs(counts.log_likelihood - before) <= TOL * abs(before):
             break
@@ -174,37 +176,37 @@ def power(n_labels: Ints, design_effect: Floats | float) -> Floats:
 
 @dataclass(frozen=True)
 class Confidence:
-    """How probable the chosen labels are, summed over tasks; add two of them to merge disjoint sets of tasks.
+    """Probabilities of the chosen labels, summed over tasks; add two of them to merge disjoint sets of tasks.
 
     Attributes
     ----------
-    believable : float
-        By the model with effects of tasks, and `UNSEEN`.
+    by_difficulty : float
+        By the model of difficulty, flattened by `RESIDUAL_DESIGN_EFFECT`.
     tempered : array
-        By the other model's posterior, flattened by each of `EFFECTS`; it falls.
+        By the other model, flattened by each of `DESIGN_EFFECTS`: the larger, the smaller.
     """
 
-    believable: float
+    by_difficulty: float
     tempered: Floats
 
     def __add__(self, other: Confidence) -> Confidence:
         """Merge the sums of two disjoint sets of tasks."""
-        return Confidence(self.believable + other.believable, self.tempered + other.tempered)
+        return Confidence(self.by_difficulty + other.by_difficulty, self.tempered + other.tempered)
 
     @property
     def design_effect(self) -> float:
         """The effect under which both are equal."""
-        return float(np.interp(self.believable, self.tempered[::-1], EFFECTS[::-1]))
+        return float(np.interp(self.by_difficulty, self.tempered[::-1], DESIGN_EFFECTS[::-1]))
 
 
 def confidence(z: Floats, p: Floats, n_labels: Ints) -> Confidence:
     """Sum up some tasks: posterior z, posterior p of the model with effects of tasks, both (N, K), labels n (N,).
 
-    Cost: O(N K) time for each of `EFFECTS`.
+    Cost: O(N K) time for each of `DESIGN_EFFECTS`.
     """
     with np.errstate(divide="ignore"):
         log_z, log_p = np.log(z / z.max(axis=1, keepdims=True)), np.log(p)
-    flat = np.exp(log_p * power(n_labels, UNSEEN)[:, None])
-    believable = flat[np.arange(len(z)), z.argmax(axis=1)] / flat.sum(axis=1)
-    tempered = [np.sum(1 / np.exp(log_z * power(n_labels, effect)[:, None]).sum(axis=1)) for effect in EFFECTS]
-    return Confidence(float(believable.sum()), np.array(tempered))
+    flat = np.exp(log_p * power(n_labels, RESIDUAL_DESIGN_EFFECT)[:, None])
+    by_difficulty = flat[np.arange(len(z)), z.argmax(axis=1)] / flat.sum(axis=1)
+    tempered = [np.sum(1 / np.exp(log_z * power(n_labels, effect)[:, None]).sum(axis=1)) for effect in DESIGN_EFFECTS]
+    return Confidence(float(by_difficulty.sum()), np.array(tempered))

@@ -88,12 +88,9 @@ class Evidence:
         return reduce(add, (dependence(labels, self._classes(labels, model), p) for labels in self.pieces))
 
     def confidence(self, model: LatentClassModel, other: LatentClassModel) -> Confidence:
-        """Return how probable the labels chosen by a model are, tempered, and under the model with effects of tasks."""
-        return reduce(add, (self._confidence(labels, model, other) for labels in self.pieces))
-
-    def _confidence(self, labels: CrowdLabels, model: LatentClassModel, other: LatentClassModel) -> Confidence:
-        z, p = (self._classes(labels, each) for each in (model, other))
-        return confidence(z, p, labels.table.entries_per_row)
+        """Return how probable the labels chosen by a model are, flattened, and under `other`, that of difficulty."""
+        pieces = ((self._classes(x, model), self._classes(x, other), x.table.entries_per_row) for x in self.pieces)
+        return reduce(add, (confidence(*piece) for piece in pieces))
 
     def _classes(self, labels: CrowdLabels, model: LatentClassModel) -> Floats:
         """Return the (N, K) posterior of the classes, their kinds added up."""

@@ -7,6 +7,7 @@ from functools import partial
 
 from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNMF
 from cofactor.crowd.base import Aggregator
+from cofactor.crowd.baselines.bayesian import EBCC, IBCC
 from cofactor.crowd.baselines.binary import KOS, EigenRatio, GhoshSVD
 from cofactor.crowd.baselines.coupled import CNMF, TensorADMM
 from cofactor.crowd.baselines.deep import CrowdLayer, DeepMajorityVote
@@ -18,7 +19,7 @@ from cofactor.crowd.baselines.one_coin import OneCoin
 from cofactor.crowd.baselines.spectral import SpectralDS
 from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
 from cofactor.crowd.baselines.weighted_votes import BWA, CATD, Wawa
-from cofactor.crowd.bayes import EBCC, IBCC, BayesDS
+from cofactor.crowd.bayes import BayesDS
 
 METHODS: dict[str, Callable[..., Aggregator]] = {
     "BayesDS": BayesDS,

@@ -29,10 +29,13 @@ from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.methods import METHODS, NEED_FEATURES
 from cofactor.crowd.population import Level, Population, harder, population_of, seen
 
-MOST_LABELS = 15
+MAX_LABELS = 15
 ERROR_GAP = 0.02  # a note is added where simulated crowds err less than the real one by more than this
-FEW_TRUTHS = 20  # known truths below this say too little about difficulty
-TYPICAL, SPREAD = 1.0, 0.4  # difficulty of 17 public crowds: median, standard deviation of the logarithm
+MIN_TRUTHS = 20  # known truths below this say too little about difficulty
+MEDIAN_DIFFICULTY, LOG_DIFFICULTY_SD = (
+    1.0,
+    0.4,
+)  # difficulty of 17 public crowds: median, standard deviation of the logarithm
 
 
 def plan(
@@ -108,7 +111,7 @@ def plan(
     if n_tasks is not None:
         check_whole(1, n_tasks=n_tasks)
     active = int(np.count_nonzero(labels.table.entries_per_variable))
-    tried = checked_amounts(np.arange(1, MOST_LABELS + 1) if amounts is None else amounts, active)
+    tried = checked_amounts(np.arange(1, MAX_LABELS + 1) if amounts is None else amounts, active)
     method = BayesDS() if method is None else method
     fitted = method if hasattr(method, "model_") else clone(method).fit(labels)
     fitted._check_same_crowd(labels)
@@ -162,8 +165,8 @@ def _populations(
 
 def _known(posterior: Floats, truth: ArrayLike) -> Floats:
     right = right_shares(posterior, truth)
-    if len(right) < FEW_TRUTHS:
-        raise CofactorError(f"the truth of {len(right)} tasks is known: give {FEW_TRUTHS} at least, or none")
+    if len(right) < MIN_TRUTHS:
+        raise CofactorError(f"the truth of {len(right)} tasks is known: give {MIN_TRUTHS} at least, or none")
     return right
 
 
@@ -193,20 +196,20 @@ def _as_elsewhere(
 ) -> tuple[list[Population], tuple[str, ...]]:
     """Populations as hard as public crowds."""
     # evenly spread over the quantiles, so that few trials span the range as well
-    taus = TYPICAL * np.exp(SPREAD * norm.ppf((rng.permutation(n_trials) + 0.5) / n_trials))
+    taus = MEDIAN_DIFFICULTY * np.exp(LOG_DIFFICULTY_SD * norm.ppf((rng.permutation(n_trials) + 0.5) / n_trials))
     ladder = _Ladder.climb(levels, lambda level: level[0].difficulty > taus.max())
     low, high = np.interp(difficulty_range(), ladder.difficulties, ladder.errors)
     note = (
         f"no truth is known, and how hard tasks are cannot be told from labels: every simulation takes them to be as "
         f"hard as those of one public crowd or another, which has {low:.1%} to {high:.1%} of these tasks wrong now. "
-        f"That range held the error on 15 of 17 such crowds. The truth of {FEW_TRUTHS} tasks or more makes it narrower"
+        f"That range held the error on 15 of 17 such crowds. The truth of {MIN_TRUTHS} tasks or more makes it narrower"
     )
     return ladder.populations(taus), (note,)
 
 
 def difficulty_range(level: float = LEVEL) -> Floats:
     """Return the two difficulties between which a share `level` of public crowds is taken to lie."""
-    return np.asarray(TYPICAL * np.exp(SPREAD * norm.ppf([(1 - level) / 2, (1 + level) / 2])))
+    return np.asarray(MEDIAN_DIFFICULTY * np.exp(LOG_DIFFICULTY_SD * norm.ppf([(1 - level) / 2, (1 + level) / 2])))
 
 
 @dataclass(frozen=True)

@@ -37,13 +37,15 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, error_rate
 from cofactor.crowd.labels import CrowdLabels
 
-LIKENESS = (-2.0, 8.0)  # range of log s
+LOG_STRENGTH_RANGE = (-2.0, 8.0)  # range of log s
 DIFFICULTIES = np.concatenate([[0.0], np.geomspace(0.3, 30.0, 17)])  # tau tried
-CLARITY = (0.02, 20.0)  # range of b
+CLARITY_RANGE = (0.02, 20.0)  # range of b
 STEP = 0.3  # of log b, in the search
-SMALLEST_PROBABILITY = 1e-3  # below it, logarithms are those of this
-TASKS = 2000  # simulated for each difficulty: the crowd as it is, that many times over, at least LEAST_TIMES
-LEAST_TIMES = 2
+MIN_PROBABILITY = 1e-3  # below it, logarithms are those of this
+MIN_SIMULATED_TASKS = (
+    2000  # simulated for each difficulty: the crowd as it is, that many times over, at least MIN_REPEATS
+)
+MIN_REPEATS = 2
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Population:
 
     def annotators(self, rng: np.random.Generator) -> Floats:
         """Draw (M, K, K) confusion matrices."""
-        draws = rng.gamma(np.maximum(self.weights, SMALLEST_PROBABILITY))
+        draws = rng.gamma(np.maximum(self.weights, MIN_PROBABILITY))
         return np.asarray(draws / draws.sum(axis=1, keepdims=True))
 
     def workers(self, n_tasks: int, d: int, rng: np.random.Generator) -> Ints:
@@ -83,7 +85,7 @@ class Population:
         K = len(self.prior)
         truth = rng.choice(K, size=n_tasks, p=self.prior)
         pull = self.difficulty * rng.standard_normal((n_tasks, K))
-        logits = self.clarity * (np.log(np.maximum(A, SMALLEST_PROBABILITY))[worker, :, truth[task]] + pull[task])
+        logits = self.clarity * (np.log(np.maximum(A, MIN_PROBABILITY))[worker, :, truth[task]] + pull[task])
         return truth, np.argmax(logits + rng.gumbel(size=logits.shape), axis=1)
 
 
@@ -108,7 +110,7 @@ def _posterior(counts: Floats) -> Floats:
         cells = gammaln(s * pooled + counts) - gammaln(s * pooled)
         return -float((gammaln(s) - gammaln(s + n) + cells.sum(axis=1)).sum())
 
-    s = np.exp(minimize_scalar(misfit, bounds=LIKENESS, method="bounded").x)
+    s = np.exp(minimize_scalar(misfit, bounds=LOG_STRENGTH_RANGE, method="bounded").x)
     return counts + s * pooled
 
 
@@ -142,8 +144,8 @@ def with_difficulty(
 
 
 def _root(rising: Callable[[float], float], near: float) -> float:
-    """Root of a rising function, or the place of its smallest size where it has none within CLARITY."""
-    least, most = np.log(CLARITY)
+    """Root of a rising function, or the place of its smallest size where it has none within CLARITY_RANGE."""
+    least, most = np.log(CLARITY_RANGE)
     low = high = near
     while rising(low) > 0 and low > least:
         low = max(low - STEP, least)
@@ -155,7 +157,7 @@ def _root(rising: Callable[[float], float], near: float) -> float:
 
 
 def _repeats(table: CategoricalTable, seed: int) -> list[np.random.Generator]:
-    return np.random.default_rng(seed).spawn(max(LEAST_TIMES, -(-TASKS // table.n_rows)))
+    return np.random.default_rng(seed).spawn(max(MIN_REPEATS, -(-MIN_SIMULATED_TASKS // table.n_rows)))
 
 
 def _relabelled(population: Population, table: CategoricalTable, rng: np.random.Generator) -> tuple[Ints, Ints]:

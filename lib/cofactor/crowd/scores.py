@@ -18,8 +18,8 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import right_shares
 
 BINS = 15
-SURE = 0.99
-SMALLEST = 1e-15  # probability whose logarithm is taken: one that is zero for the true class would cost infinity
+HIGH_PROBABILITY = 0.99
+MIN_PROBABILITY = 1e-15  # probability whose logarithm is taken: one that is zero for the true class would cost infinity
 SUM_TOLERANCE = 1e-6  # of the probabilities of a task
 CONFIDENCE = 0.95
 
@@ -97,7 +97,7 @@ def score(predicted: ArrayLike, truth: ArrayLike) -> Score:
     _check_probabilities(p, known)
     p, truth = p[known].astype(np.float64), truth[known]
     largest = p.max(axis=1)
-    sure = largest >= SURE
+    sure = largest >= HIGH_PROBABILITY
     return Score(
         n_tasks=len(right),
         accuracy=float(right.mean()),
@@ -127,7 +127,7 @@ def _of_true_class(p: Floats, truth: Ints) -> Floats:
 
 
 def _log_loss(p: Floats, truth: Ints) -> float:
-    return float(-np.log(np.maximum(_of_true_class(p, truth), SMALLEST)).mean())
+    return float(-np.log(np.maximum(_of_true_class(p, truth), MIN_PROBABILITY)).mean())
 
 
 def _brier(p: Floats, truth: Ints) -> float:

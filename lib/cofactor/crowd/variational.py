@@ -40,7 +40,7 @@ from cofactor.core.simplex import normalize_blocks
 from cofactor.core.types import Floats, Ints
 
 STRENGTH_STEPS = 10  # of the fixed point in every round
-STRENGTHS = (0.05, 50.0)  # kept within: workers who are all alike have no maximum
+STRENGTH_RANGE = (0.05, 50.0)  # kept within: workers who are all alike have no maximum
 
 
 @dataclass(frozen=True)
@@ -305,7 +305,7 @@ def more_probable_strengths(right: Floats, wrong: Floats, a: float, b: float) ->
         return a, b
     a = a * float(np.sum(digamma(right + a) - digamma(a))) / both
     b = b * float(np.sum(digamma(wrong + b) - digamma(b))) / both
-    return float(np.clip(a, *STRENGTHS)), float(np.clip(b, *STRENGTHS))
+    return float(np.clip(a, *STRENGTH_RANGE)), float(np.clip(b, *STRENGTH_RANGE))
 
 
 def log_mean(parameters: Floats) -> Floats:
