@@ -26,6 +26,7 @@ NOT_CALLED = {  # base classes, what functions return, and what takes none but s
         "crowd.Aggregator",
         "crowd.CrowdBootstrap",
         "crowd.Difference",
+        "crowd.read_truth",  # among the readers of files
         "crowd.Score",
         "pmf.JointPMFEstimator",
         "pmf.PMFBootstrap",
