@@ -52,8 +52,9 @@ def fill_plan(ax: Axes, plan: Plan, level: float = 0.9) -> None:
     ax.axhline(plan.wanted, color=INK, lw=0.9, ls="--")
     _axes(ax, plan)
     title = f"median and {level:.0%} of {len(next(iter(plan.errors.values())))} simulations"
-    place = "upper right" if plan.only_range else "best"  # where bands fill the axes; errors fall, so lines are low
-    ax.legend(title=title, alignment="left", loc=place)
+    legend = ax.legend(title=title, alignment="left")
+    if plan.only_range:  # bands fill the axes; errors fall, so lines are low at the right
+        legend.set_loc("upper right")
 
 
 def _axes(ax: Axes, plan: Plan) -> None:
@@ -66,8 +67,8 @@ def _axes(ax: Axes, plan: Plan) -> None:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if plan.amounts[0] <= plan.present <= plan.amounts[-1]:
         ax.axvline(plan.present, color=FAINT, lw=0.9, ls=":")
-        place = {"transform": ax.get_xaxis_transform(), "ha": "center", "va": "bottom"}
-        ax.text(plan.present, 1.0, "now", color=INK, **place)  # above the axes, where no legend can cover it
+        above = ax.get_xaxis_transform()  # where no legend can cover it
+        ax.text(plan.present, 1.0, "now", color=INK, transform=above, ha="center", va="bottom")
 
 
 def _finding(plan: Plan) -> str:
