@@ -19,7 +19,7 @@ from cofactor.comparisons import (
     pair_accuracy,
 )
 from cofactor.core.types import Ints
-from cofactor.data import comparisons_from_ratings, load_ratings
+from cofactor.data import comparisons_from_ratings, load
 from evaluation.comparisons.real import HERE, by_name, margins
 from evaluation.experiment import Measurement, measure_each
 from evaluation.released.comparisons import RatingMF, Ratings
@@ -59,7 +59,7 @@ class Stars(Ratings):
 @cache
 def stars(setting: str) -> Stars:
     """Ratings of movies with at least 20, by users with enough of them."""
-    data = load_ratings("movielens_small")
+    data = load("movielens_small", "ratings")
     movies, count = np.unique(data.item, return_counts=True)
     data = data.only(movies[count >= MIN_RATINGS], FEWEST[setting])
     users, user = np.unique(data.user, return_inverse=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from cofactor.comparisons import METHODS, BradleyTerry, ComparisonMF, Comparisons, PreferenceModel, pair_accuracy
 from cofactor.core.types import Floats
-from cofactor.data import load_comparisons
+from cofactor.data import load
 from evaluation.experiment import Measurement, measure_each
 
 Fit = Callable[[Comparisons, int], PreferenceModel]
@@ -24,7 +24,7 @@ RANKS = (3, 6, 12)
 @cache
 def answers(name: str) -> Comparisons:
     """Load comparisons once per process."""
-    return load_comparisons(name).comparisons
+    return load(name, "comparisons").comparisons
 
 
 PERSONAL: dict[str, Callable[..., PreferenceModel]] = {  # three features; ridges chosen on one tenth, held out once

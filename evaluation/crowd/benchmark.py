@@ -21,7 +21,7 @@ import pandas as pd
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd import CrowdLabels, paired_difference, score, vote_shares
-from cofactor.data import load_crowd
+from cofactor.data import load
 from cofactor.simulate import crowd, dawid_skene_model
 from evaluation.crowd.methods import BINARY, method_named, seed_of, without_prior
 from evaluation.experiment import Experiment, Measurement, measure
@@ -115,7 +115,7 @@ A_MINUTE = "takes more than a minute here, and is left out"
 
 def benchmark(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """Measure on one set the methods that are quick (first trial) or slow (second trial)."""
-    found = load_crowd(setting)
+    found = load(setting, "crowd")
     case = Case(found.labels, found.truth, seed_of(rng))
     rows: list[Measurement] = []
     for name, method in ROUNDS[trial].items():

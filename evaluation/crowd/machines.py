@@ -14,7 +14,7 @@ import numpy as np
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels, vote_shares
-from cofactor.data import load_table
+from cofactor.data import load
 from cofactor.simulate import machine_annotators
 from evaluation.crowd.methods import (
     BINARY,
@@ -38,7 +38,7 @@ MACHINE_METHODS = (*PROPOSED, *SPECTRAL, "MV-EM", "MinimaxEntropy", *BINARY, "Ma
 def machines(given: Given, setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """One trial of Tables 1, 2 or 3: a new split, newly trained classifiers, new labels."""
     options = dict(given[setting])
-    table = load_table(options.pop("dataset"))
+    table = load(options.pop("dataset"), "table")
     train = options.pop("n_train")
     found = machine_annotators(table.features, table.target, train, random_state=seed_of(rng), **options)
     labels, score, seed = found.labels, error_in(found.labels, found.truth), seed_of(rng)

@@ -14,7 +14,7 @@ import numpy as np
 from cofactor.core.types import Ints
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.data import load_crowd
+from cofactor.data import load
 from cofactor.data.loading import CrowdDataset
 from evaluation.crowd.methods import (
     BINARY,
@@ -40,7 +40,7 @@ AFTER_OR_BEFORE_EM = ("CNMF-EM", "Spectral-D&S(no EM)")
 
 def real_data(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """One trial of Table 4 or 5: what is random in every trial, what is not in the first one only."""
-    found = load_crowd(setting)
+    found = load(setting, "crowd")
     labels = found.labels.busiest_workers(BUSIEST) if setting == "dog" else found.labels
     seed = seed_of(rng)
     rows = _as_published(labels, found.truth, trial, protocol="real", random_state=seed)
@@ -80,7 +80,7 @@ DEEP = ("CrowdLayer", "DL-MV")
 
 def labelme(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """One trial of Table 9: the random methods in every trial, the others in the first one only."""
-    found = load_crowd(setting)
+    found = load(setting, "crowd")
     labels, seed = found.labels, seed_of(rng)
     score = error_in(labels, found.truth)
     names = ("RobSymNMF", "RobSymNMF-EM", "DesSymNMF", "DesSymNMF-EM")

@@ -24,7 +24,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.data import load_table
+from cofactor.data import load
 from cofactor.pmf import METHODS
 from cofactor.pmf.coding import Coding
 from evaluation.experiment import Experiment, Measurement, beyond, measure_each
@@ -51,7 +51,7 @@ class Case:
 @lru_cache(maxsize=1)
 def codes_of(name: str) -> tuple[Ints, Ints]:
     """Codes, numbers of many values cut at their quantiles, and alphabets."""
-    data = load_table(name)
+    data = load(name, "table")
     columns = []
     for n, values in enumerate(data.values):
         column = data.codes[:, n]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats, Ints
-from cofactor.data import load_ratings, movie_lists
+from cofactor.data import load, movie_lists
 from cofactor.pmf import METHODS, JointPMFEstimator
 from cofactor.pmf.ratings import BiasedMF, GlobalAverage, ItemAverage, JointPMFRecommender, RatingPredictor, UserAverage
 from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure_each
@@ -57,7 +57,7 @@ class Known:
 @lru_cache(maxsize=3)
 def stars(setting: str) -> Known:
     """Ratings of the movies of a list by users who rated at least five, halves rounded up to whole stars."""
-    data = load_ratings("movielens_small").only(movie_lists()[LISTS[setting]], MIN_RATINGS)
+    data = load("movielens_small", "ratings").only(movie_lists()[LISTS[setting]], MIN_RATINGS)
     rounded = np.floor(data.rating.astype(np.float64) + 0.5)
     return Known(data.user.astype(np.int64), data.item.astype(np.int64), rounded)
 

@@ -17,7 +17,7 @@ from cofactor.core.em import em
 from cofactor.core.errors import CofactorError
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Ints
-from cofactor.data import load_table
+from cofactor.data import load
 from cofactor.data.registry import find
 from cofactor.pmf import METHODS, JointPMFEstimator
 from cofactor.pmf.classifier import JointPMFClassifier
@@ -42,7 +42,7 @@ MERGED = {"nursery": ("spec_prior", "priority")}
 def prepared(setting: str) -> tuple[Ints, Ints]:
     """Codes, the class first and missing ones the most frequent of their column, and alphabets."""
     name = setting.split(",")[0]
-    data, released = load_table(name), name == setting
+    data, released = load(name, "table"), name == setting
     dropped = LEFT_OUT.get(name, ()) if released else ()
     columns = [n for n, column in enumerate(data.columns) if column not in dropped and n != data.target_column]
     columns = [data.target_column, *columns]

@@ -14,7 +14,7 @@ import numpy as np
 from cofactor.core.errors import CofactorError
 from cofactor.core.peak import measure_peak
 from cofactor.core.types import Floats
-from cofactor.data import load_graph
+from cofactor.data import load
 from cofactor.separable import predicted_bytes
 from cofactor.separable.communities import energetic_rows
 from cofactor.separable.graphs import leading_eigenvectors
@@ -73,7 +73,7 @@ def words(setting: str, rng: np.random.Generator) -> tuple[Floats, int]:
 
 def nodes(setting: str, rng: np.random.Generator) -> tuple[Floats, int]:
     """Return the points of Table IV: one per node with much energy, in K dimensions."""
-    graph = load_graph(setting)
+    graph = load(setting, "graph")
     K = graph.memberships.shape[1]
     _, V = leading_eigenvectors(graph.adjacency, K, "LM")
     return V[energetic_rows(V, 0.99)].T, K

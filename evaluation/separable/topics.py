@@ -10,7 +10,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from cofactor.data import TopicsDataset, load_topics
+from cofactor.data import TopicsDataset, load
 from cofactor.separable import TopicModel, coherence, document_accuracy, sim_count, topic_model
 from cofactor.separable.methods import AnchorMethod
 from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure_each
@@ -25,7 +25,7 @@ TOP = 20  # leading words that count
 @cache
 def documents(name: str) -> TopicsDataset:
     """Load a data set once per process."""
-    return load_topics(DATA[name])
+    return load(DATA[name], "topics")
 
 
 def by(method: str | AnchorMethod, some: TopicsDataset, K: int, seed: int) -> TopicModel:

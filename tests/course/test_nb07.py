@@ -10,13 +10,13 @@ import pytest
 from cofactor import simulate
 from cofactor.core.errors import CofactorError, DatasetUnavailableError, DataWarning
 from cofactor.crowd import METHODS, NEED_FEATURES, error_rate
-from cofactor.data.loading import load_crowd
+from cofactor.data.loading import load
 from course import public
 from course.crowds import mixed_crowd, without_prior
 from course.nb07 import panels, pictures
 from course.nb07.pictures import _front, _with_room, family
 
-BLUEBIRD = load_crowd("bluebird")
+BLUEBIRD = load("bluebird", "crowd")
 SMALL = simulate.crowd(mixed_crowd(9, 3, seed=1), 80, 0.6, random_state=1)
 
 

@@ -21,7 +21,7 @@ from cofactor import simulate
 from cofactor.crowd import Cooccurrences, DawidSkene, bootstrap, plan, symnmf
 from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.symnmf import convergence_curve, principal_root
-from cofactor.data.loading import load_crowd
+from cofactor.data.loading import load
 from cofactor.plots import crowd, planning, simplex
 from cofactor.plots.style import CLASS_COLOURS, CLASS_HATCHES, FAINT, INK, alt_text, new_picture, percent, say, to_png
 from course import (
@@ -49,7 +49,7 @@ BLOCKS = Cooccurrences.from_model(MODEL, ~HIDDEN)
 H = factors_of_model(MODEL).reshape(-1, 3)
 U = principal_root(H)
 _, Q, RESULT = symnmf(U, max_iter=2000)
-BIRDS = load_crowd("bluebird")
+BIRDS = load("bluebird", "crowd")
 BOOT = bootstrap(DawidSkene(), CROWD.labels, n_draws=10, random_state=0)
 PLAN = plan(CROWD.labels, 0.1, amounts=[1, 2, 4], n_trials=4, random_state=0)
 PICTURES = {  # of the library

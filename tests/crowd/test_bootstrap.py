@@ -159,7 +159,7 @@ def coverage(table, labels, truth, least=20):
 )
 def test_accuracies_of_real_workers_lie_in_their_intervals(name):
     """Intervals that trusted the model had 21 to 80 of 100 there, 58 on average."""
-    data = cf.data.load_crowd(name)
+    data = cf.data.load(name, "crowd")
     table = crowd.bootstrap(crowd.BayesDS(), data.labels, n_draws=10, random_state=0).accuracy(0.9)
     assert coverage(table, data.labels, data.truth) >= 0.85
     judged = true_share(data.labels, data.truth, 20)[0]

@@ -139,6 +139,6 @@ def test_probabilities_of_real_crowds_can_be_believed():
     names = ("weather_amt", "music_genre", "sentiment_polarity_amt", "zencrowd_all", "face_sentiment", "rte", "web")
     errors = []
     for name in names:
-        data = cf.data.load_crowd(name)
+        data = cf.data.load(name, "crowd")
         errors.append(score(BayesDS().fit(data.labels).predict_proba(data.labels), data.truth).ece)
     assert np.mean(errors) < 0.065

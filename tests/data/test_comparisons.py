@@ -99,7 +99,7 @@ def test_registry_tells_sizes_and_where_downloads_are(name):
 
 
 def test_food_needs_no_network_and_recommends_by_name(data):
-    food = cf.data.load_comparisons("food")
+    food = cf.data.load("food", "comparisons")
     assert repr(food) == "ComparisonsDataset('food', 11340 comparisons of 101 items by 54 users)"
     favourite = cf.comparisons.BradleyTerry(ridge=1.0).fit(food.comparisons).recommend(user=0, k=1)
     assert favourite[0] in food.comparisons.items and not data.exists()
@@ -109,7 +109,7 @@ def test_food_needs_no_network_and_recommends_by_name(data):
 
 def test_a_set_of_another_kind_is_refused():
     with pytest.raises(CofactorError, match="'car' is a table, a set of comparisons is needed: there are food, cars1"):
-        cf.data.load_comparisons("car")
+        cf.data.load("car", "comparisons")
 
 
 # ---- files ----

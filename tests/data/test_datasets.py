@@ -277,16 +277,18 @@ def test_adult_codes_education_from_low_to_high():
 
 
 def test_a_set_of_the_other_kind_is_refused():
-    assert cf.data.load_crowd("bluebird").labels.n_workers == 39
-    assert cf.data.load_table("car").name == "car"
+    assert cf.data.load("bluebird", "crowd").labels.n_workers == 39
+    assert cf.data.load("car", "table").name == "car"
     with pytest.raises(CofactorError, match=r"'car' is a table, a crowd is needed: there are bluebird, dog"):
-        cf.data.load_crowd("car")
+        cf.data.load("car", "crowd")
     with pytest.raises(CofactorError, match=r"'dog' is a crowd, a table is needed: there are car, connect4"):
-        cf.data.load_table("dog")
+        cf.data.load("dog", "table")
     with pytest.raises(
         CofactorError, match=r"'car' is a table, a list of ratings is needed: there are movielens_small"
     ):
-        cf.data.load_ratings("car")
+        cf.data.load("car", "ratings")
+    with pytest.raises(CofactorError, match=r"kind='crowds': choose one of crowd, table, ratings"):
+        cf.data.load("dog", "crowds")
 
 
 # ---- without network and mirror ----

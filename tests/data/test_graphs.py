@@ -116,4 +116,4 @@ def test_mag_is_read_from_a_folder(tmp_path):
 
 def test_a_set_of_another_kind_is_refused():
     with pytest.raises(CofactorError, match="'tdt2' is a set of documents, a graph is needed: there are dblp1, dblp2"):
-        cf.data.load_graph("tdt2")
+        cf.data.load("tdt2", "graph")

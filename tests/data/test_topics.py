@@ -72,7 +72,7 @@ def test_what_there_is_not_is_named():
 
 def test_a_set_of_another_kind_is_refused():
     with pytest.raises(CofactorError, match="'votes' is a table, a set of documents is needed: there are tdt2"):
-        cf.data.load_topics("votes")
+        cf.data.load("votes", "topics")
 
 
 SIGNALLING = np.array(0x7FF0000008000000).view(np.float64)[()]  # a NaN that arithmetic warns of

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cofactor.core.tables import CategoricalTable
-from cofactor.data import load_table
+from cofactor.data import load
 from cofactor.data.published import published
 from cofactor.pmf import METHODS
 from evaluation import EXPERIMENTS
@@ -44,7 +44,7 @@ def test_table_7_agrees_with_the_paper_on_the_data_as_used():
 
 
 def test_nursery_as_released_merges_two_classes_and_drops_a_feature():
-    data = load_table("nursery")
+    data = load("nursery", "table")
     codes, sizes = real.prepared("nursery")
     assert codes.shape == (12960, 8) and sizes.tolist() == [4, 3, 5, 4, 4, 3, 3, 3]
     high = np.isin(data.target, [data.classes.index("priority"), data.classes.index("spec_prior")])
@@ -56,7 +56,7 @@ def test_nursery_as_released_merges_two_classes_and_drops_a_feature():
 
 @pytest.mark.parametrize("name", ["votes", "mushroom"])
 def test_missing_values_count_as_the_most_frequent(name):
-    data = load_table(name)
+    data = load(name, "table")
     kept = [n for n, column in enumerate(data.columns) if column != "veil-type"]
     codes, _ = real.prepared(name)
     raw = data.codes[:, kept]

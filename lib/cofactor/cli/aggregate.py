@@ -159,7 +159,7 @@ def _page(
 def _read(source: str, arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, Ints | None]:
     """Labels and, where known, truth of a file or of a data set."""
     if source.isidentifier() and not Path(source).exists():
-        dataset = cf.data.load_crowd(source)
+        dataset = cf.data.load(source, "crowd")
         return dataset.labels, dataset.truth
     columns = {name: getattr(arguments, name) for name in ("task", "worker", "label")}
     options = {name: getattr(arguments, name) for name in ("conflicts", "encoding", "sep")}

@@ -7,19 +7,7 @@ CrowdLabels(4212 labels, 108 tasks, 39 workers, 2 classes)
 
 from cofactor.data.comparisons import ComparisonsDataset, comparisons_from_ratings
 from cofactor.data.graphs import GraphDataset, load_mag
-from cofactor.data.loading import (
-    CrowdDataset,
-    Items,
-    TableDataset,
-    datasets,
-    load,
-    load_comparisons,
-    load_crowd,
-    load_graph,
-    load_ratings,
-    load_table,
-    load_topics,
-)
+from cofactor.data.loading import CrowdDataset, Items, TableDataset, datasets, load
 from cofactor.data.movielens import load_movielens, movie_lists
 from cofactor.data.ratings import SCALES, RatingsDataset
 from cofactor.data.registry import DATASETS_DIR
@@ -40,14 +28,8 @@ __all__ = [
     "datasets",
     "fetch",
     "load",
-    "load_comparisons",
-    "load_crowd",
-    "load_graph",
     "load_mag",
     "load_movielens",
-    "load_ratings",
-    "load_table",
-    "load_topics",
     "movie_lists",
     "verify",
 ]

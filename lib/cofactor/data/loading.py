@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,8 +33,6 @@ A: dict[Kind, str] = {
     "graph": "a graph",
     "comparisons": "a set of comparisons",
 }
-
-
 COUNTS = ["tasks", "workers", "classes", "labels", "rows", "columns", "users", "items", "ratings"]
 COUNTS += ["documents", "words", "nodes", "edges", "communities", "comparisons"]
 
@@ -129,9 +127,7 @@ class TableDataset:
 
     def _numbers(self, column: int) -> NDArray[np.float64]:
         values, codes = self.values[column], self.codes[:, column]
-        meaning = (
-            np.array(values, dtype=np.float64) if self.numeric[column] else np.arange(len(values), dtype=np.float64)
-        )
+        meaning = np.array(values if self.numeric[column] else range(len(values)), dtype=np.float64)
         return np.where(codes == MISSING, np.nan, meaning[codes])
 
 
@@ -140,53 +136,35 @@ def datasets() -> pd.DataFrame:
 
     What a kind of data set does not have (workers of a table, rows of a crowd) is missing.
     """
-    rows = [
-        {
-            "name": entry.name,
-            "kind": entry.kind,
-            "title": entry.title,
-            "tasks": entry.n_tasks,
-            "workers": entry.n_workers,
-            "classes": entry.n_classes or None,
-            "labels": entry.n_labels,
-            "rows": entry.n_rows,
-            "columns": len(entry.columns) or None,
-            "users": entry.n_users,
-            "items": entry.n_items,
-            "ratings": entry.n_ratings,
-            "documents": entry.n_documents,
-            "words": entry.n_words,
-            "nodes": entry.n_nodes,
-            "edges": entry.n_edges,
-            "communities": entry.n_communities,
-            "comparisons": entry.n_comparisons,
-            "size": sum(entry.copies(role)[0].bytes for role in entry.roles),
-            "licence": entry.licence,
-            "offline": offline(entry),
-        }
-        for entry in entries().values()
-    ]
-    return pd.DataFrame(rows).astype(dict.fromkeys(COUNTS, "Int64"))
+    return pd.DataFrame(map(_row, entries().values())).astype(dict.fromkeys(COUNTS, "Int64"))
 
 
-def load(name: str) -> Any:
+def _row(entry: Entry) -> dict[str, Any]:
+    about = {"name": entry.name, "kind": entry.kind, "title": entry.title}
+    counts = {column: getattr(entry, f"n_{column}") or None for column in COUNTS}
+    size = sum(entry.copies(role)[0].bytes for role in entry.roles)
+    return about | counts | {"size": size, "licence": entry.licence, "offline": offline(entry)}
+
+
+def load(name: str, kind: Kind | None = None) -> Any:
     """Load a data set by name, downloading or making it on first use.
 
     Parameters
     ----------
     name : str
         One of those that `datasets()` lists.
+    kind : {"crowd", "table", "ratings", "topics", "graph", "comparisons"}, optional
+        What it must be. Default: any.
 
     Returns
     -------
     CrowdDataset, TableDataset, RatingsDataset, TopicsDataset, GraphDataset or ComparisonsDataset
-        By the kind that `datasets()` tells. Where that must be sure, call `load_crowd`, `load_table`, `load_ratings`,
-        `load_topics`, `load_graph` or `load_comparisons`.
+        By the kind that `datasets()` tells.
 
     Raises
     ------
     CofactorError
-        No such data set; the message lists those there are.
+        No such data set, or one of another kind; the message lists those there are.
     DatasetUnavailableError
         Neither bundled nor cached, and not to be had now; the message says what to do.
 
@@ -201,74 +179,26 @@ def load(name: str) -> Any:
     (39, [1, 1, 1, 1, 1])
     """
     entry = find(name)
-    load_kind: dict[Kind, Callable[[Entry], Any]] = {
-        "crowd": _crowd,
-        "table": _table,
-        "ratings": _ratings,
-        "topics": _topics,
-        "graph": _graph,
-        "comparisons": _comparisons,
-    }
-    return load_kind[entry.kind](entry)
-
-
-def load_crowd(name: str) -> CrowdDataset:
-    """Load a data set as `load` does; one that is no crowd is a CofactorError that says what it is."""
-    return _crowd(_of_kind(name, "crowd"))
-
-
-def load_table(name: str) -> TableDataset:
-    """Load a data set as `load` does; one that is no table is a CofactorError that says what it is."""
-    return _table(_of_kind(name, "table"))
-
-
-def load_ratings(name: str) -> RatingsDataset:
-    """Load a data set as `load` does; one without ratings is a CofactorError that says what it is."""
-    return _ratings(_of_kind(name, "ratings"))
-
-
-def load_topics(name: str) -> TopicsDataset:
-    """Load a data set as `load` does; one without documents is a CofactorError that says what it is."""
-    return _topics(_of_kind(name, "topics"))
-
-
-def load_graph(name: str) -> GraphDataset:
-    """Load a data set as `load` does; one that is no graph is a CofactorError that says what it is."""
-    return _graph(_of_kind(name, "graph"))
-
-
-def load_comparisons(name: str) -> ComparisonsDataset:
-    """Load a data set as `load` does; one without comparisons is a CofactorError that says what it is."""
-    return _comparisons(_of_kind(name, "comparisons"))
-
-
-def _of_kind(name: str, kind: Kind) -> Entry:
-    entry = find(name)
-    if entry.kind != kind:
+    if kind is not None and kind not in A:
+        raise CofactorError(f"kind={kind!r}: choose one of {', '.join(A)}")
+    if kind is not None and kind != entry.kind:
         fitting = ", ".join(other.name for other in entries().values() if other.kind == kind)
         raise CofactorError(f"data set {name!r} is {A[entry.kind]}, {A[kind]} is needed: there are {fitting}")
-    return entry
+    return LOADERS[entry.kind](entry)
 
 
 def _crowd(entry: Entry) -> CrowdDataset:
-    return CrowdDataset(
-        name=entry.name,
-        title=entry.title,
-        labels=_labels(entry),
-        truth=_truth(entry, "truth", cast(int, entry.n_tasks)),
-        citation=entry.citation,
-        licence=entry.licence,
-        features=_features(entry, "features") if "features" in entry.roles else None,
-        valid=_items(entry, "valid_features", "valid_truth"),
-        test=_items(entry, "test_features", "test_truth"),
-    )
+    labels, truth = _labels(entry), _truth(entry, "truth", entry.n_tasks)
+    features = _features(entry, "features") if "features" in entry.roles else None
+    more = _items(entry, "valid_features", "valid_truth"), _items(entry, "test_features", "test_truth")
+    return CrowdDataset(entry.name, entry.title, labels, truth, entry.citation, entry.licence, features, *more)
 
 
 def _labels(entry: Entry) -> CrowdLabels:
     file = locate(entry, "labels")
-    n_tasks, n_workers = cast(int, entry.n_tasks), cast(int, entry.n_workers)
-    task, worker, label = read_labels(file.path, file.reader, n_tasks, n_workers, entry.n_classes).T
-    labels = CrowdLabels.from_arrays(task, worker, label, entry.n_classes, n_tasks, n_workers, unlabelled="keep")
+    n_tasks, n_workers, n_classes = entry.n_tasks, entry.n_workers, entry.n_classes
+    task, worker, label = read_labels(file.path, file.reader, n_tasks, n_workers, n_classes).T
+    labels = CrowdLabels.from_arrays(task, worker, label, n_classes, n_tasks, n_workers, unlabelled="keep")
     if entry.recipe:
         labels.workers = list(CLASSIFIERS)
     return labels
@@ -292,18 +222,11 @@ def _items(entry: Entry, features: Role, truth: Role) -> Items | None:
 
 def _table(entry: Entry) -> TableDataset:
     file = locate(entry, "table")
-    columns = read_table(file.path, file.reader, entry.columns, entry.target)
-    return TableDataset(
-        name=entry.name,
-        title=entry.title,
-        codes=np.column_stack([column.codes for column in columns]),
-        columns=list(entry.columns),
-        values=[column.values for column in columns],
-        numeric=[values == NUMBER for values in entry.columns.values()],
-        target_column=list(entry.columns).index(entry.target),
-        citation=entry.citation,
-        licence=entry.licence,
-    )
+    found, names = read_table(file.path, file.reader, entry.columns, entry.target), list(entry.columns)
+    codes, values = np.column_stack([column.codes for column in found]), [column.values for column in found]
+    numeric, target = [values == NUMBER for values in entry.columns.values()], names.index(entry.target)
+    table = codes, names, values, numeric, target
+    return TableDataset(entry.name, entry.title, *table, entry.citation, entry.licence)
 
 
 def _ratings(entry: Entry) -> RatingsDataset:
@@ -314,8 +237,8 @@ def _ratings(entry: Entry) -> RatingsDataset:
 
 
 def _topics(entry: Entry) -> TopicsDataset:
-    shape = (cast(int, entry.n_documents), cast(int, entry.n_words))
-    counts, truth = read_documents(locate(entry, "documents").path, shape, entry.n_classes)
+    path, shape = locate(entry, "documents").path, (entry.n_documents, entry.n_words)
+    counts, truth = read_documents(path, shape, entry.n_classes)
     trials = topic_trials(entry.name)
     return TopicsDataset(entry.name, entry.title, counts, truth, trials, entry.citation, entry.licence)
 
@@ -327,7 +250,7 @@ def _graph(entry: Entry) -> GraphDataset:
 
 def _comparisons(entry: Entry) -> ComparisonsDataset:
     file = locate(entry, "comparisons")
-    size = cast(int, entry.n_users), cast(int, entry.n_items)
+    size = entry.n_users, entry.n_items
     features, names, controls = np.empty((size[1], 0)), list[str](), None
     if file.reader == "food":
         asked = read_food(file.path, locate(entry, "items").path, *size)
@@ -337,3 +260,13 @@ def _comparisons(entry: Entry) -> ComparisonsDataset:
     else:
         (asked, features), names = read_colors(file.path, *size), ["L", "a", "b"]
     return ComparisonsDataset(entry.name, entry.title, asked, features, names, controls, entry.citation, entry.licence)
+
+
+LOADERS: dict[Kind, Callable[[Entry], Any]] = {
+    "crowd": _crowd,
+    "table": _table,
+    "ratings": _ratings,
+    "topics": _topics,
+    "graph": _graph,
+    "comparisons": _comparisons,
+}

@@ -58,24 +58,29 @@ class Entry:
     files: tuple[File, ...]
     n_classes: int = 0  # of crowds, tables and topics
     classes: list[str] = field(default_factory=list)
-    n_tasks: int | None = None  # of crowds
-    n_workers: int | None = None
-    n_labels: int | None = None
-    n_truth: int | None = None
-    n_rows: int | None = None  # of tables, as what follows
+    n_tasks: int = 0  # of crowds
+    n_workers: int = 0
+    n_labels: int = 0
+    n_truth: int = 0
+    n_rows: int = 0  # of tables, as what follows
     target: str = ""
     columns: dict[str, list[str] | str] = field(default_factory=dict)  # name: values in code order, or NUMBER
-    n_users: int | None = None  # of ratings and comparisons
-    n_items: int | None = None
-    n_ratings: int | None = None
-    n_documents: int | None = None  # of topics
-    n_words: int | None = None
-    n_nodes: int | None = None  # of graphs
-    n_edges: int | None = None
-    n_communities: int | None = None
-    n_comparisons: int | None = None
+    n_users: int = 0  # of ratings and comparisons
+    n_items: int = 0
+    n_ratings: int = 0
+    n_documents: int = 0  # of topics
+    n_words: int = 0
+    n_nodes: int = 0  # of graphs
+    n_edges: int = 0
+    n_communities: int = 0
+    n_comparisons: int = 0
     n_controls: int | None = None
     recipe: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of a table."""
+        return len(self.columns)
 
     @property
     def roles(self) -> list[Role]:

@@ -15,7 +15,7 @@ from cofactor.core.types import Ints
 from cofactor.crowd import METHODS
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels, vote_shares
-from cofactor.data.loading import CrowdDataset, load_crowd
+from cofactor.data.loading import CrowdDataset, load
 from cofactor.plots.crowd import VOTE, disagreements, fill_methods, fill_uncertainty
 from cofactor.plots.style import WIDTH, new_picture, percent, say, styled
 from course.panel import Panel, choice
@@ -85,7 +85,7 @@ def thinning_panel(crowds: Mapping[str, CrowdDataset] | None = None, seed: int =
 
     Crowds to choose from are those that need no network, unless others are given by their names.
     """
-    offered = dict(crowds) if crowds else {name: load_crowd(name) for name in BUNDLED}
+    offered = dict(crowds) if crowds else {name: load(name, "crowd") for name in BUNDLED}
 
     def compute(per_task: int, crowd: str, method: str) -> Thinned:
         return thin(offered[crowd], method, per_task, seed)
