@@ -85,15 +85,8 @@ class CrowdBootstrap(ModelBootstrap):
     def accuracy(self, level: float = LEVEL) -> pd.DataFrame:
         """Return a table of the workers: worker, labels (given), estimate, low, high of Pr(label is right)."""
         low, high = probability_intervals(self.right, self.right_spread, self.labels_given, level)
-        return pd.DataFrame(
-            {
-                "worker": self.workers,
-                "labels": self.labels_given.astype(int),
-                "estimate": self.right,
-                "low": low,
-                "high": high,
-            }
-        )
+        columns = {"worker": self.workers, "labels": self.labels_given.astype(int), "estimate": self.right}
+        return pd.DataFrame(columns | {"low": low, "high": high})
 
     def confusion(self, level: float = LEVEL) -> pd.DataFrame:
         """Return a table of Pr(worker says `said` | class `true`): worker, said, true, estimate, low, high."""
@@ -135,8 +128,6 @@ def bootstrap(
     Returns
     -------
     CrowdBootstrap
-        `prior`, `accuracy`, `confusion`, `intervals`, each a table for the level asked for; `interval` for any other
-        function of the model.
 
     Raises
     ------
@@ -150,12 +141,11 @@ def bootstrap(
 
     Source and deviations
     ---------------------
-    See `cofactor.core.bootstrap`; the variance of an accuracy under BayesDS is this kit's own, derived at the top of
-    this module. On 16 public crowds with 300 known truths or more, of workers with 20 labels of known truth or more,
-    intervals of 90 per cent hold the accuracy of 92 in 100 on average, of 81 (trec) to 99 (face_sentiment) on one set,
-    nowhere outside 85 to 95 by more than chance. The factor of u_w was found on these sets; with the factor of the
-    other sets they hold 78 to 99. Intervals of methods other than BayesDS hold the truth of a crowd that is as the
-    Dawid-Skene model has it; on the same crowds, those of maximum likelihood hold 55.
+    See `cofactor.core.bootstrap`; the variance of an accuracy under BayesDS is this kit's own, see the top of this
+    module. On 16 public crowds, intervals of 90 per cent hold the accuracy of 92 workers in 100 (81 to 99 on one set),
+    nowhere outside 85 to 95 by more than chance; the factor of u_w was chosen on them, see docs/aggregation.md.
+    Intervals of other methods hold the truth only if the Dawid-Skene model does: on the same crowds, those of maximum
+    likelihood hold 55.
 
     Examples
     --------
@@ -167,15 +157,21 @@ def bootstrap(
     0       0      55       0.7  0.5   0.9
     1       1      59       0.7  0.5   0.9
     """
-    require_labels(labels)
-    fitted = method if hasattr(method, "model_") else clone(method).fit(labels)
-    fitted._check_same_crowd(labels)
+    fitted = fitted_on(method, labels)
     settings = (n_draws, random_state, n_jobs, verbose)
     if isinstance(fitted, BayesDS):
         return _bootstrap_bayes(fitted, labels, settings)
     draws = _draws(fitted, labels, settings)
     spread = np.std([worker_accuracy(draw) for draw in draws], axis=0)
     return _collected(fitted, labels, draws, worker_accuracy(fitted.model_), spread)
+
+
+def fitted_on(method: Aggregator, labels: CrowdLabels) -> Aggregator:
+    """Return the method, if it was fitted on this crowd, or a copy that is fitted now."""
+    require_labels(labels)
+    fitted = method if hasattr(method, "model_") else clone(method).fit(labels)
+    fitted._check_same_crowd(labels)
+    return fitted
 
 
 def estimated_accuracy(method: Aggregator, labels: CrowdLabels) -> Floats:
@@ -267,9 +263,8 @@ def _gold(fitted: Aggregator, labels: CrowdLabels) -> Ints | None:
 def _bootstrap_bayes(fitted: BayesDS, labels: CrowdLabels, settings: tuple[Any, ...]) -> CrowdBootstrap:
     """Return the model with its refits, and the accuracies by the formulas at the top of this module."""
     seen = labels.take_tasks(seen_rows(labels.table))
-    found = resample(
-        partial(_refit_bayes, fitted=fitted, labels=seen, gold=_gold(fitted, seen)), seen.n_tasks, *settings
-    )
+    refit = partial(_refit_bayes, fitted=fitted, labels=seen, gold=_gold(fitted, seen))
+    found = resample(refit, seen.n_tasks, *settings)
     warn_of_unfinished([converged for _, _, converged in found])
     tempered = fitted.predict_proba(seen)
     right, variance = _right(seen, tempered)

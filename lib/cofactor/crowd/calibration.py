@@ -64,13 +64,9 @@ class HeldOut:
     n_labels: Ints
     truth: Ints
 
-    def probabilities(self, design_effect: float) -> Floats:
-        """Return the tempered posteriors."""
-        return tempered(self.posterior, self.n_labels, design_effect)
-
     def log_loss(self, design_effect: float) -> float:
-        """Mean negative logarithm of the true class's probability."""
-        p = self.probabilities(design_effect)[np.arange(len(self.truth)), self.truth]
+        """Mean negative logarithm of the true class's tempered probability."""
+        p = tempered(self.posterior, self.n_labels, design_effect)[np.arange(len(self.truth)), self.truth]
         return float(-np.mean(np.log(np.maximum(p, FLOOR))))
 
     def best_design_effect(self) -> float:
@@ -79,7 +75,6 @@ class HeldOut:
 
     def check(self, design_effect: float) -> GoldCheck:
         """Say how well the held-out tasks are predicted."""
-        p = self.probabilities(design_effect)
-        return GoldCheck(
-            len(self.truth), error_rate(p, self.truth), float(p.max(axis=1).mean()), self.log_loss(design_effect)
-        )
+        p = tempered(self.posterior, self.n_labels, design_effect)
+        error, confidence = error_rate(p, self.truth), float(p.max(axis=1).mean())
+        return GoldCheck(len(self.truth), error, confidence, self.log_loss(design_effect))

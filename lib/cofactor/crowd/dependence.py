@@ -1,6 +1,6 @@
 """Whether the labels of one task are independent given its class, as the Dawid-Skene model has it.
 
-Real tasks mislead several workers at once. Then a worker who is wrong makes it more likely that another is wrong too:
+A task can mislead several workers at once. Then errors of workers come together:
 
     e_wk = 1[label of w is k] - p_wk                      zero on average for a task of class k
     T_i  = sum_k z_ik sum over pairs w != v of e_wk e_vk  zero on average if workers are independent

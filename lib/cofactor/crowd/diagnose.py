@@ -43,8 +43,7 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
 
     Cost
     ----
-    That of the pairwise moments, of `classes_told_apart`, of `BayesDS`, and O(M B^2) for B reference
-    annotators.
+    That of the pairwise moments, `classes_told_apart` and `BayesDS`, and O(M B^2) for B reference annotators.
 
     Examples
     --------
@@ -109,10 +108,9 @@ def _labels_per_cell(labels: CrowdLabels) -> Check:
     counts, K = labels.table.entries_per_variable, labels.n_classes
     per_cell = float(np.median(counts)) / K**2
     value = f"median {per_cell:.2g} for each of {K} x {K} cells of a worker's confusion matrix"
-    if per_cell >= LABELS_PER_CELL:
-        return Check("labels per cell", "pass", value)
     remedy = f"use BayesDS, whose prior fills it, or {ONE_COIN_ADVICE}"
-    return Check("labels per cell", "warn", value, f"a full confusion matrix is beyond most workers' labels: {remedy}")
+    advice = f"a full confusion matrix is beyond most workers' labels: {remedy}"
+    return _warned_if(per_cell < LABELS_PER_CELL, Check("labels per cell", "pass", value), advice)
 
 
 def _classes_used(labels: CrowdLabels) -> Check:
@@ -127,8 +125,8 @@ def _classes_used(labels: CrowdLabels) -> Check:
 
 def _ties(labels: CrowdLabels) -> Check:
     share = tied_share(labels)
-    advice = "majority vote guesses there; score it with ties split" if share > MANY_TIES else ""
-    return Check("tied votes", "warn" if share > MANY_TIES else "pass", f"{share:.1%} of the tasks", advice)
+    check = Check("tied votes", "pass", f"{share:.1%} of the tasks")
+    return _warned_if(share > MANY_TIES, check, "majority vote guesses there; score it with ties split")
 
 
 def agreement(labels: CrowdLabels) -> str:
@@ -214,9 +212,8 @@ def _missing(cooc: Cooccurrences) -> Check:
 
 def _samples_per_block(cooc: Cooccurrences) -> Check:
     cells, median = cooc.n_classes**2, float(np.median(cooc.n)) if cooc.n.size else 0.0
-    thin = median < cells
-    advice = "blocks are noise one by one; methods that weigh by sample size cope" if thin else ""
-    return Check("tasks per pair", "warn" if thin else "pass", f"median {median:g} for {cells} cells", advice)
+    check = Check("tasks per pair", "pass", f"median {median:g} for {cells} cells")
+    return _warned_if(median < cells, check, "blocks are noise one by one; methods that weigh by sample size cope")
 
 
 def _reach(cooc: Cooccurrences) -> Check:
@@ -224,6 +221,6 @@ def _reach(cooc: Cooccurrences) -> Check:
         advice = "DesSymNMF refuses; RobSymNMF never forms the whole matrix"
         return Check("reach of imputation", "warn", f"{cooc.n_workers} workers: too many to complete", advice)
     reached = float(reachable_blocks(cooc).mean()) if cooc.n.size else 0.0
-    advice = "" if reached > WELL_REACHED else "designated imputation leaves holes: prefer RobSymNMF or MV-EM"
-    status: Status = "pass" if reached > WELL_REACHED else "warn"
-    return Check("reach of imputation", status, f"{reached:.1%} of blocks observed or linked", advice)
+    check = Check("reach of imputation", "pass", f"{reached:.1%} of blocks observed or linked")
+    advice = "designated imputation leaves holes: prefer RobSymNMF or MV-EM"
+    return _warned_if(reached <= WELL_REACHED, check, advice)

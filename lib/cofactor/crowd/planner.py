@@ -15,7 +15,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm
-from sklearn.base import clone
 from sklearn.isotonic import isotonic_regression
 
 from cofactor.core.bootstrap import LEVEL, check_runs
@@ -25,6 +24,7 @@ from cofactor.core.planning import Plan, check_names, checked_amounts, checked_e
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.base import Aggregator, error_rate, require_labels, right_shares
 from cofactor.crowd.bayes import BayesDS
+from cofactor.crowd.bootstrap import fitted_on
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.methods import METHODS, NEED_FEATURES
 from cofactor.crowd.population import Level, Population, harder, population_of, seen
@@ -90,10 +90,9 @@ def plan(
     ----
     Per trial, O(n_tasks n_workers) and the fits of every method at every amount.
 
-    Notes
-    -----
-    Without truth, every trial draws how hard tasks are from what was seen on 17 public crowds, so the answer is a
-    range. How often it held is in the page "How the default was chosen".
+    Source
+    ------
+    This kit's own; how often its ranges held on public crowds is in docs/aggregation.md.
 
     Examples
     --------
@@ -112,9 +111,7 @@ def plan(
         check_whole(1, n_tasks=n_tasks)
     active = int(np.count_nonzero(labels.table.entries_per_variable))
     tried = checked_amounts(np.arange(1, MAX_LABELS + 1) if amounts is None else amounts, active)
-    method = BayesDS() if method is None else method
-    fitted = method if hasattr(method, "model_") else clone(method).fit(labels)
-    fitted._check_same_crowd(labels)
+    fitted = fitted_on(BayesDS() if method is None else method, labels)
     rng = np.random.default_rng(random_state)
     populations, notes = _populations(labels, fitted, truth, n_trials, rng)
     n_tasks = seen(labels).n_rows if n_tasks is None else n_tasks

@@ -1,9 +1,8 @@
 """Crowds drawn from the user's own: workers as likely as their labels leave them, tasks as hard as one likes.
 
-Workers of few labels are not taken at their word: confusion matrices are drawn from their posterior under a prior
-fitted to the whole crowd. Tasks differ in difficulty more than any Dawid-Skene model admits, so every task may get a
-pull towards some classes that all its annotators feel. Pairs of labels agree as often as they really do, whatever the
-pull: the stronger it is, the more of their agreement is agreement on wrong classes.
+Confusion matrices are drawn from their posterior under a prior fitted to the whole crowd. Every task may have a pull
+towards some classes, the same for all its workers, which the Dawid-Skene model does not have. Pairs of labels agree as
+often as in the data, whatever the pull: the stronger it is, the more of them agree on wrong classes.
 
     symbol   meaning                                                              shape
     n_m      soft counts of worker m: label by class                              (K, K)

@@ -30,22 +30,22 @@ class Score:
 
     Attributes
     ----------
-    n_tasks : int
+    n_tasks
         Tasks with known truth.
-    accuracy : float
+    accuracy
         Mean of r_i.
-    log_loss : float
+    log_loss
         Mean of -log p_i,c_i, in nats; a probability below 1e-15 counts as that.
-    brier : float
+    brier
         Mean of sum_k (p_ik - [k = c_i])^2, from 0 to 2.
-    ece : float
+    ece
         Expected calibration error: the mean of |accuracy - mean m_i| over 15 bins of m_i of equal width, each weighted
         with its tasks.
-    confidence : float
-        Mean of m_i; above the accuracy where probabilities are too sure.
-    n_sure : int
+    confidence
+        Mean of m_i; above the accuracy where probabilities are too high.
+    n_sure
         Tasks with m_i of at least .99.
-    sure_wrong : float
+    sure_wrong
         Share of these that is wrong; NaN where there are none.
     """
 

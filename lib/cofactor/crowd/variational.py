@@ -1,9 +1,8 @@
 """Variational Bayes for the Dawid-Skene model with one or more kinds of tasks a class.
 
-Maximum likelihood believes what a worker did on three tasks; a prior asks for more. Every column of every confusion
-matrix gets a Dirichlet prior, which acts like labels seen before: `a` of them in each cell. A class may come in kinds
-(easy and hard tasks), each with its own confusion matrices. What is found is a distribution over all of these, and a
-lower bound of the evidence, Pr(labels), by which models of one and two kinds can be compared.
+Every column of every confusion matrix has a Dirichlet prior, which acts like labels seen before: `a` of them in each
+cell. A class may come in kinds (easy and hard tasks), each with its own confusion matrices. A fit finds a distribution
+over all of these, and a lower bound of the evidence, Pr(labels), by which models can be compared.
 
     symbol   meaning                                                                shape
     s        state (k, m): kind m of class k                                        S = K M of them
@@ -137,9 +136,7 @@ class Belief:
 
 @dataclass(frozen=True)
 class Cells:
-    """Pairs (worker, label): the rows of counts and models.
-
-    With many classes few of all M K pairs occur, and only those matter to a fit.
+    """Pairs (worker, label), the rows of counts and models: all M K, or only those that occur, as a fit needs.
 
     Attributes
     ----------
@@ -241,7 +238,7 @@ class SharedErrors:
     def expected_logs(self) -> LatentClassModel:
         """Return exp of the expected logarithms, as a model whose columns sum to less than one."""
         right, wrong = np.exp(log_mean(np.stack([self.right, self.wrong])))
-        errors = self.errors + np.eye(len(self.nu))  # any positive number: the diagonal is not read
+        errors = self.errors + np.eye(len(self.nu))  # any positive number does: the diagonal is not read
         log_errors = digamma(errors) - digamma(self.errors.sum(axis=0))
         return self._model(np.exp(log_mean(self.nu)), right, wrong, np.exp(log_errors))
 
