@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from cofactor.comparisons.data import Comparisons
 from cofactor.core.checks import check_whole, numbers
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats
 from cofactor.data.matlab import load_matlab
-from cofactor.data.readers import SHOWN, text_of
+from cofactor.data.readers import SHOWN, lines_of, quoted
 
 CODE = r"(?:0|[1-9]\d{0,5})"
 DECIMAL = r"\d{1,6}(?:\.\d{1,6})?"
@@ -72,11 +72,8 @@ class ComparisonsDataset:
 def read_food(path: Path, items: Path, n_users: int, n_items: int) -> Comparisons:
     """Read the preferences for recipes; items are named. Ties have the outcome 0.5.
 
-    Raises
-    ------
-    CofactorError
-        A file cannot be read or holds other lines (the first ten are named), codes out of range, a recipe without a
-        name or with two.
+    Raises a CofactorError where a file cannot be read or holds other lines (the first ten are named), codes out of
+    range, a recipe without a name or with two.
     """
     answers = _numbers(path, LINE_OF_FOOD, FOOD)
     names = [line.split(",") for line in _lines(items, LINE_OF_RECIPES, RECIPE)]
@@ -92,16 +89,16 @@ def read_cars(path: Path, n_users: int, n_items: int) -> tuple[Comparisons, Comp
     answers = _numbers(path, LINE_OF_CHOICES, CHOICE)
     control = answers[:, 3] == 1
     user, winner, loser = (answers[:, :3] - 1).T
-    asked, again = (
-        _compared(path, user[rows], winner[rows], loser[rows], np.ones(rows.sum()), n_users, n_items)
-        for rows in (~control, control)
-    )
-    return asked, again
+
+    def those(rows: NDArray[np.bool_]) -> Comparisons:
+        return _compared(path, user[rows], winner[rows], loser[rows], np.ones(rows.sum()), n_users, n_items)
+
+    return those(~control), those(control)
 
 
 def read_car_features(path: Path, n_items: int) -> tuple[Floats, list[str]]:
     """Read the numbers that describe every car, and what they are; errors as of `read_food`."""
-    lines = text_of(path).rstrip("\r\n").split("\n")
+    lines = lines_of(path)
     first, *names = [name.strip() for name in lines[0].split(",")]
     if first != FIRST_OF_CARS or not names:
         raise CofactorError(f"{path}, line 1: expected {FIRST_OF_CARS} and further columns, got {lines[0][:SHOWN]!r}")
@@ -150,10 +147,6 @@ def comparisons_from_ratings(
     n_users, n_items : int, optional
         Default: the largest code plus one.
     random_state : int, Generator or None
-
-    Returns
-    -------
-    Comparisons
 
     Raises
     ------
@@ -207,7 +200,7 @@ def _numbers(path: Path, header: str, well_formed: re.Pattern[str]) -> NDArray[n
 
 
 def _lines(path: Path, header: str, well_formed: re.Pattern[str]) -> list[str]:
-    lines = text_of(path).rstrip("\r\n").split("\n")
+    lines = lines_of(path)
     if lines[0].rstrip("\r") != header:
         raise CofactorError(f"{path}, line 1: expected {header!r}, got {lines[0][:SHOWN]!r}")
     _check(path, lines[1:], well_formed)
@@ -215,6 +208,6 @@ def _lines(path: Path, header: str, well_formed: re.Pattern[str]) -> list[str]:
 
 
 def _check(path: Path, lines: list[str], well_formed: re.Pattern[str]) -> None:
-    bad = [f"line {n}: {line[:SHOWN]!r}" for n, line in enumerate(lines, 2) if not well_formed.fullmatch(line)]
+    bad = quoted((n, line) for n, line in enumerate(lines, 2) if not well_formed.fullmatch(line))
     if bad or not lines:
-        raise CofactorError(f"{path}: not as its header says in {listing(bad) or 'line 2: the file ends here'}")
+        raise CofactorError(f"{path}: not as its header says in {bad or 'line 2: the file ends here'}")

@@ -20,7 +20,7 @@ from scipy import sparse
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.types import Floats
 from cofactor.data import registry
-from cofactor.data.readers import SHOWN, text_of
+from cofactor.data.readers import check_lines, lines_of, quoted
 
 EDGE = re.compile(r"[1-9]\d{0,8}[ \t]+[1-9]\d{0,8}[ \t]*\r?", re.ASCII)
 SHARE = re.compile(r"[1-9]\d{0,8}[ \t]+[1-9]\d{0,8}[ \t]+(?:0?\.\d+|[01](?:\.\d*)?)[ \t]*\r?", re.ASCII)
@@ -64,10 +64,6 @@ def load_mag(folder: str | Path, name: Literal["MAG1", "MAG2"] = "MAG1") -> Grap
     name : {"MAG1", "MAG2"}
         Any other name is read in the same way: NAME_adjacency.txt, NAME_community.txt.
 
-    Returns
-    -------
-    GraphDataset
-
     Raises
     ------
     CofactorError
@@ -106,21 +102,15 @@ def load_mag(folder: str | Path, name: Literal["MAG1", "MAG2"] = "MAG1") -> Grap
 def read_graph(edges: Path, memberships: Path) -> tuple[sparse.csr_array, Floats]:
     """Read adjacency matrix and memberships.
 
-    Raises
-    ------
-    CofactorError
-        A file cannot be read or holds other lines; an edge joins a node to itself or stands twice (in whichever
-        direction); a share stands twice; shares of a node do not sum to one; the files are about different nodes.
-        The first ten lines or nodes are named.
+    Raises a CofactorError, which names the first ten lines or nodes, where a file cannot be read or holds other lines;
+    an edge joins a node to itself or stands twice (in whichever direction); a share stands twice; shares of a node do
+    not sum to one; the files are about different nodes.
     """
-    adjacency = _adjacency(edges)
-    shares = _memberships(memberships)
+    adjacency, shares = _adjacency(edges), _memberships(memberships)
     n_nodes = adjacency.shape[0]
     if len(shares) != n_nodes:
-        raise CofactorError(
-            f"{memberships} has memberships of {len(shares)} nodes, {edges} has {n_nodes} nodes: take two files that "
-            "belong together"
-        )
+        found = f"{memberships} has memberships of {len(shares)} nodes, {edges} has {n_nodes} nodes"
+        raise CofactorError(f"{found}: take two files that belong together")
     return adjacency, shares
 
 
@@ -159,12 +149,10 @@ def _refuse_repeated(path: Path, lines: list[str], keys: NDArray[np.int64], rule
 
 
 def _lines(path: Path, well_formed: re.Pattern[str], expected: str) -> list[str]:
-    lines = text_of(path).rstrip("\r\n").split("\n")
-    bad = [n for n, line in enumerate(lines) if not well_formed.fullmatch(line)]
-    if bad:
-        raise CofactorError(f"{path}: expected {expected} separated by a blank; not so in {_named(lines, bad)}")
+    lines = lines_of(path)
+    check_lines(path, lines, well_formed, f"{expected} separated by a blank")
     return lines
 
 
-def _named(lines: list[str], numbers: Iterable[int]) -> str:
-    return listing(f"line {n + 1}: {lines[n][:SHOWN]!r}" for n in numbers)
+def _named(lines: list[str], chosen: Iterable[int]) -> str:
+    return quoted((n + 1, lines[n]) for n in chosen)

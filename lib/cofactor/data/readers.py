@@ -71,12 +71,15 @@ def read_codes(path: Path, reader: str, limits: Mapping[str, int]) -> Ints:
     form = FORMATS[reader]
     lines = _lines(path, form, list(limits))
     first_line = 2 if form.header else 1
-    _check_lines(path, lines, form, list(limits), first_line)
+    number = "[1-9][0-9]{0,8}" if form.first else "(?:0|[1-9][0-9]{0,8})"  # at most nine digits: fits any integer
+    well_formed = re.compile(form.separator.join([number] * len(limits)) + "\r?")
+    wanted = f"{len(limits)} whole numbers from {form.first} ({', '.join(limits)}) separated by {form.separator!r}"
+    check_lines(path, lines, well_formed, wanted, first_line)
     codes = np.array([line.split(form.separator) for line in lines], dtype=np.int64) - form.first
     outside = np.flatnonzero((codes >= list(limits.values())).any(axis=1))
     if outside.size:
         most = ", ".join(f"{name} {limit - 1 + form.first}" for name, limit in limits.items())
-        found = _quoted((first_line + e, lines[e]) for e in outside.tolist())
+        found = quoted((first_line + e, lines[e]) for e in outside.tolist())
         raise CofactorError(f"{path}: codes above the largest ({most}) in {found}")
     return codes
 
@@ -112,15 +115,13 @@ def read_labels(path: Path, reader: str, n_tasks: int, n_workers: int, n_classes
 
 
 def _last(codes: Ints) -> Ints:
-    """Keep the last row of each task and worker, in the order of the file."""
     pair = codes[:, 0] * (1 + codes[:, 1].max()) + codes[:, 1]
     _, from_the_end = np.unique(pair[::-1], return_index=True)
     return codes[np.sort(len(codes) - 1 - from_the_end)]
 
 
 def _grid(path: Path, shape: tuple[int, int], n_classes: int, cell: str) -> Ints:
-    """Read a matrix of class codes of a known shape, separated by blanks."""
-    lines = text_of(path).rstrip("\r\n").split("\n")
+    lines = lines_of(path)
     if len(lines) != shape[0]:
         raise CofactorError(f"{path}: {len(lines)} lines, expected one for each of the {shape[0]} tasks")
     well_formed = re.compile(" ".join([f"(?:{cell})"] * shape[1]) + "\r?")
@@ -128,7 +129,7 @@ def _grid(path: Path, shape: tuple[int, int], n_classes: int, cell: str) -> Ints
     codes = np.array([line.split() for line in lines], dtype=np.int64) if not bad else np.zeros(shape, dtype=np.int64)
     bad += [(n + 1, lines[n]) for n in np.flatnonzero((codes >= n_classes).any(axis=1)).tolist()]
     if bad:
-        raise CofactorError(f"{path}: expected {shape[1]} codes below {n_classes} a line; not so in {_quoted(bad)}")
+        raise CofactorError(f"{path}: expected {shape[1]} codes below {n_classes} a line; not so in {quoted(bad)}")
     return codes
 
 
@@ -148,8 +149,8 @@ def read_features(path: Path) -> Features:
 
 
 def _lines(path: Path, form: Format, columns: list[str]) -> list[str]:
-    """Lines of codes: without the header, which is checked, and the last line end."""
-    lines = text_of(path).rstrip("\r\n").split("\n")
+    """Lines of codes, without the header, which is checked."""
+    lines = lines_of(path)
     if form.header:
         header = lines.pop(0).rstrip("\r")
         names = [form.header, *columns[1:]]
@@ -160,10 +161,10 @@ def _lines(path: Path, form: Format, columns: list[str]) -> list[str]:
     return lines
 
 
-def text_of(path: Path) -> str:
-    """Return what a file holds, unpacked; a file that cannot be read or is no text is a CofactorError."""
+def lines_of(path: Path) -> list[str]:
+    """Return the lines of a file, unpacked; one that cannot be read or is no text is a CofactorError."""
     try:
-        return unpacked(path).decode("utf-8-sig")
+        return unpacked(path).decode("utf-8-sig").rstrip("\r\n").split("\n")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise CofactorError(f"{path}, line {line}: not text (byte {error.object[error.start]:#04x})") from None
@@ -171,15 +172,14 @@ def text_of(path: Path) -> str:
         raise CofactorError(f"{path} cannot be read: {error}") from None
 
 
-def _check_lines(path: Path, lines: list[str], form: Format, columns: list[str], first_line: int) -> None:
-    number = "[1-9][0-9]{0,8}" if form.first else "(?:0|[1-9][0-9]{0,8})"  # at most nine digits: fits any integer
-    well_formed = re.compile(form.separator.join([number] * len(columns)) + "\r?")
-    bad = ((e, line) for e, line in enumerate(lines, first_line) if not well_formed.fullmatch(line))
-    found = _quoted(bad)  # there may be millions of them
+def check_lines(path: Path, lines: list[str], well_formed: re.Pattern[str], expected: str, first: int = 1) -> None:
+    """Refuse lines that are not well formed; the first ten are named, numbered from `first`."""
+    bad = ((n, line) for n, line in enumerate(lines, first) if not well_formed.fullmatch(line))
+    found = quoted(bad)  # there may be millions of them
     if found:
-        wanted = f"{len(columns)} whole numbers from {form.first} ({', '.join(columns)})"
-        raise CofactorError(f"{path}: expected {wanted} separated by {form.separator!r}; not so in {found}")
+        raise CofactorError(f"{path}: expected {expected}; not so in {found}")
 
 
-def _quoted(numbered: Iterable[tuple[int, str]]) -> str:
+def quoted(numbered: Iterable[tuple[int, str]]) -> str:
+    """Quote lines with their numbers, ten at most; "" for none."""
     return listing(f"line {number}: {line[:SHOWN]!r}" for number, line in numbered)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.tables import MISSING
 from cofactor.core.types import Ints
-from cofactor.data.readers import SHOWN, text_of
+from cofactor.data.readers import lines_of, quoted
 from cofactor.data.registry import NUMBER
 
 Texts = NDArray[np.str_]
@@ -40,46 +40,32 @@ class Column:
 
 
 def read_table(path: Path, reader: str, columns: Columns, target: str) -> list[Column]:
-    """Read a table of values.
+    """Read a table of values, in one of the formats above: one `Column` each. Cost: O(size of the file).
 
     Parameters
     ----------
-    path : Path
-    reader : {"csv", "commas", "blanks", "codes", "pmlb"}
-        The format (see above).
     columns : mapping of name to values
         In the order of the columns. Values in the order of their codes; for "number", codes follow the numbers that
         occur, from the smallest.
     target : str
         The column that a header calls "target".
 
-    Returns
-    -------
-    One `Column` each.
-
     Raises
     ------
     CofactorError
         Not readable, not text, another header, no rows, another number of columns, or a value that the column does not
         have. The first ten lines are named.
-
-    Cost
-    ----
-    O(size of the file) time and memory.
     """
-    lines = text_of(path).rstrip("\r\n").split("\n")
+    lines = lines_of(path)
     header = _header(reader, list(columns), target)
-    if header:
-        _check_header(path, lines.pop(0).rstrip("\r").split(SEPARATORS[reader]), header)
+    if header and (found := lines.pop(0).rstrip("\r").split(SEPARATORS[reader])) != header:
+        raise CofactorError(f"{path}, line 1: expected the columns {listing(header)}; got {listing(found)}")
     first = 2 if header else 1
     if not lines:
         raise CofactorError(f"{path}, line {first}: the file ends here, without any rows")
     cells = _cells(path, lines, SEPARATORS[reader], list(columns), first)
-    texts = [
-        _spelt_out(path, reader, column, values, first)
-        for column, values in zip(cells.T, columns.values(), strict=True)
-    ]
-    return [_column(path, name, columns[name], text, first) for name, text in zip(columns, texts, strict=True)]
+    spelt = [_spelt_out(path, reader, *pair, first) for pair in zip(cells.T, columns.values(), strict=True)]
+    return [_column(path, name, columns[name], text, first) for name, text in zip(columns, spelt, strict=True)]
 
 
 def _header(reader: str, names: list[str], target: str) -> list[str]:
@@ -89,18 +75,11 @@ def _header(reader: str, names: list[str], target: str) -> list[str]:
     return ["target" if name == target else name for name in names] if reader == "pmlb" else []
 
 
-def _check_header(path: Path, found: list[str], expected: list[str]) -> None:
-    if found != expected:
-        raise CofactorError(f"{path}, line 1: expected the columns {listing(expected)}; got {listing(found)}")
-
-
 def _cells(path: Path, lines: list[str], separator: str, names: list[str], first: int) -> Texts:
     rows = [[cell.strip() for cell in line.split(separator)] for line in lines]
-    bad = [f"line {s}: {lines[s - first][:SHOWN]!r}" for s, row in enumerate(rows, first) if len(row) != len(names)]
+    bad = quoted((first + s, lines[s]) for s, row in enumerate(rows) if len(row) != len(names))
     if bad:
-        raise CofactorError(
-            f"{path}: expected {len(names)} values separated by {separator!r}; not so in {listing(bad)}"
-        )
+        raise CofactorError(f"{path}: expected {len(names)} values separated by {separator!r}; not so in {bad}")
     return np.array(rows)
 
 
@@ -133,4 +112,4 @@ def _is_number(text: str) -> bool:
 
 
 def _named(cells: Texts, bad: NDArray[np.bool_], first: int) -> str:
-    return listing(f"line {first + s}: {cells[s][:SHOWN]!r}" for s in np.flatnonzero(bad).tolist())
+    return quoted((first + s, str(cells[s])) for s in np.flatnonzero(bad).tolist())
