@@ -60,12 +60,12 @@ def summary(
 def _structure(method: Aggregator) -> Iterator[str]:
     """Yield what the default found: how workers err, and whether they err together."""
     if isinstance(method, BayesDS):
-        together = method.dependence_.z
+        together, effect = method.dependence_.z, method.design_effect_
         yield f"found: {FOUND[method.structure_]}"
         if together > MAX_INDEPENDENT_Z:
             yield (
                 f"workers err together on the same tasks ({together:.1f} standard errors above chance): "
-                "labels of a task repeat one another, and probabilities are lowered for it"
+                f"labels of a task repeat one another; probabilities are lowered (design effect {effect:.1f})"
             )
 
 

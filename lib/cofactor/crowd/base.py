@@ -216,9 +216,8 @@ class Aggregator(Estimator):
                 f"classes that were not there in fit: {listing(map(repr, other))}; fit again with labels of all classes"
             )
         table, to_fitted = labels.table, np.array([code[known] for known in labels.classes])
-        sizes = np.full(labels.n_workers, len(self.classes_))
-        entries = table.rows, table.variables, to_fitted[table.values]
-        recoded = CategoricalTable.from_entries(*entries, sizes, labels.n_tasks)
+        sizes, values = np.full(labels.n_workers, len(self.classes_)), to_fitted[table.values]
+        recoded = CategoricalTable.from_entries(table.rows, table.variables, values, sizes, labels.n_tasks)
         return CrowdLabels(recoded, labels.tasks, labels.workers, self.classes_)
 
     def _for_workers(self, model: LatentClassModel, workers: list[Any]) -> LatentClassModel:
