@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from cofactor.comparisons.data import Comparisons
 from cofactor.core.checks import check_whole, numbers
 from cofactor.core.errors import CofactorError
-from cofactor.core.types import Floats
+from cofactor.core.types import Floats, Seed
 from cofactor.data.matlab import load_matlab
 from cofactor.data.readers import SHOWN, lines_of, quoted
 
@@ -131,7 +131,7 @@ def comparisons_from_ratings(
     most: int | None = None,
     n_users: int | None = None,
     n_items: int | None = None,
-    random_state: int | np.random.Generator | None = None,
+    random_state: Seed = None,
 ) -> Comparisons:
     """Make comparisons of ratings: every pair of items that a user rated differently, the better-rated one chosen.
 
@@ -146,7 +146,6 @@ def comparisons_from_ratings(
         Pairs of one user at most, drawn at random. Default: all of them.
     n_users, n_items : int, optional
         Default: the largest code plus one.
-    random_state : int, Generator or None
 
     Raises
     ------

@@ -37,11 +37,8 @@ def movie_lists() -> dict[str, list[int]]:
     """Return the lists of MovieLens ids in datasets/movie_lists.toml, by name: "action30", "animation30", "romance30".
 
     Tables 12-14 of Ibrahim and Fu, IEEE TSP 2021, are about these movies. The authors' list of action movies names
-    1036 (Die Hard) twice, so that a hidden rating of it stands in the other column; here it is named once, and
-    "action30" has 29.
+    1036 (Die Hard) twice, so that a hidden rating of it stands in the other column; here it is named once.
 
-    Examples
-    --------
     >>> {name: len(movies) for name, movies in movie_lists().items()}
     {'action30': 29, 'animation30': 30, 'romance30': 30}
     """
@@ -57,10 +54,6 @@ def load_movielens(folder: str | Path, items: ArrayLike | None = None) -> Rating
         Holds `ratings.csv` and `movies.csv`.
     items : ids, optional
         Keep only the ratings of these movies (see `movie_lists`); the others never fill the memory.
-
-    Returns
-    -------
-    RatingsDataset
 
     Raises
     ------
@@ -87,9 +80,8 @@ def load_movielens(folder: str | Path, items: ArrayLike | None = None) -> Rating
     ratings = read_ratings(folder / "ratings.csv", items)
     titles, genres = read_movies(folder / "movies.csv")
     small = registry.find("movielens_small")  # the terms are the same
-    return RatingsDataset(
-        "movielens", f"MovieLens in {folder}", *ratings, titles, genres, small.citation, small.licence
-    )
+    about = titles, genres, small.citation, small.licence
+    return RatingsDataset("movielens", f"MovieLens in {folder}", *ratings, *about)
 
 
 def read_ratings(path: Path, items: ArrayLike | None = None) -> tuple[Ids, Ids, Stars, Times | None]:
@@ -144,9 +136,8 @@ def _offending_lines(path: Path, reason: str) -> CofactorError:
         found = list(islice(bad, 1, 1 + SHOWN))  # the first is the header
     if not found:
         return CofactorError(f"{path} cannot be read: {reason}")
-    return CofactorError(
-        f"{path}: expected user,movie,rating,time with ratings 0.5 to 5 in halves; got {', '.join(found)}"
-    )
+    expected = "user,movie,rating,time with ratings 0.5 to 5 in halves"
+    return CofactorError(f"{path}: expected {expected}; got {', '.join(found)}")
 
 
 def read_movies(path: Path) -> tuple[dict[int, str], dict[int, tuple[str, ...]]]:

@@ -23,10 +23,7 @@ def published(name: str) -> pd.DataFrame:
         `value` is NaN where the paper prints none; `spread` where it prints no standard deviation; `rounding` is half
         a unit of the last printed digit.
 
-    Raises
-    ------
-    CofactorError
-        There is no such table, or its file is damaged.
+    Raises a CofactorError where there is no such table, or its file is damaged.
     """
     if not name:
         return pd.DataFrame(columns=[*COLUMNS, "rounding"]).astype(NUMBERS)

@@ -17,6 +17,7 @@ Ids = NDArray[np.int32]  # half the memory of 64 bits, and MovieLens has 20 to 3
 Stars = NDArray[np.float32]
 Times = NDArray[np.int64]
 
+COLUMNS: dict[str, Any] = {"user": np.int32, "item": np.int32, "rating": np.float32}
 SCALES = {"halves": tuple(0.5 * k for k in range(1, 11)), "stars": (1.0, 2.0, 3.0, 4.0, 5.0)}
 
 
@@ -59,7 +60,7 @@ class RatingsDataset:
 
     def __post_init__(self) -> None:
         """Make arrays of lists, and check that they belong together."""
-        for name, kind in {"user": np.int32, "item": np.int32, "rating": np.float32}.items():
+        for name, kind in COLUMNS.items():
             object.__setattr__(self, name, _column(getattr(self, name), name, kind))
         _check_ratings(self)
 
@@ -88,9 +89,8 @@ class RatingsDataset:
         if not chosen.any():
             raise CofactorError(f"{self.name}: nobody rated {min_ratings} of these items or more: ask for fewer")
         timestamp = None if self.timestamp is None else self.timestamp[chosen]
-        return replace(
-            self, user=self.user[chosen], item=self.item[chosen], rating=self.rating[chosen], timestamp=timestamp
-        )
+        kept = {name: getattr(self, name)[chosen] for name in COLUMNS}
+        return replace(self, **kept, timestamp=timestamp)
 
     def table(self, items: ArrayLike | None = None, scale: str = "halves") -> CategoricalTable:
         """Return ratings as codes: a row for each of `users`, a variable for each item, missing where not rated.
@@ -103,19 +103,10 @@ class RatingsDataset:
             "halves" keeps ratings as they are, 0.5 to 5 as codes 0 to 9. "stars" rounds half up, floor(rating + 1/2),
             1 to 5 as codes 0 to 4. `SCALES[scale]` holds what each code stands for.
 
-        Raises
-        ------
-        CofactorError
-            No such scale, or an item named twice.
+        Raises a CofactorError for another scale, or an item named twice. Cost: O(E log E).
 
-        Cost
-        ----
-        O(E log E).
-
-        Source
-        ------
-        Ibrahim and Fu, IEEE TSP 2021, Section 5.4, rounds to the closest integer, and its code with MATLAB's `round`,
-        which takes halves up (NumPy's takes them to the even number).
+        Source: Ibrahim and Fu, IEEE TSP 2021, Section 5.4, rounds to the closest integer, and its code with MATLAB's
+        `round`, which takes halves up (NumPy's takes them to the even number).
         """
         if scale not in SCALES:
             raise CofactorError(f"no scale {scale!r}: there are {listing(SCALES)}")
@@ -142,7 +133,6 @@ def distinct(items: ArrayLike) -> NDArray[np.int64]:
 
 
 def _column(values: ArrayLike, name: str, kind: Any) -> NDArray[Any]:
-    """Values as an array of a type that may be too narrow for them."""
     if isinstance(values, np.ndarray) and values.dtype == kind and values.ndim == 1:  # there may be millions
         return values
     array = numbers(values, name, 1)
@@ -153,10 +143,9 @@ def _column(values: ArrayLike, name: str, kind: Any) -> NDArray[Any]:
 
 
 def _check_ratings(data: RatingsDataset) -> None:
-    if not len(data.user) == len(data.item) == len(data.rating):
-        raise CofactorError(
-            f"{len(data.user)} users, {len(data.item)} items and {len(data.rating)} ratings: lengths differ"
-        )
+    n, m, size = len(data.user), len(data.item), len(data.rating)
+    if not n == m == size:
+        raise CofactorError(f"{n} users, {m} items and {size} ratings: lengths differ")
     bad = np.flatnonzero(~np.isin(data.rating, SCALES["halves"]))
     if bad.size:
         found = listing(f"rating {e}: {data.rating[e]}" for e in bad.tolist())

@@ -44,29 +44,16 @@ SHOWN = 40  # characters of an offending line that are quoted
 
 
 def read_codes(path: Path, reader: str, limits: Mapping[str, int]) -> Ints:
-    """Read a table of integer codes.
+    """Read a table of integer codes in the format "tsv", "csv" or "items"; cost O(size of the file).
 
-    Parameters
-    ----------
-    path : Path
-    reader : {"tsv", "csv", "items"}
-        The format (see above).
-    limits : mapping, column name to number of codes
-        In the order of the columns, C of them; the first is that of the tasks.
-
-    Returns
-    -------
-    (E, C) codes, counted from zero, in the order of the lines.
+    `limits` holds, in the order of the C columns, name and number of codes; the first column is that of the tasks.
+    Returns (E, C) codes, counted from zero, in the order of the lines.
 
     Raises
     ------
     CofactorError
         Not readable, not text, empty, another header, another number of columns, something else than whole numbers,
         or codes out of range. The first ten lines are named.
-
-    Cost
-    ----
-    O(size of the file) time and memory.
     """
     form = FORMATS[reader]
     lines = _lines(path, form, list(limits))

@@ -63,10 +63,7 @@ def offline(entry: Entry) -> bool:
 def locate(entry: Entry, role: Role) -> File:
     """Return a sound copy of a file: one at hand, else made or downloaded.
 
-    Raises
-    ------
-    DatasetUnavailableError
-        No copy is to be had; the message says why for each, and what to do.
+    Where none is to be had, a DatasetUnavailableError says why for each, and what to do.
     """
     failures = []
     for file in entry.copies(role):
@@ -112,18 +109,14 @@ def _obtain(file: File, entry: Entry) -> None:
     if entry.recipe:
         made = digits_csv(entry.recipe)
         for part in entry.files:
-            _write_whole(part.path, made[part.role])
+            part.path.parent.mkdir(parents=True, exist_ok=True)
+            with whole_file(part.path) as unfinished:
+                unfinished.write_bytes(made[part.role])
     elif file.url:
         with _quiet_pooch():
             pooch.retrieve(file.url, file.sha256, file.name, data_folder(), downloader=_downloader(file))
     else:
         raise FileNotFoundError(f"the bundled copy is {_status(file, file.sha256)}: reinstall cofactor")
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as part:
-        part.write_bytes(content)
 
 
 def _downloader(file: File) -> Callable[[str, str, Any], object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -51,15 +51,9 @@ class TopicsDataset:
     def only(self, classes: ArrayLike, min_documents: int = 1) -> TopicsDataset:
         """Keep the documents of these classes, and the words that stand in at least `min_documents` of them.
 
-        Classes keep their codes; `trials` is left out.
+        Classes keep their codes; `trials` is left out. Raises a CofactorError where a class has no documents (it is
+        named), or no word is left.
 
-        Raises
-        ------
-        CofactorError
-            A class has no documents (it is named), or no word is left.
-
-        Examples
-        --------
         >>> counts = sparse.csr_array([[2, 1, 0], [0, 3, 0], [0, 0, 4]])
         >>> some = TopicsDataset("made", "Three documents", counts, np.array([0, 0, 1])).only([0], min_documents=2)
         >>> some, some.counts.toarray().tolist()
@@ -68,28 +62,20 @@ class TopicsDataset:
         wanted = np.unique(np.asarray(classes))
         absent = np.setdiff1d(wanted, self.truth)
         if absent.size:
-            raise CofactorError(
-                f"no documents of classes {listing(absent.tolist())}: there are {np.unique(self.truth)}"
-            )
+            known = np.unique(self.truth)
+            raise CofactorError(f"no documents of classes {listing(absent.tolist())}: there are {known}")
         documents = np.flatnonzero(np.isin(self.truth, wanted))
         counts = self.counts[documents]
         words = np.flatnonzero(np.bincount(counts.indices, minlength=counts.shape[1]) >= min_documents)
         if not words.size:
             raise CofactorError(f"no word is in {min_documents} documents of these classes: ask for fewer")
-        return TopicsDataset(
-            self.name, self.title, counts[:, words], self.truth[documents], {}, self.citation, self.licence
-        )
+        return replace(self, counts=counts[:, words], truth=self.truth[documents], trials={})
 
     def trial(self, n_classes: int, number: int) -> TopicsDataset:
         """Return one of the published trials: all documents of its classes, without the words left out of it.
 
         A word must be in two documents, in trials of more than ten classes in one: that rule gives the published lists
-        of words in all 1200 trials.
-
-        Raises
-        ------
-        CofactorError
-            No such trial.
+        of words in all 1200 trials. Raises a CofactorError where there is no such trial.
         """
         trials = self.trials.get(n_classes, [])
         if not 0 <= number < len(trials):
@@ -103,8 +89,6 @@ def topic_trials(name: str) -> dict[int, list[list[int]]]:
 
     They are the random classes that Cai, Mei, Han and Zhai published with the word counts, counted from zero.
 
-    Examples
-    --------
     >>> {name: sum(map(len, topic_trials(name).values())) for name in ("tdt2", "reuters21578")}
     {'tdt2': 600, 'reuters21578': 600}
     """
@@ -115,10 +99,7 @@ def topic_trials(name: str) -> dict[int, list[list[int]]]:
 def read_documents(path: Path, shape: tuple[int, int], n_classes: int) -> tuple[sparse.csr_array, Ints]:
     """Read word counts (`fea`) and classes (`gnd`, from 1) from a MATLAB file.
 
-    Raises
-    ------
-    CofactorError
-        The file cannot be read, or does not hold whole counts of this shape and one class for each document.
+    Raises a CofactorError where it cannot be read, or holds other than whole counts of this shape and one class each.
     """
     fea, gnd = load_matlab(path, ["fea", "gnd"])
     try:
