@@ -22,6 +22,7 @@ from cofactor.crowd.tables import consensus_frame, overruled_frame, posterior_fr
 from cofactor.crowd.workers import workers_table
 
 AMOUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # labels per task
+READING = ("task", "worker", "label", "conflicts", "encoding", "sep")  # options of how a file is read
 LEAST_PLANNED = 15  # planned for at least; where there are many labels now, up to twice as many
 
 
@@ -35,20 +36,8 @@ def plan(arguments: argparse.Namespace) -> None:
     if arguments.figure:
         check_output(arguments.figure, arguments.force, (arguments.labels, arguments.truth))
     labels, truth = _read(arguments.labels, arguments)
-    if arguments.truth:
-        truth = _read_truth(arguments.truth, labels, arguments)
-    amounts = range(1, arguments.most + 1)
-    found = cf.crowd.plan(
-        labels,
-        arguments.error,
-        arguments.methods,
-        amounts,
-        truth,
-        n_trials=arguments.trials,
-        random_state=0,
-        n_jobs=arguments.jobs,
-        verbose=True,
-    )
+    wanted = arguments.error, arguments.methods, range(1, arguments.most + 1)
+    found = cf.crowd.plan(labels, *wanted, truth, n_trials=arguments.trials, **_work(arguments))
     print(found)
     if arguments.figure:
         from cofactor.plots.planning import draw_plan  # pictures take a second to import
@@ -83,8 +72,6 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
         raise cf.CofactorError("one file of labels at a time; many shards need --moments")
     (source,), name = arguments.labels, arguments.method
     labels, truth = _read(source, arguments)
-    if arguments.truth:
-        truth = _read_truth(arguments.truth, labels, arguments)
     gold = _read_gold(arguments, labels) if arguments.gold else None
     method = cf.crowd.METHODS[name](random_state=0, verbose=True).fit(labels, gold=gold)
     posterior = method.predict_proba(labels)
@@ -157,22 +144,20 @@ def _page(
 
 
 def _read(source: str, arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, Ints | None]:
-    """Labels and, where known, truth of a file or of a data set."""
+    """Labels of a file or of a data set; and truth, of its own file or of the data set, where known."""
     if source.isidentifier() and not Path(source).exists():
         dataset = cf.data.load(source, "crowd")
-        return dataset.labels, dataset.truth
-    columns = {name: getattr(arguments, name) for name in ("task", "worker", "label")}
-    options = {name: getattr(arguments, name) for name in ("conflicts", "encoding", "sep")}
-    return cf.CrowdLabels.from_file(source, **columns, **options), None
-
-
-def _read_truth(path: str, labels: cf.CrowdLabels, arguments: argparse.Namespace) -> Ints:
-    return read_truth(path, labels, arguments.encoding)
+        labels, truth = dataset.labels, dataset.truth
+    else:
+        options = {name: getattr(arguments, name) for name in READING}
+        labels, truth = cf.CrowdLabels.from_file(source, **options), None
+    own = getattr(arguments, "truth", None)  # `diagnose` has no such option
+    return labels, read_truth(own, labels, arguments.encoding) if own else truth
 
 
 def _read_gold(arguments: argparse.Namespace, labels: cf.CrowdLabels) -> Ints:
     """Codes of the gold tasks; a class that nobody chose is in no confusion matrix, so its tasks are none."""
-    gold = _read_truth(arguments.gold, labels, arguments)
+    gold = read_truth(arguments.gold, labels, arguments.encoding)
     strange = gold >= labels.n_classes
     if strange.any():
         message = f"{arguments.gold}: {strange.sum()} gold tasks of classes that nobody chose are passed over"

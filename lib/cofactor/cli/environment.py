@@ -26,13 +26,9 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 def check_environment() -> None:
     """Print one line if Python and every package that the kit needs are there and recent enough.
 
-    Raises
-    ------
-    CofactorError
-        Names what is missing or too old, and how to mend it.
+    Else a CofactorError names what is missing or too old, and how to mend it.
     """
-    found = environment()
-    problems = [check.value for check in found.checks if check.status == "fail"]
+    problems = [check.value for check in environment().checks if check.status == "fail"]
     if problems:
         raise CofactorError(f"{'; '.join(problems)}: {SET_UP}")
     print(f"ready: Python and {len(_needed())} packages are recent enough")
@@ -118,7 +114,5 @@ def _data() -> Check:
 
 
 def _browser() -> Check:
-    for name in BROWSERS:
-        if shutil.which(name):
-            return Check("browser for tests", "pass", name)
-    return Check("browser for tests", "pass", "none: the browser tests are skipped, all else runs")
+    found = next(filter(shutil.which, BROWSERS), "none: the browser tests are skipped, all else runs")
+    return Check("browser for tests", "pass", found)

@@ -34,6 +34,5 @@ def _evaluation() -> Any:
     except ModuleNotFoundError as error:
         if error.name not in ("evaluation", "evaluation.cli"):
             raise
-        raise CofactorError(
-            "the papers' experiments are not in the installed package: clone the project and run this command there"
-        ) from None
+        message = "the papers' experiments are not in the installed package"
+        raise CofactorError(f"{message}: clone the project and run this command there") from None

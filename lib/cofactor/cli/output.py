@@ -27,9 +27,8 @@ def check_output(path: Path, force: bool, inputs: Sequence[str | Path | None]) -
     """Refuse an output that would destroy something, or that cannot be written, before any work is done."""
     if path == STDOUT:
         return
-    if path.exists() and (
-        not path.is_file() or any(name and Path(name).exists() and path.samefile(name) for name in inputs)
-    ):
+    read = [name for name in inputs if name and Path(name).exists()]
+    if path.exists() and (not path.is_file() or any(map(path.samefile, read))):
         raise CofactorError(f"{path} is no ordinary file, or one of the inputs: name another output")
     if path.exists() and not force:
         raise CofactorError(f"{path} exists: name another output, or overwrite it with --force")

@@ -78,13 +78,11 @@ def _add_aggregate(commands: Any) -> None:
     about = "Turn crowd labels into one label per task, with its probability."
     command = _command(commands, "aggregate", about, "aggregate.aggregate")
     _add_labels(command, nargs="+")
-    command.add_argument(
-        "--method", choices=OFFERED, metavar="METHOD", default=DEFAULT, help=f"see below (default: {DEFAULT})"
-    )
+    method = f"see below (default: {DEFAULT})"
+    command.add_argument("--method", choices=OFFERED, metavar="METHOD", default=DEFAULT, help=method)
     command.add_argument("--gold", metavar="FILE", help="tasks of known class (columns task, truth), used in the fit")
-    command.add_argument(
-        "--truth", metavar="FILE", help="columns task and truth, to report the error; not used in the fit"
-    )
+    truth = "columns task and truth, to report the error; not used in the fit"
+    command.add_argument("--truth", metavar="FILE", help=truth)
     _add_outputs(command)
     command.add_argument("--report", type=Path, metavar="FILE", help="HTML page: doubtful tasks, workers, checks")
     draws = f"with --report or --workers: refits for intervals (default: {DRAWS}; 0: none)"
@@ -110,9 +108,8 @@ def _add_outputs(command: argparse.ArgumentParser) -> None:
     files = command.add_argument_group("tables to write", WRITTEN)
     one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     files.add_argument("-o", "--output", **one, help="task, label, probability, n_labels")
-    files.add_argument(
-        "--workers", **one, help="labels, estimated accuracy with interval, agreement, verdict of every worker"
-    )
+    workers = "labels, estimated accuracy with interval, agreement, verdict of every worker"
+    files.add_argument("--workers", **one, help=workers)
     files.add_argument("--posterior", **one, help="task, and the probability of every class")
     files.add_argument("--overruled", **one, help="tasks whose label is not the one of most workers")
     files.add_argument("--force", action="store_true", help="overwrite files if they exist")
@@ -130,9 +127,8 @@ def _add_plan(commands: Any) -> None:
     command = _command(commands, "plan", about, "aggregate.plan")
     _add_labels(command)
     command.add_argument("--error", type=float, default=0.05, help="share of tasks labelled wrongly (default: 0.05)")
-    command.add_argument(
-        "--methods", nargs="+", default=PLANNED, metavar="METHOD", help=f"default: {' '.join(PLANNED)}"
-    )
+    methods = f"default: {' '.join(PLANNED)}"
+    command.add_argument("--methods", nargs="+", default=PLANNED, metavar="METHOD", help=methods)
     command.add_argument("--most", type=int, default=15, help="labels per task to try, from 1 on (default: 15)")
     truth = "columns task and truth: how hard tasks are, from 20 truths on"
     command.add_argument("--truth", metavar="FILE", help=truth)
@@ -220,6 +216,5 @@ def _add_datasets(commands: Any) -> None:
 def _add_check(commands: Any) -> None:
     about = "Look whether Python, packages, disk and data sets are ready; nothing is changed."
     command = _command(commands, "check", about, "environment.check")
-    command.add_argument(
-        "shards", nargs="*", type=Path, metavar="FOLDER", help="folders of shards: read them whole instead"
-    )
+    shards = "folders of shards: read them whole instead"
+    command.add_argument("shards", nargs="*", type=Path, metavar="FOLDER", help=shards)
