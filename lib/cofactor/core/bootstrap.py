@@ -64,10 +64,8 @@ def resample(
     ----------
     refit : callable
         From the (n_rows,) indices drawn to a fit. It must survive pickling where `n_jobs` is not one.
-    n_rows : int
     n_draws : int
         B; 200 settle an interval of 90 per cent to about a twentieth of its width.
-    random_state : int, Generator or None
     n_jobs : int
         Processes; -1 for one per processor.
     verbose : bool
@@ -77,13 +75,8 @@ def resample(
     -------
     list of fits. Redrawn rows on which `refit` raises `CofactorError` are left out, with a `DataWarning`.
 
-    Raises
-    ------
-    CofactorError
-        Fewer than two draws, no jobs, or more than half of the refits refused.
+    Raises a CofactorError for fewer than two draws, no jobs, or where more than half of the refits are refused.
 
-    Examples
-    --------
     >>> x = np.array([1.0, 2.0, 6.0])
     >>> len(resample(lambda rows: x[rows].mean(), 3, n_draws=5, random_state=0))
     5
@@ -139,8 +132,7 @@ def warn_of_unfinished(converged: list[bool]) -> None:
     """Say how many refits stopped at their limit, if any did."""
     if not all(converged):
         unfinished = f"{converged.count(False)} of {len(converged)} refits stopped before they converged"
-        message = f"{unfinished}: intervals may be too narrow"
-        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        warnings.warn(f"{unfinished}: intervals may be too narrow", ConvergenceWarning, stacklevel=4)
 
 
 def quantiles(draws: ArrayLike, level: float = LEVEL) -> tuple[Floats, Floats]:
@@ -166,12 +158,8 @@ def probability_intervals(p: Floats, spread: Floats, n: ArrayLike, level: float 
         Observations behind each; none gives an interval of nearly everything.
     level : float in (0, 1)
 
-    Returns
-    -------
-    low, high : arrays of the same shape; p lies between them.
+    Returns low and high, arrays of the same shape; p lies between them.
 
-    Examples
-    --------
     >>> probability_intervals(np.array([0.0, 0.5]), np.array([0.0, 0.05]), n=20)[1].round(2)
     array([0.09, 0.68])
     """
@@ -235,7 +223,6 @@ class ModelBootstrap:
         return np.hypot(np.std([statistic(draw) for draw in self.draws], axis=0), self._away(statistic))
 
     def _away(self, statistic: Callable[[LatentClassModel], ArrayLike]) -> Floats:
-        """How far `other` lies from the model."""
         estimate = np.asarray(statistic(self.model), dtype=np.float64)
         return np.abs(np.asarray(statistic(self.other)) - estimate) if self.other else np.zeros_like(estimate)
 

@@ -59,11 +59,16 @@ def numbers(values: ArrayLike, name: str, ndim: int | None = None) -> Floats:
     return array
 
 
-def finite_matrix(values: ArrayLike, name: str) -> Floats:
-    """Return a matrix of finite numbers, with a row and a column at least; columns with others are named."""
+def _filled_matrix(values: ArrayLike, name: str) -> Floats:
     matrix = numbers(values, name, 2)
     if not matrix.size:
         raise CofactorError(f"{name} is empty: its shape is {matrix.shape}")
+    return matrix
+
+
+def finite_matrix(values: ArrayLike, name: str) -> Floats:
+    """Return a matrix of finite numbers, with a row and a column at least; columns with others are named."""
+    matrix = _filled_matrix(values, name)
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=0))
     if bad.size:
         raise CofactorError(f"{name} holds NaN or infinity in columns {listing(bad.tolist())}: drop or fill them first")
@@ -72,9 +77,7 @@ def finite_matrix(values: ArrayLike, name: str) -> Floats:
 
 def whole_matrix(values: ArrayLike, name: str, below: int | None = None) -> NDArray[np.int64]:
     """Return a non-empty matrix of whole numbers from 0, all below a limit where one is given; others are named."""
-    matrix = numbers(values, name, 2)
-    if not matrix.size:
-        raise CofactorError(f"{name} is empty: its shape is {matrix.shape}")
+    matrix = _filled_matrix(values, name)
     limit = 2**31 if below is None else below
     bad = matrix[~((matrix >= 0) & (matrix < limit) & (np.floor(matrix) == matrix))]
     if bad.size:

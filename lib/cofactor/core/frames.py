@@ -81,9 +81,8 @@ def read_frame(
     if frame.index.name != "row":  # text holds no lists
         nested = located(frame, frame.map(lambda cell: isinstance(cell, list | dict | np.ndarray)).any(axis=1))
         if nested:
-            raise CofactorError(
-                f"{_called(path)}: a list or an object where one value is expected in {nested}; {SCOPE}"
-            )
+            found = f"a list or an object where one value is expected in {nested}"
+            raise CofactorError(f"{_called(path)}: {found}; {SCOPE}")
     return frame.apply(lambda column: column if column.isna().all() else column.str.strip())
 
 

@@ -42,22 +42,14 @@ def measure_peak(
     Returns
     -------
     `seconds`, `base_mb` (resident before the call) and `peak_mb` (highest resident size of the whole process during
-    it; an MB is a million bytes); or None where /proc does not tell.
-
-    Raises
-    ------
-    subprocess.CalledProcessError
-        The call failed; it has told why on its standard error.
+    it; an MB is a million bytes); or None where /proc does not tell. A call that fails tells why on its standard
+    error, and is a subprocess.CalledProcessError.
     """
     if not CLEAR_REFS.exists():
         return None
     with TemporaryDirectory() as files:
-        job = {
-            "call": call,
-            "folder": str(folder or ""),
-            "warm": _stored(warm, Path(files) / "warm"),
-            "arguments": _stored(arguments, Path(files) / "arguments"),
-        }
+        stored = {"warm": _stored(warm, Path(files, "warm")), "arguments": _stored(arguments, Path(files, "arguments"))}
+        job = {"call": call, "folder": str(folder or "")} | stored
         command = [sys.executable, "-P", __file__]  # -P: what lies beside this file must not pass for other packages
         answer = subprocess.run(command, input=json.dumps(job), stdout=subprocess.PIPE, text=True)
     answer.check_returncode()

@@ -25,12 +25,8 @@ def normalize_blocks(stacked: ArrayLike, sizes: ArrayLike) -> Floats:
     -------
     Array of the same shape. A column of a block that is all zero carries no evidence and becomes uniform.
 
-    Cost
-    ----
-    O(F sum(I_n)) time and memory.
+    Cost: O(F sum(I_n)) time and memory.
 
-    Examples
-    --------
     >>> normalize_blocks([[1.0, 0.0], [3.0, 0.0]], [2])
     array([[0.25, 0.5 ],
            [0.75, 0.5 ]])
@@ -59,16 +55,10 @@ def project_to_simplex(V: ArrayLike) -> Floats:
     CofactorError
         V is not a matrix, is empty, or holds NaN or infinity.
 
-    Cost
-    ----
-    O(N K log K) time, O(N K) memory.
+    Cost: O(N K log K) time, O(N K) memory.
 
-    Source
-    ------
-    Held, Wolfe and Crowder, "Validation of subgradient optimization", 1974; sort-and-threshold form.
+    Source: Held, Wolfe and Crowder, "Validation of subgradient optimization", 1974; sort-and-threshold form.
 
-    Examples
-    --------
     >>> project_to_simplex([[0.5], [1.5]])
     array([[0.],
            [1.]])

@@ -8,8 +8,6 @@ polytope peaks at a vertex, so the longest column is an anchor; project it away 
     r        squared length left of each column             (N,)
     u        direction of the newest anchor                 (M,)
 
-Serves MultiSPA (annotators), CNMF-SPA (joint PMFs) and the separable line (topics, communities, start of MERIT).
-
 Source: Gillis and Vavasis, "Fast and robust recursive algorithms for separable nonnegative matrix
 factorization", IEEE TPAMI 2014, Algorithm 1.
 """
@@ -61,9 +59,7 @@ def spa(X: ArrayLike | sparse.sparray | sparse.spmatrix, n_anchors: int, restart
     CofactorError
         X is not a matrix, a column holds NaN or infinity (the first ten are named), or `n_anchors` is out of range.
 
-    Cost
-    ----
-    O(nonzeros K) time, O(M K + N) memory beyond X. A sparse X stays sparse.
+    Cost: O(nonzeros K) time, O(M K + N) memory beyond X. A sparse X stays sparse.
 
     Deviations
     ----------
@@ -72,8 +68,6 @@ def spa(X: ArrayLike | sparse.sparray | sparse.spmatrix, n_anchors: int, restart
     The released `SPAselect` restarts after min(M, N) columns and stops where max(X) <= 0, which is wrong for data of
     both signs; here residual norms decide.
 
-    Examples
-    --------
     >>> spa([[1.0, 0.0, 0.5], [0.0, 2.0, 1.0]], n_anchors=2)
     array([1, 0])
     """

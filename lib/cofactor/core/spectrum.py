@@ -34,12 +34,6 @@ MOST_ROWS = 20_000  # evenly spaced
 def classes_told_apart(table: CategoricalTable, random_state: int = 0) -> tuple[int, Floats]:
     """Count the hidden classes that pairwise counts tell apart: one, and one for each eigenvalue above chance.
 
-    Parameters
-    ----------
-    table : CategoricalTable
-    random_state : int
-        Of the shuffles.
-
     Returns
     -------
     n_classes : int
@@ -49,12 +43,8 @@ def classes_told_apart(table: CategoricalTable, random_state: int = 0) -> tuple[
         Eigenvalues of Z, falling, in units of what chance reaches; those above one are counted. Empty where no two
         variables of up to 150 values can be looked at.
 
-    Cost
-    ----
-    Eleven times the pairwise moments of at most 20,000 rows, and as many eigenvalue problems of at most 300 values.
+    Cost: eleven times the pairwise moments of at most 20,000 rows, and eigenvalues of at most 300 values.
 
-    Examples
-    --------
     >>> from cofactor import simulate
     >>> table = simulate.joint_table(simulate.joint_model(6, 4, 3, random_state=0), 2000, random_state=0)
     >>> classes_told_apart(table)[0]
@@ -94,7 +84,6 @@ def _most_observed(table: CategoricalTable) -> CategoricalTable:
 
 
 def _shuffled(table: CategoricalTable, rng: np.random.Generator) -> CategoricalTable:
-    """Shuffle each variable's values over the rows in which it was observed."""
     variables, values = table.variables, table.values
     shuffled: Ints = np.empty_like(values)
     shuffled[np.argsort(variables, kind="stable")] = values[np.lexsort((rng.random(len(values)), variables))]

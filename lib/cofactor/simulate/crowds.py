@@ -62,14 +62,8 @@ def dawid_skene_model(
         How the columns of the other confusion matrices and the prior are drawn: both from Dirichlet(1), as the paper's
         text says; or uniform entries scaled to sum to one and a uniform prior, as in its released code.
 
-    Returns
-    -------
-    LatentClassModel
-
-    Source
-    ------
-    Ibrahim and Fu, ICML 2021, supplement, settings of Tables 6 and 7. Deviation: with the specialist's error set
-    rather than bounded; its columns then sum to one as they must.
+    Source: Ibrahim and Fu, ICML 2021, supplement, settings of Tables 6 and 7. Deviation: with the specialist's error
+    set rather than bounded; its columns then sum to one as they must.
     """
     if generator not in get_args(Generator):
         raise CofactorError(f"generator={generator!r}: choose one of {', '.join(get_args(Generator))}")
@@ -95,9 +89,8 @@ def _specialist(n_classes: int, error: float) -> Floats:
     spread = np.full((n_classes, n_classes), 1 / n_classes)
     share = error / np.linalg.norm(np.eye(n_classes)[0] - spread[0])
     if not 0 <= share < 1:
-        raise CofactorError(
-            f"specialist_error={error}: with {n_classes} classes, ask for 0 to below {error / share:.2f}"
-        )
+        most = f"{error / share:.2f}"
+        raise CofactorError(f"specialist_error={error}: with {n_classes} classes, ask for 0 to below {most}")
     return (1 - share) * np.eye(n_classes) + share * spread
 
 
@@ -113,8 +106,7 @@ def crowd(
     if rates.shape not in ((), (model.n_variables,)) or not ((rates >= 0) & (rates <= 1)).all():
         raise CofactorError(f"label_rate: give a number from 0 to 1, or one for each of {model.n_variables} annotators")
     rng = np.random.default_rng(random_state)
-    given = rng.random((n_tasks, model.n_variables)) < rates
-    task, worker = np.nonzero(given)
+    task, worker = np.nonzero(rng.random((n_tasks, model.n_variables)) < rates)
     return _label(model, n_tasks, task, worker, rng)
 
 

@@ -28,7 +28,6 @@ def symnmf_problem(
     snr_db : float, optional
         Add Gaussian noise of variance sigma^2 to X, with 10 log10(||X||_F^2 / (J^2 sigma^2)) equal to this.
         Default: no noise.
-    random_state : int, Generator or None
 
     Returns
     -------
@@ -36,22 +35,12 @@ def symnmf_problem(
         X = U U', or the nearest of rank K to the noisy X; principal axes, columns summing to zero or more.
     H : (J, K) array
 
-    Raises
-    ------
-    CofactorError
-        The density is out of range, or so low that H has rank below K; fewer rows than classes.
+    Raises a CofactorError where the density is out of range, or so low that H has rank below K; for fewer rows than
+    classes. Cost: O(J K^2) without noise; with noise the J x J matrix is formed.
 
-    Cost
-    ----
-    O(J K^2) without noise; with noise the J x J matrix is formed.
+    Source: Ibrahim and Fu, ICML 2021, supplement, Figures 2 and 3 (J = 1000, K = 3, density 0.7, 0.5, 0.3, 30 dB).
+    Deviation: a square root needs a symmetric matrix, which the paper's noise is not; (N + N') / 2 is added.
 
-    Source
-    ------
-    Ibrahim and Fu, ICML 2021, supplement, Figures 2 and 3 (J = 1000, K = 3, density 0.7, 0.5, 0.3, 30 dB). A square
-    root needs a symmetric matrix, which the paper's noise is not: the symmetric part (N + N') / 2 is added.
-
-    Examples
-    --------
     >>> U, H = symnmf_problem(200, 3, density=0.4, random_state=0)
     >>> U.shape, bool(np.allclose(U @ U.T, H @ H.T))
     ((200, 3), True)

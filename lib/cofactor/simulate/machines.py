@@ -41,10 +41,8 @@ class Answers:
     def crowd(self, given: ArrayLike) -> Crowd:
         """Keep the answers for which the (n_tasks, n_workers) mask `given` is true; tasks without any stay."""
         task, worker = np.nonzero(np.asarray(given, dtype=bool))
-        n_tasks, n_workers = self.answers.shape
-        labels = CrowdLabels.from_arrays(
-            task, worker, self.answers[task, worker], self.n_classes, n_tasks, n_workers, unlabelled="keep"
-        )
+        label, (n_tasks, n_workers) = self.answers[task, worker], self.answers.shape
+        labels = CrowdLabels.from_arrays(task, worker, label, self.n_classes, n_tasks, n_workers, unlabelled="keep")
         labels.workers = list(CLASSIFIERS)
         return Crowd(labels, self.truth, None)
 
@@ -79,15 +77,8 @@ def machine_annotators(
     Crowd
         `model` is None: the errors of classifiers need not be independent given the class.
 
-    Raises
-    ------
-    CofactorError
-        What the functions named above refuse.
-
-    Cost
-    ----
-    That of training and asking the classifiers, see `classifier_answers`; to label the same answers in several ways,
-    call that once and `Answers.crowd` for each.
+    Errors and cost are those of the functions named; to label the same answers in several ways, call
+    `classifier_answers` once and `Answers.crowd` for each.
 
     Source
     ------
@@ -130,8 +121,7 @@ def classifier_answers(
 
     Cost
     ----
-    Cosine neighbours and support vector machines dominate: O(train^2 P) to train, O(train n_tasks P) to ask. Credit and
-    car take 0.1 CPU seconds; Connect-4 15 with 5140 rows to learn from and 20561 tasks, 118 with 20267 and 47290.
+    Cosine neighbours and support vector machines dominate: O(train^2 P) to train, O(train n_tasks P) to ask.
 
     Source
     ------
@@ -141,10 +131,9 @@ def classifier_answers(
     X, y = _learnable(X, y)
     rng = np.random.default_rng(random_state)
     seed = int(rng.integers(2**31))
+    split = {"train_size": train_share, "test_size": n_tasks, "stratify": y, "random_state": seed}
     try:
-        learn, tasks = train_test_split(
-            np.arange(len(y)), train_size=train_share, test_size=n_tasks, stratify=y, random_state=seed
-        )
+        learn, tasks = train_test_split(np.arange(len(y)), **split)
     except ValueError as error:
         raise CofactorError(f"train_share={train_share}, n_tasks={n_tasks} of {len(y)} rows: {error}") from None
     models = _classifiers(X.shape[1], len(learn), int(rng.integers(2**31)))
@@ -203,8 +192,7 @@ def part_mask(
 
     The tasks fall into disjoint parts of the given shares. Each part is for `workers_per_part` random annotators, and
     every annotator has a part: they are first dealt to the parts in turn, then each part is filled up. The fewer per
-    part, the more pairs of annotators share no task: of ten annotators with three parts about 64, 47 and 20 % (the
-    diagonal included) with four, five and seven.
+    part, the more pairs of annotators share no task.
 
     Source: Ibrahim and Fu, ICML 2021, supplement C.2, set-up of Table 3. Deviation: drawn anew until all parts hang
     together by annotators they share, since nothing could tell how the classes of separate parts correspond.
