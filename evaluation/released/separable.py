@@ -13,9 +13,9 @@ from cofactor.separable import MERIT
 
 STEPS = 100
 
-figure_merit = partial(MERIT, lam="paper", max_iter=STEPS, merge_duplicates=False)
-topic_merit = partial(MERIT, lam=1e-6, max_iter=STEPS, init="spa", gap_abs=0.5)
-community_merit = partial(MERIT, lam=1e-6, max_iter=120, gap_abs=0.5, merge_duplicates=False)
+figure_merit = partial(MERIT, select="top", lam="paper", max_iter=STEPS, merge_duplicates=False)
+topic_merit = partial(MERIT, select="top", lam=1e-6, max_iter=STEPS, init="spa", gap_abs=0.5)
+community_merit = partial(MERIT, select="top", lam=1e-6, max_iter=120, gap_abs=0.5, merge_duplicates=False)
 
 SEPARABLE: dict[str, Callable[..., MERIT]] = {
     "MERIT (figures)": figure_merit,

@@ -37,12 +37,14 @@ from cofactor.separable.selection import settled_number, spread_rows, suggest_n_
 Weight: TypeAlias = Literal["msr", "paper"] | float
 Objective = Literal["full", "half"]
 Start: TypeAlias = Literal["spa"] | ArrayLike | sparse.sparray | None
-Select = Literal["top", "spa"]
+Select = Literal["auto", "top", "spa"]
 
 MSR_SHARE = 1.5  # lam of "msr" in mean squared residuals of SPA; from 1 to 2 little changes
 MISFIT = 0.5  # share of X that mixtures of SPA's anchors leave, above which they are no model of it
 FITS = 1e-12  # a start whose residual is this share of X is exact
 ON_SIMPLEX = 1e-6  # how far from one the columns of a given start may sum
+CLEARLY_LESS = 0.5  # share of squares by which another selection must be better to be taken
+BLOCK = 500  # columns at a time
 LISTED = 0.1  # share of all rows that select="spa" chooses among
 
 
@@ -81,7 +83,7 @@ def merit(
     *,
     gap_abs: float | None = None,
     merge_duplicates: bool = True,
-    select: Select = "top",
+    select: Select = "auto",
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> MeritFit:
@@ -122,17 +124,14 @@ def merit(
         Stop when the gap is below this, in units of the objective: the rule of the released code.
     merge_duplicates : bool
         Merge columns that are equal up to 1e-9 of the largest entry, so that rounding has nothing to decide.
-    select : "top" or "spa"
+    select : "auto", "top" or "spa"
         "top" takes the K rows of largest score; "spa" runs SPA on the tenth of all rows (3 K at least) that score
-        highest: for data in which each anchor occurs several times, each time with other noise.
+        highest: for data in which each anchor occurs several times, each time with other noise. "auto" takes the
+        latter where mixtures of its anchors leave less than half of the squares that those of the former leave.
     n_jobs : int, optional
         Threads. Default: as many as BLAS may use. The result is the same at any number.
     verbose : bool
         Show a progress bar on a terminal.
-
-    Returns
-    -------
-    MeritFit
 
     Raises
     ------
@@ -148,23 +147,17 @@ def merit(
     ConvergenceWarning
         A tolerance was given and not met.
 
-    Notes
-    -----
     SPA takes far less time and is often as good or better, above all with few anchors and noise on all columns. MERIT
     finds more where anchors are many, and where they are exact and noise pushes the mixtures outwards. `cofactor
     reproduce practice-separable` measures both.
 
-    Cost
-    ----
-    2 M N^2 flops per step; memory see `predicted_bytes`, O(M N + N n_iter).
+    Cost: 2 M N^2 flops per step; memory see `predicted_bytes`, O(M N + N n_iter).
 
-    Source
-    ------
-    Algorithm 1. Deviations: exp(C / mu) is shifted by the row maximum (as printed it overflows above C = 0.0071); the
-    default lam and n_iter (the paper: ||X - X C0||_F / K, which neither scales with X nor with N, and 100 steps); equal
-    columns are merged; a column without residual stays where its own penalty is least (the gradient is rounding
-    there); lowest index on ties. The released code stops by an absolute gap (`gap_abs`) and takes t_init from the
-    spectral norm. `tests/oracles` holds the dense version.
+    Source: Algorithm 1. Deviations: exp(C / mu) is shifted by the row maximum (as printed it overflows above C =
+    0.0071); the default lam and n_iter (the paper: ||X - X C0||_F / K, which neither scales with X nor with N, and 100
+    steps); equal columns are merged; a column without residual stays where its own penalty is least (the gradient is
+    rounding there); lowest index on ties. The released code stops by an absolute gap (`gap_abs`) and takes t_init from
+    the spectral norm. `tests/oracles` holds the dense version.
 
     Examples
     --------
@@ -231,9 +224,22 @@ def _most_gap(tol: float | None, gap_abs: float | None, columns: Columns) -> flo
 
 
 def _selected(X: Floats, scores: Floats, K: int, select: Select) -> Indices:
-    if select == "spa":
-        return spread_rows(X, scores, K, max(3 * K, int(LISTED * scores.size)))
-    return top_rows(scores, K)
+    top = top_rows(scores, K)
+    if select == "top":
+        return top
+    spread = spread_rows(X, scores, K, max(3 * K, int(LISTED * scores.size)))
+    if select == "spa" or _left(X, spread) < CLEARLY_LESS * _left(X, top):
+        return spread
+    return top
+
+
+def _left(X: Floats, anchors: Indices) -> float:
+    """Return the squared length that mixtures of the anchors leave of X."""
+    left, W = 0.0, X[:, anchors]
+    for block in np.array_split(np.arange(X.shape[1]), max(X.shape[1] // BLOCK, 1)):  # little memory beside X
+        rest = W @ simplex_least_squares(W, X[:, block]) - X[:, block]
+        left += float(np.vdot(rest, rest))
+    return left
 
 
 def _in_units(result: FrankWolfeResult, columns: Columns, factor: float) -> FrankWolfeResult:

@@ -111,7 +111,7 @@ class MERIT(AnchorMethod):
     tol: float | None = None
     gap_abs: float | None = None
     merge_duplicates: bool = True
-    select: Select = "top"
+    select: Select = "auto"
     n_jobs: int | None = None
 
     def _find(self, X: Floats) -> AnchorFit:
