@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from cofactor.core.checks import numbers
-from cofactor.core.diagnosis import Check, Diagnosis, Status
+from cofactor.core.diagnosis import Check, Diagnosis
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.spa import spa
@@ -30,25 +30,11 @@ def diagnose(X: Matrix, n_anchors: int | None = None) -> Diagnosis:
     X : (M, N) array or scipy.sparse matrix
         One point per column.
     n_anchors : int in [1, N], optional
-        K that is planned. Default: what successive projection suggests.
+        K that is planned. Default: what `suggest_n_anchors` says; there it stands how often that is right.
 
-    Returns
-    -------
-    Diagnosis
-        NaN, infinity and nothing but zeros fail: no method can find anchors.
-
-    Raises
-    ------
-    CofactorError
-        X is no matrix, or `n_anchors` is out of range.
-
-    Cost
-    ----
-    That of 200 steps of SPA, O(200 M N), and of a simplex fit of 1000 columns; X is made dense.
-
-    Notes
-    -----
-    The number of anchors is suggested by `suggest_n_anchors`, where it says how often that is right.
+    NaN, infinity and nothing but zeros fail: no method can find anchors. Raises `CofactorError` where X is no matrix,
+    or `n_anchors` is out of range. Cost: that of 200 steps of SPA, O(200 M N), and of a simplex fit of 1000 columns; X
+    is made dense.
 
     Examples
     --------
@@ -78,7 +64,12 @@ def _verdict(checks: list[Check]) -> str:
     if failed:
         return f"no method can find anchors ({listing(failed)})"
     warned = [check.name for check in checks if check.status == "warn"]
-    return "no method is ruled out" + f"; read the warnings ({listing(warned)})" * bool(warned)
+    return f"no method is ruled out; read the warnings ({listing(warned)})" if warned else "no method is ruled out"
+
+
+def _warning_if(warn: bool, name: str, value: str, advice: str) -> Check:
+    """Return a check that passes without advice, or warns with it."""
+    return Check(name, "warn", value, advice) if warn else Check(name, "pass", value)
 
 
 def _nonzero(points: Floats) -> Indices:
@@ -97,30 +88,27 @@ def _zeros(points: Floats) -> Check:
     zero = np.setdiff1d(np.arange(points.shape[1]), _nonzero(points)).tolist()
     if len(zero) == points.shape[1] or not points.any():
         return Check("zero columns", "fail", "all of them", "there is nothing to choose anchors from")
-    if zero:
-        return Check("zero columns", "warn", f"{len(zero)}: {listing(zero)}", "they are left out")
-    return Check("zero columns", "pass", "none")
+    value = f"{len(zero)}: {listing(zero)}" if zero else "none"
+    return _warning_if(bool(zero), "zero columns", value, "they are left out")
 
 
 def _repeated(points: Floats) -> Check:
     kept = _nonzero(points)
     groups = same_columns(points[:, kept])[1]
-    if not groups:
-        return Check("equal columns", "pass", "none")
     named = listing(str(tuple(kept[group].tolist())) for group in groups)
+    value = f"{len(groups)} groups: {named}" if groups else "none"
     advice = "they share the score of one anchor: keep one of each, or let merit merge them"
-    return Check("equal columns", "warn", f"{len(groups)} groups: {named}", advice)
+    return _warning_if(bool(groups), "equal columns", value, advice)
 
 
 def _scale(points: Floats) -> Check:
     if points.min() < 0:
-        value = f"{(points < 0).mean():.1%} of the entries are negative"
-        return Check("scale", "pass", value)
+        return Check("scale", "pass", f"{(points < 0).mean():.1%} of the entries are negative")
     sums = points.sum(axis=0)
     ratio = float(np.quantile(sums, 0.95) / np.quantile(sums, 0.05))
     value = f"column sums differ by a factor of {ratio:.3g} (5th to 95th percentile)"
-    advice = "scale columns to sum to one (X / X.sum(axis=0)), unless their size means something" * (ratio > UNEVEN)
-    return Check("scale", "warn" if advice else "pass", value, advice)
+    advice = "scale columns to sum to one (X / X.sum(axis=0)), unless their size means something"
+    return _warning_if(ratio > UNEVEN, "scale", value, advice)
 
 
 def _anchors(points: Floats, n_anchors: int | None) -> list[Check]:
@@ -147,24 +135,21 @@ def _number(suggested: int, margin: float, asked: int | None, rank: int) -> Chec
 
 def _condition(W: Floats) -> Check:
     condition = float(np.linalg.cond(W))
-    advice = "two anchors nearly mix into a third: little noise hides one; ask for fewer" * (condition > ILL)
-    return Check("condition of the anchors", "warn" if advice else "pass", f"{condition:.3g}", advice)
+    advice = "two anchors nearly mix into a third: little noise hides one; ask for fewer"
+    return _warning_if(condition > ILL, "condition of the anchors", f"{condition:.3g}", advice)
 
 
 def _residual(points: Floats, W: Floats) -> Check:
     chosen = np.unique(np.linspace(0, points.shape[1] - 1, SAMPLE).astype(int))
     some = points[:, chosen]
     left = float(np.linalg.norm(some - W @ simplex_least_squares(W, some)) / np.linalg.norm(some))
-    status: Status = "warn" if left > LEFT else "pass"
     advice = "mixtures of these anchors do not explain the columns: more anchors, less noise, or other scaling"
-    return Check("residual", status, f"{left:.1%} of the norm, at {W.shape[1]} anchors", advice * (status == "warn"))
+    return _warning_if(left > LEFT, "residual", f"{left:.1%} of the norm, at {W.shape[1]} anchors", advice)
 
 
 def _memory(M: int, N: int, K: int) -> Check:
-    needed, free = (
-        {name: predicted_bytes(name, M, N, K) for name in ("MERIT", "FastGradient")},
-        available_bytes(),
-    )
-    value = ", ".join(f"{name} {size / 1e9:.2g} GB" for name, size in needed.items())
+    needed = {name: predicted_bytes(name, M, N, K) for name in ("MERIT", "FastGradient")}
+    free = available_bytes()
     out = [name for name, size in needed.items() if size > free]
-    return Check("memory", "warn" if out else "pass", value, f"too much for {listing(out)} here" * bool(out))
+    value = ", ".join(f"{name} {size / 1e9:.2g} GB" for name, size in needed.items())
+    return _warning_if(bool(out), "memory", value, f"too much for {listing(out)} here")
