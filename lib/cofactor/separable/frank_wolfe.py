@@ -172,11 +172,7 @@ def merit(
     n_suggested, margin = suggest_n_anchors(columns.points)
     K = settled_number(n_anchors, n_suggested, margin)
     factor = 2.0 if objective == "full" else 1.0  # descend knows the half
-    C0 = _spa_start(columns.points, K) if isinstance(lam, str) or isinstance(init, str) else None
-    foreign = lam == "msr" and C0 is not None and _foreign(C0, columns)
-    weight = 0.0 if foreign else _weight(lam, C0, columns, K, factor)
-    start = C0 if (foreign and init is None) or isinstance(init, str) else _given_start(init, columns)
-    del C0  # where it only served the weight, its memory is free now
+    weight, start = _weight_and_start(lam, init, columns, K, factor)
     t = _first_t(start, columns, t_init)
     most_gap = _most_gap(tol, gap_abs, columns) / factor
     budget = Budget(n_iter if t < np.inf else 0, most_gap, n_jobs=n_jobs, verbose=verbose)
@@ -185,6 +181,17 @@ def merit(
     anchors = _selected(columns.points, scores, K, select)
     found = columns.used[anchors], columns.expand_scores(scores), columns.expand(C.to_sparse())
     return MeritFit(*found, _in_units(result, columns, factor), weight, n_suggested, margin, columns.groups)
+
+
+def _weight_and_start(
+    lam: Weight, init: Start, columns: Columns, K: int, factor: float
+) -> tuple[float, sparse.csc_array | None]:
+    """Return lam in units of X, and where to start; C0 is kept only where it is the start."""
+    C0 = _spa_start(columns.points, K) if isinstance(lam, str) or isinstance(init, str) else None
+    foreign = lam == "msr" and C0 is not None and _foreign(C0, columns)
+    weight = 0.0 if foreign else _weight(lam, C0, columns, K, factor)
+    from_spa = isinstance(init, str) or (foreign and init is None)
+    return weight, C0 if from_spa else _given_start(init, columns)
 
 
 def _weight(lam: Weight, C0: sparse.csc_array | None, columns: Columns, K: int, factor: float) -> float:
@@ -304,11 +311,8 @@ def _check(
 
 def _check_choices(objective: Objective, select: Select, init: Start) -> None:
     starts = ("spa",) if isinstance(init, str) else (init,)
-    given = (
-        ("objective", objective, get_args(Objective)),
-        ("select", select, get_args(Select)),
-        ("init", init, starts),
-    )
+    choices = ("objective", objective, get_args(Objective)), ("select", select, get_args(Select))
+    given = (*choices, ("init", init, starts))
     for name, value, known in given:
         if not any(value is choice or (isinstance(value, str) and value == choice) for choice in known):
             raise CofactorError(f"{name}={value!r}: choose one of {', '.join(known)}")
