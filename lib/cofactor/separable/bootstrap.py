@@ -91,12 +91,8 @@ def bootstrap(
     CofactorError
         The method takes a graph or counts, or as `fit` and `resample`.
 
-    Cost
-    ----
-    That of n_draws fits to 0.63 N columns.
+    Cost: That of n_draws fits to 0.63 N columns.
 
-    Notes
-    -----
     Intervals show what other columns would change, not the noise that all columns share.
 
     Examples

@@ -75,8 +75,6 @@ def same_columns(X: Floats) -> tuple[Indices, list[Indices]]:
     groups : list of int arrays
         Groups of two and more, each rising.
 
-    Notes
-    -----
     Columns are sorted along one generic direction v; equal ones differ by at most SAME max|X| ||v||_1 there, so that
     only neighbours are compared: O(M N + N log N) unless many columns meet on v without being equal.
     """

@@ -92,24 +92,16 @@ def communities(
     random_state : int, Generator or None
         Of the k-means of GeoNMF; no other method is random.
 
-    Returns
-    -------
-    Communities
-
     Raises
     ------
     CofactorError
         The adjacency matrix is none (entries are named), an argument is out of range, there is no such method, or the
         pure nodes found do not span all communities.
 
-    Cost
-    ----
-    That of K eigenvectors of a sparse matrix, and of the method on a K x n matrix. Nothing is N x N.
+    Cost: That of K eigenvectors of a sparse matrix, and of the method on a K x n matrix. Nothing is N x N.
 
-    Source
-    ------
-    Nguyen, Fu and Wu, Sec. V-C. Deviations, all as in the released code: memberships by the inverse of V_pure instead
-    of simplex least squares (whose rank correlation is lower by .02 to .12), MERIT started at zero.
+    Source: Nguyen, Fu and Wu, Sec. V-C. Deviations, all as in the released code: memberships by the inverse of V_pure
+    instead of simplex least squares (whose rank correlation is lower by .02 to .12), MERIT started at zero.
 
     Examples
     --------

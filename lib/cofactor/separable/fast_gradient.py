@@ -69,25 +69,12 @@ def fast_gradient(
     verbose : bool
         Show a progress bar on a terminal.
 
-    Returns
-    -------
-    AnchorFit
-        `scores` is the diagonal of C.
+    The scores are the diagonal of C. Raises `CofactorError` where the memory it would take is not there (the bytes are
+    named), X holds NaN or infinity or is zero everywhere, or n_anchors or max_iter is out of range. Cost: 4 M N^2 flops
+    per step, 3 N x N matrices of doubles, see `predicted_bytes`.
 
-    Raises
-    ------
-    CofactorError
-        The memory it would take is not there (the bytes are named); X holds NaN or infinity or is zero everywhere;
-        n_anchors or max_iter out of range.
-
-    Cost
-    ----
-    4 M N^2 flops per step, 3 N x N matrices of doubles: see `predicted_bytes`.
-
-    Source
-    ------
-    Gillis and Luce 2018, as released. Deviations: the projection of a row is exact, by Newton's method on its one
-    breakpoint, where the released code sorts and tolerates violations of 1e-8; H is exact instead of 500 sweeps;
+    Source: Gillis and Luce 2018, as released. Deviations: the projection of a row is exact, by Newton's method on its
+    one breakpoint, where the released code sorts and tolerates violations of 1e-8; H is exact instead of 500 sweeps;
     X'X is never formed; columns of zeros are left out. `tests/oracles` holds the projection as a quadratic programme.
 
     Examples

@@ -47,23 +47,10 @@ def spoc(A: Matrix, n_anchors: int) -> AnchorFit:
     n_anchors : int in [1, N]
         Number of communities.
 
-    Returns
-    -------
-    AnchorFit
-        Anchors are nodes, in the order found.
-
-    Raises
-    ------
-    CofactorError
-        A is no adjacency matrix (the entries are named), has no edge, or `n_anchors` is out of range.
-
-    Cost
-    ----
-    That of K eigenvectors of a sparse matrix; O(N K^2) for the projection.
-
-    Source
-    ------
-    Panov et al., Algorithm 1, with the eigenvectors of the largest eigenvalues as in the released code.
+    Anchors are nodes, in the order found. Raises `CofactorError` where A is no adjacency matrix (the entries are
+    named), has no edge, or `n_anchors` is out of range. Cost: that of K eigenvectors of a sparse matrix; O(N K^2) for
+    the projection. Source: Panov et al., Algorithm 1, with the eigenvectors of the largest eigenvalues as in the
+    released code.
 
     Examples
     --------
@@ -81,19 +68,12 @@ def geo_nmf(A: Matrix, n_anchors: int, random_state: Seed = None) -> AnchorFit:
     cluster comes the node with the smallest d_i ||z_i|| among those above its 95 % quantile. s starts at 0.25 and is
     widened until the K rows have condition number below 2 (1.5 in graphs of mean degree 250 or more).
 
-    Parameters and errors are those of `spoc`; `random_state` is that of k-means, best of 20 starts.
+    Parameters, errors and cost are those of `spoc`; `random_state` is that of k-means, best of 20 starts. Anchors are
+    nodes, by falling score d_i ||z_i||; where no s gives rows of small condition number, the best conditioned ones.
 
-    Returns
-    -------
-    AnchorFit
-        Anchors are nodes, by falling score d_i ||z_i||. Where no s gives rows of small condition number, the best
-        conditioned ones.
-
-    Deviations
-    ----------
-    The released code compares with a variable that it never updates, and so keeps the last of 20 runs of k-means
-    instead of the best. Degrees are those of the whole graph; the random split of nodes in the paper's analysis is
-    left out, as in the released code.
+    Deviations: The released code compares with a variable that it never updates, and so keeps the last of 20 runs of
+    k-means instead of the best. Degrees are those of the whole graph; the random split of nodes in the paper's analysis
+    is left out, as in the released code.
 
     Examples
     --------
@@ -175,9 +155,8 @@ def adjacency_of(A: Matrix) -> sparse.csr_array:
         raise CofactorError(f"an adjacency matrix is square, got shape {matrix.shape}")
     entries = matrix.tocoo()
     _refuse(entries, ~(np.isfinite(entries.data) & (entries.data >= 0)), "are negative or not finite")
-    _refuse(
-        entries, (entries.row == entries.col) & (entries.data > 0), "join a node to itself: set the diagonal to zero"
-    )
+    loops = (entries.row == entries.col) & (entries.data > 0)
+    _refuse(entries, loops, "join a node to itself: set the diagonal to zero")
     one_way = abs(matrix - matrix.T).tocoo()
     _refuse(one_way, one_way.data > 0, "differ from those mirrored: add A and its transpose")
     if not matrix.count_nonzero():

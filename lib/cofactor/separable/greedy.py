@@ -42,26 +42,13 @@ def xray(X: Matrix, n_anchors: int, sums: ArrayLike | None = None) -> AnchorFit:
         p'x_n, by default the sums of the columns. Of points whose dimension was reduced, give the sums that the
         columns had before: 1 for topics.
 
-    Returns
-    -------
-    AnchorFit
-        Anchors in the order found; their scores are ||r_i||^2 at their turn, which fall. Fewer than n_anchors, with
-        a `DataWarning`, where the cone of fewer holds all columns.
+    Anchors come in the order found; their scores are ||r_i||^2 at their turn, which fall. There are fewer than
+    n_anchors, with a `DataWarning`, where the cone of fewer holds all columns. Raises `CofactorError` where X is no
+    matrix of finite numbers or zero everywhere, `n_anchors` is out of range, or sums are not positive (columns are
+    named). Cost: O(M N K + N K^3) time, O(M N) memory.
 
-    Raises
-    ------
-    CofactorError
-        X is no matrix of finite numbers or zero everywhere, `n_anchors` is out of range, or sums are not positive
-        (columns are named).
-
-    Cost
-    ----
-    O(M N K + N K^3) time, O(M N) memory.
-
-    Deviations
-    ----------
-    Weights are exact (active set); the released code makes up to 500 sweeps of coordinate descent. On topics both give
-    the same anchors. It adds 1e-6 to p'x whatever the size of X; here that is a share of the mean.
+    Deviations: Weights are exact (active set); the released code makes up to 500 sweeps of coordinate descent. On
+    topics both give the same anchors. It adds 1e-6 to p'x whatever the size of X; here that is a share of the mean.
 
     Examples
     --------
@@ -105,25 +92,13 @@ def fast_anchor(X: Matrix, n_anchors: int, random_state: Seed = None, refine: bo
     refine : bool
         Whether to make the pass at the end.
 
-    Returns
-    -------
-    AnchorFit
-        Anchors in the order found; their scores are the squared distances at which they were taken.
+    Anchors come in the order found; their scores are the squared distances at which they were taken. Raises
+    `CofactorError` as `xray` does. Cost: O(min(M, 1000) N K) time, of the refinement K times that; O(min(M, 1000) N)
+    memory.
 
-    Raises
-    ------
-    CofactorError
-        X is no matrix of finite numbers or zero everywhere, or `n_anchors` is out of range.
-
-    Cost
-    ----
-    O(min(M, 1000) N K) time, of the refinement K times that; O(min(M, 1000) N) memory.
-
-    Deviations
-    ----------
-    Distances are computed as by `spa`, so ties go to the longer column, then to the lower index. Arora et al. take
-    only words that stand in enough documents as candidates, with a threshold that Nguyen et al. do not state: leave
-    out rare words beforehand.
+    Deviations: Distances are computed as by `spa`, so ties go to the longer column, then to the lower index. Arora et
+    al. take only words that stand in enough documents as candidates, with a threshold that Nguyen et al. do not state:
+    leave out rare words beforehand.
 
     Examples
     --------

@@ -64,13 +64,10 @@ def lda_topics(
         The package `lda` is not installed, a count is no whole number (documents are named), a parameter is out of
         range, or what `topic_model` raises on counts and `min_documents`.
 
-    Cost
-    ----
-    O(max_iter K words of all documents) time, about 0.15 microseconds each at K = 3.
+    Cost: O(max_iter K words of all documents) time, about 0.15 microseconds each at K = 3.
 
-    Source
-    ------
-    Table II of Nguyen, Fu and Wu has a row LDA (Gibbs) without any setting; alpha, eta are the defaults of `lda`.
+    Source: Table II of Nguyen, Fu and Wu has a row LDA (Gibbs) without any setting; alpha, eta are the defaults of
+    `lda`.
 
     Examples
     --------

@@ -26,24 +26,14 @@ def coherence(counts: ArrayLike | sparse.sparray | sparse.spmatrix, top_words: A
     Parameters
     ----------
     counts : (D, N) array or scipy.sparse matrix
-        Documents by words.
     top_words : (K, n) ints
         Words of every topic, the heaviest first, as `TopicModel.top_words` gives them; usually n = 20.
 
-    Returns
-    -------
-    float
-        Zero where all words stand in all documents, the more negative the less they go together.
+    The result is zero where all words stand in all documents, the more negative the less they go together. Raises
+    `CofactorError` for words that stand in no document (they are named).
 
-    Raises
-    ------
-    CofactorError
-        A word stands in no document (it is named).
-
-    Source
-    ------
-    Nguyen, Fu and Wu, Sec. V-B, with the definition of Huang, Fu and Sidiropoulos, NIPS 2016. The factor 2 comes from
-    summing a matrix and its transpose in the released code; the published numbers have it.
+    Source: Nguyen, Fu and Wu, Sec. V-B, with the definition of Huang, Fu and Sidiropoulos, NIPS 2016. The factor 2
+    comes from summing a matrix and its transpose in the released code; the published numbers have it.
 
     Examples
     --------
@@ -80,18 +70,8 @@ def sim_count(top_words: ArrayLike) -> int:
 def clustering_accuracy(truth: ArrayLike, clusters: ArrayLike) -> float:
     """Return the share of items in the right cluster, under the naming of clusters that is best.
 
-    Parameters
-    ----------
-    truth, clusters : (D,) class codes, cluster codes
-
-    Raises
-    ------
-    CofactorError
-        The two are not of the same length, or empty.
-
-    Source
-    ------
-    Cai, He and Han, IEEE TKDE 2005, Sec. 5.2 (Hungarian algorithm).
+    `truth` and `clusters` are (D,) codes; `CofactorError` where they are not of the same length, or empty. Source: Cai,
+    He and Han, IEEE TKDE 2005, Sec. 5.2 (Hungarian algorithm).
 
     Examples
     --------
@@ -112,14 +92,10 @@ def document_accuracy(truth: ArrayLike, weights: ArrayLike, n_runs: int = 10, ra
     Rows of `weights`, (D, K), are scaled to length one and clustered into K; the best of 10 starts counts, and the mean
     is over `n_runs` such runs.
 
-    Cost
-    ----
-    O(n_runs * 10 * D K^2) per step of k-means.
+    Cost: O(n_runs * 10 * D K^2) per step of k-means.
 
-    Source
-    ------
-    Nguyen, Fu and Wu, Sec. V-B, as the released code does it. It weights TF-IDF documents, but the published numbers
-    follow from raw counts, which `topic_model` weights.
+    Source: Nguyen, Fu and Wu, Sec. V-B, as the released code does it. It weights TF-IDF documents, but the published
+    numbers follow from raw counts, which `topic_model` weights.
     """
     from sklearn.cluster import KMeans  # here: slow to import
 
@@ -146,22 +122,14 @@ def spearman_rank_correlation(truth: ArrayLike, estimate: ArrayLike) -> float:
         Rows nonnegative, summing to one; rows of zeros are allowed in `estimate` (nodes of which nothing is known).
         Ties share their mean rank; a column without differences correlates with nothing.
 
-    Returns
-    -------
-    float in [-1, 1]
-
     Raises
     ------
     CofactorError
         The shapes differ, or rows are no memberships (they are named).
 
-    Cost
-    ----
-    O(N K (log N + K)) time.
+    Cost: O(N K (log N + K)) time.
 
-    Source
-    ------
-    Mao, Sarkar and Chakrabarti, ICML 2017; Table IV of Nguyen, Fu and Wu, over all nodes.
+    Source: Mao, Sarkar and Chakrabarti, ICML 2017; Table IV of Nguyen, Fu and Wu, over all nodes.
 
     Examples
     --------

@@ -77,12 +77,8 @@ def plan(
     CofactorError
         Unknown methods or `vary`, amounts that are no whole numbers, an error not between 0 and 1, or as `fit`.
 
-    Cost
-    ----
-    A fit for every trial, amount and method.
+    Cost: A fit for every trial, amount and method.
 
-    Notes
-    -----
     What the fit finds is taken for the truth: where it took noisy mixtures for anchors, the plan promises too much.
 
     Examples

@@ -18,23 +18,9 @@ def mrsa(W: ArrayLike, found: ArrayLike) -> float:
 
     where w and v are the mean columns of W and of what was found.
 
-    Parameters
-    ----------
-    W, found : (M, K) arrays
-
-    Raises
-    ------
-    CofactorError
-        The shapes differ, or are not those of two matrices.
-
-    Cost
-    ----
-    O(M K^2 + K^3).
-
-    Source
-    ------
-    Gillis and Luce 2018. As in the released code of Nguyen, Fu and Wu, the mean column is taken off, where Gillis and
-    Luce take off the mean of each column. A column equal to the mean has no direction: its angle is a right one.
+    `W` and `found` are (M, K); `CofactorError` where they are not. Cost: O(M K^2 + K^3). Source: Gillis and Luce 2018.
+    As in the released code of Nguyen, Fu and Wu, the mean column is taken off, where Gillis and Luce take off the mean
+    of each column. A column equal to the mean has no direction: its angle is a right one.
 
     Examples
     --------

@@ -10,13 +10,7 @@ so that the least one lies within 2 e_l of the rough minimum: whatever does is s
 term after the other, and the lowest index wins a tie. The choice hence depends neither on the precision of the rough
 scores, nor on BLAS, nor on the number of threads.
 
-    symbol   meaning                                                shape
-    x_n      points, one per row                                    (N, M)
-    r_l      residual X c_l - x_l                                   (N, M)
-    C        coefficients: scale * weights at rows, by column       N lists
-    m_n      peak of row n of C
-    S_n      sum over l of exp((C_nl - m_n) / mu)
-    y_nl     penalty lam exp((C_nl - m_n) / mu) / S_n; p_n where C_nl = 0
+x_n and r_l = X c_l - x_l are rows of (N, M) arrays; C, m_n, S_n, y_nl and p_n are those of `lists`.
 """
 
 from __future__ import annotations

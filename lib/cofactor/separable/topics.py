@@ -62,26 +62,18 @@ def topic_model(
     random_state : int, Generator or None
         Of the random projection that FastAnchor takes in place of U, and of LDA.
 
-    Returns
-    -------
-    TopicModel
-
     Raises
     ------
     CofactorError
         Counts are negative, not finite or between zero and one (documents are named), a word stands in no document
         (words are named), no word is left, or an argument is out of range.
 
-    Cost
-    ----
-    O(nonzeros(counts) K) per step of the singular vectors, O(N K^2) for the rest, apart from the finder; O(nonzeros +
-    N K) memory (FastAnchor: 1000 N). Words by words is never formed.
+    Cost: O(nonzeros(counts) K) per step of the singular vectors, O(N K^2) for the rest, apart from the finder;
+    O(nonzeros + N K) memory (FastAnchor: 1000 N). Words by words is never formed.
 
-    Source
-    ------
-    Nguyen, Fu and Wu, Sec. V-B. Deviations: nonnegative least squares are exact, the released code makes 500 sweeps;
-    P is applied, not formed; documents are weighted by raw counts, from which the published accuracy follows, not by
-    TF-IDF as the released code has it.
+    Source: Nguyen, Fu and Wu, Sec. V-B. Deviations: nonnegative least squares are exact, the released code makes 500
+    sweeps; P is applied, not formed; documents are weighted by raw counts, from which the published accuracy follows,
+    not by TF-IDF as the released code has it.
 
     Examples
     --------
