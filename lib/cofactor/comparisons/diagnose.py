@@ -55,7 +55,7 @@ def _verdict(checks: tuple[Check, ...]) -> str:
     if warned & {"comparisons", "always or never chosen", "comparisons per user", "items linked"}:
         first = "fit with a ridge (ridge='auto'), and compare with biases alone"
         return f"{first}{doubt}; without a ridge utilities are not told"
-    return "no method is ruled out" + "; read the warnings" * bool(warned)
+    return "no method is ruled out; read the warnings" if warned else "no method is ruled out"
 
 
 def _present(name: str, counts: Counts, ids: Sequence[Any], advice: str) -> Check:

@@ -70,15 +70,16 @@ def _verdict(checks: list[Check]) -> str:
     warned = {check.name for check in checks if check.status == "warn"}
     out = ["CNMF-SPA"] * ("rank of CNMF-SPA" in warned) + ["CTD and MLE-AD-EM"] * ("rows per triple" in warned)
     verdict = "no method is ruled out" if not out else f"do without {listing(out)}; CNMF-EM can run"
-    return verdict + "; read the warnings" * bool(warned)
+    return f"{verdict}; read the warnings" if warned else verdict
 
 
 def _rows(table: CategoricalTable) -> Check:
     empty = int((table.entries_per_row == 0).sum())
     if empty == table.n_rows:
         return Check("rows", "fail", f"{table.n_rows}, all without any entry", "there is nothing to fit")
-    value = f"{table.n_rows}" + f", of which {empty} without any entry" * bool(empty)
-    return Check("rows", "warn" if empty else "pass", value, "they are left out" * bool(empty))
+    if empty:
+        return Check("rows", "warn", f"{table.n_rows}, of which {empty} without any entry", "they are left out")
+    return Check("rows", "pass", f"{table.n_rows}")
 
 
 def _variables(moments: PairwiseMoments) -> Check:
@@ -149,7 +150,9 @@ def _rows_per_pair(n_joint: Ints, sizes: Ints) -> Check:
     thin = n < cells
     value = f"median {np.median(n):g} for {np.median(cells):g} cells; {thin.mean():.0%} of pairs have fewer than cells"
     status: Status = "warn" if np.median(n / cells) < 1 else "pass"
-    return Check("rows per pair", status, value, "take EM with pseudo-counts and a low rank" * (status == "warn"))
+    return Check(
+        "rows per pair", status, value, "take EM with pseudo-counts and a low rank" if status == "warn" else ""
+    )
 
 
 def _twins(moments: PairwiseMoments, n_joint: Ints) -> Check:
