@@ -301,3 +301,24 @@ def test_refuses_zeros_and_what_is_no_matrix(method):
         METHODS[method](2).fit(np.zeros((0, 4)))
     with warnings.catch_warnings(), pytest.raises(CofactorError, match="matrix with one point per column"):
         METHODS[method](2).fit(np.ones(4))
+
+
+# ---- which rows are taken ----
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_copies_of_one_anchor_do_not_crowd_out_another(seed):
+    rng, K = np.random.default_rng(seed), 6
+    W = rng.dirichlet(np.full(20, 0.5), K).T
+    anchor = np.append(np.repeat(np.arange(K), 8), np.full(60, -1))
+    X = np.hstack([W[:, anchor[:48]], W @ rng.dirichlet(np.ones(K), 60).T])
+    X += 0.005 * rng.standard_normal(X.shape)
+    met = {how: set(anchor[merit(X, K, 1e-6, select=how).anchors]) for how in ("top", "spa", "auto")}
+    assert len(met["top"]) < K
+    assert met["spa"] == met["auto"] == set(range(K))
+
+
+def test_largest_scores_are_taken_where_spread_rows_fit_no_better():
+    X = simulate.midpoint_mixtures(50, 10, 11.0, random_state=1).X
+    top, spread, chosen = (merit(X, 10, select=how).anchors.tolist() for how in ("top", "spa", "auto"))
+    assert top == chosen != spread
