@@ -191,7 +191,7 @@ def correlations(graph: GraphDataset, lambdas: Iterable[float], gaps: Sequence[f
 
 
 def _correlation(graph: GraphDataset, lam: float, gap: float) -> float:
-    finder = partial(merit, lam=lam, n_iter=120, gap_abs=gap, merge_duplicates=False)
+    finder = partial(merit, lam=lam, n_iter=120, gap_abs=gap, merge_duplicates=False, select="top")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = communities(graph.adjacency, graph.memberships.shape[1], finder)
