@@ -188,7 +188,7 @@ def literal(name: object) -> str:
     r"""Return an id as text in which matplotlib finds no mathematics and no control characters.
 
     >>> literal("from $5 to $6"), literal("a\tb")
-    ('from \\\\$5 to \\\\$6', 'a b')
+    ('from \\$5 to \\$6', 'a b')
     """
     text = "".join(letter if letter.isprintable() else " " for letter in str(name))
     return re.sub(r"(?<!\\)\$", r"\\$", text)

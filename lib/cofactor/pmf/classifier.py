@@ -168,6 +168,7 @@ class JointPMFClassifier(ClassifierMixin, Estimator):
         found = self._run([(table, *choice, seed) for choice, seed in product(kept, seeds)])
         self.model_, self.results_ = mean_model([model for model, _ in found]), [result for _, result in found]
         self.result_ = self.results_[0]
+        self.n_iter_ = self.result_.n_iter
         late = sum(not result.converged for result in self.results_)
         if late:
             message = f"EM: {late} of {len(found)} starts reached the limit of {self.max_iter} rounds"
