@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.crowd.base import error_rate, tied_share, worker_accuracy
-from cofactor.crowd.files import read_truth
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.truth import read_truth
 from tests.oracles.generators import laws, random_model, recorded, seeds, skilled_crowd
 
 ROWS = [("a", "w1", "cat"), ("a", "w2", "dog"), ("b", "w1", "dog")]

@@ -22,10 +22,10 @@ import cofactor as cf
 from cofactor.cli import main
 from cofactor.core.moments import PairwiseMoments
 from cofactor.crowd.cooccurrence import Cooccurrences
-from cofactor.crowd.files import read_truth
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.sharding import shard_labels
 from cofactor.crowd.shards import VOCABULARY, LabelShards
+from cofactor.crowd.truth import read_truth
 from cofactor.data import (
     comparisons,
     load_mag,

@@ -17,8 +17,8 @@ from cofactor.core.files import whole_file
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.bootstrap import CrowdBootstrap
-from cofactor.crowd.files import read_truth
 from cofactor.crowd.tables import consensus_frame, overruled_frame, posterior_frame
+from cofactor.crowd.truth import read_truth
 from cofactor.crowd.workers import workers_table
 
 AMOUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # labels per task

@@ -19,13 +19,13 @@ from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.bootstrap import CrowdBootstrap, bootstrap
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import diagnose
-from cofactor.crowd.files import read_truth
 from cofactor.crowd.imputation import designated_imputation, robust_imputation
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.methods import METHODS, NEED_FEATURES
 from cofactor.crowd.planner import plan
 from cofactor.crowd.scores import Difference, Score, paired_difference, score
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
+from cofactor.crowd.truth import read_truth
 from cofactor.crowd.workers import workers_table
 
 __all__ = [

@@ -1,0 +1,49 @@
+"""True classes of tasks, from a file."""
+
+from __future__ import annotations
+
+import warnings
+from os import PathLike
+
+import numpy as np
+import pandas as pd
+
+from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.frames import check_present, read_frame
+from cofactor.core.types import Ints
+from cofactor.crowd.labels import CrowdLabels
+
+
+def read_truth(
+    path: str | PathLike[str], labels: CrowdLabels, encoding: str = "utf-8-sig", sep: str | None = None
+) -> Ints:
+    """Read the (N,) true class codes of the tasks of `labels` from a file; -1 where a task is not listed.
+
+    The file has columns ``task`` and ``truth``, in any form that `CrowdLabels.from_file` reads but exports. Tasks that
+    nobody labelled are passed over, and classes that nobody chose get the code K, which no prediction can equal, so
+    that they count as errors of every method; both with a `DataWarning`. Tasks with two truths, and rows without task
+    or truth, raise `CofactorError`.
+    """
+    frame = read_frame(path, ("task", "truth"), encoding, sep, "truth")
+    for name in frame.columns:
+        check_present(frame[name].mask(frame[name] == ""), name)
+    frame = frame.drop_duplicates()
+    code = pd.Index([str(task) for task in labels.tasks]).get_indexer(pd.Index(frame["task"]))
+    known = code >= 0
+    if not known.any():
+        raise CofactorError(f"{path}: none of its tasks has a label ({listing(frame['task'])})")
+    if not known.all():
+        message = f"{path}: {int((~known).sum())} tasks that nobody labelled are passed over"
+        warnings.warn(message, DataWarning, stacklevel=2)
+    frame, task = frame[known], code[known]
+    twice = np.flatnonzero(np.bincount(task, minlength=labels.n_tasks) > 1)
+    if twice.size:
+        raise CofactorError(f"{path} gives two truths for tasks {listing(labels.tasks[n] for n in twice)}")
+    truth = pd.Index([str(name) for name in labels.classes]).get_indexer(pd.Index(frame["truth"]))
+    unknown = frame["truth"][truth < 0]
+    if len(unknown):
+        message = f"{path}: nobody chose the true class of {len(unknown)} tasks ({listing(unknown.unique())}): "
+        warnings.warn(f"{message}they count as errors", DataWarning, stacklevel=2)
+    codes = np.full(labels.n_tasks, -1)
+    codes[task] = np.where(truth < 0, labels.n_classes, truth)
+    return codes
