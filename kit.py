@@ -34,6 +34,7 @@ STAMP = VENV / "cofactor-setup.txt"
 
 # One thread: BLAS sums in an order that depends on their number, and the notebooks compare stored digits.
 REPRODUCIBLE = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+MINUTES = "some 15"  # that all tests take, without the set-up
 NBVAL = ["--nbval" if VERSIONS == "pinned" else "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
 NBVAL += ["--nbval-sanitize-with", str(ROOT / "tests" / "nbval_sanitize.cfg")]
 LAB = ["--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={ROOT}"]
@@ -193,6 +194,8 @@ def test(extra: list[str]) -> int:
     doctest = ["--doctest-modules", "--doctest-ignore-import-errors"]
     # old libraries use what newer ones beneath them no longer like; Python shows such warnings to nobody
     quiet = ["-W", "ignore::DeprecationWarning"] if VERSIONS == "oldest" else []
+    if not named:
+        print(f"all tests and notebooks: {MINUTES} minutes on two cores; here are {os.cpu_count()}", flush=True)
     code = lint([]) if VERSIONS == "pinned" else 0
     return code or python(
         "-m", "pytest", *NBVAL, *quiet, *doctest, *processes(named, extra), *folders, *extra, **REPRODUCIBLE

@@ -100,6 +100,12 @@ def test_what_is_imported_is_declared_and_the_other_way_round():
     assert runtime - STARTED <= imported() <= runtime | extras
 
 
+def test_the_wheel_holds_the_library_and_the_data_only():
+    built = tomllib.loads(text_of("pyproject.toml"))["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert built["only-include"] == ["lib/cofactor", "datasets"]
+    assert built["sources"] == {"lib": "", "datasets": "cofactor/_datasets"}
+
+
 def test_constraints_hold_pins_only():
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+( ; .+)?", line) for line in text_of("constraints.txt").splitlines())
 
