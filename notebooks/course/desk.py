@@ -15,10 +15,12 @@ from pathlib import Path
 from textwrap import fill
 
 from cofactor.core.errors import CofactorError, listing
-from course.grading import Exercise, Given, grade
+from course.grading import Exercise, Given
 
 NOTEBOOKS = tuple(path.parent.name for path in sorted(Path(__file__).parent.glob("nb*/exercises.py")))
 LETTERS = 88  # in a line: JupyterLab breaks longer ones within a word
+
+handed_in: dict[str, object] = {}  # the answer last handed in, by the name of its exercise
 
 
 @cache
@@ -58,12 +60,26 @@ def given(name: str) -> Given:
 def check(name: str, answer: object) -> None:
     """Print one sentence: "correct: ..." or what to look at again.
 
-    Answers rounded to three decimals are right. Of wrong answers, the typical ones are recognised.
+    Answers rounded to four digits are right. Of wrong answers, the typical ones are recognised.
     """
     try:
-        _print(grade(find(name), answer))
+        verdict = find(name).judge(answer)
     except CofactorError as unknown:
         _print(str(unknown))
+        return
+    handed_in[name] = answer
+    _print(verdict.words if verdict.recognised else f'{verdict.words}. Stuck? hint("{name}")')
+
+
+def passed(name: str) -> bool:
+    """Whether the answer last handed to `check` is right; False where there is none.
+
+    Raises
+    ------
+    CofactorError
+        There is no such exercise.
+    """
+    return find(name).judge(handed_in.get(name)).right
 
 
 def hint(name: str, number: int = 1) -> None:

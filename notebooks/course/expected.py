@@ -1,68 +1,88 @@
-"""What the right answer to an exercise looks like: its shape, its pattern and its size, not its digits."""
+"""What the right answer to an exercise looks like: its shape, its unit and its order of magnitude, not its digits."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.patches import Rectangle
 
 from cofactor.core.types import Floats
-from cofactor.plots.style import BLUE, DIVERGING, FAINT, SEQUENTIAL, WIDTH, heat, new_picture, number, say, styled
+from cofactor.plots.style import FAINT, PAPER, WIDTH, new_picture, say, styled
 from course.desk import find
+from course.grading import FunctionExercise, Part, order_of_magnitude
 
-MOST_TICKS = 8
-HEIGHTS = (1.3, 2.1, 2.6)  # inches that a number, a vector and a matrix need
-SQUARE = 3.8  # inches that a matrix is wide where there is room
+MOST_CELLS = 8  # of a row or column that are drawn
+CELL = 0.22  # inches
+TITLE = 0.3  # inches
+WORDS = 2.4  # room for the words above the cells, in cells
+LETTER, GAP = 0.29, 2  # width of a letter and the room between arrays, in cells
+
+Shape = tuple[int, ...]
 
 
 @styled
 def draw_expected(name: str) -> Figure:
-    """Draw the right answer to an exercise, named as for `check`: a heat map of a matrix, bars of a vector or a number.
+    """Draw the form of the right answer to an exercise, named as for `check`: empty cells, with what belongs there.
+
+    Of a function, what it takes stands before what it returns, for the example given.
 
     Raises
     ------
     CofactorError
         There is no such exercise.
     """
-    answers = [(part.name, np.asarray(part.answer, dtype=np.float64)) for part in find(name).parts]
-    width = min(WIDTH, sum(SQUARE if answer.ndim == 2 else WIDTH for _, answer in answers))
-    fig = new_picture(width, max(HEIGHTS[answer.ndim] for _, answer in answers))
-    for ax, (label, answer) in zip(fig.subplots(1, len(answers), squeeze=False)[0], answers, strict=True):
-        _fill(fig, ax, label, answer)
-    say(fig, "Your answer should look like this: " + "; ".join(_told(*part) for part in answers))
+    exercise = find(name)
+    boxes = [(f"{part.name}\n{_kind(part)}", np.shape(part.answer)) for part in exercise.parts]
+    begins = "Your answer should have this form"
+    if isinstance(exercise, FunctionExercise):
+        takes = {argument: np.shape(value) for argument, value in exercise.given().items()}
+        boxes = [(f"{argument}\n{_size(shape)}", shape) for argument, shape in takes.items()] + boxes
+        begins = "Your function should take and return this"
+    fig = _cells(boxes, arrow=len(boxes) - len(exercise.parts))
+    say(fig, begins)
     return fig
 
 
-def _fill(fig: Figure, ax: Axes, label: str, answer: Floats) -> None:
-    if answer.ndim == 2:
-        _fill_matrix(fig, ax, label, answer)
-    elif answer.ndim == 1:
-        ax.bar(np.arange(len(answer)), answer, color=BLUE, width=0.6)
-        ax.axhline(0, color=FAINT, lw=0.8)
-        ax.set(xlabel="entry", ylabel=label, xticks=np.arange(len(answer)))
-    else:
-        ax.barh([0], [answer], color=BLUE, height=0.5)
-        ax.axvline(0, color=FAINT, lw=0.8)
-        ax.set(xlabel=label, yticks=[], ylim=(-0.6, 0.6))
-        ax.margins(x=0.25)
-        ax.xaxis.set_major_locator(MaxNLocator(5))
-        ax.spines["left"].set_visible(False)
+def _cells(boxes: Sequence[tuple[str, Shape]], arrow: int) -> Figure:
+    """Draw arrays as empty cells in a row, and an arrow before the one at place `arrow`, if it is not the first."""
+    tallest = max(_drawn(shape)[0] for _, shape in boxes)
+    widths = [max(_drawn(shape)[1], LETTER * max(map(len, words.split("\n")))) + GAP for words, shape in boxes]
+    fig = new_picture(WIDTH, TITLE + CELL * (WORDS + tallest + 0.5), laid_out=False)
+    ax = fig.add_axes((0.01, 0, 0.98, 1 - TITLE / fig.get_figheight()))
+    across = max(sum(widths), WIDTH / CELL)
+    ax.set(xlim=(0, across), ylim=(tallest + 0.4, -WORDS), aspect="equal", anchor="NW")
+    ax.set_axis_off()
+    left = 0.1
+    for place, ((words, shape), width) in enumerate(zip(boxes, widths, strict=True)):
+        for row, column in np.ndindex(_drawn(shape)):
+            ax.add_patch(Rectangle((left + column, row), 1, 1, fc=PAPER, ec=FAINT, lw=0.6))
+        ax.text(left, -0.3, words, fontsize=8, va="bottom")
+        if place == arrow > 0:
+            ax.text(left - GAP / 2, tallest / 2, "→", fontsize=14, ha="center", va="center")
+        left += width
+    return fig
 
 
-def _fill_matrix(fig: Figure, ax: Axes, label: str, answer: Floats) -> None:
-    signed = bool((answer < 0).any())
-    largest = float(np.abs(answer).max())
-    image = heat(ax, answer, (-largest if signed else 0.0, largest), DIVERGING if signed else SEQUENTIAL)
-    rows, columns = answer.shape
-    ax.set(xlabel="column", ylabel="row")
-    ax.set(xticks=range(min(columns, MOST_TICKS)), yticks=range(min(rows, MOST_TICKS)))
-    fig.colorbar(image, ax=ax, label=label)
+def _drawn(shape: Shape) -> tuple[int, int]:
+    """Rows and columns of cells that stand for an array: a vector is a column, a number one cell."""
+    rows, columns = (*(shape[-2:] if len(shape) > 1 else shape), 1, 1)[:2]
+    return min(rows, MOST_CELLS), min(columns, MOST_CELLS)
 
 
-def _told(label: str, answer: Floats) -> str:
-    """Name an answer and its shape."""
-    if answer.ndim == 0:
-        return f"{label}, 1 number"
-    shape = f"{len(answer)} numbers" if answer.ndim == 1 else "{} × {}".format(*answer.shape)
-    return f"{label}, {shape} from {number(float(answer.min().round(2)))} to {number(float(answer.max().round(2)))}"
+def _kind(part: Part) -> str:
+    """Shape, unit and order of magnitude of an answer."""
+    answer = np.asarray(part.answer, dtype=np.float64)
+    size = "one number" if answer.ndim == 0 else _size(answer.shape)
+    return f"{size}{f', {part.unit}' if part.unit else ''}\nof the order of {_power(answer)}"
+
+
+def _size(shape: Shape) -> str:
+    return "" if not shape else f"{shape[0]} numbers" if len(shape) == 1 else " × ".join(map(str, shape))
+
+
+def _power(answer: Floats) -> str:
+    """The order of magnitude of the largest entry, as people write it."""
+    power = order_of_magnitude(answer)
+    return f"{10.0**power:g}" if -3 <= power <= 4 else f"10^{power}"

@@ -1,10 +1,12 @@
-"""How an answer is judged: right, a known mistake, or wrong in a way that can at least be measured."""
+"""How an answer is judged: right, a known mistake, a broken property, or else by its worst entry."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,15 +15,54 @@ from cofactor.core.types import Floats
 
 Given = dict[str, Any]
 
-TOLERANCE = 6e-4  # an answer rounded to three decimals is right
+TOLERANCE = 2e-3  # of the largest entry of an answer
+NEARLY = 5  # tolerances within which an answer is probably right, but rounded
+UNANSWERED = "not answered yet: replace the placeholder by your answer"
+
+
+class Law(NamedTuple):
+    """A property of every right answer: what is said where it is broken, and whether an array has it."""
+
+    broken: str
+    holds: Callable[[Floats], bool]
+
+
+def _ones(sums: Floats) -> bool:
+    return bool(np.allclose(sums, 1.0, rtol=0, atol=TOLERANCE))
+
+
+NONNEGATIVE = Law("there are negative entries", lambda a: bool((a >= -1e-9).all()))
+SUMS_TO_ONE = Law("the entries do not sum to one", lambda a: _ones(a.sum()))
+COLUMNS_SUM_TO_ONE = Law("the columns do not sum to one", lambda a: _ones(a.sum(axis=0)))
+ROWS_SUM_TO_ONE = Law("the rows do not sum to one", lambda a: _ones(a.sum(axis=1)))
+SYMMETRIC = Law("this is not symmetric", lambda a: bool(np.allclose(a, a.T, rtol=0, atol=TOLERANCE * np.abs(a).max())))
+ORTHOGONAL = Law(
+    "this is not orthogonal: its transpose times itself is not the identity",
+    lambda a: bool(np.allclose(a.T @ a, np.eye(a.shape[1]), rtol=0, atol=2 * TOLERANCE)),
+)
 
 
 class Part(NamedTuple):
-    """One array of an answer: its name, its value, and typical wrong values by what is said of them."""
+    """One array of an answer: its name, its value, and typical wrong values by what is said of them.
+
+    `unit` says what the numbers are, `laws` which properties a right answer has. `tolerance` is a share of the largest
+    entry; it is wider where more than one definition of the answer is right.
+    """
 
     name: str
     answer: ArrayLike
     mistakes: Mapping[str, ArrayLike]
+    unit: str = ""
+    laws: Sequence[Law] = ()
+    tolerance: float = TOLERANCE
+
+
+class Verdict(NamedTuple):
+    """Whether an answer is right, one sentence about it, and whether the sentence knows what went wrong."""
+
+    right: bool
+    words: str
+    recognised: bool = True
 
 
 class Exercise(ABC):
@@ -43,51 +84,152 @@ class Exercise(ABC):
         """The exercise solved."""
         return self.solve(**self.given())
 
+    def judge(self, answer: object) -> Verdict:
+        """Judge an answer; whatever is handed in, nothing is raised."""
+        if answer is None or answer is Ellipsis:
+            return Verdict(False, UNANSWERED)
+        found, trouble = fitted(self.parts, answer)
+        if trouble:
+            return Verdict(False, f"not yet: {trouble}")
+        for part, value in zip(self.parts, found, strict=True):
+            if not same(value, part):
+                known = _mistake(part, value)
+                label = f"{part.name}: " if len(found) > 1 else ""
+                return Verdict(False, f"{label}not yet: {known or _broken(part, value)}", bool(known))
+        return Verdict(True, f"correct: {self.praise}")
 
-def grade(exercise: Exercise, answer: object) -> str:
-    """Judge an answer in one line; whatever is handed in, nothing is raised."""
-    if answer is None or answer is Ellipsis:
-        return "not answered yet: replace the placeholder by your answer"
-    parts = exercise.parts
-    answers, trouble = _split(parts, answer)
-    for part, value in zip(parts, answers, strict=False):
-        wrong = _judge(part, value)
-        if wrong:
-            return wrong if len(parts) == 1 else f"{part.name}: {wrong}"
-    return trouble or f"correct: {exercise.praise}"
+
+class FunctionExercise(Exercise):
+    """An exercise whose answer is a function; it is tried on the example given and on data not seen before.
+
+    `given` returns the arguments of the function by name, in order. `solve` returns what the function must return for
+    such arguments; its parts need no mistakes. `wrong` holds typical wrong functions by what is said of them: they are
+    recognised by what they return.
+    """
+
+    wrong: ClassVar[Mapping[str, Callable[..., Any]]]
+
+    @abstractmethod
+    def cases(self) -> list[Given]:
+        """Return arguments that the learner has not seen: other shapes, and what is special."""
+
+    def properties(self, case: Given, result: list[Floats]) -> Iterator[str]:
+        """Say which properties a result does not have, beside the laws of its parts."""
+        yield from ()
+
+    def judge(self, answer: object) -> Verdict:
+        """Judge a function by what it returns; whatever it does, nothing is raised."""
+        if answer is None or answer is Ellipsis:
+            return Verdict(False, UNANSWERED)
+        if not callable(answer):
+            return Verdict(False, "not yet: hand in the function itself, by its name and without brackets")
+        tried = []
+        for number, case in enumerate([self.given(), *self.cases()]):
+            where = _where(number, case)
+            found, trouble = self._called(answer, case, where)
+            if trouble:
+                return Verdict(False, trouble)
+            tried.append((where, case, self.solve(**case), found))
+        failed = [one for one in tried if not _all_same(one[3], one[2])]
+        if not failed:
+            return Verdict(True, f"correct: {self.praise}")
+        for says, wrong in self.wrong.items():
+            if all(_as(wrong, case, parts, found) for _, case, parts, found in tried):
+                return Verdict(False, f"not yet: {says}")
+        return Verdict(False, f"not yet: {self._lack(*failed[0])}", recognised=False)
+
+    def _called(self, function: Callable[..., Any], case: Given, where: str) -> tuple[list[Floats], str]:
+        """What a function returns as arrays, or what is wrong with it."""
+        arguments = deepcopy(case)
+        try:
+            with np.errstate(all="ignore"):
+                result = function(*arguments.values())
+        except Exception as error:  # a learner's function may raise anything, and a learner needs a sentence
+            takes = ", ".join(case)
+            why = f"{type(error).__name__}: {error}"
+            return [], f"not yet: {where}, your function stops with {why} (it is called with {takes})"
+        if result is None or result is Ellipsis:
+            return [], "not answered yet: your function returns nothing"
+        changed = [name for name, value in case.items() if not _unchanged(value, arguments[name])]
+        if changed:
+            return [], f"not yet: your function changes what it is given, {changed[0]}; work on a copy"
+        found, trouble = fitted(self.solve(**case), result)
+        return found, trouble and f"not yet: {where}, {trouble}"
+
+    def _lack(self, where: str, case: Given, parts: list[Part], found: list[Floats]) -> str:
+        """What a result lacks: a property, or its worst entry."""
+        for part, value in zip(parts, found, strict=True):
+            for law in part.laws:
+                if not law.holds(value):
+                    return f"{where}, {part.name}: {law.broken}"
+        for says in self.properties(case, found):
+            return f"{where}, {says}"
+        part, value = next((p, v) for p, v in zip(parts, found, strict=True) if not same(v, p))
+        return f"{where}, {part.name}: {_common(part, value) or _worst(part, value)}"
 
 
-def _split(parts: Sequence[Part], answer: object) -> tuple[Sequence[object], str]:
-    """The parts of an answer, or what is wrong with their number."""
+def fitted(parts: Sequence[Part], answer: object) -> tuple[list[Floats], str]:
+    """An answer as one array a part, in the shapes of the parts; or what is wrong with its form."""
+    values = _split(parts, answer)
+    if values is None:
+        names = ", ".join(part.name for part in parts)
+        return [], f"give {len(parts)} arrays or numbers in this order: ({names})"
+    found = []
+    for part, value in zip(parts, values, strict=True):
+        array, expected = _numbers(value), np.asarray(part.answer, dtype=np.float64)
+        label = f"{part.name}: " if len(parts) > 1 else ""
+        if array is None:
+            return [], f"{label}this is no array of numbers; expected {shape_in_words(expected)}"
+        if array.squeeze().shape != expected.squeeze().shape:
+            return [], f"{label}expected {shape_in_words(expected)}, got {shape_in_words(array)}"
+        if not np.isfinite(array).all():
+            return (
+                [],
+                f"{label}there are NaN or infinite entries; is something divided by zero, or the log of zero taken?",
+            )
+        found.append(array.reshape(expected.shape))
+    return found, ""
+
+
+def shape_in_words(array: Floats) -> str:
+    """An array's shape as a learner reads it."""
+    return "a single number" if array.ndim == 0 else f"an array of shape {array.shape}"
+
+
+def same(found: Floats, part: Part, answer: ArrayLike | None = None) -> bool:
+    """Whether an array is a part's answer (or another array), up to the part's tolerance."""
+    expected = np.asarray(part.answer if answer is None else answer, dtype=np.float64)
+    return found.shape == expected.shape and _distance(found, expected) <= part.tolerance
+
+
+def _distance(found: Floats, expected: Floats) -> float:
+    """The largest difference, as a share of the largest entry expected."""
+    scale = float(np.abs(expected).max(initial=0.0)) or 1.0
+    return float(np.abs(found - expected).max(initial=0.0)) / scale
+
+
+def _split(parts: Sequence[Part], answer: Any) -> list[object] | None:
+    """The parts of an answer, in their order; None if there are not as many."""
     if len(parts) == 1:
-        return [answer], ""
-    if isinstance(answer, tuple | list) and len(answer) == len(parts):
-        return answer, ""
-    names = ", ".join(part.name for part in parts)
-    return [], f"not yet: give {len(parts)} arrays in this order, as a tuple: ({names})"
-
-
-def _judge(part: Part, value: object) -> str:
-    """Say what is wrong with one array; nothing if it is right."""
-    expected = np.asarray(part.answer, dtype=np.float64)
-    found = _numbers(value)
-    if found is None:
-        return f"not yet: this is no array of numbers; expected {_shape(expected)}"
-    if found.squeeze().shape != expected.shape:
-        return f"not yet: expected {_shape(expected)}, got {_shape(found)}"
-    found = found.reshape(expected.shape)
-    if not np.isfinite(found).all():
-        return "not yet: there are NaN or infinite entries; is something divided by zero, or the log of zero taken?"
-    if _same(found, expected):
-        return ""
-    for says, wrong in (*part.mistakes.items(), *_common(expected).items()):
-        if _same(found, np.asarray(wrong, dtype=np.float64)):
-            return f"not yet: {says}"
-    return f"not yet: an entry is off by {np.abs(found - expected).max():.3g}; try hint(...) for a next step"
+        return [answer[0]] if isinstance(answer, tuple) and len(answer) == 1 else [answer]
+    if isinstance(answer, Mapping):
+        names = [part.name for part in parts]
+        answer = [answer[name] for name in names] if set(names) <= set(answer) else answer.values()
+    if isinstance(answer, str | bytes | set | frozenset) or not isinstance(answer, Iterable):
+        return None
+    try:
+        values = list(answer.to_numpy() if hasattr(answer, "to_numpy") else answer)
+    except Exception:  # a stranger's object may raise anything
+        return None
+    return values if len(values) == len(parts) else None
 
 
 def _numbers(value: Any) -> Floats | None:
     try:
+        if isinstance(value, Mapping):
+            value = value.values()
+        if isinstance(value, Iterator) or type(value).__name__ in ("dict_values", "dict_keys"):
+            value = list(value)
         if np.iscomplexobj(value):
             return None
         return np.asarray(value, dtype=np.float64)
@@ -95,20 +237,88 @@ def _numbers(value: Any) -> Floats | None:
         return None
 
 
-def _shape(array: Floats) -> str:
-    return "a single number" if array.ndim == 0 else f"an array of shape {array.shape}"
+def _mistake(part: Part, found: Floats) -> str:
+    """The typical mistake that an array is; empty if it is none."""
+    for says, wrong in part.mistakes.items():
+        if same(found, part, wrong):
+            return says
+    return _common(part, found)
 
 
-def _same(found: Floats, value: Floats) -> bool:
-    return found.shape == value.shape and bool(np.abs(found - value).max(initial=0.0) <= TOLERANCE)
-
-
-def _common(expected: Floats) -> dict[str, Floats]:
+def _common(part: Part, found: Floats) -> str:
     """Mistakes that any answer can have."""
-    with np.errstate(divide="ignore"):
-        log = np.log(np.maximum(expected, 0.0))
-    return {
+    expected = np.asarray(part.answer, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log = np.log(expected)
+    known = {
         "this is in per cent; give shares between 0 and 1": 100 * expected,
-        "these are logarithms of the answer; take exp": log,
+        "the sign is wrong": -expected,
         "this is transposed: rows and columns are swapped": expected.T,
     }
+    if np.isfinite(log).all():
+        known["these are logarithms of the answer; take exp"] = log
+    for says, wrong in known.items():
+        if same(found, part, wrong):
+            return says
+    if _distance(found, expected) <= NEARLY * part.tolerance:
+        return "nearly: are these numbers rounded? Hand in all digits"
+    return ""
+
+
+def _broken(part: Part, found: Floats) -> str:
+    """The first property that an array has not, or else its worst entry."""
+    for law in part.laws:
+        if not law.holds(found):
+            return law.broken
+    return _worst(part, found)
+
+
+def _worst(part: Part, found: Floats) -> str:
+    """Which entry is furthest from right, and to which side; not by how much."""
+    expected = np.asarray(part.answer, dtype=np.float64)
+    at = np.unravel_index(np.abs(found - expected).argmax(), expected.shape)
+    side = "large" if found[at] > expected[at] else "small"
+    if expected.ndim == 0:
+        return f"{_short(found[at])} is too {side}"
+    place = ", ".join(map(str, map(int, at)))
+    return f"entry [{place}] is furthest off: {_short(found[at])} is too {side}"
+
+
+def _short(number: float) -> str:
+    return f"{number:.3g}"
+
+
+def order_of_magnitude(array: Floats) -> int:
+    """The power of ten of the largest entry; zero where all are zero."""
+    largest = float(np.abs(array).max(initial=0.0))
+    return math.floor(math.log10(largest)) if largest > 0 else 0
+
+
+def _where(number: int, case: Given) -> str:
+    """Which data a function was tried on, with the shapes of its arguments."""
+    if number == 0:
+        return "on the example"
+    sizes = [f"{name} {' × '.join(map(str, np.shape(value)))}" for name, value in case.items() if np.ndim(value)]
+    return f"on data you have not seen ({', '.join(sizes) or f'set {number}'})"
+
+
+def _unchanged(before: Any, after: Any) -> bool:
+    if isinstance(before, np.ndarray):
+        return before.shape == after.shape and bool(np.array_equal(before, after, equal_nan=before.dtype.kind == "f"))
+    return bool(np.all(before == after)) if np.ndim(before) == 0 else _alike(before, after)
+
+
+def _alike(before: Iterable[Any], after: Iterable[Any]) -> bool:
+    one, other = list(before), list(after)
+    return len(one) == len(other) and all(_unchanged(a, b) for a, b in zip(one, other, strict=True))
+
+
+def _all_same(found: list[Floats], parts: list[Part]) -> bool:
+    return all(same(value, part) for value, part in zip(found, parts, strict=True))
+
+
+def _as(wrong: Callable[..., Any], case: Given, parts: list[Part], found: list[Floats]) -> bool:
+    """Whether a wrong function returns what was found."""
+    with np.errstate(all="ignore"):
+        values, trouble = fitted(parts, wrong(*deepcopy(case).values()))
+    return not trouble and all(same(a, part, b) for a, part, b in zip(found, parts, values, strict=True))
