@@ -5,10 +5,12 @@ A rule takes a notebook and yields complaints. The conventions, from top to bott
     # Title                                   first cell: **N minutes** · **Level:** ... · **Paper:** ..., year, span
     **Objectives.** At the end you can        numbered; each starts with a verb of VERBS
     **Prerequisites:** ...                    links to notebooks
+    **Only ten minutes?** ...                 what to read, what to run, which exercise
     | symbol | meaning | shape |              notation, and links to glossary and symbols
     ## Where we are going                     with a picture of the end result
     ## 1. ... ## 2. ...                       short cells; **Predict.**, code, <details><summary>Answer</summary>
     **Exercise.** ...                         given, draw_expected(name), a stub, a folded solution that was run
+    **Open question.** ...                    with a rubric for the teacher in a cell of its own, tagged `rubric`
     ## n. Where it fails, and why
     ## Checkpoint                             checkpoint({"name": (found, told, within)})
     ## Recap                                  as many points as objectives, in their order and words
@@ -23,6 +25,7 @@ from pathlib import Path
 import nbformat
 
 from course.desk import exercises as exercises_known
+from course.grading import FunctionExercise
 from tests.notebook_parts import (
     ANSWER,
     EXERCISE,
@@ -47,7 +50,12 @@ from tests.notebook_parts import (
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 FIRST = "00_start_here.ipynb"
-EXEMPT = {("prerequisites", FIRST): "nothing comes before it"}
+EXEMPT = {
+    ("prerequisites", FIRST): "nothing comes before it",
+    ("algorithms_are_built", FIRST): "it shows what the library does; 01 builds it",
+    ("algorithms_are_built", "07_crowd_on_real_data.ipynb"): "it compares methods; 01 to 04 build them",
+    ("algorithms_are_built", "10_your_own_data.ipynb"): "it is about using the library on one's own data",
+}
 
 VERBS = """
     aggregate bound build certify check choose classify collect compare compute count decide diagnose draw estimate
@@ -58,6 +66,9 @@ MEDIAN_LINES, MOST_LINES = 5, 15  # of code cells
 MOST_IN_A_ROW = 4  # code cells without a word between them
 FEWEST_PREDICTIONS = FEWEST_MARKS = 3
 MINUTES_PER_EXERCISE = 15
+SHORT, OPEN_QUESTION, SOLUTION = "**Only ten minutes?**", "**Open question.**", "# Solution: click to open"
+STEP = "step"  # tag of a cell that shows a step of an algorithm
+NOT_A_STEP = re.compile(r"\b(check|checkpoint|draw_expected|given)\(|\bnb\d\d\.(draw_\w+|\w+_panel)\(")
 
 YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 SPAN = re.compile(r"\b(?:Eqs?\.|Tables?|Figures?|Theorems?|Sections?|Algorithms?|Definition)\s+\S*\d")
@@ -119,6 +130,13 @@ def prerequisites(notebook):
     line = re.search(r"^\*\*Prerequisites:\*\* (.+)$", opening(notebook), re.MULTILINE)
     if not line or not any(target.partition("#")[0].endswith(".ipynb") for target in LINK.findall(line[1])):
         yield "the first cell needs a line '**Prerequisites:** ...' with a link to a notebook"
+
+
+@rule
+def ten_minutes(notebook):
+    """A short way for those in a hurry."""
+    if SHORT not in opening(notebook):
+        yield f"the first cell needs a line '{SHORT} ...': what to read, what to run, which exercise to do"
 
 
 @rule
@@ -236,7 +254,7 @@ def _incomplete(name, cells):
     known = exercises_known()
     if name not in known:
         yield "no such exercise in any course/nbNN/exercises.py"
-    elif any(len(part.mistakes) < 2 for part in known[name].parts):
+    elif _mistakes_known(known[name]) < 2:
         yield "check() must recognise two typical wrong answers or more"
     if not any(f'draw_expected("{name}")' in cell.source and has_picture(cell) for cell in cells):
         yield f'show what is expected: draw_expected("{name}")'
@@ -245,22 +263,76 @@ def _incomplete(name, cells):
     for cell in stubs:
         if not re.search(r"not yet: |not answered yet: ", words_of(cell)):
             yield f"the stub is told {words_of(cell).strip()!r}, not that it is wrong"
-        if "try hint" in words_of(cell):
+        if "Stuck?" in words_of(cell) and not isinstance(known.get(name), FunctionExercise):
             yield "the mistake of the stub is none that check() recognises: take a typical one"
     if not solutions:
         yield "no solution: a cell with the tag 'solution' that calls check()"
     for cell in solutions:
         if not cell.metadata.get("jupyter", {}).get("source_hidden"):
             yield "the solution is not folded: metadata jupyter.source_hidden"
+        if cell.source.splitlines()[0] != SOLUTION:
+            yield f"the first line of the solution, which JupyterLab shows, is not '{SOLUTION}'"
         if not words_of(cell).startswith("correct: "):
             yield "the solution was not run, or is not right"
 
 
+def _mistakes_known(exercise):
+    """Typical wrong answers that are recognised; of an answer in parts, the fewest of a part."""
+    if isinstance(exercise, FunctionExercise):
+        return len(exercise.wrong)
+    return min(len(part.mistakes) for part in exercise.parts)
+
+
+@rule
+def a_function_to_write(notebook):
+    """The learner writes an algorithm, not only a number."""
+    known = exercises_known()
+    checked = {name for cell in code_cells(notebook) for name in re.findall(r"\bcheck\(\s*\"([\w-]+)\"", cell.source)}
+    if not any(isinstance(known.get(name), FunctionExercise) for name in checked):
+        yield "no exercise asks for a function: a FunctionExercise in course/nbNN/exercises.py"
+
+
+@rule
+def open_question(notebook):
+    """One question without a checked answer, and what a good one says, for the teacher."""
+    asked = [i for i, cell in enumerate(notebook.cells) if cell.source.startswith(OPEN_QUESTION)]
+    if not asked:
+        yield f"no cell begins with '{OPEN_QUESTION}'"
+    for i in asked:
+        rubric = notebook.cells[i + 1] if i + 1 < len(notebook.cells) else None
+        if rubric is None or "rubric" not in tags(rubric) or "<details>" not in rubric.source:
+            yield "the cell after the open question is no folded rubric with the tag 'rubric'"
+        elif len(re.findall(r"^ *(?:[-*]|\d+\.) ", rubric.source, re.MULTILINE)) < 3:
+            yield "the rubric lists fewer than three points"
+
+
+@rule
+def algorithms_are_built(notebook):
+    """At least half of the cells that could show a step of an algorithm do, without a helper that hides it."""
+    compared = section(notebook, CHECKPOINT) or ("", [])
+    cells = [cell for cell in code_cells(notebook) if cell not in compared[1] and not _beside(cell)]
+    steps = [cell for cell in cells if STEP in tags(cell)]
+    if 2 * len(steps) < len(cells):
+        others = [cell.source.splitlines()[0] for cell in cells if STEP not in tags(cell)]
+        yield f"{len(steps)} of {len(cells)} cells have the tag '{STEP}', fewer than half; the others begin {others}"
+    for cell in code_cells(notebook):
+        if STEP in tags(cell) and re.search(r"\bnb\d\d\.", cell.source):
+            yield f"a step calls a helper of the notebook: {cell.source.splitlines()[0]}"
+
+
+def _beside(cell):
+    """Whether a cell imports, draws, belongs to an exercise, or compares numbers: there no algorithm is expected."""
+    lines = cell.source.strip().splitlines()
+    return bool("solution" in tags(cell) or lines[0].startswith(("import ", "from ")) or NOT_A_STEP.search(cell.source))
+
+
 @rule
 def hints_are_named(notebook):
-    """Say once how to get a hint."""
-    if not any("from course import hint" in cell.source for cell in notebook.cells if cell.cell_type == "markdown"):
-        yield 'say how to get help: `from course import hint`, then `hint("name")`'
+    """Say once how to get a hint; the call works as printed, since the notebook has imported it."""
+    if not any('hint("' in cell.source for cell in notebook.cells if cell.cell_type == "markdown"):
+        yield 'say how to get help, such as `hint("name")`, and `hint("name", 2)` for more'
+    if not any(re.search(r"from course import .*\bhint\b", cell.source) for cell in code_cells(notebook)):
+        yield "the first cell of imports does not import hint from course"
 
 
 # ---- the end ----

@@ -8,8 +8,10 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
+from course.desk import exercises
+from course.grading import FunctionExercise
 from tests.notebook_parts import ANSWER, PREDICT, code_cells, has_picture, opening, tags
-from tests.notebook_rules import EXEMPT, FAILS, NOTEBOOKS, READING, RECAP, RULES, complaints
+from tests.notebook_rules import EXEMPT, FAILS, FIRST, NOTEBOOKS, READING, RECAP, RULES, complaints
 
 GOOD = NOTEBOOKS[3]  # any that keeps all rules
 
@@ -81,6 +83,11 @@ def solution(cell):
 
 def stub(cell):
     return "check(" in cell.source and not solution(cell)
+
+
+def number_stub(cell):
+    """A stub of an exercise that asks for numbers."""
+    return stub(cell) and "def " not in cell.source
 
 
 def panel(cell):
@@ -164,6 +171,34 @@ def unfold(cell):
     cell.metadata.pop("jupyter")
 
 
+def without_comment(cell):
+    cell.source = cell.source.partition("\n")[2]
+
+
+def no_function(notebook):
+    """Drop the exercises that ask for a function."""
+    known = exercises()
+    asked = [name for name, exercise in known.items() if isinstance(exercise, FunctionExercise)]
+    notebook.cells = [cell for cell in notebook.cells if not any(f'"{name}"' in cell.source for name in asked)]
+
+
+def without_rubric(notebook):
+    notebook.cells = [cell for cell in notebook.cells if "rubric" not in tags(cell)]
+
+
+def without_steps(notebook):
+    for cell in code_cells(notebook):
+        cell.metadata["tags"] = [tag for tag in tags(cell) if tag != "step"]
+
+
+def step_that_hides(cell):
+    cell.source += "\nnb03.hidden()"
+
+
+def import_without_hint(cell):
+    cell.source = re.sub(r", hint\b", "", cell.source)
+
+
 def first_is_code(notebook):
     notebook.cells.insert(0, new_code_cell("1"))
 
@@ -188,6 +223,7 @@ BROKEN = {
     "an objective to understand": ("objectives_can_be_checked", replaced(r"^1\. \w+", "1. understand")),
     "no prerequisites": ("prerequisites", replaced(r"^\*\*Prerequisites:\*\*.*$", "")),
     "prerequisites without link": ("prerequisites", replaced(r"^\*\*Prerequisites:\*\*.*$", "**Prerequisites:** some")),
+    "no short way": ("ten_minutes", replaced(r"\*\*Only ten minutes\?\*\*", "In a hurry?")),
     "no glossary": ("glossary_and_symbols", replaced(r"docs/glossary", "docs/other")),
     "no notation": ("notation_table", replaced(r"^\| symbol \|", "| thing |")),
     "no picture first": ("end_result_first", early_picture_dropped),
@@ -209,13 +245,27 @@ BROKEN = {
     "a solution in the open": ("exercises_are_complete", on(solution, unfold)),
     "a wrong solution": ("exercises_are_complete", on(solution, says("not yet: no\n"))),
     "a stub that is right": ("exercises_are_complete", on(stub, says("correct: well done\n"))),
-    "a stub with an odd mistake": ("exercises_are_complete", on(stub, says("not yet: off by 1; try hint(...)\n"))),
+    "a stub with an odd mistake": (
+        "exercises_are_complete",
+        on(number_stub, says('not yet: no. Stuck? hint("rate")\n')),
+    ),
+    "a solution that shows itself": ("exercises_are_complete", on(solution, without_comment)),
+    "no function to write": ("a_function_to_write", no_function),
+    "no open question": ("open_question", replaced(r"\*\*Open question\.\*\*", "Well:")),
+    "an open question without rubric": ("open_question", without_rubric),
+    "a rubric of one line": ("open_question", replaced(r"(?s)^(<details><summary>Rubric.*?\n).*", r"\1- <details>")),
+    "hidden algorithms": ("algorithms_are_built", without_steps),
+    "a step in a helper": ("algorithms_are_built", on(lambda cell: "step" in tags(cell), step_that_hides)),
     "an exercise unknown": (
         "exercises_are_complete",
         on(stub, lambda cell: cell.update(source=cell.source.replace('check("', 'check("un'))),
     ),
     "nothing expected": ("exercises_are_complete", without(lambda cell: "draw_expected" in cell.source)),
-    "no hints": ("hints_are_named", replaced(r"from course import hint", "help", first_only=False)),
+    "no hints": ("hints_are_named", replaced(r"hint\(\"", "help(", first_only=False)),
+    "a hint that is not imported": (
+        "hints_are_named",
+        on(lambda cell: "from course" in cell.source, import_without_hint),
+    ),
     "no failures": ("failures", replaced(rf"^(## \d+\.) {FAILS}", r"\1 Bad news")),
     "failures only told": ("failures", fails_runs_nothing),
     "no checkpoint": ("checkpoint", replaced(r"^## Checkpoint", "## Numbers")),
@@ -261,7 +311,8 @@ def test_rule_finds_what_it_is_for(good, how):
 
 
 def test_an_exemption_spares_its_notebook_only(good):
-    ((rule, name),) = EXEMPT
+    rule, name = "prerequisites", FIRST
+    assert (rule, name) in EXEMPT
     broken = copy.deepcopy(good)
     broken.cells[0].source = re.sub(r"\*\*Prerequisites:.*", "", opening(good))
     assert complaints(broken, GOOD.name, [rule]) and not complaints(broken, name, [rule])
