@@ -2,7 +2,8 @@
 
 usage: python3 kit.py COMMAND [extra arguments]
 
-  lab        one result on the command line, then the first notebook in JupyterLab
+  lab        one result on the command line, then JupyterLab on copies of the notebooks to write in, in learner/
+             (--instructor: on the notebooks themselves, with outputs and solutions)
   test       lint, then all tests and notebooks on all cores    (extra arguments go to pytest; -n 1: on one)
   lint       ruff, mypy and the import rules
   notebooks  run the notebooks and store their outputs     (--check: only say what would change)
@@ -38,7 +39,6 @@ MINUTES = "some 15"  # that all tests take, without the set-up
 NBVAL = ["--nbval" if VERSIONS == "pinned" else "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
 NBVAL += ["--nbval-sanitize-with", str(ROOT / "tests" / "nbval_sanitize.cfg")]
 LAB = ["--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={ROOT}"]
-LAB += ["--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb"]
 LAB_SETTINGS = VENV / "etc" / "jupyter" / "labconfig" / "page_config.json"
 NO_NEWS = '{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}'
 
@@ -168,11 +168,18 @@ def python(*arguments: object, **changes: str) -> int:
 
 
 def lab(extra: list[str]) -> int:
-    """Main job, then JupyterLab; the token stays on."""
+    """Main job, then JupyterLab on the learner's copies or, for the instructor, the sources; the token stays on."""
     set_up("dev")
+    instructor = "--instructor" in extra
+    first = f"--LabApp.default_url=/lab/tree/{'notebooks' if instructor else 'learner'}/00_start_here.ipynb"
+    extra = [argument for argument in extra if argument != "--instructor"]
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     first_result = ["-m", "cofactor", "aggregate", "bluebird"]
-    return python(*first_result) or python("-m", "jupyterlab", *LAB, *as_root, *extra)
+    return (
+        python(*first_result)
+        or (0 if instructor else python("-m", "tools.learner"))
+        or python("-m", "jupyterlab", *LAB, first, *as_root, *extra)
+    )
 
 
 def lint(extra: list[str]) -> int:

@@ -42,6 +42,17 @@ def test_all_tests_run_on_all_cores_unless_told_otherwise(kit, monkeypatch):
     assert module.processes(True, ["tests/core"]) == []
 
 
+@pytest.mark.parametrize(("asked", "folder"), [([], "learner"), (["--instructor"], "notebooks")])
+def test_lab_opens_the_copies_or_for_the_instructor_the_sources(kit, monkeypatch, asked, folder):
+    module, ran = kit("lab", *asked), []
+    monkeypatch.setattr(module, "set_up", lambda *extras: None)
+    monkeypatch.setattr(module, "python", lambda *arguments, **changes: ran.append(arguments) or 0)
+    assert module.main(["lab", *asked, "--no-browser"]) == 0
+    assert [arguments[1] for arguments in ran] == ["cofactor", *["tools.learner"] * (not asked), "jupyterlab"]
+    assert f"--LabApp.default_url=/lab/tree/{folder}/00_start_here.ipynb" in ran[-1]
+    assert "--instructor" not in ran[-1] and ran[-1][-1] == "--no-browser"
+
+
 # ---- versions ----
 
 
