@@ -1,38 +1,70 @@
-"""Pictures of what is expected: the answer as it is, one panel for each of its parts."""
+"""The form of an answer is shown, and nothing from which its digits can be read."""
+
+import re
 
 import numpy as np
 import pytest
 
 from cofactor.core.errors import CofactorError
-from cofactor.plots.style import alt_text
+from cofactor.plots.style import alt_text, to_png
 from course import draw_expected
 from course.desk import exercises
+from course.grading import FunctionExercise
 
 EXERCISES = exercises()
 
 
-def drawn(ax):
-    """What a panel shows, as numbers: a heat map, upright bars or one bar that lies."""
-    if ax.images:
-        return np.asarray(ax.images[0].get_array())
-    return [bar.get_height() for bar in ax.patches] if ax.get_ylabel() else ax.patches[0].get_width()
+def words(fig):
+    (ax,) = fig.axes
+    return [text.get_text() for text in ax.texts]
 
 
 @pytest.mark.parametrize("name", sorted(EXERCISES))
-def test_shows_every_part_of_the_answer(name):
-    fig = draw_expected(name)
-    panels = [ax for ax in fig.axes if ax.get_label() != "<colorbar>"]
-    assert len(panels) == len(EXERCISES[name].parts)
-    for ax, part in zip(panels, EXERCISES[name].parts, strict=True):
+def test_shows_every_part_with_its_shape(name):
+    said = words(draw_expected(name))
+    for part in EXERCISES[name].parts:
+        shape = np.shape(part.answer)
+        (label,) = [text for text in said if text.startswith(f"{part.name}\n") and "of the order of" in text]
+        sizes = [int(size) for size in re.findall(r"\d+", label.split("\n")[1].split(",")[0])]
+        assert sizes == list(shape) or (not shape and "one number" in label)
+        assert part.unit in label
+
+
+@pytest.mark.parametrize("name", sorted(EXERCISES))
+def test_no_digit_of_the_answer_can_be_read(name, monkeypatch):
+    """Another answer of the same shape and order of magnitude is drawn with the same bytes."""
+    shown = draw_expected(name)
+    exercise, rng = EXERCISES[name], np.random.default_rng(0)
+
+    def other(part):
         answer = np.asarray(part.answer, dtype=float)
-        assert np.allclose(drawn(ax), answer)
-        assert part.name in alt_text(fig)
+        top = 10.0 ** np.floor(np.log10(np.abs(answer).max()))
+        drawn = np.asarray(rng.uniform(-1, 1, size=answer.shape) * top)
+        drawn.flat[rng.integers(drawn.size)] = rng.uniform(1.01, 9.99) * top
+        return part._replace(answer=drawn)
+
+    parts = [other(part) for part in exercise.parts]
+    monkeypatch.setattr(type(exercise), "parts", property(lambda _: parts))
+    assert to_png(draw_expected(name)) == to_png(shown)
+    assert alt_text(draw_expected(name)) == alt_text(shown)
 
 
-def test_negative_entries_have_another_colour_than_positive_ones():
-    image = draw_expected("rotation").axes[0].images[0]
-    assert image.norm.vmin == -image.norm.vmax
-    assert draw_expected("penalty").axes[0].images[0].norm.vmin == 0
+@pytest.mark.parametrize("name", [name for name, one in EXERCISES.items() if isinstance(one, FunctionExercise)])
+def test_of_a_function_the_arguments_stand_before_the_results(name):
+    said = words(draw_expected(name))
+    takes = [f"{argument}\n" for argument in EXERCISES[name].given()]
+    assert [text.startswith(start) for text, start in zip(said, takes, strict=False)] == [True] * len(takes)
+    assert said[len(takes) + 1] == "→" or said[len(takes)] == "→"
+
+
+@pytest.mark.parametrize("name", sorted(EXERCISES))
+def test_all_cells_lie_within_the_picture(name):
+    fig = draw_expected(name)
+    (ax,) = fig.axes
+    frame = fig.bbox
+    for artist in (*ax.patches, *ax.texts):
+        box = artist.get_window_extent()
+        assert box.x0 >= frame.x0 and box.x1 <= frame.x1 and box.y0 >= frame.y0 and box.y1 <= frame.y1
 
 
 def test_unknown_exercises_are_answered_with_the_known_ones():

@@ -1,0 +1,44 @@
+"""Answers as learners give them, right ones written otherwise and wrong ones: each gets the reply that it should."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from course.desk import LETTERS, NOTEBOOKS, check, exercises_of, given
+
+FOLDER = Path(__file__).parent / "answers"
+FEWEST = 25  # of a notebook; together more than three hundred
+ANSWERS = {
+    path.stem: import_module(f"tests.course.answers.{path.stem}").ANSWERS for path in sorted(FOLDER.glob("nb*.py"))
+}
+TRIED = [
+    pytest.param(name, reply, answer, id=f"{notebook}-{number}-{name}-{'-'.join(reply.split())}")
+    for notebook, answers in ANSWERS.items()
+    for number, (name, reply, answer) in enumerate(answers)
+]
+
+
+@pytest.mark.parametrize(("name", "reply", "answer"), TRIED)
+def test_answer_gets_the_reply_that_it_should(name, reply, answer, capsys):
+    check(name, answer(given(name)))
+    printed = capsys.readouterr().out
+    said = " ".join(printed.split())
+    assert all(len(line) <= LETTERS for line in printed.splitlines())
+    if reply == "correct":
+        assert said.startswith("correct: ")
+    else:
+        assert "correct: " not in said and reply in said, said
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def test_every_exercise_is_tried_with_right_and_wrong_answers(notebook):
+    found = ANSWERS[notebook]
+    assert len(found) >= FEWEST
+    names = exercises_of(notebook).keys()
+    assert {name for name, reply, _ in found if reply == "correct"} == names
+    assert {name for name, reply, _ in found if reply != "correct"} == names
+
+
+def test_three_hundred_answers_are_tried():
+    assert len(TRIED) >= 300
