@@ -151,8 +151,7 @@ class ReleasedDawidSkene(Aggregator):
 class ReleasedCNMF(Aggregator):
     """CNMF by ten passes of mirror descent, all pairs alike; 100 for UCI, 500 for synthetic data.
 
-    Parameters as `CNMF`. Cost: see `mirror_descent`. Source: NeurIPS 2019. Deviation: the start is lifted to 1e-3
-    instead of 1e-6.
+    Parameters as `CNMF`. Cost: see `mirror_descent`. Source: NeurIPS 2019, as released.
     """
 
     def __init__(
@@ -170,7 +169,7 @@ class ReleasedCNMF(Aggregator):
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         moments, start = pairwise_moments(labels.table), spectral_start(labels)
-        model, result = mirror_descent(moments, start, "equal", self.max_iter, self.tol, verbose=self.verbose)
+        model, result = mirror_descent(moments, start, "equal", self.max_iter, self.tol, 1e-6, verbose=self.verbose)
         return name_classes(model, labels), result
 
 

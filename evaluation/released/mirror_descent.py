@@ -7,7 +7,7 @@ For m = 1, ..., N a few exponentiated-gradient steps on A_m with all else fixed,
 with the step s found by backtracking (Armijo).
 
     symbol   meaning                                             shape
-    R_mj     joint frequencies, lifted: see `Mirror.clip`        (I_m, I_j)
+    R_mj     joint frequencies, lifted: see `Mirror.lift`        (I_m, I_j)
     M_mj     A_m diag(lambda) A_j', clipped and scaled likewise  (I_m, I_j)
     w_mj     weight of the pair
     A        all A_m stacked                                     (sum I_n, F)
@@ -45,12 +45,11 @@ class Mirror(NamedTuple):
     step, shrink, sufficient, smallest : float
         Armijo's rule: try s = step, step shrink, step shrink^2, ... until the objective falls by `sufficient` times
         the predicted change; give up below `smallest`.
-    clip : float
-        Zeros of R_mj are lifted to this, and entries of M_mj below it, and both are scaled to sum to one again. The
-        objective is that of the clipped model.
-    sum_over_pairs : bool
-        Move lambda along the gradient of the sum over pairs, though its line search looks at their mean: steps as many
-        times longer as there are pairs.
+    clip, clip_prior : float
+        In the steps on A_m and on lambda, entries of M_mj below this are lifted to it and M_mj is scaled to sum to one
+        again. The objective is that of the model so clipped.
+    lift : float
+        Zeros of R_mj are lifted to this and R_mj is scaled to sum to one again; 0 leaves zero cells out.
     """
 
     inner: int = 3
@@ -60,11 +59,12 @@ class Mirror(NamedTuple):
     sufficient: float = 1e-3
     smallest: float = 1e-5
     clip: float = 1e-6
-    sum_over_pairs: bool = False
+    clip_prior: float = 1e-6
+    lift: float = 1e-6
 
 
-SYNTHETIC = Mirror(200, 50, 0.1, 0.3, 1e-4, 1e-5, 1e-6, True)  # Tables 1 to 5 of IEEE TSP 2021
-REAL = Mirror(50, 5, 0.1, 0.3, 1e-4, 1e-5, 1e-6, True)  # Tables 8 to 14
+SYNTHETIC = Mirror(200, 50, 0.1, 0.3, 1e-4, 1e-5, 1e-6, 1e-7, 0.0)  # Tables 1 to 5 of IEEE TSP 2021
+REAL = SYNTHETIC._replace(inner=50, inner_prior=5)  # Tables 8 to 14
 
 
 class Blocks(NamedTuple):
@@ -93,14 +93,14 @@ def mirror_descent(
     `objective` is that of the clipped model after each pass; it never rises, since a step that finds no descent is not
     taken. O(sum over pairs of I_m I_j F) time per pass and trial step, 8 bytes per cell of every pair, both ways round.
 
-    Source: see the module. For lambda, the objective is the mean over pairs, as released, and so is the gradient, but
-    see `Mirror.sum_over_pairs`. Empty pairs are left out.
+    Source: see the module. For lambda, the line search looks at the mean over pairs and the step follows the gradient
+    of their sum, as released. Empty pairs are left out.
     """
     settings = settings or Mirror()
     pairs = weighted_pairs(moments, start, weights)
     lifted = start.lift(floor)
     A, prior = lifted.stacked.copy(), lifted.prior.copy()
-    blocks = _blocks(moments, pairs, settings.clip)
+    blocks = _blocks(moments, pairs, settings.lift)
     history = History("coupled NMF by mirror descent", max_iter, tol, verbose)
     weight = float(pairs.data.sum()) / 2
     for _ in history:
@@ -111,14 +111,14 @@ def mirror_descent(
     return fitted_model(A, prior, moments, pairs), history.result()
 
 
-def _blocks(moments: PairwiseMoments, pairs: sparse.csr_array, clip: float) -> Blocks:
+def _blocks(moments: PairwiseMoments, pairs: sparse.csr_array, lift: float) -> Blocks:
     first = np.concatenate([[0], np.cumsum(moments.sizes)])
     indptr, indices = pairs.indptr.astype(np.int64), pairs.indices.astype(np.int64)
     cells = np.repeat(moments.sizes, np.diff(indptr)) * moments.sizes[indices]
     start = np.concatenate([[0], np.cumsum(cells)])
     R, C = np.zeros(start[-1]), moments.counts
     _spread(C.indptr, C.indices, C.data, first, indptr, indices, start, R)
-    _lift(R, start, clip)
+    _lift(R, start, lift)
     return Blocks(indptr, indices, pairs.data, start, R, first)
 
 
@@ -152,14 +152,14 @@ def _spread(
 
 
 @njit(cache=True)
-def _lift(R: Floats, start: Ints, clip: float) -> None:
-    """Scale every block to sum to one, its zeros lifted to `clip`."""
+def _lift(R: Floats, start: Ints, lift: float) -> None:
+    """Scale every block to sum to one, its zeros lifted to `lift`."""
     for e in range(len(start) - 1):
         block = R[start[e] : start[e + 1]]
         block /= block.sum()
         for c in range(len(block)):
             if block[c] == 0:
-                block[c] = clip
+                block[c] = lift
         block /= block.sum()
 
 
@@ -181,10 +181,11 @@ def _model_block(Am: Floats, Aj: Floats, prior: Floats, clip: float, M: Floats) 
 
 @njit(cache=True)
 def _divergence(R: Floats, M: Floats) -> float:
-    """KL(R || M) of two positive blocks."""
+    """KL(R || M) of a block and a positive one."""
     total = 0.0
     for c in range(len(R)):
-        total += R[c] * np.log(R[c] / M[c])
+        if R[c] > 0:
+            total += R[c] * np.log(R[c] / M[c])
     return total
 
 
@@ -271,14 +272,14 @@ def _prior_gradient(A: Floats, prior: Floats, blocks: Blocks, clip: float) -> Fl
 
 @njit(cache=True)
 def _fit_prior(A: Floats, prior: Floats, blocks: Blocks, settings: Mirror, weight: float) -> Floats:
-    """Take the inner steps on lambda; the objective is the mean over pairs, the gradient that or their sum."""
-    scale = (len(blocks.w) // 2 if settings.sum_over_pairs else 1) / weight
-    cost = _objective(A, prior, blocks, settings.clip) / weight
+    """Take the inner steps on lambda; the objective is the mean over pairs, the gradient that of their sum."""
+    scale, clip = len(blocks.w) // 2 / weight, settings.clip_prior
+    cost = _objective(A, prior, blocks, clip) / weight
     for _ in range(settings.inner_prior):
-        g, s, moved = _prior_gradient(A, prior, blocks, settings.clip) * scale, settings.step, False
+        g, s, moved = _prior_gradient(A, prior, blocks, clip) * scale, settings.step, False
         while s >= settings.smallest and not moved:
             trial = _exponentiated(np.expand_dims(prior, 1), np.expand_dims(g, 1), s)[:, 0].copy()
-            trial_cost = _objective(A, trial, blocks, settings.clip) / weight
+            trial_cost = _objective(A, trial, blocks, clip) / weight
             if trial_cost <= cost + settings.sufficient * np.sum(g * (trial - prior)):
                 prior, cost, moved = trial, trial_cost, True
             s *= settings.shrink

@@ -12,11 +12,14 @@ from tests.oracles.coupled import exact_pairs, mirror_cost, mirror_pass, pair_bl
 from tests.oracles.generators import recorded
 
 
+CLIPPED = Mirror(clip=0.05, clip_prior=0.03, lift=0.02)  # so that all three are felt
+
+
 def fit(*arguments, **named):
     return recorded(mirror_descent, *arguments, **named)[0]
 
 
-@pytest.mark.parametrize("settings", [Mirror(), Mirror(inner=1), PMF._replace(inner=6, inner_prior=4)])
+@pytest.mark.parametrize("settings", [Mirror(), Mirror(inner=1), PMF._replace(inner=6, inner_prior=4), CLIPPED])
 @pytest.mark.parametrize("kind", ["count", "equal"])
 def test_passes_of_mirror_descent_equal_the_slow_version(kind, settings):
     codes, moments, model = problem(3)
@@ -26,7 +29,7 @@ def test_passes_of_mirror_descent_equal_the_slow_version(kind, settings):
     prior, A = model.prior, model.conditionals
     for iteration in range(2):
         prior, A = mirror_pass(pairs, prior, A, w, settings)
-        assert np.isclose(result.objective[iteration], mirror_cost(pairs, prior, A, w, settings.clip))
+        assert np.isclose(result.objective[iteration], mirror_cost(pairs, prior, A, w, settings.clip, settings.lift))
     assert np.allclose(found.prior, prior) and np.allclose(found.stacked, np.vstack(A))
 
 

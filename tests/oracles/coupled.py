@@ -69,8 +69,8 @@ def block_pass(pairs, prior, A, w, inner):
     return prior, A
 
 
-def lifted(R, clip):
-    R = np.where(R == 0, clip, R)
+def lifted(R, lift):
+    R = np.where(R == 0, lift, R)
     return R / R.sum()
 
 
@@ -79,21 +79,21 @@ def clipped(M, clip):
     return M / M.sum()
 
 
-def mirror_cost(pairs, prior, A, w, clip):
+def mirror_cost(pairs, prior, A, w, clip, lift):
     blocks = {(m, j): clipped(A[m] * prior @ A[j].T, clip) for m, j in pairs}
-    return sum(w[pair] * divergence(lifted(R, clip), blocks[pair]) for pair, (R, _) in pairs.items())
+    return sum(w[pair] * divergence(lifted(R, lift), blocks[pair]) for pair, (R, _) in pairs.items())
 
 
 def mirror_pass(pairs, prior, A, w, settings):
     """One outer iteration: `inner` steps on each A_m in turn, each from where the last one led, then on lambda."""
     A, weight = [A_n.copy() for A_n in A], sum(w[pair] for pair in pairs)
 
-    def cost(prior, A):
-        return mirror_cost(pairs, prior, A, w, settings.clip)
+    def cost(prior, A, clip=settings.clip):
+        return mirror_cost(pairs, prior, A, w, clip, settings.lift)
 
-    def ratio(m, j):
-        R = lifted(pairs[m, j][0], settings.clip)
-        return w[m, j] * R / clipped(A[m] * prior @ A[j].T, settings.clip)
+    def ratio(m, j, clip=settings.clip):
+        R = lifted(pairs[m, j][0], settings.lift)
+        return w[m, j] * R / clipped(A[m] * prior @ A[j].T, clip)
 
     for n in range(len(A)):
         for _ in range(settings.inner):
@@ -105,9 +105,13 @@ def mirror_pass(pairs, prior, A, w, settings):
                     G -= ratio(m, j).T @ A[m] * prior
             A[n] = backtrack(A[n], G, lambda B, n=n: cost(prior, [*A[:n], B, *A[n + 1 :]]), settings)
     for _ in range(settings.inner_prior):
-        g = -sum(np.einsum("ik,if,kf->f", ratio(m, j), A[m], A[j]) for m, j in pairs) / weight
-        g *= len(pairs) if settings.sum_over_pairs else 1
-        prior = backtrack(prior[:, None], g[:, None], lambda B: cost(B[:, 0], A) / weight, settings)[:, 0]
+        ratios = {(m, j): ratio(m, j, settings.clip_prior) for m, j in pairs}
+        g = -sum(np.einsum("ik,if,kf->f", ratios[m, j], A[m], A[j]) for m, j in pairs) * len(pairs) / weight
+
+        def mean(B):
+            return cost(B[:, 0], A, settings.clip_prior) / weight
+
+        prior = backtrack(prior[:, None], g[:, None], mean, settings)[:, 0]
     return prior, A
 
 
