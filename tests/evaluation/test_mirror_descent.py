@@ -11,7 +11,6 @@ from tests.core.test_coupled_nmf import SIZES, problem, skilled, weights_of
 from tests.oracles.coupled import exact_pairs, mirror_cost, mirror_pass, pair_blocks
 from tests.oracles.generators import recorded
 
-
 CLIPPED = Mirror(clip=0.05, clip_prior=0.03, lift=0.02)  # so that all three are felt
 
 
