@@ -8,6 +8,8 @@ usage: python3 kit.py COMMAND [extra arguments]
   lint       ruff, mypy and the import rules
   notebooks  run the notebooks and store their outputs     (--check: only say what would change)
   bench      run every benchmark in order
+  classroom  write what a teacher hands out and collects into classroom/: copies for learners, a course of nbgrader,
+             assignments of otter     (-o FOLDER: into another)
   book       build the web site of all this in book/_build, and slides of the theory in book/_build/slides
 
 The first command of a fresh clone creates .venv and installs the pinned versions of constraints.txt into it.
@@ -240,7 +242,14 @@ def book(extra: list[str]) -> int:
     return python("-m", "docs.build", *extra)
 
 
-COMMANDS = {"lab": lab, "test": test, "lint": lint, "notebooks": notebooks, "bench": bench, "book": book}
+def classroom(extra: list[str]) -> int:
+    """Write copies for learners and what marks them."""
+    set_up("dev", "classroom")
+    return python("-m", "tools.classroom", *extra)
+
+
+COMMANDS = {"lab": lab, "test": test, "lint": lint, "notebooks": notebooks, "bench": bench, "classroom": classroom}
+COMMANDS["book"] = book
 
 
 def main(arguments: list[str]) -> int:

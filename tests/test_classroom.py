@@ -1,0 +1,258 @@
+"""What a teacher hands out and collects: complete for every notebook, and marked by nbgrader and otter themselves."""
+
+import csv
+import json
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import nbformat
+import pytest
+
+from tools import classroom, learner, tasks
+
+NAMES = [path.stem for path in learner.sources()]
+RUN = NAMES[0]  # the one that is marked; it runs in seconds
+CODE = re.compile(r"`[^`]*`|\$[^$]*\$")
+
+pytestmark = pytest.mark.timeout(600)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Export all notebooks once; skipped without the extra `classroom`."""
+    pytest.importorskip("nbgrader")
+    pytest.importorskip("otter")
+    folder = tmp_path_factory.mktemp("class") / "room"
+    command(learner.ROOT, "tools.classroom", "-o", folder)
+    return folder
+
+
+def command(cwd, *arguments):
+    """Run a module of the environment; what it said, where it went wrong."""
+    done = subprocess.run([sys.executable, "-m", *map(str, arguments)], cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.fixture(params=NAMES)
+def name(request):
+    return request.param
+
+
+def source(name):
+    return nbformat.read(learner.NOTEBOOKS / f"{name}.ipynb", as_version=4)
+
+
+def found_tasks(name):
+    return [piece for piece in tasks.pieces(source(name), str) if isinstance(piece, tasks.Task)]
+
+
+def exercise_names(name):
+    return [task.name for task in found_tasks(name) if not task.is_open]
+
+
+def text_of(notebook):
+    return "\n".join(cell.source for cell in notebook.cells)
+
+
+def places_of(folder, name):
+    """Return the learner's notebook of each kind."""
+    return {
+        "copy": folder / "learner" / f"{name}.ipynb",
+        "nbgrader": folder / "nbgrader" / "release" / name / f"{name}.ipynb",
+        "otter": folder / "otter" / name / "student" / f"{name}.ipynb",
+    }
+
+
+# ---- every notebook ----
+
+
+def test_every_exercise_is_a_task(name):
+    stored = [tasks.CHECK.search(cell.source)[1] for cell in source(name).cells if "solution" in learner.tags(cell)]
+    assert exercise_names(name) == stored and len(stored) >= 2
+    rubrics = [cell for cell in source(name).cells if "rubric" in learner.tags(cell)]
+    assert sum(task.is_open for task in found_tasks(name)) == len(rubrics)
+
+
+def test_no_learner_gets_a_solution_or_a_rubric(folder, name):
+    for kind, path in places_of(folder, name).items():
+        text = text_of(nbformat.read(path, as_version=4))
+        for task in found_tasks(name):
+            assert task.solution.source not in text and "BEGIN SOLUTION" not in text, (kind, task.name)
+            assert task.cell.source in text, (kind, task.name)
+
+
+def test_no_learner_gets_results(folder, name):
+    for path in places_of(folder, name).values():
+        assert not any(cell.get("outputs") for cell in nbformat.read(path, as_version=4).cells)
+
+
+def test_links_and_pictures_lead_somewhere(folder, name):
+    for path in places_of(folder, name).values():
+        for text in (cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"):
+            for found in learner.TARGET.finditer(CODE.sub("", text)):
+                if not learner.ELSEWHERE.match(found["path"]):
+                    assert (path.parent / found["path"].partition("#")[0]).is_file(), (path, found["path"])
+
+
+def test_nbgrader_knows_what_to_mark(folder, name):
+    for version in ("source", "release"):
+        path = folder / "nbgrader" / version / name / f"{name}.ipynb"
+        marked = [
+            cell.metadata.nbgrader for cell in nbformat.read(path, as_version=4).cells if "nbgrader" in cell.metadata
+        ]
+        answers = [one.grade_id for one in marked if one.solution and not one.grade]
+        points = {one.grade_id: one.points for one in marked if one.grade and one.locked}
+        assert answers == exercise_names(name)
+        assert points == dict.fromkeys([f"{answer}-points" for answer in answers], 1)
+        opened = {one.grade_id: one.points for one in marked if one.solution and one.grade}
+        assert opened == {task.name: task.points for task in found_tasks(name) if task.is_open}
+
+
+def test_nbgrader_has_the_solution_and_the_rubric_for_the_teacher(folder, name):
+    text = text_of(nbformat.read(folder / "nbgrader" / "source" / name / f"{name}.ipynb", as_version=4))
+    assert all(task.solution.source in text for task in found_tasks(name))
+
+
+def test_otter_has_a_test_for_every_exercise_and_the_solution_for_the_teacher(folder, name):
+    made = folder / "otter" / name / "autograder"
+    inside = zipfile.ZipFile(made / "autograder.zip").namelist()
+    assert {f"tests/{exercise}.py" for exercise in exercise_names(name)} <= set(inside)
+    text = text_of(nbformat.read(made / f"{name}.ipynb", as_version=4))
+    assert all(task.solution.source in text for task in found_tasks(name))
+
+
+@pytest.mark.parametrize(
+    ("rubric", "points"),
+    [("- a (2 points)\n- b (1 point): c", 3), ("1. a\n2. b\n3. c", 3), ("- a\n- b", 2), ("Good.", 1)],
+)
+def test_points_of_a_rubric(rubric, points):
+    assert tasks.points_of(rubric) == points
+
+
+# ---- marked: the solution gets all points, the stub none, and a known mistake is named ----
+
+WRONG = """\
+from course.desk import check, find
+
+words, wrong = next(iter(find("{name}").parts[0].mistakes.items()))
+check("{name}", wrong)"""
+
+
+def mistaken():
+    """Return the name of an exercise with one number for an answer, and what is said of its first known mistake."""
+    from course.desk import find
+    from course.grading import FunctionExercise
+
+    for name in exercise_names(RUN):
+        exercise = find(name)
+        if not isinstance(exercise, FunctionExercise) and len(exercise.parts) == 1:
+            return name, next(iter(exercise.parts[0].mistakes))
+    raise AssertionError(f"no such exercise in {RUN}")
+
+
+def with_a_mistake(path):
+    """Return a learner's notebook with a known wrong answer, and with its marks, where they are, made easy."""
+    notebook, (name, _) = nbformat.read(path, as_version=4), mistaken()
+    for cell in notebook.cells:
+        if name in tasks.checked(cell):
+            cell.source = WRONG.format(name=name)
+        elif cell.metadata.get("nbgrader", {}).get("locked"):
+            cell.source = "assert True"
+    return notebook
+
+
+def squeezed(text):
+    """Return words without what printing does to them."""
+    return re.sub(r"\W+", "", text)
+
+
+@pytest.fixture(scope="module")
+def marked(folder):
+    """Let nbgrader mark three learners; its folder."""
+    course = folder / "nbgrader"
+    handed = {"solved": "source", "stub": "release", "wrong": "release"}
+    for who, version in handed.items():
+        there = course / "submitted" / who / RUN / f"{RUN}.ipynb"
+        there.parent.mkdir(parents=True)
+        shutil.copyfile(course / version / RUN / f"{RUN}.ipynb", there)
+    nbformat.write(with_a_mistake(there), there)
+    command(course, "nbgrader", "autograde", RUN)
+    command(course, "nbgrader", "generate_feedback", RUN, "--student=wrong")
+    command(course, "nbgrader", "export", "--to=marks.csv")
+    return course
+
+
+@pytest.mark.slow
+def test_nbgrader_gives_all_points_to_the_solution_and_none_to_stub_or_mistake(marked):
+    with (marked / "marks.csv").open(encoding="utf8") as file:
+        rows = {row["student_id"]: row for row in csv.DictReader(file) if row["assignment"] == RUN}
+    most = sum(task.points for task in found_tasks(RUN))
+    by_hand = sum(task.points for task in found_tasks(RUN) if task.is_open)
+    assert {who: float(row["score"]) for who, row in rows.items()} == {"solved": most - by_hand, "stub": 0, "wrong": 0}
+    assert {float(row["max_score"]) for row in rows.values()} == {most}
+
+
+@pytest.mark.slow
+def test_nbgrader_names_the_mistake_in_its_feedback(marked):
+    page = (marked / "feedback" / "wrong" / RUN / f"{RUN}.html").read_text(encoding="utf8")
+    assert squeezed(mistaken()[1]) in squeezed(re.sub(r"<[^>]*>|&[a-z#0-9]+;", "", page))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [1, 0])
+def test_otter_gives_all_points_to_the_solution_and_none_to_stub_and_mistake(folder, tmp_path, share):
+    made = folder / "otter" / RUN
+    handed = tmp_path / f"{RUN}.ipynb"
+    shutil.copyfile(made / ("autograder" if share else "student") / f"{RUN}.ipynb", handed)
+    if not share:  # one known mistake, all others stubs
+        nbformat.write(with_a_mistake(handed), handed)
+    command(tmp_path, "otter", "run", "--no-logo", "-a", made / "autograder" / "autograder.zip", "-o", tmp_path, handed)
+    found = json.loads((tmp_path / "results.json").read_text(encoding="utf8"))["tests"]
+    scores = {test["name"]: test["score"] for test in found if "score" in test}
+    assert scores == dict.fromkeys(exercise_names(RUN), share)
+    name, words = mistaken()
+    (said,) = [test["output"] for test in found if test["name"] == name]
+    assert (squeezed(words) in squeezed(said)) == (not share)
+
+
+# ---- the folder ----
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Let the export be quick."""
+    monkeypatch.setattr(classroom, "export", lambda notebooks, folder: (folder / "nbgrader").mkdir(parents=True))
+
+
+def test_a_folder_that_is_there_is_left_alone(tmp_path, small):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "work.txt").write_text("work", encoding="utf8")
+    for asked in ([], ["--replace"]):
+        assert "was not made by this command" in classroom.main(["-o", str(tmp_path / "mine"), *asked])
+    assert [path.name for path in tmp_path.rglob("*")] == ["mine", "work.txt"]
+
+
+def test_a_course_is_replaced_only_when_asked(folder, monkeypatch):
+    done = []
+    monkeypatch.setattr(classroom, "export", lambda notebooks, folder: done.append(folder))
+    assert "add --replace" in classroom.main(["-o", str(folder)]) and not done
+    assert classroom.main(["-o", str(folder), "--replace"]) == 0 and done == [folder]
+
+
+def test_an_export_that_fails_leaves_what_was_there(tmp_path, folder, monkeypatch):
+    from tools import otter_assignments
+
+    (tmp_path / "room").mkdir()
+    (tmp_path / "room" / "work.txt").touch()
+
+    def failed(*arguments):
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(otter_assignments, "write_assignments", failed)
+    with pytest.raises(RuntimeError):
+        classroom.export({RUN: source(RUN)}, tmp_path / "room")
+    assert [path.name for path in tmp_path.rglob("*")] == ["room", "work.txt"]

@@ -1,0 +1,92 @@
+"""Write what a teacher hands out and collects: learners' copies, a course of nbgrader, assignments of otter.
+
+usage: python3 kit.py classroom [-o FOLDER] [--replace]
+"""
+
+import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+
+from tools.learner import ROOT, learner_copy, sources, write, written
+from tools.tasks import beside, files_of, is_notebook
+
+FOLDER = ROOT / "classroom"
+READY = """\
+{folder} holds
+  learner/   the notebooks without results and solutions, to hand out as they are
+  nbgrader/  a course: `nbgrader autograde NAME` in this folder marks what lies in submitted/LEARNER/NAME/NAME.ipynb
+  otter/     an assignment each: `otter run -a NAME/autograder/autograder.zip SUBMISSION.ipynb` marks one
+More: docs/classroom.md"""
+
+
+def main(arguments=None):
+    """Write the folder, or say why not."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="kit.py classroom")
+    parser.add_argument("-o", "--output", type=Path, default=FOLDER, metavar="FOLDER", help="default: classroom")
+    parser.add_argument("--replace", action="store_true", help="delete the folder first, with all that lies in it")
+    options = parser.parse_args(arguments)
+    folder = options.output.resolve()
+    if refusal := refused(folder, options.replace):
+        return refusal
+    export(read(sources()), folder)
+    print(READY.format(folder=folder))
+    return 0
+
+
+def refused(folder, replace):
+    """Say why a folder is not written, or nothing: what is there may hold the work of learners."""
+    if not folder.exists():
+        return ""
+    if not (folder / "nbgrader" / "nbgrader_config.py").is_file():
+        return f"{folder} exists and was not made by this command: name another folder with -o."
+    if not replace:
+        return (
+            f"{folder} exists, and may hold the work of learners: name another folder with -o, "
+            "or add --replace to delete it with all that lies in it."
+        )
+    return ""
+
+
+def read(paths):
+    """Return notebooks by their names."""
+    return {path.stem: nbformat.read(path, as_version=4) for path in paths}
+
+
+def export(notebooks, folder):
+    """Write all beside the folder, then put it in place: it is there whole or not at all."""
+    from tools import nbgrader_course, otter_assignments  # these load packages that only this needs
+
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as beside_it:
+        fresh = Path(beside_it) / "fresh"
+        write_copies(notebooks, fresh / "learner")
+        nbgrader_course.write_course(notebooks, fresh / "nbgrader", copy_files)
+        otter_assignments.write_assignments(notebooks, fresh / "otter", copy_files)
+        if folder.exists():
+            folder.rename(Path(beside_it) / "old")
+        fresh.rename(folder)
+
+
+def write_copies(notebooks, folder):
+    """Write the learners' copies with what they show and link."""
+    folder.mkdir(parents=True)
+    for name, notebook in notebooks.items():
+        copy = learner_copy(notebook, note="", lead=lambda path: path if is_notebook(path) else beside(path))
+        copy_files(notebook, folder)
+        write(folder / f"{name}.ipynb", written(copy))
+
+
+def copy_files(notebook, folder):
+    """Copy the pictures and pages that a notebook needs; return their names."""
+    files = files_of(notebook)
+    for path in files:
+        shutil.copyfile(path, folder / path.name)
+    return [path.name for path in files]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
