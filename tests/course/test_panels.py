@@ -22,8 +22,8 @@ PANELS = {
 }
 DRAGGED = "certificate_panel"  # quick enough to redraw while the slider moves
 MOVES = {  # one other value of every control
-    "missing_block_panel": {"share": 0.5, "n_tasks": 300, "imputation": "designated"},
-    "scattering_panel": {"specialist_error": 0.4, "n_workers": 5, "seed": 3},
+    "missing_block_panel": {"share": 0.5, "n_tasks": 300, "imputation": "robust"},
+    "turn_panel": {"turn": 20.0, "specialist_error": 0.4, "n_workers": 5, "seed": 3},
     "crowd_panel": {"n_tasks": 300, "labels_per_task": 8, "method": "MV-EM"},
     "em_panel": {"after": 4},
     "holes_panel": {"n_items": 300, "outlying": 0.2, "method": "robust"},
@@ -31,7 +31,6 @@ MOVES = {  # one other value of every control
     "needed_panel": {"target": 0.05, "n_classes": 2, "share": 0.5},
     "race_panel": {"density": 0.3, "psi": 0.5, "snr_db": 30.0},
     "film_panel": {"after": 7, "density": 0.3},
-    "starts_panel": {"n_rows": 20, "density": 0.7, "seed": 1},
     "thinning_panel": {"per_task": 5, "crowd": "digits", "method": "MV-EM"},
     "joint_panel": {"n_rows": 3000, "observed": 0.3, "rank": 4, "separability": None},
     "descent_panel": {"per_dof": 2.0, "rank": 3, "step": 0.3, "answers": 10, "start": "random"},

@@ -20,7 +20,7 @@ from matplotlib.text import Text
 from cofactor import simulate
 from cofactor.crowd import Cooccurrences, DawidSkene, bootstrap, plan, symnmf
 from cofactor.crowd.imputation import factors_of_model
-from cofactor.crowd.symnmf import convergence_curve, principal_root
+from cofactor.crowd.symnmf import principal_root
 from cofactor.data.loading import load
 from cofactor.plots import crowd, planning, simplex
 from cofactor.plots.style import CLASS_COLOURS, CLASS_HATCHES, FAINT, INK, alt_text, new_picture, percent, say, to_png
@@ -77,7 +77,8 @@ PICTURES |= {  # of all notebooks, and of 00 to 05
     "latent_class": schematics.draw_latent_class,
     "kit": schematics.draw_kit,
     "overview": lambda: nb00.draw_overview(CROWD.labels, CROWD.truth, DawidSkene().fit(CROWD.labels)),
-    "imputation_error": lambda: nb01.draw_imputation_error({"designated": np.eye(2), "robust": np.eye(2) / 2}, (0, 1)),
+    "em_starts": lambda: nb01.draw_starts({"the vote": ([-3, -2], [0.3, 0.2]), "pairs": ([-2, -1], [0.1, 0.0])}),
+    "turn": lambda: nb01.panels.draw_turn(nb01.panels.scattering(0.2, 6, 0)._replace(turn=30.0)),
     "crowd": lambda: nb01.panels.draw_crowd(nb01.panels.compare(60, 6, "MV-EM")),
     "rounds": lambda: nb01.panels.draw_rounds(nb01.panels.em_rounds(3), 2),
     "dual": lambda: nb02.draw_dual(np.eye(3) + 0.2),
@@ -86,13 +87,9 @@ PICTURES |= {  # of all notebooks, and of 00 to 05
     "recovery": lambda: nb02.panels.draw_recovery(nb02.panels.recovery(0.1, 0.3, 4)),
     "sample_errors": lambda: nb03.draw_sample_errors(SAMPLES),
     "items_needed": lambda: nb03.draw_items_needed(SAMPLES, "robust", 0.1),
-    "race": lambda: nb04.draw_race(nb04.race(n_rows=60, n_trials=3, n_iter=20)),
-    "film": lambda: nb04.draw_film(nb04.film(*PROBLEM)),
-    "starts": lambda: nb04.draw_starts(nb04.many_starts(*PROBLEM, n_starts=3)),
-    "linear_rate": lambda: nb04.draw_linear_rate(convergence_curve(*PROBLEM)),
-    "rates": lambda: nb04.draw_rates(
-        [0.3, 0.5], {nb04.PLAIN: [0.4, 0.6], nb04.ZERO: [0.3, 0.3], nb04.CLAMP: [0.5, 0.5]}
-    ),
+    "race": lambda: nb04.draw_race(nb04.panels.race(0.5, 0.75, np.inf, n_rows=60, n_trials=3)),
+    "clouds": lambda: nb04.draw_turn(nb04.panels.film(*PROBLEM, (0, 1, 20))),
+    "starts": lambda: nb04.draw_starts([1e-20, 1e-2, 1e-18], [1e-20, 0.3, 0.2]),
     "operators": nb04.draw_operators,
     "walk": lambda: nb05.draw_walk(nb05.walk(nb05.triangle().X, 5, 9)),
     "gap": lambda: nb05.draw_gap([9, 4.0, 2.0], [8, 3.0, 1.0]),

@@ -1,21 +1,89 @@
-"""Pictures of notebook 04: two readings of a shift, a linear rate, and rates of sparse and dense factors."""
+"""Pictures of notebook 04: the turning cloud, two readings of a shift, races and rates, and where starts end."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from numpy.typing import ArrayLike, NDArray
 
-from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats
 from cofactor.crowd.symnmf import shifted_relu
-from cofactor.plots.style import BLUE, FAINT, INK, ORANGE, PURPLE, new_picture, say, styled
-from course.rates import linear_rate
+from cofactor.plots.style import (
+    BLUE,
+    FAINT,
+    GREEN,
+    INK,
+    ORANGE,
+    PURPLE,
+    RED,
+    new_picture,
+    number,
+    say,
+    styled,
+)
 
-PLAIN, ZERO, CLAMP = "no shift", "zero below the shift", "clamp up to the shift"
-LINES = {PLAIN: (BLUE, "-", "o"), ZERO: (ORANGE, "--", "s"), CLAMP: (PURPLE, "-.", "^")}
+LINES = ((BLUE, "-", "o"), (ORANGE, "--", "s"), (PURPLE, "-.", "^"), (GREEN, ":", "D"))
 SHOWN = 1e-28  # squared errors below are all rounding
+LEVEL = 1e-3  # an error that a race asks for
+SEEN = 1e-2  # of the width of a picture
+STUCK = 1e-6  # relative misfits above are no fit
+WRONG = 1e-6  # relative errors above are another factor
+
+
+@styled
+def draw_turn(frames: Mapping[str, Floats]) -> Figure:
+    """Draw two coordinates of the rows of U Q at some moments, by title: the cloud turns into the positive quadrant."""
+    fig = new_picture(max(1.6 * len(frames), 6.5), 3.2)
+    axes = np.atleast_1d(fig.subplots(1, len(frames), sharey=True))
+    clouds = [rows[:, :2] for rows in frames.values()]
+    reach = 1.08 * max(float(np.abs(rows).max()) for rows in clouds)
+    for ax, title, rows in zip(axes, frames, clouds, strict=True):
+        _fill_cloud(ax, rows, reach)
+        ax.set(title=title, xlabel="column 1")
+    axes[0].set_ylabel("column 2")
+    first, last = (100 * _outside(rows, reach).mean() for rows in (clouds[0], clouds[-1]))
+    say(fig, f"The cloud turns into the corner: left, {first:.0f} % of the dots lie outside, right {last:.0f} %")
+    return fig
+
+
+def _outside(rows: Floats, reach: float) -> NDArray[np.bool_]:
+    """Rows with an entry visibly below zero."""
+    return np.asarray((rows < -SEEN * reach).any(axis=1))
+
+
+def _fill_cloud(ax: Axes, rows: Floats, reach: float) -> None:
+    ax.add_patch(Rectangle((0, 0), reach, reach, fc=GREEN, alpha=0.12, lw=0))
+    ax.axhline(0, color=FAINT, lw=0.8)
+    ax.axvline(0, color=FAINT, lw=0.8)
+    bad = _outside(rows, reach)
+    ax.plot(*rows[~bad].T, "o", ms=2.5, color=BLUE, alpha=0.6, mew=0)
+    ax.plot(*rows[bad].T, "X", ms=3, color=RED, alpha=0.6, mew=0)
+    ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+
+
+@styled
+def draw_race(curves: Mapping[str, Floats]) -> Figure:
+    """Draw errors on a log scale: each trial (thin) and the median (bold) of up to four (trials, T + 1) arrays."""
+    fig = new_picture(7.5, 4.0)
+    ax = fig.subplots()
+    arrivals = []
+    for (name, each), (colour, line, marker) in zip(curves.items(), LINES, strict=False):
+        median = np.median(each, axis=0)
+        t = np.arange(len(median))
+        ax.semilogy(t, np.maximum(each, SHOWN).T, color=colour, lw=0.5, alpha=0.25)
+        ax.semilogy(t, np.maximum(median, SHOWN), color=colour, ls=line, lw=2, marker=marker, ms=4, markevery=10,
+                    label=name)  # fmt: skip
+        below = np.flatnonzero(median < LEVEL)
+        arrivals.append(f"{name} {f'after {below[0]}' if len(below) else f'not within {t[-1]}'}")
+    ax.axhline(LEVEL, color=INK, lw=0.8, ls=":")
+    ax.set(xlabel="iteration t", ylabel="error $||H\\Pi - H_t||_F^2 / K$")
+    ax.legend(title=f"bold: median of {len(each)} trials", alignment="left")
+    say(fig, f"Median error below {number(LEVEL)}: {'; '.join(arrivals)}")
+    return fig
 
 
 @styled
@@ -23,15 +91,16 @@ def draw_operators(alpha: float = 0.3) -> Figure:
     """Draw both readings of ReLU_alpha beside the plain one."""
     fig = new_picture(7.5, 2.9)
     z = np.linspace(-0.6, 1, 641)
-    for ax, (name, operator, shift) in zip(
-        fig.subplots(1, 3, sharey=True),
-        ((PLAIN, "zero", 0.0), (ZERO, "zero", alpha), (CLAMP, "clamp", alpha)),
-        strict=True,
-    ):
-        values = shifted_relu(z, shift, "clamp" if operator == "clamp" else "zero")
+    readings = {
+        "no shift": (0.0, shifted_relu(z, 0.0, "zero")),
+        "zero below the shift": (alpha, shifted_relu(z, alpha, "zero")),
+        "clamp up to the shift": (alpha, shifted_relu(z, alpha, "clamp")),
+    }
+    for ax, name, (colour, *_) in zip(fig.subplots(1, 3, sharey=True), readings, LINES, strict=False):
+        shift, values = readings[name]
         values[1:][np.diff(values) > 0.1] = np.nan  # a jump is no slope
         ax.plot(z, z, color=FAINT, lw=0.8, ls=":")
-        ax.plot(z, values, color=LINES[name][0], lw=2.2)
+        ax.plot(z, values, color=colour, lw=2.2)
         ax.axvline(shift, color=INK, lw=0.7, ls="--")
         ax.set(title=name, xlabel="entry of $UQ$", aspect="equal", ylim=(-0.12, 1.02))
     fig.axes[0].set_ylabel("entry of $H$")
@@ -40,38 +109,24 @@ def draw_operators(alpha: float = 0.3) -> Figure:
 
 
 @styled
-def draw_linear_rate(errors: Floats, first: int = 10) -> Figure:
-    """Draw one error curve on a log scale with the line fitted to log e_t from iteration `first` on."""
-    rho = linear_rate(errors, first)
-    t = np.arange(len(errors))
-    inside = t >= first
-    middle = np.log(np.maximum(errors[inside], SHOWN)).mean()
-    line = np.exp(middle + np.log(rho) * (t[inside] - t[inside].mean()))
-    fig = new_picture()
+def draw_starts(misfits: ArrayLike, errors: ArrayLike) -> Figure:
+    """Draw where each start ended, the first from Q = I: how badly it fits against how wrong it is (both relative)."""
+    fits, far = (np.maximum(np.asarray(values, dtype=np.float64), 1e-20) for values in (misfits, errors))
+    stuck, wrong = fits > STUCK, far > WRONG
+    fig = new_picture(height=3.6)
     ax = fig.subplots()
-    ax.semilogy(t, np.maximum(errors, SHOWN), "o", ms=3.5, color=BLUE, label="error $e_t$")
-    ax.semilogy(t[inside], line, color=ORANGE, lw=2, label=f"line through $\\log e_t$: × {rho:.3f} per iteration")
-    ax.set(xlabel="iteration t", ylabel="error $||H\\Pi - H_t||_F^2 / K$")
-    ax.legend()
-    tenth = np.log(0.1) / np.log(rho)
-    say(fig, f"Linear convergence: each iteration leaves {100 * rho:.0f} % of the error, a digit takes {tenth:.1f}")
-    return fig
-
-
-@styled
-def draw_rates(densities: Sequence[float], rates: Mapping[str, Sequence[float]]) -> Figure:
-    """Draw the factor per iteration against the share of nonzeros of H, for each iteration of a race."""
-    if not rates or any(len(values) != len(densities) for values in rates.values()):
-        raise CofactorError("one rate per density, please")
-    fig = new_picture()
-    ax = fig.subplots()
-    for name, values in rates.items():
-        colour, line, marker = LINES[name]
-        ax.plot(100 * np.asarray(densities), values, color=colour, ls=line, marker=marker, label=name)
-    ax.set(xlabel="nonzeros of H (%)", ylabel="error left by an iteration (factor ρ)", ylim=(0, 1))
-    ax.legend()
-    best = {name: float(values[0]) for name, values in rates.items()}
-    sparse, dense = (min(rates, key=lambda name, i=i: rates[name][i]) for i in (0, -1))  # type: ignore[misc]
-    say(fig, f"At {100 * densities[0]:.0f} % nonzeros the fastest is “{sparse}” (ρ = {best[sparse]:.2f}), "
-             f"at {100 * densities[-1]:.0f} % “{dense}” (ρ = {rates[dense][-1]:.2f})")  # fmt: skip
+    for chosen, marker, colour, name in (
+        (~stuck & ~wrong, "o", BLUE, "fits and right"),
+        (~stuck & wrong, "s", ORANGE, "fits and wrong: not unique"),
+        (stuck, "X", RED, "stuck: a local minimum"),
+    ):
+        ax.loglog(fits[chosen], far[chosen], marker, ms=7, color=colour, mec="white", mew=0.4, alpha=0.8, label=name)
+    ax.loglog(fits[0], far[0], "o", ms=13, mfc="none", mec=INK, label="start at Q = I")
+    ax.axvline(STUCK, color=FAINT, lw=0.8, ls=":")
+    ax.axhline(WRONG, color=FAINT, lw=0.8, ls=":")
+    ax.set(xlabel="misfit at the end, $||H - UQ||^2 / ||U||^2$", ylabel="error, $||H\\Pi - H_t||^2 / ||H||^2$")
+    ax.set(xlim=(1e-21, 1), ylim=(1e-21, 10))
+    ax.legend(loc="lower right")
+    say(fig, f"Of {len(stuck)} starts, {int((~stuck & ~wrong).sum())} find the factor, {int(stuck.sum())} are stuck, "
+             f"{int((~stuck & wrong).sum())} fit perfectly and are wrong")  # fmt: skip
     return fig
