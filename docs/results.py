@@ -8,20 +8,41 @@ from PIL import Image
 
 from docs.tables import LINES, cell
 from evaluation import EXPERIMENTS
+from evaluation.experiment import PAPER_PROTOCOL
 from evaluation.plots import axis_name
 from evaluation.record import KEPT
-from evaluation.summary import OURS, PRINTED, VERDICTS, difference, digest, noted, number
+from evaluation.summary import BOUNDS, OURS, PRINTED, bounded, digest, noted, number
+from evaluation.verdicts import CONFIDENCE, VERDICTS, by_chance, distinct
 
 UNFOLDED = 4  # tables of an experiment that stand open; more would bury the next experiment
-TEXTS = ("setting", "method", "metric", "unit", "verdict", "note")
+TEXTS = ("setting", "method", "metric", "unit", "verdict", "calibrated", "note")
 INDEX = """# Results beside published numbers
 
-Every table and figure of the papers, run by `cofactor reproduce` with a few of the paper's trials: ours, the spread
-over trials, and what was printed. *Within spread* means that ours and the published number differ by at most
-the larger of both standard deviations or, on one fixed data set, by one task; after one of many random trials nothing
-is said. Where a number is not met, the reason stands below the table, as far as it is known. Rows marked
-"(paper protocol)" use the paper's own choices, the others this kit's defaults. Times are measured in the benchmarks.
-`cofactor reproduce all --full` runs as many trials as the papers, and the settings that take long.
+Every table and figure of the papers, run by `cofactor reproduce`: ours with its standard error, what was printed, and
+the difference with an interval of 95 %. Where the paper prints no spread, its trials are taken to scatter as ours.
+
+- *reproduced*: the interval holds zero, and reaches at most a tenth of the printed number to both sides (0.05 for
+  accuracies and other shares; one unit of the last printed digit; on one fixed data set, one task);
+- *better* or *worse*: the interval does not hold zero;
+- *cannot tell*: it holds zero and is wider than that;
+- *no value*: the reason stands below the table.
+
+Where a number is not met, the reason stands below the table, as far as it is known. Rows marked "(paper protocol)" use
+the paper's own choices, the others this kit's defaults. A star marks numbers for which something was fitted to the
+printed ones. Times are measured in the benchmarks, and not judged. `cofactor reproduce all --full` runs as many trials
+as the papers, and the settings that take long.
+
+## Printed cells, each counted once
+
+A cell that several rows are beside is counted by the row of the paper's own protocol where there is one, else by the
+row of its name; {beside} are not counted again.
+
+{counts}
+
+Of these, {drawn:.0f} have an interval that comes from random trials. If all of them were truly equal, some {chance:.0f}
+would be called better by chance alone, and as many worse. {calibrated} of the cells are calibrated.
+
+## All rows
 """
 
 
@@ -65,7 +86,25 @@ def index(tables):
         trials = f"{facts(name)['trials']} of {EXPERIMENTS[name].trials}"
         rows.append(f"| {link} | {trials} | {' | '.join(str(found.get(verdict, '')) for verdict in VERDICTS)} |")
     toctree = ["```{toctree}", ":hidden:", *LINES, "```"]
-    return "\n".join([INDEX, *rows, "", *toctree, ""])
+    return "\n".join([overview(tables), *rows, "", *toctree, ""])
+
+
+def overview(tables):
+    """Return what the verdicts mean, and how many printed cells got which."""
+    counted = {name: table for name, table in tables.items() if EXPERIMENTS[name].published}
+    beside = [EXPERIMENTS[name].title for name in counted if EXPERIMENTS[name].beside]
+    primary = {name: table for name, table in counted.items() if not EXPERIMENTS[name].beside}
+    cells = distinct(primary, PAPER_PROTOCOL)
+    found = cells["verdict"].value_counts()
+    counts = pd.DataFrame([{"printed cells": len(cells)} | {verdict: found.get(verdict, 0) for verdict in VERDICTS}])
+    chance = by_chance(cells)
+    return INDEX.format(
+        beside=" and ".join(beside),
+        counts="\n".join(markdown(counts.astype(str))),
+        drawn=chance * 2 / (1 - CONFIDENCE),
+        chance=chance,
+        calibrated=(cells["calibrated"] != "").sum(),
+    )
 
 
 def section(experiment, table):
@@ -117,8 +156,9 @@ def block(rows):
 def beside_published(rows):
     """Return the table of one metric."""
     table = pd.DataFrame({"method": rows["method"], "ours": numbers(rows, OURS), "published": numbers(rows, PRINTED)})
-    table["difference"] = [difference(value) for value in rows["difference"]]
-    return markdown(table.assign(verdict=rows["verdict"]))
+    table["difference"] = [bounded(*ends) for ends in zip(*(rows[name] for name in BOUNDS), strict=True)]
+    stars = rows["calibrated"].ne("").map({True: " *", False: ""})
+    return markdown(table.assign(verdict=rows["verdict"] + stars))
 
 
 def wide(rows):

@@ -95,6 +95,10 @@ class Experiment:
         Settings that take too long for the quick profile: left out but of a full run.
     axis : str
         What the curves of a "curves" plot show.
+    calibrated : mapping of str to str
+        Metrics for which something was fitted to the printed numbers, and what.
+    beside : bool
+        Another variant of a table that a further experiment shows: its cells are not counted again.
     digest : function, optional
         Makes of the summary what a reader wants first: tables, by their headings, as lists of rows of texts.
     """
@@ -118,6 +122,8 @@ class Experiment:
     printed_as: Mapping[str, str] = field(default_factory=dict)
     full_only: Sequence[str] = ()
     axis: str = ""
+    calibrated: Mapping[str, str] = field(default_factory=dict)
+    beside: bool = False
     digest: Digest | None = None
 
     def counted(self, trials: int) -> str:

@@ -18,6 +18,7 @@ from cofactor.plots.style import BLUE, CLASS_COLOURS, CLASS_HATCHES, FAINT, INK,
 from evaluation.experiment import Experiment
 from evaluation.runner import Outcome
 from evaluation.summary import measurements
+from evaluation.verdicts import NORMAL
 
 ROW = 0.21  # inches per method
 BESIDE = 3  # methods in a row of a legend, where there is room
@@ -43,7 +44,7 @@ def draw(experiment: Experiment, outcomes: Sequence[Outcome], summary: pd.DataFr
 
 
 def _levels(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) -> Figure:
-    """One panel per setting, one line per method: ours with its spread, published as a cross."""
+    """One panel per setting, one line per method: ours with an interval of 95 %, published as a cross."""
     metric = next(iter(experiment.metrics))
     rows = summary[summary["metric"] == metric]
     methods = list(dict.fromkeys(rows["method"]))[::-1]
@@ -52,14 +53,15 @@ def _levels(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame)
     figure, panels = _panels(experiment, 1.4 + ROW * max(len(methods), 2), told)
     for axes, setting in zip(panels, told, strict=True):
         here = rows[rows["setting"] == setting].set_index("method").reindex(methods)
-        ours = axes.errorbar(here["ours"], range(len(methods)), xerr=here["spread"], fmt="o", color=BLUE, ms=4, lw=1)
+        reach = NORMAL * here["se"]
+        ours = axes.errorbar(here["ours"], range(len(methods)), xerr=reach, fmt="o", color=BLUE, ms=4, lw=1)
         if rows["published"].notna().any():
             ours.set_label("ours")
             axes.plot(here["published"], range(len(methods)), "x", color=ORANGE, ms=6, mew=1.6, label="published")
         axes.grid(axis="both", color=FAINT, alpha=0.25, lw=0.6)
         axes.set_xlabel(fill(axis_name(metric, experiment.metrics[metric]), LETTERS // min(len(panels), WRAPPED)))
     if metric.startswith(LOGARITHMIC):
-        values = np.concatenate([rows["ours"], rows["published"], rows["ours"] + rows["spread"]])
+        values = np.concatenate([rows["ours"], rows["published"], rows["ours"] + NORMAL * rows["se"]])
         _logarithmic(panels, np.where(values > 0, values, np.nan))
     panels[0].set_yticks(range(len(methods)), methods)
     _legend_below(figure, panels)

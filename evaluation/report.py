@@ -19,7 +19,8 @@ from evaluation.fidelity import fidelity
 from evaluation.plots import draw
 from evaluation.record import read_records
 from evaluation.runner import code_of, failures, load_all
-from evaluation.summary import VERDICTS, difference, number, seconds, summarise
+from evaluation.summary import bounded, number, seconds, summarise
+from evaluation.verdicts import VERDICTS, by_chance
 
 
 @dataclass(frozen=True)
@@ -56,11 +57,12 @@ def write_report(path: Path, folder: Path, experiments: Mapping[str, Experiment]
         "results",
         sections=sections,
         verdicts=VERDICTS,
+        by_chance=by_chance(pd.concat([section.summary for section in sections])),
         facts=machine.facts(),
         fidelity=fidelity().to_dict("records"),
         written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         number=number,
-        difference=difference,
+        bounded=bounded,
         time=seconds,
     )
     with whole_file(path) as part:

@@ -4,29 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from textwrap import fill
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
 from scipy.stats import t as student
 
 from cofactor.data.published import published
 from evaluation.experiment import PAPER_PROTOCOL, Experiment
 from evaluation.runner import Outcome
+from evaluation.verdicts import (
+    CONFIDENCE,
+    PROPORTIONS,
+    ROUNDING,
+    VERDICTS,
+    Sample,
+    Verdict,
+    interval,
+    proportion,
+    sample,
+    verdict,
+)
 
-Verdict = Literal["better", "within spread", "worse", "one trial", "no value", ""]
-VERDICTS: tuple[Verdict, ...] = ("better", "within spread", "worse", "one trial", "no value")
-MET: tuple[Verdict, ...] = ("within spread", "one trial", "")  # nothing to explain
-MORE = ("accuracy", "success", "rae", "coherence", "src")  # metrics of which more is better
-SHARES = ("success",)  # metrics that are zero or one in a trial: their spread is half of Wilson's 95 % interval
+MET: tuple[Verdict, ...] = ("reproduced", "")  # nothing to explain
 WIDTH = 120  # of the text
-ROUNDING = 1e-12  # of a value: a spread below that is zero
 SURE = 0.9995  # on either side, before a difference counts as more than chance
-CONFIDENCE = 0.95  # of the intervals that are written
 EMULATIONS = ("bug)", "where unlabelled)")  # end the names of rows that only show where a printed number comes from
 SEE_PROTOCOL = "a default of this kit; the paper's own choices give the printed number, see the row of its protocol"
-OURS, PRINTED = ("ours", "spread", "digits", "trials"), ("published", "published_spread", "digits")  # of a number
+CHANCE = "may be chance: an interval of 99.9 % holds zero, and there are hundreds of cells"
+BOUNDS = ("difference", "low", "high")
+OURS, PRINTED = ("ours", "se", "digits", "trials"), ("published", "published_spread", "digits")  # of a number
 COLUMNS = [
     "setting",
     "method",
@@ -34,14 +41,17 @@ COLUMNS = [
     "unit",
     "ours",
     "spread",
+    "se",
     "trials",
     "failed",
     "published",
     "published_spread",
     "difference",
-    "tolerance",
+    "low",
+    "high",
     "digits",
     "verdict",
+    "calibrated",
     "seconds",
     "published_seconds",
     "note",
@@ -77,18 +87,19 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
     -------
     DataFrame with the columns
         setting, method, metric, unit : str
-        ours, spread : float
-            Mean and standard deviation over trials (0 for a single one), or median and half the interquartile range, or
-            share and half of Wilson's 95 % interval.
+        ours, spread, se : float
+            Mean over trials (or median, or share), how a single trial scatters around it, and its standard error.
         trials, failed : int
-        published, published_spread, difference, tolerance : float
-            `difference` is ours - published; `tolerance` the largest of both spreads and, on one fixed data set, of
-            the weight of one task, and half a unit of the last printed digit.
+        published, published_spread, difference, low, high : float
+            `difference` is ours - published, `low` and `high` the ends of its 95 % interval, see `verdicts`.
         digits : int
             Decimals of the published number.
         verdict : str
-            "better", "within spread" or "worse" (less is better, but for `MORE`), "no value", or "" where nothing was
-            published or the row emulates a defect.
+            "reproduced" (the interval holds zero and is narrow), "better" or "worse" (it does not hold zero),
+            "cannot tell" (it holds zero and is wide), "no value", or "" where nothing was published, the number is a
+            time, or the row emulates a defect.
+        calibrated : str
+            What was fitted to the printed numbers before they were compared; empty where nothing was.
         seconds, published_seconds : float
             Median wall time of the method.
         note : str
@@ -100,7 +111,7 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
     printed, nothing = _by_key(facts), found.iloc[:0]
     rows = [_row(experiment, key, mine.get(key[:2], nothing), printed) for key in _keys(experiment, found, facts)]
     table = pd.DataFrame(rows, columns=COLUMNS)  # no rows where every task failed and nothing was published
-    met = table[table["verdict"] == "within spread"]
+    met = table[table["verdict"] == "reproduced"]
     by_protocol = set(zip(met["setting"], met["method"], met["metric"], strict=True))
     reasons = [_reason(experiment, row, by_protocol) for row in table.to_dict("records")]
     return table.assign(
@@ -118,13 +129,17 @@ def _reason(experiment: Experiment, row: dict[Hashable, Any], met: Collection[Ke
         return SEE_PROTOCOL
     if note := experiment.note(row["setting"], ""):
         return note
-    if 1 < row["trials"] < experiment.trials:
-        margin = student.ppf(SURE, row["trials"] - 1) * row["spread"] / np.sqrt(row["trials"])
-        if abs(row["difference"]) <= margin:
-            return (
-                f"may be chance: {row['trials']} trials are too few to tell so small a difference (99.9 % confidence)"
-            )
-    return ""
+    if row["verdict"] == "cannot tell":
+        return _too_wide(row, experiment)
+    sure = student.ppf(SURE, max(row["trials"] - 1, 1)) * row["se"]
+    return CHANCE if abs(row["difference"]) <= sure else ""
+
+
+def _too_wide(row: dict[Hashable, Any], experiment: Experiment) -> str:
+    """Why nothing can be told: how many trials there are, or how much they scatter."""
+    if row["trials"] < experiment.trials:
+        return f"{row['trials']} of {experiment.trials} trials leave too wide an interval"
+    return "trials scatter so much that all of the paper's leave too wide an interval"
 
 
 def _with_failures(row: dict[Hashable, Any], why: str) -> str:
@@ -161,44 +176,46 @@ def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts) -> 
     setting, method, metric = key
     values = mine.loc[mine["metric"] == metric, "value"].to_numpy()
     refused = [text for text in dict.fromkeys(mine["error"]) if text]
-    ours, spread = _share(values) if metric in SHARES else _centre_and_spread(values, experiment.centre)
-    printed, printed_spread, rounding = _fact(facts, setting, method, experiment.printed_as.get(metric, metric))
-    tolerance = float(np.nanmax([spread, printed_spread, _one_task(experiment, setting), 0.0])) + rounding
+    ours = sample(values, metric, experiment.centre)
+    printed, scatter, rounding = _fact(facts, setting, method, experiment.printed_as.get(metric, metric))
     return {
         "setting": setting,
         "method": method,
         "metric": metric,
         "unit": experiment.metrics[metric],
-        "ours": ours,
-        "spread": spread,
-        "trials": len(values),
+        "ours": ours.centre,
+        "spread": ours.deviation,
+        "se": ours.error,
+        "trials": ours.trials,
         "failed": int(mine.loc[mine["error"] != "", "trial"].nunique()),
         "published": printed,
-        "published_spread": printed_spread,
-        "difference": ours - printed,
-        "tolerance": tolerance,
+        "published_spread": scatter,
+        "difference": ours.centre - printed,
+        **judged(experiment, key, ours, (printed, scatter, rounding)),
         "digits": round(-np.log10(2 * rounding)) if 0 < rounding < 1 else 0,
-        "verdict": _judged(experiment, key, len(values), verdict(ours, printed, tolerance, metric in MORE)),
+        "calibrated": experiment.calibrated.get(metric, "") if np.isfinite(printed) else "",
         "seconds": float(mine["seconds"].median()) if len(mine) else np.nan,
         "published_seconds": _fact(facts, setting, method, "seconds")[0],
         "note": refused[0] if refused else "",
     }
 
 
-def _centre_and_spread(values: np.ndarray, centre: str) -> tuple[float, float]:
-    if not len(values):
-        return np.nan, np.nan
-    if centre == "median":
-        low, middle, high = np.percentile(values, [25, 50, 75])
-        return float(middle), float(high - low) / 2
-    return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-
-
-def _share(values: np.ndarray) -> tuple[float, float]:
-    if not len(values):
-        return np.nan, np.nan
-    interval = binomtest(int(values.sum()), len(values)).proportion_ci(method="wilson")
-    return float(np.mean(values)), float(interval.high - interval.low) / 2
+def judged(experiment: Experiment, key: Key, ours: Sample, fact: tuple[float, float, float]) -> dict[str, object]:
+    """Interval and verdict of one number beside the printed one: its value, spread and rounding."""
+    setting, method, metric = key
+    printed, scatter, rounding = fact
+    if not ours.trials or np.isnan(printed):
+        low = high = np.nan
+    else:
+        deviation = ours.deviation if np.isnan(scatter) else scatter
+        theirs = Sample(printed, deviation, experiment.trials, own=not np.isnan(scatter))
+        if metric in PROPORTIONS:
+            theirs = proportion(printed, experiment.trials)
+        exact = rounding + _one_task(experiment, setting)
+        fixed = setting in experiment.granularity or experiment.trials == 1
+        low, high = interval(ours, theirs, exact, fixed)
+    found = verdict(metric, experiment.metrics[metric], printed, low, high, rounding + _one_task(experiment, setting))
+    return {"low": low, "high": high, "verdict": "" if method.endswith(EMULATIONS) else found}
 
 
 def _fact(facts: Facts, setting: str, method: str, metric: str) -> tuple[float, float, float]:
@@ -212,26 +229,6 @@ def _one_task(experiment: Experiment, setting: str) -> float:
     """Per cent of the error rate that one task weighs on one fixed data set."""
     tasks = experiment.granularity.get(setting)
     return 100.0 / tasks if tasks else 0.0
-
-
-def verdict(ours: float, printed: float, tolerance: float, more: bool = False) -> Verdict:
-    """Compare, less being better, or `more`."""
-    if np.isnan(printed):
-        return ""
-    if np.isnan(ours):
-        return "no value"
-    if abs(ours - printed) <= tolerance:
-        return "within spread"
-    return "better" if (ours > printed if more else ours < printed) else "worse"
-
-
-def _judged(experiment: Experiment, key: Key, trials: int, found: Verdict) -> Verdict:
-    """Say nothing of rows that emulate a defect, nor better or worse after one of many draws of the data."""
-    setting, method, _ = key
-    if method.endswith(EMULATIONS):
-        return ""
-    drawn = setting not in experiment.granularity
-    return "one trial" if drawn and trials == 1 < experiment.trials and found in ("better", "worse") else found
 
 
 # ---- the table as text ----
@@ -301,7 +298,7 @@ def _tall(rows: pd.DataFrame) -> str:
             "metric": rows["metric"],
             "ours": [number(*cells) for cells in zip(*(rows[name] for name in OURS), strict=True)],
             "published": [number(*cells) for cells in zip(*(rows[name] for name in PRINTED), strict=True)],
-            "difference": [difference(value) for value in rows["difference"]],
+            "difference": [bounded(*ends) for ends in zip(*(rows[name] for name in BOUNDS), strict=True)],
             "verdict": rows["verdict"],
             "trials": rows["trials"],
             "time": [seconds(value) for value in rows["seconds"]],
@@ -360,6 +357,14 @@ def difference(value: float) -> str:
     if np.isnan(value):
         return ""
     return "0" if abs(value) < ROUNDING else f"{value:+.2f}" if abs(value) >= 0.005 else f"{value:+.1g}"
+
+
+def bounded(value: float, low: float, high: float) -> str:
+    """Write a difference and its interval, where that has ends and they differ."""
+    text = difference(value)
+    if not text or not np.isfinite([low, high]).all() or high - low <= ROUNDING * max(abs(low), abs(high)):
+        return text
+    return f"{text} ({difference(low)} to {difference(high)})"
 
 
 def seconds(value: float) -> str:

@@ -29,7 +29,8 @@ from cofactor.pmf import METHODS
 from cofactor.pmf.coding import Coding
 from evaluation.experiment import Experiment, Measurement, beyond, measure_each
 from evaluation.pmf.methods import LEAST
-from evaluation.summary import CONFIDENCE, number, with_interval
+from evaluation.summary import number, with_interval
+from evaluation.verdicts import CONFIDENCE
 
 BINS = 8  # intervals of a number with more values
 HIDDEN = 0.2  # share of the cells that are missing

@@ -24,7 +24,8 @@ from cofactor.separable import METHODS, TopicModel, coherence, document_accuracy
 from cofactor.simulate import Mixture, dirichlet_mixtures, midpoint_mixtures
 from evaluation.experiment import Experiment, Measurement, beyond, measure, measure_each
 from evaluation.separable.topics import TOP, documents
-from evaluation.summary import CONFIDENCE, with_interval
+from evaluation.summary import with_interval
+from evaluation.verdicts import CONFIDENCE
 
 SETS = ("tdt2", "reuters")
 LEAST = 5  # documents that a word must stand in

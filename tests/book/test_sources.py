@@ -111,7 +111,7 @@ def test_results_say_every_number_and_every_reason():
         assert all(tables.cell(reason) in text for reason in set(table["note"]))
         for row in table[table["trials"] > 0].head(3).to_dict("records"):
             assert f"| {tables.cell(row['method'])} |" in text
-            assert number(row["ours"], row["spread"], row["digits"], row["trials"]) in text
+            assert number(row["ours"], row["se"], row["digits"], row["trials"]) in text
         assert f".md#{name})" in texts["docs/results/index.md"]
 
 

@@ -37,7 +37,7 @@ def errors(*values):
     return [{"Sum": {"error": value}, "Fixed": {"error": 3.0}} for value in values]
 
 
-def test_levels_show_ours_with_its_spread_beside_published(panels):
+def test_levels_show_ours_with_its_interval_beside_published(panels):
     small, large = panels(errors(9.0, 13.0), plot="levels")
     assert (small.get_title(), large.get_title()) == ("small set", "large set")
     names = [label.get_text() for label in small.get_yticklabels()]
@@ -47,7 +47,7 @@ def test_levels_show_ours_with_its_spread_beside_published(panels):
     assert ours.get_xdata()[row] == 11.0 and published.get_xdata()[row] == 10.0
     (segments,) = bars.lines[2]
     ends = segments.get_segments()[row][:, 0]
-    assert ends == pytest.approx([11.0 - np.std([9, 13], ddof=1), 11.0 + np.std([9, 13], ddof=1)])
+    assert ends == pytest.approx([11.0 - 1.96 * 2, 11.0 + 1.96 * 2])  # standard error 2
     assert small.get_xlabel() == "error (%)"
 
 

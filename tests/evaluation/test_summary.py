@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t as student
 
 from cofactor import CofactorError
 from cofactor.data.published import published
@@ -49,7 +50,10 @@ def table(monkeypatch):
 def test_mean_spread_and_difference(table):
     row = table(Sum=[11.0, 13.0, 15.0]).loc[("small", "Sum")]
     assert (row["ours"], row["spread"], row["trials"], row["difference"]) == (13.0, 2.0, 3, 3.0)
-    assert (row["verdict"], row["seconds"], row["published_seconds"]) == ("worse", 1.0, 7.0)
+    assert row["se"] == pytest.approx(2 / np.sqrt(3))
+    half = student.ppf(0.975, 2) * np.sqrt(4 / 3 + 4 / 5) + 0.05  # the toy paper has five trials
+    assert (row["low"], row["high"]) == pytest.approx((3 - half, 3 + half))
+    assert (row["verdict"], row["seconds"], row["published_seconds"]) == ("cannot tell", 1.0, 7.0)
 
 
 def test_median_where_the_paper_takes_it(table):
@@ -59,41 +63,38 @@ def test_median_where_the_paper_takes_it(table):
 @pytest.mark.parametrize(
     ("method", "values", "verdict"),
     [
-        ("Sum", [8.0, 12.0], "within spread"),  # our own spread
-        ("Largest", [12.9, 12.9], "within spread"),  # the published one
-        ("Largest", [13.1, 13.1], "worse"),
+        ("Sum", [8.0, 12.0], "cannot tell"),  # so few trials scatter too much
+        ("Sum", [9.9, 10.1, 9.9, 10.1], "reproduced"),
+        ("Sum", [19.9, 20.1, 19.9, 20.1], "worse"),
+        ("Largest", [12.9, 13.1, 12.9, 13.1], "cannot tell"),  # the published numbers scatter by 3
+        ("Largest", [19.9, 20.1, 19.9, 20.1], "worse"),
         ("Sum", [9.9, 9.9], "better"),
-        ("Sum", [10.04, 10.04], "within spread"),  # rounds to what is printed
+        ("Sum", [10.04, 10.04], "reproduced"),  # rounds to what is printed
         ("Sum", [10.06, 10.06], "worse"),
     ],
 )
-def test_verdict_takes_the_larger_spread(table, method, values, verdict):
+def test_verdict_follows_the_interval(table, method, values, verdict):
     assert table(**{method: values}).loc[("small", method), "verdict"] == verdict
-
-
-def test_a_share_has_the_interval_of_wilson_and_more_of_it_is_better(monkeypatch):
-    facts = pd.DataFrame([("small", "Sum", "success", 0.5, np.nan, 0.005)], columns=FACTS.columns)
-    monkeypatch.setattr(summary, "published", lambda name: facts)
-    found = [
-        Outcome(Task("toy", "small", t), "code", 1.0, (Measurement("Sum", "success", float(t < 9)),)) for t in range(10)
-    ]
-    (row,) = summary.summarise(toy(metrics={"success": "1"}), found).to_dict("records")
-    assert row["ours"] == 0.9
-    assert row["spread"] == pytest.approx((0.9821 - 0.5958) / 2, abs=1e-4)  # of 9 in 10, from a table
-    assert row["verdict"] == "better"
 
 
 def test_on_a_fixed_data_set_one_task_is_no_difference(table):
     fixed = toy(granularity={"small": 100})
-    assert table(fixed, Sum=[11.0, 11.0]).loc[("small", "Sum"), "verdict"] == "within spread"
+    assert table(fixed, Sum=[11.0, 11.0]).loc[("small", "Sum"), "verdict"] == "reproduced"
     assert table(fixed, Sum=[11.1, 11.1]).loc[("small", "Sum"), "verdict"] == "worse"
 
 
-def test_one_of_many_random_trials_is_no_verdict(table):
-    assert table(Sum=[11.0]).loc[("small", "Sum"), "verdict"] == "one trial"
-    assert table(Sum=[10.0]).loc[("small", "Sum"), "verdict"] == "within spread"
+def test_one_of_many_random_trials_tells_nothing(table):
+    assert table(Sum=[11.0]).loc[("small", "Sum"), "verdict"] == "cannot tell"
+    assert table(Sum=[10.0]).loc[("small", "Sum"), "verdict"] == "cannot tell"
+    assert table(Sum=[10.0]).loc[("small", "Sum"), "note"] == "1 of 5 trials leave too wide an interval"
     assert table(toy(trials=1), Sum=[11.0]).loc[("small", "Sum"), "verdict"] == "worse"
     assert table(toy(granularity={"small": 100}), Sum=[12.0]).loc[("small", "Sum"), "verdict"] == "worse"
+
+
+def test_what_was_fitted_to_printed_numbers_is_said(table):
+    fitted = toy(calibrated={"error": "one constant"})
+    assert table(fitted, Sum=[11.0, 11.0]).loc[("small", "Sum"), "calibrated"] == "one constant"
+    assert table(Sum=[11.0, 11.0]).loc[("small", "Sum"), "calibrated"] == ""
 
 
 def test_variants_compare_with_the_printed_method(table):
@@ -116,7 +117,7 @@ def test_a_failure_in_one_trial_does_not_hide_the_others(table, monkeypatch):
     ]
     row = summary.summarise(toy(), found).set_index(["setting", "method"]).loc[("small", "Sum")]
     assert (row["trials"], row["failed"], row["ours"]) == (1, 1, 10.0)
-    assert row["note"] == "no value in 1 of 2 trials: no"
+    assert row["note"].endswith("; no value in 1 of 2 trials: no")
 
 
 def test_where_every_task_failed_and_nothing_was_published_there_is_an_empty_table(monkeypatch):
@@ -158,11 +159,16 @@ def test_a_default_points_to_the_row_of_the_paper_s_choices_where_that_meets_the
     assert table(**{"Sum": [5.0, 5.0], protocol: [5.0, 5.0]}).loc[("small", "Sum"), "note"] == ""
 
 
-def test_few_trials_are_said_to_be_few(table):
+def test_what_an_interval_of_99_9_per_cent_holds_may_be_chance(table):
     near, far = [11.0, 11.1, 11.2], [111.0, 111.1, 111.2]
-    assert "may be chance: 3 trials are too few to tell" in table(Sum=near).loc[("small", "Sum"), "note"]
+    assert table(Sum=near).loc[("small", "Sum"), "verdict"] == "worse"
+    assert table(Sum=near).loc[("small", "Sum"), "note"] == summary.CHANCE
     assert table(Sum=far).loc[("small", "Sum"), "note"] == ""
-    assert table(toy(trials=3), Sum=near).loc[("small", "Sum"), "note"] == ""  # all the trials of the paper
+
+
+def test_where_all_trials_of_the_paper_scatter_too_much_it_is_said(table):
+    note = table(toy(trials=3), Sum=[5.0, 10.0, 15.0]).loc[("small", "Sum"), "note"]
+    assert note == "trials scatter so much that all of the paper's leave too wide an interval"
 
 
 def test_emulated_defects_get_no_verdict(table):
@@ -197,6 +203,19 @@ def test_numbers_are_short(arguments, text):
 )
 def test_differences_are_short(value, text):
     assert summary.difference(value) == text
+
+
+@pytest.mark.parametrize(
+    ("cells", "text"),
+    [
+        ((1.0, 0.5, 1.5), "+1.00 (+0.50 to +1.50)"),
+        ((1.0, -np.inf, np.inf), "+1.00"),
+        ((1.0, 1.0, 1.0), "+1.00"),
+        ((np.nan, np.nan, np.nan), ""),
+    ],
+)
+def test_a_difference_has_its_interval_where_that_has_ends(cells, text):
+    assert summary.bounded(*cells) == text
 
 
 def test_a_reason_stands_once_after_all_that_it_is_about():
