@@ -1,29 +1,17 @@
-"""What notebook 06 computes and draws: tastes, curvature, descents, amounts, hidden items, pictures, its panel."""
+"""What notebook 06 draws and lets learners move: descents, pictures, its panel; and what its exercises rest on."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.special import expit
 
 from cofactor import simulate
-from cofactor.comparisons import (
-    ComparisonMF,
-    Comparisons,
-    Objective,
-    WinRate,
-    expected_error,
-    gradient_descent,
-    spectral_start,
-    utility_error,
-)
+from cofactor.comparisons import ComparisonMF, Comparisons, Objective, gradient_descent, utility_error
 from cofactor.core.errors import CofactorError
-from course import check, given
 from course.nb06 import panels, pictures
-from course.rates import linear_rate
+from course.nb06.exercises import Choices, ComparisonGradient
 
 U, V = TRUTH = simulate.comparison_factors(60, 80, 2, random_state=0)
 DATA = simulate.draw_comparisons(U, V, 1500, "exact", random_state=1)
-LIKELIHOOD = Objective(DATA, 2, balance=0)
 OBJECTIVE = Objective(DATA, 2)
 TURN = np.array([[0.6, -0.8], [0.8, 0.6]])
 
@@ -32,81 +20,17 @@ def title(fig):
     return fig.get_suptitle().replace("\n", " ")
 
 
-# ---- what comparisons see ----
-
-
-def test_differences_are_all_that_comparisons_see():
-    table = pictures.tastes()
-    base = pictures.differences(table.U, table.V)
-    assert base.shape == (4, 6, 6) and np.isclose(base[2, 1, 4], table.U[2] @ (table.V[1] - table.V[4]))
-    for changed in ((table.U, table.V + 3.0), (table.U @ TURN, table.V @ TURN), (2 * table.U, table.V / 2)):
-        assert np.allclose(pictures.differences(*changed), base)
-    assert not np.allclose(pictures.differences(2 * table.U, table.V), base)
-
-
-def test_dishes_are_centred():
-    assert np.allclose(pictures.tastes().V.mean(axis=0), 0)
-
-
-# ---- the landscape ----
-
-
-def test_curvature_is_that_of_finite_differences():
-    small = simulate.comparison_factors(5, 6, 1, random_state=3)
-    data = simulate.draw_comparisons(*small, 40, "exact", random_state=4)
-    objective = Objective(data, 1, balance=0)
-    x, h = objective.join(*small), 1e-5
-    second = [(objective(x + h * e)[1] - objective(x - h * e)[1]) / (2 * h) for e in np.eye(x.size)]
-    assert np.allclose(pictures.curvature(objective, x), np.linalg.eigvalsh(np.array(second)), atol=1e-8)
-
-
-@pytest.mark.parametrize("rank", [1, 2, 3])
-def test_flat_directions_are_the_invariances(rank):
-    truth = simulate.comparison_factors(15, 20, rank, random_state=0)
-    data = simulate.draw_comparisons(*truth, 2000, "exact", random_state=1)
-    values = pictures.curvature(Objective(data, rank, balance=0), np.concatenate([F.ravel() for F in truth]))
-    assert pictures.flat_directions(values) == rank**2 + rank
-
-
-def test_a_comparison_fixes_one_direction_at_most():
-    few = DATA.take(np.arange(100))
-    assert (
-        pictures.flat_directions(pictures.curvature(Objective(few, 2, balance=0), LIKELIHOOD.join(U, V))) >= 280 - 100
-    )
-
-
-def test_the_plane_is_flat_along_turns_and_nowhere_else():
-    angles, shares, loss = pictures.losses_around(LIKELIHOOD, U, V)
-    middle = np.abs(shares).argmin()
-    assert loss.shape == (len(shares), len(angles)) and loss[middle].max() < 1e-20
-    assert np.delete(loss, middle, axis=0).min() > 1e-6
-    assert np.allclose(loss[:, 0], loss[:, -1])  # -180 and 180 degrees are one
-
-
 # ---- descents ----
 
 
 def test_a_descent_is_the_library_s():
-    start, seen = panels.away(TRUTH, 0.5), []
-    eta = panels.step_size(U, V)
+    start, seen = OBJECTIVE.join(1.2 * U, 0.5 * V + 0.1), []
+    eta = 60 * 79 / np.linalg.norm(U @ V.T, 2)
     gradient_descent(OBJECTIVE, start, tol=1e-6, learning_rate=eta, callback=seen.append)
-    found = panels.descend(OBJECTIVE, start, eta, 50, TRUTH)
+    found = panels._descend(OBJECTIVE, start, eta, 50, TRUTH)
     assert np.allclose(found.errors, [utility_error(*OBJECTIVE.split(x)[:2], U, V) for x in seen[:51]])
     assert np.allclose(found.losses, [OBJECTIVE(x)[0] for x in seen[:51]])
     assert np.allclose(found.x, seen[51])
-
-
-def test_a_start_is_as_far_away_as_asked_for():
-    Z = np.vstack(TRUTH)
-    assert np.isclose(np.linalg.norm(panels.away(TRUTH, 0.7) - Z.ravel()), 0.7 * np.linalg.norm(Z))
-
-
-def test_the_rate_is_foretold_by_the_flattest_direction():
-    eta = panels.step_size(U, V)
-    run = panels.descend(OBJECTIVE, panels.away(TRUTH, 1), eta, 300, TRUTH)
-    values = pictures.curvature(OBJECTIVE, run.x)
-    foretold = 1 - eta * values[pictures.flat_directions(values)]
-    assert np.isclose(linear_rate(run.errors[150:], 0), foretold, atol=5e-4)
 
 
 def test_a_step_that_is_too_long_runs_away_and_is_stopped():
@@ -142,55 +66,6 @@ def test_answers_are_shares_of_choices():
     assert abs(np.mean((found.outcome - chance) ** 2) * 10 / np.mean(chance * (1 - chance)) - 1) < 0.1
 
 
-# ---- amounts ----
-
-
-def test_too_few_fit_well_and_are_wrong():
-    found = pictures.too_few([1, 3], n_trials=3)
-    error, held, trained = (np.median(runs, axis=0) for runs in found.values())
-    assert [name.split()[0] for name in found] == ["error", "gap", "gap"] and "held-out" in list(found)[1]
-    assert trained[0] < 0.01 < 0.3 < error[0] and held[0] > 0.03
-    assert max(trained[1], held[1], error[1]) < 1e-6
-
-
-def test_the_gap_is_of_chances():
-    x = LIKELIHOOD.join(*spectral_start(DATA, 2, random_state=0))
-    A, B, _ = LIKELIHOOD.split(x)
-    chance = expit(np.sum(A[DATA.user] * (B[DATA.left] - B[DATA.right]), axis=1))
-    assert np.isclose(pictures.gap(DATA, x, 2), np.sqrt(np.mean((chance - DATA.outcome) ** 2)))
-
-
-def test_errors_of_choices_fall_as_foretold():
-    found = pictures.choices([40, 160], n_trials=2)
-    assert found.n_comparisons.tolist() == [40 * 274, 160 * 274]
-    assert np.isclose(found.expected[1], expected_error(160 * 274, 60, 80, 2, np.sqrt(np.mean((U @ V.T) ** 2))))
-    assert np.allclose(found.errors.mean(axis=0), found.expected, rtol=0.12)
-    assert abs(found.slope + 0.5) < 0.1
-
-
-# ---- recommending ----
-
-
-def test_hidden_items_are_seen_by_nobody_who_is_asked_about_them():
-    data = simulate.draw_comparisons(*simulate.comparison_factors(8, 12, 2, random_state=0), 4000, random_state=1)
-    learn, held = pictures.hide_items(data, per_user=4, seed=2)
-    for user in range(8):
-        known, asked = (
-            set(part.left[part.user == user]) | set(part.right[part.user == user]) for part in (learn, held)
-        )
-        assert len(asked) == 4 and not known & asked and known | asked == set(range(12))
-    assert len(learn) + len(held) < len(data)
-
-
-def test_accuracy_takes_ids():
-    frame = pd.DataFrame({"user": ["ann", "bob"], "left": ["tea", "milk"], "right": ["gin", "tea"], "outcome": [1, 0]})
-    learn = Comparisons.from_frame(frame)
-    model = WinRate().fit(learn)
-    assert pictures.accuracy(model, learn) == 1
-    wrong = Comparisons.from_frame(frame.assign(outcome=[0, 0]))
-    assert pictures.accuracy(model, wrong) == 0.5
-
-
 # ---- pictures ----
 
 
@@ -200,13 +75,13 @@ def test_the_picture_of_utilities_tells_the_error():
     assert title(pictures.draw_utilities(DATA, 1.25 * X, X)).endswith("relative error 0.25")
 
 
-def test_the_picture_of_maps_tells_what_changes():
-    table = pictures.tastes()
-    fig = pictures.draw_maps(table, {"a": (table.U, table.V), "b": (table.U @ TURN, table.V @ TURN)})
-    assert title(fig) == "Different features, and no difference of utilities changes"
-    off = table.V.copy()
-    off[0, 0] += 1
-    assert "changes by 1.6" in title(pictures.draw_maps(table, {"a": (table.U, off)}))
+def test_the_picture_of_maps_tells_what_is_noticed():
+    people, dishes = np.array([[1.6, 0.4], [0.3, -1.5]]), np.array([[0.9, 0.9], [1.1, -0.9], [-1.0, 1.0]])
+    maps = {"made": (people, dishes), "moved": (people, dishes + 3.0), "turned": (people @ TURN, dishes @ TURN)}
+    assert title(pictures.draw_maps("ab", "xyz", maps)) == "0 of 2 changes can be seen in choices: none"
+    fig = pictures.draw_maps("ab", "xyz", maps | {"shifted": (people + 1.0, dishes)})
+    assert title(fig) == "1 of 3 changes can be seen in choices: shifted"
+    assert [ax.get_title() for ax in fig.axes] == ["made", "moved", "turned", "shifted: noticed"]
 
 
 def test_the_picture_of_a_spectrum_counts_what_is_flat():
@@ -217,27 +92,30 @@ def test_the_picture_of_a_spectrum_counts_what_is_flat():
 
 def test_the_picture_of_descents_counts_iterations():
     fig = pictures.draw_descents({"fast": 0.1 ** np.arange(9), "slow": 0.5 ** np.arange(9)}, rate=0.5)
-    assert title(fig) == "Iterations to a relative error of 1e−06: 7 (fast), more than 8 (slow)"
+    assert title(fig) == "Iterations to a relative error of utilities of 1e−06: 7 (fast), more than 8 (slow)"
     assert np.allclose(fig.axes[0].lines[-1].get_ydata()[:2], [3, 1.5])
+    fig = pictures.draw_descents({"fast": 0.1 ** np.arange(9)}, what="share")
+    assert title(fig) == "Iterations to a share of 1e−06: 7 (fast)" and fig.axes[0].get_ylabel() == "share"
 
 
 def test_the_picture_of_the_plane_tells_the_loss_of_turns():
-    assert "the loss is below 1e−12" in title(pictures.draw_plane(LIKELIHOOD, U, V))
-    off = LIKELIHOOD(np.concatenate([2 * U.ravel(), V.ravel()]))[0]
-    assert f"the loss is {off:.4g}" in title(pictures.draw_plane(LIKELIHOOD, 2 * U, V))
+    angles, shares, loss = [-180.0, 0.0, 180.0], [-0.5, 0.0, 0.5], np.full((3, 3), 0.1)
+    loss[1] = 0.0
+    assert "the loss is below 1e−12" in title(pictures.draw_plane(angles, shares, loss))
+    loss[1, 2] = 0.03
+    assert "the loss is 0.03" in title(pictures.draw_plane(angles, shares, loss))
 
 
 @pytest.mark.parametrize(("error", "told"), [(0.7, "more than half"), (0.3, "30\xa0%")])
 def test_the_picture_of_few_comparisons_tells_both_gaps(error, told):
-    found = dict(zip(pictures.LEFT, (np.full((1, 2), value) for value in (error, 0.1, 0.004)), strict=True))
+    found = [np.full((1, 2), value) for value in (error, 0.1, 0.004)]
     expected = f"With 1 per degree of freedom the gap of the fit is below 0.01, and the utilities are off by {told}"
     assert title(pictures.draw_too_few([1.0, 2.0], found)) == expected
 
 
 def test_the_picture_of_choices_tells_the_slope():
-    m = np.array([100.0, 400.0])
-    found = pictures.Choices(m, np.array([[0.4, 0.2]]), np.array([0.4, 0.2]))
-    assert title(pictures.draw_choices(found)) == "4 times the choices, an error 2.0 times smaller: slope −0.50"
+    fig = pictures.draw_choices([100, 400], [[0.4, 0.2]], [0.4, 0.2])
+    assert title(fig) == "4 times the choices, an error 2.0 times smaller: slope −0.50"
 
 
 def test_the_picture_of_accuracies_names_the_best_of_each():
@@ -284,20 +162,22 @@ def test_a_fit_with_a_ridge_beats_what_the_panel_does_to_single_answers():
 # ---- exercises ----
 
 
-def wrong_answers():
-    pull, error, choices = given("pull"), given("error"), given("choices")
-    z, m = pull["U_u"] @ (pull["V_i"] - pull["V_j"]), choices["m"] * choices["information"]
-    found, truth = error["U"] @ error["V"].T, error["true_U"] @ error["true_V"].T
-    yield "pull", (z - pull["w"]) * pull["U_u"], "z is a difference of utilities"
-    yield "pull", (1 - expit(z)) * pull["U_u"], "the gradient points the other way"
-    yield "error", np.linalg.norm(found - truth) / np.linalg.norm(truth), "take every user's mean off"
-    yield "error", np.linalg.norm(error["U"]), "an entry is off by"
-    yield "choices", (np.sqrt(500 * 200 / (2 * m)) / 0.8, 9), "dof is not the number of utilities"
-    yield "choices", (np.sqrt((699 * 4 - 16) / m) / 0.8, 9), "a factor 2 is missing"
-    yield "choices", (np.sqrt((699 * 4 - 16) / (2 * m)) / 0.8, 3), "the error falls with the square root of m"
+def test_the_gradient_asked_for_is_the_library_s():
+    data = ComparisonGradient().cases()[0]
+    objective = Objective(Comparisons(*(data[name] for name in "uijw"), 6, 9), 3, balance=0)
+    found = [part.answer for part in ComparisonGradient().solve(**data)]
+    assert np.allclose(objective.join(*found), objective(objective.join(data["U"], data["V"]))[1])
 
 
-@pytest.mark.parametrize(("name", "answer", "told"), list(wrong_answers()))
-def test_typical_wrong_answers_are_recognised(name, answer, told, capsys):
-    check(name, answer)
-    assert told in " ".join(capsys.readouterr().out.split())
+def test_data_not_seen_hold_what_is_special():
+    cases = ComparisonGradient().cases()
+    idle = [len(set(case["u"])) < len(case["U"]) for case in cases]
+    again = [len(set(zip(*(case[name] for name in "uij"), strict=True))) < len(case["w"]) for case in cases]
+    assert any(idle) and any(again) and {case["U"].shape[1] for case in cases} == {1, 2, 3, 4}
+
+
+def test_counts_of_numbers_are_told_apart():
+    """Forgetting the shift is no longer within the tolerance of the right error."""
+    part = Choices().parts[0]
+    for says, wrong in part.mistakes.items():
+        assert abs(wrong - part.answer) > 4 * part.tolerance * part.answer, says

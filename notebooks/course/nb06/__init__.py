@@ -1,10 +1,7 @@
 """What notebook 06 shows: utilities from comparisons, the landscape of their loss, and descents on it."""
 
-from course.nb06.panels import away, descend, descent_panel
+from course.nb06.panels import descent_panel
 from course.nb06.pictures import (
-    accuracy,
-    choices,
-    curvature,
     draw_accuracies,
     draw_choices,
     draw_descents,
@@ -13,9 +10,4 @@ from course.nb06.pictures import (
     draw_spectrum,
     draw_too_few,
     draw_utilities,
-    flat_directions,
-    hide_items,
-    tastes,
-    too_few,
 )
-from course.rates import linear_rate

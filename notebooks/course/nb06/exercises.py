@@ -1,14 +1,17 @@
-"""The exercises of notebook 06: the pull of one comparison, the error of utilities, how many choices it takes."""
+"""The exercises of notebook 06: the error of utilities, the pull of one comparison and of all, how many choices."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
 
 from cofactor.comparisons import expected_error, utility_error
 from cofactor.comparisons.formulas import mean_information
-from cofactor.core.types import Floats
-from course.grading import Exercise, Given, Part
+from cofactor.core.types import Floats, Ints
+from course.grading import Exercise, FunctionExercise, Given, Law, Part
 
 
 class Pull(Exercise):
@@ -29,6 +32,7 @@ class Pull(Exercise):
         h = expit(z) - w
         mistakes = {
             "this is the way the item moves; the gradient points the other way: h = g(z) - w": -h * U_u,
+            "the outcome is missing: h = g(z) - w": (h + w) * U_u,
             "z is a difference of utilities, no chance: h = g(z) - w": (z - w) * U_u,
             "this is the gradient in U_u; in V_i, z has the slope U_u": h * (V_i - V_j),
             "the other item is missing: z = <U_u, V_i - V_j>": (expit(U_u @ V_i) - w) * U_u,
@@ -38,6 +42,83 @@ class Pull(Exercise):
             * U_u,
         }
         return [Part("gradient in V_i", h * U_u, mistakes)]
+
+
+NO_GAIN = Law(
+    "its rows do not add up to zero; what a comparison adds to one item, it takes from the other",
+    lambda a: bool(np.abs(a.sum(axis=0)).max() <= 2e-3 * np.abs(a).max()),
+)
+
+
+def _unlike(z: Floats, w: Floats) -> Floats:
+    return np.asarray(expit(z) - w)
+
+
+def _mean_of(slope: Callable[[Floats, Floats], Floats] = _unlike, right: float = -1.0, once: bool = False) -> Any:
+    """A gradient with this slope h(z, w), with this weight of V_j, or with only the last comparison of every index."""
+
+    def gradient(U: Floats, V: Floats, u: Ints, i: Ints, j: Ints, w: Floats) -> tuple[Floats, Floats]:
+        h, GU, GV = slope(np.sum(U[u] * (V[i] - V[j]), axis=1), w) / len(w), np.zeros_like(U), np.zeros_like(V)
+        for G, at, change in ((GU, u, V[i] - V[j]), (GV, i, U[u]), (GV, j, right * U[u])):
+            before = G.copy() if once else G
+            for k in range(len(w)):
+                G[at[k]] = (before if once else G)[at[k]] + h[k] * change[k]
+        return GU, GV
+
+    return gradient
+
+
+class ComparisonGradient(FunctionExercise):
+    """The gradient of the mean loss of all comparisons, in the features of users and of items."""
+
+    hints = (
+        "one comparison first: with h = g(z) - w, row u gets h (V_i - V_j), row i gets h U_u, and row j gets -h U_u",
+        "for k in range(len(w)): GU[u[k]] += h[k] * (V[i[k]] - V[j[k]]), and so on; divide by len(w) at the end",
+        "without a loop: np.add.at(GU, u, h[:, None] * (V[i] - V[j])), since GU[u] += ... keeps one of several only",
+    )
+    praise = "these are all the slopes that a descent needs; a user or an item without a comparison has none"
+    wrong: ClassVar = {
+        "this is the sum; the loss is a mean over comparisons": _mean_of(lambda z, w: len(w) * _unlike(z, w)),
+        "this is the way downhill; the gradient points uphill: h = g(z) - w": _mean_of(lambda z, w: w - expit(z)),
+        "z is a difference of utilities, no chance: h = g(z) - w": _mean_of(lambda z, w: z - w),
+        "the outcomes are missing: h = g(z) - w": _mean_of(lambda z, w: expit(z)),
+        "V_j moves, too: it gets minus what V_i gets": _mean_of(right=0.0),
+        "V_j gets minus what V_i gets, not the same": _mean_of(right=1.0),
+        "of several comparisons of a user only the last counts: GU[u] += ... adds once, np.add.at all": _mean_of(
+            once=True
+        ),
+        "this is the slope of half the squared gap; of the log-likelihood, g'(z) cancels": _mean_of(
+            lambda z, w: _unlike(z, w) * expit(z) * expit(-z)
+        ),
+    }
+
+    def given(self) -> Given:
+        return self._made(3, 4, 2, 6, seed=5)
+
+    def cases(self) -> list[Given]:
+        again = self._made(2, 3, 2, 3, seed=1)
+        again |= {name: np.repeat(again[name][:1], 3) for name in "uij"}  # one question, asked three times
+        return [self._made(6, 9, 3, 40, 2), self._made(9, 12, 1, 5, 3), self._made(2, 3, 4, 1, 4), again]
+
+    def _made(self, n_users: int, n_items: int, rank: int, m: int, seed: int) -> Given:
+        rng = np.random.default_rng(seed)
+        i, apart = rng.integers(n_items, size=m), rng.integers(1, n_items, size=m)
+        U, V = (rng.standard_normal((rows, rank)).round(1) for rows in (n_users, n_items))
+        asked = {"u": rng.integers(n_users, size=m), "i": i, "j": (i + apart) % n_items}
+        return {"U": U, "V": V, **asked, "w": rng.random(m).round(1)}
+
+    def solve(self, **given: Any) -> list[Part]:
+        GU, GV = _mean_of()(**given)
+        return [Part("gradient in U", GU, {}), Part("gradient in V", GV, {}, laws=[NO_GAIN])]
+
+    def properties(self, case: Given, result: Sequence[Floats]) -> Iterator[str]:
+        """Whether a short step against the gradient makes the loss smaller."""
+        U, V, u, i, j, w = case.values()
+        steps = ((U - t * result[0], V - t * result[1]) for t in (0.0, 1e-3))
+        zs = [np.sum(A[u] * (B[i] - B[j]), axis=1) for A, B in steps]
+        before, after = (np.mean(np.logaddexp(0, z) - w * z) for z in zs)
+        if after > before:
+            yield "a short step against this gradient makes the loss larger"
 
 
 class Error(Exercise):
@@ -69,8 +150,9 @@ class Error(Exercise):
             "the truth must be centred, too, before its norm is taken": absolute / float(np.linalg.norm(truth)),
             "features are known up to a change of basis: compare the products U V'": features,
             "this is the error itself; divide by the norm of the centred true utilities": absolute,
+            "this is the square of the relative error: take the root": utility_error(U, V, true_U, true_V) ** 2,
         }
-        return [Part("relative error", utility_error(U, V, true_U, true_V), mistakes)]
+        return [Part("relative error", utility_error(U, V, true_U, true_V), mistakes, "share")]
 
 
 def _relative(found: Floats, truth: Floats) -> float:
@@ -89,15 +171,21 @@ class Choices(Exercise):
 
     def given(self) -> Given:
         information = round(mean_information(0.8), 4)
-        return {"n_users": 500, "n_items": 200, "rank": 4, "spread": 0.8, "m": 100_000, "information": information}
+        return {"n_users": 30, "n_items": 12, "rank": 4, "spread": 0.8, "m": 5000, "information": information}
 
     def solve(self, n_users: int, n_items: int, rank: int, spread: float, m: int, information: float) -> list[Part]:
         dof = (n_users + n_items - 1) * rank - rank**2
-        error = np.sqrt(dof / (2 * m * information)) / spread
-        all_cells = error * np.sqrt(n_users * n_items / dof)
-        mistakes = {
+        error = expected_error(m, n_users, n_items, rank, spread)
+        counted = {
+            "dof is not the number of utilities: rank r has (n1 + n2 - 1) r - r^2 numbers": n_users * n_items,
+            "dof: a shift of all items goes unnoticed, which takes r more numbers away": dof + rank,
+            "dof: a change of basis goes unnoticed, which takes r^2 more numbers away": dof + rank**2,
+            "dof: take the shift, r, and the change of basis, r^2, away": dof + rank + rank**2,
+        }
+        mistakes = {says: error * np.sqrt(other / dof) for says, other in counted.items()} | {
             "a factor 2 is missing: z is a difference of two utilities": np.sqrt(2) * error,
-            "dof is not the number of utilities: rank r has (n1 + n2 - 1) r - r^2 numbers": all_cells,
+            "1/4 is what a choice between equals tells; the mean, `information`, is less": 2 * error * information**0.5,
+            "this is the square of the error: take the root": error**2,
             "this is a mean square: take the square root first": error**2 * spread,
             "this is the error in units of utility; relative means divided by their spread": error * spread,
         }
@@ -105,11 +193,13 @@ class Choices(Exercise):
             "the error falls with the square root of m": 3.0,
             "the other way round: the error is 1/sqrt(m)": np.sqrt(3),
             "this is the share of choices that triples the error": 1 / 9,
+            "asked is how many times as many choices, not how many": 9.0 * m,
+            "asked is how many times as many, not how many more": 8.0,
         }
         return [
-            Part("error", expected_error(m, n_users, n_items, rank, spread), mistakes),
-            Part("times", 9.0, times),
+            Part("error", error, mistakes, "relative"),
+            Part("times", 9.0, times, "times as many choices"),
         ]
 
 
-EXERCISES = {"pull": Pull(), "error": Error(), "choices": Choices()}
+EXERCISES = {"error": Error(), "pull": Pull(), "comparison_gradient": ComparisonGradient(), "choices": Choices()}

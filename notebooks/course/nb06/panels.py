@@ -39,19 +39,7 @@ Descent = namedtuple("Descent", "errors losses x")  # before and after every ste
 Pursuit = namedtuple("Pursuit", "truth found descent n_comparisons dof step answers start")  # utilities are centred
 
 
-def step_size(U: Floats, V: Floats) -> float:
-    """Return n1 (n2 - 1) / sigma_1(U V'), one over the curvature that a logistic likelihood has at the truth."""
-    return len(U) * (len(V) - 1) / float(np.linalg.norm(U @ V.T, 2))
-
-
-def away(truth: tuple[Floats, Floats], theta: float, seed: int = 2) -> Floats:
-    """Return the truth as a flat vector, moved in a random direction by theta times its length."""
-    Z = np.vstack(truth)
-    N = np.random.default_rng(seed).standard_normal(Z.shape)
-    return np.asarray((Z + theta * N * np.linalg.norm(Z) / np.linalg.norm(N)).ravel())
-
-
-def descend(objective: Objective, start: Floats, step: float, max_iter: int, truth: tuple[Floats, Floats]) -> Descent:
+def _descend(objective: Objective, start: Floats, step: float, max_iter: int, truth: tuple[Floats, Floats]) -> Descent:
     """Take constant steps and watch relative error and loss (14); stop early where the loss runs away."""
     x, errors, losses = start.copy(), [], []
     for _ in range(max_iter + 1):
@@ -87,7 +75,8 @@ def pursue(
     size = STARTS[start] * float(np.sqrt((np.sum(U**2) + np.sum(V**2)) / (U.size + V.size)))
     spectral = spectral_start(data, rank, random_state=seed) if size == 0 else None
     first = objective.join(*(spectral or random_start(data, rank, size, seed + 3)))
-    run = descend(objective, first, step * step_size(U, V), max_iter, (U, V))
+    eta = step * USERS * (ITEMS - 1) / float(np.linalg.norm(U @ V.T, 2))
+    run = _descend(objective, first, eta, max_iter, (U, V))
     A, B, _ = objective.split(run.x)
     return Pursuit(U @ V.T, A @ (B - B.mean(axis=0)).T, run, len(data), dof, step, answers, start)
 

@@ -2,43 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
-from collections import namedtuple
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
-from cofactor import simulate
-from cofactor.comparisons import (
-    ComparisonMF,
-    Comparisons,
-    Objective,
-    PreferenceModel,
-    barzilai_borwein,
-    expected_error,
-    pair_accuracy,
-    spectral_start,
-    utility_error,
-)
-from cofactor.comparisons.formulas import degrees_of_freedom
+from cofactor.comparisons import Comparisons
 from cofactor.comparisons.spectral import residual_matrix
-from cofactor.core.errors import CofactorError, ConvergenceWarning
+from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats
 from cofactor.plots import style
 from cofactor.plots.style import BLUE, FAINT, INK, LOOKS, ORANGE, WIDTH, heat, new_picture, number, percent, say, styled
-from course.nb06.panels import ITEMS, SHOWN, USERS
+from course.nb06.panels import SHOWN
 
-BESIDE = 2  # maps in a row
+BESIDE = 3  # maps in a row
 SMALL = 1e-8  # smaller errors depend on when a solver stops
+LEVEL = 1e-6  # that descents are timed to
 FLAT = 1e-6  # where eigenvalues that are zero are drawn, relative to the largest
-
-Tastes = namedtuple("Tastes", "users items U V")
 
 
 @styled
@@ -69,49 +53,43 @@ def _angle(X: Floats) -> Floats:
 # ---- maps ----
 
 
-def tastes() -> Tastes:
-    """Four people and six dishes, centred, of two features: hot against mild, meat against plants."""
-    U = np.array([[1.6, 0.4], [0.3, -1.5], [-1.3, 0.9], [-0.8, -1.0]])
-    V = np.array([[1.0, 0.9], [1.2, -0.8], [-0.9, 1.1], [-1.0, -0.2], [0.2, -1.3], [0.1, 0.6]])
-    dishes = "chilli", "curry", "roast", "risotto", "salad", "pizza"
-    return Tastes(("Ann", "Ben", "Cleo", "Dan"), dishes, U, V - V.mean(axis=0))
+@styled
+def draw_maps(users: Sequence[str], items: Sequence[str], maps: Mapping[str, tuple[Floats, Floats]]) -> Figure:
+    """Draw users (arrows) and items (points) under several features, and tell of each whether comparisons notice.
+
+    They notice where a difference of utilities is not the one of the features that were drawn first.
+    """
+    if not maps:
+        raise CofactorError("no map to draw: give at least one name with its features U and V")
+    rows = -(-len(maps) // BESIDE)
+    fig = new_picture(WIDTH, 0.3 + 2.2 * rows)
+    axes = fig.subplots(rows, min(len(maps), BESIDE), squeeze=False).ravel()
+    for ax in axes[len(maps) :]:
+        ax.remove()
+    base, noticed = _differences(*next(iter(maps.values()))), list[str]()
+    for ax, (name, (U, V)) in zip(axes, maps.items(), strict=False):
+        _fill_map(ax, users, items, U, V)
+        if np.abs(_differences(U, V) - base).max() > SHOWN:
+            noticed.append(name)
+        ax.set_title(name + ": noticed" * (name in noticed))
+    say(fig, f"{len(noticed)} of {len(maps) - 1} changes can be seen in choices: {', '.join(noticed) or 'none'}")
+    return fig
 
 
-def differences(U: Floats, V: Floats) -> Floats:
-    """Return the (n1, n2, n2) differences of utilities, all that comparisons depend on."""
+def _differences(U: Floats, V: Floats) -> Floats:
+    """The (n1, n2, n2) differences of utilities, all that comparisons depend on."""
     X = U @ V.T
     return np.asarray(X[:, :, None] - X[:, None, :])
 
 
-@styled
-def draw_maps(people: Tastes, maps: Mapping[str, tuple[Floats, Floats]]) -> Figure:
-    """Draw users (arrows) and items (points) under several features; the title says what comparisons notice."""
-    if not maps:
-        raise CofactorError("no map to draw: give at least one name with its features U and V")
-    rows = -(-len(maps) // BESIDE)
-    fig = new_picture(WIDTH, 0.3 + 2.7 * rows)
-    axes = fig.subplots(rows, min(len(maps), BESIDE), squeeze=False).ravel()
-    for ax in axes[len(maps) :]:
-        ax.remove()
-    for ax, (name, (U, V)) in zip(axes, maps.items(), strict=False):
-        _fill_map(ax, people, U, V)
-        ax.set_title(name)
-    base = differences(people.U, people.V)
-    worst = max(float(np.abs(differences(U, V) - base).max()) for U, V in maps.values())
-    told = f"a difference of utilities changes by {worst:.2g}"
-    told = "no difference of utilities changes" if worst < SHOWN else told
-    say(fig, f"{'Different' if len(maps) > 1 else 'These'} features, and {told}")
-    return fig
-
-
-def _fill_map(ax: Axes, people: Tastes, U: Floats, V: Floats) -> None:
+def _fill_map(ax: Axes, users: Sequence[str], items: Sequence[str], U: Floats, V: Floats) -> None:
     small: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8, "path_effects": style.HALO}
-    for name, u in zip(people.users, U, strict=True):
+    for name, u in zip(users, U, strict=True):
         ax.annotate("", u, (0, 0), arrowprops={"arrowstyle": "-|>", "color": ORANGE, "lw": 1.3})
         shift, va = ((0, 3), "bottom") if u[1] >= 0 else ((0, -3), "top")
         ax.annotate(name, u, shift, ha="center", va=va, color=INK, **small)
     ax.plot(*V.T, "o", color=BLUE, ms=5, zorder=4)
-    for name, v in zip(people.items, V, strict=True):
+    for name, v in zip(items, V, strict=True):
         ax.annotate(name, v, (4, 3), color=BLUE, **small)
     ax.axhline(0, color=FAINT, lw=0.5, zorder=0)
     ax.axvline(0, color=FAINT, lw=0.5, zorder=0)
@@ -124,28 +102,10 @@ def _fill_map(ax: Axes, people: Tastes, U: Floats, V: Floats) -> None:
 # ---- the landscape ----
 
 
-def losses_around(objective: Objective, U: Floats, V: Floats, seed: int = 2) -> tuple[Floats, Floats, Floats]:
-    """Return angles, shares, and the (shares, angles) loss.
-
-    The first two features are turned by an angle (degrees), and a share of their length is added in a random direction.
-    """
-    angles, shares = np.linspace(-180, 180, 73), np.linspace(-0.5, 0.5, 41)
-    N = np.random.default_rng(seed).standard_normal((len(U) + len(V), U.shape[1]))
-    N *= np.sqrt((np.sum(U**2) + np.sum(V**2)) / np.sum(N**2))
-    loss = np.empty((len(shares), len(angles)))
-    for (i, j), _ in np.ndenumerate(loss):
-        c, s = np.cos(np.radians(angles[j])), np.sin(np.radians(angles[j]))
-        Q = np.eye(U.shape[1])
-        Q[:2, :2] = [[c, -s], [s, c]]
-        Z = np.vstack([U, V]) @ Q + shares[i] * N
-        loss[i, j] = objective(Z.ravel())[0]
-    return angles, shares, loss
-
-
 @styled
-def draw_plane(objective: Objective, U: Floats, V: Floats) -> Figure:
-    """Draw the loss around the truth: turned left to right, moved away up and down."""
-    angles, shares, loss = losses_around(objective, U, V)
+def draw_plane(angles: ArrayLike, shares: ArrayLike, loss: ArrayLike) -> Figure:
+    """Draw the (shares, angles) loss around the truth: turned left to right, moved away up and down."""
+    angles, shares, loss = (np.asarray(values, dtype=np.float64) for values in (angles, shares, loss))
     fig = new_picture(height=3.2)
     ax = fig.subplots()
     image = ax.contourf(angles, 100 * shares, np.sqrt(np.maximum(loss, 0)), levels=12, cmap=style.SEQUENTIAL)
@@ -159,13 +119,7 @@ def draw_plane(objective: Objective, U: Floats, V: Floats) -> Figure:
     return fig
 
 
-def curvature(objective: Objective, x: Floats) -> Floats:
-    """Return the eigenvalues (increasing) of the Gauss-Newton matrix of the likelihood at x."""
-    product = objective.curvature(x)
-    return np.maximum(np.linalg.eigh(np.array([product(e) for e in np.eye(x.size)]))[0], 0.0)
-
-
-def flat_directions(values: ArrayLike) -> int:
+def _flat_directions(values: ArrayLike) -> int:
     """Count eigenvalues that are zero but for rounding."""
     values = np.asarray(values, dtype=np.float64)
     return int(np.sum(values < 1e-10 * values.max()))
@@ -181,13 +135,13 @@ def draw_spectrum(spectra: Mapping[str, ArrayLike]) -> Figure:
     for (name, values), (colour, marker, line) in zip(spectra.items(), LOOKS, strict=False):
         values = np.sort(np.asarray(values, dtype=np.float64))[::-1]
         shown = np.maximum(values / values[0], FLAT)
-        shown[len(values) - flat_directions(values) :] = FLAT
+        shown[len(values) - _flat_directions(values) :] = FLAT
         ax.semilogy(np.arange(1, len(values) + 1), shown, color=colour, marker=marker, ls=line, ms=2.5, label=name)
     ax.axhline(FLAT, color=FAINT, lw=0.8, ls=":")
     ax.text(1, 1.3 * FLAT, "zero", color=INK, fontsize=8.5, va="bottom")
     ax.set(xlabel="direction, steepest first", ylabel="curvature, relative")
     ax.legend(loc="center left")
-    told = [f"{flat_directions(values)} with {name}" for name, values in spectra.items()]
+    told = [f"{_flat_directions(values)} with {name}" for name, values in spectra.items()]
     say(fig, f"Flat directions: {', '.join(told)}")
     return fig
 
@@ -196,8 +150,10 @@ def draw_spectrum(spectra: Mapping[str, ArrayLike]) -> Figure:
 
 
 @styled
-def draw_descents(runs: Mapping[str, ArrayLike], rate: float | None = None) -> Figure:
-    """Draw relative errors of utilities, iteration by iteration, with a line of the given rate beside them."""
+def draw_descents(
+    runs: Mapping[str, ArrayLike], rate: float | None = None, what: str = "relative error of utilities"
+) -> Figure:
+    """Draw what falls iteration by iteration, with a line of the given rate beside it."""
     if not runs:
         raise CofactorError("no descent to draw: give at least one name with its errors")
     fig = new_picture(height=3.4)
@@ -209,61 +165,36 @@ def draw_descents(runs: Mapping[str, ArrayLike], rate: float | None = None) -> F
     if rate is not None:
         t = np.arange(max(map(len, curves.values())))
         ax.semilogy(t, np.maximum(3 * rate**t, SHOWN), color=FAINT, lw=1, ls=":", label=f"× {rate:.3f} per iteration")
-    ax.set(xlabel="iteration", ylabel="relative error of utilities")
+    ax.set(xlabel="iteration", ylabel=what)
     ax.legend()
-    say(fig, _arrivals(curves))
+    say(fig, f"Iterations to a {what} of {number(LEVEL)}: {_arrivals(curves)}")
     return fig
 
 
-def _arrivals(curves: Mapping[str, Floats], level: float = 1e-6) -> str:
+def _arrivals(curves: Mapping[str, Floats]) -> str:
     told = []
     for name, errors in curves.items():
-        below = np.flatnonzero(errors < level)
+        below = np.flatnonzero(errors < LEVEL)
         told.append(f"{below[0]} ({name})" if below.size else f"more than {len(errors) - 1} ({name})")
-    return f"Iterations to a relative error of {number(level)}: {', '.join(told)}"
+    return ", ".join(told)
 
 
 # ---- amounts ----
 
 
-def too_few(multiples: Sequence[float], n_trials: int = 5, rank: int = 2, max_iter: int = 400) -> dict[str, Floats]:
-    """Fit ever more exact comparisons of one crowd, multiples of the degrees of freedom, from the spectral start.
-
-    Returns (trials, multiples) arrays: the relative error of utilities, and the root mean square gaps of chances on
-    other comparisons and on those fitted to.
-    """
-    truth = simulate.comparison_factors(USERS, ITEMS, rank, random_state=0)
-    dof = degrees_of_freedom(USERS, ITEMS, rank)
-    found = np.empty((3, n_trials, len(multiples)))
-    for seed in range(n_trials):
-        fresh = simulate.draw_comparisons(*truth, 2000, "exact", random_state=1000 + seed)
-        for k, multiple in enumerate(multiples):
-            data = simulate.draw_comparisons(*truth, round(multiple * dof), "exact", random_state=seed + 1)
-            objective = Objective(data, rank)
-            start = objective.join(*spectral_start(data, rank, random_state=0))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # hopeless ones run as long as they may
-                x, _ = barzilai_borwein(objective, start, max_iter, tol=1e-10)
-            error = utility_error(*objective.split(x)[:2], *truth)
-            found[:, seed, k] = error, gap(fresh, x, rank), gap(data, x, rank)
-    return dict(zip(LEFT, found, strict=True))
-
-
 LEFT = ("error of utilities, relative", "gap on held-out comparisons", "gap on its own comparisons")
 
 
-def gap(data: Comparisons, x: Floats, rank: int) -> float:
-    """Root mean square of chances less outcomes."""
-    z = Objective(data, rank).differences(x)
-    return float(np.sqrt(np.mean((expit(z) - data.outcome) ** 2)))
-
-
 @styled
-def draw_too_few(multiples: Sequence[float], found: Mapping[str, ArrayLike]) -> Figure:
-    """Draw what `too_few` found, against comparisons per degree of freedom (medians over trials)."""
+def draw_too_few(multiples: Sequence[float], found: ArrayLike) -> Figure:
+    """Draw what fits to few comparisons leave, against comparisons per degree of freedom, as medians over trials.
+
+    `found` is a (3, trials, multiples) array: relative errors of utilities, gaps of chances on other comparisons, gaps
+    on those fitted to.
+    """
     fig = new_picture(height=3.3)
     ax = fig.subplots()
-    medians = [np.median(np.asarray(found[name]), axis=0) for name in LEFT]
+    medians = np.median(np.asarray(found, dtype=np.float64), axis=1)
     for name, values, (colour, marker, line) in zip(LEFT, medians, LOOKS, strict=False):
         ax.semilogy(multiples, np.maximum(values, SHOWN), color=colour, marker=marker, ls=line, label=name)
     ax.set(xlabel="comparisons per degree of freedom", ylabel="median over trials")
@@ -276,42 +207,15 @@ def draw_too_few(multiples: Sequence[float], found: Mapping[str, ArrayLike]) -> 
     return fig
 
 
-class Choices(NamedTuple):
-    """Relative errors of fits to choices: (trials, sizes) beside the (sizes,) predicted ones."""
-
-    n_comparisons: Floats
-    errors: Floats
-    expected: Floats
-
-    @property
-    def slope(self) -> float:
-        """Of log error against log m."""
-        mean = np.log(self.errors).mean(axis=0)
-        return float(np.polyfit(np.log(self.n_comparisons), mean, 1)[0])
-
-
-def choices(per_dof: Sequence[float], n_trials: int = 3, rank: int = 2) -> Choices:
-    """Fit ever more binary choices of one crowd, the ridge chosen on held-out ones."""
-    U, V = simulate.comparison_factors(USERS, ITEMS, rank, random_state=0)
-    spread = float(np.sqrt(np.mean((U @ V.T) ** 2)))
-    m = [round(multiple * degrees_of_freedom(USERS, ITEMS, rank)) for multiple in per_dof]
-    errors = np.empty((n_trials, len(m)))
-    for (seed, k), _ in np.ndenumerate(errors):
-        data = simulate.draw_comparisons(U, V, m[k], "binary", random_state=seed + 1)
-        fit = ComparisonMF(rank, item_bias=False, random_state=seed).fit(data)
-        errors[seed, k] = utility_error(fit.user_factors_, fit.item_factors_, U, V)
-    expected = [expected_error(size, USERS, ITEMS, rank, spread) for size in m]
-    return Choices(np.array(m, dtype=np.float64), errors, np.array(expected))
-
-
 @styled
-def draw_choices(found: Choices) -> Figure:
-    """Draw errors of fits to binary choices against their number, beside the predicted ones."""
+def draw_choices(m: ArrayLike, errors: ArrayLike, expected: ArrayLike) -> Figure:
+    """Draw (trials, sizes) errors of fits to m binary choices, beside the (sizes,) predicted ones."""
+    m, errors = np.asarray(m, dtype=np.float64), np.asarray(errors, dtype=np.float64)
+    mean = errors.mean(axis=0)
     fig = new_picture(height=3.2)
     ax = fig.subplots()
-    m, mean = found.n_comparisons, found.errors.mean(axis=0)
-    ax.loglog(m, found.expected, color=FAINT, lw=1.5, ls="--", label="predicted")
-    ax.loglog(m, found.errors.T, "o", color=BLUE, ms=4, alpha=0.5, mew=0)
+    ax.loglog(m, expected, color=FAINT, lw=1.5, ls="--", label="predicted")
+    ax.loglog(m, errors.T, "o", color=BLUE, ms=4, alpha=0.5, mew=0)
     ax.loglog(m, mean, "D", color=BLUE, ms=6, mec="white", label="found (mean; dots: trials)")
     ax.set(xlabel="choices m", ylabel="relative error of utilities")
     for axis in (ax.xaxis, ax.yaxis):
@@ -319,31 +223,12 @@ def draw_choices(found: Choices) -> Figure:
     ax.set_xticks(m, [f"{amount:,.0f}" for amount in m])
     ax.set_yticks([0.1, 0.2, 0.4, 0.8], ["0.1", "0.2", "0.4", "0.8"])
     ax.legend()
-    slope = f"{found.slope:.2f}".replace("-", "−")
+    slope = f"{np.polyfit(np.log(m), np.log(errors).mean(axis=0), 1)[0]:.2f}".replace("-", "−")
     say(fig, f"{m[-1] / m[0]:.0f} times the choices, an error {mean[0] / mean[-1]:.1f} times smaller: slope {slope}")
     return fig
 
 
 # ---- recommending ----
-
-
-def hide_items(data: Comparisons, per_user: int = 7, seed: int = 0) -> tuple[Comparisons, Comparisons]:
-    """Hide some items of every user: learn from comparisons without them, test on those among them."""
-    rng = np.random.default_rng(seed)
-    hidden = np.zeros((data.n_users, data.n_items), dtype=bool)
-    for user in range(data.n_users):
-        own = data.user == user
-        met = np.unique(np.concatenate([data.left[own], data.right[own]]))
-        hidden[user, rng.permutation(met)[:per_user]] = True
-    left, right = hidden[data.user, data.left], hidden[data.user, data.right]
-    return data.take(~(left | right)), data.take(left & right)
-
-
-def accuracy(model: PreferenceModel, held: Comparisons) -> float:
-    """Share of held-out comparisons whose winner the model has on top."""
-    users, items = (np.array(list(names), dtype=object) for names in (held.users, held.items))
-    margin = model.margin(users[held.user], items[held.left], items[held.right])
-    return pair_accuracy(margin, held.outcome, held.counts)
 
 
 @styled

@@ -1,11 +1,21 @@
 """Answers to the exercises of notebook 06: exercise, what the reply says, and the answer made from what is given."""
 
 import numpy as np
+import pandas as pd
+from scipy.special import expit
 
 
-def pull(g):
+def apart(g):
+    return g["U_u"] @ (g["V_i"] - g["V_j"])
+
+
+def pull_in_loops(g):
     z = sum(u * (a - b) for u, a, b in zip(g["U_u"], g["V_i"], g["V_j"], strict=True))
     return [(1 / (1 + np.exp(-z)) - g["w"]) * u for u in g["U_u"]]
+
+
+def products(g):
+    return g["U"] @ g["V"].T, g["true_U"] @ g["true_V"].T
 
 
 def utilities_off(g):
@@ -14,13 +24,172 @@ def utilities_off(g):
     return np.sqrt(np.sum((np.array(found) - truth) ** 2) / np.sum(np.square(truth)))
 
 
-def choices(g):
-    dof = 4 * (500 + 200 - 1 - 4)
+def with_projector(g):
+    J = np.eye(len(g["V"])) - 1 / len(g["V"])
+    found, truth = products(g)
+    return np.linalg.norm((found - truth) @ J, "fro") / np.sqrt(np.trace(truth @ J @ truth.T))
+
+
+def true_size(g):
+    return np.linalg.norm(g["true_U"] @ (g["true_V"] - g["true_V"].mean(axis=0)).T)
+
+
+def relative(found, truth, axis=None):
+    if axis is not None:
+        found, truth = (X - X.mean(axis=axis, keepdims=True) for X in (found, truth))
+    return np.linalg.norm(found - truth) / np.linalg.norm(truth)
+
+
+def left(g, dof=148, information=None):
+    return np.sqrt(dof / (2 * g["m"] * (information or g["information"]))) / g["spread"]
+
+
+def by_hand(g):
+    dof = 4 * (30 + 12 - 1 - 4)
     return np.sqrt(dof / (2 * g["m"] * g["information"] * g["spread"] ** 2)), 3**2
 
 
+# ---- the gradient of all comparisons, as learners write it ----
+
+
+def in_a_loop(U, V, u, i, j, w):
+    GU, GV = 0 * U, 0 * V
+    for user, first, second, seen in zip(u, i, j, w, strict=True):
+        h = 1 / (1 + np.exp(-U[user] @ (V[first] - V[second]))) - seen
+        GU[user] += h * (V[first] - V[second]) / len(w)
+        GV[first] += h * U[user] / len(w)
+        GV[second] -= h * U[user] / len(w)
+    return GU, GV
+
+
+def by_incidence(U, V, u, i, j, w):
+    users, D = np.eye(len(U))[u], np.eye(len(V))[i] - np.eye(len(V))[j]
+    h = expit(np.einsum("kr,kr->k", users @ U, D @ V)) - w
+    return {
+        "gradient in U": users.T @ (h[:, None] * (D @ V)) / len(h),
+        "gradient in V": D.T @ (h[:, None] * U[u]) / len(h),
+    }
+
+
+def by_a_table(U, V, u, i, j, w):
+    h = expit(np.sum(U[u] * (V[i] - V[j]), axis=1)) - w
+    G = np.zeros((len(U), len(V)))
+    np.add.at(G, (np.r_[u, u], np.r_[i, j]), np.r_[h, -h] / len(h))
+    return [G @ V, G.T @ U]
+
+
+def by_differences(U, V, u, i, j, w):
+    def loss(x):
+        A, B = np.split(x.reshape(-1, U.shape[1]), [len(U)])
+        z = np.sum(A[u] * (B[i] - B[j]), axis=1)
+        return np.mean(np.log1p(np.exp(z)) - w * z)
+
+    x = np.vstack([U, V]).ravel()
+    slopes = [(loss(x + 1e-5 * e) - loss(x - 1e-5 * e)) / 2e-5 for e in np.eye(x.size)]
+    return tuple(np.split(np.reshape(slopes, (-1, U.shape[1])), [len(U)]))
+
+
+def overwrites(U, V, u, i, j, w):
+    h, GU, GV = (expit(np.sum(U[u] * (V[i] - V[j]), axis=1)) - w)[:, None], np.zeros_like(U), np.zeros_like(V)
+    GU[u] += h * (V[i] - V[j])
+    GV[i] += h * U[u]
+    GV[j] -= h * U[u]
+    return GU / len(w), GV / len(w)
+
+
+def users_only(U, V, u, i, j, w):
+    return in_a_loop(U, V, u, i, j, w)[0], np.zeros_like(V)
+
+
+def one_item_only(U, V, u, i, j, w):
+    GU, GV = in_a_loop(U, V, u, i, j, w)
+    GV[i[0]] += 0.1
+    return GU, GV
+
+
+def in_place(U, V, u, i, j, w):
+    U -= U.mean(axis=0)
+    return in_a_loop(U, V, u, i, j, w)
+
+
+def with_slope(slope, times=1.0):
+    """A gradient whose h is another function of z and w."""
+
+    def function(U, V, u, i, j, w):
+        h = slope(np.sum(U[u] * (V[i] - V[j]), axis=1), w)
+        D = np.eye(len(V))[i] - np.eye(len(V))[j]
+        return times * np.eye(len(U))[u].T @ (h[:, None] * (D @ V)) / len(w), times * D.T @ (h[:, None] * U[u]) / len(w)
+
+    return function
+
+
+def flat(U, V, u, i, j, w):
+    return np.concatenate([G.ravel() for G in in_a_loop(U, V, u, i, j, w)])
+
+
 ANSWERS = [
-    ("pull", "correct", pull),
+    ("pull", "correct", pull_in_loops),
+    ("pull", "correct", lambda g: -g["U_u"] * expit(-apart(g))),
+    ("pull", "correct", lambda g: pd.Series(g["U_u"]) * (expit(apart(g)) - 1)),
+    ("pull", "correct", lambda g: np.round((expit(apart(g)) - 1) * g["U_u"], 4)[None, :]),
+    ("pull", "z is a difference of utilities", lambda g: (apart(g) - g["w"]) * g["U_u"]),
+    ("pull", "the gradient points the other way", lambda g: (1 - expit(apart(g))) * g["U_u"]),
+    ("pull", "this is the gradient in U_u", lambda g: (expit(apart(g)) - 1) * (g["V_i"] - g["V_j"])),
+    ("pull", "the other item is missing", lambda g: (expit(g["U_u"] @ g["V_i"]) - 1) * g["U_u"]),
+    ("pull", "the outcome is missing", lambda g: expit(apart(g)) * g["U_u"]),
+    ("pull", "g'(z) cancels", lambda g: -expit(apart(g)) * expit(-apart(g)) ** 2 * g["U_u"]),
+    ("pull", "expected an array of shape (2,)", lambda g: expit(apart(g)) - 1),
+    ("pull", "entry [0] is furthest off", lambda g: 0.5 * (expit(apart(g)) - 1) * g["U_u"]),
     ("error", "correct", utilities_off),
-    ("choices", "correct", choices),
-]
+    ("error", "correct", with_projector),
+    ("error", "correct", lambda g: [float(relative(*products(g), axis=1))]),
+    ("error", "take every user's mean off", lambda g: relative(*products(g))),
+    ("error", "takes the mean over users off", lambda g: relative(*products(g), axis=0)),
+    ("error", "known up to a change of basis",
+     lambda g: relative(np.vstack([g["U"], g["V"]]), np.vstack([g["true_U"], g["true_V"]]))),
+    ("error", "divide by the norm",
+     lambda g: relative(*products(g), axis=1) * true_size(g)),
+    ("error", "the truth must be centred", lambda g: relative(*products(g), axis=1)
+     * true_size(g) / np.linalg.norm(products(g)[1])),
+    ("error", "take the root", lambda g: relative(*products(g), axis=1) ** 2),
+    ("error", "this is in per cent", lambda g: 100 * relative(*products(g), axis=1)),
+    ("error", "is too large", lambda g: np.linalg.norm(g["U"])),
+    ("comparison_gradient", "correct", lambda g: in_a_loop),
+    ("comparison_gradient", "correct", lambda g: by_incidence),
+    ("comparison_gradient", "correct", lambda g: by_a_table),
+    ("comparison_gradient", "correct", lambda g: by_differences),
+    ("comparison_gradient", "correct", lambda g: with_slope(lambda z, w: (np.tanh(z / 2) + 1) / 2 - w)),
+    ("comparison_gradient", "of several comparisons of a user only the last", lambda g: overwrites),
+    ("comparison_gradient", "the loss is a mean", lambda g: lambda *d: [len(d[-1]) * G for G in by_a_table(*d)]),
+    ("comparison_gradient", "the gradient points uphill", lambda g: with_slope(lambda z, w: w - expit(z))),
+    ("comparison_gradient", "z is a difference of utilities", lambda g: with_slope(lambda z, w: z - w)),
+    ("comparison_gradient", "the outcomes are missing", lambda g: with_slope(lambda z, w: expit(z))),
+    ("comparison_gradient", "g'(z) cancels", lambda g: with_slope(lambda z, w: (expit(z) - w) * expit(z) * expit(-z))),
+    ("comparison_gradient", "is furthest off", lambda g: users_only),
+    ("comparison_gradient", "its rows do not add up to zero", lambda g: one_item_only),
+    ("comparison_gradient", "makes the loss larger", lambda g: with_slope(lambda z, w: expit(z) - w, times=-0.7)),
+    ("comparison_gradient", "is furthest off", lambda g: with_slope(lambda z, w: expit(z) - w, times=0.5)),
+    ("comparison_gradient", "changes what it is given, U", lambda g: in_place),
+    ("comparison_gradient", "give 2 arrays", lambda g: flat),
+    ("comparison_gradient", "returns nothing", lambda g: lambda *d: None),
+    ("comparison_gradient", "stops with", lambda g: lambda U, V: U),
+    ("comparison_gradient", "hand in the function itself", lambda g: in_a_loop(**g)),
+    ("choices", "correct", by_hand),
+    ("choices", "correct", lambda g: {"error": round(left(g), 4), "times": 9}),
+    ("choices", "correct", lambda g: np.array([left(g), 9.0])),
+    ("choices", "dof is not the number of utilities", lambda g: (left(g, 360), 9)),
+    ("choices", "a shift of all items goes unnoticed", lambda g: (left(g, 152), 9)),
+    ("choices", "a change of basis goes unnoticed", lambda g: (left(g, 164), 9)),
+    ("choices", "take the shift, r, and the change of basis", lambda g: (left(g, 168), 9)),
+    ("choices", "what a choice between equals tells", lambda g: (left(g, information=0.25), 9)),
+    ("choices", "a factor 2 is missing", lambda g: (np.sqrt(2) * left(g), 9)),
+    ("choices", "take the root", lambda g: (left(g) ** 2, 9)),
+    ("choices", "take the square root first", lambda g: (left(g) ** 2 * g["spread"], 9)),
+    ("choices", "in units of utility", lambda g: (left(g) * g["spread"], 9)),
+    ("choices", "square root of m", lambda g: (left(g), 3)),
+    ("choices", "the other way round", lambda g: (left(g), 3**0.5)),
+    ("choices", "triples the error", lambda g: (left(g), 1 / 9)),
+    ("choices", "not how many more", lambda g: (left(g), 8)),
+    ("choices", "not how many", lambda g: (left(g), 45_000)),
+    ("choices", "give 2 arrays or numbers", left),
+]  # fmt: skip
