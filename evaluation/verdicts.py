@@ -1,0 +1,130 @@
+"""Is a printed number reproduced? An interval for the difference of two means, and what it allows to say.
+
+symbol   meaning
+s, n     standard deviation of a trial and number of trials, ours; s_p, n_p those of the paper
+e        what two exact runs may differ by: half a unit of the last printed digit, and on one fixed data set one task
+
+The difference of the means, ours - printed, has the standard error sqrt(s^2/n + s_p^2/n_p). Where no spread is printed,
+s_p = s: the paper's trials are taken to scatter as ours. The interval is Student's (with Welch's degrees of freedom
+where both spreads are known), at 95 %, longer by e at both ends.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t as student
+
+Verdict = Literal["reproduced", "better", "worse", "cannot tell", "no value", ""]
+VERDICTS: tuple[Verdict, ...] = ("reproduced", "better", "worse", "cannot tell", "no value")
+CONFIDENCE = 0.95
+NARROW = 0.1  # of the printed number: an interval up to this on both sides of the difference can say "reproduced"
+NARROW_SHARE = 0.05  # the same for metrics between 0 and 1, of which more is better
+SHARES = ("accuracy", "success", "src")
+MORE = (*SHARES, "rae", "coherence")  # metrics of which more is better
+PROPORTIONS = ("success",)  # metrics that are zero or one in a trial
+NORMAL = 1.96
+MEDIAN = 1.2533  # standard error of a median, in those of a mean
+QUARTILE = 0.6745  # half of the interquartile range, in standard deviations
+ROUNDING = 1e-12  # of a value: a spread below that is zero
+KEY = ["table", "setting", "method", "metric"]  # of a printed cell
+
+
+class Sample(NamedTuple):
+    """What trials gave: their centre, how single trials scatter, how many there were; `own`: the scatter is theirs."""
+
+    centre: float
+    deviation: float
+    trials: int
+    own: bool = True
+
+    @property
+    def error(self) -> float:
+        """Standard error of the centre."""
+        return self.deviation / np.sqrt(self.trials) if self.trials else np.nan
+
+
+def sample(values: np.ndarray, metric: str, centre: str) -> Sample:
+    """Summarise trials by their mean, or their median where the paper takes it; none of them is missing."""
+    n = len(values)
+    if not n:
+        return Sample(np.nan, np.nan, 0)
+    if metric in PROPORTIONS:
+        return proportion(float(np.mean(values)), n)
+    if centre == "median":
+        low, middle, high = np.percentile(values, [25, 50, 75])
+        return Sample(float(middle), float(MEDIAN * (high - low) / 2 / QUARTILE), n)
+    return Sample(float(np.mean(values)), float(np.std(values, ddof=1)) if n > 1 else 0.0, n)
+
+
+def proportion(share: float, trials: int) -> Sample:
+    """A share of trials, its scatter by Agresti and Coull: that of four trials more, two of them successes."""
+    p = (share * trials + NORMAL**2 / 2) / (trials + NORMAL**2)
+    return Sample(share, float(np.sqrt(p * (1 - p) * trials / (trials + NORMAL**2))), trials)
+
+
+def interval(ours: Sample, printed: Sample, exact: float, fixed: bool) -> tuple[float, float]:
+    """Bound the difference ours - printed; without end where some of many draws do not show how they scatter.
+
+    `exact` is e of the module. `fixed` says that nothing is drawn but by the method, so that equal trials are equal.
+    """
+    error = float(np.hypot(ours.error, printed.error))
+    certain = error <= ROUNDING * abs(ours.centre)
+    if not fixed and (ours.trials < 2 or (certain and ours.trials < printed.trials)):
+        return -np.inf, np.inf
+    half = exact + (0.0 if certain else float(student.ppf((1 + CONFIDENCE) / 2, _freedom(ours, printed))) * error)
+    difference = ours.centre - printed.centre
+    return difference - half, difference + half
+
+
+def _freedom(ours: Sample, printed: Sample) -> float:
+    """Degrees of freedom: Welch's of two scatters, or those of ours, if that stands for the paper's."""
+    if not printed.own or printed.trials < 2 or ours.trials < 2:
+        return max(ours.trials - 1, 1)
+    squares = ours.error**2, printed.error**2
+    return sum(squares) ** 2 / (squares[0] ** 2 / (ours.trials - 1) + squares[1] ** 2 / (printed.trials - 1))
+
+
+def verdict(metric: str, unit: str, printed: float, low: float, high: float, exact: float) -> Verdict:
+    """Say what an interval allows: less is better, but for `MORE`. Times on another machine are not judged."""
+    if np.isnan(printed) or unit == "s":
+        return ""
+    if np.isnan(low):
+        return "no value"
+    if low > 0 or high < 0:
+        return "better" if (low > 0) == (metric in MORE) else "worse"
+    return "reproduced" if (high - low) / 2 <= max(narrow(metric, unit, printed), 2 * exact) else "cannot tell"
+
+
+def narrow(metric: str, unit: str, printed: float) -> float:
+    """How far an interval may reach on both sides, so that it says something."""
+    return NARROW_SHARE * (100 if unit == "%" else 1) if metric in SHARES else NARROW * abs(printed)
+
+
+# ---- counting printed cells ----
+
+
+def distinct(tables: dict[str, pd.DataFrame], preferred: str) -> pd.DataFrame:
+    """Choose one row for every printed cell: that of the paper's own protocol where there is one, else its name's.
+
+    Parameters
+    ----------
+    tables : dict of str to DataFrame
+        Summaries, by the published table that each is beside; the first to show a cell counts.
+    preferred : str
+        Ends the names of rows that follow the paper's protocol.
+    """
+    rows = pd.concat([table.assign(table=name) for name, table in tables.items()], ignore_index=True)
+    rows = rows[rows["published"].notna() & (rows["verdict"] != "")]
+    base = rows["method"].str.removesuffix(preferred)
+    own = ~base.str.contains(" (", regex=False)  # further variants stand beside
+    rows = rows.assign(by_protocol=rows["method"] != base, method=base)[own]
+    return rows.sort_values("by_protocol", ascending=False, kind="stable").drop_duplicates(KEY).sort_index()
+
+
+def by_chance(cells: pd.DataFrame) -> float:
+    """How many cells would be called better by chance alone, and as many worse, if all were truly equal."""
+    drawn = cells["se"].gt(ROUNDING) & np.isfinite(cells["high"])
+    return float(drawn.sum()) * (1 - CONFIDENCE) / 2

@@ -1,0 +1,118 @@
+"""Intervals cover what they say, verdicts follow them, and a printed cell counts once."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import ttest_ind_from_stats
+
+from evaluation.verdicts import Sample, by_chance, distinct, interval, proportion, sample, verdict
+
+
+@pytest.mark.parametrize(("gap", "n", "n_paper"), [(1.0, 8, 8), (2.3, 5, 20), (4.0, 12, 6)])
+def test_with_both_spreads_the_interval_is_that_of_welch(gap, n, n_paper):
+    low, high = interval(Sample(gap, 2.0, n), Sample(0.0, 3.0, n_paper), 0.0, fixed=False)
+    _, p = ttest_ind_from_stats(gap, 2.0, n, 0.0, 3.0, n_paper, equal_var=False)
+    assert (low <= 0 <= high) == (p >= 0.05)
+    # a difference of half the width is the edge
+    _, p = ttest_ind_from_stats(gap - low, 2.0, n, 0.0, 3.0, n_paper, equal_var=False)
+    assert p == pytest.approx(0.05)
+
+
+def test_a_borrowed_spread_has_the_degrees_of_freedom_of_ours():
+    low, high = interval(Sample(1.0, 2.0, 8), Sample(0.0, 2.0, 8, own=False), 0.0, fixed=False)
+    assert (high - low) / 2 == pytest.approx(2.364624)  # t with 7 degrees of freedom, standard error 1
+
+
+@pytest.mark.parametrize(("n", "n_paper"), [(5, 20), (20, 20), (50, 50)])
+def test_where_both_scatter_alike_95_per_cent_of_intervals_hold_zero(n, n_paper):
+    rng, held, repeats = np.random.default_rng(0), 0, 2000
+    for _ in range(repeats):
+        ours = sample(rng.normal(3, 2, n), "error", "mean")
+        printed = Sample(rng.normal(3, 2 / np.sqrt(n_paper)), ours.deviation, n_paper, own=False)
+        low, high = interval(ours, printed, 0.0, fixed=False)
+        held += low <= 0 <= high
+    assert 0.94 <= held / repeats <= 0.975
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.98])
+def test_intervals_of_shares_cover_too(share):
+    rng, held, repeats = np.random.default_rng(1), 0, 2000
+    for _ in range(repeats):
+        ours = sample(rng.random(30) < share, "success", "mean")
+        printed = proportion(np.mean(rng.random(50) < share), 50)
+        low, high = interval(ours, printed, 0.0, fixed=False)
+        held += low <= 0 <= high
+    assert held / repeats >= 0.93
+
+
+def test_intervals_of_medians_cover_about_as_said():
+    rng, held, repeats = np.random.default_rng(2), 0, 2000
+    for _ in range(repeats):
+        ours = sample(rng.normal(size=40), "error", "median")
+        printed = Sample(float(np.median(rng.normal(size=40))), ours.deviation, 40)
+        low, high = interval(ours, printed, 0.0, fixed=False)
+        held += low <= 0 <= high
+    assert 0.92 <= held / repeats <= 0.99
+
+
+def test_one_draw_has_no_interval_and_one_run_on_fixed_data_is_exact():
+    once = Sample(2.0, 0.0, 1)
+    assert interval(once, Sample(1.0, 0.0, 20), 0.1, fixed=False) == (-np.inf, np.inf)
+    assert interval(once, Sample(1.0, 0.0, 20), 0.1, fixed=True) == pytest.approx((0.9, 1.1))
+
+
+def test_some_equal_draws_do_not_show_how_draws_scatter():
+    assert interval(Sample(2.0, 0.0, 3), Sample(1.0, 0.0, 20), 0.1, fixed=False) == (-np.inf, np.inf)
+    assert interval(Sample(2.0, 0.0, 20), Sample(1.0, 0.0, 20), 0.1, fixed=False) == pytest.approx((0.9, 1.1))
+
+
+@pytest.mark.parametrize(
+    ("metric", "unit", "printed", "low", "high", "said"),
+    [
+        ("error", "%", 10.0, -0.9, 0.9, "reproduced"),
+        ("error", "%", 10.0, -1.1, 1.1, "cannot tell"),
+        ("error", "%", 10.0, 0.1, 0.9, "worse"),
+        ("error", "%", 10.0, -0.9, -0.1, "better"),
+        ("accuracy", "1", 0.9, 0.01, 0.02, "better"),
+        ("accuracy", "1", 0.9, -0.11, 0.11, "cannot tell"),
+        ("accuracy", "%", 90.0, -4.9, 4.9, "reproduced"),
+        ("coherence", "1", -400.0, -39.0, 40.0, "reproduced"),
+        ("error", "%", np.nan, -1.0, 1.0, ""),
+        ("error", "%", 10.0, np.nan, np.nan, "no value"),
+        ("time", "s", 10.0, 1.0, 2.0, ""),
+        ("error", "%", 0.0, -0.05, 0.05, "reproduced"),  # half of the last printed digit
+    ],
+)
+def test_verdict(metric, unit, printed, low, high, said):
+    assert verdict(metric, unit, printed, low, high, exact=0.05) == said
+
+
+@pytest.mark.parametrize(("reach", "said"), [(0.049, "reproduced"), (0.051, "cannot tell")])
+def test_shares_are_narrow_up_to_a_twentieth(reach, said):
+    assert verdict("accuracy", "1", 0.9, -reach, reach, exact=0.0005) == said
+
+
+def rows(*cells):
+    columns = ["setting", "method", "metric", "published", "verdict", "se", "high"]
+    return pd.DataFrame(cells, columns=columns)
+
+
+def test_a_printed_cell_counts_once_by_the_row_of_the_paper_s_protocol():
+    table = rows(
+        ("a", "X", "error", 1.0, "better", 0.1, 1.0),
+        ("a", "X (paper protocol)", "error", 1.0, "reproduced", 0.1, 1.0),
+        ("a", "X (converged)", "error", 1.0, "worse", 0.1, 1.0),
+        ("a", "Y", "error", 1.0, "worse", 0.0, 1.0),
+        ("a", "Z", "error", np.nan, "", 0.1, np.nan),
+        ("a", "Y (off by one bug)", "error", 1.0, "", 0.1, 1.0),
+    )
+    again = rows(("a", "Y", "error", 1.0, "better", 0.1, 1.0))
+    cells = distinct({"one": table}, " (paper protocol)")
+    assert cells[["method", "verdict"]].to_numpy().tolist() == [["X", "reproduced"], ["Y", "worse"]]
+    assert len(distinct({"one": table, "two": again}, " (paper protocol)")) == 3
+
+
+def test_of_forty_random_cells_one_is_called_better_by_chance():
+    table = rows(*[("a", f"X{i}", "error", 1.0, "reproduced", 0.1, 1.0) for i in range(40)])
+    assert by_chance(table) == pytest.approx(1.0)
+    assert by_chance(table.assign(se=0.0)) == 0 and by_chance(table.assign(high=np.inf)) == 0
