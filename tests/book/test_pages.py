@@ -7,9 +7,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import nbformat
 import pytest
 
-from docs import api
+from docs import api, notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = [f"notebooks/{path.stem}.html" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
@@ -88,6 +89,17 @@ def test_every_public_name_is_in_the_index_of_objects(site):
     homes = set(api.homes_of_things().values())
     named = {f"{m.__name__}.{n}": thing for m in api.packages() for n, thing in api.names(m).items()}
     assert homes | {name for name, thing in named.items() if api.kind_of(thing) == "constant"} <= known
+
+
+@pytest.mark.parametrize("page", NOTEBOOKS)
+def test_results_below_predictions_and_rubrics_are_folded(site, page):
+    staged = nbformat.reads(notebooks.staged((ROOT / page).with_suffix(".ipynb")), as_version=4)
+    built = (site / page).read_text(encoding="utf8")
+    results = sum("hide-output" in cell.metadata.get("tags", []) for cell in staged.cells)
+    assert len(re.findall(r'<details class="[^"]*\bhide below-input"', built)) == results >= 3
+    rubrics = sum("rubric" in cell.metadata.get("tags", []) for cell in staged.cells)
+    assert len(re.findall(r"<details>\s*<summary>\s*Rubric", built)) == rubrics
+    assert not re.search(r"<details[^>]*\bopen\b", built)
 
 
 @pytest.mark.parametrize("page", NOTEBOOKS)

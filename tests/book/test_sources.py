@@ -154,6 +154,30 @@ def test_solutions_are_folded_and_nothing_else(staged):
         assert ("hide-input" in cell.metadata.get("tags", [])) == folded
 
 
+def folded(cell):
+    return "hide-output" in cell.metadata.get("tags", [])
+
+
+def test_results_below_a_prediction_are_folded_down_to_its_answer(staged):
+    cells = staged[0].cells
+    for first in (at for at, cell in enumerate(cells) if notebooks.PREDICT in cell.source):
+        last = next(at for at in range(first + 1, len(cells)) if notebooks.ANSWER in cells[at].source)
+        shown = [cell for cell in cells[first:last] if cell.get("outputs")]
+        assert (
+            shown and all(map(folded, shown)) and shown[0].metadata["mystnb"]["code_prompt_show"] == "Show the result"
+        )
+
+
+def test_no_other_results_are_folded():
+    texts = ["a **Predict.** b", "code", "between", "code", f"<details>{notebooks.ANSWER} b", "code"]
+    texts += [f"{notebooks.ANSWER} c **Predict.** d", "code", f"**Predict.** d {notebooks.ANSWER}", "code"]
+    asked, found = False, []
+    for text in texts:
+        asked = asked if text == "code" else notebooks.is_asked(text, asked)
+        found += [asked] * (text == "code")
+    assert found == [True, True, False, True, False]
+
+
 def test_every_picture_has_words(staged):
     for cell in staged[0].cells:
         if any("image/png" in output.get("data", {}) for output in cell.get("outputs", [])):
