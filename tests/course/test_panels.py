@@ -26,7 +26,6 @@ MOVES = {  # one other value of every control
     "turn_panel": {"turn": 20.0, "specialist_error": 0.4, "n_workers": 5, "seed": 3},
     "crowd_panel": {"n_tasks": 300, "labels_per_task": 8, "method": "MV-EM"},
     "em_panel": {"after": 4},
-    "holes_panel": {"n_items": 300, "outlying": 0.2, "method": "robust"},
     "sample_panel": {"share": 0.5, "outlying": 0.3, "n_classes": 2},
     "needed_panel": {"target": 0.05, "n_classes": 2, "share": 0.5},
     "race_panel": {"density": 0.3, "psi": 0.5, "snr_db": 30.0},

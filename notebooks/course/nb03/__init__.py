@@ -1,6 +1,6 @@
 """What notebook 03 shows: how the error of imputed blocks falls with the number of labels."""
 
-from course.crowds import small_crowd
+from course.crowds import draw_completion
 from course.matrices import draw_cooccurrence
-from course.nb03.panels import holes_panel, needed_panel, sample_panel
-from course.nb03.pictures import draw_items_needed, draw_sample_errors, holes, sample_errors
+from course.nb03.panels import needed_panel, sample_panel
+from course.nb03.pictures import SampleErrors, draw_items_needed, draw_sample_errors, holes, sample_errors

@@ -1,12 +1,16 @@
-"""The exercises of notebook 03: a power law, the labels it asks for, the weights of robust imputation."""
+"""The exercises of notebook 03: a power law, the labels it asks for, the weights and a sweep of robust imputation."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
 from cofactor.core.types import Floats, Ints
-from course.grading import Exercise, Given, Part
-from course.nb03.pictures import PowerLaw
+from course.crowds import Mask
+from course.grading import NONNEGATIVE, SUMS_TO_ONE, Exercise, FunctionExercise, Given, Part
 
 XI = 1e-6  # of Eq. (9)
 
@@ -27,20 +31,23 @@ class Rate(Exercise):
         return {"sizes": S, "errors": e.round(4)}
 
     def solve(self, sizes: Ints, errors: Floats) -> list[Part]:
-        right = PowerLaw.fit(sizes, errors[None]).exponents[0]
         x, y = np.log(sizes), np.log(errors)
+        slope, intercept = np.polyfit(x, y, 1)
         mistakes = {
-            "this is the slope itself, which is negative; in e = c S^-b, b is minus the slope": slope(x, y),
-            "take the logarithm of the sizes as well: a power law is a line on log-log axes only": slope(sizes, y),
-            "two kinds of logarithm are mixed: take the same for both axes": -slope(x, np.log10(errors)),
-            "the axes are swapped: the sizes are given, so they go first in np.polyfit": -slope(y, x),
+            "this is the slope itself, which is negative; in e = c S^-b, b is minus the slope": slope,
+            "take the logarithm of the sizes as well: a power law is a line on log-log axes only": line(sizes, y),
+            "take the logarithm of the errors as well: a power law is a line on log-log axes only": line(x, errors),
+            "two kinds of logarithm are mixed: take the same for both axes": -line(x, np.log10(errors)),
+            "the axes are swapped: the sizes are given, so they go first in np.polyfit": -line(y, x),
             "this is the slope through the first and the last point; fit all of them": (y[0] - y[-1]) / (x[-1] - x[0]),
+            "this is the intercept, log c; np.polyfit returns the slope first": intercept,
+            "this is c; asked is the exponent b": np.exp(intercept),
         }
-        return [Part("b", right, mistakes)]
+        return [Part("b", -slope, mistakes, unit="an exponent")]
 
 
-def slope(x: Floats | Ints, y: Floats) -> float:
-    """Of the least-squares line."""
+def line(x: Floats | Ints, y: Floats) -> float:
+    """Slope of the least-squares line."""
     return float(np.polyfit(x, y, 1)[0])
 
 
@@ -52,7 +59,7 @@ class LabelsNeeded(Exercise):
         "it is divided by sqrt(f), and that must be error / target",
         "f = (error / target)**2",
     )
-    praise = "less than half the error costs nearly six times the labels: the square root is an expensive law"
+    praise = "less than half the error costs nearly six times the labels"
 
     def given(self) -> Given:
         return {"items": 250, "error": 0.12, "target": 0.05}
@@ -64,20 +71,22 @@ class LabelsNeeded(Exercise):
             "the root goes the other way: square the ratio instead": np.sqrt(ratio),
             "upside down: fewer items would raise the error": 1 / ratio**2,
             "this is the number of items; asked is how many times as many": items * ratio**2,
+            "these are the additional items; asked is all": items * (ratio**2 - 1),
             "these are the additional ones; asked is all": ratio**2 - 1,
+            "this takes b = 0.49, as measured; take the law's 1/2": ratio ** (1 / 0.49),
         }
-        return [Part("factor", ratio**2, mistakes)]
+        return [Part("factor", ratio**2, mistakes, unit="a factor")]
 
 
 class Weights(Exercise):
-    """How much each observed block counts in robust imputation; one of the four is garbage."""
+    """How much each observed block counts in robust imputation, and which of the four is garbage."""
 
     hints = (
         "the misfit of block j is the Frobenius norm of R[j] - U_m @ U[j].T",
-        "w_j = (misfit_j**2 + 1e-6)**(-1/2)",
-        "then divide by the sum: w / w.sum()",
+        "w_j = (misfit_j**2 + 1e-6)**(-1/2), then divide by the sum",
+        "the garbage block fits worst, so its weight is the smallest: np.argmin(w)",
     )
-    praise = "the garbage block is left with a fraction of the say of the others, and nobody had to point at it"
+    praise = "the garbage block is left with a small share of the say, and nobody had to point at it"
 
     def given(self) -> Given:
         rng = np.random.default_rng(7)
@@ -89,18 +98,19 @@ class Weights(Exercise):
     def solve(self, R: Floats, U_m: Floats, U: Floats) -> list[Part]:
         off = R - U_m @ U.transpose(0, 2, 1)
         misfit, spectral = np.linalg.norm(off, axis=(1, 2)), np.linalg.norm(off, 2, axis=(1, 2))
-        transposed = np.linalg.norm(R - U @ U_m.T, axis=(1, 2))
-        raw = (misfit**2 + XI) ** -0.5
+        swapped, raw = np.linalg.norm(R - U @ U_m.T, axis=(1, 2)), (misfit**2 + XI) ** -0.5
         mistakes = {
             "the exponent is -1/2: take the square root": shares(raw**2),
             "these grow with the misfit; a block that fits badly counts less": shares(misfit),
-            "this is the spectral norm (np.linalg.norm(., 2) of a matrix); Eq. (11) has the Frobenius norm": (
-                shares((spectral**2 + XI) ** -0.5)
-            ),
-            "the fit is transposed: R_mj is compared with U_m U_j'": shares(1 / transposed),
+            "this is the spectral norm of a matrix; Eq. (11) has the Frobenius norm": shares(1 / spectral),
+            "the fit is transposed: R_mj is compared with U_m U_j'": shares(1 / swapped),
+            "the misfit is squared before xi is added: ||.||^2 + xi": shares((misfit + XI) ** -0.5),
             "these are the weights of Eq. (11); divide by their sum, so that they are shares": raw,
+            "divide by the sum of the weights, not by the largest": raw / raw.max(),
         }
-        return [Part("w", shares(raw), mistakes)]
+        places = {"blocks are counted from 0": raw.argmin() + 1, "this block fits best": raw.argmax()}
+        w = Part("w", shares(raw), mistakes, "shares of one", (NONNEGATIVE, SUMS_TO_ONE))
+        return [w, Part("garbage", raw.argmin(), places, "the number of a block")]
 
 
 def shares(weights: Floats) -> Floats:
@@ -108,4 +118,77 @@ def shares(weights: Floats) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-EXERCISES = {"rate": Rate(), "labels_needed": LabelsNeeded(), "weights": Weights()}
+def puzzle(n_workers: int, K: int, share: float, seed: int) -> Given:
+    """Blocks of a small crowd with noise, some missing and one garbage, and factors to start from."""
+    M, rng = n_workers, np.random.default_rng(seed)
+    A = 0.6 * np.eye(K) + 0.4 * rng.dirichlet(np.ones(K), (M, K)).transpose(0, 2, 1)
+    R = np.einsum("mac,jbc->mjab", A, A) / K + 0.01 * rng.standard_normal((M, M, K, K))
+    R[0, 1] = rng.dirichlet(np.ones(K * K)).reshape(K, K)
+    above = np.triu(rng.random((M, M)) >= share, k=1)
+    above[0, 1:] = above[:-1, -1] = True
+    R *= above[:, :, None, None]
+    return {"R": R + R.transpose(1, 0, 3, 2), "seen": above | above.T, "U": (0.5 * np.eye(K) + 0.5 * A) / np.sqrt(K)}
+
+
+def sweep(R: Floats, seen: Mask, U: Floats, power: float = -0.5, **wrong: bool) -> Floats:
+    """Refit every factor to its observed blocks; with other settings, what is often written instead."""
+    new = U.copy()
+    for m in np.flatnonzero(seen.any(axis=1)):
+        others, j = U if "stale" in wrong else new, np.flatnonzero(seen[m])
+        at = U if "weigh_first" in wrong else others
+        w = (((R[m, j] - at[m] @ at[j].transpose(0, 2, 1)) ** 2).sum(axis=(1, 2)) + XI) ** power
+        G, B = np.einsum("j,jab,jac->bc", w, others[j], others[j]), np.einsum("j,jab,jbc->ac", w, R[m, j], others[j])
+        new[m] = np.linalg.inv(G) @ B if "left" in wrong else B @ np.linalg.inv(G)
+    return new
+
+
+def criterion(R: Floats, seen: Mask, U: Floats) -> float:
+    """Sum of the misfits of the observed blocks, Eq. (17)."""
+    misfit = ((R - np.einsum("mac,jbc->mjab", U, U)) ** 2).sum(axis=(2, 3))
+    return float(np.sqrt(misfit + XI)[seen].sum()) / 2
+
+
+class RobustSweep(FunctionExercise):
+    """One sweep of robust imputation."""
+
+    hints = (
+        "before the refit of m: w_mj = (||R_mj - U_m U_j'||^2 + 1e-6)^(-1/2) for each j that m shares a block with",
+        "then G = sum_j w_mj U_j' U_j and B = sum_j w_mj R_mj U_j, over the same j",
+        "U_m = B G^-1 replaces the old factor at once; who has no block is skipped",
+    )
+    praise = "the criterion cannot rise: repeated, this is the whole of robust imputation"
+
+    def given(self) -> Given:
+        return puzzle(5, 3, 0.3, seed=1)
+
+    def cases(self) -> list[Given]:
+        alone, exact = puzzle(5, 2, 0.0, seed=2), puzzle(4, 3, 0.0, seed=3)
+        alone["seen"][3, :] = alone["seen"][:, 3] = False
+        alone["R"][~alone["seen"]] = 0.0
+        exact["U"] = np.round(4 * exact["U"]) / 4  # so that the blocks fit to the last digit
+        exact["R"] = np.einsum("mac,jbc->mjab", exact["U"], exact["U"])
+        return [puzzle(7, 4, 0.3, seed=4), alone, exact]
+
+    def solve(self, R: Floats, seen: Mask, U: Floats) -> list[Part]:
+        return [Part("new U", sweep(R, seen, U), {}, unit="factors")]
+
+    wrong: ClassVar = {
+        "all blocks count alike here: multiply both sums by w_mj": partial(sweep, power=0.0),
+        "the weights grow with the misfit: the exponent is -1/2": partial(sweep, power=0.5),
+        "the exponent of the weights is -1/2, not -1": partial(sweep, power=-1.0),
+        "put each new U_m in place before the refit of m + 1": partial(sweep, stale=True),
+        "refresh the weights of m right before its refit, not all before the sweep": partial(sweep, weigh_first=True),
+        "the inverse stands on the right: U_m = B G^-1": partial(sweep, left=True),
+        "blocks that nobody observed have no say: sum over the j with seen[m, j]": (
+            lambda R, seen, U: sweep(R, ~np.eye(len(U), dtype=bool), U)
+        ),
+        "the blocks are transposed: take R[m, j]": lambda R, seen, U: sweep(R.transpose(0, 1, 3, 2), seen, U),
+    }
+
+    def properties(self, case: Given, result: list[Floats]) -> Iterator[str]:
+        before, after = (criterion(case["R"], case["seen"], U) for U in (case["U"], result[0]))
+        if after > before * (1 + 1e-9):
+            yield f"the sum of misfits rises from {before:.4f} to {after:.4f}; a sweep can only lower it"
+
+
+EXERCISES = {"rate": Rate(), "labels_needed": LabelsNeeded(), "weights": Weights(), "robust_sweep": RobustSweep()}

@@ -1,15 +1,214 @@
 """Answers to the exercises of notebook 03: exercise, what the reply says, and the answer made from what is given."""
 
+from fractions import Fraction
+
 import numpy as np
+import pandas as pd
+from scipy import stats
+
+XI = 1e-6
 
 
-def weights(g):
-    w = [1 / np.sqrt(np.sum((R - g["U_m"] @ U.T) ** 2) + 1e-6) for R, U in zip(g["R"], g["U"], strict=True)]
-    return np.array(w) / sum(w)
+def logs(g):
+    return np.log(g["sizes"]), np.log(g["errors"])
+
+
+def slope_by_sums(g):
+    x, y = logs(g)
+    return -sum((a - x.mean()) * (b - y.mean()) for a, b in zip(x, y, strict=True)) / sum(
+        (a - x.mean()) ** 2 for a in x
+    )
+
+
+def through_two_points(g):
+    x, y = logs(g)
+    return (y[0] - y[-1]) / (x[-1] - x[0])
+
+
+def weights(g, power=-0.5, xi=XI):
+    w = [(np.sum((R - g["U_m"] @ U.T) ** 2) + xi) ** power for R, U in zip(g["R"], g["U"], strict=True)]
+    return np.array(w)
+
+
+def shares(g, **how):
+    w = weights(g, **how)
+    return w / w.sum()
+
+
+def weights_by_loops(g):
+    off = [[[g["R"][j, a, b] - sum(g["U_m"][a, c] * g["U"][j, b, c] for c in range(3)) for a in range(3)]
+            for b in range(3)] for j in range(4)]  # fmt: skip
+    w = [1 / (sum(x**2 for row in block for x in row) + XI) ** 0.5 for block in off]
+    return [x / sum(w) for x in w]
+
+
+def spectral(g):
+    w = [1 / np.linalg.norm(R - g["U_m"] @ U.T, 2) for R, U in zip(g["R"], g["U"], strict=True)]
+    return np.array(w) / sum(w), 2
+
+
+def transposed(g):
+    w = [1 / np.linalg.norm(R - U @ g["U_m"].T) for R, U in zip(g["R"], g["U"], strict=True)]
+    return np.array(w) / sum(w), 2
+
+
+def by_loops(R, seen, U):
+    found = [row.copy() for row in U]
+    for m, others in enumerate(seen):
+        G, B = 0, 0
+        for j, there in enumerate(others):
+            if there:
+                w = 1 / np.sqrt(np.linalg.norm(R[m, j] - found[m] @ found[j].T) ** 2 + XI)
+                G, B = G + w * found[j].T @ found[j], B + w * R[m, j] @ found[j]
+        if any(others):
+            found[m] = np.linalg.solve(G, B.T).T
+    return found
+
+
+def by_least_squares(R, seen, U):
+    new = np.array(U)
+    for m in range(len(U)):
+        js = [j for j in range(len(U)) if seen[m, j]]
+        if js:
+            root = [(np.sum((R[m, j] - new[m] @ new[j].T) ** 2) + XI) ** -0.25 for j in js]
+            left = np.vstack([r * new[j] for r, j in zip(root, js, strict=True)])
+            right = np.vstack([r * R[m, j].T for r, j in zip(root, js, strict=True)])
+            new[m] = np.linalg.lstsq(left, right, rcond=None)[0].T
+    return new
+
+
+def one_by_one(
+    R, seen, U, weigh, refit=lambda G, B: B @ np.linalg.pinv(G), at=lambda new, U: new, of=lambda new, U: new
+):
+    """A sweep in parts that a learner can get wrong."""
+    new = U.copy()
+    for m in range(len(U)):
+        js = np.flatnonzero(seen[m])
+        if len(js) == 0:
+            continue
+        others = of(new, U)
+        w = [weigh(R[m, j] - at(new, U)[m] @ at(new, U)[j].T) for j in js]
+        G = sum(w_j * others[j].T @ others[j] for w_j, j in zip(w, js, strict=True))
+        B = sum(w_j * R[m, j] @ others[j] for w_j, j in zip(w, js, strict=True))
+        new[m] = refit(G, B)
+    return new
+
+
+def robust(off):
+    return (np.sum(off**2) + XI) ** -0.5
+
+
+def sweeps(**how):
+    """A function of three arguments with some parts as told."""
+    return lambda g: lambda R, seen, U: one_by_one(R, seen, U, **{"weigh": robust} | how)
+
+
+def in_place(R, seen, U):
+    U[:] = one_by_one(R, seen, U, robust)
+    return U
+
+
+def without_masks(R, seen, U):
+    everybody = ~np.eye(len(U), dtype=bool)
+    return one_by_one(R, everybody, U, robust)
+
+
+def only_the_first(R, seen, U):
+    new = U.copy()
+    new[0] = one_by_one(R, seen, U, robust)[0]
+    return new
+
+
+def everybody_refitted(R, seen, U):
+    new = U.copy()
+    for m in range(len(U)):
+        js = np.flatnonzero(seen[m])
+        w = np.array([robust(R[m, j] - new[m] @ new[j].T) for j in js])
+        G, B = np.einsum("j,jab,jac->bc", w, new[js], new[js]), np.einsum("j,jab,jbc->ac", w, R[m, js], new[js])
+        new[m] = B @ np.linalg.inv(G)
+    return new
+
+
+def columns_scaled(R, seen, U):
+    new = one_by_one(R, seen, U, robust)
+    return new / new.sum(axis=1, keepdims=True)
 
 
 ANSWERS = [
     ("rate", "correct", lambda g: -np.polyfit(np.log(g["sizes"]), np.log(g["errors"]), 1)[0]),
+    ("rate", "correct", lambda g: -np.polyfit(np.log10(g["sizes"]), np.log10(g["errors"]), 1)[0]),
+    ("rate", "correct", slope_by_sums),
+    ("rate", "correct", lambda g: [-stats.linregress(*logs(g)).slope]),
+    ("rate", "correct", lambda g: round(-np.polyfit(*logs(g), 1)[0], 3)),
+    ("rate", "correct", lambda g: {"b": -np.linalg.lstsq(np.vander(logs(g)[0], 2), logs(g)[1])[0][0]}),
+    ("rate", "negative", lambda g: np.polyfit(*logs(g), 1)[0]),
+    ("rate", "logarithm of the sizes", lambda g: np.polyfit(g["sizes"], np.log(g["errors"]), 1)[0]),
+    ("rate", "logarithm of the errors", lambda g: np.polyfit(np.log(g["sizes"]), g["errors"], 1)[0]),
+    ("rate", "two kinds of logarithm", lambda g: -np.polyfit(np.log(g["sizes"]), np.log10(g["errors"]), 1)[0]),
+    ("rate", "swapped", lambda g: -np.polyfit(*logs(g)[::-1], 1)[0]),
+    ("rate", "first and the last", through_two_points),
+    ("rate", "intercept", lambda g: np.polyfit(*logs(g), 1)[1]),
+    ("rate", "this is c", lambda g: np.exp(np.polyfit(*logs(g), 1)[1])),
+    ("rate", "per cent", lambda g: -100 * np.polyfit(*logs(g), 1)[0]),
+    ("rate", "too large", lambda g: 0.5),
+    ("rate", "single number", lambda g: np.polyfit(*logs(g), 1)),
+    ("rate", "no array of numbers", lambda g: "one half"),
     ("labels_needed", "correct", lambda g: (g["error"] / g["target"]) ** 2),
-    ("weights", "correct", weights),
+    ("labels_needed", "correct", lambda g: Fraction(12, 5) ** 2),
+    ("labels_needed", "correct", lambda g: np.exp(2 * (np.log(g["error"]) - np.log(g["target"])))),
+    ("labels_needed", "correct", lambda g: [5.76]),
+    ("labels_needed", "square this", lambda g: g["error"] / g["target"]),
+    ("labels_needed", "other way", lambda g: (g["error"] / g["target"]) ** 0.5),
+    ("labels_needed", "upside down", lambda g: (g["target"] / g["error"]) ** 2),
+    ("labels_needed", "number of items", lambda g: g["items"] * (g["error"] / g["target"]) ** 2),
+    ("labels_needed", "additional items", lambda g: g["items"] * ((g["error"] / g["target"]) ** 2 - 1)),
+    ("labels_needed", "additional ones", lambda g: (g["error"] / g["target"]) ** 2 - 1),
+    ("labels_needed", "0.49", lambda g: (g["error"] / g["target"]) ** (1 / 0.49)),
+    ("labels_needed", "too large", lambda g: (g["error"] / g["target"]) ** 4),
+    ("labels_needed", "too small", lambda g: g["error"] - g["target"]),
+    ("weights", "correct", lambda g: (shares(g), 2)),
+    ("weights", "correct", lambda g: (weights_by_loops(g), 2)),
+    ("weights", "correct", lambda g: [pd.Series(shares(g)), np.int64(2)]),
+    ("weights", "correct", lambda g: {"w": shares(g), "garbage": int(np.argmin(shares(g)))}),
+    ("weights", "correct", lambda g: (shares(g, xi=0.0), 2.0)),
+    ("weights", "correct", lambda g: (shares(g).round(3).tolist(), [2])),
+    ("weights", "-1/2", lambda g: (shares(g, power=-1), 2)),
+    ("weights", "grow with the misfit", lambda g: (shares(g, power=0.5), 2)),
+    ("weights", "spectral", spectral),
+    ("weights", "fit is transposed", transposed),
+    ("weights", "squared before", lambda g: ((lambda w: w / w.sum())((1 / weights(g, xi=0) + XI) ** -0.5), 2)),
+    ("weights", "divide by their sum", lambda g: (weights(g), 2)),
+    ("weights", "not by the largest", lambda g: (weights(g) / weights(g).max(), 2)),
+    ("weights", "counted from 0", lambda g: (shares(g), 3)),
+    ("weights", "fits best", lambda g: (shares(g), int(np.argmax(shares(g))))),
+    ("weights", "do not sum to one", lambda g: (np.exp(-1 / weights(g)), 2)),
+    ("weights", "logarithms", lambda g: (np.log(shares(g)), 2)),
+    ("weights", "entry [", lambda g: ((lambda e: e / e.sum())(np.exp(-1 / weights(g))), 2)),
+    ("weights", "sum to one", lambda g: (shares(g).round(2), 2)),
+    ("weights", "give 2 arrays", lambda g: shares(g)),
+    ("weights", "shape (4,)", lambda g: (shares(g)[:3], 2)),
+    ("robust_sweep", "correct", lambda g: by_loops),
+    ("robust_sweep", "correct", lambda g: by_least_squares),
+    ("robust_sweep", "correct", sweeps()),
+    ("robust_sweep", "correct", sweeps(weigh=lambda off: 1 / np.sqrt(np.trace(off @ off.T) + XI))),
+    ("robust_sweep", "correct", sweeps(weigh=lambda off: 7 * robust(off))),  # a common factor cancels
+    ("robust_sweep", "count alike", sweeps(weigh=lambda off: 1.0)),
+    ("robust_sweep", "grow with the misfit", sweeps(weigh=lambda off: (np.sum(off**2) + XI) ** 0.5)),
+    ("robust_sweep", "not -1", sweeps(weigh=lambda off: 1 / (np.sum(off**2) + XI))),
+    ("robust_sweep", "in place before", sweeps(at=lambda new, U: U, of=lambda new, U: U)),
+    ("robust_sweep", "right before its refit", sweeps(at=lambda new, U: U)),
+    ("robust_sweep", "stands on the right", sweeps(refit=lambda G, B: np.linalg.pinv(G) @ B)),
+    ("robust_sweep", "no say", lambda g: without_masks),
+    ("robust_sweep", "take R[m, j]", lambda g: lambda R, seen, U: by_loops(R.swapaxes(2, 3), seen, U)),
+    ("robust_sweep", "rises", sweeps(refit=lambda G, B: 2 * B @ np.linalg.pinv(G))),
+    ("robust_sweep", "rises", lambda g: columns_scaled),
+    ("robust_sweep", "entry [", lambda g: only_the_first),
+    ("robust_sweep", "entry [", sweeps(weigh=lambda off: (np.abs(off).sum() + XI) ** -0.5)),
+    ("robust_sweep", "Singular matrix", lambda g: everybody_refitted),
+    ("robust_sweep", "NaN", sweeps(weigh=lambda off: 1 / np.linalg.norm(off), refit=lambda G, B: B @ np.linalg.inv(G))),
+    ("robust_sweep", "changes what it is given, U", lambda g: in_place),
+    ("robust_sweep", "returns nothing", lambda g: lambda R, seen, U: None),
+    ("robust_sweep", "shape (5, 3, 3)", lambda g: lambda R, seen, U: by_loops(R, seen, U)[0]),
+    ("robust_sweep", "the function itself", lambda g: by_loops(**g)),
+    ("robust_sweep", "TypeError", lambda g: lambda R, seen: R),
 ]
