@@ -1,4 +1,4 @@
-"""What notebook 01 computes and draws: imputation errors, the disc, a method against the vote, EM round by round."""
+"""What notebook 01 computes and draws: the corner that turns, a method against the vote, EM round by round."""
 
 import numpy as np
 import pytest
@@ -11,15 +11,7 @@ from cofactor.crowd.labels import vote_shares
 from cofactor.plots.simplex import hull_margin
 from cofactor.plots.style import percent
 from course.crowds import HoledCrowd, hide_pairs, small_crowd
-from course.nb01 import draw_imputation_error, imputation_errors, panels
-
-
-def test_imputation_errors_are_those_of_each_crowd():
-    errors = imputation_errors(6, 3, 400, seeds=(0, 5), shares=(0.2, 0.4))
-    assert {name: values.shape for name, values in errors.items()} == {"designated": (2, 2), "robust": (2, 2)}
-    for s, seed in enumerate((0, 5)):
-        single = HoledCrowd.of(small_crowd(6, 3, 400, seed), hide_pairs(6, 0.4, seed))
-        assert errors["robust"][s, 1] == single.error(single.fill("robust"))
+from course.nb01 import draw_starts, panels
 
 
 def test_a_perfect_specialist_makes_symnmf_exact():
@@ -57,19 +49,14 @@ def test_bird_watchers_are_hard_on_the_vote_as_those_of_bluebird_are():
 # ---- pictures and panels ----
 
 
-def test_imputation_errors_are_means_within_their_range():
-    values = np.array([[0.1, 0.4], [0.3, 0.8]])
-    fig = draw_imputation_error({"designated": values, "robust": values / 2}, (0.2, 0.6))
-    designated, robust = fig.axes[0].lines
-    assert np.allclose(designated.get_data(), [[20, 60], [20, 60]])
-    assert np.allclose(robust.get_ydata(), [10, 30])
-    assert designated.get_linestyle() != robust.get_linestyle() and designated.get_marker() != robust.get_marker()
-    band = fig.axes[0].collections[0].get_paths()[0].vertices
-    assert {(20, 10), (20, 30), (60, 40), (60, 80)} <= {(round(x), round(y)) for x, y in band}
-    assert (
-        fig.get_suptitle().replace("\n", " ")
-        == "At 60\xa0% missing pairs, robust imputation is 30\xa0% off, designated 60\xa0%"
-    )
+def test_starts_are_drawn_round_by_round_and_the_best_is_named():
+    fig = draw_starts({"the vote": ([-30.0, -20.0], [0.3, 0.25]), "pairs": ([-12.0, -10.0], [0.1, 0.0])})
+    climb, wrong = fig.axes
+    assert [line.get_ydata().tolist() for line in climb.lines] == [[-30, -20], [-12, -10]]
+    assert [line.get_ydata().tolist() for line in wrong.lines] == [[30, 25], [10, 0]]
+    assert wrong.lines[0].get_xdata().tolist() == [1, 2]
+    title = " ".join(fig.get_suptitle().split())
+    assert title == "EM from pairs ends 10 nats higher; labels wrong: from the vote 25.0 %, from pairs 0.0 %"
 
 
 def test_missing_block_panel_tells_the_truth():
@@ -90,15 +77,55 @@ def test_missing_block_panel_says_when_nothing_helps():
     assert f"{(outcome.unreached & outcome.problem.pairs).sum() // 2} of them stay empty" in panel.text
 
 
+def test_the_corner_is_turned_about_the_middle():
+    Q = panels.corner(37.0)
+    assert np.allclose(Q @ Q.T, np.eye(3)) and np.isclose(np.linalg.det(Q), 1) and np.allclose(Q.sum(axis=0), 1)
+    assert np.isclose(np.trace(Q), 1 + 2 * np.cos(np.radians(37)))
+    assert np.allclose(panels.corner(120.0), np.eye(3)[[2, 0, 1]])  # the same corner, its edges renamed
+
+
+def test_rows_are_lost_where_a_turned_factor_has_negative_entries():
+    outcome = panels.scattering(0.2, 10, seed=2)
+    H, (low, high) = outcome.H, outcome.room
+    assert low < 0 < high
+    for turn in (low, high):
+        second = outcome._replace(turn=turn).second
+        assert panels.lost(H, turn) == 0 and second.min() >= -1e-6 and np.allclose(second @ second.T, H @ H.T)
+    for turn in (low - panels.STEP, high + panels.STEP):
+        assert panels.lost(H, turn) == np.sum((H @ panels.corner(turn) < -1e-6).any(axis=1)) > 0
+
+
+def test_rows_inside_the_disc_never_stop_a_turn():
+    circle = np.linspace(0, 2 * np.pi, 50)[:, None]
+    middle, across = np.ones(3) / 3, np.linalg.qr(np.column_stack([np.ones(3), np.eye(3)[:, :2]]))[0][:, 1:]
+    rows = middle + 0.4 * (np.cos(circle) * across[:, 0] + np.sin(circle) * across[:, 1])  # the radius is 0.408
+    assert np.all(panels.lost(rows, panels.TURNS) == 0)
+    assert panels.Scattering(rows, 0.0, True).room == (-60, 60)
+
+
 @pytest.mark.parametrize("error", [0.0, 0.5])
-def test_scattering_panel_tells_the_truth(error):
-    panel = panels.scattering_panel()
+def test_turn_panel_tells_the_truth(error):
+    panel = panels.turn_panel()
     panel.controls["specialist_error"].value = error
-    covered = hull_margin(panel.outcome.H) >= -1e-6
-    assert covered == (error == 0)
-    assert ("The hull covers the disc" in panel.text) == covered
-    told = "below 1e-12" if panel.outcome.error < 1e-12 else f"of {panel.outcome.error:.0e}"
+    outcome = panel.outcome
+    covered = hull_margin(outcome.H) >= -1e-6
+    assert covered == (error == 0) == ("The hull covers the disc" in panel.text)
+    assert ("No turn is left" in panel.text) == (outcome.room == (0, 0)) == covered
+    told = "below 1e-12" if outcome.error < 1e-12 else f"of {outcome.error:.4g}"
     assert told in panel.text.replace("\N{MINUS SIGN}", "-")
+
+
+def test_turn_panel_tells_a_second_answer_from_none():
+    panel = panels.turn_panel()
+    assert "Turned by 5°, every row still fits: a second answer, whose probabilities differ by up to" in panel.text
+    second = panel.outcome.second.reshape(-1, 3, 3)
+    first = panel.outcome.H.reshape(-1, 3, 3)
+    A, B = (F / F.sum(axis=1, keepdims=True) for F in (first, second))
+    assert f"up to {np.abs(A - B).max():.2f}. The corner can turn from −6° to 8°." in panel.text
+    panel.controls["turn"].value = 20.0
+    assert f"{panels.lost(panel.outcome.H, 20.0)} of 30 rows are outside: no answer" in panel.text
+    panel.controls["turn"].value = 0.0
+    assert panel.text.startswith("Not turned yet")
 
 
 def test_crowd_panel_tells_the_truth():

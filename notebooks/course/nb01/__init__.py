@@ -1,8 +1,8 @@
 """What notebook 01 shows: the model of a crowd, its co-occurrences, and how a factorisation finds it."""
 
 from cofactor.plots.simplex import draw_convergence, draw_rotation, draw_simplex
-from course.crowds import without_prior
+from course.crowds import HoledCrowd, hide_pairs, small_crowd, without_prior
 from course.matrices import draw_blocks, draw_cooccurrence
-from course.nb01.panels import crowd_panel, em_panel, missing_block_panel, scattering_panel
-from course.nb01.pictures import draw_imputation_error, imputation_errors
+from course.nb01.panels import crowd_panel, em_panel, missing_block_panel, turn_panel
+from course.nb01.pictures import draw_starts
 from course.schematics import draw_latent_class

@@ -1,28 +1,45 @@
-"""The exercises of notebook 01, on crowd labels: data from fixed seeds, answers by the library.
+"""The exercises of notebook 01, on crowd labels: data from fixed seeds, answers by the library or by slow loops.
 
 symbol   meaning                                                  shape
 prior    lambda, how often each class occurs                      (K,)
 A        A[i, c] = Pr(label i | class c), columns sum to one      (K, K)
+q        q[n, c] = Pr(class c | labels of task n)                 (N, K)
 R_mj     joint frequencies of the labels of annotators m and j    (K, K)
 H        [A_1; ...; A_M] D^1/2                                    (M K, K)
 """
 
 from __future__ import annotations
 
+from functools import partial
+from typing import ClassVar
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.cooccurrence import Cooccurrences
-from cofactor.crowd.imputation import designated_imputation, factors_of_model
+from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.symnmf import model_of_factor
 from course.crowds import round_crowd
-from course.grading import Exercise, Given, Part
+from course.grading import (
+    COLUMNS_SUM_TO_ONE,
+    NONNEGATIVE,
+    ROWS_SUM_TO_ONE,
+    SUMS_TO_ONE,
+    Exercise,
+    FunctionExercise,
+    Given,
+    Law,
+    Part,
+)  # fmt: skip
 
 K = 3
 MISSING = "-1 means no label, and index -1 is the last class"
+EVERY_A = Law(
+    "columns of a confusion matrix do not sum to one; divide by what this annotator labelled",
+    lambda A: bool(np.allclose(A.sum(axis=1), 1, atol=1e-3)),
+)
 
 
 class Posterior(Exercise):
@@ -40,22 +57,87 @@ class Posterior(Exercise):
         return {"prior": model.prior, "A": np.stack(model.conditionals), "labels": np.array([0, 1, -1, 1])}
 
     def solve(self, prior: Floats, A: Floats, labels: Ints) -> list[Part]:
-        table = CategoricalTable([labels], [K] * len(labels))
-        model, flat = LatentClassModel(prior, list(A)), LatentClassModel(np.full(K, 1 / K), list(A))
-        log_joint = model.log_joint(table)[0]
-        columns = prior * np.prod([A_m[:, label] for A_m, label in zip(A, labels, strict=True) if label >= 0], axis=0)
+        model = LatentClassModel(prior, list(A))
+        joint = np.exp(model.log_joint(CategoricalTable([labels], [K] * len(labels)))[0])
+        seen = [(A_m, label) for A_m, label in zip(A, labels, strict=True) if label >= 0]
+        columns = prior * np.prod([A_m[:, label] for A_m, label in seen], axis=0)
         last = prior * np.prod([A_m[label] for A_m, label in zip(A, labels, strict=True)], axis=0)
+        added = sum(A_m[label] for A_m, label in seen) + prior
         mistakes = {
-            "the prior is forgotten: add log prior": flat.posterior(table)[0],
-            "not normalised: divide by the sum, so that the classes sum to one": np.exp(log_joint),
-            "these are log joint probabilities: take exp, then divide by their sum": log_joint,
+            "the prior is forgotten: add log prior": (joint / prior) / (joint / prior).sum(),
+            "not normalised: divide by the sum, so that the classes sum to one": joint,
+            "the maximum was subtracted, and the division by the sum is missing": joint / joint.max(),
+            "these are log joint probabilities: take exp, then divide by their sum": np.log(joint),
             "only the first annotator's label is used: multiply with an entry of everybody who gave one, then "
             "divide by the sum": A[0][labels[0]] * prior,
             "the wrong columns were multiplied: A[m][:, label] fixes the class; the label picks the row, "
             "A[m][label, :]": columns / columns.sum(),
             f"{MISSING}: leave out annotators who gave no label": last / last.sum(),
+            "probabilities of independent labels are multiplied, not added": added / added.sum(),
         }
-        return [Part("posterior", model.posterior(table)[0], mistakes)]
+        return [Part("posterior", joint / joint.sum(), mistakes, "probabilities", (NONNEGATIVE, SUMS_TO_ONE))]
+
+
+def em_round(
+    labels: Ints, q: Floats, prior: ArrayLike | None = None, axis: int = 1, by_all: bool = False, scaled: bool = True
+) -> tuple[Floats, Floats, Floats]:
+    """Do one round of EM; the arguments after q spoil it, as learners do."""
+    lam = q.mean(axis=0)
+    A = np.array([[q[given == i].sum(axis=0) for i in range(q.shape[1])] for given in labels.T])
+    A /= q.sum(axis=0) if by_all else A.sum(axis=axis, keepdims=True)
+    terms = [np.where(given[:, None] < 0, 1, A_m[given]) for A_m, given in zip(A, labels.T, strict=True)]
+    joint = np.asarray(lam if prior is None else prior) * np.prod(terms, axis=0)
+    return lam, A, joint / joint.sum(axis=1, keepdims=True) if scaled else joint
+
+
+class EMRound(FunctionExercise):
+    """One round of EM on labels with gaps: the M-step, then the E-step."""
+
+    hints = (
+        "the prior is the mean of q over the tasks; for A_m, add up q over the tasks that m gave label i, for each i",
+        "then divide each column of A_m by its sum: only tasks that m labelled count in it",
+        "E-step: prior times A[m][label] of all who gave a label (-1: none), each row divided by its sum",
+    )
+    praise = "a gap adds nothing to a count and nothing to a posterior; that is all EM needs to know about it"
+    wrong: ClassVar = {
+        f"{MISSING}: count only the tasks that the annotator labelled": (
+            lambda labels, q: em_round(np.where(labels < 0, q.shape[1] - 1, labels), q)
+        ),
+        "A_m was divided by the q of all tasks; take those that m labelled, so that columns sum to one": (
+            partial(em_round, by_all=True)
+        ),
+        "the rows of A_m were scaled to sum to one; it is the columns, one for each true class": (
+            partial(em_round, axis=2)
+        ),
+        "q was made hard first; each task counts for every class, as much as q says": (
+            lambda labels, q: em_round(labels, np.eye(q.shape[1])[q.argmax(axis=1)])
+        ),
+        "the E-step forgets the prior": partial(em_round, prior=1.0),
+        "the E-step multiplies with the old q; it takes the prior": lambda labels, q: em_round(labels, q, prior=q),
+        "the new q is not scaled: divide each row by its sum": partial(em_round, scaled=False),
+        "the E-step is missing: the new q is the old one": lambda labels, q: (*em_round(labels, q)[:2], q),
+    }
+
+    def given(self) -> Given:
+        return self._crowd(8, 3, 3, seed=4)
+
+    def cases(self) -> list[Given]:
+        return [self._crowd(40, 5, 3, seed=1), self._crowd(30, 4, 2, seed=2), self._crowd(60, 3, 4, seed=3, gaps=0)]
+
+    def _crowd(self, n_tasks: int, n_workers: int, K: int, seed: int, gaps: float = 0.25) -> Given:
+        rng, shape = np.random.default_rng(seed), (n_tasks, n_workers)
+        labels = np.where(rng.random(shape) < 0.6, rng.integers(K, size=(n_tasks, 1)), rng.integers(K, size=shape))
+        labels[:K] = np.arange(K)[:, None]  # everybody gave every label once
+        labels[K:][rng.random(labels[K:].shape) < gaps] = -1
+        return {"labels": labels, "q": (1 + rng.multinomial(20 - K, np.full(K, 1 / K), n_tasks)) / 20}
+
+    def solve(self, labels: Ints, q: Floats) -> list[Part]:
+        prior, A, new = em_round(labels, q)
+        return [
+            Part("prior", prior, {}, "probabilities", (SUMS_TO_ONE,)),
+            Part("A", A, {}, "probabilities", (EVERY_A,)),
+            Part("new q", new, {}, "probabilities", (ROWS_SUM_TO_ONE,)),
+        ]
 
 
 class CoOccurrence(Exercise):
@@ -76,25 +158,31 @@ class CoOccurrence(Exercise):
         return {"labels_m": labels[:, 0], "labels_j": labels[:, 1], "n_classes": K}
 
     def solve(self, labels_m: Ints, labels_j: Ints, n_classes: int) -> list[Part]:
-        table = CategoricalTable(np.stack([labels_m, labels_j], axis=1), [n_classes] * 2)
-        right = pairwise_moments(table).joint(0, 1)
+        every, seen = np.zeros((n_classes,) * 2), np.zeros((n_classes,) * 2)
         both = (labels_m >= 0) & (labels_j >= 0)
-        every = np.zeros((n_classes,) * 2)
         np.add.at(every, (labels_m, labels_j), 1)
+        np.add.at(seen, (labels_m[both], labels_j[both]), 1)
+        right, once = seen / seen.sum(), (seen > 0).astype(float)
+        repeats = "C[a, b] += 1 counts a cell that occurs twice only once: use np.add.at, or a loop"
         mistakes = {
-            "these are counts: divide by the tasks both labelled": right * both.sum(),
+            "these are counts: divide by the tasks both labelled": seen,
             "this is transposed: rows are the labels of m, columns those of j": right.T,
             "divided by all tasks; only those that both annotators labelled count": right * both.mean(),
             f"{MISSING}: use only tasks that both labelled": every / every.sum(),
             "this is the product of the two margins, as if the two labels had nothing in common": (
                 np.outer(right.sum(axis=1), right.sum(axis=0))
             ),
+            "each row was scaled to sum to one; it is all cells together": seen / seen.sum(axis=1, keepdims=True),
+            "each column was scaled to sum to one; it is all cells together": seen / seen.sum(axis=0),
+            repeats: once / once.sum(),
+            f"{repeats} (and divide by the tasks)": once,
+            f"{repeats}, and then divide by what was counted": once / both.sum(),
         }
-        return [Part("R_mj", right, mistakes)]
+        return [Part("R_mj", right, mistakes, "shares of tasks", (NONNEGATIVE, SUMS_TO_ONE))]
 
 
 class Imputation(Exercise):
-    """The block of annotators m and n = 0, 3, who are linked by m - r - l - n with r, l = 1, 2 alone."""
+    """The block of annotators m and n, who are linked by m - r - l - n with r and l alone."""
 
     hints = (
         "write each block as A D A': R_mr = A_m D A_r', R_lr = A_l D A_r', R_ln = A_l D A_n'",
@@ -108,17 +196,19 @@ class Imputation(Exercise):
         return {"R_mr": R(0, 1), "R_lr": R(2, 1), "R_ln": R(2, 3)}
 
     def solve(self, R_mr: Floats, R_lr: Floats, R_ln: Floats) -> list[Part]:
-        chain = np.array([R_mr, R_mr.T, R_lr.T, R_lr, R_ln, R_ln.T])  # pairs 01, 10, 12, 21, 23, 32
-        cooc = Cooccurrences(np.array([0, 1, 3, 5, 6]), np.array([1, 0, 2, 1, 3, 2]), chain, np.ones(6))
-        right = designated_imputation(cooc).X[:K, 3 * K :]
+        right, inverse = round_crowd(4, seed=13).pairwise(0, 3), np.linalg.inv(R_lr)
         mistakes = {
             "R_lr was used itself; take its inverse": R_mr @ R_lr @ R_ln,
             "the middle is missing: the inverse of R_lr": R_mr @ R_ln,
-            "the block in the middle is transposed: it must undo R_lr, not R_rl": R_mr @ np.linalg.inv(R_lr.T) @ R_ln,
+            "the block in the middle is transposed: it must undo R_lr, not R_rl": R_mr @ inverse.T @ R_ln,
             "one over each entry is not the inverse of a matrix: use np.linalg.inv or solve": R_mr @ (1 / R_lr) @ R_ln,
+            "this multiplies entry by entry: write @ between matrices": R_mr * inverse * R_ln,
             "this is R_nm, the transposed block: m goes with the rows": right.T,
+            "the inverse stands on the wrong side: it belongs between R_mr and R_ln": inverse @ R_mr @ R_ln,
+            "the inverse stands at the end; it belongs between R_mr and R_ln": R_mr @ R_ln @ inverse,
+            "the first and the last block are swapped": R_ln @ inverse @ R_mr,
         }
-        return [Part("R_mn", right, mistakes)]
+        return [Part("R_mn", right, mistakes, "joint probabilities", (NONNEGATIVE, SUMS_TO_ONE))]
 
 
 class ReadOff(Exercise):
@@ -142,20 +232,28 @@ class ReadOff(Exercise):
                 block / block.sum(axis=1, keepdims=True)
             ),
             "this is the block of H itself; scale its columns to sum to one": block,
+            "the whole block was divided by one number; each column has its own sum": block / block.sum(),
+            "the columns were divided by their sums squared; divide by the sums": block / sums**2,
             "these are rows m, m + M, ...; the rows of annotator m are next to each other": every / every.sum(axis=0),
         }
         of_prior = {
             "the column sums are the square roots of lambda; square them": sums,
             "the column sums are the square roots of lambda; square them instead of scaling them": sums / sums.sum(),
+            "take the square of the sums, not their root": np.sqrt(sums),
+            "these are sums of squares; square the sum of a column": (block**2).sum(axis=0),
             "these are column sums over all annotators; take one block, or the mean over blocks, then square": (
                 H.sum(axis=0) ** 2
             ),
         }
-        return [Part("A_m", model.conditionals[m], of_matrix), Part("lambda", model.prior, of_prior)]
+        return [
+            Part("A_m", model.conditionals[m], of_matrix, "probabilities", (NONNEGATIVE, COLUMNS_SUM_TO_ONE)),
+            Part("lambda", model.prior, of_prior, "probabilities", (SUMS_TO_ONE,)),
+        ]
 
 
 EXERCISES = {
     "posterior": Posterior(),
+    "em_round": EMRound(),
     "co-occurrence": CoOccurrence(),
     "imputation": Imputation(),
     "read_off": ReadOff(),

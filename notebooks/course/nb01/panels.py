@@ -1,4 +1,4 @@
-"""The panels of notebook 01: missing blocks, the disc, a crowd, EM round by round."""
+"""The panels of notebook 01: missing blocks, the corner that turns, a crowd, EM round by round."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import NamedTuple
 import ipywidgets as w
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
+from scipy.spatial.transform import Rotation
 
 from cofactor import simulate
 from cofactor.core.em import maximization
-from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import error_rate, worker_accuracy
@@ -19,8 +20,22 @@ from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.symnmf import model_of_factor, principal_root, symnmf
 from cofactor.plots.crowd import fill_methods, fill_uncertainty
-from cofactor.plots.simplex import TOUCH, draw_simplex, hull_margin
-from cofactor.plots.style import BLUE, FAINT, INK, ORANGE, ROUNDING, WIDTH, new_picture, number, percent, say, styled
+from cofactor.plots.simplex import CORNERS, TOUCH, fill_simplex, hull_margin, to_plane
+from cofactor.plots.style import (
+    BLUE,
+    FAINT,
+    GREEN,
+    INK,
+    ORANGE,
+    RED,
+    ROUNDING,
+    WIDTH,
+    new_picture,
+    number,
+    percent,
+    say,
+    styled,
+)  # fmt: skip
 from course.crowds import (
     Completion,
     HoledCrowd,
@@ -34,6 +49,8 @@ from course.panel import Panel, choice, slider
 
 METHODS = ("MV-EM", "SymNMF(no imputation)", "DesSymNMF", "RobSymNMF", "RobSymNMF-EM", "MultiStart-EM")
 TASKS = (100, 300, 1000, 3000, 10_000)
+STEP = 0.5  # degrees
+TURNS = np.arange(-60, 60 + STEP, STEP)  # beyond, the corner is one of these with its edges renamed
 
 
 # ---- missing blocks ----
@@ -48,7 +65,7 @@ def missing_block_panel(seed: int = 0) -> Panel:
     controls = {
         "share": slider(w.FloatSlider, 0.3, 0.0, 0.9, 0.1, "share of pairs missing"),
         "n_tasks": choice(w.SelectionSlider, TASKS, 1000, "tasks"),
-        "imputation": choice(w.Dropdown, ("none", "designated", "robust"), "none", "imputation"),
+        "imputation": choice(w.Dropdown, ("none", "designated", "robust"), "designated", "imputation"),
     }
     return Panel(controls, compute, draw_completion, describe_completion)
 
@@ -65,17 +82,47 @@ def describe_completion(completion: Completion) -> str:
     return f"{text} No method can recover the model: {refusal}." if refusal else text
 
 
-# ---- the disc ----
+# ---- the corner that turns ----
 
 
 class Scattering(NamedTuple):
-    """A factor H (M K, K), the mean squared error of the model found, and whether SymNMF had converged."""
+    """A factor H (M K, 3), the mean squared error of SymNMF's model, whether that had converged, and a turn to try."""
 
     H: Floats
     error: float
     converged: bool
+    turn: float = 0.0
+
+    @property
+    def margin(self) -> float:
+        """How far the hull of the rows lies outside the disc; zero or, where it falls short, negative."""
+        return hull_margin(self.H)
+
+    @property
+    def second(self) -> Floats:
+        """H Q: without negative entries, a second answer."""
+        return np.asarray(self.H @ corner(self.turn))
+
+    @property
+    def room(self) -> tuple[float, float]:
+        """How far the corner can be turned, down and up, before the first dot falls out."""
+        bad = TURNS[lost(self.H, TURNS) > 0]
+        low, high = bad[bad < 0].max(initial=TURNS[0] - STEP), bad[bad > 0].min(initial=TURNS[-1] + STEP)
+        return float(low + STEP), float(high - STEP)
 
 
+def corner(degrees: float | Floats) -> Floats:
+    """Return the rotation Q about (1, 1, 1), whose columns are the edges of the turned corner; one for each angle."""
+    axis = np.ones(3) / np.sqrt(3)
+    return np.asarray(Rotation.from_rotvec(np.multiply.outer(np.radians(degrees), axis)).as_matrix())
+
+
+def lost(H: Floats, degrees: float | Floats) -> Ints:
+    """Count the rows of H outside the corner turned by each angle."""
+    return np.asarray((H @ corner(degrees) < -TOUCH).any(axis=-1).sum(axis=-1))
+
+
+@lru_cache(maxsize=32)
 def scattering(specialist_error: float, n_workers: int, seed: int) -> Scattering:
     """Factor the exact co-occurrences of a random crowd with one specialist (three classes, equal priors)."""
     model = simulate.dawid_skene_model(n_workers, 3, specialist_error, prior=np.full(3, 1 / 3), random_state=seed)
@@ -84,23 +131,66 @@ def scattering(specialist_error: float, n_workers: int, seed: int) -> Scattering
     return Scattering(H, model.mse(model_of_factor(found)), result.converged)
 
 
-def scattering_panel() -> Panel:
-    """Make the specialist worse or the crowd larger, see whether the rows still cover the disc."""
+@styled
+def draw_turn(outcome: Scattering) -> Figure:
+    """Draw the dots, the disc and the turned corner as seen along (1, 1, 1), and the dots lost at every angle."""
+    H, turn, (low, high) = outcome.H, outcome.turn, outcome.room
+    fig = new_picture(8.5, 4.3)
+    left, right = fig.subplots(1, 2, width_ratios=[2.3, 1])
+    fill_simplex(left, to_plane(H), ("class 1", "class 2", "class 3"))
+    left.add_patch(
+        Polygon(corner(turn).T @ CORNERS, fill=False, ec=GREEN, lw=2.2, label=f"corner, turned by {angle(turn)}")
+    )
+    out = (outcome.second < -TOUCH).any(axis=1)
+    left.plot(*to_plane(H)[out].T, "X", ms=8, color=RED, mec="white", mew=0.6, label="row left outside")
+    left.legend(loc="upper right", handlelength=1.6)
+    left.set(xlim=(-0.35, 2.35), ylim=(-0.45, 1.35))
+    right.axvspan(low, high, color=GREEN, alpha=0.2, lw=0)
+    right.plot(TURNS, lost(H, TURNS), color=BLUE)
+    right.plot([turn], [out.sum()], "D", color=ORANGE, ms=8, mec=INK)
+    right.set(xlabel="turn (degrees)", ylabel="rows left outside", xticks=(-60, -30, 0, 30, 60), ylim=(-0.8, None))
+    say(fig, _turned(outcome, int(out.sum())))
+    return fig
+
+
+def _turned(outcome: Scattering, n_out: int) -> str:
+    if max(np.abs(outcome.room)) == 0:
+        return "No turn is left: turned about (1, 1, 1), every corner loses a row"
+    if not outcome.turn:
+        return "Not turned yet: this is the corner of the model that made the data"
+    lose = f"{n_out} of {len(outcome.H)} rows are outside: no answer"
+    return f"Turned by {angle(outcome.turn)}, " + (lose if n_out else "every row still fits: a second answer")
+
+
+def angle(degrees: float) -> str:
+    """Write an angle."""
+    return f"{degrees:g}°".replace("-", "\N{MINUS SIGN}")
+
+
+def turn_panel() -> Panel:
+    """Turn the positive corner until a row falls out; make the specialist worse, the crowd larger."""
     controls = {
-        "specialist_error": slider(w.FloatSlider, 0.0, 0.0, 0.6, 0.05, "error of the specialist"),
+        "turn": slider(w.FloatSlider, 5.0, TURNS[0], TURNS[-1], STEP, "turn the corner by (degrees)"),
+        "specialist_error": slider(w.FloatSlider, 0.2, 0.0, 0.6, 0.05, "error of the specialist"),
         "n_workers": slider(w.IntSlider, 10, 3, 40, 1, "annotators"),
-        "seed": slider(w.IntSlider, 0, 0, 20, 1, "seed"),
+        "seed": slider(w.IntSlider, 2, 0, 20, 1, "seed"),
     }
-    return Panel(controls, scattering, lambda outcome: draw_simplex(outcome.H), describe_scattering)
+    return Panel(controls, lambda turn, **crowd: scattering(**crowd)._replace(turn=turn), draw_turn, describe_turn)
 
 
-def describe_scattering(outcome: Scattering) -> str:
-    """Say whether the hull covers the disc, and how far SymNMF of exact co-occurrences is from the truth."""
-    margin = hull_margin(outcome.H)
-    covers = "covers the disc" if margin >= -TOUCH else f"is {-margin:.3f} short of the disc"
+def describe_turn(outcome: Scattering) -> str:
+    """Say whether the turned corner holds all rows, how much room there is, and what SymNMF makes of it."""
+    low, high = outcome.room
+    n_out = int(lost(outcome.H, outcome.turn))
+    text = _turned(outcome, n_out)
+    if outcome.turn and not n_out:
+        first, second = (np.stack(model_of_factor(np.maximum(F, 0)).conditionals) for F in (outcome.H, outcome.second))
+        text += f", whose probabilities differ by up to {np.abs(first - second).max():.2f}"
+    room = f" The corner can turn from {angle(low)} to {angle(high)}." if high > low else ""
+    covers = "covers the disc" if outcome.margin >= -TOUCH else f"is {-outcome.margin:.3f} short of the disc"
     ending = "" if outcome.converged else ", not yet converged"
     return (
-        f"The hull {covers}. From exact co-occurrences, SymNMF finds the model with a mean squared error "
+        f"{text}.{room} The hull {covers}. From exact co-occurrences, SymNMF finds the model with a mean squared error "
         f"{'' if outcome.error < ROUNDING else 'of '}{number(outcome.error)}{ending}."
     )
 
@@ -174,20 +264,19 @@ def describe_comparison(outcome: Comparison) -> str:
 
 
 class Rounds(NamedTuple):
-    """T rounds of EM; entry zero of all is the majority vote, which has no log-likelihood (NaN).
+    """Rounds of EM: (N, K) posteriors, log-likelihoods in nats, and the (N,) true classes.
 
-    (N, K) posteriors, log-likelihoods in nats and error rates, T + 1 each, and the (N,) true classes.
+    The first of each is the majority vote, which has no log-likelihood (NaN).
     """
 
     posteriors: list[Floats]
     log_likelihood: Floats
-    errors: list[float]
     truth: Ints
 
     @property
-    def last(self) -> int:
-        """T."""
-        return len(self.posteriors) - 1
+    def errors(self) -> list[float]:
+        """Share of wrong labels, round by round."""
+        return [error_rate(posterior, self.truth) for posterior in self.posteriors]
 
 
 @lru_cache(maxsize=8)
@@ -199,8 +288,7 @@ def em_rounds(n_rounds: int = 20, seed: int = 3) -> Rounds:
         Q, rows = maximization(labels.table, posteriors[-1]).explain(labels.table)
         posteriors.append(Q)
         log_likelihood.append(float(rows.sum()))
-    errors = [error_rate(posterior, truth) for posterior in posteriors]
-    return Rounds(posteriors, np.array(log_likelihood), errors, truth)
+    return Rounds(posteriors, np.array(log_likelihood), truth)
 
 
 def bird_crowd(seed: int = 3) -> tuple[CrowdLabels, Ints]:
@@ -215,25 +303,26 @@ def bird_crowd(seed: int = 3) -> tuple[CrowdLabels, Ints]:
 @styled
 def draw_rounds(rounds: Rounds, after: int) -> Figure:
     """Draw the log-likelihood round by round with a mark at `after`, beside the posteriors at that point."""
-    if not 0 <= after <= rounds.last:
-        raise CofactorError(f"after={after}: EM was run for {rounds.last} rounds, so ask for 0 to that many")
     fig = new_picture(WIDTH, 3.5)
     left, right = fig.subplots(1, 2)
-    left.plot(np.arange(1, rounds.last + 1), rounds.log_likelihood[1:], color=FAINT, marker="o", ms=3)
-    if after:
-        left.plot([after], rounds.log_likelihood[[after]], "D", color=ORANGE, ms=8, mec=INK)
-    left.set(xlabel="rounds of EM", ylabel="log-likelihood (nats)", xlim=(0, rounds.last + 1))
+    left.plot(rounds.log_likelihood, color=FAINT, marker="o", ms=3)
+    left.plot([after], rounds.log_likelihood[[after]], "D", color=ORANGE, ms=8, mec=INK)
+    left.set(xlabel="rounds of EM", ylabel="log-likelihood (nats)", xlim=(0, len(rounds.posteriors)))
     fill_uncertainty(right, rounds.posteriors[after], rounds.truth)
     start, now = percent(rounds.errors[0], 1), percent(rounds.errors[after], 1)
-    text = f"{now} of labels wrong after {after} round{'s' if after > 1 else ''} of EM, {start} by majority vote"
+    text = f"{now} of labels wrong after {_rounds(after)} of EM, {start} by majority vote"
     say(fig, text if after else f"{start} of labels wrong before EM, by majority vote")
     return fig
+
+
+def _rounds(number: int) -> str:
+    return f"{number} round{'s' if number > 1 else ''}"
 
 
 def em_panel(seed: int = 3) -> Panel:
     """Stop EM after so many rounds; see the likelihood reached and the posteriors it then has."""
     rounds = em_rounds(seed=seed)
-    controls = {"after": slider(w.IntSlider, 1, 0, rounds.last, 1, "rounds of EM")}
+    controls = {"after": slider(w.IntSlider, 1, 0, len(rounds.posteriors) - 1, 1, "rounds of EM")}
     return Panel(controls, lambda after: after, partial(draw_rounds, rounds), partial(describe_rounds, rounds))
 
 
@@ -245,4 +334,4 @@ def describe_rounds(rounds: Rounds, after: int) -> str:
         return f"Before EM, by majority vote, {wrong}."
     gain = "" if after == 1 else f", {np.diff(rounds.log_likelihood)[after - 1]:.2g} more than a round before"
     level = f"{rounds.log_likelihood[after]:.1f}".replace("-", "\N{MINUS SIGN}")
-    return f"After {after} round{'s' if after > 1 else ''} of EM the log-likelihood is {level} nats{gain}; {wrong}."
+    return f"After {_rounds(after)} of EM the log-likelihood is {level} nats{gain}; {wrong}."
