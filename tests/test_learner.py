@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import symtable
 import sys
 
 import nbformat
@@ -63,10 +64,38 @@ def test_every_prediction_and_open_question_has_a_place_right_below(pair):
     assert asked >= 3
 
 
+def names(cells, how):
+    """Return the names of the notebook that code binds ("assigned") or uses ("referenced")."""
+    tables = [symtable.symtable(cell.source, "cell", "exec") for cell in cells if cell.cell_type == "code"]
+    found = {one.get_name() for table in tables for one in table.get_symbols() if getattr(one, f"is_{how}")()}
+    while how == "referenced" and (tables := [child for table in tables for child in table.get_children()]):
+        found |= {one.get_name() for table in tables for one in table.get_symbols() if one.is_global()}
+    return found
+
+
+def test_no_cell_of_a_copy_needs_what_a_solution_makes(pair):
+    source, copy = pair
+    solutions = [cell for cell in source.cells if "solution" in learner.tags(cell)]
+    made = names(solutions, "assigned") - names(copy.cells, "assigned")
+    assert not made & names(copy.cells, "referenced")
+
+
+@pytest.mark.parametrize(
+    ("code", "assigned", "referenced"),
+    [
+        ("def f(x, y=z):\n    v = x + w\n    return v", {"f"}, {"z", "w"}),
+        ("a = [b for b in c]\na", {"a"}, {"a", "c"}),
+    ],
+)
+def test_names_are_those_of_the_notebook(code, assigned, referenced):
+    cells = [new_code_cell(code)]
+    assert names(cells, "assigned") == assigned and names(cells, "referenced") == referenced
+
+
 def test_copy_is_a_valid_notebook(pair):
     nbformat.validate(pair[1])
-    names = [cell.id for cell in pair[1].cells]
-    assert len(set(names)) == len(names)
+    ids = [cell.id for cell in pair[1].cells]
+    assert len(set(ids)) == len(ids)
 
 
 def test_links_and_pictures_of_a_copy_lead_somewhere(pair):

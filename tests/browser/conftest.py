@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tools import learner
+
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120
 RUN_SECONDS = 300
@@ -30,6 +32,10 @@ RUN_ALL = """async () => {
         .filter(cell => !(cell.getMetadata('tags') ?? []).includes('raises-exception'))
         .flatMap(outputs).filter(out => out.type === 'error').map(out => out.toJSON().evalue);
 }"""
+INTO_CELL = """number => {
+    const notebook = jupyterapp.shell.currentWidget.content;
+    notebook.activeCellIndex = number; notebook.mode = 'edit'; notebook.activeCell.editor.focus();
+}"""
 HEIGHT = """() => [...document.querySelectorAll('.jp-Notebook .jp-Cell')]
     .reduce((sum, cell) => sum + cell.getBoundingClientRect().height, 0)"""
 TO_TOP = "document.querySelectorAll('.jp-WindowedPanel-outer').forEach(one => { one.scrollTop = 0; })"
@@ -44,9 +50,13 @@ CLOSE_ALL = """async () => {
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory, chromium):
-    """Yield address and token of a JupyterLab with a copy of the notebooks; the browser comes first, as it may skip."""
+    """Yield address and token of a JupyterLab with copies of the notebooks, as instructors and as learners have them.
+
+    The browser comes first, as it may skip.
+    """
     home = tmp_path_factory.mktemp("lab")
     shutil.copytree(ROOT / "notebooks", home / "root" / "notebooks", ignore=shutil.ignore_patterns(".*"))
+    learner.hand_out(learner.copies(), home / "root" / "learner")
     write_settings(home / "config")
     with (home / "lab.log").open("wb") as log:
         command = [sys.executable, "-m", "jupyterlab", *LAB, f"--ServerApp.root_dir={home / 'root'}"]
@@ -96,6 +106,7 @@ def stop(server):
         server.wait(15)
     except subprocess.TimeoutExpired:
         server.kill()
+        server.wait()
 
 
 @pytest.fixture(scope="session")
@@ -115,16 +126,27 @@ def page(lab, chromium):
 
 
 class OpenNotebook:
-    """A notebook in JupyterLab."""
+    """A notebook in JupyterLab, of the instructor or of the learner."""
 
-    def __init__(self, page, name):
+    def __init__(self, page, name, folder="notebooks"):
         self.page = page
         page.errors.clear()
-        page.evaluate(OPEN, f"notebooks/{name}")
+        page.evaluate(OPEN, f"{folder}/{name}")
 
     def run_all(self):
         """Run every cell, wait for the last reply, and return the messages of unexpected errors."""
         return self.page.evaluate(RUN_ALL)
+
+    def answer(self, number, text):
+        """Write a text over what stands in a cell, by its number, and run it as a learner does."""
+        self.page.evaluate(INTO_CELL, number)
+        self.page.keyboard.press("ControlOrMeta+a")
+        self.page.keyboard.insert_text(text)
+        self.page.keyboard.press("Shift+Enter")
+
+    def cell(self, number):
+        """One cell of the notebook."""
+        return self.page.locator(".jp-Notebook .jp-Cell").nth(number)
 
     def panels(self):
         """Outputs that hold a live figure with its caption."""
@@ -152,6 +174,6 @@ def artefacts():
 @pytest.fixture
 def open_notebook(page, artefacts):
     """Open a notebook by its file name; afterwards close it and stop its kernel."""
-    yield lambda name: OpenNotebook(page, name)
+    yield lambda name, folder="notebooks": OpenNotebook(page, name, folder)
     page.screenshot(path=artefacts / "last.png")
     page.evaluate(CLOSE_ALL)

@@ -1,11 +1,14 @@
 """Every notebook runs in a real JupyterLab; its controls redraw figure and caption, by keys alone where asked."""
 
+import re
 import time
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
+
+from tools import learner, tasks
 
 pytestmark = pytest.mark.browser
 
@@ -33,6 +36,31 @@ def test_notebook_runs_and_its_controls_redraw(open_notebook, artefacts, name):
         panel.scroll_into_view_if_needed()
         panel.screenshot(path=artefacts / f"{Path(name).stem}-panel-{number}.png")
     notebook.screenshot(artefacts / f"{Path(name).stem}.png")
+    assert notebook.page.errors == []
+
+
+@pytest.mark.parametrize("name", [path.name for path in NOTEBOOKS])
+def test_a_learner_finds_no_results_and_places_to_write(open_notebook, artefacts, name):
+    notebook = open_notebook(name, "learner")
+    notebook.cell(0).wait_for()
+    assert notebook.page.locator(".jp-Notebook .jp-OutputArea-child").count() == 0
+    assert notebook.page.locator(".jp-Notebook").get_by_text("Your guess:").count() >= 3
+    notebook.screenshot(artefacts / f"{Path(name).stem}-learner.png")
+    assert notebook.page.errors == []
+
+
+def test_a_learner_answers_an_exercise(open_notebook, artefacts):
+    source = nbformat.read(NOTEBOOKS[0], as_version=4)
+    copy = learner.learner_copy(source)
+    exercise = next(piece for piece in tasks.pieces(source, str) if isinstance(piece, tasks.Task))
+    stub = [cell.source for cell in copy.cells].index(exercise.cell.source)
+    notebook = open_notebook(NOTEBOOKS[0].name, "learner")
+    assert notebook.run_all() == []
+    said = notebook.cell(stub).locator(".jp-OutputArea-output")
+    assert re.match(r"not (yet|answered yet): ", said.inner_text())
+    notebook.answer(stub, exercise.solution.source)
+    said.get_by_text("correct: ").wait_for()
+    notebook.screenshot(artefacts / f"{NOTEBOOKS[0].stem}-learner-answered.png")
     assert notebook.page.errors == []
 
 
