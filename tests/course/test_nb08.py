@@ -1,15 +1,11 @@
-"""What notebook 08 computes and draws: anchors, endless pairs, starvation, films, parity, pictures, its panel."""
+"""What notebook 08 computes and draws: anchors, pictures, its panel."""
 
 import math
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
-import pytest
 
 from cofactor import simulate
-from cofactor.core.errors import CofactorError
-from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
 from cofactor.pmf import METHODS, mre, mse
 from course.nb08 import panels, pictures
@@ -17,6 +13,11 @@ from course.nb08.panels import polygon
 
 TRUTH = simulate.joint_model(5, 10, 3, 0.1, random_state=0)
 BLURRED = simulate.joint_model(5, 10, 3, random_state=0)
+
+
+def exact(model, split=3):
+    """Pairs of the first variables with the others, without noise."""
+    return np.vstack(model.conditionals[:split]) * model.prior @ np.vstack(model.conditionals[split:]).T
 
 
 def title(fig):
@@ -27,7 +28,7 @@ def title(fig):
 
 
 def test_without_noise_coordinates_are_the_classes_given_the_value():
-    found = panels.anchors(BLURRED, pictures.endless(BLURRED), split=3)
+    found = panels.anchors(BLURRED, exact(BLURRED), split=3)
     by_hand = np.vstack(BLURRED.conditionals[3:]) * BLURRED.prior
     assert np.allclose(found.theta, by_hand / by_hand.sum(axis=1, keepdims=True), atol=1e-5)
     assert np.all(found.theta >= -1e-6)
@@ -40,45 +41,13 @@ def test_the_gap_of_a_corner_is_the_distance_to_the_nearest_anchor():
 
 
 def test_planted_anchors_are_found_and_without_them_corners_are_missed():
-    gaps = [panels.anchors(model, pictures.endless(model)).gaps.max() for model in (TRUTH, BLURRED)]
+    gaps = [panels.anchors(model, exact(model)).gaps.max() for model in (TRUTH, BLURRED)]
     assert gaps[0] < 0.01 < 0.3 < gaps[1]
 
 
 def test_values_that_never_occur_are_left_out():
-    codes = np.random.default_rng(0).integers(0, 2, (500, 4))
-    moments = pairwise_moments(CategoricalTable(codes, [2, 2, 2, 3]))
-    model = simulate.joint_model(4, 2, 2, random_state=0)
-    wide = LatentClassModel(model.prior, [*model.conditionals[:3], np.vstack([model.conditionals[3], [0, 0]])])
-    theta = panels.anchors(wide, moments, split=2).theta
-    assert theta.shape == (4, 2) and np.allclose(theta.sum(axis=1), 1)
-
-
-def test_endless_pairs_are_those_of_the_model():
-    moments = pictures.endless(TRUTH)
-    for j, k in combinations(range(5), 2):
-        assert np.allclose(moments.joint(j, k), TRUTH.pairwise(j, k), atol=1e-8)
-    assert moments.counts[:10, :10].nnz == 0
-    assert np.allclose(moments.singles[:10] / moments.n_rows, TRUTH.marginal(0), atol=1e-8)
-    assert mre(TRUTH, METHODS["CNMF-SPA"](rank=3).fit(simulate.joint_table(TRUTH, 50_000, random_state=0)).model_) < 0.2
-
-
-# ---- sizes, starvation, the panel's table ----
-
-
-def test_numbers_are_counted():
-    assert pictures.count_numbers(4, 2, 3) == {
-        "joint table": len(list(product(range(2), repeat=4))),
-        "all triples": 4 * 8,
-        "all pairs": 6 * 4,
-        "model": 2 + 4 * 3,
-    }
-
-
-def test_triples_starve_before_pairs():
-    errors = pictures.starve([1, 0.1], n_trials=2)
-    assert list(errors) == ["CNMF-OPT", "CNMF-EM", "CTD"] and errors["CTD"].shape == (2, 2)
-    full, thin = np.median(errors["CTD"] / errors["CNMF-OPT"], axis=0)
-    assert full < 0.5 and thin > 2
+    X = np.hstack([exact(BLURRED), np.zeros((30, 1))])
+    assert panels.anchors(BLURRED, X).theta.shape == (20, 3)
 
 
 def test_recovered_errors_are_those_of_the_methods():
@@ -89,30 +58,6 @@ def test_recovered_errors_are_those_of_the_methods():
     assert found.mse["CNMF-SPA"] == mse(truth, model) and found.mre["CNMF-SPA"] == mre(truth, model)
     assert (found.pair_rows, found.triple_rows) == (750, 375)
     assert set(found.mse) == set(found.mre) == {"Constant", "CNMF-SPA", "CNMF-OPT", "CNMF-EM"}
-
-
-# ---- films and coins ----
-
-
-def test_what_is_seen_is_part_of_what_would_be():
-    night = pictures.film_night(500, observed=0.3, seed=1)
-    assert np.array_equal(night.seen.codes[~night.hidden], night.all[~night.hidden])
-    assert abs(night.hidden.mean() - 0.7) < 0.05
-    assert night.all.shape == (500, len(night.films)) and night.all.min() == 0 and night.all.max() == 4
-
-
-def test_films_of_one_genre_are_liked_by_the_same_people():
-    corr = np.corrcoef(pictures.film_night(4000).all.T)
-    same = np.kron(np.eye(3), np.ones((3, 3))).astype(bool)
-    assert corr[same].min() > corr[~same].max()
-
-
-def test_parity_is_invisible_in_pairs():
-    coins = pictures.parity(20_000, seed=1)
-    assert not (coins.codes.sum(axis=1) % 2).any()
-    moments = pairwise_moments(coins)
-    for j, k in combinations(range(3), 2):
-        assert np.allclose(moments.joint(j, k), 0.25, atol=0.02)
 
 
 # ---- pictures ----
@@ -153,26 +98,10 @@ def test_the_picture_of_columns_counts_ties_as_no_gain():
 
 
 def test_the_picture_of_ratings_shows_stars_given_and_expected():
-    night = pictures.film_night(20, seed=3)
-    fig = pictures.draw_ratings(night.films, night.seen, np.full((20, 9), 2.5), [4, 7])
-    texts = [text.get_text() for text in fig.axes[0].texts]
-    hidden = night.hidden[[4, 7]]
-    assert texts.count("3.5") == hidden.sum() and f"{hidden.sum()} of these 18" in title(fig)
-    assert [t for t in texts if t != "3.5"] == [str(v + 1) for v in night.all[[4, 7]][~hidden]]
-
-
-@pytest.mark.parametrize("draw", ["draw_coins", "draw_anchors", "draw_likelihoods"])
-def test_nothing_to_draw_is_told(draw):
-    with pytest.raises(CofactorError, match="to draw: give at least one"):
-        getattr(pictures, draw)({})
-
-
-def test_pictures_that_cannot_be_are_refused():
-    with pytest.raises(CofactorError, match="'Constant' among them"):
-        pictures.draw_errors({"a": 1.0}, {"a": 1.0})
-    night = pictures.film_night(20)
-    with pytest.raises(CofactorError, match="13 people"):
-        pictures.draw_ratings(night.films, night.seen, night.all, range(13))
+    seen = CategoricalTable([[-1, -1, -1], [4, -1, 0], [-1, 2, -1]], [5, 5, 5])
+    fig = pictures.draw_ratings(["a film", "b", "c"], seen, np.full((3, 3), 2.5), [1, 2])
+    assert [text.get_text() for text in fig.axes[0].texts] == ["5", "3.5", "1", "3.5", "3", "3.5"]
+    assert "3 of these 6 ratings are expectations" in title(fig)
 
 
 # ---- the panel ----
@@ -191,7 +120,8 @@ def test_joint_panel_tells_the_truth():
 def test_the_panel_starves_and_blurs():
     panel = panels.joint_panel()
     sharp = panel.outcome.anchors.gaps.max()
-    panel.controls["separability"].value = None
+    panel.controls["separability"].value = 0.0
+    assert panel.controls["separability"].label == "no anchors planted"
     assert panel.outcome.anchors.gaps.max() > sharp + 0.2
     panel.controls["n_rows"].value, panel.controls["observed"].value = 1000, 0.1
     assert panel.outcome.mse["CNMF-SPA"] > panel.outcome.mse["Constant"]

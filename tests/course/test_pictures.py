@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from cofactor import simulate
+from cofactor.core.tables import CategoricalTable
 from cofactor.crowd import Cooccurrences, DawidSkene, bootstrap, plan, symnmf
 from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.symnmf import principal_root
@@ -94,7 +95,6 @@ PICTURES |= {  # of all notebooks, and of 00 to 05
     "walk": lambda: nb05.draw_walk(nb05.walk(nb05.triangle().X, 5, 9)),
     "gap": lambda: nb05.draw_gap([9, 4.0, 2.0], [8, 3.0, 1.0]),
     "coefficients": lambda: nb05.draw_coefficients({"here": (np.eye(4), [1, 3]), "there": (np.eye(6), [0])}),
-    "thin": lambda: nb05.draw_thin([10, 19, 25], 10, 4),
     "scores": lambda: nb05.draw_scores({"with": SCORES, "without": SCORES / 2}, [0, 1]),
     "success": lambda: nb05.draw_success([0, 1, 2], LINES, "λ", 10),
     "selection": lambda: nb05.panels.draw_selection(nb05.panels.select(100, 10, 10.0, "msr", 1e-5)),
@@ -106,7 +106,8 @@ TRIALS = {name: nb07.pictures.Trial(name, error, 0.01) for name, error in (("Maj
 PAIRS = pd.MultiIndex.from_product([["rte"], ["ours", "printed"]])
 BOUND = nb07.priors.Bound(np.array([-9.0, -8.5, -8.4]), -8.0)
 JOINT = simulate.joint_model(5, 10, 3, 0.1, random_state=0)
-NIGHT = nb08.film_night(50)
+VIRTUAL = JOINT.stacked[:30] @ JOINT.stacked[30:].T
+NIGHT = CategoricalTable(np.random.default_rng(0).integers(-1, 5, (50, 9)), [5] * 9)
 POINTS, WORDS = np.random.default_rng(0).dirichlet(np.ones(3), 12).T, np.array([f"word{n}" for n in range(12)])
 PICTURES |= {  # of notebooks 06 to 09
     "descents": lambda: nb06.draw_descents(LINES, rate=0.5),
@@ -120,14 +121,13 @@ PICTURES |= {  # of notebooks 06 to 09
     "curves": lambda: nb07.draw_curves([2, 5], {"made": {k: [[0.3, 0.1]] * 2 for k in "ABCDE"}}, "labels", "5 do"),
     "thinned": lambda: nb07.panels.draw_thinned(nb07.panels.thin(BIRDS, "MV-EM", 5)),
     "coins": lambda: nb08.draw_coins({"independent": np.full((2, 2), 0.25), "dependent": np.eye(2) / 2}),
-    "growth": nb08.draw_growth,
-    "anchors": lambda: nb08.draw_anchors({"with anchors": nb08.anchors(JOINT, nb08.endless(JOINT))}),
+    "anchors": lambda: nb08.draw_anchors({"with anchors": nb08.anchors(JOINT, VIRTUAL)}),
     "likelihoods": lambda: nb08.draw_likelihoods({"here": [-9.0, -1.0], "there": [-8.0, -7.5, -7.0]}),
     "starvation": lambda: nb08.draw_starvation([1, 0.1], {"two": [[1, 2]], "three": [[0.5, 3]]}, 900, 8, 0.3),
     "errors": lambda: nb08.draw_errors({"Constant": 0.1, "a": 0.2}, {"Constant": 1.0, "a": 0.4}),
     "columns": lambda: nb08.draw_columns(["first", "second"], [0.9, 0.5], [0.5, 0.5]),
-    "ratings": lambda: nb08.draw_ratings(NIGHT.films, NIGHT.seen, np.full((50, 9), 2.2), range(5)),
-    "recovered": lambda: nb08.panels.draw_recovered(nb08.panels.recover(1000, 0.5, 4, None)),
+    "ratings": lambda: nb08.draw_ratings([f"film {n}" for n in range(9)], NIGHT, np.full((50, 9), 2.2), range(5)),
+    "recovered": lambda: nb08.panels.draw_recovered(nb08.panels.recover(1000, 0.5, 4, 0.0)),
     "words": lambda: nb09.draw_words(POINTS, WORDS, {"SPA": [0, 1, 2], "MERIT": [0, 3, 4]}),
     "range": lambda: nb09.draw_range({0.1: [0.2, 0.3], 1.0: [0.25, 0.1]}, [0.5, 1], {"other": 0.22}),
     "pursuit": lambda: of_panel(nb06.descent_panel),

@@ -6,12 +6,7 @@ from course.nb08.pictures import (
     draw_coins,
     draw_columns,
     draw_errors,
-    draw_growth,
     draw_likelihoods,
     draw_ratings,
     draw_starvation,
-    endless,
-    film_night,
-    parity,
-    starve,
 )

@@ -1,13 +1,15 @@
-"""The exercises of notebook 08: a pair from a model, a step of SPA, what to make of a value that is missing."""
+"""The exercises of notebook 08: a pair from a model, a step of SPA, a step of the fit of pairs, a missing value."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterator
+from typing import ClassVar
 
-from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.tables import CategoricalTable
+import numpy as np
+from numpy.typing import ArrayLike
+
 from cofactor.core.types import Floats, Ints
-from course.grading import Exercise, Given, Part
+from course.grading import COLUMNS_SUM_TO_ONE, NONNEGATIVE, SUMS_TO_ONE, Exercise, FunctionExercise, Given, Part
 
 
 class Pair(Exercise):
@@ -18,7 +20,7 @@ class Pair(Exercise):
         "sum over the classes, each with its prior: X_12[i, k] = sum_f prior[f] A_1[i, f] A_2[k, f]",
         'task["A_1"] * task["prior"] @ task["A_2"].T',
     )
-    praise = "a pair is a sum over classes of products; it is of rank F at most, and that is all there is to factor"
+    praise = "a pair is a sum over classes of products, so its rank is F at most"
 
     def given(self) -> Given:
         A_1 = np.array([[0.7, 0.2, 0.1], [0.2, 0.6, 0.1], [0.1, 0.2, 0.8]])
@@ -32,8 +34,11 @@ class Pair(Exercise):
             "this takes the classes for equally frequent: weigh each with its prior": A_1 @ A_2.T / 3,
             "the prior is missing: these numbers sum to three, not to one": A_1 @ A_2.T,
             "the prior is counted twice, once with either variable": (A_1 * prior) @ (A_2 * prior).T,
+            "the prior weighs rows here; classes are the columns": (prior[:, None] * A_1) @ A_2.T,
+            "this sums over the values; sum over the classes, which are the columns of both": (A_1 * prior).T @ A_2,
+            "these are the rows times the columns of A_2; transpose it": A_1 * prior @ A_2,
         }
-        return [Part("X_12", LatentClassModel(prior, [A_1, A_2]).pairwise(0, 1), mistakes)]
+        return [Part("X_12", A_1 * prior @ A_2.T, mistakes, "probabilities", (NONNEGATIVE, SUMS_TO_ONE))]
 
 
 class Residual(Exercise):
@@ -44,7 +49,7 @@ class Residual(Exercise):
         "a column x keeps x - u (u'x); u is orthogonal to what stays",
         "rest = X - np.outer(u, u @ X), and then np.sum(rest**2, axis=0)",
     )
-    praise = "the anchor itself has nothing left, and the longest rest, column 2, is the next anchor"
+    praise = "the anchor itself has nothing left, and the longest rest, column 1, is the next anchor"
 
     def given(self) -> Given:
         X = np.array([[0.9, 0.1, 0.5, 0.1, 0.4], [0.05, 0.8, 0.4, 0.2, 0.3], [0.05, 0.1, 0.1, 0.7, 0.3]])
@@ -54,16 +59,109 @@ class Residual(Exercise):
         a = X[:, first]
         u = a / np.linalg.norm(a)
         rest = np.sum((X - np.outer(u, u @ X)) ** 2, axis=0)
-        unscaled = np.sum((X - np.outer(a, a @ X)) ** 2, axis=0)
         mistakes = {
             "this is the distance to the anchor; project instead: take away what points along the anchor, and the "
             "anchor's direction only": np.sum((X - a[:, None]) ** 2, axis=0),
-            "u must have length one: divide the anchor by its norm before projecting": unscaled,
+            "u must have length one: divide the anchor by its norm before projecting": np.sum(
+                (X - np.outer(a, a @ X)) ** 2, axis=0
+            ),
             "these are the lengths; asked are their squares": np.sqrt(rest),
             "these are the squared lengths before the projection": np.sum(X**2, axis=0),
             "this is what the projection takes away; asked is what stays": np.sum(X**2, axis=0) - rest,
+            "the difference of lengths is no length of the difference; project first, then square": (
+                np.linalg.norm(X, axis=0) - np.abs(u @ X)
+            )
+            ** 2,
         }
-        return [Part("r", rest, mistakes)]
+        return [Part("r", rest, mistakes, "squared lengths", (NONNEGATIVE,))]
+
+
+class PairStep(FunctionExercise):
+    """One multiplicative step of the fit of a table of pairs."""
+
+    hints = (
+        "M = A_1 * lam @ A_2.T is what the model says of the table; ratio = C / M, and 0 where C is 0",
+        "the expected counts of the first variable are T_1 = A_1 * (ratio @ (A_2 * lam)); T_2 takes ratio.T and A_1",
+        "A_1 = T_1 / T_1.sum(axis=0), A_2 likewise, and lam = T_1.sum(axis=0) / C.sum()",
+    )
+    praise = "no step size, nothing negative, and the divergence never rises"
+
+    def given(self) -> Given:
+        return _table([[12, 3, 5], [4, 20, 6]], [[3, 1], [1, 2]], [[3, 1], [1, 3], [2, 1]], [3, 2])
+
+    def cases(self) -> list[Given]:
+        rng = np.random.default_rng(8)
+        return [
+            _table(rng.integers(0, 40, (4, 5)), rng.random((4, 3)), rng.random((5, 3)), [1, 2, 5]),
+            _table([[0, 0], [7, 0], [2, 9]], [[0, 0], [2, 1], [1, 3]], [[2, 1], [1, 2]], [1, 3]),  # a value never seen
+            _table([[5, 1], [2, 2]], [[1], [3]], [[2], [1]], [1]),
+        ]
+
+    def solve(self, C: Floats, A_1: Floats, A_2: Floats, lam: Floats) -> list[Part]:
+        T = np.zeros((*C.shape, len(lam)))  # expected counts of (i, k, f), one after the other
+        for i, k in zip(*np.nonzero(C), strict=True):
+            shares = lam * A_1[i] * A_2[k]
+            T[i, k] = C[i, k] * shares / shares.sum()
+        laws = (NONNEGATIVE, COLUMNS_SUM_TO_ONE)
+        counts = T.sum(axis=(0, 1))
+        return [
+            Part("A_1", T.sum(axis=1) / counts, {}, "probabilities", laws),
+            Part("A_2", T.sum(axis=0) / counts, {}, "probabilities", laws),
+            Part("lam", counts / C.sum(), {}, "shares", (NONNEGATIVE, SUMS_TO_ONE)),
+        ]
+
+    def properties(self, case: Given, result: list[Floats]) -> Iterator[str]:
+        C, start = case["C"], [case[name] for name in ("A_1", "A_2", "lam")]
+        before, after = (float(np.sum(C[C > 0] * np.log((A * p @ B.T)[C > 0]))) for A, B, p in (start, result))
+        if after < before - 1e-9:
+            yield f"the fit gets worse: sum of C log M falls from {before:.5g} to {after:.5g}"
+
+    wrong: ClassVar = {
+        "this returns what it was given: make the step": lambda *given: given[1:],
+        "these are expected counts still: divide the columns by their sums, and the prior by the total": (
+            lambda *given: (T := _counts(*given)) + (T[0].sum(axis=0),)
+        ),
+        "the expected counts need the factor itself: T_1 = A_1 * (ratio @ (A_2 * lam))": (
+            lambda *given: _scaled(
+                *(T / np.where(A > 0, A, 1) for T, A in zip(_counts(*given), given[1:3], strict=True))
+            )
+        ),
+        "the model of the table needs the prior: M = A_1 * lam @ A_2.T": (
+            lambda C, A_1, A_2, lam: _scaled(*_counts(C, A_1, A_2, np.ones_like(lam)))
+        ),
+        "upside down: the ratio is what was counted by what the model says, C / M": (
+            lambda C, A_1, A_2, lam: _scaled(*_counts((C > 0) * (A_1 * lam @ A_2.T) ** 2 / C.clip(1), A_1, A_2, lam))
+        ),
+        "all three come from the same expected counts, those of the old factors; do not use the new A_1 for A_2": (
+            lambda C, A_1, A_2, lam: (
+                _scaled(*_counts(C, A_1, A_2, lam))[0],
+                *_scaled(*_counts(C, _scaled(*_counts(C, A_1, A_2, lam))[0], A_2, lam))[1:],
+            )
+        ),
+        "sum the counts to get the prior before the columns are scaled; after, all columns have the same sum": (
+            lambda *given: (*_scaled(*_counts(*given))[:2], given[3] * 0 + 1 / len(given[3]))
+        ),
+        "the prior stays as it was; it is part of the step": (
+            lambda *given: (*_scaled(*_counts(*given))[:2], given[3])
+        ),
+    }
+
+
+def _table(C: ArrayLike, *factors: ArrayLike) -> Given:
+    """Counts, and factors whose columns are scaled to sum to one."""
+    scaled = [np.array(A, dtype=np.float64) / np.sum(A, axis=0) for A in factors]
+    return {"C": np.array(C, dtype=np.float64)} | dict(zip(("A_1", "A_2", "lam"), scaled, strict=True))
+
+
+def _counts(C: Floats, A_1: Floats, A_2: Floats, lam: Floats) -> tuple[Floats, Floats]:
+    """Expected counts of the values of both variables, by class."""
+    M = A_1 * lam @ A_2.T
+    ratio = np.divide(C, M, out=np.zeros_like(M), where=(C > 0) & (M > 0))
+    return A_1 * (ratio @ (A_2 * lam)), A_2 * (ratio.T @ (A_1 * lam))
+
+
+def _scaled(T_1: Floats, T_2: Floats) -> tuple[Floats, Floats, Floats]:
+    return T_1 / T_1.sum(axis=0), T_2 / T_2.sum(axis=0), T_1.sum(axis=0) / T_1.sum()
 
 
 class Missing(Exercise):
@@ -82,17 +180,20 @@ class Missing(Exercise):
         return {"prior": np.array([0.75, 0.25]), "A_1": A_1, "A_2": A_2, "A_3": A_3, "x": np.array([1, -1, -1])}
 
     def solve(self, prior: Floats, A_1: Floats, A_2: Floats, A_3: Floats, x: Ints) -> list[Part]:
-        model = LatentClassModel(prior, [A_1, A_2, A_3])
-        third = model.conditional(CategoricalTable(x[None], model.sizes), 2)[0]
+        def told(q: Floats) -> Floats:
+            return np.asarray(A_3 @ q / q.sum())
+
         joint = prior * A_1[x[0]]  # of the class and of what was seen
-        last = joint * A_2[-1]
         mistakes = {
-            "x_2 is missing, and -1 picks the last value of A_2: leave its factor out": A_3 @ last / last.sum(),
-            "the prior is missing: the classes are not as frequent": A_3 @ A_1[x[0]] / A_1[x[0]].sum(),
+            "x_2 is missing, and -1 picks the last value of A_2: leave its factor out": told(joint * A_2[-1]),
+            "the prior is missing: the classes are not as frequent": told(A_1[x[0]]),
             "this is the marginal of x_3: what x_1 tells of the class is lost": A_3 @ prior,
             "this is Pr(x_1, x_3): divide by Pr(x_1), so that it sums to one": A_3 @ joint,
+            "x_1 = 1 is the second value, row 1 of A_1": told(prior * A_1[0]),
+            "this trusts the more probable class alone: weigh both with their posteriors": A_3[:, joint.argmax()],
+            "x_2 is missing; it does not have the value 0": told(joint * A_2[0]),
         }
-        return [Part("Pr(x_3 | x_1)", third, mistakes)]
+        return [Part("Pr(x_3 | x_1)", told(joint), mistakes, "probabilities", (NONNEGATIVE, SUMS_TO_ONE))]
 
 
-EXERCISES = {"pair": Pair(), "residual": Residual(), "missing": Missing()}
+EXERCISES = {"pair": Pair(), "residual": Residual(), "pair_step": PairStep(), "missing": Missing()}

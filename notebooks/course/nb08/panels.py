@@ -22,7 +22,7 @@ from matplotlib.ticker import NullFormatter
 
 from cofactor import simulate
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.moments import PairwiseMoments, pairwise_moments
+from cofactor.core.moments import pairwise_moments
 from cofactor.core.spa import spa
 from cofactor.core.types import Floats, Ints
 from cofactor.plots.style import BLUE, FAINT, INK, ORANGE, RED, WIDTH, new_picture, number, percent, say, styled
@@ -32,7 +32,7 @@ from course.panel import Panel, choice
 CONSTANT = "Constant"
 ROWS = (300, 1000, 3000, 10_000, 30_000, 100_000)
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
-SEPARABILITY = (("anchors", 0.1), ("blurred anchors", 0.2), ("very blurred anchors", 0.3), ("no anchors planted", None))
+SEPARABILITY = (("anchors", 0.1), ("blurred anchors", 0.2), ("very blurred anchors", 0.3), ("no anchors planted", 0.0))
 
 Recovered = namedtuple("Recovered", "anchors mse mre pair_rows triple_rows")
 
@@ -50,27 +50,26 @@ class Anchors(NamedTuple):
         return np.asarray(np.linalg.norm(away, axis=2).min(axis=1))
 
 
-def anchors(truth: LatentClassModel, moments: PairwiseMoments, split: int = 3) -> Anchors:
-    """Look for anchors among the values of the variables from `split` on, by their pairs with those before."""
-    N = truth.n_variables
-    X = np.block([[moments.joint(j, k) for k in range(split, N)] for j in range(split)])
+def anchors(truth: LatentClassModel, X: Floats, split: int = 3) -> Anchors:
+    """Look for anchors among the columns of X, the pairs of the first `split` variables with the others."""
     X = X[:, X.any(axis=0)]
-    X /= X.sum(axis=0)
+    X = X / X.sum(axis=0)
     W = np.vstack(truth.conditionals[:split]) / split
     theta = np.linalg.lstsq(W, X, rcond=None)[0].T
     return Anchors(theta / theta.sum(axis=1, keepdims=True), spa(X, truth.n_classes))
 
 
-def recover(n_rows: int, observed: float, rank: int, separability: float | None, seed: int = 0) -> Recovered:
+def recover(n_rows: int, observed: float, rank: int, separability: float, seed: int = 0) -> Recovered:
     """Draw 5 variables of 10 values; estimate their joint PMF in three ways, not smoothed, beside the constant."""
-    truth = simulate.joint_model(5, 10, rank, separability, random_state=seed)
+    truth = simulate.joint_model(5, 10, rank, separability or None, random_state=seed)
     table = simulate.joint_table(truth, n_rows, observed, random_state=seed)
     plain: dict[str, Any] = {"rank": rank, "split": 3, "pseudo_count": 0, "random_state": seed}
     models = {CONSTANT: METHODS[CONSTANT](rank=rank).fit(table).model_}
     models |= {name: METHODS[name](**plain).fit(table).model_ for name in ("CNMF-SPA", "CNMF-OPT", "CNMF-EM")}
     both = [{name: error(truth, model) for name, model in models.items()} for error in (mse, mre)]
-    taken = anchors(truth, pairwise_moments(table))
-    return Recovered(taken, both[0], both[1], n_rows * observed**2, n_rows * observed**3)
+    moments = pairwise_moments(table)
+    X = np.block([[moments.joint(j, k) for k in (3, 4)] for j in range(3)])
+    return Recovered(anchors(truth, X), both[0], both[1], n_rows * observed**2, n_rows * observed**3)
 
 
 @styled

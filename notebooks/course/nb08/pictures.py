@@ -3,53 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from scipy.stats import norm
+from numpy.typing import ArrayLike
 
-from cofactor import simulate
-from cofactor.core.em import em
-from cofactor.core.errors import CofactorError
-from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.moments import PairwiseMoments
 from cofactor.core.tables import CategoricalTable
-from cofactor.core.types import Floats, Ints
 from cofactor.plots import style
 from cofactor.plots.style import BLUE, FAINT, INK, LOOKS, WIDTH, heat, new_picture, number, percent, say, styled
-from cofactor.pmf import METHODS, mse
-from cofactor.pmf.base import EM_TOL, FLOOR
 from course.nb08.panels import CONSTANT, Anchors, fill_anchors, fill_errors
 
-ENDLESS = 10**9  # rows that count as endless
 SMALLEST = 0.1  # nats: nearer to the best is drawn there
-PAIR_TOL = 1e-7  # relative, of the objective: what comes after it hardly moves a curve
-MOST_PEOPLE = 12
-FILMS = (
-    "Moon Harbour", "The Ninth Orbit", "Dust Colony",
-    "Late Trains", "Letters to Ida", "A Borrowed Summer",
-    "Cellar Door", "The Quiet Floor", "Nobody Knocks",
-)  # fmt: skip
-MEAN_STARS = np.array([[4.5, 2.2, 2.8], [2.4, 4.4, 1.6], [3.0, 2.6, 4.6]])  # taste by genre
-TASTE_SHARES = np.array([0.4, 0.35, 0.25])
-SPREAD = 0.9  # stars, of the ratings of one taste
-
-
-def parity(n_rows: int, seed: int = 0) -> CategoricalTable:
-    """Three coins, two of them fair and the third showing whether the others differ."""
-    coins = np.random.default_rng(seed).integers(0, 2, (n_rows, 2))
-    return CategoricalTable(np.column_stack([coins, coins.sum(axis=1) % 2]), [2, 2, 2])
 
 
 @styled
 def draw_coins(tables: Mapping[str, ArrayLike]) -> Figure:
     """Draw joint tables of two coins side by side; the title says how far each is from independence."""
-    if not tables:
-        raise CofactorError("no coins to draw: give at least one name with its table")
     fig = new_picture(WIDTH, 2.7)
     told = []
     for ax, (name, table) in zip(fig.subplots(1, len(tables), squeeze=False)[0], tables.items(), strict=True):
@@ -63,46 +32,9 @@ def draw_coins(tables: Mapping[str, ArrayLike]) -> Figure:
     return fig
 
 
-def count_numbers(n_variables: int, alphabet: int, rank: int) -> dict[str, int]:
-    """Count numbers: cells of the joint table, of all triples, of all pairs; free parameters of the model."""
-    N, I, F = n_variables, alphabet, rank
-    triples, pairs = (sum(1 for _ in combinations(range(N), k)) * I**k for k in (3, 2))
-    return {"joint table": I**N, "all triples": triples, "all pairs": pairs, "model": F - 1 + N * F * (I - 1)}
-
-
-@styled
-def draw_growth(alphabet: int = 10, rank: int = 10, most: int = 15) -> Figure:
-    """Draw how many numbers the joint table, all triples, all pairs and the model have, against the variables."""
-    N = np.arange(3, most + 1)
-    counts = [count_numbers(int(n), alphabet, rank) for n in N]
-    fig = new_picture(WIDTH, 3.3)
-    ax = fig.subplots()
-    for name, (colour, marker, line) in zip(counts[0], LOOKS, strict=False):
-        label = f"model, F = {rank}" if name == "model" else name
-        ax.semilogy(N, [one[name] for one in counts], color=colour, marker=marker, ls=line, ms=4, label=label)
-    ax.set(xlabel="variables", ylabel="numbers")
-    ax.legend(loc="upper left")
-    cells, pairs = counts[-1]["joint table"], counts[-1]["all pairs"]
-    say(fig, f"{most} variables of {alphabet} values: {cells:.0e} cells, {pairs:,} numbers in pairs")
-    return fig
-
-
-def endless(model: LatentClassModel) -> PairwiseMoments:
-    """Pairwise moments of a model without noise: the counts that ENDLESS complete rows have on average."""
-    first = np.cumsum(model.sizes) - model.sizes
-    M = ENDLESS * (model.stacked * model.prior) @ model.stacked.T
-    for start, size in zip(first, model.sizes, strict=True):
-        M[start : start + size, start : start + size] = 0
-    singles = np.rint(ENDLESS * model.stacked @ model.prior).astype(np.int64)
-    counts = sparse.csr_array(np.rint(M).astype(np.int64))
-    return PairwiseMoments(counts, singles, model.sizes, ENDLESS)
-
-
 @styled
 def draw_anchors(found: Mapping[str, Anchors]) -> Figure:
     """Draw the columns of virtual matrices in the plane: corners are the true classes, diamonds what SPA took."""
-    if not found:
-        raise CofactorError("nothing to draw: give at least one name with its anchors")
     fig = new_picture(WIDTH, 3.4)
     axes = fig.subplots(1, len(found), squeeze=False)[0]
     for ax, (name, one) in zip(axes, found.items(), strict=True):
@@ -117,8 +49,6 @@ def draw_anchors(found: Mapping[str, Anchors]) -> Figure:
 @styled
 def draw_likelihoods(curves: Mapping[str, ArrayLike]) -> Figure:
     """Draw how far below the best of all ends each run of EM is, round by round (nats, log scale)."""
-    if not curves:
-        raise CofactorError("no run to draw: give at least one name with its log-likelihoods")
     runs = {name: np.asarray(curve, dtype=np.float64) for name, curve in curves.items()}
     best = max(run[-1] for run in runs.values())
     fig = new_picture(WIDTH, 3.6)
@@ -132,27 +62,6 @@ def draw_likelihoods(curves: Mapping[str, ArrayLike]) -> Figure:
     lost = number(round(best - runs[worst][-1]))
     say(fig, f"EM ends where its start leads it: from {worst}, {lost} nats below the best")
     return fig
-
-
-# ---- starvation ----
-
-
-def starve(shares: Sequence[float], n_rows: int = 10_000, n_trials: int = 3) -> dict[str, Floats]:
-    """Errors (MSE) by pairs, by pairs and rows, by triples: (trials, shares) each, as ever fewer entries are observed.
-
-    Seven variables of six values, four classes.
-    """
-    errors = {name: np.empty((n_trials, len(shares))) for name in ("CNMF-OPT", "CNMF-EM", "CTD")}
-    for seed in range(n_trials):
-        truth = simulate.joint_model(7, 6, 4, random_state=seed)
-        for i, observed in enumerate(shares):
-            table = simulate.joint_table(truth, n_rows, observed, random_state=seed)
-            pairs = METHODS["CNMF-OPT"](rank=4, split=3, pseudo_count=0, tol=PAIR_TOL).fit(table).model_
-            rows = em(table, pairs.lift(FLOOR), tol=EM_TOL)[0]
-            triples = METHODS["CTD"](rank=4, pseudo_count=0, random_state=seed).fit(table).model_
-            for name, model in zip(errors, (pairs, rows, triples), strict=True):
-                errors[name][seed, i] = mse(truth, model)
-    return errors
 
 
 @styled
@@ -185,8 +94,6 @@ def draw_starvation(
 @styled
 def draw_errors(mse: Mapping[str, float], mre: Mapping[str, float]) -> Figure:
     """Draw the two errors of each method beside each other (log scales); the line is the constant's."""
-    if CONSTANT not in mse or set(mse) != set(mre):
-        raise CofactorError(f"give both errors of the same methods, {CONSTANT!r} among them")
     fig = new_picture(WIDTH, 1.1 + 0.3 * len(mse))
     left, right = fig.subplots(1, 2, sharey=True)
     fill_errors(left, mse, "MSE of the parameters")
@@ -218,36 +125,9 @@ def draw_columns(names: Sequence[str], right: ArrayLike, frequent: ArrayLike) ->
     return fig
 
 
-class FilmNight(NamedTuple):
-    """Invented ratings, codes 0 to 4 for 1 to 5 stars: those given, and all (S, N), the hidden ones too."""
-
-    films: Sequence[str]
-    seen: CategoricalTable
-    all: Ints
-
-    @property
-    def hidden(self) -> NDArray[np.bool_]:
-        """(S, N) where a rating is hidden."""
-        return self.seen.codes < 0
-
-
-def film_night(n_users: int = 2000, observed: float = 0.4, seed: int = 0) -> FilmNight:
-    """Let people of three tastes rate nine films, three of each genre, and hide most of the ratings."""
-    rng = np.random.default_rng(seed)
-    means = np.repeat(MEAN_STARS, 3, axis=1).T + rng.normal(0, 0.35, (len(FILMS), 3))
-    cuts = norm.cdf(np.arange(1.5, 5), means[..., None], SPREAD)
-    stars = np.diff(cuts, axis=2, prepend=0, append=1)  # films, tastes, stars
-    model = LatentClassModel(TASTE_SHARES, list(stars.transpose(0, 2, 1)))
-    whole = model.sample(n_users, random_state=rng)[0].codes
-    seen = np.where(rng.random(whole.shape) < observed, whole, -1)
-    return FilmNight(FILMS, CategoricalTable(seen, model.sizes), whole)
-
-
 @styled
 def draw_ratings(films: Sequence[str], seen: CategoricalTable, expected: ArrayLike, people: Sequence[int]) -> Figure:
     """Draw some people's ratings, those given in bold with a frame, the others as expected (stars)."""
-    if not 0 < len(people) <= MOST_PEOPLE:
-        raise CofactorError(f"{len(people)} people: there is room for 1 to {MOST_PEOPLE}")
     given = seen.codes[list(people)]
     stars = np.where(given >= 0, given, np.asarray(expected, dtype=np.float64)[list(people)]) + 1
     fig = new_picture(WIDTH, 1.6 + 0.3 * len(people))

@@ -1,6 +1,7 @@
 """Answers to the exercises of notebook 08: exercise, what the reply says, and the answer made from what is given."""
 
 import numpy as np
+import pandas as pd
 
 
 def residual(g):
@@ -13,8 +14,178 @@ def third(g):
     return np.ravel(joint) / np.sum(joint)
 
 
+def told(g, q):
+    return g["A_3"] @ (q / q.sum())
+
+
+def filled_in(g):
+    """x_2 is not left out, but summed over."""
+    joint = np.einsum("f,f,jf,if->i", g["prior"], g["A_1"][1], g["A_2"], g["A_3"])
+    return {"Pr(x_3 | x_1)": joint / joint.sum()}
+
+
+def masses(C, A_1, A_2, lam):
+    """Expected counts (I, K, F)."""
+    shares = np.einsum("if,kf,f->ikf", A_1, A_2, lam)
+    total = shares.sum(axis=2, keepdims=True)
+    return C[:, :, None] * np.divide(shares, total, out=np.zeros_like(shares), where=total > 0)
+
+
+def in_one_go(C, A_1, A_2, lam):
+    T = masses(C, A_1, A_2, lam)
+    return {"lam": T.sum((0, 1)) / C.sum(), "A_2": T.sum(0) / T.sum((0, 1)), "A_1": T.sum(1) / T.sum((0, 1))}
+
+
+def with_loops(C, A_1, A_2, lam):
+    F, new_1, new_2, new_lam = len(lam), A_1 * 0, A_2 * 0, lam * 0
+    for i, row in enumerate(C):
+        for k, count in enumerate(row):
+            if count:
+                m = [lam[f] * A_1[i, f] * A_2[k, f] for f in range(F)]
+                for f in range(F):
+                    new_1[i, f] += count * m[f] / sum(m)
+                    new_2[k, f] += count * m[f] / sum(m)
+                    new_lam[f] += count * m[f] / sum(m)
+    return [new_1 / new_lam, (new_2 / new_lam).tolist(), tuple(new_lam / new_lam.sum())]
+
+
+def multiplied(C, A_1, A_2, lam, ratio=lambda C, M: np.where(C > 0, C / M, 0), scale=lambda T: T / T.sum(axis=0)):
+    R = ratio(C, A_1 @ np.diag(lam) @ A_2.T)
+    T_1, T_2 = A_1 * (R @ A_2 @ np.diag(lam)), A_2 * (R.T @ A_1 @ np.diag(lam))
+    return scale(T_1), scale(T_2), T_1.sum(axis=0) / T_1.sum()
+
+
+def unguarded(C, A_1, A_2, lam):
+    return multiplied(C, A_1, A_2, lam, lambda C, M: C / M)
+
+
+def upside_down(C, A_1, A_2, lam):
+    return multiplied(C, A_1, A_2, lam, lambda C, M: np.where(C > 0, M / np.where(C > 0, C, 1), 0))
+
+
+def by_rows(C, A_1, A_2, lam):
+    return multiplied(C, A_1, A_2, lam, scale=lambda T: T / np.maximum(T.sum(axis=1, keepdims=True), 1e-12))
+
+
+def counted(C, A_1, A_2, lam):
+    T = masses(C, A_1, A_2, lam)
+    return T.sum(axis=1), T.sum(axis=0), T.sum(axis=(0, 1))
+
+
+def no_factor(C, A_1, A_2, lam):
+    M = A_1 * lam @ A_2.T
+    R = np.divide(C, M, out=np.zeros_like(M), where=C > 0)
+    T_1, T_2 = R @ (A_2 * lam), R.T @ (A_1 * lam)
+    return T_1 / T_1.sum(axis=0), T_2 / T_2.sum(axis=0), T_1.sum(axis=0) / T_1.sum()
+
+
+def no_prior(C, A_1, A_2, lam):
+    return in_one_go(C, A_1, A_2, np.ones(len(lam)) / len(lam))
+
+
+def in_turn(C, A_1, A_2, lam):
+    new = in_one_go(C, A_1, A_2, lam)
+    return new["A_1"], in_one_go(C, new["A_1"], A_2, lam)["A_2"], in_one_go(C, new["A_1"], A_2, lam)["lam"]
+
+
+def in_place(C, A_1, A_2, lam):
+    A_1 *= 2
+    return in_one_go(C, A_1 / 2, A_2, lam)
+
+
+def prior_after(C, A_1, A_2, lam):
+    first, second, _ = multiplied(C, A_1, A_2, lam)
+    return first, second, first.sum(axis=0) / first.sum()
+
+
+def half_a_step(C, A_1, A_2, lam):
+    first, second, prior = multiplied(C, A_1, A_2, lam)
+    return (first + A_1) / 2, (second + A_2) / 2, (prior + lam) / 2
+
+
+def backwards(C, A_1, A_2, lam):
+    first, second, prior = multiplied(C, A_1, A_2, lam)
+    return np.abs(2 * A_1 - first), np.abs(2 * A_2 - second), np.abs(2 * lam - prior)
+
+
+def outer_products(g):
+    return sum(g["prior"][f] * np.outer(g["A_1"][:, f], g["A_2"][:, f]) for f in range(3))
+
+
+def off_the_anchor(g):
+    """Lengths in the two directions at right angles to the anchor."""
+    return np.sum((np.linalg.svd(g["X"][:, :1])[0][:, 1:].T @ g["X"]) ** 2, axis=0)
+
+
+def lengths_first(g):
+    u = g["X"][:, 0] / np.linalg.norm(g["X"][:, 0])
+    return (np.linalg.norm(g["X"], axis=0) - u @ g["X"]) ** 2
+
+
+def projected(g, a, power=2):
+    return np.sum(np.abs(g["X"] - np.outer(a, a @ g["X"])) ** power, axis=0)
+
+
 ANSWERS = [
     ("pair", "correct", lambda g: np.einsum("f,if,kf->ik", g["prior"], g["A_1"], g["A_2"])),
+    ("pair", "correct", outer_products),
+    ("pair", "correct", lambda g: (g["A_1"] @ np.diag(g["prior"]) @ g["A_2"].T).round(4).tolist()),
+    ("pair", "correct", lambda g: pd.DataFrame(g["A_1"]) @ np.diag(g["prior"]) @ g["A_2"].T),
+    ("pair", "product of the marginals", lambda g: np.outer(g["A_1"] @ g["prior"], g["A_2"] @ g["prior"])),
+    ("pair", "equally frequent", lambda g: g["A_1"] @ g["A_2"].T / 3),
+    ("pair", "the prior is missing", lambda g: g["A_1"] @ g["A_2"].T),
+    ("pair", "counted twice", lambda g: (g["prior"] * g["A_1"]) @ (g["prior"] * g["A_2"]).T),
+    ("pair", "weighs rows", lambda g: np.diag(g["prior"]) @ g["A_1"] @ g["A_2"].T),
+    ("pair", "sums over the values", lambda g: (g["A_1"] @ np.diag(g["prior"])).T @ g["A_2"]),
+    ("pair", "transpose it", lambda g: g["A_1"] @ np.diag(g["prior"]) @ g["A_2"]),
+    ("pair", "transposed", lambda g: g["A_2"] * g["prior"] @ g["A_1"].T),
+    ("pair", "do not sum to one", lambda g: g["A_1"] * np.sqrt(g["prior"]) @ g["A_2"].T),
+    ("pair", "expected an array of shape (3, 3)", lambda g: g["A_1"] @ g["prior"]),
     ("residual", "correct", residual),
+    ("residual", "correct", off_the_anchor),
+    ("residual", "correct", lambda g: tuple(np.round(residual(g), 5))),
+    ("residual", "distance to the anchor", lambda g: ((g["X"].T - g["X"].T[0]) ** 2).sum(axis=1)),
+    ("residual", "u must have length one", lambda g: projected(g, g["X"][:, 0])),
+    ("residual", "asked are their squares", lambda g: np.sqrt(residual(g))),
+    ("residual", "before the projection", lambda g: np.linalg.norm(g["X"], axis=0) ** 2),
+    ("residual", "what the projection takes away", lambda g: (g["X"] ** 2).sum(axis=0) - residual(g)),
+    ("residual", "project first, then square", lengths_first),
+    ("residual", "entry [4]", lambda g: projected(g, g["X"][:, 0] / np.linalg.norm(g["X"][:, 0]), 1)),
+    ("residual", "is furthest off", lambda g: projected(g, g["X"][:, 1] / np.linalg.norm(g["X"][:, 1]))),
+    ("residual", "expected an array of shape (5,)", lambda g: residual(g)[:3]),
+    ("pair_step", "correct", lambda g: in_one_go),
+    ("pair_step", "correct", lambda g: with_loops),
+    ("pair_step", "correct", lambda g: lambda C, *rest: multiplied(C, *rest, lambda C, M: C / np.where(M > 0, M, 1))),
+    ("pair_step", "NaN", lambda g: unguarded),
+    ("pair_step", "upside down", lambda g: upside_down),
+    ("pair_step", "the columns do not sum to one", lambda g: by_rows),
+    ("pair_step", "expected counts still", lambda g: counted),
+    ("pair_step", "need the factor itself", lambda g: no_factor),
+    ("pair_step", "needs the prior", lambda g: no_prior),
+    ("pair_step", "do not use the new A_1", lambda g: in_turn),
+    ("pair_step", "before the columns are scaled", lambda g: prior_after),
+    (
+        "pair_step",
+        "the prior stays as it was",
+        lambda g: lambda C, A_1, A_2, lam: (*multiplied(C, A_1, A_2, lam)[:2], lam),
+    ),
+    ("pair_step", "returns what it was given", lambda g: lambda C, A_1, A_2, lam: (A_1, A_2, lam)),
+    ("pair_step", "is furthest off", lambda g: half_a_step),
+    ("pair_step", "not yet", lambda g: backwards),
+    ("pair_step", "changes what it is given", lambda g: in_place),
+    ("pair_step", "returns nothing", lambda g: lambda C, A_1, A_2, lam: None),
+    ("pair_step", "give 3 arrays", lambda g: lambda C, A_1, A_2, lam: multiplied(C, A_1, A_2, lam)[:2]),
+    ("pair_step", "stops with", lambda g: lambda C, A_1, A_2: (A_1, A_2)),
     ("missing", "correct", third),
+    ("missing", "correct", filled_in),
+    ("missing", "correct", lambda g: told(g, g["A_1"][1] * g["prior"]).reshape(3, 1)),
+    ("missing", "leave its factor out", lambda g: told(g, g["prior"] * g["A_1"][1] * g["A_2"][-1])),
+    ("missing", "the prior is missing", lambda g: told(g, g["A_1"][1])),
+    ("missing", "what x_1 tells of the class is lost", lambda g: g["A_3"] @ g["prior"]),
+    ("missing", "divide by Pr(x_1)", lambda g: g["A_3"] @ (g["prior"] * g["A_1"][1])),
+    ("missing", "second value", lambda g: told(g, g["prior"] * g["A_1"][0])),
+    ("missing", "the more probable class alone", lambda g: g["A_3"][:, 1]),
+    ("missing", "does not have the value 0", lambda g: told(g, g["prior"] * g["A_1"][1] * g["A_2"][0])),
+    ("missing", "do not sum to one", lambda g: g["A_3"] @ g["A_1"][1]),
+    ("missing", "expected an array of shape (3,)", lambda g: g["prior"] * g["A_1"][1]),
 ]
