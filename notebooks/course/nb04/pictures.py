@@ -37,7 +37,7 @@ WRONG = 1e-6  # relative errors above are another factor
 @styled
 def draw_turn(frames: Mapping[str, Floats]) -> Figure:
     """Draw two coordinates of the rows of U Q at some moments, by title: the cloud turns into the positive quadrant."""
-    fig = new_picture(max(1.6 * len(frames), 6.5), 3.2)
+    fig = new_picture(max(1.6 * len(frames), 6.5), 2.8 if len(frames) > 3 else 3.2)
     axes = np.atleast_1d(fig.subplots(1, len(frames), sharey=True))
     clouds = [rows[:, :2] for rows in frames.values()]
     reach = 1.08 * max(float(np.abs(rows).max()) for rows in clouds)
