@@ -12,6 +12,8 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import os
+import threading
 import time
 import traceback
 from collections.abc import Iterator, Sequence
@@ -34,6 +36,7 @@ from cofactor.core.files import whole_file
 from evaluation.experiment import Experiment, Measurement, Run, Task, tasks_of
 
 PATIENCE = "20s"  # for the scheduler of a cluster to answer
+WATCH = 2.0  # seconds between two looks at whether the parent process is alive
 LIBRARY, EVALUATION = Path(cofactor.__file__).parent, Path(__file__).parent
 ROOMS = ("core", "simulate", "data")  # of the library, that every line needs
 HARNESS = [EVALUATION / "experiment.py", EVALUATION / "runner.py", EVALUATION / "released"]
@@ -141,7 +144,7 @@ def _execute_all(
 @contextmanager
 def _backend(jobs: int, scheduler: str | None) -> Iterator[None]:
     if scheduler is None:
-        with parallel_config(backend="loky", n_jobs=jobs):
+        with parallel_config(backend="loky", n_jobs=jobs, initializer=end_with, initargs=(os.getpid(),)):
             try:
                 yield
             except KeyboardInterrupt:
@@ -159,6 +162,17 @@ def _backend(jobs: int, scheduler: str | None) -> Iterator[None]:
         raise CofactorError(f"no Dask scheduler at {scheduler}: {error}") from None
     with client, parallel_config(backend="dask"):
         yield
+
+
+def end_with(parent: int) -> None:
+    """End this process soon after its parent did, even if that was killed and could not stop its workers."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def execute(job: Run, task: Task, code: str, folder: Path | None) -> Outcome:

@@ -239,6 +239,35 @@ def test_killed_ten_times_the_table_is_that_of_an_undisturbed_run(tmp_path):
     assert values(runner.run(toy(trials=12), folder, trials=12)) == undisturbed(12)
 
 
+def children(process):
+    """Processes that a process started: those that run the tasks, and what joblib puts beside them."""
+    listed = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+    return [Path("/proc") / pid for pid in listed.split()]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes in /proc")
+def test_no_worker_outlives_a_killed_run_by_more_than_ten_seconds(tmp_path):
+    process = start(tmp_path / "out", tmp_path / "log")
+    wait_for_results(tmp_path / "out", 2, process)
+    workers = [child for child in children(process) if b"loky" in (child / "cmdline").read_bytes()]
+    assert len(workers) >= 2
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    deadline = time.monotonic() + 10
+    while any(alive(worker) for worker in workers) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(alive(worker) for worker in workers)
+
+
+def alive(process):
+    """Whether a process runs; one that has ended and waits to be asked how does not."""
+    try:
+        return (process / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def wait_for_results(folder, wanted, process):
     while len(list(folder.glob("toy/*/trial-*.json"))) < wanted and process.poll() is None:
         time.sleep(0.01)
