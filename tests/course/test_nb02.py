@@ -9,7 +9,7 @@ from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.scattering import scattering_certificate, slice_vertices
 from cofactor.plots.simplex import CENTRE, CORNERS, to_plane
 from course.nb02 import panels
-from course.nb02.pictures import OUTER, draw_dual, draw_margins, slice_in_frame
+from course.nb02.pictures import OUTER, draw_climbs, draw_dual, draw_margins, slice_in_frame
 
 HEXAGON = np.array([[2, 1, 0], [1, 2, 0], [0, 2, 1], [0, 1, 2], [1, 0, 2], [2, 0, 1]])
 
@@ -66,18 +66,36 @@ def test_margins_are_drawn_where_they_are():
         draw_margins(margins, errors, [0.0])
 
 
+def test_the_two_ends_of_em_are_compared_and_labelled_with_their_errors():
+    fig = draw_climbs({"a": [-9, -5.0], "b": [-8, -2.0], "c": [-3, -2.0]}, {"a": 0.5, "b": 0.25, "c": 0.125})
+    assert title(fig) == "From b, EM ends 3 higher than from a"
+    (ax,) = fig.axes
+    assert [line.get_ydata()[-1] for line in ax.lines] == [-5, -2, -2]
+    assert [text.get_text().split()[-1] for text in ax.get_legend().get_texts()] == ["0.5", "0.25", "0.125"]
+
+
+def margin(*crowd):
+    return scattering_certificate(panels.made_crowd(*crowd)).margin
+
+
 @pytest.mark.parametrize("n_specialists", [0, 1, 2])
-def test_without_a_specialist_for_every_class_two_right_labels_of_three_are_the_limit(n_specialists):
-    poor, fair = (panels.made_crowd(accuracy, n_specialists, 0.0, 0.0, 10) for accuracy in (0.66, 0.67))
-    assert scattering_certificate(poor).condition1 == "fails" and scattering_certificate(fair).holds
-    sums = fair.reshape(10, 3, 3).sum(axis=1)
+def test_what_counts_is_how_lopsided_the_rows_are_not_how_many_labels_are_right(n_specialists):
+    for poor, fair in ((0.66, 0.67), (0.34, 0.33)):
+        assert margin(poor, n_specialists, 0.0, 0.0) < 0 < margin(fair, 0, 0.0, 0.0)
+    assert np.isclose(margin(0.3, 0, 0.0, 0.0), margin(0.7, 0, 0.0, 0.0))
+    sums = panels.made_crowd(0.7, n_specialists, 0.1, 0.2).reshape(10, 3, 3).sum(axis=1)
     assert np.allclose(sums, 1 / np.sqrt(3))  # confusion matrices with equal priors
 
 
+@pytest.mark.parametrize(("right", "told"), [(0.9, -0.121), (0.99, -0.010)])
+def test_errors_spread_evenly_are_not_certified_however_few(right, told):
+    assert np.isclose(margin(1.0, 0, 1.5 * (1 - right), 0.0), told, atol=0.001)
+
+
 def test_specialists_of_all_classes_need_no_accuracy_and_no_slip():
-    separable = scattering_certificate(panels.made_crowd(0.4, 3, 0.0, 0.5, 10))
+    separable = scattering_certificate(panels.made_crowd(0.4, 3, 0.0, 0.5))
     assert separable.holds and separable.distances.max() < 1e-9
-    assert scattering_certificate(panels.made_crowd(0.9, 3, 0.01, 0.0, 10)).condition1 == "fails"
+    assert margin(0.9, 3, 0.01, 0.0) < 0
 
 
 def test_who_only_guesses_leaves_the_slice_unbounded():
@@ -88,15 +106,19 @@ def test_who_only_guesses_leaves_the_slice_unbounded():
 
 def test_the_certificate_is_told_in_picture_and_sentence():
     panel = panels.certificate_panel()
-    for accuracy, verdict, told in ((0.6, "fails", "may fit as well"), (0.8, "holds", "is unique")):
-        panel.controls["accuracy"].value = accuracy
-        (ax,) = panels.draw_certificate(panel.outcome).axes
-        assert told in panel.text and f"Condition 1 {verdict}" in panel.text
-        assert any(f"1, hull covers disc: {verdict}" in text.get_text() for text in ax.texts)
+    for accuracy, spread, verdict, told in (
+        (0.6, 0, "fails", "60% are"),
+        (0.8, 0, "holds", "80% are"),
+        (1, 0.15, "fails", "90% are"),
+    ):
+        panel.controls["accuracy"].value, panel.controls["spread"].value = accuracy, spread
+        drawn = title(panels.draw_certificate(panel.outcome))
+        assert f"Condition 1 {verdict}" in panel.text and f"Of all labels, {told} right" in panel.text
+        assert drawn.startswith("Sufficiently scattered" if verdict == "holds" else "Condition 1 fails")
 
 
 def test_recovery_is_exact_with_a_certificate_and_fits_without():
-    exact, wrong = panels.recovery(0.0, 0.4, 3, seed=1), panels.recovery(0.4, 0.4, 3, seed=1)
+    exact, wrong = panels.recovery(0.0, 0.4, seed=1), panels.recovery(0.4, 0.4, seed=1)
     assert exact.certificate.holds and exact.error < 1e-12 and exact.imputation_error < 1e-12
     assert np.abs(exact.estimate.stacked - exact.truth.stacked).max() < 1e-6  # classes in the same order
     assert wrong.certificate.condition1 == "fails" and wrong.misfit < 1e-12 and wrong.error > 1e-3
@@ -105,16 +127,19 @@ def test_recovery_is_exact_with_a_certificate_and_fits_without():
 
 def test_what_no_method_can_recover_is_refused():
     with pytest.raises(NotIdentifiableError):
-        panels.recovery(0.0, 0.95, 3)
+        panels.recovery(0.0, 0.95)
 
 
-def test_the_panel_tells_the_truth_and_draws_both_kinds():
+def test_the_panel_tells_the_truth_and_moves_from_where_it_starts():
     panel = panels.identifiability_panel(seed=1)
-    assert panel.text.startswith("20 of 66 pairs were hidden and imputed exactly. Condition 1 holds (margin 0.2929).")
+    assert "20 of 66 pairs were hidden and imputed exactly. Condition 1 fails" in panel.text
+    assert panel.outcome.error > 1e-6  # at zero, moving the share of pairs would change nothing
+    panel.controls["specialist_error"].value = 0.0
+    assert "Condition 1 holds (margin 0.2929)" in panel.text and "unique" in title(panels.draw_recovery(panel.outcome))
     panel.controls["specialist_error"].value = 0.4
-    expected = panels.recovery(0.4, 0.3, 3, seed=1)
+    expected = panels.recovery(0.4, 0.3, seed=1)
     assert "Condition 1 fails" in panel.text and f"{expected.error:.4g}" in panel.text
-    assert "not certified" in title(panels.draw_recovery(expected))
-    panel.controls["n_classes"].value = 5
-    ax = panels.draw_recovery(panel.outcome).axes[0]
-    assert np.allclose([patch.get_width() for patch in ax.patches], panel.outcome.certificate.distances)
+    ax = panels.draw_recovery(expected).axes[1]
+    assert np.allclose(
+        ax.lines[1].get_xydata(), np.column_stack([expected.truth.stacked[:, 0], expected.estimate.stacked[:, 0]])
+    )

@@ -37,9 +37,9 @@ MOVES = {  # one other value of every control
     "selection_panel": {"n_points": 100, "n_anchors": 10, "snr_db": 8.0, "lam": 2.0, "mu": 1.0},
     "library_panel": {"n_documents": 100, "length": 20, "mixing": 1.0, "leak": 0.4, "method": "FastAnchor"},
     "friends_panel": {"n_nodes": 200, "mixing": 1.0, "activity": 0.8, "method": "MERIT"},
-    "certificate_panel": {"accuracy": 0.8, "n_specialists": 2, "slips": 0.1, "spam": 0.5, "n_workers": 3},
+    "certificate_panel": {"accuracy": 0.8, "n_specialists": 2, "spread": 0.1, "spam": 0.5},
     "plan_panel": {"accuracy": 0.6, "per_task": 3, "wanted": 10.0, "method": "KOS(ordinal)"},
-    "identifiability_panel": {"specialist_error": 0.3, "share": 0.5, "n_classes": 4},
+    "identifiability_panel": {"specialist_error": 0.3, "share": 0.5},
 }
 
 

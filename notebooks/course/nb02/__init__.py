@@ -1,7 +1,6 @@
 """What notebook 02 shows: when a factor is unique, and what comes back where it is not."""
 
-from cofactor.crowd.symnmf import principal_root
 from course.crowds import hide_pairs, without_prior
 from course.matrices import draw_blocks
 from course.nb02.panels import certificate_panel, identifiability_panel, made_crowd
-from course.nb02.pictures import draw_dual, draw_margins
+from course.nb02.pictures import draw_climbs, draw_dual, draw_margins

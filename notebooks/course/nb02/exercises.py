@@ -1,23 +1,22 @@
 """The exercises of notebook 02, on uniqueness and on measuring the error of a model whose classes have no names.
 
-symbol   meaning                                                  shape
-H        nonnegative factor, rows h_i                             (I, K)
-T        {x : H x >= 0, 1'x = 1}
-r        the largest norm in T
-prior    lambda, how often each class occurs                      (K,)
-A        confusion matrices, columns sum to one                   (M, K, K)
+H (I, 3) is the factor with rows h_i, T = {x : H x >= 0, 1'x = 1}, and r the largest norm in T.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from itertools import combinations, permutations
+from typing import ClassVar
+
 import numpy as np
 
-from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.scattering import scattering_certificate
 from cofactor.core.types import Floats
-from course.grading import Exercise, Given, Part
+from course.grading import NONNEGATIVE, Exercise, FunctionExercise, Given, Part
 
 K = 3
+HEXAGON = np.array([[2, 1, 0], [1, 2, 0], [0, 2, 1], [0, 1, 2], [1, 0, 2], [2, 0, 1]])
 
 
 class Specialists(Exercise):
@@ -38,6 +37,7 @@ class Specialists(Exercise):
 
     def solve(self, H: Floats) -> list[Part]:
         rows = H / H.sum(axis=1, keepdims=True)
+        apart = np.linalg.norm(rows[:, None] - np.eye(K), axis=2)
         mistakes = {
             "the rows have different sizes: scale each to sum to one first, only its direction counts": nearest(H),
             "the columns were scaled; it is each row that is scaled to sum to one": nearest(H / H.sum(axis=0)),
@@ -47,8 +47,11 @@ class Specialists(Exercise):
             "these are squared distances: take the square root": nearest(rows) ** 2,
             "these are sums of absolute differences": nearest(rows, order=1),
             "this is one minus the largest entry; take the distance of the whole row to e_k": 1 - rows.max(axis=0),
+            "these are the farthest rows; a specialist is the nearest": apart.max(axis=0),
+            "these are means over all rows; one near row is enough": apart.mean(axis=0),
+            "these are the numbers of the nearest rows; give their distances": apart.argmin(axis=0),
         }
-        return [Part("distances", scattering_certificate(H).distances, mistakes)]
+        return [Part("distances", nearest(rows), mistakes, "distances", [NONNEGATIVE])]
 
 
 def nearest(rows: Floats, order: float = 2) -> Floats:
@@ -56,37 +59,62 @@ def nearest(rows: Floats, order: float = 2) -> Floats:
     return np.asarray(np.linalg.norm(rows[:, None] - np.eye(K), ord=order, axis=2).min(axis=0))
 
 
-class LongestCorner(Exercise):
-    """The largest norm in T, for a factor of three rows."""
+class LongestCorner(FunctionExercise):
+    """The largest norm in T, for any factor with three columns: condition 1 by hand."""
 
     hints = (
-        "with three rows, a corner of T has two of the three entries of H x at zero: H x is a multiple of e_i",
-        "so the corners are the columns of inv(H), each scaled to sum to one",
-        "X = np.linalg.inv(H); r = np.linalg.norm(X / X.sum(axis=0), axis=0).max()",
+        "at a corner, h_i'x = 0 for two rows at once: np.cross(H[i], H[j]) is at right angles to both; try all pairs",
+        "divide x by its sum; it lies in T if no entry of H @ x is below zero, up to rounding: say -1e-9",
+        "for i, j in itertools.combinations(range(len(H)), 2): ...; skip an x that sums to zero: its rows are parallel",
     )
-    praise = "above one: three rows alone, none of them a specialist's, do not make the factor unique"
+    praise = "that is the whole first condition for three classes: unique if r is one and the second holds, too"
 
     def given(self) -> Given:
         return {"H": np.array([[0.6, 0.1, 0.06], [0.2, 0.4, 0.05], [0.02, 0.1, 0.8]])}
 
+    def cases(self) -> list[Given]:
+        rng = np.random.default_rng(5)
+        crowd = (0.5 * np.eye(K) + 0.5 * rng.dirichlet(np.ones(K), (5, K)).transpose(0, 2, 1)).reshape(-1, K)
+        never = np.vstack([[1, 1, 2], np.zeros(K), HEXAGON, HEXAGON[0]])  # a label never given, a row twice
+        return [{"H": crowd}, {"H": HEXAGON / [[1], [2], [5], [1], [3], [4]]}, {"H": never}, {"H": 2 * np.eye(K)}]
+
     def solve(self, H: Floats) -> list[Part]:
-        inverse = np.linalg.inv(H)
-        corners = np.linalg.norm(inverse / inverse.sum(axis=0), axis=0)
-        mistakes = {
-            "the columns of the inverse lie on the rays of the cone; scale each to sum to one, into the plane": (
-                np.linalg.norm(inverse, axis=0).max()
-            ),
-            "these are the rows of the inverse; H x = e_i is solved by its columns": (
-                np.linalg.norm(inverse.T / inverse.sum(axis=1), axis=0).max()
-            ),
-            "this is the shortest corner; r is the longest": corners.min(),
-            "this is the squared norm": corners.max() ** 2,
-            "this is the margin 1 - r; give r itself": 1 - corners.max(),
-            "these are norms of the rows of H; r is about the corners of T = {x : H x >= 0, 1'x = 1}": (
-                np.linalg.norm(H.T / H.sum(axis=1), axis=0).max()
-            ),
-        }
-        return [Part("r", scattering_certificate(H).radius, mistakes)]
+        return [Part("r", scattering_certificate(H).radius, {}, "a norm")]
+
+    def properties(self, case: Given, result: list[Floats]) -> Iterator[str]:
+        if result[0] < 1 - 1e-6:
+            yield "r is below one; T always holds e_1, e_2, e_3, so r is one or more"
+
+    wrong: ClassVar = {
+        "keep only those x that lie in T: no entry of H @ x below zero": lambda H: top(H, inside=lambda H, x: True),
+        "it is H x that must not be negative; x itself may have negative entries": (
+            lambda H: top(H, inside=lambda H, x: x.min() > -1e-9)
+        ),
+        "x must sum to one: divide it by its sum": lambda H: top(H, scale=lambda x: 1.0),
+        "x was scaled to length one; divide it by its sum": lambda H: top(H, scale=lambda x: float(np.linalg.norm(x))),
+        "this is the shortest corner; r is the longest": lambda H: top(H, best=min),
+        "these are squared norms: take the square root": lambda H: top(H) ** 2,
+        "this is the margin 1 - r; return r itself": lambda H: 1 - top(H),
+        "any two rows can make a corner, not only a row and the next": (
+            lambda H: top(H, pairs=[(i, i + 1) for i in range(len(H) - 1)])
+        ),
+        "these are norms of the rows of H; r is about the corners of T": (
+            lambda H: max(np.linalg.norm(h) / max(h.sum(), 1e-12) for h in H)
+        ),
+    }
+
+
+def top(
+    H: Floats,
+    pairs: list[tuple[int, int]] | None = None,
+    scale: Callable[[Floats], float] = np.sum,
+    inside: Callable[[Floats, Floats], bool] = lambda H, x: (H @ x).min() > -1e-9,
+    best: Callable[..., float] = max,
+) -> float:
+    """Largest norm among the corners of T, from all pairs of rows; its arguments are where learners go wrong."""
+    crossed = [np.cross(H[i], H[j]) for i, j in pairs or combinations(range(len(H)), 2)]
+    corners = [x / scale(x) for x in crossed if abs(x.sum()) > 1e-12]
+    return best((float(np.linalg.norm(x)) for x in corners if inside(H, x)), default=0.0)
 
 
 class ModelError(Exercise):
@@ -101,42 +129,56 @@ class ModelError(Exercise):
 
     def given(self) -> Given:
         rng = np.random.default_rng(4)
-        A = (0.7 * np.eye(K) + 0.3 * rng.dirichlet(np.ones(K), (4, K))).transpose(0, 2, 1).round(2)
-        A[3] = A[3][:, [1, 0, 2]]  # one annotator takes two classes for each other
-        A /= A.sum(axis=1, keepdims=True)
-        A_hat = np.abs(A + rng.normal(0, 0.13, A.shape))
-        A_hat /= A_hat.sum(axis=1, keepdims=True)
+        A = (0.6 * np.eye(K) + 0.4 * rng.dirichlet(np.ones(K), (4, K))).transpose(0, 2, 1)
+        A_hat = 0.8 * A + 0.2 * rng.dirichlet(np.ones(K), (4, K)).transpose(0, 2, 1)
+        A_hat[3] = A_hat[3][:, [1, 0, 2]]  # the estimate is wrong: it says that annotator 4 swaps two classes
         names = [2, 0, 1]
-        prior = np.array([0.55, 0.3, 0.15])
-        return {"prior": prior, "A": A, "prior_hat": np.array([0.5, 0.32, 0.18])[names], "A_hat": A_hat[:, :, names]}
+        prior, prior_hat = np.array([0.45, 0.35, 0.2]), np.array([0.2, 0.65, 0.15])  # the two largest change places
+        return {"prior": prior, "A": A, "prior_hat": prior_hat[names], "A_hat": A_hat[:, :, names]}
 
     def solve(self, prior: Floats, A: Floats, prior_hat: Floats, A_hat: Floats) -> list[Part]:
-        def squares(prior_found: Floats, A_found: Floats) -> float:
-            return float(np.sum((prior_found - prior) ** 2) + np.sum((A_found - A) ** 2))
-
-        right = LatentClassModel(prior, list(A)).mse(LatentClassModel(prior_hat, list(A_hat)))
-        terms = len(A) * K + 1
-        best, wrong_way = [1, 2, 0], [2, 0, 1]
-        # every annotator's columns moved so that the largest entry of row k is in column k, as in the released code
-        own_order = np.stack([A_m[:, A_m.argmax(axis=1)] for A_m in A_hat])
-        mistakes = {
-            "hidden classes have no names: try all orders of the classes of the estimate, keep the smallest": (
-                squares(prior_hat, A_hat) / terms
+        orders = [list(p) for p in permutations(range(K))]
+        of_prior = np.array([np.sum((prior_hat[p] - prior) ** 2) for p in orders])
+        of_each = np.array([np.sum((A_hat[:, :, p] - A) ** 2, axis=(1, 2)) for p in orders])  # (6, M)
+        total, terms = float((of_prior + of_each.sum(axis=1)).min()), len(A) * K + 1
+        released = np.stack([A_m[:, A_m.argmax(axis=1)] for A_m in A_hat])
+        wrong = _wrong_orders(orders, of_prior, of_each) | {
+            "every annotator's columns were put by their largest entries; there is one order for all": (
+                of_prior[0] + np.sum((released - A) ** 2)
             ),
-            "the prior has the same classes: put it in the same order as the columns": (
-                squares(prior_hat, A_hat[:, :, best]) / terms
+            "the rows are labels, which have names; it is the columns, the classes, that change places": min(
+                of_prior[k] + np.sum((A_hat[:, p] - A) ** 2) for k, p in enumerate(orders)
             ),
-            "this is the order the wrong way round, its inverse": (
-                squares(prior_hat[wrong_way], A_hat[:, :, wrong_way]) / terms
-            ),
-            "every annotator got an order of their own; there is one for all, or bad annotators look good": (
-                squares(prior_hat, own_order) / terms
-            ),
-            "this is the mean over all entries; divide by MK + 1": right * terms / (A.size + K),
-            "this is the sum of squares: divide by MK + 1": right * terms,
-            "this is the square root of it": np.sqrt(right),
+            "this is the sum of squares: divide by MK + 1": total * terms,
+            "this is the mean over all entries; divide by MK + 1": total * terms / (A.size + K),
+            "this was divided by M + 1; it is MK + 1": total * terms / (len(A) + 1),
+            "this was divided by MK, without the one for the prior": total * terms / (terms - 1),
+            "this is the square root of it": np.sqrt(total * terms),
         }
-        return [Part("MSE", right, mistakes)]
+        mistakes = {says: value / terms for says, value in wrong.items()}
+        return [Part("MSE", total / terms, mistakes, "a squared error", [NONNEGATIVE])]
+
+
+def _wrong_orders(orders: list[list[int]], of_prior: Floats, of_each: Floats) -> dict[str, float]:
+    """Sums of squares with the classes in a wrong order, from those of the prior (6,) and the annotators (6, M)."""
+    sums, own = of_prior + of_each.sum(axis=1), of_each.min(axis=0).sum()
+    best = int(sums.argmin())
+    return {
+        "hidden classes have no names: try all orders of the classes of the estimate, keep the smallest": sums[0],
+        "the prior has the same classes: put it in the same order as the columns": of_prior[0] + of_each[best].sum(),
+        "this is the order the wrong way round, its inverse": sums[orders.index(np.argsort(orders[best]).tolist())],
+        "every annotator got an order of their own; there is one for all, or bad annotators look good": (
+            of_prior[best] + own
+        ),
+        "every annotator got an order of their own, and the prior another; there is one order for all": (
+            of_prior.min() + own
+        ),
+        "the order was chosen by the prior alone; the confusion matrices know the classes better": (
+            sums[of_prior.argmin()]
+        ),
+        "this is the mean over all orders; keep the smallest": sums.mean(),
+        "the prior is missing in the sum": of_each[best].sum(),
+    }
 
 
 EXERCISES = {"specialists": Specialists(), "longest_corner": LongestCorner(), "model_error": ModelError()}

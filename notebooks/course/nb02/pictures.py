@@ -1,17 +1,13 @@
-"""Pictures of uniqueness: the disc and its dual, error against margin.
+"""Pictures of uniqueness: the disc and its dual, error against margin, two climbs of EM.
 
-The plane 1'x = 1 is drawn at true distances, as in `cofactor.plots.simplex`. The unit vectors have norm one, so the
-points of norm one form the circle through the corners of the triangle: that is the dual cone C* in this plane, as the
-inscribed disc is C. The rows' hull must cover the disc; turned around, the slice T = {x : H x >= 0, 1'x = 1} must stay
-inside the circle.
-
-    symbol   meaning                                     shape
-    H        nonnegative factor, rows h_i                (I, 3)
-    T        {x : H x >= 0, 1'x = 1}, a polygon
-    r        largest norm in T
+The plane 1'x = 1 is drawn at true distances, as in `cofactor.plots.simplex`. The points of norm one form the circle
+through the corners of the triangle: the dual cone C* in this plane, as the inscribed disc is C. The hull of the rows of
+H (I, 3) must cover the disc; turned around, the slice T = {x : H x >= 0, 1'x = 1} must stay inside the circle.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -24,20 +20,7 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.scattering import Certificate, scattering_certificate
 from cofactor.core.types import Floats
 from cofactor.plots.simplex import CENTRE, CORNERS, fill_simplex, to_plane
-from cofactor.plots.style import (
-    BLUE,
-    FAINT,
-    GREEN,
-    HALO,
-    INK,
-    ORANGE,
-    RED,
-    WIDTH,
-    new_picture,
-    number,
-    say,
-    styled,
-)
+from cofactor.plots.style import BLUE, FAINT, GREEN, HALO, INK, ORANGE, RED, WIDTH, new_picture, number, say, styled
 
 OUTER = float(np.sqrt(2 / 3))  # radius of the circle through the corners
 FRAME = 1.12  # half-width of the picture of T, which may be unbounded
@@ -48,10 +31,7 @@ LEAST = 1e-16  # smaller errors are rounding, and drawn here
 def draw_dual(H: ArrayLike) -> Figure:
     """Draw the rows of H, their hull and the disc; beside it the slice T and the circle it must not leave.
 
-    Raises
-    ------
-    CofactorError
-        H has not three columns, or negative entries.
+    Raises a CofactorError where H has not three columns, or negative entries.
     """
     places, certificate = to_plane(H), scattering_certificate(H)
     fig = new_picture(7.6, 3.9)
@@ -114,13 +94,7 @@ def slice_in_frame(places: Floats) -> Floats:
 
 @styled
 def draw_margins(margins: ArrayLike, errors: ArrayLike, misfits: ArrayLike) -> Figure:
-    """Draw, for many crowds, how wrong a fitted model is and how well it fits, against the margin of the certificate.
-
-    Parameters
-    ----------
-    margins, errors, misfits : (C,) arrays
-        Of the certificate; mean squared error of the model; ||H - U Q||^2.
-    """
+    """Draw the error of a fitted model and its misfit ||H - U Q||^2 against the margin of its certificate."""
     margin, error, misfit = (np.asarray(values, dtype=np.float64) for values in (margins, errors, misfits))
     if not margin.shape == error.shape == misfit.shape or margin.ndim != 1 or not margin.size:
         raise CofactorError("margins, errors and misfits belong together: give one of each for every crowd")
@@ -137,10 +111,23 @@ def draw_margins(margins: ArrayLike, errors: ArrayLike, misfits: ArrayLike) -> F
         )
     ax.set(xlabel="margin of the certificate", ylabel="squared error, at least 1e−16", ylim=(LEAST / 4, 3))
     ax.legend(loc="center left")
-    say(fig, f"Largest misfit of {margin.size} crowds: {number(misfit.max())}; largest error {_largest(margin, error)}")
+    groups = {"where certified: ": error[margin >= 0], "elsewhere ": error[margin < 0]}
+    largest = ", ".join(name + number(values.max()) for name, values in groups.items() if values.size)
+    say(fig, f"Largest misfit of {margin.size} crowds: {number(misfit.max())}; largest error {largest}")
     return fig
 
 
-def _largest(margin: Floats, error: Floats) -> str:
-    groups = {"where certified: ": error[margin >= 0], "elsewhere ": error[margin < 0]}
-    return ", ".join(name + number(values.max()) for name, values in groups.items() if values.size)
+@styled
+def draw_climbs(climbs: Mapping[str, ArrayLike], errors: Mapping[str, float]) -> Figure:
+    """Draw the log-likelihood of each round of EM by the name of its start, with the error of the model at its end."""
+    fig = new_picture(WIDTH, 3.4)
+    ax = fig.subplots()
+    for (name, climb), colour, line in zip(climbs.items(), (RED, BLUE, FAINT), ("-", "-", "--"), strict=False):
+        path = np.asarray(climb, dtype=np.float64)
+        label = f"{name}: ends with an error of {number(errors[name])}"
+        ax.plot(np.arange(1, len(path) + 1), path, line, color=colour, label=label)
+    ax.set(xlabel="round of EM", ylabel="log-likelihood of the labels")
+    ax.legend(loc="lower right")
+    (first, low), (second, high) = [(name, float(np.asarray(climb)[-1])) for name, climb in climbs.items()][:2]
+    say(fig, f"From {second}, EM ends {high - low:.0f} higher than from {first}")
+    return fig

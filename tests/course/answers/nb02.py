@@ -1,22 +1,208 @@
 """Answers to the exercises of notebook 02: exercise, what the reply says, and the answer made from what is given."""
 
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
+import pandas as pd
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial import ConvexHull
+from scipy.spatial.distance import cdist
+
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.scattering import scattering_certificate, slice_vertices
+
+ORDERS = [list(p) for p in permutations(range(3))]
 
 
-def model_error(g):
-    return (
-        min(
-            sum((g["prior"] - g["prior_hat"][p]) ** 2) + ((g["A"] - g["A_hat"][:, :, p]) ** 2).sum()
-            for p in map(list, permutations(range(3)))
-        )
-        / 13
-    )
+# ---- specialists ----
+
+
+def dots(g):
+    return g["H"] / g["H"].sum(axis=1, keepdims=True)
+
+
+def to_corners(rows):
+    return np.linalg.norm(rows[:, None] - np.eye(3), axis=2)
+
+
+# ---- the longest corner ----
+
+
+def by_pairs(H):
+    found = []
+    for i, j in combinations(range(len(H)), 2):
+        x = np.cross(H[i], H[j])
+        if abs(x.sum()) > 1e-12 and np.all(H @ x / x.sum() > -1e-9):
+            found.append(np.linalg.norm(x / x.sum()))
+    return max(found)
+
+
+def by_walls(H):
+    H = H[H.sum(axis=1) > 0]
+    B = np.array([[1, 1], [-1, 1], [0, -2]]) / np.sqrt([2, 6])
+    walls = ConvexHull(H / H.sum(axis=1, keepdims=True) @ B).equations
+    return np.sqrt(1 / 3 + 1 / (9 * walls[:, 2].max() ** 2))
+
+
+def by_solving(H):
+    longest = 0
+    for pair in combinations(range(len(H)), 2):
+        try:
+            x = np.linalg.solve(np.vstack([H[list(pair)], np.ones(3)]), [0, 0, 1])
+        except np.linalg.LinAlgError:
+            continue
+        if min(h @ x for h in H) > -1e-8:
+            longest = max(longest, float(x @ x) ** 0.5)
+    return longest
+
+
+def by_inverse(H):
+    X = np.linalg.inv(H[:3])
+    return np.linalg.norm(X / X.sum(axis=0), axis=0).max()
+
+
+def all_points(H):
+    return max(np.linalg.norm(x / x.sum()) for x in crossed(H))
+
+
+def crossed(H):
+    xs = [np.cross(u, v) for u, v in combinations(H, 2)]
+    return [x for x in xs if abs(x.sum()) > 1e-12]
+
+
+def inside(H):
+    return [x / x.sum() for x in crossed(H) if (H @ x / x.sum()).min() > -1e-9]
+
+
+def in_place(H):
+    H /= H.sum(axis=1, keepdims=True) + 1e-300
+    return by_pairs(H)
+
+
+# ---- the error of a model ----
+
+
+def total(g, p, q=None):
+    q = p if q is None else q
+    return ((g["prior"] - g["prior_hat"][q]) ** 2).sum() + ((g["A"] - g["A_hat"][:, :, p]) ** 2).sum()
+
+
+def by_loops(g):
+    best = np.inf
+    for p in ORDERS:
+        off = sum((g["prior"][c] - g["prior_hat"][p[c]]) ** 2 for c in range(3))
+        for m in range(4):
+            off += sum((g["A"][m][k][c] - g["A_hat"][m][k][p[c]]) ** 2 for k in range(3) for c in range(3))
+        best = min(best, off)
+    return best / (4 * 3 + 1)
+
+
+def by_einsum(g):
+    Pi = np.eye(3)[ORDERS].transpose(0, 2, 1)  # one permutation matrix after another
+    off = np.einsum("mkc,pcd->pmkd", g["A_hat"], Pi) - g["A"]
+    prior_off = np.einsum("c,pcd->pd", g["prior_hat"], Pi) - g["prior"]
+    return (np.einsum("pmkd,pmkd->p", off, off) + np.einsum("pd,pd->p", prior_off, prior_off)).min() / 13
+
+
+def by_assignment(g):
+    truth, found = (np.vstack([g["A" + hat].reshape(-1, 3), g["prior" + hat]]) for hat in ("", "_hat"))
+    cost = cdist(truth.T, found.T, "sqeuclidean")
+    return cost[linear_sum_assignment(cost)].sum() / 13
+
+
+def by_library(g):
+    return LatentClassModel(g["prior"], list(g["A"])).mse(LatentClassModel(g["prior_hat"], list(g["A_hat"])))
+
+
+def best(g):
+    return min(ORDERS, key=lambda p: total(g, p))
+
+
+def own_orders(g):
+    each = sum(min(((A - B[:, p]) ** 2).sum() for p in ORDERS) for A, B in zip(g["A"], g["A_hat"], strict=True))
+    return each, min(((g["prior"] - g["prior_hat"][p]) ** 2).sum() for p in ORDERS)
+
+
+def own_orders_but_one_prior(g):
+    return (own_orders(g)[0] + ((g["prior"] - g["prior_hat"][best(g)]) ** 2).sum()) / 13
+
+
+def sorted_by_prior(g):
+    p = np.empty(3, dtype=int)
+    p[np.argsort(g["prior"])] = np.argsort(g["prior_hat"])
+    return total(g, list(p)) / 13
+
+
+def largest_entries(g):
+    moved = np.stack([B[:, B.argmax(axis=1)] for B in g["A_hat"]])
+    return (((g["A"] - moved) ** 2).sum() + ((g["prior"] - g["prior_hat"]) ** 2).sum()) / 13
 
 
 ANSWERS = [
     ("specialists", "correct", lambda g: [min(np.linalg.norm(h / sum(h) - e) for h in g["H"]) for e in np.eye(3)]),
-    ("longest_corner", "correct", lambda g: max(np.linalg.norm(x / sum(x)) for x in np.linalg.inv(g["H"]).T)),
-    ("model_error", "correct", model_error),
+    ("specialists", "correct", lambda g: cdist(dots(g), np.eye(3)).min(axis=0)),
+    ("specialists", "correct", lambda g: scattering_certificate(g["H"]).distances),
+    ("specialists", "correct", lambda g: pd.DataFrame(to_corners(dots(g))).min()),
+    ("specialists", "correct", lambda g: np.sqrt(((dots(g)[None] - np.eye(3)[:, None]) ** 2).sum(axis=2).min(axis=1))),
+    ("specialists", "correct", lambda g: to_corners(dots(g)).min(axis=0, keepdims=True).round(4)),
+    ("specialists", "different sizes", lambda g: to_corners(g["H"]).min(axis=0)),
+    ("specialists", "columns were scaled", lambda g: to_corners(g["H"] / g["H"].sum(axis=0)).min(axis=0)),
+    ("specialists", "length one", lambda g: to_corners(g["H"] / np.linalg.norm(g["H"], axis=1)[:, None]).min(axis=0)),
+    ("specialists", "squared", lambda g: to_corners(dots(g)).min(axis=0) ** 2),
+    ("specialists", "absolute", lambda g: np.abs(dots(g)[:, None] - np.eye(3)).sum(axis=2).min(axis=0)),
+    ("specialists", "largest entry", lambda g: 1 - dots(g).max(axis=0)),
+    ("specialists", "farthest", lambda g: to_corners(dots(g)).max(axis=0)),
+    ("specialists", "means", lambda g: to_corners(dots(g)).mean(axis=0)),
+    ("specialists", "numbers of the nearest", lambda g: to_corners(dots(g)).argmin(axis=0)),
+    ("specialists", "expected an array of shape (3,)", lambda g: to_corners(dots(g)).min(axis=1)),
+    ("specialists", "negative entries", lambda g: dots(g).max(axis=0) - 1.2),
+    ("specialists", "entry [1] is furthest off", lambda g: to_corners(dots(g)).min(axis=0) + np.array([0, 0.3, 0.1])),
+    ("longest_corner", "correct", lambda g: by_pairs),
+    ("longest_corner", "correct", lambda g: by_walls),
+    ("longest_corner", "correct", lambda g: by_solving),
+    ("longest_corner", "correct", lambda g: lambda H: np.linalg.norm(slice_vertices(H), axis=1).max()),
+    ("longest_corner", "correct", lambda g: lambda H: scattering_certificate(H).radius),
+    (
+        "longest_corner",
+        "correct",
+        lambda g: lambda H: np.linalg.norm(pd.DataFrame(inside(H)), axis=1).max(keepdims=True),
+    ),
+    ("longest_corner", "by its name and without brackets", lambda g: by_inverse(g["H"])),
+    ("longest_corner", "not answered yet", lambda g: lambda H: None),
+    ("longest_corner", "not answered yet", lambda g: lambda H: ...),
+    ("longest_corner", "keep only those x that lie in T", lambda g: all_points),
+    ("longest_corner", "LinAlgError", lambda g: by_inverse),
+    ("longest_corner", "shortest", lambda g: lambda H: min(np.linalg.norm(x) for x in inside(H))),
+    ("longest_corner", "squared", lambda g: lambda H: max(x @ x for x in inside(H))),
+    ("longest_corner", "margin", lambda g: lambda H: 1 - by_pairs(H)),
+    ("longest_corner", "length one", lambda g: lambda H: 1.0),
+    ("longest_corner", "changes what it is given", lambda g: in_place),
+    ("longest_corner", "expected a single number", lambda g: lambda H: np.linalg.norm(inside(H), axis=1)[:2]),
+    ("longest_corner", "NaN", lambda g: lambda H: np.nan * H[0, 0]),
+    ("longest_corner", "is called with H", lambda g: lambda H, rows: by_pairs(H)),
+    ("longest_corner", "r is below one", lambda g: lambda H: 0.9 * by_pairs(H) / by_pairs(H)),
+    ("longest_corner", "on the example, r: 3.1 is too large", lambda g: lambda H: 3.1),
+    ("model_error", "correct", by_loops),
+    ("model_error", "correct", by_einsum),
+    ("model_error", "correct", by_assignment),
+    ("model_error", "correct", by_library),
+    ("model_error", "correct", lambda g: [min(total(g, p) for p in ORDERS) / 13]),
+    ("model_error", "correct", lambda g: str(round(by_loops(g), 6))),
+    ("model_error", "no names", lambda g: total(g, [0, 1, 2]) / 13),
+    ("model_error", "put it in the same order", lambda g: total(g, best(g), [0, 1, 2]) / 13),
+    ("model_error", "wrong way round", lambda g: total(g, list(np.argsort(best(g)))) / 13),
+    ("model_error", "there is one for all", own_orders_but_one_prior),
+    ("model_error", "one order for all", lambda g: sum(own_orders(g)) / 13),
+    ("model_error", "one order for all", largest_entries),
+    ("model_error", "by the prior alone", sorted_by_prior),
+    ("model_error", "prior is missing", lambda g: ((g["A"] - g["A_hat"][:, :, best(g)]) ** 2).sum() / 13),
+    ("model_error", "mean over all orders", lambda g: np.mean([total(g, p) for p in ORDERS]) / 13),
+    ("model_error", "mean over all entries", lambda g: by_loops(g) * 13 / 39),
+    ("model_error", "M + 1", lambda g: by_loops(g) * 13 / 5),
+    ("model_error", "without the one for the prior", lambda g: by_loops(g) * 13 / 12),
+    ("model_error", "sum of squares", lambda g: by_loops(g) * 13),
+    ("model_error", "square root", lambda g: np.sqrt(by_loops(g))),
+    ("model_error", "negative", lambda g: -0.7),
+    ("model_error", "expected a single number", lambda g: [total(g, p) / 13 for p in ORDERS]),
+    ("model_error", "0.55 is too large", lambda g: 0.55),
 ]
