@@ -173,6 +173,7 @@ class RobustSweep(FunctionExercise):
         return [Part("new U", sweep(R, seen, U), {}, unit="factors")]
 
     wrong: ClassVar = {
+        "the factors come back as they were: refit each of them": lambda R, seen, U: U,
         "all blocks count alike here: multiply both sums by w_mj": partial(sweep, power=0.0),
         "the weights grow with the misfit: the exponent is -1/2": partial(sweep, power=0.5),
         "the exponent of the weights is -1/2, not -1": partial(sweep, power=-1.0),
