@@ -170,7 +170,7 @@ def test_the_worst_entry_is_named_and_its_side_but_not_its_value():
     "garbage",
     [
         None, ..., "no idea", b"0", [], {}, set(), object(), [[1], [1, 2]], np.zeros((0, 3)), np.full((3, 3), np.nan),
-        np.inf, 1j, np.ones((3, 3), dtype=complex), np.zeros((2, 2, 2, 2)), pd.Series(["a", "b"]), print, float, True,
+        np.inf, 1j, np.ones((3, 3), dtype=complex), np.zeros((2, 2, 2, 2)), pd.Series(["a", "b"]), len, float, True,
         (1, 2, 3), ("A", None), {"A": 1}, "0.5", -1e300, iter([]), lambda: None, lambda *_: 1j, lambda *_: object(),
     ],
 )  # fmt: skip
