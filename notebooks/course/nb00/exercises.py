@@ -1,14 +1,70 @@
-"""The exercises of notebook 00: how good a worker is, and how many labels a model itself expects to be wrong."""
+"""The exercises of notebook 00: a vote, how good a worker is, how many labels a model itself expects to be wrong."""
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
-from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.types import Floats
-from cofactor.crowd.base import worker_accuracy
+from cofactor.core.types import Floats, Ints
 from course.crowds import round_crowd
-from course.grading import Exercise, Given, Part
+from course.grading import NONNEGATIVE, ROWS_SUM_TO_ONE, Exercise, FunctionExercise, Given, Part
+
+
+def counts(labels: Ints, n_classes: int) -> Ints:
+    """Count the (N, K) votes of every task; -1 is no label."""
+    return np.array([[sum(label == k for label in row) for k in range(n_classes)] for row in labels])
+
+
+def split(votes: Ints) -> Floats:
+    """Share each task among the classes with most votes."""
+    most = votes == votes.max(axis=1, keepdims=True)
+    return most / most.sum(axis=1, keepdims=True)
+
+
+class Vote(FunctionExercise):
+    """The majority vote, ties split."""
+
+    hints = (
+        "count for each class k how many labels of a task are k: (labels == k).sum(axis=1)",
+        "the classes with most votes are those where the count is the largest of its row",
+        "divide the row of winners (True or False) by its sum",
+    )
+    praise = "half a point for each of two tied classes: fair, and no coin needs to be tossed"
+    wrong: ClassVar = {
+        "a tie went to the first class; share it among all classes with most votes": (
+            lambda labels, K: np.eye(K)[counts(labels, K).argmax(axis=1)]
+        ),
+        "these are shares of the votes; the classes with most votes take everything": (
+            lambda labels, K: (
+                (v := np.where((c := counts(labels, K)).any(axis=1, keepdims=True), c, 1))
+                / v.sum(axis=1, keepdims=True)
+            )
+        ),
+        "-1 means no label, and was counted as the last class": (
+            lambda labels, K: split(counts(np.where(labels < 0, K - 1, labels), K))
+        ),
+        "each of two tied classes got 1; together they get 1": (
+            lambda labels, K: (c := counts(labels, K)) == c.max(axis=1, keepdims=True)
+        ),
+        "a tie was shared among all classes; share it among those with most votes": (
+            lambda labels, K: np.where((s := split(counts(labels, K))).max(axis=1, keepdims=True) == 1, s, 1 / K)
+        ),
+    }
+
+    def given(self) -> Given:
+        rows = [[0, 0, 2, 1], [1, 2, 2, 1], [2, -1, -1, 2], [0, 1, 2, -1], [1, 0, 0, -1]]
+        return {"labels": np.array(rows), "n_classes": 3}
+
+    def cases(self) -> list[Given]:
+        rng = np.random.default_rng(0)
+        some = rng.integers(-1, 2, (30, 6))
+        some[4] = -1  # a task without labels
+        return [{"labels": some, "n_classes": 2}, {"labels": rng.integers(-1, 5, (40, 5)), "n_classes": 6}]
+
+    def solve(self, labels: Ints, n_classes: int) -> list[Part]:
+        laws = (NONNEGATIVE, ROWS_SUM_TO_ONE)
+        return [Part("shares", split(counts(labels, n_classes)), {}, "shares of a task", laws)]
 
 
 class Accuracy(Exercise):
@@ -26,7 +82,6 @@ class Accuracy(Exercise):
         return {"prior": model.prior, "A": model.conditionals[0]}
 
     def solve(self, prior: Floats, A: Floats) -> list[Part]:
-        right = worker_accuracy(LatentClassModel(prior, [A]))[0]
         own = A.diagonal()
         mistakes = {
             "this is the plain mean of the diagonal; weigh each class with how often it occurs (prior)": own.mean(),
@@ -37,9 +92,11 @@ class Accuracy(Exercise):
             "rows were scaled to sum to one, as if A were transposed; columns of A already sum to one": (
                 prior @ (own / A.sum(axis=1))
             ),
-            "this is the share of wrong labels; the accuracy is one minus it": 1 - right,
+            "this is the share of wrong labels; the accuracy is one minus it": 1 - prior @ own,
+            "this is the accuracy on the most frequent class alone; add the others": own[prior.argmax()],
+            "divided by the number of classes once too often: the prior is a weight already": prior @ own / len(prior),
         }
-        return [Part("accuracy", right, mistakes)]
+        return [Part("accuracy", prior @ own, mistakes, "a share of tasks")]
 
 
 class ExpectedWrong(Exercise):
@@ -61,14 +118,19 @@ class ExpectedWrong(Exercise):
         mistakes = {
             "this is how many labels are expected to be right; take one minus each probability": right.sum(),
             "this is the share of labels; the question is how many: sum up": (1 - right).mean(),
+            "this is the share of right labels; the question is how many are wrong": right.mean(),
             "this counts doubtful tasks; each is wrong with a probability of its own, also the sure ones": (
                 np.sum(right < 0.9)
             ),
             "this expects how many tasks are of class 1; a label is wrong where the class that won is not true": (
                 posterior[:, 1].sum()
             ),
+            "this expects how many tasks are of class 0; a label is wrong where the class that won is not true": (
+                posterior[:, 0].sum()
+            ),
+            "this is the chance that at least one label is wrong; expected numbers add up": 1 - right.prod(),
         }
-        return [Part("labels expected to be wrong", (1 - right).sum(), mistakes)]
+        return [Part("labels expected to be wrong", (1 - right).sum(), mistakes, "labels")]
 
 
-EXERCISES = {"accuracy": Accuracy(), "expected_wrong": ExpectedWrong()}
+EXERCISES = {"vote": Vote(), "accuracy": Accuracy(), "expected_wrong": ExpectedWrong()}
