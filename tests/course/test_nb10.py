@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor.plots.style import percent
-from course.nb10 import files, panels, pictures
+from course.nb10 import exercises, files, panels, pictures
 from course.nb10.files import ANSWERS, BRIDGE, KNOWN, PER_BRIDGE, SHIFTS, sorting_crowd
 
 NAMES = {"task": "message", "worker": "rater", "label": "answer"}
@@ -89,17 +88,6 @@ def test_better_workers_and_bolder_wishes_need_fewer_labels():
         return panels.plan_pilot(accuracy, 4, wanted).plan.needed()["amount"].to_numpy()
 
     assert (needed(0.85, 0.05) < needed(0.7, 0.05)).all() and (needed(0.7, 0.2) < needed(0.7, 0.05)).all()
-    for accuracy, per_task in ((0.3, 4), (1.0, 4), (0.7, 1), (0.7, 21)):
-        with pytest.raises(cf.CofactorError):
-            panels.plan_pilot(accuracy, per_task, 0.05)
-
-
-def test_pictures_state_their_findings():
-    assert f"holds {percent(0.9)} of 101" in pictures.draw_refits(np.linspace(0, 1, 101)).get_suptitle()
-    picture = pictures.draw_enough([2, 3, 4], [0.1, 0.5, 0.95], 0.05)
-    assert "at most 5 %" in picture.get_suptitle()
-    hatched = [bool(bar.get_hatch()) for bar in picture.axes[0].patches]
-    assert hatched == [True, True, False]
 
 
 def test_the_picture_of_the_path_tells_doubts_and_labels(examples):
@@ -111,3 +99,30 @@ def test_the_picture_of_the_path_tells_doubts_and_labels(examples):
     said = pictures.draw_path(posterior, found, plan).get_suptitle().replace("\n", " ")
     assert said.startswith(f"{np.sum(posterior.max(axis=1) < 0.9)} of 360 tasks are doubtful")
     assert f"takes {plan.answers()['BayesDS']} labels per task (BayesDS)" in said
+
+
+def test_groups_are_counted_in_files_that_are_hard_to_count_in():
+    """Ids with gaps, one group, links that come late, a label given twice."""
+    exercise = exercises.Groups()
+    counts = [exercise.solve(**case)[0].answer for case in (exercise.given(), *exercise.cases())]
+    assert counts == [4, 1, 4, 1, 2]
+    assert any(len(np.unique(case["worker"])) <= case["worker"].max() for case in exercise.cases())
+    for says, function in exercise.wrong.items():
+        assert any(
+            function(*case.values()) != count for case, count in zip(exercise.cases(), counts[1:], strict=True)
+        ), says
+
+
+def test_all_definitions_of_a_quantile_are_right_and_nothing_else():
+    (part,) = exercises.Refits().parts
+    refits, scale = exercises.Refits().given()["refits"], np.max(part.answer)
+    methods = ("inverted_cdf", "weibull", "hazen", "higher", "lower", "median_unbiased")
+    for method in methods:
+        assert np.abs(np.quantile(refits, [0.05, 0.95], method=method) - part.answer).max() < part.tolerance * scale
+    for says, wrong in part.mistakes.items():
+        assert np.abs(np.asarray(wrong) - part.answer).max() > 3 * part.tolerance * scale, says
+
+
+def test_what_is_enough_is_enough_by_one_reading_only():
+    amount = exercises.Enough().parts[1]
+    assert len({int(amount.answer), *map(int, amount.mistakes.values())}) == 1 + len(amount.mistakes)

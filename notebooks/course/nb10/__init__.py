@@ -5,4 +5,4 @@ from course.library import topic_error, word_points
 from course.matrices import draw_cooccurrence
 from course.nb10.files import clean_labels, example_files
 from course.nb10.panels import plan_panel
-from course.nb10.pictures import draw_enough, draw_path, draw_refits
+from course.nb10.pictures import draw_path

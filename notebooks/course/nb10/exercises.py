@@ -3,47 +3,84 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from cofactor.core.bootstrap import quantiles
 from cofactor.core.types import Floats, Ints
-from course.grading import Exercise, Given, Part
+from course.grading import Exercise, FunctionExercise, Given, Part
+
+DEFINITIONS = 5e-3  # the definitions of a quantile that people use differ by less, here
 
 
-class Groups(Exercise):
+def _together(task: Ints, worker: Ints) -> Ints:
+    """Whether two workers, in the order of their ids, share a task."""
+    row, column = (np.unique(ids, return_inverse=True)[1] for ids in (task, worker))
+    gave = np.zeros((row.max() + 1, column.max() + 1), dtype=int)
+    gave[row, column] = 1
+    return np.asarray(gave.T @ gave > 0, dtype=np.intp)
+
+
+def _n_groups(task: Ints, worker: Ints) -> int:
+    return int(connected_components(_together(task, worker), directed=False)[0])
+
+
+def _alone(task: Ints, worker: Ints) -> int:
+    return int(np.sum(_together(task, worker).sum(axis=0) == 1))
+
+
+def _one_pass(task: Ints, worker: Ints) -> int:
+    """Groups of who meets whom, where two groups are not merged that meet only later in the file."""
+    groups: list[set[int]] = []
+    for n in dict.fromkeys(task.tolist()):
+        team = set(worker[task == n].tolist())
+        met = next((group for group in groups if group & team), None)
+        groups = groups if met else [*groups, team]
+        (met or team).update(team)
+    return len(groups)
+
+
+class Groups(FunctionExercise):
     """How many groups of workers never share a task."""
 
     hints = (
         "two workers meet where they share a task; a group is whoever can be reached by such meetings",
-        "gave = scipy.sparse.coo_array((ones, (task, worker))).tocsr(); gave.T @ gave counts common tasks",
-        "scipy.sparse.csgraph.connected_components(gave.T @ gave, directed=False)[0]",
+        "start with every worker in a group of one; go through the tasks, and merge the groups of all who share one",
+        "group = {m: {m} for m in worker}; per task, every member of the union of its workers' groups gets it as group",
     )
-    praise = (
-        "four groups: each can be aggregated by itself, none can be compared with another until some tasks link them"
-    )
+    praise = "each group can be aggregated by itself, and none can be compared with another until some tasks link them"
+    wrong: ClassVar = {
+        "these are pairs of workers without a common task; a third worker may link them": (
+            lambda t, w: np.sum(np.triu(_together(t, w) == 0))
+        ),
+        "one group is missing: whoever meets nobody is a group, too": lambda t, w: _n_groups(t, w) - _alone(t, w),
+        "this is how many workers meet nobody; workers who meet may still never meet the rest": _alone,
+        "a task can link two groups that were apart until then: merge all groups that it touches": _one_pass,
+        "this is the number of workers": lambda t, w: len(np.unique(w)),
+        "workers are numbered with gaps: a number that never occurs is nobody": (
+            lambda t, w: _n_groups(t, w) + w.max() + 1 - len(np.unique(w))
+        ),
+    }
 
     def given(self) -> Given:
-        teams = (0, 1, 2, 3), (4, 5, 6), (7, 8), (9,)  # a chain in each: neighbours share a task
-        shared = [pair for team in teams for pair in pairwise(team)]
-        task = np.repeat(np.arange(len(shared) + 1), [2] * len(shared) + [1])
-        return {"task": task, "worker": np.array([*np.ravel(shared), 9])}
+        return self._made(((0, 1, 2, 3), (4, 5, 6), (7, 8), (9,)), seed=1)
+
+    def cases(self) -> list[Given]:
+        crossed = {"task": np.array([0, 0, 1, 1, 2, 2]), "worker": np.array([5, 2, 8, 7, 2, 8])}
+        twice = {"task": np.array([3, 3, 1, 3]), "worker": np.array([4, 4, 6, 9])}
+        return [self._made((range(12),), 2), self._made(((0, 1), (5, 3, 9, 2), (4,), (7,)), 3), crossed, twice]
+
+    def _made(self, teams: Any, seed: int) -> Given:
+        """A chain in each team: neighbours share a task; whoever is alone has one; rows in any order."""
+        rows = [pair for team in teams for pair in (pairwise(team) if len(team) > 1 else [team])]
+        cells = np.array([(n, m) for n, row in enumerate(rows) for m in row])
+        cells = np.random.default_rng(seed).permutation(cells)
+        return {"task": cells[:, 0], "worker": cells[:, 1]}
 
     def solve(self, task: Ints, worker: Ints) -> list[Part]:
-        gave = np.zeros((task.max() + 1, worker.max() + 1))
-        gave[task, worker] = 1
-        together = gave.T @ gave
-        n_groups = connected_components(together, directed=False)[0]
-        apart = np.sum(together[np.triu_indices(len(together), 1)] == 0)
-        alone = np.sum((together > 0).sum(axis=0) == 1)
-        mistakes = {
-            "these are pairs of workers without a common task; a third worker may link them": apart,
-            "one group is missing: whoever meets nobody is a group, too": n_groups - 1,
-            "this is how many workers meet nobody; workers who meet each other may still never meet the rest": alone,
-            "this is the number of workers": len(together),
-        }
-        return [Part("groups", n_groups, mistakes)]
+        return [Part("groups", _n_groups(task, worker), {})]
 
 
 class Refits(Exercise):
@@ -57,21 +94,24 @@ class Refits(Exercise):
     praise = "longer to the left than to the right: a worker near 100 % can only be overrated by a little"
 
     def given(self) -> Given:
-        return {"estimate": 0.9, "refits": np.random.default_rng(10).beta(27, 3, 400)}
+        return {"estimate": 0.87, "refits": np.random.default_rng(10).beta(12, 1.5, 400)}
 
     def solve(self, estimate: float, refits: Floats) -> list[Part]:
-        ends, sides = np.array(quantiles(refits, 0.9)), refits.std() * np.array([-1, 1])
+        ends, spread, sides = np.array(quantiles(refits, 0.9)), refits.std(), np.array([-1, 1])
         wide, narrow = np.quantile(refits, [0.025, 0.975]), np.quantile(refits, [0.1, 0.9])
-        around_mean, normal, extremes = refits.mean() + sides, estimate + 1.645 * sides, [refits.min(), refits.max()]
+        extremes, of_mean = [refits.min(), refits.max()], refits.mean() + 1.645 * spread / len(refits) ** 0.5 * sides
         mistakes = {
             "this holds 95 % of the refits; asked is 90 %, so leave out 5 % at each end": wide,
             "this leaves out 10 % at each end, so it holds 80 %; leave out 5 % at each": narrow,
-            "one standard deviation to each side holds about two thirds of the refits, not 90 %": around_mean,
-            "symmetric about the estimate; near 100 % the refits are not: take their quantiles": normal,
+            "the refits themselves spread: do not divide by the root of their number": of_mean,
             "these are the extremes, which grow with the number of refits; leave out 5 % at each end": extremes,
             "the lower end comes first": ends[::-1],
         }
-        return [Part("interval", ends, mistakes)]
+        for times in (1.645, 1.96, 1.0):
+            said = "to each side are symmetric; near 100 % the refits are not: take their quantiles"
+            mistakes[f"{times:g} standard deviations {said}"] = refits.mean() + times * spread * sides
+            mistakes[f"{times:g} standard deviations about the estimate, {said}"] = estimate + times * spread * sides
+        return [Part("interval", ends, mistakes, "shares", tolerance=DEFINITIONS)]
 
 
 class Enough(Exercise):
@@ -82,13 +122,13 @@ class Enough(Exercise):
         "share = (errors <= wanted).mean(axis=0)",
         "amounts[np.argmax(share >= 0.9)] is the first amount at which nine of ten crowds get there",
     )
-    praise = "the median answers what is likely, nine of ten what is safe; the difference is the price of a promise"
+    praise = "half of the crowds get there with fewer labels; a promise has to hold for nearly all of them"
 
     def given(self) -> Given:
-        rng = np.random.default_rng(3)
-        amounts = np.arange(2, 13)
-        level = 0.32 * np.exp(-0.33 * (amounts - 2)) * rng.lognormal(0, 0.28, (40, 1))
-        errors = np.round(level * rng.lognormal(0, 0.1, (40, len(amounts))), 3)
+        rng = np.random.default_rng(214)  # median, mean, nine of ten and all get there at different amounts
+        amounts = np.arange(3, 14)
+        level = 0.32 * np.exp(-0.33 * (amounts - 3)) * rng.lognormal(0, 0.4, (40, 1))
+        errors = np.round(level * rng.lognormal(0, 0.05, (40, len(amounts))), 3)
         return {"amounts": amounts, "errors": errors, "wanted": 0.05}
 
     def solve(self, amounts: Ints, errors: Floats, wanted: float) -> list[Part]:
@@ -100,12 +140,17 @@ class Enough(Exercise):
             "these are numbers of crowds; give their share": share * len(errors),
             "this is the mean error; asked is which crowds get there": errors.mean(axis=0),
         }
+        mean = int(np.argmax(errors.mean(axis=0) <= wanted))
         mistakes = {
             "with so many labels half of the crowds get there: your own may be in the other half": amounts[half],
+            "the mean error gets there with so many; a crowd may be worse than the mean": amounts[mean],
             "this is a position in `amounts`; give the amount that stands there": first,
             "here every crowd gets there; nine of ten are enough": amounts[np.argmax(share >= 1)],
         }
-        return [Part("share", share, shares), Part("amount", amounts[first], mistakes)]
+        return [
+            Part("share", share, shares, "of the crowds"),
+            Part("amount", amounts[first], mistakes, "labels per task"),
+        ]
 
 
 EXERCISES = {"groups": Groups(), "refits": Refits(), "enough": Enough()}

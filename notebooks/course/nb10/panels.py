@@ -9,7 +9,6 @@ from functools import lru_cache
 import ipywidgets as w
 import numpy as np
 
-from cofactor.core.errors import CofactorError
 from cofactor.core.planning import Plan
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.planner import plan
@@ -27,17 +26,7 @@ Pilot = namedtuple("Pilot", "accuracy per_task plan")
 
 
 def plan_pilot(accuracy: float, per_task: int, wanted: float, method: str = "MV-EM", seed: int = 0) -> Pilot:
-    """Plan from a pilot: 200 tasks of three classes and known truth, with `per_task` labels each, by 20 workers.
-
-    Raises
-    ------
-    CofactorError
-        A mean accuracy that is no better than chance or perfect, fewer than two labels per task, or as `crowd.plan`.
-    """
-    if not 1 / CLASSES < accuracy < 1:
-        raise CofactorError(f"accuracy={accuracy}: workers are right more often than one time in three, and not always")
-    if not 2 <= per_task <= WORKERS:
-        raise CofactorError(f"per_task={per_task}: a pilot has 2 to {WORKERS} labels per task")
+    """Plan from a pilot: 200 tasks of three classes and known truth, with `per_task` labels each, by 20 workers."""
     return Pilot(accuracy, per_task, replace(_pilot_plan(accuracy, per_task, method, seed), wanted=wanted))
 
 
