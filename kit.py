@@ -10,7 +10,7 @@ usage: python3 kit.py COMMAND [extra arguments]
   bench      run every benchmark in order
   classroom  write what a teacher hands out and collects into classroom/: copies for learners, a course of nbgrader,
              assignments of otter     (-o FOLDER: into another)
-  book       build the web site of all this in book/_build, and slides of the theory in book/_build/slides
+  book       build the web site of all this in book/_build, and slides of four notebooks in book/_build/slides
 
 The first command of a fresh clone creates .venv and installs the pinned versions of constraints.txt into it.
 With --oldest or --newest, `test` uses an environment of its own: the oldest or newest versions that pyproject.toml

@@ -5,6 +5,7 @@ answers to predictions, folded in the notebook, are left out: the class finds th
 """
 
 import importlib.util
+import math
 import re
 import shutil
 from pathlib import Path
@@ -15,11 +16,18 @@ from traitlets.config import Config
 
 from docs.notebooks import opened
 
-TALKS = {"01_theory_recap.ipynb": "theory"}
+TALKS = {
+    "01_theory_recap.ipynb": "theory",
+    "06_comparison_mf_recovery.ipynb": "comparisons",
+    "08_joint_pmf.ipynb": "joint_pmf",
+    "09_topics_and_communities.ipynb": "separable",
+}
 ANSWER = re.compile(r"<details>.*?</details>", re.DOTALL)
 LINK = re.compile(r"\]\((\w+)\.ipynb\)")
 PAGE = re.compile(r"\]\(\.\./docs/(\w+)\.md\)")
-CUT = re.compile(r"^(?=## |\*\*Next:|\*\*Further reading)", re.MULTILINE)
+CUT = re.compile(r"^(?=## |\*\*Next:|\*\*Further reading|\*\*Only ten minutes|\*\*Theorem )", re.MULTILINE)
+HIGHEST = 740  # pixels of the 800 that a slide has
+LETTERS = 100  # in a line of text
 
 
 def write_slides(notebooks, folder):
@@ -46,23 +54,53 @@ def exporter():
 
 def talk_of(notebook):
     """Return the notebook with its cells cut and marked as slides."""
-    cells = []
+    cells, filled = [], 0
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cells += text_slides(cell.source)
+            filled = text_height(cells[-1].source) if cells else 0
         elif cell.outputs and not cell.metadata.get("jupyter", {}).get("source_hidden"):
-            cells.append(marked(cell, "subslide" if has_picture(cell) else "-"))
+            own = has_picture(cell) or filled + code_height(cell) > HIGHEST
+            cells.append(marked(cell, "subslide" if own else "-"))
+            filled = code_height(cell) + (0 if own else filled)
     notebook.cells = cells
     return notebook
 
 
 def text_slides(text):
-    """Cut a text at its headings, and before what to read next."""
+    """Cut a text at its headings, before what to read next, and where a slide is full."""
     text = LINK.sub(r"](../notebooks/\1.html)", ANSWER.sub("", opened(text)))
     text = PAGE.sub(r"](../docs/\1.html)", text)
-    parts = [part for part in CUT.split(text) if part.strip()]
+    parts = [piece for part in CUT.split(text) if part.strip() for piece in fitting(part)]
     kinds = ["slide" if part.startswith("#") else "subslide" for part in parts]
     return [marked(nbformat.v4.new_markdown_cell(part), kind) for part, kind in zip(parts, kinds, strict=True)]
+
+
+def fitting(text):
+    """Cut a text between paragraphs so that each piece fits on a slide."""
+    pieces = [""]
+    for paragraph in re.split(r"\n{2,}", text.strip()):
+        longer = f"{pieces[-1]}\n\n{paragraph}".strip()
+        if pieces[-1] and text_height(longer) > HIGHEST:
+            pieces.append(paragraph)
+        else:
+            pieces[-1] = longer
+    return pieces
+
+
+def text_height(text):
+    """Estimate how many pixels a text takes."""
+    lines = text.splitlines()
+    formulas = sum(80 for line in lines if line.startswith("$$"))
+    tables = sum(42 for line in lines if line.startswith("|"))
+    others = [line for line in lines if line and not line.startswith(("$$", "|"))]
+    return formulas + tables + sum(33 * math.ceil(len(line) / LETTERS) + 12 for line in others)
+
+
+def code_height(cell):
+    """Estimate how many pixels code takes, with what it printed; pictures are as high as there is room."""
+    shown = [output.get("text", "") or output.get("data", {}).get("text/plain", "") for output in cell.outputs]
+    return 27 * len(cell.source.splitlines()) + sum(34 * len(text.splitlines()) for text in shown) + 50
 
 
 def has_picture(cell):

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 import nbformat
 import pytest
 
-from docs import api, notebooks
+from docs import api, notebooks, slides
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = [f"notebooks/{path.stem}.html" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
@@ -114,7 +114,7 @@ def test_notebooks_have_their_pictures_and_fold_their_solutions(site, page):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("page", [*NOTEBOOKS, *OTHERS, "slides/theory.html"])
+@pytest.mark.parametrize("page", [*NOTEBOOKS, *OTHERS, *(f"slides/{talk}.html" for talk in slides.TALKS.values())])
 def test_pages_open_in_a_browser_without_network_or_errors(site, chromium, page, tmp_path):
     tab, told = chromium.new_page(viewport={"width": 1300, "height": 900}), []
     tab.set_default_timeout(120_000)
@@ -164,9 +164,10 @@ TOO_HIGH = """async () => {
 
 
 @pytest.mark.browser
-def test_every_slide_fits_on_the_screen(site, chromium):
+@pytest.mark.parametrize("talk", slides.TALKS.values())
+def test_every_slide_fits_on_the_screen(site, chromium, talk):
     tab = chromium.new_page(viewport={"width": 1280, "height": 900})
-    tab.goto((site / "slides" / "theory.html").as_uri(), timeout=120_000)
+    tab.goto((site / "slides" / f"{talk}.html").as_uri(), timeout=120_000)
     too_high, total = tab.evaluate(TOO_HIGH), tab.evaluate("Reveal.getTotalSlides()")
     tab.close()
     assert total > 20 and not too_high

@@ -200,12 +200,21 @@ def test_answers_are_parted_from_their_html():
 # ---- slides ----
 
 
-def test_slides_open_at_headings_and_hold_no_solution():
-    notebook = slides.talk_of(nbformat.read(ROOT / "notebooks" / "01_theory_recap.ipynb", as_version=4))
+@pytest.mark.parametrize("name", slides.TALKS)
+def test_slides_open_at_headings_and_hold_no_solution(name):
+    notebook = slides.talk_of(nbformat.read(ROOT / "notebooks" / name, as_version=4))
     kinds = [cell.metadata["slideshow"]["slide_type"] for cell in notebook.cells]
     headings = [cell.source.startswith("#") for cell in notebook.cells]
     assert [kind == "slide" for kind in kinds] == headings and sum(headings) > 10
     assert not any("<details" in cell.source or "solution" in cell.metadata.get("tags", []) for cell in notebook.cells)
+
+
+def test_a_text_too_long_for_a_slide_is_cut_between_paragraphs():
+    text = "\n\n".join(f"{number} " + "word " * 100 for number in range(12))
+    pieces = slides.fitting(text)
+    assert len(pieces) > 1 and "\n\n".join(pieces).split() == text.split()
+    assert all(slides.text_height(piece) <= slides.HIGHEST for piece in pieces)
+    assert slides.fitting("short\n\ntext") == ["short\n\ntext"]
 
 
 def test_a_setting_has_a_table_per_published_metric_and_one_of_all_others():
