@@ -52,6 +52,11 @@ def test_copy_keeps_every_exercise_and_all_else_in_order(pair):
     assert found[0] == kept[0] + learner.YOURS and found[1:] == kept[1:]
 
 
+def test_no_text_of_a_copy_speaks_of_a_solution_that_is_not_there(pair):
+    found = re.compile(r"[Ss]olution\b[^.]*\b(below|collapsed|folded|next cell)")
+    assert not [text for text in texts(pair[1]) if found.search(text)]
+
+
 def test_every_prediction_and_open_question_has_a_place_right_below(pair):
     _, copy = pair
     asked = 0
