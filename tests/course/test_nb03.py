@@ -41,7 +41,6 @@ def test_a_power_law_is_found_again():
     sizes = np.array([100, 1000, 10_000])
     law = pictures.SampleErrors(sizes, {"robust": np.array([[3.0], [2.0], [4.0]]) * sizes**-0.5}, "")
     assert np.allclose(law.exponent("robust"), (0.5, 0))
-    assert np.allclose(law.items_needed("robust", 0.1), (900, 22**2, 38**2))
 
 
 def test_without_garbage_the_error_falls_with_the_root_of_the_items():
@@ -55,12 +54,6 @@ def test_garbage_stops_all_but_the_robust_criterion():
     errors = pictures.sample_errors(outlying=0.1, methods=("designated", "robust", "least squares"))
     exponents = {method: errors.exponent(method)[0] for method in errors.by_method}
     assert exponents["robust"] > 0.45 and max(exponents["designated"], exponents["least squares"]) < 0.15
-
-
-def test_the_number_of_items_asked_for_gives_the_error_wanted():
-    needed = round(pictures.sample_errors().items_needed("robust", 0.1)[0])
-    fresh = [pictures.holes(needed, seed=seed) for seed in range(200, 220)]
-    assert np.mean([problem.error(problem.fill("robust")) for problem in fresh]) == pytest.approx(0.1, rel=0.1)
 
 
 def test_the_panel_says_falls_only_of_an_error_that_falls():

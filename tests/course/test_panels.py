@@ -27,7 +27,6 @@ MOVES = {  # one other value of every control
     "crowd_panel": {"n_tasks": 300, "labels_per_task": 8, "method": "MV-EM"},
     "em_panel": {"after": 4},
     "sample_panel": {"share": 0.5, "outlying": 0.3, "n_classes": 2},
-    "needed_panel": {"target": 0.05, "n_classes": 2, "share": 0.5},
     "race_panel": {"density": 0.3, "psi": 0.5, "snr_db": 30.0},
     "film_panel": {"after": 7, "density": 0.3},
     "thinning_panel": {"per_task": 5, "crowd": "digits", "method": "MV-EM"},

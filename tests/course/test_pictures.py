@@ -87,7 +87,6 @@ PICTURES |= {  # of all notebooks, and of 00 to 05
     "certificate": lambda: nb02.panels.draw_certificate(nb02.made_crowd(0.6, 1, 0.0, 0.2, 10)),
     "recovery": lambda: nb02.panels.draw_recovery(nb02.panels.recovery(0.1, 0.3, 4)),
     "sample_errors": lambda: nb03.draw_sample_errors(SAMPLES),
-    "items_needed": lambda: nb03.draw_items_needed(SAMPLES, "robust", 0.1),
     "race": lambda: nb04.draw_race(nb04.panels.race(0.5, 0.75, np.inf, n_rows=60, n_trials=3)),
     "clouds": lambda: nb04.draw_turn(nb04.panels.film(*PROBLEM, (0, 1, 20))),
     "starts": lambda: nb04.draw_starts([1e-20, 1e-2, 1e-18], [1e-20, 0.3, 0.2]),

@@ -2,5 +2,5 @@
 
 from course.crowds import draw_completion
 from course.matrices import draw_cooccurrence
-from course.nb03.panels import needed_panel, sample_panel
-from course.nb03.pictures import SampleErrors, draw_items_needed, draw_sample_errors, holes, sample_errors
+from course.nb03.panels import sample_panel
+from course.nb03.pictures import SampleErrors, draw_sample_errors, holes, sample_errors

@@ -59,12 +59,6 @@ class SampleErrors(NamedTuple):
         slopes = np.polyfit(np.log(self.sizes[large]), np.log(self.by_method[method][:, large]).T, 1)[0]
         return float(-slopes.mean()), float(slopes.std(ddof=1) / np.sqrt(len(slopes)))
 
-    def items_needed(self, method: str, error: float) -> Floats:
-        """Return S = (c / error)^2, b = 1/2: of the median crowd, and the ends of the range of 80 % of the crowds."""
-        large = self.sizes >= LARGE
-        logs = np.log(self.by_method[method][:, large]) + np.log(self.sizes[large]) / 2
-        return (np.quantile(np.exp(logs.mean(axis=1)), [0.5, 0.1, 0.9]) / error) ** 2
-
 
 @lru_cache(maxsize=64)
 def sample_errors(
@@ -89,49 +83,27 @@ def sample_errors(
 @styled
 def draw_sample_errors(errors: SampleErrors) -> Figure:
     """Draw the error of missing blocks against co-labelled items on log-log axes, beside the slope of Theorem 1."""
-    fig, ax = _picture(errors)
+    fig = new_picture(height=3.8)
+    ax, S = fig.subplots(), errors.sizes
     for name, values in errors.by_method.items():
-        colour = MARKS[name][0]
-        ax.fill_between(
-            errors.sizes, 100 * values.min(axis=0), 100 * values.max(axis=0), color=colour, alpha=0.13, lw=0
-        )
-    ax.set_title(f"{errors.setting}; bands: range over crowds", loc="left", color=INK)
+        colour, marker, line = MARKS[name]
+        ax.fill_between(S, 100 * values.min(axis=0), 100 * values.max(axis=0), color=colour, alpha=0.13, lw=0)
+        ax.plot(S, 100 * values.mean(axis=0), color=colour, marker=marker, ls=line, label=name)
+    best = min(values[:, -1].mean() for values in errors.by_method.values())
+    ax.plot(S, 80 * best * np.sqrt(S[-1] / S), color=INK, lw=0.9, ls=":", label="slope of $1/\\sqrt{S}$")
+    _log_axes(ax)
+    ax.legend(title=f"mean and range, {len(values)} crowds", alignment="left", loc="lower left")
+    ax.set_title(errors.setting, loc="left", color=INK)
     exponents = {name: errors.exponent(name) for name in errors.by_method}
     slopes = ", ".join(f"\N{MINUS SIGN}{b:.2f} ± {spread:.2f} ({name})" for name, (b, spread) in exponents.items())
     say(fig, f"Error falls as S to the power of {slopes} (Theorem 1: \N{MINUS SIGN}0.5)")
     return fig
 
 
-def _picture(errors: SampleErrors) -> tuple[Figure, Axes]:
-    """Mean errors of all methods on log-log axes, and the slope 1/sqrt(S)."""
-    fig = new_picture(height=3.8)
-    ax, S = fig.subplots(), errors.sizes
-    for name, values in errors.by_method.items():
-        colour, marker, line = MARKS[name]
-        ax.plot(S, 100 * values.mean(axis=0), color=colour, marker=marker, ls=line, label=name)
-    best = min(values[:, -1].mean() for values in errors.by_method.values())
-    ax.plot(S, 80 * best * np.sqrt(S[-1] / S), color=INK, lw=0.9, ls=":", label="slope of $1/\\sqrt{S}$")
+def _log_axes(ax: Axes) -> None:
     ax.set(xscale="log", yscale="log", xlabel="co-labelled items S of each observed pair")
     ax.set_ylabel("error of missing blocks (% of norm)")
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
         axis.set_minor_formatter(NullFormatter())
-    ax.legend(title=f"mean of {len(values)} crowds", alignment="left", loc="lower left")
-    return fig, ax
-
-
-@styled
-def draw_items_needed(errors: SampleErrors, method: str, target: float) -> Figure:
-    """Draw where c / sqrt(S), fitted to single crowds, crosses a target error, and the range over crowds."""
-    needed, fewest, most = errors.items_needed(method, target)
-    fig, ax = _picture(errors._replace(by_method={method: errors.by_method[method]}))
-    colour, marker, _ = MARKS[method]
-    ax.plot(errors.sizes, 100 * errors.by_method[method].T, color=colour, marker=marker, ms=3, ls="", alpha=0.5)
-    ax.axhline(100 * target, color=INK, lw=0.9, ls="--")
-    ax.plot([fewest, most], [100 * target] * 2, color=INK, lw=4, solid_capstyle="butt")
-    ax.plot(needed, 100 * target, "D", color=INK, ms=6)
-    ax.set_title(f"{errors.setting}; dots: single crowds", loc="left", color=INK)
-    many = f"({fewest:,.0f} to {most:,.0f} for 80\N{NO-BREAK SPACE}% of the crowds)"
-    say(fig, f"For {percent(target)} error: {needed:,.0f} co-labelled items per pair {many}")
-    return fig
