@@ -167,7 +167,7 @@ class Choices(Exercise):
         "error = np.sqrt(dof / (2 * m * information)) / spread",
         "a third of the error: 1/sqrt(m) must fall to a third",
     )
-    praise = "each digit of utilities costs a hundred times the choices: ask the right questions, not ever more"
+    praise = "a third of the error takes nine times the choices, and one more digit of utilities a hundred times"
 
     def given(self) -> Given:
         information = round(mean_information(0.8), 4)
