@@ -86,7 +86,7 @@ def test_the_corner_is_turned_about_the_middle():
 
 def test_rows_are_lost_where_a_turned_factor_has_negative_entries():
     outcome = panels.scattering(0.2, 10, seed=2)
-    H, (low, high) = outcome.H, outcome.room
+    H, (low, *_, high) = outcome.H, outcome.free
     assert low < 0 < high
     for turn in (low, high):
         second = outcome._replace(turn=turn).second
@@ -100,7 +100,15 @@ def test_rows_inside_the_disc_never_stop_a_turn():
     middle, across = np.ones(3) / 3, np.linalg.qr(np.column_stack([np.ones(3), np.eye(3)[:, :2]]))[0][:, 1:]
     rows = middle + 0.4 * (np.cos(circle) * across[:, 0] + np.sin(circle) * across[:, 1])  # the radius is 0.408
     assert np.all(panels.lost(rows, panels.TURNS) == 0)
-    assert panels.Scattering(rows, 0.0, True).room == (-60, 60)
+    assert np.array_equal(panels.Scattering(rows, 0.0, True).free, panels.TURNS)
+
+
+def test_turns_that_fit_again_after_a_gap_are_told():
+    edge = np.array([[1.0, 2, 0], [2, 1, 0], [0, 1, 2], [0, 2, 1], [1, 0, 2], [2, 0, 1]])  # where two corners cross
+    outcome = panels.Scattering(edge, 0.0, True, turn=60.0)
+    assert outcome.free.tolist() == [-60, 0, 60]
+    told = panels.describe_turn(outcome)
+    assert "a second answer" in told and "from −60° to 60°, with gaps" in told
 
 
 @pytest.mark.parametrize("error", [0.0, 0.5])
@@ -110,7 +118,7 @@ def test_turn_panel_tells_the_truth(error):
     outcome = panel.outcome
     covered = hull_margin(outcome.H) >= -1e-6
     assert covered == (error == 0) == ("The hull covers the disc" in panel.text)
-    assert ("No turn is left" in panel.text) == (outcome.room == (0, 0)) == covered
+    assert ("No turn is left" in panel.text) == (outcome.free.tolist() == [0]) == covered
     told = "below 1e-12" if outcome.error < 1e-12 else f"of {outcome.error:.4g}"
     assert told in panel.text.replace("\N{MINUS SIGN}", "-")
 

@@ -29,7 +29,6 @@ from cofactor.plots.style import (
     ORANGE,
     RED,
     ROUNDING,
-    WIDTH,
     new_picture,
     number,
     percent,
@@ -94,21 +93,14 @@ class Scattering(NamedTuple):
     turn: float = 0.0
 
     @property
-    def margin(self) -> float:
-        """How far the hull of the rows lies outside the disc; zero or, where it falls short, negative."""
-        return hull_margin(self.H)
-
-    @property
     def second(self) -> Floats:
         """H Q: without negative entries, a second answer."""
         return np.asarray(self.H @ corner(self.turn))
 
     @property
-    def room(self) -> tuple[float, float]:
-        """How far the corner can be turned, down and up, before the first dot falls out."""
-        bad = TURNS[lost(self.H, TURNS) > 0]
-        low, high = bad[bad < 0].max(initial=TURNS[0] - STEP), bad[bad > 0].min(initial=TURNS[-1] + STEP)
-        return float(low + STEP), float(high - STEP)
+    def free(self) -> Floats:
+        """Angles of `TURNS` at which no dot falls out; zero is one of them."""
+        return np.asarray(TURNS[lost(self.H, TURNS) == 0])
 
 
 def corner(degrees: float | Floats) -> Floats:
@@ -134,37 +126,32 @@ def scattering(specialist_error: float, n_workers: int, seed: int) -> Scattering
 @styled
 def draw_turn(outcome: Scattering) -> Figure:
     """Draw the dots, the disc and the turned corner as seen along (1, 1, 1), and the dots lost at every angle."""
-    H, turn, (low, high) = outcome.H, outcome.turn, outcome.room
+    H, turn = outcome.H, outcome.turn
     fig = new_picture(8.5, 4.3)
     left, right = fig.subplots(1, 2, width_ratios=[2.3, 1])
     fill_simplex(left, to_plane(H), ("class 1", "class 2", "class 3"))
-    left.add_patch(
-        Polygon(corner(turn).T @ CORNERS, fill=False, ec=GREEN, lw=2.2, label=f"corner, turned by {angle(turn)}")
-    )
+    label = f"corner, turned by {number(turn)}°"
+    left.add_patch(Polygon(corner(turn).T @ CORNERS, fill=False, ec=GREEN, lw=2.2, label=label))
     out = (outcome.second < -TOUCH).any(axis=1)
     left.plot(*to_plane(H)[out].T, "X", ms=8, color=RED, mec="white", mew=0.6, label="row left outside")
     left.legend(loc="upper right", handlelength=1.6)
     left.set(xlim=(-0.35, 2.35), ylim=(-0.45, 1.35))
-    right.axvspan(low, high, color=GREEN, alpha=0.2, lw=0)
+    right.vlines(outcome.free, 0, 1, color=GREEN, alpha=0.3, lw=1.2, transform=right.get_xaxis_transform())
     right.plot(TURNS, lost(H, TURNS), color=BLUE)
     right.plot([turn], [out.sum()], "D", color=ORANGE, ms=8, mec=INK)
     right.set(xlabel="turn (degrees)", ylabel="rows left outside", xticks=(-60, -30, 0, 30, 60), ylim=(-0.8, None))
-    say(fig, _turned(outcome, int(out.sum())))
+    say(fig, _turned(outcome))
     return fig
 
 
-def _turned(outcome: Scattering, n_out: int) -> str:
-    if max(np.abs(outcome.room)) == 0:
+def _turned(outcome: Scattering) -> str:
+    n_out = int(lost(outcome.H, outcome.turn))
+    if len(outcome.free) == 1:
         return "No turn is left: turned about (1, 1, 1), every corner loses a row"
     if not outcome.turn:
         return "Not turned yet: this is the corner of the model that made the data"
     lose = f"{n_out} of {len(outcome.H)} rows are outside: no answer"
-    return f"Turned by {angle(outcome.turn)}, " + (lose if n_out else "every row still fits: a second answer")
-
-
-def angle(degrees: float) -> str:
-    """Write an angle."""
-    return f"{degrees:g}°".replace("-", "\N{MINUS SIGN}")
+    return f"Turned by {number(outcome.turn)}°, " + (lose if n_out else "every row still fits: a second answer")
 
 
 def turn_panel() -> Panel:
@@ -180,14 +167,13 @@ def turn_panel() -> Panel:
 
 def describe_turn(outcome: Scattering) -> str:
     """Say whether the turned corner holds all rows, how much room there is, and what SymNMF makes of it."""
-    low, high = outcome.room
-    n_out = int(lost(outcome.H, outcome.turn))
-    text = _turned(outcome, n_out)
-    if outcome.turn and not n_out:
+    text, free, margin = _turned(outcome), outcome.free, hull_margin(outcome.H)
+    if outcome.turn and outcome.turn in free:
         first, second = (np.stack(model_of_factor(np.maximum(F, 0)).conditionals) for F in (outcome.H, outcome.second))
         text += f", whose probabilities differ by up to {np.abs(first - second).max():.2f}"
-    room = f" The corner can turn from {angle(low)} to {angle(high)}." if high > low else ""
-    covers = "covers the disc" if outcome.margin >= -TOUCH else f"is {-outcome.margin:.3f} short of the disc"
+    gaps = ", with gaps" if len(free) <= (free[-1] - free[0]) / STEP else ""
+    room = f" The corner can turn from {number(free[0])}° to {number(free[-1])}°{gaps}." if len(free) > 1 else ""
+    covers = "covers the disc" if margin >= -TOUCH else f"is {-margin:.3f} short of the disc"
     ending = "" if outcome.converged else ", not yet converged"
     return (
         f"{text}.{room} The hull {covers}. From exact co-occurrences, SymNMF finds the model with a mean squared error "
@@ -226,7 +212,7 @@ def compare(n_tasks: int, labels_per_task: float, method: str, seed: int = 0) ->
 @styled
 def draw_crowd(outcome: Comparison) -> Figure:
     """Draw the errors of majority vote and a method, and its estimate of each worker's accuracy against the truth."""
-    fig = new_picture(WIDTH, 3.4)
+    fig = new_picture(height=3.4)
     left, right = fig.subplots(1, 2, width_ratios=[1, 1.15])
     fill_methods(left, outcome.errors, "MajorityVote")
     left.margins(y=0.3)
@@ -303,7 +289,7 @@ def bird_crowd(seed: int = 3) -> tuple[CrowdLabels, Ints]:
 @styled
 def draw_rounds(rounds: Rounds, after: int) -> Figure:
     """Draw the log-likelihood round by round with a mark at `after`, beside the posteriors at that point."""
-    fig = new_picture(WIDTH, 3.5)
+    fig = new_picture(height=3.5)
     left, right = fig.subplots(1, 2)
     left.plot(rounds.log_likelihood, color=FAINT, marker="o", ms=3)
     left.plot([after], rounds.log_likelihood[[after]], "D", color=ORANGE, ms=8, mec=INK)
