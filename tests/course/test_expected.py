@@ -68,5 +68,5 @@ def test_all_cells_lie_within_the_picture(name):
 
 
 def test_unknown_exercises_are_answered_with_the_known_ones():
-    with pytest.raises(CofactorError, match="no exercise 'posteriour'; there are accuracy"):
+    with pytest.raises(CofactorError, match="no exercise 'posteriour'; there are vote"):
         draw_expected("posteriour")
