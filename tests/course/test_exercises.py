@@ -11,7 +11,7 @@ import pytest
 from cofactor.core.errors import CofactorError
 from course import check, desk, given, hint, passed
 from course.desk import LETTERS, NOTEBOOKS, exercises, exercises_of
-from course.grading import FunctionExercise, same
+from course.grading import TOLERANCE, FunctionExercise, same
 
 EXERCISES = exercises()
 NAMES = sorted(EXERCISES)
@@ -136,7 +136,7 @@ def test_every_typical_mistake_gets_its_own_words(name):
 def test_mistakes_differ_from_the_answer_and_from_each_other(name):
     for _, part in parts(name):
         values = [np.asarray(value, dtype=float) for value in (part.answer, *part.mistakes.values())]
-        wide = part._replace(tolerance=4 * part.tolerance)
+        wide = part._replace(tolerance=max(4 * TOLERANCE, 1.5 * part.tolerance))
         for i, one in enumerate(values):
             for other in values[:i]:
                 assert one.shape == other.shape and not same(one, wide, other)
