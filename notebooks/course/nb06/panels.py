@@ -20,7 +20,6 @@ from matplotlib.figure import Figure
 from cofactor import simulate
 from cofactor.comparisons import Comparisons, Objective, random_start, spectral_start, utility_error
 from cofactor.comparisons.formulas import degrees_of_freedom
-from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats
 from cofactor.plots.style import BLUE, FAINT, ORANGE, new_picture, number, say, styled
 from course.panel import Panel, choice
@@ -65,8 +64,6 @@ def pursue(
     per_dof: float, rank: int, start: str, step: float, answers: int, max_iter: int = 400, seed: int = 0
 ) -> Pursuit:
     """Draw 60 users, 80 items and comparisons, and descend from a start; the step is a multiple of 1 / curvature."""
-    if start not in STARTS:
-        raise CofactorError(f"start={start!r}: choose one of {', '.join(map(repr, STARTS))}")
     U, V = simulate.comparison_factors(USERS, ITEMS, rank, random_state=seed)
     dof = degrees_of_freedom(USERS, ITEMS, rank)
     exact = simulate.draw_comparisons(U, V, round(per_dof * dof), "exact", random_state=seed + 1)

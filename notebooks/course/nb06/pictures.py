@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from cofactor.comparisons import Comparisons
 from cofactor.comparisons.spectral import residual_matrix
-from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats
 from cofactor.plots import style
 from cofactor.plots.style import BLUE, FAINT, INK, LOOKS, ORANGE, WIDTH, heat, new_picture, number, percent, say, styled
@@ -59,8 +58,6 @@ def draw_maps(users: Sequence[str], items: Sequence[str], maps: Mapping[str, tup
 
     They notice where a difference of utilities is not the one of the features that were drawn first.
     """
-    if not maps:
-        raise CofactorError("no map to draw: give at least one name with its features U and V")
     rows = -(-len(maps) // BESIDE)
     fig = new_picture(WIDTH, 0.3 + 2.2 * rows)
     axes = fig.subplots(rows, min(len(maps), BESIDE), squeeze=False).ravel()
@@ -128,8 +125,6 @@ def _flat_directions(values: ArrayLike) -> int:
 @styled
 def draw_spectrum(spectra: Mapping[str, ArrayLike]) -> Figure:
     """Draw eigenvalues of the curvature, largest first, relative to the largest; zeros lie on the floor."""
-    if not spectra:
-        raise CofactorError("no curvature to draw: give at least one name with its eigenvalues")
     fig = new_picture(height=3.1)
     ax = fig.subplots()
     for (name, values), (colour, marker, line) in zip(spectra.items(), LOOKS, strict=False):
@@ -154,8 +149,6 @@ def draw_descents(
     runs: Mapping[str, ArrayLike], rate: float | None = None, what: str = "relative error of utilities"
 ) -> Figure:
     """Draw what falls iteration by iteration, with a line of the given rate beside it."""
-    if not runs:
-        raise CofactorError("no descent to draw: give at least one name with its errors")
     fig = new_picture(height=3.4)
     ax = fig.subplots()
     curves = {name: np.maximum(np.asarray(errors, dtype=np.float64), SHOWN) for name, errors in runs.items()}
@@ -234,8 +227,6 @@ def draw_choices(m: ArrayLike, errors: ArrayLike, expected: ArrayLike) -> Figure
 @styled
 def draw_accuracies(settings: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
     """Draw held-out pair accuracies of methods (mean and all splits), one panel per way of holding out."""
-    if not settings:
-        raise CofactorError("nothing to draw: give at least one setting with its methods' accuracies")
     names = list(next(iter(settings.values())))[::-1]
     fig = new_picture(WIDTH, 1.4 + 0.35 * len(names))
     axes = fig.subplots(1, len(settings), sharey=True, squeeze=False)[0]
