@@ -47,6 +47,7 @@ from course.crowds import (
 from course.panel import Panel, choice, slider
 
 METHODS = ("MV-EM", "SymNMF(no imputation)", "DesSymNMF", "RobSymNMF", "RobSymNMF-EM", "MultiStart-EM")
+PALE = tuple(1 - (1 - part) / 3 for part in GREEN)
 TASKS = (100, 300, 1000, 3000, 10_000)
 STEP = 0.5  # degrees
 TURNS = np.arange(-60, 60 + STEP, STEP)  # beyond, the corner is one of these with its edges renamed
@@ -127,16 +128,16 @@ def scattering(specialist_error: float, n_workers: int, seed: int) -> Scattering
 def draw_turn(outcome: Scattering) -> Figure:
     """Draw the dots, the disc and the turned corner as seen along (1, 1, 1), and the dots lost at every angle."""
     H, turn = outcome.H, outcome.turn
-    fig = new_picture(8.5, 4.3)
-    left, right = fig.subplots(1, 2, width_ratios=[2.3, 1])
+    fig = new_picture(9.5, 4.3)
+    left, right = fig.subplots(1, 2, width_ratios=[2.7, 1])
     fill_simplex(left, to_plane(H), ("class 1", "class 2", "class 3"))
     label = f"corner, turned by {number(turn)}°"
     left.add_patch(Polygon(corner(turn).T @ CORNERS, fill=False, ec=GREEN, lw=2.2, label=label))
     out = (outcome.second < -TOUCH).any(axis=1)
     left.plot(*to_plane(H)[out].T, "X", ms=8, color=RED, mec="white", mew=0.6, label="row left outside")
     left.legend(loc="upper right", handlelength=1.6)
-    left.set(xlim=(-0.35, 2.35), ylim=(-0.45, 1.35))
-    right.vlines(outcome.free, 0, 1, color=GREEN, alpha=0.3, lw=1.2, transform=right.get_xaxis_transform())
+    left.set(xlim=(-0.35, 2.75), ylim=(-0.45, 1.35))
+    right.vlines(outcome.free, 0, 1, color=PALE, lw=1.5, transform=right.get_xaxis_transform())
     right.plot(TURNS, lost(H, TURNS), color=BLUE)
     right.plot([turn], [out.sum()], "D", color=ORANGE, ms=8, mec=INK)
     right.set(xlabel="turn (degrees)", ylabel="rows left outside", xticks=(-60, -30, 0, 30, 60), ylim=(-0.8, None))
