@@ -1,4 +1,4 @@
-"""What notebook 05 computes and draws: points in a triangle, a walk, successes, memory, pictures, its panels."""
+"""What notebook 05 computes and draws: points in a triangle, a walk, memory, pictures, its panels, its exercises."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from scipy.spatial import ConvexHull
 from cofactor import simulate
 from cofactor.core.errors import CofactorError
 from cofactor.core.peak import CLEAR_REFS
-from cofactor.separable import METHODS, merit
+from cofactor.separable import merit
 from course.nb05 import panels, pictures
 from course.nb05.exercises import EXERCISES
 from course.nb05.pictures import in_bytes
@@ -50,30 +50,7 @@ def test_a_walk_without_noise_touches_corners_only_and_arrives():
     assert set(walk.touched) <= {0, 1, 2} and walk.distance < 0.01
 
 
-# ---- successes ----
-
-
-def test_success_is_the_share_of_problems_with_all_anchors():
-    problems = [simulate.dirichlet_mixtures(snr_db=None, random_state=seed) for seed in range(4)]
-    right, wrong = METHODS["SPA"], lambda K: METHODS["SPA"](K + 1)
-    assert pictures.success(right, problems) == 1 and pictures.success(wrong, problems) == 0
-    half = iter([right, wrong, right, wrong])
-    assert pictures.success(lambda K: next(half)(K), problems) == 0.5
-
-
-def test_success_rises_with_the_signal():
-    shares = pictures.success_by_snr((6, 16), {"SPA": METHODS["SPA"], "MERIT": METHODS["MERIT"]}, n_trials=5)
-    assert shares["SPA"][0] == 0 and shares["MERIT"][1] == 1
-    assert (shares["MERIT"] >= shares["SPA"]).all()
-
-
-def test_repeated_anchors_are_copies_with_other_noise():
-    drawn, copy_of = pictures.repeated(copies=3, seed=1)
-    assert np.bincount(copy_of[copy_of >= 0]).tolist() == [3] * 10 and drawn.X.shape == (50, 200)
-    for n in np.flatnonzero(copy_of >= 0):
-        assert np.array_equal(drawn.H[:, n], np.eye(10)[copy_of[n]])
-    signal = drawn.W @ drawn.H
-    assert 10 * np.log10(np.mean(signal**2) / np.mean((drawn.X - signal) ** 2)) == pytest.approx(15, abs=0.3)
+# ---- selection and memory ----
 
 
 def test_what_the_panel_selects_is_what_merit_finds():
@@ -97,6 +74,14 @@ def test_the_step_is_the_next_of_the_dense_version():
     g = EXERCISES["step"].given()
     first = dense_merit(g["X"], lam=0.0, n_iter=1, full=False, C0=np.outer(g["c"], np.ones(6)), t_init=g["t"])[0]
     assert np.allclose(EXERCISES["step"].parts[0].answer, first[:, 3])
+
+
+def test_thin_steps_keep_the_residuals_of_the_dense_version():
+    exercise, X = EXERCISES["thin_step"], np.random.default_rng(1).random((4, 9))
+    R = -X
+    for t in range(6):
+        R = np.asarray(exercise.solve(X, R, t)[1].answer)
+    assert np.allclose(R, X @ dense_merit(X, lam=0.0, n_iter=6, full=False)[0] - X)
 
 
 def test_the_slope_of_the_penalty_is_that_of_the_dense_version():
@@ -129,8 +114,11 @@ def test_the_picture_of_coefficients_puts_anchors_on_top():
     assert set(fig.axes[0].lines[0].get_ydata()) == {0}
 
 
-def test_the_picture_of_entries_tells_the_average():
-    assert "holds 2.5 entries on average, not 100" in title(pictures.draw_thin([100, 250], 100, 3))
+def test_the_picture_of_points_numbers_all_of_them():
+    X = panels.triangle(9).X
+    fig = panels.draw_points(X)
+    assert [text.get_text() for text in fig.axes[0].texts] == [str(n) for n in range(9)]
+    assert np.allclose([text.xy for text in fig.axes[0].texts], X.T)
 
 
 def test_the_picture_of_scores_tells_how_far_anchors_stand_out():

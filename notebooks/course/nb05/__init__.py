@@ -1,15 +1,11 @@
 """What notebook 05 shows: how Frank-Wolfe walks, which rows of C it fills, and what that takes in memory."""
 
-from course.nb05.panels import draw_walk, selection_panel, triangle, walk, walk_panel
+from course.nb05.panels import draw_points, draw_walk, selection_panel, triangle, walk, walk_panel
 from course.nb05.pictures import (
     draw_coefficients,
     draw_gap,
     draw_memory,
     draw_scores,
     draw_success,
-    draw_thin,
     measure_memory,
-    repeated,
-    success,
-    success_by_snr,
 )

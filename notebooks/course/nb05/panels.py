@@ -8,7 +8,6 @@ c, x     one column of C, and the point it explains                     (N,), (M
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -23,7 +22,7 @@ from cofactor.core.types import Floats, Indices
 from cofactor.plots.style import BLUE, FAINT, INK, ORANGE, WIDTH, new_picture, number, percent, say, styled
 from cofactor.separable import MeritFit, merit
 from cofactor.simulate import Mixture
-from course.nb05.pictures import N_ROWS, fill_scores, in_bytes
+from course.nb05.pictures import N_ROWS, draw_scores, in_bytes
 from course.panel import Panel, choice, slider
 
 CORNERS = np.array([[0.0, -0.9, 0.9], [1.0, -0.5, -0.5]])  # of the triangle, around the origin
@@ -85,6 +84,22 @@ def walk(X: Floats, target: int, n_iter: int) -> Walk:
         c[picks[-1]] += 2 / (t + 2)
         places.append(X @ c)
     return Walk(X, target, np.array(picks), np.array(places), c)
+
+
+@styled
+def draw_points(X: Floats) -> Figure:
+    """Draw the points in the triangle, each with its number."""
+    fig = new_picture(WIDTH, 3.2)
+    ax = fig.subplots()
+    ax.add_patch(Polygon(CORNERS.T, closed=True, fc="none", ec=FAINT, lw=1, ls="--"))
+    ax.plot(*X, "o", color=BLUE, ms=5)
+    for n, point in enumerate(X.T):
+        side = {"xytext": (-6, 3), "ha": "right"} if n % 2 else {"xytext": (6, 3)}
+        ax.annotate(str(n), tuple(point), textcoords="offset points", fontsize=9, **side)
+    ax.set(aspect="equal")
+    ax.set_axis_off()
+    say(fig, f"{X.shape[1]} points in a triangle: the columns of X by their numbers")
+    return fig
 
 
 @styled
@@ -174,34 +189,10 @@ def select(
     return Selection(problem, merit(problem.X, n_anchors, lam=lam, mu=mu))  # type: ignore[arg-type]
 
 
-@styled
 def draw_selection(outcome: Selection) -> Figure:
-    """Draw the scores of a drawn problem beside what is stored of C, per column."""
-    fit, truth = outcome.fit, outcome.problem
-    N, K = truth.X.shape[1], truth.anchors.size
-    fig = new_picture(WIDTH, 3.3)
-    left, right = fig.subplots(1, 2, width_ratios=[1.7, 1])
-    fill_scores(left, fit.scores, truth.anchors)
-    left.set_ylabel("score: row maximum")
-    left.legend(loc="upper right")
-    fill_sizes(right, {"C, dense": 8 * N**2, "C, stored": 12 * outcome.stored, "X": truth.X.nbytes})
-    say(fig, f"{outcome.hits} of {K} anchors found; C takes {percent(outcome.stored / N**2, 1)} of N × N entries")
-    return fig
-
-
-def fill_sizes(ax: Axes, sizes: Mapping[str, float]) -> None:
-    """Draw sizes in MB as dots on a log scale, each with its number."""
-    names = list(sizes)[::-1]
-    for y, name in enumerate(names):
-        megabytes = sizes[name] / 1e6
-        ax.plot(megabytes, y, "o", color=BLUE, ms=8)
-        ax.annotate(
-            in_bytes(sizes[name]), (megabytes, y), (9, 0), textcoords="offset points", va="center", fontsize=8.5
-        )
-    most = max(sizes.values()) / 1e6
-    ax.set(xscale="log", xlim=(min(sizes.values()) / 3e6, most * 60), ylim=(-0.7, len(names) - 0.3))
-    ax.set(xlabel="memory (MB)")
-    ax.set_yticks(range(len(names)), names)
+    """Draw the scores of a drawn problem."""
+    name = f"{outcome.hits} of {outcome.problem.anchors.size} anchors found"
+    return draw_scores({name: outcome.fit.scores}, outcome.problem.anchors)
 
 
 def selection_panel(seed: int = 0) -> Panel:

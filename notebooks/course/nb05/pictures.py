@@ -1,8 +1,8 @@
-"""What notebook 05 measures and draws: gap and objective, rows of C, scores, successes, memory."""
+"""What notebook 05 measures and draws: gap and objective, rows of C, scores, shares of successes, memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from scipy import sparse
 from cofactor import simulate
 from cofactor.core.errors import CofactorError
 from cofactor.core.peak import measure_peak
-from cofactor.core.types import Floats, Indices
+from cofactor.core.types import Floats
 from cofactor.plots.style import (
     BLUE,
     FAINT,
@@ -30,10 +30,6 @@ from cofactor.plots.style import (
     say,
     styled,
 )
-from cofactor.separable.methods import AnchorMethod
-from cofactor.simulate import Mixture
-
-Finder = Callable[[int], AnchorMethod]
 
 N_ROWS = 50  # of X in drawn mixtures
 FUNCTIONS = {"MERIT": "cofactor.separable:merit", "FastGradient": "cofactor.separable:fast_gradient"}
@@ -85,23 +81,6 @@ def draw_coefficients(panels: Mapping[str, tuple[object, ArrayLike]]) -> Figure:
 
 
 @styled
-def draw_thin(nnz: ArrayLike, n_points: int, n_anchors: int) -> Figure:
-    """Draw the entries of C stored per column after every step, with what could be and what theory hopes for."""
-    per_column = np.asarray(nnz, dtype=np.float64) / n_points
-    t = np.arange(1, len(per_column) + 1)
-    fig = new_picture(WIDTH, 3.3)
-    ax = fig.subplots()
-    ax.semilogy(t, np.full(len(t), n_points), color=INK, ls=":", label=f"a dense C: N = {n_points:,}")
-    ax.semilogy(t, t, color=ORANGE, ls="--", label="the most there can be: one per step")
-    ax.semilogy(t, np.full(len(t), n_anchors), color=FAINT, ls="-.", label=f"one per anchor: K = {n_anchors}")
-    ax.semilogy(t, per_column, color=BLUE, lw=2, label="stored")
-    ax.set(xlabel="steps", ylabel="entries per column of C")
-    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    say(fig, f"After {len(t)} steps a column of C holds {per_column[-1]:.1f} entries on average, not {n_points:,}")
-    return fig
-
-
-@styled
 def draw_scores(panels: Mapping[str, ArrayLike], anchors: ArrayLike) -> Figure:
     """Draw the largest row scores, falling, anchors apart from the others; one panel per name."""
     if not panels:
@@ -110,7 +89,7 @@ def draw_scores(panels: Mapping[str, ArrayLike], anchors: ArrayLike) -> Figure:
     told = []
     axes = fig.subplots(1, len(panels), squeeze=False, sharey=True)[0]
     for ax, (name, scores) in zip(axes, panels.items(), strict=True):
-        margin = fill_scores(ax, np.asarray(scores, dtype=np.float64), np.asarray(anchors))
+        margin = _fill_scores(ax, np.asarray(scores, dtype=np.float64), np.asarray(anchors))
         ax.set_title(name, color=INK)
         told.append(f"{number(round(margin, 2))} with {name}")
     axes[0].set_ylabel("score: row maximum")
@@ -119,7 +98,7 @@ def draw_scores(panels: Mapping[str, ArrayLike], anchors: ArrayLike) -> Figure:
     return fig
 
 
-def fill_scores(ax: Axes, scores: Floats, anchors: NDArray[np.intp]) -> float:
+def _fill_scores(ax: Axes, scores: Floats, anchors: NDArray[np.intp]) -> float:
     """Draw sorted scores into axes; return by how much the lowest anchor is above the highest mixture."""
     order = np.argsort(-scores, kind="stable")
     true = np.isin(order, anchors)
@@ -134,22 +113,6 @@ def fill_scores(ax: Axes, scores: Floats, anchors: NDArray[np.intp]) -> float:
     ax.set(xlabel="rows of C, by falling score", ylim=(0, 1.02))
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     return float(scores[anchors].min() - np.delete(scores, anchors).max())
-
-
-def success(finder: Finder, problems: Sequence[Mixture]) -> float:
-    """Share of problems in which a method, a class of `METHODS` with settings, finds all anchors, K known."""
-    right = [set(finder(one.anchors.size).fit(one.X).anchors_) == set(one.anchors.tolist()) for one in problems]
-    return float(np.mean(right))
-
-
-def success_by_snr(snrs: Sequence[float], finders: Mapping[str, Finder], n_trials: int = 10) -> dict[str, Floats]:
-    """Share of successes at every signal-to-noise ratio; the setting of Figure 4a, (M, N, K) = (50, 200, 40)."""
-    shares = {name: np.empty(len(snrs)) for name in finders}
-    for i, snr_db in enumerate(snrs):
-        problems = [simulate.dirichlet_mixtures(snr_db=snr_db, random_state=seed) for seed in range(n_trials)]
-        for name, finder in finders.items():
-            shares[name][i] = success(finder, problems)
-    return shares
 
 
 @styled
@@ -233,18 +196,3 @@ def draw_memory(
     spread = f"; measured: {min(off):.2f} to {max(off):.2f} of the prediction" if off else ""
     say(fig, f"{n_points[-1]:,} points take {last}{spread}")
     return fig
-
-
-def repeated(copies: int, snr_db: float = 15.0, seed: int = 0) -> tuple[Mixture, Indices]:
-    """Draw 200 mixtures of 10 anchors, each of which occurs several times, every time with other noise.
-
-    Returns the mixture (its anchors: the first copies) and, for all columns, the anchor it is a copy of, or -1.
-    """
-    rng = np.random.default_rng(seed)
-    K, N = 10, 200
-    W = rng.random((N_ROWS, K))
-    H = np.hstack([np.eye(K)] * copies + [rng.dirichlet(np.ones(K), N - K * copies).T])
-    Y = W @ H
-    X = Y + rng.normal(0, np.sqrt(np.mean(Y**2) * 10 ** (-snr_db / 10)), Y.shape)
-    copy_of = np.append(np.tile(np.arange(K), copies), np.full(N - K * copies, -1))
-    return Mixture(X, W, H, np.arange(K)), copy_of

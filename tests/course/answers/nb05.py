@@ -1,6 +1,8 @@
 """Answers to the exercises of notebook 05: exercise, what the reply says, and the answer made from what is given."""
 
 import numpy as np
+import pandas as pd
+from scipy.special import softmax
 
 
 def step(g):
@@ -8,12 +10,126 @@ def step(g):
     return [c / 2 + (n == np.argmin(slopes)) / 2 for n, c in enumerate(g["c"])]
 
 
+def moved(pick, alpha=0.5, shrink=1.0):
+    """A step to the column that `pick` takes of the gradient, of another length."""
+
+    def answer(g):
+        gradient = g["X"].T @ (g["X"] @ g["c"] - g["x"])
+        return (1 - shrink * alpha) * g["c"] + alpha * np.eye(6)[pick(g, gradient)]
+
+    return answer
+
+
+def least(g, gradient):
+    return gradient.argmin()
+
+
+def nearest(g, gradient):
+    return np.linalg.norm(g["X"] - g["x"][:, None], axis=0).argmin()
+
+
 def penalty(g):
     return [[np.exp(c / g["mu"]) / sum(np.exp(row / g["mu"])) for c in row] for row in g["C"]]
 
 
+def by_loops(X, R, t):
+    """Thin step, column by column."""
+    picks, after = [], []
+    for r, x in zip(R.T, X.T, strict=True):
+        best = min(range(X.shape[1]), key=lambda n: X[:, n] @ r)
+        picks.append(best)
+        after.append([t / (t + 2) * a + 2 / (t + 2) * (b - c) for a, b, c in zip(r, X[:, best], x, strict=True)])
+    return picks, np.transpose(after)
+
+
+def by_matrices(X, R, t):
+    """Thin step with E written down, by einsum."""
+    scores = np.einsum("mn,ml->nl", X, R)
+    E = (np.arange(X.shape[1])[:, None] == scores.argmin(0)).astype(float)
+    return {"j": scores.argmin(0), "R": R + 2 / (2 + t) * (X @ E - X - R)}
+
+
+def in_tiles(X, R, t):
+    halves = np.array_split(np.arange(X.shape[1]), min(2, X.shape[1]))
+    picks = np.concatenate([np.argsort(X.T @ R[:, half], axis=0, kind="stable")[0] for half in halves])
+    return [picks.tolist(), (R * t + 2 * X[:, picks] - 2 * X) / (t + 2)]
+
+
+def in_place(X, R, t):
+    j = (X.T @ R).argmin(axis=0)
+    R += 2 / (t + 2) * (X[:, j] - X - R)
+    return j, R
+
+
+def thin(score=lambda X, R: X.T @ R, axis=0, alpha=lambda t: 2 / (t + 2), own=1.0, shrink=1.0):
+    """A thin step, wrong in one way."""
+
+    def step(X, R, t):
+        j = score(X, R).argmin(axis=axis)
+        return j, (1 - shrink * alpha(t)) * R + alpha(t) * (X[:, j] - own * X)
+
+    return lambda g: step
+
+
 ANSWERS = [
     ("step", "correct", step),
+    ("step", "correct", moved(least)),
+    ("step", "correct", lambda g: pd.Series(step(g)).round(4)),
+    ("step", "correct", lambda g: np.array([[1.0, 3.0, 2.0, 0.0, 0.0, 0.0]]) / 6),
+    ("step", "uphill", moved(lambda g, gradient: gradient.argmax())),
+    ("step", "nearest", moved(nearest)),
+    ("step", "the length is not", moved(least, 2 / 3)),
+    ("step", "not 1 / (t + 1)", moved(least, 1 / 3)),
+    ("step", "all the way", moved(least, 1.0)),
+    ("step", "sum to more than one", moved(least, shrink=0.0)),
+    ("step", "entry [1]", lambda g: g["c"]),
+    ("step", "entry [", moved(least, 0.4)),
+    ("step", "do not sum to one", lambda g: 0.5 * g["c"]),
+    ("step", "negative", lambda g: g["c"] - 0.5 * g["X"].T @ (g["X"] @ g["c"] - g["x"])),
+    ("step", "expected an array of shape (6,)", lambda g: g["X"] @ g["c"]),
+    ("thin_step", "correct", lambda g: by_loops),
+    ("thin_step", "correct", lambda g: by_matrices),
+    ("thin_step", "correct", lambda g: in_tiles),
+    ("thin_step", "uphill", thin(lambda X, R: -X.T @ R)),
+    ("thin_step", "one pick for every point", thin(axis=1)),
+    ("thin_step", "the point itself has to come off", thin(own=0.0)),
+    ("thin_step", "not shrunk", thin(shrink=0.0)),
+    ("thin_step", "not 2 / (t + 1)", thin(alpha=lambda t: 2 / (t + 1))),
+    ("thin_step", "not 1 / (t + 1)", thin(alpha=lambda t: 1 / (t + 1))),
+    ("thin_step", "changes what it is given, R", lambda g: in_place),
+    ("thin_step", "on the example, R: entry [", lambda g: lambda X, R, t: ((X.T @ R).argmin(axis=0), R)),
+    ("thin_step", "on the example, R: entry [", thin(alpha=lambda t: 2 / (t + 3))),
+    ("thin_step", "on the example, j: entry [", thin(lambda X, R: np.abs(X.T @ R))),
+    ("thin_step", "give 2 arrays", lambda g: lambda X, R, t: R),
+    ("thin_step", "j: expected an array of shape (5,)", lambda g: lambda X, R, t: (R, (X.T @ R).argmin(axis=0))),
+    ("thin_step", "on the example, your function stops with", lambda g: lambda X, R: R),
     ("bytes", "correct", lambda g: (12 * 20_000 * 50 / 10**6, 8 * 20_000**2 / 10**6)),
+    ("bytes", "correct", lambda g: np.array([12, 3200])),
+    ("bytes", "correct", lambda g: {"dense": 3200, "lists": 12}),
+    ("bytes", "one entry per anchor", lambda g: (9.6, 3200)),
+    ("bytes", "also stores its row", lambda g: (8, 3200)),
+    ("bytes", "4 bytes here, not 8", lambda g: (16, 3200)),
+    ("bytes", "lists: not yet: this is in GB", lambda g: (0.012, 3.2)),
+    ("bytes", "dense: not yet: this is in GB", lambda g: (12, 3.2)),
+    ("bytes", "this is in bytes", lambda g: [12e6, 3.2e9]),
+    ("bytes", "this is in MiB", lambda g: (12e6 / 2**20, 3.2e9 / 2**20)),
+    ("bytes", "what one step adds", lambda g: (0.24, 3200)),
+    ("bytes", "where an entry stands", lambda g: (12, 4800)),
+    ("bytes", "K x N", lambda g: (12, 6.4)),
+    ("bytes", "not 4", lambda g: (12, 1600)),
+    ("bytes", "lists: not yet: 480 is too large", lambda g: (480, 3200)),
+    ("bytes", "give 2 arrays or numbers", lambda g: 12),
     ("penalty", "correct", penalty),
+    ("penalty", "correct", lambda g: pd.DataFrame(softmax(g["C"] / g["mu"], axis=1)).round(4)),
+    ("penalty", "correct", lambda g: np.exp(g["C"] / g["mu"] - np.log(np.exp(g["C"] * 10).sum(1, keepdims=True)))),
+    ("penalty", "down the columns", lambda g: softmax(g["C"] / g["mu"], axis=0)),
+    ("penalty", "mu is missing", lambda g: softmax(g["C"], axis=1)),
+    ("penalty", "a sum of its own", lambda g: softmax(g["C"] / g["mu"])),
+    ("penalty", "divides by the mean", lambda g: 4 * softmax(g["C"] / g["mu"], axis=1)),
+    ("penalty", "has to be divided by its sum", lambda g: np.exp((g["C"] - g["C"].max(1, keepdims=True)) / g["mu"])),
+    ("penalty", "take the maximum off", lambda g: np.exp(g["C"] / g["mu"])),
+    ("penalty", "cancel", lambda g: softmax(g["C"] / g["mu"], axis=1) / g["mu"]),
+    ("penalty", "transposed", lambda g: np.transpose(penalty(g))),
+    ("penalty", "entry [1, 0]", lambda g: np.eye(4)[g["C"].argmax(axis=1)]),
+    ("penalty", "the rows do not sum to one", lambda g: g["C"]),
 ]
