@@ -1,19 +1,16 @@
-"""What notebook 09 computes and draws: a library, a graph, corners in their plane, stand-ins, contests, pictures."""
-
-import warnings
-from functools import partial
+"""What notebook 09 computes and draws: a library, a graph, corners in their plane, stand-ins, pictures, exercises."""
 
 import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from cofactor.core.errors import CofactorError, ConvergenceWarning, DatasetUnavailableError
+from cofactor.core.errors import CofactorError, DatasetUnavailableError
 from cofactor.data import GraphDataset, TopicsDataset
 from cofactor.separable import communities, document_accuracy, merit, spa, spearman_rank_correlation, topic_model
 from course import public
 from course.library import OWN, SHARED, library, topic_error, word_points
 from course.nb09 import panels, pictures
-from course.nb09.pictures import made_up_news
+from course.nb09.exercises import EXERCISES
 
 
 def title(fig):
@@ -135,7 +132,7 @@ def test_corner_weights_are_those_of_the_mixture_and_count_who_is_inside():
         panels.in_plane(X, [0, 1])
 
 
-# ---- public data, contests, jitter, ranges ----
+# ---- public data ----
 
 
 def test_what_cannot_be_had_is_replaced_and_told(monkeypatch, capsys):
@@ -157,46 +154,13 @@ def test_what_is_here_is_loaded(capsys):
     assert capsys.readouterr().out == "here: dblp3\n"
 
 
-def test_a_contest_compares_trial_by_trial():
-    news = made_up_news("made up", n_documents=200, n_words=80)
-    results = pictures.contest(news, {"SPA": "SPA", "MERIT": "MERIT"}, most_documents=110)
-    small = [some for some in (news.trial(3, n) for n in range(20)) if some.counts.shape[0] <= 110]
-    assert 0 < len(small) == len(results.accuracy["SPA"]) < 20
-    model = topic_model(small[1].counts, 3, method="SPA")
-    assert results.accuracy["SPA"][1] == document_accuracy(small[1].truth, model.weights, 1, random_state=0)
-    d = results.coherence["MERIT"] - results.coherence["SPA"]
-    mean, error = results.difference("SPA", "MERIT", "coherence")
-    assert mean == d.mean() and np.isclose(error, np.sqrt(np.sum((d - d.mean()) ** 2) / (len(d) - 1) / len(d)))
+# ---- exercises ----
 
 
-def test_a_contest_goes_on_where_a_run_is_stopped(monkeypatch):
-    def stopped(counts, n_topics, method):
-        warnings.warn("limit reached", ConvergenceWarning, stacklevel=2)
-        return topic_model(counts, n_topics, method="SPA")
-
-    monkeypatch.setattr(pictures, "topic_model", stopped)
-    assert len(pictures.contest(made_up_news("made up", 100, 60), {"late": "late"}).accuracy["late"]) == 20
-
-
-def test_equal_columns_are_told_apart_by_jitter_only():
-    rng = np.random.default_rng(0)
-    X = rng.random((6, 3)) @ np.hstack([np.eye(3)] * 4 + [rng.dirichlet(np.ones(3), 30).T])
-    options = {"lam": 1e-6, "n_iter": 100, "gap_abs": 1e-3}
-    merged = pictures.shaken_anchors(X, 3, n_trials=4, **options, merge_duplicates=True)
-    assert merged == [[0, 1, 2]] * 5
-    assert len({tuple(run) for run in pictures.shaken_anchors(X, 3, n_trials=4, **options, merge_duplicates=False)}) > 1
-
-
-def test_correlations_are_those_of_single_runs():
-    graph = panels.draw_friends(120, seed=4)
-    gaps = [0.05, 0.4, 1.8]  # all three end differently
-    found = pictures.correlations(graph, [1e-6, 0.1], gaps)
-    assert set(found) == {1e-6, 0.1} and found[0.1].shape == (3,)
-    for gap, src in zip(gaps, found[1e-6], strict=True):
-        finder = partial(merit, lam=1e-6, n_iter=120, gap_abs=gap, merge_duplicates=False, select="top")
-        by_hand = communities(graph.adjacency, 3, finder)
-        assert src == spearman_rank_correlation(graph.memberships, by_hand.memberships)
-    assert len(set(found[1e-6])) == 3
+def test_the_corners_asked_for_are_those_of_the_library():
+    exercise = EXERCISES["projection"]
+    for case in [exercise.given(), *exercise.cases()]:
+        assert exercise.solve(**case)[0].answer == list(spa(case["X"], case["n_anchors"]))
 
 
 # ---- pictures ----
@@ -207,7 +171,7 @@ X = word_points(DRAWN.counts, 3)
 
 def test_the_picture_of_words_names_the_corners_and_who_stands_clear():
     corners = spa(X, 3)
-    fig = pictures.draw_words(X, DRAWN.words, {"SPA": corners, "MERIT": corners})
+    fig = panels.draw_words(X, DRAWN.words, {"SPA": corners, "MERIT": corners})
     assert title(fig).startswith(f"Corners: {', '.join(DRAWN.words[corners])}. ")
     written = {text.get_text() for text in fig.axes[0].texts}
     assert set(DRAWN.words[corners]) | {"time", "star", "note"} <= written
@@ -233,8 +197,8 @@ def test_the_picture_of_documents_shows_mean_shares():
 
 
 def test_the_picture_of_a_contest_tells_the_difference_with_its_error():
-    results = pictures.Contest({"a": np.array([0.5, 0.6, 0.7]), "b": np.array([0.5, 0.7, 0.7])}, {}, {})
-    assert title(pictures.draw_contest(results, "a", "b")) == "b minus a on 3 trials: +3.3 ± 3.3 points; the same on 2"
+    shares = {"a": np.array([0.5, 0.6, 0.7]), "b": np.array([0.5, 0.7, 0.7])}
+    assert title(pictures.draw_contest(shares)) == "b minus a on 3 trials: +3.3 ± 3.3 points; the same on 2"
 
 
 def test_the_picture_of_a_range_tells_its_ends():
@@ -251,7 +215,7 @@ def test_the_picture_of_two_clouds_tells_who_is_inside():
 
 def test_no_corners_to_draw_is_told():
     with pytest.raises(CofactorError, match="no corners to draw"):
-        pictures.draw_words(X, DRAWN.words, {})
+        panels.draw_words(X, DRAWN.words, {})
 
 
 # ---- panels ----

@@ -1,13 +1,25 @@
-"""The exercises of notebook 09: words that stand together, coherence of a topic, memberships from pure nodes."""
+"""The exercises of notebook 09: words that stand together, successive projection, coherence, memberships."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
 from cofactor.core.types import Floats, Ints
 from cofactor.separable import coherence
 from cofactor.separable.metrics import SMOOTHING
-from course.grading import Exercise, Given, Part
+from course.grading import (
+    COLUMNS_SUM_TO_ONE,
+    NONNEGATIVE,
+    ROWS_SUM_TO_ONE,
+    Exercise,
+    FunctionExercise,
+    Given,
+    Part,
+)
 
 
 class WordPairs(Exercise):
@@ -35,7 +47,66 @@ class WordPairs(Exercise):
             "columns have length one here; mixtures stay mixtures only if their sums are one": unit,
             "divide every column by its own sum, not all by the total": P / P.sum(),
         }
-        return [Part("P diag(1/c)", P / P.sum(axis=0), mistakes)]
+        return [Part("P diag(1/c)", P / P.sum(axis=0), mistakes, "shares", (NONNEGATIVE, COLUMNS_SUM_TO_ONE))]
+
+
+def _away(R: Floats, longest: Floats) -> Floats:
+    return np.asarray(R - np.outer(longest, longest @ R) / (longest @ longest))
+
+
+def _drop(R: Floats, longest: Floats) -> Floats:
+    return R * (longest[:, None] != R).any(axis=0)
+
+
+def _greedy(X: Floats, n_anchors: int, order: float = 2, clear: Callable[[Floats, Floats], Floats] = _away) -> Ints:
+    """Successive projection, right as it is called by default, and wrong otherwise."""
+    R, chosen = X.astype(float), []
+    for _ in range(n_anchors):
+        chosen.append(int(np.linalg.norm(R, ord=order, axis=0).argmax()))
+        R = clear(R, R[:, chosen[-1]])
+    return np.array(chosen)
+
+
+class Projection(FunctionExercise):
+    """Successive projection: the greedy choice of corners."""
+
+    hints = (
+        "keep the rest of every column, R, which is X at first; the longest column of R is the next corner",
+        "with the unit vector u = r / |r| of that column, R - u (u' R) has nothing of its direction left",
+        "for each of n_anchors: k = (R**2).sum(axis=0).argmax(), u = R[:, k] / norm, R = R - np.outer(u, u @ R)",
+    )
+    praise = "three lines in a loop, and each corner takes one look at the data"
+    wrong: ClassVar = {
+        "these are the longest columns of X: project each choice away": partial(_greedy, clear=_drop),
+        "u must have length one: divide by the norm": partial(_greedy, clear=lambda R, r: R - np.outer(r, r @ R)),
+        "this keeps the direction and throws the rest away": partial(_greedy, clear=lambda R, r: R - _away(R, r)),
+        "this subtracts the corner; only its direction has to go": partial(_greedy, clear=lambda R, r: R - r[:, None]),
+        "length is Euclidean: the root of the sum of squares": partial(_greedy, order=1),
+        "the right columns; give them in the order in which they are chosen": lambda X, n: np.sort(_greedy(X, n)),
+        "Python counts columns from zero": lambda X, n: _greedy(X, n) + 1,
+    }
+
+    def given(self) -> Given:
+        X = [[0.2, 0.9, 0.1, 0.5, 1.0], [0.1, 0.3, 0.8, 0.6, 0.2], [0.7, 0.2, 0.1, 0.3, 0.3]]
+        return {"X": np.array(X), "n_anchors": 3}
+
+    def cases(self) -> list[Given]:
+        rng = np.random.default_rng(4)
+        drawn = [{"X": rng.standard_normal(shape), "n_anchors": K} for shape, K in (((5, 30), 4), ((2, 12), 1))]
+        W = rng.random((8, 6))
+        mixed = np.hstack([W, W @ rng.dirichlet(np.ones(6), 40).T])[:, rng.permutation(46)]
+        return [*drawn, {"X": mixed, "n_anchors": 6}, {"X": np.diag([1.0, 3.0, 2.0, 4.0]), "n_anchors": 4}]
+
+    def solve(self, X: Floats, n_anchors: int) -> list[Part]:
+        chosen: list[int] = []
+        for _ in range(n_anchors):
+            basis = np.linalg.qr(X[:, chosen])[0]
+            chosen.append(int(np.argmax([np.linalg.norm(x - basis @ (basis.T @ x)) for x in X.T])))
+        return [Part("anchors", chosen, {}, "columns", tolerance=1e-9)]
+
+    def properties(self, case: Given, result: list[Floats]) -> Iterator[str]:
+        if len(set(result[0].tolist())) < case["n_anchors"]:
+            yield "a column is chosen twice: nothing of its direction may be left"
 
 
 class Coherent(Exercise):
@@ -46,12 +117,10 @@ class Coherent(Exercise):
         "together = present.T @ present holds D(a) on its diagonal and D(a, b) beside it",
         "2 * sum of log((together[a, b] + 0.01) / together[a, a]) over a < b",
     )
-    praise = (
-        "words that share most of their documents lose little; a pair that never meets would cost 2 ln(0.01 / D(a))"
-    )
+    praise = "the pair that never meets costs 2 ln(0.01 / D(a)), more than the other two together"
 
     def given(self) -> Given:
-        counts = np.array([[3, 1, 0], [1, 2, 1], [2, 0, 1], [4, 1, 0], [0, 2, 1], [1, 0, 0]])
+        counts = np.array([[3, 1, 0], [1, 2, 0], [2, 0, 1], [4, 1, 0], [0, 2, 0], [1, 0, 3]])
         return {"counts": counts, "top_words": np.array([0, 1, 2])}
 
     def solve(self, counts: Ints, top_words: Ints) -> list[Part]:
@@ -64,12 +133,20 @@ class Coherent(Exercise):
         mistakes = {
             "the factor 2 is missing: published numbers count every pair in both directions": logs.sum(),
             "divide by the documents of the heavier word, a, which stands first in the list": lighter,
-            "0.01 documents are added to those shared": 2 * np.log(both / first).sum(),
             "0.01 is added to the shared documents, not 1": 2 * np.log((both + 1) / first).sum(),
             "this is the mean over pairs; sum over them": 2 * logs.mean(),
             "in nats: take np.log, to the base e": 2 * logs.sum() / np.log(10),
+            "in nats: take np.log, not np.log2": 2 * logs.sum() / np.log(2),
+            "count documents that have a word, not how often: counts > 0": self._raw(counts),
+            "every pair once, a < b, with the documents of the first word; then times 2": logs.sum() + lighter / 2,
         }
-        return [Part("Coh", coherence(counts, [top_words]), mistakes)]
+        return [Part("Coh", coherence(counts, [top_words]), mistakes, "nats")]
+
+    @staticmethod
+    def _raw(counts: Ints) -> float:
+        meet = (counts.T @ counts).astype(float)
+        a, b = np.triu_indices(len(meet), k=1)
+        return float(2 * np.log((meet[a, b] + SMOOTHING) / meet[a, a]).sum())
 
 
 class Membership(Exercise):
@@ -98,13 +175,14 @@ class Membership(Exercise):
             "cut at zero first, and divide by the sum after: these rows sum to more than one": late,
             "negative memberships: set them to zero before you divide": _scaled(raw),
             "a negative weight becomes zero, not its opposite: no abs": _scaled(np.abs(raw)),
+            "divide rows by their sums, not columns": np.maximum(raw, 0) / np.maximum(raw, 0).sum(axis=0),
             "rows are mixtures of rows: V = Theta V_pure, so Theta = V V_pure^-1 and not V (V_pure')^-1": turned,
         }
-        return [Part("theta", _scaled(np.maximum(raw, 0)), mistakes)]
+        return [Part("theta", _scaled(np.maximum(raw, 0)), mistakes, "shares", (NONNEGATIVE, ROWS_SUM_TO_ONE))]
 
 
 def _scaled(theta: Floats) -> Floats:
     return np.asarray(theta / theta.sum(axis=1, keepdims=True))
 
 
-EXERCISES = {"word_pairs": WordPairs(), "coherent": Coherent(), "membership": Membership()}
+EXERCISES = {"word_pairs": WordPairs(), "projection": Projection(), "coherent": Coherent(), "membership": Membership()}

@@ -49,6 +49,7 @@ MOST_NAMES = 40  # words that are written beside their points
 NEAR = 0.1  # weight that others must have in a word for it to stand clear of its corner
 CROWD = 2000  # points from which on they are drawn small and pale
 MIXING = (0.05, 0.2, 0.5, 1.0, 3.0)
+MIXED = 0.2  # where nothing else is said: most nodes and documents are of one kind
 
 Shelved = namedtuple("Shelved", "library model words X corners error")  # words that are kept, their points, 3 anchors
 Befriended = namedtuple("Befriended", "graph X found src")
@@ -129,16 +130,22 @@ def shelve(n_documents: int, length: float, mixing: float, leak: float, method: 
 
 
 @styled
-def draw_shelved(outcome: Shelved) -> Figure:
-    """Draw the words of a drawn library with the corners taken."""
+def draw_words(X: ArrayLike, words: ArrayLike, corners: Mapping[str, ArrayLike]) -> Figure:
+    """Draw words by name in the plane of three corners, the corners that methods took marked."""
     fig = new_picture(WIDTH, 4.2)
-    fill_words(fig.subplots(), outcome.X, outcome.words, {"the method": outcome.corners})
-    taken = ", ".join(outcome.words[outcome.corners])
-    say(fig, f"Corners: {taken}. The topics are {percent(outcome.error)} off")
+    _fill_words(fig.subplots(), X, words, corners)
+    anchors, names = np.asarray(next(iter(corners.values()))), np.asarray(words)
+    share = percent(share_inside(X, anchors))
+    say(fig, f"Corners: {', '.join(names[anchors])}. {share} of {len(names)} words lie between them")
     return fig
 
 
-def fill_words(ax: Axes, X: ArrayLike, words: ArrayLike, corners: Mapping[str, ArrayLike]) -> None:
+def draw_shelved(outcome: Shelved) -> Figure:
+    """Draw the words of a drawn library with the corners taken."""
+    return draw_words(outcome.X, outcome.words, {"the method": outcome.corners})
+
+
+def _fill_words(ax: Axes, X: ArrayLike, words: ArrayLike, corners: Mapping[str, ArrayLike]) -> None:
     """Draw words into axes; where they are few, the anchors have names, and those not crowded around one."""
     places = fill_corners(ax, X, corners)
     fill_points(ax, places)
@@ -158,7 +165,7 @@ def library_panel(seed: int = 0) -> Panel:
     controls = {
         "n_documents": choice(w.SelectionSlider, (30, 100, 400, 1000, 3000), 400, "documents"),
         "length": choice(w.SelectionSlider, (10, 20, LENGTH, 200), LENGTH, "words of a document"),
-        "mixing": choice(w.SelectionSlider, MIXING, 0.2, "mixing of documents"),
+        "mixing": choice(w.SelectionSlider, MIXING, MIXED, "mixing of documents"),
         "leak": choice(w.SelectionSlider, (0.0, 0.1, 0.2, 0.4, 0.6), 0.0, "leak to all words"),
         "method": choice(w.Dropdown, methods, "SPA", "method"),
     }
@@ -177,7 +184,7 @@ def _describe_library(outcome: Shelved) -> str:
 
 
 def draw_friends(
-    n_nodes: int = 300, n_communities: int = 3, mixing: float = 0.3, activity: float = 0.0, seed: int = 0
+    n_nodes: int = 400, n_communities: int = 3, mixing: float = MIXED, activity: float = 0.0, seed: int = 0
 ) -> GraphDataset:
     """Draw a graph of mixed memberships: nodes i and j are joined with probability a_i a_j theta_i' B theta_j.
 
@@ -242,7 +249,7 @@ def friends_panel(seed: int = 0) -> Panel:
     """Choose nodes, mixing, spread of activity; see the graph, its nodes in the plane, pure nodes, and SRC."""
     controls = {
         "n_nodes": choice(w.SelectionSlider, (100, 200, 400, 800), 400, "nodes"),
-        "mixing": choice(w.SelectionSlider, MIXING, 0.2, "mixing of communities"),
+        "mixing": choice(w.SelectionSlider, MIXING, MIXED, "mixing of communities"),
         "activity": choice(w.SelectionSlider, (0.0, 0.4, 0.8, 1.2), 0.0, "spread of activity"),
         "method": choice(w.Dropdown, ("SPA", "MERIT", "MERIT(0)", "SPOC", "GeoNMF"), "SPA", "method"),
     }

@@ -1,32 +1,18 @@
-"""Pictures of notebook 09 and what they show: words and nodes in a plane, documents, contests, a range of settings."""
+"""Pictures of notebook 09: words and nodes in a plane, documents, a contest, a range of settings."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from sklearn.preprocessing import normalize
 
-from cofactor.core.errors import ConvergenceWarning
-from cofactor.core.types import Floats
 from cofactor.data import GraphDataset, TopicsDataset
 from cofactor.plots.style import CLASS_COLOURS, FAINT, INK, WIDTH, heat, new_picture, percent, say, styled
-from cofactor.separable import (
-    coherence,
-    communities,
-    document_accuracy,
-    merit,
-    sim_count,
-    spearman_rank_correlation,
-    topic_model,
-)
-from cofactor.separable.methods import AnchorMethod
 from course.library import LENGTH, draw_counts
 from course.nb09.panels import (
     MARKERS,
@@ -34,13 +20,9 @@ from course.nb09.panels import (
     fill_corners,
     fill_nodes,
     fill_points,
-    fill_words,
     share_inside,
 )
 from course.public import load_public
-
-TOP = 20  # leading words that count, as in Table II
-JITTER = 1e-13  # relative: the rounding of another machine is of this size
 
 
 def public_evidence(names: Iterable[str]) -> dict[str, Any]:
@@ -78,17 +60,6 @@ def draw_two_clouds(
 
 
 @styled
-def draw_words(X: ArrayLike, words: ArrayLike, corners: Mapping[str, ArrayLike]) -> Figure:
-    """Draw words by name in the plane of three corners, the corners that methods took marked."""
-    fig = new_picture(WIDTH, 4.2)
-    fill_words(fig.subplots(), X, words, corners)
-    anchors, names = np.asarray(next(iter(corners.values()))), np.asarray(words)
-    share = percent(share_inside(X, anchors))
-    say(fig, f"Corners: {', '.join(names[anchors])}. {share} of {len(names)} words lie between them")
-    return fig
-
-
-@styled
 def draw_nodes(
     graph: GraphDataset, X: ArrayLike, corners: Mapping[str, ArrayLike], shown: ArrayLike | None = None
 ) -> Figure:
@@ -122,80 +93,22 @@ def draw_documents(weights: ArrayLike, truth: ArrayLike) -> Figure:
 # ---- contests ----
 
 
-class Contest(NamedTuple):
-    """Scores of methods on the same trials, (trials,) each."""
-
-    accuracy: Mapping[str, Floats]
-    coherence: Mapping[str, Floats]
-    sim_count: Mapping[str, Floats]
-
-    def difference(self, first: str, second: str, measure: str = "accuracy") -> tuple[float, float]:
-        """Mean of second minus first over trials, and its standard error."""
-        d = getattr(self, measure)[second] - getattr(self, measure)[first]
-        return float(d.mean()), float(d.std(ddof=1) / np.sqrt(len(d)))
-
-
-def contest(
-    news: TopicsDataset, methods: Mapping[str, str | AnchorMethod], n_topics: int = 3, most_documents: int = 1000
-) -> Contest:
-    """Find topics in those published trials that have at most so many documents; methods by what they are called."""
-    trials = [news.trial(n_topics, number) for number in range(len(news.trials[n_topics]))]
-    small = [some for some in trials if some.counts.shape[0] <= most_documents]
-    scores = {name: np.array([_scores(some, n_topics, by) for some in small]).T for name, by in methods.items()}
-    return Contest(*({name: rows[i] for name, rows in scores.items()} for i in range(3)))
-
-
-def _scores(some: TopicsDataset, n_topics: int, method: str | AnchorMethod) -> tuple[float, float, float]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = topic_model(some.counts, n_topics, method=method)
-    words = model.top_words(TOP)
-    accuracy = document_accuracy(some.truth, model.weights, n_runs=1, random_state=0)
-    return accuracy, coherence(some.counts, words), sim_count(words)
-
-
 @styled
-def draw_contest(results: Contest, first: str, second: str) -> Figure:
-    """Draw the accuracy of two methods on every trial, against each other: on the diagonal they are the same."""
-    x, y = 100 * results.accuracy[first], 100 * results.accuracy[second]
+def draw_contest(shares: Mapping[str, ArrayLike]) -> Figure:
+    """Draw the shares right of two methods on the same trials against each other: on the diagonal they are the same."""
+    (first, x), (second, y) = ((name, 100 * np.asarray(share, dtype=np.float64)) for name, share in shares.items())
     fig = new_picture(4.8, 4.2)
     ax = fig.subplots()
     ax.axline((50, 50), slope=1, color=FAINT, lw=1)
     ax.plot(x, y, "o", color=CLASS_COLOURS[0], ms=6, alpha=0.6, mec="white", mew=0.5)
     ax.set(xlabel=f"documents right, {first} (%)", ylabel=f"documents right, {second} (%)", aspect="equal")
-    mean, error = results.difference(first, second)
-    equal = int(np.sum(np.abs(x - y) < 1e-9))
-    told = f"{100 * mean:+.1f} ± {100 * error:.1f} points".replace("-", "−")
-    say(fig, f"{second} minus {first} on {len(x)} trials: {told}; the same on {equal}")
+    told = f"{(y - x).mean():+.1f} ± {(y - x).std(ddof=1) / np.sqrt(len(x)):.1f} points".replace("-", "−")
+    same = int(np.sum(np.abs(x - y) < 1e-9))
+    say(fig, f"{second} minus {first} on {len(x)} trials: {told}; the same on {same}")
     return fig
 
 
 # ---- where it fails ----
-
-
-def shaken_anchors(X: Floats, n_anchors: int, n_trials: int = 5, **options: Any) -> list[list[int]]:
-    """Anchors of MERIT, sorted: of X first, then with every entry changed by about a 1e-13th of itself."""
-    rng = np.random.default_rng(0)
-    found = []
-    for trial in range(n_trials + 1):
-        jitter = JITTER * rng.standard_normal(X.shape) if trial else 0.0
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            found.append(np.sort(merit(X * (1 + jitter), n_anchors, **options).anchors).tolist())
-    return found
-
-
-def correlations(graph: GraphDataset, lambdas: Iterable[float], gaps: Sequence[float]) -> dict[float, Floats]:
-    """Rank correlation of MERIT for every penalty, and every gap at which it stops (120 steps at most)."""
-    return {lam: np.array([_correlation(graph, lam, gap) for gap in gaps]) for lam in lambdas}
-
-
-def _correlation(graph: GraphDataset, lam: float, gap: float) -> float:
-    finder = partial(merit, lam=lam, n_iter=120, gap_abs=gap, merge_duplicates=False, select="top")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        found = communities(graph.adjacency, graph.memberships.shape[1], finder)
-    return spearman_rank_correlation(graph.memberships, found.memberships)
 
 
 @styled

@@ -1,11 +1,18 @@
 """Answers to the exercises of notebook 09: exercise, what the reply says, and the answer made from what is given."""
 
 import numpy as np
+import pandas as pd
+from scipy.linalg import qr
 
 
 def word_pairs(g):
     together = [[sum(F_d[i] * F_d[j] for F_d in g["F"]) for j in range(4)] for i in range(4)]
     return np.array(together) / [sum(row[j] for row in together) for j in range(4)]
+
+
+def by_diagonal(g):
+    P = np.einsum("di,dj->ij", g["F"], g["F"]) / 5
+    return P @ np.diag(1 / (P @ np.ones(4)))
 
 
 def coherent(g):
@@ -16,13 +23,141 @@ def coherent(g):
     )
 
 
+def coherence_of(meet, add=0.01, log=np.log, first=0, factor=2.0):
+    """The formula for a table of meetings, wrong where something else is given."""
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    return factor * sum(log((meet[pair] + add) / meet[pair[first], pair[first]]) for pair in pairs)
+
+
+def present(g):
+    return (g["counts"] > 0).T.astype(float) @ (g["counts"] > 0)
+
+
 def membership(g):
     weights = np.maximum(g["V"] @ np.linalg.inv(g["V"][g["pure"]]), 0)
     return [row / sum(row) for row in weights]
 
 
+def raw(g):
+    return np.linalg.lstsq(g["V"][g["pure"]].T, g["V"].T, rcond=None)[0].T
+
+
+def rows(array):
+    return array / array.sum(axis=1, keepdims=True)
+
+
+def by_squares(X, n_anchors):
+    """Projection that keeps squared lengths only, by Gram-Schmidt."""
+    squares, basis = (X**2).sum(axis=0), []
+    chosen = []
+    for _ in range(n_anchors):
+        k = int(np.argmax(squares))
+        chosen.append(k)
+        u = X[:, k] - sum((v * (v @ X[:, k]) for v in basis), np.zeros(len(X)))
+        basis.append(u / np.linalg.norm(u))
+        squares = squares - (basis[-1] @ X) ** 2
+    return chosen
+
+
+def by_pivots(X, n_anchors):
+    """Projection is QR with column pivoting."""
+    return qr(X, mode="r", pivoting=True)[1][:n_anchors]
+
+
+def by_projectors(X, n_anchors):
+    chosen, keep = [], np.eye(len(X))
+    while len(chosen) < n_anchors:
+        rest = keep @ X
+        chosen += [max(range(X.shape[1]), key=lambda n: np.linalg.norm(rest[:, n]))]
+        r = rest[:, chosen[-1] : chosen[-1] + 1]
+        keep = keep - r @ r.T / (r.T @ r)
+    return tuple(chosen)
+
+
+def greedy(clear, order=2, first=0):
+    """Projection that is wrong in one way; `clear` gets what is left and its longest column."""
+
+    def projection(X, n_anchors):
+        R, chosen = X.copy(), []
+        for _ in range(n_anchors):
+            chosen.append(int(np.linalg.norm(R, ord=order, axis=0).argmax()))
+            R = clear(R, R[:, [chosen[-1]]])
+        return [k + first for k in chosen]
+
+    return lambda g: projection
+
+
+def away(R, r):
+    return R - r @ (r.T @ R) / (r.T @ r)
+
+
+def in_place(X, n_anchors):
+    chosen = []
+    for _ in range(n_anchors):
+        chosen.append(int((X**2).sum(axis=0).argmax()))
+        u = X[:, chosen[-1]] / np.linalg.norm(X[:, chosen[-1]])
+        X -= np.outer(u, u @ X)
+    return chosen
+
+
 ANSWERS = [
     ("word_pairs", "correct", word_pairs),
+    ("word_pairs", "correct", by_diagonal),
+    ("word_pairs", "correct", lambda g: pd.DataFrame(word_pairs(g)).round(5)),
+    ("word_pairs", "these are the co-occurrences P", lambda g: g["F"].T @ g["F"] / 5),
+    ("word_pairs", "these are D P", lambda g: g["F"].T @ g["F"]),
+    ("word_pairs", "here the rows sum to one", lambda g: rows(g["F"].T @ g["F"])),
+    ("word_pairs", "length one", lambda g: g["F"].T @ g["F"] / np.linalg.norm(g["F"].T @ g["F"], axis=0)),
+    ("word_pairs", "not all by the total", lambda g: g["F"].T @ g["F"] / (g["F"].T @ g["F"]).sum()),
+    ("word_pairs", "here the rows sum to one", lambda g: word_pairs(g).T),
+    ("word_pairs", "expected an array of shape (4, 4)", lambda g: g["F"] @ g["F"].T),
+    ("word_pairs", "the columns do not sum to one", lambda g: np.corrcoef(g["F"].T) ** 2),
+    ("word_pairs", "entry [", lambda g: (g["F"] ** 2).T @ g["F"] / ((g["F"] ** 2).T @ g["F"]).sum(axis=0)),
+    ("projection", "correct", lambda g: by_squares),
+    ("projection", "correct", lambda g: by_pivots),
+    ("projection", "correct", lambda g: by_projectors),
+    ("projection", "correct", greedy(away)),
+    ("projection", "longest columns of X", greedy(lambda R, r: R * ~np.isclose(R, r).all(axis=0))),
+    ("projection", "divide by the norm", greedy(lambda R, r: R - r @ (r.T @ R))),
+    ("projection", "throws the rest away", greedy(lambda R, r: r @ (r.T @ R) / (r.T @ r))),
+    ("projection", "subtracts the corner", greedy(lambda R, r: R - r)),
+    ("projection", "length is Euclidean", greedy(away, order=1)),
+    ("projection", "in the order in which they are chosen", lambda g: lambda X, n: sorted(by_squares(X, n))),
+    ("projection", "counts columns from zero", greedy(away, first=1)),
+    ("projection", "changes what it is given, X", lambda g: in_place),
+    ("projection", "a column is chosen twice", greedy(lambda R, r: R - 0.1 * r @ (r.T @ R) / (r.T @ r))),
+    ("projection", "on the example, anchors: entry [0]", greedy(away, order=-np.inf)),
+    ("projection", "expected an array of shape (3,)", lambda g: lambda X, n: X[:, by_squares(X, n)]),
+    ("projection", "on the example, your function stops with", lambda g: lambda X: by_squares(X, 3)),
     ("coherent", "correct", coherent),
+    ("coherent", "correct", lambda g: round(coherence_of(present(g)), 3)),
+    ("coherent", "correct", lambda g: [coherence_of(present(g))]),
+    ("coherent", "the factor 2 is missing", lambda g: coherence_of(present(g), factor=1)),
+    ("coherent", "heavier word", lambda g: coherence_of(present(g), first=1)),
+    (
+        "coherent",
+        "the log of zero",
+        lambda g: coherence_of(present(g), add=0, log=lambda x: np.log(x) if x > 0 else -np.inf),
+    ),
+    ("coherent", "not 1", lambda g: coherence_of(present(g), add=1)),
+    ("coherent", "the mean over pairs", lambda g: coherence_of(present(g), factor=2 / 3)),
+    ("coherent", "to the base e", lambda g: coherence_of(present(g), log=np.log10)),
+    ("coherent", "not np.log2", lambda g: coherence_of(present(g), log=np.log2)),
+    ("coherent", "not how often", lambda g: coherence_of(g["counts"].T @ g["counts"])),
+    ("coherent", "every pair once", lambda g: sum(coherence_of(present(g), first=i, factor=1) for i in (0, 1))),
+    ("coherent", "the sign is wrong", lambda g: -coherent(g)),
+    ("coherent", "is too", lambda g: coherence_of(present(g), log=lambda x: x)),
     ("membership", "correct", membership),
+    ("membership", "correct", lambda g: rows(raw(g).clip(0))),
+    ("membership", "correct", lambda g: pd.DataFrame(membership(g)).round(4)),
+    ("membership", "set negative ones to zero, and divide", raw),
+    ("membership", "rows do not sum to one yet", lambda g: raw(g).clip(0)),
+    ("membership", "cut at zero first", lambda g: rows(raw(g)).clip(0)),
+    ("membership", "before you divide", lambda g: rows(raw(g))),
+    ("membership", "no abs", lambda g: rows(np.abs(raw(g)))),
+    ("membership", "V = Theta V_pure", lambda g: rows((g["V"] @ np.linalg.inv(g["V"][g["pure"]].T)).clip(0))),
+    ("membership", "not columns", lambda g: raw(g).clip(0) / raw(g).clip(0).sum(axis=0)),
+    ("membership", "expected an array of shape (6, 3)", lambda g: raw(g)[3:]),
+    ("membership", "entry [", lambda g: np.eye(3)[raw(g).argmax(axis=1)]),
+    ("membership", "the rows do not sum to one", lambda g: raw(g).clip(0) ** 2),
 ]
