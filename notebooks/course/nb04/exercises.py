@@ -40,9 +40,7 @@ class Rotation(Exercise):
     def solve(self, U: Floats, H: Floats) -> list[Part]:
         W, s, Vt = np.linalg.svd(H.T @ U)
         mistakes = {
-            "this is the least-squares solution without a constraint: it is not orthogonal, it stretches": (
-                _stretched(U, H)
-            ),
+            "this is least squares without a constraint: it is not orthogonal, it stretches": _stretched(U, H),
             "this is the least-squares solution from H to U, and not orthogonal": _stretched(H, U),
             "np.linalg.svd returns V', not V: transpose its third result": _swapped(U, H),
             "numpy's third result is V', and W has to be transposed too: Q = V W'": Vt.T @ W,
@@ -75,6 +73,8 @@ class Speed(Exercise):
             "the slope of log e needs exp, not 10 to its power": 10**slope,
             "this is the slope of the line; rho is exp of it": slope,
             "the first iterations are not on the line: fit from `first` on": linear_rate(errors, 0),
+            "this looks at two errors only: fit a line through all": (errors[-1] / errors[first]) ** (1 / (60 - first)),
+            "this is a mean of ratios: fit a line through log e": np.mean(errors[first + 1 :] / errors[first:-1]),
             "this is the share an iteration removes; rho is what it leaves": 1 - rho,
             "this is 1 / rho: the error falls, so rho is below one": 1 / rho,
             "this is the rate of the root; e_t is a squared error, and its own rate is asked": np.sqrt(rho),

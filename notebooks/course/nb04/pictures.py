@@ -127,6 +127,6 @@ def draw_starts(misfits: ArrayLike, errors: ArrayLike) -> Figure:
     ax.set(xlabel="misfit at the end, $||H - UQ||^2 / ||U||^2$", ylabel="error, $||H\\Pi - H_t||^2 / ||H||^2$")
     ax.set(xlim=(1e-21, 1), ylim=(1e-21, 10))
     ax.legend(loc="lower right")
-    say(fig, f"Of {len(stuck)} starts, {int((~stuck & ~wrong).sum())} find the factor, {int(stuck.sum())} are stuck, "
-             f"{int((~stuck & wrong).sum())} fit perfectly and are wrong")  # fmt: skip
+    say(fig, f"{len(stuck)} starts: {int((~stuck & ~wrong).sum())} right, {int(stuck.sum())} stuck, "
+             f"{int((~stuck & wrong).sum())} wrong with a perfect fit")  # fmt: skip
     return fig

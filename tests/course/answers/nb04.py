@@ -130,6 +130,8 @@ ANSWERS = [
     ("speed", "digit: not yet: this is with the rate of all", lambda g: (speed(g)[0], np.log(0.1) / slope_of(g, 0))),
     ("speed", "needs 10 to its power", lambda g: (np.exp(np.log10(speed(g)[0])), speed(g)[1])),
     ("speed", "needs exp, not 10", lambda g: (10 ** slope_of(g), speed(g)[1])),
+    ("speed", "two errors only", lambda g: ((g["errors"][60] / g["errors"][10]) ** 0.02, speed(g)[1])),
+    ("speed", "mean of ratios", lambda g: (np.mean(np.exp(np.diff(np.log(g["errors"][10:])))), speed(g)[1])),
     ("speed", "an iteration removes", lambda g: (1 - speed(g)[0], speed(g)[1])),
     ("speed", "the slope of the line", lambda g: (slope_of(g), speed(g)[1])),
     ("speed", "rate of the root", lambda g: (speed(g)[0] ** 0.5, speed(g)[1])),
