@@ -1,4 +1,4 @@
-"""What notebook 07 computes and draws of public crowds: thinned and misled, trials, paired differences, its panel."""
+"""What notebook 07 computes and draws of public crowds: thinned crowds, trials, pictures, its panel."""
 
 import warnings
 from dataclasses import replace
@@ -66,24 +66,6 @@ def test_a_larger_number_keeps_the_same_labels_and_more():
         panels.keep_labels(labels, 0)
 
 
-def test_misleaders_hand_in_the_next_class_and_a_larger_share_spoils_the_same_people():
-    codes = SMALL.labels.table.codes
-    few, many = (pictures.mislead(SMALL.labels, share, seed=2).table.codes for share in (1 / 3, 2 / 3))
-    spoilt = [np.flatnonzero((new != codes).any(axis=0)) for new in (few, many)]
-    assert [len(people) for people in spoilt] == [3, 6] and set(spoilt[0]) < set(spoilt[1])
-    given = codes[:, spoilt[0]] >= 0
-    assert np.array_equal(few[:, spoilt[0]][given], (codes[:, spoilt[0]][given] + 1) % 3)
-    assert np.array_equal(pictures.mislead(SMALL.labels, 0).table.codes, codes)
-    with pytest.raises(CofactorError, match=r"share=1\.5"):
-        pictures.mislead(SMALL.labels, 1.5)
-
-
-def test_where_many_mislead_symnmf_is_ahead_of_the_vote():
-    labels = pictures.mislead(BLUEBIRD.labels, 0.3)
-    error = {m: pictures.run_method(labels, BLUEBIRD.truth, m).error for m in ("MajorityVote", "DesSymNMF")}
-    assert error["DesSymNMF"] < 0.15 < error["MajorityVote"]
-
-
 # ---- trials ----
 
 
@@ -110,17 +92,6 @@ def test_refusals_have_no_error_and_only_warnings_of_the_kit_are_hidden():
     assert len(told) == 1
 
 
-def test_quick_methods_are_timed_twice_and_the_faster_run_counts(monkeypatch):
-    runs = iter([0.0, 0.05, 0.02, 0.3])
-
-    def run(labels, truth, name):
-        return pictures.Trial(name, 0.1, next(runs))
-
-    monkeypatch.setattr(pictures, "run_method", run)
-    found = pictures.try_methods(BLUEBIRD, ["a", "b"])
-    assert {name: trial.seconds for name, trial in found.items()} == {"a": 0.02, "b": 0.3}
-
-
 def test_thin_reports_the_errors_of_vote_and_method_and_what_was_overruled():
     outcome = panels.thin(BLUEBIRD, "MV-EM", 10, seed=1)
     labels = panels.keep_labels(BLUEBIRD.labels, 10, seed=1)
@@ -132,29 +103,6 @@ def test_thin_reports_the_errors_of_vote_and_method_and_what_was_overruled():
     by_hand = sum(votes[n, winner[n]] < votes[n].max() for n in range(labels.n_tasks))
     assert outcome.overruled == by_hand > 0
     assert panels.thin(BLUEBIRD, "MajorityVote", 10).overruled == 0
-
-
-# ---- is a difference one? ----
-
-
-def test_a_paired_difference_is_that_of_the_errors_with_ties_split():
-    rng = np.random.default_rng(0)
-    first, second, truth = rng.integers(0, 3, (50, 2)), rng.integers(0, 3, (50, 2)), rng.integers(-1, 2, 50)
-    d = pictures.disagreement(first, second, truth)
-    assert np.isclose(d.difference, error_rate(second, truth) - error_rate(first, truth))
-    known = truth >= 0
-    right = [(x == x.max(axis=1, keepdims=True)) / np.sum(x == x.max(axis=1, keepdims=True), axis=1, keepdims=True)
-             for x in (first[known], second[known])]  # fmt: skip
-    worse = (right[0] - right[1])[np.arange(known.sum()), truth[known]]
-    assert 0.5 in np.abs(worse)
-    by_hand = np.sqrt((np.mean(worse**2) - worse.mean() ** 2) / known.sum())
-    assert np.isclose(d.standard_error, by_hand)
-
-
-def test_methods_wrong_on_the_same_tasks_do_not_differ():
-    scores = np.eye(2)[[0, 1, 1, 0]]
-    d = pictures.disagreement(scores, scores, np.array([0, 0, 1, -1]))
-    assert d.difference == d.standard_error == 0
 
 
 # ---- pictures ----
@@ -195,16 +143,6 @@ def test_curves_show_mean_and_range_over_draws_and_skip_refusals():
     fig = pictures.draw_curves([0, 0.1, 0.2], {"here": {"MV-EM": values}}, "share", "1 finding", per_cent=True)
     (line,) = fig.axes[0].lines
     assert np.allclose(line.get_xydata(), [[0, 20], [10, 40]])
-
-
-@pytest.mark.parametrize("draw", ["draw_who_labelled", "draw_time_and_error"])
-def test_nothing_to_draw_is_told(draw):
-    with pytest.raises(CofactorError, match="no crowd to draw"):
-        getattr(pictures, draw)({})
-    with pytest.raises(CofactorError, match="no crowd to draw"):
-        pictures.draw_curves([1], {}, "x", "y")
-    with pytest.raises(CofactorError, match="nothing to compare"):
-        pictures.draw_beside_published(pd.DataFrame())
 
 
 def test_the_picture_of_labels_tells_how_much_is_filled():

@@ -103,7 +103,7 @@ PICTURES |= {  # of all notebooks, and of 00 to 05
 RESULTS = {"x": {"A": [0.6, 0.7], "B": [0.5, 0.5]}, "y": {"A": [0.5], "B": [0.8]}}
 TRIALS = {name: nb07.pictures.Trial(name, error, 0.01) for name, error in (("MajorityVote", 0.2), ("MV-EM", 0.1))}
 PAIRS = pd.MultiIndex.from_product([["rte"], ["ours", "printed"]])
-BOUND = nb07.priors.Bound(np.array([-9.0, -8.5, -8.4]), -8.0)
+BOUND = np.array([-9.0, -8.5, -8.4])
 JOINT = simulate.joint_model(5, 10, 3, 0.1, random_state=0)
 VIRTUAL = JOINT.stacked[:30] @ JOINT.stacked[30:].T
 NIGHT = CategoricalTable(np.random.default_rng(0).integers(-1, 5, (50, 9)), [5] * 9)
@@ -113,7 +113,7 @@ PICTURES |= {  # of notebooks 06 to 09
     "spectrum": lambda: nb06.draw_spectrum(LINES),
     "accuracies": lambda: nb06.draw_accuracies(RESULTS),
     "belief": lambda: nb07.draw_belief([(1, 2), (10, 20)]),
-    "evidence": lambda: nb07.draw_evidence(BOUND, [0.0, 0.2], np.array([[-2.0, 5.0], [-1.0, 9.0]])),
+    "evidence": lambda: nb07.draw_evidence(BOUND, -8.0, [0.0, 0.2], np.array([[-2.0, 5.0], [-1.0, 9.0]])),
     "who_labelled": lambda: nb07.draw_who_labelled({"made": CROWD.labels}),
     "time_and_error": lambda: nb07.draw_time_and_error({"made": TRIALS, "again": TRIALS}),
     "beside_published": lambda: nb07.draw_beside_published(pd.DataFrame([[9, 10.5]], ["MV-EM"], PAIRS)),

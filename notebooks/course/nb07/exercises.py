@@ -1,14 +1,21 @@
-"""The exercises of notebook 07: reading bad workers, the likelihood of a start, whether a difference is one."""
+"""The exercises of notebook 07: what a label weighs, likelihoods, paired differences, priors, weighted votes."""
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
-from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from course.grading import Exercise, Given, Part
-from course.nb07.pictures import disagreement
+from course.grading import (
+    COLUMNS_SUM_TO_ONE,
+    NONNEGATIVE,
+    ROWS_SUM_TO_ONE,
+    Exercise,
+    FunctionExercise,
+    Given,
+    Part,
+)
 
 
 class Backwards(Exercise):
@@ -34,8 +41,9 @@ class Backwards(Exercise):
             "in nats: take np.log, to the base e": np.log2(p / (1 - p)),
             "right sign, wrong size: close to 0 and 1 the odds grow fast": p - 0.5,
             "upside down: the odds are p / (1 - p)": -weight,
+            "these are the odds; asked is their logarithm": p / (1 - p),
         }
-        return [Part("weight", weight, mistakes)]
+        return [Part("weight", weight, mistakes, "nats")]
 
 
 class Starts(Exercise):
@@ -55,8 +63,6 @@ class Starts(Exercise):
         return {"labels": labels, "priors": np.array([[0.6, 0.4], [0.5, 0.5]]), "A": np.stack([good, bad])}
 
     def solve(self, labels: Ints, priors: Floats, A: Floats) -> list[Part]:
-        table = CategoricalTable(labels)
-        L = [LatentClassModel(prior, list(one)).log_likelihood(table) for prior, one in zip(priors, A, strict=True)]
         given = A[:, np.arange(3), labels].prod(axis=2)  # (starts, tasks, classes) Pr(labels of a task | its class)
         joint = priors[:, None] * given
         total = joint.sum(axis=2)
@@ -69,9 +75,10 @@ class Starts(Exercise):
             "the class prior is missing: the classes are not equally frequent here": equal,
             "this is the mean over tasks; sum over them": np.log(total).mean(axis=1),
             "this is the likelihood itself; take its log": total.prod(axis=1),
+            "this is the negative log-likelihood; the sign is the other": -np.log(total).sum(axis=1),
             "in nats: take np.log, to the base e": np.log10(total).sum(axis=1),
         }
-        return [Part("L", L, mistakes)]
+        return [Part("L", np.log(total).sum(axis=1), mistakes, "nats")]
 
 
 class Paired(Exercise):
@@ -92,24 +99,25 @@ class Paired(Exercise):
         return {"truth": truth, "first": first, "second": second}
 
     def solve(self, truth: Ints, first: Ints, second: Ints) -> list[Part]:
-        n, both = len(truth), disagreement(np.eye(2)[first], np.eye(2)[second], truth)
-        one, two = first != truth, second != truth
+        one, two, n = first != truth, second != truth, len(truth)
+        d = two.astype(float) - one
         unpaired = np.sqrt((one.var() + two.var()) / n)
-        spread = np.std(two.astype(float) - one)
         differences = {
-            "the other way round: the error of the second minus the first": -both.difference,
-            "this is a number of tasks; give the share": both.difference * n,
+            "the other way round: the error of the second minus the first": -d.mean(),
+            "this is a number of tasks; give the share": d.sum(),
             "this is how often the two differ; asked is the difference of their errors": np.mean(first != second),
         }
         errors = {
             "this treats the two as independent; both fail on the same hard tasks, so take the spread of the "
             "difference, task by task": unpaired,
-            "this is the spread on one task; of a mean over n tasks it is that over sqrt(n)": spread,
-            "divide by the square root of the number of tasks": spread / n,
+            "this is the spread on one task; of a mean over n tasks it is that over sqrt(n)": d.std(),
+            "divide by the square root of the number of tasks": d.std() / n,
+            "this is 1.96 standard errors, half of an interval; give one": 1.96 * d.std() / np.sqrt(n),
+            "this is a variance; take its root": d.var() / n,
         }
         return [
-            Part("difference", both.difference, differences),
-            Part("standard error", both.standard_error, errors),
+            Part("difference", d.mean(), differences, "share of tasks"),
+            Part("standard error", d.std() / np.sqrt(n), errors, "share of tasks", tolerance=0.01),  # by n or n - 1
         ]
 
 
@@ -141,12 +149,88 @@ class Imagined(Exercise):
             "columns are true classes, and each of them sums to one; these are rows": P / P.sum(axis=1, keepdims=True),
             "these are counts still: divide every column by its sum": P,
             "half and half, however many labels there are: add counts, then the many outweigh the few": halves,
+            "4 on the diagonal and 1 elsewhere, not the other way round": _columns(counts + right + wrong - imagined),
         }
-        return [Part("confusion matrix", _columns(P), mistakes)]
+        return [Part("confusion matrix", _columns(P), mistakes, "probabilities", (NONNEGATIVE, COLUMNS_SUM_TO_ONE))]
 
 
 def _columns(C: Floats) -> Floats:
     return np.asarray(C / C.sum(axis=0))
 
 
-EXERCISES = {"backwards": Backwards(), "starts": Starts(), "paired": Paired(), "imagined": Imagined()}
+class WawaRound(FunctionExercise):
+    """A round of weighted votes: people weigh as much as they agree with the winners."""
+
+    hints = (
+        "winners first: won = shares == shares.max(axis=1, keepdims=True), divided by its sum in every row",
+        "given = labels[:, :, None] == np.arange(K) is 1 where a person gave a class; a -1 gives nothing",
+        "weights = (given * won[:, None]).sum(axis=(0, 2)) / given.sum(axis=(0, 2)); votes = weights @ given, scaled",
+    )
+    praise = "no matrix, one number a person: this is Wawa, if you go on until the winners settle"
+
+    def given(self) -> Given:
+        return _voted([[0, 0, 1, -1], [1, 1, 0, 1], [0, -1, 0, 1], [2, 0, 2, 0], [2, 2, 1, 2]], 3)
+
+    def cases(self) -> list[Given]:
+        rng = np.random.default_rng(7)
+        thin = np.where(rng.random((30, 8)) < 0.4, rng.integers(0, 4, (30, 8)), -1)
+        thin[3], thin[:, 5] = -1, -1  # a task without labels, a person without labels
+        return [_voted(thin, 4), _voted([[0, 1], [1, 0], [0, 0]], 2), _voted(rng.integers(0, 2, (20, 5)), 2)]
+
+    def solve(self, labels: Ints, shares: Floats) -> list[Part]:
+        weights, votes = _round(labels, shares)
+        return [
+            Part("weights", weights, {}, "shares of labels", (NONNEGATIVE,)),
+            Part("shares", votes, {}, "shares of votes", (NONNEGATIVE, ROWS_SUM_TO_ONE)),
+        ]
+
+    wrong: ClassVar = {
+        "these are the numbers of labels that won; divide by how many labels the person gave": (
+            lambda labels, shares: _round(labels, shares, out_of=np.ones(labels.shape[1]))
+        ),
+        "divide by how many labels the person gave, not by the number of tasks": (
+            lambda labels, shares: _round(labels, shares, out_of=np.full(labels.shape[1], len(labels)))
+        ),
+        "where classes tie, each of them wins a part; here the first takes all": (
+            lambda labels, shares: _round(labels, shares, won=np.eye(shares.shape[1])[shares.argmax(axis=1)])
+        ),
+        "this counts how large the share of a label is; count whether it won": (
+            lambda labels, shares: _round(labels, shares, won=shares)
+        ),
+        "a missing label, -1, was taken for the last class": (
+            lambda labels, shares: _round(np.where(labels < 0, shares.shape[1] - 1, labels), shares)
+        ),
+        "the new shares have to use the weights": lambda labels, shares: (_round(labels, shares)[0], shares),
+    }
+
+
+def _voted(labels: object, K: int) -> Given:
+    """Labels and their vote shares; the same for every class where there is none."""
+    table = np.array(labels)
+    votes = (table[:, :, None] == np.arange(K)).sum(axis=1) + 0.0
+    return {"labels": table, "shares": _shares(votes)}
+
+
+def _shares(votes: Floats) -> Floats:
+    total, K = votes.sum(axis=1, keepdims=True), votes.shape[1]
+    return np.where(total > 0, votes / np.where(total > 0, total, 1), 1 / K)
+
+
+def _round(
+    labels: Ints, shares: Floats, won: Floats | None = None, out_of: Floats | None = None
+) -> tuple[Floats, Floats]:
+    gave = labels[:, :, None] == np.arange(shares.shape[1])
+    best = np.isclose(shares, shares.max(axis=1, keepdims=True))
+    won = best / best.sum(axis=1, keepdims=True) if won is None else won
+    agreed = np.einsum("nmk,nk->m", gave, won)
+    weights = agreed / (np.maximum(gave.sum(axis=(0, 2)), 1) if out_of is None else out_of)
+    return weights, _shares(np.einsum("nmk,m->nk", gave, weights))
+
+
+EXERCISES = {
+    "backwards": Backwards(),
+    "starts": Starts(),
+    "paired": Paired(),
+    "imagined": Imagined(),
+    "wawa_round": WawaRound(),
+}

@@ -21,18 +21,16 @@ from numpy.typing import ArrayLike
 
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.base import error_rate, right_shares
+from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.data.loading import CrowdDataset
 from cofactor.plots import style
 from cofactor.plots.style import BLUE, FAINT, INK, LOOKS_BESIDE_VOTE, WIDTH, new_picture, percent, say, styled
 from course.crowds import without_prior
-from course.nb07.panels import with_values
 from course.public import load_public
 
 BUSIEST = {"dog": 52}  # people kept, those with most labels, as in the published tables
 FEW_STARTS = 4  # of EBCC, to save time
-LONG = 0.1  # seconds: what takes longer is timed once
 FAMILIES = {  # how methods are drawn whose names start so
     "majority vote": (INK, "X", ("MajorityVote",)),
     "with a prior": (style.SKY, "h", ("BayesDS", "IBCC", "EBCC")),
@@ -50,7 +48,6 @@ ROOM = 0.75  # decades of seconds that a name takes
 ROUND = (6, 8, 10, 15, 20, 30, 50)  # per cent
 
 Trial = namedtuple("Trial", "method error seconds")
-Disagreement = namedtuple("Disagreement", "difference standard_error")
 
 
 def public_crowds(names: Iterable[str]) -> dict[str, CrowdDataset]:
@@ -63,8 +60,6 @@ def public_crowds(names: Iterable[str]) -> dict[str, CrowdDataset]:
 @styled
 def draw_who_labelled(crowds: Mapping[str, CrowdLabels]) -> Figure:
     """Draw the labels of each crowd as a table, people by tasks, one colour for each class; white: no label."""
-    if not crowds:
-        raise CofactorError("no crowd to draw: give at least one name with its labels")
     fig = new_picture(WIDTH, 0.9 + 1.35 * len(crowds))
     axes = fig.subplots(len(crowds), 1, squeeze=False)[:, 0]
     for ax, (name, labels) in zip(axes, crowds.items(), strict=True):
@@ -99,22 +94,6 @@ def run_method(labels: CrowdLabels, truth: Ints, name: str) -> Trial:
     return Trial(name, error, time.process_time() - start)
 
 
-def try_methods(crowd: CrowdDataset, methods: Iterable[str]) -> dict[str, Trial]:
-    """Run methods on a crowd, those of the papers without prior.
-
-    What is over in a tenth of a second runs twice and the faster run counts; EM runs once before all, so that nobody
-    pays for its first call.
-    """
-    run_method(crowd.labels, crowd.truth, "MV-EM")
-    found = {}
-    for name in methods:
-        found[name] = first = run_method(crowd.labels, crowd.truth, name)
-        if np.isfinite(first.error) and first.seconds <= LONG:
-            again = run_method(crowd.labels, crowd.truth, name)
-            found[name] = first._replace(seconds=min(first.seconds, again.seconds))
-    return found
-
-
 def family(method: str) -> tuple[object, str, str]:
     """Colour, marker and name of the family of a method."""
     return next(
@@ -129,8 +108,6 @@ def draw_time_and_error(found: Mapping[str, Mapping[str, Trial]]) -> Figure:
     The line joins the methods that no other beats in both; of these, and the worst, are named as many as there is
     room for. The title depends on the errors alone, since times differ from run to run.
     """
-    if not found:
-        raise CofactorError("no crowd to draw: give at least one name with its trials")
     fig = new_picture(WIDTH, 0.95 + 2.35 * len(found))
     axes = fig.subplots(len(found), 1, squeeze=False, sharex=True)[:, 0]
     told = []
@@ -192,16 +169,7 @@ def _per_cent_ticks(axis: Axis, errors: ArrayLike) -> None:
     axis.set_tick_params(which="minor", length=0)
 
 
-# ---- against each other, and against the printed ----
-
-
-def disagreement(first: Floats, second: Floats, truth: Ints) -> Disagreement:
-    """Return the error of the second method minus that of the first, and its standard error, the tasks being a sample.
-
-    Of both (N, K) scores are given; only tasks with known truth count, and ties are split.
-    """
-    worse = right_shares(first, truth) - right_shares(second, truth)
-    return Disagreement(float(worse.mean()), float(worse.std() / np.sqrt(len(worse))))
+# ---- beside the printed ----
 
 
 @styled
@@ -211,8 +179,6 @@ def draw_beside_published(table: pd.DataFrame) -> Figure:
     The table has a row per method; columns in pairs (crowd, "ours") and (crowd, "printed"), in per cent, NaN for none.
     """
     crowds = list(dict.fromkeys(table.columns.get_level_values(0)))
-    if not crowds or table.empty:
-        raise CofactorError("nothing to compare: no crowd, or no method")
     fig = new_picture(WIDTH, 1.3 + 0.21 * len(table))
     axes = fig.subplots(1, len(crowds), squeeze=False, sharey=True)[0]
     for ax, crowd in zip(axes, crowds, strict=True):
@@ -241,22 +207,6 @@ def _fill_pairs(ax: Axes, pairs: pd.DataFrame) -> None:
     ax.tick_params(axis="y", length=0)
 
 
-# ---- crowds that are made worse ----
-
-
-def mislead(labels: CrowdLabels, share: float, seed: int = 0) -> CrowdLabels:
-    """Let a share of the people hand in the class after the one they mean, always: all they know, under wrong names.
-
-    A larger share spoils the same people and more.
-    """
-    if not 0 <= share <= 1:
-        raise CofactorError(f"share={share}: ask for 0 to 1")
-    order = np.random.default_rng(seed).permutation(labels.n_workers)
-    bad = np.isin(labels.table.variables, order[: round(share * labels.n_workers)])
-    values = np.where(bad, (labels.table.values + 1) % labels.n_classes, labels.table.values)
-    return with_values(labels, np.arange(labels.n_labels), values)
-
-
 @styled
 def draw_curves(
     levels: ArrayLike, curves: Mapping[str, Mapping[str, ArrayLike]], xlabel: str, finding: str, per_cent: bool = False
@@ -266,8 +216,6 @@ def draw_curves(
     For every crowd and method, `curves` holds (seeds, L) error rates at the (L,) levels, NaN where a method refused;
     `per_cent` is for levels that are shares.
     """
-    if not curves:
-        raise CofactorError("no crowd to draw: give at least one name with its curves")
     x = np.asarray(levels, dtype=np.float64) * (100 if per_cent else 1)
     fig = new_picture(WIDTH, 3.5)
     axes = fig.subplots(1, len(curves), squeeze=False, sharey=True)[0]

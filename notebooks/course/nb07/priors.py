@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp
 from scipy.stats import beta
 
-from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.types import Floats
-from cofactor.crowd import BayesDS, CrowdLabels
-from cofactor.crowd.variational import Priors
+from cofactor.crowd import CrowdLabels
 from cofactor.plots.style import BLUE, FAINT, INK, ORANGE, WIDTH, new_picture, number, percent, say, styled
 from cofactor.simulate import Crowd, large_crowd
 
 THIN_WORKERS, THIN_CLASSES, THIN_TASKS, THIN_LABELS = 150, 10, 700, 4
 RIGHT = (0.55, 0.85)  # accuracies of the thin crowd's workers, from the least to the most accurate
 BUSY = 0.7  # how unevenly they work: labels fall as 1 / rank^BUSY
-SMALL = (8, 4)  # tasks and workers of a crowd whose evidence can be summed up
 KINDS_TASKS, KINDS_WORKERS = 500, 12
 EASY, HARD = (0.8, 0.95), (0.2, 0.8)  # accuracies on easy and on hard tasks
 
@@ -49,8 +42,6 @@ def draw_belief(seen: Sequence[tuple[int, int]], prior: tuple[float, float] = (4
 
     `seen` holds numbers of (right, wrong) labels, `prior` those imagined before.
     """
-    if not seen or min(right + wrong for right, wrong in seen) == 0:
-        raise CofactorError("give (right, wrong) numbers of labels, at least one label each time")
     fig = new_picture(WIDTH, 2.9)
     axes = fig.subplots(1, len(seen), squeeze=False)[0]
     plain = [right / (right + wrong) for right, wrong in seen]
@@ -82,80 +73,24 @@ def _fill_belief(ax: Axes, seen: tuple[int, int], prior: tuple[float, float], pl
 # ---- evidence ----
 
 
-class Bound(NamedTuple):
-    """Lower bounds of a small crowd's evidence, round by round, and the evidence itself (nats)."""
-
-    rounds: Floats
-    evidence: float
-
-    @property
-    def gap(self) -> float:
-        """Nats that the last bound lies below the evidence."""
-        return self.evidence - float(self.rounds[-1])
-
-
-def evidence_bound(seed: int = 0) -> Bound:
-    """Fit BayesDS with one kind of tasks to a small crowd, and sum its evidence over all classes of all tasks."""
-    rng = np.random.default_rng(seed)
-    labels = _labelled(rng.integers(0, 2, SMALL[0]), np.full((SMALL[0], SMALL[1], 2), 0.75), rng)
-    fitted = BayesDS(structure="own").fit(labels)
-    return Bound(np.array(fitted.result_.objective), log_evidence(labels, fitted.belief_.priors))
-
-
-def log_evidence(labels: CrowdLabels, priors: Priors) -> float:
-    """Return log Pr(labels) of the model with one kind, every task's class tried in turn: K^N terms (nats)."""
-    K = labels.n_classes
-    given = np.eye(K + 1)[labels.table.codes][:, :, :K]  # (N, M, K), a row of zeros where there is no label
-    terms = []
-    for classes in product(range(K), repeat=labels.n_tasks):
-        z = np.eye(K)[list(classes)]
-        C = np.einsum("nml,nk->mlk", given, z)
-        cells = _log_beta(C + priors.cells) - _log_beta(np.broadcast_to(priors.cells, C.shape))
-        nu = (priors.classes + z.sum(axis=0))[None, :, None]
-        prior = _log_beta(nu) - _log_beta(priors.classes[None, :, None])
-        terms.append(float(cells.sum() + prior.sum()))
-    return float(logsumexp(terms))
-
-
-def _log_beta(a: Floats) -> Floats:
-    """Logarithm of the multivariate Beta function of (M, K, S) arrays, along the middle axis."""
-    return np.asarray(gammaln(a).sum(axis=1) - gammaln(a.sum(axis=1)))
-
-
-def _labelled(truth: NDArray[np.int64], right: Floats, rng: np.random.Generator) -> CrowdLabels:
-    """Let everybody label every task of two classes, rightly with the probability that stands in (N, M, 2) `right`."""
-    N, M = right.shape[:2]
-    hit = rng.random((N, M)) < np.take_along_axis(right, truth[:, None, None], axis=2)[:, :, 0]
-    task, worker = np.nonzero(np.ones((N, M)))
-    said = np.where(hit, truth[:, None], 1 - truth[:, None])
-    return CrowdLabels.from_arrays(task, worker, said.ravel(), 2)
-
-
-def kinds_gain(shares: Sequence[float], n_seeds: int = 4) -> Floats:
-    """Return (seeds, shares) nats that the evidence gains with two kinds of tasks, for crowds with hard tasks."""
-    gains = np.empty((n_seeds, len(shares)))
-    for (seed, i), _ in np.ndenumerate(gains):
-        labels = mixed_tasks(shares[i], seed)
-        one, two = (BayesDS(structure=kinds).fit(labels).result_.objective[-1] for kinds in ("own", "kinds"))
-        gains[seed, i] = two - one
-    return gains
-
-
 def mixed_tasks(share: float, seed: int = 0) -> CrowdLabels:
     """Simulate a crowd for which some tasks of each class are hard: there people are right by chance only."""
     rng = np.random.default_rng([seed, round(100 * share)])
     truth, hard = rng.integers(0, 2, KINDS_TASKS), rng.random(KINDS_TASKS) < share
     easy_right, hard_right = (rng.uniform(*ends, (KINDS_WORKERS, 2)) for ends in (EASY, HARD))
-    return _labelled(truth, np.where(hard[:, None, None], hard_right, easy_right), rng)
+    right = np.where(hard[:, None, None], hard_right, easy_right)  # (tasks, people, classes)
+    hit = rng.random((KINDS_TASKS, KINDS_WORKERS)) < np.take_along_axis(right, truth[:, None, None], axis=2)[:, :, 0]
+    task, worker = np.nonzero(np.ones(hit.shape))
+    return CrowdLabels.from_arrays(task, worker, np.where(hit, truth[:, None], 1 - truth[:, None]).ravel(), 2)
 
 
 @styled
-def draw_evidence(bound: Bound, shares: Sequence[float], gains: Floats) -> Figure:
+def draw_evidence(rounds: Floats, evidence: float, shares: Sequence[float], gains: Floats) -> Figure:
     """Draw the bound rising below the evidence, and what two kinds of tasks gain as more tasks are hard."""
     fig = new_picture(WIDTH, 3.3)
     left, right = fig.subplots(1, 2)
-    left.axhline(bound.evidence, color=INK, ls="--", label="evidence, log Pr(labels)")
-    left.plot(np.arange(1, len(bound.rounds) + 1), bound.rounds, "o-", color=BLUE, ms=4, label="bound (ELBO)")
+    left.axhline(evidence, color=INK, ls="--", label="evidence, log Pr(labels)")
+    left.plot(np.arange(1, len(rounds) + 1), rounds, "o-", color=BLUE, ms=4, label="bound (ELBO)")
     left.set(xlabel="round", ylabel="nats")
     left.margins(y=0.2)
     left.legend(loc="lower right")
@@ -166,7 +101,7 @@ def draw_evidence(bound: Bound, shares: Sequence[float], gains: Floats) -> Figur
     right.plot(x, mean, color=ORANGE, label="mean of the crowds (dots)")
     right.set(xlabel="hard tasks (%)", ylabel="two kinds minus one (nats)", xticks=x)
     right.legend(loc="upper left")
-    below = f"The bound ends {number(round(bound.gap, 2))} nats below the evidence"
+    below = f"The bound ends {number(round(evidence - rounds[-1], 2))} nats below the evidence"
     gained = f"gain {mean[-1]:.0f} where {percent(shares[-1])} are"
     say(fig, f"{below}; two kinds lose {-mean[0]:.0f} nats where no task is hard, and {gained}")
     return fig
