@@ -24,7 +24,7 @@ from cofactor.plots.style import INK, new_picture, percent, say, styled
 from course.crowds import MARKS, HoledCrowd, hide_pairs, small_crowd
 
 SIZES = (30, 100, 300, 1000, 3000, 10_000)
-LARGE = 100  # the power law is fitted from here: below, an imputed block is as wrong as it can be
+LARGE = 100  # the power law is fitted from here: below, the errors are not small yet
 
 
 def holes(
@@ -95,7 +95,7 @@ def draw_sample_errors(errors: SampleErrors) -> Figure:
     ax.legend(title=f"mean and range, {len(values)} crowds", alignment="left", loc="lower left")
     ax.set_title(errors.setting, loc="left", color=INK)
     exponents = {name: errors.exponent(name) for name in errors.by_method}
-    slopes = ", ".join(f"\N{MINUS SIGN}{b:.2f} ± {spread:.2f} ({name})" for name, (b, spread) in exponents.items())
+    slopes = ", ".join(f"\N{MINUS SIGN}{b:.2f}\xa0±\xa0{error:.2f} ({name})" for name, (b, error) in exponents.items())
     say(fig, f"Error falls as S to the power of {slopes} (Theorem 1: \N{MINUS SIGN}0.5)")
     return fig
 
