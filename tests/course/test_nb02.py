@@ -62,8 +62,6 @@ def test_margins_are_drawn_where_they_are():
     assert title(fig) == (
         "Largest misfit of 3 crowds: below 1e−12; largest error where certified: below 1e−12, elsewhere 0.02"
     )
-    with pytest.raises(CofactorError, match="belong together"):
-        draw_margins(margins, errors, [0.0])
 
 
 def test_the_two_ends_of_em_are_compared_and_labelled_with_their_errors():

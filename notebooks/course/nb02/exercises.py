@@ -82,8 +82,8 @@ class LongestCorner(FunctionExercise):
         return [Part("r", scattering_certificate(H).radius, {}, "a norm")]
 
     def properties(self, case: Given, result: list[Floats]) -> Iterator[str]:
-        if result[0] < 1 - 1e-6:
-            yield "r is below one; T always holds e_1, e_2, e_3, so r is one or more"
+        if result[0] < scattering_certificate(case["H"]).radius - 1e-6:
+            yield "a corner of T is lost, since r is too small; in H @ x, a zero can come out as -1e-17"
 
     wrong: ClassVar = {
         "keep only those x that lie in T: no entry of H @ x below zero": lambda H: top(H, inside=lambda H, x: True),
@@ -91,6 +91,9 @@ class LongestCorner(FunctionExercise):
             lambda H: top(H, inside=lambda H, x: x.min() > -1e-9)
         ),
         "x must sum to one: divide it by its sum": lambda H: top(H, scale=lambda x: 1.0),
+        "first divide x by its sum, then look whether it lies in T: np.cross(u, v) can point the other way": (
+            lambda H: top(H, [p for p in combinations(range(len(H)), 2) if (H @ np.cross(*H[list(p)])).min() > -1e-9])
+        ),
         "x was scaled to length one; divide it by its sum": lambda H: top(H, scale=lambda x: float(np.linalg.norm(x))),
         "this is the shortest corner; r is the longest": lambda H: top(H, best=min),
         "these are squared norms: take the square root": lambda H: top(H) ** 2,

@@ -16,7 +16,6 @@ from matplotlib.patches import Circle, Polygon
 from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
-from cofactor.core.errors import CofactorError
 from cofactor.core.scattering import Certificate, scattering_certificate
 from cofactor.core.types import Floats
 from cofactor.plots.simplex import CENTRE, CORNERS, fill_simplex, to_plane
@@ -96,8 +95,6 @@ def slice_in_frame(places: Floats) -> Floats:
 def draw_margins(margins: ArrayLike, errors: ArrayLike, misfits: ArrayLike) -> Figure:
     """Draw the error of a fitted model and its misfit ||H - U Q||^2 against the margin of its certificate."""
     margin, error, misfit = (np.asarray(values, dtype=np.float64) for values in (margins, errors, misfits))
-    if not margin.shape == error.shape == misfit.shape or margin.ndim != 1 or not margin.size:
-        raise CofactorError("margins, errors and misfits belong together: give one of each for every crowd")
     fig = new_picture(WIDTH, 3.6)
     ax = fig.subplots()
     ax.axvline(0, color=FAINT, lw=1)

@@ -74,6 +74,15 @@ def inside(H):
     return [x / x.sum() for x in crossed(H) if (H @ x / x.sum()).min() > -1e-9]
 
 
+def tested_too_early(H):
+    crosses = [np.cross(u, v) for u, v in combinations(H, 2)]
+    return max(np.linalg.norm(x / x.sum()) for x in crosses if abs(x.sum()) > 1e-12 and (H @ x >= -1e-12).all())
+
+
+def without_tolerance(H):
+    return max((np.linalg.norm(x / x.sum()) for x in crossed(H) if (H @ x / x.sum() >= 0).all()), default=0)
+
+
 def in_place(H):
     H /= H.sum(axis=1, keepdims=True) + 1e-300
     return by_pairs(H)
@@ -172,6 +181,8 @@ ANSWERS = [
     ("longest_corner", "not answered yet", lambda g: lambda H: ...),
     ("longest_corner", "keep only those x that lie in T", lambda g: all_points),
     ("longest_corner", "LinAlgError", lambda g: by_inverse),
+    ("longest_corner", "first divide x by its sum", lambda g: tested_too_early),
+    ("longest_corner", "can come out as -1e-17", lambda g: without_tolerance),
     ("longest_corner", "shortest", lambda g: lambda H: min(np.linalg.norm(x) for x in inside(H))),
     ("longest_corner", "squared", lambda g: lambda H: max(x @ x for x in inside(H))),
     ("longest_corner", "margin", lambda g: lambda H: 1 - by_pairs(H)),
@@ -180,7 +191,7 @@ ANSWERS = [
     ("longest_corner", "expected a single number", lambda g: lambda H: np.linalg.norm(inside(H), axis=1)[:2]),
     ("longest_corner", "NaN", lambda g: lambda H: np.nan * H[0, 0]),
     ("longest_corner", "is called with H", lambda g: lambda H, rows: by_pairs(H)),
-    ("longest_corner", "r is below one", lambda g: lambda H: 0.9 * by_pairs(H) / by_pairs(H)),
+    ("longest_corner", "a corner of T is lost", lambda g: lambda H: 0.9 * by_pairs(H) / by_pairs(H)),
     ("longest_corner", "on the example, r: 3.1 is too large", lambda g: lambda H: 3.1),
     ("model_error", "correct", by_loops),
     ("model_error", "correct", by_einsum),
