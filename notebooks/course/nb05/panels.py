@@ -191,7 +191,7 @@ def select(
 
 def draw_selection(outcome: Selection) -> Figure:
     """Draw the scores of a drawn problem."""
-    name = f"{outcome.hits} of {outcome.problem.anchors.size} anchors found"
+    name = f"λ = {number(float(f'{outcome.fit.lam:.3g}'))}"
     return draw_scores({name: outcome.fit.scores}, outcome.problem.anchors)
 
 

@@ -42,18 +42,18 @@ CLEAR = 40  # more bars than these touch, or their gaps would flicker
 
 @styled
 def draw_gap(gap: ArrayLike, above: ArrayLike) -> Figure:
-    """Draw the duality gap before every step beside how far the objective is above its least value (log scales)."""
-    gap, above = np.asarray(gap, dtype=np.float64), np.asarray(above, dtype=np.float64)
+    """Draw gap and objective above its least value after each step (log scales), without the first entry, of C = 0."""
+    gap, above = np.asarray(gap, dtype=np.float64)[1:], np.asarray(above, dtype=np.float64)[1:]
     t = np.arange(1, len(gap) + 1)
     fig = new_picture(WIDTH, 3.2)
     ax = fig.subplots()
     ax.loglog(t, gap, color=ORANGE, ls="--", label="gap: can be computed")
     ax.loglog(t, above, color=BLUE, label="objective above its least value")
-    ax.loglog(t, gap[1] * t[1] / t, color=FAINT, lw=1, ls=":", label="1 / t")
+    ax.loglog(t, 2 * gap[0] / t, color=FAINT, lw=1, ls=":", label="1 / t")
     ax.set(xlabel="steps t", ylabel="squared distance")
     ax.legend(loc="lower left")
-    bound = "never below" if (gap[1:] >= above[1:]).all() else "not always above"
-    say(fig, f"The gap is {bound} what is left to gain; after {t[-1]} steps, {number(above[-1])} is left")
+    bound = "never below" if (gap >= above).all() else "not always above"
+    say(fig, f"The gap is {bound} what is left to gain; after {t[-1]} steps, {above[-1]:.1g} is left")
     return fig
 
 
