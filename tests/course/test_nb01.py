@@ -118,8 +118,8 @@ def test_turn_panel_tells_the_truth(error):
     outcome = panel.outcome
     covered = hull_margin(outcome.H) >= -1e-6
     assert covered == (error == 0) == ("The hull covers the disc" in panel.text)
-    assert ("No turn is left" in panel.text) == (outcome.free.tolist() == [0]) == covered
-    told = "below 1e-12" if outcome.error < 1e-12 else f"of {outcome.error:.4g}"
+    assert ("No turn of 0.5° or more is left" in panel.text) == (outcome.free.tolist() == [0]) == covered
+    told = "below 1e-12" if outcome.error < 1e-12 else f"error {outcome.error:.4g}"
     assert told in panel.text.replace("\N{MINUS SIGN}", "-")
 
 

@@ -22,23 +22,12 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.symnmf import model_of_factor
 from course.crowds import round_crowd
-from course.grading import (
-    COLUMNS_SUM_TO_ONE,
-    NONNEGATIVE,
-    ROWS_SUM_TO_ONE,
-    SUMS_TO_ONE,
-    Exercise,
-    FunctionExercise,
-    Given,
-    Law,
-    Part,
-)  # fmt: skip
+from course.grading import NONNEGATIVE, ROWS_SUM_TO_ONE, SUMS_TO_ONE, Exercise, FunctionExercise, Given, Law, Part
 
 K = 3
 MISSING = "-1 means no label, and index -1 is the last class"
-EVERY_A = Law(
-    "columns of a confusion matrix do not sum to one; divide by what this annotator labelled",
-    lambda A: bool(np.allclose(A.sum(axis=1), 1, atol=1e-3)),
+COLUMNS = Law(
+    "columns do not sum to one: divide each by its own sum", lambda A: bool(np.allclose(A.sum(axis=-2), 1, atol=1e-3))
 )
 
 
@@ -68,10 +57,8 @@ class Posterior(Exercise):
             "not normalised: divide by the sum, so that the classes sum to one": joint,
             "the maximum was subtracted, and the division by the sum is missing": joint / joint.max(),
             "these are log joint probabilities: take exp, then divide by their sum": np.log(joint),
-            "only the first annotator's label is used: multiply with an entry of everybody who gave one, then "
-            "divide by the sum": A[0][labels[0]] * prior,
-            "the wrong columns were multiplied: A[m][:, label] fixes the class; the label picks the row, "
-            "A[m][label, :]": columns / columns.sum(),
+            "only the first annotator's label is used: multiply by one entry for each label": A[0][labels[0]] * prior,
+            "the wrong columns were multiplied: the label picks the row, A[m][label, :]": columns / columns.sum(),
             f"{MISSING}: leave out annotators who gave no label": last / last.sum(),
             "probabilities of independent labels are multiplied, not added": added / added.sum(),
         }
@@ -103,18 +90,22 @@ class EMRound(FunctionExercise):
         f"{MISSING}: count only the tasks that the annotator labelled": (
             lambda labels, q: em_round(np.where(labels < 0, q.shape[1] - 1, labels), q)
         ),
-        "A_m was divided by the q of all tasks; take those that m labelled, so that columns sum to one": (
-            partial(em_round, by_all=True)
+        "A_m was divided by the q of all tasks; take those m labelled: columns sum to one": partial(
+            em_round, by_all=True
         ),
-        "the rows of A_m were scaled to sum to one; it is the columns, one for each true class": (
-            partial(em_round, axis=2)
-        ),
+        "the rows of A_m were scaled to sum to one; it is the columns, one a true class": partial(em_round, axis=2),
         "q was made hard first; each task counts for every class, as much as q says": (
             lambda labels, q: em_round(labels, np.eye(q.shape[1])[q.argmax(axis=1)])
         ),
         "the E-step forgets the prior": partial(em_round, prior=1.0),
         "the E-step multiplies with the old q; it takes the prior": lambda labels, q: em_round(labels, q, prior=q),
         "the new q is not scaled: divide each row by its sum": partial(em_round, scaled=False),
+        "the prior is the mean of the new q; the M-step has the old one": (
+            lambda labels, q: ((r := em_round(labels, q))[2].mean(axis=0), *r[1:])
+        ),
+        "A_m is transposed: rows are labels, columns true classes": (
+            lambda labels, q: ((r := em_round(labels, q))[0], r[1].swapaxes(1, 2), r[2])
+        ),
         "the E-step is missing: the new q is the old one": lambda labels, q: (*em_round(labels, q)[:2], q),
     }
 
@@ -135,7 +126,7 @@ class EMRound(FunctionExercise):
         prior, A, new = em_round(labels, q)
         return [
             Part("prior", prior, {}, "probabilities", (SUMS_TO_ONE,)),
-            Part("A", A, {}, "probabilities", (EVERY_A,)),
+            Part("A", A, {}, "probabilities", (COLUMNS,)),
             Part("new q", new, {}, "probabilities", (ROWS_SUM_TO_ONE,)),
         ]
 
@@ -169,8 +160,8 @@ class CoOccurrence(Exercise):
             "this is transposed: rows are the labels of m, columns those of j": right.T,
             "divided by all tasks; only those that both annotators labelled count": right * both.mean(),
             f"{MISSING}: use only tasks that both labelled": every / every.sum(),
-            "this is the product of the two margins, as if the two labels had nothing in common": (
-                np.outer(right.sum(axis=1), right.sum(axis=0))
+            "the two margins were multiplied, as if labels were independent": np.outer(
+                right.sum(axis=1), right.sum(axis=0)
             ),
             "each row was scaled to sum to one; it is all cells together": seen / seen.sum(axis=1, keepdims=True),
             "each column was scaled to sum to one; it is all cells together": seen / seen.sum(axis=0),
@@ -228,9 +219,7 @@ class ReadOff(Exercise):
         model, block = model_of_factor(H), H.reshape(-1, n_classes, n_classes)[m]
         sums, every = block.sum(axis=0), H[m :: len(H) // n_classes]
         of_matrix = {
-            "the rows were scaled to sum to one; it is the columns, one for each true class": (
-                block / block.sum(axis=1, keepdims=True)
-            ),
+            "the rows were scaled to sum to one; it is the columns": block / block.sum(axis=1, keepdims=True),
             "this is the block of H itself; scale its columns to sum to one": block,
             "the whole block was divided by one number; each column has its own sum": block / block.sum(),
             "the columns were divided by their sums squared; divide by the sums": block / sums**2,
@@ -246,7 +235,7 @@ class ReadOff(Exercise):
             ),
         }
         return [
-            Part("A_m", model.conditionals[m], of_matrix, "probabilities", (NONNEGATIVE, COLUMNS_SUM_TO_ONE)),
+            Part("A_m", model.conditionals[m], of_matrix, "probabilities", (NONNEGATIVE, COLUMNS)),
             Part("lambda", model.prior, of_prior, "probabilities", (SUMS_TO_ONE,)),
         ]
 

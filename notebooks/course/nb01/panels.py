@@ -1,7 +1,8 @@
-"""The panels of notebook 01: missing blocks, the corner that turns, a crowd, EM round by round."""
+"""Panels of notebook 01: missing blocks, the corner that turns, a crowd, EM by rounds; and a picture of two starts."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple
 
@@ -21,29 +22,8 @@ from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.symnmf import model_of_factor, principal_root, symnmf
 from cofactor.plots.crowd import fill_methods, fill_uncertainty
 from cofactor.plots.simplex import CORNERS, TOUCH, fill_simplex, hull_margin, to_plane
-from cofactor.plots.style import (
-    BLUE,
-    FAINT,
-    GREEN,
-    INK,
-    ORANGE,
-    RED,
-    ROUNDING,
-    new_picture,
-    number,
-    percent,
-    say,
-    styled,
-)  # fmt: skip
-from course.crowds import (
-    Completion,
-    HoledCrowd,
-    draw_completion,
-    hide_pairs,
-    mixed_crowd,
-    small_crowd,
-    without_prior,
-)
+from cofactor.plots.style import BLUE, FAINT, GREEN, INK, LOOKS, ORANGE, RED, new_picture, number, percent, say, styled
+from course.crowds import Completion, HoledCrowd, draw_completion, hide_pairs, mixed_crowd, small_crowd, without_prior
 from course.panel import Panel, choice, slider
 
 METHODS = ("MV-EM", "SymNMF(no imputation)", "DesSymNMF", "RobSymNMF", "RobSymNMF-EM", "MultiStart-EM")
@@ -51,9 +31,6 @@ PALE = tuple(1 - (1 - part) / 3 for part in GREEN)
 TASKS = (100, 300, 1000, 3000, 10_000)
 STEP = 0.5  # degrees
 TURNS = np.arange(-60, 60 + STEP, STEP)  # beyond, the corner is one of these with its edges renamed
-
-
-# ---- missing blocks ----
 
 
 def missing_block_panel(seed: int = 0) -> Panel:
@@ -80,9 +57,6 @@ def describe_completion(completion: Completion) -> str:
         text += f" {unreached} of them stay empty: no chain of annotators links them."
     refusal = completion.problem.refusal
     return f"{text} No method can recover the model: {refusal}." if refusal else text
-
-
-# ---- the corner that turns ----
 
 
 class Scattering(NamedTuple):
@@ -128,8 +102,8 @@ def scattering(specialist_error: float, n_workers: int, seed: int) -> Scattering
 def draw_turn(outcome: Scattering) -> Figure:
     """Draw the dots, the disc and the turned corner as seen along (1, 1, 1), and the dots lost at every angle."""
     H, turn = outcome.H, outcome.turn
-    fig = new_picture(9.5, 4.3)
-    left, right = fig.subplots(1, 2, width_ratios=[2.7, 1])
+    fig = new_picture(8, 3.9)
+    left, right = fig.subplots(1, 2, width_ratios=[2.8, 1])
     fill_simplex(left, to_plane(H), ("class 1", "class 2", "class 3"))
     label = f"corner, turned by {number(turn)}°"
     left.add_patch(Polygon(corner(turn).T @ CORNERS, fill=False, ec=GREEN, lw=2.2, label=label))
@@ -140,7 +114,8 @@ def draw_turn(outcome: Scattering) -> Figure:
     right.vlines(outcome.free, 0, 1, color=PALE, lw=1.5, transform=right.get_xaxis_transform())
     right.plot(TURNS, lost(H, TURNS), color=BLUE)
     right.plot([turn], [out.sum()], "D", color=ORANGE, ms=8, mec=INK)
-    right.set(xlabel="turn (degrees)", ylabel="rows left outside", xticks=(-60, -30, 0, 30, 60), ylim=(-0.8, None))
+    right.set(xlabel="turn (degrees)", ylabel="rows left outside", xticks=(-60, -30, 0, 30, 60))
+    right.set_ylim(-0.8, max(4, right.get_ylim()[1]))
     say(fig, _turned(outcome))
     return fig
 
@@ -148,7 +123,7 @@ def draw_turn(outcome: Scattering) -> Figure:
 def _turned(outcome: Scattering) -> str:
     n_out = int(lost(outcome.H, outcome.turn))
     if len(outcome.free) == 1:
-        return "No turn is left: turned about (1, 1, 1), every corner loses a row"
+        return f"No turn of {STEP}° or more is left: turned about (1, 1, 1), every corner loses a row"
     if not outcome.turn:
         return "Not turned yet: this is the corner of the model that made the data"
     lose = f"{n_out} of {len(outcome.H)} rows are outside: no answer"
@@ -177,12 +152,9 @@ def describe_turn(outcome: Scattering) -> str:
     covers = "covers the disc" if margin >= -TOUCH else f"is {-margin:.3f} short of the disc"
     ending = "" if outcome.converged else ", not yet converged"
     return (
-        f"{text}.{room} The hull {covers}. From exact co-occurrences, SymNMF finds the model with a mean squared error "
-        f"{'' if outcome.error < ROUNDING else 'of '}{number(outcome.error)}{ending}."
+        f"{text}.{room} The hull {covers}. From exact co-occurrences, SymNMF finds a model with the mean squared "
+        f"error {number(outcome.error)}{ending}."
     )
-
-
-# ---- a method against the vote ----
 
 
 class Comparison(NamedTuple):
@@ -245,9 +217,6 @@ def describe_comparison(outcome: Comparison) -> str:
         f"{percent(outcome.errors[outcome.method], 1)}. Its estimate of a worker's accuracy is off by "
         f"{percent(outcome.accuracy_error, 1)} on average."
     )
-
-
-# ---- EM, round by round ----
 
 
 class Rounds(NamedTuple):
@@ -322,3 +291,21 @@ def describe_rounds(rounds: Rounds, after: int) -> str:
     gain = "" if after == 1 else f", {np.diff(rounds.log_likelihood)[after - 1]:.2g} more than a round before"
     level = f"{rounds.log_likelihood[after]:.1f}".replace("-", "\N{MINUS SIGN}")
     return f"After {_rounds(after)} of EM the log-likelihood is {level} nats{gain}; {wrong}."
+
+
+@styled
+def draw_starts(paths: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> Figure:
+    """Draw log-likelihoods (nats) and shares of wrong labels, round by round, of EM from several starts."""
+    fig = new_picture(7.5, 3.5)
+    axes = fig.subplots(1, 2)
+    for (name, (climb, wrong)), (colour, _, line) in zip(paths.items(), LOOKS, strict=False):
+        for ax, values in zip(axes, (np.asarray(climb), 100 * np.asarray(wrong)), strict=True):
+            ax.plot(np.arange(1, len(values) + 1), values, color=colour, ls=line, label=f"from {name}")
+    axes[0].set(xlabel="round of EM", ylabel="log-likelihood (nats)")
+    axes[1].set(xlabel="round of EM", ylabel="labels wrong (%)", ylim=(-1, None))
+    axes[0].legend(loc="lower right")
+    best = max(paths, key=lambda name: paths[name][0][-1])
+    gap = paths[best][0][-1] - min(path[0][-1] for path in paths.values())
+    ends = ", ".join(f"from {name} {percent(path[1][-1], 1)}" for name, path in paths.items())
+    say(fig, f"EM from {best} ends {number(gap)} nats higher; labels wrong: {ends}")
+    return fig

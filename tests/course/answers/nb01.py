@@ -119,6 +119,10 @@ ANSWERS = [
     ("em_round", "forgets the prior", lambda g: lambda labels, q: em_vectors(labels, q, prior_counts=False)),
     ("em_round", "the rows do not sum to one", lambda g: lambda labels, q: em_vectors(labels, q, scale=False)),
     ("em_round", "made hard first", lambda g: em_hard),
+    ("em_round", "mean of the new q", lambda g: lambda labels, q: (
+        (r := em_vectors(labels, q))[2].mean(axis=0), *r[1:])),
+    ("em_round", "A_m is transposed", lambda g: lambda labels, q: (
+        (r := em_vectors(labels, q))[0], [A.T for A in r[1]], r[2])),
     ("em_round", "changes what it is given", lambda g: em_in_place),
     ("em_round", "give 3 arrays", lambda g: lambda labels, q: em_vectors(labels, q)[2]),
     ("em_round", "hand in the function itself", lambda g: em_vectors(**g)),
