@@ -10,7 +10,7 @@ convex hull of its rows covers that disc; falling short of it refutes the condit
     c        centre of the simplex, (1, 1, 1) / 3
     r        radius of the disc, sqrt(1/2 - 1/3) = 0.408
 
-Source: Ibrahim and Fu, ICML 2021, Definition 2 and Figure 1.
+Source: Ibrahim and Fu, ICML 2021, Definition 1 and Figure 1.
 """
 
 from __future__ import annotations
