@@ -36,10 +36,7 @@ class Vote(FunctionExercise):
             lambda labels, K: np.eye(K)[counts(labels, K).argmax(axis=1)]
         ),
         "these are shares of the votes; the classes with most votes take everything": (
-            lambda labels, K: (
-                (v := np.where((c := counts(labels, K)).any(axis=1, keepdims=True), c, 1))
-                / v.sum(axis=1, keepdims=True)
-            )
+            lambda labels, K: (c := counts(labels, K) + 1e-9) / c.sum(axis=1, keepdims=True)
         ),
         "-1 means no label, and was counted as the last class": (
             lambda labels, K: split(counts(np.where(labels < 0, K - 1, labels), K))
@@ -86,12 +83,8 @@ class Accuracy(Exercise):
         mistakes = {
             "this is the plain mean of the diagonal; weigh each class with how often it occurs (prior)": own.mean(),
             "this is the sum of the diagonal; weigh each entry with the prior": own.sum(),
-            "the weights are how often each label is given (rows); take how often each class occurs (columns)": (
-                (A @ prior) @ own
-            ),
-            "rows were scaled to sum to one, as if A were transposed; columns of A already sum to one": (
-                prior @ (own / A.sum(axis=1))
-            ),
+            "the weights are how often each label is given; take how often each class occurs": (A @ prior) @ own,
+            "rows were scaled to sum to one, as if A were transposed; its columns do": prior @ (own / A.sum(axis=1)),
             "this is the share of wrong labels; the accuracy is one minus it": 1 - prior @ own,
             "this is the accuracy on the most frequent class alone; add the others": own[prior.argmax()],
             "divided by the number of classes once too often: the prior is a weight already": prior @ own / len(prior),
@@ -119,15 +112,9 @@ class ExpectedWrong(Exercise):
             "this is how many labels are expected to be right; take one minus each probability": right.sum(),
             "this is the share of labels; the question is how many: sum up": (1 - right).mean(),
             "this is the share of right labels; the question is how many are wrong": right.mean(),
-            "this counts doubtful tasks; each is wrong with a probability of its own, also the sure ones": (
-                np.sum(right < 0.9)
-            ),
-            "this expects how many tasks are of class 1; a label is wrong where the class that won is not true": (
-                posterior[:, 1].sum()
-            ),
-            "this expects how many tasks are of class 0; a label is wrong where the class that won is not true": (
-                posterior[:, 0].sum()
-            ),
+            "this counts doubtful tasks; each has its own chance to be wrong, also the sure ones": np.sum(right < 0.9),
+            "this is how many tasks are of class 1; how often does the class that won not hold?": posterior[:, 1].sum(),
+            "this is how many tasks are of class 0; how often does the class that won not hold?": posterior[:, 0].sum(),
             "this is the chance that at least one label is wrong; expected numbers add up": 1 - right.prod(),
         }
         return [Part("labels expected to be wrong", (1 - right).sum(), mistakes, "labels")]

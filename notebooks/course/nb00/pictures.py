@@ -18,14 +18,7 @@ from cofactor.plots.style import names_of, new_picture, percent, say, styled
 def draw_overview(labels: CrowdLabels, truth: ArrayLike, method: Aggregator, name: str = "model") -> Figure:
     """Draw in one row: errors before and after, what three contrasting workers confuse, which tasks stay in doubt.
 
-    Parameters
-    ----------
-    labels : CrowdLabels
-    truth : (N,) class codes, -1 where unknown
-    method : Aggregator
-        Fitted to `labels`.
-    name : str
-        Of the method.
+    `method` is fitted to the labels; `truth` has -1 where it is unknown.
     """
     model, posterior = method.model_, method.predict_proba(labels)
     before = error_rate(vote_shares(labels), truth)
@@ -35,18 +28,14 @@ def draw_overview(labels: CrowdLabels, truth: ArrayLike, method: Aggregator, nam
     bars = parts[0].subplots()
     fill_methods(bars, {VOTE: before, name: after}, VOTE)
     bars.margins(y=0.3)
-    _head(parts[0], "Errors, majority vote and after")
     _fill_workers(parts[1], model, labels)
-    _head(parts[1], "Who confuses what: % of each true class")
     fill_uncertainty(parts[2].subplots(), posterior, truth)
-    _head(parts[2], "How certain each label is; wrong ones crossed")
+    heads = ("Errors, majority vote and after", "Who confuses what: % of each true class")
+    for part, text in zip(parts, (*heads, "How certain each label is; wrong ones crossed"), strict=True):
+        part.suptitle(text, fontsize=10)
     size = f"{labels.n_workers} workers, {labels.n_tasks} tasks"
     say(fig, f"{size}: {percent(before, 1)} wrong by majority vote, {percent(after, 1)} once confusions are known")
     return fig
-
-
-def _head(part: SubFigure, text: str) -> None:
-    part.suptitle(text, fontsize=10)
 
 
 def _fill_workers(part: SubFigure, model: LatentClassModel, labels: CrowdLabels) -> None:
