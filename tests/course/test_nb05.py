@@ -128,9 +128,9 @@ def test_the_picture_of_scores_tells_how_far_anchors_stand_out():
     assert "−0.7 with a" in title(pictures.draw_scores({"a": scores}, [0, 3]))
 
 
-def test_the_picture_of_successes_names_the_first_full_one():
-    fig = pictures.draw_success([6, 8], {"A": [0.5, 1.0], "B": [0.9, 0.9]}, "SNR", trials=10)
-    assert title(fig) == "Always right (10 trials), first: A at 8, B nowhere"
+def test_the_picture_of_successes_names_where_all_are_found():
+    fig = pictures.draw_success([6, 8], {"A": [0.5, 1.0], "B": [0.9, 0.9], "C": [1, 1]}, "SNR", trials=10)
+    assert title(fig) == "Always right (10 trials): A at 8, B nowhere, C at 6 to 8"
     assert [label.get_text() for label in fig.axes[0].get_xticklabels()] == ["6", "8"]
 
 

@@ -122,18 +122,18 @@ def draw_success(x: Sequence[float], shares: Mapping[str, ArrayLike], name: str,
         raise CofactorError("nothing to draw: give at least one name with its shares")
     fig = new_picture(WIDTH, 3.3)
     ax = fig.subplots()
-    place = np.arange(len(x))  # equally far apart, so that a scale may hold a zero
-    reached = []
+    place, reached = np.arange(len(x)), []  # equally far apart, so that a scale may hold a zero
     for (method, values), (colour, marker, line) in zip(shares.items(), LOOKS, strict=False):
         values = 100 * np.asarray(values, dtype=np.float64)
         ax.plot(place, values, color=colour, marker=marker, ls=line, ms=6, label=method)
         full = np.flatnonzero(values >= 100)
-        reached.append(f"{method} {'at ' + number(x[full[0]]) if full.size else 'nowhere'}")
+        ends = dict.fromkeys(number(x[k]) for k in (*full[:1], *full[-1:]))
+        reached.append(f"{method} {'at ' + ' to '.join(ends) if ends else 'nowhere'}")
     ax.set(xlabel=name, ylabel="all anchors found (%)", ylim=(-5, 105))
     ax.set_xticks(place, [number(value) for value in x])
     if len(shares) > 1:
         fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=len(shares))
-    say(fig, f"Always right ({trials} trials), first: {', '.join(reached)}")
+    say(fig, f"Always right ({trials} trials): {', '.join(reached)}")
     return fig
 
 
