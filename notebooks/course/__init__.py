@@ -2,7 +2,7 @@
 
 from cofactor.cli.environment import check_environment
 from course.checkpoints import checkpoint
-from course.desk import check, given, hint, passed
+from course.desk import check, given, hint, passed, tell
 from course.expected import draw_expected
 
-__all__ = ["check", "check_environment", "checkpoint", "draw_expected", "given", "hint", "passed"]
+__all__ = ["check", "check_environment", "checkpoint", "draw_expected", "given", "hint", "passed", "tell"]

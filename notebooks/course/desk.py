@@ -65,10 +65,10 @@ def check(name: str, answer: object) -> None:
     try:
         verdict = find(name).judge(answer)
     except CofactorError as unknown:
-        _print(str(unknown))
+        tell(str(unknown))
         return
     handed_in[name] = answer
-    _print(verdict.words if verdict.recognised else f'{verdict.words}. Stuck? hint("{name}")')
+    tell(verdict.words if verdict.recognised else f'{verdict.words}. Stuck? hint("{name}")')
 
 
 def passed(name: str) -> bool:
@@ -87,13 +87,15 @@ def hint(name: str, number: int = 1) -> None:
     try:
         hints = find(name).hints
     except CofactorError as unknown:
-        _print(str(unknown))
+        tell(str(unknown))
         return
     if number in range(1, len(hints) + 1):
-        _print(f"hint {number} of {len(hints)}: {hints[number - 1]}")
+        tell(f"hint {number} of {len(hints)}: {hints[number - 1]}")
     else:
         print(f"there are hints 1 to {len(hints)} for {name!r}")
 
 
-def _print(sentence: str) -> None:
-    print(fill(sentence, LETTERS, break_long_words=False, break_on_hyphens=False))
+def tell(sentence: object) -> None:
+    """Print a sentence, or what an error says, in lines that JupyterLab does not break within a word."""
+    for line in str(sentence).splitlines():
+        print(fill(line, LETTERS, break_long_words=False, break_on_hyphens=False))

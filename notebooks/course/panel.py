@@ -18,6 +18,8 @@ from matplotlib.figure import Figure
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.plots.style import alt_text, spoken, to_png
 
+BUSY = '<span role="status">computing ...</span>'
+
 
 class Panel:
     """Controls, a figure, and a sentence that says what the figure shows.
@@ -32,7 +34,7 @@ class Panel:
     spoken
         The picture's alternative text, as metadata.
     caption
-        The sentence, and the values of all controls by their names: what the picture would be without them is a riddle.
+        The sentence, and the values of all controls by their names, for a stored picture that has no controls above it.
     """
 
     def __init__(
@@ -43,14 +45,15 @@ class Panel:
         describe: Callable[[Any], str],
     ) -> None:
         self.controls, self.compute, self.draw, self.describe = dict(controls), compute, draw, describe
-        self.view = w.HTML()
+        self.view, self.sign = w.HTML(), w.HTML(layout=w.Layout(height="1.6em"))
         self.outcome: Any = None
         self.text, self.png = "", b""
         self.spoken: dict[str, Any] = {}
         for control in self.controls.values():
             control.observe(lambda _: self.refresh(), names="value")
         self.refresh()
-        self.box = w.VBox([w.HBox(list(self.controls.values()), layout=w.Layout(flex_flow="row wrap")), self.view])
+        rows = w.HBox(list(self.controls.values()), layout=w.Layout(flex_flow="row wrap"))
+        self.box = w.VBox([rows, self.sign, self.view])
 
     @property
     def params(self) -> dict[str, Any]:
@@ -64,13 +67,19 @@ class Panel:
         return f"{self.text} Shown for: {'; '.join(settings)}."
 
     def refresh(self) -> None:
-        """Recompute from the current values; what the kit refuses is said in the panel, any other error is raised."""
+        """Recompute from the current values; what the kit refuses is said in the panel, any other error is raised.
+
+        A sign stands between controls and figure until the new figure is there.
+        """
+        self.sign.value = BUSY
         try:
             self._show()
         except CofactorError as refusal:
             self.outcome, self.png, self.spoken = None, b"", {}
             self.text = f"Not possible with these values: {refusal}"
-            self.view.value = f'<p class="cofactor-readout" role="alert">{html.escape(self.caption)}</p>'
+            self.view.value = f'<p class="cofactor-readout" role="alert">{html.escape(self.text)}</p>'
+        finally:
+            self.sign.value = ""
 
     def _show(self) -> None:
         with warnings.catch_warnings(record=True) as caught:
@@ -81,7 +90,7 @@ class Panel:
         self.text = " ".join([self.describe(self.outcome), *_told(caught)])
         self.view.value = (
             f'<figure style="margin:0"><figcaption class="cofactor-readout" aria-live="polite">'
-            f'{html.escape(self.caption)}</figcaption><img alt="{html.escape(alt_text(fig), quote=True)}" '
+            f'{html.escape(self.text)}</figcaption><img alt="{html.escape(alt_text(fig), quote=True)}" '
             f'style="max-width:100%" src="data:image/png;base64,{base64.b64encode(self.png).decode()}"></figure>'
         )
 

@@ -12,7 +12,7 @@ import pytest
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.plots.style import new_picture, say
 from course.desk import NOTEBOOKS
-from course.panel import Panel
+from course.panel import BUSY, Panel
 
 PANELS = {
     name: panel
@@ -93,7 +93,8 @@ def test_the_caption_names_the_value_of_every_control(name):
         widget.value = value
         shown = widget.label if hasattr(widget, "label") else format(value, widget.readout_format)
         assert f"{widget.description} = {shown}" in panel.caption
-    assert panel.caption.startswith(panel.text) and html.escape(panel.caption) in panel.view.value
+    assert panel.caption.startswith(panel.text) and html.escape(panel.text) in panel.view.value
+    assert "Shown for:" not in panel.view.value  # the controls stand above
 
 
 @pytest.mark.parametrize("name", PANELS)
@@ -121,7 +122,7 @@ def test_the_result_is_a_figure_with_caption_and_alternative_text():
     panel = toy()
     assert panel.view.value.startswith("<figure") and panel.view.value.endswith("</figure>")
     caption = re.search(r'<figcaption class="cofactor-readout" aria-live="polite">(.*?)</figcaption>', panel.view.value)
-    assert caption.group(1) == "It is &lt;1&gt;. Shown for: how many = 1."
+    assert caption.group(1) == "It is &lt;1&gt;."
     alt, source = re.search(r'<img alt="(.*?)".*? src="data:image/png;base64,(.*?)"', panel.view.value).groups()
     assert alt == "Figure: number 1" and base64.b64decode(source) == panel.png
 
@@ -132,6 +133,22 @@ def test_the_outcome_is_computed_once_per_change():
     panel.controls["number"].value = 5
     panel.controls["number"].value = 5
     assert calls == [1, 5] and panel.outcome == 5
+
+
+def test_a_sign_stands_while_a_panel_computes():
+    signs = []
+
+    def compute(number):
+        if number == 2:
+            raise CofactorError("no two")
+        signs.append(panel.sign.value if number > 1 else "")
+        return number
+
+    panel = toy(compute)
+    for value in (3, 2, 4):
+        panel.controls["number"].value = value
+        assert panel.sign.value == ""
+    assert signs == ["", BUSY, BUSY] and panel.sign in panel.box.children
 
 
 def test_what_the_kit_refuses_is_said_and_forgotten():
