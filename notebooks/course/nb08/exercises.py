@@ -122,28 +122,28 @@ class PairStep(FunctionExercise):
             lambda *given: (T := _counts(*given)) + (T[0].sum(axis=0),)
         ),
         "the expected counts need the factor itself: T_1 = A_1 * (ratio @ (A_2 * lam))": (
-            lambda *given: _scaled(
-                *(T / np.where(A > 0, A, 1) for T, A in zip(_counts(*given), given[1:3], strict=True))
-            )
+            lambda *given: _scaled(*(T / A.clip(1e-99) for T, A in zip(_counts(*given), given[1:3], strict=True)))
         ),
-        "the model of the table needs the prior: M = A_1 * lam @ A_2.T": (
-            lambda C, A_1, A_2, lam: _scaled(*_counts(C, A_1, A_2, np.ones_like(lam)))
+        "the model needs the prior: M = A_1 * lam @ A_2.T": lambda C, A, B, lam: _scaled(*_counts(C, A, B, lam**0)),
+        "T_1 and T_2 need the prior, too: A_2 * lam and A_1 * lam": (
+            lambda *given: (*_scaled(*_counts(*given))[:2], _counts(*given)[0].sum(axis=0) / given[3] / given[0].sum())
+        ),
+        "these are the counts themselves: T_1 and T_2 take the ratio C / M": (
+            lambda C, A, B, lam: (*_scaled(*(T := _counts(C * (A * lam @ B.T), A, B, lam)))[:2], T[0].sum(0) / C.sum())
+        ),
+        "the columns do not sum to one: you divide the rows by their sums, so divide by T.sum(axis=0)": (
+            lambda *given: (*(T / T.sum(1)[:, None].clip(1e-99) for T in _counts(*given)), _scaled(*_counts(*given))[2])
         ),
         "upside down: the ratio is what was counted by what the model says, C / M": (
             lambda C, A_1, A_2, lam: _scaled(*_counts((C > 0) * (A_1 * lam @ A_2.T) ** 2 / C.clip(1), A_1, A_2, lam))
         ),
         "all three come from the same expected counts, those of the old factors; do not use the new A_1 for A_2": (
-            lambda C, A_1, A_2, lam: (
-                _scaled(*_counts(C, A_1, A_2, lam))[0],
-                *_scaled(*_counts(C, _scaled(*_counts(C, A_1, A_2, lam))[0], A_2, lam))[1:],
-            )
+            lambda C, A, B, lam: (new := _scaled(*_counts(C, A, B, lam))[0], *_scaled(*_counts(C, new, B, lam))[1:])
         ),
         "sum the counts to get the prior before the columns are scaled; after, all columns have the same sum": (
             lambda *given: (*_scaled(*_counts(*given))[:2], given[3] * 0 + 1 / len(given[3]))
         ),
-        "the prior stays as it was; it is part of the step": (
-            lambda *given: (*_scaled(*_counts(*given))[:2], given[3])
-        ),
+        "the prior stays as it was; it is part of the step": lambda *given: (*_scaled(*_counts(*given))[:2], given[3]),
     }
 
 

@@ -79,6 +79,17 @@ def no_factor(C, A_1, A_2, lam):
     return T_1 / T_1.sum(axis=0), T_2 / T_2.sum(axis=0), T_1.sum(axis=0) / T_1.sum()
 
 
+def prior_left_out(C, A_1, A_2, lam):
+    R = np.divide(C, A_1 * lam @ A_2.T, out=np.zeros(C.shape), where=C > 0)
+    T_1, T_2 = A_1 * (R @ A_2), A_2 * (R.T @ A_1)
+    return T_1 / T_1.sum(axis=0), T_2 / T_2.sum(axis=0), T_1.sum(axis=0) / C.sum()
+
+
+def no_ratio(C, A_1, A_2, lam):
+    T_1, T_2 = A_1 * (C @ (A_2 * lam)), A_2 * (C.T @ (A_1 * lam))
+    return T_1 / T_1.sum(axis=0), T_2 / T_2.sum(axis=0), T_1.sum(axis=0) / C.sum()
+
+
 def no_prior(C, A_1, A_2, lam):
     return in_one_go(C, A_1, A_2, np.ones(len(lam)) / len(lam))
 
@@ -158,7 +169,9 @@ ANSWERS = [
     ("pair_step", "correct", lambda g: lambda C, *rest: multiplied(C, *rest, lambda C, M: C / np.where(M > 0, M, 1))),
     ("pair_step", "NaN", lambda g: unguarded),
     ("pair_step", "upside down", lambda g: upside_down),
-    ("pair_step", "the columns do not sum to one", lambda g: by_rows),
+    ("pair_step", "you divide the rows by their sums", lambda g: by_rows),
+    ("pair_step", "need the prior, too", lambda g: prior_left_out),
+    ("pair_step", "these are the counts themselves", lambda g: no_ratio),
     ("pair_step", "expected counts still", lambda g: counted),
     ("pair_step", "need the factor itself", lambda g: no_factor),
     ("pair_step", "needs the prior", lambda g: no_prior),
