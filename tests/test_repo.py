@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 import tomllib
 from importlib import metadata
 from pathlib import Path
@@ -112,7 +113,8 @@ def test_constraints_hold_pins_only():
 
 @pytest.mark.skipif("COFACTOR_VERSIONS" in os.environ, reason="the oldest or newest versions are asked for")
 def test_installed_is_what_is_pinned():
-    installed = {canonicalize_name(d.name): d.version for d in metadata.distributions() if d.name}
+    here = metadata.distributions(path=[sysconfig.get_path("purelib")])  # not what setuptools brings for itself
+    installed = {canonicalize_name(d.name): d.version for d in here if d.name}
     both = pins().keys() & installed.keys() - SEEDED
     wrong = {name: installed[name] for name in both if not pins()[name].contains(installed[name])}
     assert both and not wrong
@@ -162,7 +164,7 @@ def test_changelog_has_a_place_for_what_comes():
 # ---- pages for whoever inherits it ----
 
 GUIDES = ("ARCHITECTURE.md", "CONTRIBUTING.md")
-EXAMPLES = ("datasets/published/NAME.csv",)
+EXAMPLES = ("datasets/published/NAME.csv", "tests/course/answers/nbNN.py")
 PLACES = [
     ROOT,
     ROOT / "notebooks" / "course" / "nb04",

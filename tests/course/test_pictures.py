@@ -134,7 +134,7 @@ PICTURES |= {  # of notebooks 06 to 09
     "shelved": lambda: of_panel(nb09.library_panel),
 }
 LEAST_CONTRAST = 4.5  # of text against paper: WCAG 2.2, success criterion 1.4.3
-SCHEMATIC = {"latent_class", "kit", "simplex", "walk", "dual", "certificate"}  # drawn without axes
+SCHEMATIC = {"expected", "latent_class", "kit", "simplex", "walk", "dual", "certificate"}  # drawn without axes
 
 
 def of_panel(make):
