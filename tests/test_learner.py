@@ -1,6 +1,7 @@
 """What learners get: no results, no solutions, room for guesses; and nothing that they wrote is ever overwritten."""
 
 import json
+import os
 import re
 import subprocess
 import symtable
@@ -231,7 +232,7 @@ def steps_until(monkeypatch, number):
 
         return act
 
-    monkeypatch.setattr(learner.os, "replace", before(learner.os.replace))
+    monkeypatch.setattr(os, "replace", before(os.replace))
     monkeypatch.setattr(learner.Path, "write_text", before(learner.Path.write_text))
 
 

@@ -10,12 +10,13 @@ then `NAME.v3.ipynb`. A copy that was deleted or renamed is made anew.
 import copy
 import hashlib
 import json
-import os
 import re
 import sys
 from pathlib import Path
 
 import nbformat
+
+from cofactor.core.files import whole_file
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS, FOLDER = ROOT / "notebooks", ROOT / "learner"
@@ -196,9 +197,8 @@ def digest_of(data):
 
 def write(path, text):
     """Write a file whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(text, encoding="utf8", newline="\n")
-    os.replace(part, path)
+    with whole_file(path) as part:
+        part.write_text(text, encoding="utf8", newline="\n")
 
 
 if __name__ == "__main__":
