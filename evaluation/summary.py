@@ -204,6 +204,7 @@ def judged(experiment: Experiment, key: Key, ours: Sample, fact: tuple[float, fl
     """Interval and verdict of one number beside the printed one: its value, spread and rounding."""
     setting, method, metric = key
     printed, scatter, rounding = fact
+    exact = rounding + _one_task(experiment, setting)
     if not ours.trials or np.isnan(printed):
         low = high = np.nan
     else:
@@ -211,10 +212,9 @@ def judged(experiment: Experiment, key: Key, ours: Sample, fact: tuple[float, fl
         theirs = Sample(printed, deviation, experiment.trials, own=not np.isnan(scatter))
         if metric in PROPORTIONS:
             theirs = proportion(printed, experiment.trials)
-        exact = rounding + _one_task(experiment, setting)
         fixed = setting in experiment.granularity or experiment.trials == 1
         low, high = interval(ours, theirs, exact, fixed)
-    found = verdict(metric, experiment.metrics[metric], printed, low, high, rounding + _one_task(experiment, setting))
+    found = verdict(metric, experiment.metrics[metric], printed, low, high, exact)
     return {"low": low, "high": high, "verdict": "" if method.endswith(EMULATIONS) else found}
 
 

@@ -88,10 +88,11 @@ class Exercise(ABC):
         """Judge an answer; whatever is handed in, nothing is raised."""
         if answer is None or answer is Ellipsis:
             return Verdict(False, UNANSWERED)
-        found, trouble = fitted(self.parts, answer)
+        parts = self.parts
+        found, trouble = fitted(parts, answer)
         if trouble:
             return Verdict(False, f"not yet: {trouble}")
-        for part, value in zip(self.parts, found, strict=True):
+        for part, value in zip(parts, found, strict=True):
             if not same(value, part):
                 known = _mistake(part, value)
                 label = f"{part.name}: " if len(found) > 1 else ""
@@ -125,11 +126,11 @@ class FunctionExercise(Exercise):
             return Verdict(False, "not yet: hand in the function itself, by its name and without brackets")
         tried = []
         for number, case in enumerate([self.given(), *self.cases()]):
-            where = _where(number, case)
-            found, trouble = self._called(answer, case, where)
+            where, parts = _where(number, case), self.solve(**case)
+            found, trouble = _called(answer, case, parts, where)
             if trouble:
                 return Verdict(False, trouble)
-            tried.append((where, case, self.solve(**case), found))
+            tried.append((where, case, parts, found))
         failed = [one for one in tried if not _all_same(one[3], one[2])]
         if not failed:
             return Verdict(True, f"correct: {self.praise}")
@@ -137,24 +138,6 @@ class FunctionExercise(Exercise):
             if all(_as(wrong, case, parts, found) for _, case, parts, found in tried):
                 return Verdict(False, f"not yet: {says}")
         return Verdict(False, f"not yet: {self._lack(*failed[0])}", recognised=False)
-
-    def _called(self, function: Callable[..., Any], case: Given, where: str) -> tuple[list[Floats], str]:
-        """What a function returns as arrays, or what is wrong with it."""
-        arguments = deepcopy(case)
-        try:
-            with np.errstate(all="ignore"):
-                result = function(*arguments.values())
-        except Exception as error:  # a learner's function may raise anything, and a learner needs a sentence
-            takes = ", ".join(case)
-            why = f"{type(error).__name__}: {error}"
-            return [], f"not yet: {where}, your function stops with {why} (it is called with {takes})"
-        if result is None or result is Ellipsis:
-            return [], "not answered yet: your function returns nothing"
-        changed = [name for name, value in case.items() if not _unchanged(value, arguments[name])]
-        if changed:
-            return [], f"not yet: your function changes what it is given, {changed[0]}; work on a copy"
-        found, trouble = fitted(self.solve(**case), result)
-        return found, trouble and f"not yet: {where}, {trouble}"
 
     def _lack(self, where: str, case: Given, parts: list[Part], found: list[Floats]) -> str:
         """What a result lacks: a property, or its worst entry."""
@@ -166,6 +149,25 @@ class FunctionExercise(Exercise):
             return f"{where}, {says}"
         part, value = next((p, v) for p, v in zip(parts, found, strict=True) if not same(v, p))
         return f"{where}, {part.name}: {_common(part, value) or _worst(part, value)}"
+
+
+def _called(function: Callable[..., Any], case: Given, parts: Sequence[Part], where: str) -> tuple[list[Floats], str]:
+    """What a function returns as arrays, or what is wrong with it."""
+    arguments = deepcopy(case)
+    try:
+        with np.errstate(all="ignore"):
+            result = function(*arguments.values())
+    except Exception as error:  # a learner's function may raise anything, and a learner needs a sentence
+        takes = ", ".join(case)
+        why = f"{type(error).__name__}: {error}"
+        return [], f"not yet: {where}, your function stops with {why} (it is called with {takes})"
+    if result is None or result is Ellipsis:
+        return [], "not answered yet: your function returns nothing"
+    changed = [name for name, value in case.items() if not _unchanged(value, arguments[name])]
+    if changed:
+        return [], f"not yet: your function changes what it is given, {changed[0]}; work on a copy"
+    found, trouble = fitted(parts, result)
+    return found, trouble and f"not yet: {where}, {trouble}"
 
 
 def fitted(parts: Sequence[Part], answer: object) -> tuple[list[Floats], str]:
