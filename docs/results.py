@@ -1,16 +1,19 @@
 """Pages of the papers' tables as they came out here, made from the kept run."""
 
 import json
+import re
 import shutil
 
 import pandas as pd
 from PIL import Image
 
+from cofactor.data.published import published
 from docs.tables import LINES, cell
 from evaluation import EXPERIMENTS
 from evaluation.experiment import PAPER_PROTOCOL
+from evaluation.paired import heading, paired
 from evaluation.plots import axis_name
-from evaluation.record import KEPT
+from evaluation.record import KEPT, in_words, raw_trials
 from evaluation.summary import BOUNDS, OURS, PRINTED, bounded, digest, noted, number
 from evaluation.verdicts import CONFIDENCE, VERDICTS, by_chance, distinct
 
@@ -41,15 +44,29 @@ row of its name; {beside} are not counted again.
 
 Of these, {drawn:.0f} have an interval that comes from random trials. If all of them were truly equal, some {chance:.0f}
 would be called better by chance alone, and as many worse. {calibrated} of the cells are calibrated.
+[Printed numbers that are not met](unmet.md) counts them by experiment, and says why;
+[numbers of the running text](stated.md) have a page of their own.
 
 ## All rows
+"""
+UNMET = """# Printed numbers that are not met
+
+Trials that were run, of those of the paper, and printed cells by verdict. Every cell is counted once, by the row of the
+paper's own protocol where there is one; the [overview](index.md) says what the verdicts mean. Below stands why a number
+is worse than printed, why nothing can be told, or why there is none.
+"""
+STATED = """# Numbers of the running text
+
+What the papers say in their sentences only, and the points of drawn figures for which the text gives a number; nothing
+was read off a picture. The place and the words of a bound stand beside it. Of a bound on memory, "better" is less.
 """
 
 
 def pages():
     """Return the pages by their path: an overview, and one per line."""
     tables = {name: kept(name) for name in EXPERIMENTS if (KEPT / f"{name}.csv").exists()}
-    texts = {"docs/results/index.md": index(tables)}
+    texts = {"docs/results/index.md": index(tables), "docs/results/unmet.md": unmet(tables)}
+    texts["docs/results/stated.md"] = stated(tables)
     for line, title in LINES.items():
         mine = [
             section(EXPERIMENTS[name], table)
@@ -82,19 +99,15 @@ def index(tables):
     rows = [f"| experiment | trials | {' | '.join(VERDICTS)} |", "|---|---|" + "---|" * len(VERDICTS)]
     for name, table in tables.items():
         found = table["verdict"].value_counts()
-        link = f"[{cell(EXPERIMENTS[name].title)}]({name.removeprefix('practice-').split('-')[0]}.md#{name})"
         trials = f"{facts(name)['trials']} of {EXPERIMENTS[name].trials}"
-        rows.append(f"| {link} | {trials} | {' | '.join(str(found.get(verdict, '')) for verdict in VERDICTS)} |")
-    toctree = ["```{toctree}", ":hidden:", *LINES, "```"]
+        rows.append(f"| {link(name)} | {trials} | {' | '.join(str(found.get(verdict, '')) for verdict in VERDICTS)} |")
+    toctree = ["```{toctree}", ":hidden:", "unmet", "stated", *LINES, "```"]
     return "\n".join([overview(tables), *rows, "", *toctree, ""])
 
 
 def overview(tables):
     """Return what the verdicts mean, and how many printed cells got which."""
-    counted = {name: table for name, table in tables.items() if EXPERIMENTS[name].published}
-    beside = [EXPERIMENTS[name].title for name in counted if EXPERIMENTS[name].beside]
-    primary = {name: table for name, table in counted.items() if not EXPERIMENTS[name].beside}
-    cells = distinct(primary, PAPER_PROTOCOL)
+    cells, beside = printed_cells(tables), [EXPERIMENTS[name].title for name in tables if EXPERIMENTS[name].beside]
     found = cells["verdict"].value_counts()
     counts = pd.DataFrame([{"printed cells": len(cells)} | {verdict: found.get(verdict, 0) for verdict in VERDICTS}])
     chance = by_chance(cells)
@@ -107,17 +120,73 @@ def overview(tables):
     )
 
 
+def printed_cells(tables):
+    """Return the printed cells of some experiments' tables, each once, as the row that counts has it."""
+    counted = {name: t for name, t in tables.items() if EXPERIMENTS[name].published and not EXPERIMENTS[name].beside}
+    return distinct(counted, PAPER_PROTOCOL)
+
+
+def unmet(tables):
+    """Return the page of trials, verdicts and unmet numbers by experiment, every printed cell counted once."""
+    cells = printed_cells(tables)
+    rows = []
+    for name, mine in cells.groupby("table", sort=False):
+        found = mine["verdict"].value_counts()
+        trials = f"{facts(name)['trials']} of {EXPERIMENTS[name].trials}"
+        counts = {verdict: str(found.get(verdict, "")) for verdict in VERDICTS}
+        rows.append({"experiment": link(name), "trials": trials, "printed cells": str(len(mine)), **counts})
+    parts = [UNMET, *markdown(pd.DataFrame(rows), written=str)]
+    for verdict in ("worse", "cannot tell", "no value"):
+        of_verdict = cells[cells["verdict"] == verdict]
+        parts += ["", f"## {verdict.capitalize()}: {len(of_verdict)} printed cells", ""]
+        for name, mine in of_verdict.groupby("table", sort=False):
+            parts += [f"{link(name)}: {len(mine)}", "", *reasons(mine), ""]
+    return "\n".join([*parts, ""])
+
+
+def stated(tables):
+    """Return the page of numbers that no table of a paper holds."""
+    parts = [STATED]
+    for name, table in tables.items():
+        if re.search("_(text|figure)", EXPERIMENTS[name].published):
+            parts += ["", link(name), "", *markdown(beside_the_text(EXPERIMENTS[name], table)), ""]
+    return "\n".join(parts)
+
+
+def beside_the_text(experiment, table):
+    """Return ours beside every number of the text, with the place where it stands."""
+    places = published(experiment.published).set_index(["setting", "method", "metric"])["note"]
+    rows = table[table["published"].notna()]
+    base = rows["method"].str.split(" (", regex=False).str[0]
+    return pd.DataFrame(
+        {
+            "data": rows["setting"].map(experiment.settings),
+            "method": rows["method"],
+            "number": list(map(axis_name, rows["metric"], rows["unit"])),
+            "ours": numbers(rows, OURS),
+            "text": numbers(rows, PRINTED),
+            "verdict": rows["verdict"],
+            "place": [places[key] for key in zip(rows["setting"], base, rows["metric"], strict=True)],
+        }
+    )
+
+
+def link(name):
+    """Return a link to what is said about an experiment."""
+    return f"[{cell(EXPERIMENTS[name].title)}]({name.removeprefix('practice-').split('-')[0]}.md#{name})"
+
+
 def section(experiment, table):
     """Return what is said about one experiment: protocol, picture, tables, reasons."""
     run = facts(experiment.name)
     about = f"{cell(experiment.source)}. `cofactor reproduce {experiment.name}`: {experiment.averaged(run['trials'])}. "
-    about += f"Run {run['began']}."
+    about += in_words(run)
     parts = [f"({experiment.name})=", f"## {cell(experiment.title)}", "", about, "", cell(experiment.protocol), ""]
     parts += picture(experiment)
-    for heading, rows in digest(experiment, table).items():
+    for told, rows in digest(experiment, table).items():
         parts += [
             "",
-            f"**{cell(heading)}**",
+            f"**{cell(told)}**",
             "",
             "::::{container} results",
             "",
@@ -131,7 +200,27 @@ def section(experiment, table):
         blocks += [*block(rows), "", "::::"]
     if (count := table["setting"].nunique()) > UNFOLDED:
         blocks = ["", f"<details><summary>Tables of {count} settings</summary>", *blocks, "", "</details>"]
-    return "\n".join([*parts, *blocks, "", *reasons(table), ""])
+    return "\n".join([*parts, *blocks, "", *reasons(table), "", *differences(experiment), ""])
+
+
+def differences(experiment):
+    """Return the folded table of one method beside each other on the same data; nothing where no trials were kept."""
+    if not (KEPT / f"{experiment.name}.npz").exists():
+        return []
+    table = paired(experiment, raw_trials(experiment.name))
+    if not len(table):
+        return []
+    ends = zip(*(table[name] for name in BOUNDS), strict=True)
+    shown = pd.DataFrame(
+        {
+            "other method": table["method"],
+            "data": table["setting"].map(experiment.settings),
+            "difference": [bounded(*cells) for cells in ends],
+            "trials": table["trials"].astype(str),
+        }
+    )
+    opening = ["<details><summary>Differences on the same data</summary>", "", f"{cell(heading(table))}.", ""]
+    return [*opening, "::::{container} results", "", *markdown(shown), "", "::::", "", "</details>"]
 
 
 def picture(experiment):
@@ -169,10 +258,10 @@ def wide(rows):
     return markdown(table) if len(table) else []
 
 
-def markdown(table):
+def markdown(table, written=cell):
     """Return a table's lines: names begin in one place, numbers end in one."""
     head = [f"| {' | '.join(map(cell, table.columns))} |", "|---|" + "--:|" * (len(table.columns) - 1)]
-    return [*head, *(f"| {' | '.join(map(cell, line))} |" for line in table.itertuples(index=False))]
+    return [*head, *(f"| {' | '.join(map(written, line))} |" for line in table.itertuples(index=False))]
 
 
 def numbers(rows, columns):

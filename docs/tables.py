@@ -20,8 +20,8 @@ ARRIVES = {
 }
 FIDELITY = """# Fidelity: which equation is which function
 
-Every equation and algorithm of the papers that the kit implements, with the function that is it, the test that holds
-it, and where the kit deviates from the paper, and why. `cofactor report` prints the same table beside the reproduced
+Every equation and algorithm of the papers that the kit implements, with the function that is it, where the kit deviates
+from the paper, and why, and the tests that know both. `cofactor report` prints the same table beside the reproduced
 numbers.
 """
 DATA = """# Data sets
@@ -44,7 +44,7 @@ def section(title, rows, homes):
     """Return one section of the fidelity table."""
     if rows.empty:
         return ""
-    where = (f"{function(row.function, homes)}<br>held by {test(row.test)}" for row in rows.itertuples())
+    where = (f"{function(row.function, homes)}<br>held by {tests(row.test)}" for row in rows.itertuples())
     body = [
         f"| {cell(r.equation)} | {w} | {cell(r.deviation)} |" for r, w in zip(rows.itertuples(), where, strict=True)
     ]
@@ -59,10 +59,9 @@ def function(name, homes):
     return f"`{name}`"
 
 
-def test(name):
-    """Write the file and the name of a test; a row may have none."""
-    file, _, function = name.partition("::")
-    return f"`{file}` `{function}`" if function else f"`{file}`" if file else "no test yet"
+def tests(names):
+    """Write the file and the name of every test of a row."""
+    return ", ".join("`{}` `{}`".format(*name.split("::")) for name in names.split("; "))
 
 
 def data_page():

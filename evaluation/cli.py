@@ -8,10 +8,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from cofactor.cli.output import check_output
+from cofactor.cli.output import reserved
 from cofactor.core.errors import CofactorError
+from cofactor.core.files import make_folder, tidy
+from cofactor.core.locks import locked
 from evaluation import EXPERIMENTS, find_experiment
 from evaluation.experiment import Experiment, Task, tasks_of
+from evaluation.origin import code_of_line
 from evaluation.record import write_record, write_table
 from evaluation.report import write_report
 from evaluation.runner import failures, finished, run
@@ -30,7 +33,10 @@ def reproduce(arguments: argparse.Namespace) -> None:
     if not arguments.names:
         print(listed())
         return
-    for experiment in _chosen(arguments.names):
+    chosen = _chosen(arguments.names)
+    for line in {experiment.line for experiment in chosen}:
+        code_of_line(line)  # now, before somebody changes the code while this runs
+    for experiment in chosen:
         _reproduce_one(experiment, arguments)
 
 
@@ -44,11 +50,14 @@ def _reproduce_one(experiment: Experiment, arguments: argparse.Namespace) -> Non
     trials = profile if arguments.trials is None else arguments.trials
     _announce(experiment, trials, tasks_of(experiment, trials, full), folder)
     began = time.time()
-    outcomes = run(experiment, folder, trials, arguments.jobs, arguments.scheduler, verbose=True, full=full)
-    summary = summarise(experiment, outcomes)
-    print(as_text(experiment, summary))
-    table = write_table(folder, experiment, summary)
-    record = write_record(folder, experiment, outcomes, began, arguments.jobs, arguments.scheduler)
+    make_folder(folder)
+    with locked(folder / experiment.name):
+        tidy(folder / experiment.name)
+        outcomes = run(experiment, folder, trials, arguments.jobs, arguments.scheduler, verbose=True, full=full)
+        summary = summarise(experiment, outcomes)
+        print(as_text(experiment, summary))
+        table = write_table(folder, experiment, summary)
+        record = write_record(folder, experiment, outcomes, began, arguments.jobs, arguments.scheduler)
     print(f"\nwrote {table} and {record}\n")
     if failed := failures(outcomes):
         raise CofactorError(failed)
@@ -68,6 +77,6 @@ def _announce(experiment: Experiment, trials: int, tasks: Sequence[Task], folder
 
 def report(arguments: argparse.Namespace) -> None:
     """Write the page of all results found."""
-    check_output(arguments.output, arguments.force, ())
-    names = write_report(arguments.output, arguments.results, EXPERIMENTS)
+    with reserved([arguments.output], arguments.force, ()):
+        names = write_report(arguments.output, arguments.results, EXPERIMENTS)
     print(f"wrote {arguments.output}: {', '.join(names)}")

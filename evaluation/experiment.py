@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from cofactor.core.errors import CofactorError, listing
 
@@ -89,6 +90,8 @@ class Experiment:
         (settings named "SNR=8", ...) or "intervals" (the second metric, the third and fourth being its interval).
     granularity : mapping of setting to int
         Tasks with known truth, where the error rate of one fixed data set is measured.
+    methods : sequence of str
+        Of the published ones, those that this experiment is about; all where none are named.
     printed_as : mapping of str to str
         Metrics that were published under another name, or ("") under a name that means something else.
     full_only : sequence of str
@@ -114,6 +117,7 @@ class Experiment:
     metrics: Mapping[str, str]
     given: Given = field(default_factory=dict)
     published: str = ""
+    methods: Sequence[str] = ()
     protocol: str = ""
     notes: Mapping[tuple[str, str], str] = field(default_factory=dict)
     centre: Centre = "mean"
@@ -134,6 +138,10 @@ class Experiment:
     def averaged(self, trials: int) -> str:
         """Say the same, and what stands for them in the table."""
         return self.counted(trials) + (f", {self.centre} over trials" if trials > 1 else "")
+
+    def is_about(self, method: str) -> bool:
+        """Whether a method, or the one that it is a variant of, belongs here."""
+        return not self.methods or method.split(" (")[0] in self.methods
 
     def note(self, setting: str, method: str) -> str:
         """Return why the published number of a method is not met, where that is known."""
@@ -220,6 +228,12 @@ def tasks_of(experiment: Experiment, trials: int, full: bool = False) -> list[Ta
     left_out = () if full else experiment.full_only
     settings = [setting for setting in experiment.settings if setting not in left_out]
     return [Task(experiment.name, setting, t) for t in range(trials) for setting in settings]
+
+
+def one_trial(run: Run, task: Task) -> list[Measurement]:
+    """Run one trial on one thread, with the random numbers of its task."""
+    with threadpool_limits(limits=1):
+        return run(task.setting, task.trial, np.random.default_rng(task.seed))
 
 
 def measure(method: str, job: Callable[[], Mapping[str, float]]) -> list[Measurement]:

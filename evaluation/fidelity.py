@@ -1,4 +1,4 @@
-"""Which equation of which paper is which function here, which test holds it, and where it deviates."""
+"""Which equation of which paper is which function here, where it deviates, and by which tests that is known."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ TABLE = Path(__file__).with_name("fidelity.csv")
 
 
 def fidelity() -> pd.DataFrame:
-    """Read the table: columns line, equation, function, test, deviation."""
+    """Read the table: columns line, equation, function, test (several are parted by "; "), deviation."""
     return pd.read_csv(TABLE, dtype=str).fillna("")

@@ -6,6 +6,7 @@ import datetime
 import os
 import platform
 import subprocess
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -29,6 +30,16 @@ def facts() -> dict[str, str]:
         **{name: version(name) for name in PACKAGES},
         "blas": blas(),
     }
+
+
+def where() -> dict[str, str]:
+    """Return when and where something is made; the commit is that of the code which this process began with."""
+    return {"date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"), **_place()}
+
+
+@cache
+def _place() -> dict[str, str]:
+    return {name: text for name, text in facts().items() if name in ("commit", "cpu", "cores", "os", "blas")}
 
 
 def load() -> float:

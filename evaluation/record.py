@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,10 @@ from cofactor.core.files import whole_file
 from evaluation import machine
 from evaluation.experiment import Experiment
 from evaluation.runner import Outcome
-from evaluation.summary import measurements
+from evaluation.summary import measurements, seconds
 
 KEPT = Path(__file__).with_name("reproduced")
+FACTS = ("cpu", "cores", "os", "python", "numpy", "scipy", "scikit-learn", "numba", "blas", "commit", "data sets")
 NAMES = ("setting", "method", "metric", "error")  # columns of texts, kept as codes
 
 
@@ -43,6 +44,7 @@ def write_record(
             "seconds": round(time.time() - began, 3),
             "seconds_of_all_tasks": round(sum(outcome.seconds for outcome in outcomes), 3),
             "jobs": jobs,
+            "load": machine.load(),
             "scheduler": scheduler is not None,
             "code": sorted({outcome.code for outcome in outcomes}),
             "machine": machine.facts(),
@@ -67,6 +69,48 @@ def read_records(path: Path) -> list[dict[str, Any]]:
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         reason = f"{type(error).__name__}: {error}"
     raise CofactorError(f"{path} is no record of runs ({reason}): move it away")
+
+
+# ---- how results were made ----
+
+
+def making(outcomes: Sequence[Outcome], runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Say how results were made: when, on what, of which commits, in what time; what is not known is left out.
+
+    Results tell it themselves. For those of before, which do not, the records of the runs that made some of them do.
+    """
+    makers = [run for run in _makers(runs) if {o.code for o in outcomes if not o.made} & set(run["code"])]
+    stamps = [*({**run["machine"], "date": run["began"]} for run in makers), *(o.made for o in outcomes if o.made)]
+    dates = sorted({stamp["date"] for stamp in stamps})
+    found: dict[str, Any] = {"began": dates[0], "last": dates[-1]} if dates else {}
+    found |= {"trials": 1 + max(o.task.trial for o in outcomes), "seconds": round(sum(o.seconds for o in outcomes), 1)}
+    last = runs[-1] if runs else {}
+    found |= {name: last[name] for name in ("jobs", "load") if name in last}
+    for name in FACTS:
+        told = dict.fromkeys(stamp[name] for stamp in stamps if name in stamp)
+        found |= {name: ", ".join(told)} if told else {}
+    return found
+
+
+def _makers(runs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the runs that computed something: a task, or with a code, that none had before."""
+    found, known = [], set[tuple[str, str]]()
+    for run in runs:
+        made = {(task, code) for task in run["seeds"] for code in run["code"]}
+        found += [run] if made - known else []
+        known |= made
+    return found
+
+
+def in_words(found: Mapping[str, Any]) -> str:
+    """Write how results were made as a sentence; nothing where it is not known."""
+    if "began" not in found:
+        return ""
+    until = f", the last trials from {found['last']} on," if found.get("last", found["began"]) != found["began"] else ""
+    time = f", {seconds(found['seconds'])} of computing" if "seconds" in found else ""
+    jobs = f", {found['jobs']} at a time" if found.get("jobs", 1) != 1 else ""
+    commit = f"commit{'s' * (',' in found['commit'])} {found['commit']}"
+    return f"Run {found['began']}{until} on {found['cpu']}, {commit}{time}{jobs}."
 
 
 # ---- raw trials ----

@@ -6,7 +6,6 @@ import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -16,10 +15,12 @@ from cofactor.pages.render import as_source, render
 from evaluation import machine
 from evaluation.experiment import Experiment
 from evaluation.fidelity import fidelity
+from evaluation.origin import code_of
+from evaluation.paired import heading, paired
 from evaluation.plots import draw
-from evaluation.record import read_records
-from evaluation.runner import code_of, failures, load_all
-from evaluation.summary import bounded, number, seconds, summarise
+from evaluation.record import in_words, making, read_records
+from evaluation.runner import failures, load_all
+from evaluation.summary import bounded, measurements, number, seconds, summarise
 from evaluation.verdicts import VERDICTS, by_chance
 
 
@@ -29,11 +30,12 @@ class Section:
 
     experiment: Experiment
     summary: pd.DataFrame
+    paired: pd.DataFrame
     picture: str
     trials: int
     failures: str
     stale: bool
-    record: Mapping[str, Any]
+    made: str
 
     @property
     def counts(self) -> dict[str, int]:
@@ -63,6 +65,7 @@ def write_report(path: Path, folder: Path, experiments: Mapping[str, Experiment]
         written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         number=number,
         bounded=bounded,
+        heading=heading,
         time=seconds,
     )
     with whole_file(path) as part:
@@ -78,9 +81,10 @@ def _section(folder: Path, experiment: Experiment) -> Section | None:
     return Section(
         experiment=experiment,
         summary=summary,
+        paired=paired(experiment, measurements(outcomes)),
         picture=as_source(draw(experiment, outcomes, summary)),
         trials=1 + max(outcome.task.trial for outcome in outcomes),
         failures=failures(outcomes),
         stale=any(outcome.code != code_of(experiment, outcome.task.setting) for outcome in outcomes),
-        record=next(reversed(read_records(folder / experiment.name / "run.json")), {}),
+        made=in_words(making(outcomes, read_records(folder / experiment.name / "run.json"))),
     )

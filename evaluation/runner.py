@@ -9,48 +9,46 @@ are the same on one process, on several, and on a cluster.
 
 from __future__ import annotations
 
-import ast
-import hashlib
 import json
 import os
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from functools import cache
-from importlib import import_module
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
-import numpy as np
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky import get_reusable_executor
-from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-import cofactor
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import whole_file
-from evaluation.experiment import Experiment, Measurement, Run, Task, tasks_of
+from cofactor.core.files import make_folder, whole_file
+from evaluation import machine
+from evaluation.cluster import on_cluster
+from evaluation.experiment import Experiment, Measurement, Task, one_trial, tasks_of
+from evaluation.origin import code_of, origin
 
-PATIENCE = "20s"  # for the scheduler of a cluster to answer
+CAUSE = 200  # characters of an error that is not the first
 WATCH = 2.0  # seconds between two looks at whether the parent process is alive
-LIBRARY, EVALUATION = Path(cofactor.__file__).parent, Path(__file__).parent
-ROOMS = ("core", "simulate", "data")  # of the library, that every line needs
-HARNESS = [EVALUATION / "experiment.py", EVALUATION / "runner.py", EVALUATION / "released"]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a task gave: measurements, or the error it ended with."""
+    """What a task gave: measurements, or the error it ended with.
+
+    `code` is what decides the numbers, and `made` says when, where and of what they were made, both as found by the
+    process that computed them. Results of before have no `made`.
+    """
 
     task: Task
     code: str
     seconds: float
     measurements: tuple[Measurement, ...]
     error: str = ""
+    made: Mapping[str, str] = field(default_factory=dict, compare=False, hash=False)
 
     @property
     def finished(self) -> bool:
@@ -93,7 +91,8 @@ def run(
     Raises
     ------
     CofactorError
-        No trials asked for, the folder cannot be written, or the scheduler cannot be reached.
+        No trials asked for, the folder cannot be written, the cluster cannot be used (see `on_cluster`), or a result is
+        damaged.
 
     Notes
     -----
@@ -127,41 +126,27 @@ def _execute_all(
 ) -> Iterator[Outcome]:
     if not tasks:
         return
-    here = folder.resolve()
-    keep_there = None if scheduler else here  # workers of a cluster may not see this disk
-    with _backend(jobs, scheduler):
+    outcomes = _here(experiment, tasks, folder, jobs)
+    if scheduler:
+        calls = [(experiment, task) for task in tasks]
+        outcomes = on_cluster(scheduler, experiment.line, execute, calls)
+    hidden = None if verbose else True  # None: shown on a terminal, hidden in a pipe
+    for outcome in tqdm(outcomes, total=len(tasks), desc=experiment.name, disable=hidden, leave=False):
+        if scheduler:  # whose workers may not see this disk
+            save(folder, outcome)
+        yield outcome
+
+
+def _here(experiment: Experiment, tasks: Sequence[Task], folder: Path, jobs: int) -> Iterator[Outcome]:
+    """Run tasks in processes of this machine, which keep their results themselves."""
+    with parallel_config(backend="loky", n_jobs=jobs, initializer=end_with, initargs=(os.getpid(),)):
         parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
-        outcomes = parallel(
-            delayed(execute)(experiment.run, task, code_of(experiment, task.setting), keep_there) for task in tasks
-        )
-        hidden = None if verbose else True  # None: shown on a terminal, hidden in a pipe
-        for outcome in tqdm(outcomes, total=len(tasks), desc=tasks[0].experiment, disable=hidden, leave=False):
-            if scheduler:
-                save(here, outcome)
-            yield outcome
-
-
-@contextmanager
-def _backend(jobs: int, scheduler: str | None) -> Iterator[None]:
-    if scheduler is None:
-        with parallel_config(backend="loky", n_jobs=jobs, initializer=end_with, initargs=(os.getpid(),)):
-            try:
-                yield
-            except KeyboardInterrupt:
-                if jobs != 1:  # else there are no workers
-                    get_reusable_executor().shutdown(wait=True, kill_workers=True)
-                raise
-        return
-    try:
-        distributed = import_module("distributed")  # by name: types of it are there only where it is installed
-    except ImportError:
-        raise CofactorError("a cluster needs Dask: pip install 'cofactor[scale]'") from None
-    try:
-        client = distributed.Client(scheduler, timeout=PATIENCE)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise CofactorError(f"no Dask scheduler at {scheduler}: {error}") from None
-    with client, parallel_config(backend="dask"):
-        yield
+        try:
+            yield from parallel(delayed(execute)(experiment, task, folder.resolve()) for task in tasks)
+        except KeyboardInterrupt:
+            if jobs != 1:  # else there are no workers
+                get_reusable_executor().shutdown(wait=True, kill_workers=True)
+            raise
 
 
 def end_with(parent: int) -> None:
@@ -175,19 +160,19 @@ def end_with(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def execute(job: Run, task: Task, code: str, folder: Path | None) -> Outcome:
-    """Run one task on one thread; keep its result in `folder` at once, where there is one."""
+def execute(experiment: Experiment, task: Task, folder: Path | None = None) -> Outcome:
+    """Run one task; keep its result in `folder` at once, where there is one."""
+    code, made = code_of(experiment, task.setting), machine.where() | origin(experiment.line)
     began = time.perf_counter()
     found: list[Measurement] = []
     error = ""
-    with threadpool_limits(limits=1):
-        try:
-            found = job(task.setting, task.trial, np.random.default_rng(task.seed))
-        except CofactorError as refusal:
-            error = str(refusal)
-        except Exception:
-            error = traceback.format_exc()
-    outcome = Outcome(task, code, time.perf_counter() - began, tuple(found), error)
+    try:
+        found = one_trial(experiment.run, task)
+    except CofactorError as refusal:
+        error = str(refusal)
+    except Exception:
+        error = traceback.format_exc()
+    outcome = Outcome(task, code, time.perf_counter() - began, tuple(found), error, made)
     if folder:
         save(folder, outcome)
     return outcome
@@ -208,7 +193,7 @@ def _file_name(setting: str) -> str:
 def save(folder: Path, outcome: Outcome) -> None:
     """Write one result, whole or not at all."""
     path = path_of(folder, outcome.task)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     with whole_file(path) as part:
         part.write_text(json.dumps(asdict(outcome) | {"seed": outcome.task.seed}, indent=1), encoding="utf8")
 
@@ -234,41 +219,20 @@ def load_all(folder: Path, experiment: Experiment) -> list[Outcome]:
     return [outcome for outcome in found if outcome is not None]
 
 
-# ---- what decides the numbers ----
-
-
-def code_of(experiment: Experiment, setting: str) -> str:
-    """Hash what decides the numbers of a setting: the code of its line, and what the setting gives to it."""
-    numbers = json.dumps(experiment.given.get(setting, {}), sort_keys=True)
-    return hashlib.sha256(f"{code_of_line(experiment.line)} {numbers}".encode()).hexdigest()[:16]
-
-
-@cache
-def code_of_line(line: str) -> str:
-    """Hash the code of library and evaluation that a line runs, without docstrings and comments."""
-    homes = [*(LIBRARY / room for room in (*ROOMS, line)), EVALUATION / line, *HARNESS]
-    sources = [path for home in homes for path in ([home] if home.is_file() else home.rglob("*.py"))]
-    digest = hashlib.sha256()
-    for path in sorted(set(sources)):
-        home = LIBRARY if path.is_relative_to(LIBRARY) else EVALUATION
-        name = path.relative_to(home.parent).as_posix()
-        digest.update(f"{name}\0{bare(path.read_text(encoding='utf8'))}\0".encode())
-    return digest.hexdigest()
-
-
-def bare(source: str) -> str:
-    """Return the syntax tree of a source as text: no comments, no docstrings, no line numbers."""
-    tree = ast.parse(source)
-    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-    for node in ast.walk(tree):
-        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
-            del node.body[0]
-    return ast.dump(tree)
-
-
 def failures(outcomes: Sequence[Outcome]) -> str:
-    """Name the failed tasks, with the last line of each error; empty where all went well."""
-    failed = [
-        f"{o.task.setting}, trial {o.task.trial}: {o.error.strip().splitlines()[-1]}" for o in outcomes if o.error
-    ]
-    return f"{len(failed)} of {len(outcomes)} tasks failed: {listing(failed)}" if failed else ""
+    """Name the failed tasks by what they failed of, the first cause in full; empty where all went well."""
+    causes: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        if outcome.error:
+            causes.setdefault(_cause(outcome.error), []).append(f"{outcome.task.setting} trial {outcome.task.trial}")
+    count = sum(map(len, causes.values()))
+    told = [f"{listing(tasks)}: {cause}" for cause, tasks in causes.items()]
+    told[1:] = [shorten(text, CAUSE) for text in told[1:]]
+    return "\n".join([f"{count} of {len(outcomes)} tasks failed: {told[0]}", *told[1:]]) if told else ""
+
+
+def _cause(error: str) -> str:
+    """Return what an error says, without the calls that a traceback tells before."""
+    lines = error.strip().splitlines()
+    calls = [at for at, line in enumerate(lines) if line.startswith("  ")] if lines[0].startswith("Traceback") else []
+    return "\n".join(lines[max(calls, default=-1) + 1 :])

@@ -155,7 +155,7 @@ def _keys(experiment: Experiment, found: pd.DataFrame, facts: pd.DataFrame) -> l
     """Every (setting, method, metric) to show: settings in their order, methods as measured, then only published."""
     seen = list(dict.fromkeys(found["method"])) if len(found) else []
     printed = facts[facts["metric"].isin([experiment.printed_as.get(m, m) for m in experiment.metrics])]
-    methods = list(dict.fromkeys([*seen, *printed["method"]]))
+    methods = list(filter(experiment.is_about, dict.fromkeys([*seen, *printed["method"]])))
     measured = set(zip(found["setting"], found["method"], strict=True))
     measured |= set(zip(printed["setting"], printed["method"], strict=True))
     return [

@@ -89,10 +89,12 @@ def _freedom(ours: Sample, printed: Sample) -> float:
 
 def verdict(metric: str, unit: str, printed: float, low: float, high: float, exact: float) -> Verdict:
     """Say what an interval allows: less is better, but for `MORE`. Times on another machine are not judged."""
-    if np.isnan(printed) or unit == "s":
+    if np.isnan(printed):
         return ""
     if np.isnan(low):
         return "no value"
+    if unit == "s":
+        return ""
     if low > 0 or high < 0:
         return "better" if (low > 0) == (metric in MORE) else "worse"
     return "reproduced" if (high - low) / 2 <= max(narrow(metric, unit, printed), 2 * exact) else "cannot tell"

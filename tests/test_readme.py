@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import cofactor as cf
+from evaluation.released import RELEASED
+from evaluation.released.pmf import CLASSIFIERS
 from tools import readme_tables
 from tools.draw_overview import PICTURE, picture
 
@@ -27,6 +29,16 @@ def test_picture_is_current():
 def test_tables_are_those_of_the_kept_results():
     text = readme_tables.README.read_text(encoding="utf8")
     assert text == readme_tables.written(text), "python tools/readme_tables.py"
+
+
+def test_methods_are_where_it_says():
+    text = " ".join(readme_tables.README.read_text(encoding="utf8").split())
+    named = re.search(r"for crowds among them (.*?), and with the extra `deep` (.*?) and (.*?)\. Forms", text)
+    assert {name for part in named.groups() for name in part.split(", ")} <= set(cf.crowd.METHODS)
+    assert "the choices of the released code, PG-TAC and CRIAV as reconstructed" in text
+    assert {"PG-TAC", "CRIAV"} <= set(RELEASED["crowd"]) - set(cf.crowd.METHODS)
+    assert all(hasattr(cf.pmf.RECOMMENDERS[name], "fit") for name in ("GlobalAverage", "UserAverage", "BMF"))
+    assert all(name in CLASSIFIERS for name in ("SVM", "LogReg", "NaiveBayes"))
 
 
 @pytest.mark.parametrize("code", PYTHON, ids=range(len(PYTHON)))

@@ -14,13 +14,12 @@ from PIL import Image
 from cofactor.plots.style import to_png
 from evaluation import EXPERIMENTS
 from evaluation.plots import draw
-from evaluation.record import KEPT, write_trials
+from evaluation.record import KEPT, making, read_records, write_trials
 from evaluation.runner import load_all
 from evaluation.summary import summarise
 
 DIGITS = "%.6g"  # four decimals of a percentage: rounded again to two, they are still right
 COLOURS = 64  # of a kept picture: a third of the bytes, and nothing to see of it
-FACTS = ("cpu", "cores", "os", "python", "numpy", "scipy", "blas", "commit")
 
 
 def keep(experiment, results):
@@ -36,9 +35,7 @@ def keep(experiment, results):
         summary = summary.iloc[:0]  # hundreds of points a curve: the picture tells them
     summary.to_csv(KEPT / f"{experiment.name}.csv", index=False, float_format=DIGITS)
     write_trials(KEPT / f"{experiment.name}.npz", outcomes)
-    run = json.loads(record.read_text(encoding="utf8"))["runs"][-1]
-    facts = {"began": run["began"], "trials": 1 + max(outcome.task.trial for outcome in outcomes)}
-    facts |= {name: run["machine"][name] for name in FACTS}
+    facts = making(outcomes, read_records(record))
     (KEPT / f"{experiment.name}.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf8")
     return True
 

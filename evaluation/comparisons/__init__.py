@@ -16,6 +16,7 @@ EXPERIMENTS = declared(
         "comparisons-figure1": figures.starts,
         "comparisons-figure1-amounts": figures.amounts,
         "comparisons-figure2": figures.ranks,
+        "comparisons-text": figures.constants,
         "comparisons-starts": figures.from_starts,
         "comparisons-choices": choices.choices,
         "comparisons-choices-slope": choices.slope,

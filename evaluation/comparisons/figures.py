@@ -134,6 +134,16 @@ def amounts(setting: str, trial: int, rng: np.random.Generator) -> list[Measurem
     return rows
 
 
+def constants(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
+    """What the text says of the truth: its incoherence, and sigma_1 / sigma_r of its utilities."""
+    return measure("truth", partial(_constants, Problem(setting, rng)))
+
+
+def _constants(problem: Problem) -> dict[str, float]:
+    spread = np.linalg.svd(np.linalg.qr(problem.U)[1] @ np.linalg.qr(problem.V)[1].T, compute_uv=False)
+    return {"mu": incoherence(problem.U, problem.V), "kappa": float(spread[0] / spread[-1])}
+
+
 # ---- Figure 2 ----
 
 RANKS = (2, 3, 4, 5, 6)

@@ -8,7 +8,7 @@ Source: Ibrahim and Fu, "Crowdsourcing via annotator co-occurrence imputation an
 factorization", ICML 2021: Tables 1-5, supplement Tables 6, 7, 9 and Figures 2-4.
 """
 
-from evaluation.crowd import benchmark, machines, real, synthetic
+from evaluation.crowd import benchmark, machines, next_labels, pairs, real, synthetic
 from evaluation.experiment import declared
 
 EXPERIMENTS = declared(
@@ -20,7 +20,9 @@ EXPERIMENTS = declared(
         **dict.fromkeys(("crowd-table7", "crowd-table7-released"), synthetic.synthetic),
         "crowd-table9": real.labelme,
         **dict.fromkeys(("crowd-figure2", "crowd-figure3"), synthetic.convergence),
+        "crowd-text": pairs.missing,
         "crowd-benchmark": benchmark.benchmark,
+        "crowd-next": next_labels.revealed,
     },
     {"crowd-benchmark": benchmark.digest},
 )

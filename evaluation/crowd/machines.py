@@ -6,6 +6,7 @@ factorization", ICML 2021.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,7 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.data import load
-from cofactor.simulate import machine_annotators
+from cofactor.simulate import Crowd, machine_annotators
 from evaluation.crowd.methods import (
     BINARY,
     PROPOSED,
@@ -30,17 +31,14 @@ from evaluation.crowd.methods import (
 from evaluation.experiment import PAPER_PROTOCOL, Given, Measurement, measure
 from evaluation.released.crowd_steps import nan_bug
 
-UCI_SPECIAL: Special = {"CNMF": {"max_iter": 100}}  # outer iterations in the released script
+UCI_SPECIAL: Special = {"CNMF": {"max_iter": 99, "protocol": "uci"}}  # passes in the released script
 UCI_THRESHOLD = 6  # tasks in common from which the released script counts a pair
 MACHINE_METHODS = (*PROPOSED, *SPECTRAL, "MV-EM", "MinimaxEntropy", *BINARY, "MajorityVote", "MultiStart-EM")
 
 
 def machines(given: Given, setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """One trial of Tables 1, 2 or 3: a new split, newly trained classifiers, new labels."""
-    options = dict(given[setting])
-    table = load(options.pop("dataset"), "table")
-    train = options.pop("n_train")
-    found = machine_annotators(table.features, table.target, train, random_state=seed_of(rng), **options)
+    found = annotated(given[setting], rng)
     labels, score, seed = found.labels, error_in(found.labels, found.truth), seed_of(rng)
     rows = run_methods(MACHINE_METHODS, labels, score, UCI_SPECIAL, random_state=seed)
     score = first_class_error_in(labels, found.truth)
@@ -49,6 +47,15 @@ def machines(given: Given, setting: str, trial: int, rng: np.random.Generator) -
     rows += run_methods(("MultiSPA", "MV-EM"), labels, score, **paper)
     rows += measure("MV-EM (NaN bug)", partial(_spoiled, labels, found.truth))
     return rows + _unlabelled(labels, found.truth)
+
+
+def annotated(numbers: Mapping[str, Any], rng: np.random.Generator) -> Crowd:
+    """Let new classifiers label a data set: the numbers of a setting."""
+    options = dict(numbers)
+    table = load(options.pop("dataset"), "table")
+    return machine_annotators(
+        table.features, table.target, options.pop("n_train"), random_state=seed_of(rng), **options
+    )
 
 
 def _unlabelled(labels: CrowdLabels, truth: Ints) -> list[Measurement]:

@@ -41,14 +41,18 @@ AFTER_OR_BEFORE_EM = ("CNMF-EM", "Spectral-D&S(no EM)")
 def real_data(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """One trial of Table 4 or 5: what is random in every trial, what is not in the first one only."""
     found = load(setting, "crowd")
-    labels = found.labels.busiest_workers(BUSIEST) if setting == "dog" else found.labels
-    seed = seed_of(rng)
+    labels, seed = people(found), seed_of(rng)
     rows = _as_published(labels, found.truth, trial, protocol="real", random_state=seed)
     if trial:
         return rows
     names = (*PROPOSED, *SPECTRAL, *EXTRA, *AFTER_OR_BEFORE_EM, *REAL_SPECIAL)
     ours = run_methods(names, labels, error_in(labels, found.truth), REAL_SPECIAL, random_state=seed)
     return ours + rows + (_fewer(labels, found.truth) if setting == "bluebird" else [])
+
+
+def people(found: CrowdDataset) -> CrowdLabels:
+    """Return the labels that the paper uses of a data set."""
+    return found.labels.busiest_workers(BUSIEST) if found.name == "dog" else found.labels
 
 
 def _as_published(labels: CrowdLabels, truth: Ints, trial: int, **options: Any) -> list[Measurement]:

@@ -14,20 +14,20 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from cofactor.core.em import em
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf import METHODS, JointPMFEstimator, cnmf_spa
+from cofactor.pmf import METHODS, JointPMFEstimator
 from cofactor.pmf.base import random_model
 from cofactor.pmf.metrics import inner_product, mre, mse
 from cofactor.simulate import joint_model, joint_table
 from evaluation.experiment import Measurement, measure_each
+from evaluation.released.em import released_em
 from evaluation.released.mirror_descent import SYNTHETIC, mirror_descent
-from evaluation.released.pmf import FLOOR, NEVER, ROUNDS, TOL
+from evaluation.released.pmf import FLOOR, ROUNDS, TOL, released_spa
 
-SPLIT = 3  # variables on one side of the virtual matrix, in the synthetic scripts
-OUTER = 500  # most passes of CNMF-OPT, in the synthetic scripts
+SPLIT, STEPS = 3, 1000  # of CNMF-SPA, in the synthetic scripts: variables on one side, gradient steps for H
+PASSES, FEW_PASSES, FEW_VARIABLES = 500, 200, 5  # most of CNMF-OPT: in Tables 1 to 3; beyond five variables
 FRESH = 2000  # complete rows for the held-out loss
 LEAST = 1e-12  # probability of a value in it: one that an estimate calls impossible costs so much
 
@@ -91,27 +91,28 @@ def constant(case: Case) -> LatentClassModel:
 
 
 def spa_as_released(case: Case) -> LatentClassModel:
-    """Start of the released scripts: CNMF-SPA with three variables on one side, floored at 1e-6."""
-    return cnmf_spa(pairwise_moments(case.table), case.truth.n_classes, SPLIT, FLOOR)
+    """Start of the synthetic scripts: CNMF-SPA with three variables on one side, zeros left in."""
+    rng = np.random.default_rng(case.seed)
+    return released_spa(pairwise_moments(case.table), case.truth.n_classes, rng, SPLIT, STEPS)
 
 
 def spa_em_as_released(case: Case) -> LatentClassModel:
-    """CNMF-SPA-EM with 30 rounds of EM from entries as small as 1e-6."""
-    return em(case.table, spa_as_released(case), ROUNDS, NEVER)[0]
+    """CNMF-SPA-EM with 30 rounds of EM."""
+    return released_em(case.table, spa_as_released(case), ROUNDS)[0]
 
 
 def opt_as_released(case: Case) -> LatentClassModel:
     """CNMF-OPT by mirror descent, pairs weighted alike, lambda started at the true one."""
-    start = LatentClassModel(case.truth.prior, spa_as_released(case).conditionals)
-    moments = pairwise_moments(case.table)
-    return mirror_descent(moments, start, "equal", OUTER, TOL, FLOOR, SYNTHETIC)[0]
+    passes = FEW_PASSES if case.truth.n_variables > FEW_VARIABLES else PASSES
+    start = LatentClassModel.from_stacked(case.truth.prior, spa_as_released(case).stacked, case.truth.sizes)
+    return mirror_descent(pairwise_moments(case.table), start, "equal", passes, TOL, FLOOR, SYNTHETIC)[0]
 
 
 def random_em_as_released(uniform_prior: bool, case: Case) -> LatentClassModel:
     """RAND-EM with 30 rounds from one random start; its prior is uniform in the scripts of Tables 1 to 3."""
     start, F = random_model(case.table.sizes, case.truth.n_classes, case.seed), case.truth.n_classes
     prior = np.full(F, 1 / F) if uniform_prior else start.prior
-    return em(case.table, LatentClassModel(prior, start.conditionals), ROUNDS, NEVER)[0]
+    return released_em(case.table, LatentClassModel(prior, start.conditionals), ROUNDS)[0]
 
 
 def run_methods(methods: Mapping[str, Method], case: Case, scores: Mapping[str, Score]) -> list[Measurement]:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from cofactor.core.em import em
 from cofactor.core.errors import CofactorError
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Ints
@@ -22,7 +21,8 @@ from cofactor.data.registry import find
 from cofactor.pmf import METHODS, JointPMFEstimator
 from cofactor.pmf.classifier import JointPMFClassifier
 from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure_each
-from evaluation.released.pmf import CLASSIFIERS, NEVER, ROUNDS, Released, ReleasedCTD, ReleasedMLEADEM, ReleasedOPT
+from evaluation.released.em import released_em
+from evaluation.released.pmf import CLASSIFIERS, ROUNDS, Released, ReleasedCTD, ReleasedMLEADEM, ReleasedOPT
 
 P = PAPER_PROTOCOL
 
@@ -104,7 +104,7 @@ def spa_em_as_released(split: Split) -> Ints:
     for rank in split.ranks:
         model, score = Released(rank, random_state=split.seed).fit(split.fit).model_, 0.0
         for _ in range(0, ROUNDS, PACE):
-            model = em(split.fit, model, PACE, NEVER)[0]
+            model = released_em(split.fit, model, PACE)[0]
             score = max(score, _accuracy(model.predict_map(split.valid, 0), split.valid))
         found.append((score, model))
     return max(found, key=lambda pair: pair[0])[1].predict_map(split.test, 0)

@@ -12,6 +12,7 @@ Sources: Sankagiri, Etesami and Grossglauser, ICML 2025, Algorithm 1 and Appendi
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -60,14 +61,7 @@ def incoherence(U: Floats, V: Floats) -> float:
 
 
 def projected_gradient_descent(
-    objective: Objective,
-    start: Floats,
-    max_iter: int = 2000,
-    tol: float = 1e-8,
-    callback: Callback | None = None,
-    verbose: bool = False,
-    learning_rate: float | None = None,
-    mu: float | None = None,
+    objective: Objective, start: Floats, *settings: Any, mu: float | None = None, **named: Any
 ) -> tuple[Floats, Result]:
     """Minimise as Algorithm 1: Z = P_H(P_C(Z - eta grad f(Z))); other parameters as of `gradient_descent`.
 
@@ -81,7 +75,8 @@ def projected_gradient_descent(
         U, V, _ = objective.split(checked_start(objective, start))
         radius = float(4 / 3 * np.sqrt(mu / (len(U) + len(V)) * (np.sum(U**2) + np.sum(V**2))))
     projection = partial(_project, objective, radius)
-    x, result = gradient_descent(objective, start, max_iter, tol, callback, verbose, learning_rate, projection)
+    descend: Callable[..., tuple[Floats, Result]] = partial(gradient_descent, projection=projection)
+    x, result = descend(objective, start, *settings, **named)
     if radius is not None:
         _warn_of_boundary(objective, x, radius)
     return x, result
@@ -123,8 +118,8 @@ class ProjectedGradientDescent(PreferenceModel):
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
         objective = Objective(comparisons, self.rank)
         start = objective.join(*spectral_start(comparisons, self.rank, random_state=self.random_state))
-        settings = self.max_iter, self.tol, None, self.verbose, self.learning_rate, self.mu
-        x, result = projected_gradient_descent(objective, start, *settings)
+        settings = self.max_iter, self.tol, None, self.verbose, self.learning_rate
+        x, result = projected_gradient_descent(objective, start, *settings, mu=self.mu)
         return objective.split(x), result
 
 

@@ -25,7 +25,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import linalg, sparray
 
-from cofactor.core.em import em, maximization
+from cofactor.core.em import maximization
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
@@ -35,10 +35,10 @@ from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import SMOOTHING, Imputed, check_budget
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.symnmf import DENSE_SIZE
+from evaluation.released.em import EPS, posterior
 
 Which = Literal["real", "uci", "synthetic"]
 
-EPS = float(np.finfo(np.float64).eps)
 RIDGE = 1e-6  # added to the Gram matrix of a least squares start
 FILL = 1e-6  # what a zero entry of an observed block becomes (real data)
 SWEEP_TOL = 1e-6
@@ -213,8 +213,7 @@ def projected_gradient_factors(
     Source
     ------
     ICML 2021, Eq. (9)-(11), (17)-(18), as in `coupled_fact_U_constrained_mod.m` (real data: zero entries of R become
-    1e-6) and `coupled_fact_U_constrained.m` (synthetic: spectral norm in the weights). From that code: gradient steps
-    stop on the Frobenius instead of the spectral norm of the change.
+    1e-6) and `coupled_fact_U_constrained.m` (synthetic: spectral norm in the weights).
     """
     K = cooc.n_classes
     U = rng.standard_normal((cooc.n_workers, K, K))
@@ -263,9 +262,9 @@ def _descend(U_m: Floats, G: Floats, B: Floats, steps: int) -> None:
     for _ in range(steps):
         new = U_m - length * (U_m @ G - B)
         new /= max(np.sqrt((new**2).sum()), 1.0)
-        change, size = ((new - U_m) ** 2).sum(), (new**2).sum()
+        change, size = np.linalg.norm(new - U_m, 2), np.linalg.norm(new, 2)
         U_m[:] = new
-        if change < STEP_TOL**2 * size:
+        if change < STEP_TOL * size:
             break
 
 
@@ -334,21 +333,13 @@ def align_each(blocks: Floats) -> Floats:
 # ---- EM ----
 
 
-def ten_rounds(model: LatentClassModel, labels: CrowdLabels, verbose: bool = False) -> tuple[LatentClassModel, Result]:
-    """Run ten rounds of EM from a model, prior included ("-EM"), and leave the naming of classes as it is.
-
-    Cost: O(labels K) per round. Source: `EM_yeredor.m`; deviations from it as in `votes_em`.
-    """
-    return em(labels.table, model, max_iter=ROUNDS, tol=0.0, verbose=verbose)
-
-
 def votes_em(labels: CrowdLabels, verbose: bool = False) -> tuple[LatentClassModel, Result]:
     """Run ten rounds of M- and E-step from vote shares, the prior held uniform ("MV-EM").
 
     `objective` is the log-likelihood after each round. Cost: O(labels K) per round.
 
-    Source: `run_EM_MV.m`; the paper states a relative change of 1e-6. Deviations from that code: posteriors in the log
-    domain, probabilities floored at 1e-12 instead of 2e-16, and tasks without labels are passed over, see `nan_bug`.
+    Source: `run_EM_MV.m`; the paper states a relative change of 1e-6. Deviation from that code: tasks without labels
+    are passed over, see `nan_bug`.
     """
     labelled = labels.table.entries_per_row > 0
     if not labelled.any():
@@ -358,8 +349,8 @@ def votes_em(labels: CrowdLabels, verbose: bool = False) -> tuple[LatentClassMod
     history = History("MV-EM (as released)", ROUNDS, 0.0, verbose)
     for _ in history:
         model = LatentClassModel.from_stacked(uniform, maximization(seen, Q).stacked, seen.sizes)
-        Q, log_likelihood = model.explain(seen)
-        history.record(float(log_likelihood.sum()))
+        Q, log_likelihood = posterior(seen, model)
+        history.record(log_likelihood)
     return model, history.result()
 
 

@@ -41,7 +41,7 @@ class Mirror(NamedTuple):
     Attributes
     ----------
     inner, inner_prior : int
-        Steps on each A_m, and on lambda, per outer iteration.
+        Most steps on each A_m, and on lambda, per outer iteration.
     step, shrink, sufficient, smallest : float
         Armijo's rule: try s = step, step shrink, step shrink^2, ... until the objective falls by `sufficient` times
         the predicted change; give up below `smallest`.
@@ -50,6 +50,8 @@ class Mirror(NamedTuple):
         again. The objective is that of the model so clipped.
     lift : float
         Zeros of R_mj are lifted to this and R_mj is scaled to sum to one again; 0 leaves zero cells out.
+    still : float
+        The inner steps end after one that changes A_m, or lambda, by less than this share of its Frobenius norm.
     """
 
     inner: int = 3
@@ -61,6 +63,7 @@ class Mirror(NamedTuple):
     clip: float = 1e-6
     clip_prior: float = 1e-6
     lift: float = 1e-6
+    still: float = 1e-6
 
 
 SYNTHETIC = Mirror(200, 50, 0.1, 0.3, 1e-4, 1e-5, 1e-6, 1e-7, 0.0)  # Tables 1 to 5 of IEEE TSP 2021
@@ -90,8 +93,9 @@ def mirror_descent(
 ) -> tuple[LatentClassModel, Result]:
     """Minimise sum_{m<j} w_mj KL(R_mj || M_mj) by mirror descent; arguments and result are those of `coupled_nmf`.
 
-    `objective` is that of the clipped model after each pass; it never rises, since a step that finds no descent is not
-    taken. O(sum over pairs of I_m I_j F) time per pass and trial step, 8 bytes per cell of every pair, both ways round.
+    `objective` is that of the model clipped as for lambda, after each pass; where both clips are one it never rises,
+    since a step that finds no descent is not taken. O(sum over pairs of I_m I_j F) time per pass and trial step,
+    8 bytes per cell of every pair, both ways round.
 
     Source: see the module. For lambda, the line search looks at the mean over pairs and the step follows the gradient
     of their sum, as released. Empty pairs are left out.
@@ -106,8 +110,8 @@ def mirror_descent(
     for _ in history:
         for m in np.flatnonzero(np.diff(blocks.indptr)):
             _fit_conditional(int(m), A, prior, blocks, settings)
-        prior = _fit_prior(A, prior, blocks, settings, weight)
-        history.record(_objective(A, prior, blocks, settings.clip))
+        prior, cost = _fit_prior(A, prior, blocks, settings, weight)
+        history.record(cost)
     return fitted_model(A, prior, moments, pairs), history.result()
 
 
@@ -230,14 +234,11 @@ def _gradient(m: int, A: Floats, prior: Floats, blocks: Blocks, clip: float) -> 
     return G
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _exponentiated(X: Floats, G: Floats, s: float) -> Floats:
-    """X exp(-s G), columns summing to one; the least entry of G in a column is taken off first against overflow."""
-    Y = np.empty_like(X)
+    """X exp(-s G), columns summing to one; NaN where it overflows, as released, so that the step is too long."""
+    Y = X * np.exp(-s * G)
     for f in range(X.shape[1]):
-        least = G[:, f].min()
-        for i in range(len(X)):
-            Y[i, f] = X[i, f] * np.exp(-s * (G[i, f] - least))
         Y[:, f] /= Y[:, f].sum()
     return Y
 
@@ -248,14 +249,16 @@ def _fit_conditional(m: int, A: Floats, prior: Floats, blocks: Blocks, settings:
     rows = slice(blocks.first[m], blocks.first[m + 1])
     cost = _cost(m, A[rows], A, prior, blocks, settings.clip, -1)
     for _ in range(settings.inner):
-        G, s, moved = _gradient(m, A, prior, blocks, settings.clip), settings.step, False
-        while s >= settings.smallest and not moved:
+        G, s, moved = _gradient(m, A, prior, blocks, settings.clip), settings.step, 0.0
+        while s >= settings.smallest:
             trial = _exponentiated(A[rows], G, s)
             trial_cost = _cost(m, trial, A, prior, blocks, settings.clip, -1)
-            if trial_cost <= cost + settings.sufficient * np.sum(G * (trial - A[rows])):
-                A[rows], cost, moved = trial, trial_cost, True
+            if trial_cost <= cost + settings.sufficient * np.sum(G * (trial - A[rows])):  # not so for a NaN
+                moved = float(np.linalg.norm(trial - A[rows]) / np.linalg.norm(A[rows]))
+                A[rows], cost = trial, trial_cost
+                break
             s *= settings.shrink
-        if not moved:
+        if moved < settings.still:
             return
 
 
@@ -271,18 +274,20 @@ def _prior_gradient(A: Floats, prior: Floats, blocks: Blocks, clip: float) -> Fl
 
 
 @njit(cache=True)
-def _fit_prior(A: Floats, prior: Floats, blocks: Blocks, settings: Mirror, weight: float) -> Floats:
-    """Take the inner steps on lambda; the objective is the mean over pairs, the gradient that of their sum."""
+def _fit_prior(A: Floats, prior: Floats, blocks: Blocks, settings: Mirror, weight: float) -> tuple[Floats, float]:
+    """Take the inner steps on lambda: gradient of the sum over pairs, search on their mean; return the sum, too."""
     scale, clip = len(blocks.w) // 2 / weight, settings.clip_prior
     cost = _objective(A, prior, blocks, clip) / weight
     for _ in range(settings.inner_prior):
-        g, s, moved = _prior_gradient(A, prior, blocks, clip) * scale, settings.step, False
-        while s >= settings.smallest and not moved:
+        g, s, moved = _prior_gradient(A, prior, blocks, clip) * scale, settings.step, 0.0
+        while s >= settings.smallest:
             trial = _exponentiated(np.expand_dims(prior, 1), np.expand_dims(g, 1), s)[:, 0].copy()
             trial_cost = _objective(A, trial, blocks, clip) / weight
             if trial_cost <= cost + settings.sufficient * np.sum(g * (trial - prior)):
-                prior, cost, moved = trial, trial_cost, True
+                moved = float(np.linalg.norm(trial - prior) / np.linalg.norm(prior))
+                prior, cost = trial, trial_cost
+                break
             s *= settings.shrink
-        if not moved:
+        if moved < settings.still:
             break
-    return prior
+    return prior, cost * weight

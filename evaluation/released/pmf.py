@@ -26,7 +26,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from cofactor.core.em import em
 from cofactor.core.errors import CofactorError
 from cofactor.core.estimator import Estimator
 from cofactor.core.latent_class import LatentClassModel
@@ -39,6 +38,7 @@ from cofactor.core.types import Floats, Ints
 from cofactor.pmf import CTD, MLEADEM, BiasedMF, JointPMFEstimator, JointPMFRecommender
 from cofactor.pmf.base import CLOSED_FORM, given_or_random
 from cofactor.pmf.baselines.mle_ad import Cells, alternate, cells_of
+from evaluation.released.em import released_em
 from evaluation.released.mirror_descent import REAL, mirror_descent
 from evaluation.released.tensor import Script, released_tensor
 
@@ -47,7 +47,6 @@ STEPS = 300  # of projected gradients, for H
 OUTER = 200  # most passes of CNMF-OPT
 ROUNDS = 30  # of EM
 FLOOR, TOL = 1e-6, 1e-6
-NEVER = -np.inf  # tolerance of EM that runs all its rounds
 RIDGE = 100.0  # lbd^2
 FEATURES = 256  # random ones, of MATLAB's kernel classifier
 
@@ -66,14 +65,14 @@ class Released(JointPMFEstimator):
     tol: float = TOL
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
-        model = released_spa(moments, self.rank_, np.random.default_rng(self.random_state))
+        model = released_spa(moments, self.rank_, np.random.default_rng(self.random_state)).lift(FLOOR)
         if self.then == "em":
-            return em(table, model, ROUNDS, NEVER)
+            return released_em(table, model, ROUNDS)
         if self.then != "mirror":
             return model, CLOSED_FORM
         if self.uniform_prior:
             model = LatentClassModel(np.full(self.rank_, 1 / self.rank_), model.conditionals)
-        return mirror_descent(moments, model, "equal", OUTER, self.tol, FLOOR, REAL)
+        return mirror_descent(moments, model, "equal", OUTER, self.tol, FLOOR, REAL._replace(still=self.tol))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -90,12 +89,17 @@ class ReleasedOPT(Released):
     then: str = "mirror"
 
 
-def released_spa(moments: PairwiseMoments, rank: int, rng: np.random.Generator) -> LatentClassModel:
-    """Pairs never observed are zeros, H takes 300 gradient steps from a random start, lambda is a product of maxima."""
+def released_spa(
+    moments: PairwiseMoments, rank: int, rng: np.random.Generator, split: int = SPLIT, steps: int = STEPS
+) -> LatentClassModel:
+    """Pairs never observed are zeros, H takes gradient steps from a random start, lambda is a product of maxima.
+
+    Zeros are left as they are: each script lifts them, or not, before it goes on.
+    """
     sizes = moments.sizes
-    K = int(sizes[:SPLIT].sum())
-    n = moments.n_joint[:SPLIT][:, SPLIT:].toarray()
-    every = np.repeat(np.repeat(n, sizes[:SPLIT], axis=0), sizes[SPLIT:], axis=1)
+    K = int(sizes[:split].sum())
+    n = moments.n_joint[:split][:, split:].toarray()
+    every = np.repeat(np.repeat(n, sizes[:split], axis=0), sizes[split:], axis=1)
     X = moments.counts[:K][:, K:].toarray() / np.maximum(every, 1)
     totals = X.sum(axis=0)
     columns = np.flatnonzero(totals > 0)
@@ -103,20 +107,20 @@ def released_spa(moments: PairwiseMoments, rank: int, rng: np.random.Generator) 
     if len(found) < rank:
         raise CofactorError(f"rank={rank}: successive projection finds {len(found)} anchors; ask for as many at most")
     W = X[:, found]
-    H = _weights(X, W, rng)
-    A, level_w = _scaled(W, sizes[:SPLIT])
-    B, level_h = _scaled(H, sizes[SPLIT:])
+    H = _weights(X, W, rng, steps)
+    A, level_w = _scaled(W, sizes[:split])
+    B, level_h = _scaled(H, sizes[split:])
     prior = level_w * level_h
-    return LatentClassModel.from_stacked(prior / prior.sum(), np.vstack([A, B]), sizes).lift(FLOOR)
+    return LatentClassModel.from_stacked(prior / prior.sum(), np.vstack([A, B]), sizes)
 
 
-def _weights(X: Floats, W: Floats, rng: np.random.Generator) -> Floats:
+def _weights(X: Floats, W: Floats, rng: np.random.Generator, steps: int) -> Floats:
     """Descend ||X - W H'||_F^2 over H >= 0."""
     H = rng.random((X.shape[1], W.shape[1]))
     H /= H.sum(axis=1, keepdims=True)
     G, V = W.T @ W, X.T @ W
     step = 1 / np.linalg.eigvalsh(G)[-1]
-    for _ in range(STEPS):
+    for _ in range(steps):
         H = np.maximum(H - step * (H @ G - V), 0)
     return H
 

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numba import njit
 
-from cofactor.core.coupled_tensor import RIDGE, TensorData, check_moments, sweep
+from cofactor.core.coupled_tensor import TensorData, check_moments, sweep
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks, project_vector
@@ -65,7 +65,7 @@ def released_tensor(
     history, residual, cost = History("coupled tensor factorisation", max_iter, tol, verbose), 1.0, np.inf
     for step in history:
         before = residual, cost
-        prior, cost = sweep(data, A, prior, duals, solvers, RIDGE)
+        prior, cost = sweep(data, A, prior, duals, solvers, 0.0)
         residual = float(np.sqrt(2 * cost / data.norm2))
         history.record(cost, released_change(step, abs(before[0] - residual), before, script))
     return LatentClassModel.from_stacked(

@@ -18,6 +18,7 @@ from cofactor.data import load
 from cofactor.separable import predicted_bytes
 from cofactor.separable.communities import energetic_rows
 from cofactor.separable.graphs import leading_eigenvectors
+from cofactor.separable.memory import require_memory
 from cofactor.separable.topics import WordPairs
 from cofactor.simulate import dirichlet_mixtures
 from evaluation.experiment import Measurement, measure
@@ -31,7 +32,7 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "MERIT(0)": ("cofactor.separable:merit", {"n_iter": STEPS, "n_jobs": 1, "lam": 0.0}),
     "FastGradient": ("cofactor.separable:fast_gradient", {"max_iter": 2}),  # its peak is there from the first step on
 }
-LARGEST = {"FastGradient": 6500}  # points; beyond, only the prediction: 24 N^2 bytes and minutes
+LARGEST = {"FastGradient": 25_000}  # points; beyond, only the prediction: 24 N^2 bytes, 15 GB
 
 
 def peaks(points: Points, setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
@@ -51,6 +52,8 @@ def _predicted(name: str, X: Floats, K: int, options: Mapping[str, Any]) -> dict
 
 
 def _peak(call: str, X: Floats, K: int, options: Mapping[str, Any]) -> dict[str, float]:
+    if call.endswith(":fast_gradient"):
+        require_memory("FastGradient", X.shape[0], X.shape[1], K, options["max_iter"])  # the child's reason is not told
     warm = {"X": X[:, : 4 * K], "n_anchors": K, **options}
     found = measure_peak(call, warm, X=X, n_anchors=K, **options)
     if found is None:

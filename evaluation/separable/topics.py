@@ -5,7 +5,7 @@ Source: Nguyen, Fu and Wu, IEEE TSP 2022.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from cofactor.data import TopicsDataset, load
 from cofactor.separable import TopicModel, coherence, document_accuracy, sim_count, topic_model
 from cofactor.separable.methods import AnchorMethod
-from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure_each
+from evaluation.experiment import PAPER_PROTOCOL, Given, Measurement, measure_each
 from evaluation.released.separable import topic_merit
 
 Find = Callable[[TopicsDataset, int, int], TopicModel]
@@ -44,14 +44,22 @@ FINDERS: dict[str, Find] = {
     "MERIT (own defaults)": partial(by, "MERIT"),
     "LDA": partial(by, "LDA"),
 }
+DENSE: dict[str, Find] = {"FastGradient": partial(by, "FastGradient")}  # time and memory of order N^2
 
 
-def topics(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
+def topics(
+    setting: str, trial: int, rng: np.random.Generator, finders: Mapping[str, Find] = FINDERS
+) -> list[Measurement]:
     """One of the trials that were published with the data: random classes, all of their documents."""
     name, number = setting.split(",K=")
     some = documents(name).trial(int(number), trial)
     seed = int(rng.integers(2**31))
-    return measure_each(FINDERS, lambda find: _quality(some, int(number), find, seed))
+    return measure_each(finders, lambda find: _quality(some, int(number), find, seed))
+
+
+def dense(given: Given, setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
+    """One of the same trials by FastGradient; nothing of those for which there is no time."""
+    return topics(setting, trial, rng, DENSE) if trial < given[setting]["trials"] else []
 
 
 def _quality(some: TopicsDataset, K: int, find: Find, seed: int) -> dict[str, float]:

@@ -99,7 +99,7 @@ def test_failed_tasks_are_named_and_the_exit_code_says_so(monkeypatch, tmp_path,
     monkeypatch.chdir(tmp_path)
     assert reproduce() == 1
     outcome = capsys.readouterr()
-    assert "1 of 4 tasks failed: broken, trial 1: RuntimeError: this trial breaks" in outcome.err
+    assert "1 of 4 tasks failed: broken trial 1: RuntimeError: this trial breaks" in outcome.err
     assert "small set" in outcome.out and (tmp_path / "results/toy/table.csv").exists()
 
 

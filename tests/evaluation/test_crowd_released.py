@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 
 import cofactor as cf
-from cofactor.core.em import em
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
@@ -16,9 +15,21 @@ from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from evaluation.released import RELEASED
 from evaluation.released import crowd_steps as released
+from evaluation.released.crowd import pairs_fitted, vertex_model
+from evaluation.released.em import released_em
+from evaluation.released.mirror_descent import Mirror
 from tests.oracles.crowd import blocks_of
 from tests.oracles.generators import laws, random_model, recorded, seeds, skilled_crowd, triples
-from tests.oracles.paper_protocol import columns_by_row, gradient_sweep, pair_blocks
+from tests.oracles.paper_protocol import (
+    cnmf_passes,
+    columns_by_row,
+    descend,
+    em_rounds,
+    gradient_sweep,
+    pair_blocks,
+    read_off,
+    rotated,
+)
 
 
 def ring(seed, n_workers=8, n_classes=3, noise=0.0):
@@ -109,6 +120,15 @@ def test_the_sweeps_are_those_of_plain_loops(p, protocol, seed):
     assert np.allclose(U, slow, atol=1e-9)
 
 
+def test_gradient_steps_stop_on_the_spectral_norm_of_the_change():
+    rng = np.random.default_rng(0)
+    U, X = rng.standard_normal((3, 3)), 0.2 * rng.random((3, 12))
+    H = np.diag([1, 0.6, 0.6]) @ np.linalg.qr(rng.standard_normal((12, 3)))[0].T  # two directions are equally slow
+    slow, found = descend(U, X, H, 5000, False), U.copy()
+    released._descend(found, H @ H.T, X @ H.T, 5000)
+    assert found == pytest.approx(slow, abs=1e-12)
+
+
 @pytest.mark.parametrize("p", [1.0, 2.0])
 def test_without_noise_the_missing_blocks_are_found(p):
     model = random_model(3, 3, (3,) * 12)
@@ -126,6 +146,18 @@ def test_the_sweep_limit_is_said():
 
 
 # ---- SymNMF and the model ----
+
+
+@pytest.mark.parametrize("protocol", [released.REAL, released.SYNTHETIC])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_factor_and_model_are_those_of_plain_loops(protocol, seed):
+    U = np.random.default_rng(seed).standard_normal((18, 3))
+    short = dataclasses.replace(protocol, iterations=25)
+    H = recorded(released.rotate, U, short)[0][0]
+    assert pytest.approx(rotated(U, short.shift, 25), abs=1e-9) == H
+    model = released.read_model(H, np.ones(6, dtype=bool), short)
+    prior, A = read_off(H, short.floor, short.align)
+    assert model.prior == pytest.approx(prior, abs=1e-9) and model.stacked == pytest.approx(np.vstack(A), abs=1e-9)
 
 
 def test_a_nonnegative_factor_is_found_again():
@@ -183,6 +215,22 @@ def with_empty_task(labels):
     )
 
 
+def codes_of(labels):
+    codes = np.full((labels.n_tasks, labels.n_workers), -1)
+    codes[labels.table.rows, labels.table.variables] = labels.table.values
+    return codes
+
+
+def test_rounds_of_em_are_those_of_plain_loops_with_zeros_and_empty_rows():
+    labels = with_empty_task(skilled_crowd(3, n_tasks=30, label_rate=0.3).labels)
+    start = random_model(0, 3, (3,) * 12)
+    A = [np.eye(3), *start.conditionals[1:]]  # a zero floored higher comes back sooner
+    model = recorded(released_em, labels.table, LatentClassModel(start.prior, A), 6)[0][0]
+    prior, A = em_rounds(codes_of(labels), start.prior, A, 6)
+    assert model.prior == pytest.approx(prior, abs=1e-9)
+    assert np.allclose(model.stacked, np.vstack(A), rtol=1e-6, atol=0)  # the smallest entries, too
+
+
 def test_ten_rounds_from_vote_shares_with_a_uniform_prior():
     labels = skilled_crowd(0, skill=0.3).labels
     model, result = recorded(released.votes_em, labels)[0]
@@ -233,14 +281,14 @@ def test_the_steps_together_find_a_good_crowd():
     H = recorded(released.rotate, U.reshape(-1, 3))[0][0]
     model = released.read_model(H, np.ones(12, dtype=bool))
     best = np.mean(crowd.model.predict(crowd.labels.table) == crowd.truth)
-    refined = recorded(em, crowd.labels.table, model, max_iter=10, tol=0.0)[0][0]
+    refined = recorded(released_em, crowd.labels.table, model, 10)[0][0]
     for found in (model, refined):
         assert np.mean(found.predict(crowd.labels.table) == crowd.truth) > best - 0.05
 
 
 # ---- the methods ----
 
-STEPWISE = [name for name in RELEASED["crowd"] if name not in ("CNMF", "CNMF-EM", "PG-TAC", "CRIAV")]
+STEPWISE = [name for name in RELEASED["crowd"] if name not in ("PG-TAC", "CRIAV")]
 
 
 def made(name, protocol="real", seed=0, **options):
@@ -286,9 +334,16 @@ def test_which_prior_each_data_set_gets():
     ]
 
 
-def test_ten_passes_of_mirror_descent_stop_early_and_say_so():
-    with pytest.warns(ConvergenceWarning, match="mirror descent: iteration limit 10"):
-        assert RELEASED["crowd"]["CNMF"]().fit(skilled_crowd(0).labels).result_.n_iter == 10
+def test_cnmf_is_nine_passes_over_pairs_of_more_than_rank_one_from_the_vertices():
+    labels = skilled_crowd(4, n_workers=14, n_classes=2, n_tasks=60, label_rate=0.2).labels
+    cooc = Cooccurrences.from_moments(pairwise_moments(labels.table), 1)
+    start, _ = vertex_model(cooc, labels, released.REAL, 0)
+    with pytest.warns(ConvergenceWarning, match="mirror descent: iteration limit 9"):
+        method = RELEASED["crowd"]["CNMF"](random_state=0).fit(labels)
+    pairs, prior, A = cnmf_passes(codes_of(labels), 2, start.prior, start.conditionals, Mirror(), 9)
+    assert method.model_.prior == pytest.approx(prior, abs=1e-9)
+    assert method.model_.stacked == pytest.approx(np.vstack(A), abs=1e-9)
+    assert 0 < len(pairs) == pairs_fitted(cooc).sum() / 2 < len(cooc.indices) / 2 and not start.stacked.all()
 
 
 def test_goes_on_where_the_released_code_does_and_says_so():
@@ -340,22 +395,23 @@ def test_errors_on_public_data_are_those_of_the_released_code(method, name):
     assert abs(np.mean(errors) - level) <= margin
 
 
-# at most this error in per cent: the published one, or that of the released code run again, whichever is higher
+# per cent, as measured for the specification; those of CNMF-EM are what the paper prints for CNMF
 CNMF_LEVELS = {
-    "bluebird": {"CNMF": 12.97, "CNMF-EM": 11.12},
-    "dog": {"CNMF": 17.5, "CNMF-EM": 15.87},
-    "rte": {"CNMF": 8.76, "CNMF-EM": 7.13},
-    "trec": {"CNMF": 31.8, "CNMF-EM": 29.9},
+    "bluebird": {"CNMF": 12.96, "CNMF-EM": 11.11},
+    "dog": {"CNMF": 17.47, "CNMF-EM": 15.86},
+    "rte": {"CNMF": 8.75, "CNMF-EM": 7.125},
+    "trec": {"CNMF": 31.75, "CNMF-EM": 29.8},
 }
 
 
 @pytest.mark.needs_mirror
 @pytest.mark.parametrize("name", CNMF_LEVELS)
 @pytest.mark.parametrize("method", ["CNMF", "CNMF-EM"])
-def test_errors_of_mirror_descent_stay_at_their_level(method, name):
+def test_errors_of_mirror_descent_are_those_of_the_released_code(method, name):
     labels, truth = loaded(name)
-    fitted = recorded(RELEASED["crowd"][method](pseudo_counts=(0, 0)).fit, labels)[0]
-    assert 100 * error_rate(fitted.predict_proba(labels), truth) <= CNMF_LEVELS[name][method]
+    fitted = recorded(RELEASED["crowd"][method](pseudo_counts=(0, 0), random_state=0).fit, labels)[0]
+    found = 100 * error_rate(fitted.predict(labels), truth)
+    assert found == pytest.approx(CNMF_LEVELS[name][method], abs=0.1 if name == "trec" else 0.01)
 
 
 @pytest.mark.needs_mirror

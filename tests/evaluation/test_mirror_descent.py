@@ -12,13 +12,14 @@ from tests.oracles.coupled import exact_pairs, mirror_cost, mirror_pass, pair_bl
 from tests.oracles.generators import recorded
 
 CLIPPED = Mirror(clip=0.05, clip_prior=0.03, lift=0.02)  # so that all three are felt
+STILL = PMF._replace(inner=6, inner_prior=4, still=0.05)  # so that inner steps end early
 
 
 def fit(*arguments, **named):
     return recorded(mirror_descent, *arguments, **named)[0]
 
 
-@pytest.mark.parametrize("settings", [Mirror(), Mirror(inner=1), PMF._replace(inner=6, inner_prior=4), CLIPPED])
+@pytest.mark.parametrize("settings", [Mirror(), Mirror(inner=1), PMF._replace(inner=6, inner_prior=4), CLIPPED, STILL])
 @pytest.mark.parametrize("kind", ["count", "equal"])
 def test_passes_of_mirror_descent_equal_the_slow_version(kind, settings):
     codes, moments, model = problem(3)
@@ -28,8 +29,9 @@ def test_passes_of_mirror_descent_equal_the_slow_version(kind, settings):
     prior, A = model.prior, model.conditionals
     for iteration in range(2):
         prior, A = mirror_pass(pairs, prior, A, w, settings)
-        assert np.isclose(result.objective[iteration], mirror_cost(pairs, prior, A, w, settings.clip, settings.lift))
-    assert np.allclose(found.prior, prior) and np.allclose(found.stacked, np.vstack(A))
+        slow = mirror_cost(pairs, prior, A, w, settings.clip_prior, settings.lift)
+        assert np.isclose(result.objective[iteration], slow, rtol=1e-9)
+    assert found.prior == pytest.approx(prior, abs=1e-9) and found.stacked == pytest.approx(np.vstack(A), abs=1e-9)
 
 
 def test_every_inner_step_starts_from_the_last_one():
@@ -37,6 +39,15 @@ def test_every_inner_step_starts_from_the_last_one():
     _, moments, model = problem(3)
     one, three = (fit(moments, model, max_iter=1, settings=Mirror(inner=inner))[1] for inner in (1, 3))
     assert three.objective[0] < one.objective[0]
+
+
+def test_zero_cells_are_left_out_for_joint_pmfs_and_lifted_for_crowds():
+    codes, moments, model = problem(3)
+    pairs = pair_blocks(codes, SIZES)
+    assert any((R == 0).any() for R, _ in pairs.values())
+    left_out, lifted = (fit(moments, model, "equal", max_iter=1, settings=PMF._replace(lift=x))[0] for x in (0, 1e-6))
+    assert np.abs(left_out.stacked - lifted.stacked).max() > 1e-6
+    assert PMF.lift == 0 and Mirror().lift == 1e-6
 
 
 def test_mirror_descent_gets_near_a_model_from_its_exact_moments():

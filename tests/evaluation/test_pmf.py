@@ -9,6 +9,7 @@ from cofactor.simulate import joint_model
 from evaluation import EXPERIMENTS
 from evaluation.experiment import Measurement, Task, tasks_of
 from evaluation.plots import draw
+from evaluation.pmf import synthetic
 from evaluation.pmf.figure import KINDS
 from evaluation.pmf.methods import (
     PUBLISHED_SCORES,
@@ -154,3 +155,11 @@ def test_the_picture_shows_rows_and_verdicts(drawings):
     titles = [axes.get_title() for axes in panels]
     assert titles[0].startswith("separable\nunique") and "not shown to be unique" in titles[2]
     assert all({text.get_text() for text in axes.texts} == {"$e_1$", "$e_2$", "$e_3$"} for axes in panels)
+
+
+def test_the_slowest_method_is_timed_once_where_there_are_many_variables(monkeypatch):
+    for name, methods in {"TIMED": {"many": {"fast": str}}, "MIRROR": {"mirror": str}, "AD": {"slow": str}}.items():
+        monkeypatch.setattr(synthetic, name, methods)
+    given = {"many": {"n_variables": 3, "rank": 2, "n_rows": 50, "observed": 1.0, "alphabet": 3}}
+    told = [[row.method for row in synthetic.timing(given, "many", t, np.random.default_rng(t))] for t in range(4)]
+    assert told == [["fast"], ["fast"], ["fast", "mirror", "slow"], ["fast", "mirror"]]

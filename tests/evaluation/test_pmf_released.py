@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cofactor import CofactorError, LatentClassModel, simulate
+from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.triple_moments import triple_moments
 from cofactor.pmf import METHODS, BiasedMF, GlobalAverage, ItemAverage, JointPMFRecommender, mse
@@ -13,6 +14,7 @@ from cofactor.pmf.base import random_model
 from cofactor.pmf.baselines.mle_ad import alternate, cells_of
 from evaluation.pmf.ratings import Known, best_on
 from evaluation.released import RELEASED
+from evaluation.released.mirror_descent import REAL, mirror_descent
 from evaluation.released.pmf import (
     CLASSIFIERS,
     SCRIPTS,
@@ -21,11 +23,13 @@ from evaluation.released.pmf import (
     ReleasedRecommender,
     combnk_triples,
     misplaced,
+    released_spa,
 )
 from evaluation.released.tensor import Script, released_change, released_tensor
 from tests.oracles import generators
 from tests.oracles.coupled import exact_triples, triple_blocks
 from tests.oracles.generators import random_codes, recorded
+from tests.oracles.paper_protocol import biased_sweeps, single_spa
 from tests.oracles.triples import at_most_one, clipped, released_ctd
 from tests.pmf.test_mle_ad import separated
 from tests.pmf.test_ratings import EM, some_ratings
@@ -35,6 +39,33 @@ SIZES = (2, 3, 1, 4)
 
 def fit(*arguments, **named):
     return recorded(released_tensor, *arguments, **named)[0]
+
+
+# ---- CNMF-SPA and what starts from it ----
+
+
+def test_anchors_weights_and_prior_are_those_of_plain_loops():
+    sizes, codes = (3, 4, 3, 4, 5), random_codes(0, 300, (3, 4, 3, 4, 5), 0.3)
+    codes[codes[:, 0] >= 0, 4] = -1  # a pair never observed is zeros
+    H = np.random.default_rng(1).random((9, 3))
+    prior, A = single_spa(codes, sizes, 3, H, 3, 50)
+    moments = pairwise_moments(CategoricalTable(codes, sizes))
+    found = released_spa(moments, 3, np.random.default_rng(1), split=3, steps=50)
+    assert found.prior == pytest.approx(prior, abs=1e-9) and found.stacked == pytest.approx(np.vstack(A), abs=1e-9)
+
+
+def test_opt_goes_on_from_the_floored_start_with_its_tolerance_in_the_inner_steps():
+    truth = simulate.joint_model(7, 3, 2, random_state=0)
+    table = simulate.joint_table(truth, 300, random_state=0)
+    moments = pairwise_moments(table)
+    start = released_spa(moments, 2, np.random.default_rng(0))
+    uniform = LatentClassModel.from_stacked(np.full(2, 0.5), start.lift(1e-6).stacked, start.sizes)
+    loose = RELEASED["pmf"]["CNMF-OPT"](2, tol=1e-2, uniform_prior=True, pseudo_count=0, random_state=0).fit(table)
+    settings = REAL._replace(still=1e-2)
+    same, _ = recorded(mirror_descent, moments, uniform, "equal", 200, 1e-2, 1e-6, settings)[0]
+    other, _ = recorded(mirror_descent, moments, uniform, "equal", 200, 1e-2, 1e-6, REAL)[0]
+    assert loose.model_.stacked == pytest.approx(same.stacked, abs=1e-12)
+    assert not np.allclose(same.stacked, other.stacked)
 
 
 # ---- CTD ----
@@ -60,9 +91,7 @@ def test_released_settings_equal_the_slow_version(projection, project):
     settings = Script((0.01, 0.1), (20, 10), 1e-6, projection)
     prior, A = released_ctd(data, start, *settings[:3], project, 4)
     found, _ = fit(triple_moments(CategoricalTable(codes, SIZES)), start, settings, max_iter=4, tol=0)
-    assert np.allclose(found.prior, prior, atol=1e-5)
-    for n in range(len(SIZES)):
-        assert np.allclose(found.conditionals[n], A[n], atol=1e-5)
+    assert found.prior == pytest.approx(prior, abs=1e-9) and found.stacked == pytest.approx(np.vstack(A), abs=1e-9)
 
 
 def test_released_stopping_rules():
@@ -116,6 +145,18 @@ def test_the_published_order_of_triples_fits_the_wrong_variables():
 
 
 # ---- ratings ----
+
+
+def test_sweeps_of_bmf_are_those_of_plain_least_squares():
+    user, item, rating = some_ratings(users=12, items=6)
+    R = np.full((12, 6), np.nan)
+    R[user, item] = rating
+    B = np.random.default_rng(0).standard_normal((6, 2))
+    found = ReleasedBMF(2, random_state=0).fit(user, item, rating)
+    mu, a, b, A, B = biased_sweeps(R, B, 2, 10.0, found.result_.n_iter)
+    assert found.level_ == pytest.approx(mu, abs=1e-9)
+    assert np.append(a, b) == pytest.approx(np.append(found.user_bias_[:-1], found.item_bias_[:-1]), abs=1e-9)
+    assert found.user_factors_[:-1] @ found.item_factors_[:-1].T == pytest.approx(A @ B.T, abs=1e-9)
 
 
 def test_released_biases_hardly_move_and_ours_do():

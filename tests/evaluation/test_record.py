@@ -2,6 +2,7 @@
 
 import json
 import platform
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 
 from cofactor.core.errors import CofactorError
 from evaluation import EXPERIMENTS, raw_trials, runner
-from evaluation.record import KEPT, read_records, write_record, write_table, write_trials
+from evaluation.experiment import Task
+from evaluation.origin import code_of
+from evaluation.record import KEPT, in_words, making, read_records, write_record, write_table, write_trials
 from evaluation.summary import measurements, summarise
 from tests.evaluation.toy import toy
 
@@ -26,7 +29,8 @@ def test_a_record_holds_times_seeds_failures_and_code(outcomes, tmp_path):
     assert run["began"] == "1970-01-01 00:00 UTC" and run["seconds"] > 1e9
     assert run["seeds"] == {f"{o.task.setting}/{o.task.trial}": o.task.seed for o in outcomes}
     assert (run["jobs"], run["scheduler"], run["failed"]) == (3, False, ["broken/1"])
-    assert run["code"] == [runner.code_of(toy(), "small")]
+    assert run["code"] == [code_of(toy(), "small")]
+    assert run["load"] >= 0 or np.isnan(run["load"])
     assert run["seconds_of_all_tasks"] == pytest.approx(sum(o.seconds for o in outcomes), abs=1e-3)
     assert {"numpy", "scipy", "blas", "cpu", "cores", "os", "python", "commit", "date"} <= run["machine"].keys()
 
@@ -60,6 +64,54 @@ def test_a_damaged_record_is_named(tmp_path, text):
         read_records(path)
 
 
+# ---- how results were made ----
+
+BEFORE = {"cpu": "old", "cores": "2", "commit": "aaa", "numpy": "1"}
+
+
+def earlier(began, trials, code="c", commit="aaa", **fields):
+    """A record of a run, of the time when results did not tell themselves how they were made."""
+    seeds = {f"small/{trial}": 1 for trial in trials}
+    return {"began": began, "seeds": seeds, "code": [code], "machine": BEFORE | {"commit": commit}, **fields}
+
+
+def plain(trial, code="c", **made):
+    return runner.Outcome(Task("toy", "small", trial), code, 1.5, (), made=made)
+
+
+def test_results_tell_how_they_were_made_each_commit_once():
+    stamp = {"cpu": "new", "numpy": "2"}
+    dated = [plain(t, date=f"2026-01-0{t + 1}", commit=commit, **stamp) for t, commit in enumerate(["b", "a", "b"])]
+    found = making(dated, [earlier("2020", [0, 1, 2], jobs=2, load=0.5)])
+    assert (found["began"], found["last"], found["trials"], found["seconds"]) == ("2026-01-01", "2026-01-03", 3, 4.5)
+    assert (found["commit"], found["cpu"], found["numpy"]) == ("b, a", "new", "2")
+    assert (found["jobs"], found["load"]) == (2, 0.5) and "cores" not in found
+
+
+def test_records_tell_it_of_results_of_before_where_they_computed_some():
+    runs = [earlier("2020", [0], "gone", "xxx"), earlier("2021", [0, 1]), earlier("2022", [0, 1], commit="nothing new")]
+    runs += [earlier("2023", [0, 1, 2], commit="bbb")]
+    found = making([plain(0), plain(1), plain(2)], runs)
+    assert (found["began"], found["last"], found["commit"], found["cpu"]) == ("2021", "2023", "aaa, bbb", "old")
+    both = making([plain(0), plain(1, date="2024", commit="ccc", cpu="new")], runs)
+    assert (both["last"], both["commit"], both["cpu"]) == ("2024", "aaa, bbb, ccc", "old, new")
+
+
+def test_a_sentence_says_how_results_were_made():
+    found = making([plain(0), plain(1)], [earlier("2021", [0]), earlier("2022", [1], commit="bbb", jobs=2)])
+    assert (
+        in_words(found)
+        == "Run 2021, the last trials from 2022 on, on old, commits aaa, bbb, 3 s of computing, 2 at a time."
+    )
+    assert in_words({"began": "2021", "cpu": "old", "commit": "aaa"}) == "Run 2021 on old, commit aaa."  # kept before
+    assert making([plain(0)], []) == {"trials": 1, "seconds": 1.5} and in_words(making([plain(0)], [])) == ""
+
+
+@pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)
+def test_kept_results_say_when_where_and_of_which_commit(path):
+    assert re.match(r"Run 20\d\d-.* on .+, commits? [0-9a-f]{7}", in_words(json.loads(path.read_text(encoding="utf8"))))
+
+
 # ---- raw trials ----
 
 
@@ -87,10 +139,10 @@ def test_kept_tables_are_the_means_of_the_kept_trials(path):
     by = ["setting", "method", "metric"]
     means = trials.groupby(by)["value"].agg([experiment.centre, "size"])
     kept = table[table["trials"] > 0].set_index(by)
-    assert len(kept) and set(kept.index) <= set(means.index)
+    assert len(kept) == 0 if trials.empty else len(kept) and set(kept.index) <= set(means.index)
     found = means.loc[kept.index]
     assert np.allclose(found[experiment.centre], kept["ours"], rtol=1e-4) and (found["size"] == kept["trials"]).all()
 
 
 def test_what_is_kept_stays_small():
-    assert sum(path.stat().st_size for path in KEPT.iterdir()) < 3e6
+    assert sum(path.stat().st_size for path in KEPT.iterdir()) < 6e6

@@ -8,7 +8,7 @@ from evaluation import EXPERIMENTS, report, runner
 from evaluation.record import write_record
 from tests.evaluation.toy import toy
 
-TOY = toy(metrics={"error": "%"}, published="crowd_table4", plot="histogram")
+TOY = toy(metrics={"error": "%"}, published="crowd_table4")
 
 
 class Page(HTMLParser):
@@ -87,6 +87,24 @@ def test_results_of_other_code_are_marked(tmp_path, monkeypatch):
     monkeypatch.setattr(report, "code_of", lambda experiment, setting: "newer")
     report.write_report(tmp_path / "report.html", tmp_path, {"toy": TOY})
     assert "made by other code" in (tmp_path / "report.html").read_text()
+
+
+def test_the_page_says_when_where_and_of_which_commit_results_were_made(written):
+    from evaluation import machine
+
+    sentence = re.search(r"5 trials[^.]*\.\s+(Run 20\d\d-.*?)</p>", written[1], re.S).group(1)
+    assert machine.cpu_model() in sentence and f"commit {machine.where()['commit']}" in sentence
+    assert "of computing" in sentence
+
+
+def test_differences_on_the_same_data_are_folded_below_the_tables(written):
+    folded = (
+        written[1].partition("<details><summary>Differences on the same data</summary>")[2].partition("</details>")[0]
+    )
+    rows = [row for row in parse(folded).rows if row]
+    assert rows[0] == ["data", "other method", "difference", "trials"]
+    assert [(row[:2], row[3]) for row in rows[1:]] == [(["small set", "Largest"], "3"), (["large set", "Largest"], "3")]
+    assert all(" to " in row[2] for row in rows[1:]) and "Sum less each other method" in folded
 
 
 def test_without_results_it_says_how_to_get_some(tmp_path):

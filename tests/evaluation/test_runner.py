@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from cofactor import CofactorError
-from evaluation import runner
+from evaluation import origin, runner
 from evaluation.experiment import Task
 from evaluation.summary import summarise
 from tests.evaluation.toy import LOG, PAUSE, toy, trial
@@ -106,11 +106,11 @@ def room(tmp_path, monkeypatch):
     source = tmp_path / "library" / "toy" / "method.py"
     source.parent.mkdir(parents=True)
     source.write_text(CODE)
-    monkeypatch.setattr(runner, "LIBRARY", tmp_path / "library")
+    monkeypatch.setattr(origin, "LIBRARY", tmp_path / "library")
     monkeypatch.setenv(LOG, str(tmp_path / "log"))
-    runner.code_of_line.cache_clear()
+    origin.code_of_line.cache_clear()
     yield source
-    runner.code_of_line.cache_clear()
+    origin.code_of_line.cache_clear()
 
 
 def runs_after(room, change, **fields):
@@ -118,7 +118,7 @@ def runs_after(room, change, **fields):
     folder = room.parents[2]
     runner.run(toy(), folder / "out", trials=1)
     room.write_text(CODE.replace(*change))
-    runner.code_of_line.cache_clear()
+    origin.code_of_line.cache_clear()
     runner.run(toy(**fields), folder / "out", trials=1)
     return len((folder / "log").read_text().split()) - 2
 
@@ -140,13 +140,13 @@ def test_numbers_of_a_setting_count_and_words_do_not(room):
 
 
 def test_the_code_of_a_line_is_that_of_its_rooms(room):
-    before = runner.code_of_line("toy")
+    before = origin.code_of_line("toy")
     other = room.parents[1] / "elsewhere" / "method.py"
     for path, counts in ((other, False), (room.parents[1] / "core" / "sum.py", True)):
         path.parent.mkdir()
         path.write_text(CODE)
-        runner.code_of_line.cache_clear()
-        assert (runner.code_of_line("toy") != before) == counts, path
+        origin.code_of_line.cache_clear()
+        assert (origin.code_of_line("toy") != before) == counts, path
 
 
 def test_a_failing_task_is_recorded_and_the_others_go_on(tmp_path):
@@ -156,6 +156,33 @@ def test_a_failing_task_is_recorded_and_the_others_go_on(tmp_path):
     assert "1 of 6 tasks failed" in runner.failures(outcomes)
     kept = json.loads(runner.path_of(tmp_path, Task("toy", "broken", 1)).read_text())
     assert "RuntimeError: this trial breaks" in kept["error"]
+
+
+def test_failures_are_told_by_their_cause():
+    lines = "set 'x' is not to be had:\n- x.txt from here: no such file\nWhat to do: load another."
+
+    def outcome(trial, error):
+        return runner.Outcome(Task("toy", "small", trial), "", 0.0, (), error)
+
+    traceback = 'Traceback (most recent call last):\n  File "a.py", line 1\n    a\nValueError: one\ntwo\n'
+    told = runner.failures(
+        [outcome(0, lines), outcome(1, traceback), outcome(2, lines), outcome(3, ""), outcome(4, "b" * 999)]
+    )
+    first, *others = told.split("\nsmall trial ")
+    assert first == f"4 of 5 tasks failed: small trial 0, small trial 2: {lines}"
+    assert others[0] == "1: ValueError: one two" and len(others) == 2 and len(others[1]) <= runner.CAUSE
+    assert runner.failures([outcome(3, "")]) == ""
+
+
+def test_a_result_tells_when_and_of_what_it_was_made_and_one_of_before_is_still_read(tmp_path):
+    (first, *_) = runner.run(toy(), tmp_path)
+    assert first.made == origin.origin("toy") | first.made
+    assert {"date", "commit", "cpu", "cores", "os", "blas"} <= first.made.keys()
+    path = runner.path_of(tmp_path, first.task)
+    kept = json.loads(path.read_text())
+    assert kept.pop("made") == first.made
+    path.write_text(json.dumps(kept))
+    assert runner.load(tmp_path, first.task) == first and runner.load(tmp_path, first.task).made == {}
 
 
 def test_a_failed_task_is_tried_again(tmp_path, monkeypatch):
@@ -193,7 +220,7 @@ def test_half_written_results_are_never_seen(tmp_path, monkeypatch):
     def full_disk(*_, **__):
         raise OSError("no space left")
 
-    outcome = runner.execute(trial, Task("toy", "small", 0), "code", None)
+    outcome = runner.execute(toy(), Task("toy", "small", 0))
     monkeypatch.setattr(os, "replace", full_disk)
     with pytest.raises(OSError, match="no space"):
         runner.save(tmp_path, outcome)

@@ -5,9 +5,10 @@ import pytest
 from scipy import sparse
 from scipy.stats import binomtest, ttest_1samp
 
+from cofactor.data.published import published
 from cofactor.separable import document_accuracy
 from evaluation import EXPERIMENTS, find_experiment
-from evaluation.experiment import PAPER_PROTOCOL, Measurement, Task
+from evaluation.experiment import PAPER_PROTOCOL, Measurement, Task, measure
 from evaluation.plots import draw
 from evaluation.runner import Outcome
 from evaluation.separable import communities, memory, practice, synthetic, topics
@@ -150,6 +151,28 @@ def test_a_trial_of_table_2_measures_every_method():
     assert values(rows, "coherence") == values(again, "coherence")
 
 
+@pytest.mark.needs_mirror
+def test_fast_gradient_finds_topics_in_the_trials_for_which_there_is_time():
+    experiment = EXPERIMENTS["separable-table2-reuters-fastgradient"]
+    rows = experiment.run("reuters,K=3", 1, np.random.default_rng(0))
+    assert [(row.method, row.error) for row in rows] == [("FastGradient", "")] * 3
+    assert 33 < values(rows, "accuracy")["FastGradient"] <= 100
+    assert experiment.run("reuters,K=3", experiment.given["reuters,K=3"]["trials"], np.random.default_rng(0)) == []
+
+
+@pytest.mark.parametrize("name", ["separable-table2-tdt2", "separable-table4"])
+def test_what_one_experiment_leaves_to_another_is_shown_there_alone(name):
+    setting = next(iter(EXPERIMENTS[name].settings))
+    for experiment in (EXPERIMENTS[name], EXPERIMENTS[f"{name}-fastgradient"]):
+        metric = next(iter(experiment.metrics))
+        methods = ("MERIT", "MERIT (own defaults)", "FastGradient", "FastGradient" + PAPER_PROTOCOL)
+        measured = tuple(Measurement(method, metric, 0.5) for method in methods)
+        table = summarise(experiment, [Outcome(Task(experiment.name, setting, 0), "", 1.0, measured)])
+        alone = {method for method in table["method"] if method.startswith("FastGradient")}
+        assert alone == (set(methods[2:]) if "fastgradient" in experiment.name else set())
+        assert (set(methods[:2]) <= set(table["method"])) == (not alone)
+
+
 # ---- communities ----
 
 
@@ -160,6 +183,26 @@ def test_what_draws_nothing_is_run_once_and_networks_that_are_not_there_say_so(m
     assert {row.method for row in second} == {"GeoNMF"} < {row.method for row in first}
     (mag,) = communities.memberships("mag1", 1, np.random.default_rng(0))
     assert communities.MAG_FOLDER in mag.error and mag.value is None
+
+
+@pytest.mark.needs_mirror
+def test_nodes_are_those_printed_but_for_ties_at_the_threshold():
+    rows = EXPERIMENTS["separable-table3"].run("used", 0, np.random.default_rng(0))
+    printed = published("separable_table3").set_index(["method", "metric"])["value"]
+    kept, fewest = values(rows, "nodes"), values(rows, "nodes, ties left out")
+    assert set(kept) == {f"dblp{n}" for n in range(1, 6)}
+    assert all(fewest[name] == printed[name, "nodes"] for name in fewest)
+    assert {name: kept[name] - fewest[name] for name in kept if kept[name] != fewest[name]} == {"dblp4": 5}
+    assert all(count == printed[name, "communities"] for name, count in values(rows, "communities").items())
+
+
+@pytest.mark.needs_mirror
+def test_fast_gradient_is_run_on_networks_with_its_own_weight_and_once_with_the_best_of_several():
+    second, first = (communities.dense("dblp4", trial, np.random.default_rng(0)) for trial in (0, communities.SEARCH))
+    found = values(first, "src")
+    assert set(found) == {"FastGradient", communities.BEST} and set(values(second, "src")) < set(found)
+    assert found["FastGradient"] == pytest.approx(0.1601, abs=5e-5)  # as printed
+    assert found[communities.BEST] >= found["FastGradient"]
 
 
 @pytest.mark.needs_mirror
@@ -177,8 +220,14 @@ def test_memory_is_measured_beside_its_prediction_and_dense_coefficients_take_mo
     peak, predicted = values(rows, "peak"), values(rows, "predicted")
     assert predicted["FastGradient"] == pytest.approx(peak["FastGradient"], rel=0.3)
     assert peak["MERIT"] < peak["FastGradient"] / 3
-    large = EXPERIMENTS["separable-figure4b"].settings
-    assert "N=20,000" in large and memory.LARGEST["FastGradient"] < 20_000
+
+
+def test_what_there_is_no_memory_for_is_said_with_its_bytes(monkeypatch, tmp_path):
+    (tmp_path / "meminfo").write_text("MemAvailable: 1000 kB\n")
+    monkeypatch.setattr("cofactor.core.memory.MEMINFO", tmp_path / "meminfo")
+    call, options = memory.CALLS["FastGradient"]
+    (row,) = measure("FastGradient", lambda: memory._peak(call, np.ones((3, 500)), 2, options))
+    assert "FastGradient on 500 points would take 0.0 GB (6072000 bytes)" in row.error
 
 
 # ---- practice ----

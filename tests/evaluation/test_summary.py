@@ -252,7 +252,7 @@ def test_measure_records_warnings_refusals_and_crashes():
 
 def test_an_unknown_published_table_is_an_error_that_lists_the_known():
     with pytest.raises(
-        CofactorError, match=r"no published table 'crowd_table8'; there are crowd_benchmark, crowd_table1"
+        CofactorError, match=r"no published table 'crowd_table8'; there are comparisons_text, crowd_benchmark"
     ):
         published("crowd_table8")
     assert published("").empty

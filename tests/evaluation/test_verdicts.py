@@ -79,6 +79,7 @@ def test_some_equal_draws_do_not_show_how_draws_scatter():
         ("coherence", "1", -400.0, -39.0, 40.0, "reproduced"),
         ("error", "%", np.nan, -1.0, 1.0, ""),
         ("error", "%", 10.0, np.nan, np.nan, "no value"),
+        ("seconds", "s", 10.0, np.nan, np.nan, "no value"),
         ("time", "s", 10.0, 1.0, 2.0, ""),
         ("error", "%", 0.0, -0.05, 0.05, "reproduced"),  # half of the last printed digit
     ],

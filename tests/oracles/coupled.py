@@ -85,7 +85,7 @@ def mirror_cost(pairs, prior, A, w, clip, lift):
 
 
 def mirror_pass(pairs, prior, A, w, settings):
-    """One outer iteration: `inner` steps on each A_m in turn, each from where the last one led, then on lambda."""
+    """One outer iteration: most `inner` steps on each A_m in turn, each from where the last one led, then on lambda."""
     A, weight = [A_n.copy() for A_n in A], sum(w[pair] for pair in pairs)
 
     def cost(prior, A, clip=settings.clip):
@@ -103,7 +103,10 @@ def mirror_pass(pairs, prior, A, w, settings):
                     G -= ratio(m, j) @ A[j] * prior
                 if n == j:
                     G -= ratio(m, j).T @ A[m] * prior
+            before = A[n]
             A[n] = backtrack(A[n], G, lambda B, n=n: cost(prior, [*A[:n], B, *A[n + 1 :]]), settings)
+            if np.linalg.norm(A[n] - before) < settings.still * np.linalg.norm(before):
+                break
     for _ in range(settings.inner_prior):
         ratios = {(m, j): ratio(m, j, settings.clip_prior) for m, j in pairs}
         g = -sum(np.einsum("ik,if,kf->f", ratios[m, j], A[m], A[j]) for m, j in pairs) * len(pairs) / weight
@@ -111,16 +114,20 @@ def mirror_pass(pairs, prior, A, w, settings):
         def mean(B):
             return cost(B[:, 0], A, settings.clip_prior) / weight
 
+        before = prior
         prior = backtrack(prior[:, None], g[:, None], mean, settings)[:, 0]
+        if np.linalg.norm(prior - before) < settings.still * np.linalg.norm(before):
+            break
     return prior, A
 
 
 def backtrack(X, G, cost, settings):
     s = settings.step
     while s >= settings.smallest:
-        Y = X * np.exp(-s * (G - G.min(axis=0)))
-        Y = Y / Y.sum(axis=0)
-        if cost(Y) <= cost(X) + settings.sufficient * np.sum(G * (Y - X)):
+        with np.errstate(over="ignore", invalid="ignore"):
+            Y = X * np.exp(-s * G)
+            Y = Y / Y.sum(axis=0)
+        if not np.isnan(Y).any() and cost(Y) <= cost(X) + settings.sufficient * np.sum(G * (Y - X)):
             return Y
         s *= settings.shrink
     return X

@@ -1,0 +1,86 @@
+"""Where a number comes from: the code, data and versions of the process that computes it."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import platform
+import time
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import cofactor
+from cofactor.core.errors import CofactorError, listing
+from cofactor.data.registry import entries
+from evaluation import machine
+from evaluation.experiment import Experiment
+
+BEGAN = time.time()
+LIBRARY, EVALUATION = Path(cofactor.__file__).parent, Path(__file__).parent
+ROOMS = ("core", "simulate", "data")  # of the library, that every line needs
+HARNESS = [EVALUATION / "experiment.py", EVALUATION / "released"]
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")  # whose version may change a digit
+
+
+@cache
+def origin(line: str) -> dict[str, str]:
+    """Return what decides the numbers of a line in this process: hashes of code and data sets, versions."""
+    return {
+        "code": code_of_line(line)[:16],
+        "data sets": data_sets(),
+        "python": platform.python_version(),
+        **{name: machine.version(name) for name in PACKAGES},
+    }
+
+
+def differences(there: Mapping[str, str], here: Mapping[str, str]) -> str:
+    """Name what differs there: "code 12ab (here 34cd), numpy 2.4.5 (here 2.4.6)"; empty where nothing does."""
+    return ", ".join(f"{k} {there.get(k, 'unknown')} (here {here[k]})" for k in here if there.get(k) != here[k])
+
+
+def code_of(experiment: Experiment, setting: str) -> str:
+    """Hash what decides the numbers of a setting: the code of its line, and what the setting gives to it."""
+    numbers = json.dumps(experiment.given.get(setting, {}), sort_keys=True)
+    return hashlib.sha256(f"{code_of_line(experiment.line)} {numbers}".encode()).hexdigest()[:16]
+
+
+@cache
+def code_of_line(line: str) -> str:
+    """Hash the code of library and evaluation that a line runs, without docstrings and comments."""
+    digest = hashlib.sha256()
+    for path in _sources(line):
+        home = LIBRARY if path.is_relative_to(LIBRARY) else EVALUATION
+        name = path.relative_to(home.parent).as_posix()
+        digest.update(f"{name}\0{bare(path.read_text(encoding='utf8'))}\0".encode())
+    return digest.hexdigest()
+
+
+def _sources(line: str) -> list[Path]:
+    homes = [*(LIBRARY / room for room in (*ROOMS, line)), EVALUATION / line, *HARNESS]
+    return sorted({path for home in homes for path in ([home] if home.is_file() else home.rglob("*.py"))})
+
+
+@cache
+def origin_of_old(line: str) -> dict[str, str]:
+    """Return the same in a process that may be old: where code was changed since, it is not what runs here."""
+    if changed := [path.name for path in _sources(line) if path.stat().st_ctime > BEGAN]:
+        raise CofactorError(f"changed after this process began: {listing(changed)}")
+    return origin(line)
+
+
+def bare(source: str) -> str:
+    """Return the syntax tree of a source as text: no comments, no docstrings, no line numbers."""
+    tree = ast.parse(source)
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    for node in ast.walk(tree):
+        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+    return ast.dump(tree)
+
+
+def data_sets() -> str:
+    """Hash the registered checksums of all data sets; what is loaded has them."""
+    known = {name: [(file.name, file.sha256) for file in entry.files] for name, entry in sorted(entries().items())}
+    return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:16]

@@ -1,0 +1,172 @@
+"""The article: every number comes from the kept results and holds its sentence; page and PDF are whole."""
+
+import copy
+import re
+import tomllib
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from cofactor.core.errors import CofactorError
+from docs.article import build, figures, quoted
+from evaluation import EXPERIMENTS
+
+HERE = Path(quoted.__file__).parent
+TEXT = (HERE / "article.md").read_text(encoding="utf8")
+ENTRIES = quoted.entries()
+PLAIN = tomllib.loads((HERE / "numbers.toml").read_text(encoding="utf8"))["plain"]
+YEAR = re.compile(r"\b(19|20)\d\d\b")
+PLACE = re.compile(r"\b(Tables?|Figures?|Theorem|Algorithm) [\dIV.]+[a-z]?(?:(?:,? (?:and|to) | ?, )[\dIV]+[a-z]?)*")
+WITHOUT = re.compile(r"\{\{.*?\}\}|`[^`]*`|\]\([^)]*\)|\$[^$]*\$")  # numbers quoted, code, addresses, formulas
+
+
+# ---- numbers ----
+
+
+def test_every_number_that_is_quoted_is_declared_and_the_other_way_round():
+    assert set(quoted.NAME.findall(TEXT)) == set(ENTRIES)
+
+
+def test_every_number_is_there_and_within_its_range():
+    filled = quoted.filled(TEXT, ENTRIES)
+    assert "{{" not in filled and "nan" not in filled.split()
+
+
+def test_a_number_out_of_its_range_is_an_error_that_tells_number_value_and_sentence():
+    entries = copy.deepcopy(ENTRIES)
+    entries["rte-singular"]["within"] = [10, 20]
+    with pytest.raises(CofactorError, match=r"rte-singular is 48\.75, outside 10 to 20: 'This gives \{\{rte") as told:
+        quoted.filled(TEXT, entries)
+    assert "On TREC" not in str(told.value)  # the sentence after it
+
+
+def test_a_number_that_is_not_there_is_an_error():
+    entry = {"cell": ["crowd-table5", "rte", "No such method", "error"], "within": [0, 1]}
+    with pytest.raises(CofactorError, match=r"of which 0 rows were kept: 'A \{\{x\}\}\.'"):
+        quoted.filled("A {{x}}.", {"x": entry})
+    with pytest.raises(CofactorError, match=r"y is not in numbers\.toml: 'B \{\{y\}\}\.'"):
+        quoted.filled("Two. B {{y}}.", {})
+
+
+def test_a_number_without_a_value_is_an_error(monkeypatch):
+    row = {"setting": "s", "method": "m", "metric": "e", "ours": float("nan")}
+    monkeypatch.setattr(quoted, "kept", lambda _: pd.DataFrame([row]))
+    with pytest.raises(CofactorError, match="x is nan"):
+        quoted.filled("{{x}}", {"x": {"cell": ["t", "s", "m", "e"], "within": [0, 1]}})
+
+
+def test_ranges_are_ranges_and_printed_numbers_are_exact():
+    for name, entry in ENTRIES.items():
+        low, high = entry["within"]
+        assert -1e9 < low <= high < 1e9, name
+        if entry.get("column") == "published":
+            assert low == high, name
+
+
+def test_signs_and_powers_are_written_as_people_write_them():
+    assert quoted.written(-0.5, ".2f") == "−0.50"
+    assert quoted.written(3.2e-5, ".0e") == "3·10⁻⁵"
+
+
+def test_a_number_is_divided_and_multiplied_as_declared(monkeypatch):
+    monkeypatch.setattr(quoted, "CALLS", {"two": lambda: 2, "times": lambda by: 10 * by})
+    entry = {"call": "two", "over": {"call": "times", "with": {"by": 4}}, "times": 100, "within": [4.9, 5.1]}
+    assert quoted.checked("x", entry) == pytest.approx(5)
+
+
+def other_digits(text):
+    """Digits that are neither quoted numbers, code, formulas, years, places in papers nor on the list."""
+    text = PLACE.sub("", YEAR.sub("", WITHOUT.sub("", " ".join(text.split()))))
+    for allowed in PLAIN:
+        text = text.replace(allowed, "")
+    names = re.sub(r"\b[A-Z]+\w*\d\w*", "", re.sub(r"\(\d\) ", "", text))  # TDT2; (1) of a list
+    return re.findall(r"\S*\d\S*", names)
+
+
+def test_no_number_is_typed_by_hand():
+    assert not other_digits(TEXT)
+
+
+def test_the_rule_sees_a_number_typed_by_hand():
+    assert other_digits("RTE errs on 48.75 %, see Table 5 of 2021.") == ["48.75"]
+    assert not other_digits("RTE errs on {{rte-singular}} %, see Tables 4, 5 and 6, Figure 2a and $x^2$.")
+
+
+def test_every_number_on_the_list_of_others_is_used():
+    flat = " ".join(TEXT.split())
+    assert not [text for text in PLAIN if text not in flat]
+
+
+# ---- counts ----
+
+
+def test_printed_cells_are_counted_once_by_line_and_verdict():
+    cells = quoted.printed_cells()
+    verdicts = ("reproduced", "better", "worse", "cannot tell", "no value")
+    assert sum(len(quoted.chosen(verdict=verdict)) for verdict in verdicts) == len(cells)
+    assert not cells.duplicated(["table", "setting", "method", "metric"]).any()
+    assert all(not EXPERIMENTS[name].source.startswith("Beyond ") for name in cells["table"])
+    worse = [len(quoted.chosen(verdict="worse", explained=known)) for known in (True, False)]
+    assert sum(worse) == len(quoted.chosen(verdict="worse"))
+
+
+def test_a_reason_that_says_unknown_is_none(monkeypatch):
+    notes = pd.DataFrame(
+        {"line": "crowd", "verdict": "worse", "table": "t", "note": ["a; cause unknown", "", "chance"]}
+    )
+    monkeypatch.setattr(quoted, "printed_cells", lambda: notes)
+    assert list(quoted.chosen(explained=True)["note"]) == ["chance"]
+
+
+# ---- page and PDF ----
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    for module in ("typst", "pypandoc"):
+        pytest.importorskip(module)
+    folder = tmp_path_factory.mktemp("article")
+    build.write(folder)
+    return folder
+
+
+def test_the_pdf_has_six_to_ten_pages_and_the_same_bytes_each_time(folder):
+    pdf = (folder / build.PDF).read_bytes()
+    assert pdf.startswith(b"%PDF") and pdf == build.compiled(folder)
+    assert 6 <= build.pages(folder) <= 10
+
+
+def test_pictures_are_drawn_as_lines_and_all_are_shown(folder):
+    names = {match[1] for match in build.PICTURE.findall(TEXT)}
+    assert names == {path.name for path in folder.glob("*.svg")} and len(names) == 5
+    for name in names:
+        svg = (folder / name).read_text(encoding="utf8")
+        assert "<path" in svg and "<image" not in svg and "<dc:date" not in svg
+        assert name in build.typst_source() and f"```{{figure}} {name}" in build.page()
+
+
+def test_nothing_of_the_article_comes_from_the_network(folder):
+    source = build.typst_source()
+    assert "@preview" not in source and "#import" not in source
+    assert not re.search(r"image\([^)]*https?:", source)
+
+
+def test_authors_and_papers_are_those_of_the_citation_file():
+    citation = build.citation()
+    for entry in citation["references"]:
+        assert entry["title"] in build.page()
+    assert citation["authors"][0]["name"] in build.page() and f"({build.PDF})" in build.page()
+
+
+def test_the_page_has_the_text_of_the_pdf_and_its_links_lead_somewhere():
+    links = re.findall(r"\]\((\.\./[\w/]+)\.md\)", TEXT)
+    made = {"../fidelity", "../results/index", "../claims"}
+    assert links and set(links) <= made
+
+
+def test_curves_are_ordered_by_the_number_in_the_setting():
+    values = pd.Series([2.0, 1.0], index=["m=100,000", "m=30,000"])
+    assert list(figures.by_number(values).index) == [30_000, 100_000]
+    named = pd.Series([2.0, 1.0], index=["dog", "bluebird"])
+    assert list(figures.by_number(named).index) == ["dog", "bluebird"]

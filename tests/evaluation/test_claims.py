@@ -1,0 +1,300 @@
+"""Claims: intervals are those of the textbook, rules decide both ways, and every claim names what there is."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import f as fisher
+from scipy.stats import ttest_ind, ttest_rel
+
+from cofactor import CofactorError
+from evaluation.claims import LINES, Claim, Rule, claims, declared, estimates, paper, rules
+from evaluation.claims.estimates import Estimate, Results, Row
+from evaluation.experiment import Measurement, Task
+from evaluation.record import write_trials
+from evaluation.runner import Outcome
+from evaluation.verdicts import sample
+from tests.evaluation.toy import toy
+
+SETTINGS = ("N=10", "N=100", "N=1,000")
+COUNTS = {"crowd": 34, "pmf": 22, "separable": 29, "comparisons": 19}
+THEOREMS = {
+    "crowd": ["Theorem 1", "Theorem 2", "Theorem 3"],
+    "pmf": ["Theorem 1", "Theorem 2", "Theorem 3", "Theorem 4"],
+    "separable": ["Theorem 1", "Theorem 2", "Theorem 3", "Theorem 4", "Proposition 1"],
+    "comparisons": ["Theorem 4.1"],
+}
+ALL = [(line, claim) for line in LINES for claim in declared(line)]
+
+
+@pytest.fixture
+def made(monkeypatch, tmp_path):
+    """Keep trials of a made-up experiment, {(setting, method, metric): values}, where rules find them."""
+
+    def keep(values, **fields):
+        outcomes = [
+            Outcome(Task("toy", setting, trial), "", 0.0, (Measurement(method, metric, value, seconds=value),))
+            for (setting, method, metric), row in values.items()
+            for trial, value in enumerate(row)
+        ]
+        write_trials(tmp_path / "toy.npz", outcomes)
+        kept = Results(toy(settings=SETTINGS, trials=8, **fields), tmp_path)
+        monkeypatch.setattr(rules, "results", {"toy": kept}.__getitem__)
+        monkeypatch.setattr(estimates, "methods_of", lambda line: {key[1] for key in values})
+        return kept
+
+    return keep
+
+
+def ruling(**fields):
+    return rules.ruling(Rule(**({"experiment": "toy", "metric": "error", "methods": ["A"]} | fields)))
+
+
+def number(**fields):
+    (case,) = ruling(settings=["N=10"], **fields).cases
+    return case.number
+
+
+def drawn(seed, centre=1.0, n=8):
+    return np.random.default_rng(seed).normal(centre, 0.1, n)
+
+
+# ---- intervals ----
+
+
+def test_methods_on_the_same_data_are_compared_trial_by_trial(made):
+    a = drawn(0)
+    b = a + drawn(1, 0.05) / 20
+    made({("N=10", "A", "error"): a, ("N=10", "B", "error"): b})
+    expected = ttest_rel(a, b).confidence_interval()
+    assert number(than=["B"]) == pytest.approx((np.mean(a - b), *expected))
+
+
+def test_other_data_are_compared_by_welch(made):
+    a, b = drawn(0), drawn(1, 1.2)
+    made({("N=10", "A", "error"): a, ("N=100", "A", "error"): b})
+    expected = ttest_ind(a, b, equal_var=False).confidence_interval()
+    assert number(against={"setting": "N=100"}) == pytest.approx((a.mean() - b.mean(), *expected))
+
+
+def test_a_ratio_is_that_of_means_and_its_interval_holds_it_95_times_in_100():
+    held, rng = 0, np.random.default_rng(3)
+    for _ in range(400):
+        a, b = pd.Series(rng.gamma(20, 0.1, 8)), pd.Series(rng.gamma(20, 0.2, 8))
+        rows = (Row(sample(row.to_numpy(), "error", "mean"), row) for row in (a, b))
+        found = estimates.exponential(estimates.combined(estimates.log_ratio(*rows)))
+        assert found.value == pytest.approx(a.mean() / b.mean())
+        held += found.low <= 0.5 <= found.high
+    assert 0.91 <= held / 400 <= 0.99
+
+
+def test_where_the_median_counts_ratios_are_of_every_trial(made):
+    a, b = np.exp(drawn(0, 0.0)), np.exp(drawn(1, 0.0))
+    made({("N=10", "A", "t=1"): a, ("N=10", "A", "t=0"): b}, centre="median")
+    expected = np.exp(ttest_rel(np.log(a), np.log(b)).confidence_interval())
+    found = number(metric="t=1", against={"metric": "t=0"}, of="ratio")
+    assert found[1:] == pytest.approx(tuple(expected))
+
+
+def test_a_power_law_has_its_exponent_and_a_decay_its_rate(made):
+    noise = np.exp(drawn(2, 0.0) / 10)
+    powers = {("N=10", "A", "error"): 3 / noise, ("N=100", "A", "error"): 0.3 * noise}
+    made(powers | {("N=1,000", "A", "error"): 0.03 * noise})
+    (case,) = ruling(of="slope").cases
+    assert case.number.value == pytest.approx(-1, abs=0.02) and case.number.low < -1 < case.number.high
+    made({("N=10", "A", f"t={t}"): noise * 0.8**t for t in (0, 10, 20)})
+    assert number(of="rate", metrics=["t=0", "t=10", "t=20"]) == pytest.approx((0.8, 0.8, 0.8))
+
+
+def test_spreads_are_compared_by_the_distribution_of_f(made):
+    a, b = 3 * drawn(4), drawn(5)
+    made({("N=10", "A", "error"): a, ("N=10", "B", "error"): b})
+    value, low, high = number(than=["B"], of="spread")
+    assert value == pytest.approx(a.std(ddof=1) / b.std(ddof=1))
+    assert fisher.cdf((value / low) ** 2, 7, 7) == pytest.approx(0.975)
+    assert fisher.cdf((value / high) ** 2, 7, 7) == pytest.approx(0.025)
+
+
+def test_one_draw_has_no_interval_and_one_run_on_fixed_data_needs_none(made):
+    one = {("N=10", "A", "error"): [1.0], ("N=10", "B", "error"): [2.0]}
+    made(one)
+    assert number(than=["B"]) == (-1, -np.inf, np.inf) and number(than=["B"], fixed=True) == (-1, -1, -1)
+    made(one, granularity={"N=10": 100})
+    assert number(than=["B"]) == (-1, -1, -1)
+
+
+def test_a_time_needs_several_runs_since_the_first_one_compiles(made):
+    made({("N=10", "A", "error"): [30.0, 1.0], ("N=10", "B", "error"): [30.0, 2.0, 2.1, 2.0]}, granularity={"N=10": 9})
+    assert not np.isfinite(number(metric="seconds").high)
+    assert number(metric="seconds", methods=["B"]).value == pytest.approx(2.05)
+
+
+def test_shares_end_where_shares_do(made):
+    made({("N=10", "A", "success"): np.ones(8)}, metrics={"success": "1"})
+    assert number(metric="success")[0::2] == (1, 1) and 0.5 < number(metric="success").low < 0.9
+
+
+def test_a_mean_over_settings_adds_its_errors_in_squares(made):
+    rows = {(setting, "A", "error"): drawn(i, i) for i, setting in enumerate(SETTINGS)}
+    made(rows)
+    (case,) = ruling(pool=True).cases
+    errors = np.array([values.std(ddof=1) for values in rows.values()]) / np.sqrt(8)
+    half = (case.number.high - case.number.low) / 2
+    assert case.number.value == pytest.approx(np.mean([row.mean() for row in rows.values()]))
+    assert 2.07 < half / (np.sqrt((errors**2).sum()) / 3) < 2.37  # Student's, with 7 to 21 degrees of freedom
+
+
+def test_the_best_of_some_methods_has_a_place_among_all(made):
+    made({("N=10", name, "error"): [value] * 3 for name, value in {"A": 3.0, "B": 1.0, "C": 2.0, "D": 4.0}.items()})
+    assert number(than=["B", "C", "D"], of="rank").value == 3
+    assert number(methods=["A", "C"], than=["B", "D"], of="rank").value == 2
+    more = {("N=10", name, "accuracy"): [value] * 3 for name, value in {"A": 3.0, "B": 1.0}.items()}
+    made(more, metrics={"accuracy": "%"})
+    assert number(metric="accuracy", than=["B"], of="rank").value == 1  # more of it is better
+
+
+# ---- verdicts ----
+
+
+@pytest.mark.parametrize(
+    ("bounds", "found"),
+    [
+        ({"below": 3.1}, "holds"),
+        ({"below": 3}, "open"),
+        ({"at_most": 3}, "holds"),
+        ({"at_most": 2}, "open"),
+        ({"below": 1}, "fails"),
+        ({"at_most": 0.9}, "fails"),
+        ({"at_most": 1}, "open"),
+        ({"above": 0.9}, "holds"),
+        ({"above": 1}, "open"),
+        ({"at_least": 1}, "holds"),
+        ({"above": 3}, "fails"),
+        ({"at_least": 3}, "open"),
+        ({"at_least": 3.1}, "fails"),
+        ({"at_least": 1, "at_most": 3}, "holds"),
+        ({"at_least": 2, "at_most": 4}, "open"),
+        ({"at_least": 4, "at_most": 5}, "fails"),
+    ],
+)
+def test_a_case_holds_or_fails_with_its_whole_interval(bounds, found):
+    assert Rule(**bounds).outcome(Estimate(2, 1, 3)) == found
+
+
+def test_a_case_without_a_value_or_an_interval_is_open():
+    assert Rule(below=9).outcome(Estimate(np.nan, np.nan, np.nan)) == "open"
+    assert Rule(below=9).outcome(Estimate(1, -np.inf, np.inf)) == "open"
+
+
+CASES = {  # A below B surely, above it surely, and neither
+    "N=10": (drawn(0, 1), drawn(1, 5)),
+    "N=100": (drawn(2, 5), drawn(3, 1)),
+    "N=1,000": (drawn(4, 1), drawn(4, 1) + drawn(5, 0)),
+}
+
+
+@pytest.mark.parametrize(
+    ("settings", "need", "verdict"),
+    [
+        (["N=10"], 0, "supported"),
+        (["N=100"], 0, "not supported"),
+        (["N=1,000"], 0, "cannot tell"),
+        (["N=10", "N=100"], 0, "not supported"),
+        (["N=10", "N=1,000"], 0, "cannot tell"),
+        (list(CASES), 1, "supported"),
+        (list(CASES), 2, "cannot tell"),
+        (list(CASES), 3, "not supported"),
+    ],
+)
+def test_a_verdict_counts_cases(made, settings, need, verdict):
+    made({(s, name, "error"): row for s, pair in CASES.items() for name, row in zip("AB", pair, strict=True)})
+    found = ruling(settings=settings, than=["B"], below=0, need=need)
+    assert found.verdict == verdict and len(found.cases) == len(settings)
+
+
+def test_by_setting_all_comparisons_must_hold(made):
+    rows = {"A": 1.0, "B": 2.0, "C": 3.0}
+    first = {("N=10", name, "error"): drawn(i, value) for i, (name, value) in enumerate(rows.items())}
+    made(first | {("N=100", name, "error"): drawn(i, 4 - value) for i, (name, value) in enumerate(rows.items())})
+    both = {"settings": ["N=10", "N=100"], "than": ["C", "A"], "methods": ["B"], "below": 0}
+    assert [ruling(need=n, **both).verdict for n in (1, 2, 3)] == ["supported", "supported", "not supported"]
+    assert ruling(need=1, by="setting", **both).verdict == "not supported"
+    assert ruling(need=1, by="setting", **(both | {"than": ["C"]})).verdict == "supported"
+
+
+def test_a_claim_is_as_good_as_its_weakest_rule(made):
+    made({(s, name, "error"): row for s, pair in CASES.items() for name, row in zip("AB", pair, strict=True)})
+    each = [
+        Rule(experiment="toy", metric="error", settings=[s], methods=["A"], than=["B"], below=0) for s in CASES
+    ]  # supported, not supported, cannot tell
+    of = lambda *chosen: rules.judged(Claim("a", "b", "c", rules=[each[i] for i in chosen])).verdict  # noqa: E731
+    assert [of(0), of(0, 2), of(0, 1), of(1, 2)] == ["supported", "cannot tell", "not supported", "not supported"]
+    assert of() == "not testable here"
+
+
+def test_a_rule_without_any_value_is_not_testable(made):
+    made({("N=10", "A", "error"): drawn(0), ("N=100", "B", "error"): drawn(1)})
+    assert ruling(settings=["N=10"], methods=["B"], below=0).verdict == "not testable here"
+    assert ruling(settings=["N=10", "N=100"], below=2).verdict == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [({"settings": ["N=9"]}, "N=9"), ({"methods": ["Z"]}, "Z"), ({"metric": "eror"}, "eror"), ({"than": ["Z"]}, "Z")],
+)
+def test_wrong_names_are_refused(made, wrong, named):
+    made({("N=10", "A", "error"): drawn(0)})
+    with pytest.raises(CofactorError, match=named):
+        ruling(**({"settings": ["N=10"]} | wrong))
+
+
+def test_printed_numbers_are_judged_by_the_same_rule():
+    rule = Rule(
+        experiment="crowd-table4", settings=["dog"], methods=["KOS"], metric="error", than=["MultiSPA"], above=0
+    )
+    (case,) = rules.cases_of(rule)
+    assert case.printed.value == pytest.approx(31.84 - 17.96)
+    (printed,) = rules.cases_of(Rule(**(vars(rule) | {"printed": True})))
+    assert printed.number == case.printed != case.number
+
+
+def test_a_number_of_a_notebook_is_the_one_behind_the_text():
+    assert rules.behind("04_symnmf_convergence", "rate, half of H zero") == pytest.approx(0.619, abs=0.005)
+    with pytest.raises(CofactorError, match="no number behind 'nowhere'"):
+        rules.behind("04_symnmf_convergence", "nowhere")
+
+
+# ---- what is declared ----
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_every_claim_names_what_there_is_and_is_judged(line):
+    judged = claims(line)
+    assert len(judged) == len(declared(line)) and paper(line)
+    for each in judged:
+        assert each.verdict in rules.VERDICTS and len(each.rulings) == len(each.claim.rules)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_no_claim_and_no_theorem_is_lost(line):
+    found = declared(line)
+    names = [claim.name for claim in found]
+    assert len(set(names)) == len(names)
+    assert [claim.name for claim in found if claim.is_theorem] == THEOREMS[line]
+    assert sum(not claim.is_theorem for claim in found) == COUNTS[line]
+
+
+def test_there_are_thirteen_theorems_and_propositions():
+    assert sum(map(len, THEOREMS.values())) == 13
+
+
+@pytest.mark.parametrize(("line", "claim"), ALL, ids=[f"{line}-{claim.name}" for line, claim in ALL])
+def test_every_claim_says_where_it_stands_and_how_it_is_read(line, claim):
+    assert claim.place and claim.says and (claim.rules or claim.untestable)
+    assert claim.measured or not claim.rules
+    for rule in claim.rules:
+        assert rule.bounds and (rule.notebook or (rule.experiments and rule.methods))
+        assert bool(rule.metric) + bool(rule.metrics) + bool(rule.notebook) == 1
+        assert not (rule.than and rule.against) and bool(rule.notebook) == bool(rule.after)
+    if claim.is_theorem:
+        assert claim.assumes and claim.notebooks and len(claim.says + "".join(claim.assumes)) > 150
+        assert claim.untestable or claim.rules
