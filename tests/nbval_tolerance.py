@@ -2,14 +2,20 @@
 
 Stored and new output are equal when their text is, or when only decimal numbers differ and each pair is close.
 Integers stay exact. The tags `nbval-rtol=1e-3` and `nbval-atol=1e-9` of a cell change its tolerance.
+Figures are compared by their fingerprints, whose numbers are fractions of the axes: the tolerance is less than a pixel.
 """
 
+import difflib
 import math
 import re
+from pathlib import Path
 
 import pytest
 
+STARTUP = Path(__file__).with_name("kernel_startup.py")
 RTOL, ATOL = 1e-6, 1e-12
+FINGERPRINT, DRAWN = "fingerprint of a figure", re.compile(r"-?\d+\.\d{4}")
+RTOL_DRAWN, ATOL_DRAWN = 2e-4, 1.5e-3
 DECIMAL = re.compile(r"(?<![\w.])[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)")
 
 
@@ -17,6 +23,12 @@ class Approx(str):
     """A string that equals another when the words match and the decimals are close."""
 
     rtol, atol = RTOL, ATOL
+
+    def __new__(cls, text, drawn=None):
+        """Numbers that are `drawn`, as all of four decimals in a fingerprint are, have the tolerance of pictures."""
+        made = super().__new__(cls, text)
+        made.drawn = text.startswith(FINGERPRINT) if drawn is None else drawn
+        return made
 
     def __eq__(self, other):
         return str.__eq__(self, other) is True or (isinstance(other, str) and self._close(other))
@@ -28,10 +40,12 @@ class Approx(str):
 
     def _close(self, other):
         mine, others = DECIMAL.findall(self), DECIMAL.findall(other)
-        return _words(self) == _words(other) and all(
-            math.isclose(float(a), float(b), rel_tol=self.rtol, abs_tol=self.atol)
-            for a, b in zip(mine, others, strict=True)
-        )
+        return _words(self) == _words(other) and all(map(self._near, mine, others))
+
+    def _near(self, a, b):
+        drawn = self.drawn and DRAWN.fullmatch(a) and DRAWN.fullmatch(b)
+        rtol, atol = (max(self.rtol, RTOL_DRAWN), max(self.atol, ATOL_DRAWN)) if drawn else (self.rtol, self.atol)
+        return math.isclose(float(a), float(b), rel_tol=rtol, abs_tol=atol)
 
 
 def _words(text):
@@ -49,11 +63,37 @@ def approx(text, tags=()):
     return result
 
 
+def changed_lines(stored, new):
+    """Lines of a fingerprint that differ: as stored with a minus, as drawn now with a plus."""
+    old, now = stored.splitlines(), new.splitlines()
+    kept = difflib.SequenceMatcher(None, *_common(old, now), autojunk=False).get_opcodes()
+    return [
+        line
+        for kind, a, b, c, d in kept
+        if kind != "equal"
+        for line in [*(f"- {line}" for line in old[a:b]), *(f"+ {line}" for line in now[c:d])]
+    ]
+
+
+def _common(old, now):
+    """Lines by number, where lines that are close have one number."""
+    marked = [Approx(line, drawn=True) for line in [*old, *now]]
+    found = [marked.index(line) for line in marked]
+    return found[: len(old)], found[len(old) :]
+
+
+def pytest_assertrepr_compare(left, right):
+    """Say of two fingerprints only where they differ."""
+    if isinstance(left, str) and isinstance(right, str) and left.startswith(FINGERPRINT):
+        return ["the figure differs:", *changed_lines(left, right)]
+    return None
+
+
 def pytest_configure(config):
-    """Let the comparison of nbval see tolerant strings: it only asks whether `stored != new`."""
+    """Let the comparison of nbval see tolerant strings: it only asks whether `stored != new`; and fingerprints."""
     if not config.getoption("nbval", False):
         return
-    from nbval.plugin import IPyNbCell
+    from nbval.plugin import IPyNbCell, IPyNbFile
 
     exact = IPyNbCell.sanitize
     if getattr(exact, "tolerant", False):
@@ -65,6 +105,14 @@ def pytest_configure(config):
 
     sanitize.tolerant = True
     IPyNbCell.sanitize = sanitize
+    start = IPyNbFile.setup
+
+    def setup(self):
+        with pytest.MonkeyPatch.context() as patch:  # of the kernel only
+            patch.setenv("PYTHONSTARTUP", str(STARTUP))
+            start(self)
+
+    IPyNbFile.setup = setup
 
 
 def pytest_collection_modifyitems(items):

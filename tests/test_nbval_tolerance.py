@@ -10,7 +10,9 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from tests.nbval_tolerance import approx
+from cofactor.plots.style import new_picture
+from tests.fingerprint import HEAD, MIME, fingerprint
+from tests.nbval_tolerance import FINGERPRINT, approx, changed_lines
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -25,6 +27,8 @@ ROOT = Path(__file__).resolve().parents[1]
         ("1e-14", "3.2e-13", ()),
         ("x = 0.50", "x = 0.51", ("nbval-rtol=0.1",)),
         ("x = 0.001", "x = 0.002", ("nbval-atol=0.01",)),
+        (f"{HEAD} at 0.1234", f"{HEAD} at 0.1236", ()),
+        (f"{HEAD} at 5000.0000", f"{HEAD} at 5000.9000", ()),
     ],
 )
 def test_close_outputs_are_equal(stored, new, tags):
@@ -44,6 +48,9 @@ def test_close_outputs_are_equal(stored, new, tags):
         ("0.5", "-0.5", ()),
         ("a1.5", "a1.6", ("nbval-rtol=1",)),
         ("x = 0.50", "x = 0.51", ("nbval-rtol=1e-3",)),
+        ("at 0.1234", "at 0.1236", ()),
+        (f"{HEAD} at 0.1234", f"{HEAD} at 0.1254", ()),
+        (f"{HEAD} ticks 0.001", f"{HEAD} ticks 0.0011", ()),
     ],
 )
 def test_other_outputs_differ(stored, new, tags):
@@ -66,6 +73,16 @@ def shown(source, text, image):
     return claimed(source, v4.new_output("display_data", data={"text/plain": text, "image/png": image}))
 
 
+def drawn(*heights, told=True):
+    """Build a code cell that draws a curve, and claims to have drawn one of these heights."""
+    fig = new_picture()
+    fig.subplots().plot(heights)
+    bundle, _ = fig._repr_mimebundle_()
+    source = "from cofactor.plots.style import new_picture\nfig = new_picture()\nfig.subplots().plot([0, 1, 4])\nfig"
+    bundle |= {MIME: fingerprint(fig)} if told else {}
+    return claimed(source, v4.new_output("execute_result", data=bundle, execution_count=1))
+
+
 DISPLAY = "from IPython.display import display; display({'text/plain': 'fig', 'image/png': 'QQ=='}, raw=True)"
 CELLS = {  # name: (passes, cell)
     "equal": (True, printed("print(1 / 3)", "0.3333333333333333\n")),
@@ -78,6 +95,10 @@ CELLS = {  # name: (passes, cell)
     "raises": (False, claimed("1 / 0")),
     "another picture": (True, shown(DISPLAY, "fig", "Qg==")),
     "another caption": (False, shown(DISPLAY, "pic", "QQ==")),
+    "the same figure": (True, drawn(0, 1, 4)),
+    "less than a pixel": (True, drawn(0, 1.0005, 4)),
+    "a point moved": (False, drawn(0, 1.04, 4)),
+    "a figure without fingerprint": (False, drawn(0, 1, 4, told=False)),
     "address in a repr": (True, printed("print('<f at 0x7fa1b2c3d4e5>')", "<f at 0xADDR>\n")),
 }
 
@@ -104,3 +125,10 @@ def test_a_notebook_that_was_never_run_is_refused(tmp_path):
     answer = run_nbval(tmp_path, [v4.new_code_cell("print(1)")])
     assert answer.returncode == pytest.ExitCode.USAGE_ERROR
     assert "never run" in answer.stdout + answer.stderr
+
+
+def test_only_what_differs_of_a_figure_is_told():
+    assert HEAD == FINGERPRINT
+    stored, new = f"{HEAD}\nline at 0.1000\nbar 1\nline at 0.3000", f"{HEAD}\nline at 0.1001\nbar 2\nline at 0.3000"
+    assert changed_lines(stored, new) == ["- bar 1", "+ bar 2"]
+    assert changed_lines(stored, stored) == []

@@ -5,6 +5,7 @@ usage: python3 kit.py notebooks [--check] [notebook ...]
 
 import argparse
 import hashlib
+import os
 import re
 import sys
 import time
@@ -68,7 +69,7 @@ def execute(notebook, folder):
     )
     # nbclient's stand-in for Output widgets can lose wake-ups and then hangs, and hides the outputs from nbval
     client.widget_registry = {}
-    client.execute()
+    client.execute(env={**os.environ, "PYTHONSTARTUP": str(ROOT / "tests" / "kernel_startup.py")})
 
 
 def make_canonical(notebook):

@@ -30,7 +30,7 @@ MOVES = {  # one other value of every control
     "race_panel": {"density": 0.3, "psi": 0.5, "snr_db": 30.0},
     "film_panel": {"after": 7, "density": 0.3},
     "thinning_panel": {"per_task": 5, "crowd": "digits", "method": "MV-EM"},
-    "joint_panel": {"n_rows": 3000, "observed": 0.3, "rank": 4, "separability": None},
+    "joint_panel": {"n_rows": 3000, "observed": 0.3, "rank": 4, "separability": 0.0},
     "descent_panel": {"per_dof": 2.0, "rank": 3, "step": 0.3, "answers": 10, "start": "random"},
     "walk_panel": {"n_iter": 20, "target": 3, "noise": 0.1},
     "selection_panel": {"n_points": 100, "n_anchors": 10, "snr_db": 8.0, "lam": 2.0, "mu": 1.0},
@@ -164,6 +164,20 @@ def test_what_the_kit_refuses_is_said_and_forgotten():
     assert all("image/png" not in part for part in panel._repr_mimebundle_())
     panel.controls["number"].value = 3
     assert panel.text == "It is <3>." and "alert" not in panel.view.value
+
+
+def test_a_panel_tells_what_it_would_show_for_other_values_and_stays_as_it_is():
+    def compute(number):
+        if number == 2:
+            raise CofactorError("no two")
+        return number
+
+    panel = toy(compute)
+    before = panel.png, panel.text, panel.view.value, panel.params
+    shown = panel.at(number=7)
+    assert (shown.outcome, shown.text, shown.figure.get_suptitle()) == (7, "It is <7>.", "number 7")
+    assert panel.at(number=2) == (None, None, "Not possible with these values: no two")
+    assert (panel.png, panel.text, panel.view.value, panel.params) == before and panel.outcome == 1
 
 
 def test_other_errors_are_not_swallowed():
