@@ -1,0 +1,70 @@
+"""The runner of mutants changes one meaningful place at a time, and tells the dead from the living."""
+
+import ast
+
+from tools import mutants
+
+SOURCE = '''
+def clip(x: int = 3, low=0):
+    """Keep x >= 0."""
+    if x < low and low >= 1:
+        raise ValueError(f"{x + 1} is below {low - 1}")
+    return max(x, low) * 2
+'''
+
+
+def lines(tmp_path):
+    (tmp_path / "toy.py").write_text(SOURCE)
+    return {(m.before, m.after): m for m in mutants.mutants_of(tmp_path / "toy.py")}
+
+
+def test_operators_comparisons_guards_names_and_numbers_are_changed(tmp_path):
+    found = lines(tmp_path)
+    guard, result = "if x < low and low >= 1:", "return max(x, low) * 2"
+    after = {after for before, after in found if before == guard}
+    assert {"if x <= low and low >= 1:", "if x < low or low >= 1:", "if x < low and low > 1:"} < after
+    assert {"if not (x < low and low >= 1):", "if x < low and low >= 2:"} < after and len(after) == 5
+    assert {after for before, after in found if before == result} == {
+        "return min(x, low) * 2", "return max(x, low) / 2", "return max(x, low) * 3"
+    }  # fmt: skip
+    assert {before for before, _ in found} == {guard, result}  # no message, annotation or documentation
+
+
+def test_a_mutant_differs_from_the_source_in_one_place(tmp_path):
+    original = ast.unparse(ast.parse(SOURCE)).split("\n")
+    for (before, after), mutant in lines(tmp_path).items():
+        changed = mutant.source.split("\n")
+        different = [(a.strip(), b.strip()) for a, b in zip(original, changed, strict=True) if a != b]
+        assert different == [(before, after)]
+
+
+def test_a_mutant_is_killed_by_a_test_that_looks_and_survives_one_that_does_not(tmp_path, monkeypatch):
+    library = tmp_path / "lib"
+    (library / "toys").mkdir(parents=True)
+    (library / "toys" / "__init__.py").write_text("def twice(x):\n    return x * 2\n")
+    (tmp_path / "test_looks.py").write_text("import toys\ndef test():\n    assert toys.twice(3) == 6\n")
+    (tmp_path / "test_blind.py").write_text("import toys\ndef test():\n    assert toys.twice(0) == 0\n")
+    monkeypatch.setattr(mutants, "LIBRARY", library)
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    divided, more = mutants.mutants_of(library / "toys" / "__init__.py")
+    assert (divided.after, more.after) == ("return x / 2", "return x * 3")
+    assert mutants.killed(divided, ["test_looks.py"], library, 500)
+    assert not mutants.killed(divided, ["test_blind.py"], library, 500)
+    assert (library / "toys" / "__init__.py").read_text() == "def twice(x):\n    return x * 2\n"
+
+
+def test_equivalent_mutants_are_known_by_file_and_lines(tmp_path, monkeypatch):
+    one = next(iter(lines(tmp_path).values()))
+    monkeypatch.setattr(mutants, "EQUIVALENT", tmp_path / "known.toml")
+    (tmp_path / "known.toml").write_text(
+        f'[[mutant]]\nfile = "toy.py"\nbefore = "{one.before}"\nafter = "{one.after}"\nwhy = "for this test"\n'
+    )
+    assert [mutants.is_equivalent(mutant) for mutant in lines(tmp_path).values()].count(True) == 1
+
+
+def test_every_equivalent_mutant_of_the_library_can_still_be_made_and_has_a_reason():
+    import tomllib
+
+    for known in tomllib.loads(mutants.EQUIVALENT.read_text()).get("mutant", []):
+        made = {(m.before, m.after) for m in mutants.mutants_of(mutants.LIBRARY / known["file"])}
+        assert (known["before"], known["after"]) in made and len(known["why"].split()) > 3
