@@ -1,6 +1,9 @@
 """Build the book: lay out its sources, most of them made from what the project already has, and run Sphinx.
 
-usage: python3 kit.py book
+usage: python3 kit.py book [--live]
+
+With --live the panels of the notebooks move: each is computed over a grid of its controls. What was computed stays in
+book/panels for the next build. Without it, each panel is the picture stored in its notebook.
 
 The sources keep the layout of the project, so that links between notebooks, pages and cards work in both.
 """
@@ -10,49 +13,74 @@ import subprocess
 import sys
 from pathlib import Path
 
-from docs import api, notebooks, results, slides, tables
+from cofactor.cli import page
+from cofactor.core.errors import CofactorError
+from docs import api, claims, notebooks, panels, results, slides, tables
+from docs.article import build as article
+from tools import learner
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS, BOOK = ROOT / "docs", ROOT / "book"
+CARDS = "% cards of the notebooks"  # in index.md
 
 
-def main():
+def main(arguments):
     """Make the book, say where it is."""
-    shutil.rmtree(BOOK, ignore_errors=True)
-    code = make(BOOK)
+    if set(arguments) - {"--live"}:
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    for part in ("sources", "doctrees", "_build"):
+        shutil.rmtree(BOOK / part, ignore_errors=True)
+    try:
+        code = make(BOOK, panels.computed(BOOK / "panels") if arguments else {})
+    except CofactorError as error:
+        print(error, file=sys.stderr)
+        return 1
     if code == 0:
         print(f"The book: {BOOK / '_build' / 'index.html'}")
     return code
 
 
-def make(folder):
-    """Lay out the sources, build the pages with warnings as errors, add the slides; the exit code of Sphinx."""
+def make(folder, live=()):
+    """Lay out the sources, build the pages with warnings as errors, add slides and panels; the exit code of Sphinx.
+
+    `live` has the folders of the panels that move, by their names.
+    """
     sources, site = folder / "sources", folder / "_build"
-    lay_out(sources)
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-c", DOCS, sources, site]
+    lay_out(sources, live)
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-c", DOCS]
+    command += ["-d", folder / "doctrees", sources, site]  # what Sphinx keeps for itself is no part of the site
     code = subprocess.run([str(part) for part in command], cwd=ROOT).returncode
     if code == 0:
         slides.write_slides(ROOT / "notebooks", site / "slides")
+        (site / "aggregate.html").write_text(page.html(), encoding="utf8")
+        for name in live:
+            shutil.copytree(live[name], site / "panels" / name, ignore=shutil.ignore_patterns("*.html"))
     return code
 
 
-def lay_out(folder):
+def lay_out(folder, live=()):
     """Fill a new folder with the sources of the book."""
-    for path, text in pages().items():
+    for path, text in pages(live).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf8")
     for picture in (ROOT / "notebooks").glob("*.png"):
         shutil.copy(picture, folder / "notebooks")
     results.copy_pictures(folder)
+    article.write(folder / "docs" / "article")
 
 
-def pages():
+def pages(live=()):
     """Return all sources by their path: written by hand, taken over, and made here."""
     texts = {path.relative_to(ROOT): path.read_text(encoding="utf8") for path in taken_over()}
-    texts |= {path.relative_to(ROOT): notebooks.staged(path) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
+    stored = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    texts |= {path.relative_to(ROOT): notebooks.staged(path, live) for path in stored}
     texts |= {Path("api") / f"{name}.rst": text for name, text in api.pages().items()}
-    texts[Path("index.md")] = texts.pop(Path("docs/index.md"))
+    texts |= {Path("learner") / name: text for name, text in learner.copies().items()}
+    texts[Path("index.md")] = texts.pop(Path("docs/index.md")).replace(CARDS, notebooks.cards(stored))
     made = {"docs/fidelity.md": tables.fidelity_page(), "datasets/index.md": tables.data_page()}
+    made["docs/claims.md"] = claims.claims_page()
+    made["docs/article/article.md"] = article.page()
     return texts | {Path(path): text for path, text in (made | results.pages()).items()}
 
 
@@ -64,4 +92,4 @@ def taken_over():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

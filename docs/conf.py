@@ -18,6 +18,9 @@ language = "en"
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
 exclude_patterns = ["README.md"]  # the first page includes parts of it
+exclude_patterns += ["learner"]  # copies to download
+UNUSED = ("*svg*", "*mml*", "*full*", "sre", "a11y", "ui", "output/svg*")
+exclude_patterns += [f"mathjax/{name}" for name in UNUSED]  # other formats, speech and menu: two thirds of MathJax
 default_role = "code"  # docstrings mark code with single backticks
 highlight_language = "none"  # blocks of docstrings are formulas; examples begin with >>> and are coloured all the same
 show_warning_types = True
@@ -48,6 +51,7 @@ html_theme = "sphinx_book_theme"
 html_title = "cofactor"
 html_static_path = ["_static", str(MATHJAX)]
 html_css_files = ["book.css"]
+html_js_files = ["panels.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_last_updated_fmt = None

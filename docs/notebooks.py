@@ -3,13 +3,15 @@
 Folded are solutions, rubrics, and what the cells between a prediction and its answer gave.
 
 The stored notebooks keep for every picture a sentence as text/plain: what a figure finds, or what a panel shows. In the
-book, the first is what a screen reader says, and the second the caption of the picture that stands for the panel.
+book, the first is what a screen reader says, and the second the caption of the picture that stands for the panel. Where
+panels move (docs/panels.py), their controls follow the cell.
 """
 
 import re
 
 import nbformat
 
+from docs import panels
 from tools.learner import PREDICT
 
 ANSWER = "<summary>Answer</summary>"
@@ -17,31 +19,56 @@ RESULT = {"code_prompt_show": "Show the result", "code_prompt_hide": "Hide the r
 PANEL = "[interactive panel] "
 STILL = "Interactive in JupyterLab; here it stands still. "
 FIGURE = "Figure: "
+OBJECTIVES = "**Objectives.**"
+COPY = "Notebook to write in"
+WHERE = ", without results and solutions, for the folder `learner` of the kit; `python3 kit.py lab` has them all."
+ABOUT = re.compile(r"# (?P<title>.*)\n\n\*\*(?P<minutes>\d+ minutes)\*\* · \*\*Level:\*\* (?P<level>.*?) · ")
+LIST = re.compile(r"(?<=\n)1\. .*?(?=\n\n)", re.DOTALL)
+BESIDE = re.compile(r"\]\((?=\w+\.ipynb)")
 SPECIAL = re.compile(r"([\\`*_\[\]<>|$#{}])")
 SUMMARY = re.compile(r"</summary>[ \t]*(?=\S)")
 CLOSING = re.compile(r"(?<=\S)\s*</details>")
 
 
-def staged(path):
-    """Return the text of a notebook for the book."""
+def staged(path, live=()):
+    """Return the text of a notebook for the book; `live` has the folders of the panels that move, by their names."""
     notebook = nbformat.read(path, as_version=4)
-    notebook.cells[0].source = numbered(notebook.cells[0].source, path.name[:2])
+    notebook.cells[0].source = offered(numbered(notebook.cells[0].source, path.name[:2]), path.name)
+    fold(notebook.cells)
+    if live:
+        notebook.cells = [one for cell in notebook.cells for one in (cell, *moving(cell, path.name[:2], live))]
+    return nbformat.writes(notebook)
+
+
+def fold(cells):
+    """Fold answers, and give pictures their words."""
     asked = False
-    for cell in notebook.cells:
+    for cell in cells:
         if cell.cell_type == "markdown":
             asked = is_asked(cell.source, asked)
             cell.source = opened(cell.source)
         else:
+            drop_fingerprints(cell)
             fold_solution(cell)
             add_words(cell)
             if asked:
                 fold_result(cell)
-    return nbformat.writes(notebook)
+
+
+def drop_fingerprints(cell):
+    """Leave out what only tests compare."""
+    for output in cell.outputs:
+        output.get("data", {}).pop("text/x-fingerprint", None)
 
 
 def numbered(text, number):
     """Put the number by which other notebooks speak of this one before its title."""
     return re.sub(r"^# ", f"# {number} · ", text, count=1)
+
+
+def offered(text, name):
+    """Offer the learner's copy, which `docs/build.py` puts into `learner`, above the objectives."""
+    return text.replace(OBJECTIVES, f"{{download}}`{COPY} <../learner/{name}>`{WHERE}\n\n{OBJECTIVES}", 1)
 
 
 def opened(text):
@@ -81,3 +108,34 @@ def add_words(cell):
             options["figure"] = {"caption": SPECIAL.sub(r"\\\1", STILL + sentence), "classes": "panel"}
         elif words.startswith(FIGURE):
             options["image"] = {"alt": words.removeprefix(FIGURE)}
+
+
+def moving(cell, number, live):
+    """Return the cell with the controls of the panel that a cell shows; give its figure a name for the script."""
+    for output in cell.get("outputs", []):
+        words = output.get("data", {}).get("text/plain", "")
+        if words.startswith(PANEL):
+            name = panels.called(cell.source)
+            figure = f"panel-{number}-{name.partition('.')[2].replace('_', '-')}"
+            cell.metadata["mystnb"]["figure"]["name"] = figure
+            sentence = words.removeprefix(PANEL).rpartition(" Shown for: ")[0]
+            yield nbformat.v4.new_markdown_cell(panels.box(name, live[name], figure, sentence), id=figure)
+
+
+def cards(paths):
+    """Return a card for each notebook, for the front page: title, minutes, level, objectives."""
+    return "\n\n".join(["::::{container} cards", *map(card, paths), "::::"])
+
+
+def card(path):
+    """Return the card of a notebook, made from its first cell."""
+    text = nbformat.read(path, as_version=4).cells[0].source
+    about, objectives = ABOUT.match(text), LIST.search(text)[0]
+    parts = [
+        ":::{container} notebook",
+        f"**[{path.name[:2]} · {about['title']}]({path.name})**",
+        f"{about['minutes']} · {about['level']}",
+        f"<details><summary>At the end you can</summary>\n\n{objectives}\n\n</details>",
+        ":::",
+    ]
+    return BESIDE.sub("](notebooks/", "\n\n".join(parts))

@@ -10,7 +10,7 @@ import base64
 import html
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import ipywidgets as w
 from matplotlib.figure import Figure
@@ -19,6 +19,14 @@ from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.plots.style import alt_text, spoken, to_png
 
 BUSY = '<span role="status">computing ...</span>'
+
+
+class Shown(NamedTuple):
+    """What a panel shows for some values: no figure where the kit refuses them; the text then says why."""
+
+    outcome: Any
+    figure: Figure | None
+    text: str
 
 
 class Panel:
@@ -63,7 +71,7 @@ class Panel:
     @property
     def caption(self) -> str:
         """The sentence and what it was computed from."""
-        settings = [f"{control.description} = {_shown(control)}" for control in self.controls.values()]
+        settings = [f"{control.description} = {label(control, control.value)}" for control in self.controls.values()]
         return f"{self.text} Shown for: {'; '.join(settings)}."
 
     def refresh(self) -> None:
@@ -73,21 +81,28 @@ class Panel:
         """
         self.sign.value = BUSY
         try:
-            self._show()
-        except CofactorError as refusal:
-            self.outcome, self.png, self.spoken = None, b"", {}
-            self.text = f"Not possible with these values: {refusal}"
-            self.view.value = f'<p class="cofactor-readout" role="alert">{html.escape(self.text)}</p>'
+            shown = self.at(**self.params)
+            self.outcome, self.text = shown.outcome, shown.text
+            self._fill(shown.figure)
         finally:
             self.sign.value = ""
 
-    def _show(self) -> None:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            self.outcome = self.compute(**self.params)
-        fig = self.draw(self.outcome)
+    def at(self, **params: Any) -> Shown:
+        """Compute what the panel shows for these values, and leave controls and view as they are."""
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                outcome = self.compute(**params)
+            return Shown(outcome, self.draw(outcome), " ".join([self.describe(outcome), *_told(caught)]))
+        except CofactorError as refusal:
+            return Shown(None, None, f"Not possible with these values: {refusal}")
+
+    def _fill(self, fig: Figure | None) -> None:
+        if fig is None:
+            self.png, self.spoken = b"", {}
+            self.view.value = f'<p class="cofactor-readout" role="alert">{html.escape(self.text)}</p>'
+            return
         self.png, self.spoken = to_png(fig), spoken(fig)
-        self.text = " ".join([self.describe(self.outcome), *_told(caught)])
         self.view.value = (
             f'<figure style="margin:0"><figcaption class="cofactor-readout" aria-live="polite">'
             f'{html.escape(self.text)}</figcaption><img alt="{html.escape(alt_text(fig), quote=True)}" '
@@ -102,11 +117,20 @@ class Panel:
         return {**(self.box._repr_mimebundle_(**kwargs) or {}), **still}, self.spoken
 
 
-def _shown(control: Any) -> str:
-    """Write the value of a control as the control itself shows it."""
-    if hasattr(control, "label"):
-        return str(control.label)
-    return format(control.value, getattr(control, "readout_format", ""))
+def label(control: Any, value: Any) -> str:
+    """Write a value as the control itself shows it.
+
+    >>> label(choice(w.Dropdown, (("none", 0.0), ("10 dB", 10.0)), 0.0, "noise"), 10.0)
+    '10 dB'
+    """
+    if hasattr(control, "options"):
+        return next(name for name, option in named(control) if option == value)
+    return format(value, getattr(control, "readout_format", ""))
+
+
+def named(control: Any) -> list[tuple[str, Any]]:
+    """Return the names and values among which a control offers the choice."""
+    return [option if isinstance(option, tuple) else (str(option), option) for option in control.options]
 
 
 def _told(caught: list[warnings.WarningMessage]) -> list[str]:

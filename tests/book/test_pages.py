@@ -11,14 +11,16 @@ import nbformat
 import pytest
 
 from docs import api, notebooks, slides
+from tools import learner
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = [f"notebooks/{path.stem}.html" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 OTHERS = ["index.html", "docs/symbols.html", "docs/fidelity.html", "datasets/index.html", "api/cofactor.crowd.html"]
+OTHERS += ["aggregate.html"]
 CSS_LOAD = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
 ELSEWHERE = re.compile(r"(https?:)?//")
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # the first test waits for the build
 
 
 class Loads(HTMLParser):
@@ -113,6 +115,14 @@ def test_notebooks_have_their_pictures_and_fold_their_solutions(site, page):
     )
 
 
+@pytest.mark.parametrize("page", NOTEBOOKS)
+def test_every_notebook_offers_its_learners_copy(site, page):
+    links = [url for url in Loads((site / page).read_text(encoding="utf8")).linked if url and "_downloads" in url]
+    name = Path(page).with_suffix(".ipynb").name
+    assert [url.rpartition("/")[2] for url in links] == [name]
+    assert (site / page).parent.joinpath(links[0]).read_text(encoding="utf8") == learner.copies()[name]
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("page", [*NOTEBOOKS, *OTHERS, *(f"slides/{talk}.html" for talk in slides.TALKS.values())])
 def test_pages_open_in_a_browser_without_network_or_errors(site, chromium, page, tmp_path):
@@ -130,6 +140,57 @@ def test_pages_open_in_a_browser_without_network_or_errors(site, chromium, page,
     tab.close()
     assert not told and not wrong
     assert formulas >= text.count('class="math notranslate') and (formulas or "tex-chtml.js" not in text)
+
+
+SEEN = """async figure => {
+    const image = figure.querySelector("img"), caption = figure.querySelector("figcaption");
+    if (!image.hidden) { await image.decode(); }
+    return [image.hidden ? "" : image.src, caption.textContent, image.alt];
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("page", NOTEBOOKS)
+def test_every_control_of_every_panel_gives_another_picture(site, chromium, page):
+    tab, told = chromium.new_page(viewport={"width": 1280, "height": 900}), []
+    tab.set_default_timeout(120_000)
+    tab.on("request", lambda request: told.append(request.url) if not local(request.url) else None)
+    tab.on("requestfailed", lambda request: told.append(f"failed: {request.url}"))
+    tab.on("pageerror", lambda error: told.append(str(error)))
+    tab.goto((site / page).as_uri())
+    tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    figures = tab.locator("figure.panel").all()
+    stored = (ROOT / page).with_suffix(".ipynb").read_text(encoding="utf8")
+    assert len(figures) == stored.count(f'"{notebooks.PANEL}') > 0
+    for figure in figures:
+        controls = figure.locator(".panel-controls :is(input, select)").all()
+        assert controls
+        for control in controls:
+            assert_moves(tab, figure, control)
+    tab.close()
+    assert not told
+
+
+def assert_moves(tab, figure, control):
+    """Move a control to its other value and back: other sentence and picture, then those of the beginning."""
+    still = [figure.locator("figcaption").inner_text(), figure.locator("img").get_attribute("alt")]
+    there = moved(tab, figure, control)
+    assert there[0].endswith(".webp") or there[1].startswith("Not possible"), there
+    assert there[1] != still[0]
+    back = moved(tab, figure, control)
+    assert back[1:] == still and back[0] != there[0]
+
+
+def moved(tab, figure, control):
+    """Move a control of two values to the other; what the figure shows then."""
+    before = figure.locator("figcaption").inner_text()
+    if control.evaluate("one => one.tagName") == "SELECT":
+        control.select_option(index=1 - control.evaluate("one => one.selectedIndex"))
+    else:
+        control.press("End" if control.input_value() == "0" else "Home")
+    caption = figure.locator("figcaption").element_handle()
+    tab.wait_for_function("([caption, before]) => caption.innerText !== before", arg=[caption, before])
+    return figure.evaluate(SEEN)
 
 
 HIDDEN = """async () => {

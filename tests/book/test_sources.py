@@ -1,6 +1,7 @@
 """What the pages are made from: complete against the library, the registry and the fidelity table."""
 
 import json
+import re
 from pathlib import Path
 
 import nbformat
@@ -10,10 +11,11 @@ import pytest
 import cofactor
 from cofactor.data.published import published
 from cofactor.data.registry import entries
-from docs import api, docstrings, notebooks, results, slides, tables
-from evaluation import EXPERIMENTS
+from docs import api, build, docstrings, notebooks, results, slides, tables
+from evaluation import EXPERIMENTS, raw_trials
 from evaluation.fidelity import fidelity
-from evaluation.summary import number
+from evaluation.summary import difference, number
+from evaluation.verdicts import VERDICTS
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -115,6 +117,53 @@ def test_results_say_every_number_and_every_reason():
         assert f".md#{name})" in texts["docs/results/index.md"]
 
 
+def test_printed_numbers_that_are_not_met_are_counted_and_told_why():
+    kept = {name: results.kept(name) for name in EXPERIMENTS if (results.KEPT / f"{name}.csv").exists()}
+    cells, text = results.printed_cells(kept), results.unmet(kept)
+    for name, mine in cells.groupby("table"):
+        (row,) = (line for line in text.splitlines() if line.startswith("| ") and f"#{name})" in line)
+        counts = [int(count or 0) for count in row.strip("|").replace(" ", "").split("|")[-6:]]
+        assert counts[0] == len(mine) == sum(counts[1:]), name
+    for verdict in ("worse", "cannot tell", "no value"):
+        mine = cells[cells["verdict"] == verdict]
+        assert f"## {verdict.capitalize()}: {len(mine)} printed cells" in text
+        assert all(tables.cell(reason) in text for reason in set(mine["note"]) - {""})
+
+
+def test_differences_on_the_same_data_are_those_of_the_kept_trials():
+    experiment = EXPERIMENTS["separable-table1"]
+    trials = raw_trials(experiment.name).query("setting == 'K=50' and metric == 'success'")
+    wide = trials.pivot(index="trial", columns="method", values="value")
+    text = "\n".join(results.differences(experiment))
+    assert text.count("<details>") == 1 and "::::{container} results" in text
+    mean = difference((wide["MERIT"] - wide["SPA"]).mean())
+    assert f"| SPA | {experiment.settings['K=50']} | {mean}" in text
+
+
+def test_numbers_of_the_text_stand_beside_ours_with_their_place():
+    kept = {name: results.kept(name) for name in EXPERIMENTS}
+    text, stated = results.stated(kept), [e for e in EXPERIMENTS.values() if re.search("_(text|figure)", e.published)]
+    assert {e.line for e in stated} == {"crowd", "separable", "comparisons"}
+    for experiment in stated:
+        facts, told = published(experiment.published), results.beside_the_text(experiment, kept[experiment.name])
+        assert results.link(experiment.name) in text
+        assert all(tables.cell(place) in text for place in facts["note"])
+        assert set(told["place"]) == set(facts["note"]) and len(told) >= len(facts)
+        assert set(told["verdict"]) <= set(VERDICTS)
+
+
+REASON = re.compile(r"\d+ (GB|bytes|words|hours|s\b)|Error|not to be had|not published")  # a size, an error, a source
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_printed_number_without_one_of_ours_has_a_reason_that_is_one(name):
+    table = results.kept(name)
+    without = table[table["published"].notna() & (table["trials"] == 0)]
+    assert (without["verdict"] == "no value").all()
+    for row in without.to_dict("records"):
+        assert REASON.search(row["note"]), (row["setting"], row["method"], row["note"])
+
+
 def test_data_page_tells_licence_citation_and_size_of_every_set():
     text = tables.data_page()
     for name, entry in entries().items():
@@ -189,6 +238,18 @@ def test_panels_have_their_sentence_as_caption(staged):
         shown = [output["data"] for output in cell.get("outputs", []) if "image/png" in output.get("data", {})]
         if any(data["text/plain"].startswith(notebooks.PANEL) for data in shown):
             assert cell.metadata["mystnb"]["figure"]["caption"].startswith(notebooks.STILL)
+
+
+def test_every_notebook_has_a_card_with_its_minutes_level_and_objectives():
+    text = build.pages()[Path("index.md")]
+    assert build.CARDS not in text and text.count(":::{container} notebook") == len(NOTEBOOKS)
+    for path in NOTEBOOKS:
+        first = nbformat.read(path, as_version=4).cells[0].source
+        mine = notebooks.card(path)
+        assert mine in text and re.search(r"^# (.*)", first)[1] in mine and f"](notebooks/{path.name})" in mine
+        assert re.search(r"\d+ minutes", first)[0] in mine and "Paper" not in mine
+        said = [line for line in first.splitlines() if re.match(r"\d\. ", line)]
+        assert len(said) >= 4 and [line for line in mine.splitlines() if re.match(r"\d\. ", line)] == said
 
 
 def test_answers_are_parted_from_their_html():
