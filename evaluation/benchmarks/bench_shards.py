@@ -1,10 +1,10 @@
 """Labels that do not fit into memory: shard, count, aggregate, by the command line, in processes of their own.
 
 A simulated crowd of 1,000 annotators and four classes, five labels per task, all annotators equally busy. Ten million
-labels; with --huge a hundred million as well (some 25 minutes, and 6 GB of disk in TMPDIR). Seconds are CPU seconds of
-the command and of the processes it starts, start-up and imports (some 3 s) included; peak memory is the highest sum of
-their resident sizes. What the commands do with one shard is measured in this process, beside the times per label that
-were set for a single core.
+labels; with --huge a hundred million as well (it needs 6 GB of disk in TMPDIR). Seconds are CPU seconds of the command
+and of the processes it starts, start-up and imports (some 3 s) included, or, where it says so, those of the clock on
+the wall; peak memory is the highest sum of their resident sizes. What the commands do with one shard is measured in
+this process, beside the times per label that were set for a single core, and so is one round over all shards.
 """
 
 from __future__ import annotations
@@ -15,19 +15,25 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import distributed
 import numpy as np
 import pandas as pd
-from runner import NAN, Bench
+from runner import NAN, Bench, Reference
 
 import cofactor as cf
 from cofactor import simulate
+from cofactor.core.crew import Cluster, Crew, Threads
 from cofactor.core.em import expectation
 from cofactor.core.latent_class import map_class
-from cofactor.core.moments import pairwise_moments
+from cofactor.core.moments import counted_arrays
 from cofactor.crowd.base import error_rate
-from cofactor.crowd.moments import CrowdMoments
+from cofactor.crowd.evidence import Evidence
+from cofactor.crowd.moments import CrowdMoments, save_moments
+from cofactor.crowd.passes import Passes
 from cofactor.crowd.shards import LabelShards, write_vocabulary
 
 TASKS_PER_SHARD, LABELS_PER_TASK, N_CLASSES = 200_000, 5, 4
@@ -50,19 +56,19 @@ def simulate_shards(folder: Path, n_shards: int, tasks_per_shard: int, n_workers
     return n_labels, np.concatenate(truth)
 
 
-def shuffle(folder: Path, output: Path, n_parts: int = 10) -> None:
-    """Write the labels of shards as parquet files in which tasks are scattered over all files."""
-    output.mkdir()
+def write_csv(folder: Path, output: Path, n_parts: int = 10) -> None:
+    """Write the labels of shards as a CSV file in which tasks are scattered."""
     paths = sorted(folder.glob("*.parquet"))
     for part in range(n_parts):
         frame = pd.concat([pd.read_parquet(path).iloc[part::n_parts] for path in paths])
-        frame.sample(frac=1, random_state=part).to_parquet(output / f"part-{part}.parquet", index=False)
+        frame = frame.sample(frac=1, random_state=part)
+        frame.to_csv(output, mode="a", header=part == 0, index=False)
 
 
-def command(*arguments: object) -> tuple[float, float]:
-    """Run one command of cofactor; CPU seconds, and peak memory in MB, of it and all it starts."""
+def command(*arguments: object) -> tuple[float, float, float]:
+    """Run one command of cofactor; CPU seconds, seconds, and peak memory in MB, of it and all it starts."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     words = [sys.executable, "-m", "cofactor", *map(str, arguments)]
     process = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL)
     peak = 0.0
@@ -71,8 +77,8 @@ def command(*arguments: object) -> tuple[float, float]:
         time.sleep(TICK)
     if process.returncode:
         raise SystemExit(f"{' '.join(words)} ended with {process.returncode}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, peak
+    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall, peak
 
 
 def tree_memory(pid: int) -> float:
@@ -90,23 +96,49 @@ def bench_commands(bench: Bench, data: tuple[str, int], folder: Path, truth: np.
     moments, consensus = folder.with_name("moments.npz"), folder.with_name("consensus.parquet")
 
     def measure(stage: str, *arguments: object, error: float = NAN) -> None:
-        seconds, peak = command(*arguments)
+        seconds, wall, peak = command(*arguments)
         if stage.startswith("Rob"):
             frame = pd.read_parquet(consensus, columns=["task", "label"])
             error = error_rate(frame["label"].to_numpy(), truth[frame["task"].to_numpy()])
         bench.add(data, stage, [seconds], error, memory=(peak or NAN, NAN))
+        bench.add(data, f"{stage}, on the wall", [wall])
 
-    def aggregate(method: str) -> None:
-        options = ("--moments", moments, "--method", method, "-o", consensus, "--force")
-        measure(method, "aggregate", folder, *options)
+    csv, grouped = folder.with_name("labels.csv"), folder.with_name("grouped")
+    write_csv(folder, csv)
+    measure("shard", "shard", csv, "-o", grouped)
+    em = ("aggregate", grouped, "--moments", moments, "--method", "RobSymNMF-EM", "-o", consensus, "--force")
+    measure("moments", "moments", grouped, "-o", moments)
+    measure("moments, 2 jobs", "moments", grouped, "-o", moments, "--force", "--jobs", 2)
+    measure("RobSymNMF-EM", *em)
+    measure("RobSymNMF-EM, 2 jobs", *em, "--jobs", 2)
+    if not bench.tiny:
+        with local_cluster() as cluster:
+            measure("RobSymNMF-EM, 2 Dask workers", *em, "--scheduler", cluster.scheduler_address)
 
-    ungrouped, grouped = folder.with_name("ungrouped"), folder.with_name("grouped")
-    shuffle(folder, ungrouped)
-    measure("shard", "shard", *sorted(ungrouped.glob("*.parquet")), "-o", grouped)
-    measure("moments", "moments", folder, "-o", moments)
-    measure("moments, 2 jobs", "moments", folder, "-o", moments, "--force", "--jobs", 2)
-    aggregate("RobSymNMF")
-    aggregate("RobSymNMF-EM")
+
+def local_cluster() -> Any:
+    """Two workers of one thread each, reached over TCP."""
+    return distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, protocol="tcp"
+    )
+
+
+def bench_rounds(bench: Bench, data: tuple[str, int], folder: Path) -> None:
+    """Measure one round over all shards, decoded before, by one thread, two, and two Dask workers: wall seconds."""
+    shards = LabelShards.open(folder)
+    start = CrowdMoments.of(shards.read(shards.paths[0])).votes.model()
+    bench.clock = time.perf_counter
+
+    def measure(stage: str, crew: Crew, reference: Reference | None = None) -> Reference:
+        evidence = Evidence(Passes(shards, crew, memory=float("inf")))
+        bench.measure(data, f"one round: {stage}, on the wall", lambda: evidence.e_step(start), reference=reference)
+        return bench.last(stage)
+
+    two = measure("2 threads", Threads(2), measure("1 thread", Threads(1)))
+    if not bench.tiny:
+        with local_cluster() as cluster, closing(Cluster(cluster.scheduler_address)) as crew:
+            measure("2 Dask workers", crew, two)
+    bench.clock = time.process_time
 
 
 def bench_one_shard(bench: Bench, name: str, folder: Path) -> None:
@@ -116,7 +148,8 @@ def bench_one_shard(bench: Bench, name: str, folder: Path) -> None:
     model = CrowdMoments.of(labels).votes.model()
     calls = {
         "read": lambda: shards.read(shards.paths[0]),
-        "count pairs": lambda: pairwise_moments(labels.table),
+        "count pairs": lambda: counted_arrays(labels.table),
+        "count and keep": lambda: save_moments(folder.with_name("one.npz"), labels),
         "E-step": lambda: expectation(labels.table, model),
         "MAP": lambda: map_class(model.posterior(labels.table), model.prior),
     }
@@ -137,6 +170,7 @@ def main() -> None:
             print(f"{name}: {n_labels} labels, cofactor {cf.__version__}", flush=True)
             if name != "huge":  # whose shards are the same
                 bench_one_shard(bench, name, shards)
+                bench_rounds(bench, (name, n_labels), shards)
             bench_commands(bench, (name, n_labels), shards, truth)
     bench.finish()
 

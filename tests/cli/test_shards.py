@@ -64,14 +64,14 @@ def test_the_consensus_is_that_of_the_file_as_a_whole(csv, shards, tmp_path, suf
 def test_killed_counting_goes_on_with_the_shards_that_were_not_finished(shards, tmp_path, monkeypatch):
     out = tmp_path / "moments.npz"
     patch = """
-from cofactor.crowd.moments import CrowdMoments
-save, done = CrowdMoments.save, []
-def dies(self, path, **more):
+from cofactor.crowd import shards
+save, done = shards.save_moments, []
+def dies(path, *rest, **more):
     if len(done) == 2:
         path.write_bytes(b"half")
         os.kill(os.getpid(), signal.SIGKILL)
-    done.append(save(self, path, **more))
-CrowdMoments.save = dies
+    done.append(save(path, *rest, **more))
+shards.save_moments = dies
 """
     run_until_killed(patch, "moments", shards, "-o", out)
     assert not out.exists()
@@ -88,12 +88,13 @@ CrowdMoments.save = dies
 def test_killed_sharding_leaves_no_half_folder_and_can_be_run_again(csv, tmp_path):
     patch = """
 from cofactor.crowd import sharding
-check, done = sharding._check_conflicts, []
+check, done = sharding._one_label_each, []
 def dies(*arguments):
     if len(done) == 2:
         os.kill(os.getpid(), signal.SIGKILL)
-    done.append(check(*arguments))
-sharding._check_conflicts = dies
+    done.append(1)
+    return check(*arguments)
+sharding._one_label_each = dies
 """
     run_until_killed(patch, "shard", csv, "-o", tmp_path / "shards", "--shards", 5)
     assert not (tmp_path / "shards").exists()
@@ -138,6 +139,8 @@ def test_outputs_are_kept_and_options_that_do_not_go_together_refused(csv, shard
     assert "is no file of moments" in capsys.readouterr().err
     assert run("aggregate", csv, csv) == 1
     assert "need --moments" in capsys.readouterr().err
+    assert run("aggregate", csv, "--scheduler", "tcp://127.0.0.1:1") == 1
+    assert "--scheduler goes with --moments" in capsys.readouterr().err
     assert run("moments", shards, "-o", out, "--force") == 0
     assert run("aggregate", shards, "--moments", out, "--truth", csv) == 1
     assert "--truth: needs all labels in memory, and does not go with --moments" in capsys.readouterr().err

@@ -1,7 +1,9 @@
 """Labels in shards give what the same labels give in memory: counts exactly, models up to rounding."""
 
+import json
 import shutil
 from contextlib import suppress
+from unittest import mock
 from weakref import ref
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 
 import cofactor as cf
 from cofactor.core import files
+from cofactor.crowd import coding
 from cofactor.crowd import moments as moments_module
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.sharding import shard_labels
@@ -87,6 +90,37 @@ def test_whole_numbers_are_numbers_and_other_ids_stay_as_written(tmp_path):
     assert np.array_equal(part.table.codes, labels.table.codes)
 
 
+@pytest.mark.parametrize(
+    "odd", ["007", "+7", "0x1F", "-0", "-07", "00", "1" * 19, "9" * 18, " 7 ", "-3", "7.0", "1e3", "x", "٧", "0"]
+)
+def test_ids_that_look_like_numbers_are_what_they_are_in_memory(tmp_path, odd):
+    path = tmp_path / "labels.csv"
+    rows = [f"{task},{worker},{label}\n" for task in (10, 9) for worker, label in ((10, 0), (9, 1))]
+    path.write_text("".join(["task,worker,label\n", *rows, f"{odd},{odd},0\n"]), encoding="utf8")
+    labels = cf.CrowdLabels.from_csv(path)
+    (part,) = shard_labels([path], tmp_path / "shards")
+    assert (part.tasks, part.workers, part.classes) == (labels.tasks, labels.workers, labels.classes)
+    assert np.array_equal(part.table.codes, labels.table.codes)
+
+
+def test_a_task_that_is_no_number_makes_text_of_all_those_before(tmp_path):
+    path = tmp_path / "labels.csv"
+    rows = [f"{task},{task % 3},{task % 2}\n" for task in range(5000)]
+    path.write_text("".join(["task,worker,label\n", *rows, "x,0,1\n"]))
+    with mock.patch.object(coding, "BATCH", 2048):
+        shards = shard_labels([path], tmp_path / "shards", n_shards=3)
+    assert [task for part in shards for task in part.tasks] == sorted([*map(str, range(5000)), "x"])
+
+
+def test_a_file_that_breaks_off_late_is_refused(tmp_path):
+    path = tmp_path / "labels.csv"
+    rows = [f"{task},{task % 3},{task % 2}\n" for task in range(300_000)]
+    path.write_text("".join(["task,worker,label\n", *rows, '1,2,3,4,5\n"1,2\n']))
+    with pytest.raises(cf.CofactorError, match=r"the labels cannot be sharded: .*(300002|300,002|Line)"):
+        shard_labels([path], tmp_path / "shards")
+    assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
+
+
 def test_parquet_files_shard_like_the_csv_file(frame, csv, shards, tmp_path):
     paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
     frame[:700].to_parquet(paths[0], index=False)
@@ -129,6 +163,34 @@ def test_moments_survive_the_file(labels, tmp_path):
             CrowdMoments.load(tmp_path / f"{name}.npz")
 
 
+def named_twice(ids):
+    found = json.loads(ids.tobytes())
+    found["workers"][1] = found["workers"][0]
+    return np.frombuffer(json.dumps(found).encode(), dtype=np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "problem"),
+    [
+        ("singles", np.zeros_like, "more often in pairs than alone"),
+        ("singles", lambda a: a - np.eye(len(a), dtype=a.dtype)[0], "votes do not add up"),
+        ("counts", lambda a: a * 2, "more often in pairs than alone"),
+        ("vote_cells", lambda a: a * 1000, "votes do not add up"),
+        ("vote_classes", lambda a: a * 1000, "votes do not add up"),
+        ("vote_rows", lambda a: a + 1, "votes do not add up"),
+        ("ids", named_twice, "named twice"),
+    ],
+)
+def test_moments_that_contradict_themselves_are_refused(labels, tmp_path, name, change, problem):
+    path = tmp_path / "moments.npz"
+    CrowdMoments.of(labels).save(path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    np.savez(path, **arrays | {name: change(arrays[name])})
+    with pytest.raises(cf.CofactorError, match=rf"moments\.npz is no file of moments: .*{problem}"):
+        CrowdMoments.load(path)
+
+
 @pytest.mark.parametrize(
     "name", ["BayesDS", "MV-EM", "RobSymNMF", "RobSymNMF-EM", "RobSymNMF(w=1)", "DesSymNMF-EM", "SymNMF(no imputation)"]
 )
@@ -165,6 +227,8 @@ def test_counted_shards_are_not_read_again_unless_they_changed(shards, tmp_path,
     assert len(read) == 1
     changed = shards.paths[2]
     pd.read_parquet(changed).iloc[:-5].to_parquet(changed, index=False)
+    write_vocabulary(changed.parent, shards.workers, shards.classes)
+    shards = LabelShards.open(changed.parent)
     assert shards.count(tmp_path / "counts").n_labels == first.n_labels - 5
     assert read[1:] == [changed]
 
@@ -319,12 +383,12 @@ def test_of_conflicting_labels_the_first_or_last_is_kept(tmp_path, conflicts):
 
 
 @pytest.mark.parametrize("damage", [{b"pandas": b"{}"}, {b"pandas": b'{"columns": [{}], "index_columns": []}'}])
-def test_parquet_whose_notes_are_damaged_is_refused(shards, damage):
+def test_notes_of_pandas_in_parquet_are_not_needed(shards, damage):
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     table = arrow.table({"task": ["a"], "worker": [0], "label": [0]}).replace_schema_metadata(damage)
     parquet.write_table(table, shards.paths[0])
-    with pytest.raises(cf.CofactorError, match=r"\.parquet cannot be read as parquet: "):
-        shards.read(shards.paths[0])
+    write_vocabulary(shards.paths[0].parent, shards.workers, shards.classes)
+    assert LabelShards.open(shards.paths[0]).read(shards.paths[0]).tasks == ["a"]
 
 
 # ---- the list of shards ----
@@ -359,6 +423,27 @@ def test_every_byte_counts_where_shards_are_verified(shards):
     opened = LabelShards.open(shards.paths[0].parent)
     with pytest.raises(cf.CofactorError, match=r"damaged shards: .*shard-000"):
         opened.verify()
+    with pytest.raises(cf.CofactorError, match=r"shard-000.parquet is damaged, or was replaced meanwhile: run again"):
+        next(iter(opened))
+
+
+def test_shards_that_are_replaced_while_they_are_counted_are_not_mixed(csv, shards, tmp_path):
+    reading = iter(shards)
+    next(reading)
+    shard_labels([csv], tmp_path / "shards", n_shards=4, conflicts="first", replace=True)  # the same bytes
+    next(reading)
+    pd.read_csv(csv).replace({"label": {"ant": "bat"}}).to_csv(csv, index=False)
+    shard_labels([csv], tmp_path / "shards", n_shards=4, replace=True)
+    shards.paths[2].write_bytes(shards.paths[3].read_bytes())
+    with pytest.raises(cf.CofactorError, match="replaced meanwhile"):
+        next(reading)
+
+
+def test_counts_of_shards_with_other_ids_are_not_taken_up(tmp_path):
+    first = folder_of(tmp_path, a=["t", "u"])
+    first.count(tmp_path / "counts")
+    write_vocabulary(tmp_path, [0, 1, 9], ["a", "b"])
+    assert LabelShards.open(tmp_path).count(tmp_path / "counts").workers == [0, 1, 9]
 
 
 @pytest.mark.parametrize("call", ["replace", "rmtree", "fsync"])

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import cofactor as cf
-from cofactor.cli.output import Writer, check_output
+from cofactor.cli.output import STDOUT, Writer, reserved
+from cofactor.core.crew import Cluster, Crew, Threads
 from cofactor.core.files import restore, whole_file
 from cofactor.crowd.moments import CrowdMoments
+from cofactor.crowd.passes import Passes, bytes_of
 from cofactor.crowd.sharding import shard_labels
 from cofactor.crowd.shards import VOCABULARY, LabelShards, forget_counts
 from cofactor.crowd.tables import workers_frame
@@ -43,29 +46,58 @@ def _check_folder(folder: Path, force: bool, inputs: Sequence[str]) -> None:
 
 def moments(arguments: argparse.Namespace) -> None:
     """Count the label pairs of shards."""
-    check_output(arguments.output, arguments.force, tuple(arguments.labels))
-    shards = LabelShards.open(*arguments.labels)
-    kept = arguments.output.with_name(f".{arguments.output.name}.parts")
-    counted = shards.count(kept, arguments.jobs, verbose=True)
-    with whole_file(arguments.output) as part:
-        counted.save(part)
-    forget_counts(kept)
-    print(f"wrote {arguments.output}: {counted.n_labels} labels of {counted.n_tasks} tasks, {len(shards.paths)} shards")
+    with reserved([arguments.output], arguments.force, tuple(arguments.labels)):
+        _moments(arguments)
+
+
+def _moments(arguments: argparse.Namespace) -> None:
+    with _opened(arguments) as (shards, crew):
+        output = arguments.output.absolute()
+        kept = output.with_name(f".{output.name}.parts")
+        counted = shards.count(kept, verbose=True, crew=crew)
+        with whole_file(output) as part:
+            counted.save(part)
+        forget_counts(kept)
+    amounts = f"{counted.n_labels} labels of {counted.n_tasks} tasks"
+    print(f"wrote {arguments.output}: {amounts}, {len(shards.paths)} shards")
+
+
+@contextmanager
+def _opened(arguments: argparse.Namespace) -> Iterator[tuple[LabelShards, Crew]]:
+    """Shards, and who works on them; a cluster is left at the end."""
+    if not arguments.scheduler:
+        yield LabelShards.open(*arguments.labels), Threads(arguments.jobs)
+        return
+    with closing(Cluster(arguments.scheduler)) as crew:
+        yield LabelShards.open(*(Path(name).absolute() for name in arguments.labels)), crew
 
 
 def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
-    """Fit a method to moments, and label the shards one by one."""
-    whole = ("truth", "gold", "report", "posterior", "overruled")
+    """Fit a method to moments, and label the shards."""
+    whole = ("truth", "gold", "report", "posterior", "overruled", "model")
     asked = [f"--{name}" for name in whole if getattr(arguments, name)]
     if asked:
         raise cf.CofactorError(f"{', '.join(asked)}: needs all labels in memory, and does not go with --moments")
-    shards, name = LabelShards.open(*arguments.labels), arguments.method
-    moments = CrowdMoments.load(arguments.moments)
+    memory, moments = bytes_of(arguments.memory), CrowdMoments.load(arguments.moments)
+    with _opened(arguments) as (shards, crew):
+        passes = Passes(shards, crew, memory, _kept(arguments))
+        _aggregate(arguments, writer, passes, moments)
+        passes.forget()
+
+
+def _kept(arguments: argparse.Namespace) -> Path | None:
+    """Where rounds are kept for a run that goes on: beside the first output that is a file."""
+    paths = [path for path in (arguments.output, arguments.workers) if path and path != STDOUT]
+    return paths[0].absolute().with_name(f".{paths[0].name}.rounds") if paths else None
+
+
+def _aggregate(arguments: argparse.Namespace, writer: Writer, passes: Passes, moments: CrowdMoments) -> None:
+    shards, name = passes.shards, arguments.method
     method = cf.crowd.METHODS[name](random_state=0, verbose=True)
-    result = shards.fit(method, moments, arguments.rounds, verbose=True).result_
+    result = shards.fit(method, moments, arguments.rounds, verbose=True, passes=passes).result_
     print(f"{moments.n_tasks} tasks, {len(moments.workers)} workers, {len(moments.classes)} classes")
     print(f"{name}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}")
     if arguments.output:
-        writer.write(arguments.output, shards.consensus(method), f"{moments.n_tasks} tasks")
+        writer.write(arguments.output, shards.consensus(method, passes), f"{moments.n_tasks} tasks")
     if arguments.workers:
         writer.write(arguments.workers, [workers_frame(method)], f"{len(moments.workers)} workers")

@@ -11,11 +11,11 @@ from typing import Any
 import pandas as pd
 
 from cofactor.core.errors import DataWarning, listing
-from cofactor.core.frames import plain_numbers, read_frame
+from cofactor.core.frames import NO_VALUE, plain_numbers, read_frame
 from cofactor.crowd.exports import unfold
 
 COLUMNS = ("task", "worker", "label")
-NO_LABEL = ("", "nan", "NaN", "NA", "N/A", "null", "NULL", "None")  # how a missing label reads in a file
+NO_LABEL = NO_VALUE
 
 
 def read_labels(

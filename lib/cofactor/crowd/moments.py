@@ -21,13 +21,15 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from cofactor.core.em import SoftCounts, soft_counts
+from cofactor.core.em import SoftCounts
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import load_arrays
-from cofactor.core.moments import PairwiseMoments, broken_moments, pairwise_moments
-from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.core.moments import PairwiseMoments, broken_moments, counted_arrays, pairwise_moments
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.labels import CrowdLabels
 
 FIELDS = (
     *("counts", "columns", "starts", "singles", "sizes", "n_rows"),
@@ -57,9 +59,7 @@ class CrowdMoments:
     @classmethod
     def of(cls, labels: CrowdLabels) -> CrowdMoments:
         """Count labels that are in memory. Cost as `pairwise_moments`."""
-        labelled = labels.table.entries_per_row > 0
-        votes = soft_counts(labels.table.take_rows(labelled), vote_shares(labels)[labelled])
-        return cls(pairwise_moments(labels.table), votes, labels.workers, labels.classes)
+        return cls(pairwise_moments(labels.table), votes_of(labels), labels.workers, labels.classes)
 
     @property
     def n_tasks(self) -> int:
@@ -73,17 +73,7 @@ class CrowdMoments:
 
     def save(self, path: str | PathLike[str], **more: NDArray[Any]) -> None:
         """Write everything, and `more` arrays, to an .npz file; ids must be text or whole numbers."""
-        ids = json.dumps({"workers": self.workers, "classes": self.classes})
-        votes = {"cells": self.votes.cells, "classes": self.votes.classes, "rows": np.array(self.votes.n_rows)}
-        with open(path, "wb") as file:
-            np.savez(
-                file,
-                allow_pickle=False,
-                ids=np.frombuffer(ids.encode(), dtype=np.uint8),
-                **self.pairs.arrays(),
-                **{f"vote_{name}": array for name, array in votes.items()},
-                **more,
-            )
+        _save(path, self.pairs.arrays(), self.votes, self.workers, self.classes, more)
 
     @classmethod
     def load(cls, *paths: str | PathLike[str]) -> CrowdMoments:
@@ -110,6 +100,53 @@ class CrowdMoments:
         return cls(pairs, reduce(add, votes), **json.loads(ids[0]))
 
 
+def save_moments(path: str | PathLike[str], labels: CrowdLabels, **more: NDArray[Any]) -> None:
+    """Count labels and write their moments: as `CrowdMoments.of(labels).save(path)`, in less time."""
+    _save(path, counted_arrays(labels.table), votes_of(labels), labels.workers, labels.classes, more)
+
+
+def votes_of(labels: CrowdLabels) -> SoftCounts:
+    """Return the soft counts of the vote shares, over tasks with a label."""
+    F, K = labels.table.indicator, labels.n_classes
+    cells, classes = np.zeros((F.shape[1], K)), np.zeros(K)
+    n_tasks = _add_votes(F.indptr, F.indices, cells, classes)
+    return SoftCounts(cells, classes, n_tasks, labels.table.sizes)
+
+
+@njit(cache=True, nogil=True)
+def _add_votes(indptr: Ints, indices: Ints, cells: Floats, classes: Floats) -> int:
+    K, n_tasks = len(classes), 0
+    shares = np.empty(K)
+    for s in range(len(indptr) - 1):
+        first, end = indptr[s], indptr[s + 1]
+        n_tasks += first < end
+        shares[:] = 0
+        for x in range(first, end):
+            shares[np.uint32(indices[x]) % np.uint32(K)] += 1
+        for k in range(K):
+            shares[k] /= max(end - first, 1)
+            classes[k] += shares[k]
+        for x in range(first, end):
+            v = np.uint64(indices[x])
+            for k in range(K):
+                cells[v, k] += shares[k]
+    return n_tasks
+
+
+def _save(
+    path: str | PathLike[str],
+    pairs: Mapping[str, NDArray[Any]],
+    votes: SoftCounts,
+    workers: list[Any],
+    classes: list[Any],
+    more: Mapping[str, NDArray[Any]],
+) -> None:
+    ids = np.frombuffer(json.dumps({"workers": workers, "classes": classes}).encode(), dtype=np.uint8)
+    kept = {"vote_cells": votes.cells, "vote_classes": votes.classes, "vote_rows": np.array(votes.n_rows)}
+    with open(path, "wb") as file:
+        np.savez(file, allow_pickle=False, ids=ids, **pairs, **kept, **more)
+
+
 def _read(path: str | PathLike[str]) -> Mapping[str, NDArray[Any]]:
     part = load_arrays(path, FIELDS, "file of moments")
     problem = broken_moments(part) or _broken_votes(part) or _broken_ids(part)
@@ -126,7 +163,10 @@ def _broken_votes(part: Mapping[str, NDArray[Any]]) -> str:
     if rows.shape or rows < 0 or cells.shape != part["singles"].shape + classes.shape or classes.ndim != 1:
         return f"votes of shapes {cells.shape} and {classes.shape} for {len(part['singles'])} values"
     good = np.isfinite(cells).all() and np.isfinite(classes).all() and (cells >= 0).all() and (classes >= 0).all()
-    return "" if good else "some votes are negative or not finite"
+    if not good:
+        return "some votes are negative or not finite"
+    fitting = np.allclose(cells.sum(axis=1), part["singles"], atol=1e-6) and np.isclose(classes.sum(), float(rows))
+    return "" if fitting and rows <= part["n_rows"] else "its votes do not add up to its labels"
 
 
 def _broken_ids(part: Mapping[str, NDArray[Any]]) -> str:
@@ -140,6 +180,8 @@ def _broken_ids(part: Mapping[str, NDArray[Any]]) -> str:
         return "its ids cannot be read"
     if not sound:
         return "its ids are neither text nor whole numbers"
+    if len(set(workers)) < len(workers) or len(set(classes)) < len(classes):
+        return "some workers or classes are named twice"
     return "" if fitting and part["vote_classes"].shape == (len(classes),) else "its ids belong to other moments"
 
 

@@ -18,7 +18,7 @@ from scipy.stats import norm
 from sklearn.isotonic import isotonic_regression
 
 from cofactor.core.bootstrap import LEVEL, check_runs
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_whole, rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.planning import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
 from cofactor.core.types import Floats, Ints, Seed
@@ -112,7 +112,7 @@ def plan(
     active = int(np.count_nonzero(labels.table.entries_per_variable))
     tried = checked_amounts(np.arange(1, MAX_LABELS + 1) if amounts is None else amounts, active)
     fitted = fitted_on(BayesDS() if method is None else method, labels)
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     populations, notes = _populations(labels, fitted, truth, n_trials, rng)
     n_tasks = seen(labels).n_rows if n_tasks is None else n_tasks
     found = simulated(partial(_trial, n_tasks, tried, names), populations, rng, n_jobs, verbose)

@@ -1,12 +1,14 @@
 """From a file of labels in any order to a folder of shards: an external sort, in bounded memory.
 
-DuckDB sorts by task, on disk where memory is short; ids of workers and classes become codes that all shards share.
+Ids of workers and classes become codes that all shards share; DuckDB sorts by task, on disk where memory is short.
 The folder appears when it is complete: what a stopped run leaves lies in a hidden folder beside it.
 """
 
 from __future__ import annotations
 
+import errno
 import shutil
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
@@ -16,15 +18,16 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import restore, whole_folder
-from cofactor.crowd.files import COLUMNS, NO_LABEL
+from cofactor.core.files import whole_folder
+from cofactor.core.locks import locked
+from cofactor.core.types import Ints
+from cofactor.crowd.coding import BATCH, batches, check_present, import_labels
+from cofactor.crowd.files import COLUMNS
 from cofactor.crowd.labels import Conflicts
 from cofactor.crowd.shards import LabelShards, write_vocabulary
 
 PER_SHARD = 1_000_000  # labels: some 100 MB while they are counted
-PLAIN = "0|-?[1-9][0-9]{0,17}"  # whole numbers that lose nothing as numbers, as in `CrowdLabels.from_csv`
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
-KEEP = {"error": "min(label)", "first": "arg_min(label, place)", "last": "arg_max(label, place)"}
 
 
 def shard_labels(
@@ -76,17 +79,34 @@ def shard_labels(
     folder = Path(folder)
     if n_shards is not None and n_shards < 1:
         raise CofactorError(f"n_shards={n_shards}: at least one file has to hold the labels")
-    restore(folder)
-    if folder.exists() and not replace:
-        raise CofactorError(f"{folder} exists: name another folder")
-    with whole_folder(folder) as part, _database(folder.with_name(f".{folder.name}.work"), memory) as base:
-        _import(base, [str(path) for path in sources], columns, sep)
-        workers, classes = _codes(base, "worker"), _codes(base, "label")
-        _check_classes(classes)
-        _sort(base)
-        _cut(base, part, n_shards, conflicts)
+    work = folder.with_name(f".{folder.name}.work")
+    with locked(folder), whole_folder(folder) as part, _database(work, memory) as base:
+        if folder.exists() and not replace:
+            raise CofactorError(f"{folder} exists: name another folder")
+        found = _source(base, [str(path) for path in sources], columns, sep)
+        workers, classes = _write(base, part, *found, len(sources), n_shards, conflicts)
         write_vocabulary(part, workers, classes)
     return LabelShards.open(folder)
+
+
+def _write(
+    base: Any, folder: Path, source: str, csv: bool, n_files: int, n_shards: int | None, conflicts: Conflicts
+) -> tuple[list[Any], list[Any]]:
+    """Write the shards; returns the ids of workers and classes."""
+    from pyarrow import parquet
+
+    numbers = import_labels(base, source, csv)
+    check_present(base, *numbers, one_csv=csv and n_files == 1)
+    (workers, place_of_worker), (classes, place_of_class) = (ids.in_order(csv) for ids in numbers)
+    _check_classes(classes)
+    ((n_labels,),) = base.execute("SELECT count(*) FROM coded").fetchall()
+    reader = _sorted(base, place_of_worker, by_place=conflicts != "error")
+    n_most = n_shards or -(-n_labels // PER_SHARD)
+    for number, table in enumerate(_cut(reader, n_labels, n_shards)):
+        kept = _one_label_each(table, conflicts, workers, place_of_class)
+        path = folder / f"shard-{number:0{max(3, len(str(n_most)))}}.parquet"
+        parquet.write_table(kept, path, use_dictionary=["worker", "label"], column_encoding=_encoding(kept))
+    return workers, classes
 
 
 @contextmanager
@@ -94,125 +114,109 @@ def _database(work: Path, memory: str) -> Iterator[Any]:
     """Open a database in a folder of its own, which is removed afterwards."""
     try:
         import duckdb
+        import pyarrow
     except ImportError:
-        raise CofactorError("sharding needs DuckDB: pip install 'cofactor[scale]'") from None
+        raise CofactorError("sharding needs DuckDB and pyarrow: pip install 'cofactor[scale]'") from None
     shutil.rmtree(work, ignore_errors=True)  # of a run that was stopped
     work.mkdir()
     try:
         settings: Any = {"memory_limit": memory, "temp_directory": str(work / "spill")}
         with duckdb.connect(str(work / "work.duckdb"), config=settings) as base:
             yield base
-    except duckdb.Error as error:
+    except (duckdb.Error, OSError, pyarrow.ArrowException) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # others are DuckDB's, which pyarrow hands on
+            raise
+        if "No space left" in str(error):
+            raise OSError(errno.ENOSPC, str(error)) from None
         raise CofactorError(f"the labels cannot be sharded: {str(error).splitlines()[0]}") from None
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _import(base: Any, sources: list[str], columns: Sequence[str], sep: str) -> None:
-    """Make the table `raw` of task, worker and label, in the order of the files."""
+def _source(base: Any, sources: list[str], columns: Sequence[str], sep: str) -> tuple[str, bool]:
+    """Return the query for the three columns, and whether the files are CSV; refuse what is not there."""
     missing = [path for path in sources if not Path(path).is_file()]
     if missing:
         raise CofactorError(f"no such file: {listing(missing)}")
     parquet = {Path(path).suffix == ".parquet" for path in sources}
     if len(parquet) > 1:
         raise CofactorError("CSV and parquet files cannot be mixed")
-    how = "read_parquet(?)" if parquet == {True} else "read_csv(?, header = true, all_varchar = true, delim = ?)"
-    values = [sources] if parquet == {True} else [sources, sep]
-    found = [name for name, *_ in base.execute(f"DESCRIBE SELECT * FROM {how}", values).fetchall()]
-    absent = [name for name in columns if name not in found]
+    csv, paths = parquet == {False}, f"[{', '.join(map(_text, sources))}]"
+    how = (
+        f"read_csv({paths}, header = true, all_varchar = true, delim = {_text(sep)})"
+        if csv
+        else f"read_parquet({paths})"
+    )
+    types = {name: kind for name, kind, *_ in base.execute(f"DESCRIBE SELECT * FROM {how}").fetchall()}
+    absent = [name for name in columns if name not in types]
     if absent:
-        raise CofactorError(f"no column {listing(absent)}; found {listing(found)}: say which column is which")
+        raise CofactorError(f"no column {listing(absent)}; found {listing(types)}: say which column is which")
+    for name, role in zip(columns, COLUMNS, strict=True):
+        if types[name] not in ("VARCHAR", *WHOLE):
+            raise CofactorError(f"ids in column {role} are {types[name]}: make them text or whole numbers")
     chosen = ", ".join(f"{_quoted(name)} AS {role}" for name, role in zip(columns, COLUMNS, strict=True))
-    base.execute(f"CREATE TABLE raw AS SELECT {chosen} FROM {how}", values)
-    types = dict(base.execute("SELECT column_name, data_type FROM information_schema.columns").fetchall())
-    one_csv = len(sources) == 1 and parquet == {False}
-    for role in COLUMNS:
-        _check_ids(base, role, types[role], one_csv)
-    _clean(base, numbers=parquet == {False})
+    return f"SELECT {chosen} FROM {how}", csv
+
+
+def _encoding(table: Any) -> dict[str, str]:
+    """Say how tasks are written: numbers that rise take a byte each as differences."""
+    return {"task": "PLAIN" if str(table["task"].type).endswith("string") else "DELTA_BINARY_PACKED"}
 
 
 def _check_classes(classes: list[Any]) -> None:
-    if not classes:
-        raise CofactorError("no labels: there is a header but no rows")
     if len(classes) < 2:
         raise CofactorError(f"only one class ({listing(classes)}): there is nothing to tell apart")
 
 
-def _check_ids(base: Any, role: str, kind: str, one_csv: bool) -> None:
-    if kind not in ("VARCHAR", *WHOLE):
-        raise CofactorError(f"ids in column {role} are {kind}: make them text or whole numbers")
-    absent = f"{role} IS NULL"
-    if kind == "VARCHAR":
-        absent += f" OR trim({role}) IN {NO_LABEL if role == 'label' else ('', '')}"
-    bad = base.execute(f"SELECT rowid FROM raw WHERE {absent} ORDER BY rowid LIMIT 1000").fetchall()
-    if bad:
-        first, said = (2, "rows {} (the first line is row 1)") if one_csv else (1, "records {} of all files together")
-        rows = said.format(listing(row + first for (row,) in bad))
-        raise CofactorError(f"missing {role} in {rows}: fill or drop them")
+def _sorted(base: Any, place_of_worker: Ints, by_place: bool) -> Any:
+    """Return a reader of task, worker and label, by task and worker; labels given twice as they came, if `by_place`."""
+    import pyarrow as pa
+
+    base.register("workers", pa.table({"number": np.arange(len(place_of_worker)), "code": place_of_worker}))
+    order = "task, code, coded.rowid" if by_place else "task, code"
+    return batches(base, f"SELECT task, code, label FROM coded JOIN workers ON worker = number ORDER BY {order}", BATCH)
 
 
-def _clean(base: Any, numbers: bool) -> None:
-    """Name the places of `raw`; of CSV text, drop blanks, and make numbers of columns of plain whole numbers."""
-    how = list(COLUMNS)
-    if numbers:
-        plain = [f"coalesce(bool_and(regexp_full_match(trim({role}), '{PLAIN}')), false)" for role in COLUMNS]
-        answers = base.execute(f"SELECT {', '.join(plain)} FROM raw").fetchone()
-        casts = {True: "CAST(trim({0}) AS BIGINT) AS {0}", False: "trim({0}) AS {0}"}
-        how = [casts[yes].format(role) for role, yes in zip(COLUMNS, answers, strict=True)]
-    base.execute(f"CREATE VIEW clean AS SELECT {', '.join(how)}, rowid AS place FROM raw")
+def _cut(reader: Any, n_labels: int, n_shards: int | None) -> Iterator[Any]:
+    """Yield tables about equally long, each of which begins where a task begins."""
+    import pyarrow as pa
+    from pyarrow import compute
 
-
-def _codes(base: Any, role: str) -> list[Any]:
-    """Number the distinct ids of a column in their order (of text: that of its code points, as Python sorts)."""
-    base.execute(
-        f"CREATE TABLE {role}s AS SELECT id, CAST(row_number() OVER (ORDER BY id) - 1 AS INTEGER) AS code "
-        f"FROM (SELECT DISTINCT {role} AS id FROM clean)"
-    )
-    return [known for (known,) in base.execute(f"SELECT id FROM {role}s ORDER BY code").fetchall()]
-
-
-def _sort(base: Any) -> None:
-    base.execute(
-        "CREATE TABLE sorted AS SELECT task, workers.code AS worker, labels.code AS label, place FROM clean "
-        "JOIN workers ON worker = workers.id JOIN labels ON label = labels.id ORDER BY task"
-    )
-
-
-def _cut(base: Any, folder: Path, n_shards: int | None, conflicts: str) -> None:
-    """Write slices of `sorted` that begin where a task begins."""
-    (n_labels,) = base.execute("SELECT count(*) FROM sorted").fetchone()
     n_shards = n_shards or -(-n_labels // PER_SHARD)
-    at = np.unique(np.arange(n_shards) * n_labels // n_shards).tolist()
-    rows = base.execute("SELECT DISTINCT task FROM sorted WHERE rowid IN (SELECT unnest(?)) ORDER BY task", [at])
-    starts = [task for (task,) in rows.fetchall()]
-    width = max(3, len(str(len(starts))))
-    for number, start in enumerate(starts):
-        inside, values = "task >= ?", [start]
-        if number + 1 < len(starts):
-            inside, values = "task >= ? AND task < ?", [start, starts[number + 1]]
-        if conflicts == "error":
-            _check_conflicts(base, inside, values)
-        base.execute(
-            f"COPY (SELECT task, worker, CAST({KEEP[conflicts]} AS INTEGER) AS label FROM sorted WHERE {inside} "
-            f"GROUP BY task, worker ORDER BY task, worker) TO '{_text(folder / f'shard-{number:0{width}}.parquet')}'",
-            values,
-        )
+    cuts = deque(np.unique(np.arange(1, n_shards) * n_labels // n_shards).tolist())
+    held, first = reader.schema.empty_table(), 0
+    for batch in reader:
+        held = pa.concat_tables([held, pa.Table.from_batches([batch])])
+        while cuts and cuts[0] < first + len(held):
+            place = cuts.popleft() - first
+            start = compute.index(held["task"], held["task"][place]).as_py() if place > 0 else 0
+            if start > 0:
+                yield held.slice(0, start)
+                held, first = held.slice(start), first + start
+    yield held
 
 
-def _check_conflicts(base: Any, inside: str, values: list[Any]) -> None:
-    clash = base.execute(
-        f"SELECT task, workers.id FROM (SELECT task, worker FROM sorted WHERE {inside} GROUP BY task, worker "
-        "HAVING min(label) < max(label)) JOIN workers ON worker = code ORDER BY 1, 2 LIMIT 1000",
-        values,
-    ).fetchall()
-    if clash:
-        found = listing(f"task {task!r} by worker {worker!r}" for task, worker in clash)
+def _one_label_each(table: Any, conflicts: Conflicts, workers: list[Any], places: Ints) -> Any:
+    """Return task, worker and label as codes, a worker's labels of a task once; refuse or choose where they differ."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    tasks = table["task"].combine_chunks()
+    worker, label = table["code"].to_numpy(), places[table["label"].to_numpy()]
+    again = compute.equal(tasks[1:], tasks[:-1]).to_numpy(zero_copy_only=False) & (worker[1:] == worker[:-1])
+    if conflicts == "error" and (clash := np.flatnonzero(again & (label[1:] != label[:-1]))).size:
+        pairs = dict.fromkeys((tasks[n].as_py(), workers[worker[n]]) for n in clash[:1000].tolist())
+        found = listing(f"task {task!r} by worker {name!r}" for task, name in pairs)
         raise CofactorError(f"conflicting labels: {found}; mend the data, or keep the first or last (--conflicts)")
+    whole = pa.table({"task": tasks, "worker": worker, "label": label})
+    if not again.any():
+        return whole
+    return whole.filter(pa.array(np.append(~again, True) if conflicts == "last" else np.append(True, ~again)))
 
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _text(path: Path) -> str:
-    return str(path).replace("'", "''")
+def _text(value: object) -> str:
+    return "'" + str(value).replace("'", "''") + "'"

@@ -5,12 +5,13 @@ the codes, and the shards with size and hash. The files have columns task, worke
 codes. Shards are sorted by task, and every task lies within one shard, so that all that is needed of the labels is a
 sum over shards. `cofactor.crowd.sharding` makes such a folder.
 
-Memory everywhere: one shard per processor, and the sums.
+Memory everywhere: one shard per processor, the sums, and what `Passes` may keep.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import shutil
 from collections.abc import Iterator, Sequence
@@ -22,31 +23,30 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
-from joblib.externals.loky import get_reusable_executor
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from tqdm import tqdm
 
-from cofactor.core.em import iterate_em
+from cofactor.core.crew import Crew, Threads, in_order
+from cofactor.core.em import SoftCounts, iterate_em
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import load_arrays, restore, whole_file
+from cofactor.core.files import load_arrays, read_table, restore, whole_file
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
-from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.aggregators import SymNMF
 from cofactor.crowd.base import Aggregator, prior_cells
 from cofactor.crowd.baselines.voting import CLOSED_FORM, DawidSkene
 from cofactor.crowd.bayes import VariationalAggregator
-from cofactor.crowd.evidence import Evidence, require_same_amounts
+from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.files import COLUMNS
-from cofactor.crowd.labels import CrowdLabels, vote_shares
-from cofactor.crowd.moments import CrowdMoments
+from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.moments import CrowdMoments, save_moments
+from cofactor.crowd.passes import Passes
+from cofactor.crowd.shard_rules import ADVICE, check_disjoint, check_grouped, table_of
 from cofactor.crowd.tables import consensus_frame
 
 VOCABULARY = "vocabulary.json"
 Method = TypeVar("Method", bound=Aggregator)
-ADVICE = "make shards with `cofactor shard`"
 
 
 @dataclass(frozen=True)
@@ -104,34 +104,42 @@ class LabelShards:
         Raises
         ------
         CofactorError
-            No parquet file, columns or tasks missing, codes that the vocabulary does not know, a task that a worker
-            labelled twice, or one whose labels are scattered over the shard (it is named).
+            Other bytes than were written, no parquet file, columns or tasks missing, codes that the vocabulary does not
+            know, a task that a worker labelled twice, or one whose labels are scattered over the shard (it is named).
         """
-        columns = _read_columns(path)
+        columns = _read_columns(path, self.manifest[path.name])
         missing = [name for name in COLUMNS if name not in columns]
         if missing or not len(columns["task"]):
             raise CofactorError(f"{path}: {f'no column {listing(missing)}' if missing else 'no labels'}; {ADVICE}")
         task, worker, label = (columns[name] for name in COLUMNS)
         new = np.append(True, task[1:] != task[:-1])
-        tasks = task[new].tolist()
-        _check_grouped(tasks, path)
-        sizes = np.full(len(self.workers), len(self.classes))
-        entries = np.cumsum(new) - 1, worker, label
+        check_grouped(task[new], path)
         try:
-            table = CategoricalTable.from_entries(*entries, sizes, len(tasks))
+            table = table_of(new, worker, label, len(self.workers), len(self.classes))
         except CofactorError as error:
             raise CofactorError(f"{path}: {error}; {ADVICE}") from None
-        return CrowdLabels(table, tasks, self.workers, self.classes)
+        return CrowdLabels(table, task[new].tolist(), self.workers, self.classes)
+
+    def n_labels(self, path: Path) -> int:
+        """Return how many labels a shard has, from its last bytes only."""
+        from pyarrow import parquet
+
+        try:
+            return int(parquet.read_metadata(path).num_rows)
+        except Exception as error:  # pyarrow raises whatever the bytes lead it to
+            raise CofactorError(f"{path} cannot be read as parquet: {error}") from None
 
     def __iter__(self) -> Iterator[CrowdLabels]:
         last: tuple[Any, Path] | None = None
         for path in self.paths:
             labels = self.read(path)
-            _check_disjoint(last, (labels.tasks[0], path))
+            check_disjoint(last, (labels.tasks[0], path))
             last = labels.tasks[-1], path
             yield labels
 
-    def count(self, kept: str | PathLike[str], n_jobs: int = 1, verbose: bool = False) -> CrowdMoments:
+    def count(
+        self, kept: str | PathLike[str], n_jobs: int = 1, verbose: bool = False, crew: Crew | None = None
+    ) -> CrowdMoments:
         """Count all shards; equal to the moments of all labels in memory, at any number of jobs.
 
         Parameters
@@ -140,9 +148,11 @@ class LabelShards:
             A folder for the counts of every shard, so that a run that was stopped goes on where it was: shards counted
             there, and not changed since, are not read again. Remove it when the result is safe.
         n_jobs : int
-            Processes that count at the same time.
+            Threads that count at the same time.
         verbose : bool
             Show a progress bar on a terminal.
+        crew : Crew, optional
+            Who counts instead; `kept` and the shards must be on a disk that all its members see.
 
         Raises
         ------
@@ -153,39 +163,40 @@ class LabelShards:
         ----
         As `pairwise_moments`, plus O(pairs of values that occurred) per shard to add up.
         """
-        if n_jobs == 0:
-            raise CofactorError("n_jobs=0: at least one process has to count (-1: one per processor)")
+        crew = crew or Threads(n_jobs)
         folder = Path(kept)
         folder.mkdir(parents=True, exist_ok=True)
-        parts = [folder / f"{_fingerprint(path)}.npz" for path in self.paths]
+        ids = json.dumps([self.workers, self.classes])
+        parts = [folder / f"{path.stem}-{_mark(ids, self.manifest[path.name])}.npz" for path in self.paths]
         todo = [pair for pair in zip(self.paths, parts, strict=True) if not pair[1].exists()]
         progress = partial(tqdm, desc="shards", total=len(parts), initial=len(parts) - len(todo), leave=False)
-        counted = Parallel(n_jobs, return_as="generator_unordered")(delayed(self._keep)(*pair) for pair in todo)
+        shared = crew.share(self) if todo else None
+        counted = in_order(crew, ((_keep, shared, *pair) for pair in todo))
         for _ in progress(counted, disable=None if verbose else True):
             pass
-        if n_jobs != 1 and todo:
-            get_reusable_executor().shutdown()  # idle workers would keep their memory while the parts are added up
         self._check_ranges(parts)
         return CrowdMoments.load(*parts)
-
-    def _keep(self, path: Path, part: Path) -> None:
-        """Write the moments of one shard, with its first and last task; whole or not at all."""
-        labels = self.read(path)
-        span = json.dumps([labels.tasks[0], labels.tasks[-1]]).encode()
-        with whole_file(part) as unfinished:
-            CrowdMoments.of(labels).save(unfinished, span=np.frombuffer(span, dtype=np.uint8))
 
     def _check_ranges(self, parts: Sequence[Path]) -> None:
         last: tuple[Any, Path] | None = None
         for path, part in zip(self.paths, parts, strict=True):
             first, end = _read_span(part)
-            _check_disjoint(last, (first, path))
+            check_disjoint(last, (first, path))
             last = end, path
 
-    def fit(self, method: Method, moments: CrowdMoments, max_rounds: int = 500, verbose: bool = False) -> Method:
+    def fit(
+        self,
+        method: Method,
+        moments: CrowdMoments,
+        max_rounds: int = 500,
+        verbose: bool = False,
+        passes: Passes | None = None,
+    ) -> Method:
         """Fit a method to moments; EM, and the naming of the classes, read the shards, once each round.
 
-        Equal, up to rounding, to what `method.fit` finds with all labels in memory.
+        Equal, up to rounding, to what `method.fit` finds with all labels in memory. Classes are named by the labels
+        that tasks of every class were given in the last round. In memory, the labels of a task count as one vote, so
+        names can differ where tasks with many labels and those with few contradict each other.
 
         Parameters
         ----------
@@ -196,6 +207,8 @@ class LabelShards:
             Of these shards.
         max_rounds : int
             Most rounds of EM.
+        passes : Passes, optional
+            Who reads these shards, what stays in memory, and where rounds are kept. Default: read here, one by one.
 
         Returns
         -------
@@ -208,33 +221,48 @@ class LabelShards:
         """
         if (moments.workers, moments.classes) != (self.workers, self.classes):
             raise CofactorError("the moments were counted for other workers or classes: count these shards")
-        evidence = Evidence(self, votes=moments.votes)
+        evidence = Evidence(passes or Passes(self), votes=moments.votes)
         if isinstance(method, VariationalAggregator):
             method.max_iter, method.verbose = min(method.max_iter, max_rounds), verbose
             method.fit_evidence(evidence)
         else:
-            model, result = _from_moments(method, moments)
-            if method.em:
-                cells = np.tile(prior_cells(method.pseudo_counts, len(self.classes)), (len(self.workers), 1))
-                model, result = iterate_em(evidence.e_step, model, max_rounds, verbose=verbose, pseudo_count=cells)
-            method.model_, method.result_ = self._name_classes(model, moments), result
+            method.model_, method.result_ = self._fit(method, moments, evidence, max_rounds, verbose)
         method.workers_, method.classes_, method.gold_ = self.workers, self.classes, {}
         method.labels_given_ = moments.pairs.singles.reshape(len(self.workers), -1).sum(axis=1)
         return method
 
-    def _name_classes(self, model: LatentClassModel, moments: CrowdMoments) -> LatentClassModel:
-        """As `name_classes`, the agreement with the votes added up over shards."""
-        agreement, n_tasks, n_labels = np.zeros((len(self.classes),) * 2), 0, 0
-        for labels in self:
-            agreement += vote_shares(labels).T @ model.posterior(labels.table)
-            n_tasks, n_labels = n_tasks + labels.n_tasks, n_labels + labels.n_labels
-        require_same_amounts(moments.votes, n_tasks, n_labels)
-        return model.reorder(linear_sum_assignment(agreement, maximize=True)[1])
+    def _fit(
+        self, method: Aggregator, moments: CrowdMoments, evidence: Evidence, max_rounds: int, verbose: bool
+    ) -> tuple[LatentClassModel, Result]:
+        """Factorise the moments, go on by EM where the method does, and name the classes by the last E-step."""
+        model, result = _from_moments(method, moments)
+        K, last = len(self.classes), [] if method.em and max_rounds else [evidence.e_step(model)]
 
-    def consensus(self, method: Aggregator) -> Iterator[pd.DataFrame]:
+        def e_step(model: LatentClassModel) -> SoftCounts:
+            last[:] = [evidence.e_step(model)]
+            return last[0]
+
+        if method.em:
+            cells = np.tile(prior_cells(method.pseudo_counts, K), (len(self.workers), 1))
+            model, result = iterate_em(e_step, model, max_rounds, verbose=verbose, pseudo_count=cells)
+        agreement = last[0].cells.reshape(-1, K, K).sum(axis=0)
+        return model.reorder(linear_sum_assignment(agreement, maximize=True)[1]), result
+
+    def consensus(self, method: Aggregator, passes: Passes | None = None) -> Iterator[pd.DataFrame]:
         """Yield task, label, posterior probability of the label, and number of labels, shard by shard."""
-        for labels in self:
-            yield consensus_frame(labels, method.predict_proba(labels), method.model_)
+        return (passes or Passes(self)).map(partial(_consensus, method=method), whole=True)
+
+
+def _consensus(labels: CrowdLabels, method: Aggregator) -> pd.DataFrame:
+    return consensus_frame(labels, method.predict_proba(labels), method.model_)
+
+
+def _keep(shards: LabelShards, path: Path, part: Path) -> None:
+    """Write the moments of one shard, with its first and last task; whole or not at all."""
+    labels = shards.read(path)
+    span = json.dumps([labels.tasks[0], labels.tasks[-1]]).encode()
+    with whole_file(part) as unfinished:
+        save_moments(unfinished, labels, span=np.frombuffer(span, dtype=np.uint8))
 
 
 def forget_counts(kept: str | PathLike[str]) -> None:
@@ -311,43 +339,26 @@ def _read_vocabulary(path: Path) -> dict[str, Any]:
         raise CofactorError(f"{path} is no vocabulary of shards ({type(error).__name__}: {error}); {ADVICE}") from None
 
 
-def _read_columns(path: Path) -> dict[str, NDArray[Any]]:
-    """Return those of the three columns that a file has."""
+def _read_columns(path: Path, listed: dict[str, Any]) -> dict[str, NDArray[Any]]:
+    """Return those of the three columns that a file has, which must still be the one that is listed."""
+    content = path.read_bytes()
+    if not _as_written(content, listed):
+        raise CofactorError(f"{path} is damaged, or was replaced meanwhile: run again, or {ADVICE} again")
     try:
-        frame = pd.read_parquet(path)
+        frame = read_table(io.BytesIO(content), COLUMNS, path).to_pandas(ignore_metadata=True)
         return {name: frame[name].to_numpy() for name in COLUMNS if name in frame.columns}
     except ImportError:
         raise CofactorError("parquet files need pyarrow: pip install 'cofactor[scale]'") from None
+    except CofactorError:
+        raise
     except Exception as error:  # pandas and pyarrow raise whatever the bytes lead them to
         raise CofactorError(f"{path} cannot be read as parquet: {error}") from None
 
 
-def _fingerprint(path: Path) -> str:
-    status = path.stat()
-    return f"{path.stem}-{status.st_size}-{status.st_mtime_ns}"
+def _as_written(content: bytes, listed: dict[str, Any]) -> bool:
+    return hashlib.sha256(content).hexdigest() == listed["sha256"]
 
 
-def _check_grouped(tasks: list[Any], path: Path) -> None:
-    """Refuse tasks (one entry per run of equal ids) that do not rise, or are neither all text nor all whole numbers."""
-    kinds = {type(task) for task in tasks}
-    if kinds != {str} and kinds != {int}:
-        found = listing(sorted(kind.__name__ for kind in kinds))
-        raise CofactorError(f"{path}: tasks must be text or whole numbers, one kind only; found {found}; {ADVICE}")
-    fallen = next((n for n in range(1, len(tasks)) if tasks[n] <= tasks[n - 1]), None)
-    if fallen is None:
-        return
-    seen: set[Any] = set()
-    again = next((task for task in tasks if task in seen or seen.add(task)), None)  # type: ignore[func-returns-value]
-    problem = f"not sorted by task from {tasks[fallen]!r} on" if again is None else f"labels of {again!r} are scattered"
-    raise CofactorError(f"{path}: {problem}; {ADVICE}")
-
-
-def _check_disjoint(last: tuple[Any, Path] | None, first: tuple[Any, Path]) -> None:
-    if last is None:
-        return
-    if type(last[0]) is not type(first[0]):
-        raise CofactorError(f"{last[1]} and {first[1]}: tasks are text in one, numbers in the other; {ADVICE}")
-    if last[0] < first[0]:
-        return
-    problem = f"task {first[0]!r} lies in both" if last[0] == first[0] else f"tasks from {first[0]!r} on overlap"
-    raise CofactorError(f"{last[1]} and {first[1]}: {problem}; {ADVICE}")
+def _mark(ids: str, listed: dict[str, Any]) -> str:
+    """Tell shards of other content, or with other ids, apart."""
+    return hashlib.sha256(f"{listed['sha256']} {ids}".encode()).hexdigest()[:16]

@@ -1,0 +1,216 @@
+"""Who does the work on many pieces of data: threads of this process, or the workers of a Dask cluster.
+
+Both give results in the order of the pieces, whoever was first. So a sum over them is added up in one order, and has
+the same bits at any number of workers.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import platform
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any, Protocol
+
+from cofactor.core.errors import CofactorError, listing
+
+PATIENCE = 5  # seconds for a scheduler to answer, and for a worker to be there
+DECIDING = ("cofactor", "numpy", "scipy", "numba", "pandas", "pyarrow")  # packages that the last bits depend on
+
+
+class Crew(Protocol):
+    """What can be asked for; what is submitted may stand as an argument for its result."""
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Begin a call, perhaps elsewhere. The result stays there until it is asked for, or given to another call."""
+
+    def result(self, begun: Any) -> Any:
+        """Wait for a call, and return its result."""
+
+    def share(self, value: Any) -> Any:
+        """Send a value once that many calls need."""
+
+    @property
+    def ahead(self) -> int:
+        """Calls to begin before the first result is needed."""
+
+
+def in_order(crew: Crew, calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+    """Yield results of calls (function, arguments) in their order, with few of them begun ahead."""
+    begun: deque[Any] = deque()
+    try:
+        for call in calls:
+            begun.append(crew.submit(*call))
+            if len(begun) >= crew.ahead:
+                yield crew.result(begun.popleft())
+        while begun:
+            yield crew.result(begun.popleft())
+    finally:
+        for one in begun:
+            one.cancel()
+
+
+class Threads:
+    """Threads of this process: compiled code, numpy and pyarrow run in several at a time.
+
+    Parameters
+    ----------
+    n_jobs : int
+        How many; -1: one per processor. With 1, every call is made when it is submitted, without a thread.
+    """
+
+    def __init__(self, n_jobs: int = 1) -> None:
+        if n_jobs == 0:
+            raise CofactorError("n_jobs=0: at least one processor has to work (-1: all of them)")
+        n = n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+        self.pool = ThreadPoolExecutor(n) if n > 1 else None
+        self.ahead = 2 * n if n > 1 else 1
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """See `Crew`."""
+        if self.pool:
+            return self.pool.submit(_called, function, *arguments)
+        done: Future[Any] = Future()
+        done.set_result(_called(function, *arguments))
+        return done
+
+    def result(self, begun: Future[Any]) -> Any:
+        """See `Crew`."""
+        return begun.result()
+
+    def share(self, value: Any) -> Any:
+        """See `Crew`."""
+        return value
+
+
+def _called(function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*(one.result() if isinstance(one, Future) else one for one in arguments))
+
+
+class Cluster:
+    """The workers of a Dask cluster; what a lost worker was doing, and what it kept, is done again by others.
+
+    Parameters
+    ----------
+    scheduler : str
+        Its address, such as tcp://host:8786.
+
+    Raises
+    ------
+    CofactorError
+        Dask is not installed, no scheduler answers, it has no workers, or some have other versions; and, from calls,
+        what the function raises, or that the cluster is lost.
+    """
+
+    def __init__(self, scheduler: str) -> None:
+        try:
+            distributed: Any = import_module("distributed")  # by name: it may not be installed
+        except ImportError:
+            raise CofactorError("a cluster needs Dask: pip install 'cofactor[scale]'") from None
+        for name in ("distributed", "distributed.client"):  # which write a page where one sentence will do
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        self.scheduler = scheduler
+        self.client = _connected(distributed, scheduler)
+        try:
+            self._refuse_other_versions()
+        except CofactorError:
+            self.close()
+            raise
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """See `Crew`. A function without a name is sent as it is: so the scheduler need not import all this."""
+        packed = pickle.dumps(function)
+        try:
+            return self.client.submit(
+                lambda packed, *given: pickle.loads(packed)(*given), packed, *arguments, pure=False
+            )
+        except Exception as error:
+            raise self._lost(error) from None
+
+    def result(self, begun: Any) -> Any:
+        """See `Crew`."""
+        try:
+            return begun.result()
+        except CofactorError:
+            raise
+        except Exception as error:
+            if begun.cancelled() or begun.status == "lost":
+                raise self._lost(error) from None
+            why = f"{type(error).__name__}: {error}"
+            if isinstance(error, OSError):
+                why += "; files must be on a disk that all machines see under the same name"
+        raise CofactorError(f"a worker of the Dask cluster at {self.scheduler} cannot do its part ({why})")
+
+    def share(self, value: Any) -> Any:
+        """See `Crew`. The scheduler keeps it, so that it survives the workers."""
+        return self._submit(lambda packed: pickle.loads(packed), pickle.dumps(value))
+
+    @property
+    def ahead(self) -> int:
+        """Calls to begin before the first result is needed: workers may have come or gone."""
+        return max(8, 2 * sum(self.client.nthreads().values()))
+
+    def close(self) -> None:
+        """Leave the cluster; it goes on without what was kept there."""
+        self.client.close(timeout=PATIENCE)
+
+    def _submit(self, *call: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that something is large: it goes once, not with every call
+            try:
+                return self.client.submit(*call, pure=False)
+            except Exception as error:
+                raise self._lost(error) from None
+
+    def _refuse_other_versions(self) -> None:
+        here = versions()
+        try:
+            found = self.client.run(lambda: import_module("cofactor.core.crew").versions(), on_error="return")
+        except Exception as error:
+            raise self._lost(error) from None
+        told = [f"{address} ({text})" for address, there in found.items() if (text := _differences(there, here))]
+        if told:
+            raise CofactorError(f"workers with other versions than here: {listing(told)}; bring them to the same")
+
+    def _lost(self, error: Exception) -> CofactorError:
+        what = f"the Dask cluster at {self.scheduler} is lost ({type(error).__name__})"
+        return CofactorError(f"{what}: what was finished is kept, run again to go on")
+
+
+def _connected(distributed: Any, scheduler: str) -> Any:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of versions, which are compared below
+            client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
+    except Exception as error:  # of many kinds, where something else than a scheduler answers
+        raise CofactorError(f"no Dask scheduler at {scheduler}: {error}") from None
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError:
+        client.close()
+        raise CofactorError(f"the Dask scheduler at {scheduler} has no workers: start some") from None
+    return client
+
+
+def _differences(there: Any, here: dict[str, str]) -> str:
+    if not isinstance(there, dict):
+        return f"{type(there).__name__}: {there}"
+    return ", ".join(f"{name} {there.get(name)} for {here[name]}" for name in here if there.get(name) != here[name])
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that results depend on."""
+    return {"python": platform.python_version(), **{name: _version(name) for name in DECIDING}}
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except ImportError:
+        return "none"

@@ -1,0 +1,154 @@
+"""From ids to codes: one pass over files of labels, in bounded memory.
+
+Ids of workers and classes become numbers as they come; their order, and whether those of a CSV file are whole numbers,
+is known at the end only. Tasks are too many for that: they are taken for whole numbers until one is none, and then
+read anew as text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.types import Ints
+from cofactor.crowd.files import COLUMNS, NO_LABEL
+
+PLAIN = re.compile("0|-?[1-9][0-9]{0,17}")  # whole numbers that lose nothing as numbers, as in `CrowdLabels.from_csv`
+LARGEST = 10**18  # the first with more digits
+BATCH = 1 << 19  # labels
+
+
+class Ids:
+    """Distinct ids of a column, numbered as they come."""
+
+    def __init__(self) -> None:
+        self.number: dict[Any, int] = {}
+
+    def codes(self, column: Any) -> Ints:
+        """Return the numbers of a pyarrow array of ids; missing ones have a number, too."""
+        coded = column.dictionary_encode(null_encoding="encode")
+        own = [self.number.setdefault(known, len(self.number)) for known in coded.dictionary.to_pylist()]
+        return np.array(own, dtype=np.int32)[coded.indices.to_numpy()]
+
+    def missing(self, blanks: Iterable[str]) -> list[int]:
+        """Return the numbers of ids that say nothing."""
+        absent = {None, *blanks}
+        return [n for known, n in self.number.items() if (trimmed(known) if known else known) in absent]
+
+    def in_order(self, csv: bool) -> tuple[list[Any], Ints]:
+        """Return the sorted ids, and the place there of every number; text sorts as its code points do.
+
+        Text of a CSV file loses the blanks around it, and becomes numbers where all ids are plain whole ones.
+        """
+        ids = [trimmed(known) for known in self.number] if csv else list(self.number)
+        if csv and all(PLAIN.fullmatch(known) for known in ids):
+            ids = [int(known) for known in ids]
+        distinct = sorted(set(ids))
+        place = {known: code for code, known in enumerate(distinct)}
+        return distinct, np.array([place[known] for known in ids], dtype=np.int32)
+
+
+class NotWhole(Exception):
+    """A task of a CSV file is no plain whole number."""
+
+
+def import_labels(base: Any, source: str, csv: bool) -> tuple[Ids, Ids]:
+    """Make the table `coded` of task, and numbers of worker and label; its `rowid` is the place in the files.
+
+    Parameters
+    ----------
+    base : connection to DuckDB
+    source : str
+        Query for the three columns as they stand in the files.
+    csv : bool
+        They are all text, to be read as `CrowdLabels.from_csv` reads it.
+    """
+    if csv:
+        try:
+            return _import(base, source, whole_numbers)
+        except NotWhole:
+            base.execute("DROP TABLE IF EXISTS coded")
+    return _import(base, source, trimmed_text if csv else lambda tasks: tasks)
+
+
+def _import(base: Any, source: str, task_of: Callable[[Any], Any]) -> tuple[Ids, Ids]:
+    import pyarrow as pa
+
+    workers, labels, empty = Ids(), Ids(), True
+    with base.cursor() as reader:
+        for batch in batches(reader, source, BATCH):
+            task, worker, label = (batch.column(n) for n in range(3))
+            codes = task_of(task), workers.codes(worker), labels.codes(label)
+            base.register("part", pa.table(dict(zip(COLUMNS, codes, strict=True))))
+            base.execute(f"{'CREATE TABLE coded AS' if empty else 'INSERT INTO coded'} SELECT * FROM part")
+            base.unregister("part")
+            empty = False
+    if empty:
+        raise CofactorError("no labels: there is a header but no rows")
+    return workers, labels
+
+
+def batches(base: Any, query: str, size: int) -> Any:
+    """Return a reader of record batches."""
+    found = base.sql(query)
+    return (found.to_arrow_reader if hasattr(found, "to_arrow_reader") else found.fetch_arrow_reader)(size)
+
+
+def whole_numbers(tasks: Any) -> Any:
+    """Return a pyarrow array of text as whole numbers; raise `NotWhole` unless all are plain ones."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    try:
+        numbers = compute.cast(tasks, pa.int64())
+    except pa.ArrowInvalid:
+        tasks = trimmed_text(tasks)
+        try:
+            numbers = compute.cast(tasks, pa.int64())
+        except pa.ArrowInvalid:
+            raise NotWhole from None
+    padded = compute.and_(compute.starts_with(tasks, "0"), compute.greater(compute.binary_length(tasks), 1))
+    odd = compute.or_(padded, compute.or_(compute.starts_with(tasks, "-0"), compute.starts_with(tasks, "+")))
+    values = None if numbers.null_count else numbers.to_numpy()
+    if (
+        values is None
+        or compute.any(odd).as_py()
+        or (len(values) and not -LARGEST < values.min() <= values.max() < LARGEST)
+    ):
+        raise NotWhole
+    return numbers
+
+
+def trimmed_text(column: Any) -> Any:
+    """Return a pyarrow array of text without the blanks around it."""
+    from pyarrow import compute
+
+    return compute.utf8_trim(column, characters=" ")
+
+
+def trimmed(known: Any) -> Any:
+    """Return text without the blanks around it; what is no text, as it is."""
+    return known.strip(" ") if isinstance(known, str) else known
+
+
+def check_present(base: Any, workers: Ids, labels: Ids, one_csv: bool) -> None:
+    """Refuse labels without a task, a worker or a class; their rows are named."""
+    ((kind,),) = base.execute("SELECT typeof(task) FROM coded LIMIT 1").fetchall()
+    blank = " OR trim(task) = ''" if kind == "VARCHAR" else ""
+    for role, absent in {
+        "task": f"task IS NULL{blank}",
+        "worker": f"worker IN {(-1, -1, *workers.missing(['']))}",
+        "label": f"label IN {(-1, -1, *labels.missing(NO_LABEL))}",
+    }.items():
+        bad = base.execute(f"SELECT rowid FROM coded WHERE {absent} ORDER BY rowid LIMIT 1000").fetchall()
+        if bad:
+            first, said = (
+                (2, "rows {} (the first line is row 1)") if one_csv else (1, "records {} of all files together")
+            )
+            raise CofactorError(
+                f"missing {role} in {said.format(listing(row + first for (row,) in bad))}: fill or drop them"
+            )

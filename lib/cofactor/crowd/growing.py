@@ -1,0 +1,307 @@
+"""Labels that keep coming: a fit of BayesDS that is kept with its labels, and goes on from there when new ones are in.
+
+The sums over tasks that a round needs are those of the old labels and of the new ones. So the rounds go on from the
+kept belief, over all labels, and end where a fit of all labels with the same structure ends.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cofactor.core.checks import check_kind
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.files import load_arrays
+from cofactor.core.frames import located
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.result import Result
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Ints
+from cofactor.crowd.base import Labels, as_labels
+from cofactor.crowd.bayes import STRUCTURES, BayesDS
+from cofactor.crowd.dependence import Dependence
+from cofactor.crowd.evidence import UNKNOWN, Evidence
+from cofactor.crowd.files import COLUMNS, read_labels
+from cofactor.crowd.labels import Conflicts, CrowdLabels
+from cofactor.crowd.variational import AnyBelief, Belief, Cells, Priors, SharedErrors
+
+CODES = ("tasks", "workers", "labels", "gold")
+PARTS = {Belief: ("P", "nu", "eta"), SharedErrors: ("right", "wrong", "errors", "nu")}  # of a belief, as arrays
+KEPT = ("about", *CODES, "part_0", "part_1", "part_2", "part_3")
+PART_ROUNDS = 20  # most rounds of the changed tasks in a round of all; together they cost no more than it
+SETTINGS = ("structure", "diagonal", "off", "design_effect", "max_iter", "tol")
+
+
+@dataclass(frozen=True)
+class CrowdFit:
+    """A fitted BayesDS with its labels, to be updated with new ones, and kept in a file.
+
+    Attributes
+    ----------
+    method : BayesDS
+        Fitted on `labels`.
+    labels : CrowdLabels
+        All so far; new tasks and workers come after the old ones.
+    n_chosen : int
+        Labels from which structure and design effect were chosen.
+
+    Examples
+    --------
+    >>> labels = CrowdLabels.from_arrays([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 1, 1])
+    >>> fit = CrowdFit.start(labels)
+    >>> fit = fit.updated(pd.DataFrame({"task": [0, 7, 7], "worker": [3, 0, 3], "label": [0, 1, 1]}))
+    >>> fit.labels.tasks, fit.method.predict(fit.labels).tolist()
+    ([0, 1, 7], [0, 1, 1])
+    """
+
+    method: BayesDS
+    labels: CrowdLabels
+    n_chosen: int
+
+    @classmethod
+    def start(cls, labels: Labels, method: BayesDS | None = None) -> CrowdFit:
+        """Fit all labels: with the default, or a BayesDS with other settings. Errors and cost are those of `fit`."""
+        known, fitted = as_labels(labels), BayesDS() if method is None else method
+        check_kind(BayesDS, method=fitted)
+        return cls.of(fitted.fit(known), known)
+
+    @classmethod
+    def of(cls, method: BayesDS, labels: CrowdLabels) -> CrowdFit:
+        """Keep a method that was fitted on these labels; a CofactorError for another method or other labels."""
+        check_kind(BayesDS, method=method)
+        method._check_same_crowd(labels)
+        return cls(method, labels, labels.n_labels)
+
+    def updated(self, new: Labels, conflicts: Conflicts = "error") -> CrowdFit:
+        """Add labels, and go on from where the fit was; this object stays as it is.
+
+        Parameters
+        ----------
+        new : CrowdLabels, DataFrame with columns task, worker, label, or path of a file with these
+            Of old tasks or new ones, by old workers or new ones. Ids are matched; those of a file also where one file
+            has whole numbers only and the other text.
+        conflicts : {"error", "first", "last"}
+            Where a worker labelled a task before, with another class: refuse, or keep the old label or the new one.
+            The same label again counts once, with a `DataWarning`.
+
+        Returns
+        -------
+        CrowdFit, this one where all labels were there already
+            Within the tolerance of the rounds, that of `BayesDS` on all labels with the `structure_` and
+            `design_effect_` of this fit, which are not chosen anew. Gold tasks stay gold.
+
+        Raises
+        ------
+        CofactorError
+            Classes that the fit does not know (their rows are named), conflicting labels, or labels that cannot be
+            read.
+
+        Cost
+        ----
+        O(all labels) time to join them, and a round of the fit, O(all labels K), a few times.
+        """
+        if isinstance(new, pd.DataFrame):
+            new = self._labels_of(new, COLUMNS, conflicts)
+        elif isinstance(new, str | PathLike):
+            new = self.read(new, COLUMNS, conflicts)
+        more = self.method._recoded(as_labels(new))
+        labels, tasks = joined(self.labels, more, conflicts)
+        if same_labels(labels, self.labels):
+            return self
+        gold, method = self._gold(labels), copy(self.method)
+        changed = labels.take_tasks(tasks)
+        n_rounds = min(PART_ROUNDS, labels.n_labels // max(changed.n_labels, 1))
+        part = Evidence.of(changed, None if gold is None else gold[tasks])
+        method.go_on(Evidence.of(labels, gold), self._states(labels), part, n_rounds)
+        method.workers_, method.labels_given_ = labels.workers, labels.table.entries_per_variable
+        method.gold_ = {} if gold is None else {labels.tasks[n]: int(gold[n]) for n in np.flatnonzero(gold != UNKNOWN)}
+        return CrowdFit(method, labels, self.n_chosen)
+
+    def read(
+        self,
+        path: str | PathLike[str],
+        columns: tuple[str, str, str] = COLUMNS,
+        conflicts: Conflicts = "error",
+        encoding: str = "utf-8-sig",
+        sep: str | None = None,
+    ) -> CrowdLabels:
+        """Read new labels from a file, as `CrowdLabels.from_file`; unknown classes are refused, with their rows."""
+        return self._labels_of(read_labels(path, columns, encoding, sep), columns, conflicts)
+
+    def _labels_of(self, frame: pd.DataFrame, columns: tuple[str, str, str], conflicts: Conflicts) -> CrowdLabels:
+        """Return the labels of a table, whose classes are those of the fit, whole numbers or the same as text."""
+        label = columns[-1]
+        if label in frame:
+            by_text = {str(known): known for known in self.labels.classes}
+            codes = frame[label].map(lambda cell: by_text.get(str(cell), cell))
+            other = (~codes.isin(self.labels.classes) & codes.notna()).to_numpy()
+            if other.any():
+                raise CofactorError(
+                    f"classes that the fit does not know: {located(frame, other, codes[other].tolist())}; "
+                    "mend them, or fit all labels anew, old and new ones"
+                )
+            frame = frame.assign(**{label: codes})
+        return CrowdLabels.from_frame(frame, *columns, classes=self.labels.classes, conflicts=conflicts)
+
+    def _gold(self, labels: CrowdLabels) -> Ints | None:
+        """Return the class codes of gold tasks, which are among the first; None where there are none."""
+        if not self.method.gold_:
+            return None
+        known = [self.method.gold_.get(task, UNKNOWN) for task in self.labels.tasks]
+        return np.array(known + [UNKNOWN] * (labels.n_tasks - len(known)))
+
+    def _states(self, labels: CrowdLabels) -> LatentClassModel:
+        """Return the model of the states for old workers, then new ones, who begin as the average of the old."""
+        model, n_new = self.method.belief_.expected_logs(), labels.n_workers - self.labels.n_workers
+        new = np.tile(self.method.belief_.population(), (n_new, 1))
+        return LatentClassModel.from_stacked(model.prior, np.vstack([model.stacked, new]), labels.table.sizes)
+
+    # ---- files ----
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write everything to an .npz file; ids must be text or whole numbers."""
+        ids = [self.labels.tasks, self.labels.workers, self.labels.classes]
+        strange = [known for column in ids for known in column if not isinstance(known, str | int)]
+        if strange:
+            raise CofactorError(f"ids can be kept that are text or whole numbers, not {listing(map(repr, strange))}")
+        about = json.dumps({"ids": ids, **self._about()}).encode()
+        gold, table = self._gold(self.labels), self.labels.table
+        codes = (table.rows, table.variables, table.values, np.zeros(0) if gold is None else gold)
+        belief = self.method.belief_
+        parts = [getattr(belief, name) for name in PARTS[type(belief)]]
+        parts += [np.zeros(0)] * (4 - len(parts))
+        with open(path, "wb") as file:
+            np.savez(
+                file,
+                allow_pickle=False,
+                about=np.frombuffer(about, dtype=np.uint8),
+                **{name: code.astype(np.int32) for name, code in zip(CODES, codes, strict=True)},
+                **{f"part_{number}": part for number, part in enumerate(parts)},
+            )
+
+    def _about(self) -> dict[str, Any]:
+        method, together = self.method, self.method.dependence_
+        return {
+            "settings": {name: getattr(method, name) for name in SETTINGS},
+            "found": [method.structure_, method.design_effect_, self.n_chosen],
+            "dependence": [together.excess, together.squares, together.most],
+            "votes": method.belief_.priors.classes.tolist(),
+            "strengths": getattr(method.belief_, "strengths", (method.diagonal, method.off)),
+            "result": [method.result_.objective.tolist(), method.result_.converged, method.result_.reason],
+        }
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> CrowdFit:
+        """Read a file that `save` wrote; a CofactorError names one that is none."""
+        kept = load_arrays(path, KEPT, "kept fit")
+        try:
+            about = json.loads(kept["about"].tobytes())
+            labels = _kept_labels(about["ids"], [kept[name] for name in CODES[:3]])
+            method = _kept_method(about, kept, labels)
+            return cls(method, labels, int(about["found"][2]))
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError, CofactorError) as error:
+            raise CofactorError(f"{path} is no kept fit, as `cofactor aggregate --model` writes it: {error}") from None
+
+
+def joined(labels: CrowdLabels, more: CrowdLabels, conflicts: Conflicts) -> tuple[CrowdLabels, Ints]:
+    """Return the labels of both, and the tasks of `more` among them; new tasks and workers come last.
+
+    Both have the same classes.
+    """
+    (tasks, task), (workers, worker) = _places(labels.tasks, more.tasks), _places(labels.workers, more.workers)
+    old, new = labels.table, more.table
+    codes = [
+        np.concatenate([old.rows, task[new.rows]]),
+        np.concatenate([old.variables, worker[new.variables]]),
+        np.concatenate([old.values, new.values]),
+    ]
+    return CrowdLabels._assemble(codes, [tasks, workers, labels.classes], conflicts), np.sort(task)
+
+
+def same_labels(labels: CrowdLabels, other: CrowdLabels) -> bool:
+    """Whether labels are the same as others, whose tasks and workers come first in them."""
+    one, two = labels.table.indicator, other.table.indicator
+    same_tasks = one.shape == two.shape and np.array_equal(one.indptr, two.indptr)
+    return same_tasks and np.array_equal(one.indices, two.indices)
+
+
+def _places(known: Sequence[Any], more: Sequence[Any]) -> tuple[list[Any], Ints]:
+    """Return all ids, the known ones first, and the place of each of `more`.
+
+    A column of a file holds whole numbers if all of it can be read so, else text: then they are matched as text.
+    """
+    kinds = [{type(one) for one in ids} for ids in (known, more)]
+    if kinds in ([{int}, {str}], [{str}, {int}]):
+        known, more = list(map(str, known)), list(map(str, more))
+    place = {one: number for number, one in enumerate(known)}
+    for one in more:
+        place.setdefault(one, len(place))
+    return list(place), np.array([place[one] for one in more], dtype=np.int64)
+
+
+# ---- what a file holds ----
+
+
+def _kept_labels(ids: Sequence[Sequence[Any]], codes: Sequence[NDArray[Any]]) -> CrowdLabels:
+    tasks, workers, classes = ids
+    for known in ids:
+        if not {type(one) for one in known} <= {str, int} or len(set(known)) < len(known):
+            raise CofactorError("its ids are named twice, or neither text nor whole numbers")
+    sizes = np.full(len(workers), len(classes))
+    task, worker, label = codes
+    table = CategoricalTable.from_entries(task, worker, label, sizes, len(tasks))
+    labels = CrowdLabels(table, tasks, workers, classes)
+    if len(classes) < 2 or not labels.n_labels:
+        raise CofactorError("it has no labels")
+    return labels
+
+
+def _kept_method(about: Mapping[str, Any], kept: Mapping[str, NDArray[Any]], labels: CrowdLabels) -> BayesDS:
+    method = BayesDS(**about["settings"])
+    method._check_settings()
+    structure, method.design_effect_ = STRUCTURES[STRUCTURES.index(about["found"][0])], float(about["found"][1])
+    method.structure_, method.dependence_ = structure, Dependence(*map(float, about["dependence"]))
+    objective, converged, reason = about["result"]
+    found = Result(np.array(objective, dtype=np.float64), len(objective), bool(converged), str(reason))
+    method._keep((_kept_belief(method, about, kept, labels), found))
+    method.evidence_ = {structure: float(objective[-1])}
+    method.kinds_, method.gold_check_, method.difficulty_ = method.belief_.priors.kinds, None, None
+    method.workers_, method.classes_ = labels.workers, labels.classes
+    method.labels_given_ = labels.table.entries_per_variable
+    gold = kept["gold"].tolist() or [UNKNOWN] * labels.n_tasks
+    if len(gold) != labels.n_tasks or not set(gold) <= set(range(UNKNOWN, labels.n_classes)):
+        raise CofactorError("its gold tasks are none")
+    method.gold_ = {task: code for task, code in zip(labels.tasks, gold, strict=True) if code != UNKNOWN}
+    return method
+
+
+def _kept_belief(
+    method: BayesDS, about: Mapping[str, Any], kept: Mapping[str, NDArray[Any]], labels: CrowdLabels
+) -> AnyBelief:
+    M, K = labels.n_workers, labels.n_classes
+    kinds = 2 if method.structure_ == "kinds" else 1
+    priors = Priors(method.diagonal, method.off, np.array(about["votes"], dtype=np.float64), kinds)
+    shared = method.structure_ == "shared"
+    shapes = [(M, K), (M, K), (K, K), (K,)] if shared else [(M * K, K * kinds), (K,), (K, kinds)]
+    parts = [kept[f"part_{number}"] for number in range(len(shapes))]
+    whole = [*parts, priors.classes]
+    if [part.shape for part in whole] != [*shapes, (K,)] or not all(map(_counts, whole)):
+        raise CofactorError("its belief is of other labels, or holds what are no counts")
+    if not shared:
+        P, nu, eta = parts
+        return Belief(priors, P, nu, eta, labels.table.sizes)
+    a, b = map(float, about["strengths"])
+    right, wrong, errors, nu = parts
+    return SharedErrors(priors, Cells.all(M, K), (a, b), right, wrong, errors, nu)
+
+
+def _counts(part: NDArray[Any]) -> bool:
+    return part.dtype.kind == "f" and bool(np.isfinite(part).all() and (part >= 0).all())

@@ -1,0 +1,202 @@
+"""Which tasks to label next: where a label lowers the expected error most, and when to stop.
+
+    symbol   meaning                                                                             shape
+    p        posterior of the classes                                                            (N, K)
+    a, b     of a task: its most probable class, and the one after                               (N,)
+    A        confusion matrix of the average worker, Pr(label i | class c) in [i, c]             (K, K)
+    V_m      probability that the label of the task is right, after m more labels, expected      (N,)
+
+The label of a task is a, which is wrong with probability 1 - p_a; the expected error is the mean of that. Of m labels
+more, j are b, and the label of the task becomes b where that is more probable then. Labels of third classes are not
+told apart:
+
+    V_m = sum_j max(p_a Bin(j; m, A_ba), p_b Bin(j; m, A_bb))
+
+One label seldom overrules a sure posterior, several may; so V is looked at up to `AHEAD` labels on, and a label is
+worth the slope of the smallest concave function above V. Tasks are taken by falling slope.
+
+Source: expected reduction of error as in Roy and McCallum, "Toward optimal active learning through sampling estimation
+of error reduction", ICML 2001; for repeated labels, Sheng, Provost and Ipeirotis, "Get another label?", KDD 2008. The
+looking ahead over several labels is this kit's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import comb
+
+from cofactor.core.checks import check_whole
+from cofactor.core.planning import checked_error
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.base import Aggregator, Labels, as_labels
+from cofactor.crowd.bayes import BayesDS
+from cofactor.crowd.bootstrap import fitted_on
+from cofactor.crowd.labels import CrowdLabels
+
+AHEAD = 5  # labels a task at most, in one go
+TINY = 1e-12  # worth of a label that is rounding
+
+
+@dataclass(frozen=True)
+class NextTasks:
+    """Labels to ask for, and the error that can be expected of the tasks' labels.
+
+    Attributes
+    ----------
+    table : DataFrame
+        A row per task to be labelled, the most useful first: task, ask (labels to ask for), n_labels (there already),
+        label and its probability now, gain (expected fall of the number of wrong labels).
+    error : float
+        Estimated share of wrong labels now: the mean of 1 - probability. As good as the probabilities: it is too low
+        where workers err together in ways the method does not see.
+    expected_error : float
+        The same, once the labels asked for are there.
+    wanted_error : float or None
+    needed : int or None
+        Labels until the expected error is as wanted: 0 is the time to stop; None where `AHEAD` labels more for every
+        task are not enough, or no error is wanted.
+    """
+
+    table: pd.DataFrame
+    error: float
+    expected_error: float
+    wanted_error: float | None
+    needed: int | None
+
+    @property
+    def stop(self) -> bool:
+        """Whether the estimated error is as low as wanted."""
+        return self.needed == 0
+
+    def __str__(self) -> str:
+        now = f"estimated error {self.error:.2%} (an estimate of the model: check some tasks by hand)"
+        if self.stop:
+            return f"{now}: at most the {self.wanted_error:.2%} that is wanted, so stop here"
+        n_labels, n_tasks = int(self.table["ask"].sum()), len(self.table)
+        lines = [now, f"ask for {n_labels} labels of {n_tasks} tasks: expected error then {self.expected_error:.2%}"]
+        if self.wanted_error is not None:
+            needed = f"more than {AHEAD} more for every task" if self.needed is None else f"about {self.needed}"
+            lines.append(f"labels until the expected error is {self.wanted_error:.2%}: {needed}")
+        return "\n".join(lines)
+
+
+def next_tasks(
+    labels: Labels, budget: int = 100, wanted_error: float | None = None, method: Aggregator | None = None
+) -> NextTasks:
+    """Choose the tasks that should be labelled next, by workers like those so far.
+
+    Parameters
+    ----------
+    labels : CrowdLabels, DataFrame with columns task, worker, label, or path of a file with these
+    budget : int
+        Labels to ask for at most. Ask for few, and choose anew when they are there: so every label counts.
+    wanted_error : float, optional
+        Ask for no more than are expected to bring the share of wrong labels down to this.
+    method : Aggregator, optional
+        Fitted on these labels. Default: `BayesDS` is fitted.
+
+    Returns
+    -------
+    NextTasks
+
+    Raises
+    ------
+    CofactorError
+        Labels that cannot be read, a budget below 1, an error not between 0 and 1, or a method of other labels.
+
+    Cost
+    ----
+    A fit where none is given, and O(N K) time; O(N) memory.
+
+    Examples
+    --------
+    >>> labels = CrowdLabels.from_arrays([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 1, 1])
+    >>> next_tasks(labels, budget=1).table[["task", "ask", "n_labels"]].values.tolist()
+    [[0, 1, 3]]
+    """
+    check_whole(1, budget=budget)
+    if wanted_error is not None:
+        checked_error(wanted_error)
+    known = as_labels(labels)
+    fitted = fitted_on(BayesDS() if method is None else method, known)
+    posterior = fitted.predict_proba(known)
+    slopes = worth(posterior, average_worker(fitted))
+    order = _by_use(slopes, known.table.entries_per_row)
+    error = float(np.mean(1 - posterior.max(axis=1)))
+    errors = error - np.cumsum(slopes.ravel()[order]) / known.n_tasks
+    needed = None if wanted_error is None else _needed(error, errors, wanted_error)
+    chosen = order[: budget if needed is None else min(budget, needed)]
+    expected = float(errors[len(chosen) - 1]) if len(chosen) else error
+    return NextTasks(_table(chosen, slopes, posterior, known), error, expected, wanted_error, needed)
+
+
+def average_worker(method: Aggregator) -> Floats:
+    """Return the (K, K) mean of the workers' confusion matrices, each counted as often as it was seen."""
+    K = len(method.classes_)
+    blocks = method.model_.stacked.reshape(-1, K, K)
+    return np.asarray(np.average(blocks, axis=0, weights=method.labels_given_))
+
+
+def worth(p: Floats, A: Floats) -> Floats:
+    """Return the (N, AHEAD) worth of the first, second, ... label more of every task; it never rises."""
+    by_probability = np.argsort(-p, axis=1, kind="stable")
+    a, b = by_probability[:, 0], by_probability[:, 1]
+    tasks = np.arange(len(p))
+    p_a, p_b, wrong, right = p[tasks, a], p[tasks, b], A[b, a], A[b, b]
+    V = [p_a]
+    for m in range(1, AHEAD + 1):
+        cases = [np.maximum(p_a * _binomial(j, m, wrong), p_b * _binomial(j, m, right)) for j in range(m + 1)]
+        V.append(np.sum(cases, axis=0))
+    return concave_slopes(np.stack(V, axis=1))
+
+
+def _binomial(j: int, m: int, p: Floats) -> Floats:
+    return np.asarray(comb(m, j) * p**j * (1 - p) ** (m - j))
+
+
+def concave_slopes(V: Floats) -> Floats:
+    """Return the (N, M) slopes of the smallest concave functions above the rows of V (N, M + 1), at least zero.
+
+    >>> concave_slopes(np.array([[0.0, 0.0, 0.0, 0.3]])).round(3)
+    array([[0.1, 0.1, 0.1]])
+    """
+    M = V.shape[1] - 1
+    slopes = np.zeros((len(V), M))
+    for m in range(M):  # the smallest over starts of the largest over ends: slope of the envelope between m and m + 1
+        per_label = [(V[:, end, None] - V[:, : m + 1]) / (end - np.arange(m + 1)) for end in range(m + 1, M + 1)]
+        slopes[:, m] = np.max(per_label, axis=0).min(axis=1)
+    return np.maximum(slopes, 0.0)
+
+
+def _by_use(slopes: Floats, n_labels: Ints) -> Ints:
+    """Return the cells of slopes that are not zero, by falling slope, then rising labels that are there already."""
+    there = (n_labels[:, None] + np.arange(slopes.shape[1])).ravel()
+    order = np.lexsort((there, -slopes.ravel()))
+    return order[slopes.ravel()[order] > TINY]
+
+
+def _needed(error: float, errors: Floats, wanted: float) -> int | None:
+    """Return how many labels bring the error, now `error` and `errors` after 1, 2, ... labels, down to the wanted."""
+    if error <= wanted:
+        return 0
+    enough = np.flatnonzero(errors <= wanted)
+    return int(enough[0]) + 1 if enough.size else None
+
+
+def _table(chosen: Ints, slopes: Floats, posterior: Floats, labels: CrowdLabels) -> pd.DataFrame:
+    task = chosen // slopes.shape[1]
+    ask = np.bincount(task, minlength=labels.n_tasks)
+    gain = np.bincount(task, slopes.ravel()[chosen], labels.n_tasks)
+    tasks = task[np.sort(np.unique(task, return_index=True)[1])]  # in the order of their first label
+    columns = {
+        "task": [labels.tasks[n] for n in tasks],
+        "ask": ask[tasks],
+        "n_labels": labels.table.entries_per_row[tasks],
+        "label": [labels.classes[k] for k in posterior[tasks].argmax(axis=1)],
+        "probability": posterior[tasks].max(axis=1).round(6),
+        "gain": gain[tasks].round(6),
+    }
+    return pd.DataFrame(columns)

@@ -1,0 +1,164 @@
+"""Passes over shards: every round of a fit reads all labels once, wherever they are and whoever reads them.
+
+Shards that fit into a budget stay decoded, as the indices of a table's indicator: at most 8 bytes a label. Sums of a
+round are kept on disk, so that a run that was stopped makes no round twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from cofactor.core.crew import Crew, Threads, in_order
+from cofactor.core.em import SoftCounts
+from cofactor.core.errors import CofactorError
+from cofactor.core.files import load_arrays, make_folder, whole_file
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Ints
+from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.shard_rules import check_disjoint
+
+if TYPE_CHECKING:
+    from cofactor.crowd.shards import LabelShards
+
+BYTES_PER_LABEL = 8  # at most, of a shard that is kept: its column, and where its task begins
+SUMS = ("cells", "classes", "n_rows", "sizes", "log_likelihood")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A shard decoded, without its tasks' ids but the first and the last."""
+
+    indices: Ints
+    starts: Ints
+    span: tuple[Any, Any]
+
+    @classmethod
+    def read(cls, shards: LabelShards, path: Path) -> Piece:
+        """Read and check a shard."""
+        labels = shards.read(path)
+        F = labels.table.indicator
+        return cls(F.indices, F.indptr, (labels.tasks[0], labels.tasks[-1]))
+
+    def labels(self, shards: LabelShards) -> CrowdLabels:
+        """Return the labels; what needs the ids of their tasks cannot use them."""
+        sizes = np.full(len(shards.workers), len(shards.classes))
+        parts = np.ones(len(self.indices)), self.indices, self.starts
+        indicator = sparse.csr_array(parts, shape=(len(self.starts) - 1, int(sizes.sum())))
+        return CrowdLabels(CategoricalTable._with(indicator, sizes), [], shards.workers, shards.classes)
+
+
+class Passes:
+    """Shards that are read over and over by a crew.
+
+    Parameters
+    ----------
+    shards : LabelShards
+    crew : Crew, optional
+        Default: this thread.
+    memory : float
+        Bytes for decoded shards that stay: here, or on all workers of a cluster together.
+    kept : Path, optional
+        Folder for the sums of every round. Remove it (`forget`) when the result is safe.
+    """
+
+    def __init__(
+        self, shards: LabelShards, crew: Crew | None = None, memory: float = 0.0, kept: Path | None = None
+    ) -> None:
+        self.shards, self.crew, self.memory, self.kept = shards, crew or Threads(), memory, kept
+        self.stay: dict[Path, Any] = {}  # pieces on the way, or there
+
+    def __iter__(self) -> Iterator[CrowdLabels]:
+        """Yield the labels of every shard, read here."""
+        return iter(self.shards)
+
+    def map(self, function: Callable[[CrowdLabels], Any], whole: bool = False) -> Iterator[Any]:
+        """Yield what a function makes of every shard, in their order; `whole`: with the ids of tasks, read anew.
+
+        Raises a CofactorError as `LabelShards.read`, and where a task lies in two shards.
+        """
+        shared = self.crew.share(self.shards), self.crew.share(function)
+        calls = ((_applied, *shared, path if whole else self._piece(path, shared[0])) for path in self.shards.paths)
+        last: tuple[Any, Path] | None = None
+        for path, (value, span) in zip(self.shards.paths, in_order(self.crew, calls), strict=True):
+            check_disjoint(last, (span[0], path))
+            last = span[1], path
+            yield value
+
+    def _piece(self, path: Path, shards: Any) -> Any:
+        """Return a shard that stays, or will; or the path of one that is read each time."""
+        if path not in self._staying:
+            return path
+        if path not in self.stay:
+            self.stay[path] = self.crew.submit(Piece.read, shards, path)
+        return self.stay[path]
+
+    @cached_property
+    def _staying(self) -> set[Path]:
+        """The first shards that fit into the budget together."""
+        if not self.memory:
+            return set()
+        sizes = np.cumsum([BYTES_PER_LABEL * self.shards.n_labels(path) for path in self.shards.paths])
+        return {path for path, size in zip(self.shards.paths, sizes, strict=True) if size <= self.memory}
+
+    def remembered(self, model: LatentClassModel, rows: Ints | None, count: Callable[[], SoftCounts]) -> SoftCounts:
+        """Return the sums that belong to a model, counted now or by a run that was stopped."""
+        if self.kept is None:
+            return count()
+        part = self.kept / f"{self._mark(model, rows)}.npz"
+        if part.exists():
+            cells, classes, n_rows, sizes, fit = load_arrays(part, SUMS, "file of sums of a round").values()
+            return SoftCounts(cells, classes, int(n_rows), sizes, float(fit))
+        counts = count()
+        make_folder(self.kept)
+        with whole_file(part) as unfinished, open(unfinished, "wb") as file:
+            np.savez(file, allow_pickle=False, **{name: np.asarray(getattr(counts, name)) for name in SUMS})
+        return counts
+
+    def _mark(self, model: LatentClassModel, rows: Ints | None) -> str:
+        """Tell rounds of other models or other shards apart."""
+        mark = hashlib.sha256("".join(self.shards.manifest[path.name]["sha256"] for path in self.shards.paths).encode())
+        for array in (model.prior, model.stacked, model.sizes, np.zeros(0) if rows is None else rows):
+            mark.update(str((array.dtype, array.shape)).encode() + np.ascontiguousarray(array).tobytes())
+        return mark.hexdigest()[:32]
+
+    def forget(self) -> None:
+        """Remove the sums of all rounds."""
+        if self.kept is not None:
+            shutil.rmtree(self.kept, ignore_errors=True)
+
+
+def _applied(
+    shards: LabelShards, function: Callable[[CrowdLabels], Any], piece: Piece | Path
+) -> tuple[Any, tuple[Any, Any]]:
+    """Return what a function makes of a shard, and its first and last task."""
+    if isinstance(piece, Piece):
+        return function(piece.labels(shards)), piece.span
+    labels = shards.read(piece)
+    return function(labels), (labels.tasks[0], labels.tasks[-1])
+
+
+def bytes_of(text: str) -> float:
+    """Read an amount of memory such as 500MB, 1.5GB or 0."""
+    units = {"KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "B": 1.0}
+    number, unit = text.strip().upper(), 1.0
+    for name, size in units.items():
+        if number.endswith(name):
+            number, unit = number.removesuffix(name), size
+            break
+    try:
+        found = float(number) * unit
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < float("inf"):
+        raise CofactorError(f"memory {text!r}: give an amount such as 500MB or 2GB; 0 keeps nothing")
+    return found

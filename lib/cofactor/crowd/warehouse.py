@@ -1,0 +1,328 @@
+"""A crowd whose labels lie in a database: from the tables that its queries return to a model, and back.
+
+    1. counts    the database counts pairs of labels              `Queries.counts`
+    2. start     a model of the counts                            `WarehouseFit.start`
+    3. refine    the database adds up posteriors, the model goes on; as often as wanted
+                                                                  `Queries.refine`, `WarehouseFit.refined`
+    4. score     the database labels every task                   `Queries.score`, `WarehouseFit.model_table`
+
+Labels never leave the database; what travels is a table of counts to here, and one of log-probabilities back.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+
+from cofactor.core.em import SoftCounts, log_dirichlet
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.files import load_arrays
+from cofactor.core.frames import plain_numbers, read_frame
+from cofactor.core.latent_class import FLOOR, LatentClassModel
+from cofactor.core.moments import PairwiseMoments
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.aggregators import SymNMF
+from cofactor.crowd.base import Aggregator, prior_cells
+from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
+from cofactor.crowd.evidence import require_same_amounts
+from cofactor.crowd.moments import CrowdMoments
+
+COUNTED = ("what", "worker", "label", "other_worker", "other_label", "size", "n")
+REFINED = ("what", "worker", "label", "true_class", "amount")
+FIELDS = ("prior", "stacked", "pseudo_counts", "votes", "classes", "about")
+KINDS = {"worker": ("worker", "other_worker"), "label": ("label", "other_label", "true_class")}  # columns of ids
+PARTS = ("cell", "class", "agreement", "evidence", "tasks", "labels")  # of a round's sums
+ADVICE = "run the query of `cofactor sql` again, and keep all of its rows"
+
+
+def read_counts(path: str | PathLike[str]) -> CrowdMoments:
+    """Read a file that holds the result of `Queries.counts`: CSV, TSV, parquet or JSON lines; see `moments_of`."""
+    return moments_of(read_frame(path, COUNTED, row="count"), str(path))
+
+
+def moments_of(frame: pd.DataFrame, name: str = "the counts") -> CrowdMoments:
+    """Turn the result of `Queries.counts` into the moments that `CrowdMoments.of` finds in memory.
+
+    Equal to them: counts to the last bit, vote shares up to the rounding of their sums.
+
+    Raises
+    ------
+    CofactorError
+        Columns are missing; numbers are no whole numbers; labels were missing, or in conflict (their workers are
+        named); rows are missing, so that the counts do not fit together.
+    """
+    rows = _columns(frame, COUNTED, ("size", "n"), name)
+    _refuse_bad_labels(rows)
+    votes, pairs = rows[rows["what"] == "vote"], rows[rows["what"] == "pair"]
+    workers, classes = _ids(votes["worker"], "worker", name), _ids(votes["label"], "label", name)
+    if len(classes) < 2:
+        raise CofactorError(f"{name}: {len(classes)} classes; at least two are needed to tell anything apart")
+    code = _Codes(workers, classes, name)
+    counted = _vote_counts(votes, code, name)
+    moments = CrowdMoments(_pairs(pairs, code, *_singles(votes, code, name)), counted, workers, classes)
+    _check_pairs(moments.pairs, votes, name)
+    return moments
+
+
+def _columns(frame: pd.DataFrame, names: tuple[str, ...], numbers: tuple[str, ...], name: str) -> pd.DataFrame:
+    """Return the columns, those of numbers as such and ids as text or whole numbers, each kind in one way."""
+    missing = [column for column in names if column not in frame]
+    if missing:
+        raise CofactorError(f"{name}: no column {listing(missing)}; {ADVICE}")
+    rows = frame[list(names)].copy()
+    for column in numbers:
+        rows[column] = pd.to_numeric(rows[column], errors="coerce")
+        if rows[column].isna().any() or not np.isfinite(rows[column].to_numpy(float)).all():
+            raise CofactorError(f"{name}: column {column} must hold numbers; {ADVICE}")
+    for columns in KINDS.values():
+        _as_ids(rows, [column for column in columns if column in names])
+    return rows
+
+
+def _as_ids(rows: pd.DataFrame, columns: list[str]) -> None:
+    """Make whole numbers of the ids in several columns, if all of them are, as of cells of a CSV file."""
+    stacked = pd.concat([rows[column] for column in columns], ignore_index=True)
+    stacked = plain_numbers(stacked.astype("str").mask(stacked.isna() | (stacked == "")))
+    for place, column in enumerate(columns):
+        part = stacked.iloc[place * len(rows) : (place + 1) * len(rows)].astype(object)
+        rows[column] = part.where(part.notna(), None).to_numpy()
+
+
+def _refuse_bad_labels(rows: pd.DataFrame) -> None:
+    absent = int(rows.loc[rows["what"] == "missing", "n"].sum())
+    if absent:
+        raise CofactorError(f"{absent} rows of the table have no task, no worker or no label: fill or drop them")
+    clash = rows[rows["what"] == "conflict"]
+    if len(clash):
+        both = zip(clash["worker"], clash["n"], strict=True)
+        found = listing(f"worker {worker!r} on {int(n)} tasks" for worker, n in both)
+        raise CofactorError(f"conflicting labels: {found}; mend the data, or keep the first or last (--conflicts)")
+
+
+def _ids(column: pd.Series[Any], kind: str, name: str) -> list[Any]:
+    ids = [known.item() if isinstance(known, np.generic) else known for known in column.unique()]
+    if not ids or None in ids:
+        raise CofactorError(f"{name}: there are no votes, or some without a {kind}; {ADVICE}")
+    return sorted(ids)
+
+
+@dataclass(frozen=True)
+class _Codes:
+    """Numbers of workers and classes, and of the rows (worker, label) of counts."""
+
+    workers: list[Any]
+    classes: list[Any]
+    name: str
+
+    def cell(self, worker: pd.Series[Any], label: pd.Series[Any]) -> Ints:
+        return self._of(worker, self.workers, "worker") * len(self.classes) + self.label(label)
+
+    def label(self, column: pd.Series[Any]) -> Ints:
+        return self._of(column, self.classes, "label")
+
+    def _of(self, column: pd.Series[Any], ids: list[Any], kind: str) -> Ints:
+        codes = pd.Index(ids, dtype=object).get_indexer(column.astype(object))
+        if (codes < 0).any():
+            unknown = listing(repr(known) for known in column[codes < 0].unique())
+            raise CofactorError(f"{self.name}: {kind}s that are not among those counted: {unknown}; {ADVICE}")
+        return np.asarray(codes, dtype=np.int64)
+
+
+def _vote_counts(votes: pd.DataFrame, code: _Codes, name: str) -> SoftCounts:
+    """Soft counts of the vote shares: n votes for a class beside a label, each a share of 1 / size."""
+    K, shape = len(code.classes), (len(code.workers) * len(code.classes), len(code.classes))
+    size, n = votes["size"].to_numpy(float), votes["n"].to_numpy(float)
+    if (size < 1).any() or (n < 1).any():
+        raise CofactorError(f"{name}: counts and sizes must be at least 1; {ADVICE}")
+    flat = code.cell(votes["worker"], votes["label"]) * K + code.label(votes["other_label"])
+    cells = _sums(flat, n / size, shape[0] * K).reshape(shape)
+    classes = _sums(code.label(votes["other_label"]), n / size**2, K)
+    return SoftCounts(cells, classes, _whole(n / size**2, votes, name), np.full(len(code.workers), K))
+
+
+def _sums(group: Ints, amounts: ArrayLike, n_groups: int) -> Floats:
+    return np.asarray(np.bincount(group, amounts, n_groups), dtype=np.float64)
+
+
+def _whole(tasks: Floats, votes: pd.DataFrame, name: str) -> int:
+    """Add up tasks of every size; each must be a whole number, if no row is missing."""
+    by_size = np.bincount(votes["size"].to_numpy(np.int64), tasks)
+    if not np.allclose(by_size, np.round(by_size), atol=1e-6):
+        raise CofactorError(f"{name}: rows of votes are missing; {ADVICE}")
+    return int(np.round(by_size).sum())
+
+
+def _singles(votes: pd.DataFrame, code: _Codes, name: str) -> tuple[Ints, int]:
+    """How often every worker gave every label, and the number of tasks."""
+    n, size = votes["n"].to_numpy(float), votes["size"].to_numpy(float)
+    single = _sums(code.cell(votes["worker"], votes["label"]), n / size, len(code.workers) * len(code.classes))
+    return np.round(single).astype(np.int64), _whole(n / size**2, votes, name)
+
+
+def _pairs(pairs: pd.DataFrame, code: _Codes, singles: Ints, n_tasks: int) -> PairwiseMoments:
+    row = code.cell(pairs["worker"], pairs["label"])
+    column = code.cell(pairs["other_worker"], pairs["other_label"])
+    n = pairs["n"].to_numpy(np.int64)
+    both = np.concatenate([row, column]), np.concatenate([column, row])
+    counts = sparse.coo_array((np.concatenate([n, n]), both), shape=(len(singles),) * 2).tocsr()
+    return PairwiseMoments(counts, singles, np.full(len(code.workers), len(code.classes)), n_tasks)
+
+
+def _check_pairs(moments: PairwiseMoments, votes: pd.DataFrame, name: str) -> None:
+    """A task of `size` labels has size (size - 1) pairs in both directions, which the votes tell as well."""
+    size, n = votes["size"].to_numpy(float), votes["n"].to_numpy(float)
+    expected = float(np.sum(n / size * (size - 1)))
+    found = moments.counts.sum()
+    if not np.isclose(found, expected, rtol=0, atol=0.5):
+        raise CofactorError(f"{name}: {found // 2} pairs, the votes tell of {expected / 2:.0f}; {ADVICE}")
+
+
+# ---- models ----
+
+
+@dataclass(frozen=True)
+class WarehouseFit:
+    """A Dawid-Skene model of labels in a database, to be scored there, or refined by further rounds of EM.
+
+    Attributes
+    ----------
+    model : LatentClassModel
+    workers, classes : lists
+        Ids, in the order of the codes.
+    votes : SoftCounts
+        Of the vote shares: what every round must find again of tasks and labels.
+    pseudo_counts : (float, float)
+        Of EM, see `Aggregator`.
+    rounds : int
+        Of EM so far.
+    objective : float
+        Log-likelihood and prior (nats) of the model before the last round; it never falls. NaN before the first.
+    """
+
+    model: LatentClassModel
+    workers: list[Any]
+    classes: list[Any]
+    votes: SoftCounts
+    pseudo_counts: tuple[float, float]
+    rounds: int = 0
+    objective: float = np.nan
+
+    @classmethod
+    def start(cls, method: Aggregator, moments: CrowdMoments) -> WarehouseFit:
+        """Estimate a model from counts alone, by SymNMF, DesSymNMF, RobSymNMF, or the vote shares (MV-EM).
+
+        Hidden classes are named as the vote shares make most probable, since the votes of single tasks are not known
+        here. Raises a CofactorError for other methods.
+        """
+        if isinstance(method, SymNMF):
+            model = named_by_votes(method.estimate_from(moments)[0], moments.votes)
+        elif isinstance(method, DawidSkene | MajorityVote):
+            model = moments.votes.model()
+        else:
+            raise CofactorError(f"{type(method).__name__} needs more than counts of pairs")
+        return cls(model, moments.workers, moments.classes, moments.votes, method.pseudo_counts)
+
+    def refined(self, frame: pd.DataFrame, name: str = "the sums") -> WarehouseFit:
+        """Do one round of EM: the M-step on the result of `Queries.refine`, which was run with this model.
+
+        The same round as that of methods that end in -EM, up to rounding. Classes are named as agrees most with the
+        votes.
+
+        Raises
+        ------
+        CofactorError
+            The table is not a result of `Queries.refine`, or of other labels than were counted.
+        """
+        rows = _columns(frame, REFINED, ("amount",), name)
+        counts, order = self._soft_counts(rows, name)
+        cells = np.tile(prior_cells(self.pseudo_counts, len(self.classes)), (len(self.workers), 1))
+        objective = counts.log_likelihood + log_dirichlet(self.model, cells)
+        model = counts.model(cells).reorder(order)
+        return replace(self, model=model, rounds=self.rounds + 1, objective=objective)
+
+    def _soft_counts(self, rows: pd.DataFrame, name: str) -> tuple[SoftCounts, Ints]:
+        """Return the sums over tasks, and the order of the classes that agrees most with the votes."""
+        code = _Codes(self.workers, self.classes, name)
+        part = {what: rows[rows["what"] == what] for what in PARTS}
+        absent = [what for what, found in part.items() if found.empty]
+        if absent:
+            raise CofactorError(f"{name}: no rows of {listing(absent)}; {ADVICE}")
+        n_tasks, n_labels, evidence = (float(part[what]["amount"].sum()) for what in ("tasks", "labels", "evidence"))
+        require_same_amounts(self.votes, round(n_tasks), round(n_labels))
+        K, cell, one = len(self.classes), part["cell"], part["class"]
+        flat = code.cell(cell["worker"], cell["label"]) * K + code.label(cell["true_class"])
+        cells = _sums(flat, cell["amount"], len(self.workers) * K * K).reshape(-1, K)
+        classes = _sums(code.label(one["true_class"]), one["amount"], K)
+        if not np.isclose(cells.sum(), n_labels) or not np.isclose(classes.sum(), n_tasks):
+            raise CofactorError(f"{name}: rows are missing; {ADVICE}")
+        both = part["agreement"]
+        flat = code.label(both["label"]) * K + code.label(both["true_class"])
+        agreement = _sums(flat, both["amount"], K * K).reshape(K, K)
+        order = linear_sum_assignment(agreement, maximize=True)[1]
+        return SoftCounts(cells, classes, round(n_tasks), self.model.sizes, evidence), order
+
+    def model_table(self) -> pd.DataFrame:
+        """Return the table that `Queries.score` and `Queries.refine` read: M K^2 + K rows.
+
+        Columns: worker, label, true_class (text), code (of the class), log_probability (natural). Rows without a worker
+        hold the prior.
+        """
+        M, K = len(self.workers), len(self.classes)
+        names, logs = [str(known) for known in self.classes], np.log(np.maximum(self.model.stacked, FLOOR))
+        prior = np.log(np.maximum(self.model.prior, FLOOR))
+        columns = {
+            "worker": [None] * K + [str(worker) for worker in self.workers for _ in range(K * K)],
+            "label": [None] * K + [name for name in names for _ in range(K)] * M,
+            "true_class": names * (1 + M * K),
+            "code": np.tile(np.arange(K), 1 + M * K),
+            "log_probability": np.concatenate([prior, logs.ravel()]),
+        }
+        return pd.DataFrame(columns)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write everything to an .npz file."""
+        about = {"workers": self.workers, "classes": self.classes, "rounds": self.rounds}
+        amounts = {"n_tasks": self.votes.n_rows, "objective": self.objective}
+        with open(path, "wb") as file:
+            np.savez(
+                file,
+                allow_pickle=False,
+                prior=self.model.prior,
+                stacked=self.model.stacked,
+                pseudo_counts=np.array(self.pseudo_counts, dtype=np.float64),
+                votes=self.votes.cells,
+                classes=self.votes.classes,
+                about=np.frombuffer(json.dumps(about | amounts).encode(), dtype=np.uint8),
+            )
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> WarehouseFit:
+        """Read a file that `save` wrote; a CofactorError names one that is none."""
+        kept = load_arrays(path, FIELDS, "fitted model")
+        try:
+            about = json.loads(kept["about"].tobytes())
+            workers, classes = about["workers"], about["classes"]
+            K = len(classes)
+            blocks = kept["stacked"].reshape(len(workers), K, K)
+            sizes = LatentClassModel(kept["prior"], list(blocks)).sizes  # refuses what is no model
+            model = LatentClassModel.from_stacked(kept["prior"], kept["stacked"], sizes)
+            votes = SoftCounts(kept["votes"].reshape(-1, K), kept["classes"], int(about["n_tasks"]), model.sizes)
+            right, wrong = map(float, kept["pseudo_counts"])
+            return cls(model, workers, classes, votes, (right, wrong), int(about["rounds"]), float(about["objective"]))
+        except (ValueError, KeyError, TypeError, CofactorError) as error:
+            raise CofactorError(f"{path} is no model of `cofactor fit`: {error}") from None
+
+
+def named_by_votes(model: LatentClassModel, votes: SoftCounts) -> LatentClassModel:
+    """Order the hidden classes so that the vote shares, as soft classes, are most probable together with the labels."""
+    gain = votes.cells.T @ np.log(np.maximum(model.stacked, FLOOR))
+    gain += np.outer(votes.classes, np.log(np.maximum(model.prior, FLOOR)))
+    return model.reorder(linear_sum_assignment(gain, maximize=True)[1])

@@ -1,0 +1,80 @@
+"""The commands sql and fit: the round trip of labels that stay in a database, through files."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cofactor.cli import main
+from cofactor.crowd import METHODS, CrowdLabels
+from cofactor.simulate import crowd, dawid_skene_model
+
+duckdb = pytest.importorskip("duckdb")
+
+
+@pytest.fixture
+def labels(tmp_path, monkeypatch):
+    """Return labels that lie in labels.csv of the working directory."""
+    monkeypatch.chdir(tmp_path)
+    labels = crowd(dawid_skene_model(12, 3, skill=0.6, random_state=0), 200, 0.5, random_state=0).labels
+    frame = labels.to_frame()
+    frame["label"] = frame["label"].map({0: "ant", 1: "bee", 2: "cat"})
+    frame.to_csv("labels.csv", index=False)
+    return CrowdLabels.from_frame(frame)
+
+
+def run(*words):
+    """Run a command, which must end well."""
+    assert main(list(words)) == 0
+
+
+def refused(capsys, *words):
+    """Run a command, which must be refused; return its message."""
+    assert main(list(words)) == 1
+    return capsys.readouterr().err
+
+
+def ask(query, result):
+    """Run a query from a file on DuckDB, and keep its result in a file."""
+    with duckdb.connect() as base, open(query, encoding="utf8") as file:
+        base.execute(f"COPY ({file.read().rstrip().rstrip(';')}) TO '{result}'")
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_round_trip_gives_what_aggregate_gives(labels, form, capsys):
+    table, model = ("--table", "read_csv('labels.csv')"), ("--model", f"read_{form}('model.{form}')")
+    run("sql", "counts", *table, "-o", "counts.sql")
+    run("sql", "refine", *table, *model, "-o", "refine.sql")
+    run("sql", "score", *table, *model, "-o", "score.sql")
+    ask("counts.sql", f"counts.{form}")
+    run("fit", f"counts.{form}", "-o", "model.npz", "--sql-tables", f"model.{form}")
+    assert "labels of 200 tasks were counted" in capsys.readouterr().out
+    method = METHODS["MV-EM"]().fit(labels)
+    for _ in method.result_.objective:
+        ask("refine.sql", f"sums.{form}")
+        again = ("--model", "model.npz", "-o", "model.npz", "--force", "--sql-tables", f"model.{form}")
+        run("fit", f"sums.{form}", *again)
+    assert "the model has settled" in capsys.readouterr().out
+    ask("score.sql", "consensus.csv")
+    found = pd.read_csv("consensus.csv").set_index("task").loc[labels.tasks]
+    posterior = method.predict_proba(labels)
+    np.testing.assert_allclose(found["probability"], posterior.max(axis=1), rtol=0, atol=1e-9)
+    assert found["label"].tolist() == [labels.classes[k] for k in method.predict(labels)]
+
+
+def test_a_query_is_printed_where_no_file_is_named(labels, capsys):
+    run("sql", "score", "--dialect", "spark", "--task", "item")
+    printed = capsys.readouterr().out
+    assert printed.startswith("WITH") and "item AS task" in printed
+
+
+def test_nothing_is_overwritten_unasked_and_what_does_not_go_together_is_refused(labels, capsys):
+    run("sql", "counts", "--table", "read_csv('labels.csv')", "-o", "counts.sql")
+    assert "counts.sql exists" in refused(capsys, "sql", "counts", "-o", "counts.sql")
+    ask("counts.sql", "counts.csv")
+    run("fit", "counts.csv", "-o", "model.npz")
+    assert "model.npz exists" in refused(capsys, "fit", "counts.csv", "-o", "model.npz")
+    both = ("--model", "model.npz", "--method", "RobSymNMF", "-o", "next.npz")
+    assert "leave --method out" in refused(capsys, "fit", "counts.csv", *both)
+    assert "no column" in refused(capsys, "fit", "counts.csv", "--model", "model.npz", "-o", "next.npz")
+    assert "no column" in refused(capsys, "fit", "labels.csv", "-o", "next.npz")
+    assert "needs the column" in refused(capsys, "sql", "counts", "--conflicts", "last")

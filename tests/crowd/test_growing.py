@@ -1,0 +1,164 @@
+"""Labels that keep coming: an update ends where a fit of all labels ends; a file keeps all that it needs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.crowd import BayesDS, CrowdFit, CrowdLabels, MajorityVote
+from cofactor.simulate import crowd, dawid_skene_model
+
+TIGHT = {"tol": 0.0, "max_iter": 2000}
+
+
+def everything(n_classes=3, seed=0):
+    """A table of labels, half of them to be new; some tasks and workers occur in the new half only."""
+    model = dawid_skene_model(14, n_classes, skill=0.6, random_state=seed)
+    frame = crowd(model, 160, 0.4, random_state=seed).labels.to_frame()
+    new = (frame["task"] >= 130) | (frame["worker"] >= 12) | (np.arange(len(frame)) % 10 == 0)
+    return frame, frame[~new], frame[new]
+
+
+def by_task(fit):
+    """The posterior of the tasks and the confusion matrices of the workers, by their ids."""
+    K = fit.labels.n_classes
+    workers = dict(zip(fit.labels.workers, fit.method.model_.stacked.reshape(-1, K, K), strict=True))
+    return dict(zip(fit.labels.tasks, fit.method.predict_proba(fit.labels), strict=True)), workers
+
+
+def assert_same(fit, other, atol=1e-6):
+    for found, expected in zip(by_task(fit), by_task(other), strict=True):
+        assert found.keys() == expected.keys()
+        for one in found:
+            np.testing.assert_allclose(found[one], expected[one], rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize("structure", ["own", "kinds", "shared"])
+@pytest.mark.filterwarnings("ignore::cofactor.ConvergenceWarning")
+def test_an_update_is_the_fit_of_all_labels(structure):
+    frame, old, new = everything()
+    settings = {"structure": structure, "design_effect": 0.7, **TIGHT}
+    updated = CrowdFit.start(old, BayesDS(**settings)).updated(new)
+    assert_same(updated, CrowdFit.start(frame, BayesDS(**settings)))
+    assert len(updated.labels.tasks) == frame["task"].nunique() and len(updated.labels.workers) == 14
+
+
+def test_many_small_updates_are_one(tmp_path):
+    frame, old, new = everything()
+    settings = {"structure": "own", "design_effect": 0.7, **TIGHT}
+    fit = CrowdFit.start(old, BayesDS(**settings))
+    for start in range(0, len(new), 60):
+        fit.updated(new[start : start + 60]).save(tmp_path / "fit.npz")
+        fit = CrowdFit.load(tmp_path / "fit.npz")
+    assert_same(fit, CrowdFit.start(frame, BayesDS(**settings)))
+    assert fit.n_chosen == len(old)
+
+
+def test_rounds_of_the_changed_tasks_save_rounds_of_all(monkeypatch):
+    """Ten tasks by two new workers and an old one: few labels, so that their rounds are slow."""
+    old = crowd(dawid_skene_model(20, 2, skill=0.6, random_state=0), 600, 0.4, random_state=0).labels
+    new = pd.DataFrame(
+        {"task": np.repeat(range(700, 710), 3), "worker": [20, 21, 0] * 10, "label": [0, 1, 1, 1, 0] * 6}
+    )
+    fit = CrowdFit.start(old, BayesDS(structure="own", design_effect=0.0, tol=1e-13))
+    quick = fit.updated(new).method.result_.n_iter
+    monkeypatch.setattr("cofactor.crowd.growing.PART_ROUNDS", 0)
+    assert quick < 0.8 * fit.updated(new).method.result_.n_iter
+
+
+def test_structure_and_design_effect_are_those_of_the_fit_and_the_fit_stays_as_it_was():
+    _, old, new = everything()
+    fit = CrowdFit.start(old)
+    before = fit.method.predict_proba(fit.labels).copy()
+    updated = fit.updated(new)
+    assert updated.method.structure_ == fit.method.structure_
+    assert updated.method.design_effect_ == fit.method.design_effect_
+    assert updated.labels.n_labels == fit.labels.n_labels + len(new)
+    np.testing.assert_array_equal(fit.method.predict_proba(fit.labels), before)
+    assert updated.method.labels_given_.sum() == updated.labels.n_labels
+
+
+@pytest.mark.filterwarnings("ignore::cofactor.ConvergenceWarning")
+def test_gold_tasks_stay_gold(tmp_path):
+    frame, old, new = everything()
+    known = {task: task % 3 for task in range(0, 60, 4)}
+    settings = {"structure": "own", "design_effect": 0.7, **TIGHT}
+    labels = CrowdLabels.from_frame(old)
+    fit = CrowdFit.of(BayesDS(**settings).fit(labels, gold=known), labels)
+    fit.save(tmp_path / "fit.npz")
+    updated = CrowdFit.load(tmp_path / "fit.npz").updated(new)
+    both = CrowdLabels.from_frame(frame)
+    assert_same(updated, CrowdFit.of(BayesDS(**settings).fit(both, gold=known), both))
+    assert updated.method.gold_ == known
+
+
+def test_labels_given_before():
+    _, old, new = everything()
+    fit, again = CrowdFit.start(old), pd.concat([old[:5], new])
+    with pytest.warns(DataWarning, match="5 labels were given again"):
+        assert fit.updated(again).labels.n_labels == len(old) + len(new)
+    other = old[:1].assign(label=(old["label"][:1] + 1) % 3)
+    row = other.iloc[0]
+    with pytest.raises(CofactorError, match=f"conflicting labels: task {row['task']} by worker {row['worker']}"):
+        fit.updated(other)
+    for conflicts, expected in (("first", int(old["label"].iloc[0])), ("last", int(row["label"]))):
+        with pytest.warns(DataWarning):
+            kept = fit.updated(other, conflicts).labels.to_frame()
+        mine = kept[(kept["task"] == row["task"]) & (kept["worker"] == row["worker"])]
+        assert mine["label"].tolist() == [expected]
+
+
+def test_a_new_class_is_refused_with_its_row_and_nothing_changes():
+    _, old, new = everything()
+    fit = CrowdFit.start(old)
+    new = new.copy()
+    new.iloc[3, 2] = 7
+    with pytest.raises(CofactorError, match=r"classes that the fit does not know: data rows 3 \(7\)"):
+        fit.updated(new)
+    with pytest.raises(CofactorError, match="classes that were not there in fit: 3"):
+        fit.updated(CrowdLabels.from_arrays([0, 1], [0, 0], [2, 3]))
+    assert fit.labels.n_labels == len(old)
+
+
+def test_ids_are_matched_where_only_one_file_has_whole_numbers(tmp_path):
+    (tmp_path / "old.csv").write_text("task,worker,label\n1,7,0\n1,8,0\n2,7,1\n2,8,1\n3,7,1\n3,8,0\n")
+    (tmp_path / "new.csv").write_text("task,worker,label\n3,x9,1\n4,7,0\n")
+    fit = CrowdFit.start(tmp_path / "old.csv").updated(tmp_path / "new.csv")
+    assert fit.labels.tasks == [1, 2, 3, 4] and fit.labels.workers == ["7", "8", "x9"]
+    (tmp_path / "more.csv").write_text("task,worker,label\nt5,7,0\n3,9,1\n")
+    fit = fit.updated(tmp_path / "more.csv")
+    assert fit.labels.tasks == ["1", "2", "3", "4", "t5"] and fit.labels.workers == ["7", "8", "x9", "9"]
+
+
+def test_a_file_gives_back_what_was_kept(tmp_path):
+    for structure in ("own", "kinds", "shared"):
+        fit = CrowdFit.start(everything()[1], BayesDS(structure=structure))
+        fit.save(tmp_path / "fit.npz")
+        again = CrowdFit.load(tmp_path / "fit.npz")
+        assert_same(again, fit, atol=0)
+        assert again.method.get_params() == fit.method.get_params()
+        assert again.method.dependence_ == fit.method.dependence_
+        assert_same(again.updated(everything()[2]), fit.updated(everything()[2]), atol=0)
+
+
+def test_what_cannot_be_kept_or_read_is_refused(tmp_path):
+    labels = CrowdLabels.from_frame(everything()[1])
+    with pytest.raises(CofactorError, match="method"):
+        CrowdFit.of(MajorityVote().fit(labels), labels)
+    with pytest.raises(CofactorError, match="method: expected BayesDS"):
+        CrowdFit.start(labels, MajorityVote())
+    with pytest.raises(CofactorError, match="not fitted"):
+        CrowdFit.of(BayesDS(), labels)
+    frame = labels.to_frame()
+    frame["task"] = frame["task"].map(lambda task: (task, "tuple"))
+    with pytest.raises(CofactorError, match="text or whole numbers"):
+        CrowdFit.start(frame).save(tmp_path / "fit.npz")
+    fit = CrowdFit.start(labels)
+    fit.save(tmp_path / "fit.npz")
+    kept = dict(np.load(tmp_path / "fit.npz", allow_pickle=False))
+    for changed in ({"part_1": kept["part_1"][:1]}, {"part_0": -kept["part_0"]}, {"workers": kept["workers"] + 50}):
+        np.savez(tmp_path / "bad.npz", allow_pickle=False, **kept | changed)
+        with pytest.raises(CofactorError, match="no kept fit"):
+            CrowdFit.load(tmp_path / "bad.npz")
+    with pytest.raises(CofactorError, match="no such file"):
+        CrowdFit.load(tmp_path / "none.npz")
