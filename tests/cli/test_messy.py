@@ -237,6 +237,18 @@ def test_cells_that_a_spreadsheet_would_run_are_escaped_unless_asked_not_to(tmp_
     assert "apostrophe" not in capsys.readouterr().err
 
 
+def test_control_characters_of_ids_are_shown_and_not_obeyed_and_stay_in_tables(tmp_path, capsys):
+    path, out = tmp_path / "labels.csv", tmp_path / "out.csv"
+    path.write_text(GOOD.replace("a,", "\x1b[31ma\u202e,").replace("w3", "\x1b]0;w3\x07"))
+    assert main(["aggregate", str(path), "--method", "MajorityVote", "-o", str(out)]) == 0
+    assert main(["diagnose", str(path)]) == 0
+    path.write_text(path.read_text() + "\x1b[31ma\u202e,w1,no\n")
+    assert main(["diagnose", str(path)]) == 1
+    told = capsys.readouterr()
+    assert "\\x1b[31ma\\u202e" in told.err and not set("\x1b\x07\u202e") & set(told.err + told.out)
+    assert pd.read_csv(out)["task"].tolist() == ["\x1b[31ma\u202e", "b"]
+
+
 def test_numbers_are_never_escaped(tmp_path, capsys):
     path = tmp_path / "labels.csv"
     path.write_text("task,worker,label\n-1,w1,-2\n-3,w1,+4\n-3,w2,+4\n")

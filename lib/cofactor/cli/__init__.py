@@ -15,8 +15,11 @@ from cofactor.core.errors import CofactorError
 
 OPTIONS = {  # arguments of the library, as its messages name them, and what they are called here
     **{name: f"--{name}" for name in ("task", "worker", "label", "sep", "encoding", "conflicts", "methods", "memory")},
+    **{name: f"--{name}" for name in ("winner", "loser", "user", "tie", "outcome", "weight", "level")},
     **{"n_jobs": "--jobs", "n_draws": "--draws", "n_trials": "--trials", "n_shards": "--shards"},
     **{"wanted_error": "--error", "amounts": "--most", "max_iter": "--rounds", "gold": "--gold"},
+    **{"rank": "--rank", "n_bins": "--bins", "n_anchors": "--anchors", "n_topics": "--anchors", "words": "--words"},
+    **{"min_documents": "--min-documents", **{name: f"--{name}" for name in ("document", "word", "count")}},
 }
 _VALUE = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,;:()]+)"""
 _ARGUMENT = re.compile(rf"\b({'|'.join(OPTIONS)})={_VALUE}(?: or ('\w+'))?")
@@ -31,13 +34,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             getattr(import_module(f"cofactor.cli.{module}"), function)(arguments)
         return 0
     except CofactorError as error:
-        print(f"error: {in_options(str(error))}", file=sys.stderr)
+        print(f"error: {visible(in_options(str(error)))}", file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader of a pipe has gone: not our failure
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {visible(str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -53,10 +56,24 @@ def in_options(message: str) -> str:
 
     def option(found: re.Match[str]) -> str:
         value = found[2].strip("'\"")
-        quoted = f"'{value}'" if re.search(r"[^\w.,:%/-]", value) else value
+        quoted = f"'{value}'" if not value or re.search(r"[^\w.,:%/-]", value) else value
         return f"{OPTIONS[found[1]]} {quoted}" + (f" or {found[3][1:-1]}" if found[3] else "")
 
     return _ARGUMENT.sub(option, message)
+
+
+def visible(text: str) -> str:
+    r"""Return text for a terminal: control characters of ids are shown as escapes, which no terminal obeys.
+
+    Files of results keep ids as they were given.
+
+    >>> visible("worker \x1b[31mred")
+    'worker \\x1b[31mred'
+    """
+    return "".join(
+        letter if letter.isprintable() or letter in "\n\t" else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
 
 
 @contextmanager
@@ -66,7 +83,7 @@ def _notes() -> Iterator[None]:
     def show(message: Warning | str, *_: object, **__: object) -> None:
         if str(message) not in shown:
             shown.add(str(message))
-            print(f"note: {in_options(str(message))}", file=sys.stderr)
+            print(f"note: {visible(in_options(str(message)))}", file=sys.stderr)
 
     shown: set[str] = set()
     with warnings.catch_warnings():

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 import cofactor as cf
-from cofactor.cli import facts
-from cofactor.cli.output import Writer, check_output, check_tables
+from cofactor.cli import facts, growing, visible
+from cofactor.cli.methods import DEFAULT
+from cofactor.cli.output import Writer, check_tables, reserved
 from cofactor.cli.parser import PLANNED
 from cofactor.core.files import whole_file
 from cofactor.core.types import Floats, Ints
@@ -28,13 +29,17 @@ LEAST_PLANNED = 15  # planned for at least; where there are many labels now, up 
 
 def diagnose(arguments: argparse.Namespace) -> None:
     """Print the checks before the fit."""
-    print(cf.crowd.diagnose(_read(arguments.labels, arguments)[0]))
+    print(visible(str(cf.crowd.diagnose(_read(arguments.labels, arguments)[0]))))
 
 
 def plan(arguments: argparse.Namespace) -> None:
     """Print, and draw where asked for, how many labels per task are needed."""
-    if arguments.figure:
-        check_output(arguments.figure, arguments.force, (arguments.labels, arguments.truth))
+    figures = [arguments.figure] if arguments.figure else []
+    with reserved(figures, arguments.force, (arguments.labels, arguments.truth)):
+        _plan(arguments)
+
+
+def _plan(arguments: argparse.Namespace) -> None:
     labels, truth = _read(arguments.labels, arguments)
     wanted = arguments.error, arguments.methods, range(1, arguments.most + 1)
     found = cf.crowd.plan(labels, *wanted, truth, n_trials=arguments.trials, **_work(arguments))
@@ -48,15 +53,29 @@ def plan(arguments: argparse.Namespace) -> None:
         print(f"wrote {arguments.figure}")
 
 
+def next_tasks(arguments: argparse.Namespace) -> None:
+    """Print how sure the labels are, and write which tasks to label next."""
+    tables, inputs = [path for path in [arguments.output] if path], (arguments.labels,)
+    check_tables(tables, arguments.force, inputs)
+    with reserved(tables, arguments.force, inputs), Writer(tables, arguments.raw_cells).opened() as writer:
+        found = cf.crowd.next_tasks(_read(arguments.labels, arguments)[0], arguments.budget, arguments.error)
+        print(found)
+        for path in tables:
+            writer.write(path, [found.table], f"{len(found.table)} tasks")
+
+
 def aggregate(arguments: argparse.Namespace) -> None:
     """Fit a method; print what was found, and write what was asked for."""
     inputs = (*arguments.labels, arguments.truth, arguments.gold, arguments.moments)
     wanted = [getattr(arguments, name) for name in ("output", "workers", "posterior", "overruled")]
     paths = [path for path in wanted if path]
     check_tables(paths, arguments.force, inputs)
-    if arguments.report:
-        check_output(arguments.report, arguments.force, inputs)
-    with Writer(paths, arguments.raw_cells).opened() as writer:
+    if arguments.model and (arguments.moments or arguments.method != DEFAULT):
+        raise cf.CofactorError(
+            f"--model keeps a fit of {DEFAULT} to labels in memory: leave --method and --moments out"
+        )
+    written = [*paths, *(path for path in (arguments.report, arguments.model) if path)]
+    with reserved(written, arguments.force, inputs), Writer(paths, arguments.raw_cells).opened() as writer:
         if arguments.moments:
             from cofactor.cli import shards
 
@@ -70,6 +89,8 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
         raise cf.CofactorError("--plan is shown on the page of --report: name one, or run `cofactor plan`")
     if len(arguments.labels) > 1:
         raise cf.CofactorError("one file of labels at a time; many shards need --moments")
+    if arguments.scheduler:
+        raise cf.CofactorError("--scheduler goes with --moments: labels in one file are fitted here")
     (source,), name = arguments.labels, arguments.method
     labels, truth = _read(source, arguments)
     gold = _read_gold(arguments, labels) if arguments.gold else None
@@ -77,7 +98,9 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     posterior = method.predict_proba(labels)
     found = facts.warnings_of(name, posterior, labels, _judged(truth, gold))
     lines = facts.summary(source, name, method, posterior, labels, _judged(truth, gold))
-    print("\n".join([*(f"WARNING: {warning}" for warning in found), *lines]))
+    print(visible("\n".join([*(f"WARNING: {warning}" for warning in found), *lines])))
+    if arguments.model:
+        growing.keep(cf.crowd.CrowdFit.of(method, labels), arguments.model)
     boot = _bootstrap(arguments, method, labels)
     _write_tables(arguments, writer, method, posterior, labels, boot)
     if arguments.report:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any, TextIO
 
 import pandas as pd
 
 from cofactor.core.errors import CofactorError, DataWarning
-from cofactor.core.files import whole_file
+from cofactor.core.files import told_if_full, whole_file
+from cofactor.core.locks import locked
 
 STDOUT = Path("-")
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -42,8 +44,26 @@ def check_tables(paths: Sequence[Path], force: bool, inputs: Sequence[str | Path
         if path != STDOUT:
             _form(path)
         check_output(path, force, inputs)
-    if len({path.absolute() for path in paths}) < len(paths):
+    if len({os.path.realpath(path) for path in paths}) < len(paths):
         raise CofactorError("two tables cannot be written to one file: name another output")
+
+
+@contextmanager
+def reserved(paths: Iterable[Path], force: bool, inputs: Sequence[str | Path | None]) -> Iterator[None]:
+    """Check outputs as `check_output`, and keep other runs from writing to them while the work is done."""
+    with ExitStack() as locks:
+        for path in paths:
+            if path != STDOUT:
+                locks.enter_context(locked(path))
+            check_output(path, force, inputs)  # once no other run can write it
+        yield
+
+
+def write_page(path: Path, page: str) -> None:
+    """Write an HTML page, and say so."""
+    with whole_file(path) as part:
+        part.write_text(page, encoding="utf8")
+    print(f"wrote {path}")
 
 
 def _form(path: Path) -> str:
@@ -79,8 +99,9 @@ class Writer:
     def write(self, path: Path, frames: Iterable[pd.DataFrame], what: str) -> None:
         """Write frames one below another, and say so."""
         if path == STDOUT:
-            self._write_text(self.stdout, frames, ",")
-            self.stdout.flush()
+            with told_if_full("standard output"):
+                self._write_text(self.stdout, frames, ",")
+                self.stdout.flush()
             return
         with whole_file(path) as part:
             if _form(path) == ".parquet":

@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 import textwrap
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from cofactor import __version__
 from cofactor.cli.methods import DEFAULT, GROUPS, OFFERED
+from cofactor.cli.parser_lines import add_lines
+from cofactor.cli.parts import WRITTEN, Format, LateParser, add_overwriting, add_reading, new_command, separator
 
 DRAWS = 50  # refits behind an interval of the report
 PLANNED = ("MajorityVote", "BayesDS")  # fits of the slower methods, hundreds of times, would take minutes
+COUNTED = ("MV-EM", "RobSymNMF", "RobSymNMF(w=1)", "DesSymNMF", "SymNMF(no imputation)")  # need counts only
 RESULTS = Path("results")
 CONFLICTS = ("error", "first", "last")
 
@@ -30,53 +32,46 @@ examples:
   cofactor aggregate export.json --gold known.csv --workers workers.csv -o consensus.parquet
   cat labels.tsv | cofactor aggregate - -o - > consensus.csv
 """
+WAREHOUSE = """\
+labels in a database, step by step (refine and fit again as often as the objective still rises):
+  cofactor sql counts --table labels --dialect spark         run it there, keep the result as counts.parquet
+  cofactor fit counts.parquet -o model.npz --sql-tables model.parquet      load this into the table `model`
+  cofactor sql refine --dialect spark                        run it, keep the result as sums.parquet
+  cofactor fit sums.parquet --model model.npz -o model.npz --force --sql-tables model.parquet
+  cofactor sql score --dialect spark                         run it: task, label, probability, n_labels
+"""
+UPDATE = """\
+labels in several files, as they come in (tasks and workers may be old or new; a new class needs a new fit of all):
+  cofactor aggregate labels.csv -o consensus.csv --model model.npz
+  cofactor update model.npz monday.csv -o consensus.csv --force
+"""
+SCHEDULER = "of a Dask cluster that does the work, such as tcp://host:8786; see docs/cluster.md"
 FORMS = "CSV, TSV, parquet, JSON lines, an export of Label Studio or Prodigy, - for standard input"
-WRITTEN = ".csv, .tsv, either with .gz, .parquet, or - for standard output"
-
-
-class _Format(argparse.RawDescriptionHelpFormatter):
-    """Help with room for the names of commands and options."""
-
-    def __init__(self, prog: str, **more: Any) -> None:
-        super().__init__(prog, **{"max_help_position": 26, "width": 110, **more})
-
-
-class LateParser(argparse.ArgumentParser):
-    """A parser whose `late_epilog` is made only where help is asked for."""
-
-    late_epilog: Callable[[], str] | None = None
-
-    def format_help(self) -> str:
-        """Return the help with its epilog."""
-        if self.late_epilog:
-            self.epilog = self.late_epilog()
-        return super().format_help()
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands; each sets `run` to the module and function that do it."""
     about = "Hidden structure from pairwise evidence."
     top = LateParser(prog="cofactor", description=about, epilog=FIRST)
-    top.formatter_class = _Format
+    top.formatter_class = Format
     top.add_argument("--version", action="version", version=f"cofactor {__version__}")
     commands = top.add_subparsers(required=True, metavar="command", title="commands")
-    for add in (_add_aggregate, _add_diagnose, _add_plan, _add_shard, _add_moments, _add_reproduce, _add_report):
+    for add in (_add_aggregate, _add_update, _add_diagnose, _add_plan, _add_next, _add_shard, _add_moments):
         add(commands)
+    for add in (_add_reproduce, _add_report):
+        add(commands)
+    add_lines(commands)
+    _add_sql(commands)
+    _add_fit(commands)
     _add_datasets(commands)
     _add_check(commands)
+    _add_page(commands)
     return top
-
-
-def _command(commands: Any, name: str, about: str, run: str) -> LateParser:
-    command: LateParser = commands.add_parser(name, help=about, description=about)
-    command.formatter_class = _Format
-    command.set_defaults(run=run)
-    return command
 
 
 def _add_aggregate(commands: Any) -> None:
     about = "Turn crowd labels into one label per task, with its probability."
-    command = _command(commands, "aggregate", about, "aggregate.aggregate")
+    command = new_command(commands, "aggregate", about, "aggregate.aggregate")
     _add_labels(command, nargs="+")
     method = f"see below (default: {DEFAULT})"
     command.add_argument("--method", choices=OFFERED, metavar="METHOD", default=DEFAULT, help=method)
@@ -85,15 +80,33 @@ def _add_aggregate(commands: Any) -> None:
     command.add_argument("--truth", metavar="FILE", help=truth)
     _add_outputs(command)
     command.add_argument("--report", type=Path, metavar="FILE", help="HTML page: doubtful tasks, workers, checks")
+    kept = f"to write: the fit of {DEFAULT} and its labels, for `cofactor update`"
+    command.add_argument("--model", type=Path, metavar="FILE.npz", help=kept)
     draws = f"with --report or --workers: refits for intervals (default: {DRAWS}; 0: none)"
     command.add_argument("--draws", type=int, default=DRAWS, help=draws)
     plan = "with --report: also how many labels per task this error takes"
     command.add_argument("--plan", type=float, metavar="ERROR", help=plan)
-    command.add_argument("--jobs", type=int, default=1, help="with --report: processes (default: 1)")
+    jobs = "with --report: processes; with --moments: threads (default: 1)"
+    command.add_argument("--jobs", type=int, default=1, help=jobs)
     moments = "from `cofactor moments`; LABELS are then the shards counted there"
     command.add_argument("--moments", type=Path, metavar="FILE", help=moments)
     command.add_argument("--rounds", type=int, default=500, help="with --moments: most rounds (default: 500)")
+    command.add_argument("--scheduler", metavar="ADDRESS", help=f"with --moments: {SCHEDULER}")
+    memory = "with --moments: for labels that stay in memory between rounds, on all workers together (default: 1GB)"
+    command.add_argument("--memory", default="1GB", help=memory)
     command.epilog = f"{_methods()}\n\n{EXAMPLES}"
+
+
+def _add_update(commands: Any) -> None:
+    about = "Add new labels to a fit that `aggregate --model` kept, and go on from there."
+    command = new_command(commands, "update", about, "growing.update")
+    command.add_argument("model", type=Path, metavar="MODEL", help="the file; the new fit takes its place")
+    command.add_argument("labels", metavar="LABELS", help=f"new ones, columns task, worker, label: {FORMS}")
+    _add_columns(command)
+    add_reading(command)
+    command.add_argument("-o", "--output", type=Path, metavar="FILE", help=f"consensus of all tasks: {WRITTEN}")
+    add_overwriting(command)
+    command.epilog = UPDATE
 
 
 def _methods() -> str:
@@ -112,19 +125,17 @@ def _add_outputs(command: argparse.ArgumentParser) -> None:
     files.add_argument("--workers", **one, help=workers)
     files.add_argument("--posterior", **one, help="task, and the probability of every class")
     files.add_argument("--overruled", **one, help="tasks whose label is not the one of most workers")
-    files.add_argument("--force", action="store_true", help="overwrite files if they exist")
-    raw = "leave cells as they are that a spreadsheet would run as a formula (else they get an apostrophe in front)"
-    files.add_argument("--raw-cells", action="store_true", help=raw)
+    add_overwriting(files)
 
 
 def _add_diagnose(commands: Any) -> None:
     about = "Check crowd labels before aggregation: what can be told apart, and by which methods."
-    _add_labels(_command(commands, "diagnose", about, "aggregate.diagnose"))
+    _add_labels(new_command(commands, "diagnose", about, "aggregate.diagnose"))
 
 
 def _add_plan(commands: Any) -> None:
     about = "Simulate how many labels per task a wanted error takes, for a crowd like this one."
-    command = _command(commands, "plan", about, "aggregate.plan")
+    command = new_command(commands, "plan", about, "aggregate.plan")
     _add_labels(command)
     command.add_argument("--error", type=float, default=0.05, help="share of tasks labelled wrongly (default: 0.05)")
     methods = f"default: {' '.join(PLANNED)}"
@@ -138,13 +149,24 @@ def _add_plan(commands: Any) -> None:
     command.add_argument("--force", action="store_true", help="overwrite the figure if it exists")
 
 
+def _add_next(commands: Any) -> None:
+    about = "Say which tasks to label next, where a label lowers the expected error most, and when to stop."
+    command = new_command(commands, "next", about, "aggregate.next_tasks")
+    _add_labels(command)
+    budget = "labels to ask for (default: 100); ask for few, and again when they are there"
+    command.add_argument("--budget", type=int, default=100, help=budget)
+    error = "share of tasks labelled wrongly that is good enough: stop there"
+    command.add_argument("--error", type=float, help=error)
+    asked = f"task, ask (labels to ask for), n_labels, label, probability, gain: {WRITTEN}"
+    command.add_argument("-o", "--output", type=Path, metavar="FILE", help=asked)
+    add_overwriting(command)
+
+
 def _add_labels(command: argparse.ArgumentParser, **many: Any) -> None:
     about = f"columns task, worker, label: {FORMS}; or a data set such as bluebird"
     command.add_argument("labels", **many, metavar="LABELS", help=about)
     _add_columns(command)
-    command.add_argument("--encoding", default="utf-8-sig", help="of text (default: UTF-8)")
-    sep = "between columns of text, such as ';' or '\\t' (default: whichever of , tab ; | fits)"
-    command.add_argument("--sep", type=separator, help=sep)
+    add_reading(command)
 
 
 def _add_columns(command: argparse.ArgumentParser) -> None:
@@ -153,14 +175,9 @@ def _add_columns(command: argparse.ArgumentParser) -> None:
     command.add_argument("--conflicts", choices=CONFLICTS, default="error", help="if a worker labelled a task twice")
 
 
-def separator(text: str) -> str:
-    r"""Return the character that separates columns; a tab can be written \t, as shells do not make one of it."""
-    return "\t" if text == "\\t" else text
-
-
 def _add_shard(commands: Any) -> None:
     about = "Group a file of labels by task into parquet shards, in bounded memory."
-    command = _command(commands, "shard", about, "shards.shard")
+    command = new_command(commands, "shard", about, "shards.shard")
     command.add_argument("labels", nargs="+", help="CSV (UTF-8) or parquet files with columns task, worker, label")
     command.add_argument("-o", "--output", type=Path, required=True, help="folder for the shards")
     command.add_argument("--force", action="store_true", help="replace the folder if it holds shards")
@@ -172,11 +189,42 @@ def _add_shard(commands: Any) -> None:
 
 def _add_moments(commands: Any) -> None:
     about = "Count the label pairs of shards; a run that was stopped goes on where it was."
-    command = _command(commands, "moments", about, "shards.moments")
+    command = new_command(commands, "moments", about, "shards.moments")
     command.add_argument("labels", nargs="+", help="shards, or their folder")
     command.add_argument("-o", "--output", type=Path, required=True, help=".npz file to write")
     command.add_argument("--force", action="store_true", help="overwrite the output if it exists")
-    command.add_argument("--jobs", type=int, default=1, help="processes that count at the same time (default: 1)")
+    command.add_argument("--jobs", type=int, default=1, help="threads that count at the same time (default: 1)")
+    command.add_argument("--scheduler", metavar="ADDRESS", help=SCHEDULER)
+
+
+def _add_sql(commands: Any) -> None:
+    about = "Write a query, so that a database counts or scores labels that stay in it."
+    command = new_command(commands, "sql", about, "warehouse.sql")
+    what = "counts: pairs of labels, for `cofactor fit`; score: a label for every task; refine: sums for a round of EM"
+    command.add_argument("query", choices=("counts", "score", "refine"), help=what)
+    command.add_argument("--table", default="labels", help="of the labels, one row a label (default: labels)")
+    command.add_argument("--model", default="model", help="table made by `fit --sql-tables` (default: model)")
+    command.add_argument("--dialect", default="duckdb", help="duckdb (default), spark, postgres, bigquery, ...")
+    _add_columns(command)
+    order = "with --conflicts first or last: the column that tells which label came first"
+    command.add_argument("--order", default="", metavar="COLUMN", help=order)
+    command.add_argument("-o", "--output", type=Path, default=Path("-"), help="file to write (default: print it)")
+    command.add_argument("--force", action="store_true", help="overwrite the output if it exists")
+    command.epilog = WAREHOUSE
+
+
+def _add_fit(commands: Any) -> None:
+    about = "Fit a model to the counts of a database, or refine it by a round of EM."
+    command = new_command(commands, "fit", about, "warehouse.fit")
+    command.add_argument("counts", help="result of the query counts or, with --model, refine: CSV, TSV, parquet, JSON")
+    command.add_argument("-o", "--output", type=Path, required=True, help=".npz file of the model to write")
+    tables = f"table of log-probabilities to write, to be loaded into the database: {WRITTEN}"
+    command.add_argument("--sql-tables", type=Path, metavar="FILE", help=tables)
+    command.add_argument("--model", type=Path, metavar="FILE", help="the model of the last round, to be refined")
+    method = f"for the counts: {', '.join(COUNTED)} (default: {COUNTED[0]}, which starts at the vote shares)"
+    command.add_argument("--method", choices=COUNTED, metavar="METHOD", help=method)
+    command.add_argument("--force", action="store_true", help="overwrite files if they exist")
+    command.epilog = WAREHOUSE
 
 
 def _add_reproduce(commands: Any) -> None:
@@ -186,7 +234,7 @@ def _add_reproduce(commands: Any) -> None:
         return listed()
 
     about = "Run tables and figures of the papers and print ours beside published."
-    command = _command(commands, "reproduce", about, "experiments.reproduce")
+    command = new_command(commands, "reproduce", about, "experiments.reproduce")
     command.late_epilog = listed
     command.add_argument("names", nargs="*", metavar="NAME", help="experiments, or all (default: list them)")
     command.add_argument("--full", action="store_true", help="the paper's trials and settings (default: few)")
@@ -197,7 +245,7 @@ def _add_reproduce(commands: Any) -> None:
 
 
 def _add_report(commands: Any) -> None:
-    command = _command(commands, "report", "Write one HTML page of all results found.", "experiments.report")
+    command = new_command(commands, "report", "Write one HTML page of all results found.", "experiments.report")
     command.add_argument("-o", "--output", type=Path, default=Path("report.html"), help="(default: report.html)")
     command.add_argument("--force", action="store_true", help="overwrite the page if it exists")
     _add_results(command)
@@ -208,13 +256,21 @@ def _add_results(command: argparse.ArgumentParser) -> None:
 
 
 def _add_datasets(commands: Any) -> None:
-    command = _command(commands, "datasets", "List, fetch or verify data sets.", "datasets.datasets")
+    command = new_command(commands, "datasets", "List, fetch or verify data sets.", "datasets.datasets")
     command.add_argument("action", nargs="?", choices=("list", "fetch", "verify"), default="list")
     command.add_argument("names", nargs="*", help="data sets (default: all)")
 
 
 def _add_check(commands: Any) -> None:
     about = "Look whether Python, packages, disk and data sets are ready; nothing is changed."
-    command = _command(commands, "check", about, "environment.check")
+    command = new_command(commands, "check", about, "environment.check")
     shards = "folders of shards: read them whole instead"
     command.add_argument("shards", nargs="*", type=Path, metavar="FOLDER", help=shards)
+
+
+def _add_page(commands: Any) -> None:
+    about = "Write an HTML page that aggregates labels in a browser, for people without Python; nothing is uploaded."
+    command = new_command(commands, "page", about, "page.page")
+    default = Path("aggregate.html")
+    command.add_argument("-o", "--output", type=Path, default=default, metavar="FILE", help=f"(default: {default})")
+    command.add_argument("--force", action="store_true", help="overwrite the page if it exists")

@@ -1,0 +1,182 @@
+"""``cofactor joint``: the joint distribution of the columns of a table, for its gaps, for samples, for a class."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import cofactor as cf
+from cofactor.cli import visible
+from cofactor.cli.output import Writer, check_tables, reserved, write_page
+from cofactor.core.checks import check_whole
+from cofactor.core.diagnosis import Diagnosis
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.frames import read_frame
+from cofactor.pmf.base import JointPMFEstimator
+from cofactor.pmf.frames import CategoricalFrame
+from cofactor.pmf.holdout import Cells, HeldOut, gaps, held_out
+from cofactor.pmf.target import classified, cross_validated
+
+ENOUGH = 30  # hidden cells, before a gain is judged
+
+
+def joint(arguments: argparse.Namespace) -> None:
+    """Fit a joint distribution; print how good it is, and write what was asked for."""
+    n_drawn, drawn = _sample_of(arguments)
+    tables = [path for path in (arguments.output, arguments.filled, drawn) if path]
+    inputs = (arguments.table,)
+    check_tables(tables, arguments.force, inputs)
+    written = [*tables, *([arguments.report] if arguments.report else [])]
+    with reserved(written, arguments.force, inputs), Writer(tables, arguments.raw_cells).opened() as writer:
+        data = _read(arguments)
+        target = _target(data, arguments.target)
+        diagnosis = _checked(data, arguments.rank)
+        method, found, classes = _fitted(arguments, data, target)
+        lines = [*_lines(arguments, data, method, found), *_class_lines(arguments, classes)]
+        warned = (f"WARNING: {check.name}: {check.value}" for check in diagnosis.checks if check.status == "warn")
+        print(visible("\n".join([*warned, *lines])))
+        cells = _cells(arguments, data, method, target)
+        _write_tables(arguments, writer, data, cells)
+        if drawn:
+            rows = data.drawn(method.sample(n_drawn, random_state=0), np.random.default_rng(0))
+            writer.write(drawn, [rows], f"{n_drawn} rows drawn")
+        if arguments.report:
+            from cofactor.pages.joint import joint_page  # pictures take a second to import
+
+            made = arguments.table, arguments.method, data, method, lines, diagnosis, found, classes
+            write_page(arguments.report, joint_page(*made, arguments.target or "", cells))
+
+
+def _sample_of(arguments: argparse.Namespace) -> tuple[int, Path | None]:
+    """Return how many rows are drawn, and the file they go to."""
+    if not arguments.sample:
+        return 0, None
+    number, path = arguments.sample
+    if not number.isdecimal() or not number.isascii() or len(number) > 12 or not int(number):
+        raise CofactorError(f"--sample {number} {path}: first the number of rows, a whole number from 1, then a file")
+    check_whole(1, sample=int(number))
+    return int(number), Path(path)
+
+
+def _read(arguments: argparse.Namespace) -> CategoricalFrame:
+    frame = read_frame(arguments.table, None, arguments.encoding, arguments.sep, "case")
+    missing = [name for name in (*(arguments.columns or ()), arguments.target) if name and name not in frame.columns]
+    if missing:
+        raise CofactorError(f"no column {listing(missing)}; found {listing(frame.columns)}")
+    check_whole(1, n_jobs=arguments.jobs)
+    wanted = arguments.columns
+    if wanted and arguments.target and arguments.target not in wanted:
+        wanted = [*wanted, arguments.target]
+    return CategoricalFrame.from_frame(frame, wanted, arguments.bins)
+
+
+def _target(data: CategoricalFrame, name: str | None) -> int | None:
+    if name is None:
+        return None
+    if name not in data.names:
+        why = f" ({data.left_out[name]})" if name in data.left_out else ""
+        raise CofactorError(f"--target {name}: cannot be used{why}; the columns are {listing(data.names)}")
+    target = data.names.index(name)
+    cut = [k for k, cells in enumerate(data.observed[target]) if cells[0] != cells[-1]]
+    if cut:
+        raise CofactorError(f"--target {name}: holds many numbers; a class has few values, cut them into some first")
+    if len(data.names) == 1:
+        raise CofactorError(f"--target {name}: there is no other column to predict it from")
+    return target
+
+
+def _checked(data: CategoricalFrame, rank: int | None) -> Diagnosis:
+    """Look at the table; what every method refuses is an error here, with names of columns."""
+    diagnosis = cf.pmf.diagnose(data.table, rank=rank, names=data.names)
+    failed = [check for check in diagnosis.checks if check.status == "fail"]
+    if failed:
+        raise CofactorError("; ".join(f"{check.name}: {check.value}: {check.advice}" for check in failed))
+    return diagnosis
+
+
+def _fitted(
+    arguments: argparse.Namespace, data: CategoricalFrame, target: int | None
+) -> tuple[JointPMFEstimator, HeldOut | None, pd.DataFrame | None]:
+    """Return the fitted method, what it is worth on hidden cells, and the target's errors."""
+    method = cf.pmf.METHODS[arguments.method](random_state=0, verbose=True)
+    if arguments.method != "Independence":
+        method.rank = arguments.rank or "auto"
+    found = held_out(method, data.table, 0)
+    classes = None if target is None else cross_validated(data.table, target, arguments.rank or "auto", arguments.jobs)
+    return method.fit(data.table), found, classes
+
+
+def _lines(
+    arguments: argparse.Namespace, data: CategoricalFrame, method: JointPMFEstimator, found: HeldOut | None
+) -> Iterator[str]:
+    """Yield lines about table, model and hidden cells."""
+    table = data.table
+    n_cells = table.n_rows * table.n_variables
+    yield f"{arguments.table}: {table.n_rows} rows, {table.n_variables} columns, {n_cells - table.n_entries} gaps"
+    if empty := data.n_empty:
+        yield f"empty rows left out, also of what is written: {empty}"
+    if data.words:
+        yield f"cells that count as gaps: {listing(data.words)}, and empty ones"
+    yield from (f"left out: {name}: {why}" for name, why in data.left_out.items())
+    yield from _cuts(data)
+    ranks = listing(sorted({one.rank_ for one in method.members}))
+    chosen = "" if arguments.rank or arguments.method == "Independence" else ", chosen by hidden cells"
+    yield f"{arguments.method}: hidden classes {ranks}{chosen}; {method.result_.reason}"
+    if found is None:
+        yield "too few cells to hide some of them: how good the model is was not measured"
+        return
+    gain, error = found.gain()
+    yield f"{len(found.row)} hidden cells, predicted from the rest of their rows:"
+    yield f"  log-loss  {found.loss.mean():.4f}, from each column alone (independence) {found.base_loss.mean():.4f}"
+    yield f"  gain      {gain:.4f} a cell, standard error {error:.4f}{_judged(found)}"
+    wrong, majority = 1 - found.right.mean(), 1 - found.base_right.mean()
+    yield f"  wrong     {wrong:.1%}, the most frequent value of each column {majority:.1%}"
+
+
+def _judged(found: HeldOut) -> str:
+    gain, error = found.gain()
+    if len(found.row) < ENOUGH:
+        return ": too few cells to judge"
+    return "" if gain > 2 * error else ": no better than each column alone"
+
+
+def _cuts(data: CategoricalFrame) -> Iterator[str]:
+    for n, name in enumerate(data.names):
+        shown = [data.shown(n, code) for code in range(len(data.observed[n]))]
+        if any(cells[0] != cells[-1] for cells in data.observed[n]):
+            yield f"cut at quantiles: {name}: {listing(shown)}"
+
+
+def _class_lines(arguments: argparse.Namespace, classes: pd.DataFrame | None) -> Iterator[str]:
+    if classes is None:
+        return
+    yield f"{arguments.target} from the other columns, five-fold cross-validation:"
+    for row in classes.itertuples():
+        yield f"  {row.method:<12} wrong {row.wrong:.1%} (standard error {row.error:.1%}), log-loss {row.loss:.4f}"
+
+
+def _cells(
+    arguments: argparse.Namespace, data: CategoricalFrame, method: JointPMFEstimator, target: int | None
+) -> Cells:
+    """Return what the gaps are filled with; those of the target by the classifier."""
+    row, variable, code, share = gaps(method.model_, data.table)
+    if target is not None and (arguments.output or arguments.filled or arguments.report):
+        own = variable == target
+        _, code[own], share[own] = classified(data.table, target, arguments.rank or "auto", arguments.jobs)
+    return row, variable, code, share
+
+
+def _write_tables(arguments: argparse.Namespace, writer: Writer, data: CategoricalFrame, cells: Cells) -> None:
+    """Write the table without gaps, and the cells that were filled."""
+    row, variable, code, share = cells
+    if arguments.output:
+        writer.write(arguments.output, [data.filled(row, variable, code)], f"{len(row)} gaps filled")
+    if arguments.filled:
+        values = [data.value(n, one) for n, one in zip(variable.tolist(), code.tolist(), strict=True)]
+        columns = {"column": [data.names[n] for n in variable.tolist()], "value": values, "probability": share.round(6)}
+        table = pd.DataFrame({str(data.frame.index.name): data.frame.index[row], **columns})
+        writer.write(arguments.filled, [table], f"{len(row)} cells")

@@ -1,0 +1,170 @@
+"""Commands of the other three lines: comparisons, joint distributions, separable matrices; options only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from cofactor.cli.parts import TABLES, WRITTEN, add_overwriting, add_reading, new_command
+
+RANK = """\
+use it where all users are to share one ranking: votes between language models, matches between players.
+Where users differ in taste, learn their own utilities: cofactor.comparisons.ComparisonMF.
+
+examples:
+  cofactor rank votes.csv -o ranking.csv --report ranking.html
+  cofactor rank votes.csv --covariates length_difference position --coefficients coefficients.csv
+  cofactor rank arena.jsonl --winner model_a --loser model_b --outcome winner --user judge
+"""
+JOINT = """\
+the table may have gaps: empty cells, NA, ?. Numbers of many values are cut at quantiles, ids are left out.
+which method:
+  CNMF-EM       the default: best on hidden cells of most tables, seconds to a minute
+  RAND-EM       about ten times faster, hardly worse: first looks, many columns
+  CNMF-SPA-EM   only where some values belong to one hidden class alone
+  Independence  every column by itself: what the others have to beat
+
+examples:
+  cofactor joint survey.csv -o complete.csv --filled cells.csv --report joint.html
+  cofactor joint survey.csv --target income --columns age region job
+  cofactor joint survey.csv --rank 5 --sample 1000 drawn.csv
+"""
+JOINT_METHODS = ("CNMF-EM", "RAND-EM", "CNMF-SPA-EM", "Independence")
+ANCHORS = """\
+every column is taken for a mixture of a few of the columns, the anchors: spectra of pixels, of which some are pure.
+which method:
+  MERIT         the default: best where anchors nearly mix into each other; minutes from some 20,000 columns on
+  SPA           at once, also for a million columns; as good where noise is low and anchors are well apart
+  MERIT(0)      MERIT without its penalty
+  FastGradient  a few thousand columns at most: it holds columns by columns
+  XRAY, FastAnchor   what the papers compare with
+
+examples:
+  cofactor anchors spectra.csv -o anchors.csv --weights weights.csv --report anchors.html
+  cofactor anchors pixels.npz --method SPA --anchors 6 --weights weights.npz
+"""
+TOPICS = """\
+an anchor word stands in one topic only; it is found by the words that it stands together with.
+which method:
+  MERIT, SPA    equally good on news; SPA is faster
+  LDA           short texts, or topics that share nearly all words; needs pip install 'cofactor[topics]'
+  MERIT(0), FastGradient, XRAY, FastAnchor   what the papers compare with
+how many topics there are, counts of words do not tell: try 5, 10, 20 and read the words. Coherence tells how often
+the words of a topic stand in the same documents: the nearer to zero, the better.
+
+examples:
+  cofactor topics counts.csv --anchors 10 -o topics.csv --weights documents.csv --report topics.html
+  cofactor topics counts.mtx --vocabulary words.txt --anchors 20 --method SPA
+"""
+POINT_METHODS = ("MERIT", "SPA", "MERIT(0)", "FastGradient", "XRAY", "FastAnchor")
+TOPIC_METHODS = (*POINT_METHODS, "LDA")
+
+
+def add_lines(commands: Any) -> None:
+    """Add the commands of this module."""
+    for add in (_add_rank, _add_joint, _add_anchors, _add_topics):
+        add(commands)
+
+
+def _add_rank(commands: Any) -> None:
+    about = "Rank items by comparisons: utilities with intervals, and which places cannot be told apart."
+    command = new_command(commands, "rank", about, "rank.rank")
+    command.add_argument("comparisons", metavar="COMPARISONS", help=f"columns winner, loser: {TABLES}")
+    for column in ("winner", "loser"):
+        command.add_argument(f"--{column}", default=column, metavar="COLUMN", help=f"the {column} column's name")
+    optional = {
+        "user": "who chose; intervals then allow for users who are alike in all their votes",
+        "tie": "yes or no (1 or 0): neither won",
+        "outcome": "1, 0 or tie: whether the item in the winner column won; or the name of the column that did",
+        "weight": "how often this comparison was made with this outcome",
+    }
+    for column, what in optional.items():
+        name: dict[str, Any] = {"metavar": "COLUMN", "help": f"{what} (used if there is a column {column})"}
+        command.add_argument(f"--{column}", **name)
+    numbers = "columns of numbers that favour the winner: positive where the winner had more of it"
+    command.add_argument("--covariates", nargs="+", default=(), metavar="COLUMN", help=numbers)
+    command.add_argument("--level", type=float, default=0.9, help="of all intervals (default: 0.9)")
+    add_reading(command)
+    files = command.add_argument_group("files to write", WRITTEN)
+    one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+    places = "item, utility, low, high, rank, rank_low, rank_high, wins, losses, comparisons"
+    files.add_argument("-o", "--output", **one, help=places)
+    files.add_argument("--probabilities", **one, help="of every pair, the chance that the one is chosen")
+    files.add_argument("--coefficients", **one, help="of covariates, and of ties, with intervals")
+    files.add_argument("--users", **one, help="utilities of every user who made enough comparisons")
+    files.add_argument("--report", **one, help="HTML page: picture, ranking, checks")
+    add_overwriting(files)
+    command.epilog = RANK
+
+
+def _add_joint(commands: Any) -> None:
+    about = "Learn the joint distribution of the columns of a table: fill gaps, predict one column, draw rows."
+    command = new_command(commands, "joint", about, "joint.joint")
+    command.add_argument("table", metavar="TABLE", help=f"a header, and one row per case: {TABLES}")
+    columns = "to use (default: all but ids and free text, which are named)"
+    command.add_argument("--columns", nargs="+", metavar="COLUMN", help=columns)
+    command.add_argument("--bins", type=int, default=8, help="intervals that many numbers are cut into (default: 8)")
+    rank = "number of hidden classes (default: chosen by hidden cells)"
+    command.add_argument("--rank", type=int, metavar="F", help=rank)
+    methods: dict[str, Any] = {"choices": JOINT_METHODS, "metavar": "METHOD", "default": JOINT_METHODS[0]}
+    command.add_argument("--method", **methods, help=f"see below (default: {JOINT_METHODS[0]})")
+    target = "predict this column: error beside naive Bayes and the majority, by cross-validation"
+    command.add_argument("--target", metavar="COLUMN", help=target)
+    command.add_argument("--jobs", type=int, default=1, help="with --target: processes (default: 1)")
+    add_reading(command)
+    files = command.add_argument_group("files to write", WRITTEN)
+    one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+    files.add_argument("-o", "--output", **one, help="the table with its gaps filled")
+    files.add_argument("--filled", **one, help="row, column, value, probability of every cell that was filled")
+    files.add_argument("--sample", nargs=2, metavar=("N", "FILE"), help="draw N rows from the joint distribution")
+    files.add_argument("--report", **one, help="HTML page: how well each column is predicted, what depends on what")
+    add_overwriting(files)
+    command.epilog = JOINT
+
+
+def _add_anchors(commands: Any) -> None:
+    about = "Find the few columns of a matrix that all others are mixtures of, and the weights of the mixtures."
+    command = new_command(commands, "anchors", about, "separable.anchors")
+    what = f".npz or .mtx (dense or sparse), or a table of numbers with a header ({TABLES}); one point per column"
+    command.add_argument("matrix", metavar="MATRIX", help=what)
+    command.add_argument("--rows", action="store_true", help="points are the rows instead")
+    command.add_argument("--scale", action="store_true", help="divide every point by its sum first")
+    number = "how many (default: where the residual of successive projection drops most)"
+    command.add_argument("--anchors", type=int, metavar="K", help=number)
+    _add_method(command, POINT_METHODS)
+    add_reading(command)
+    _add_separable_files(command, "name, column (from 0), score, mean_weight, leads", "of every point on the anchors")
+    command.epilog = ANCHORS
+
+
+def _add_topics(commands: Any) -> None:
+    about = "Find topics in counts of words, and how much of each a document holds."
+    command = new_command(commands, "topics", about, "separable.topics")
+    what = f"columns document, word, count: {TABLES}; or .npz or .mtx, documents by words"
+    command.add_argument("counts", metavar="COUNTS", help=what)
+    command.add_argument("--vocabulary", type=Path, metavar="FILE", help="of a matrix: one word a line")
+    command.add_argument("--anchors", type=int, metavar="K", required=True, help="number of topics")
+    _add_method(command, TOPIC_METHODS)
+    least = "leave out words that stand in fewer (default: 2)"
+    command.add_argument("--min-documents", type=int, default=2, metavar="N", help=least)
+    command.add_argument("--words", type=int, default=10, metavar="N", help="shown of a topic (default: 10)")
+    for column in ("document", "word", "count"):
+        command.add_argument(f"--{column}", default=column, metavar="COLUMN", help=f"the {column} column's name")
+    add_reading(command)
+    table = "topic, anchor, share, coherence, place, word, probability"
+    _add_separable_files(command, table, "of every document on the topics")
+    command.epilog = TOPICS
+
+
+def _add_method(command: Any, names: tuple[str, ...]) -> None:
+    about = f"see below (default: {names[0]})"
+    command.add_argument("--method", choices=names, metavar="METHOD", default=names[0], help=about)
+
+
+def _add_separable_files(command: Any, table: str, weights: str) -> None:
+    files = command.add_argument_group("files to write", WRITTEN)
+    one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+    files.add_argument("-o", "--output", **one, help=table)
+    files.add_argument("--weights", **one, help=f"{weights}; also .npz, with arrays weights, names, columns")
+    files.add_argument("--report", **one, help="HTML page: what was found, pictures, checks")
+    add_overwriting(files)

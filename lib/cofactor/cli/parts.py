@@ -1,0 +1,56 @@
+"""Parts of the parsers of all commands: how help looks, options that several commands have."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+TABLES = "CSV, TSV, parquet, JSON lines, - for standard input"
+WRITTEN = ".csv, .tsv, either with .gz, .parquet, or - for standard output"
+
+
+class Format(argparse.RawDescriptionHelpFormatter):
+    """Help with room for the names of commands and options."""
+
+    def __init__(self, prog: str, **more: Any) -> None:
+        super().__init__(prog, **{"max_help_position": 26, "width": 110, **more})
+
+
+class LateParser(argparse.ArgumentParser):
+    """A parser whose `late_epilog` is made only where help is asked for."""
+
+    late_epilog: Callable[[], str] | None = None
+
+    def format_help(self) -> str:
+        """Return the help with its epilog."""
+        if self.late_epilog:
+            self.epilog = self.late_epilog()
+        return super().format_help()
+
+
+def new_command(commands: Any, name: str, about: str, run: str) -> LateParser:
+    """Return the parser of a new command; `run` names the module and the function that do it."""
+    command: LateParser = commands.add_parser(name, help=about, description=about)
+    command.formatter_class = Format
+    command.set_defaults(run=run)
+    return command
+
+
+def add_reading(command: argparse.ArgumentParser) -> None:
+    """Add the options of how text is read."""
+    command.add_argument("--encoding", default="utf-8-sig", help="of text (default: UTF-8)")
+    sep = "between columns of text, such as ';' or '\\t' (default: whichever of , tab ; | fits)"
+    command.add_argument("--sep", type=separator, help=sep)
+
+
+def add_overwriting(files: Any) -> None:
+    """Add the options of how tables are written, to a group of options."""
+    files.add_argument("--force", action="store_true", help="overwrite files if they exist")
+    raw = "leave cells as they are that a spreadsheet would run as a formula (else they get an apostrophe in front)"
+    files.add_argument("--raw-cells", action="store_true", help=raw)
+
+
+def separator(text: str) -> str:
+    r"""Return the character that separates columns; a tab can be written \t, as shells do not make one of it."""
+    return "\t" if text == "\\t" else text

@@ -1,0 +1,115 @@
+"""``cofactor rank``: comparisons in, a ranking with intervals out."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cofactor.cli import visible
+from cofactor.cli.output import Writer, check_tables, reserved
+from cofactor.comparisons.data import Comparisons
+from cofactor.comparisons.diagnose import diagnose
+from cofactor.comparisons.places import Ranking
+from cofactor.comparisons.ranking import ENOUGH_PER_ITEM, rank_users
+from cofactor.comparisons.ranking import rank as ranked
+from cofactor.comparisons.votes import OPTIONAL, read_votes
+from cofactor.core.diagnosis import Diagnosis
+from cofactor.core.errors import DataWarning
+from cofactor.core.files import whole_file
+
+READING = ("winner", "loser", *OPTIONAL, "covariates", "encoding", "sep")  # options of how a file is read
+TABLES = ("output", "probabilities", "coefficients", "users")
+SHOWN = 20  # items printed
+
+
+def rank(arguments: argparse.Namespace) -> None:
+    """Fit the ranking; print it, and write what was asked for."""
+    inputs = (arguments.comparisons,)
+    tables = [path for path in (getattr(arguments, name) for name in TABLES) if path]
+    check_tables(tables, arguments.force, inputs)
+    written = [*tables, arguments.report] if arguments.report else tables
+    with reserved(written, arguments.force, inputs), Writer(tables, arguments.raw_cells).opened() as writer:
+        data, X = read_votes(arguments.comparisons, **{name: getattr(arguments, name) for name in READING})
+        checks = diagnose(data, rank=0)
+        with warnings.catch_warnings(record=True, action="always", category=DataWarning) as caught:
+            found = ranked(data, X if arguments.covariates else None, level=arguments.level, random_state=0)
+        warned = [str(warning.message) for warning in caught]
+        lines = _facts(arguments, data, found)
+        print(visible("\n".join([*(f"WARNING: {line}" for line in warned), *lines, *_places(found)])))
+        _write_tables(arguments, writer, data, X, found)
+        if arguments.report:
+            _write_page(arguments.report, arguments.comparisons, found, data, lines, checks, warned)
+
+
+def _facts(arguments: argparse.Namespace, data: Comparisons, found: Ranking) -> list[str]:
+    """Return lines about the data, what intervals rest on, and coefficients."""
+    weight = np.ones(len(data)) if data.counts is None else data.counts
+    ties = float(weight[data.outcome == 0.5].sum())
+    made = f"{data.total:.10g} comparisons, {ties:.10g} of them ties"
+    users = f", {data.n_users} users" if data.n_users > 1 else ""
+    rests = "comparisons as independent of each other"
+    if found.n_users:
+        rests = f"users as independent of each other (they count as {found.n_users:.3g} equally busy ones)"
+    return [
+        f"{arguments.comparisons}: {data.n_items} items, {made}{users}",
+        f"fit: {'converged' if found.result.converged else 'NOT CONVERGED'}, {found.result.reason}",
+        f"intervals of {100 * found.level:g} %, taking {rests}",
+        *(f"{row.name}: {row.coefficient:.4g} ({row.low:.4g} to {row.high:.4g})"
+          for row in found.coefficients().itertuples(index=False)),
+    ]  # fmt: skip
+
+
+def _places(found: Ranking) -> list[str]:
+    """Return the ranking as lines, and how much of it the comparisons tell."""
+    table = found.table()
+    width = max(len(str(item)) for item in table["item"].head(SHOWN))
+    lines = [f"{'rank':>4}  {'allowed':>9}  {'item':<{width}}  utility"]
+    for row in table.head(SHOWN).itertuples(index=False):
+        allowed = f"{row.rank_low} to {row.rank_high}"
+        interval = f"{row.utility:.3f} ({row.low:.3f} to {row.high:.3f})"
+        lines.append(f"{row.rank:>4}  {allowed:>9}  {row.item!s:<{width}}  {interval}")
+    if len(table) > SHOWN:
+        lines.append(f"... and {len(table) - SHOWN} more: -o writes all")
+    best = int((table["rank_low"] == 1).sum())
+    return [*lines, f"items that may be the best: {best}; items with one possible rank: {_settled(table)}"]
+
+
+def _settled(table: pd.DataFrame) -> int:
+    return int((table["rank_low"] == table["rank_high"]).sum())
+
+
+def _write_tables(
+    arguments: argparse.Namespace, writer: Writer, data: Comparisons, X: pd.DataFrame, found: Ranking
+) -> None:
+    if arguments.output:
+        writer.write(arguments.output, [found.table().round(6)], f"{len(found.items)} items")
+    if arguments.probabilities:
+        pairs = found.probabilities().round(6)
+        writer.write(arguments.probabilities, [pairs], f"{len(pairs)} pairs of items")
+    if arguments.coefficients:
+        coefficients = found.coefficients()
+        writer.write(arguments.coefficients, [coefficients], f"{len(coefficients)} coefficients")
+    if arguments.users:
+        table = rank_users(data, X if arguments.covariates else None, level=arguments.level).round(6)
+        told = f"{table['user'].nunique()} of {data.n_users} users, who have {ENOUGH_PER_ITEM} comparisons an item"
+        writer.write(arguments.users, [table], told)
+
+
+def _write_page(
+    path: Path,
+    source: str,
+    found: Ranking,
+    data: Comparisons,
+    lines: list[str],
+    checks: Diagnosis,
+    warned: list[str],
+) -> None:
+    from cofactor.pages.rank import rank_page  # pictures take a second to import
+
+    with whole_file(path) as part:
+        part.write_text(rank_page(source, found, data, lines, checks, warned), encoding="utf8")
+    print(f"wrote {path}")

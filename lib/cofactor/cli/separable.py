@@ -1,0 +1,249 @@
+"""``cofactor anchors`` and ``cofactor topics``: columns that others are mixtures of, and topics of documents."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+import cofactor as cf
+from cofactor.cli import visible
+from cofactor.cli.output import Writer, check_tables, reserved, write_page
+from cofactor.core.checks import check_whole
+from cofactor.core.diagnosis import Diagnosis
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.files import whole_file
+from cofactor.core.frames import STDIN, located, read_frame
+from cofactor.core.matrices import is_array_file, read_matrix
+from cofactor.core.memory import available_bytes, require_bytes
+from cofactor.core.types import Floats
+from cofactor.separable.methods import AnchorMethod
+from cofactor.separable.selection import CLEAR, MOST_ANCHORS, suggest_n_anchors
+
+COPIES = 4  # of the dense matrix, which the checks hold beside each other
+DOUBLE = 8  # bytes
+
+
+def anchors(arguments: argparse.Namespace) -> None:
+    """Find anchors among columns; print what they explain, and write what was asked for."""
+    with _writing(arguments, (arguments.matrix,)) as writer:
+        X, names = _points(arguments)
+        lines = [f"{arguments.matrix}: {X.shape[0]} rows, {X.shape[1]} columns to choose from"]
+        lines.append(_memory_said(arguments, *X.shape))
+        X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        X = _scaled(X, names) if arguments.scale else X
+        diagnosis = _checked(X, arguments.anchors)
+        K, said = _number(X, arguments.anchors)
+        method = cf.separable.METHODS[arguments.method](K, random_state=0, verbose=True).fit(X)
+        H = method.transform(X)
+        table = _anchor_table(method, H, names)
+        left = float(np.linalg.norm(X - method.W_ @ H) / np.linalg.norm(X))
+        lines += [said, f"{arguments.method}: {method.result_.reason}", *_anchor_lines(table, left)]
+        warned = (f"WARNING: {check.name}: {check.value}" for check in diagnosis.checks if check.status == "warn")
+        print(visible("\n".join([*warned, *lines])))
+        if arguments.output:
+            writer.write(arguments.output, [table], f"{K} anchors")
+        _write_weights(arguments.weights, writer, H.T, "column", names, table["name"].tolist())
+        if arguments.report:
+            from cofactor.pages.separable import anchors_page  # pictures take a second to import
+
+            made = arguments.matrix, arguments.method, X, table, left, lines, diagnosis
+            write_page(arguments.report, anchors_page(*made))
+
+
+@contextmanager
+def _writing(arguments: argparse.Namespace, inputs: Sequence[str | Path | None]) -> Iterator[Writer]:
+    """Check and hold the outputs; gives the writer of tables."""
+    weights = [arguments.weights] if arguments.weights else []
+    arrays = [path for path in weights if path.suffix == ".npz"]
+    tables = [path for path in (arguments.output, *weights) if path and path not in arrays]
+    check_tables(tables, arguments.force, inputs)
+    report = [arguments.report] if arguments.report else []
+    with (
+        reserved([*tables, *arrays, *report], arguments.force, inputs),
+        Writer(tables, arguments.raw_cells).opened() as writer,
+    ):
+        yield writer
+
+
+def _points(arguments: argparse.Namespace) -> tuple[Any, list[str]]:
+    """Return the matrix, one point per column, and the names of its columns."""
+    matrix, rows, columns = read_matrix(arguments.matrix, arguments.encoding, arguments.sep)
+    if arguments.rows:
+        matrix, columns = matrix.T, rows
+    return matrix, columns or [str(n) for n in range(matrix.shape[1])]
+
+
+def _memory_said(arguments: argparse.Namespace, M: int, N: int) -> str:
+    """Refuse what would not fit, before anything is made dense; say what is needed."""
+    if arguments.anchors is not None and not 1 <= arguments.anchors <= N:
+        raise CofactorError(f"--anchors {arguments.anchors}: there are {N} columns, so ask for 1 to that many")
+    K = arguments.anchors or min(MOST_ANCHORS, M, N)
+    needed = cf.separable.predicted_bytes(arguments.method, M, N, K) + DOUBLE * N * (COPIES * M + 2 * K)
+    require_bytes(needed, f"{arguments.method} on {N} columns", "use --method SPA, or fewer columns")
+    return f"memory: {needed / 1e9:.2g} GB predicted, {available_bytes() / 1e9:.2g} GB free"
+
+
+def _scaled(X: Floats, names: list[str]) -> Floats:
+    negative = np.flatnonzero((X < 0).any(axis=0)).tolist()
+    if negative:
+        raise CofactorError(f"--scale: negative entries in columns {listing(names[n] for n in negative)}")
+    sums = X.sum(axis=0)
+    return X / np.where(sums > 0, sums, 1.0)
+
+
+def _checked(X: Floats, n_anchors: int | None) -> Diagnosis:
+    """Look at the columns; what every method refuses is an error here."""
+    diagnosis = cf.separable.diagnose(X, n_anchors)
+    failed = [check for check in diagnosis.checks if check.status == "fail"]
+    if failed:
+        raise CofactorError("; ".join(f"{check.name}: {check.value}: {check.advice}" for check in failed))
+    return diagnosis
+
+
+def _number(X: Floats, asked: int | None) -> tuple[int, str]:
+    if asked is not None:
+        return asked, f"{asked} anchors, as asked for"
+    K, margin = suggest_n_anchors(X)
+    doubt = "" if margin >= CLEAR else f"; below {CLEAR} it is often wrong: compare several --anchors"
+    return K, f"{K} anchors: there the residual drops most, by a margin of {margin:.2f}{doubt}"
+
+
+def _anchor_table(method: AnchorMethod, H: Floats, names: list[str]) -> pd.DataFrame:
+    """Return a row per anchor: its name, column and score, mean weight, and how many columns it leads."""
+    leads = np.bincount(H.argmax(axis=0), minlength=len(H))
+    found = method.anchors_.tolist()
+    scores = method.scores_[method.anchors_]
+    columns = {"name": [names[n] for n in found], "column": found, "score": scores.round(6)}
+    return pd.DataFrame({**columns, "mean_weight": H.mean(axis=1).round(6), "leads": leads})
+
+
+def _anchor_lines(table: pd.DataFrame, left: float) -> list[str]:
+    shown = (f"{row.name} ({row.leads})" for row in table.itertuples(index=False))
+    return [
+        f"anchors, and how many columns each has the largest weight in: {listing(shown)}",
+        f"mixtures of them leave {left:.1%} of the norm of the matrix",
+    ]
+
+
+def _write_weights(
+    path: Path | None, writer: Writer, weights: Floats, what: str, names: list[str], columns: list[str]
+) -> None:
+    """Write weights, one row per point: as a table, or as the arrays `weights`, `names` and `columns`."""
+    if path is None:
+        return
+    if path.suffix == ".npz":
+        with whole_file(path) as part, open(part, "wb") as file:
+            np.savez(file, weights=weights, names=np.array(names), columns=np.array(columns))
+        print(f"wrote {path}: {weights.shape[0]} rows of weights")
+        return
+    table = pd.DataFrame(weights.round(6), columns=[f"{name}" for name in columns])
+    table.insert(0, what, names, allow_duplicates=True)
+    writer.write(path, [table], f"{len(table)} rows of weights")
+
+
+# ---- topics ----
+
+
+def topics(arguments: argparse.Namespace) -> None:
+    """Find topics of documents; print their words, and write what was asked for."""
+    with _writing(arguments, (arguments.counts, arguments.vocabulary)) as writer:
+        counts, documents, words = _counts(arguments)
+        D, N = counts.shape
+        lines = [f"{arguments.counts}: {D} documents, {N} words, {counts.sum():.0f} in all"]
+        lines.append(_topic_memory_said(arguments, counts))
+        settings = arguments.method, arguments.min_documents, 0
+        model = cf.separable.topic_model(counts, arguments.anchors, *settings)
+        table = _topic_table(model, counts, words, arguments.words)
+        if model.dropped.size:
+            least = arguments.min_documents
+            lines.append(f"{model.dropped.size} words left out: in fewer than {least} documents, or in all")
+        print(visible("\n".join([*lines, *_topic_lines(table)])))
+        if arguments.output:
+            writer.write(arguments.output, [table], f"{arguments.anchors} topics")
+        columns = [f"topic_{k}" for k in range(1, arguments.anchors + 1)]
+        _write_weights(arguments.weights, writer, model.weights, "document", documents, columns)
+        if arguments.report:
+            from cofactor.pages.separable import topics_page
+
+            write_page(arguments.report, topics_page(arguments.counts, arguments.method, model, counts, table, lines))
+
+
+def _counts(arguments: argparse.Namespace) -> tuple[sparse.csr_array, list[str], list[str]]:
+    """Return counts of words in documents, and the names of both."""
+    if arguments.counts == STDIN or not is_array_file(arguments.counts):
+        if arguments.vocabulary:
+            raise CofactorError("--vocabulary goes with a matrix (.npz, .mtx): a table has its words in a column")
+        return _counted(arguments)
+    matrix, _, _ = read_matrix(arguments.counts)
+    counts = sparse.csr_array(matrix, dtype=np.float64)
+    words = [str(n) for n in range(counts.shape[1])]
+    if arguments.vocabulary:
+        if not arguments.vocabulary.is_file():
+            raise CofactorError(f"no such file: {arguments.vocabulary}")
+        words = arguments.vocabulary.read_text(encoding=arguments.encoding).splitlines()
+    if len(words) != counts.shape[1]:
+        found = f"{len(words)} words for {counts.shape[1]} columns"
+        turned = "; the matrix seems to have words as rows: transpose it" if len(words) == counts.shape[0] else ""
+        raise CofactorError(f"{arguments.vocabulary}: {found}, one line per column is needed{turned}")
+    return counts, [str(n) for n in range(counts.shape[0])], words
+
+
+def _counted(arguments: argparse.Namespace) -> tuple[sparse.csr_array, list[str], list[str]]:
+    """Read a table with a row per document and word."""
+    names = [arguments.document, arguments.word, arguments.count]
+    frame = read_frame(arguments.counts, names, arguments.encoding, arguments.sep, "count")
+    absent = located(frame, (frame[names[:2]].isna() | (frame[names[:2]] == "")).any(axis=1))
+    if absent:
+        raise CofactorError(f"missing {names[0]} or {names[1]} in {absent}: fill or drop them")
+    count = pd.to_numeric(frame[names[2]], errors="coerce").astype(np.float64).to_numpy()
+    wrong = ~(np.isfinite(count) & (count >= 0) & (np.floor(count) == count))
+    if wrong.any():
+        bad = located(frame, wrong, frame[names[2]][wrong].tolist())
+        raise CofactorError(f"{names[2]}: whole numbers from 0 are needed; not so in {bad}")
+    (row, documents), (column, words) = (pd.factorize(frame[name], sort=True) for name in names[:2])
+    counts = sparse.coo_array((count, (row, column)), shape=(len(documents), len(words))).tocsr()
+    return counts, [str(name) for name in documents], [str(name) for name in words]
+
+
+def _topic_memory_said(arguments: argparse.Namespace, counts: sparse.csr_array) -> str:
+    K, N = arguments.anchors, counts.shape[1]
+    check_whole(1, n_topics=K, words=arguments.words)
+    needed = 6 * 12 * counts.nnz + 6 * DOUBLE * K * sum(counts.shape)
+    if arguments.method != "LDA":
+        M = N if arguments.method == "FastAnchor" else 2 * K
+        needed += cf.separable.predicted_bytes(arguments.method, min(M, 1000), N, K)
+    require_bytes(needed, f"{arguments.method} on {N} words", "use --method SPA, or a larger --min-documents")
+    return f"memory: {needed / 1e9:.2g} GB predicted, {available_bytes() / 1e9:.2g} GB free"
+
+
+def _topic_table(
+    model: cf.separable.TopicModel, counts: sparse.csr_array, words: list[str], n_words: int
+) -> pd.DataFrame:
+    """Return the leading words of every topic, with its anchor word, share of all weights and coherence."""
+    top = model.top_words(n_words)
+    total = model.weights.sum() or 1.0
+    rows = []
+    for k, chosen in enumerate(top):
+        chosen = chosen[model.topics[chosen, k] > 0]
+        anchor = words[model.anchors[k]] if len(model.anchors) else ""
+        share, coherence = model.weights[:, k].sum() / total, cf.separable.coherence(counts, [chosen])
+        rows += [
+            (k + 1, anchor, round(share, 6), round(coherence, 4), place, words[n], round(model.topics[n, k], 6))
+            for place, n in enumerate(chosen.tolist(), 1)
+        ]
+    return pd.DataFrame(rows, columns=["topic", "anchor", "share", "coherence", "place", "word", "probability"])
+
+
+def _topic_lines(table: pd.DataFrame) -> list[str]:
+    lines = []
+    for topic, own in table.groupby("topic"):
+        head = own.iloc[0]
+        lines.append(f"topic {topic} ({head['share']:.1%}, coherence {head['coherence']:.1f}): {' '.join(own['word'])}")
+    return lines

@@ -1,0 +1,271 @@
+"""``rank``: one order of the items for all users, and how sure it is.
+
+The model is in `davidson`, the covariance of its estimates in `clusters`, ranks and tables in `places`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from cofactor.comparisons import davidson
+from cofactor.comparisons.base import require_comparisons
+from cofactor.comparisons.clusters import clustered, independent, users_that_count
+from cofactor.comparisons.data import Comparisons
+from cofactor.comparisons.places import Ranking, places
+from cofactor.core.bootstrap import LEVEL, checked_level
+from cofactor.core.checks import numbers, rng_of
+from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, NotIdentifiableError, listing
+from cofactor.core.types import Floats, Seed
+
+FEW_USERS = 5  # equally busy ones: fewer cannot tell how users differ
+ALIKE = 1e-9  # share of a covariate that items and other covariates leave unexplained, below which it is one of them
+CERTAIN = 1e-6  # share of the information on a covariate that is left where it decides every comparison
+ENOUGH_PER_ITEM = 10  # comparisons of one user for a ranking of his own
+EXACT = (0.0, 0.5, 1.0)
+COLUMNS = ("item", "utility", "low", "high", "rank", "rank_low", "rank_high", "wins", "losses", "comparisons")
+
+
+def rank(
+    comparisons: Comparisons,
+    covariates: pd.DataFrame | ArrayLike | None = None,
+    *,
+    level: float = LEVEL,
+    random_state: Seed = None,
+) -> Ranking:
+    """Rank items by comparisons, with intervals for utilities and simultaneous ones for ranks.
+
+    P(left wins) : P(right wins) : P(tie) = exp(z / 2) : exp(-z / 2) : nu,   z = u_left - u_right + X beta
+
+    by maximum likelihood. Two users or more make the intervals allow for users who are alike in all their votes.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        Outcomes 1 (left won), 0 and 0.5 (a tie).
+    covariates : (m, k) numbers, optional
+        Of left less right, in the order of `comparisons.left`; `read_votes` returns them so.
+    level : float
+    random_state : int, Generator or None
+        Of the simulated quantile for ranks.
+
+    Returns
+    -------
+    Ranking
+        `table()`, `probabilities()`, `coefficients()`.
+
+    Raises a NotIdentifiableError where items are in parts that nobody compared, or a covariate is a sum of others and
+    of utilities; a CofactorError for other outcomes, and covariates of another shape. Warns (`DataWarning`) where a
+    prior of standard deviation 3 has to hold utilities or coefficients finite, and where users are few.
+
+    Cost: a million comparisons of 200 items take less than a second; O(m) time, O(m + n^2) memory, and n^3 for n
+    items. Covariates make every step pass over all comparisons.
+
+    Source: see the modules `davidson`, `clusters`, `places`. Deviation: the prior, only where the maximum is infinite.
+
+    >>> found = rank(Comparisons([0] * 6, [0, 0, 0, 1, 1, 2], [1, 1, 2, 2, 0, 0], [1, 1, 1, 1, 1, 1]))
+    >>> found.table()[["item", "rank", "rank_low", "rank_high"]].values.tolist()
+    [[0, 1, 1, 3], [1, 2, 1, 3], [2, 3, 1, 3]]
+    """
+    data, rng = require_comparisons(comparisons), rng_of(random_state)
+    checked_level(level)
+    _check_outcomes(data)
+    names, X = _checked_covariates(covariates, len(data))
+    _check_linked(data)
+    return _ranking(data, X, names, level, rng)
+
+
+def rank_users(
+    comparisons: Comparisons, covariates: pd.DataFrame | ArrayLike | None = None, *, level: float = LEVEL
+) -> pd.DataFrame:
+    """Rank the items for every user who made enough comparisons: a row per user and item, best first.
+
+    Enough are ten comparisons for each item that this user met, if everybody of these lost to everybody, directly or
+    through others, so that all utilities are finite. The columns are user, and those of `Ranking.table`; utilities of
+    a user have mean zero over the items met. Arguments, errors and source are those of `rank`.
+
+    Cost: a ranking for each such user.
+
+    >>> data = Comparisons([0] * 20 + [1], [0] * 21, [1] * 21, [1] * 15 + [0] * 6)
+    >>> rank_users(data)[["user", "item", "rank", "wins"]].values.tolist()
+    [[0, 0, 1, 15], [0, 1, 2, 5]]
+    """
+    data = require_comparisons(comparisons)
+    checked_level(level)
+    _check_outcomes(data)
+    names, X = _checked_covariates(covariates, len(data))
+    busy = np.flatnonzero(data.per_user >= 2 * ENOUGH_PER_ITEM)
+    tables = [_of_user(data, X, names, level, user) for user in busy.tolist()]
+    none = pd.DataFrame(columns=["user", *COLUMNS])
+    return pd.concat([table for table in tables if table is not None] or [none], ignore_index=True)
+
+
+def _of_user(data: Comparisons, X: Floats, names: list[str], level: float, user: int) -> pd.DataFrame | None:
+    """Return the ranking of one user; None where too little is known."""
+    rows = slice(*np.searchsorted(data.user, [user, user + 1]))
+    own = data.take(np.arange(rows.start, rows.stop))
+    cells = davidson.rows_of(own, X[rows])
+    met = own.per_item > 0
+    if own.total < ENOUGH_PER_ITEM * met.sum() or len(np.unique(davidson.linked_both_ways(cells)[met])) > 1:
+        return None
+    with suppress(NotIdentifiableError), warnings.catch_warnings(action="ignore", category=DataWarning):
+        table = _ranking(own, X[rows], names, level, np.random.default_rng(0)).table()
+        table.insert(0, "user", pd.Series([data.users[user]] * len(table), dtype=object))
+        return table
+    return None
+
+
+# ---- checks ----
+
+
+def _check_outcomes(data: Comparisons) -> None:
+    bad = ~np.isin(data.outcome, EXACT)
+    if bad.any():
+        found = listing(data.outcome[bad].tolist())
+        raise CofactorError(f"outcomes must be 1, 0 or 0.5 (a tie), not {found}: give a row with counts for each")
+
+
+def _checked_covariates(covariates: pd.DataFrame | ArrayLike | None, m: int) -> tuple[list[str], Floats]:
+    if covariates is None:
+        return [], np.zeros((m, 0))
+    if isinstance(covariates, pd.DataFrame):
+        names, X = list(map(str, covariates.columns)), numbers(covariates.to_numpy(), "covariates", 2)
+    else:
+        X = numbers(covariates, "covariates", 2)
+        names = [f"covariate {k}" for k in range(X.shape[1])]
+    if len(X) != m:
+        raise CofactorError(f"covariates of {len(X)} comparisons, but there are {m}: give one row of each")
+    bad = [names[k] for k in np.flatnonzero(~np.isfinite(X).all(axis=0)).tolist()]
+    if bad:
+        raise CofactorError(f"covariates hold NaN or infinity: {listing(bad)}; fill or drop these comparisons")
+    zero = [names[k] for k in np.flatnonzero(~X.any(axis=0)).tolist()]
+    if zero:
+        raise NotIdentifiableError(f"covariates that are always zero tell nothing: {listing(zero)}; leave them out")
+    return names, X
+
+
+def _check_linked(data: Comparisons) -> None:
+    if data.n_components > 1:
+        parts = [np.flatnonzero(data.components == part) for part in range(data.n_components)]
+        named = "; ".join(listing(data.items[i] for i in part.tolist()) for part in sorted(parts, key=len)[:3])
+        raise NotIdentifiableError(
+            f"items are in {data.n_components} parts that no comparison links, so that they have no common order; the "
+            f"smallest: {named}; collect comparisons between parts, or rank the comparisons of one part at a time"
+        )
+
+
+# ---- the fit ----
+
+
+def _ranking(data: Comparisons, X: Floats, names: list[str], level: float, rng: np.random.Generator) -> Ranking:
+    scale = _scales(X)
+    rows, items = _seen_items(davidson.rows_of(data, X / scale), data)
+    cells = davidson.pairs_of(rows)
+    _check_told(cells, names)
+    unlinked = [items[i] for i in _unlinked(cells)]
+    fitted = _fitted(cells, names, unlinked)
+    n, u = len(items), fitted.theta[: len(items)]
+    n_users, V = _covariance(rows, fitted, data)
+    ranks = [1 + np.sum(u[None, :] > u[:, None], axis=1), *places(u, V[:n, :n], level, n_users, rng)]
+    size = np.concatenate([np.ones(n), scale, np.ones(int(cells.has_ties))])
+    return Ranking(
+        items=items,
+        ranks=np.column_stack(ranks),
+        counts=_counts(cells),
+        covariates=names,
+        parameters=fitted.theta / size,
+        covariance=V / np.outer(size, size),
+        n_users=n_users,
+        unlinked=unlinked,
+        level=level,
+        result=fitted.result,
+    )
+
+
+def _scales(X: Floats) -> Floats:
+    """Root mean squares of the covariates; divided by these they share one prior."""
+    largest = np.abs(X).max(axis=0, initial=0.0)
+    return np.asarray(largest * np.sqrt(np.mean((X / largest) ** 2, axis=0)))
+
+
+def _seen_items(rows: davidson.Cells, data: Comparisons) -> tuple[davidson.Cells, list[Any]]:
+    """Leave out items that nobody compared."""
+    seen = data.per_item > 0
+    items = [data.items[i] for i in np.flatnonzero(seen).tolist()]
+    if not seen.all():
+        unseen = listing(data.items[i] for i in np.flatnonzero(~seen).tolist())
+        warnings.warn(f"items without comparisons have no rank: {unseen}", DataWarning, stacklevel=4)
+    code = np.cumsum(seen, dtype=np.int32) - np.int32(1)
+    return replace(rows, n_items=len(items), left=code[rows.left], right=code[rows.right]), items
+
+
+def _check_told(cells: davidson.Cells, names: list[str]) -> None:
+    """Refuse comparisons that are all ties, and covariates that are sums of utilities and of other covariates."""
+    if not (cells.won.any() or cells.lost.any()):
+        raise NotIdentifiableError("every comparison is a tie: nobody says which item is better")
+    left, whole = davidson.covariate_information(cells, np.zeros(cells.size))
+    bad = []
+    for k, name in enumerate(names):
+        if left[k, k] <= ALIKE * whole[k]:
+            bad.append(name)
+        else:
+            left = left - np.outer(left[:, k], left[k]) / left[k, k]
+    if bad:
+        found = f"covariates that follow from the items, or from other covariates: {listing(bad)}"
+        raise NotIdentifiableError(f"{found}; leave them out")
+
+
+def _unlinked(cells: davidson.Cells) -> list[int]:
+    """Items outside of the largest group in which everybody lost to everybody, directly or through others."""
+    group = davidson.linked_both_ways(cells)
+    return np.flatnonzero(group != np.bincount(group).argmax()).tolist()
+
+
+def _fitted(cells: davidson.Cells, names: list[str], unlinked: list[Any]) -> davidson.Fitted:
+    """Fit without a prior, where utilities and coefficients are finite so; else with one."""
+    weak = f"a prior of standard deviation {davidson.PRIOR_SD:g} holds"
+    if unlinked:
+        message = f"won or lost all comparisons with the other items: {listing(unlinked)}; {weak} utilities finite"
+        warnings.warn(message, DataWarning, stacklevel=5)
+        return davidson.fit(cells, 1 / davidson.PRIOR_SD**2)
+    with suppress(np.linalg.LinAlgError), warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+        found = davidson.fit(cells)
+        left, before = (np.diag(davidson.covariate_information(cells, x)[0]) for x in (found.theta, 0 * found.theta))
+        if found.result.converged and (left >= CERTAIN * before).all():
+            return found
+    warnings.warn(
+        f"covariates decide every comparison: {listing(names)}; {weak} them finite", DataWarning, stacklevel=5
+    )
+    return davidson.fit(cells, 1 / davidson.PRIOR_SD**2)
+
+
+def _covariance(rows: davidson.Cells, fitted: davidson.Fitted, data: Comparisons) -> tuple[float, Floats]:
+    """Return how many users count, 0 where comparisons are taken as independent, and the covariance."""
+    n_users = int(np.sum(data.per_user > 0))
+    if n_users == 1:
+        return 0.0, independent(rows, fitted)
+    count = users_that_count(rows, data.user)
+    if count < FEW_USERS:
+        message = f"{n_users} users, who count as {count:.3g} equally busy ones, cannot tell how users differ"
+        advice = "intervals are for these users alone, as if their comparisons were independent"
+        warnings.warn(f"{message}: {advice}", DataWarning, stacklevel=5)
+        return 0.0, independent(rows, fitted)
+    return count, clustered(rows, fitted, data.user)
+
+
+def _counts(cells: davidson.Cells) -> Floats:
+    """(n, 3) comparisons that every item won, lost, and took part in."""
+    n = cells.n_items
+
+    def of_each(left: Floats, right: Floats) -> Floats:
+        return np.asarray(np.bincount(cells.left, left, n) + np.bincount(cells.right, right, n))
+
+    return np.column_stack(
+        [of_each(cells.won, cells.lost), of_each(cells.lost, cells.won), of_each(cells.total, cells.total)]
+    )

@@ -1,0 +1,153 @@
+"""Votes as files hold them, who won against whom, as `Comparisons` and covariates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cofactor.comparisons.data import Codes, Comparisons
+from cofactor.core.checks import check_kind
+from cofactor.core.errors import CofactorError
+from cofactor.core.frames import check_columns, check_present, located, plain_numbers, read_frame
+from cofactor.core.types import Floats
+
+TIES = ("tie", "draw")  # how the word for a tie begins
+YES, NO = ("1", "1.0", "true", "t", "yes", "y", "x"), ("", "0", "0.0", "false", "f", "no", "n")
+OPTIONAL = ("user", "tie", "outcome", "weight")
+
+
+def read_votes(
+    source: str | PathLike[str] | pd.DataFrame,
+    winner: str = "winner",
+    loser: str = "loser",
+    user: str | None = None,
+    tie: str | None = None,
+    outcome: str | None = None,
+    weight: str | None = None,
+    covariates: Sequence[str] = (),
+    encoding: str = "utf-8-sig",
+    sep: str | None = None,
+) -> tuple[Comparisons, pd.DataFrame]:
+    """Read one row per comparison, of a file or a frame; what is not named is used where a column is called so.
+
+    Parameters
+    ----------
+    source : path, "-" for standard input, or DataFrame
+        Files as of `Comparisons.from_csv`.
+    winner, loser : names of the columns of items; with `outcome` just of the first and of the second item
+    user : column of who chose
+    tie : column of yes or no, 1 or 0; empty is no
+    outcome : column of 1 (the item in `winner` won), 0 (the other one) and 0.5, of words that begin with "tie" or
+        "draw", or of the names of the columns of items. At most one of `tie` and `outcome` can be used.
+    weight : column of how often this comparison was made, with this outcome; rows of 0 are left out
+    covariates : columns of finite numbers, of `winner` less `loser`
+        A length of answers, or 1 and -1 for which one was shown first.
+    encoding, sep : as of `Comparisons.from_csv`
+
+    "" for `user`, `tie`, `outcome` or `weight`: such a column is not used.
+
+    Returns
+    -------
+    Comparisons, and a DataFrame of the covariates in the same order, for `rank`
+
+    Raises a CofactorError that names rows with missing or equal items, or where a cell cannot be read.
+
+    Cost: O(m), half a microsecond a cell.
+
+    >>> data, _ = read_votes(pd.DataFrame({"winner": ["tea", "gin"], "loser": ["milk", "tea"], "tie": ["", "yes"]}))
+    >>> data.items, data.outcome.tolist()
+    (('gin', 'milk', 'tea'), [1.0, 0.5])
+    """
+    check_kind((str, PathLike, pd.DataFrame), source=source)
+    check_kind((list, tuple), covariates=covariates)
+    named = dict(zip(OPTIONAL, (user, tie, outcome, weight), strict=True))
+    needed = list(dict.fromkeys([winner, loser, *filter(None, named.values()), *covariates]))
+    unasked = [name for name, column in named.items() if column is None]
+    if isinstance(source, pd.DataFrame):
+        frame = source
+    else:
+        frame = read_frame(source, needed, encoding, sep, "comparison", optional=unasked)
+    check_columns(frame, needed, "comparisons")
+    used = {name: column or name for name, column in named.items() if column or (name in unasked and name in frame)}
+    if {"tie", "outcome"} <= set(used):
+        raise CofactorError("columns tie and outcome both say whether somebody won: leave one out, say tie='' for it")
+    return _votes(frame, winner, loser, used, list(covariates), frame is not source)
+
+
+def _votes(
+    frame: pd.DataFrame, winner: str, loser: str, used: dict[str, str], covariates: list[str], text: bool
+) -> tuple[Comparisons, pd.DataFrame]:
+    if "weight" in used:
+        frame = frame[_numbers(frame, used["weight"], "how often this comparison was made", least=0) > 0]
+        check_columns(frame, [], "comparisons of a weight above 0")
+    for name in (winner, loser, *([used["user"]] if "user" in used else [])):
+        check_present(frame[name].mask(frame[name] == "") if text else frame[name], name)
+    code, items = _coded(pd.concat([frame[winner], frame[loser]]), text, "items")
+    left, right = np.split(code, 2)
+    same = located(frame, left == right, [items[i] for i in left[left == right]])
+    if same:
+        raise CofactorError(f"an item is compared with itself in {same}: drop these rows")
+    who, users = np.zeros(len(frame), dtype=np.int32), [0]
+    if "user" in used:
+        who, users = _coded(frame[used["user"]], text, "users")
+    counts = frame[used["weight"]].to_numpy(dtype=np.float64) if "weight" in used else None
+    found = Comparisons(who, left, right, _outcomes(frame, winner, loser, used), len(users), len(items), counts)
+    X = pd.DataFrame({name: _numbers(frame, name, "a covariate") for name in covariates}, index=range(len(frame)))
+    return found.with_ids(users, items), X.iloc[np.argsort(who, kind="stable")].reset_index(drop=True)
+
+
+def _coded(column: pd.Series[Any], text: bool, name: str) -> tuple[Codes, list[Any]]:
+    """Codes and ids, sorted where ids can be sorted; of text, plain whole numbers are numbers."""
+    try:
+        code, values = pd.factorize(column.to_numpy(dtype=object))
+    except TypeError as error:
+        raise CofactorError(f"{name} cannot serve as ids: {error}") from None
+    ids = plain_numbers(pd.Series(values, dtype=object)).tolist() if text else values.tolist()
+    order = np.arange(len(ids))
+    with suppress(TypeError):
+        order = np.array(sorted(range(len(ids)), key=ids.__getitem__))
+    place = np.empty(len(ids), dtype=np.int32)
+    place[order] = np.arange(len(ids))
+    return place[code], [ids[k] for k in order]
+
+
+def _numbers(frame: pd.DataFrame, name: str, what: str, least: float = -np.inf) -> Floats:
+    values = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    bad = ~(np.isfinite(values) & (values >= least))
+    if bad.any():
+        found = located(frame, bad, frame[name][bad].tolist())
+        rule = "numbers of at least 0" if least == 0 else "numbers"
+        raise CofactorError(f"{name} ({what}) must hold {rule}; not so in {found}: fill or drop these rows")
+    return values
+
+
+def _outcomes(frame: pd.DataFrame, winner: str, loser: str, used: dict[str, str]) -> Floats:
+    """Outcomes of all rows: 1 where `winner` is the one who won."""
+    if "tie" not in used and "outcome" not in used:
+        return np.ones(len(frame))
+    name = used.get("outcome", used.get("tie", ""))
+    code, cells = pd.factorize(frame[name].to_numpy(dtype=object), use_na_sentinel=False)
+    known = {winner.casefold(): 1.0, loser.casefold(): 0.0} if "outcome" in used else {}
+    read = _outcome if "outcome" in used else _tied
+    values = np.array([read(str("" if pd.isna(cell) else cell).strip().casefold(), known) for cell in cells])[code]
+    if np.isnan(values).any():
+        found = located(frame, np.isnan(values), frame[name][np.isnan(values)].tolist())
+        rule = f"1, 0, tie, {winner} or {loser}" if "outcome" in used else "yes or no"
+        raise CofactorError(f"{name} must hold {rule}; not so in {found}: mend or drop these rows")
+    return values
+
+
+def _outcome(cell: str, known: dict[str, float]) -> float:
+    if cell.startswith(TIES):
+        return 0.5
+    number = pd.to_numeric(cell, errors="coerce")
+    return known.get(cell, float(number) if number in (0, 0.5, 1) else np.nan)
+
+
+def _tied(cell: str, _: dict[str, float]) -> float:
+    return 0.5 if cell in YES else 1.0 if cell in NO else np.nan

@@ -1,0 +1,129 @@
+"""The page that `cofactor joint --report` writes: how well each column is predicted, and what depends on what."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+import cofactor
+from cofactor.core.diagnosis import Diagnosis
+from cofactor.core.types import Floats
+from cofactor.pages.render import as_source, render
+from cofactor.plots.joint import draw_dependence, draw_gains
+from cofactor.plots.style import alt_text, percent
+from cofactor.pmf.base import JointPMFEstimator
+from cofactor.pmf.frames import CategoricalFrame
+from cofactor.pmf.holdout import Cells, HeldOut, dependence
+
+MOST_ROWS = 20  # of a table
+
+
+def joint_page(
+    source: str,
+    name: str,
+    data: CategoricalFrame,
+    method: JointPMFEstimator,
+    facts: Sequence[str],
+    diagnosis: Diagnosis,
+    found: HeldOut | None = None,
+    classes: pd.DataFrame | None = None,
+    target: str = "",
+    cells: Cells | None = None,
+) -> str:
+    """Return the page for a fitted method.
+
+    Parameters
+    ----------
+    source, name : str
+        Where the table comes from, and the method's name.
+    data : CategoricalFrame
+    method : JointPMFEstimator
+        Fitted on its table.
+    facts : list of str
+        How the page was made, as printed on the command line.
+    diagnosis : Diagnosis
+    found : HeldOut, optional
+        Without it the page does not say how good the model is.
+    classes : DataFrame, optional
+        What `cross_validated` found for the column `target`.
+    cells : tuple, optional
+        Row, variable, code and probability of every gap that was filled.
+
+    Cost: O(N^2 I^2 F) for the dependence of all pairs, and about a second for the pictures.
+    """
+    shares = dependence(method.model_)
+    columns = None if found is None else found.by_variable()
+    return render(
+        "joint",
+        source=source,
+        method=name,
+        version=cofactor.__version__,
+        written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        facts=facts,
+        cards=_cards(data, method, found),
+        diagnosis=diagnosis,
+        columns=_columns(data, columns),
+        pairs=_pairs(shares, data.names),
+        doubtful=_doubtful(data, cells) if cells else [],
+        measured=found is not None,
+        classes=[] if classes is None else classes.to_dict("records"),
+        target=target,
+        pictures={title: (as_source(picture), alt_text(picture))
+                  for title, picture in _pictures(data, shares, columns)},
+    )  # fmt: skip
+
+
+def _pictures(data: CategoricalFrame, shares: Floats, columns: pd.DataFrame | None) -> Iterator[tuple[str, Figure]]:
+    if columns is not None:
+        yield "gains", draw_gains(columns, data.names)
+    if len(shares) > 1:
+        yield "dependence", draw_dependence(shares, data.names)
+
+
+def _cards(data: CategoricalFrame, method: JointPMFEstimator, found: HeldOut | None) -> list[tuple[str, str]]:
+    """Numbers to open with, each with its words."""
+    table = data.table
+    n_gaps = table.n_rows * table.n_variables - table.n_entries
+    cards = [(f"{table.n_rows:,}", "rows"), (f"{table.n_variables:,}", "columns used"), (f"{n_gaps:,}", "gaps")]
+    if found is not None:
+        cards.append((percent(1 - found.right.mean(), 1), "of hidden cells predicted wrongly"))
+        cards.append((percent(1 - found.base_right.mean(), 1), "by the most frequent value of each column"))
+    return cards
+
+
+def _columns(data: CategoricalFrame, columns: pd.DataFrame | None) -> list[dict[str, Any]]:
+    """Rows of the columns, those that the others tell most about first."""
+    if columns is None:
+        return []
+    order = (columns["loss"] - columns["base_loss"]).sort_values(kind="stable").index[:MOST_ROWS]
+    missing = data.table.n_rows - data.table.entries_per_variable
+    return [
+        {
+            "name": data.names[n],
+            "n_values": int(data.table.sizes[n]),
+            "gaps": int(missing[n]),
+            **columns.loc[n].to_dict(),
+        }
+        for n in order
+    ]
+
+
+def _pairs(shares: Floats, names: Sequence[str]) -> list[tuple[str, str, float]]:
+    m, n = np.triu_indices(len(shares), 1)
+    order = np.argsort(-shares[m, n], kind="stable")[:MOST_ROWS]
+    return [(names[m[k]], names[n[k]], float(shares[m[k], n[k]])) for k in order]
+
+
+def _doubtful(data: CategoricalFrame, cells: Cells) -> list[dict[str, Any]]:
+    """Filled cells to look at: lowest probability first."""
+    row, variable, code, share = cells
+    return [
+        {"row": data.frame.index[row[e]], "column": data.names[variable[e]],
+         "value": data.shown(int(variable[e]), int(code[e])), "probability": float(share[e])}
+        for e in np.argsort(share, kind="stable")[:MOST_ROWS]
+    ]  # fmt: skip

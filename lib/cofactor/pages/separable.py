@@ -1,0 +1,86 @@
+"""The pages that `cofactor anchors --report` and `cofactor topics --report` write."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from scipy import sparse
+
+import cofactor
+from cofactor.core.diagnosis import Diagnosis
+from cofactor.core.spa import spa
+from cofactor.core.types import Floats
+from cofactor.pages.render import as_source, render
+from cofactor.plots.separable import draw_residuals, draw_shares
+from cofactor.plots.style import alt_text, percent
+from cofactor.separable.selection import MOST_ANCHORS, residuals
+from cofactor.separable.words import TopicModel
+
+
+def anchors_page(
+    source: str, name: str, X: Floats, table: pd.DataFrame, left: float, facts: Sequence[str], diagnosis: Diagnosis
+) -> str:
+    """Return the page about anchors.
+
+    Parameters
+    ----------
+    source, name : str
+        Where the matrix comes from, and the method's name.
+    X : (M, N) array
+    table : DataFrame
+        A row per anchor: name, column, score, mean_weight, leads.
+    left : float
+        Share of the norm of X that mixtures of the anchors leave.
+    facts : list of str
+        How the page was made, as printed on the command line.
+    diagnosis : Diagnosis
+
+    Cost: that of SPA with 200 anchors.
+    """
+    K, squares = len(table), residuals(X, spa(X, min(MOST_ANCHORS, *X.shape)))
+    cards = [
+        (f"{X.shape[1]:,}", "columns"),
+        (f"{K:,}", "anchors"),
+        (percent(left, 1), "of the norm is left by mixtures of them"),
+    ]
+    pictures = {
+        "residuals": draw_residuals(squares, min(K, len(squares))),
+        "shares": draw_shares(table["name"].tolist(), table["mean_weight"], "mean weight"),
+    }
+    rows = table.to_dict("records")
+    return render("anchors", **_common(source, name, facts, cards, pictures), rows=rows, diagnosis=diagnosis)
+
+
+def topics_page(
+    source: str, name: str, model: TopicModel, counts: sparse.csr_array, table: pd.DataFrame, facts: Sequence[str]
+) -> str:
+    """Return the page about topics; `table` has a row per topic and word, `facts` is what was printed."""
+    topics = [{**own.iloc[0].to_dict(), "words": own["word"].tolist()} for _, own in table.groupby("topic")]
+    empty = int((np.asarray(counts.sum(axis=1)) == 0).sum())
+    cards = [
+        (f"{counts.shape[0]:,}", "documents" + (f", {empty} without words" if empty else "")),
+        (f"{counts.shape[1] - model.dropped.size:,}", "words used"),
+        (f"{len(topics):,}", "topics"),
+    ]
+    called = [f"{one['topic']} {one['words'][0]}" for one in topics]
+    pictures = {"shares": draw_shares(called, [one["share"] for one in topics], "share of the words of all documents")}
+    return render("topics", **_common(source, name, facts, cards, pictures), topics=topics)
+
+
+def _common(
+    source: str, name: str, facts: Sequence[str], cards: list[tuple[str, str]], pictures: dict[str, Figure]
+) -> dict[str, Any]:
+    return {
+        "source": source,
+        "method": name,
+        "version": cofactor.__version__,
+        "written": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "facts": facts,
+        "cards": cards,
+        "pictures": {title: (as_source(picture), alt_text(picture)) for title, picture in pictures.items()},
+    }

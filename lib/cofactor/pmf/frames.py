@@ -1,0 +1,164 @@
+"""A table of anything as a `CategoricalTable`, and codes back to what stood in the cells.
+
+A column of few values is taken as categories. A column of numbers with many values is cut at its quantiles, since a
+joint distribution of values that hardly repeat says nothing. A column of text that hardly repeats, or of whole numbers
+that never do, names rows and is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from cofactor.core.checks import check_whole
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.frames import NO_VALUE, check_columns
+from cofactor.core.tables import MISSING, CategoricalTable
+from cofactor.core.types import Floats, Ints
+from cofactor.pmf.coding import Coding
+
+UNKNOWN = (*NO_VALUE, "?")  # how a cell reads in which nothing was observed
+FEW = 20  # values: a column of fewer is always taken as it is, one of more numbers is cut
+MOST = 100  # values of text that are taken unasked
+N_BINS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class CategoricalFrame:
+    """Columns of text as codes.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        All columns as they were read; missing where nothing was observed.
+    table : CategoricalTable
+        Codes of those in `names`.
+    names : list of str
+    observed : list of lists of str
+        For every code of every column the cells behind it: one text, or those of an interval, rising.
+    left_out : dict of name to reason
+    words : list of str
+        What was taken for a missing value.
+    """
+
+    frame: pd.DataFrame
+    table: CategoricalTable
+    names: list[str]
+    observed: list[list[list[str]]]
+    left_out: dict[str, str]
+    words: list[str]
+
+    @classmethod
+    def from_frame(
+        cls, frame: pd.DataFrame, columns: Sequence[str] | None = None, n_bins: int = N_BINS
+    ) -> CategoricalFrame:
+        """Take columns of a table of text, as `read_frame` gives it.
+
+        `columns` are those to take, by default all that can be of use. Raises a CofactorError where one of them is
+        missing or cannot be used, where no column is left, or fewer than two intervals are asked for.
+        """
+        check_whole(2, n_bins=n_bins)
+        check_columns(frame, columns or list(frame.columns), "cases")
+        gaps = frame.isna() | frame.isin(UNKNOWN)
+        words = sorted({str(cell) for cell in frame.to_numpy()[gaps.to_numpy()] if isinstance(cell, str) and cell})
+        frame = frame.mask(gaps)
+        whys = {name: _useless(frame[name], named=columns is not None) for name in columns or frame.columns}
+        left_out = {str(name): why for name, why in whys.items() if why}
+        if columns is not None and left_out:
+            raise CofactorError(f"columns that cannot be used: {_told(left_out)}; leave them out")
+        names = [str(name) for name, why in whys.items() if not why]
+        if not names:
+            raise CofactorError(f"no column is left: {_told(left_out)}")
+        coded = [_coded(frame[name], n_bins) for name in names]
+        codes = np.column_stack([codes for codes, _ in coded])
+        table = CategoricalTable(codes, [len(observed) for _, observed in coded])
+        return cls(frame, table, names, [observed for _, observed in coded], left_out, words)
+
+    @property
+    def n_empty(self) -> int:
+        """Rows without any cell that reading left out between others."""
+        index = self.frame.index
+        return int(index[-1] - index[0]) + 1 - len(index) if index.name == "row" else 0
+
+    def value(self, variable: int, code: int) -> str:
+        """Return what stands for a code: its value; of an interval, its median."""
+        cells = self.observed[variable][code]
+        return cells[(len(cells) - 1) // 2]
+
+    def shown(self, variable: int, code: int) -> str:
+        """Return how a code is told: its value, or from where to where its interval goes."""
+        cells = self.observed[variable][code]
+        return cells[0] if cells[0] == cells[-1] else f"{cells[0]} to {cells[-1]}"
+
+    def filled(self, row: Ints, variable: Ints, code: Ints) -> pd.DataFrame:
+        """Return the table with these cells set; all other gaps are empty cells."""
+        columns = {name: self.frame[name].to_numpy(dtype=object, copy=True) for name in self.frame.columns}
+        for s, n, one in zip(row.tolist(), variable.tolist(), code.tolist(), strict=True):
+            columns[self.names[n]][s] = self.value(n, one)
+        return pd.DataFrame(columns)
+
+    def drawn(self, table: CategoricalTable, rng: np.random.Generator) -> pd.DataFrame:
+        """Return rows of codes as a table of values; within an interval each observed cell is as probable."""
+        columns = {}
+        for n, name in enumerate(self.names):
+            place = rng.random(table.n_rows)
+            cells = [self.observed[n][code] for code in table.codes[:, n].tolist()]
+            columns[name] = [one[int(u * len(one))] for one, u in zip(cells, place, strict=True)]
+        return pd.DataFrame(columns)
+
+
+def _told(left_out: dict[str, str]) -> str:
+    return listing(f"{name} ({why})" for name, why in left_out.items())
+
+
+def _numbers(cells: pd.Series[str]) -> pd.Series[float] | None:
+    """Return cells as numbers, or None where they are text, also in part."""
+    numbers = pd.to_numeric(cells, errors="coerce").astype(np.float64)
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def _useless(column: pd.Series[str], named: bool) -> str:
+    """Say why a column cannot be used, or not unless it was asked for; "" where it can."""
+    cells = column.dropna()
+    n_values = cells.nunique()
+    if not n_values:
+        return "no cell has a value"
+    if n_values <= FEW:
+        return ""
+    numbers = _numbers(cells)
+    if numbers is not None:
+        never_twice = bool((numbers == np.floor(numbers)).all()) and n_values == len(cells)
+        return f"{n_values} whole numbers that never repeat: ids" if never_twice and not named else ""
+    if 2 * n_values > len(cells):
+        return f"{n_values} values in {len(cells)} cells: ids or free text"
+    return f"{n_values} values are more than {MOST}" if n_values > MOST and not named else ""
+
+
+def _coded(column: pd.Series[str], n_bins: int) -> tuple[Ints, list[list[str]]]:
+    """Return the codes of a column, and the cells behind each; numbers rise, texts are in order."""
+    cells = column.dropna()
+    numbers = _numbers(cells)
+    if numbers is None or cells.nunique() <= FEW:
+        key = None if numbers is None else float
+        values = sorted(sorted(cells.unique()), key=key)
+        return pd.Index(values, dtype=object).get_indexer(pd.Index(column, dtype=object)), [[one] for one in values]
+    coding = Coding(pd.Index([], dtype=object), _edges(np.asarray(numbers, dtype=np.float64), n_bins))
+    codes = np.full(len(column), MISSING)
+    codes[column.notna()] = coding.codes(numbers.to_numpy())
+    order = np.argsort(numbers.to_numpy(), kind="stable")
+    texts, known = cells.to_numpy()[order], codes[column.notna()][order]
+    return codes, [texts[known == code].tolist() for code in range(coding.size)]
+
+
+def _edges(numbers: Floats, n_bins: int) -> Floats:
+    """Return where intervals begin: at quantiles; a value that would fill one by itself, such as zero, gets its own."""
+    values, counts = np.unique(numbers, return_counts=True)
+    often = counts * n_bins > len(numbers)
+    rest = numbers[~np.isin(numbers, values[often])]
+    shares = np.linspace(0, 1, max(n_bins - int(often.sum()), 1) + 1)[1:-1]
+    quantiles = np.quantile(rest, shares) if rest.size else rest
+    edges = np.unique(np.concatenate([values[often], values[1:][often[:-1]], quantiles]))
+    return np.asarray(edges[edges > values[0]])

@@ -1,0 +1,122 @@
+"""How good a fitted joint PMF is on cells that it has not seen, and what it says about gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from cofactor.core.checks import rng_of
+from cofactor.core.latent_class import FLOOR, LatentClassModel, map_class
+from cofactor.core.moments import pairwise_moments
+from cofactor.core.tables import MISSING, CategoricalTable
+from cofactor.core.types import Floats, Ints, Seed
+from cofactor.pmf.base import JointPMFEstimator, independence, is_connected
+from cofactor.pmf.selection import HiddenCells, hide_cells
+
+Cells: TypeAlias = tuple[Ints, Ints, Ints, Floats]  # row, variable, code, probability
+
+HALF = 0.5  # pseudo-count of the independence model that others are compared with
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Hidden cells, and how well they were predicted from the rest of their rows.
+
+    Attributes
+    ----------
+    row, variable : (E,) ints
+    loss, base_loss : (E,) arrays
+        Minus the logarithm of the probability of what was hidden (nats): by the model; by its column alone.
+    right, base_right : (E,) arrays of bool
+        Whether the most probable value was it; whether the most frequent value of the column was.
+    """
+
+    row: Ints
+    variable: Ints
+    loss: Floats
+    base_loss: Floats
+    right: Floats
+    base_right: Floats
+
+    def gain(self) -> tuple[float, float]:
+        """Return the mean of base_loss - loss, and its standard error; cells of one row count as one observation."""
+        gains = self.base_loss - self.loss
+        sums = np.bincount(np.unique(self.row, return_inverse=True)[1], gains - gains.mean())
+        return float(gains.mean()), float(np.sqrt(np.sum(sums**2)) / len(gains))
+
+    def by_variable(self) -> pd.DataFrame:
+        """Return a row per variable: hidden cells, mean losses, shares of wrong values; indexed by variable."""
+        cells = pd.DataFrame({"variable": self.variable, "cells": 1, "loss": self.loss, "base_loss": self.base_loss})
+        cells = cells.assign(wrong=1 - self.right, base_wrong=1 - self.base_right)
+        means = cells.groupby("variable").mean()
+        return means.assign(cells=cells.groupby("variable")["cells"].sum())
+
+
+def held_out(estimator: JointPMFEstimator, table: CategoricalTable, random_state: Seed = None) -> HeldOut | None:
+    """Fit to a table of which a fifth of the cells is hidden, and look at these.
+
+    The estimator is not changed. None where there are too few cells, or where without them some variables were never
+    observed together. Cost: that of one fit.
+    """
+    hidden = next(iter(hide_cells(table, rng_of(random_state))), None)
+    if hidden is None or not is_connected(hidden.seen):
+        return None
+    model = clone(estimator).fit(hidden.seen).model_
+    base = independence(pairwise_moments(hidden.seen), HALF)
+    (loss, right), (base_loss, base_right) = (_scored(one, hidden) for one in (model, base))
+    return HeldOut(hidden.row, hidden.variable, loss, base_loss, right, base_right)
+
+
+def _scored(model: LatentClassModel, hidden: HiddenCells) -> tuple[Floats, Floats]:
+    """Return the losses of hidden cells, and whether the most probable value is what was there."""
+    Q = model.posterior(hidden.seen)
+    loss, right = np.zeros(len(hidden.row)), np.zeros(len(hidden.row))
+    for n, A in enumerate(model.conditionals):
+        own = hidden.variable == n
+        shares, code = Q[hidden.row[own]] @ A.T, hidden.code[own]
+        loss[own] = -np.log(np.maximum(shares[np.arange(len(shares)), code], FLOOR))
+        right[own] = map_class(shares, model.marginal(n)) == code
+    return loss, right
+
+
+def gaps(model: LatentClassModel, table: CategoricalTable) -> Cells:
+    """Return row, variable, most probable code and its probability of every missing cell, row by row.
+
+    Cost: O(S F + gaps I_n F) time.
+    """
+    Q = model.posterior(table)
+    row, variable = np.nonzero(table.codes == MISSING)
+    code, share = np.zeros(len(row), dtype=np.int64), np.zeros(len(row))
+    for n, A in enumerate(model.conditionals):
+        own = variable == n
+        shares = Q[row[own]] @ A.T
+        code[own] = map_class(shares, model.marginal(n))
+        share[own] = shares[np.arange(len(shares)), code[own]]
+    return row, variable, code, share
+
+
+def dependence(model: LatentClassModel) -> Floats:
+    """Return (N, N): for every pair of variables, which share of the lesser entropy of the two they have in common.
+
+        I(X_m; X_n) / min(H(X_m), H(X_n)),   by the pairwise marginals of the model
+
+    0 where they are independent, 1 where one tells the other; ones on the diagonal. Cost: O(N^2 I^2 F).
+    """
+    N = model.n_variables
+    singles = [model.marginal(n) for n in range(N)]
+    entropy = [_entropy(p) for p in singles]
+    found = np.eye(N)
+    for m in range(N):
+        for n in range(m):
+            common = entropy[m] + entropy[n] - _entropy(model.pairwise(m, n).ravel())
+            least = min(entropy[m], entropy[n])
+            found[m, n] = found[n, m] = min(max(common / least, 0.0), 1.0) if least > FLOOR else 0.0
+    return found
+
+
+def _entropy(p: Floats) -> float:
+    return float(-np.sum(p[p > 0] * np.log(p[p > 0])))

@@ -1,0 +1,279 @@
+"""The page that aggregates labels in a browser: results of Python, words of the command line, and nothing leaves it."""
+
+import base64
+import json
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import numpy as np
+import pytest
+
+import cofactor as cf
+from cofactor.cli import facts, in_options, main, page, visible
+from cofactor.crowd.bootstrap import estimated_accuracy
+from cofactor.crowd.workers import agreement_with_others
+
+pytestmark = pytest.mark.browser
+
+SAME = 1e-9
+SHOWN_SECONDS = 120
+STOPS = 100  # looks until work that was stopped has ended
+REAL = ("rte", "dog", "web", "labelme", "zencrowd_in", "face_sentiment", "music_genre", "product", "trec")
+GOOD = "task,worker,label\na,w1,yes\na,w2,yes\na,w3,no\nb,w1,no\nb,w2,no\nb,w3,no\n"
+FOUND = """() => {
+    const arrays = ["posterior", "predicted", "accuracy", "agreement"].map(name => [name, [...result[name]]]);
+    return {...result, ...Object.fromEntries(arrays)};
+}"""
+IN_BACKGROUND = """([bytes, conflicts]) => new Promise(resolve => {
+    const worker = new Worker(source), options = {columns: ["task", "worker", "label"], conflicts, name: "bad.csv"};
+    worker.onmessage = ({data}) => {
+        if (data.progress) return;
+        worker.terminate();
+        resolve([data.notes, data.refused ?? null]);
+    };
+    worker.postMessage({bytes: Uint8Array.from(atob(bytes), letter => letter.charCodeAt(0)), ...options});
+})"""
+BY_WORKER = """code => new Promise(resolve => {
+    const worker = new Worker(URL.createObjectURL(new Blob([`${code}.then(postMessage)`])));
+    worker.onmessage = ({data}) => resolve(data);
+})"""
+MESSY = {  # what a command that refuses or notes something says of it, the page says too
+    "nothing in it": b"",
+    "blank lines only": b"\n\n",
+    "header only": b"task,worker,label\n",
+    "no task": b"item,worker,label\n1,a,x\n",
+    "nothing known, quoted": b'"task,worker,label"\n1\n',
+    "two columns of one name": b"task,worker,label, label\n1,a,x,y\n",
+    "column without a name": b",worker,label\n1,a,x\n",
+    "empty cells": b"task,worker,label\n1,a,x\n,a,y\n  ,b,y\n\n3,,y\n",
+    "labels that are none": b"task;worker;label\n1;a;NaN\n1;b;\n2;a;None\n3;a;x\n",
+    "many empty cells": b"task,worker,label\n" + b"1,,x\n" * 30,
+    "short rows": b"task,worker,label\n1,a,x\n2,b\n3\n",
+    "long rows": b"task,worker,label\n1,a,x\n2,b,y,z\n3,b,very, very good\n",
+    "long rows of tabs": b"\n\r\ntask\tworker\tlabel\n1\ta\tx\ty\n",
+    "quote that is not closed": b'task,worker,label\n1,a,x\n2,b,"y\n3,c,z\n',
+    "one class": b"task,worker,label\n1,a,x\n2,b,x\n",
+    "conflicts": "task,worker,label\n1,a,x\n1,a,y\nit's,b\té,x\nit's,b\té,y\n".encode(),
+    "conflicts of numbers": b"task,worker,label\n1,7,x\n1,7,y\n2,7,x\n",
+    "given again, alike": "task,worker,label\n1,a,Straße\n1,a,Straße\n2,a,STRASSE\n3,b,1.0\n3,c,1\n".encode(),
+    "Latin-1": "task,worker,label\n1,a,café\n".encode("latin-1"),
+    "UTF-16": GOOD.encode("utf-16"),
+    "packed": b"\x1f\x8b\x08\x00",
+    "spreadsheet": b"PK\x03\x04rest",
+}
+READABLE = {
+    "semicolons, BOM, CRLF": ("\ufeff" + GOOD.replace(",", ";").replace("\n", "\r\n")).encode(),
+    "tabs and quotes": b'Task\tWORKER\tlabel \n1\ta\t"say ""x"""\n1\tb\t"y\tz"\n2\ta\t"two\nlines"\n',
+    "order of ids": "task,worker,label\n10,z,𝒳\n9,Z,\uffee\n-1,é,b\n0,e,C\n".encode(),
+    "numbers as text": b"task,worker,label\n10,01,1.0\n9,1,2\n010,1,10\n",
+    "long numbers": b"task,worker,label\n99999999999999999,1,x\n100000000000000000,1,y\n99999999999999998,1,y\n",
+    "bars, blank rows, blanks around": b"task | worker | label\n\n1 | a | x\n||\n 2|a|y \n",
+}
+HOSTILE = (
+    'task,worker,label\n=1+1,<b>w</b>,@x\n=1+1,w2,@x\n"a,""b""",w2,-1\n"<img src=x onerror=alert(1)>",w2,-1\n'
+    '-5,w2,@x\n+5e3,w2,@x\n"two\nlines",w2,"=cmd|\' /C calc\'!A0"\n</script><script>alert(1)</script>,w2,-1\n'
+)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """The page as a file: its address."""
+    path = tmp_path_factory.mktemp("page") / "aggregate.html"
+    path.write_text(page.html(), encoding="utf8")
+    return path.as_uri()
+
+
+@pytest.fixture
+def tab(chromium, address):
+    """Yield the page in a tab of its own; it must load, and fail nowhere."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(SHOWN_SECONDS * 1000)
+    tab, wrong = context.new_page(), []
+    tab.on("pageerror", lambda error: wrong.append(str(error)))
+    tab.goto(address)
+    yield tab
+    context.close()
+    assert not wrong
+
+
+def aggregate(tab, content, name="labels.csv"):
+    """Give the page a file, and wait for what it says."""
+    tab.set_input_files("#file", {"name": name, "mimeType": "text/csv", "buffer": content})
+    tab.wait_for_selector("#working", state="hidden")
+
+
+def csv_of(labels):
+    return labels.to_frame().to_csv(index=False).encode()
+
+
+def test_bundled_labels_and_probabilities_are_those_of_python(tab):
+    compare(tab, cf.load("bluebird").labels)
+
+
+@pytest.mark.needs_mirror
+@pytest.mark.parametrize("name", REAL)
+def test_labels_and_probabilities_are_those_of_python(tab, name):
+    compare(tab, cf.load(name).labels)
+
+
+def compare(tab, labels):
+    aggregate(tab, csv_of(labels))
+    found, method = tab.evaluate(FOUND), cf.crowd.BayesDS().fit(labels)
+    posterior = method.predict_proba(labels)
+    assert [found[ids] for ids in ("tasks", "workers", "classes")] == [
+        list(map(str, ids)) for ids in (labels.tasks, labels.workers, labels.classes)
+    ]
+    assert found["structure"] == method.structure_ and found["rounds"] == method.result_.n_iter
+    np.testing.assert_allclose(np.reshape(found["posterior"], posterior.shape), posterior, rtol=0, atol=SAME)
+    assert found["predicted"] == method.predict(labels).tolist()
+    workers = {"accuracy": estimated_accuracy(method, labels), "agreement": agreement_with_others(labels)}
+    for name, values in workers.items():
+        np.testing.assert_allclose(np.array(found[name], dtype=float), values, rtol=0, atol=SAME)
+    told = facts.warnings_of("BayesDS", posterior, labels, None)
+    lines = facts.summary("", "BayesDS", method, posterior, labels, None)
+    told += [line for line in lines if re.match("found|workers err|labels that", line)]
+    said = tab.inner_text("#said") + tab.inner_text("#facts")
+    assert len(told) >= 2 and all(line.split(": check")[0] in said for line in told)
+
+
+@pytest.mark.parametrize("conflicts", ["error", "last"])
+def test_bad_input_is_told_in_the_words_of_the_command_line(tab, tmp_path, monkeypatch, capsys, conflicts):
+    monkeypatch.chdir(tmp_path)
+    for case, content in MESSY.items():
+        (tmp_path / "bad.csv").write_bytes(content)
+        code = main(["aggregate", "bad.csv", "--conflicts", conflicts])
+        told = [line for line in capsys.readouterr().err.splitlines() if line.startswith(("error: ", "note: "))]
+        notes, refused = tab.evaluate(IN_BACKGROUND, [base64.b64encode(content).decode(), conflicts])
+        ours = [f"note: {note}" for note in notes] + ([] if refused is None else [f"error: {refused}"])
+        assert [visible(in_options(line)) for line in ours] == told, case
+        assert code == (refused is not None), case
+
+
+def test_advice_names_what_the_page_has(tab):
+    for case, content in MESSY.items():
+        aggregate(tab, content)
+        said = tab.inner_text("#said")
+        assert said.strip() and not re.search(r"\w='|call it|undefined|--conflicts", said), case
+
+
+def test_forms_of_text_are_read_as_by_python(tab, tmp_path):
+    for case, content in READABLE.items():
+        (tmp_path / "labels.csv").write_bytes(content)
+        labels = cf.CrowdLabels.from_file(tmp_path / "labels.csv")
+        aggregate(tab, content)
+        found = tab.evaluate(FOUND)
+        for ids in ("tasks", "workers", "classes"):
+            assert found[ids] == list(map(str, getattr(labels, ids))), case
+        assert found["labels"] == labels.n_labels, case
+
+
+def test_other_columns_and_the_last_of_two_labels(tab):
+    aggregate(tab, b"item,worker,label\n1,a,x\n1,a,y\n2,a,x\n")
+    assert "“item” as the task column" in tab.inner_text("#said")
+    tab.fill("#task", "item")
+    tab.click("#again")
+    tab.wait_for_selector("#said :text('conflicting labels')")
+    tab.select_option("#conflicts", "last")
+    tab.click("#again")
+    tab.wait_for_selector("#result:not([hidden])")
+    assert tab.evaluate("result.tasks.map((task, i) => result.classes[result.vote[i]])") == ["y", "x"]
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_saved_file_is_that_of_the_command_line_and_ids_stay_text(tab, tmp_path, raw):
+    labels, expected, saved = tmp_path / "labels.csv", tmp_path / "expected.csv", tmp_path / "saved.csv"
+    labels.write_text(HOSTILE, encoding="utf8")
+    assert main(["aggregate", str(labels), "-o", str(expected), *["--raw-cells"] * raw]) == 0
+    aggregate(tab, HOSTILE.encode())
+    tab.set_checked("#raw", raw)
+    with tab.expect_download() as download:
+        tab.click("#save")
+    download.value.save_as(saved)
+    assert saved.read_bytes() == expected.read_bytes()
+    tab.select_option("#which", "all")
+    shown = tab.inner_text("#tasks") + tab.inner_text("#workers")
+    assert "<img src=x onerror=alert(1)>" in shown and "<b>w</b>" in shown and "</script>" in shown
+    assert tab.locator("main img, main b:not(#counts b), main script").count() == 0
+
+
+class Counting(BaseHTTPRequestHandler):
+    """Counts who calls."""
+
+    calls = 0
+
+    def do_GET(self):
+        Counting.calls += 1
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def test_nothing_is_sent_and_nothing_can_be(tab):
+    asked, server = [], HTTPServer(("127.0.0.1", 0), Counting)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    tab.on("request", lambda request: asked.append(request.url))
+    aggregate(tab, GOOD.encode())
+    assert asked and all(url.startswith("blob:") for url in asked)
+    there = f"http://127.0.0.1:{server.server_port}/"
+    tried = f"fetch('{there}').then(() => 'sent', () => 'refused')"
+    assert [tab.evaluate(tried), tab.evaluate(BY_WORKER, tried)] == ["refused", "refused"]
+    tab.evaluate("url => new Promise(r => { const i = new Image(); i.onload = i.onerror = r; i.src = url; })", there)
+    server.shutdown()
+    server.server_close()
+    assert Counting.calls == 0
+
+
+def test_the_page_stays_alive_and_a_run_can_be_stopped(tab):
+    rows = "\n".join(f"{n % 40000},{n // 40000},{'xyz'[(n * n + n // 7) % 3]}" for n in range(400_000))
+    large = f"task,worker,label\n{rows}\n".encode()
+    tab.set_input_files("#file", {"name": "large.csv", "mimeType": "text/csv", "buffer": large})
+    tab.wait_for_selector("#progress:text-matches('reading|round')")
+    tab.click("#stop")
+    assert tab.is_hidden("#working") and tab.is_hidden("#result")
+    for _ in range(STOPS):
+        if tab.workers:
+            tab.wait_for_timeout(50)  # the browser ends the work in its own time
+    assert not tab.workers
+    aggregate(tab, GOOD.encode())
+    assert tab.inner_text("#counts").split() == ["2", "tasks", "3", "workers", "2", "classes", "6", "labels"]
+
+
+def test_keys_alone_lead_to_a_result(tab):
+    seen = []
+    for _ in range(4):
+        tab.keyboard.press("Tab")
+        seen.append(tab.evaluate("document.activeElement.id || document.activeElement.textContent"))
+        if seen[-1].startswith("Paste"):
+            tab.keyboard.press("Enter")
+    assert seen == ["file", "Paste labels, or look at an example", "text", "use"]
+    tab.keyboard.press("Tab")
+    tab.keyboard.press("Enter")
+    tab.wait_for_selector("#result:not([hidden])")
+    assert tab.evaluate("document.activeElement.id") == "found"
+
+
+def test_a_telephone_shows_it_in_its_width(tab):
+    tab.set_viewport_size({"width": 400, "height": 800})
+    aggregate(tab, csv_of(cf.load("bluebird").labels))
+    tab.click("#paste summary")
+    tab.click("#settings summary")
+    assert tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+
+
+def test_doubtful_and_overruled_tasks_are_listed_in_order(tab):
+    labels = cf.load("bluebird").labels
+    aggregate(tab, csv_of(labels))
+    sure = cf.crowd.BayesDS().fit(labels).predict_proba(labels).max(axis=1)
+    while tab.is_visible("#more"):
+        tab.click("#more")
+    shown = [float(cell) for cell in tab.locator("#tasks td:nth-child(3)").all_inner_texts()]
+    assert shown == pytest.approx(np.sort(sure[sure < 0.9]), abs=6e-4)
+    tab.select_option("#which", "overruled")
+    rows = [json.loads(f"[{','.join(cells)}]") for cells in tab.locator("#tasks tbody tr").evaluate_all(
+        "rows => rows.map(row => [row.cells[1], row.cells[3], row.cells[2]].map(cell => cell.textContent))"
+    )]  # fmt: skip
+    assert rows and all(label != vote for label, vote, _ in rows)
+    assert [p for *_, p in rows] == sorted((p for *_, p in rows), reverse=True)

@@ -1,0 +1,148 @@
+"""`cofactor joint`: what is printed, what is written, what is refused."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cofactor.cli import main
+from cofactor.pmf.frames import CategoricalFrame
+
+FAST = ("--method", "RAND-EM", "--rank", "2")
+
+
+@pytest.fixture(scope="module")
+def truth():
+    """Two kinds of cases; `mood` and `hat` tell the kind, `age` is a number, `coin` tells nothing."""
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 2, 400)
+    flip = rng.random((400, 2)) < 0.05
+    frame = pd.DataFrame({"id": [f"case {i}" for i in range(400)]})
+    frame["mood"] = np.where(kind ^ flip[:, 0], "glad", "sad")
+    frame["hat"] = np.where(kind ^ flip[:, 1], "red", "blue")
+    frame["age"] = (20 + 40 * kind + rng.integers(0, 30, 400)).astype(str)
+    frame["coin"] = rng.choice(["heads", "tails"], 400)
+    return frame
+
+
+@pytest.fixture
+def folder(truth, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    given = truth.copy()
+    for name in ("mood", "hat", "age"):
+        given.loc[rng.random(400) < 0.1, name] = rng.choice(["", "?", "NA"])
+    given.to_csv("cases.csv", index=False)
+    return tmp_path
+
+
+def test_gaps_are_filled_nearly_as_the_truth_was_and_nothing_else_is_changed(folder, truth, capsys):
+    assert main(["joint", "cases.csv", *FAST, "-o", "full.csv", "--filled", "cells.csv"]) == 0
+    said = capsys.readouterr().out
+    given, full = (pd.read_csv(name, dtype=str, keep_default_na=False) for name in ("cases.csv", "full.csv"))
+    gap = given.isin(["", "?", "NA"])
+    assert full.columns.tolist() == given.columns.tolist() and (full == given).where(~gap, True).all(axis=None)
+    assert (full["mood"] == truth["mood"])[gap["mood"]].mean() > 0.85
+    assert set(full["mood"]) == {"glad", "sad"} and "left out: id: 400 values in 400 cells: ids or free text" in said
+    cells = pd.read_csv("cells.csv")
+    assert len(cells) == gap.sum().sum() and cells["probability"].between(0.1, 1).all()
+    row = cells[cells["column"] == "mood"].iloc[0]
+    assert full["mood"][row["row"] - 2] == row["value"] and gap["mood"][row["row"] - 2]  # as a spreadsheet counts
+    assert cells["probability"][cells["column"] == "mood"].mean() > 0.85
+
+
+def test_hidden_cells_are_compared_with_each_column_alone(folder, capsys):
+    assert main(["joint", "cases.csv", *FAST]) == 0
+    said = capsys.readouterr().out
+    loss, alone = map(
+        float, re.search(r"log-loss  ([\d.]+), from each column alone \(independence\) ([\d.]+)", said).groups()
+    )
+    wrong, majority = map(float, re.search(r"wrong     ([\d.]+)%, the most frequent .* ([\d.]+)%", said).groups())
+    assert loss < alone - 0.2 and wrong < majority - 10
+    assert main(["joint", "cases.csv", "--columns", "coin", "mood", "--method", "Independence"]) == 0
+    assert "no better than each column alone" in capsys.readouterr().out
+
+
+def test_a_target_is_predicted_beside_naive_bayes_and_the_majority(folder, truth, capsys):
+    words = ["joint", "cases.csv", *FAST, "--target", "mood", "--filled", "cells.csv"]
+    assert main(words) == 0
+    found = dict(re.findall(r"^  (JointPMF|naive Bayes|majority) +wrong ([\d.]+)%", capsys.readouterr().out, re.M))
+    assert float(found["JointPMF"]) < 15 and float(found["majority"]) > 35 and float(found["naive Bayes"]) < 15
+
+
+def test_drawn_rows_have_the_dependence_of_the_table(folder, truth):
+    assert main(["joint", "cases.csv", *FAST, "--sample", "2000", "drawn.csv"]) == 0
+    drawn = pd.read_csv("drawn.csv")
+    agree = ((drawn["mood"] == "glad") == (drawn["hat"] == "red")).mean()
+    assert len(drawn) == 2000 and agree == pytest.approx(
+        ((truth.mood == "glad") == (truth.hat == "red")).mean(), abs=0.05
+    )
+    assert abs(drawn["age"].mean() - truth["age"].astype(int).mean()) < 3 and drawn["age"].nunique() > 40
+
+
+def test_page_names_columns_and_says_what_the_command_says(folder, capsys):
+    assert main(["joint", "cases.csv", *FAST, "--report", "page.html"]) == 0
+    page = (folder / "page.html").read_text(encoding="utf8")
+    for line in capsys.readouterr().out.splitlines():
+        assert line.removeprefix("WARNING: ").startswith("wrote") or line.split(": ")[-1].strip() in page
+    assert page.count("<img") == 2 and all(name in page for name in ("mood", "hat", "age", "coin"))
+    assert "built-in" not in page
+
+
+REFUSED = {
+    "a name that is not there": (["--columns", "mood", "nope"], "no column nope; found id, mood"),
+    "ids asked for": (["--columns", "mood", "id"], "columns that cannot be used: id (400 values in 400 cells"),
+    "ids as the target": (["--target", "id"], "--target id: cannot be used (400 values in 400 cells"),
+    "numbers as the target": (["--target", "age"], "--target age: holds many numbers"),
+    "a rank of none": (["--rank", "0"], "--rank 0: give a whole number of at least 1"),
+    "one interval": (["--bins", "1"], "--bins 1: give a whole number of at least 2"),
+    "no processes": (["--jobs", "0"], "--jobs 0: give a whole number of at least 1"),
+    "no number of rows": (["--sample", "x", "drawn.csv"], "--sample x drawn.csv: first the number of rows"),
+    "an output that is the input": (["-o", "cases.csv", "--force"], "is no ordinary file, or one of the inputs"),
+    "two outputs in one file": (["-o", "a.csv", "--filled", "a.csv"], "two tables cannot be written to one file"),
+    "an output there already": (["-o", "old.csv"], "old.csv exists: name another output"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_before_any_work(folder, capsys, case):
+    options, said = REFUSED[case]
+    (folder / "old.csv").write_text("kept")
+    assert main(["joint", "cases.csv", *options]) == 1
+    assert said in capsys.readouterr().err
+    assert sorted(path.name for path in folder.iterdir() if path.suffix != ".lock") == ["cases.csv", "old.csv"]
+
+
+MESSY = {
+    "one name twice": ("a,b,a\n1,2,3\n", "more than one column is called a: rename all but one"),
+    "columns never seen together": ("a,b\n" + "x,\n,y\n" * 20, "groups: 2, never observed together: a; b"),
+    "nothing but gaps": ("a,b\n?,NA\n,\n?,\n", "no column is left: a (no cell has a value), b (no cell has a value)"),
+    "header only": ("a,b\n", "no cases: the table has a header but no rows"),
+    "rows that are too long": ("a,b\n1,2\n1,2,3\n", "in row 3 (3 cells) (the first line is row 1)"),
+}
+
+
+@pytest.mark.parametrize("case", MESSY)
+def test_messy_tables_are_refused_in_words(tmp_path, capsys, case):
+    text, said = MESSY[case]
+    (tmp_path / "a.csv").write_text(text)
+    assert main(["joint", str(tmp_path / "a.csv"), *FAST]) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_empty_rows_are_told(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("a,b\nx,1\n\n,\n" + "x,1\ny,2\n" * 20)
+    assert main(["joint", str(tmp_path / "a.csv"), *FAST]) == 0
+    assert "empty rows left out, also of what is written: 2" in capsys.readouterr().out
+
+
+def test_many_numbers_are_cut_and_frequent_ones_stay_alone():
+    rng = np.random.default_rng(0)
+    numbers = np.where(rng.random(500) < 0.6, 0, rng.integers(1, 1000, 500))
+    data = CategoricalFrame.from_frame(pd.DataFrame({"gain": numbers.astype(str)}))
+    shown = [data.shown(0, code) for code in range(len(data.observed[0]))]
+    assert shown[0] == "0" and 7 <= len(shown) <= 9
+    counts = np.bincount(data.table.codes[:, 0])
+    assert counts[0] == (numbers == 0).sum() and counts[1:].max() < 1.5 * counts[1:].min()
+    assert sum(counts) == 500 and data.value(0, 3) in data.observed[0][3]

@@ -1,0 +1,142 @@
+"""``cofactor rank``: the tables are those of the library, outputs are whole, warnings come first."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from cofactor.cli import main
+from cofactor.comparisons import rank, rank_users, read_votes
+from cofactor.plots.comparisons import draw_ranking
+from cofactor.plots.style import to_png
+
+ARENA = [
+    "--winner",
+    "model_a",
+    "--loser",
+    "model_b",
+    "--outcome",
+    "chosen",
+    "--user",
+    "judge",
+    "--covariates",
+    "length",
+]
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory):
+    """A file of votes between models, by twelve judges."""
+    rng = np.random.default_rng(0)
+    m, names = 900, np.array(["gpt", "<b>llama</b>", "=cmd()", "opus"])
+    left = rng.integers(0, 4, m)
+    right = (left + rng.integers(1, 4, m)) % 4
+    length = 100 * rng.standard_normal(m)
+    z = 0.4 * (right - left) + 0.005 * length
+    chosen = np.where(rng.random(m) < 0.2, "tie", np.where(rng.random(m) < 1 / (1 + np.exp(-z)), "model_a", "model_b"))
+    frame = {"model_a": names[left], "model_b": names[right], "chosen": chosen, "judge": rng.integers(0, 12, m)}
+    path = tmp_path_factory.mktemp("arena") / "arena.csv"
+    pd.DataFrame({**frame, "length": length}).to_csv(path, index=False)
+    return path
+
+
+def read(path):
+    return read_votes(path, "model_a", "model_b", "judge", outcome="chosen", covariates=["length"])
+
+
+def test_tables_are_those_of_the_library(arena, tmp_path, capsys):
+    names = ("places.parquet", "pairs.csv", "coefficients.tsv", "users.csv.gz")
+    paths = [str(tmp_path / name) for name in names]
+    options = [
+        word
+        for pair in zip(("-o", "--probabilities", "--coefficients", "--users"), paths, strict=True)
+        for word in pair
+    ]
+    assert main(["rank", str(arena), *ARENA, *options, "--raw-cells", "--level", "0.8"]) == 0
+    data, X = read(arena)
+    found = rank(data, X, level=0.8, random_state=0)
+    places = pd.read_parquet(paths[0])
+    pd.testing.assert_frame_equal(places, found.table().round(6), check_dtype=False)
+    assert ",".join(places) == "item,utility,low,high,rank,rank_low,rank_high,wins,losses,comparisons"
+    pd.testing.assert_frame_equal(pd.read_csv(paths[1]), found.probabilities().round(6), check_dtype=False)
+    pd.testing.assert_frame_equal(pd.read_csv(paths[2], sep="\t"), found.coefficients(), check_dtype=False)
+    users = pd.read_csv(paths[3])
+    pd.testing.assert_frame_equal(users, rank_users(data, X, level=0.8).round(6), check_dtype=False)
+    assert users["user"].nunique() == 12
+    printed = capsys.readouterr().out
+    assert "900 comparisons" in printed
+    assert "12 users" in printed
+    assert "intervals of 80 %, taking users as independent" in printed
+
+
+def test_page_holds_the_ranking_and_escapes_ids(arena, tmp_path):
+    page = tmp_path / "page.html"
+    assert main(["rank", str(arena), *ARENA, "--report", str(page)]) == 0
+    text = page.read_text(encoding="utf8")
+    assert "&lt;b&gt;llama&lt;/b&gt;" in text
+    assert "<b>llama" not in text
+    found = rank(*read(arena), random_state=0).table()
+    for row in found.itertuples():
+        assert f"{row.rank} ({row.rank_low} to {row.rank_high})" in text
+        assert f"{row.utility:.2f} ({row.low:.2f} to {row.high:.2f})" in text
+    assert "length" in text.split("Covariates and ties")[1]
+
+
+def test_standard_input_and_output(arena, monkeypatch, capsys):
+    class Stdin:
+        buffer = io.BytesIO(arena.read_bytes())
+
+    monkeypatch.setattr("sys.stdin", Stdin)
+    assert main(["rank", "-", *ARENA, "-o", "-"]) == 0
+    printed = capsys.readouterr()
+    table = pd.read_csv(io.StringIO(printed.out))
+    assert table["item"].tolist()[0] in {"gpt", "'=cmd()", "<b>llama</b>", "opus"}
+    assert "'=cmd()" in set(table["item"])
+    assert "900 comparisons" in printed.err
+
+
+def test_nothing_is_overwritten_unasked(arena, tmp_path, capsys):
+    there = tmp_path / "there.csv"
+    there.write_text("precious")
+    assert main(["rank", str(arena), *ARENA, "-o", str(there)]) == 1
+    assert there.read_text() == "precious"
+    assert "--force" in capsys.readouterr().err
+    assert main(["rank", str(arena), *ARENA, "-o", str(there), "--force"]) == 0
+    assert there.read_text().startswith("item,utility")
+
+
+def test_an_error_leaves_no_output_and_speaks_of_options(tmp_path, capsys):
+    path, out = tmp_path / "votes.csv", tmp_path / "out.csv"
+    path.write_text("model_a,loser\na,b\n")
+    assert main(["rank", str(path), "-o", str(out)]) == 1
+    assert not out.exists()
+    assert "--winner model_a" in capsys.readouterr().err
+    path.write_text("winner,loser,tie,outcome\na,b,0,1\n")
+    assert main(["rank", str(path)]) == 1
+    assert "--tie ''" in capsys.readouterr().err
+
+
+def test_warnings_come_first_on_terminal_and_page(tmp_path, capsys):
+    path, page = tmp_path / "votes.csv", tmp_path / "page.html"
+    path.write_text("winner,loser\na,b\na,c\nb,c\nc,b\n")
+    assert main(["rank", str(path), "--report", str(page)]) == 0
+    said = "won or lost all comparisons with the other items: a"
+    assert capsys.readouterr().out.startswith(f"WARNING: {said}")
+    assert said in page.read_text(encoding="utf8").split("<h2>")[0]
+    assert "a weak prior decides" in page.read_text(encoding="utf8")
+
+
+def test_picture_names_who_may_be_best_and_fits_many_items():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"winner": [f"$m_{k}^" for k in rng.integers(0, 60, 4000)]})
+    frame["loser"] = [f"$m_{k}^" for k in rng.integers(0, 60, 4000)]
+    found = rank(read_votes(frame[frame["winner"] != frame["loser"]])[0], random_state=0)
+    fig = draw_ranking(found)
+    best = int((found.table()["rank_low"] == 1).sum())
+    assert f"{best} of 60 items may be the best" in fig.get_suptitle().replace("\n", " ")
+    assert len(fig.axes[0].get_yticks()) == 40
+    assert Image.open(io.BytesIO(to_png(fig))).size[1] > 600

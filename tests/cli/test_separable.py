@@ -1,0 +1,173 @@
+"""`cofactor anchors` and `cofactor topics`: what is found, written and refused."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import io as scipy_io
+from scipy import sparse
+
+from cofactor import separable, simulate
+from cofactor.cli import main
+
+TWO_TOPICS = [("cat", "dog", "pet"), ("sun", "rain", "sky")]
+
+
+@pytest.fixture
+def drawn(tmp_path, monkeypatch):
+    """Mixtures of five anchors, in all the forms of files."""
+    monkeypatch.chdir(tmp_path)
+    mixtures = simulate.dirichlet_mixtures(30, 120, 5, snr_db=40, random_state=0)
+    X = np.maximum(mixtures.X, 0)
+    frame = pd.DataFrame(X, columns=[f"pixel {n}" for n in range(120)], index=[f"band {m}" for m in range(30)])
+    frame.to_csv("a.csv", index_label="band")
+    frame.T.to_csv("turned.csv", index_label="pixel")
+    np.savez("a.npz", X=X)
+    sparse.save_npz("sparse.npz", sparse.csr_matrix(X))
+    scipy_io.mmwrite("a.mtx", sparse.coo_matrix(X))
+    return mixtures, X
+
+
+@pytest.mark.parametrize("given", [["a.csv"], ["turned.csv", "--rows"], ["a.npz"], ["sparse.npz"], ["a.mtx"]])
+def test_anchors_are_those_of_the_library_from_every_form(drawn, given, capsys):
+    assert main(["anchors", *given, "--method", "SPA", "-o", "anchors.csv", "--weights", "w.npz"]) == 0
+    table = pd.read_csv("anchors.csv")
+    found = separable.METHODS["SPA"](5).fit(drawn[1])
+    assert table["column"].tolist() == found.anchors_.tolist()
+    assert str(table["name"][0]).endswith(str(found.anchors_[0])) and table["leads"].sum() == 120
+    with np.load("w.npz", allow_pickle=False) as file:
+        assert np.allclose(file["weights"], found.transform(drawn[1]).T, atol=1e-6)
+        assert file["columns"].tolist() == table["name"].astype(str).tolist() and len(file["names"]) == 120
+    said = capsys.readouterr().out
+    assert "5 anchors: there the residual drops most" in said and "GB predicted" in said
+
+
+def test_weights_explain_the_columns(drawn, capsys):
+    assert main(["anchors", "a.csv", "--anchors", "5", "--weights", "w.csv", "-o", "-"]) == 0
+    out, err = capsys.readouterr()
+    table, weights = pd.read_csv(io.StringIO(out)), pd.read_csv("w.csv", index_col="column")
+    X = drawn[1]
+    left = np.linalg.norm(X - X[:, table["column"]] @ weights.to_numpy().T) / np.linalg.norm(X)
+    assert weights.columns.tolist() == table["name"].tolist() and weights.sum(axis=1).to_numpy() == pytest.approx(
+        1, abs=1e-4
+    )
+    assert f"leave {left:.1%} of the norm" in err and left < 0.02
+
+
+def test_pages_show_what_was_found(drawn, tmp_path):
+    assert main(["anchors", "a.csv", "--method", "SPA", "--report", "a.html", "-o", "a_.csv"]) == 0
+    page = (tmp_path / "a.html").read_text(encoding="utf8")
+    assert all(name in page for name in pd.read_csv("a_.csv")["name"]) and page.count("<img") == 2
+    write_counts()
+    assert main(["topics", "counts.csv", "--anchors", "2", "--method", "SPA", "--report", "t.html"]) == 0
+    page = (tmp_path / "t.html").read_text(encoding="utf8")
+    assert all(word in page for words in TWO_TOPICS for word in words) and page.count("<img") == 1
+
+
+def test_scaling_divides_by_sums(drawn, capsys):
+    X = drawn[1] * np.random.default_rng(0).uniform(1, 9, 120)
+    np.savez("uneven.npz", X)
+    assert main(["anchors", "uneven.npz", "--scale", "--method", "SPA", "--anchors", "5", "-o", "s.csv"]) == 0
+    assert (
+        pd.read_csv("s.csv")["column"].tolist() == separable.METHODS["SPA"](5).fit(X / X.sum(axis=0)).anchors_.tolist()
+    )
+    assert "WARNING: scale" not in capsys.readouterr().out
+    assert main(["anchors", "uneven.npz", "--method", "SPA", "--anchors", "5"]) == 0
+    assert "WARNING: scale" in capsys.readouterr().out
+
+
+def test_what_does_not_fit_is_refused_before_it_is_made(tmp_path, capsys):
+    wide = sparse.csr_matrix(([1.0], ([0], [0])), shape=(1_000_000, 2_000_000))
+    sparse.save_npz(tmp_path / "wide.npz", wide)
+    assert main(["anchors", str(tmp_path / "wide.npz"), "--method", "SPA"]) == 1
+    assert "SPA on 2000000 columns would take" in capsys.readouterr().err
+
+
+def write_counts(extra=""):
+    rows = [f"d{i},{word},{1 + i % 3}\n" for i in range(20) for word in TWO_TOPICS[i % 2]]
+    with open("counts.csv", "w") as file:
+        file.write("document,word,count\n" + "".join(rows) + extra)
+
+
+@pytest.mark.parametrize("method", ["SPA", "MERIT"])
+def test_topics_are_the_words_that_stand_together(drawn, method, capsys):
+    write_counts()
+    words = ["topics", "counts.csv", "--anchors", "2", "--method", method, "-o", "t.csv", "--weights", "d.csv"]
+    assert main(words) == 0
+    table = pd.read_csv("t.csv")
+    found = {frozenset(own.loc[own["probability"] > 0.1, "word"]) for _, own in table.groupby("topic")}
+    assert found == {frozenset(words) for words in TWO_TOPICS} and table["share"].drop_duplicates().sum() <= 1.0001
+    weights = pd.read_csv("d.csv", index_col="document")
+    pets = table.loc[table["word"] == "cat"].sort_values("probability")["topic"].iloc[-1]
+    assert (weights.idxmax(axis=1) == f"topic_{pets}").equals(weights.index.to_series().str[1:].astype(int) % 2 == 0)
+
+
+def test_a_matrix_with_a_vocabulary_is_the_same(drawn, capsys):
+    write_counts()
+    frame = pd.read_csv("counts.csv").pivot_table(index="document", columns="word", values="count", fill_value=0)
+    scipy_io.mmwrite("c.mtx", sparse.coo_matrix(frame.to_numpy()))
+    with open("words.txt", "w") as file:
+        file.write("\n".join(frame.columns) + "\n")
+    given = ["--anchors", "2", "--method", "SPA", "-o"]
+    assert main(["topics", "counts.csv", *given, "a_.csv"]) == 0
+    assert main(["topics", "c.mtx", "--vocabulary", "words.txt", *given, "b_.csv"]) == 0
+    one, other = (pd.read_csv(name).drop(columns="topic").sort_values("word") for name in ("a_.csv", "b_.csv"))
+    assert one.reset_index(drop=True).equals(other.reset_index(drop=True))  # the two topics weigh nearly the same
+    with open("words.txt", "a") as file:
+        file.write("more\n")
+    assert main(["topics", "c.mtx", "--vocabulary", "words.txt", *given, "c_.csv"]) == 1
+    assert "7 words for 6 columns" in capsys.readouterr().err
+
+
+MESSY = {  # command, what the file holds, what is said
+    "a gap": ("anchors", "a,b\n1,2\n3,\n", "gaps in rows 3 (the first line is row 1), columns b"),
+    "text among numbers": ("anchors", "a,b\n1,2\n3,x\n", "no numbers in rows 3 (the first line is row 1), columns b"),
+    "infinity": ("anchors", "a,b\n1,inf\n3,4\n", "no numbers in rows 2 (the first line is row 1), columns b"),
+    "nothing but zeros": ("anchors", "a,b\n0,0\n0,0\n", "zero columns: all of them"),
+    "counts below zero": (
+        "topics",
+        "document,word,count\nd,a,-1\n",
+        "whole numbers from 0 are needed; not so in rows 2",
+    ),
+    "parts of a word": ("topics", "document,word,count\nd,a,1\nd,b,1.5\n", "not so in rows 3 ('1.5')"),
+    "no word": ("topics", "document,word,count\nd,,1\n", "missing document or word in rows 2"),
+    "other names": ("topics", "doc,word,count\nd,a,1\n", "for example --document doc, or rename"),
+    "more topics than words": (
+        "topics",
+        "document,word,count\nd,a,1\ne,b,1\nd,c,1\ne,c,2\nf,a,1\n",
+        "--anchors 3: ask for",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MESSY)
+def test_messy_files_are_refused_in_words(tmp_path, capsys, case):
+    command, text, said = MESSY[case]
+    (tmp_path / "a.csv").write_text(text)
+    assert main([command, str(tmp_path / "a.csv"), *(["--anchors", "3"] if command == "topics" else [])]) == 1
+    assert said in capsys.readouterr().err
+
+
+ARRAYS = {
+    "no archive": (b"nope", "cannot be read as a matrix"),
+    "two arrays": ({"a": np.eye(2), "b": np.eye(2)}, "holds 2 arrays (a, b)"),
+    "objects": ({"a": np.array([[1, "x"]], dtype=object)}, "cannot be read as a matrix"),
+    "a vector": ({"a": np.ones(3)}, "expected a matrix of numbers, got float64 of shape (3,)"),
+    "NaN": ({"a": np.array([[1, np.nan], [1, 2]])}, "finite: NaN or infinity in columns 1"),
+}
+
+
+@pytest.mark.parametrize("case", ARRAYS)
+def test_messy_arrays_are_refused_in_words(tmp_path, capsys, case):
+    content, said = ARRAYS[case]
+    path = tmp_path / "a.npz"
+    path.write_bytes(content) if isinstance(content, bytes) else np.savez(path, **content)
+    assert main(["anchors", str(path)]) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_a_small_file_cannot_fill_the_memory(tmp_path, capsys):
+    np.savez_compressed(tmp_path / "a.npz", np.zeros((2000, 2000)))
+    assert main(["anchors", str(tmp_path / "a.npz")]) == 1
+    assert "more than 200 times its size" in capsys.readouterr().err

@@ -1,0 +1,247 @@
+"""Rankings: the maximum, its covariance, intervals that hold the truth as often as they say, and what is refused."""
+
+from __future__ import annotations
+
+import choix
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+from scipy.stats import binomtest
+
+import cofactor as cf
+from cofactor.comparisons import Comparisons, rank
+from tests.oracles import davidson as oracle
+
+
+def drawn(u, m, rng, tau=-np.inf, beta=(), user=None, taste=0.0):
+    """Comparisons of random pairs, and their covariates."""
+    n, k = len(u), len(beta)
+    left = rng.integers(0, n, m)
+    right = (left + rng.integers(1, n, m)) % n
+    X, user = rng.normal(size=(m, k)), np.zeros(m, dtype=int) if user is None else user
+    own = u + taste * rng.standard_normal((user.max() + 1, n))
+    z = own[user, left] - own[user, right] + X @ np.array(beta)
+    win, lose, tie = np.exp(z / 2), np.exp(-z / 2), np.exp(tau)
+    v = rng.random(m) * (win + lose + tie)
+    outcome = np.where(v < win, 1.0, np.where(v < win + lose, 0.0, 0.5))
+    return Comparisons(user, left, right, outcome, n_items=n), X
+
+
+@pytest.fixture(scope="module")
+def tied():
+    return drawn(np.array([0.5, 0.0, -0.5, 0.3]), 60, np.random.default_rng(0), 0.2, (0.5,), np.repeat(range(6), 10))
+
+
+def test_bradley_terry_is_at_the_optimum_of_choix():
+    data, _ = drawn(np.linspace(-1, 1, 8), 400, np.random.default_rng(1))
+    pairs = [(i, j) if won else (j, i) for i, j, won in zip(data.left, data.right, data.outcome, strict=True)]
+    theirs = choix.opt_pairwise(8, pairs, method="Newton-CG", tol=1e-12)
+    ours = rank(data, random_state=0).utilities
+    assert np.abs(ours - (theirs - theirs.mean())).max() < 1e-6
+
+
+def test_ties_and_covariates_are_at_the_optimum(tied):
+    data, X = tied
+    found = rank(data, X, random_state=0)
+    slope = oracle.gradient(lambda x: oracle.log_likelihood(x, data, X), found.parameters)
+    assert found.parameters[:4].sum() == pytest.approx(0, abs=1e-12)
+    assert np.abs(slope).max() < 1e-5
+
+
+def test_covariance_is_that_of_the_curvature_or_of_users_left_out(tied):
+    data, X = tied
+    one = Comparisons(np.zeros(60, dtype=int), data.left, data.right, data.outcome)
+    found = rank(one, X, random_state=0)
+    H = -oracle.hessian(lambda x: oracle.log_likelihood(x, one, X), found.parameters)
+    assert np.allclose(found.covariance, oracle.inverse(H, 4), rtol=1e-3, atol=1e-4)
+    by_users = rank(data, X, random_state=0)
+    assert by_users.n_users == pytest.approx(6)
+    assert np.allclose(by_users.covariance, oracle.covariance_by_users(found.parameters, data, X), rtol=1e-3, atol=1e-3)
+
+
+def test_equal_rows_added_up_or_turned_round_change_nothing(tied):
+    data = tied[0]
+    turned = Comparisons(data.user, data.right, data.left, 1 - data.outcome)
+    twice = Comparisons(*(np.tile(x, 2) for x in (data.user, data.left, data.right, data.outcome)))
+    counted = Comparisons(data.user, data.left, data.right, data.outcome, counts=np.full(60, 2.0))
+    for one, other in ((data, turned), (twice, counted)):
+        pd.testing.assert_frame_equal(rank(one, random_state=0).table(), rank(other, random_state=0).table())
+
+
+# ---- how often intervals hold the truth ----
+
+
+def hits(n_trials, truth, **settings):
+    """(n_trials, n) whether the interval of each item's utility holds the truth."""
+    found = []
+    for trial in range(n_trials):
+        data = drawn(truth, rng=np.random.default_rng(trial), **settings)[0]
+        table = rank(data, random_state=0).table().sort_values("item")
+        found.append(((table["low"] <= truth) & (truth <= table["high"])).to_numpy())
+    return np.array(found)
+
+
+def in_band(right):
+    """Whether the share of the trials that are right agrees with nine of ten; one item of each trial, turn about."""
+    trials = np.arange(len(right))
+    one = right if right.ndim == 1 else right[trials, trials % right.shape[1]]
+    return binomtest(int(one.sum()), len(one), 0.9).pvalue > 0.01 and 0.88 <= right.mean() <= 0.92
+
+
+def test_intervals_hold_the_truth_of_nine_in_ten():
+    assert in_band(hits(200, np.linspace(-1, 1, 6), m=300, tau=-0.5))
+
+
+def test_intervals_allow_for_users_who_are_alike_in_all_their_votes():
+    """With users equal in utilities on average the truth is zero for all, whatever the spread of tastes."""
+    truth, busy = np.zeros(6), np.repeat(np.arange(24), [80] * 4 + [20] * 20)
+    right = hits(200, truth, m=len(busy), user=busy, taste=0.8)
+    assert in_band(right)
+
+
+def test_all_places_at_once_are_held_nine_times_in_ten_where_items_are_equal():
+    """Then every place is right for every item, so that one that is left out is an error."""
+    right = []
+    for trial in range(200):
+        data = drawn(np.zeros(6), 300, np.random.default_rng(trial))[0]
+        table = rank(data, random_state=0).table()
+        right.append(bool((table["rank_low"] == 1).all() and (table["rank_high"] == 6).all()))
+    assert in_band(np.array(right))
+
+
+def test_clear_differences_leave_one_rank_each():
+    data = drawn(np.array([2.0, 0.0, -2.0]), 2000, np.random.default_rng(0))[0]
+    table = rank(data, random_state=0).table()
+    assert table[["item", "rank", "rank_low", "rank_high"]].to_numpy().tolist() == [[k, *[k + 1] * 3] for k in range(3)]
+
+
+# ---- what the tables say ----
+
+
+def test_chances_are_those_of_the_model(tied):
+    data, X = tied
+    found = rank(data, X, random_state=0)
+    pair = found.probabilities().set_index(["item", "against"]).loc[tuple(found.table()["item"][:2])]
+    z = np.diff(found.table()["utility"][:2])[0] * -1
+    nu = np.exp(found.parameters[-1])
+    assert pair["chance"] == pytest.approx(expit(z))
+    assert pair["tie"] == pytest.approx(nu / (np.exp(z / 2) + np.exp(-z / 2) + nu))
+    assert pair["low"] < pair["chance"] < pair["high"]
+    assert found.coefficients()["name"].tolist() == ["covariate 0", "log of tie parameter"]
+
+
+def test_wins_and_losses_are_counted(tied):
+    data, X = tied
+    table = rank(data, X, random_state=0).table().set_index("item")
+    for item in range(4):
+        won = np.sum((data.left == item) & (data.outcome == 1)) + np.sum((data.right == item) & (data.outcome == 0))
+        assert table.loc[item, "wins"] == won
+        assert table.loc[item, "comparisons"] == data.per_item[item]
+
+
+def test_coefficients_are_in_units_of_their_columns(tied):
+    data, X = tied
+    plain, scaled = rank(data, X, random_state=0), rank(data, pd.DataFrame({"chars": 1e-6 * X[:, 0]}), random_state=0)
+    ours = scaled.coefficients().loc[0]
+    assert ours["name"] == "chars"
+    assert 1e-6 * ours["coefficient"] == pytest.approx(plain.coefficients()["coefficient"][0])
+    assert 1e-6 * ours["high"] == pytest.approx(plain.coefficients()["high"][0])
+
+
+# ---- what cannot be told ----
+
+
+def test_an_item_that_never_lost_is_named_and_held_finite():
+    data = Comparisons([0] * 8, [0, 0, 1, 2, 1, 2, 0, 1], [1, 2, 2, 1, 2, 1, 1, 2], [1, 1, 1, 1, 0, 0, 1, 1])
+    data = data.with_ids(items=["best", "b", "c"])
+    with pytest.warns(cf.DataWarning, match="won or lost all comparisons with the other items: best; a prior"):
+        found = rank(data, random_state=0)
+    assert found.unlinked == ["best"]
+    assert found.table()["item"][0] == "best"
+    assert np.isfinite(found.table()[["utility", "low", "high"]].to_numpy()).all()
+
+
+def test_parts_that_nobody_compared_are_refused_by_name():
+    data = Comparisons([0] * 3, [0, 1, 2], [1, 0, 3], [1, 1, 1]).with_ids(items=["a", "b", "c", "d"])
+    with pytest.raises(cf.NotIdentifiableError, match=r"2 parts .* a, b; c, d; collect"):
+        rank(data)
+
+
+def test_items_without_comparisons_are_left_out():
+    with pytest.warns(cf.DataWarning, match="items without comparisons have no rank: 1"):
+        found = rank(Comparisons([0, 0], [0, 2], [2, 0], [1, 1], n_items=3), random_state=0)
+    assert sorted(found.items) == [0, 2]
+
+
+def test_covariates_that_follow_from_others_are_refused(tied):
+    data, X = tied
+    twice = pd.DataFrame({"words": X[:, 0], "letters": 5 * X[:, 0]})
+    with pytest.raises(cf.NotIdentifiableError, match="follow from the items, or from other covariates: letters;"):
+        rank(data, twice)
+    own = np.array([3.0, 1.0, 4.0, 1.5])
+    with pytest.raises(cf.NotIdentifiableError, match="covariate 0"):
+        rank(data, (own[data.left] - own[data.right])[:, None])
+
+
+def test_a_covariate_that_decides_everything_is_named_and_held_finite():
+    data, _ = drawn(np.zeros(3), 200, np.random.default_rng(0))
+    sign = pd.DataFrame({"sign": np.where(data.outcome == 1, 1.0, -1.0)})
+    with pytest.warns(cf.DataWarning, match="covariates decide every comparison: sign; a prior"):
+        found = rank(data, sign, random_state=0)
+    assert 2 < found.coefficients()["coefficient"][0] < 20
+
+
+def test_few_users_are_told_of():
+    data = drawn(np.zeros(3), 60, np.random.default_rng(0), user=np.repeat([0, 1], 30))[0]
+    with pytest.warns(cf.DataWarning, match="2 users, who count as 2 equally busy ones, cannot tell"):
+        assert rank(data, random_state=0).n_users == 0
+
+
+@pytest.mark.parametrize(
+    ("outcome", "covariates", "message"),
+    [
+        ([1, 0, 0.3], None, "outcomes must be 1, 0 or 0.5 .* not 0.3"),
+        ([0.5, 0.5, 0.5], None, "every comparison is a tie"),
+        ([1, 0, 1], [[1.0]], "covariates of 1 comparisons, but there are 3"),
+        ([1, 0, 1], [[1.0], [np.nan], [1.0]], "covariates hold NaN or infinity: covariate 0"),
+        ([1, 0, 1], [[0.0], [0.0], [0.0]], "always zero tell nothing: covariate 0"),
+    ],
+)
+def test_what_cannot_be_ranked_is_refused(outcome, covariates, message):
+    with pytest.raises(cf.CofactorError, match=message):
+        rank(Comparisons([0] * 3, [0, 0, 0], [1, 1, 1], outcome), covariates)
+
+
+# ---- checks before the fit, and users one by one ----
+
+
+def test_diagnosis_of_one_ranking_names_who_won_all():
+    data = Comparisons([0] * 4, [0, 0, 1, 2], [1, 2, 2, 1], [1, 1, 1, 1]).with_ids(items=["best", "b", "c"])
+    report = cf.comparisons.diagnose(data, rank=0)
+    assert report["wins and losses"].value == "1 items won or lost all with the others: best"
+    assert "weak prior" in report.verdict
+    linked, _ = drawn(np.zeros(3), 200, np.random.default_rng(0))
+    assert cf.comparisons.diagnose(linked, rank=0).status == "pass"
+    apart = Comparisons([0] * 2, [0, 2], [1, 3], [1, 1])
+    assert cf.comparisons.diagnose(apart, rank=0).verdict == "items of different parts have no common order"
+
+
+def test_users_of_enough_comparisons_have_rankings_of_their_own():
+    user = np.repeat([0, 1, 2], [60, 29, 60])
+    data, X = drawn(np.array([1.0, 0.0, -1.0]), len(user), np.random.default_rng(0), -1.0, (0.5,), user)
+    table = cf.comparisons.rank_users(data, X)
+    assert table["user"].unique().tolist() == [0, 2]
+    own = Comparisons(np.zeros(60, dtype=int), *(getattr(data, name)[-60:] for name in ("left", "right", "outcome")))
+    alone = rank(own, X[-60:], random_state=0).table()
+    pd.testing.assert_frame_equal(table[table["user"] == 2][list(alone)].reset_index(drop=True), alone)
+
+
+def test_intervals_of_one_user_hold_the_truth():
+    truth, right = np.linspace(-1, 1, 4), []
+    for trial in range(200):
+        data = drawn(truth, 10 * 4, np.random.default_rng(trial))[0]
+        table = cf.comparisons.rank_users(data).sort_values("item")
+        if len(table):
+            right.append(((table["low"] <= truth) & (truth <= table["high"])).to_numpy())
+    assert in_band(np.array(right))

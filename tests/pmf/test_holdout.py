@@ -1,0 +1,63 @@
+"""What a joint PMF is worth on hidden cells, and what pairs of variables have in common."""
+
+import numpy as np
+import pytest
+
+from cofactor import CategoricalTable, simulate
+from cofactor.pmf import METHODS
+from cofactor.pmf.holdout import dependence, gaps, held_out
+from cofactor.pmf.selection import hide_cells
+from tests.oracles.latent_class import conditional_by_summing, joint_by_outer_products
+
+
+def test_losses_are_those_of_the_definition_and_the_estimator_is_not_changed():
+    truth = simulate.joint_model(4, 3, 2, random_state=0)
+    table = simulate.joint_table(truth, 200, 0.8, random_state=1)
+    method = METHODS["RAND-EM"](rank=2, random_state=0)
+    found = held_out(method, table, 5)
+    assert not hasattr(method, "model_")
+    hidden = hide_cells(table, np.random.default_rng(5))[0]
+    model = METHODS["RAND-EM"](rank=2, random_state=0).fit(hidden.seen).model_
+    for e in range(0, len(hidden.row), 9):
+        row = hidden.seen.codes[hidden.row[e]]
+        shares = conditional_by_summing(model, row, int(hidden.variable[e]))
+        assert found.loss[e] == pytest.approx(-np.log(shares[hidden.code[e]]), rel=1e-6)
+        assert found.right[e] == (shares.argmax() == hidden.code[e])
+    n = found.variable[0]
+    counts = np.bincount(hidden.seen.codes[:, n][hidden.seen.codes[:, n] >= 0], minlength=3) + 0.5
+    assert found.base_loss[0] == pytest.approx(-np.log(counts / counts.sum())[hidden.code[0]])
+
+
+def test_gain_counts_rows_not_cells():
+    table = simulate.joint_table(simulate.joint_model(5, 3, 2, random_state=0), 100, random_state=1)
+    found = held_out(METHODS["RAND-EM"](rank=2, random_state=0), table, 0)
+    gains = found.base_loss - found.loss
+    mean, error = found.gain()
+    sums = [np.sum(gains[found.row == s] - gains.mean()) for s in np.unique(found.row)]
+    assert mean == pytest.approx(gains.mean()) and error == pytest.approx(np.linalg.norm(sums) / len(gains))
+    assert found.by_variable()["cells"].sum() == len(gains)
+    assert (found.by_variable()["loss"] * found.by_variable()["cells"]).sum() == pytest.approx(found.loss.sum())
+
+
+def test_too_few_cells_to_hide_any():
+    assert held_out(METHODS["RAND-EM"](rank=1), CategoricalTable([[0, 1]])) is None
+
+
+def test_gaps_have_the_conditional_of_their_row():
+    model = simulate.joint_model(4, 3, 2, random_state=0)
+    table = simulate.joint_table(model, 30, 0.7, random_state=1)
+    row, variable, code, share = gaps(model, table)
+    assert list(zip(row, variable, strict=True)) == list(zip(*np.nonzero(table.codes < 0), strict=True))
+    for s, n, k, p in list(zip(row, variable, code, share, strict=True))[::5]:
+        shares = conditional_by_summing(model, table.codes[s], int(n))
+        assert shares.argmax() == k and shares[k] == pytest.approx(p)
+
+
+def test_dependence_is_the_mutual_information_of_the_joint():
+    model = simulate.joint_model(3, 4, 2, random_state=0)
+    pair = joint_by_outer_products(model).sum(axis=2)
+    rows, columns = pair.sum(axis=1), pair.sum(axis=0)
+    common = np.sum(pair * np.log(pair / np.outer(rows, columns)))
+    least = min(-np.sum(p * np.log(p)) for p in (rows, columns))
+    found = dependence(model)
+    assert found[0, 1] == pytest.approx(common / least) == pytest.approx(found[1, 0]) and found[2, 2] == 1
