@@ -44,7 +44,10 @@ def fitted():
     ("call", "message"),
     [
         (lambda: Comparisons([[0], [1, 2]], [0], [1], [1]), "user must be one list"),
-        (lambda: Comparisons([0], [0], [1], [1], n_users=10**12), "n_users=1000000000000: at most"),
+        (
+            lambda: Comparisons([0], [0], [1], [1], n_users=10**12),
+            "n_users=1000000000000: give a whole number of at most",
+        ),
         (lambda: Comparisons([0], [0], [1], [1], n_items=2.5), r"n_items=2\.5: give a whole number"),
         (lambda: Comparisons.from_frame(None), "expected a pandas DataFrame"),
         (lambda: Comparisons.from_frame(pd.DataFrame({"user": [1]})), "no column left, right, outcome"),

@@ -3,14 +3,19 @@
 import bz2
 import gzip
 import lzma
+import os
+import stat
+import sys
 import zipfile
+from contextlib import suppress
 
 import numpy as np
 import pytest
+from filelock import FileLock
 
 from cofactor.core import files
 from cofactor.core.errors import CofactorError
-from cofactor.core.files import load_arrays, unpacked
+from cofactor.core.files import load_arrays, read_table, tidy, unpacked, whole_file, whole_folder
 from cofactor.core.frames import read_frame
 from cofactor.core.moments import PairwiseMoments, broken_moments, pairwise_moments
 from cofactor.core.tables import CategoricalTable
@@ -89,9 +94,139 @@ def test_moments_written_with_other_whole_numbers_are_the_same(arrays):
     assert np.array_equal(again.n_joint.toarray(), first.n_joint.toarray())
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+@pytest.mark.parametrize("write", [lambda part: part.write_bytes(bytes(5000)), lambda part: save(part, bytes(5000))])
+def test_a_full_disk_is_told_with_the_output_and_what_to_do(tmp_path, write):
+    """A limit on the size of files stands for the end of a disk."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    said = r"out\.npz cannot be written \(File too large\): free some space, or name an output on another disk"
+    (tmp_path / "out.npz").write_text("old")
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+        with pytest.raises(CofactorError, match=said), whole_file(tmp_path / "out.npz") as part:
+            write(part)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
+
+
+def save(part, content):
+    with part.open("wb") as file:
+        np.savez(file, content=np.frombuffer(content, dtype=np.uint8))
+
+
 def test_an_archive_of_other_things_than_arrays_is_refused(tmp_path):
     path = tmp_path / "moments.npz"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("sizes", b"no array")
     with pytest.raises(CofactorError, match=r"moments\.npz is no file of moments: not all .* are arrays"):
         load_arrays(path, ["sizes"], "file of moments")
+
+
+@pytest.mark.parametrize("cells", [np.zeros(400_000, dtype=np.int64), ["x" * 1000] * 4000])
+def test_a_small_parquet_file_that_unpacks_to_a_large_one_is_refused(tmp_path, cells, monkeypatch):
+    path = tmp_path / "labels.parquet"
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.table({"task": cells}), path)
+    assert path.stat().st_size < 10_000
+    assert read_table(path, ["task"], path).num_rows == len(cells)
+    monkeypatch.setattr(files, "LARGE", 1000)
+    with pytest.raises(CofactorError, match=r"labels\.parquet unpacks to more than \d+ bytes"):
+        read_frame(path, ["task"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+@pytest.mark.parametrize(("before", "after"), [(None, 0o640), (0o600, 0o600), (0o664, 0o664)])
+def test_a_file_that_is_replaced_keeps_its_mode_and_a_new_one_gets_the_usual(tmp_path, before, after):
+    path = tmp_path / "out.csv"
+    if before:
+        path.touch(before)
+        path.chmod(before)
+    umask = os.umask(0o027)
+    try:
+        with whole_file(path) as part:
+            part.write_text("new")
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE(path.stat().st_mode) == after and path.read_text() == "new"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_as_output_is_followed(tmp_path, there):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "out").symlink_to(tmp_path / "far" / "target")
+    if there:
+        (tmp_path / "far" / "target").write_text("old")
+    with whole_file(tmp_path / "out") as part:
+        part.write_text("new")
+    assert (tmp_path / "out").is_symlink() and (tmp_path / "far" / "target").read_text() == "new"
+
+
+def test_a_link_to_a_folder_as_output_is_followed(tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "old").touch()
+    (tmp_path / "out").symlink_to(tmp_path / "far")
+    with whole_folder(tmp_path / "out") as part:
+        (part / "new").touch()
+    assert (tmp_path / "out").is_symlink() and [path.name for path in (tmp_path / "far").iterdir()] == ["new"]
+
+
+@pytest.mark.parametrize("planted", [".out.csv.part", ".out.csv.lock"])
+def test_a_link_that_somebody_planted_is_not_written_through(tmp_path, planted):
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / planted).symlink_to(tmp_path / "victim")
+    with suppress(OSError), whole_file(tmp_path / "out.csv") as part:
+        part.write_text("new")
+    assert (tmp_path / "victim").read_text() == "precious"
+
+
+def test_a_link_planted_after_the_old_part_was_removed_is_not_opened(tmp_path, monkeypatch):
+    def unlink_and_plant(path, **more):
+        if path.name == ".out.csv.part":
+            path.symlink_to(tmp_path / "victim")
+
+    monkeypatch.setattr(files.Path, "unlink", unlink_and_plant)
+    with pytest.raises(FileExistsError), whole_file(tmp_path / "out.csv"):
+        pass
+    assert not (tmp_path / "victim").exists()
+
+
+@pytest.mark.parametrize("write", [whole_file, whole_folder])
+def test_what_goes_wrong_leaves_the_old_and_nothing_else(tmp_path, write):
+    out = tmp_path / "out"
+    for content in ("old", "new"):
+        with suppress(KeyboardInterrupt), write(out) as part:
+            (part / "a" if write is whole_folder else part).write_text(content)
+            if content == "new":
+                raise KeyboardInterrupt
+    assert (out / "a" if write is whole_folder else out).read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_folder_that_cannot_take_its_place_gives_it_back(tmp_path, monkeypatch):
+    with whole_folder(tmp_path / "out") as part:
+        (part / "a").write_text("old")
+    replace = os.replace
+
+    def fails(source, target):
+        if source.name == ".out.part":
+            raise PermissionError
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", fails)
+    with pytest.raises(PermissionError), whole_folder(tmp_path / "out") as part:
+        (part / "a").write_text("new")
+    assert (tmp_path / "out" / "a").read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_tidying_leaves_what_somebody_still_writes(tmp_path):
+    left, held = tmp_path / "sub" / ".left.json.part", tmp_path / "sub" / ".held.json.part"
+    left.parent.mkdir()
+    for path in (left, held):
+        path.touch()
+        path.with_suffix(".lock").touch()
+    with FileLock(held.with_suffix(".lock")):
+        tidy(tmp_path)
+    assert sorted(path.name for path in left.parent.iterdir()) == [".held.json.lock", ".held.json.part"]

@@ -49,6 +49,12 @@ def test_the_answer_is_the_median_trial_and_its_band():
     assert (plan.needed(0.2)["amount"] < plan.needed(0.1)["amount"]).all()
 
 
+def test_of_an_even_number_of_trials_the_middle_two_are_averaged():
+    amounts = [amount_for(0.1, AMOUNTS, factor * 0.4 / AMOUNTS) for factor in (0.5, 1.5)]
+    plan = plan_of({"one": np.array([[0.5], [1.5]]) * 0.4 / AMOUNTS, "half": np.array([[0.4], [9.0]]) / AMOUNTS})
+    assert plan.needed()["amount"].tolist() == [pytest.approx(np.mean(amounts)), np.inf]
+
+
 def test_the_curve_holds_median_and_quantiles():
     errors = np.random.default_rng(0).random((50, 4))
     table = plan_of({"a": errors, "b": errors / 2}).curve(0.5)

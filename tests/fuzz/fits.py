@@ -58,8 +58,7 @@ def use_plan(plan, wanted, level):
 
 
 def plan_crowd(name, labels, wanted, methods, tried, truth, n_tasks, n_trials, n_jobs, level):
-    method = None if name is None else AGGREGATORS[name]
-    found = crowd.plan(labels, wanted, methods, tried, truth, n_tasks, n_trials, method, 0, n_jobs)
+    found = crowd.plan(labels, wanted, methods, tried, truth, n_tasks, n_trials, AGGREGATORS[name], 0, n_jobs)
     use_plan(found, wanted, level)
 
 
@@ -196,7 +195,7 @@ LEARNERS = {"CrowdLayer": crowd.CrowdLayer, "DL-MV": crowd.DeepMajorityVote} if 
 FITS = {
     "crowd.plan": (
         plan_crowd,
-        *(st.sampled_from([None, *AGGREGATORS]), v.labels, errors, names, amounts, truths, _rarely(ODD, None, 2)),
+        *(st.sampled_from(list(AGGREGATORS)), v.labels, errors, names, amounts, truths, _rarely(ODD, None, 2)),
         *(runs, jobs, levels),
     ),
     "pmf.plan": (

@@ -115,9 +115,19 @@ MOMENTS_NPZ = _npz(MOMENTS, span=SPAN)
 ARRAYS = dict(np.load(io.BytesIO(MOMENTS_NPZ), allow_pickle=False))
 
 
+KEPT = cf.crowd.CrowdFit.start(CROWD)
+KEPT_NPZ = _npz(KEPT)
+KEPT_ARRAYS = dict(np.load(io.BytesIO(KEPT_NPZ), allow_pickle=False))
+
+
 def _use_crowd(labels):
     assert labels.votes.shape == (labels.n_tasks, labels.n_classes)
     return labels
+
+
+def _use_kept(fit):
+    assert fit.method.predict_proba(fit.labels).shape == (fit.labels.n_tasks, fit.labels.n_classes)
+    assert fit.updated(CROWD, "first").labels.n_labels >= fit.labels.n_labels
 
 
 def _use_moments(moments):
@@ -136,7 +146,9 @@ def _shard(path, output="out"):
 
 
 def _open_shards(path):
-    with mock.patch("cofactor.crowd.shards._of_other_size", return_value=[]):  # else most damage ends there
+    unchecked = {"_of_other_size": mock.DEFAULT, "_as_written": mock.DEFAULT}  # else all damage ends there
+    with mock.patch.multiple("cofactor.crowd.shards", **unchecked) as doubles:
+        doubles["_of_other_size"].return_value = []
         for labels in LabelShards.open(path.parent / "s.parquet"):
             _use_crowd(labels)
 
@@ -146,8 +158,8 @@ def _count_again(path):
     shards = LabelShards.open(path.parent / "s.parquet")
     kept = path.parent / "kept"
     kept.mkdir(exist_ok=True)
-    with mock.patch("cofactor.crowd.shards._fingerprint", return_value="part"):
-        shutil.copy(path, kept / "part.npz")
+    with mock.patch("cofactor.crowd.shards._mark", return_value="part"):
+        shutil.copy(path, kept / "s-part.npz")
         _use_moments(shards.count(kept))
 
 
@@ -263,6 +275,7 @@ def _csv_reader(text, read, packs=tuple(PACKERS)):
 
 
 COMPARED = b"user,left,right,outcome,n\nann,tea,milk,1,2\nbob,tea,gin,0,1\nann,gin,milk,0.5,3\n"
+VOTES = b"winner,loser,user,outcome,weight,len\ntea,milk,ann,1,2,0.5\nmilk,gin,bob,tie,1,-1\ngin,tea,ann,0,3,2\n"
 TRUTH = b"task,truth\n0,1\n1,0\n"
 WHOLE_SHARD = _bytes(pd.DataFrame(SHARD).to_parquet)
 VOCABULARY_OF_CROWD = {
@@ -308,11 +321,17 @@ READERS = {
     ),
     "CrowdLabels.from_csv": _csv_reader(LABELS, lambda path: _use_crowd(cf.CrowdLabels.from_csv(path))),
     "read_truth of labels": _csv_reader(TRUTH, lambda path: read_truth(path, CROWD)),
+    "read_votes": _csv_reader(VOTES, lambda path: cf.comparisons.read_votes(path, covariates=["len"])),
     "Comparisons.from_csv": _csv_reader(COMPARED, lambda path: cf.Comparisons.from_csv(path, counts="n").components),
     "CrowdMoments.load": Reader(
         {"m.npz": MOMENTS_NPZ},
         lambda path: _use_moments(CrowdMoments.load(path)),
         {"m.npz": lambda random: structures.npz(ARRAYS, random)},
+    ),
+    "CrowdFit.load": Reader(
+        {"f.npz": KEPT_NPZ},
+        lambda path: _use_kept(cf.crowd.CrowdFit.load(path)),
+        {"f.npz": lambda random: structures.npz(KEPT_ARRAYS, random)},
     ),
     "kept counts of shards": Reader(
         {"m.npz": MOMENTS_NPZ, **PARQUET}, _count_again, {"m.npz": lambda random: structures.npz(ARRAYS, random)}

@@ -180,3 +180,12 @@ def test_refuses_what_is_no_table_and_ranks_below_one():
         diagnose(np.zeros((2, 2)))
     with pytest.raises(CofactorError, match="rank=0"):
         diagnose(sound(), rank=0)
+
+
+def test_variables_have_the_names_that_are_given():
+    table = CategoricalTable([[0, 1, -1], [1, -1, 0], [0, 0, -1], [-1, -1, -1]])
+    report = diagnose(table, names=["sun", "rain", "snow"])
+    assert report["pairs"].value == "1 of 3 never observed together: (rain, snow)"
+    for names in (["sun"], 3, [["sun", "rain", "snow"]]):
+        with pytest.raises(CofactorError, match="for 3 variables: give each one"):
+            diagnose(table, names=names)

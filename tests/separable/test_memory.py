@@ -7,9 +7,10 @@ import pytest
 from scipy import sparse
 
 from cofactor import simulate
+from cofactor.core import memory
 from cofactor.core.errors import CofactorError
 from cofactor.core.peak import CLEAR_REFS, measure_peak
-from cofactor.separable import METHODS, geo_nmf, memory, predicted_bytes, spoc
+from cofactor.separable import METHODS, geo_nmf, predicted_bytes, spoc
 
 linux = pytest.mark.skipif(not CLEAR_REFS.exists(), reason="only Linux tells the peak")
 MEGABYTE = 1e6
@@ -66,7 +67,9 @@ def test_graph_methods_take_no_more_than_was_predicted(name, method):
 def test_fast_gradient_refuses_what_does_not_fit(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 1e6)
     needed = predicted_bytes("FastGradient", 50, 300, 5)
-    with pytest.raises(CofactorError, match=rf"\({needed} bytes\) for 300 points, and 0.0 GB are free: use merit"):
+    with pytest.raises(
+        CofactorError, match=rf"on 300 points would take 0.0 GB \({needed} bytes\), and 0.0 GB are free: use merit"
+    ):
         METHODS["FastGradient"](5).fit(points(300))
     assert METHODS["MERIT"](5).fit(points(300)).anchors_.size == 5
 

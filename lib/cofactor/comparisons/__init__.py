@@ -14,9 +14,12 @@ from cofactor.comparisons.links import LINKS, Link
 from cofactor.comparisons.loss import Objective
 from cofactor.comparisons.methods import METHODS
 from cofactor.comparisons.metrics import feature_error, ndcg, pair_accuracy, utility_error
+from cofactor.comparisons.places import Ranking
 from cofactor.comparisons.planner import plan
+from cofactor.comparisons.ranking import rank, rank_users
 from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient_descent, lbfgs
 from cofactor.comparisons.spectral import random_start, spectral_start
+from cofactor.comparisons.votes import read_votes
 
 __all__ = [
     "BPR",
@@ -32,6 +35,7 @@ __all__ = [
     "NuclearNormMLE",
     "Objective",
     "PreferenceModel",
+    "Ranking",
     "WinRate",
     "barzilai_borwein",
     "bootstrap",
@@ -48,6 +52,9 @@ __all__ = [
     "pair_accuracy",
     "plan",
     "random_start",
+    "rank",
+    "rank_users",
+    "read_votes",
     "spectral_start",
     "utility_error",
 ]

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.links import link_named
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_whole, unmasked
 from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
 from cofactor.core.estimator import Estimator
 from cofactor.core.result import Result
@@ -174,7 +174,7 @@ def require_comparisons(comparisons: Comparisons) -> Comparisons:
 def codes_of(values: ArrayLike, ids: Sequence[Any], what: str) -> Codes:
     """Codes of ids; unknown ones are refused by name."""
     try:
-        array = np.atleast_1d(np.asarray(values, dtype=None if isinstance(ids, range) else object))
+        array = np.atleast_1d(unmasked(values, dtype=None if isinstance(ids, range) else object))
         if array.dtype.kind == "c":
             raise TypeError("they are complex")
         return _codes_of(array, ids, what)

@@ -20,6 +20,7 @@ from sklearn.base import clone
 from cofactor.comparisons.base import PreferenceModel, require_comparisons
 from cofactor.comparisons.data import Comparisons
 from cofactor.core.bootstrap import LEVEL, checked_level, resample
+from cofactor.core.checks import check_kind, rng_of
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.types import Indices, Seed
 
@@ -86,7 +87,7 @@ def bootstrap(
     >>> bool((chance["low"] < chance["high"]).all())
     True
     """
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     model, draws = fitted_and_refits(method, require_comparisons(comparisons), n_draws, rng, n_jobs, verbose)
     return ComparisonBootstrap(model, tuple(draws))
 
@@ -100,6 +101,7 @@ def fitted_and_refits(
     verbose: bool,
 ) -> tuple[PreferenceModel, list[PreferenceModel]]:
     """Fit to all comparisons, and with what that fit has chosen to redrawn ones."""
+    check_kind(PreferenceModel, method=method)
     model = clone(method).set_params(random_state=int(rng.integers(2**31))).fit(comparisons)
     again = partial(refit, with_what_was_chosen(model), comparisons)
     return model, resample(again, len(comparisons), n_draws, rng, n_jobs, verbose)

@@ -20,6 +20,7 @@ from cofactor.comparisons.folds import Split, folds
 from cofactor.comparisons.links import link_named
 from cofactor.comparisons.loss import excess_loss
 from cofactor.comparisons.spectral import residual_matrix
+from cofactor.core.checks import rng_of
 from cofactor.core.types import Floats, Seed
 
 HELD_OUT = 0.1  # of a single hold-out, and of hidden items
@@ -178,6 +179,6 @@ def vanishing_ridge(comparisons: Comparisons, link: str, b: Floats, random_state
     G = residual_matrix(comparisons, link, b if b.size else None)
     if not np.any(G.data):
         return 0.0
-    v0 = np.random.default_rng(random_state).standard_normal(min(G.shape))
+    v0 = rng_of(random_state).standard_normal(min(G.shape))
     s = svds(G, k=1, v0=v0, return_singular_vectors=False)
     return float(s[0] * f.information(0.0) / f.steepness(0.0))

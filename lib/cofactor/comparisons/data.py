@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from cofactor.core.checks import check_whole, is_number, numbers, positions
+from cofactor.core.checks import check_whole, is_number, numbers, positions, rng_of, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import check_columns, check_present, located, plain_numbers, read_frame
+from cofactor.core.memory import require_bytes
 from cofactor.core.types import Floats, Seed
 
 Codes = NDArray[np.int32]  # half the memory of 64 bits, and passes over comparisons are bound by memory
@@ -88,6 +89,7 @@ class Comparisons:
             columns["counts"] = _counts(counts)
         _check_lengths(columns)
         sizes = _size(codes["user"], n_users, "user"), _size(np.append(*list(codes.values())[1:]), n_items, "item")
+        require_bytes(40.0 * sum(sizes), f"counts of {sizes[0]} users and {sizes[1]} items")
         columns = _without_same_items(columns, same_item)
         order = np.argsort(columns["user"], kind="stable")
         sorted_columns = {name: np.ascontiguousarray(values[order]) for name, values in columns.items()}
@@ -257,7 +259,7 @@ class Comparisons:
         """
         if not is_number(share) or not 0 < share < 1:
             raise CofactorError(f"share={share!r}: hold out a share above 0 and below 1")
-        rng = np.random.default_rng(random_state)
+        rng = rng_of(random_state)
         if by_items:
             n_hidden = self._hidden_items(np.sqrt(share), rng)
             out, kept = n_hidden == 2, n_hidden == 0
@@ -298,7 +300,7 @@ def _some_of_each(owner: NDArray[Any], n_owners: int, share: float, rng: np.rand
 
 def _codes(values: ArrayLike, name: str) -> Codes:
     try:
-        array = np.asarray(values)
+        array = unmasked(values)
     except ValueError as error:
         raise CofactorError(f"{name} must be one list of codes: {error}") from None
     if array.ndim != 1:
@@ -343,8 +345,6 @@ def _size(code: Codes, limit: int | None, name: str) -> int:
     if limit is None:
         return int(code.max()) + 1
     check_whole(1, **{f"n_{name}s": limit})
-    if limit > LARGEST:
-        raise CofactorError(f"n_{name}s={limit}: at most {LARGEST} can be told apart")
     bad = np.flatnonzero(code >= limit)
     if bad.size:
         found = listing(np.unique(code[bad]).tolist())

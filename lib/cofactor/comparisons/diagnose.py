@@ -12,13 +12,16 @@ from scipy.sparse.csgraph import connected_components
 
 from cofactor.comparisons.base import require_comparisons
 from cofactor.comparisons.data import Comparisons
+from cofactor.comparisons.davidson import linked_both_ways, pairs_of, rows_of
 from cofactor.comparisons.folds import held_out_once
 from cofactor.comparisons.formulas import ENOUGH, degrees_of_freedom
+from cofactor.core.checks import is_whole
 from cofactor.core.diagnosis import Check, Diagnosis
 from cofactor.core.errors import listing
 
 Counts = NDArray[np.intp]
 
+BOTH_WAYS = "wins and losses"
 CHOICE = "choice of rank and ridge"
 ENOUGH_HELD_OUT = 400  # answers that tell which ridge is right: with 240 to 300, 4 of 16 choices on real data were bad
 
@@ -26,8 +29,9 @@ ENOUGH_HELD_OUT = 400  # answers that tell which ridge is right: with 240 to 300
 def diagnose(comparisons: Comparisons, rank: int = 3) -> Diagnosis:
     """Check comparisons before preferences are learnt: who takes part, what is linked, whether it is enough.
 
-    `rank` is the r that is planned. The verdict says what can be fitted: with a ridge, without one, with biases only.
-    Raises a CofactorError where these are no `Comparisons`, or the rank does not fit. O(m log m) time.
+    `rank` is the r that is planned, 0 for one ranking that all users share. The verdict says what can be fitted: with a
+    ridge, without one, with biases only. Raises a CofactorError where these are no `Comparisons`, or the rank does not
+    fit. O(m log m) time.
 
     >>> report = diagnose(Comparisons([0, 0, 1], [0, 1, 3], [1, 2, 4], [1, 1, 0], n_users=3), rank=1)
     >>> report["items linked"].value
@@ -36,6 +40,8 @@ def diagnose(comparisons: Comparisons, rank: int = 3) -> Diagnosis:
     '3, of which 1 without comparisons: 2'
     """
     data = require_comparisons(comparisons)
+    if is_whole(rank) and rank == 0:
+        return _of_ranking(data)
     dof = degrees_of_freedom(data.n_users, data.n_items, rank)
     checks = (
         _present("users", data.per_user, data.users, "predicted by biases alone"),
@@ -56,6 +62,20 @@ def _verdict(checks: tuple[Check, ...]) -> str:
         first = "fit with a ridge (ridge='auto'), and compare with biases alone"
         return f"{first}{doubt}; without a ridge utilities are not told"
     return "no method is ruled out; read the warnings" if warned else "no method is ruled out"
+
+
+def _of_ranking(data: Comparisons) -> Diagnosis:
+    items = _present("items", data.per_item, data.items, "left out")
+    checks = items, _linked(data), _both_ways(data), _amount(data, max(data.n_items - 1, 1))
+    return Diagnosis(repr(data), checks, _verdict_of_ranking({check.name: check.status for check in checks}))
+
+
+def _verdict_of_ranking(status: dict[str, str]) -> str:
+    if status["items linked"] == "fail":
+        return "items of different parts have no common order"
+    if status[BOTH_WAYS] == "warn":
+        return "all items can be ranked; how far some are from the others is decided by a weak prior"
+    return "all items can be ranked" if len(set(status.values())) == 1 else "all items can be ranked; read the warnings"
 
 
 def _present(name: str, counts: Counts, ids: Sequence[Any], advice: str) -> Check:
@@ -133,3 +153,15 @@ def _one_sided(data: Comparisons) -> Check:
         named = listing(data.items[i] for i in sure)
         return Check("always or never chosen", "warn", f"{len(sure)} items: {named}", advice)
     return Check("always or never chosen", "pass", "no item")
+
+
+def _both_ways(data: Comparisons) -> Check:
+    """Items, and groups of items, that won or lost every comparison with the others: how far they are is not told."""
+    group = linked_both_ways(pairs_of(rows_of(data, np.zeros((len(data), 0)))))
+    seen = data.per_item > 0
+    apart = np.flatnonzero(seen & (group != np.bincount(group[seen]).argmax())).tolist()
+    if apart:
+        named = listing(data.items[i] for i in apart)
+        advice = "a weak prior decides how far they are; collect comparisons with items of their strength"
+        return Check(BOTH_WAYS, "warn", f"{len(apart)} items won or lost all with the others: {named}", advice)
+    return Check(BOTH_WAYS, "pass", "every item lost to every other, directly or through others")

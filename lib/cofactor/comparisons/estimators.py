@@ -17,6 +17,7 @@ from cofactor.comparisons.fold_in import fold_in
 from cofactor.comparisons.formulas import ENOUGH, degrees_of_freedom
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.links import link_named
+from cofactor.core.checks import rng_of
 from cofactor.core.errors import DataWarning, listing
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Seed
@@ -112,7 +113,7 @@ class ComparisonMF(PreferenceModel):
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
         settings = checked_settings(comparisons, self.get_params())
         _warn_of_parts(comparisons)
-        rng = np.random.default_rng(self.random_state)
+        rng = rng_of(self.random_state)
         chosen = choose(comparisons, settings, rng)
         self.rank_, self.ridge_, self.bias_ridge_ = chosen.rank, chosen.ridge, chosen.bias_ridge
         self.path_, self.n_held_out_ = list(chosen.path), chosen.n_held_out

@@ -13,9 +13,10 @@ import numpy as np
 from scipy.special import roots_hermitenorm
 
 from cofactor.comparisons.links import link_named
-from cofactor.core.checks import check_positive, check_whole
+from cofactor.core.checks import check_between, check_positive, check_whole
 from cofactor.core.errors import CofactorError
 
+TINY = 1e-30  # smallest number of choices, or spread, of which squares are sure to be numbers
 LEAST = 1e-6  # error planned for
 NODES = 64  # of the Gauss-Hermite rule
 ENOUGH = {True: 15, False: 3}  # comparisons per degree of freedom: choices (True) and exact chances
@@ -65,8 +66,9 @@ def expected_error(
     0.51
     """
     check_positive(n_comparisons=n_comparisons)
-    dof = degrees_of_freedom(n_users, n_items, rank)
-    return float(np.sqrt(dof / (2 * n_comparisons * mean_information(spread, link))) / spread)
+    dof, information = degrees_of_freedom(n_users, n_items, rank), mean_information(spread, link)
+    check_between(TINY, 1 / TINY, n_comparisons=n_comparisons, spread=spread)
+    return float(np.sqrt(dof / (2 * n_comparisons * information)) / spread)
 
 
 def comparisons_needed(

@@ -14,9 +14,12 @@ from sklearn.metrics import ndcg_score
 
 from cofactor.comparisons.checks import finite_numbers
 from cofactor.comparisons.spectral import project_to_centred
-from cofactor.core.checks import check_whole, finite_matrix
+from cofactor.core.checks import check_whole, finite_matrix, unmasked
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.types import Floats
+
+LARGEST = 1e70  # feature whose products, squared, are still numbers
+MOST_RATING = 1000  # whose gain, 2^rating, can be added up
 
 
 def utility_error(U: Floats, V: Floats, true_U: Floats, true_V: Floats, relative: bool = True) -> float:
@@ -34,8 +37,10 @@ def utility_error(U: Floats, V: Floats, true_U: Floats, true_V: Floats, relative
     """
     U, V, true_U, true_V = _checked(U, V, true_U, true_V)
     V, true_V = project_to_centred(V), project_to_centred(true_V)
-    gap = product_norm(np.hstack([U, -true_U]), np.hstack([V, true_V]))
-    return gap / product_norm(true_U, true_V) if relative else gap
+    gap, size = product_norm(np.hstack([U, -true_U]), np.hstack([V, true_V])), product_norm(true_U, true_V)
+    if relative and not size:
+        raise CofactorError("the true utilities of all items are equal: no error is small beside them")
+    return gap / size if relative else gap
 
 
 def product_norm(A: Floats, B: Floats) -> float:
@@ -91,11 +96,14 @@ def ndcg(user: ArrayLike, rating: ArrayLike, score: ArrayLike, k: int = 10) -> f
     >>> round(ndcg([0, 0, 0], [3, 2, 1], [0.3, 0.2, 0.1]), 6)
     1.0
     """
-    user, rating, score = np.asarray(user), finite_numbers(rating, "rating"), finite_numbers(score, "score")
+    user, rating, score = unmasked(user), finite_numbers(rating, "rating"), finite_numbers(score, "score")
     _check_lengths(users=user, ratings=rating, scores=score)
     check_whole(1, k=k)
     if (rating < 0).any():
         raise CofactorError(f"ratings below 0 in rows {listing(np.flatnonzero(rating < 0).tolist())}: shift them up")
+    if (rating > MOST_RATING).any():
+        rows = listing(np.flatnonzero(rating > MOST_RATING).tolist())
+        raise CofactorError(f"ratings above {MOST_RATING} in rows {rows}: their gain 2^rating has no number")
     order = np.argsort(user, kind="stable")
     cuts = np.flatnonzero(np.diff(user[order])) + 1
     gain = 2.0**rating - 1
@@ -108,6 +116,8 @@ def ndcg(user: ArrayLike, rating: ArrayLike, score: ArrayLike, k: int = 10) -> f
 def _checked(U: Floats, V: Floats, true_U: Floats, true_V: Floats) -> tuple[Floats, ...]:
     given = {"U": U, "V": V, "true_U": true_U, "true_V": true_V}
     U, V, true_U, true_V = (finite_matrix(values, name) for name, values in given.items())
+    if max(np.abs(values).max() for values in (U, V, true_U, true_V)) > LARGEST:
+        raise CofactorError(f"features beyond {LARGEST:g}: squares of their products overflow, scale them down")
     if U.shape[1] != V.shape[1] or true_U.shape[1] != true_V.shape[1]:
         raise CofactorError(f"features of users and items differ in number: {U.shape}, {V.shape}; {true_U.shape}, ...")
     if len(U) != len(true_U) or len(V) != len(true_V):
@@ -118,6 +128,6 @@ def _checked(U: Floats, V: Floats, true_U: Floats, true_V: Floats) -> tuple[Floa
 
 
 def _check_lengths(**columns: NDArray[Any]) -> None:
-    if len({len(values) for values in columns.values()}) > 1:
-        found = listing(f"{len(values)} {name}" for name, values in columns.items())
+    if len({values.shape for values in columns.values()}) > 1:
+        found = listing(f"{values.size} {name}" for name, values in columns.items())
         raise CofactorError(f"lengths differ: {found}; give one of each")

@@ -23,6 +23,7 @@ from cofactor.comparisons.methods import METHODS
 from cofactor.comparisons.metrics import product_norm, utility_error
 from cofactor.comparisons.spectral import project_to_centred
 from cofactor.core.bootstrap import check_runs
+from cofactor.core.checks import rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.planning import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
 from cofactor.core.types import Floats, Seed
@@ -94,7 +95,7 @@ def plan(
         raise CofactorError("outcomes are exact chances, of which a few per feature tell all: plans are for choices")
     m = checked_amounts(np.maximum(np.rint(SPAN * len(data)), 1) if amounts is None else amounts)
     model = next((method for method in tried.values() if isinstance(method, ComparisonMF)), ComparisonMF())
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     fitted, refits = fitted_and_refits(model, data, n_trials, rng, n_jobs, verbose)
     truths = [factors_of(one) for one in refits]
     found = simulated(partial(_trial, list(tried.values()), model.link, data, m), truths, rng, n_jobs, verbose)

@@ -21,7 +21,7 @@ from scipy.optimize import OptimizeResult, minimize
 from cofactor.comparisons.checks import finite_numbers
 from cofactor.comparisons.formulas import ENOUGH, degrees_of_freedom
 from cofactor.comparisons.loss import Objective
-from cofactor.core.checks import check_positive, check_whole
+from cofactor.core.checks import check_kind, check_positive, check_whole, rng_of
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats
@@ -136,6 +136,7 @@ def _barzilai_borwein_step(s: Floats, y: Floats, eta: float, step: int) -> float
 
 def checked_start(objective: Objective, start: ArrayLike) -> Floats:
     """Return a start of as many finite numbers as the objective has."""
+    check_kind(Objective, objective=objective)
     x = finite_numbers(start, "start")
     objective.split(x)
     if x.size and np.abs(x).max() > LARGEST:
@@ -293,7 +294,7 @@ def largest_curvature(objective: Objective, x: Floats, random_state: int = 0) ->
     O(m r) time per iteration, 30 of them.
     """
     product = objective.curvature(x)
-    v = np.random.default_rng(random_state).standard_normal(x.size)
+    v = rng_of(random_state).standard_normal(x.size)
     value = 0.0
     for _ in range(POWER):
         v = product(v / np.linalg.norm(v))

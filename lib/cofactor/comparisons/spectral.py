@@ -19,7 +19,7 @@ from scipy.sparse.linalg import svds
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.links import link_named
 from cofactor.comparisons.loss import gamma
-from cofactor.core.checks import check_positive, check_whole
+from cofactor.core.checks import check_kind, check_positive, check_whole, rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats, Seed
 
@@ -77,6 +77,7 @@ def spectral_start(
     [[1.3, 0.0, -1.3], [-1.3, 0.0, 1.3]]
     """
     data = comparisons
+    check_kind(Comparisons, comparisons=comparisons)
     check_whole(1, rank=rank)
     if not rank < min(data.n_users, data.n_items):
         raise CofactorError(f"rank={rank}: ask for 1 to {min(data.n_users, data.n_items) - 1} features")
@@ -84,7 +85,7 @@ def spectral_start(
     G *= 1 / (gamma(data.n_users, data.n_items) * data.total * float(link_named(link).steepness(0.0)))
     users, items = (np.sqrt(np.maximum(n / n.mean(), 1 / n.size)) for n in (data.per_user, data.per_item))
     even = sparse.diags_array(1 / users) @ G @ sparse.diags_array(1 / items)
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     if not np.any(even.data):  # answers balance out for everybody: nothing is preferred
         return np.zeros((data.n_users, rank)), np.zeros((data.n_items, rank))
     A, s, Ct = svds(even, k=rank, v0=rng.standard_normal(min(G.shape)))
@@ -95,8 +96,9 @@ def spectral_start(
 
 def random_start(comparisons: Comparisons, rank: int, scale: float, random_state: Seed = None) -> tuple[Floats, Floats]:
     """Draw features from N(0, scale^2), V centred; zero itself is a saddle that no gradient leaves."""
+    check_kind(Comparisons, comparisons=comparisons)
     check_whole(1, rank=rank)
     check_positive(scale=scale)  # zero is a saddle
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     U = scale * rng.standard_normal((comparisons.n_users, rank))
     return U, project_to_centred(scale * rng.standard_normal((comparisons.n_items, rank)))

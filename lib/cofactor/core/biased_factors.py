@@ -14,6 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from cofactor.core.checks import rng_of
+from cofactor.core.errors import CofactorError
+from cofactor.core.memory import require_bytes
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints
 
@@ -66,7 +69,8 @@ def biased_factors(
     """
     pull_a, pull_b = pulls
     U, N = len(pull_a), len(pull_b)
-    A, B = np.zeros((U, rank)), np.random.default_rng(random_state).standard_normal((N, rank))
+    require_bytes(32.0 * (U + N) * rank**2, f"rank={rank} for {U} users and {N} items")
+    A, B = np.zeros((U, rank)), rng_of(random_state).standard_normal((N, rank))
     a, b, mu = np.zeros(U), np.zeros(N), 0.0
     history, cost = History("biased matrix factorisation", max_iter, tol, verbose), np.inf
     for _ in history:
@@ -97,4 +101,7 @@ def _factors(index: Ints, partner: Ints, rest: Floats, B: Floats, ridge: float, 
     what = sparse.csr_array((rest, (index, partner)), shape=shape)
     squares = (B[:, :, None] * B[:, None, :]).reshape(len(B), F * F)
     G = (who @ squares).reshape(count, F, F) + ridge * np.eye(F)
-    return np.asarray(np.linalg.solve(G, (what @ B)[:, :, None])[:, :, 0])
+    try:
+        return np.asarray(np.linalg.solve(G, (what @ B)[:, :, None])[:, :, 0])
+    except np.linalg.LinAlgError:
+        raise CofactorError("ratings are so large that the ridge is lost beside them: divide the ratings") from None

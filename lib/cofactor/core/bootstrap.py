@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta, norm
 from tqdm import tqdm
 
-from cofactor.core.checks import is_number, is_whole
+from cofactor.core.checks import is_number, is_whole, rng_of
 from cofactor.core.em import em, expectation
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.latent_class import LatentClassModel
@@ -43,6 +43,7 @@ from cofactor.core.types import Floats, Ints, Seed
 Rows = NDArray[np.intp]
 Fit = TypeVar("Fit")
 
+MOST_RUNS, MOST_JOBS = 100_000, 10_000  # more tell nothing that so many do not
 LEVEL = 0.9
 START_FLOOR = 1e-3  # refits start no lower: a probability of zero would stay zero
 TOL = 1e-7  # of the log-likelihood; a refit that stops early stays too near to where it started
@@ -83,7 +84,7 @@ def resample(
     """
     check_runs(n_jobs, n_draws=n_draws)
     attempt = delayed(partial(_attempt, refit, n_rows))
-    jobs = (attempt(child) for child in np.random.default_rng(random_state).spawn(n_draws))
+    jobs = (attempt(child) for child in rng_of(random_state).spawn(n_draws))
     found = list(in_parallel(jobs, n_draws, "bootstrap", n_jobs, verbose))
     refused = [one for one in found if isinstance(one, CofactorError)]
     fits = [one for one in found if not isinstance(one, CofactorError)]
@@ -101,6 +102,8 @@ def check_runs(n_jobs: Any, **runs: Any) -> None:
         if not is_whole(n) or n < 2 or not is_whole(n_jobs) or n_jobs == 0:
             needed = f"at least two {name.removeprefix('n_')} and one process are needed"
             raise CofactorError(f"{name}={n!r}, n_jobs={n_jobs!r}: {needed}, in whole numbers")
+        if n > MOST_RUNS or abs(n_jobs) > MOST_JOBS:
+            raise CofactorError(f"{name}={n}, n_jobs={n_jobs}: at most {MOST_RUNS} runs on {MOST_JOBS} processes")
 
 
 def _attempt(refit: Callable[[Rows], Fit], n_rows: int, rng: np.random.Generator) -> Fit | CofactorError:

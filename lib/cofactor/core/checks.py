@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.types import Floats
+from cofactor.core.types import Floats, Seed
+
+LARGEST = 2**31 - 1  # whole number as a setting: no array or loop is longer
 
 
 def is_whole(value: Any) -> TypeGuard[int]:
@@ -17,18 +19,20 @@ def is_whole(value: Any) -> TypeGuard[int]:
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Whether a setting is a real number; True and False are none."""
-    return is_whole(value) or isinstance(value, float | np.floating)
+    """Whether a setting is a real number; True and False are none, nor whole numbers beyond 64 bits."""
+    return (is_whole(value) and abs(value) < 2**63) or isinstance(value, float | np.floating)
 
 
 def check_whole(least: int, **settings: Any) -> None:
-    """Refuse settings that are not whole numbers of at least `least`.
+    """Refuse settings that are not whole numbers of at least `least`, or that no array or loop can count to.
 
     >>> check_whole(1, rank=3)
     """
     for name, value in settings.items():
         if not is_whole(value) or value < least:
             raise CofactorError(f"{name}={value!r}: give a whole number of at least {least}")
+        if value > LARGEST:
+            raise CofactorError(f"{name}={value!r}: give a whole number of at most {LARGEST}")
 
 
 def check_between(least: float, most: float, **settings: Any) -> None:
@@ -45,10 +49,42 @@ def check_positive(zero: bool = False, **settings: Any) -> None:
             raise CofactorError(f"{name}={value!r}: give a {'number of at least 0' if zero else 'positive number'}")
 
 
+def check_kind(kind: type | tuple[type, ...], **values: Any) -> None:
+    """Refuse what is of another class."""
+    for name, value in values.items():
+        if not isinstance(value, kind):
+            names = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
+            raise CofactorError(f"{name}: expected {names}, got {type(value).__name__}")
+
+
+def rng_of(random_state: Seed) -> np.random.Generator:
+    """Return the generator that a seed stands for (None: a new one each time); refuse what is no seed."""
+    seed = is_whole(random_state) and random_state >= 0
+    if not (seed or random_state is None or isinstance(random_state, np.random.Generator)):
+        raise CofactorError(f"random_state={random_state!r}: give a whole number of at least 0, a Generator, or None")
+    return np.random.default_rng(random_state)
+
+
+def unmasked(values: ArrayLike, missing: float | np.int64 = np.nan, dtype: DTypeLike | None = None) -> NDArray[Any]:
+    """Return values as a plain array in which those that a mask hides are `missing`.
+
+    >>> unmasked(np.ma.array([1, 2], mask=[False, True]))
+    array([ 1., nan])
+    """
+    if not np.ma.is_masked(values):
+        try:
+            return np.asarray(values, dtype)
+        except (ValueError, TypeError) as error:
+            raise CofactorError(f"no array can be made of {type(values).__name__}: {error}") from None
+    masked: np.ma.MaskedArray[Any, Any] = np.ma.asarray(values)
+    plain = masked.data if masked.dtype.kind in "biuf" else masked.data.astype(object)
+    return np.asarray(np.where(masked.mask, missing, plain), dtype)
+
+
 def numbers(values: ArrayLike, name: str, ndim: int | None = None) -> Floats:
-    """Return an array of numbers, NaN and infinity perhaps among them, with `ndim` dimensions where that is said."""
+    """Return an array of numbers, NaN (also where masked) and infinity perhaps among them, of `ndim` dimensions."""
     try:
-        array = np.asarray(values)
+        array = unmasked(values)
         if array.dtype.kind in "cmM":
             raise TypeError(f"they are {array.dtype}")
         array = array.astype(np.float64, copy=False)
@@ -92,7 +128,7 @@ def positions(chosen: ArrayLike, n: int, what: str) -> NDArray[np.intp]:
     ([0, 2], [])
     """
     try:
-        array = np.asarray(chosen)
+        array = unmasked(chosen)
         found = np.arange(n)[array if array.size else array.astype(np.intp)]
     except (IndexError, ValueError, TypeError) as error:
         raise CofactorError(f"{what}: give numbers from 0 to {n - 1}, or a mask of {n}: {error}") from None

@@ -38,6 +38,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
@@ -159,7 +160,7 @@ def weighted_pairs(moments: PairwiseMoments, start: LatentClassModel, weights: s
 
 
 def _symmetric(weights: ArrayLike, N: int) -> Floats:
-    w = np.asarray(weights, dtype=np.float64)
+    w = numbers(weights, "weights")
     if w.shape != (N, N):
         raise CofactorError(f"weights of shape {w.shape}: give one per pair of {N} variables, an ({N}, {N}) array")
     bad = np.argwhere(~((w >= 0) & (w == w.T) & np.isfinite(w)))

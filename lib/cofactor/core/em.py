@@ -109,7 +109,7 @@ def _check_same_alphabets(table: CategoricalTable, model: LatentClassModel) -> N
         )
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", nogil=True)
 def _add_posteriors(
     indptr: Ints, indices: Ints, A: Floats, log_A: Floats, prior: Floats, T: Floats, totals: Floats
 ) -> float:
@@ -228,13 +228,13 @@ def iterate_em(
     model, history = start, History("EM", max_iter, tol, verbose)
     for _ in history:
         counts = e_step(model)
-        history.record(counts.log_likelihood + _log_dirichlet(model, pseudo_count, prior_count))
+        history.record(counts.log_likelihood + log_dirichlet(model, pseudo_count, prior_count))
         model = counts.model(pseudo_count, prior_count)
     return model, history.result()
 
 
-def _log_dirichlet(model: LatentClassModel, alpha: float | Floats, prior_count: float) -> float:
-    """Log-density of the prior: the sum of the logarithms of all cells of a model, each times its pseudo-count."""
+def log_dirichlet(model: LatentClassModel, alpha: float | Floats, prior_count: float = 0.0) -> float:
+    """Return the log-density of the prior: the sum of the logarithms of all cells, each times its pseudo-count."""
     if not np.any(alpha):
         return 0.0
     cells = np.sum(alpha * np.log(np.maximum(model.stacked, FLOOR)))

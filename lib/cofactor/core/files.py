@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
+import io
 import lzma
 import os
 import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
-from threading import get_ident
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.locks import locked
 
 LARGE = 20_000_000  # bytes: what unpacks to less is never refused
 RATIO = 200  # of unpacked to packed; tables of ids and codes come to 20 at most
 PIECE = 1 << 24
+PATIENCE = 60.0  # seconds that one run waits for another to finish a file
+FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 @contextmanager
@@ -30,21 +34,34 @@ def whole_file(path: Path) -> Iterator[Path]:
     """Give a file beside `path` to write to; it takes its place only if all went well.
 
     It is on the disk before it takes the name, so that a loss of power leaves the old file or the new one. A link is
-    followed, and a file that is replaced keeps its mode.
+    followed, and a file that is replaced keeps its mode. One run at a time writes: another waits `PATIENCE` seconds.
     """
-    path = path.resolve() if path.is_symlink() else path
-    part = path.with_name(f".{path.name}.{os.getpid()}-{get_ident()}.part")
-    part.unlink(missing_ok=True)
-    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # nobody's link under this name is followed
+    path = _followed(path)
+    part = path.with_name(f".{path.name}.part")
+    with locked(path, PATIENCE), told_if_full(path):
+        part.unlink(missing_ok=True)  # of a run that was killed
+        try:
+            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # no link of this name is followed
+            yield part
+            if path.exists():
+                shutil.copymode(path, part)
+            sync(part)
+            os.replace(part, path)
+            sync(path.parent)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+@contextmanager
+def told_if_full(path: object) -> Iterator[None]:
+    """Say which output finds no room on its disk, and what to do: the system's own error does not."""
     try:
-        yield part
-        if path.exists():
-            shutil.copymode(path, part)
-        sync(part)
-        os.replace(part, path)
-        sync(path.parent)
-    finally:
-        part.unlink(missing_ok=True)
+        yield
+    except OSError as error:
+        if error.errno is None or error.errno not in FULL:
+            raise
+        advice = "free some space, or name an output on another disk"
+        raise CofactorError(f"{path} cannot be written ({os.strerror(error.errno)}): {advice}") from None
 
 
 def sync(path: Path) -> None:
@@ -58,44 +75,63 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it that are missing; their names are on the disk afterwards."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    for folder in missing:
+        sync(folder.parent)
+
+
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
     """Give an empty folder beside `path` to fill; it takes its place only if all went well.
 
     What was at `path` is moved aside before, and removed after. A run that is killed between the two moves leaves it
-    aside; `restore` brings it back.
+    aside; `restore` brings it back. One run at a time writes, as with `whole_file`.
     """
-    restore(path)
-    part = path.with_name(f".{path.name}.part")
-    shutil.rmtree(part, ignore_errors=True)  # of a run that was stopped
-    part.mkdir()
-    try:
-        yield part
-        for file in part.iterdir():
-            sync(file)
-        sync(part)
-        if path.exists():
-            os.replace(path, _aside(path))
-        os.replace(part, path)
-        sync(path.parent)
-        shutil.rmtree(_aside(path), ignore_errors=True)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+    path = _followed(path)
+    part, aside = path.with_name(f".{path.name}.part"), path.with_name(f".{path.name}.old")
+    with locked(path, PATIENCE), told_if_full(path):
+        restore(path)
+        for left in (part, aside):  # of a run that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        try:
+            part.mkdir()
+            yield part
+            for file in part.iterdir():
+                sync(file)
+            sync(part)
+            if path.exists():
+                os.replace(path, aside)
+            os.replace(part, path)
+            sync(path.parent)
+        finally:
+            restore(path)
+            for left in (part, aside):
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def restore(path: Path) -> None:
-    """Bring back what a killed run had moved aside from `path`; remove it where the new folder is in its place."""
-    aside = _aside(path)
-    if not aside.exists():
-        return
-    if path.exists():
-        shutil.rmtree(aside)
-    else:
-        os.replace(aside, path)
+    """Bring back what a killed run had moved aside from `path`, where nothing has taken its place."""
+    path = _followed(path)
+    aside = path.with_name(f".{path.name}.old")
+    if aside.exists() and not path.exists():
+        with locked(path, PATIENCE):
+            if aside.exists() and not path.exists():
+                os.replace(aside, path)
 
 
-def _aside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.old")
+def tidy(folder: Path) -> None:
+    """Remove what killed runs left within a folder: unfinished files and locks that nobody holds any more."""
+    for lock in folder.rglob(".*.lock"):
+        path = lock.with_name(lock.name[1:].removesuffix(".lock"))
+        with suppress(CofactorError), locked(path):
+            path.with_name(f".{path.name}.part").unlink(missing_ok=True)
+
+
+def _followed(path: Path) -> Path:
+    return path.resolve() if path.is_symlink() else path
 
 
 def unpacked(path: str | PathLike[str]) -> bytes:
@@ -127,6 +163,38 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
         with openers.get(path.suffix, open)(path, "rb") as file:
             yield file
+
+
+def read_table(source: io.BytesIO | str | PathLike[str], columns: Sequence[str], name: object) -> Any:
+    """Read those of the columns that a parquet file has, as a pyarrow table; `name` is for messages.
+
+    A file that unpacks to more than 200 times its size is refused as by `unpacked`. Needs pyarrow; what cannot be read
+    raises whatever that raises.
+    """
+    from pyarrow import parquet, table, types
+
+    packed = source.getbuffer().nbytes if isinstance(source, io.BytesIO) else os.stat(source).st_size
+    limit = max(LARGE, RATIO * packed)
+    known = parquet.read_schema(source)
+    text = [one.name for one in known if types.is_string(one.type) or types.is_large_string(one.type)]
+    with parquet.ParquetFile(source, read_dictionary=text) as file:
+        found = [column for column in known.names if column in columns]
+        size = file.metadata.num_rows * (1 + len(found))
+        read = file.read(found) if size <= limit else None
+    if read is None or sum(map(_unfolded, read.columns)) > limit:
+        raise CofactorError(f"{name} unpacks to more than {limit} bytes: unpack it yourself if it should")
+    plain = [one.cast(one.type.value_type) if types.is_dictionary(one.type) else one for one in read.columns]
+    return table(plain, names=read.column_names)
+
+
+def _unfolded(column: Any) -> int:
+    """Bytes of a column once each of its texts stands where it belongs, and not once for all."""
+    from pyarrow import compute, types
+
+    if not types.is_dictionary(column.type) or not types.is_string(column.type.value_type):
+        return int(column.nbytes)
+    lengths = (compute.binary_length(one.dictionary).take(one.indices) for one in column.chunks)
+    return sum(compute.sum(one).as_py() or 0 for one in lengths)
 
 
 def load_arrays(path: str | PathLike[str], names: Sequence[str], what: str) -> dict[str, NDArray[Any]]:

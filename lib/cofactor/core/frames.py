@@ -24,7 +24,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import unpacked
+from cofactor.core.files import read_table, unpacked
 
 Record = dict[str, Any]
 Unfold = Callable[[list[Record]], "pd.DataFrame | None"]  # from objects within objects to a table
@@ -40,6 +40,7 @@ MAGIC = {
     b"PK\x03\x04": "a zip archive or a spreadsheet: save the table as CSV, or call the archive .zip",
 }
 SCOPE = "one class per task and worker can be used, not several at once, free text or marked regions"
+NO_VALUE = ("", "nan", "NaN", "NA", "N/A", "null", "NULL", "None")  # how a missing cell reads in a file
 COUNTED = ("row", "line", "record", "annotation")  # names of an index that counts as the file's owner counts
 UNREADABLE = (
     *(pd.errors.ParserError, pd.errors.ParserWarning, OSError, EOFError, ValueError, LookupError, csv.Error),
@@ -49,11 +50,12 @@ UNREADABLE = (
 
 def read_frame(
     path: str | PathLike[str],
-    columns: Sequence[str],
+    columns: Sequence[str] | None,
     encoding: str = "utf-8-sig",
     sep: str | None = None,
     row: str = "label",
     unfold: Unfold | None = None,
+    optional: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Read columns of a file as text, without blanks around cells; whatever goes wrong is one `CofactorError`.
 
@@ -62,12 +64,13 @@ def read_frame(
     path : path, or "-" for standard input
         CSV, TSV or the like with a header row; parquet; JSON: an array of objects, or one object a line. All but
         parquet may be packed (.gz, .bz2, .xz, .zip).
-    columns : names wanted; capitals and blanks around them do not matter where only one column can be meant
+    columns : names wanted; capitals and blanks around them do not matter where only one column can be meant. None: all
     encoding : of text
     sep : one character between the columns of text; default: whichever of comma, tab, semicolon and ``|`` fits
     row : what one row of the table holds, for messages
     unfold : function, optional
         Turns the objects of a JSON file into a table, or returns None where they are flat rows already.
+    optional : names of more columns, which come last where they are found
 
     Returns
     -------
@@ -75,20 +78,22 @@ def read_frame(
         The columns, under the wanted names. Its index counts as a spreadsheet does (the first line is row 1), in JSON
         the lines or records from 1, and is named after what it counts. Empty rows are left out.
     """
-    frame = _renamed(_read(path, columns, encoding, sep, row, unfold), columns)
-    check_columns(frame, columns, f"{row}s")
-    frame = frame[list(dict.fromkeys(columns))]
+    asked = None if columns is None else [*columns, *optional]
+    frame = _renamed(_read(path, asked, encoding, sep, row, unfold), asked or ())
+    wanted = list(frame.columns) if asked is None else [name for name in asked if name in frame or name not in optional]
+    check_columns(frame, wanted, f"{row}s")
+    frame = frame if asked is None else frame[list(dict.fromkeys(wanted))]
     if frame.index.name != "row":  # text holds no lists
         nested = located(frame, frame.map(lambda cell: isinstance(cell, list | dict | np.ndarray)).any(axis=1))
         if nested:
             found = f"a list or an object where one value is expected in {nested}"
-            raise CofactorError(f"{_called(path)}: {found}; {SCOPE}")
+            raise CofactorError(f"{_called(path)}: {found}" + (f"; {SCOPE}" if row == "label" else ""))
     return frame.apply(lambda column: column if column.isna().all() else column.str.strip())
 
 
 def _read(
     path: str | PathLike[str],
-    columns: Sequence[str],
+    columns: Sequence[str] | None,
     encoding: str,
     sep: str | None,
     row: str,
@@ -161,9 +166,13 @@ def _form(head: bytes, encoding: str) -> str:
 # ---- text ----
 
 
-def _read_text(head: bytes, content: Any, columns: Sequence[str], encoding: str, sep: str | None) -> pd.DataFrame:
+def _read_text(
+    head: bytes, content: Any, columns: Sequence[str] | None, encoding: str, sep: str | None
+) -> pd.DataFrame:
     begin = head.decode(encoding, errors="ignore").lstrip("\ufeff")
-    sep = sep or _separator(begin.lstrip("\r\n"), columns)
+    sep = sep or _separator(begin.lstrip("\r\n"), columns or ())
+    if columns is None:
+        _refuse_twice(begin.lstrip("\r\n"), sep)
     above = len(begin[: len(begin) - len(begin.lstrip("\r\n"))].splitlines())  # empty lines above the header
     options: Any = {"dtype": str, "keep_default_na": False, "encoding": encoding, "index_col": False, "sep": sep}
     options |= {"skip_blank_lines": False, "skiprows": above, "compression": None}
@@ -189,6 +198,14 @@ def _separator(begin: str, columns: Sequence[str]) -> str:
         return max(SEPARATORS, key=fit)
     except csv.Error:
         return SEPARATORS[0]
+
+
+def _refuse_twice(begin: str, sep: str) -> None:
+    """Refuse a header with one name twice, where all columns are wanted: pandas would give the second a new name."""
+    names = [name.strip() for name in next(csv.reader(io.StringIO(begin, newline=""), delimiter=sep), [])]
+    twice = [name for name in dict.fromkeys(names) if name and names.count(name) > 1]
+    if twice:
+        raise CofactorError(f"more than one column is called {listing(twice)}: rename all but one")
 
 
 def _name_ragged(text: str, sep: str) -> None:
@@ -244,16 +261,15 @@ def _parsed(text: str) -> Any:
     return found
 
 
-def _read_parquet(content: Any, columns: Sequence[str], name: str) -> pd.DataFrame:
+def _read_parquet(content: Any, columns: Sequence[str] | None, name: str) -> pd.DataFrame:
     try:
         import pyarrow.parquet
     except ImportError:
         raise CofactorError("parquet files need pyarrow: pip install 'cofactor[scale]'") from None
     try:
-        file = pyarrow.parquet.ParquetFile(content)
-        names = file.schema_arrow.names
-        wanted = {_plain(column) for column in columns}
-        table = file.read([column for column in names if _plain(column) in wanted])
+        names = pyarrow.parquet.ParquetFile(content).schema_arrow.names
+        wanted = {_plain(column) for column in (names if columns is None else columns)}
+        table = read_table(content, [column for column in names if _plain(column) in wanted], name)
         index = pd.RangeIndex(1, 1 + table.num_rows, name="record")
         frame = pd.DataFrame(index=index, columns=names, dtype=object)
         for column in table.column_names:

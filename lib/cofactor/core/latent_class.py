@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from cofactor.core.alignment import match_columns
-from cofactor.core.checks import numbers
+from cofactor.core.checks import numbers, rng_of
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import MISSING, CategoricalTable
@@ -57,7 +57,7 @@ class LatentClassModel:
     """
 
     def __init__(self, prior: ArrayLike, conditionals: Sequence[ArrayLike]) -> None:
-        if not isinstance(conditionals, Iterable):
+        if not isinstance(conditionals, Iterable) or not getattr(conditionals, "ndim", 1):
             raise CofactorError(f"conditionals must be a list of matrices, one per variable; got {conditionals!r}")
         prior = numbers(prior, "prior")
         blocks = [numbers(block, f"conditional {n}") for n, block in enumerate(conditionals)]
@@ -208,10 +208,10 @@ class LatentClassModel:
         Source: IEEE TSP 2021, Sec. V-C. The released code leaves lambda out of this sum.
         """
         shares = self.conditional(table, target)
-        numbers = np.arange(shares.shape[1], dtype=np.float64) if values is None else np.asarray(values, np.float64)
-        if numbers.shape != shares.shape[1:] or not np.isfinite(numbers).all():
+        stars = numbers(np.arange(shares.shape[1]) if values is None else values, "values")
+        if stars.shape != shares.shape[1:] or not np.isfinite(stars).all():
             raise CofactorError(f"variable {target} has {shares.shape[1]} values: give one finite number for each")
-        return np.asarray(shares @ numbers)
+        return np.asarray(shares @ stars)
 
     def marginal(self, n: int) -> Floats:
         """Return the (I_n,) distribution of one variable."""
@@ -288,7 +288,7 @@ class LatentClassModel:
         `entries`, a pair of (E,) index arrays (row, variable), says which are observed; default: all of them.
         O(E max(I_n)) time, O(E) memory.
         """
-        rng = np.random.default_rng(random_state)
+        rng = rng_of(random_state)
         classes = rng.choice(self.n_classes, size=n_rows, p=self.prior)
         if entries is None:
             entries = np.divmod(np.arange(n_rows * self.n_variables), self.n_variables)

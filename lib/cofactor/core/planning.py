@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.isotonic import isotonic_regression
 
 from cofactor.core.bootstrap import LEVEL, in_parallel, quantiles
-from cofactor.core.checks import is_number
+from cofactor.core.checks import is_number, unmasked
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.types import Floats
 
@@ -74,8 +74,8 @@ class Plan:
         rows = []
         for name, values in self.errors.items():
             found = np.array([amount_for(wanted, self.amounts, trial) for trial in values])
-            low, middle, high = np.quantile(found, [(1 - level) / 2, 0.5, (1 + level) / 2], method="inverted_cdf")
-            rows.append({"method": name, "amount": middle, "low": low, "high": high})
+            low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")
+            rows.append({"method": name, "amount": np.median(found), "low": low, "high": high})
         return pd.DataFrame(rows)
 
     def __str__(self) -> str:
@@ -181,7 +181,7 @@ def checked_error(wanted: float) -> float:
 
 def checked_amounts(amounts: ArrayLike, most: float = np.inf) -> Floats:
     """Sort whole amounts of at least one, each once, those above `most` left out."""
-    array = np.asarray(amounts)
+    array = unmasked(amounts)
     whole = array.ndim == 1 and array.size and array.dtype.kind in "iuf" and np.isfinite(array).all()
     wished = np.unique(array.astype(np.float64)) if whole else np.zeros(1)
     if (wished % 1 != 0).any() or wished[0] < 1:

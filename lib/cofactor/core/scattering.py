@@ -36,7 +36,7 @@ from scipy.linalg import null_space
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, QhullError
 
-from cofactor.core.checks import numbers
+from cofactor.core.checks import numbers, rng_of
 from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.types import Floats
@@ -306,7 +306,7 @@ def _longest_found(rows: Floats, n_searches: int, random_state: int) -> Floats:
     K = rows.shape[1]
     B = _plane(K)
     best = np.eye(K)[0]
-    for direction in np.random.default_rng(random_state).standard_normal((n_searches, K - 1)):
+    for direction in rng_of(random_state).standard_normal((n_searches, K - 1)):
         y = direction * 0
         for _ in range(ASCENT):
             found = linprog(-direction, A_ub=-rows @ B, b_ub=np.full(len(rows), 1 / K), bounds=(-BOX, BOX))

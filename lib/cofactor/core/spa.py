@@ -20,13 +20,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from cofactor.core.checks import numbers
+from cofactor.core.checks import is_whole, numbers
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.types import Floats
 
 Points: TypeAlias = Floats | sparse.csc_array
 
 TIE = 1e-6  # columns this close to the longest count as tied
+SQUARES = 500  # powers of two up to which squares of entries, and their sums, stay numbers
 RANK = 1e-9  # stop when the longest squared residual has shrunk to this share of the first
 
 
@@ -65,16 +66,17 @@ def spa(X: ArrayLike | sparse.sparray | sparse.spmatrix, n_anchors: int, restart
     ----------
     Ties go to the longer *original* column, then to the lower index (the paper leaves them open), so that the answer
     depends neither on rounding nor on the number of threads. Directions are orthogonalised twice against rounding.
-    The released `SPAselect` restarts after min(M, N) columns and stops where max(X) <= 0, which is wrong for data of
-    both signs; here residual norms decide.
+    Where squares of entries would leave the range of numbers, X is divided by a power of two first, which changes no
+    digit. The released `SPAselect` restarts after min(M, N) columns and stops where max(X) <= 0, which is wrong for
+    data of both signs; here residual norms decide.
 
     >>> spa([[1.0, 0.0, 0.5], [0.0, 2.0, 1.0]], n_anchors=2)
     array([1, 0])
     """
-    points = _finite_columns(X)
+    points = _with_squares(_finite_columns(X))
     n_points = points.shape[1]
-    if not 1 <= n_anchors <= n_points:
-        raise CofactorError(f"n_anchors={n_anchors}: X has {n_points} columns, so ask for 1 to that many")
+    if not is_whole(n_anchors) or not 1 <= n_anchors <= n_points:
+        raise CofactorError(f"n_anchors={n_anchors!r}: X has {n_points} columns, so ask for 1 to that many")
     anchors = _successive_projection(points, n_anchors)
     while restart and 0 < len(anchors) < n_anchors:
         left = np.setdiff1d(np.arange(n_points), anchors)
@@ -119,6 +121,17 @@ def _squared_lengths(X: Points) -> Floats:
 
 def _column(X: Points, n: int) -> Floats:
     return X[:, n] if isinstance(X, np.ndarray) else X[:, [n]].toarray()[:, 0]
+
+
+def _with_squares(X: Points) -> Points:
+    """Return X, divided by a power of two where squares of its largest entries would be no numbers, or all zero."""
+    values = X if isinstance(X, np.ndarray) else X.data
+    exponent = int(np.frexp(max(values.max(initial=0), -values.min(initial=0)))[1])
+    if abs(exponent) <= SQUARES:
+        return X
+    if isinstance(X, np.ndarray):
+        return np.ldexp(X, -exponent)
+    return sparse.csc_array((np.ldexp(X.data, -exponent), X.indices, X.indptr), shape=X.shape)
 
 
 def _finite_columns(X: ArrayLike | sparse.sparray | sparse.spmatrix) -> Points:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cofactor.core.checks import rng_of
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
@@ -54,7 +55,7 @@ def classes_told_apart(table: CategoricalTable, random_state: int = 0) -> tuple[
     if chosen.n_variables < 2:
         return 1, np.zeros(0)
     found = eigenvalues(pairwise_moments(chosen))
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     chance = [eigenvalues(pairwise_moments(_shuffled(chosen, rng)))[0] for _ in range(SHUFFLES)]
     strength = found / max(np.mean(chance) + DEVIATIONS * np.std(chance), np.finfo(float).tiny)
     return 1 + int((strength > 1).sum()), strength

@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from cofactor.core.checks import positions
+from cofactor.core.checks import is_whole, positions, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.memory import require_bytes
 from cofactor.core.types import Ints
 
 MISSING = -1
@@ -39,7 +40,8 @@ class CategoricalTable:
     sizes : (N,) ints, optional
         Alphabet sizes I_n. Default: the largest code of each variable plus one (at least one).
 
-    Raises a CofactorError for what is no matrix of integers, or codes outside their alphabet (the first ten are named).
+    Raises a CofactorError for what is no matrix of integers, codes outside their alphabet (the first ten are named), or
+    sizes that do not fit into memory. Masked entries are missing.
     Cost: O(observed entries) memory, 12 bytes each.
 
     >>> table = CategoricalTable([[0, 1], [1, -1]])
@@ -55,7 +57,7 @@ class CategoricalTable:
         row, variable = np.nonzero(codes != MISSING)
         if sizes is None:
             sizes = np.maximum(codes.max(axis=0, initial=MISSING) + 1, 1)
-        if np.shape(sizes) != codes.shape[1:]:
+        if unmasked(sizes).shape != codes.shape[1:]:
             raise CofactorError(
                 f"{codes.shape[1]} variables need as many sizes; got an array of shape {np.shape(sizes)}"
             )
@@ -74,6 +76,8 @@ class CategoricalTable:
         >>> CategoricalTable.from_entries([0, 2], [1, 0], [1, 0], sizes=[2, 2], n_rows=3).codes.tolist()
         [[-1, 1], [-1, -1], [0, -1]]
         """
+        if not is_whole(n_rows):
+            raise CofactorError(f"n_rows={n_rows!r}: give a whole number")
         table = cls.__new__(cls)
         row, variable, code = (_integer_codes(array, ndim=1) for array in (row, variable, code))
         if not len(row) == len(variable) == len(code):
@@ -84,6 +88,8 @@ class CategoricalTable:
     def _store(self, row: Ints, variable: Ints, code: Ints, sizes: Ints, n_rows: int) -> None:
         if n_rows < 0 or (sizes < 1).any():
             raise CofactorError(f"need n_rows of at least 0 and sizes of at least 1, got {n_rows} and {listing(sizes)}")
+        values = sizes.sum(dtype=np.float64)
+        require_bytes(40 * (n_rows + values), f"{n_rows} rows of {len(sizes)} variables with {values:.0f} values")
         _check_range("row", row, n_rows)
         _check_range("variable", variable, len(sizes))
         _check_codes(row, variable, code, sizes)
@@ -199,8 +205,9 @@ class CategoricalTable:
         for start in range(0, self.n_rows, n_rows):
             yield self.take_rows(slice(start, start + n_rows))
 
-    def _with(self, indicator: sparse.csr_array, sizes: Ints) -> CategoricalTable:
-        table = CategoricalTable.__new__(CategoricalTable)
+    @classmethod
+    def _with(cls, indicator: sparse.csr_array, sizes: Ints) -> CategoricalTable:
+        table = cls.__new__(cls)
         table.indicator, table.sizes = indicator, sizes
         table.indicator.sort_indices()
         return table
@@ -208,7 +215,7 @@ class CategoricalTable:
 
 def _integer_codes(values: ArrayLike, ndim: int = 2) -> Ints:
     try:
-        array = np.asarray(values)
+        array = unmasked(values, np.int64(MISSING))
     except ValueError:
         raise CofactorError("rows of different lengths: mark missing entries with -1") from None
     if array.ndim != ndim:

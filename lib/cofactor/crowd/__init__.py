@@ -19,9 +19,11 @@ from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.bootstrap import CrowdBootstrap, bootstrap
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import diagnose
+from cofactor.crowd.growing import CrowdFit
 from cofactor.crowd.imputation import designated_imputation, robust_imputation
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.methods import METHODS, NEED_FEATURES
+from cofactor.crowd.next_tasks import NextTasks, next_tasks
 from cofactor.crowd.planner import plan
 from cofactor.crowd.scores import Difference, Score, paired_difference, score
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
@@ -43,6 +45,7 @@ __all__ = [
     "BayesDS",
     "Cooccurrences",
     "CrowdBootstrap",
+    "CrowdFit",
     "CrowdLabels",
     "CrowdLayer",
     "DawidSkene",
@@ -55,6 +58,7 @@ __all__ = [
     "MinimaxEntropy",
     "MultiSPA",
     "MultiStartEM",
+    "NextTasks",
     "OneCoin",
     "RobSymNMF",
     "Score",
@@ -68,6 +72,7 @@ __all__ = [
     "error_rate",
     "krippendorff_alpha",
     "model_of_factor",
+    "next_tasks",
     "paired_difference",
     "plan",
     "read_truth",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError
 from cofactor.crowd.labels import CrowdLabels
 
@@ -44,6 +45,7 @@ def krippendorff_alpha(labels: CrowdLabels) -> float:
     >>> round(krippendorff_alpha(labels), 3)
     0.444
     """
+    check_kind(CrowdLabels, labels=labels)
     votes = labels.votes.astype(np.float64)
     votes = votes[votes.sum(axis=1) > 1]
     if not len(votes):

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from cofactor.core.alignment import match_classes
+from cofactor.core.checks import check_kind, unmasked
 from cofactor.core.em import iterate_em, maximization
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.estimator import Estimator, NotFittedError
@@ -305,8 +306,8 @@ def as_labels(labels: Labels, classes: list[Any] | None = None) -> CrowdLabels:
 def require_labels(labels: object) -> None:
     """Refuse anything but `CrowdLabels`, and say how to make one."""
     if not isinstance(labels, CrowdLabels):
-        kind = type(labels).__name__
-        raise CofactorError(f"expected CrowdLabels, got {kind}: make them with CrowdLabels.from_frame or from_arrays")
+        how = "make them with CrowdLabels.from_frame or from_arrays"
+        raise CofactorError(f"expected CrowdLabels, got {type(labels).__name__}: {how}")
 
 
 def vote_model(labels: CrowdLabels, pseudo_count: float = 0.0) -> LatentClassModel:
@@ -336,14 +337,13 @@ def name_classes(model: LatentClassModel, labels: CrowdLabels) -> LatentClassMod
 
 def tied_share(labels: CrowdLabels) -> float:
     """Share of all tasks on which the vote is tied, those without any label included."""
-    top = labels.votes.max(axis=1, keepdims=True)
-    return float(np.mean(np.sum(labels.votes == top, axis=1) > 1))
+    return float(np.mean(np.sum(labels.votes == labels.votes.max(axis=1, keepdims=True), axis=1) > 1))
 
 
 def worker_accuracy(model: LatentClassModel) -> Floats:
     """Return (M,) Pr(label is the true class) = sum_c lambda_c A_m[c, c] of every annotator."""
-    other = np.flatnonzero(model.sizes != model.n_classes)
-    if other.size:
+    check_kind(LatentClassModel, model=model)
+    if (other := np.flatnonzero(model.sizes != model.n_classes)).size:
         raise CofactorError(f"not one label per class, as a crowd's model has: variables {listing(other.tolist())}")
     return np.array([model.prior @ np.diag(A) for A in model.conditionals])
 
@@ -381,19 +381,19 @@ def right_shares(predicted: ArrayLike, truth: ArrayLike) -> Floats:
     >>> right_shares([[0.5, 0.5], [0.9, 0.1], [0.2, 0.8]], truth=[0, 1, -1]).tolist()
     [0.5, 0.0]
     """
-    predicted, truth = np.asarray(predicted), np.asarray(truth)
+    predicted, truth = unmasked(predicted), unmasked(truth, np.int64(UNKNOWN))
     if truth.dtype.kind not in "iu" or predicted.dtype.kind not in "iuf":
         raise CofactorError(f"class codes or scores are needed, got {predicted.dtype} and truth {truth.dtype}")
-    if len(predicted) != len(truth):
-        raise CofactorError(f"truth of the wrong length: {len(truth)} entries for {len(predicted)} tasks (-1: unknown)")
-    known = truth >= 0
-    if not known.any():
+    if truth.ndim != 1 or predicted.ndim not in (1, 2) or len(predicted) != len(truth):
+        n_tasks = len(np.atleast_1d(predicted))
+        raise CofactorError(f"truth of the wrong length: {truth.size} entries for {n_tasks} tasks (-1: unknown)")
+    if not (known := truth >= 0).any():
         raise CofactorError("the truth of no task is known (-1 means unknown)")
     predicted, truth = predicted[known], truth[known]
+    if np.isnan(predicted).any() or (predicted.ndim == 2 and truth.max() > predicted.shape[1]):
+        raise CofactorError("scores or codes without NaN, and truth up to the number of classes, are needed")
     if predicted.ndim == 1:
         return np.asarray(predicted == truth, dtype=np.float64)
-    if truth.max() > predicted.shape[1] or np.isnan(predicted).any():
-        raise CofactorError(f"scores of {predicted.shape[1]} classes without NaN, and truth up to that, are needed")
     tied = predicted >= predicted.max(axis=1, keepdims=True) - 1e-9
     among = truth < predicted.shape[1]
     hit = tied[np.arange(len(truth)), np.where(among, truth, 0)] & among

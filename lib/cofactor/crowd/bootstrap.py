@@ -43,6 +43,7 @@ from cofactor.core.bootstrap import (
     seen_rows,
     warn_of_unfinished,
 )
+from cofactor.core.checks import check_kind
 from cofactor.core.em import iterate_em, soft_counts
 from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.latent_class import LatentClassModel
@@ -169,6 +170,7 @@ def bootstrap(
 def fitted_on(method: Aggregator, labels: CrowdLabels) -> Aggregator:
     """Return the method, if it was fitted on this crowd, or a copy that is fitted now."""
     require_labels(labels)
+    check_kind(Aggregator, method=method)
     fitted = method if hasattr(method, "model_") else clone(method).fit(labels)
     fitted._check_same_crowd(labels)
     return fitted

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from cofactor.core.checks import numbers
+from cofactor.core.checks import check_whole, numbers
 from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
@@ -58,6 +58,7 @@ class Cooccurrences:
         K = int(sizes[0])
         pairs = moments.n_joint.astype(np.float64)
         if min_common is not None:
+            check_whole(1, min_common=min_common)
             return cls._count(moments, pairs, K, min_common)
         everything = cls._count(moments, pairs, K, 1)
         if not pairs.nnz or np.median(pairs.data) < DENSE:

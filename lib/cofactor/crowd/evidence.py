@@ -12,8 +12,8 @@ with their class instead of a posterior: they teach the confusion matrices.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import reduce
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial, reduce
 from operator import add
 from typing import Any
 
@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from cofactor.core.checks import unmasked
 from cofactor.core.em import SoftCounts, expectation, soft_counts
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.latent_class import LatentClassModel
@@ -29,6 +30,7 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.dependence import Dependence, dependence
 from cofactor.crowd.difficulty import Confidence, confidence
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.passes import Passes
 
 Split = Callable[[Floats], Floats]
 Gold = ArrayLike | Mapping[Any, Any] | pd.Series
@@ -48,6 +50,8 @@ class Evidence:
         Of the vote shares, if they were counted before. Every pass must find as many tasks and labels.
     rows : (R,) ints, optional
         Of all pairs (worker, label), those that occur: the rows of the models asked about.
+
+    Pieces that are `Passes` over shards are read by whoever works for these, in parallel.
     """
 
     def __init__(
@@ -68,12 +72,18 @@ class Evidence:
         chosen = labels if seen.all() else labels.take_tasks(seen)
         return cls([chosen], None if gold is None else gold[seen])
 
-    def start(self, split: Split | None = None) -> SoftCounts:
-        """Return the soft counts of the vote shares, or of the (N, S) states that `split` makes of them."""
+    def start(self, split: Split | None = None, one_by_one: bool = False) -> SoftCounts:
+        """Return the soft counts of the vote shares, or of the (N, S) states that `split` makes of them.
+
+        A `split` that draws random numbers must see the pieces `one_by_one`.
+        """
         if split is None and self.votes is not None:
             return self.votes
-        states = split or (lambda shares: shares)
-        return self._sum(lambda labels: soft_counts(labels.table, states(self._shares(labels))))
+        count = partial(self._start, split=split or _unchanged)
+        return self._sum(map(count, self.pieces) if one_by_one else self._each(count))
+
+    def _start(self, labels: CrowdLabels, split: Split) -> SoftCounts:
+        return soft_counts(labels.table, split(self._shares(labels)))
 
     def of_rows(self, rows: Ints) -> Evidence:
         """Return the same labels, asked about by models of these rows only."""
@@ -81,27 +91,42 @@ class Evidence:
 
     def e_step(self, model: LatentClassModel) -> SoftCounts:
         """Return the soft counts of the posterior states; the states of a gold task are those of its class."""
-        return self._sum(lambda labels: self._expectation(self._table(labels), labels.n_classes, model))
+        count = partial(self._expectation, model=model)
+        if isinstance(self.pieces, Passes):
+            return self.pieces.remembered(model, self.rows, lambda: self._sum(self._each(count)))
+        return self._sum(self._each(count))
 
     def dependence(self, model: LatentClassModel, p: Floats) -> Dependence:
         """Return how far workers err together under a model of K classes; p are their (M, K) accuracies."""
-        return reduce(add, (dependence(labels, self._classes(labels, model), p) for labels in self.pieces))
+        return reduce(add, self._each(partial(self._dependence, model=model, p=p)))
+
+    def _dependence(self, labels: CrowdLabels, model: LatentClassModel, p: Floats) -> Dependence:
+        return dependence(labels, self._classes(labels, model), p)
 
     def confidence(self, model: LatentClassModel, other: LatentClassModel) -> Confidence:
         """Return how probable the labels chosen by a model are, flattened, and under `other`, that of difficulty."""
-        pieces = ((self._classes(x, model), self._classes(x, other), x.table.entries_per_row) for x in self.pieces)
-        return reduce(add, (confidence(*piece) for piece in pieces))
+        return reduce(add, self._each(partial(self._confidence, model=model, other=other)))
+
+    def _confidence(self, labels: CrowdLabels, model: LatentClassModel, other: LatentClassModel) -> Confidence:
+        return confidence(self._classes(labels, model), self._classes(labels, other), labels.table.entries_per_row)
 
     def _classes(self, labels: CrowdLabels, model: LatentClassModel) -> Floats:
         """Return the (N, K) posterior of the classes, their kinds added up."""
         states = model.posterior(self._table(labels))
         return self._with_gold(states.reshape(labels.n_tasks, labels.n_classes, -1).sum(axis=2))
 
+    def _each(self, function: Callable[[CrowdLabels], Any]) -> Iterator[Any]:
+        return self.pieces.map(function) if isinstance(self.pieces, Passes) else map(function, self.pieces)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the pieces behind: who is sent a function of this gets them one by one."""
+        return {**self.__dict__, "pieces": ()}
+
     def _table(self, labels: CrowdLabels) -> CategoricalTable:
         return labels.table if self.rows is None else labels.table.take_values(self.rows)
 
-    def _sum(self, count: Callable[[CrowdLabels], SoftCounts]) -> SoftCounts:
-        total = reduce(add, map(count, self.pieces))
+    def _sum(self, parts: Iterable[SoftCounts]) -> SoftCounts:
+        total = reduce(add, parts)
         if self.votes is not None:
             require_same_amounts(self.votes, total.n_rows, round(float(total.cells.sum())))
         return total
@@ -115,11 +140,16 @@ class Evidence:
         known = self.gold != UNKNOWN
         return np.where(known[:, None], np.eye(shares.shape[1])[self.gold], shares)
 
-    def _expectation(self, table: CategoricalTable, K: int, model: LatentClassModel) -> SoftCounts:
+    def _expectation(self, labels: CrowdLabels, model: LatentClassModel) -> SoftCounts:
+        table, K = self._table(labels), labels.n_classes
         if self.gold is None:
             return expectation(table, model)
         parts = [(self.gold == k, model if k == UNKNOWN else within(model, k, K)) for k in range(UNKNOWN, K)]
         return reduce(add, (expectation(table.take_rows(rows), part) for rows, part in parts if rows.any()))
+
+
+def _unchanged(shares: Floats) -> Floats:
+    return shares
 
 
 def require_same_amounts(counted: SoftCounts, n_tasks: int, n_labels: int) -> None:
@@ -166,7 +196,7 @@ def gold_codes(gold: Gold, labels: CrowdLabels) -> Ints:
     """
     if isinstance(gold, Mapping | pd.Series):
         return _codes_by_task(dict(gold.items()), labels)
-    codes = np.asarray(gold)
+    codes = unmasked(gold, np.int64(UNKNOWN))
     if codes.shape != (labels.n_tasks,) or codes.dtype.kind not in "iu":
         raise CofactorError(
             f"gold must hold one class code a task, -1 where unknown: {labels.n_tasks} whole numbers, "

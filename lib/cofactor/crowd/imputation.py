@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cofactor.core.checks import check_whole, is_number, numbers
+from cofactor.core.checks import check_kind, check_whole, is_number, numbers
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
@@ -47,6 +47,9 @@ class Imputed:
     def unreached_share(self) -> float:
         """Share of all M^2 blocks that stay zero."""
         return float(1 - self.reached.mean())
+
+
+LARGEST = 1e100  # entry of a start; the squares of larger ones overflow
 
 
 def designated_imputation(cooc: Cooccurrences, n_references: int | None = None) -> Imputed:
@@ -173,6 +176,7 @@ def too_large(cooc: Cooccurrences) -> bool:
 
 def check_budget(cooc: Cooccurrences) -> None:
     """Refuse to complete the matrix of too many annotators; the message names the way out."""
+    check_kind(Cooccurrences, cooc=cooc)
     if too_large(cooc):
         size = cooc.n_workers * cooc.n_classes
         raise CofactorError(
@@ -222,11 +226,12 @@ def robust_imputation(
     steps; the start is the majority vote instead of random, which also fixes the naming of classes. `tests/oracles`
     holds the slow version.
     """
+    check_kind(Cooccurrences, cooc=cooc)
     if not is_number(p) or not 0 < p <= 2:
         raise CofactorError(f"p={p!r}: choose 0 < p <= 2 (1 is the robust criterion, 2 least squares)")
     U, shape = numbers(start, "start"), (cooc.n_workers, cooc.n_classes, cooc.n_classes)
-    if U.shape != shape or not np.isfinite(U).all():
-        raise CofactorError(f"start must hold {shape} finite numbers; got an array of shape {U.shape}")
+    if U.shape != shape or not 1 / LARGEST < np.abs(U).max(initial=0.0) < LARGEST:
+        raise CofactorError(f"start must hold {shape} finite numbers, not all zero or beyond {LARGEST:g}: {U.shape}")
     U = np.array(U, order="C")
     history = History("robust imputation", max_iter, tol, verbose)
     for _ in history:

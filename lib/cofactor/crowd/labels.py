@@ -16,9 +16,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from cofactor.core.checks import positions
+from cofactor.core.checks import check_kind, positions, unmasked
 from cofactor.core.errors import SHOWN, CofactorError, DataWarning, listing
 from cofactor.core.frames import check_columns, check_present, located
+from cofactor.core.memory import require_bytes
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
 from cofactor.crowd.files import COLUMNS, read_labels
@@ -194,9 +195,11 @@ class CrowdLabels:
             raise CofactorError(f"unlabelled={unlabelled!r}: choose 'error' or 'keep'")
         limits = (n_tasks, n_workers, n_classes)
         sizes = [_size(code, limit, name) for code, limit, name in zip(codes, limits, named, strict=True)]
+        N, M, K = sizes
         if unlabelled == "error":
             _check_no_gaps(codes[0], sizes[0], "task")
             _check_no_gaps(codes[1], sizes[1], "worker")
+        require_bytes(40.0 * K * (N + M * K), f"votes and confusion matrices of {N} tasks, {M} workers, {K} classes")
         return cls._assemble(codes, [range(size) for size in sizes], conflicts)
 
     @classmethod
@@ -273,6 +276,7 @@ class CrowdLabels:
 
 def vote_shares(labels: CrowdLabels) -> NDArray[np.float64]:
     """Return the (N, K) share of each label among a task's votes; uniform where there are none (a K-way tie)."""
+    check_kind(CrowdLabels, labels=labels)
     totals = labels.votes.sum(axis=1, keepdims=True)
     return np.where(totals > 0, labels.votes / np.maximum(totals, 1), 1.0 / labels.n_classes)
 
@@ -305,7 +309,7 @@ def _check_classes(column: pd.Series[Any], classes: list[Hashable]) -> None:
 
 
 def _whole_numbers(values: ArrayLike, name: str) -> Ints:
-    array = np.asarray(values)
+    array = unmasked(values)
     if array.ndim != 1:
         raise CofactorError(f"{name} must be one-dimensional, got shape {array.shape}")
     if array.dtype.kind not in "iufb":

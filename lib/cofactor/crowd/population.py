@@ -29,6 +29,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import gammaln
 from sklearn.base import clone
 
+from cofactor.core.checks import rng_of
 from cofactor.core.em import expectation
 from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.tables import CategoricalTable
@@ -156,7 +157,7 @@ def _root(rising: Callable[[float], float], near: float) -> float:
 
 
 def _repeats(table: CategoricalTable, seed: int) -> list[np.random.Generator]:
-    return np.random.default_rng(seed).spawn(max(MIN_REPEATS, -(-MIN_SIMULATED_TASKS // table.n_rows)))
+    return rng_of(seed).spawn(max(MIN_REPEATS, -(-MIN_SIMULATED_TASKS // table.n_rows)))
 
 
 def _relabelled(population: Population, table: CategoricalTable, rng: np.random.Generator) -> tuple[Ints, Ints]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
+from cofactor.core.checks import unmasked
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import right_shares
@@ -90,7 +91,7 @@ def score(predicted: ArrayLike, truth: ArrayLike) -> Score:
     (2, 1.0, 0.05, 0.15)
     """
     right = right_shares(predicted, truth)
-    p, truth = np.asarray(predicted), np.asarray(truth)
+    p, truth = unmasked(predicted), unmasked(truth, np.int64(-1))
     if p.ndim == 1:
         return Score(len(right), float(right.mean()))
     known = truth >= 0

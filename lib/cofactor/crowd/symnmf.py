@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse, linalg, sparray
 
 from cofactor.core.alignment import match_columns
-from cofactor.core.checks import check_whole, finite_matrix
+from cofactor.core.checks import check_between, check_whole, finite_matrix, is_number
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
@@ -37,6 +37,7 @@ Operator = Literal["zero", "clamp"]
 
 DENSE_SIZE = 400  # up to here all eigenpairs at once are as fast as Lanczos, and never fail to converge
 RANK = 1e-6  # a square root whose smallest singular value is below this share of the largest has lower rank
+LARGEST = 1e100  # entry of U; the squares of larger ones overflow
 
 
 def square_root(X: Floats | sparray, n_classes: int) -> Floats:
@@ -156,6 +157,8 @@ def symnmf(
     since the objective falls to zero without noise and to a plateau with it.
     """
     U = finite_matrix(U, "U")
+    if np.abs(U).max() > LARGEST or not (callable(shift) or is_number(shift)):
+        raise CofactorError(f"shift={shift!r}, U up to {np.abs(U).max():.3g}: give a number, and U up to {LARGEST:g}")
     require_rank(U)
     Q = np.eye(U.shape[1])
     history = History("SymNMF", max_iter, tol, verbose)
@@ -246,11 +249,12 @@ def model_of_factor(H: Floats, informative: NDArray[np.bool_] | None = None, flo
 
     Returns the model; no annotator is dropped, and an all-zero column of a block becomes uniform.
     """
+    check_between(0, 1, floor=floor)
     H = finite_matrix(H, "H")
     K = H.shape[1]
     if len(H) % K or (H < 0).any():
         raise CofactorError(f"H must be nonnegative, with {K} rows for each annotator; its shape is {H.shape}")
-    blocks = H.reshape(-1, K, K)
+    blocks = np.ldexp(H, -np.frexp(H.max())[1]).reshape(-1, K, K)  # so that squares are numbers; no digit changes
     informative = np.ones(len(blocks), dtype=bool) if informative is None else informative
     prior = blocks[informative].sum(axis=1).mean(axis=0) ** 2 if informative.any() else np.zeros(K)
     if not prior.sum() > 0:

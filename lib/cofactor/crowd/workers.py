@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from cofactor.core.bootstrap import LEVEL
+from cofactor.core.checks import check_kind
 from cofactor.core.types import Floats
 from cofactor.crowd.base import Aggregator, require_labels
 from cofactor.crowd.bootstrap import CrowdBootstrap, estimated_accuracy
@@ -66,6 +67,7 @@ def workers_table(
     2       2         2       0.50
     """
     require_labels(labels)
+    check_kind(Aggregator, method=method)
     method._check_same_crowd(labels)
     table = pd.DataFrame({"worker": labels.workers, "n_labels": labels.table.entries_per_variable})
     table["accuracy"], table["low"], table["high"] = estimated_accuracy(method, labels), np.nan, np.nan

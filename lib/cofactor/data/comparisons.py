@@ -18,8 +18,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cofactor.comparisons.checks import finite_numbers
 from cofactor.comparisons.data import Comparisons
-from cofactor.core.checks import check_whole, numbers
+from cofactor.core.checks import check_whole, numbers, rng_of, unmasked
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats, Seed
 from cofactor.data.matlab import load_matlab
@@ -158,12 +159,13 @@ def comparisons_from_ratings(
     >>> made.user.tolist(), made.left.tolist(), made.right.tolist(), made.outcome.tolist()
     ([0, 0, 1], [0, 0, 0], [1, 2, 2], [1.0, 1.0, 0.0])
     """
-    who, what, stars = (np.asarray(values) for values in (user, item, rating))
+    who, what = (unmasked(values) for values in (user, item))
+    stars = finite_numbers(rating, "rating")
     if not who.shape == what.shape == stars.shape:
         raise CofactorError(f"{who.size} users, {what.size} items and {stars.size} ratings: give one of each")
     if most is not None:
         check_whole(1, most=most)
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     order = np.argsort(who, kind="stable")
     cuts = np.flatnonzero(np.diff(who[order])) + 1
     pairs = np.concatenate([_pairs(own, stars, most, rng) for own in np.split(order, cuts)])

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
-import pooch
+from platformdirs import user_cache_path
 
 from cofactor.core.errors import CofactorError
 
@@ -123,4 +123,4 @@ def find(name: str) -> Entry:
 
 def data_folder() -> Path:
     """Return the folder where downloads are kept."""
-    return Path(os.environ.get("COFACTOR_DATA") or pooch.os_cache("cofactor")).expanduser()
+    return Path(os.environ.get("COFACTOR_DATA") or user_cache_path("cofactor")).expanduser()

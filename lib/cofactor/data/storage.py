@@ -11,25 +11,23 @@ folder, and only what has the pinned hash gets there.
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
-import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, Literal
-
-import pooch
+from typing import Literal
 
 from cofactor.core.errors import DatasetUnavailableError, listing
-from cofactor.core.files import whole_file
+from cofactor.core.files import PIECE, make_folder, whole_file
+from cofactor.core.locks import locked
 from cofactor.data.digits import digits_csv
 from cofactor.data.registry import Entry, File, Role, data_folder, entries, find
 
 Status = Literal["ok", "absent", "damaged"]
 
 TIMEOUT = 30  # seconds that a server may keep silent
+LONGEST = 600  # seconds that a file may take
 
 
 def fetch(name: str) -> list[Path]:
@@ -89,7 +87,9 @@ def _status(file: File, sha256: str) -> Status:
     if not file.path.is_file():
         return "absent"
     try:
-        return "ok" if pooch.file_hash(str(file.path)) == sha256 else "damaged"
+        with file.path.open("rb") as content:
+            found = hashlib.file_digest(content, "sha256").hexdigest()
+        return "ok" if found == sha256 else "damaged"
     except OSError:  # a file that cannot be read is of no use either
         return "damaged"
 
@@ -109,34 +109,50 @@ def _obtain(file: File, entry: Entry) -> None:
     if entry.recipe:
         made = digits_csv(entry.recipe)
         for part in entry.files:
-            part.path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(part.path.parent)
             with whole_file(part.path) as unfinished:
                 unfinished.write_bytes(made[part.role])
     elif file.url:
-        with _quiet_pooch():
-            pooch.retrieve(file.url, file.sha256, file.name, data_folder(), downloader=_downloader(file))
+        make_folder(file.path.parent)
+        with locked(file.path, LONGEST):
+            if not _sound(file):  # another run may have got it meanwhile
+                _download(file)
     else:
         raise FileNotFoundError(f"the bundled copy is {_status(file, file.sha256)}: reinstall cofactor")
 
 
-def _downloader(file: File) -> Callable[[str, str, Any], object]:
-    """How pooch gets the bytes: from the mirror if there is one, else by HTTP."""
+def _download(file: File) -> None:
+    """Write a file, and refuse what is not the registered one: no more bytes are read than it has, none unpacked."""
+    digest, size, end = hashlib.sha256(), 0, time.monotonic() + LONGEST
+    with whole_file(file.path) as part, part.open("wb") as content:
+        for piece in _pieces(file):
+            digest.update(piece)
+            content.write(piece)
+            size += len(piece)
+            if size > file.bytes:
+                raise ValueError(f"more than the {file.bytes} bytes that are registered arrived")
+            if time.monotonic() > end:
+                raise TimeoutError(f"{size} of {file.bytes} bytes arrived in {LONGEST} seconds")
+        if digest.hexdigest() != file.sha256:
+            raise ValueError(f"its SHA-256 is {digest.hexdigest()}, expected {file.sha256}")
+
+
+def _pieces(file: File) -> Iterator[bytes]:
+    """Yield bytes as they arrive: from the mirror if there is one, else by HTTP."""
     mirror = _mirror()
-    if mirror is None:
-        return pooch.HTTPDownloader(timeout=TIMEOUT)
-    return lambda url, output, pool: shutil.copyfile(mirror / file.name, output)
+    if mirror:
+        with (mirror / file.name).open("rb") as source:
+            yield from iter(lambda: source.read(PIECE), b"")
+        return
+    import requests  # takes a fifth of a second
 
-
-@contextmanager
-def _quiet_pooch() -> Iterator[None]:
-    """Silence pooch's news of a download that takes a second; they would end up in the output of notebooks."""
-    logger = pooch.get_logger()
-    level = logger.level
-    logger.setLevel(logging.WARNING)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
+    plain = {"Accept-Encoding": "identity"}
+    with requests.get(file.url, stream=True, timeout=TIMEOUT, headers=plain) as answer:
+        answer.raise_for_status()
+        try:
+            yield from iter(lambda: answer.raw.read1(PIECE), b"")
+        except Exception as error:  # of urllib3, which requests hides elsewhere
+            raise ConnectionError(str(error)) from None
 
 
 def _failure(file: File, error: Exception) -> str:
@@ -154,6 +170,6 @@ def _ways_out(entry: Entry) -> str:
 - connect to the network, unset COFACTOR_MIRROR, and call cofactor.data.fetch({entry.name!r});
 - put the file, under this name, into a folder and set COFACTOR_MIRROR to that folder;
 - if the folder for downloads, {data_folder()}, cannot be written, set COFACTOR_DATA to another;
-- if a hash is wrong, something else than the pinned file arrived (a proxy's page, perhaps): get it another way;
+- if a hash or a size is wrong, another file than the pinned one arrived (a proxy's page, perhaps): get it another way;
 - load a set that needs no network: {listing(others) or "there is no other"}.
 """

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 
-from cofactor.core.checks import check_whole, is_number, is_whole
+from cofactor.core.checks import check_whole, is_number, is_whole, rng_of
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, NotIdentifiableError, listing
 from cofactor.core.estimator import Estimator
@@ -153,7 +153,7 @@ class JointPMFEstimator(Estimator):
         ranks = RANKS if self.rank == "auto" else (int(self.rank),)
         given = self.pseudo_count != "auto"
         first = float(self.pseudo_count) if given else SMOOTHING
-        hidden = [one for one in hide_cells(table, np.random.default_rng(self.random_state)) if _is_connected(one.seen)]
+        hidden = [one for one in hide_cells(table, rng_of(self.random_state)) if is_connected(one.seen)]
         kept = choose(ranks, (first,) if given else PSEUDO_COUNTS, first, partial(self._validate, hidden))
         for tried in self.validation_:
             tried["kept"] = (tried["rank"], tried["pseudo_count"]) in kept
@@ -201,6 +201,7 @@ class JointPMFEstimator(Estimator):
             raise CofactorError("nothing was observed in any row: there is nothing to fit")
         seen = table.entries_per_row > 0
         rows = table if seen.all() else table.take_rows(seen)
+        check_rank(self.rank, rows.n_rows)
         moments = pairwise_moments(rows)
         require_connected(moments)
         return rows, moments
@@ -221,6 +222,13 @@ def check_choices(rank: Any, pseudo_count: Any) -> None:
         raise CofactorError(f"pseudo_count={pseudo_count!r}: give a number of at least 0, or 'auto'")
 
 
+def check_rank(rank: int | Literal["auto"], n_rows: int) -> None:
+    """Refuse a rank above the number of rows (and those that "auto" tries): with a class for each, any table fits."""
+    most = max(n_rows, RANKS[-1])
+    if rank != "auto" and rank > most:
+        raise CofactorError(f"rank={rank}: {n_rows} rows cannot tell so many classes apart, ask for at most {most}")
+
+
 def require_connected(moments: PairwiseMoments) -> None:
     """Refuse variables never observed, and groups of variables never observed together; both are named."""
     observed = np.add.reduceat(moments.singles, np.cumsum(moments.sizes) - moments.sizes)
@@ -238,7 +246,7 @@ def require_connected(moments: PairwiseMoments) -> None:
         )
 
 
-def _is_connected(table: CategoricalTable) -> bool:
+def is_connected(table: CategoricalTable) -> bool:
     """Whether `require_connected` has nothing against a table."""
     try:
         require_connected(pairwise_moments(table))
@@ -270,7 +278,7 @@ def smoothed(model: LatentClassModel, table: CategoricalTable, pseudo_count: flo
 
 def random_model(sizes: Ints, rank: int, random_state: Seed) -> LatentClassModel:
     """Draw conditionals and prior uniform on (0, 1), scaled to sum to one."""
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     prior = rng.random(rank)
     stacked = normalize_blocks(rng.random((int(sizes.sum()), rank)), sizes)
     return LatentClassModel.from_stacked(prior / prior.sum(), stacked, sizes)

@@ -25,7 +25,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 from tqdm import tqdm
 
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_whole, rng_of, unmasked
 from cofactor.core.coupled_nmf import coupled_nmf
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
@@ -35,7 +35,7 @@ from cofactor.core.moments import pairwise_moments
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
-from cofactor.pmf.base import FLOOR, check_choices, random_model
+from cofactor.pmf.base import FLOOR, check_choices, check_rank, random_model
 from cofactor.pmf.coding import Coding, encode
 from cofactor.pmf.selection import Choice, Scores, choose, mean_model
 
@@ -155,12 +155,16 @@ class JointPMFClassifier(ClassifierMixin, Estimator):
         self._check_parameters()
         _refuse_missing(y)
         rows, y = self._checked(X, y)
-        check_classification_targets(y)
+        check_rank(self.rank, len(rows))
+        try:
+            check_classification_targets(y)
+        except ValueError as error:
+            raise CofactorError(str(error)) from None
         self.classes_, target = np.unique(y, return_inverse=True)
         self.codings_ = [Coding.of(column, n, self.n_bins) for n, column in enumerate(rows.T)]
         table = self._table(encode(rows, self.codings_)[0], target)
         self._warn_of_empty(table)
-        rng = np.random.default_rng(self.random_state)
+        rng = rng_of(self.random_state)
         self.validation_: list[dict[str, Any]] = []
         kept = self._choose(table, target, rng)
         self.rank_, self.pseudo_count_ = kept[0]
@@ -176,8 +180,9 @@ class JointPMFClassifier(ClassifierMixin, Estimator):
         return self
 
     def _checked(self, *arrays: ArrayLike, **options: Any) -> Any:
+        plain = [unmasked(array) if np.ma.is_masked(array) else array for array in arrays]
         try:
-            return validate_data(self, *arrays, dtype=None, ensure_all_finite="allow-nan", **options)
+            return validate_data(self, *plain, dtype=None, ensure_all_finite="allow-nan", **options)
         except ValueError as error:  # scikit-learn's messages say what is wrong, and their tests ask for them
             raise CofactorError(str(error)) from None
 
@@ -274,7 +279,7 @@ class JointPMFClassifier(ClassifierMixin, Estimator):
 
 def _refuse_missing(y: ArrayLike) -> None:
     """Name the rows whose class is None or NaN; classes of any other shape are for scikit-learn to judge."""
-    labels = pd.isna(np.asarray(y, dtype=object))
+    labels = pd.isna(unmasked(y, dtype=object))
     missing = np.flatnonzero(labels).tolist() if np.ndim(labels) == 1 else []
     if missing:
         where = "in every row" if len(missing) == len(labels) else f"in rows {listing(missing)}"

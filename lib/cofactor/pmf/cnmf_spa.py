@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from cofactor.core.checks import check_between, is_whole, numbers
+from cofactor.core.checks import check_between, check_kind, check_whole, is_whole, numbers, rng_of
 from cofactor.core.coupled_nmf import pair_divergence
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.latent_class import LatentClassModel
@@ -92,7 +92,9 @@ def cnmf_spa(
     array([0.6, 0.4])
     """
     check_between(0, 1, floor=floor)
-    rng = np.random.default_rng(random_state)
+    check_kind(PairwiseMoments, moments=moments)
+    check_whole(1, rank=rank)
+    rng = rng_of(random_state)
     found, refused = [], []
     for S1, S2 in _splits(moments, split, rng):
         try:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_whole, unmasked
 from cofactor.core.diagnosis import Check, Diagnosis, Status
-from cofactor.core.errors import listing
+from cofactor.core.errors import CofactorError, listing
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
 from cofactor.core.spectrum import classes_told_apart
 from cofactor.core.tables import CategoricalTable
@@ -18,10 +19,12 @@ from cofactor.core.types import Ints
 from cofactor.pmf.base import check_table
 from cofactor.pmf.cnmf_spa import rank_cap
 
+Names: TypeAlias = NDArray[np.object_]
+
 ENOUGH = 20  # rows in common before two columns that always agree count as one and the same
 
 
-def diagnose(table: CategoricalTable, *, rank: int | None = None) -> Diagnosis:
+def diagnose(table: CategoricalTable, *, rank: int | None = None, names: Sequence[object] | None = None) -> Diagnosis:
     """Check a table before a joint PMF is fitted: what was observed, together with what, how often, and twice.
 
     Parameters
@@ -29,6 +32,8 @@ def diagnose(table: CategoricalTable, *, rank: int | None = None) -> Diagnosis:
     table : CategoricalTable
     rank : int, optional
         F that is planned; then its parameters are compared with the rows, and it with what CNMF-SPA can find.
+    names : sequence, optional
+        Of the variables, for the report. Default: their numbers.
 
     Returns
     -------
@@ -36,8 +41,8 @@ def diagnose(table: CategoricalTable, *, rank: int | None = None) -> Diagnosis:
         Its verdict says which methods are ruled out. Groups never observed together, variables never observed and
         empty tables fail: every method refuses them.
 
-    Raises a CofactorError for what is no `CategoricalTable`, or a rank below one. Cost: that of the pairwise moments,
-    of `classes_told_apart`, and O(N^2) pairs. Source: this kit's own.
+    Raises a CofactorError for what is no `CategoricalTable`, a rank below one, or another number of names. Cost: that
+    of the pairwise moments, of `classes_told_apart`, and O(N^2) pairs. Source: this kit's own.
 
     >>> report = diagnose(CategoricalTable([[0, 1, -1], [1, -1, 0], [0, 0, -1], [-1, -1, -1]]))
     >>> report["pairs"].value
@@ -46,21 +51,31 @@ def diagnose(table: CategoricalTable, *, rank: int | None = None) -> Diagnosis:
     check_table(table)
     if rank is not None:
         check_whole(1, rank=rank)
+    called = _called(table, names)
     moments = pairwise_moments(table)
     n_joint = moments.n_joint.toarray()
-    checks = [_rows(table), _variables(moments), _constants(moments), _parameters(table, rank)]
+    checks = [_rows(table), _variables(moments, called), _constants(moments, called), _parameters(table, rank)]
     if table.n_variables > 1:
         checks += [
-            _pairs(n_joint),
-            _groups(moments),
+            _pairs(n_joint, called),
+            _groups(moments, called),
             _rows_per_pair(n_joint, moments.sizes),
-            _twins(moments, n_joint),
+            _twins(moments, n_joint, called),
             _spa_rank(moments, rank),
             _told_apart(table, rank),
         ]
     if table.n_variables > 2:
         checks.append(_triples(table))
     return Diagnosis(repr(table), tuple(checks), _verdict(checks))
+
+
+def _called(table: CategoricalTable, names: Sequence[object] | None) -> Names:
+    """Return what the variables are called, as text."""
+    given: Any = range(table.n_variables) if names is None else names
+    called = unmasked(given, dtype=object)
+    if called.shape != (table.n_variables,):
+        raise CofactorError(f"names of shape {called.shape} for {table.n_variables} variables: give each one")
+    return np.array(list(map(str, called)), dtype=object)
 
 
 def _verdict(checks: list[Check]) -> str:
@@ -82,22 +97,22 @@ def _rows(table: CategoricalTable) -> Check:
     return Check("rows", "pass", f"{table.n_rows}")
 
 
-def _variables(moments: PairwiseMoments) -> Check:
-    never = np.flatnonzero(_sums(moments.singles, moments.sizes) == 0).tolist()
-    if never:
+def _variables(moments: PairwiseMoments, called: Names) -> Check:
+    never = called[_sums(moments.singles, moments.sizes) == 0]
+    if never.size:
         return Check("variables", "fail", f"never observed: {listing(never)}", "leave them out with take_variables")
     unused = _sums(moments.singles == 0, moments.sizes)
     value = f"{len(unused)}, all observed"
     advice = ""
     if unused.any():
-        value += f"; {unused.sum()} values never, of variables {listing(np.flatnonzero(unused).tolist())}"
+        value += f"; {unused.sum()} values never, of variables {listing(called[unused > 0])}"
         advice = "keep pseudo-counts, or their probability is taken for zero"
     return Check("variables", "warn" if unused.any() else "pass", value, advice)
 
 
-def _constants(moments: PairwiseMoments) -> Check:
-    found = np.flatnonzero(_sums(moments.singles > 0, moments.sizes) == 1).tolist()
-    if found:
+def _constants(moments: PairwiseMoments, called: Names) -> Check:
+    found = called[_sums(moments.singles > 0, moments.sizes) == 1]
+    if found.size:
         advice = "they do no harm and tell nothing: leave them out"
         return Check("constants", "warn", f"one value only: {listing(found)}", advice)
     return Check("constants", "pass", "none")
@@ -121,20 +136,20 @@ def _parameters(table: CategoricalTable, rank: int | None) -> Check:
     return Check("parameters", "pass", value)
 
 
-def _pairs(n_joint: Ints) -> Check:
+def _pairs(n_joint: Ints, called: Names) -> Check:
     j, k = np.triu_indices(len(n_joint), 1)
     never = n_joint[j, k] == 0
     if never.any():
-        pairs = listing(zip(j[never].tolist(), k[never].tolist(), strict=True))
+        pairs = listing(f"({called[a]}, {called[b]})" for a, b in zip(j[never], k[never], strict=True))
         advice = "masked in every pairwise fit; EM and CNMF-OPT link them through third variables"
         return Check("pairs", "warn", f"{never.sum()} of {len(j)} never observed together: {pairs}", advice)
     return Check("pairs", "pass", f"all {len(j)} observed together")
 
 
-def _groups(moments: PairwiseMoments) -> Check:
+def _groups(moments: PairwiseMoments, called: Names) -> Check:
     n_groups, group = connected_components(moments.n_joint, directed=False)
     if n_groups > 1:
-        groups = "; ".join(listing(np.flatnonzero(group == g).tolist()) for g in range(n_groups))
+        groups = "; ".join(listing(called[group == g]) for g in range(n_groups))
         advice = "fit each group by itself, or add rows that link them"
         return Check("groups", "fail", f"{n_groups}, never observed together: {groups}", advice)
     return Check("groups", "pass", "one: every variable is linked to every other")
@@ -155,7 +170,7 @@ def _rows_per_pair(n_joint: Ints, sizes: Ints) -> Check:
     )
 
 
-def _twins(moments: PairwiseMoments, n_joint: Ints) -> Check:
+def _twins(moments: PairwiseMoments, n_joint: Ints, called: Names) -> Check:
     """Two columns are one and the same, up to names, where each value of one goes with one value of the other."""
     N, owner = len(moments.sizes), np.repeat(np.arange(len(moments.sizes)), moments.sizes)
     C = moments.counts.tocoo()
@@ -166,7 +181,7 @@ def _twins(moments: PairwiseMoments, n_joint: Ints) -> Check:
     left, right = (np.bincount(np.unique(np.stack([pair, value]), axis=1)[0], minlength=N * N) for value in (a, b))
     same = (cells > 1) & (cells == left) & (cells == right) & (n_joint.ravel() >= ENOUGH)
     if same.any():
-        found = listing((int(j), int(k)) for j, k in np.argwhere(same.reshape(N, N)))
+        found = listing(f"({called[j]}, {called[k]})" for j, k in np.argwhere(same.reshape(N, N)))
         advice = "one gives the other away: keep one of each pair, or held-out errors mean nothing"
         return Check("identical columns", "warn", f"the same wherever both were observed: {found}", advice)
     return Check("identical columns", "pass", "none")

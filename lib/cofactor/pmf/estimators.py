@@ -13,7 +13,7 @@ from typing import Literal, Self
 
 import numpy as np
 
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_whole, rng_of
 from cofactor.core.coupled_nmf import coupled_nmf
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError
@@ -150,7 +150,7 @@ class RandomEM(JointPMFEstimator):
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
         check_whole(1, n_starts=self.n_starts, max_iter=self.max_iter)
-        rng = np.random.default_rng(self.random_state)
+        rng = rng_of(self.random_state)
         starts = [random_model(table.sizes, self.rank_, rng) for _ in range(self.n_starts)]
         found = [em(table, s, self.max_iter, EM_TOL, self.verbose, self.pseudo_count_) for s in starts]
         return max(found, key=lambda one: float(one[1].objective[-1]))

@@ -7,6 +7,7 @@ from operator import mul
 
 import numpy as np
 
+from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 
@@ -21,6 +22,7 @@ def mse(truth: LatentClassModel, estimate: LatentClassModel) -> float:
 
     Source: IEEE TSP 2021, Sec. VI; the released code of Tables 1 to 3 compares with A_1 diag(lambda) in place of A_1.
     """
+    check_kind(LatentClassModel, truth=truth, estimate=estimate)
     aligned = estimate.align_to(truth)
     error = float(np.sum((aligned.prior - truth.prior) ** 2))
     return error + float(np.sum((aligned.stacked - truth.stacked) ** 2)) / (truth.n_classes * truth.n_variables)
@@ -40,6 +42,7 @@ def mre(truth: LatentClassModel, estimate: LatentClassModel) -> float:
     >>> round(mre(model, LatentClassModel([1.0], [[[0.55], [0.45]]] * 3)), 3)
     0.642
     """
+    check_kind(LatentClassModel, truth=truth, estimate=estimate)
     if not np.array_equal(truth.sizes, estimate.sizes):
         raise CofactorError(f"{truth!r} and {estimate!r} have different alphabets: no distance between them")
     norm2 = inner_product(truth, truth)

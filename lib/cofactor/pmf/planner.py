@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from cofactor.core.bootstrap import check_runs
+from cofactor.core.checks import rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.planning import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
@@ -83,7 +84,7 @@ def plan(
     if measure not in get_args(Measure):
         raise CofactorError(f"measure={measure!r}: choose one of {', '.join(get_args(Measure))}")
     named = _named(methods)
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     refits = bootstrap(next(iter(named.values())), table, n_draws=n_trials, random_state=rng, n_jobs=n_jobs)
     seen = table.take_rows(table.entries_per_row > 0)
     default = np.maximum(np.rint(SPAN * seen.n_rows), FEWEST)

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from cofactor.core.biased_factors import biased_factors
-from cofactor.core.checks import check_positive, check_whole, numbers
+from cofactor.core.checks import check_positive, check_whole, numbers, rng_of, unmasked
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.estimator import Estimator
 from cofactor.core.latent_class import LatentClassModel
@@ -33,6 +33,7 @@ from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.base import CLOSED_FORM, JointPMFEstimator
 from cofactor.pmf.estimators import CNMFEM
 
+LARGEST = 1e100  # rating; the squares of larger ones overflow
 LEVELS = 5  # of what biases leave of a rating
 
 
@@ -273,7 +274,7 @@ class JointPMFRecommender(RatingPredictor):
 
     def _weight(self, row: Ints, column: Ints, rating: Floats) -> float:
         """Least squares on ratings held out, of what biases leave of them on what the joint PMF expects of that."""
-        out = _fifth_of_each(column, np.random.default_rng(self._method.random_state))
+        out = _fifth_of_each(column, rng_of(self._method.random_state))
         try:
             self._fit(row[~out], column[~out], rating[~out])
         except CofactorError:
@@ -321,7 +322,7 @@ def _means(index: Ints, rating: Floats) -> Floats:
 
 def _ids(name: str, values: ArrayLike) -> Ints:
     try:
-        ids = np.asarray(values)
+        ids = unmasked(values)
     except ValueError as error:
         raise CofactorError(f"{name} ids must be one list of whole numbers: {error}") from None
     if ids.ndim != 1 or (ids.size and not np.issubdtype(ids.dtype, np.integer)):
@@ -334,9 +335,9 @@ def _check_ratings(user: Ints, item: Ints, rating: Floats) -> None:
         raise CofactorError(f"{len(user)} users, {len(item)} items and {rating.size} ratings: lengths differ")
     if not len(user):
         raise CofactorError("no ratings: there is nothing to learn from")
-    bad = np.flatnonzero(~np.isfinite(rating))
+    bad = np.flatnonzero(~(np.abs(rating) < LARGEST))
     if bad.size:
-        raise CofactorError(f"ratings that are not finite (leave them out): {listing(bad.tolist())}")
+        raise CofactorError(f"ratings that are not finite, or huge (leave them out): {listing(bad.tolist())}")
 
 
 def _check_distinct(user: Ints, item: Ints, pair: Ints) -> None:

@@ -17,7 +17,7 @@ from scipy import sparse
 from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.result import Result
-from cofactor.core.spa import spa
+from cofactor.core.spa import SQUARES, spa
 from cofactor.core.types import Floats, Indices
 
 Matrix: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
@@ -66,8 +66,14 @@ def require_anchors(n_anchors: int, n_points: int) -> None:
 
 
 def columns_kept(X: Floats) -> Indices:
-    """Return the columns that are not zero, warning of those that are; refuse X without any."""
+    """Return the columns that are not zero, warning of those that are; refuse X without any, or without squares."""
     largest = np.maximum(X.max(axis=0), -X.min(axis=0))
+    exponent = int(np.frexp(largest.max())[1])
+    if abs(exponent) > SQUARES:
+        raise CofactorError(
+            f"the largest entry of X is {largest.max():.3g}: scores are squares, which no number holds then; divide X "
+            f"by 2.0**{exponent - 1}, which changes no anchor"
+        )
     kept = np.flatnonzero(largest > ZERO * largest.max())
     if not kept.size:
         raise CofactorError("X is zero everywhere: there is nothing to choose anchors from")

@@ -9,11 +9,12 @@ from cofactor.core.checks import numbers
 from cofactor.core.diagnosis import Check, Diagnosis
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.least_squares import simplex_least_squares
+from cofactor.core.memory import available_bytes
 from cofactor.core.spa import spa
 from cofactor.core.types import Floats, Indices
 from cofactor.separable.base import ZERO, Matrix, require_anchors
 from cofactor.separable.columns import same_columns
-from cofactor.separable.memory import available_bytes, predicted_bytes
+from cofactor.separable.memory import predicted_bytes
 from cofactor.separable.selection import CLEAR, MOST_ANCHORS, largest_drop, residuals
 
 UNEVEN = 1.5  # columns whose sums differ by more were not scaled alike

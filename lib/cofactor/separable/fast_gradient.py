@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from tqdm import tqdm
 
-from cofactor.core.checks import check_positive, check_whole
+from cofactor.core.checks import check_positive, check_whole, rng_of
 from cofactor.core.least_squares import nonnegative_least_squares
 from cofactor.core.result import Result
 from cofactor.core.spa import spa
@@ -91,7 +91,7 @@ def fast_gradient(
     require_memory("FastGradient", whole.shape[0], whole.shape[1], n_anchors, max_iter)
     columns = columns_used(whole)
     points = np.ascontiguousarray(columns.points)
-    p = 1 + SPREAD * (np.random.default_rng(random_state).random(columns.used.size) - 0.5)
+    p = 1 + SPREAD * (rng_of(random_state).random(columns.used.size) - 0.5)
     found = spa(points, min(n_anchors, columns.used.size))
     square = 4.0**columns.exponent
     weight = _first_weight(points, found, p, FLOOR / square) if nu is None else nu / square

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
-from cofactor.core.checks import numbers
+from cofactor.core.checks import is_whole, numbers, rng_of
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Indices, Seed
@@ -88,7 +88,7 @@ def geo_nmf(A: Matrix, n_anchors: int, random_state: Seed = None) -> AnchorFit:
     unit = (Z / np.sqrt(squares.max())).round(DIGITS)
     weights = degrees * np.sqrt(squares)
     limit = ROUND_DENSE if degrees.mean() >= DENSE_DEGREE else ROUND
-    seed = int(np.random.default_rng(random_state).integers(2**31))
+    seed = int(rng_of(random_state).integers(2**31))
     best, condition, last = None, np.inf, 0
     for share in np.arange(FIRST_SHARE, 1.0, STEP):
         near = np.flatnonzero(squares > (1 - share) * squares.max())
@@ -138,7 +138,7 @@ def leading_eigenvectors(A: sparse.csr_array, n_vectors: int, which: Literal["LM
     Deterministic: the iteration always starts at the same vector.
     """
     n_nodes = A.shape[0]
-    if not (isinstance(n_vectors, int | np.integer) and 1 <= n_vectors <= n_nodes):
+    if not (is_whole(n_vectors) and 1 <= n_vectors <= n_nodes):
         raise CofactorError(f"{n_vectors} communities of {n_nodes} nodes: ask for 1 to that many")
     if n_nodes <= max(SMALL, 2 * n_vectors):
         values, vectors = np.linalg.eigh(A.toarray())

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from cofactor.core.checks import numbers, rng_of
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.least_squares import nonnegative_least_squares
 from cofactor.core.spa import spa
@@ -129,7 +130,7 @@ def random_projection(n_rows: int, random_state: Seed) -> sparse.csr_array:
         return sparse.csr_array(sparse.eye_array(n_rows))
     from sklearn.random_projection import SparseRandomProjection  # here: slow to import, and rarely needed
 
-    seed = int(np.random.default_rng(random_state).integers(2**31))
+    seed = int(rng_of(random_state).integers(2**31))
     projection = SparseRandomProjection(DIMENSION, density=DENSITY, random_state=seed)
     return sparse.csr_array(projection.fit(np.zeros((1, n_rows))).components_)
 
@@ -143,8 +144,11 @@ def _squared_distances(X: Floats, hull: Indices) -> Floats:
 
 
 def _positive(sums: ArrayLike, n_points: int) -> Floats:
-    totals = np.broadcast_to(np.asarray(sums, dtype=np.float64), n_points)
-    bad = np.flatnonzero(~(totals >= 0))
+    totals = numbers(sums, "sums")
+    if totals.shape not in ((), (n_points,)):
+        raise CofactorError(f"sums of shape {totals.shape}: give one number, or one for each of {n_points} columns")
+    totals = np.broadcast_to(totals, n_points)
+    bad = np.flatnonzero(~((totals >= 0) & (totals < np.inf)))
     if bad.size or not totals.any():
         raise CofactorError(f"sums of columns {listing(bad)} are not positive: give `sums`, or shift X")
     return totals

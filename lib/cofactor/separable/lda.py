@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from cofactor.core.checks import check_positive, check_whole
+from cofactor.core.checks import check_positive, check_whole, rng_of
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.memory import require_bytes
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Seed
 from cofactor.separable.base import Matrix
@@ -81,8 +82,9 @@ def lda_topics(
     broken = documents.tocoo().coords[0][documents.data != np.floor(documents.data)]
     if broken.size:
         raise CofactorError(f"counts of documents {listing(np.unique(broken).tolist())} are no whole numbers")
+    require_bytes(12 * documents.sum() + 16.0 * n_topics * sum(documents.shape), "topics of all words of all documents")
     kept = words_kept(documents, min_documents)
-    seed = int(np.random.default_rng(random_state).integers(2**31))
+    seed = int(rng_of(random_state).integers(2**31))
     model = _sampler()(n_topics, max_iter, alpha, eta, seed, refresh=1)
     model.fit(sparse.csr_matrix(documents[:, kept], dtype=np.int64))  # it knows sparse matrices, not sparse arrays
     topics = np.zeros((documents.shape[1], n_topics))

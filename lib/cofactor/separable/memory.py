@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError
+from cofactor.core.memory import require_bytes
 from cofactor.separable.descent import CAPACITY
 from cofactor.separable.scoring import BLOCK, THIN, THIN_BLOCK, THIN_TILE, TILE
 
-MEMINFO = Path("/proc/meminfo")
 DOUBLE, SINGLE, INDEX, EDGE = 8, 4, 4, 58
 VECTORS = 16  # arrays of N doubles that MERIT holds besides: penalties, picks, gaps, squares, what they are made of
 
@@ -66,22 +63,8 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max
     raise CofactorError(f"method={method!r}: memory is predicted for the methods of points and graphs in METHODS")
 
 
-def available_bytes() -> float:
-    """Return the memory that is free or can be freed; infinity where the system does not tell."""
-    if MEMINFO.exists():
-        line = next(line for line in MEMINFO.read_text().splitlines() if line.startswith("MemAvailable:"))
-        return 1024.0 * int(line.split()[1])
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (ValueError, OSError, AttributeError):
-        return float("inf")
-
-
 def require_memory(method: str, n_rows: int, n_points: int, n_anchors: int, max_iter: int) -> None:
     """Refuse what would not fit, with the predicted bytes and the way out."""
-    needed, free = predicted_bytes(method, n_rows, n_points, n_anchors, max_iter), available_bytes()
-    if needed > free:
-        raise CofactorError(
-            f"{method} would take {needed / 1e9:.1f} GB ({needed} bytes) for {n_points} points, and {free / 1e9:.1f} "
-            "GB are free: use merit, whose memory is linear in the points, or fewer points"
-        )
+    needed = predicted_bytes(method, n_rows, n_points, n_anchors, max_iter)
+    advice = "use merit, whose memory is linear in the points, or fewer points"
+    require_bytes(needed, f"{method} on {n_points} points", advice)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import clone
 
+from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.estimator import Estimator
 from cofactor.core.least_squares import simplex_least_squares
@@ -263,6 +264,7 @@ def find_anchors(
         return method(X, n_anchors)
     if isinstance(method, str) and method not in OF_POINTS:
         raise CofactorError(f"no method {method!r}: there are {listing(OF_POINTS)}, {others}")
+    check_kind((str, AnchorMethod), method=method)
     found = METHODS[method](random_state=random_state) if isinstance(method, str) else clone(method)
     if isinstance(found, XRAY) and found.sums is None:
         found.set_params(sums=1.0)

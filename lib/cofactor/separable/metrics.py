@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import rankdata
 
-from cofactor.core.checks import check_whole, finite_matrix, numbers, whole_matrix
+from cofactor.core.checks import check_whole, finite_matrix, numbers, rng_of, unmasked, whole_matrix
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.types import Floats, Indices, Seed
 
@@ -63,7 +64,7 @@ def sim_count(top_words: ArrayLike) -> int:
     4
     """
     words = whole_matrix(top_words, "top_words")
-    times = np.bincount(words.ravel())  # a word leads a topic once, so the pairs that share it follow from this
+    _, times = np.unique(words, return_counts=True)  # a word leads a topic once: its pairs follow from this
     return int(np.sum(times * (times - 1) // 2))
 
 
@@ -78,9 +79,12 @@ def clustering_accuracy(truth: ArrayLike, clusters: ArrayLike) -> float:
     >>> clustering_accuracy([0, 0, 1, 1], [5, 5, 5, 2])
     0.75
     """
-    known, found = np.asarray(truth), np.asarray(clusters)
+    known, found = unmasked(truth), unmasked(clusters)
     if known.shape != found.shape or known.ndim != 1 or not known.size:
         raise CofactorError(f"truth {known.shape} and clusters {found.shape} must be two lists of the same length")
+    bad = np.flatnonzero(pd.isna(known) | pd.isna(found))
+    if bad.size:
+        raise CofactorError(f"NaN in rows {listing(bad.tolist())} of truth or clusters: leave these rows out")
     (classes, known), (groups, found) = (np.unique(codes, return_inverse=True) for codes in (known, found))
     both = np.bincount(known * len(groups) + found, minlength=len(classes) * len(groups)).reshape(len(classes), -1)
     return float(both[linear_sum_assignment(both, maximize=True)].sum() / len(known))
@@ -103,7 +107,7 @@ def document_accuracy(truth: ArrayLike, weights: ArrayLike, n_runs: int = 10, ra
     points = _unit(finite_matrix(weights, "weights"))
     if len(points) < points.shape[1]:
         raise CofactorError(f"{len(points)} documents cannot be put into {points.shape[1]} clusters")
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     runs = [
         KMeans(points.shape[1], n_init=10, random_state=int(rng.integers(2**31))).fit_predict(points)
         for _ in range(n_runs)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
 from cofactor.core.bootstrap import check_runs
+from cofactor.core.checks import rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.planning import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
 from cofactor.core.types import Floats, Seed
@@ -100,7 +101,7 @@ def plan(
         amounts = np.maximum(np.rint(SPAN[vary] * N), K) if vary == "columns" else SPAN[vary]
     tried = checked_amounts(amounts)
     run = partial(_trial, amounts=tried, vary=vary, names=names)
-    found = simulated(run, [truth] * n_trials, np.random.default_rng(random_state), n_jobs, verbose)
+    found = simulated(run, [truth] * n_trials, rng_of(random_state), n_jobs, verbose)
     errors = {name: found[:, :, j] for j, name in enumerate(names)}
     signal = np.sqrt(np.mean((truth.W @ truth.H) ** 2))
     decibels = f"{20 * np.log10(signal / truth.sigma):.0f} dB below the signal" if truth.sigma else "none"

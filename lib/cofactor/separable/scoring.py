@@ -79,7 +79,7 @@ class Scorer:
         longest, base_max = float(np.sqrt(self.squares.max())), float(penalty.base.max())
         evidence = self.points, residuals, self.squares, self.blocks, C.entries, penalty
         scan = Scan(*evidence, self.error, longest, base_max, self.tile, self.stay)
-        picks, gaps = np.empty(N, np.int64), np.empty(N)
+        picks, gaps = np.zeros(N, np.int64), np.empty(N)
         own, *others = pairwise(np.linspace(0, N, self.n_threads + 1).astype(int).tolist())
         with ThreadPoolExecutor(self.n_threads) as pool:
             futures = [pool.submit(_pick_span, scan, span, picks, gaps) for span in others]

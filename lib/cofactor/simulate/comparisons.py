@@ -10,7 +10,7 @@ from scipy.sparse.linalg import svds
 
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.links import link_named
-from cofactor.core.checks import check_whole, finite_matrix
+from cofactor.core.checks import check_positive, check_whole, finite_matrix, rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats, Seed
 
@@ -57,11 +57,10 @@ def comparison_factors(
     (True, True)
     """
     check_whole(1, n_users=n_users, n_items=n_items, rank=rank)
-    if not rank < min(n_users, n_items) or not 0 < scale < np.inf:
-        raise CofactorError(
-            f"rank={rank}, scale={scale}: ask for 1 to {min(n_users, n_items) - 1} features and a positive scale"
-        )
-    rng = np.random.default_rng(random_state)
+    check_positive(scale=scale)
+    if not rank < min(n_users, n_items):
+        raise CofactorError(f"rank={rank}: ask for 1 to {min(n_users, n_items) - 1} features")
+    rng = rng_of(random_state)
     if kind == "gauss":
         X = rng.standard_normal((n_users, n_items))
         A, s, Ct = svds(X - X.mean(axis=1, keepdims=True), k=rank, v0=rng.standard_normal(min(X.shape)))
@@ -125,13 +124,13 @@ def draw_comparisons(
     >>> draw_comparisons(*comparison_factors(20, 30, 2, random_state=0), 100, random_state=0)
     Comparisons(100 comparisons of 30 items by 20 users)
     """
-    if outcomes not in ("exact", "binary") or n_comparisons < 1:
-        raise CofactorError(f"outcomes={outcomes!r}, n_comparisons={n_comparisons}: 'exact' or 'binary', at least one")
     check_whole(1, n_comparisons=n_comparisons)
+    if outcomes not in ("exact", "binary"):
+        raise CofactorError(f"outcomes={outcomes!r}: 'exact' or 'binary'")
     U, V = finite_matrix(U, "U"), finite_matrix(V, "V")
     if U.shape[1] != V.shape[1] or len(V) < 2:
         raise CofactorError(f"U {U.shape} and V {V.shape} need as many columns, and V two items")
-    rng, (n1, n2) = np.random.default_rng(random_state), (len(U), len(V))
+    rng, (n1, n2) = rng_of(random_state), (len(U), len(V))
     user = _draw(rng, n1, n_comparisons, user_weights)
     left, right = _pairs(rng, n2, n_comparisons, item_weights)
     z = np.einsum("ka,ka->k", U[user], V[left] - V[right])

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cofactor.core.checks import check_between, check_whole, numbers
+from cofactor.core.checks import check_between, check_kind, check_whole, is_number, numbers, rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.types import Floats, Ints, Seed
@@ -70,7 +70,7 @@ def dawid_skene_model(
     check_whole(1, n_workers=n_workers)
     check_whole(2, n_classes=n_classes)
     check_between(0, 1, skill=skill)
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     ones = np.ones(n_classes)
     if generator == "dirichlet":
         A = rng.dirichlet(ones, size=(n_workers, n_classes)).transpose(0, 2, 1)
@@ -80,17 +80,17 @@ def dawid_skene_model(
         prior = ones / n_classes if prior is None else prior
     A = (1 - skill) * A + skill * np.eye(n_classes)
     A[rng.integers(n_workers)] = _specialist(n_classes, specialist_error)
-    weights = rng.dirichlet(ones) if prior is None else np.asarray(prior, dtype=np.float64)
+    weights = rng.dirichlet(ones) if prior is None else numbers(prior, "prior")
     return LatentClassModel(weights, list(A))
 
 
 def _specialist(n_classes: int, error: float) -> Floats:
     """Confusion matrix (1 - s) I + s 1 1'/K whose rows are `error` away from unit vectors."""
     spread = np.full((n_classes, n_classes), 1 / n_classes)
-    share = error / np.linalg.norm(np.eye(n_classes)[0] - spread[0])
-    if not 0 <= share < 1:
-        most = f"{error / share:.2f}"
-        raise CofactorError(f"specialist_error={error}: with {n_classes} classes, ask for 0 to below {most}")
+    most = np.linalg.norm(np.eye(n_classes)[0] - spread[0])
+    if not is_number(error) or not 0 <= error < most:
+        raise CofactorError(f"specialist_error={error}: with {n_classes} classes, ask for 0 to below {most:.2f}")
+    share = error / most
     return (1 - share) * np.eye(n_classes) + share * spread
 
 
@@ -101,11 +101,12 @@ def crowd(
 
     Tasks that nobody labelled stay in. Source: ICML 2021, supplement, Table 7 (rate 0.3). Cost: O(n_tasks n_workers).
     """
+    check_kind(LatentClassModel, model=model)
     check_whole(1, n_tasks=n_tasks)
     rates = numbers(label_rate, "label_rate")
     if rates.shape not in ((), (model.n_variables,)) or not ((rates >= 0) & (rates <= 1)).all():
         raise CofactorError(f"label_rate: give a number from 0 to 1, or one for each of {model.n_variables} annotators")
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     task, worker = np.nonzero(rng.random((n_tasks, model.n_variables)) < rates)
     return _label(model, n_tasks, task, worker, rng)
 
@@ -118,9 +119,10 @@ def large_crowd(
     The share of labels of the annotator of rank r falls as 1 / r^activity, as it does on real platforms; zero makes
     all equally busy. Annotators drawn twice for a task label it once, so that a task has at most `labels_per_task`.
     """
+    check_kind(LatentClassModel, model=model)
     check_whole(1, n_tasks=n_tasks, labels_per_task=labels_per_task)
     check_between(0, 10, activity=activity)
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     share = 1.0 / np.arange(1, model.n_variables + 1) ** activity
     drawn = rng.choice(model.n_variables, size=(n_tasks, labels_per_task), p=share / share.sum())
     pair = np.unique(np.arange(n_tasks)[:, None] * model.n_variables + drawn)

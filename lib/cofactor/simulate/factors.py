@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_between, check_whole, is_number, rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats, Seed
 from cofactor.crowd.symnmf import principal_root, require_rank, square_root
@@ -45,12 +45,13 @@ def symnmf_problem(
     >>> U.shape, bool(np.allclose(U @ U.T, H @ H.T))
     ((200, 3), True)
     """
-    if not 0 < density <= 1:
+    if not is_number(density) or not 0 < density <= 1:
         raise CofactorError(f"density={density}: ask for a share above 0 and up to 1")
     check_whole(1, n_rows=n_rows, n_classes=n_classes)
+    check_between(-1000, 1000, snr_db=0 if snr_db is None else snr_db)
     if n_rows < n_classes:
         raise CofactorError(f"a factor of {n_rows} rows has no rank {n_classes}: ask for n_rows >= n_classes")
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     shape = n_rows, n_classes
     H = np.where(rng.random(shape) < density, rng.random(shape), 0.0)
     U = principal_root(H)

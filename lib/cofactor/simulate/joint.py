@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_kind, check_whole, is_number, rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
@@ -55,7 +55,7 @@ def joint_model(
     LatentClassModel(5 classes, 5 variables)
     """
     check_whole(1, n_variables=n_variables, alphabet=alphabet, rank=rank)
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     A = [_scaled(rng.dirichlet(np.ones(rank), alphabet)) for _ in range(n_variables)]
     if separability is not None:
         n = int(rng.integers(max(n_variables - 2, 0), n_variables))
@@ -91,9 +91,10 @@ def joint_table(
     >>> joint_table(joint_model(random_state=0), 1000, observed=0.5, random_state=0).n_rows
     1000
     """
+    check_kind(LatentClassModel, model=model)
     check_whole(0, n_rows=n_rows)
-    if not 0 < observed <= 1:
+    if not is_number(observed) or not 0 < observed <= 1:
         raise CofactorError(f"observed={observed}: ask for a share above 0 and up to 1")
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     row, variable = np.nonzero(rng.random((n_rows, model.n_variables)) < observed)
     return model.sample(n_rows, (row, variable), rng)[0]

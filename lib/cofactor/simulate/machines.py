@@ -16,11 +16,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from cofactor.core.checks import check_between, check_whole, numbers
+from cofactor.core.checks import check_between, check_whole, numbers, rng_of, unmasked
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.simulate.crowds import Crowd
+
+LARGEST = 1e18  # feature; the squares of larger ones overflow in single precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +89,7 @@ def machine_annotators(
     (connect4) the same with ``train_share=5140, n_tasks=20561``; Table 3 (car) ``train_share=376``,
     ``workers_per_part`` 4, 5, 7 and ``label_rate=(0.2, 0.2)``, a rate that the paper does not tell.
     """
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     answers = classifier_answers(X, y, train_share, n_tasks, rng)
     n, n_workers = answers.answers.shape
     rates = label_rates(n_workers, label_rate, n_designated, designated_rate, rng)
@@ -129,25 +131,25 @@ def classifier_answers(
     the parts are drawn within the classes, so that a rare class is always among the training data.
     """
     X, y = _learnable(X, y)
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     seed = int(rng.integers(2**31))
     split = {"train_size": train_share, "test_size": n_tasks, "stratify": y, "random_state": seed}
     try:
         learn, tasks = train_test_split(np.arange(len(y)), **split)
+        models = _classifiers(X.shape[1], len(learn), int(rng.integers(2**31)))
+        answers = [model.fit(X[learn], y[learn]).predict(X[tasks]) for model in models]
     except ValueError as error:
         raise CofactorError(f"train_share={train_share}, n_tasks={n_tasks} of {len(y)} rows: {error}") from None
-    models = _classifiers(X.shape[1], len(learn), int(rng.integers(2**31)))
-    answers = [model.fit(X[learn], y[learn]).predict(X[tasks]) for model in models]
     return Answers(np.stack(answers, axis=1), y[tasks], int(y.max()) + 1)
 
 
 def _learnable(X: ArrayLike, y: ArrayLike) -> tuple[Floats, Ints]:
-    X, y = numbers(X, "X", 2), np.asarray(y)
+    X, y = numbers(X, "X", 2), unmasked(y)
     if not X.size:
         raise CofactorError(f"X is empty: its shape is {X.shape}")
-    bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
+    bad = np.flatnonzero(~(np.abs(X) < LARGEST).all(axis=1))
     if bad.size:
-        raise CofactorError(f"NaN or infinity in the features of rows {listing(bad.tolist())}: fill or drop them")
+        raise CofactorError(f"NaN or infinity in the features of rows {listing(bad.tolist())}, or too large")
     if y.dtype.kind not in "iu" or y.shape != (len(X),) or y.min() < 0:
         raise CofactorError(f"y: need one class code from 0 for each of {len(X)} rows, got {y.dtype} {y.shape}")
     return X, y.astype(np.int64)
@@ -169,12 +171,15 @@ def label_rates(
     [0.8, 0.8, 0.8, 0.8]
     """
     check_whole(0, n_workers=n_workers, n_designated=n_designated)
-    low, high = label_rate
+    bounds = numbers(label_rate, "label_rate", 1)
+    if bounds.size != 2:
+        raise CofactorError(f"label_rate={label_rate!r}: give the least and the largest share")
+    low, high = bounds.tolist()
     check_between(0, 1, low=low, designated_rate=designated_rate)
     check_between(low, 1, high=high)
     if not 0 <= n_designated <= n_workers:
         raise CofactorError(f"n_designated={n_designated}: there are {n_workers} annotators")
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     rates = rng.uniform(low, high, size=n_workers)
     if n_designated:
         rates[rng.choice(n_workers, n_designated, replace=False)] = designated_rate
@@ -200,6 +205,7 @@ def part_mask(
     >>> part_mask(10, 4, 3, random_state=0).sum(axis=1).tolist()
     [3, 3, 3, 3, 3, 3, 3, 3, 3, 3]
     """
+    shares = numbers(shares, "shares", 1).tolist()
     check_whole(1, n_tasks=n_tasks, n_workers=n_workers, workers_per_part=workers_per_part, parts=len(shares))
     for share in shares:
         check_between(0, 1, share=share)
@@ -208,7 +214,7 @@ def part_mask(
     if not least <= workers_per_part <= n_workers:
         need = "so that all have a part and the parts hang together"
         raise CofactorError(f"workers_per_part={workers_per_part}: choose {least} to {n_workers}, {need}")
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     bounds = np.round(np.cumsum(shares)[:-1] * n_tasks).astype(np.int64)
     members = _members(n_workers, workers_per_part, parts, rng)
     while connected_components(members @ members.T)[0] > 1:

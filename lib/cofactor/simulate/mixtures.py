@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cofactor.core.checks import check_between, check_whole
+from cofactor.core.checks import check_between, check_whole, rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats, Seed
 
@@ -78,7 +78,7 @@ def dirichlet_mixtures(
     _check_size(snr_db, n_rows=n_rows, n_points=n_points, n_anchors=n_anchors)
     if not 1 <= n_anchors <= n_points:
         raise CofactorError(f"{n_points} points hold no {n_anchors} pure ones: ask for 1 <= n_anchors <= n_points")
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     W = rng.random((n_rows, n_anchors))
     H = np.hstack([np.eye(n_anchors), rng.dirichlet(np.ones(n_anchors), n_points - n_anchors).T])
     return _shuffled(W, H, _gaussian(W @ H, snr_db, rng), rng)
@@ -135,7 +135,7 @@ def midpoint_mixtures(
         raise CofactorError(
             f'n_anchors={n_anchors}, noise={noise!r}: ask for 2 or more pure columns, "released" or "gaussian"'
         )
-    rng = np.random.default_rng(random_state)
+    rng = rng_of(random_state)
     W = rng.random((n_rows, n_anchors))
     W /= W.sum(axis=0)
     pairs = np.array(list(combinations(range(n_anchors), 2))).T

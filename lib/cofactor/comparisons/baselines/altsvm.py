@@ -17,7 +17,7 @@ from numba import njit
 
 from cofactor.comparisons.base import PreferenceModel
 from cofactor.comparisons.data import Codes, Comparisons
-from cofactor.core.checks import check_positive, check_whole
+from cofactor.core.checks import check_positive, check_whole, rng_of
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Indices, Seed
 
@@ -71,7 +71,7 @@ class AltSVM(PreferenceModel):
     def _estimate(self, comparisons: Comparisons) -> tuple[tuple[Floats, Floats, Floats], Result]:
         check_whole(1, rank=self.rank, max_iter=self.max_iter, n_passes=self.n_passes)
         check_positive(ridge=self.ridge)
-        data, C, rng = comparisons, 1 / self.ridge, np.random.default_rng(self.random_state)
+        data, C, rng = comparisons, 1 / self.ridge, rng_of(self.random_state)
         decided = np.flatnonzero(data.outcome != 0.5)
         triples = data.user[decided], data.left[decided], data.right[decided]
         s = np.sign(data.outcome[decided] - 0.5)

@@ -10,7 +10,7 @@ from numba import njit
 from cofactor.comparisons.base import PreferenceModel
 from cofactor.comparisons.data import Codes, Comparisons
 from cofactor.comparisons.kernels import Arrays
-from cofactor.core.checks import check_positive, check_whole
+from cofactor.core.checks import check_positive, check_whole, rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Indices, Seed
@@ -56,7 +56,7 @@ class BPR(PreferenceModel):
         check_whole(1, rank=self.rank, max_iter=self.max_iter)
         check_positive(learning_rate=self.learning_rate)
         check_positive(zero=True, ridge=self.ridge)
-        data, rng = comparisons, np.random.default_rng(self.random_state)
+        data, rng = comparisons, rng_of(self.random_state)
         U = SPREAD * rng.standard_normal((data.n_users, self.rank))
         V = SPREAD * rng.standard_normal((data.n_items, self.rank))
         b = np.zeros(data.n_items)

@@ -14,7 +14,7 @@ from cofactor.comparisons.fitting import Settings
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.loss import Objective
 from cofactor.comparisons.solvers import lbfgs
-from cofactor.core.checks import check_positive, check_whole
+from cofactor.core.checks import check_positive, check_whole, rng_of
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Seed
 
@@ -57,7 +57,7 @@ class BradleyTerry(PreferenceModel):
         if ridge == "auto":
             check_whole(1, folds=self.folds)
             settings = Settings(link=self.link, folds=self.folds, max_iter=self.max_iter, tol=self.tol)
-            splits = split(comparisons, settings, np.random.default_rng(self.random_state))
+            splits = split(comparisons, settings, rng_of(self.random_state))
             ridge = choose_bias_ridge(splits, settings)
         check_positive(ridge=ridge)
         self.ridge_ = float(ridge)

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from cofactor.core.checks import check_positive, check_whole
+from cofactor.core.checks import check_positive, check_whole, rng_of
 from cofactor.core.types import Floats
 from cofactor.crowd.base import PRIOR
 from cofactor.crowd.bayes import VariationalAggregator, class_votes
@@ -70,8 +70,8 @@ class EBCC(VariationalAggregator):
         votes = evidence.start()
         believe = partial(Belief.after, priors=Priors(self.diagonal, self.off, class_votes(votes), self.kinds))
         runs = []
-        for rng in np.random.default_rng(self.random_state or 0).spawn(self.n_starts):
-            start = evidence.start(partial(self._split, rng=rng))
+        for rng in rng_of(0 if self.random_state is None else self.random_state).spawn(self.n_starts):
+            start = evidence.start(partial(self._split, rng=rng), one_by_one=True)
             runs.append(variational_em(evidence.e_step, start, believe, self.max_iter, self.tol, self.verbose))
         self._keep(max(runs, key=lambda run: float(run[1].objective[-1])))
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.preprocessing import StandardScaler
 
-from cofactor.core.checks import check_between, check_whole, numbers
+from cofactor.core.checks import check_between, check_whole, numbers, rng_of
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.result import Result
 from cofactor.core.types import Floats
@@ -107,7 +107,7 @@ class DeepAggregator(TaskScorer):
 
     def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
         torch = _torch()
-        seed = int(np.random.default_rng(self.random_state).integers(2**31))
+        seed = int(rng_of(self.random_state).integers(2**31))
         with _reproducible(torch, seed):
             self.network_ = _network(torch, self._X.shape[1], labels.n_classes, self.hidden, self.dropout)
             tasks, loss, weights = self._training(torch, labels)

@@ -74,7 +74,7 @@ class GLAD(TaskScorer):
     def __init__(
         self,
         max_iter: int = 100,
-        tol: float = 1e-5,
+        tol: float = 1e-6,
         steps: int = 10,
         random_state: int | None = None,
         verbose: bool = False,

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from cofactor.core.checks import rng_of
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
@@ -80,7 +81,7 @@ class SpectralDS(Aggregator):
         group = np.arange(labels.n_workers) % GROUPS
         x = _group_votes(labels, group)
         _require_full_groups(x, labels, group)
-        rng = np.random.default_rng(self.random_state)
+        rng = rng_of(self.random_state)
         mu, w = np.zeros((GROUPS, *2 * x.shape[2:])), np.zeros((GROUPS, x.shape[2]))
         for g, a, b in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
             mu[g], w[g] = group_factor(x[a], x[b], x[g], rng)

@@ -1,0 +1,87 @@
+"""Matrices as callers bring them: sparse or dense files of NumPy and SciPy, Matrix Market, or a table of numbers."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import io as scipy_io
+from scipy import sparse
+
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.files import LARGE, RATIO, unpacked
+from cofactor.core.frames import NO_VALUE, located, read_frame
+
+Names = list[str] | None
+ARRAYS = (".npz", ".mtx", ".mtx.gz")
+
+
+def is_array_file(path: str | PathLike[str]) -> bool:
+    """Whether a file holds a matrix without names, by its ending."""
+    return str(path).lower().endswith(ARRAYS)
+
+
+def read_matrix(
+    path: str | PathLike[str], encoding: str = "utf-8-sig", sep: str | None = None
+) -> tuple[Any, Names, Names]:
+    """Read a matrix: what it holds, dense or sparse, and the names of its rows and columns, None where it has none.
+
+    Parameters
+    ----------
+    path : path, or "-" for standard input
+        .npz of `scipy.sparse.save_npz`, or of `numpy.savez` with one array of two dimensions; .mtx (Matrix Market),
+        perhaps .gz; else a table with a header, as `read_frame` takes it. A first column of other things than numbers
+        names the rows.
+    encoding, sep : as for `read_frame`
+
+    Raises a CofactorError for what cannot be read, or cells that are no numbers (the rows are named). Nothing is
+    unpickled. Cost: O(size of the file) memory.
+    """
+    if not is_array_file(path):
+        return _read_numbers(path, encoding, sep)
+    try:
+        matrix = _read_npz(path) if str(path).lower().endswith(".npz") else scipy_io.mmread(io.BytesIO(unpacked(path)))
+    except CofactorError:
+        raise
+    except FileNotFoundError:
+        raise CofactorError(f"no such file: {path}") from None
+    except Exception as error:  # whatever the bytes lead NumPy and SciPy to
+        raise CofactorError(f"{path} cannot be read as a matrix: {error}") from None
+    if matrix.ndim != 2 or not all(matrix.shape) or matrix.dtype.kind not in "buif":
+        raise CofactorError(f"{path}: expected a matrix of numbers, got {matrix.dtype} of shape {matrix.shape}")
+    return (matrix.tocsc() if sparse.issparse(matrix) else matrix), None, None
+
+
+def _read_npz(path: str | PathLike[str]) -> Any:
+    with zipfile.ZipFile(path) as archive:
+        size, packed = (
+            sum(getattr(one, what) for one in archive.infolist()) for what in ("file_size", "compress_size")
+        )
+    if size > max(LARGE, RATIO * packed):
+        raise CofactorError(f"{path} unpacks to {size} bytes, more than {RATIO} times its size: unpack it yourself")
+    with np.load(path, allow_pickle=False) as file:
+        if "format" in file.files:
+            return sparse.load_npz(path)
+        if len(file.files) != 1:
+            raise CofactorError(f"{path} holds {len(file.files)} arrays ({listing(file.files)}): keep the matrix alone")
+        return file[file.files[0]]
+
+
+def _read_numbers(path: str | PathLike[str], encoding: str, sep: str | None) -> tuple[Any, Names, Names]:
+    frame = read_frame(path, None, encoding, sep, "row")
+    rows: Names = None
+    first = frame.iloc[:, 0]
+    if frame.shape[1] > 1 and pd.to_numeric(first, errors="coerce").isna().any():
+        rows, frame = first.fillna("").tolist(), frame.iloc[:, 1:]
+    numbers = frame.apply(pd.to_numeric, errors="coerce").astype(np.float64)
+    gaps = frame.isna() | frame.isin(NO_VALUE)
+    bad = ~np.isfinite(numbers) if not gaps.any(axis=None) else gaps
+    if bad.any(axis=None):
+        where, what = bad.any(axis=1).to_numpy(), "gaps" if gaps.any(axis=None) else "cells that are no numbers"
+        columns = listing(bad.columns[bad.any(axis=0)])
+        raise CofactorError(f"{path}: {what} in {located(frame, where)}, columns {columns}: fill or drop them")
+    return numbers.to_numpy(), rows, [str(name) for name in frame.columns]

@@ -1,0 +1,300 @@
+"""Stop a command at each of its file operations, or cut the power there, and look at what is left.
+
+Run as a program of its own, since a process that is to be copied (`os.fork`) must not have threads:
+
+    python -m tests.kill_points FOLDER CASE ...
+
+It prints, as a line of JSON each, how many operations there were and what was wrong after which. Every case is run once
+undisturbed; then once for each operation that changes files, in a copy of the process that dies before that operation.
+What stands under the final names must be what was there before or what the undisturbed run leaves. Then the command is
+run again: it must leave what the undisturbed run leaves, and nothing else.
+
+The power is cut in a model of the disk: only what was waited for (`os.fsync`) of contents is there afterwards, and of
+names either that, too, or everything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import stat
+import sys
+import traceback
+from collections import Counter
+from pathlib import Path
+from unittest import mock
+
+import duckdb  # noqa: F401  (as what follows: imported before the process is copied)
+import pandas as pd
+import pyarrow.parquet  # noqa: F401
+
+import cofactor as cf
+from cofactor.cli import aggregate, main, shards  # noqa: F401
+from cofactor.core import files
+from evaluation import cli as experiments
+from evaluation import machine, report, runner
+from tests.evaluation.toy import toy
+
+LABELS = pd.DataFrame({"task": [f"t{i // 3}" for i in range(36)], "worker": [i % 3 for i in range(36)]})
+LABELS["label"] = [(i // 3 + (i % 7 == 0)) % 2 for i in range(36)]
+SHARD = ["shard", "labels.csv", "-o", "shards", "--shards", "3"]
+MOMENTS = ["moments", "shards", "-o", "moments.npz"]
+TABLES = ["-o", "consensus.csv", "--workers", "workers.csv.gz", "--posterior", "posterior.parquet"]
+AGGREGATE = ["aggregate", "labels.csv", "--method", "MajorityVote", *TABLES, "--report", "report.html", "--draws", "0"]
+STREAMED = ["aggregate", "shards", "--moments", "moments.npz", "--method", "MV-EM", "-o", "consensus.csv"]
+NEW = LABELS.assign(task=LABELS["task"] + "new", label=1 - LABELS["label"])
+KEPT = ["aggregate", "labels.csv", "--model", "model.npz"]
+UPDATE = ["update", "model.npz", "new.csv", "-o", "consensus.csv"]
+REPRODUCE = ["reproduce", "toy", "--jobs", "1"]
+CASES = {  # name: commands before, the command, whether its outputs come and go together
+    "shard": ([], SHARD),
+    "shard again": ([[*SHARD[:-1], "2"]], [*SHARD, "--force"]),
+    "moments": ([SHARD], MOMENTS),
+    "moments again": ([[*SHARD[:-1], "2"], MOMENTS, [*SHARD, "--force"]], [*MOMENTS, "--force"]),
+    "aggregate": ([], AGGREGATE),
+    "aggregate again": ([[*AGGREGATE[:3], "Wawa", *AGGREGATE[4:]]], [*AGGREGATE, "--force"]),
+    "aggregate shards": ([SHARD, MOMENTS], STREAMED),
+    "update": ([KEPT], UPDATE),
+    "update again": ([KEPT, [*AGGREGATE[:6]]], [*UPDATE, "--force"]),
+    "reproduce": ([], REPRODUCE),
+    "reproduce again": ([[*REPRODUCE, "--trials", "1"]], REPRODUCE),
+    "report": ([REPRODUCE], ["report"]),
+    "report again": ([REPRODUCE, ["report"]], ["report", "--force"]),
+}
+CHANGES = ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "os.link", "os.symlink")
+WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+
+
+def prepare() -> None:
+    """Leave out what takes long and touches no file."""
+    experiments.code_of_line = lambda _: "code"  # the sources may change meanwhile
+    runner.code_of, runner.origin = (lambda *_: "code"), (lambda *_: {})
+    machine.facts = machine.where = dict
+    aggregate._page = lambda *_: "<html>crowd</html>"
+    report._section = lambda folder, experiment: experiment if (folder / "toy").exists() else None
+    report.pd = mock.Mock()
+    report.by_chance = lambda _: None
+    report.render = lambda *_, sections, **__: f"<html>{[one.name for one in sections]}</html>"
+    experiment = toy(settings=("small",), trials=3)
+    type(experiment).experiment = property(lambda self: self)
+    type(experiment).summary = None
+    experiments.EXPERIMENTS = {"toy": experiment}
+    experiments.find_experiment = experiments.EXPERIMENTS.__getitem__
+    cf.crowd.METHODS["MV-EM"]().fit(cf.CrowdLabels.from_frame(LABELS))  # compiled code is loaded once for all copies
+    cf.crowd.BayesDS().fit(cf.CrowdLabels.from_frame(LABELS))
+    cf.pairwise_moments(cf.CrowdLabels.from_frame(LABELS).table)
+
+
+def write_inputs(folder: Path) -> None:
+    """Make a folder with the files that commands read."""
+    folder.mkdir(parents=True)
+    LABELS.to_csv(folder / "labels.csv", index=False)
+    NEW.to_csv(folder / "new.csv", index=False)
+
+
+def run(folder: Path, words: list[str], trap=None) -> int:
+    """Run a command in a copy of this process; returns its exit code, or minus the signal that ended it."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    code = 70
+    try:
+        os.chdir(folder)
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said:
+            if trap:
+                trap.set()
+            code = main(words)
+            if trap:
+                trap.end()
+        if code:
+            print(words, said.getvalue(), file=sys.stderr)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+class Trap:
+    """Ends this process before the operation of this number; notes the kinds of all that were done."""
+
+    def __init__(self, folder: Path, number: int, notes: Path) -> None:
+        self.folder, self.number, self.notes = str(folder), number, notes
+        self.done: list[str] = []
+
+    def set(self) -> None:
+        fsync = os.fsync
+
+        def waited(handle: int) -> None:
+            self.step("fsync")
+            fsync(handle)
+
+        os.fsync = waited
+        sys.addaudithook(self.heard)
+
+    def heard(self, event: str, arguments: tuple) -> None:
+        if event == "open" and isinstance(arguments[0], str | bytes) and (arguments[2] or 0) & WRITE:
+            self.step("open to write", arguments[0])
+        elif event in CHANGES:
+            self.step(event, arguments[0])
+
+    def step(self, kind: str, path: object = "") -> None:
+        name = "" if isinstance(path, int) else os.fsdecode(path)
+        if os.path.isabs(name) and not name.startswith(self.folder):
+            return
+        if len(self.done) == self.number:
+            self.die()
+        self.done.append(kind)
+
+    def die(self) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def end(self) -> None:
+        self.number = -1
+        self.notes.write_text(json.dumps(self.done))
+
+
+class PowerCut(Trap):
+    """Leaves beside the folder what a disk would hold: `.waited` and `.named`."""
+
+    def set(self) -> None:
+        self.contents: dict[int, bytes] = {}
+        self.listings: dict[int, dict[str, int]] = {}
+        self.folders: set[int] = set()
+        self.pins: list[int] = []  # open handles: no number of a file is given to another
+        self.real = os.fsync
+        for path in [Path(self.folder), *Path(self.folder).rglob("*")]:
+            self.keep(os.open(path, os.O_RDONLY))
+        super().set()
+        inner = os.fsync
+
+        def waited(handle: int) -> None:
+            inner(handle)
+            self.keep(os.dup(handle))
+
+        os.fsync = waited
+
+    def keep(self, handle: int) -> None:
+        self.pins.append(handle)
+        status = os.fstat(handle)
+        if stat.S_ISDIR(status.st_mode):
+            entries = list(os.scandir(handle))
+            self.listings[status.st_ino] = {entry.name: entry.inode() for entry in entries}
+            self.folders |= {entry.inode() for entry in entries if entry.is_dir()}
+        else:
+            self.contents[status.st_ino] = os.pread(handle, status.st_size, 0)
+
+    def die(self) -> None:
+        self.number = -1
+        self.lose()
+        super().die()
+
+    def end(self) -> None:
+        super().end()
+        self.lose()
+
+    def lose(self) -> None:
+        root = Path(self.folder)
+        self.waited_for(root.stat().st_ino, root.with_suffix(".waited"))
+        for path in [root, *root.rglob("*")]:
+            there = root.with_suffix(".named") / path.relative_to(root)
+            if path.is_dir():
+                there.mkdir()
+            else:
+                there.write_bytes(self.contents.get(path.stat().st_ino, b""))
+
+    def waited_for(self, number: int, there: Path) -> None:
+        if number in self.folders or number in self.listings:
+            there.mkdir()
+            for name, entry in self.listings.get(number, {}).items():
+                self.waited_for(entry, there / name)
+        else:
+            there.write_bytes(self.contents.get(number, b""))
+
+
+def state(folder: Path, hidden: bool = False) -> dict[str, bytes]:
+    """What stands under final names for those who read it; times and durations do not count."""
+    files.restore(folder / "shards")  # as whoever opens shards does
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and (hidden or not any(part.startswith(".") for part in name.split("/"))):
+            content = path.read_bytes()
+            if path.name == "run.json":
+                content = json.dumps(list(json.loads(content))).encode()  # one more run each time
+            found[name] = re.sub(rb"\d[-+.\de]*", b"#", content) if "toy" in name else content
+    return found
+
+
+def units(found: dict[str, bytes]) -> dict[str, dict[str, bytes]]:
+    """Group files that come and go together: those of a folder of shards."""
+    grouped: dict[str, dict[str, bytes]] = {}
+    for name, content in found.items():
+        grouped.setdefault("shards" if name.startswith("shards/") else name, {})[name] = content
+    return grouped
+
+
+def wrong(found: dict[str, bytes], old: dict[str, bytes], new: dict[str, bytes]) -> list[str]:
+    """Names under which neither the old nor the new stands."""
+    found, old, new = units(found), units(old), units(new)
+    return [name for name in {*found, *old, *new} if found.get(name) not in (old.get(name), new.get(name))]
+
+
+def try_all(case: str, home: Path, cut: bool) -> dict[str, object]:
+    """Run a case undisturbed, then disturbed at each operation; say what was wrong."""
+    before, words = CASES[case]
+    start, work, notes = home / "start", home / "work", home / "notes.json"
+    write_inputs(start)
+    for command in before:
+        assert run(start, command) == 0, command
+    trap = PowerCut if cut else Trap
+    old, problems, number = state(start), [], 0
+    renew(start, work)
+    assert run(work, words, trap(work, -1, notes)) == 0
+    kinds, new = json.loads(notes.read_text()), state(work)
+    problems += [f"done, then lost: {name}" for name in lost(work, new) if cut]
+    for number in range(len(kinds)):
+        renew(start, work)
+        code = run(work, words, trap(work, number, notes))
+        where = f"before operation {number}, {kinds[number]}"
+        if code != -signal.SIGKILL:
+            problems.append(f"{where}: ended with {code}")
+        for folder in [work.with_suffix(".waited"), work.with_suffix(".named")] if cut else [work]:
+            problems += [f"{where}: broken: {name} ({folder.suffix})" for name in wrong(state(folder), old, new)]
+        if not cut:
+            problems += again(work, words, where, new)
+    return {"operations": len(kinds), "kinds": Counter(kinds), "wrong": problems}
+
+
+def renew(start: Path, work: Path) -> None:
+    for folder in (work, work.with_suffix(".waited"), work.with_suffix(".named")):
+        shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(start, work)
+
+
+def lost(work: Path, new: dict[str, bytes]) -> list[str]:
+    """What was reported as done, and is not on the disk."""
+    kept = [state(work.with_suffix(suffix)) for suffix in (".waited", ".named") if work.with_suffix(suffix).exists()]
+    return [name for found in kept for name in new if found.get(name) != new[name]]
+
+
+def again(work: Path, words: list[str], where: str, new: dict[str, bytes]) -> list[str]:
+    """Run the command once more: it ends well, and leaves what an undisturbed run does."""
+    force = [] if "--force" in words or words[0] == "reproduce" else ["--force"]
+    code = run(work, [*words, *force])
+    if code or state(work, hidden=True) != new:
+        return [f"{where}: run again: exit code {code}, left {sorted(state(work, hidden=True))}"]
+    return []
+
+
+if __name__ == "__main__":
+    prepare()
+    home, *chosen = sys.argv[1:]
+    for case in chosen:
+        for how in ("kill", "cut"):
+            found = try_all(case, Path(home, case, how), how == "cut")
+            print(json.dumps({"case": case, "how": how, **found}), flush=True)

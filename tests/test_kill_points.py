@@ -1,0 +1,42 @@
+"""A command that is killed at any file operation leaves the old or the new, and so does a loss of power."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("duckdb")
+pytest.importorskip("pyarrow")
+if not hasattr(os, "fork"):
+    pytest.skip("processes cannot be copied here", allow_module_level=True)
+
+ROOT = Path(__file__).parents[1]
+# operations, else the trap fails
+FEWEST = {"shard": 20, "moments": 30, "aggregate": 30, "update": 15, "reproduce": 30, "report": 5}
+
+
+def outcomes(program, *words):
+    """The lines that one of the programs beside this file prints."""
+    command = [sys.executable, "-m", f"tests.{program}", *map(str, words)]
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
+    assert answer.returncode == 0, answer.stderr
+    return [json.loads(line) for line in answer.stdout.splitlines()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("again", ["", " again"])
+@pytest.mark.parametrize("command", FEWEST)
+def test_the_old_or_the_new_is_left_at_every_operation(command, again, tmp_path):
+    killed, cut = outcomes("kill_points", tmp_path, command + again)
+    assert killed["operations"] == cut["operations"] >= FEWEST[command]
+    assert killed["wrong"] == cut["wrong"] == []
+
+
+@pytest.mark.slow
+def test_two_at_once_do_not_harm_each_other(tmp_path):
+    found = outcomes("two_at_once", tmp_path, 1)
+    assert [one["case"] for one in found if one["wrong"]] == [] and len(found) == 13
+    assert sum(one["ends"].get("same 1", 0) for one in found) > 0  # else they never met
