@@ -8,9 +8,11 @@ usage: python3 kit.py COMMAND [extra arguments]
   lint       ruff, mypy and the import rules
   notebooks  run the notebooks and store their outputs     (--check: only say what would change)
   bench      run every benchmark in order
+  mutants    change one place of the library at a time, and see whether a test notices    (a room, -n 40, --seed 0)
   classroom  write what a teacher hands out and collects into classroom/: copies for learners, a course of nbgrader,
              assignments of otter     (-o FOLDER: into another)
   book       build the web site of all this in book/_build, and slides of four notebooks in book/_build/slides
+             (--live: panels move there, too; some ten minutes the first time)
 
 The first command of a fresh clone creates .venv and installs the pinned versions of constraints.txt into it.
 With --oldest or --newest, `test` uses an environment of its own: the oldest or newest versions that pyproject.toml
@@ -37,7 +39,9 @@ STAMP = VENV / "cofactor-setup.txt"
 
 # One thread: BLAS sums in an order that depends on their number, and the notebooks compare stored digits.
 REPRODUCIBLE = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-MINUTES = "some 15"  # that all tests take, without the set-up
+MINUTES = "some 30"  # that all tests take, without the set-up
+INDICES_CHECKED = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(VENV / "numba-checked")}  # compiled apart
+REACH_COMPILED = ["tests/fuzz/test_extremes.py", "tests/separable/test_edges.py", "tests/core/test_least_squares.py"]
 NBVAL = ["--nbval" if VERSIONS == "pinned" else "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
 NBVAL += ["--nbval-sanitize-with", str(ROOT / "tests" / "nbval_sanitize.cfg")]
 LAB = ["--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={ROOT}"]
@@ -206,9 +210,12 @@ def test(extra: list[str]) -> int:
     if not named:
         print(f"all tests and notebooks: {MINUTES} minutes on two cores; here are {os.cpu_count()}", flush=True)
     code = lint([]) if VERSIONS == "pinned" else 0
-    return code or python(
-        "-m", "pytest", *NBVAL, *quiet, *doctest, *processes(named, extra), *folders, *extra, **REPRODUCIBLE
-    )
+    spread = processes(named, extra)
+    code = code or python("-m", "pytest", *NBVAL, *quiet, *doctest, *spread, *folders, *extra, **REPRODUCIBLE)
+    if code or named or VERSIONS != "pinned":
+        return code
+    print("once more, those that reach compiled code, with every index checked", flush=True)
+    return python("-m", "pytest", "-q", *spread, *REACH_COMPILED, **REPRODUCIBLE, **INDICES_CHECKED)
 
 
 def processes(named: bool, extra: list[str]) -> list[str]:
@@ -236,10 +243,16 @@ def bench(extra: list[str]) -> int:
     return 0
 
 
+def mutants(extra: list[str]) -> int:
+    """Try changes of the library against the tests."""
+    set_up("dev", "scale", "topics")
+    return python("-m", "tools.mutants", *extra)
+
+
 def book(extra: list[str]) -> int:
-    """Build the book from the stored notebooks and the docstrings; nothing is executed, no page needs the network."""
+    """Build the book from the stored notebooks and the docstrings; only panels are computed, where asked for."""
     set_up("dev", "book")
-    return python("-m", "docs.build", *extra)
+    return python("-m", "docs.build", *extra, **REPRODUCIBLE)
 
 
 def classroom(extra: list[str]) -> int:
@@ -249,7 +262,7 @@ def classroom(extra: list[str]) -> int:
 
 
 COMMANDS = {"lab": lab, "test": test, "lint": lint, "notebooks": notebooks, "bench": bench, "classroom": classroom}
-COMMANDS["book"] = book
+COMMANDS |= {"book": book, "mutants": mutants}
 
 
 def main(arguments: list[str]) -> int:

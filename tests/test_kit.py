@@ -42,6 +42,20 @@ def test_all_tests_run_on_all_cores_unless_told_otherwise(kit, monkeypatch):
     assert module.processes(True, ["tests/core"]) == []
 
 
+@pytest.mark.parametrize(("asked", "runs"), [([], 2), (["tests/core"], 1), (["--newest"], 1)])
+def test_compiled_code_is_run_once_more_with_indices_checked(kit, monkeypatch, asked, runs):
+    module, ran = kit("test", *asked), []
+    monkeypatch.setattr(module, "set_up", lambda *extras: None)
+    monkeypatch.setattr(module, "lint", lambda extra: 0)
+    monkeypatch.setattr(module, "python", lambda *arguments, **changes: ran.append((arguments, changes)) or 0)
+    assert module.main(["test", *asked]) == 0 and len(ran) == runs
+    first, last = ran[0][1], ran[-1]
+    assert "NUMBA_BOUNDSCHECK" not in first
+    assert (last[1].get("NUMBA_BOUNDSCHECK") == "1") == (runs == 2)
+    assert {(ROOT / name).exists() for name in module.REACH_COMPILED} == {True}
+    assert runs == 1 or (set(module.REACH_COMPILED) < set(last[0]) and last[1]["NUMBA_CACHE_DIR"] != "")
+
+
 @pytest.mark.parametrize(("asked", "folder"), [([], "learner"), (["--instructor"], "notebooks")])
 def test_lab_opens_the_copies_or_for_the_instructor_the_sources(kit, monkeypatch, asked, folder):
     module, ran = kit("lab", *asked), []

@@ -14,6 +14,7 @@ RUNS = {"plain": (1, 1, "Haswell"), "parallel": (4, 1, "Haswell"), "older": (2, 
 LINES = ("crowd", "pmf", "separable", "comparisons")
 CLOSE = 1e-6  # relative; no table, page or notebook prints as many digits
 SINGLE = 1e-4  # of PG-TAC, in single precision, which stops when a step changes 0.1 %; three digits are printed
+STOPPED = 1e-2  # of the mirror descent of joint PMFs, stopped on its way as in the paper: rounding has grown by then
 pytestmark = pytest.mark.timeout(1800)  # all runs are made for the first test
 PASSES = "passes"  # the last bit moves the step at which a quasi-Newton method is done, not where it arrives
 
@@ -55,5 +56,10 @@ def test_threads_and_kernels_of_blas_do_not_matter(outcomes):
     one, other = outcomes["plain"]["found"], outcomes["older"]["found"]
     assert one.keys() == other.keys()
     compared = [name for name in one if not name.endswith(PASSES)]
-    close = {name: SINGLE if "PG-TAC" in name else CLOSE for name in compared}
-    assert [name for name in compared if not same(one[name], other[name], close[name])] == []
+    assert [name for name in compared if not same(one[name], other[name], close_enough(name))] == []
+
+
+def close_enough(name):
+    if name.startswith("pmf-table1 ") and "(paper protocol)" in name:
+        return STOPPED
+    return SINGLE if "PG-TAC" in name else CLOSE
