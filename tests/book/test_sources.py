@@ -184,10 +184,13 @@ def staged(request):
     return nbformat.reads(notebooks.staged(request.param), as_version=4), json.loads(request.param.read_text("utf8"))
 
 
-def test_outputs_are_those_stored(staged):
+def test_outputs_are_those_stored_without_fingerprints(staged):
     book, stored = staged
     for cell, original in zip(book.cells, stored["cells"], strict=True):
-        assert nbformat.from_dict(cell).get("outputs") == nbformat.from_dict(json_like(original)).get("outputs")
+        kept = nbformat.from_dict(json_like(original)).get("outputs")
+        for output in kept or ():
+            output.get("data", {}).pop("text/x-fingerprint", None)  # the sphinx extension has no place for them
+        assert nbformat.from_dict(cell).get("outputs") == kept
 
 
 def json_like(cell):
