@@ -1,4 +1,8 @@
-"""Rules for every test: what needs data that are not here is skipped, and said aloud; nothing hangs for ever."""
+"""Rules for every test: what needs data that are not here is skipped, and said aloud; nothing hangs for ever.
+
+Tests run in several processes, file by file. What takes minutes begins first, so that no process is left with it at
+the end, and the tests of the book stay together, so that the book is built once.
+"""
 
 import ipaddress
 import os
@@ -11,6 +15,8 @@ pytest_plugins = ["tests.nbval_tolerance"]
 
 PUBLIC_DATA = "public-data"  # tag of notebook cells whose outputs depend on crowds that are downloaded
 HERE = ("", "localhost", "localhost.localdomain")
+FIRST = ["tests/browser", "tests/book", "tests/test_reproducible.py"]  # the longest
+TOGETHER = "tests/book"
 TIMEOUT = 600  # seconds; the cells of notebooks have their own, a timeout from outside would break all later cells
 
 
@@ -55,8 +61,25 @@ def _tags(item):
     return item.cell.metadata.get("tags", []) if hasattr(item, "cell") else []
 
 
+def pytest_xdist_make_scheduler(config, log):
+    """Give out files, and the book as one."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduler(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return TOGETHER if nodeid.startswith(f"{TOGETHER}/") else super()._split_scope(nodeid)
+
+    return Scheduler(config, log)
+
+
+def _when(item):
+    """Place of a test in the order: the longest first, the others as they were."""
+    return next((place for place, path in enumerate(FIRST) if item.nodeid.startswith(path)), len(FIRST))
+
+
 def pytest_collection_modifyitems(items):
     """Without the mirror, skip what needs it and compare no cell about it; limit the time of all but cells."""
+    items.sort(key=_when)
     skip = pytest.mark.skip(reason="COFACTOR_MIRROR names no folder")
     for item in items:
         if item.get_closest_marker("needs_mirror") and _mirror_missing():

@@ -224,7 +224,7 @@ def processes(named: bool, extra: list[str]) -> list[str]:
     if named and not asked:
         return []
     # the cells of a notebook share a kernel, so parallel workers get whole files
-    return ["--dist", "loadscope", *([] if asked else ["-n", str(os.cpu_count() or 1)])]
+    return ["--dist", "loadscope", "--no-loadscope-reorder", *([] if asked else ["-n", str(os.cpu_count() or 1)])]
 
 
 def notebooks(extra: list[str]) -> int:

@@ -37,8 +37,9 @@ def names(lines):
 def test_all_tests_run_on_all_cores_unless_told_otherwise(kit, monkeypatch):
     module = kit("test")
     monkeypatch.setattr(module.os, "cpu_count", lambda: 3)
-    assert module.processes(False, []) == ["--dist", "loadscope", "-n", "3"]
-    assert module.processes(False, ["-n", "1"]) == ["--dist", "loadscope"]
+    spread = ["--dist", "loadscope", "--no-loadscope-reorder"]
+    assert module.processes(False, []) == [*spread, "-n", "3"]
+    assert module.processes(False, ["-n", "1"]) == spread
     assert module.processes(True, ["tests/core"]) == []
 
 
