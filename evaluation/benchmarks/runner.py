@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -155,15 +155,23 @@ class Bench:
         """Return the median of the last row, as a time to compare with."""
         return Reference(self.rows[-1].seconds_median, source)
 
-    def finish(self) -> None:
-        """Print the table and write the CSV; a full run also renews the section in README.md."""
+    def finish(self, others: Collection[str] = ()) -> None:
+        """Print the table and write the CSV; a full run also renews the section in README.md.
+
+        Rows of `others` (names of data) that this run did not measure stay in the file.
+        """
         facts = machine.facts()
         frame = pd.DataFrame([asdict(row) for row in self.rows]).assign(**{name: facts[name] for name in FACTS})
         print(table_of(frame).to_string(index=False))
         if self.output is None:
             return
         self.output.mkdir(parents=True, exist_ok=True)
-        frame.to_csv(self.output / f"{self.subject}.csv", index=False, float_format="%.6g")
+        path = self.output / f"{self.subject}.csv"
+        if others and path.exists():
+            kept = pd.read_csv(path)
+            kept = kept[kept["data"].isin(set(others) - set(frame["data"]))]
+            frame = pd.concat([kept, frame]) if len(kept) else frame
+        frame.to_csv(path, index=False, float_format="%.6g")
         if self.output == RESULTS:
             update_readme(self.subject)
 
