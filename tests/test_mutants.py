@@ -2,6 +2,8 @@
 
 import ast
 
+import pytest
+
 from tools import mutants
 
 SOURCE = '''
@@ -33,7 +35,7 @@ def test_operators_comparisons_guards_names_and_numbers_are_changed(tmp_path):
 def test_a_mutant_differs_from_the_source_in_one_place(tmp_path):
     original = ast.unparse(ast.parse(SOURCE)).split("\n")
     for (before, after), mutant in lines(tmp_path).items():
-        changed = mutant.source.split("\n")
+        changed = mutant.source().split("\n")
         different = [(a.strip(), b.strip()) for a, b in zip(original, changed, strict=True) if a != b]
         assert different == [(before, after)]
 
@@ -51,6 +53,71 @@ def test_a_mutant_is_killed_by_a_test_that_looks_and_survives_one_that_does_not(
     assert mutants.killed(divided, ["test_looks.py"], library, 500)
     assert not mutants.killed(divided, ["test_blind.py"], library, 500)
     assert (library / "toys" / "__init__.py").read_text() == "def twice(x):\n    return x * 2\n"
+
+
+TOYS = '''
+def least(x):
+    if x < 0:
+        return 0
+    return x
+
+
+def twice(x):
+    return least(x) * 2
+
+
+def alone(x):
+    """Subtract.
+
+    >>> alone(3)
+    2
+    """
+    return x - 1
+'''
+TOY_TESTS = """
+import time, cofactor
+def test_slow():
+    time.sleep(0.3)
+    assert cofactor.toys.twice(3) == 6
+def test_fast():
+    assert cofactor.toys.twice(2) == 4
+def test_other():
+    assert cofactor.toys.alone(1) == 0
+"""
+
+
+@pytest.fixture
+def toys(tmp_path, monkeypatch):
+    """A house of one room, and its mutants by the changed line."""
+    room = tmp_path / "lib" / "cofactor" / "toys"
+    room.mkdir(parents=True)
+    (room.parent / "__init__.py").write_text("from cofactor import toys\n")
+    (room / "__init__.py").write_text(TOYS)
+    (tmp_path / "tests" / "toys").mkdir(parents=True)
+    (tmp_path / "tests" / "toys" / "test_toys.py").write_text(TOY_TESTS)
+    monkeypatch.setattr(mutants, "LIBRARY", tmp_path / "lib")
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    return {mutant.after: mutant for mutant in mutants.mutants_of(room / "__init__.py")}
+
+
+def test_a_mutant_meets_the_tests_through_its_line_or_through_the_callers_of_its_function(toys, tmp_path):
+    tests = mutants.observed("toys", mutants.copied(mutants.LIBRARY, tmp_path / "copy"))
+    fast, slow, other = (f"tests/toys/test_toys.py::test_{name}" for name in ("fast", "slow", "other"))
+    assert tests.through(toys["return least(x) / 2"], 60) == [fast, slow]
+    assert tests.through(toys["return least(x) / 2"], 0.2) == [fast]
+    assert tests.through(toys["return x + 1"], 60) == [other]
+    assert tests.through(toys["return 1"], 60) == [fast, slow]  # no test runs through this line
+
+
+def test_examples_kill_and_the_copy_is_afterwards_what_it_was(toys, tmp_path):
+    library = mutants.copied(mutants.LIBRARY, tmp_path / "copy")
+    place = library / "cofactor" / "toys" / "__init__.py"
+    times = place.stat().st_mtime_ns
+    assert mutants.killed(toys["return x + 1"], [], library, 500)
+    assert not mutants.killed(toys["return least(x) / 2"], [], library, 500)
+    assert (place.read_text(), place.stat().st_mtime_ns) == (TOYS, times)
+    with pytest.raises(SystemExit, match="tests cannot be run by their names"):
+        mutants.killed(toys["return least(x) / 2"], ["tests/toys/test_toys.py::test_gone"], library, 500)
 
 
 def test_equivalent_mutants_are_known_by_file_and_lines(tmp_path, monkeypatch):

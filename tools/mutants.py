@@ -1,12 +1,16 @@
 """Change one place of the library at a time, and see whether a test notices.
 
-usage: python3 kit.py mutants [ROOM ...] [-n COUNT] [--seed SEED] [--jobs JOBS] [--most SECONDS]
+usage: python3 kit.py mutants [ROOM ...] [-n COUNT] [--seed SEED] [--jobs JOBS] [--seconds SECONDS]
 
 A room is a folder of lib/cofactor; without one, all are taken. Of each room, COUNT places are drawn; at each, one
-operator, constant, comparison or guard is changed in a copy of the library. The tests that run through the changed line
-are run until one fails: the mutant is killed. Those that no test kills are printed with the line before and after.
-Mutants that change nothing a caller can see are named, each with its reason, in tests/equivalent_mutants.toml.
-Which tests these are is known from a run with coverage; a compiled line, which it cannot see, gets all of the room.
+operator, constant, comparison or guard is changed in a copy of the library. The examples in the docstrings of that
+file and the room's tests that run through the changed line are run until one fails: the mutant is killed. Those that
+survive are printed with the line before and after. Mutants that change nothing a caller can see are named, each with
+its reason, in tests/equivalent_mutants.toml.
+
+Which tests these are, and how long each takes, is known from a run with coverage. It sees no compiled line: such a line
+gets the tests that run through the lines that call its function. Of many tests, the fastest are taken, as many as take
+SECONDS together. Who takes five times as long, and a minute, hangs, and is killed.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ import argparse
 import ast
 import os
 import random
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -31,9 +36,12 @@ ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "lib"
 EQUIVALENT = ROOT / "tests" / "equivalent_mutants.toml"
 ROOMS = ("core", "crowd", "pmf", "separable", "comparisons", "data", "simulate", "cli")
-ELSEWHERE = {"simulate": ["tests/test_simulate.py", "tests/test_simulate_mixtures.py"]}  # tests that lie in no folder
+ELSEWHERE = {  # tests that lie in no folder of the room's name
+    "simulate": ["tests/test_simulate.py", "tests/test_simulate_mixtures.py", "tests/comparisons/test_metrics.py"],
+}
 ALSO = ["tests/test_protocol.py"]  # every method goes through these
-MOST_TESTS = 60  # through one line; they are tried in the order of the room
+PASSED, NOT_RUN, NONE_FOUND = 0, 4, 5  # exit codes of pytest
+DURATION = re.compile(r"^ *([\d.]+)s (?:setup|call|teardown) +(\S.*?)$", re.MULTILINE)
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     **{ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq},
     **{ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And},
@@ -45,16 +53,23 @@ NAMES |= {"argmin": "argmax", "argmax": "argmin", "floor": "ceil", "ceil": "floo
 
 @dataclass(frozen=True)
 class Mutant:
-    """One changed place: its file, line, the statement before and after, and the whole changed source."""
+    """One changed place: its file, line, number among all places of the file, and the statement before and after."""
 
     path: Path
     line: int
+    number: int
     before: str
     after: str
-    source: str
 
     def __str__(self) -> str:
         return f"{self.path.relative_to(LIBRARY)}:{self.line}\n    - {self.before}\n    + {self.after}"
+
+    def source(self) -> str:
+        """Return the whole changed file."""
+        tree = ast.parse(self.path.read_text(encoding="utf8"))
+        _, node, field, value = places(tree)[self.number]
+        setattr(node, field, value)
+        return ast.unparse(ast.fix_missing_locations(tree))
 
 
 # ---- places to change ----
@@ -94,8 +109,10 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
         if isinstance(statement, ast.FunctionDef | ast.ClassDef):
             continue  # found by itself
         yield statement
-        for name in ("body", "orelse", "finalbody"):
-            yield from _statements(getattr(statement, name, []))
+        inner = [*getattr(statement, "handlers", []), *getattr(statement, "cases", [])]
+        for block in (statement, *inner):
+            for name in ("body", "orelse", "finalbody"):
+                yield from _statements(getattr(block, name, []))
 
 
 def _parts(statement: ast.stmt) -> Iterator[ast.AST]:
@@ -111,16 +128,12 @@ def _parts(statement: ast.stmt) -> Iterator[ast.AST]:
 
 def mutants_of(path: Path) -> list[Mutant]:
     """Return all mutants of a file."""
-    text = path.read_text(encoding="utf8")
-    tree = ast.parse(text)
     found = []
-    for statement, node, field, value in places(tree):
+    for number, (statement, node, field, value) in enumerate(places(ast.parse(path.read_text(encoding="utf8")))):
         before, old = _head(statement), getattr(node, field)
         setattr(node, field, value)
-        after = _head(statement)
-        changed = ast.unparse(ast.fix_missing_locations(tree))
+        found.append(Mutant(path, getattr(node, "lineno", statement.lineno), number, before, _head(statement)))
         setattr(node, field, old)
-        found.append(Mutant(path, getattr(node, "lineno", statement.lineno), before, after, changed))
     return found
 
 
@@ -130,7 +143,7 @@ def _head(statement: ast.stmt) -> str:
 
 
 def drawn(room: str, count: int, seed: int) -> list[Mutant]:
-    """Draw mutants of a room; places that no caller can tell from the original are left out by name."""
+    """Draw mutants of a room."""
     everything = [m for path in sorted((LIBRARY / "cofactor" / room).rglob("*.py")) for m in mutants_of(path)]
     return random.Random(seed).sample(everything, min(count, len(everything)))
 
@@ -138,59 +151,122 @@ def drawn(room: str, count: int, seed: int) -> list[Mutant]:
 # ---- tests that run through a line ----
 
 
+@dataclass(frozen=True)
+class Tests:
+    """The tests of a room: how long each takes, and (in a database of coverage) which run through which line."""
+
+    seconds: dict[str, float]
+    data: Path
+
+    def through(self, mutant: Mutant, most: float) -> list[str]:
+        """Return the tests of a mutant that take `most` seconds together, the fastest file first."""
+        found = self._reaching(mutant) or set(self.seconds)
+        chosen, total = dict[str, list[str]](), 0.0
+        for test in sorted(found, key=lambda test: (self.seconds.get(test, 0.0), test)):
+            total += self.seconds.get(test, 0.0)
+            if total <= most or not chosen:
+                chosen.setdefault(test.split("::")[0], []).append(test)
+        files = sorted(chosen.values(), key=self.took)
+        return [test for file in files for test in file]
+
+    def took(self, tests: list[str]) -> float:
+        """Seconds of these tests together."""
+        return sum(self.seconds.get(test, 0.0) for test in tests)
+
+    def _reaching(self, mutant: Mutant) -> set[str]:
+        """Return the tests that run through the line, else through those that call its function, and so on upwards."""
+        lines, asked = {(mutant.path, mutant.line)}, set[str]()
+        while lines and not (found := self._at(lines)):
+            functions = {name for path, line in lines if (name := function_at(path, line))} - asked
+            asked |= functions
+            lines = {place for name in functions for place in lines_with(name, LIBRARY / "cofactor")}
+        return found if lines else set()
+
+    def _at(self, lines: set[tuple[Path, int]]) -> set[str]:
+        from coverage.numbits import numbits_to_nums
+
+        query = """SELECT context.context, line_bits.numbits FROM line_bits
+                   JOIN context ON context.id = line_bits.context_id JOIN file ON file.id = line_bits.file_id
+                   WHERE file.path = ?"""
+        found = set()
+        with sqlite3.connect(self.data) as database:
+            for path in {path for path, _ in lines}:
+                wanted = {line for other, line in lines if other == path}
+                rows = database.execute(query, [str(self.data.parent / path.relative_to(LIBRARY))]).fetchall()
+                found |= {name for name, bits in rows if name and not wanted.isdisjoint(numbits_to_nums(bits))}
+        return {name.rpartition("|")[0] for name in found}  # what follows is the phase: setup, run or teardown
+
+
+def function_at(path: Path, line: int) -> str:
+    """Return the name of the innermost function around a line, or nothing."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf8")))
+    around = [n for n in nodes if isinstance(n, ast.FunctionDef) and n.lineno <= line <= (n.end_lineno or n.lineno)]
+    return max(around, key=lambda node: node.lineno).name if around else ""
+
+
+def lines_with(name: str, folder: Path) -> Iterator[tuple[Path, int]]:
+    """Yield the lines that name a function, but for its definition."""
+    for path in sorted(folder.rglob("*.py")):
+        for number, text in enumerate(path.read_text(encoding="utf8").splitlines(), 1):
+            if re.search(rf"\b{name}\b", text) and not re.search(rf"\bdef {name}\b", text):
+                yield path, number
+
+
 def tests_of(room: str) -> list[str]:
     """Return the files and folders of a room's tests."""
     return [name for name in (ELSEWHERE.get(room) or [f"tests/{room}"]) + ALSO if (ROOT / name).exists()]
 
 
-def coverage_of(room: str, library: Path) -> Path:
-    """Run the tests of a room once on a copy, and return the database of the tests that run through each line."""
+def observed(room: str, library: Path) -> Tests:
+    """Run the tests of a room once, with coverage and a watch."""
     data, settings = library / "coverage", library / "coverage.toml"
     settings.write_text(f'[tool.coverage.run]\ndata_file = "{data}"\nsource = ["{library / "cofactor" / room}"]\n')
     how = [f"--cov-config={settings}", "--cov", "--cov-context=test", "--cov-report="]
-    code = pytest([*tests_of(room), *how], library, most=3600)
-    if code != 0:
-        sys.exit(f"the tests of {room} do not pass as they are: mend these first")
-    return data
-
-
-def tests_through(data: Path, mutant: Mutant) -> list[str]:
-    """Return the tests that run through the line of a mutant; none where it is compiled or never run."""
-    from coverage.numbits import numbits_to_nums
-
-    query = """SELECT context.context, line_bits.numbits FROM line_bits
-               JOIN context ON context.id = line_bits.context_id JOIN file ON file.id = line_bits.file_id
-               WHERE file.path = ?"""
-    with sqlite3.connect(data) as database:
-        rows = database.execute(query, [str(data.parent / mutant.path.relative_to(LIBRARY))]).fetchall()
-    names = [name for name, lines in rows if name and mutant.line in numbits_to_nums(lines)]
-    return list(dict.fromkeys(name.removesuffix("|run") for name in names if name.endswith("|run")))[:MOST_TESTS]
+    code, told = pytest([*tests_of(room), *how, "--durations=0", "--durations-min=0"], library, most=3600)
+    if code != PASSED:
+        sys.exit(f"the tests of {room} do not pass as they are: mend these first\n{told[-2000:]}")
+    seconds = dict[str, float]()
+    for time, test in DURATION.findall(told):
+        seconds[test] = seconds.get(test, 0.0) + float(time)
+    return Tests(seconds, data)
 
 
 # ---- trying ----
 
 
-def pytest(arguments: list[str], library: Path, most: float) -> int:
-    """Run tests against a copy of the library; returns the exit code, 1 where they take too long."""
+def pytest(arguments: list[str], library: Path, most: float, **variables: str) -> tuple[int, str]:
+    """Run tests against a copy of the library; returns exit code and output, 1 where they take too long."""
     one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    settings = os.environ | one | {"PYTHONPATH": str(library), "PYTHONHASHSEED": "0"}
-    quiet = ["-q", "-x", "-p", "no:cacheprovider", "--no-header", "-n", "0"]
+    settings = os.environ | one | {"PYTHONPATH": str(library), "PYTHONHASHSEED": "0"} | variables
+    quiet = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:nbval", "--no-header", "-n", "0", f"--rootdir={ROOT}"]
     command = [sys.executable, "-m", "pytest", *quiet, *arguments]
     try:
-        return subprocess.run(command, cwd=ROOT, env=settings, timeout=most, capture_output=True).returncode
+        done = subprocess.run(command, cwd=ROOT, env=settings, timeout=most, capture_output=True, text=True)
     except subprocess.TimeoutExpired:
-        return 1
+        return 1, f"more than {most:.0f} seconds"
+    return done.returncode, done.stdout
 
 
 def killed(mutant: Mutant, tests: list[str], library: Path, most: float) -> bool:
-    """Put a mutant into a copy of the library and see whether a test fails."""
-    place = library / mutant.path.relative_to(LIBRARY)
-    original = place.read_bytes()
-    place.write_text(mutant.source, encoding="utf8")
-    try:
-        return pytest(tests, library, most) != 0
-    finally:
-        place.write_bytes(original)
+    """Put a mutant into a copy of the library and see whether a test fails.
+
+    What numba keeps of a function is not thrown away when a function of another file that it calls is changed, so that
+    mutants of compiled files keep theirs apart.
+    """
+    place, source = library / mutant.path.relative_to(LIBRARY), mutant.source()
+    original, times = place.read_bytes(), place.stat()
+    arguments = ["--doctest-modules", str(place), *tests]
+    place.write_text(source, encoding="utf8")
+    with tempfile.TemporaryDirectory() as compiled:
+        apart = {"NUMBA_CACHE_DIR": compiled} if "numba" in source else {}
+        try:
+            code, told = pytest(arguments, library, most, **apart)
+        finally:
+            place.write_bytes(original)
+            os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))  # else all that is compiled would be so anew
+    if code == NOT_RUN and pytest([*arguments, "--collect-only"], library, most)[0] == NOT_RUN:
+        sys.exit(f"tests cannot be run by their names\n{told[-2000:]}")
+    return code not in (PASSED, NONE_FOUND)
 
 
 def is_equivalent(mutant: Mutant) -> bool:
@@ -202,26 +278,25 @@ def is_equivalent(mutant: Mutant) -> bool:
     )
 
 
-def copied(place: Path) -> Path:
-    """Copy the library to a place of its own, with the data sets where it looks for them."""
-    shutil.copytree(LIBRARY, place / "lib", ignore=shutil.ignore_patterns("__pycache__"))
+def copied(library: Path, place: Path) -> Path:
+    """Copy a library, and what is compiled of it, to a place of its own, with the data sets where it looks for them."""
+    shutil.copytree(library, place / "lib")
     (place / "datasets").symlink_to(ROOT / "datasets")
     return place / "lib"
 
 
 def try_room(room: str, arguments: argparse.Namespace, folder: Path) -> tuple[int, int, list[Mutant]]:
     """Try the mutants of a room; returns how many were killed, how many are equivalent, and those that survived."""
-    copies = [copied(folder / str(number)) for number in range(arguments.jobs)]
-    data = coverage_of(room, copies[0])
+    first = copied(LIBRARY, folder / "0")
+    tests = observed(room, first)
     libraries: Queue[Path] = Queue()
-    for copy in copies:
-        libraries.put(copy)
+    for library in [first, *(copied(first, folder / str(number)) for number in range(1, arguments.jobs))]:
+        libraries.put(library)
 
     def attempt(mutant: Mutant) -> bool:
-        library = libraries.get()
-        tests = tests_through(data, mutant) or tests_of(room)
+        library, chosen = libraries.get(), tests.through(mutant, arguments.seconds)
         try:
-            return killed(mutant, tests, library, arguments.most)
+            return killed(mutant, chosen, library, 60 + 5 * tests.took(chosen))
         finally:
             libraries.put(library)
 
@@ -240,7 +315,7 @@ def main() -> None:
     parser.add_argument("-n", type=int, default=40, help="mutants of each room (default: 40)")
     parser.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one per core)")
-    parser.add_argument("--most", type=float, default=300, help="seconds; who takes longer is killed (default: 300)")
+    parser.add_argument("--seconds", type=float, default=120, help="of tests for each mutant (default: 120)")
     arguments = parser.parse_args()
     survived = 0
     for room in arguments.rooms:
