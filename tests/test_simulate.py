@@ -11,6 +11,7 @@ from cofactor import simulate
 from cofactor.core.errors import CofactorError
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import vote_shares
+from cofactor.simulate import machines
 from tests.oracles.generators import laws, recorded, seeds
 
 
@@ -116,6 +117,29 @@ def test_activity_falls_with_the_rank(activity):
 def classifiers_on(seed):
     X, y = make_classification(400, 6, n_informative=4, n_classes=3, n_clusters_per_class=1, random_state=0)
     return recorded(simulate.machine_annotators, X, y, random_state=seed)[0]
+
+
+SETTINGS = {  # ICML 2021, Table 8, whose "coarse" Gaussian kernel of P = 9 features has the scale 4 sqrt(P) = 12
+    "100 neighbours": dict(n_neighbors=100, p=2),
+    "10 neighbours": dict(n_neighbors=10, p=2),
+    "1 neighbour": dict(n_neighbors=1, p=2),
+    "10 cosine neighbours": dict(n_neighbors=10, metric="cosine"),
+    "tree, 5 leaves": dict(max_leaf_nodes=5),
+    "tree, 21 leaves": dict(max_leaf_nodes=21),
+    "tree, 101 leaves": dict(max_leaf_nodes=101),
+    "linear SVM": dict(C=1),
+    "quadratic SVM": dict(kernel="poly", degree=2, coef0=1, C=1),
+    "RBF SVM": dict(kernel="rbf", gamma=1 / 12**2, C=1),
+}
+
+
+@pytest.mark.parametrize(("name", "settings"), SETTINGS.items())
+def test_classifiers_have_the_settings_of_the_paper(name, settings):
+    place = simulate.CLASSIFIERS.index(name)
+    found = machines._classifiers(9, 150, 0)[place][-1].get_params()
+    assert {key: found[key] for key in settings} == settings
+    few = machines._classifiers(9, 6, 0)[place][-1].get_params()
+    assert few.get("n_neighbors", 0) == min(6, settings.get("n_neighbors", 0))
 
 
 def test_machine_annotators_are_deterministic_and_better_than_chance():

@@ -393,7 +393,7 @@ def test_names_what_is_wrong_with_truth(truth_file, text, message):
 
 
 def test_error_rate_counts_known_truth_only_and_splits_ties():
-    assert error_rate([0, 1, 1], [0, 0, -1]) == 0.5
+    assert error_rate([0, 1, 1, 2, 1], [0, 0, 0, 0, -1]) == 0.75
     assert error_rate([[0.5, 0.5, 0], [1, 0, 0]], [0, 1]) == 0.75
     assert error_rate([[1 / 3] * 3], [2]) == pytest.approx(2 / 3)
 
