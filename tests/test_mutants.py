@@ -12,6 +12,7 @@ def clip(x: int = 3, low=0):
     if x < low and low >= 1:
         raise ValueError(f"{x + 1} is below {low - 1}")
     return max(x, low) * 2
+    list(zip([x], [low], strict=True))
 '''
 
 

@@ -373,3 +373,55 @@ def test_refuses_anchors_that_do_not_fit():
         simulate.joint_model(5, 4, 5, separability=0.1)
     with pytest.raises(CofactorError, match=r"separability=0.15 .* choose one of 0.1, 0.2, 0.3"):
         simulate.joint_model(separability=0.15)
+
+
+# ---- the smallest that can be drawn, and what is just beyond ----
+
+
+@pytest.mark.parametrize(
+    ("make", "sizes"),
+    [
+        (lambda: simulate.dawid_skene_model(1, 2, random_state=0).prior, (2,)),
+        (lambda: simulate.crowd(MODEL, 1, random_state=0).truth, (1,)),
+        (lambda: simulate.large_crowd(MODEL, 1, 1, random_state=0).truth, (1,)),
+        (lambda: simulate.symnmf_problem(2, 2, 1.0, random_state=0)[0], (2, 2)),
+        (lambda: simulate.dirichlet_mixtures(1, 1, 1, random_state=0).X, (1, 1)),
+        (lambda: simulate.midpoint_mixtures(1, 2, random_state=0).X, (1, 3)),
+        (lambda: simulate.joint_model(1, 1, 1, random_state=0).prior, (1,)),
+        (lambda: simulate.joint_table(MODEL, 1, random_state=0).codes, (1, 2)),
+        (lambda: simulate.comparison_factors(2, 2, 1, random_state=0)[0], (2, 1)),
+        (lambda: simulate.draw_comparisons(np.ones((1, 1)), np.eye(2)[:, :1], 1, random_state=0).outcome, (1,)),
+    ],
+    ids=range(10),
+)
+def test_the_smallest_problems_are_drawn(make, sizes):
+    assert make().shape == sizes
+
+
+MODEL = simulate.dawid_skene_model(2, 2, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: simulate.dawid_skene_model(n_classes=1), "n_classes=1: give a whole number of at least 2"),
+        (lambda: simulate.dawid_skene_model(skill=1.5), r"skill=1\.5: give a number from 0 to 1"),
+        (lambda: simulate.crowd(MODEL, 10, [0.5, 1.5]), "give a number from 0 to 1, or one for each of 2 annotators"),
+        (lambda: simulate.symnmf_problem(snr_db=-1000.5), "give a number from -1000 to 1000"),
+        (lambda: simulate.symnmf_problem(snr_db=1000.5), "give a number from -1000 to 1000"),
+        (lambda: simulate.part_mask(30, 11, 4), "workers_per_part=4: choose 5 to 11"),
+        (lambda: simulate.draw_comparisons(np.ones((1, 1)), np.ones((1, 1)), 1), "V two items"),
+        (lambda: simulate.joint_table(MODEL, 1, 1.5), r"observed=1\.5"),
+    ],
+    ids=range(8),
+)
+def test_what_is_just_beyond_is_refused(make, message):
+    with pytest.raises(CofactorError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("n_variables", [1, 2])
+def test_of_few_variables_any_is_planted(n_variables):
+    drawn = [simulate.joint_model(n_variables, 4, 3, 0.1, random_state=seed) for seed in range(10)]
+    planted = [n for model in drawn for n, A in enumerate(model.conditionals) if np.allclose(np.diag(A[:3]), 0.4)]
+    assert sorted(set(planted)) == list(range(n_variables)) and len(planted) == 10

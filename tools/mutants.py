@@ -47,6 +47,7 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     **{ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And},
     **{ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult},
 }
+OPPOSITES = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot, ast.In, ast.NotIn)  # changed, they are the guard's negation
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any", "minimum": "maximum", "maximum": "minimum"}
 NAMES |= {"argmin": "argmax", "argmax": "argmin", "floor": "ceil", "ceil": "floor"}
 
@@ -85,7 +86,9 @@ def changes(node: ast.AST) -> Iterator[tuple[str, object]]:
         yield "value", not node.value
     elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         yield "value", node.value + 1 if isinstance(node.value, int) else node.value * 1.5 + (node.value == 0)
-    elif isinstance(node, ast.If | ast.IfExp | ast.While):
+    elif isinstance(node, ast.If | ast.IfExp | ast.While) and not (
+        isinstance(node.test, ast.Compare) and isinstance(node.test.ops[0], OPPOSITES)
+    ):
         yield "test", ast.UnaryOp(ast.Not(), node.test)
     elif isinstance(node, ast.Name) and node.id in NAMES:
         yield "id", NAMES[node.id]
@@ -116,13 +119,13 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _parts(statement: ast.stmt) -> Iterator[ast.AST]:
-    """Walk a statement without the statements inside it, annotations and formatted strings."""
+    """Walk a statement without the statements inside it, annotations, formatted strings, and `strict` of zip."""
     stack: list[ast.AST] = [statement]
     while stack:
         node = stack.pop()
         yield node
         skipped = getattr(node, "annotation", None)
-        children = ast.iter_child_nodes(node)
+        children = (n for n in ast.iter_child_nodes(node) if getattr(n, "arg", None) != "strict")
         stack += [n for n in children if not isinstance(n, ast.stmt | ast.JoinedStr) and n is not skipped]
 
 
