@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 import pickle
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
+from cofactor.core.crew import connected
 from cofactor.core.errors import CofactorError, listing
 from evaluation.origin import differences, origin, origin_of_old
 
-PATIENCE = 5  # seconds for the scheduler to answer, and for a worker to be there
 T = TypeVar("T")
 
 
@@ -26,35 +24,14 @@ def on_cluster(scheduler: str, line: str, job: Callable[..., T], calls: Sequence
         No scheduler answers, it has no worker, a worker would give other numbers of this line, or the cluster is lost;
         what was yielded until then stands.
     """
-    try:
-        distributed: Any = import_module("distributed")  # by name: it may not be installed
-    except ImportError:
-        raise CofactorError("a cluster needs Dask: pip install 'cofactor[scale]'") from None
-    for name in ("distributed", "distributed.client"):  # which write a page where one sentence will do
-        logging.getLogger(name).setLevel(logging.CRITICAL)
     here = origin(line)
-    with _connected(distributed, scheduler) as client:
+    with connected(scheduler) as client:
         _check_workers(client, line, here)
         jobs = (pickle.dumps(partial(_called, line, here, job, call)) for call in calls)
         # packed, and unpacked by a function without a name: so the scheduler need not import all this
         futures = [client.submit(lambda packed: pickle.loads(packed)(), packed, pure=False) for packed in jobs]
-        for future in distributed.as_completed(futures):
-            yield _result(distributed, scheduler, future)
-
-
-def _connected(distributed: Any, scheduler: str) -> Any:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of versions, which are compared below
-            client = distributed.Client(scheduler, timeout=PATIENCE)
-    except Exception as error:  # of many kinds, where something else than a scheduler answers
-        raise CofactorError(f"no Dask scheduler at {scheduler}: {error}") from None
-    try:
-        client.wait_for_workers(1, timeout=PATIENCE)
-    except TimeoutError:
-        client.close()
-        raise CofactorError(f"the Dask scheduler at {scheduler} has no workers: start some") from None
-    return client
+        for future in import_module("distributed").as_completed(futures, loop=client.loop):
+            yield _result(scheduler, future)
 
 
 def _check_workers(client: Any, line: str, here: Mapping[str, str]) -> None:
@@ -93,7 +70,7 @@ def _called(line: str, here: Mapping[str, str], job: Callable[..., T], call: tup
     return job(*call)
 
 
-def _result(distributed: Any, scheduler: str, future: Any) -> Any:
+def _result(scheduler: str, future: Any) -> Any:
     try:
         return future.result()
     except CofactorError:

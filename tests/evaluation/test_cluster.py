@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from cofactor import CofactorError
-from evaluation import EXPERIMENTS, cluster, runner
+from cofactor.core import crew
+from evaluation import EXPERIMENTS, runner
 from tests.evaluation.test_runner import undisturbed, values
 from tests.evaluation.toy import LOG, PAUSE, toy
 
@@ -242,12 +243,12 @@ def test_workers_stop_within_ten_seconds_after_a_run_was_killed(started, tmp_pat
 
 
 def test_no_scheduler_is_an_error_that_names_the_address(tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "PATIENCE", 1)
+    monkeypatch.setattr(crew, "PATIENCE", 1)
     with pytest.raises(CofactorError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:1"):
         runner.run(toy(), tmp_path, scheduler="tcp://127.0.0.1:1")
 
 
 def test_a_scheduler_without_workers_is_an_error(started, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "PATIENCE", 1)
+    monkeypatch.setattr(crew, "PATIENCE", 1)
     with pytest.raises(CofactorError, match=r"at tcp://\S+ has no workers: start some"):
         runner.run(toy(), tmp_path, scheduler=started().address)

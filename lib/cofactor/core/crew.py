@@ -109,14 +109,8 @@ class Cluster:
     """
 
     def __init__(self, scheduler: str) -> None:
-        try:
-            distributed: Any = import_module("distributed")  # by name: it may not be installed
-        except ImportError:
-            raise CofactorError("a cluster needs Dask: pip install 'cofactor[scale]'") from None
-        for name in ("distributed", "distributed.client"):  # which write a page where one sentence will do
-            logging.getLogger(name).setLevel(logging.CRITICAL)
         self.scheduler = scheduler
-        self.client = _connected(distributed, scheduler)
+        self.client = connected(scheduler)
         try:
             self._refuse_other_versions()
         except CofactorError:
@@ -183,10 +177,17 @@ class Cluster:
         return CofactorError(f"{what}: what was finished is kept, run again to go on")
 
 
-def _connected(distributed: Any, scheduler: str) -> Any:
+def connected(scheduler: str) -> Any:
+    """Return a client of a Dask scheduler that has workers; refuse, in one sentence, what is none or has none."""
+    try:
+        distributed: Any = import_module("distributed")  # by name: it may not be installed
+    except ImportError:
+        raise CofactorError("a cluster needs Dask: pip install 'cofactor[scale]'") from None
+    for name in ("distributed", "distributed.client"):  # which write a page where one sentence will do
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of versions, which are compared below
+            warnings.simplefilter("ignore")  # of versions, which the caller compares
             client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except Exception as error:  # of many kinds, where something else than a scheduler answers
         raise CofactorError(f"no Dask scheduler at {scheduler}: {error}") from None
