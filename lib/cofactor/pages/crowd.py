@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
@@ -11,7 +10,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-import cofactor
 from cofactor.core.bootstrap import LEVEL
 from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.planning import Plan
@@ -23,10 +21,10 @@ from cofactor.crowd.diagnose import FEW_PER_WORKER
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.tables import overruled
 from cofactor.crowd.workers import ABOVE, BELOW, UNCLEAR, UNJUDGED, WORSE, mean_agreement, workers_table
-from cofactor.pages.render import as_source, render
+from cofactor.pages.render import report
 from cofactor.plots.crowd import PANELS, SURE, draw_confusions, draw_uncertainty, draw_worker_accuracy
 from cofactor.plots.planning import draw_intervals, draw_plan
-from cofactor.plots.style import alt_text, percent
+from cofactor.plots.style import percent
 
 MOST_ROWS = 20  # of a table
 LEAST_ROWS = 5
@@ -66,14 +64,13 @@ def crowd_page(
     Cost: that of the posterior, and about a second for the pictures.
     """
     posterior, people = method.predict_proba(labels), workers_table(method, labels, found)
-    return render(
+    return report(
         "crowd",
+        _pictures(method, labels, posterior, people, found, plan),
         source=source,
         method=name,
-        version=cofactor.__version__,
         facts=facts,
         warnings=warnings,
-        written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         cards=_cards(posterior, labels),
         findings=[*_findings(method, posterior, labels), *_of_workers(people), *_of_plan(plan)],
         diagnosis=diagnosis,
@@ -87,9 +84,7 @@ def crowd_page(
         doubtful=_doubtful(posterior, labels),
         plan=plan,
         answers=_answers(plan) if plan else [],
-        pictures={title: (as_source(picture), alt_text(picture))
-                  for title, picture in _pictures(method, labels, posterior, people, found, plan)},
-    )  # fmt: skip
+    )
 
 
 def _pictures(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,12 +9,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-import cofactor
 from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.types import Floats
-from cofactor.pages.render import as_source, render
+from cofactor.pages.render import report
 from cofactor.plots.joint import draw_dependence, draw_gains
-from cofactor.plots.style import alt_text, percent
+from cofactor.plots.style import percent
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor.pmf.holdout import Cells, HeldOut, dependence
@@ -58,12 +56,11 @@ def joint_page(
     """
     shares = dependence(method.model_)
     columns = None if found is None else found.by_variable()
-    return render(
+    return report(
         "joint",
+        _pictures(data, shares, columns),
         source=source,
         method=name,
-        version=cofactor.__version__,
-        written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         facts=facts,
         cards=_cards(data, method, found),
         diagnosis=diagnosis,
@@ -73,9 +70,7 @@ def joint_page(
         measured=found is not None,
         classes=[] if classes is None else classes.to_dict("records"),
         target=target,
-        pictures={title: (as_source(picture), alt_text(picture))
-                  for title, picture in _pictures(data, shares, columns)},
-    )  # fmt: skip
+    )
 
 
 def _pictures(data: CategoricalFrame, shares: Floats, columns: pd.DataFrame | None) -> Iterator[tuple[str, Figure]]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Sequence
 from itertools import pairwise
 
 import pandas as pd
 
-import cofactor
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.places import Ranking
 from cofactor.core.diagnosis import Diagnosis
-from cofactor.pages.render import as_source, render
+from cofactor.pages.render import report
 from cofactor.plots.comparisons import draw_ranking
-from cofactor.plots.style import alt_text
 
 MOST_ROWS = 100  # of the ranking
 MOST_PAIRS = 20
@@ -44,12 +41,11 @@ def rank_page(
 
     Cost: O(n^2) for the pairs, and about a second for the picture.
     """
-    table, picture = ranking.table(), draw_ranking(ranking)
-    return render(
+    table = ranking.table()
+    return report(
         "rank",
+        [("utilities", draw_ranking(ranking))],
         source=source,
-        version=cofactor.__version__,
-        written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         facts=facts,
         warnings=warnings,
         cards=_cards(table, comparisons),
@@ -60,7 +56,6 @@ def rank_page(
         pairs=_neighbours(ranking, table).to_dict("records"),
         coefficients=ranking.coefficients().to_dict("records"),
         has_users=ranking.n_users > 0,
-        utilities=(as_source(picture), alt_text(picture)),
     )
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import base64
+import datetime
+from collections.abc import Iterable
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from matplotlib.figure import Figure
 
-from cofactor.plots.style import to_png
+import cofactor
+from cofactor.plots.style import alt_text, to_png
 
 SHARP = 144  # dots per inch of pictures on a page
 
@@ -18,6 +21,17 @@ def render(template: str, **context: Any) -> str:
     loader = PackageLoader("cofactor.pages", ".")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     return environment.get_template(f"{template}.html.j2").render(**context)
+
+
+def report(template: str, pictures: Iterable[tuple[str, Figure]], **context: Any) -> str:
+    """Fill the template of a report, which shows these pictures with their words, and says when it was made by what."""
+    return render(
+        template,
+        version=cofactor.__version__,
+        written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        pictures={title: (as_source(picture), alt_text(picture)) for title, picture in pictures},
+        **context,
+    )
 
 
 def as_source(figure: Figure) -> str:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 from scipy import sparse
 
-import cofactor
 from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.spa import spa
 from cofactor.core.types import Floats
-from cofactor.pages.render import as_source, render
+from cofactor.pages.render import report
 from cofactor.plots.separable import draw_residuals, draw_shares
-from cofactor.plots.style import alt_text, percent
+from cofactor.plots.style import percent
 from cofactor.separable.selection import MOST_ANCHORS, residuals
 from cofactor.separable.words import TopicModel
 
@@ -48,12 +44,12 @@ def anchors_page(
         (f"{K:,}", "anchors"),
         (percent(left, 1), "of the norm is left by mixtures of them"),
     ]
-    pictures = {
-        "residuals": draw_residuals(squares, min(K, len(squares))),
-        "shares": draw_shares(table["name"].tolist(), table["mean_weight"], "mean weight"),
-    }
-    rows = table.to_dict("records")
-    return render("anchors", **_common(source, name, facts, cards, pictures), rows=rows, diagnosis=diagnosis)
+    pictures = [
+        ("residuals", draw_residuals(squares, min(K, len(squares)))),
+        ("shares", draw_shares(table["name"].tolist(), table["mean_weight"], "mean weight")),
+    ]
+    common = {"source": source, "method": name, "facts": facts, "cards": cards}
+    return report("anchors", pictures, **common, rows=table.to_dict("records"), diagnosis=diagnosis)
 
 
 def topics_page(
@@ -68,19 +64,5 @@ def topics_page(
         (f"{len(topics):,}", "topics"),
     ]
     called = [f"{one['topic']} {one['words'][0]}" for one in topics]
-    pictures = {"shares": draw_shares(called, [one["share"] for one in topics], "share of the words of all documents")}
-    return render("topics", **_common(source, name, facts, cards, pictures), topics=topics)
-
-
-def _common(
-    source: str, name: str, facts: Sequence[str], cards: list[tuple[str, str]], pictures: dict[str, Figure]
-) -> dict[str, Any]:
-    return {
-        "source": source,
-        "method": name,
-        "version": cofactor.__version__,
-        "written": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "facts": facts,
-        "cards": cards,
-        "pictures": {title: (as_source(picture), alt_text(picture)) for title, picture in pictures.items()},
-    }
+    shares = draw_shares(called, [one["share"] for one in topics], "share of the words of all documents")
+    return report("topics", [("shares", shares)], source=source, method=name, facts=facts, cards=cards, topics=topics)
