@@ -23,7 +23,7 @@ from cofactor.crowd import Cooccurrences, DawidSkene, bootstrap, plan, symnmf
 from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.symnmf import principal_root
 from cofactor.data.loading import load
-from cofactor.plots import crowd, planning, simplex
+from cofactor.plots import crowd, planning
 from cofactor.plots.style import CLASS_COLOURS, CLASS_HATCHES, FAINT, INK, alt_text, new_picture, percent, say, to_png
 from course import (
     crowds,
@@ -40,6 +40,8 @@ from course import (
     nb08,
     nb09,
     schematics,
+    simplex,
+    votes,
 )
 
 MODEL = crowds.mixed_crowd(9, 3, seed=1)
@@ -53,12 +55,12 @@ _, Q, RESULT = symnmf(U, max_iter=2000)
 BIRDS = load("bluebird", "crowd")
 BOOT = bootstrap(DawidSkene(), CROWD.labels, n_draws=10, random_state=0)
 PLAN = plan(CROWD.labels, 0.1, amounts=[1, 2, 4], n_trials=4, random_state=0)
-PICTURES = {  # of the library
+PICTURES = {  # of pages, and of several notebooks
     "confusions": lambda: crowd.draw_confusions(MODEL),
     "worker_accuracy": lambda: crowd.draw_worker_accuracy(MODEL, CROWD.labels),
     "uncertainty": lambda: crowd.draw_uncertainty(POSTERIOR, CROWD.truth),
-    "methods": lambda: crowd.draw_methods({"MajorityVote": 0.3, "MV-EM": 0.1}),
-    "votes": lambda: crowd.draw_votes(CROWD.labels, POSTERIOR, [0, 1, 2]),
+    "methods": lambda: votes.draw_methods({"MajorityVote": 0.3, "MV-EM": 0.1}),
+    "votes": lambda: votes.draw_votes(CROWD.labels, POSTERIOR, [0, 1, 2]),
     "plan": lambda: planning.draw_plan(PLAN),
     "intervals": lambda: planning.draw_intervals(BOOT),
     "simplex": lambda: simplex.draw_simplex(H),

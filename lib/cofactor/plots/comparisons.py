@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from cofactor.comparisons.places import Ranking
-from cofactor.plots.style import BLUE, FAINT, INK, WIDTH, literal, new_picture, percent, say, styled
+from cofactor.plots.style import BLUE, FAINT, INK, WIDTH, literal, new_picture, percent, say, short, styled
 
 MOST_ITEMS = 40  # drawn; of more the best
 LONGEST = 24  # letters of a name along an axis
@@ -25,7 +25,7 @@ def draw_ranking(ranking: Ranking) -> Figure:
     left.plot(shown["utility"], rows, "o", color=INK, ms=3.5)
     left.axvline(0, color=FAINT, lw=0.8, ls=":")
     left.set(xlabel=f"utility, with interval of {percent(ranking.level)}", ylim=(len(shown) - 0.4, -0.6))
-    left.set_yticks(rows, [short(item) for item in shown["item"]])
+    left.set_yticks(rows, [short(item, LONGEST) for item in shown["item"]])
     right.hlines(rows, shown["rank_low"], shown["rank_high"], color=BLUE, lw=5, alpha=0.45)
     right.plot(shown["rank"], rows, "o", color=INK, ms=3.5)
     right.set(xlabel="rank, and ranks allowed", xlim=(0.4, shown["rank_high"].max() + 0.6))
@@ -42,9 +42,3 @@ def finding(ranking: Ranking) -> str:
     if len(first) == 1:
         return f"{literal(first['item'].iloc[0])} is the best item, with a confidence of {percent(ranking.level)}"
     return f"{len(first)} of {len(table)} items may be the best: these comparisons do not tell them apart"
-
-
-def short(item: object) -> str:
-    """Return a name that fits an axis."""
-    name = literal(item)
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"

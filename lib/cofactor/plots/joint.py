@@ -9,18 +9,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from cofactor.core.types import Floats
-from cofactor.plots.style import BLUE, HEIGHT, INK, WIDTH, heat, literal, new_picture, percent, say, styled
+from cofactor.plots.style import BLUE, HEIGHT, INK, WIDTH, heat, literal, new_picture, percent, say, short, styled
 
 LONGEST = 18  # letters of a name along an axis
 MOST_COLUMNS = 20
 CERTAIN = 0.01  # log-loss of a column that hardly varies: there is nothing to take away
 ROW_HEIGHT = 0.24  # inches per column
-
-
-def short(name: object) -> str:
-    """Return a name that fits an axis."""
-    text = literal(name)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 @styled
@@ -36,7 +30,7 @@ def draw_gains(columns: pd.DataFrame, names: Sequence[object]) -> Figure:
     fig = new_picture(WIDTH, max(HEIGHT, 1 + ROW_HEIGHT * len(shown)))
     ax = fig.add_subplot()
     ax.barh(range(len(shown)), 100 * shown.to_numpy(), color=BLUE)
-    ax.set_yticks(range(len(shown)), [short(names[n]) for n in shown.index])
+    ax.set_yticks(range(len(shown)), [short(names[n], LONGEST) for n in shown.index])
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.set_xlabel("log-loss below that of the column alone, in %")
     best = gains.index[-1]
@@ -59,7 +53,7 @@ def draw_dependence(shares: Floats, names: Sequence[object]) -> Figure:
     fig = new_picture(max(WIDTH, size), size)
     ax = fig.add_subplot()
     image = heat(ax, off[np.ix_(chosen, chosen)], (0.0, max(off.max(), 1e-9)), number=lambda share: f"{share:.2f}")
-    labels = [short(names[n]) for n in chosen]
+    labels = [short(names[n], LONGEST) for n in chosen]
     ax.set_xticks(range(len(chosen)), labels, rotation=90)
     ax.set_yticks(range(len(chosen)), labels)
     fig.colorbar(image, ax=ax, shrink=0.8, label="share in common")

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from cofactor.core.types import Floats
-from cofactor.plots.joint import MOST_COLUMNS, ROW_HEIGHT, short
-from cofactor.plots.style import BLUE, HEIGHT, ORANGE, WIDTH, literal, new_picture, percent, say, styled
+from cofactor.plots.joint import LONGEST, MOST_COLUMNS, ROW_HEIGHT
+from cofactor.plots.style import BLUE, HEIGHT, ORANGE, WIDTH, literal, new_picture, percent, say, short, styled
 
 
 @styled
@@ -39,7 +39,7 @@ def draw_shares(names: Sequence[object], shares: ArrayLike, what: str) -> Figure
     fig = new_picture(WIDTH, max(HEIGHT, 1 + ROW_HEIGHT * len(order)))
     ax = fig.add_subplot()
     ax.barh(range(len(order)), 100 * values[order], color=BLUE)
-    ax.set_yticks(range(len(order)), [short(names[int(n)]) for n in order])
+    ax.set_yticks(range(len(order)), [short(names[int(n)], LONGEST) for n in order])
     ax.set_xlabel(f"{what}, in %")
     say(fig, f"{literal(names[int(order[-1])])} accounts for most: {percent(float(values[order[-1]]))}")
     return fig

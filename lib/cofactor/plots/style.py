@@ -194,6 +194,12 @@ def literal(name: object) -> str:
     return re.sub(r"(?<!\\)\$", r"\\$", text)
 
 
+def short(name: object, length: int = 14) -> str:
+    """Cut a long id, so that it does not push the figure aside."""
+    text = literal(name)
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
 def heat(
     ax: Axes,
     matrix: ArrayLike,

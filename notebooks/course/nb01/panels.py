@@ -20,11 +20,13 @@ from cofactor.crowd.base import error_rate, worker_accuracy
 from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.symnmf import model_of_factor, principal_root, symnmf
-from cofactor.plots.crowd import fill_methods, fill_uncertainty
-from cofactor.plots.simplex import CORNERS, TOUCH, fill_simplex, hull_margin, to_plane
+from cofactor.plots.crowd import fill_uncertainty
+from cofactor.plots.simplex import CORNERS, fill_simplex, to_plane
 from cofactor.plots.style import BLUE, FAINT, GREEN, INK, LOOKS, ORANGE, RED, new_picture, number, percent, say, styled
 from course.crowds import Completion, HoledCrowd, draw_completion, hide_pairs, mixed_crowd, small_crowd, without_prior
 from course.panel import Panel, choice, slider
+from course.simplex import TOUCH, hull_margin
+from course.votes import fill_methods
 
 METHODS = ("MV-EM", "SymNMF(no imputation)", "DesSymNMF", "RobSymNMF", "RobSymNMF-EM", "MultiStart-EM")
 PALE = tuple(1 - (1 - part) / 3 for part in GREEN)

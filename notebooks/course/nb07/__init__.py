@@ -1,6 +1,6 @@
 """What notebook 07 shows: methods on public crowds, thinned crowds, and what a prior is good for."""
 
-from cofactor.plots.crowd import draw_confusions, draw_uncertainty, draw_votes
+from cofactor.plots.crowd import draw_confusions, draw_uncertainty
 from course.crowds import without_prior
 from course.nb07.panels import keep_labels, thinning_panel
 from course.nb07.pictures import (
@@ -12,3 +12,4 @@ from course.nb07.pictures import (
     run_method,
 )
 from course.nb07.priors import draw_belief, draw_evidence, mixed_tasks, thin_crowd
+from course.votes import draw_votes
