@@ -12,16 +12,19 @@ Source: Li and Jiang, "Multi-label crowdsourcing learning with incomplete annota
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats
-from cofactor.crowd.base import TaskScorer
+from cofactor.crowd.base import PRIOR, PseudoCounts, TaskScorer
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from evaluation.released.crowd_soft_impute import Entries, completed, held_out
 
 
+@dataclass(eq=False, repr=False)
 class CRIAV(TaskScorer):
     """CRIAV: complete the 0/1 matrix of each class by itself, then weighted votes of all completed labels.
 
@@ -40,6 +43,11 @@ class CRIAV(TaskScorer):
     Cost: that of `soft_impute` per class and penalty; no completed matrix is formed.
     Source: Li and Jiang, 2018, reconstructed (see the module).
     """
+
+    em: bool = False
+    pseudo_counts: PseudoCounts = PRIOR
+    random_state: int | None = None
+    verbose: bool = False
 
     def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
         if not labels.n_labels:

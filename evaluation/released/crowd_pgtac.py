@@ -17,6 +17,8 @@ compares. A reconstruction: the original could not be had, so levels of error ca
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.linalg import eigh, helmert
 
@@ -24,7 +26,7 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import project_to_simplex
 from cofactor.core.types import Floats
-from cofactor.crowd.base import TaskScorer
+from cofactor.crowd.base import PRIOR, PseudoCounts, TaskScorer
 from cofactor.crowd.labels import CrowdLabels
 from evaluation.released.crowd_soft_impute import Mask, Singles, gram, held_out, norm
 
@@ -36,6 +38,7 @@ DUST = 1e-12  # below the rounding of any score
 MOST_CELLS = 100_000_000
 
 
+@dataclass(eq=False, repr=False)
 class PGTAC(TaskScorer):
     """PG-TAC: complete annotator x task x class labels together with a slice for the truth.
 
@@ -68,6 +71,11 @@ class PGTAC(TaskScorer):
     Cost: O(N M K (M K + N M / max(N, M))) time per step; O(N M K) memory in single precision.
     Source: Zhou and He, IJCAI 2016, reconstructed (see the module).
     """
+
+    em: bool = False
+    pseudo_counts: PseudoCounts = PRIOR
+    random_state: int | None = None
+    verbose: bool = False
 
     def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
         Y, known = augmented_tensor(labels, np.ones(labels.n_labels, dtype=bool))  # step 1

@@ -1,3 +1,5 @@
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -7,8 +9,11 @@ from cofactor.crowd.base import Floats, TaskScorer
 from cofactor.crowd.labels import vote_shares
 
 
+@dataclass(eq=False, repr=False)
 class Shares(TaskScorer):
     """Score tasks by their vote shares."""
+
+    em: bool = False
 
     def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
         return vote_shares(labels), Result(np.zeros(0), 0, True, "closed form")

@@ -32,6 +32,7 @@ MANY_CLASSES = 30  # above, pairs of workers share far fewer tasks than a block 
 UNREACHED = 0.1  # share of blocks left zero from which designated imputation says so
 
 
+@dataclass(eq=False, repr=False)
 class SymNMF(Aggregator):
     """SymNMF of the co-occurrences as they are, missing blocks zero ("w/o imput." in the tables).
 
@@ -51,16 +52,11 @@ class SymNMF(Aggregator):
 
     _imputes = False
 
-    def __init__(
-        self,
-        min_common: int | None = None,
-        em: bool = False,
-        pseudo_counts: PseudoCounts = PRIOR,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(em, pseudo_counts, random_state, verbose)
-        self.min_common = min_common
+    min_common: int | None = None
+    em: bool = False
+    pseudo_counts: PseudoCounts = PRIOR
+    random_state: int | None = None
+    verbose: bool = False
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         model, result = self.estimate_from(CrowdMoments.of(labels))
@@ -146,6 +142,7 @@ class Start:
     refusal: str = ""
 
 
+@dataclass(eq=False, repr=False)
 class MultiStartEM(Aggregator):
     """EM from majority vote, DesSymNMF and RobSymNMF; the run with the highest posterior density wins.
 
@@ -165,13 +162,10 @@ class MultiStartEM(Aggregator):
     Cost: the sum of its parts. Source: Ibrahim and Fu, ICML 2021, for the starts; the choice is this kit's.
     """
 
-    starts_: list[Start]
-    best_start_: str
-
-    def __init__(
-        self, pseudo_counts: PseudoCounts = PRIOR, random_state: int | None = None, verbose: bool = False
-    ) -> None:
-        super().__init__(True, pseudo_counts, random_state, verbose)
+    em = True
+    pseudo_counts: PseudoCounts = PRIOR
+    random_state: int | None = None
+    verbose: bool = False
 
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         self.starts_, runs = [], {}

@@ -66,17 +66,10 @@ class Aggregator(Estimator):
     labels_given_: Ints
     gold_: dict[Any, int]
 
-    def __init__(
-        self,
-        em: bool = False,
-        pseudo_counts: PseudoCounts = PRIOR,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.em = em
-        self.pseudo_counts = pseudo_counts
-        self.random_state = random_state  # part of the common signature: most methods are deterministic
-        self.verbose = verbose
+    em: bool = False  # a method has these as fields, if they can be chosen
+    pseudo_counts: PseudoCounts = PRIOR
+    random_state: int | None = None  # part of the common signature: most methods are deterministic
+    verbose: bool = False
 
     def fit(self, labels: Labels, gold: Gold | None = None) -> Self:
         """Estimate the model from labels; returns self.

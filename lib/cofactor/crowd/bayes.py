@@ -7,7 +7,7 @@ correlation for label aggregation in crowdsourcing", ICML 2019.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -72,18 +72,10 @@ class VariationalAggregator(Aggregator):
 
     belief_: AnyBelief
 
-    def __init__(
-        self,
-        diagonal: float = PRIOR[0],
-        off: float = PRIOR[1],
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(random_state=random_state, verbose=verbose)
-        self.diagonal, self.off = diagonal, off
-        self.max_iter, self.tol = max_iter, tol
+    diagonal: float
+    off: float
+    max_iter: int
+    tol: float
 
     def _takes_gold(self) -> bool:
         return True
@@ -116,6 +108,7 @@ class VariationalAggregator(Aggregator):
         return self.belief_.population()
 
 
+@dataclass(eq=False, repr=False)
 class BayesDS(VariationalAggregator):
     """Bayesian Dawid-Skene that looks how far its assumptions hold: the default of this kit.
 
@@ -186,27 +179,14 @@ class BayesDS(VariationalAggregator):
     [0, 1]
     """
 
-    structure_: str
-    kinds_: int
-    evidence_: dict[str, float]
-    dependence_: Dependence
-    design_effect_: float
-    difficulty_: Difficulty | None
-    gold_check_: GoldCheck | None
-
-    def __init__(
-        self,
-        structure: Structure = "auto",
-        diagonal: float = PRIOR[0],
-        off: float = PRIOR[1],
-        design_effect: float | None = None,
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(diagonal, off, max_iter, tol, random_state, verbose)
-        self.structure, self.design_effect = structure, design_effect
+    structure: Structure = "auto"
+    diagonal: float = PRIOR[0]
+    off: float = PRIOR[1]
+    design_effect: float | None = None
+    max_iter: int = 500
+    tol: float = 1e-6
+    random_state: int | None = None
+    verbose: bool = False
 
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         self.fit_evidence(Evidence.of(labels, gold))
@@ -214,7 +194,7 @@ class BayesDS(VariationalAggregator):
             held_out = self._held_out(labels, gold)
             if self.design_effect is None:
                 self.design_effect_ = held_out.best_design_effect()
-            self.gold_check_ = held_out.check(self.design_effect_)
+            self.gold_check_: GoldCheck | None = held_out.check(self.design_effect_)
 
     def fit_evidence(self, evidence: Evidence) -> None:
         """Set `belief_`, `model_` and `result_` from labels in memory or in shards."""
@@ -224,8 +204,9 @@ class BayesDS(VariationalAggregator):
         self.structure_ = self._chosen(fits) if self.structure == "auto" else self.structure
         self._keep(fits[self.structure_])
         self.evidence_ = {name: fits.evidence(name) for name in fits if name in STRUCTURES}
-        self.kinds_, self.gold_check_ = self.belief_.priors.kinds, None
-        self.difficulty_ = None
+        self.kinds_ = self.belief_.priors.kinds
+        self.gold_check_ = None
+        self.difficulty_: Difficulty | None = None
         self.design_effect_ = self._learned_effect(fits) if self.design_effect is None else self.design_effect
 
     def go_on(self, evidence: Evidence, states: LatentClassModel, changed: Evidence, n_rounds: int) -> None:

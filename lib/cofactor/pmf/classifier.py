@@ -12,6 +12,7 @@ Source: Ibrahim and Fu, "Recovering joint probability of discrete random variabl
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal, Self
 
@@ -48,6 +49,7 @@ MOST_SPLITS = 5
 SMALLEST = 1e-3  # probability of the true class below which a wrong prediction costs no more
 
 
+@dataclass(eq=False, repr=False)
 class JointPMFClassifier(ClassifierMixin, Estimator):
     """Classify by a low-rank joint PMF of features and class, for categories and missing values as they come.
 
@@ -107,36 +109,16 @@ class JointPMFClassifier(ClassifierMixin, Estimator):
     ['apple', 'banana']
     """
 
-    model_: LatentClassModel
-    results_: list[Result]
-    result_: Result
-    classes_: NDArray[Any]
-    codings_: list[Coding]
-    n_features_in_: int
-
-    def __init__(
-        self,
-        rank: int | Literal["auto"] = "auto",
-        pseudo_count: float | Literal["auto"] = "auto",
-        method: Literal["EM", "CNMF-EM"] = "EM",
-        n_starts: int = 4,
-        validation_share: float = 0.2,
-        n_bins: int | None = 32,
-        max_iter: int = 500,
-        n_jobs: int | None = None,
-        random_state: Seed = None,
-        verbose: bool = False,
-    ) -> None:
-        self.rank = rank
-        self.pseudo_count = pseudo_count
-        self.method = method
-        self.n_starts = n_starts
-        self.validation_share = validation_share
-        self.n_bins = n_bins
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    rank: int | Literal["auto"] = "auto"
+    pseudo_count: float | Literal["auto"] = "auto"
+    method: Literal["EM", "CNMF-EM"] = "EM"
+    n_starts: int = 4
+    validation_share: float = 0.2
+    n_bins: int | None = 32
+    max_iter: int = 500
+    n_jobs: int | None = None
+    random_state: Seed = None
+    verbose: bool = False
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: missing values, categories and strings are welcome."""

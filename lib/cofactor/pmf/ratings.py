@@ -16,6 +16,7 @@ marginals", IEEE TSP 2021, Sec. VI-C.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -26,7 +27,6 @@ from cofactor.core.biased_factors import biased_factors
 from cofactor.core.checks import check_positive, check_whole, numbers, rng_of, unmasked
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.estimator import Estimator
-from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
@@ -53,9 +53,8 @@ class RatingPredictor(Estimator):
     range_: tuple[float, float]
     result_: Result
 
-    def __init__(self, random_state: Seed = None, verbose: bool = False) -> None:
-        self.random_state = random_state
-        self.verbose = verbose
+    random_state: Seed = None
+    verbose: bool = False
 
     def fit(self, user: ArrayLike, item: ArrayLike, rating: ArrayLike) -> Self:
         """Learn from (E,) users, items and ratings; returns self.
@@ -93,8 +92,12 @@ class RatingPredictor(Estimator):
         raise NotImplementedError
 
 
+@dataclass(eq=False, repr=False)
 class GlobalAverage(RatingPredictor):
     """The mean of all ratings. Cost: O(E). Source: a baseline of IEEE TSP 2021."""
+
+    random_state: Seed = None
+    verbose: bool = False
 
     def _learn(self, row: Ints, column: Ints, rating: Floats) -> None:
         pass
@@ -103,8 +106,12 @@ class GlobalAverage(RatingPredictor):
         return np.full(len(row), self.mean_)
 
 
+@dataclass(eq=False, repr=False)
 class UserAverage(RatingPredictor):
     """The mean of the user's ratings. Cost: O(E). Source: a baseline of IEEE TSP 2021."""
+
+    random_state: Seed = None
+    verbose: bool = False
 
     def _learn(self, row: Ints, column: Ints, rating: Floats) -> None:
         self.means_ = np.append(_means(row, rating), self.mean_)
@@ -113,8 +120,12 @@ class UserAverage(RatingPredictor):
         return np.asarray(self.means_[row])
 
 
+@dataclass(eq=False, repr=False)
 class ItemAverage(RatingPredictor):
     """The mean of the item's ratings: "movie average" in IEEE TSP 2021. Cost: O(E). Source: a baseline there."""
+
+    random_state: Seed = None
+    verbose: bool = False
 
     def _learn(self, row: Ints, column: Ints, rating: Floats) -> None:
         self.means_ = np.append(_means(column, rating), self.mean_)
@@ -123,6 +134,7 @@ class ItemAverage(RatingPredictor):
         return np.asarray(self.means_[column])
 
 
+@dataclass(eq=False, repr=False)
 class BiasedMF(RatingPredictor):
     """Biased matrix factorisation by alternating least squares.
 
@@ -149,22 +161,13 @@ class BiasedMF(RatingPredictor):
     array([4.5 , 2.5 , 3.83])
     """
 
-    def __init__(
-        self,
-        rank: int = 5,
-        ridge: float = 10.0,
-        bias_ridge: float = 5.0,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        random_state: Seed = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(random_state, verbose)
-        self.rank = rank
-        self.ridge = ridge
-        self.bias_ridge = bias_ridge
-        self.max_iter = max_iter
-        self.tol = tol
+    rank: int = 5
+    ridge: float = 10.0
+    bias_ridge: float = 5.0
+    max_iter: int = 200
+    tol: float = 1e-6
+    random_state: Seed = None
+    verbose: bool = False
 
     def _learn(self, row: Ints, column: Ints, rating: Floats) -> None:
         check_whole(0, rank=self.rank)
@@ -192,6 +195,7 @@ class BiasedMF(RatingPredictor):
         return np.asarray(self.level_ + self.user_bias_[row] + self.item_bias_[column] + product)
 
 
+@dataclass(eq=False, repr=False)
 class JointPMFRecommender(RatingPredictor):
     """The expected rating given all other ratings of the user, under a joint PMF with every item as a variable.
 
@@ -233,20 +237,10 @@ class JointPMFRecommender(RatingPredictor):
     array([1., 5.])
     """
 
-    model_: LatentClassModel
-    values_: Floats
-    weight_: float
-
-    def __init__(
-        self,
-        estimator: JointPMFEstimator | None = None,
-        biases: bool = True,
-        random_state: Seed = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(random_state, verbose)
-        self.estimator = estimator
-        self.biases = biases
+    estimator: JointPMFEstimator | None = None
+    biases: bool = True
+    random_state: Seed = None
+    verbose: bool = False
 
     def _learn(self, row: Ints, column: Ints, rating: Floats) -> None:
         order = np.lexsort((column, row))  # what is held out shall not depend on how the ratings are sorted

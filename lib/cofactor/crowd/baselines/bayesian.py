@@ -6,6 +6,7 @@ Source: Kim and Ghahramani, "Bayesian classifier combination", AISTATS 2012 (IBC
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -18,6 +19,7 @@ from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.variational import Belief, Priors, variational_em
 
 
+@dataclass(eq=False, repr=False)
 class EBCC(VariationalAggregator):
     """Enhanced Bayesian classifier combination: many kinds of tasks a class, from random starts.
 
@@ -49,19 +51,14 @@ class EBCC(VariationalAggregator):
     [0, 1]
     """
 
-    def __init__(
-        self,
-        kinds: int = 10,
-        n_starts: int = 40,
-        diagonal: float = PRIOR[0],
-        off: float = PRIOR[1],
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        random_state: int | None = 0,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(diagonal, off, max_iter, tol, random_state, verbose)
-        self.kinds, self.n_starts = kinds, n_starts
+    kinds: int = 10
+    n_starts: int = 40
+    diagonal: float = PRIOR[0]
+    off: float = PRIOR[1]
+    max_iter: int = 500
+    tol: float = 1e-6
+    random_state: int | None = 0
+    verbose: bool = False
 
     def fit_evidence(self, evidence: Evidence) -> None:
         """Set `belief_`, `model_` and `result_` from labels in memory or in shards."""
@@ -81,6 +78,7 @@ class EBCC(VariationalAggregator):
         return np.asarray((shares[:, :, None] * parts).reshape(len(shares), -1))
 
 
+@dataclass(eq=False, repr=False)
 class IBCC(VariationalAggregator):
     """Independent Bayesian classifier combination: variational Bayes for the Dawid-Skene model.
 
@@ -102,18 +100,13 @@ class IBCC(VariationalAggregator):
     [0, 1]
     """
 
-    def __init__(
-        self,
-        diagonal: float = PRIOR[0],
-        off: float = PRIOR[1],
-        class_count: float = 1.0,
-        max_iter: int = 500,
-        tol: float = 1e-7,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(diagonal, off, max_iter, tol, random_state, verbose)
-        self.class_count = class_count
+    diagonal: float = PRIOR[0]
+    off: float = PRIOR[1]
+    class_count: float = 1.0
+    max_iter: int = 500
+    tol: float = 1e-7
+    random_state: int | None = None
+    verbose: bool = False
 
     def fit_evidence(self, evidence: Evidence) -> None:
         """Set `belief_`, `model_` and `result_` from labels in memory or in shards."""

@@ -18,6 +18,7 @@ as coded by Zhang, Chen, Zhou and Jordan, JMLR 2016, which the tables of Ibrahim
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -40,6 +41,7 @@ SUPPORT = 1e-8  # an entry of a leading eigenvector below this share of the larg
 TIE = 1e-9  # weighted vote shares this close to one half are tied, as for posteriors
 
 
+@dataclass(eq=False, repr=False)
 class SignScorer(Aggregator):
     """Base class: one weight per worker, a weighted vote per task.
 
@@ -69,19 +71,11 @@ class SignScorer(Aggregator):
         w and b of every split.
     """
 
-    weights_: Floats
-    offsets_: Floats
-
-    def __init__(
-        self,
-        multiclass: Literal["error", "ordinal"] = "error",
-        em: bool = False,
-        pseudo_counts: PseudoCounts = PRIOR,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(em, pseudo_counts, random_state, verbose)
-        self.multiclass = multiclass
+    multiclass: Literal["error", "ordinal"] = "error"
+    em: bool = False
+    pseudo_counts: PseudoCounts = PRIOR
+    random_state: int | None = None
+    verbose: bool = False
 
     def _weights(self, O: sparse.csr_array) -> tuple[Floats, float]:
         raise NotImplementedError

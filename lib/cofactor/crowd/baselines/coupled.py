@@ -8,6 +8,7 @@ NeurIPS 2019 (CNMF); Traganitis, Pages-Zamora and Giannakis, "Blind multiclass e
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Literal
 
 from cofactor.core.coupled_nmf import coupled_nmf
@@ -26,6 +27,7 @@ PROXIMAL = 0.01  # of TensorADMM, as released
 INNER = 10  # ADMM steps per block, as released
 
 
+@dataclass(eq=False, repr=False)
 class CNMF(Aggregator):
     """Coupled NMF: the Dawid-Skene model nearest to all co-occurrences in Kullback-Leibler divergence.
 
@@ -53,18 +55,13 @@ class CNMF(Aggregator):
     True
     """
 
-    def __init__(
-        self,
-        weights: Literal["equal", "count"] = "count",
-        max_iter: int = 1000,
-        tol: float = 1e-9,
-        em: bool = False,
-        pseudo_counts: PseudoCounts = PRIOR,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(em, pseudo_counts, random_state, verbose)
-        self.weights, self.max_iter, self.tol = weights, max_iter, tol
+    weights: Literal["equal", "count"] = "count"
+    max_iter: int = 1000
+    tol: float = 1e-9
+    em: bool = False
+    pseudo_counts: PseudoCounts = PRIOR
+    random_state: int | None = None
+    verbose: bool = False
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         settings = (self.weights, self.max_iter, self.tol)
@@ -73,6 +70,7 @@ class CNMF(Aggregator):
         return name_classes(model, labels), result
 
 
+@dataclass(eq=False, repr=False)
 class TensorADMM(Aggregator):
     """The Dawid-Skene model nearest to all first, second and third moments of the labels in least squares.
 
@@ -98,17 +96,12 @@ class TensorADMM(Aggregator):
     True
     """
 
-    def __init__(
-        self,
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        em: bool = False,
-        pseudo_counts: PseudoCounts = PRIOR,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(em, pseudo_counts, random_state, verbose)
-        self.max_iter, self.tol = max_iter, tol
+    max_iter: int = 500
+    tol: float = 1e-6
+    em: bool = False
+    pseudo_counts: PseudoCounts = PRIOR
+    random_state: int | None = None
+    verbose: bool = False
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         triples, start, pairs = triple_moments(labels.table), spectral_start(labels), pairwise_moments(labels.table)

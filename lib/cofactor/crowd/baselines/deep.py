@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Self
 
@@ -36,26 +37,21 @@ LARGEST = 1e100  # feature; the squares of larger ones overflow
 Loss = Callable[[Any, Any], Any]  # of the scores that the network gives a batch, and of the tasks in it
 
 
+@dataclass(eq=False, repr=False)
 class DeepAggregator(TaskScorer):
     """Base class of methods that learn from features of the tasks; see `CrowdLayer` and `DeepMajorityVote`.
 
     A method implements `_training`, which returns the tasks to learn from, the loss of a batch, and further weights.
     """
 
-    def __init__(
-        self,
-        hidden: int = 128,
-        dropout: float = 0.5,
-        max_iter: int = 50,
-        batch_size: int = 64,
-        learning_rate: float = 1e-3,
-        standardize: bool = True,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(em=False, random_state=random_state, verbose=verbose)
-        self.hidden, self.dropout, self.batch_size = hidden, dropout, batch_size
-        self.max_iter, self.learning_rate, self.standardize = max_iter, learning_rate, standardize
+    hidden: int = 128
+    dropout: float = 0.5
+    max_iter: int = 50
+    batch_size: int = 64
+    learning_rate: float = 1e-3
+    standardize: bool = True
+    random_state: int | None = None
+    verbose: bool = False
 
     def fit(self, labels: CrowdLabels, features: ArrayLike | None = None) -> Self:  # type: ignore[override]
         """Train on labels and on the (n_tasks, P) features of their tasks; returns self."""

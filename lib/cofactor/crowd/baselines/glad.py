@@ -17,6 +17,8 @@ labelers of unknown expertise", NIPS 2009.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numba import njit
 from scipy.optimize import minimize
@@ -33,6 +35,7 @@ MEAN = 1.0  # of the priors of ability and log-easiness; their variance is one
 LARGEST = 30.0  # log-easiness up to which exp is taken: beyond, every label is certain, and inf * 0 would give NaN
 
 
+@dataclass(eq=False, repr=False)
 class GLAD(TaskScorer):
     """Score tasks by EM over abilities of workers and difficulties of tasks ("GLAD").
 
@@ -68,19 +71,11 @@ class GLAD(TaskScorer):
     ([0, 1], True)
     """
 
-    ability_: Floats
-    easiness_: Floats
-
-    def __init__(
-        self,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        steps: int = 10,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(random_state=random_state, verbose=verbose)
-        self.max_iter, self.tol, self.steps = max_iter, tol, steps
+    max_iter: int = 100
+    tol: float = 1e-6
+    steps: int = 10
+    random_state: int | None = None
+    verbose: bool = False
 
     def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
         check_whole(1, max_iter=self.max_iter, steps=self.steps)

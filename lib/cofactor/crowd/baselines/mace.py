@@ -36,6 +36,7 @@ DIRICHLET = 10.0  # variational form: prior Dirichlet(10, ..., 10) of xi
 SMOOTHING = 0.01  # plain form: over K, added to every expected count
 
 
+@dataclass(eq=False, repr=False)
 class MACE(Aggregator):
     """Fit competences and habits by variational or plain EM ("MACE").
 
@@ -69,18 +70,11 @@ class MACE(Aggregator):
     [0, 1]
     """
 
-    competence_: Floats
-
-    def __init__(
-        self,
-        variational: bool = True,
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(random_state=random_state, verbose=verbose)
-        self.variational, self.max_iter, self.tol = variational, max_iter, tol
+    variational: bool = True
+    max_iter: int = 500
+    tol: float = 1e-6
+    random_state: int | None = None
+    verbose: bool = False
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         check_whole(1, max_iter=self.max_iter)

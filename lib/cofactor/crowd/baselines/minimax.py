@@ -23,6 +23,7 @@ Source: Zhou, Liu, Platt, Meek and Shah, "Regularized minimax conditional entrop
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ STEPS = 50  # of Newton per row; a handful is usual
 ARMIJO = 1e-4  # share of the predicted gain that a step must reach
 
 
+@dataclass(eq=False, repr=False)
 class MinimaxEntropy(TaskScorer):
     """Score tasks by regularised minimax conditional entropy ("MinimaxEntropy").
 
@@ -74,18 +76,13 @@ class MinimaxEntropy(TaskScorer):
     [0, 1]
     """
 
-    def __init__(
-        self,
-        ridge: float = 0.25,
-        max_iter: int = 50,
-        tol: float = 5e-3,
-        em: bool = False,
-        pseudo_counts: PseudoCounts = PRIOR,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(em, pseudo_counts, random_state, verbose)
-        self.ridge, self.max_iter, self.tol = ridge, max_iter, tol
+    ridge: float = 0.25
+    max_iter: int = 50
+    tol: float = 5e-3
+    em: bool = False
+    pseudo_counts: PseudoCounts = PRIOR
+    random_state: int | None = None
+    verbose: bool = False
 
     def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
         if not self.ridge > 0:

@@ -16,6 +16,7 @@ NeurIPS 2019, Algorithm 1; a baseline of Ibrahim and Fu, ICML 2021.
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,7 @@ from cofactor.crowd.labels import CrowdLabels
 FLOOR = 1e-3  # smallest entry of a confusion matrix: a label never seen on a few tasks is rare, not impossible
 
 
+@dataclass(eq=False, repr=False)
 class MultiSPA(Aggregator):
     """Confusion matrices by successive projection, one annotator after another, then the MAP label.
 
@@ -69,17 +71,12 @@ class MultiSPA(Aggregator):
     8
     """
 
-    def __init__(
-        self,
-        min_common: int | None = None,
-        floor: float = FLOOR,
-        em: bool = False,
-        pseudo_counts: PseudoCounts = PRIOR,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(em, pseudo_counts, random_state, verbose)
-        self.min_common, self.floor = min_common, floor
+    min_common: int | None = None
+    floor: float = FLOOR
+    em: bool = False
+    pseudo_counts: PseudoCounts = PRIOR
+    random_state: int | None = None
+    verbose: bool = False
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         cooc = Cooccurrences.from_moments(pairwise_moments(labels.table), self.min_common)

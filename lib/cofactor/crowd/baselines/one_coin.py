@@ -12,6 +12,8 @@ One number a worker instead of K (K - 1): fewer labels are enough, and errors th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
@@ -26,6 +28,7 @@ from cofactor.crowd.base import Aggregator, PseudoCounts, prior_cells
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 
 
+@dataclass(eq=False, repr=False)
 class OneCoin(Aggregator):
     """Fit one accuracy a worker by EM from vote shares ("OneCoin").
 
@@ -62,19 +65,12 @@ class OneCoin(Aggregator):
     [0, 1]
     """
 
-    accuracy_: Floats
-
-    def __init__(
-        self,
-        pseudo_counts: PseudoCounts = (1.0, 1.0),
-        estimate_prior: bool = False,
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(pseudo_counts=pseudo_counts, random_state=random_state, verbose=verbose)
-        self.estimate_prior, self.max_iter, self.tol = estimate_prior, max_iter, tol
+    pseudo_counts: PseudoCounts = (1.0, 1.0)
+    estimate_prior: bool = False
+    max_iter: int = 500
+    tol: float = 1e-6
+    random_state: int | None = None
+    verbose: bool = False
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         prior_cells(self.pseudo_counts, labels.n_classes)  # refuses what is none

@@ -20,6 +20,8 @@ NIPS 2014, Algorithm 1; robust tensor power method: Anandkumar, Ge, Hsu, Kakade 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
@@ -40,6 +42,7 @@ FLOOR = 1e-6  # smallest entry of a confusion matrix before its columns are norm
 SINGULAR = 1e10  # condition number from which a co-occurrence of two groups counts as rank-deficient
 
 
+@dataclass(eq=False, repr=False)
 class SpectralDS(Aggregator):
     """Start EM from the tensor decomposition of the votes of three groups of workers ("Spectral-D&S").
 
@@ -72,10 +75,10 @@ class SpectralDS(Aggregator):
     True
     """
 
-    def __init__(
-        self, em: bool = True, pseudo_counts: PseudoCounts = PRIOR, random_state: int | None = 0, verbose: bool = False
-    ) -> None:
-        super().__init__(em, pseudo_counts, random_state, verbose)
+    em: bool = True
+    pseudo_counts: PseudoCounts = PRIOR
+    random_state: int | None = 0
+    verbose: bool = False
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         group = np.arange(labels.n_workers) % GROUPS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from cofactor.core.latent_class import LatentClassModel
@@ -13,6 +15,7 @@ from cofactor.crowd.labels import CrowdLabels, vote_shares
 CLOSED_FORM = Result(np.zeros(0), 0, True, "closed form")
 
 
+@dataclass(eq=False, repr=False)
 class MajorityVote(Aggregator):
     """Let the most frequent label of each task win.
 
@@ -23,8 +26,8 @@ class MajorityVote(Aggregator):
     Cost: O(labels). Source: the baseline of every table of Ibrahim and Fu, ICML 2021.
     """
 
-    def __init__(self, random_state: int | None = None, verbose: bool = False) -> None:
-        super().__init__(random_state=random_state, verbose=verbose)
+    random_state: int | None = None
+    verbose: bool = False
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         return vote_model(labels), CLOSED_FORM
@@ -34,6 +37,7 @@ class MajorityVote(Aggregator):
         return vote_shares(labels)
 
 
+@dataclass(eq=False, repr=False)
 class DawidSkene(Aggregator):
     """MV-EM: the Dawid-Skene model by EM, started from the majority vote.
 
@@ -53,10 +57,10 @@ class DawidSkene(Aggregator):
     ten.
     """
 
-    def __init__(
-        self, pseudo_counts: PseudoCounts = PRIOR, random_state: int | None = None, verbose: bool = False
-    ) -> None:
-        super().__init__(True, pseudo_counts, random_state, verbose)
+    em = True
+    pseudo_counts: PseudoCounts = PRIOR
+    random_state: int | None = None
+    verbose: bool = False
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         return vote_model(labels), CLOSED_FORM

@@ -21,6 +21,7 @@ Confusion matrices are none of their parameters: errors that go one way more tha
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -59,13 +60,8 @@ class WeightedVote(TaskScorer):
     Cost: O(labels + N K) time per round, O(N K) memory.
     """
 
-    weights_: Floats
-
-    def __init__(
-        self, max_iter: int = 100, tol: float = 0.0, random_state: int | None = None, verbose: bool = False
-    ) -> None:
-        super().__init__(random_state=random_state, verbose=verbose)
-        self.max_iter, self.tol = max_iter, tol
+    max_iter: int
+    tol: float
 
     @abstractmethod
     def _weights(self, agreed: Floats, n: Floats) -> Floats:
@@ -88,6 +84,7 @@ class WeightedVote(TaskScorer):
         return np.where(totals > 0, s / np.where(totals > 0, totals, 1.0), vote_shares(labels)), history.result()
 
 
+@dataclass(eq=False, repr=False)
 class Wawa(WeightedVote):
     """Let labels count as much as their worker agrees with the winners, until these settle ("Wawa").
 
@@ -105,10 +102,16 @@ class Wawa(WeightedVote):
     ([1, 1, 0], [1.0, 0.0, 1.0])
     """
 
+    max_iter: int = 100
+    tol: float = 0.0
+    random_state: int | None = None
+    verbose: bool = False
+
     def _weights(self, agreed: Floats, n: Floats) -> Floats:
         return agreed / np.maximum(n, 1)
 
 
+@dataclass(eq=False, repr=False)
 class CATD(WeightedVote):
     """Let labels count as much as their worker is surely right, until the winners settle ("CATD").
 
@@ -135,16 +138,11 @@ class CATD(WeightedVote):
     [1, 1, 0]
     """
 
-    def __init__(
-        self,
-        alpha: float = 0.05,
-        max_iter: int = 100,
-        tol: float = 0.0,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(max_iter, tol, random_state, verbose)
-        self.alpha = alpha
+    alpha: float = 0.05
+    max_iter: int = 100
+    tol: float = 0.0
+    random_state: int | None = None
+    verbose: bool = False
 
     def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
         if not 0 < self.alpha < 1:
@@ -156,6 +154,7 @@ class CATD(WeightedVote):
         return np.where(n > 0, chi2.ppf(self.alpha / 2, np.maximum(n, 1)), 0.0) / np.maximum(n - agreed, HALF)
 
 
+@dataclass(eq=False, repr=False)
 class BWA(TaskScorer):
     """Average labels with weights from a normal model of the workers' errors ("BWA").
 
@@ -198,19 +197,12 @@ class BWA(TaskScorer):
            [0.02, 0.98]])
     """
 
-    weights_: Floats
-
-    def __init__(
-        self,
-        a_v: float = 15.0,
-        ridge: float = 1.0,
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(random_state=random_state, verbose=verbose)
-        self.a_v, self.ridge, self.max_iter, self.tol = a_v, ridge, max_iter, tol
+    a_v: float = 15.0
+    ridge: float = 1.0
+    max_iter: int = 500
+    tol: float = 1e-4
+    random_state: int | None = None
+    verbose: bool = False
 
     def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
         check_positive(a_v=self.a_v)
