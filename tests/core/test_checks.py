@@ -35,7 +35,7 @@ def test_numbers_stay_as_they_are():
 
 
 def test_bad_entries_of_matrices_are_named():
-    with pytest.raises(CofactorError, match="W holds NaN or infinity in columns 1, 2:"):
+    with pytest.raises(CofactorError, match=r"W holds NaN or infinity in 2 columns \(1, 2\):"):
         finite_matrix([[0, np.nan, np.inf]], "W")
     with pytest.raises(CofactorError, match=r"W is empty"):
         finite_matrix(np.zeros((0, 3)), "W")

@@ -105,10 +105,15 @@ def _filled_matrix(values: ArrayLike, name: str) -> Floats:
 def finite_matrix(values: ArrayLike, name: str) -> Floats:
     """Return a matrix of finite numbers, with a row and a column at least; columns with others are named."""
     matrix = _filled_matrix(values, name)
-    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=0))
-    if bad.size:
-        raise CofactorError(f"{name} holds NaN or infinity in columns {listing(bad.tolist())}: drop or fill them first")
+    refuse_columns(np.flatnonzero(~np.isfinite(matrix).all(axis=0)), name)
     return matrix
+
+
+def refuse_columns(bad: NDArray[np.intp], name: str) -> None:
+    """Name the columns of a matrix that hold what is no finite number, if there are any."""
+    if bad.size:
+        named = f"{bad.size} columns ({listing(bad.tolist())})"
+        raise CofactorError(f"{name} holds NaN or infinity in {named}: drop or fill them first")
 
 
 def whole_matrix(values: ArrayLike, name: str, below: int | None = None) -> NDArray[np.int64]:

@@ -22,8 +22,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from cofactor.core.checks import numbers
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.checks import numbers, refuse_columns
+from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats, Indices
 
 BLOCK = 4096  # columns at a time
@@ -91,12 +91,8 @@ def _augmented(A: Floats, on_simplex: bool) -> Floats:
 
 
 def _finite(A: ArrayLike, name: str) -> Floats:
-    matrix = numbers(A, name)
-    if matrix.ndim != 2:
-        raise CofactorError(f"{name} must be a matrix, got shape {matrix.shape}")
-    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=0))
-    if bad.size:
-        raise CofactorError(f"{name} holds NaN or infinity in {bad.size} columns ({listing(bad)})")
+    matrix = numbers(A, name, 2)
+    refuse_columns(np.flatnonzero(~np.isfinite(matrix).all(axis=0)), name)
     return matrix
 
 

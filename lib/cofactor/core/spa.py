@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from cofactor.core.checks import is_whole, numbers
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.checks import is_whole, numbers, refuse_columns
+from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats
 
 Points: TypeAlias = Floats | sparse.csc_array
@@ -75,8 +75,7 @@ def spa(X: ArrayLike | sparse.sparray | sparse.spmatrix, n_anchors: int, restart
     """
     points = _with_squares(_finite_columns(X))
     n_points = points.shape[1]
-    if not is_whole(n_anchors) or not 1 <= n_anchors <= n_points:
-        raise CofactorError(f"n_anchors={n_anchors!r}: X has {n_points} columns, so ask for 1 to that many")
+    require_anchors(n_anchors, n_points)
     anchors = _successive_projection(points, n_anchors)
     while restart and 0 < len(anchors) < n_anchors:
         left = np.setdiff1d(np.arange(n_points), anchors)
@@ -85,6 +84,12 @@ def spa(X: ArrayLike | sparse.sparray | sparse.spmatrix, n_anchors: int, restart
             break
         anchors = np.concatenate([anchors, more])
     return anchors
+
+
+def require_anchors(n_anchors: int, n_points: int) -> None:
+    """Refuse more anchors than there are points, fewer than one, and parts of one."""
+    if not is_whole(n_anchors) or not 1 <= n_anchors <= n_points:
+        raise CofactorError(f"n_anchors={n_anchors!r}: X has {n_points} columns, so ask for 1 to that many")
 
 
 def _successive_projection(X: Points, n_anchors: int) -> NDArray[np.intp]:
@@ -143,6 +148,5 @@ def _finite_columns(X: ArrayLike | sparse.sparray | sparse.spmatrix) -> Points:
         if points.ndim != 2:
             raise CofactorError(f"X must be a matrix with one point per column, got shape {points.shape}")
         bad = np.flatnonzero(~np.isfinite(points).all(axis=0))
-    if bad.size:
-        raise CofactorError(f"X holds NaN or infinity in {bad.size} columns ({listing(bad)}): drop or fill them first")
+    refuse_columns(bad, "X")
     return points

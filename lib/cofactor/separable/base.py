@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from cofactor.core.checks import numbers
+from cofactor.core.checks import numbers, refuse_columns
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.result import Result
-from cofactor.core.spa import SQUARES, spa
+from cofactor.core.spa import SQUARES, require_anchors, spa
 from cofactor.core.types import Floats, Indices
 
 Matrix: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
@@ -47,22 +47,19 @@ class AnchorFit:
     result: Result
 
 
-def dense_points(X: Matrix) -> Floats:
-    """Return X as a dense matrix of finite numbers; raise a `CofactorError` that names what is wrong."""
+def points_of(X: Matrix) -> Floats:
+    """Return X as a dense matrix of numbers, not all of them finite perhaps."""
     points = numbers(X.toarray() if sparse.issparse(X) else X, "X")  # type: ignore[union-attr]
     if points.ndim != 2 or not points.size:
         raise CofactorError(f"X must be a non-empty matrix with one point per column, got shape {points.shape}")
-    bad = np.flatnonzero(~np.isfinite(points).all(axis=0))
-    if bad.size:
-        raise CofactorError(f"X holds NaN or infinity in {bad.size} columns ({listing(bad)}): drop or fill them first")
     return points
 
 
-def require_anchors(n_anchors: int, n_points: int) -> None:
-    """Refuse more anchors than there are points, fewer than one, and parts of one."""
-    whole = isinstance(n_anchors, int | np.integer) and not isinstance(n_anchors, bool)
-    if not (whole and 1 <= n_anchors <= n_points):
-        raise CofactorError(f"n_anchors={n_anchors!r}: X has {n_points} columns, so ask for 1 to that many")
+def dense_points(X: Matrix) -> Floats:
+    """Return X as a dense matrix of finite numbers; raise a `CofactorError` that names what is wrong."""
+    points = points_of(X)
+    refuse_columns(np.flatnonzero(~np.isfinite(points).all(axis=0)), "X")
+    return points
 
 
 def columns_kept(X: Floats) -> Indices:

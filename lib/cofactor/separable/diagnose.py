@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
-from cofactor.core.checks import numbers
 from cofactor.core.diagnosis import Check, Diagnosis
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import listing
 from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.memory import available_bytes
-from cofactor.core.spa import spa
+from cofactor.core.spa import require_anchors, spa
 from cofactor.core.types import Floats, Indices
-from cofactor.separable.base import ZERO, Matrix, require_anchors
+from cofactor.separable.base import ZERO, Matrix, points_of
 from cofactor.separable.columns import same_columns
 from cofactor.separable.memory import predicted_bytes
 from cofactor.separable.selection import CLEAR, MOST_ANCHORS, largest_drop, residuals
@@ -44,9 +42,7 @@ def diagnose(X: Matrix, n_anchors: int | None = None) -> Diagnosis:
     >>> report["number of anchors"].value.split(",")[0]
     '5 suggested'
     """
-    points = numbers(X.toarray() if sparse.issparse(X) else X, "X")  # type: ignore[union-attr]
-    if points.ndim != 2 or not points.size:
-        raise CofactorError(f"X must be a non-empty matrix with one point per column, got shape {points.shape}")
+    points = points_of(X)
     if n_anchors is not None:
         require_anchors(n_anchors, points.shape[1])
     title = f"X: {points.shape[0]} rows, {points.shape[1]} columns"

@@ -27,9 +27,9 @@ from scipy import sparse
 from cofactor.core.checks import check_positive, check_whole, is_number, numbers
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.least_squares import simplex_least_squares
-from cofactor.core.spa import spa
+from cofactor.core.spa import require_anchors, spa
 from cofactor.core.types import Floats, Indices
-from cofactor.separable.base import AnchorFit, Matrix, dense_points, require_anchors
+from cofactor.separable.base import AnchorFit, Matrix, dense_points
 from cofactor.separable.columns import Columns, columns_used
 from cofactor.separable.descent import Budget, FrankWolfeResult, descend
 from cofactor.separable.selection import settled_number, spread_rows, suggest_n_anchors, top_rows

@@ -16,9 +16,9 @@ from scipy import sparse
 from cofactor.core.checks import numbers, rng_of
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.least_squares import nonnegative_least_squares
-from cofactor.core.spa import spa
+from cofactor.core.spa import require_anchors, spa
 from cofactor.core.types import Floats, Indices, Seed
-from cofactor.separable.base import AnchorFit, Matrix, anchors_by_scores, columns_kept, dense_points, require_anchors
+from cofactor.separable.base import AnchorFit, Matrix, anchors_by_scores, columns_kept, dense_points
 
 SHIFT = 1e-6  # share of the mean of p'x added to it, so that no column is divided by zero
 LEFT = 1e-12  # squared residuals below this share of the largest squared length are rounding
