@@ -130,6 +130,16 @@ def test_warnings_come_first_on_terminal_and_page(tmp_path, capsys):
     assert "a weak prior decides" in page.read_text(encoding="utf8")
 
 
+def test_items_that_few_users_judged_are_named_on_terminal_and_page(tmp_path, capsys):
+    path, page = tmp_path / "votes.csv", tmp_path / "page.html"
+    rows = [f"{who},{'ab'[k]},{'ba'[k]}\n" for who in range(9) for k in (0, 1)]
+    path.write_text("user,winner,loser\n" + "".join(rows) + "0,c,a\n1,a,c\n")
+    assert main(["rank", str(path), "--report", str(page)]) == 0
+    said = "fewer than 5 users compared c: the intervals of these items are too short"
+    assert f"WARNING: {said}\n" in capsys.readouterr().out
+    assert f"{said}." in page.read_text(encoding="utf8").split("<h2>")[0]
+
+
 def test_picture_names_who_may_be_best_and_fits_many_items():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"winner": [f"$m_{k}^" for k in rng.integers(0, 60, 4000)]})

@@ -198,6 +198,21 @@ def test_few_users_are_told_of():
         assert rank(data, random_state=0).n_users == 0
 
 
+def test_items_that_few_users_compared_are_named():
+    user = np.repeat(np.arange(20), 15)
+    data = drawn(np.zeros(3), len(user), np.random.default_rng(0), user=user)[0]
+    who = np.repeat(np.arange(5), 2)  # each says once that item 3 is better than item 0, and once that it is worse
+
+    def with_judges(n):
+        more = [(who, np.full(10, 3), np.zeros(10, dtype=int), np.arange(10) % 2)[k][: 2 * n] for k in range(4)]
+        old = (data.user, data.left, data.right, data.outcome)
+        return Comparisons(*(np.concatenate(parts) for parts in zip(old, more, strict=True)))
+
+    with pytest.warns(cf.DataWarning, match="^fewer than 5 users compared 3: the intervals of these items are too"):
+        rank(with_judges(4), random_state=0)
+    rank(with_judges(5), random_state=0)  # without a warning, which would be an error
+
+
 @pytest.mark.parametrize(
     ("outcome", "covariates", "message"),
     [

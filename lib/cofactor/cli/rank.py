@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from cofactor.cli import visible
-from cofactor.cli.output import Writer, check_tables, reserved
+from cofactor.cli.output import Writer, check_tables, reserved, write_page
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.diagnose import diagnose
 from cofactor.comparisons.places import Ranking
 from cofactor.comparisons.ranking import ENOUGH_PER_ITEM, rank_users
 from cofactor.comparisons.ranking import rank as ranked
 from cofactor.comparisons.votes import OPTIONAL, read_votes
-from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.errors import DataWarning
-from cofactor.core.files import whole_file
 
 READING = ("winner", "loser", *OPTIONAL, "covariates", "encoding", "sep")  # options of how a file is read
 TABLES = ("output", "probabilities", "coefficients", "users")
@@ -42,7 +39,9 @@ def rank(arguments: argparse.Namespace) -> None:
         print(visible("\n".join([*(f"WARNING: {line}" for line in warned), *lines, *_places(found)])))
         _write_tables(arguments, writer, data, X, found)
         if arguments.report:
-            _write_page(arguments.report, arguments.comparisons, found, data, lines, checks, warned)
+            from cofactor.pages.rank import rank_page  # pictures take a second to import
+
+            write_page(arguments.report, rank_page(arguments.comparisons, found, data, lines, checks, warned))
 
 
 def _facts(arguments: argparse.Namespace, data: Comparisons, found: Ranking) -> list[str]:
@@ -97,19 +96,3 @@ def _write_tables(
         table = rank_users(data, X if arguments.covariates else None, level=arguments.level).round(6)
         told = f"{table['user'].nunique()} of {data.n_users} users, who have {ENOUGH_PER_ITEM} comparisons an item"
         writer.write(arguments.users, [table], told)
-
-
-def _write_page(
-    path: Path,
-    source: str,
-    found: Ranking,
-    data: Comparisons,
-    lines: list[str],
-    checks: Diagnosis,
-    warned: list[str],
-) -> None:
-    from cofactor.pages.rank import rank_page  # pictures take a second to import
-
-    with whole_file(path) as part:
-        part.write_text(rank_page(source, found, data, lines, checks, warned), encoding="utf8")
-    print(f"wrote {path}")

@@ -30,7 +30,7 @@ from scipy import sparse
 from cofactor.comparisons import davidson
 from cofactor.comparisons.data import Codes
 from cofactor.comparisons.davidson import Cells, Fitted
-from cofactor.core.types import Floats, Indices
+from cofactor.core.types import Floats, Indices, Ints
 
 HEAVY = 0.02  # share of an item's comparisons from which on a user counts as heavy
 ALONE = 1e-6  # smallest share of the information, in any direction, that is left without a user and can be divided by
@@ -64,6 +64,11 @@ def users_that_count(rows: Cells, user: Codes) -> float:
     return float(m.sum() ** 2 / (m @ m))
 
 
+def users_of_items(rows: Cells, user: Codes) -> Ints:
+    """(n,) how many users compared every item."""
+    return np.bincount(_made(rows, user).indices, minlength=rows.n_items)
+
+
 def _sums(rows: Cells, in_z: Floats, in_tau: Floats, user: Codes) -> sparse.csr_array:
     """(G, p) s_g."""
     n, k = rows.n_items, rows.X.shape[1]
@@ -77,11 +82,15 @@ def _sums(rows: Cells, in_z: Floats, in_tau: Floats, user: Codes) -> sparse.csr_
 
 def _heavy(rows: Cells, user: Codes) -> Indices:
     """Users who made a large share of some item's comparisons."""
-    total, both = rows.total, np.concatenate([rows.left, rows.right])
-    twice = np.tile(user, 2), both
-    made = sparse.csr_array((np.tile(total, 2), twice), (int(user.max()) + 1, rows.n_items))
-    much = made.data > HEAVY * np.bincount(both, np.tile(total, 2))[made.indices]
+    made = _made(rows, user)
+    much = made.data > HEAVY * made.sum(axis=0)[made.indices]
     return np.unique(np.repeat(np.arange(made.shape[0]), np.diff(made.indptr))[much])
+
+
+def _made(rows: Cells, user: Codes) -> sparse.csr_array:
+    """(G, n) how many comparisons of every item each user made."""
+    who, what = np.tile(user, 2), np.concatenate([rows.left, rows.right])
+    return sparse.csr_array((np.tile(rows.total, 2), (who, what)), (int(user.max()) + 1, rows.n_items))
 
 
 def _moved(rows: Cells, fitted: Fitted, P: Floats, S: sparse.csr_array, user: Codes, g: int) -> Floats:

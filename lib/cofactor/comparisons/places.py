@@ -28,6 +28,7 @@ from cofactor.comparisons import davidson
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Ints
 
+NO_SPREAD = 1e-7  # of the largest standard error: rounding, which tells no difference
 N_DRAWS = 2000  # of the largest difference; they tell its 90 % quantile to a hundredth or two
 
 
@@ -133,7 +134,7 @@ def places(u: Floats, V: Floats, level: float, n_users: float, rng: np.random.Ge
     Cost: O(N_DRAWS n^2).
     """
     n, se = len(u), spreads(V)
-    np.fill_diagonal(se, np.inf)
+    se[se <= NO_SPREAD * se.max()] = np.inf  # of an item with itself, and where each user won as often as he lost
     draws = rng.multivariate_normal(np.zeros(n), V, N_DRAWS, method="eigh")
     largest = np.max([np.max(np.abs(draws - draws[:, [i]]) / se[i], axis=1) for i in range(n)], axis=0)
     if n_users:

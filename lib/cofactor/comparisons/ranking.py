@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from cofactor.comparisons import davidson
 from cofactor.comparisons.base import require_comparisons
-from cofactor.comparisons.clusters import clustered, independent, users_that_count
+from cofactor.comparisons.clusters import clustered, independent, users_of_items, users_that_count
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.places import Ranking, places
 from cofactor.core.bootstrap import LEVEL, checked_level
@@ -24,7 +24,7 @@ from cofactor.core.checks import numbers, rng_of
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, NotIdentifiableError, listing
 from cofactor.core.types import Floats, Seed
 
-FEW_USERS = 5  # equally busy ones: fewer cannot tell how users differ
+FEW_USERS = 5  # equally busy ones: fewer cannot tell how users differ, in all or about one item
 ALIKE = 1e-9  # share of a covariate that items and other covariates leave unexplained, below which it is one of them
 CERTAIN = 1e-6  # share of the information on a covariate that is left where it decides every comparison
 ENOUGH_PER_ITEM = 10  # comparisons of one user for a ranking of his own
@@ -62,7 +62,8 @@ def rank(
 
     Raises a NotIdentifiableError where items are in parts that nobody compared, or a covariate is a sum of others and
     of utilities; a CofactorError for other outcomes, and covariates of another shape. Warns (`DataWarning`) where a
-    prior of standard deviation 3 has to hold utilities or coefficients finite, and where users are few.
+    prior of standard deviation 3 has to hold utilities or coefficients finite, and where users are few, in all or who
+    compared an item.
 
     Cost: a million comparisons of 200 items take less than a second; O(m) time, O(m + n^2) memory, and n^3 for n
     items. Covariates make every step pass over all comparisons.
@@ -171,7 +172,7 @@ def _ranking(data: Comparisons, X: Floats, names: list[str], level: float, rng: 
     unlinked = [items[i] for i in _unlinked(cells)]
     fitted = _fitted(cells, names, unlinked)
     n, u = len(items), fitted.theta[: len(items)]
-    n_users, V = _covariance(rows, fitted, data)
+    n_users, V = _covariance(rows, fitted, data, items)
     ranks = [1 + np.sum(u[None, :] > u[:, None], axis=1), *places(u, V[:n, :n], level, n_users, rng)]
     size = np.concatenate([np.ones(n), scale, np.ones(int(cells.has_ties))])
     return Ranking(
@@ -245,7 +246,9 @@ def _fitted(cells: davidson.Cells, names: list[str], unlinked: list[Any]) -> dav
     return davidson.fit(cells, 1 / davidson.PRIOR_SD**2)
 
 
-def _covariance(rows: davidson.Cells, fitted: davidson.Fitted, data: Comparisons) -> tuple[float, Floats]:
+def _covariance(
+    rows: davidson.Cells, fitted: davidson.Fitted, data: Comparisons, items: list[Any]
+) -> tuple[float, Floats]:
     """Return how many users count, 0 where comparisons are taken as independent, and the covariance."""
     n_users = int(np.sum(data.per_user > 0))
     if n_users == 1:
@@ -256,6 +259,10 @@ def _covariance(rows: davidson.Cells, fitted: davidson.Fitted, data: Comparisons
         advice = "intervals are for these users alone, as if their comparisons were independent"
         warnings.warn(f"{message}: {advice}", DataWarning, stacklevel=5)
         return 0.0, independent(rows, fitted)
+    few = [items[i] for i in np.flatnonzero(users_of_items(rows, data.user) < FEW_USERS).tolist()]
+    if few:
+        message = f"fewer than {FEW_USERS} users compared {listing(few)}: the intervals of these items are too short"
+        warnings.warn(message, DataWarning, stacklevel=5)
     return count, clustered(rows, fitted, data.user)
 
 
