@@ -115,6 +115,22 @@ def test_bpr_with_biases_finds_what_all_share():
     assert np.corrcoef(model.item_bias_, b)[0, 1] > 0.95
 
 
+def test_altsvm_tells_its_objective():
+    _, _, data = small(500)
+    model, _ = recorded(AltSVM(rank=2, ridge=10.0, max_iter=3, random_state=0).fit, data)
+    U, V = model.user_factors_, model.item_factors_
+    z = np.sign(data.outcome - 0.5) * np.sum(U[data.user] * (V[data.left] - V[data.right]), axis=1)
+    value = (np.sum(U**2) + np.sum(V**2)) / 2 + np.sum(np.maximum(0, 1 - z) ** 2) / 10
+    assert model.result_.objective[-1] == pytest.approx(value)
+
+
+def test_bpr_biases_end_where_the_ridge_meets_the_slope():
+    """Of two items, one of which always wins: 1 - g(b_0 - b_1) = ridge b_0 = -ridge b_1."""
+    data = Comparisons([0] * 20, [0] * 20, [1] * 20, [1] * 20)
+    b = BPR(rank=1, ridge=0.3, item_bias=True, max_iter=100, random_state=0).fit(data).item_bias_
+    assert pytest.approx(0.3 * b, abs=0.01) == np.array([1, -1]) / (1 + np.exp(b[0] - b[1]))
+
+
 def test_nuclear_norm_ends_at_a_stationary_point():
     """Subgradient: minus the gradient is ridge A C' on the singular space, and no longer than the ridge off it."""
     _, _, data = small(3000)

@@ -92,6 +92,13 @@ def test_the_default_finds_few_features_and_many():
     assert found.rank_ == 19 and {trial.rank for trial in found.path_} == {3, 19} and found.n_held_out_ == 20_000
 
 
+def test_the_path_of_ridges_ends_after_two_that_do_worse():
+    U, V = truth(n_users=60, n_items=40, rank=2)
+    losses = [trial.loss for trial in fitted(drawn(U, V, 4000, "binary"), rank=2).path_]
+    best = int(np.argmin(losses))
+    assert len(losses) == best + 3 < 10
+
+
 def test_five_folds_choose_better_than_one_hold_out():
     """Fewer than three hundred answers: mean loss on other answers over ten data sets."""
     U, V = truth(2, 50, 15, 2)

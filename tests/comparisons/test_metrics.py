@@ -133,6 +133,7 @@ def test_names_what_is_missing():
 @pytest.mark.parametrize(("m", "status", "points"), [(240, "warn", "3.2"), (600, "pass", "2.0")])
 def test_says_on_how_many_answers_the_choice_of_a_ridge_rests(m, status, points):
     report = diagnose(drawn(*truth(n_users=8, n_items=12, rank=2), m, "binary"), rank=2)
+    assert report["comparisons"].value == f"{m} choices for 34 degrees of freedom"
     check = report["choice of rank and ridge"]
     assert check.status == status and f"rests on {m} answers" in check.value and f"{points} points" in check.value
     assert ("so few answers may choose a wrong one" in report.verdict) == (status == "warn")

@@ -177,6 +177,14 @@ def test_a_limit_reached_is_said(solver):
     assert not result.converged and result.n_iter == 2
 
 
+def test_a_limit_reached_late_is_said():
+    U, V, objective = problem()
+    start = warm(objective, U, V, 0.5, 0)
+    with pytest.warns(ConvergenceWarning, match="iteration limit 45 reached"):
+        _, result = lbfgs(objective, start, max_iter=45, tol=1e-15)
+    assert not result.converged and result.n_iter <= 45
+
+
 def test_a_huge_start_comes_back():
     objective = problem()[2]
     start = 20 * objective.join(*spectral_start(objective.data, 3, random_state=0))
