@@ -6,11 +6,12 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from cofactor.cli.output import reserved
 from cofactor.core.errors import CofactorError
-from cofactor.core.files import make_folder, tidy
+from cofactor.core.files import make_folder
 from cofactor.core.locks import locked
 from evaluation import EXPERIMENTS, find_experiment
 from evaluation.experiment import Experiment, Task, tasks_of
@@ -61,6 +62,14 @@ def _reproduce_one(experiment: Experiment, arguments: argparse.Namespace) -> Non
     print(f"\nwrote {table} and {record}\n")
     if failed := failures(outcomes):
         raise CofactorError(failed)
+
+
+def tidy(folder: Path) -> None:
+    """Remove what killed runs left within a folder: unfinished files and locks that nobody holds any more."""
+    for lock in folder.rglob(".*.lock"):
+        path = lock.with_name(lock.name[1:].removesuffix(".lock"))
+        with suppress(CofactorError), locked(path):
+            path.with_name(f".{path.name}.part").unlink(missing_ok=True)
 
 
 def _announce(experiment: Experiment, trials: int, tasks: Sequence[Task], folder: Path) -> None:

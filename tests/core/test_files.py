@@ -11,11 +11,10 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from filelock import FileLock
 
 from cofactor.core import files
 from cofactor.core.errors import CofactorError
-from cofactor.core.files import load_arrays, read_table, tidy, unpacked, whole_file, whole_folder
+from cofactor.core.files import load_arrays, read_table, unpacked, whole_file, whole_folder
 from cofactor.core.frames import read_frame
 from cofactor.core.moments import PairwiseMoments, broken_moments, pairwise_moments
 from cofactor.core.tables import CategoricalTable
@@ -219,14 +218,3 @@ def test_a_folder_that_cannot_take_its_place_gives_it_back(tmp_path, monkeypatch
     with pytest.raises(PermissionError), whole_folder(tmp_path / "out") as part:
         (part / "a").write_text("new")
     assert (tmp_path / "out" / "a").read_text() == "old" and len(list(tmp_path.iterdir())) == 1
-
-
-def test_tidying_leaves_what_somebody_still_writes(tmp_path):
-    left, held = tmp_path / "sub" / ".left.json.part", tmp_path / "sub" / ".held.json.part"
-    left.parent.mkdir()
-    for path in (left, held):
-        path.touch()
-        path.with_suffix(".lock").touch()
-    with FileLock(held.with_suffix(".lock")):
-        tidy(tmp_path)
-    assert sorted(path.name for path in left.parent.iterdir()) == [".held.json.lock", ".held.json.part"]

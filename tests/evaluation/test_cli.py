@@ -3,6 +3,7 @@ import sys
 
 import pandas as pd
 import pytest
+from filelock import FileLock
 
 from cofactor.cli import main
 from evaluation import cli as experiments
@@ -151,3 +152,14 @@ def test_a_damaged_clone_is_not_taken_for_the_library_alone(monkeypatch):
     monkeypatch.setitem(sys.modules, "evaluation.record", None)
     with pytest.raises(ModuleNotFoundError, match=r"evaluation\.record"):
         main(["reproduce"])
+
+
+def test_tidying_leaves_what_somebody_still_writes(tmp_path):
+    left, held = tmp_path / "sub" / ".left.json.part", tmp_path / "sub" / ".held.json.part"
+    left.parent.mkdir()
+    for path in (left, held):
+        path.touch()
+        path.with_suffix(".lock").touch()
+    with FileLock(held.with_suffix(".lock")):
+        experiments.tidy(tmp_path)
+    assert sorted(path.name for path in left.parent.iterdir()) == [".held.json.lock", ".held.json.part"]

@@ -11,7 +11,7 @@ import os
 import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
@@ -120,14 +120,6 @@ def restore(path: Path) -> None:
         with locked(path, PATIENCE):
             if aside.exists() and not path.exists():
                 os.replace(aside, path)
-
-
-def tidy(folder: Path) -> None:
-    """Remove what killed runs left within a folder: unfinished files and locks that nobody holds any more."""
-    for lock in folder.rglob(".*.lock"):
-        path = lock.with_name(lock.name[1:].removesuffix(".lock"))
-        with suppress(CofactorError), locked(path):
-            path.with_name(f".{path.name}.part").unlink(missing_ok=True)
 
 
 def _followed(path: Path) -> Path:

@@ -341,15 +341,3 @@ def _append_nonzero(row: Ints, place: int, columns: Ints, counts: Ints) -> int:
             columns[place], counts[place] = v, row[v]
             place += 1
     return place
-
-
-def stream_moments(tables: Iterable[CategoricalTable]) -> PairwiseMoments:
-    """Add up the moments of tables that hold disjoint whole rows of the same variables, one at a time.
-
-    Equal to the moments of all rows at once, exactly. Memory: one table and the counts.
-    """
-    parts = map(pairwise_moments, tables)
-    first = next(parts, None)
-    if first is None:
-        raise CofactorError("no tables to count: the stream was empty")
-    return reduce(add, parts, first)
