@@ -12,7 +12,7 @@ import numpy as np
 import cofactor as cf
 from cofactor.cli import facts, growing, visible
 from cofactor.cli.methods import DEFAULT
-from cofactor.cli.output import Writer, check_tables, reserved
+from cofactor.cli.output import Writer, check_tables, reserved, write_page
 from cofactor.cli.parser import PLANNED
 from cofactor.core.files import whole_file
 from cofactor.core.types import Floats, Ints
@@ -105,9 +105,7 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     _write_tables(arguments, writer, method, posterior, labels, boot)
     if arguments.report:
         page = _page(arguments, name, method, labels, found, lines, truth, boot)
-        with whole_file(arguments.report) as part:
-            part.write_text(page, encoding="utf8")
-        print(f"wrote {arguments.report}")
+        write_page(arguments.report, page)
 
 
 def _bootstrap(arguments: argparse.Namespace, method: Aggregator, labels: cf.CrowdLabels) -> CrowdBootstrap | None:
