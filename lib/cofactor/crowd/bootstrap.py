@@ -126,10 +126,6 @@ def bootstrap(
         See `resample`; the result is the same at any number of jobs. 50 draws do for BayesDS, whose intervals come
         mostly from what refits cannot show.
 
-    Returns
-    -------
-    CrowdBootstrap
-
     Raises
     ------
     CofactorError

@@ -66,10 +66,6 @@ class CrowdLabels:
             What to do where one worker gave one task different labels: refuse, or keep one by row order.
             The same label given twice counts once, with a `DataWarning`.
 
-        Returns
-        -------
-        CrowdLabels
-
         Raises
         ------
         CofactorError

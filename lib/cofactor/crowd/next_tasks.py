@@ -98,10 +98,6 @@ def next_tasks(
     method : Aggregator, optional
         Fitted on these labels. Default: `BayesDS` is fitted.
 
-    Returns
-    -------
-    NextTasks
-
     Raises
     ------
     CofactorError

@@ -70,10 +70,6 @@ def score(predicted: ArrayLike, truth: ArrayLike) -> Score:
     truth : (N,) class codes, -1 where unknown
         K, one more than the last class, is a class that nobody chose: its probability is zero.
 
-    Returns
-    -------
-    Score
-
     Raises
     ------
     CofactorError

@@ -62,10 +62,6 @@ def shard_labels(
     replace : bool
         Put the new folder in the place of one that is there: a run that is killed leaves the old one or the new one.
 
-    Returns
-    -------
-    LabelShards
-
     Raises
     ------
     CofactorError

@@ -36,10 +36,6 @@ def joint_model(
         rows scaled to sum to one are 0.0056, 0.146 and 0.258 from unit vectors. Default: none.
     random_state : int, Generator or None
 
-    Returns
-    -------
-    LatentClassModel
-
     Raises
     ------
     CofactorError

@@ -52,10 +52,6 @@ def dirichlet_mixtures(
         None: no noise.
     random_state : int, Generator or None
 
-    Returns
-    -------
-    Mixture
-
     Raises
     ------
     CofactorError
@@ -106,10 +102,6 @@ def midpoint_mixtures(
         the mean of the pure columns, outwards, and leaves the pure ones exact: V = c (w_i / 2 + w_j / 2 - mean_k w_k)
         on mid-points. "gaussian" is zero-mean noise on all.
     random_state : int, Generator or None
-
-    Returns
-    -------
-    Mixture
 
     Raises
     ------
