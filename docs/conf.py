@@ -19,8 +19,9 @@ language = "en"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
 exclude_patterns = ["README.md"]  # the first page includes parts of it
 exclude_patterns += ["learner"]  # copies to download
-UNUSED = ("*svg*", "*mml*", "*full*", "sre", "a11y", "ui", "output/svg*")
-exclude_patterns += [f"mathjax/{name}" for name in UNUSED]  # other formats, speech and menu: two thirds of MathJax
+UNUSED = ("tex-*", "mml-*", "node-main.js", "latest.js", "input/mml*", "output/svg*", "sre", "ui")
+exclude_patterns += [f"mathjax/{name}" for name in UNUSED]  # bundles, other formats, speech and menu
+templates_path = ["_templates"]
 default_role = "code"  # docstrings mark code with single backticks
 highlight_language = "none"  # blocks of docstrings are formulas; examples begin with >>> and are coloured all the same
 show_warning_types = True
@@ -36,10 +37,13 @@ myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 myst_heading_anchors = 4
 myst_dmath_double_inline = True
 
-# mathematics: MathJax from a package, copied into the book
+# mathematics: MathJax from a package, copied into the book; a page loads the parts that it needs, not a bundle
 MATHJAX = Path(importlib.util.find_spec("sphinx-mathjax-offline").origin).parent / "static"
-mathjax_path = "mathjax/tex-chtml.js"
-mathjax3_config = {"chtml": {"displayAlign": "left", "displayIndent": "1em"}, "options": {"enableMenu": False}}
+mathjax_path = "mathjax/startup.js"
+mathjax3_config = {
+    "loader": {"load": ["input/tex", "output/chtml", "a11y/assistive-mml"]},
+    "chtml": {"displayAlign": "left", "displayIndent": "1em"},
+}
 
 # docstrings: see docs/docstrings.py
 autodoc_typehints = "none"  # shapes and ranges stand in the text; expanded types of arrays fill half a page

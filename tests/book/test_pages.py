@@ -6,6 +6,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
 
 import nbformat
 import pytest
@@ -19,6 +20,7 @@ OTHERS = ["index.html", "docs/symbols.html", "docs/fidelity.html", "datasets/ind
 OTHERS += ["aggregate.html"]
 CSS_LOAD = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
 ELSEWHERE = re.compile(r"(https?:)?//")
+LIGHT = 2_000_000  # bytes that a page loads before somebody touches it; MathJax, theme and text take most of them
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # the first test waits for the build
 
@@ -126,9 +128,9 @@ def test_every_notebook_offers_its_learners_copy(site, page):
 @pytest.mark.browser
 @pytest.mark.parametrize("page", [*NOTEBOOKS, *OTHERS, *(f"slides/{talk}.html" for talk in slides.TALKS.values())])
 def test_pages_open_in_a_browser_without_network_or_errors(site, chromium, page, tmp_path):
-    tab, told = chromium.new_page(viewport={"width": 1300, "height": 900}), []
+    tab, told, seen = chromium.new_page(viewport={"width": 1300, "height": 900}), [], set()
     tab.set_default_timeout(120_000)
-    tab.on("request", lambda request: told.append(request.url) if not local(request.url) else None)
+    tab.on("request", lambda request: seen.add(request.url))
     tab.on("requestfailed", lambda request: told.append(f"failed: {request.url}"))
     tab.on("pageerror", lambda error: told.append(str(error)))
     tab.on("console", lambda message: told.append(message.text) if message.type == "error" else None)
@@ -138,8 +140,35 @@ def test_pages_open_in_a_browser_without_network_or_errors(site, chromium, page,
     tab.screenshot(path=tmp_path / "page.png")
     text = (site / page).read_text(encoding="utf8")
     tab.close()
-    assert not told and not wrong
-    assert formulas >= text.count('class="math notranslate') and (formulas or "tex-chtml.js" not in text)
+    assert not told and not wrong and all(map(local, seen))
+    assert formulas >= text.count('class="math notranslate') and (formulas or "mathjax/startup.js" not in text)
+    assert weight(seen) < LIGHT or page.startswith("slides/")
+
+
+def weight(urls):
+    """Add up the bytes of files; what a page has in its own text counts with the page."""
+    return sum(Path(url2pathname(urlsplit(url).path)).stat().st_size for url in urls if url.startswith("file:"))
+
+
+ICON = """() => {
+    const drawn = getComputedStyle(document.querySelector("i.fa-solid"), "::before");
+    const loaded = [...document.fonts].filter(font => font.status === "loaded").map(font => font.family);
+    return drawn.content !== "none" && loaded.some(family => drawn.fontFamily.includes(family.replaceAll('"', "")));
+}"""
+
+
+@pytest.mark.browser
+def test_icons_are_letters_of_a_font_and_the_search_finds_without_its_index_on_every_page(site, chromium):
+    tab = chromium.new_page(viewport={"width": 1300, "height": 900})
+    tab.goto((site / NOTEBOOKS[0]).as_uri(), timeout=120_000)
+    tab.evaluate("document.fonts.ready")
+    assert tab.evaluate(ICON)
+    tab.keyboard.press("Control+k")
+    tab.locator("#pst-search-dialog input[name=q]").fill("anchors")
+    tab.keyboard.press("Enter")
+    tab.locator("#search-results li").first.wait_for()
+    assert tab.url.partition("?")[0] == (site / "search.html").as_uri()
+    tab.close()
 
 
 SEEN = """async figure => {
