@@ -32,6 +32,12 @@ def test_nonnegative_equals_scipy(seed):
     assert np.abs(nonnegative_least_squares(W, X) - slow).max() <= 1e-8
 
 
+def test_atoms_of_very_different_sizes_keep_their_shares():
+    W, X = problem(0, M=12, K=9)
+    size = np.logspace(-5, 0, 9)
+    assert np.allclose(size[:, None] * nonnegative_least_squares(W * size, X), nonnegative_least_squares(W, X))
+
+
 def gradient_conditions(W, X, H, on_simplex):
     """Largest violation of: gradient at least the multiplier everywhere, equal to it where H > 0."""
     gradient = W.T @ (W @ H - X)

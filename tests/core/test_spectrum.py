@@ -42,6 +42,12 @@ def test_counts_the_classes_of_a_crowd(K):
     assert (strength[: K - 1] > 1).all() and (strength[K - 1 :] <= 1).all() and (np.diff(strength) <= 0).all()
 
 
+def test_what_is_just_above_chance_counts():
+    model = simulate.dawid_skene_model(25, 5, skill=0.3, random_state=0)
+    found, strength = classes_told_apart(crowd_table(model, 1000))
+    assert ((strength > 1) & (strength < 2)).any() and found == 1 + np.sum(strength > 1)
+
+
 @pytest.mark.parametrize("rank", [1, 2, 4])
 def test_counts_the_rank_of_a_joint_pmf(rank):
     table = simulate.joint_table(simulate.joint_model(8, 5, rank, random_state=1), 4000, observed=0.7, random_state=1)
