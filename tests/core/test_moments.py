@@ -111,3 +111,12 @@ def test_refuses_the_joint_of_variables_never_seen_together():
     moments = pairwise_moments(CategoricalTable([[0, -1], [-1, 1]]))
     with pytest.raises(CofactorError, match="variables 0 and 1 were never observed together"):
         moments.joint(0, 1)
+
+
+def test_rows_that_end_before_or_after_the_counts_are_told():
+    part = pairwise_moments(random_table(0)).arrays()
+    assert module.broken_moments(part) == ""
+    last = np.arange(len(part["starts"])) == len(part["starts"]) - 1
+    for change in (1, -1):
+        other = part | {"starts": part["starts"].astype(np.int64) + change * last}
+        assert module.broken_moments(other) == "its rows do not fit its counts"
