@@ -117,9 +117,10 @@ def check_moments(triples: TripleMoments, start: LatentClassModel, pairs: Pairwi
         raise NotIdentifiableError("no three variables were observed together: there are no third moments to fit")
     others = [start.sizes] if pairs is None else [start.sizes, pairs.sizes]
     if not all(np.array_equal(triples.sizes, other) for other in others):
+        who = "the start has" if pairs is None else "start and pairwise moments have"
         raise CofactorError(
-            f"the third moments are of {len(triples.sizes)} variables with {triples.sizes.sum()} values in all; start "
-            f"and pairwise moments have {', '.join(f'{len(o)} with {o.sum()}' for o in others)}: use the same table"
+            f"the third moments are of {len(triples.sizes)} variables with {triples.sizes.sum()} values in all, {who} "
+            f"{', '.join(f'{len(o)} with {o.sum()}' for o in others)}: use the same table"
         )
 
 

@@ -26,7 +26,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from cofactor.core.errors import CofactorError, NotIdentifiableError
+from cofactor.core.coupled_tensor import check_moments
+from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import History, Result
@@ -163,13 +164,7 @@ class Cells(NamedTuple):
 
 def cells_of(triples: TripleMoments, start: LatentClassModel) -> Cells:
     """List the frequencies of the cells that occurred; refuse what `mle_ad` cannot fit from this start."""
-    if not np.array_equal(triples.sizes, start.sizes):
-        raise CofactorError(
-            f"the third moments are of {len(triples.sizes)} variables with {triples.sizes.sum()} values in all, the "
-            f"start has {start.n_variables} with {start.sizes.sum()}: use the same table"
-        )
-    if not len(triples.keys):
-        raise NotIdentifiableError("no three variables were observed together: there are no third moments to fit")
+    check_moments(triples, start)
     needed = 8 * float(triples.sizes.sum()) ** 3 / 6 * (3 + start.n_classes)
     if needed > MOST_BYTES:
         raise CofactorError(
