@@ -1,5 +1,7 @@
 """What notebook 06 draws and lets learners move: descents, pictures, its panel; and what its exercises rest on."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -76,6 +78,13 @@ def test_the_picture_of_maps_tells_what_is_noticed():
     fig = pictures.draw_maps("ab", "xyz", maps | {"shifted": (people + 1.0, dishes)})
     assert title(fig) == "1 of 3 changes can be seen in choices: shifted"
     assert [ax.get_title() for ax in fig.axes] == ["made", "moved", "turned", "shifted: noticed"]
+
+
+def test_names_in_a_map_stand_apart_where_items_are_close():
+    items = np.array([[0.5, 0.5], [0.55, 0.45], [-1.0, -1.0]])
+    fig = pictures.draw_maps(["Ann"], ["chilli", "pizza", "salad"], {"made": (np.array([[-1.0, 0.5]]), items)})
+    places = [text.get_window_extent() for text in fig.axes[0].texts if text.get_text()]
+    assert len(places) == 4 and not any(one.overlaps(other) for one, other in combinations(places, 2))
 
 
 def test_the_picture_of_a_spectrum_counts_what_is_flat():

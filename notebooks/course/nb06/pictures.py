@@ -19,6 +19,8 @@ from cofactor.plots.style import BLUE, FAINT, INK, LOOKS, ORANGE, WIDTH, heat, n
 from course.nb06.panels import SHOWN
 
 BESIDE = 3  # maps in a row
+MAP, NAME = np.array([150, 130]), np.array([20, 9])  # width and height of a map (points); from an item to its name
+SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1))  # of an item, for its name
 SMALL = 1e-8  # smaller errors depend on when a solver stops
 LEVEL = 1e-6  # that descents are timed to
 FLAT = 1e-6  # where eigenvalues that are zero are drawn, relative to the largest
@@ -80,20 +82,33 @@ def _differences(U: Floats, V: Floats) -> Floats:
 
 
 def _fill_map(ax: Axes, users: Sequence[str], items: Sequence[str], U: Floats, V: Floats) -> None:
+    everything = np.vstack([U, V, [[0, 0]]])
+    margin = 0.2 * np.ptp(everything, axis=0).max() * np.array([1.7, 1])  # names are wider than high
+    low, high = everything.min(axis=0) - margin, everything.max(axis=0) + margin
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[])
     small: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8, "path_effects": style.HALO}
+    taken = list((everything - low) / (high - low) * MAP)
     for name, u in zip(users, U, strict=True):
         ax.annotate("", u, (0, 0), arrowprops={"arrowstyle": "-|>", "color": ORANGE, "lw": 1.3})
         shift, va = ((0, 3), "bottom") if u[1] >= 0 else ((0, -3), "top")
         ax.annotate(name, u, shift, ha="center", va=va, color=INK, **small)
+        taken.append((u - low) / (high - low) * MAP + 3 * np.array(shift))
     ax.plot(*V.T, "o", color=BLUE, ms=5, zorder=4)
     for name, v in zip(items, V, strict=True):
-        ax.annotate(name, v, (4, 3), color=BLUE, **small)
+        x, y = _free_side((v - low) / (high - low) * MAP, taken)
+        ha, va = "left" if x > 0 else "right", "bottom" if y > 0 else "top"
+        ax.annotate(name, v, (4 * x, 3 * y), ha=ha, va=va, color=BLUE, **small)
     ax.axhline(0, color=FAINT, lw=0.5, zorder=0)
     ax.axvline(0, color=FAINT, lw=0.5, zorder=0)
-    everything = np.vstack([U, V, [[0, 0]]])
-    margin = 0.2 * np.ptp(everything, axis=0).max()
-    low, high = everything.min(axis=0) - margin, everything.max(axis=0) + margin
-    ax.set(xlim=(low[0], high[0] + margin), ylim=(low[1], high[1]), xticks=[], yticks=[])
+
+
+def _free_side(place: Floats, taken: list[Floats]) -> tuple[int, int]:
+    """Return the side of a place (points) where its name is farthest from what is taken, and add the name to that."""
+    spots = [place + np.array(side) * NAME for side in SIDES]
+    room = [min(np.abs((spot - one) / NAME).max() for one in taken) for spot in spots]
+    best = int(np.argmax(np.minimum(room, 1.3)))  # the first where there is room
+    taken.append(spots[best])
+    return SIDES[best]
 
 
 # ---- the landscape ----
