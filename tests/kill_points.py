@@ -24,8 +24,10 @@ import shutil
 import signal
 import stat
 import sys
+import tempfile
 import traceback
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from unittest import mock
 
@@ -51,6 +53,15 @@ NEW = LABELS.assign(task=LABELS["task"] + "new", label=1 - LABELS["label"])
 KEPT = ["aggregate", "labels.csv", "--model", "model.npz"]
 UPDATE = ["update", "model.npz", "new.csv", "-o", "consensus.csv"]
 REPRODUCE = ["reproduce", "toy", "--jobs", "1"]
+VOTES = pd.DataFrame({"winner": list("abcabcab"), "loser": list("bcacabca"), "user": list("xxxxyyyy")})
+GAPS = LABELS.assign(label=LABELS["label"].where(LABELS.index % 5 > 0))
+POINTS = pd.DataFrame([[1, 0, 0, 0.5, 0.2], [0, 1, 0, 0.5, 0.3], [0, 0, 1, 0, 0.5]], columns=list("abcde"))
+COUNTS = pd.DataFrame({"document": [i // 2 for i in range(12)], "word": list("cdsrcpsydpry"), "count": range(1, 13)})
+NEXT = ["next", "labels.csv", "-o", "next.csv"]
+RANK = ["rank", "votes.csv", "-o", "ranking.csv"]
+JOINT = ["joint", "gaps.csv", "--method", "Independence", "-o", "full.csv"]
+ANCHORS = ["anchors", "points.csv", "--method", "SPA", "--weights", "weights.npz"]
+TOPICS = ["topics", "counts.csv", "--method", "SPA", "-o", "topics.csv"]
 CASES = {  # name: commands before, the command, whether its outputs come and go together
     "shard": ([], SHARD),
     "shard again": ([[*SHARD[:-1], "2"]], [*SHARD, "--force"]),
@@ -65,7 +76,14 @@ CASES = {  # name: commands before, the command, whether its outputs come and go
     "reproduce again": ([[*REPRODUCE, "--trials", "1"]], REPRODUCE),
     "report": ([REPRODUCE], ["report"]),
     "report again": ([REPRODUCE, ["report"]], ["report", "--force"]),
+    "next": ([[*NEXT, "--budget", "2"]], [*NEXT, "--force"]),
+    "rank": ([[*RANK, "--level", "0.5"]], [*RANK, "--report", "ranking.html", "--force"]),
+    "joint": ([["joint", "labels.csv", *JOINT[2:]]], [*JOINT, "--force"]),
+    "anchors": ([[*ANCHORS, "--anchors", "2"]], [*ANCHORS, "--anchors", "3", "--force"]),
+    "topics": ([[*TOPICS, "--anchors", "1"]], [*TOPICS, "--anchors", "2", "--force"]),
+    "page": ([[*AGGREGATE[:4], *AGGREGATE[-4:]]], ["page", "-o", "report.html", "--force"]),
 }
+LINES = ("next", "rank", "joint", "anchors", "topics", "page")
 CHANGES = ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "os.link", "os.symlink")
 WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
@@ -77,6 +95,7 @@ def prepare() -> None:
     machine.facts = machine.where = dict
     aggregate._page = lambda *_: "<html>crowd</html>"
     report._section = lambda folder, experiment: experiment if (folder / "toy").exists() else None
+    sys.modules["cofactor.pages.rank"] = mock.Mock(rank_page=lambda *_: "<html>rank</html>")
     report.pd = mock.Mock()
     report.by_chance = lambda _: None
     report.render = lambda *_, sections, **__: f"<html>{[one.name for one in sections]}</html>"
@@ -90,11 +109,21 @@ def prepare() -> None:
     cf.pairwise_moments(cf.CrowdLabels.from_frame(LABELS).table)
 
 
+def load(cases: Iterable[str]) -> None:
+    """Run the commands of these cases here, so that copies of this process have their modules and compiled code."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        write_inputs(Path(folder, "inputs"))
+        with contextlib.chdir(Path(folder, "inputs")):
+            assert {main(CASES[case][1]) for case in cases} <= {0}
+
+
 def write_inputs(folder: Path) -> None:
     """Make a folder with the files that commands read."""
     folder.mkdir(parents=True)
     LABELS.to_csv(folder / "labels.csv", index=False)
     NEW.to_csv(folder / "new.csv", index=False)
+    for name, frame in {"votes": VOTES, "gaps": GAPS, "points": POINTS, "counts": COUNTS}.items():
+        frame.to_csv(folder / f"{name}.csv", index=False)
 
 
 def run(folder: Path, words: list[str], trap=None) -> int:
@@ -294,6 +323,7 @@ def again(work: Path, words: list[str], where: str, new: dict[str, bytes]) -> li
 if __name__ == "__main__":
     prepare()
     home, *chosen = sys.argv[1:]
+    load(set(LINES) & set(chosen))
     for case in chosen:
         for how in ("kill", "cut"):
             found = try_all(case, Path(home, case, how), how == "cut")

@@ -16,6 +16,7 @@ if not hasattr(os, "fork"):
 ROOT = Path(__file__).parents[1]
 # operations, else the trap fails
 FEWEST = {"shard": 20, "moments": 30, "aggregate": 30, "update": 15, "reproduce": 30, "report": 5}
+FEWEST_OF_LINES = {"next": 10, "rank": 20, "joint": 10, "anchors": 10, "topics": 10, "page": 10}
 
 
 def outcomes(program, *words):
@@ -36,7 +37,15 @@ def test_the_old_or_the_new_is_left_at_every_operation(command, again, tmp_path)
 
 
 @pytest.mark.slow
+def test_commands_of_all_lines_leave_the_old_or_the_new(tmp_path):
+    found = outcomes("kill_points", tmp_path, *FEWEST_OF_LINES)
+    assert [one["case"] for one in found[::2]] == list(FEWEST_OF_LINES)
+    for one in found:
+        assert one["operations"] >= FEWEST_OF_LINES[one["case"]] and one["wrong"] == [], one["case"]
+
+
+@pytest.mark.slow
 def test_two_at_once_do_not_harm_each_other(tmp_path):
     found = outcomes("two_at_once", tmp_path, 1)
-    assert [one["case"] for one in found if one["wrong"]] == [] and len(found) == 13
+    assert [one["case"] for one in found if one["wrong"]] == [] and len(found) == 19
     assert sum(one["ends"].get("same 1", 0) for one in found) > 0  # else they never met

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from cofactor.cli import main
-from tests.kill_points import CASES, prepare, renew, run, state, write_inputs
+from tests.kill_points import CASES, LINES, load, prepare, renew, run, state, write_inputs
 
 REFUSED = ("is being written by process", "exists: name another output")
 
@@ -79,11 +79,12 @@ def try_case(case: str, home: Path, times: int) -> dict[str, object]:
 
 def outputs(words: list[str]) -> list[str]:
     """What stands behind options that name outputs."""
-    named = ("-o", "--workers", "--posterior", "--report")
+    named = ("-o", "--workers", "--posterior", "--report", "--weights")
     return [value for option, value in pairwise(words) if option in named]
 
 
 if __name__ == "__main__":
     prepare()
+    load(LINES)
     for name in CASES:
         print(json.dumps(try_case(name, Path(sys.argv[1], name), int(sys.argv[2]))), flush=True)
