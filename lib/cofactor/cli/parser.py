@@ -24,7 +24,8 @@ first look at the labels, then aggregate them:
   cofactor diagnose labels.csv
   cofactor aggregate labels.csv -o consensus.csv --workers workers.csv --report report.html
 before labels are collected, plan says how many per task are enough; labels that do not fit into memory take
-shard, moments, and aggregate --moments. Each command has a --help of its own.
+shard, moments, and aggregate --moments. Other data: rank takes votes (who won against whom), joint a table with
+gaps, anchors a matrix such as spectra, topics counts of words. Each command has a --help of its own.
 """
 EXAMPLES = """\
 examples:
@@ -44,6 +45,22 @@ UPDATE = """\
 labels in several files, as they come in (tasks and workers may be old or new; a new class needs a new fit of all):
   cofactor aggregate labels.csv -o consensus.csv --model model.npz
   cofactor update model.npz monday.csv -o consensus.csv --force
+"""
+NEXT = """\
+use it where labels cost money and can be asked for task by task; plan says before how many are enough for all.
+examples, the first one as often as new labels have come in:
+  cofactor next labels.csv --budget 100 -o tasks.csv --force
+  cofactor next labels.csv --error 0.05          says that it is time to stop, once the estimated error is 5 %
+"""
+PAGE = """\
+example; then open the file in any browser, and drop a CSV with the columns task, worker, label on it:
+  cofactor page -o aggregate.html
+"""
+SHELLS = ("bash", "zsh", "fish")
+COMPLETION = """\
+bash, in ~/.bashrc:  source <(cofactor completion bash)
+zsh, once:           cofactor completion zsh > "${fpath[1]}/_cofactor"
+fish, once:          cofactor completion fish > ~/.config/fish/completions/cofactor.fish
 """
 SCHEDULER = "of a Dask cluster that does the work, such as tcp://host:8786; see docs/cluster.md"
 FORMS = "CSV, TSV, parquet, JSON lines, an export of Label Studio or Prodigy, - for standard input"
@@ -66,6 +83,7 @@ def parser() -> argparse.ArgumentParser:
     _add_datasets(commands)
     _add_check(commands)
     _add_page(commands)
+    _add_completion(commands)
     return top
 
 
@@ -160,6 +178,7 @@ def _add_next(commands: Any) -> None:
     asked = f"task, ask (labels to ask for), n_labels, label, probability, gain: {WRITTEN}"
     command.add_argument("-o", "--output", type=Path, metavar="FILE", help=asked)
     add_overwriting(command)
+    command.epilog = NEXT
 
 
 def _add_labels(command: argparse.ArgumentParser, **many: Any) -> None:
@@ -274,3 +293,11 @@ def _add_page(commands: Any) -> None:
     default = Path("aggregate.html")
     command.add_argument("-o", "--output", type=Path, default=default, metavar="FILE", help=f"(default: {default})")
     command.add_argument("--force", action="store_true", help="overwrite the page if it exists")
+    command.epilog = PAGE
+
+
+def _add_completion(commands: Any) -> None:
+    about = "Print a script by which a shell completes commands, options and files when TAB is pressed."
+    command = new_command(commands, "completion", about, "completion.completion")
+    command.add_argument("shell", choices=SHELLS, help=f"one of {', '.join(SHELLS)}")
+    command.epilog = COMPLETION

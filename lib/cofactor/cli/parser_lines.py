@@ -10,6 +10,8 @@ from cofactor.cli.parts import TABLES, WRITTEN, add_overwriting, add_reading, ne
 RANK = """\
 use it where all users are to share one ranking: votes between language models, matches between players.
 Where users differ in taste, learn their own utilities: cofactor.comparisons.ComparisonMF.
+Where users gave several votes each, name their column (--user): intervals without it are too short.
+With an outcome, --winner and --loser name the columns of the first and of the second item.
 
 examples:
   cofactor rank votes.csv -o ranking.csv --report ranking.html

@@ -1,0 +1,32 @@
+"""What `--help` shows can be typed as it stands."""
+
+import re
+import shlex
+
+import pytest
+
+from cofactor.cli import main
+from cofactor.cli.parser import parser
+
+SHOWN = {
+    "": 2,
+    "aggregate": 2,
+    "next": 2,
+    "update": 2,
+    "rank": 3,
+    "joint": 3,
+    "anchors": 2,
+    "topics": 2,
+    "sql": 5,
+    "page": 1,
+}
+
+
+@pytest.mark.parametrize("command", SHOWN)
+def test_examples_are_commands_that_exist(command, capsys):
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--help"])
+    lines = re.findall(r"^  cofactor (.+?)(?:   .+)?$", capsys.readouterr().out, re.MULTILINE)
+    assert len(lines) >= SHOWN[command]
+    for line in lines:
+        assert parser().parse_args(shlex.split(line)).run
