@@ -45,6 +45,7 @@ def test_gaps_are_filled_nearly_as_the_truth_was_and_nothing_else_is_changed(fol
     assert full.columns.tolist() == given.columns.tolist() and (full == given).where(~gap, True).all(axis=None)
     assert (full["mood"] == truth["mood"])[gap["mood"]].mean() > 0.85
     assert set(full["mood"]) == {"glad", "sad"} and "left out: id: 400 values in 400 cells: ids or free text" in said
+    assert "cells that count as gaps: " in said
     cells = pd.read_csv("cells.csv")
     assert len(cells) == gap.sum().sum() and cells["probability"].between(0.1, 1).all()
     row = cells[cells["column"] == "mood"].iloc[0]
