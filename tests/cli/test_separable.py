@@ -1,6 +1,7 @@
 """`cofactor anchors` and `cofactor topics`: what is found, written and refused."""
 
 import io
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -82,6 +83,18 @@ def test_what_does_not_fit_is_refused_before_it_is_made(tmp_path, capsys):
     sparse.save_npz(tmp_path / "wide.npz", wide)
     assert main(["anchors", str(tmp_path / "wide.npz"), "--method", "SPA"]) == 1
     assert "SPA on 2000000 columns would take" in capsys.readouterr().err
+
+
+def test_predicted_memory_is_near_the_peak(drawn, capsys):
+    np.savez("many.npz", simulate.dirichlet_mixtures(50, 8000, 5, snr_db=40, random_state=0).X)
+    asked = ["--method", "SPA", "--anchors", "5"]
+    assert main(["anchors", "a.npz", *asked]) == 0  # imports are over
+    tracemalloc.start()
+    assert main(["anchors", "many.npz", *asked]) == 0
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    predicted = 1e9 * float(capsys.readouterr().out.split("memory: ")[-1].split(" GB")[0])
+    assert 1 <= predicted / peak < 1.4
 
 
 def write_counts(extra=""):

@@ -26,7 +26,7 @@ from cofactor.core.types import Floats
 from cofactor.separable.methods import AnchorMethod
 from cofactor.separable.selection import CLEAR, MOST_ANCHORS, suggest_n_anchors
 
-COPIES = 4  # of the dense matrix, which the checks hold beside each other
+COPIES = 3  # of the dense matrix, which the checks hold beside each other
 DOUBLE = 8  # bytes
 
 
