@@ -34,6 +34,9 @@ from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints
 
+# a division by zero gives what it gave the authors, so that no such step is taken
+compiled = njit(cache=True, error_model="numpy")
+
 
 class Mirror(NamedTuple):
     """Settings of `mirror_descent`. The defaults are those released for crowds; those for joint PMFs are below.
@@ -126,7 +129,7 @@ def _blocks(moments: PairwiseMoments, pairs: sparse.csr_array, lift: float) -> B
     return Blocks(indptr, indices, pairs.data, start, R, first)
 
 
-@njit(cache=True)
+@compiled
 def _spread(
     counts_indptr: Ints,
     counts_indices: Ints,
@@ -155,7 +158,7 @@ def _spread(
                     R[start[pair[j]] + (row - first[m]) * width + counts_indices[c] - first[j]] = counts[c]
 
 
-@njit(cache=True)
+@compiled
 def _lift(R: Floats, start: Ints, lift: float) -> None:
     """Scale every block to sum to one, its zeros lifted to `lift`."""
     for e in range(len(start) - 1):
@@ -167,7 +170,7 @@ def _lift(R: Floats, start: Ints, lift: float) -> None:
         block /= block.sum()
 
 
-@njit(cache=True)
+@compiled
 def _model_block(Am: Floats, Aj: Floats, prior: Floats, clip: float, M: Floats) -> None:
     """Fill M, row by row, with A_m diag(lambda) A_j', clipped below and scaled to sum to one."""
     total, c = 0.0, 0
@@ -183,7 +186,7 @@ def _model_block(Am: Floats, Aj: Floats, prior: Floats, clip: float, M: Floats) 
         M[c] /= total
 
 
-@njit(cache=True)
+@compiled
 def _divergence(R: Floats, M: Floats) -> float:
     """KL(R || M) of a block and a positive one."""
     total = 0.0
@@ -193,7 +196,7 @@ def _divergence(R: Floats, M: Floats) -> float:
     return total
 
 
-@njit(cache=True)
+@compiled
 def _cost(m: int, Am: Floats, A: Floats, prior: Floats, blocks: Blocks, clip: float, after: int) -> float:
     """sum_j w_mj KL(R_mj || M_mj) over the partners j > `after` of m, with A_m in place of m's rows of A."""
     total, first = 0.0, blocks.first
@@ -207,7 +210,7 @@ def _cost(m: int, Am: Floats, A: Floats, prior: Floats, blocks: Blocks, clip: fl
     return total
 
 
-@njit(cache=True)
+@compiled
 def _objective(A: Floats, prior: Floats, blocks: Blocks, clip: float) -> float:
     """sum_{m<j} w_mj KL(R_mj || M_mj)."""
     total = 0.0
@@ -216,7 +219,7 @@ def _objective(A: Floats, prior: Floats, blocks: Blocks, clip: float) -> float:
     return total
 
 
-@njit(cache=True)
+@compiled
 def _gradient(m: int, A: Floats, prior: Floats, blocks: Blocks, clip: float) -> Floats:
     """G = -sum_j w_mj (R_mj / M_mj) A_j diag(lambda)."""
     first = blocks.first
@@ -234,7 +237,7 @@ def _gradient(m: int, A: Floats, prior: Floats, blocks: Blocks, clip: float) -> 
     return G
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def _exponentiated(X: Floats, G: Floats, s: float) -> Floats:
     """X exp(-s G), columns summing to one; NaN where it overflows, as released, so that the step is too long."""
     Y = X * np.exp(-s * G)
@@ -243,7 +246,7 @@ def _exponentiated(X: Floats, G: Floats, s: float) -> Floats:
     return Y
 
 
-@njit(cache=True)
+@compiled
 def _fit_conditional(m: int, A: Floats, prior: Floats, blocks: Blocks, settings: Mirror) -> None:
     """Take the inner steps on A_m, writing each into A, so that the next one starts from it."""
     rows = slice(blocks.first[m], blocks.first[m + 1])
@@ -262,7 +265,7 @@ def _fit_conditional(m: int, A: Floats, prior: Floats, blocks: Blocks, settings:
             return
 
 
-@njit(cache=True)
+@compiled
 def _prior_gradient(A: Floats, prior: Floats, blocks: Blocks, clip: float) -> Floats:
     """Of the objective: -sum_{m<j} w_mj sum_ik (R_mj / M_mj)_ik A_m[i, f] A_j[k, f] = sum_m <A_m, G_m> / (2 lambda)."""
     g = np.zeros(len(prior))
@@ -273,7 +276,7 @@ def _prior_gradient(A: Floats, prior: Floats, blocks: Blocks, clip: float) -> Fl
     return g
 
 
-@njit(cache=True)
+@compiled
 def _fit_prior(A: Floats, prior: Floats, blocks: Blocks, settings: Mirror, weight: float) -> tuple[Floats, float]:
     """Take the inner steps on lambda: gradient of the sum over pairs, search on their mean; return the sum, too."""
     scale, clip = len(blocks.w) // 2 / weight, settings.clip_prior

@@ -50,6 +50,15 @@ def test_zero_cells_are_left_out_for_joint_pmfs_and_lifted_for_crowds():
     assert PMF.lift == 0 and Mirror().lift == 1e-6
 
 
+@pytest.mark.parametrize("step", [30.0, 700.0])
+def test_a_step_that_leaves_no_probability_for_what_was_seen_is_not_taken(step):
+    _, moments, model = problem(1)
+    settings = PMF._replace(step=step, clip=0.0, clip_prior=0.0)
+    found, result = fit(moments, model, max_iter=30, tol=0, floor=1e-9, settings=settings)
+    assert np.isfinite(found.stacked).all() and np.isfinite(result.objective).all()
+    assert result.objective[-1] < result.objective[0]
+
+
 def test_mirror_descent_gets_near_a_model_from_its_exact_moments():
     truth, start = skilled(0)
     found, _ = fit(exact_pairs(truth), start, max_iter=500, settings=PMF)
