@@ -134,6 +134,15 @@ def test_scale_does_not_matter(scale, init):
     assert np.allclose(scaled.result.objective / scale / scale, fit.result.objective, rtol=1e-9)
 
 
+@pytest.mark.parametrize("scale", [8.0, 1 / 64])
+def test_weight_and_gap_are_in_units_of_squares_of_x(scale):
+    X = problem(8)
+    fit = merit(X, 3, 0.01, n_iter=5000, gap_abs=0.5)
+    scaled = merit(scale * X, 3, 0.01 * scale**2, n_iter=5000, gap_abs=0.5 * scale**2)
+    assert (scaled.coefficients != fit.coefficients).nnz == 0
+    assert scaled.result.n_iter == fit.result.n_iter > 2
+
+
 def test_a_sparse_matrix_gives_the_same():
     X = np.where(np.random.default_rng(0).random((20, 60)) < 0.3, problem(0, 20, 60), 0.0)
     dense = merit(X, 5)

@@ -83,6 +83,11 @@ def test_merit_grows_with_the_points_and_fast_gradient_with_their_square():
     assert predicted_bytes("MERIT", 50, 1000, 5, 100) > predicted_bytes("MERIT", 50, 1000, 5, 10)
 
 
+def test_merit_needs_a_tile_of_scores_however_few_points_there_are():
+    assert 4 * 384 * 1024 < predicted_bytes("MERIT", 16, 1, 1) < 4 * 384 * 1024 + 2000
+    assert 4 * 32 * 2048 < predicted_bytes("MERIT", 15, 1, 1) < 4 * 32 * 2048 + 2000
+
+
 def test_refuses_to_predict_what_it_does_not_know():
     with pytest.raises(CofactorError, match="method='LDA'"):
         predicted_bytes("LDA", 1, 1, 1)

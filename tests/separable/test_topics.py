@@ -242,7 +242,7 @@ def test_lda_refuses_what_it_cannot_use():
     with pytest.raises(CofactorError, match="n_topics=0: give a whole number of at least 1"):
         lda_topics(np.eye(3), 0)
     with pytest.raises(CofactorError, match="counts of documents 1 are no whole numbers"):
-        lda_topics([[1, 0], [0, 1.5]], 1)
+        lda_topics([[1, 0], [1.5, 1]], 1)
     with pytest.raises(CofactorError, match="no document has the words 2:"):
         lda_topics([[1, 0, 0], [0, 1, 0]], 1)
 
