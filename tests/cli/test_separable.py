@@ -11,6 +11,7 @@ from scipy import sparse
 
 from cofactor import separable, simulate
 from cofactor.cli import main
+from cofactor.core import memory
 
 TWO_TOPICS = [("cat", "dog", "pet"), ("sun", "rain", "sky")]
 
@@ -78,6 +79,14 @@ def test_scaling_divides_by_sums(drawn, capsys):
     assert "WARNING: scale" in capsys.readouterr().out
 
 
+def test_scaling_leaves_columns_of_zeros_as_they_are(tmp_path, capsys):
+    X = np.insert(np.eye(4)[:, [0, 1, 2, 3, 0]], 2, 0.0, axis=1)
+    np.savez(tmp_path / "a.npz", X)
+    words = ["anchors", str(tmp_path / "a.npz"), "--scale", "--anchors", "4", "--method", "SPA"]
+    assert main(words) == 0
+    assert "WARNING: zero columns: 1: 2" in capsys.readouterr().out
+
+
 def test_what_does_not_fit_is_refused_before_it_is_made(tmp_path, capsys):
     wide = sparse.csr_matrix(([1.0], ([0], [0])), shape=(1_000_000, 2_000_000))
     sparse.save_npz(tmp_path / "wide.npz", wide)
@@ -114,6 +123,47 @@ def test_topics_are_the_words_that_stand_together(drawn, method, capsys):
     weights = pd.read_csv("d.csv", index_col="document")
     pets = table.loc[table["word"] == "cat"].sort_values("probability")["topic"].iloc[-1]
     assert (weights.idxmax(axis=1) == f"topic_{pets}").equals(weights.index.to_series().str[1:].astype(int) % 2 == 0)
+
+
+def test_tables_of_topics_count_from_one_and_have_six_digits(drawn, capsys):
+    write_counts("d0,sun,2\nd1,pet,5\nd3,dog,3\n")
+    words = ["topics", "counts.csv", "--anchors", "2", "--method", "SPA", "-o", "t.csv", "--weights", "d.csv"]
+    assert main(words) == 0
+    table, weights = pd.read_csv("t.csv"), pd.read_csv("d.csv", index_col="document")
+    assert table.groupby("topic")["place"].apply(list).tolist() == [[1, 2, 3, 4], [1, 2, 3, 4, 5]]
+    assert table["probability"].nunique() > 6 and table["share"].nunique() == 2
+    for numbers in (table[["share", "probability"]], weights):
+        assert numbers.equals(numbers.round(6)) and not numbers.equals(numbers.round(5))
+    assert table["coherence"].equals(table["coherence"].round(4))
+
+
+def test_a_topic_can_be_shown_by_one_word(drawn, capsys):
+    write_counts()
+    assert main(["topics", "counts.csv", "--anchors", "2", "--method", "SPA", "--words", "1", "-o", "t.csv"]) == 0
+    assert len(pd.read_csv("t.csv")) == 2 and "topic 2 (" in capsys.readouterr().out
+
+
+def test_a_count_of_zero_is_a_count(drawn, capsys):
+    write_counts("d0,sun,0\n")
+    assert main(["topics", "counts.csv", "--anchors", "2", "--method", "SPA"]) == 0
+    assert "20 documents, 6 words, 117 in all" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("method", "n_rows"), [("SPA", 4), ("FastAnchor", 1000)])
+def test_topics_need_the_memory_of_the_matrix_that_is_searched(tmp_path, monkeypatch, capsys, method, n_rows):
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1e3)
+    sparse.save_npz(tmp_path / "c.npz", sparse.csr_matrix(([1.0, 2.0], ([0, 1], [0, 1999])), shape=(3, 2000)))
+    assert main(["topics", str(tmp_path / "c.npz"), "--anchors", "2", "--method", method]) == 1
+    needed = separable.predicted_bytes(method, n_rows, 2000, 2) + 72 * 2 + 48 * 2 * 2003
+    assert f"({needed} bytes)" in capsys.readouterr().err
+
+
+def test_anchors_need_the_memory_of_dense_copies_and_of_weights(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1e3)
+    np.savez(tmp_path / "a.npz", np.eye(20)[:4])
+    assert main(["anchors", str(tmp_path / "a.npz"), "--anchors", "3", "--method", "SPA"]) == 1
+    needed = separable.predicted_bytes("SPA", 4, 20, 3) + 8 * 20 * (3 * 4 + 2 * 3)
+    assert f"({needed} bytes)" in capsys.readouterr().err
 
 
 def test_a_matrix_with_a_vocabulary_is_the_same(drawn, capsys):
