@@ -32,6 +32,17 @@ RUN_ALL = """async () => {
         .filter(cell => !(cell.getMetadata('tags') ?? []).includes('raises-exception'))
         .flatMap(outputs).filter(out => out.type === 'error').map(out => out.toJSON().evalue);
 }"""
+RUN_CELLS = """async numbers => {
+    const panel = jupyterapp.shell.currentWidget, notebook = panel.content;
+    await panel.context.ready; await panel.sessionContext.ready;
+    for (const number of numbers) {
+        notebook.deselectAll(); notebook.activeCellIndex = number;
+        await jupyterapp.commands.execute('notebook:run-cell');
+    }
+    const outputs = cell => [...Array(cell.outputs.length).keys()].map(i => cell.outputs.get(i));
+    return numbers.flatMap(number => outputs(notebook.model.cells.get(number)))
+        .filter(out => out.type === 'error').map(out => out.toJSON().evalue);
+}"""
 INTO_CELL = """number => {
     const notebook = jupyterapp.shell.currentWidget.content;
     notebook.activeCellIndex = number; notebook.mode = 'edit'; notebook.activeCell.editor.focus();
@@ -136,6 +147,10 @@ class OpenNotebook:
     def run_all(self):
         """Run every cell, wait for the last reply, and return the messages of unexpected errors."""
         return self.page.evaluate(RUN_ALL)
+
+    def run(self, numbers):
+        """Run some cells in this order, wait for the last reply, and return the messages of errors."""
+        return self.page.evaluate(RUN_CELLS, numbers)
 
     def answer(self, number, text):
         """Write a text over what stands in a cell, by its number, and run it as a learner does."""

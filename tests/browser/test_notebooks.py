@@ -1,5 +1,10 @@
-"""Every notebook runs in a real JupyterLab; its controls redraw figure and caption, by keys alone where asked."""
+"""Every notebook opens in a real JupyterLab; its panels redraw figure and caption, by keys alone where asked.
 
+All cells of all notebooks run in another test, which compares their results with those stored (nbval). Here JupyterLab
+shows the stored results, and runs only the cells that panels need; of the first notebook, all.
+"""
+
+import ast
 import re
 import time
 from pathlib import Path
@@ -8,6 +13,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+from docs.panels import CALL
 from tools import learner, tasks
 
 pytestmark = pytest.mark.browser
@@ -27,16 +33,40 @@ FOCUSED = """() => {
 }"""
 
 
-@pytest.mark.parametrize("name", [path.name for path in NOTEBOOKS])
-def test_notebook_runs_and_its_controls_redraw(open_notebook, artefacts, name):
-    notebook = open_notebook(name)
-    assert notebook.run_all() == []
-    for number, panel in enumerate(notebook.panels().all()):
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_notebook_is_shown_and_its_controls_redraw(open_notebook, artefacts, path):
+    sources = [cell.source if cell.cell_type == "code" else "" for cell in nbformat.read(path, as_version=4).cells]
+    notebook = open_notebook(path.name)
+    assert notebook.run(needed_by_panels(sources)) == []
+    panels = notebook.panels().all()
+    assert len(panels) == sum(map(bool, map(CALL.search, sources))) > 0
+    for number, panel in enumerate(panels):
         control_redraws(panel)
         panel.scroll_into_view_if_needed()
-        panel.screenshot(path=artefacts / f"{Path(name).stem}-panel-{number}.png")
-    notebook.screenshot(artefacts / f"{Path(name).stem}.png")
+        panel.screenshot(path=artefacts / f"{path.stem}-panel-{number}.png")
+    notebook.screenshot(artefacts / f"{path.stem}.png")
     assert notebook.page.errors == []
+
+
+def needed_by_panels(sources):
+    """Numbers of the cells that show a panel, and of those before them that bind the names these use."""
+    numbers, wanted = [], set()
+    for number, source in reversed(list(enumerate(sources))):
+        used, bound = names(source)
+        if CALL.search(source) or bound & wanted:
+            numbers.insert(0, number)
+            wanted |= used
+    return numbers
+
+
+def names(source):
+    """All names in a code, and those that it binds; too many of either only run a cell more."""
+    parts = list(ast.walk(ast.parse(source)))
+    used = {part.id for part in parts if isinstance(part, ast.Name)}
+    bound = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    bound |= {part.name for part in parts if isinstance(part, ast.FunctionDef | ast.ClassDef)}
+    imported = [part for part in parts if isinstance(part, ast.alias)]
+    return used, bound | {(part.asname or part.name).partition(".")[0] for part in imported}
 
 
 @pytest.mark.parametrize("name", [path.name for path in NOTEBOOKS])
