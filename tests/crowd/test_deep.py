@@ -155,6 +155,15 @@ def test_refuses_what_it_cannot_learn_from(torch, method):
 
 
 @BOTH
+@pytest.mark.parametrize("setting", ["dropout", "learning_rate"])
+@pytest.mark.parametrize("value", [-0.1, 1.1])
+def test_shares_are_from_zero_to_one(method, setting, value):
+    labels, X, _ = problem(n_tasks=20)
+    with pytest.raises(CofactorError, match=f"{setting}={value}: give a number from 0 to 1"):
+        method(**{setting: value}).fit(labels, X)
+
+
+@BOTH
 def test_says_what_to_install_without_pytorch(monkeypatch, method):
     labels, X, _ = problem()
     monkeypatch.setitem(sys.modules, "torch", None)

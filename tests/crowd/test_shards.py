@@ -282,9 +282,11 @@ def test_tasks_that_are_not_grouped_are_named(tmp_path, tasks, problem):
     ("column", "values", "problem"),
     [
         ("worker", [0, 1, 3], "a.parquet: variable index out of range 0..2: 3"),
+        ("worker", [-1, 0, 1], "a.parquet: variable index out of range 0..2: -1"),
         ("worker", ["x", "y", "z"], "a.parquet: codes must be integers"),
         ("worker", [0, 0, 1], "a.parquet: observed more than once"),
         ("label", [0, 1, 2], "a.parquet: codes outside their alphabet"),
+        ("label", [0, 1, -1], "a.parquet: codes outside their alphabet"),
         ("label", [0, 1, np.nan], "a.parquet: codes must be integers"),
     ],
 )
