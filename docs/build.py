@@ -15,7 +15,7 @@ from pathlib import Path
 
 from cofactor.cli import page
 from cofactor.core.errors import CofactorError
-from docs import api, claims, notebooks, panels, results, slides, tables
+from docs import api, claims, notebooks, panels, results, slides, tables, weight
 from docs.article import build as article
 from tools import learner
 
@@ -52,6 +52,7 @@ def make(folder, live=()):
     command += ["-d", folder / "doctrees", sources, site]  # what Sphinx keeps for itself is no part of the site
     code = subprocess.run([str(part) for part in command], cwd=ROOT).returncode
     if code == 0:
+        weight.lighten(site)
         slides.write_slides(ROOT / "notebooks", site / "slides")
         (site / "aggregate.html").write_text(page.html(), encoding="utf8")
         for name in live:
