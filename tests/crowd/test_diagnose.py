@@ -76,6 +76,16 @@ def test_counts_tasks_without_labels_and_ties():
     assert report["tied votes"].value == "75.0% of the tasks"
 
 
+def test_advice_is_given_where_labels_are_few_or_missing():
+    task, worker = np.divmod(np.arange(12), 4)
+    enough = diagnose(cf.CrowdLabels.from_arrays(task, worker, task % 2))["labels per task"]
+    assert (enough.status, enough.value, enough.advice) == ("pass", "median 4, 4 to 4", "")
+    few = diagnose(labels_of(TRIANGLE))["labels per task"]
+    assert (few.status, few.advice) == ("warn", "collect more labels")
+    missing = diagnose(cf.CrowdLabels.from_arrays([0, 0], [0, 1], [0, 1], n_tasks=2, unlabelled="keep"))
+    assert missing["labels per task"].advice == "collect more labels; a task without labels gets the prior"
+
+
 def test_reach_counts_observed_and_linked_blocks():
     path = labels_of([*TRIANGLE, (2, 3)])  # all linked but 3 with itself: one neighbour only
     assert diagnose(path)["reach of imputation"].value == "93.8% of blocks observed or linked"

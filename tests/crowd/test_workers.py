@@ -98,6 +98,14 @@ def test_a_mistake_is_named_only_beyond_that_of_the_crowd():
         assert said != true and cells.loc[(row["worker"], said, true), "low"] > crowds[said, true]
 
 
+def test_nobody_is_told_a_mistake_in_a_crowd_that_makes_none():
+    task, worker = np.divmod(np.arange(64), 4)
+    labels = CrowdLabels.from_arrays(task, worker, task % 2)
+    method = crowd.DawidSkene(pseudo_counts=(0, 0)).fit(labels)
+    table = workers_table(method, labels, crowd.bootstrap(method, labels, n_draws=3, random_state=0))
+    assert table["mistake"].tolist() == [""] * 4 and (table["accuracy"] > 0.99).all()
+
+
 def test_another_crowd_is_refused():
     with pytest.raises(CofactorError, match="fitted on 8 workers"):
         workers_table(METHOD, LABELS.take_workers([0, 1, 2]))
