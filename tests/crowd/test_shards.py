@@ -90,6 +90,14 @@ def test_whole_numbers_are_numbers_and_other_ids_stay_as_written(tmp_path):
     assert np.array_equal(part.table.codes, labels.table.codes)
 
 
+def test_more_workers_and_classes_than_a_byte_holds(tmp_path):
+    path = tmp_path / "labels.csv"
+    frame = pd.DataFrame({"task": np.arange(600) // 2, "worker": np.arange(600)[::-1], "label": np.arange(600) % 300})
+    frame.to_csv(path, index=False)
+    (part,) = shard_labels([path], tmp_path / "shards")
+    assert np.array_equal(part.table.codes, cf.CrowdLabels.from_csv(path).table.codes)
+
+
 @pytest.mark.parametrize(
     "odd", ["007", "+7", "0x1F", "-0", "-07", "00", "1" * 19, "9" * 18, " 7 ", "-3", "7.0", "1e3", "x", "٧", "0"]
 )

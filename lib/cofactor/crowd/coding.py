@@ -111,16 +111,21 @@ def whole_numbers(tasks: Any) -> Any:
             numbers = compute.cast(tasks, pa.int64())
         except pa.ArrowInvalid:
             raise NotWhole from None
-    padded = compute.and_(compute.starts_with(tasks, "0"), compute.greater(compute.binary_length(tasks), 1))
-    odd = compute.or_(padded, compute.or_(compute.starts_with(tasks, "-0"), compute.starts_with(tasks, "+")))
-    values = None if numbers.null_count else numbers.to_numpy()
-    if (
-        values is None
-        or compute.any(odd).as_py()
-        or (len(values) and not -LARGEST < values.min() <= values.max() < LARGEST)
-    ):
-        raise NotWhole
+    if numbers.null_count or (compute.sum(compute.binary_length(tasks)).as_py() or 0) > _letters(numbers.to_numpy()):
+        raise NotWhole  # one is missing, or written with a plus or zeros before it
     return numbers
+
+
+def _letters(numbers: Ints) -> int:
+    """Return how many letters whole numbers have if written plainly; raise `NotWhole` if one has too many digits."""
+    least, most = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, 0)
+    if not -LARGEST < least <= most < LARGEST:
+        raise NotWhole
+    letters = len(numbers) + int(np.count_nonzero(numbers < 0))
+    for power in (10**n for n in range(1, len(str(max(-least, most))))):
+        letters += int(np.count_nonzero(numbers >= power))
+        letters += int(np.count_nonzero(numbers <= -power)) if least < 0 else 0
+    return letters
 
 
 def trimmed_text(column: Any) -> Any:

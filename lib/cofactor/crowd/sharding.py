@@ -96,7 +96,7 @@ def _write(
     (workers, place_of_worker), (classes, place_of_class) = (ids.in_order(csv) for ids in numbers)
     _check_classes(classes)
     ((n_labels,),) = base.execute("SELECT count(*) FROM coded").fetchall()
-    reader = _sorted(base, place_of_worker, by_place=conflicts != "error")
+    reader = _sorted(base, place_of_worker, len(place_of_class), by_place=conflicts != "error")
     n_most = n_shards or -(-n_labels // PER_SHARD)
     for number, table in enumerate(_cut(reader, n_labels, n_shards)):
         kept = _one_label_each(table, conflicts, workers, place_of_class)
@@ -118,6 +118,7 @@ def _database(work: Path, memory: str) -> Iterator[Any]:
     try:
         settings: Any = {"memory_limit": memory, "temp_directory": str(work / "spill")}
         with duckdb.connect(str(work / "work.duckdb"), config=settings) as base:
+            base.execute("PRAGMA force_compression = 'uncompressed'")  # all is read once: packing it costs more
             yield base
     except (duckdb.Error, OSError, pyarrow.ArrowException) as error:
         if isinstance(error, OSError) and error.errno is not None:  # others are DuckDB's, which pyarrow hands on
@@ -164,13 +165,18 @@ def _check_classes(classes: list[Any]) -> None:
         raise CofactorError(f"only one class ({listing(classes)}): there is nothing to tell apart")
 
 
-def _sorted(base: Any, place_of_worker: Ints, by_place: bool) -> Any:
-    """Return a reader of task, worker and label, by task and worker; labels given twice as they came, if `by_place`."""
+def _sorted(base: Any, place_of_worker: Ints, n_labels: int, by_place: bool) -> Any:
+    """Return a reader of task, code of the worker and number of the label, by task and worker.
+
+    Labels given twice come as they came, if `by_place`. What is sorted is made narrow: it may have to go to the disk.
+    """
     import pyarrow as pa
 
-    base.register("workers", pa.table({"number": np.arange(len(place_of_worker)), "code": place_of_worker}))
+    code = place_of_worker.astype(np.min_scalar_type(len(place_of_worker)))
+    base.register("workers", pa.table({"number": np.arange(len(code)), "code": code}))
+    chosen = f"task, code, label::{'UTINYINT' if n_labels < 256 else 'INTEGER'} AS label"
     order = "task, code, coded.rowid" if by_place else "task, code"
-    return batches(base, f"SELECT task, code, label FROM coded JOIN workers ON worker = number ORDER BY {order}", BATCH)
+    return batches(base, f"SELECT {chosen} FROM coded JOIN workers ON worker = number ORDER BY {order}", BATCH)
 
 
 def _cut(reader: Any, n_labels: int, n_shards: int | None) -> Iterator[Any]:
@@ -198,7 +204,7 @@ def _one_label_each(table: Any, conflicts: Conflicts, workers: list[Any], places
     from pyarrow import compute
 
     tasks = table["task"].combine_chunks()
-    worker, label = table["code"].to_numpy(), places[table["label"].to_numpy()]
+    worker, label = table["code"].to_numpy().astype(np.int32), places[table["label"].to_numpy()]
     again = compute.equal(tasks[1:], tasks[:-1]).to_numpy(zero_copy_only=False) & (worker[1:] == worker[:-1])
     if conflicts == "error" and (clash := np.flatnonzero(again & (label[1:] != label[:-1]))).size:
         pairs = dict.fromkeys((tasks[n].as_py(), workers[worker[n]]) for n in clash[:1000].tolist())
