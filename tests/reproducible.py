@@ -23,7 +23,8 @@ from evaluation.released import RELEASED
 FEATURES = {"CrowdLayer", "DL-MV"}  # these need pictures and PyTorch
 GRAPHS = {"SPOC", "GeoNMF"}  # these need an adjacency matrix
 PLAN = {  # experiment: settings, trials
-    "crowd-table7": (["N=1000"], 2),
+    "crowd-table4": (["bluebird"], 2),
+    "crowd-table6": (["missing=70%"], 2),
     "pmf-table1": (["S=1e4"], 2),
     "separable-figure4a": (["SNR=6", "SNR=10"], 2),
     "comparisons-starts": (["unit,m/dof=1.5", "unit,m/dof=2"], 2),
@@ -47,7 +48,8 @@ def crowd_methods():
     for k in (2, 3):
         model = simulate.dawid_skene_model(n_workers=12, n_classes=k, skill=0.5, random_state=k)
         labels = simulate.crowd(model, n_tasks=300, label_rate=0.6, random_state=k).labels
-        for name, make in {**RELEASED["crowd"], **crowd.METHODS}.items():
+        released = {f"{name} (released)": make for name, make in RELEASED["crowd"].items()}
+        for name, make in {**released, **crowd.METHODS}.items():
             if name in FEATURES:
                 continue
             try:

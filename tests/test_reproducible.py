@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-RUNS = {"plain": (1, 1, "Haswell"), "parallel": (4, 1, "Haswell"), "older": (2, 2, "Nehalem")}  # jobs, threads, kernels
+RUNS = {"plain": (1, 1, "Haswell"), "parallel": (3, 1, "Haswell"), "older": (1, 2, "Nehalem")}  # jobs, threads, kernels
 LINES = ("crowd", "pmf", "separable", "comparisons")
 CLOSE = 1e-6  # relative; no table, page or notebook prints as many digits
 SINGLE = 1e-4  # of PG-TAC, in single precision, which stops when a step changes 0.1 %; three digits are printed
