@@ -8,7 +8,7 @@ from cofactor import simulate
 from cofactor.core.errors import CofactorError
 from cofactor.separable import fast_gradient
 from cofactor.separable.fast_gradient import project_row
-from tests.oracles.fast_gradient import project_row_by_quadratic_programme
+from tests.oracles.fast_gradient import plain_steps, project_row_by_quadratic_programme
 from tests.oracles.generators import laws, seeds
 
 
@@ -44,6 +44,22 @@ def test_coefficients_meet_the_constraints_and_fit():
     assert np.array_equal(fit.scores, np.diagonal(C))
     assert np.linalg.norm(X - X @ C) <= 0.15 * np.linalg.norm(X)
     assert fit.result.objective[-1] < 0.9 * fit.result.objective[0]
+
+
+PLAIN = {  # X, anchors, nu, whether the weight must turn
+    "noise": (simulate.dirichlet_mixtures(6, 12, 3, 15.0, random_state=1).X, 3, 0.135, True),
+    "a trace of K / 2 + 1 at the first restart": (np.array([[0.75, 0.25], [0.25, 0.75]]), 2, 0.01, False),
+}
+
+
+@pytest.mark.parametrize("case", PLAIN)
+def test_steps_are_those_of_the_plain_version(case):
+    X, K, nu, turning = PLAIN[case]
+    p = 1 + 0.01 * (np.random.default_rng(0).random(X.shape[1]) - 0.5)
+    C, values, turns = plain_steps(X, p, nu, K / 2 + 1, 200)
+    fit = fast_gradient(X, K, nu=nu, max_iter=200, random_state=0)
+    assert np.allclose(fit.coefficients.toarray(), C, atol=1e-9)
+    assert np.allclose(fit.result.objective, values, rtol=1e-9) and (turns > 1) == turning
 
 
 def test_finds_the_anchors_where_the_published_rate_is_one():
