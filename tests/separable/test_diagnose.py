@@ -91,6 +91,13 @@ def test_columns_of_different_size_are_told():
     assert diagnose(np.abs(PROBLEM.X))["scale"].status == "pass"
 
 
+def test_sums_of_columns_with_negative_entries_are_not_compared():
+    X = np.abs(PROBLEM.X) * np.random.default_rng(0).uniform(1, 100, PROBLEM.X.shape[1])
+    X[0, :15] *= -1
+    check = diagnose(X)["scale"]
+    assert (check.status, check.value) == ("pass", f"{15 / X.size:.1%} of the entries are negative")
+
+
 def test_anchors_that_nearly_mix_into_one_another_are_told():
     W = np.random.default_rng(0).random((30, 4))
     W[:, 3] = W[:, :3].mean(axis=1) + 1e-4 * W[:, 3]

@@ -19,6 +19,7 @@ from cofactor.separable import (
     sim_count,
     topic_model,
 )
+from cofactor.separable.lda import document_shares
 from cofactor.separable.topics import WordPairs
 from tests.oracles.generators import laws, seeds
 from tests.oracles.topics import co_occurrences, reduced_points, topics_by_spa
@@ -234,8 +235,16 @@ def test_lda_finds_planted_topics():
     assert clustering_accuracy(truth, model.weights.argmax(axis=1)) > 0.9
     assert sorted(owner[model.top_words(1)[:, 0]]) == [0, 1, 2] and not model.anchors.size and model.fit is None
     assert np.allclose(model.topics.sum(axis=0), 1) and np.allclose(model.weights.sum(axis=1), 1)
+    assert model.result.converged and model.result.n_iter == len(model.result.objective) == 100
     again, other = (lda_topics(counts, 3, max_iter=100, random_state=seed, min_documents=1) for seed in (0, 1))
     assert np.array_equal(model.topics, again.topics) and not np.array_equal(model.topics, other.topics)
+
+
+def test_shares_of_new_documents_are_their_words_and_the_prior():
+    """Where topics have no word in common, it is known whose every word is."""
+    topics = np.array([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]])
+    found = document_shares([[3, 1, 2], [0, 0, 0], [0, 5, 0]], topics, 0.5)
+    assert np.allclose(found, [[4.5 / 7, 2.5 / 7], [0.5, 0.5], [5.5 / 6, 0.5 / 6]])
 
 
 def test_lda_refuses_what_it_cannot_use():
