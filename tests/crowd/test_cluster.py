@@ -71,6 +71,19 @@ def test_shards_that_fit_into_the_budget_are_read_once(shards, moments, monkeypa
     assert [read.count(path.name) for path in shards.paths] == [1, 1] + (N_SHARDS - 2) * [rounds]
 
 
+@pytest.mark.parametrize("size", [2, 3, N_SHARDS])
+def test_shards_that_one_call_reads_give_the_same_bytes_and_stay_together(shards, moments, size, monkeypatch):
+    read, original = [], LabelShards.read
+    monkeypatch.setattr(LabelShards, "read", lambda self, path: read.append(path.name) or original(self, path))
+    expected = outcome(shards, moments, None)
+    crew = Threads(2)
+    crew.together = lambda n: size
+    assert outcome(shards, moments, Passes(shards, crew)) == expected
+    read.clear()
+    assert outcome(shards, moments, Passes(shards, crew, 1e9)) == expected
+    assert sorted(read) == sorted(2 * [path.name for path in shards.paths])  # once for all rounds, once for its tasks
+
+
 def test_a_budget_is_an_amount_of_memory():
     assert [bytes_of(text) for text in ("0", "500MB", "1.5 gb", "12")] == [0, 5e8, 1.5e9, 12]
     for text in ("much", "-1GB", "", "inf", "GB"):

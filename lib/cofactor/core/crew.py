@@ -40,14 +40,18 @@ class Crew(Protocol):
     def ahead(self) -> int:
         """Calls to begin before the first result is needed."""
 
+    def together(self, n: int) -> int:
+        """Return how many of n small calls to make as one."""
+
 
 def in_order(crew: Crew, calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
     """Yield results of calls (function, arguments) in their order, with few of them begun ahead."""
     begun: deque[Any] = deque()
+    ahead = crew.ahead
     try:
         for call in calls:
             begun.append(crew.submit(*call))
-            if len(begun) >= crew.ahead:
+            if len(begun) >= ahead:
                 yield crew.result(begun.popleft())
         while begun:
             yield crew.result(begun.popleft())
@@ -87,6 +91,10 @@ class Threads:
     def share(self, value: Any) -> Any:
         """See `Crew`."""
         return value
+
+    def together(self, n: int) -> int:
+        """See `Crew`. A call costs next to nothing here."""
+        return 1
 
 
 def _called(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -150,6 +158,10 @@ class Cluster:
         """Calls to begin before the first result is needed: workers may have come or gone."""
         return max(8, 2 * sum(self.client.nthreads().values()))
 
+    def together(self, n: int) -> int:
+        """See `Crew`. Each call takes the scheduler some milliseconds; a lost worker loses what it was called for."""
+        return max(1, n // (2 * self.ahead))
+
     def close(self) -> None:
         """Leave the cluster; it goes on without what was kept there."""
         self.client.close(timeout=PATIENCE)
@@ -188,7 +200,7 @@ def connected(scheduler: str) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of versions, which the caller compares
-            client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
+            client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False, direct_to_workers=True)
     except Exception as error:  # of many kinds, where something else than a scheduler answers
         raise CofactorError(f"no Dask scheduler at {scheduler}: {error}") from None
     try:

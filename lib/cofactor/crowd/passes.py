@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -75,7 +75,7 @@ class Passes:
         self, shards: LabelShards, crew: Crew | None = None, memory: float = 0.0, kept: Path | None = None
     ) -> None:
         self.shards, self.crew, self.memory, self.kept = shards, crew or Threads(), memory, kept
-        self.stay: dict[Path, Any] = {}  # pieces on the way, or there
+        self.stay: dict[tuple[Path, ...], Any] = {}  # pieces on the way, or there
 
     def __iter__(self) -> Iterator[CrowdLabels]:
         """Yield the labels of every shard, read here."""
@@ -86,29 +86,43 @@ class Passes:
 
         Raises a CofactorError as `LabelShards.read`, and where a task lies in two shards.
         """
-        shared = self.crew.share(self.shards), self.crew.share(function)
-        calls = ((_applied, *shared, path if whole else self._piece(path, shared[0])) for path in self.shards.paths)
+        groups = [(path,) for path in self.shards.paths] if whole else self._groups
+        shared = self._shared_shards, self.crew.share(function)
+        calls = ((_applied, *shared, group if whole else self._pieces(group)) for group in groups)
+        results = (one for several in in_order(self.crew, calls) for one in several)
         last: tuple[Any, Path] | None = None
-        for path, (value, span) in zip(self.shards.paths, in_order(self.crew, calls), strict=True):
+        for path, (value, span) in zip(self.shards.paths, results, strict=True):
             check_disjoint(last, (span[0], path))
             last = span[1], path
             yield value
 
-    def _piece(self, path: Path, shards: Any) -> Any:
-        """Return a shard that stays, or will; or the path of one that is read each time."""
-        if path not in self._staying:
-            return path
-        if path not in self.stay:
-            self.stay[path] = self.crew.submit(Piece.read, shards, path)
-        return self.stay[path]
+    @cached_property
+    def _groups(self) -> list[tuple[Path, ...]]:
+        """Shards that are read by one call; always the same, since they stay together."""
+        paths = self.shards.paths
+        size = self.crew.together(len(paths))
+        return [tuple(paths[first : first + size]) for first in range(0, len(paths), size)]
 
     @cached_property
-    def _staying(self) -> set[Path]:
-        """The first shards that fit into the budget together."""
+    def _shared_shards(self) -> Any:
+        return self.crew.share(self.shards)
+
+    def _pieces(self, group: tuple[Path, ...]) -> Any:
+        """Return shards that stay, or will; or the paths of those that are read each time."""
+        if group not in self._staying:
+            return group
+        if group not in self.stay:
+            self.stay[group] = self.crew.submit(_read, self._shared_shards, group)
+        return self.stay[group]
+
+    @cached_property
+    def _staying(self) -> set[tuple[Path, ...]]:
+        """The first groups that fit into the budget together."""
         if not self.memory:
             return set()
-        sizes = np.cumsum([BYTES_PER_LABEL * self.shards.n_labels(path) for path in self.shards.paths])
-        return {path for path, size in zip(self.shards.paths, sizes, strict=True) if size <= self.memory}
+        n_labels = [sum(map(self.shards.n_labels, group)) for group in self._groups]
+        sizes = BYTES_PER_LABEL * np.cumsum(n_labels)
+        return {group for group, size in zip(self._groups, sizes, strict=True) if size <= self.memory}
 
     def remembered(self, model: LatentClassModel, rows: Ints | None, count: Callable[[], SoftCounts]) -> SoftCounts:
         """Return the sums that belong to a model, counted now or by a run that was stopped."""
@@ -137,14 +151,22 @@ class Passes:
             shutil.rmtree(self.kept, ignore_errors=True)
 
 
+def _read(shards: LabelShards, group: tuple[Path, ...]) -> list[Piece]:
+    return [Piece.read(shards, path) for path in group]
+
+
 def _applied(
-    shards: LabelShards, function: Callable[[CrowdLabels], Any], piece: Piece | Path
-) -> tuple[Any, tuple[Any, Any]]:
-    """Return what a function makes of a shard, and its first and last task."""
-    if isinstance(piece, Piece):
-        return function(piece.labels(shards)), piece.span
-    labels = shards.read(piece)
-    return function(labels), (labels.tasks[0], labels.tasks[-1])
+    shards: LabelShards, function: Callable[[CrowdLabels], Any], pieces: Sequence[Piece | Path]
+) -> list[tuple[Any, tuple[Any, Any]]]:
+    """Return what a function makes of each shard, and its first and last task."""
+    results = []
+    for piece in pieces:
+        if isinstance(piece, Piece):
+            results.append((function(piece.labels(shards)), piece.span))
+        else:
+            labels = shards.read(piece)
+            results.append((function(labels), (labels.tasks[0], labels.tasks[-1])))
+    return results
 
 
 def bytes_of(text: str) -> float:
