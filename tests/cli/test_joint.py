@@ -45,7 +45,7 @@ def test_gaps_are_filled_nearly_as_the_truth_was_and_nothing_else_is_changed(fol
     assert full.columns.tolist() == given.columns.tolist() and (full == given).where(~gap, True).all(axis=None)
     assert (full["mood"] == truth["mood"])[gap["mood"]].mean() > 0.85
     assert set(full["mood"]) == {"glad", "sad"} and "left out: id: 400 values in 400 cells: ids or free text" in said
-    assert "cells that count as gaps: " in said
+    assert "cells that count as gaps: " in said and f"400 rows, 4 columns, {gap.sum().sum()} gaps" in said
     cells = pd.read_csv("cells.csv")
     assert len(cells) == gap.sum().sum() and cells["probability"].between(0.1, 1).all()
     row = cells[cells["column"] == "mood"].iloc[0]
@@ -62,7 +62,9 @@ def test_hidden_cells_are_compared_with_each_column_alone(folder, capsys):
     wrong, majority = map(float, re.search(r"wrong     ([\d.]+)%, the most frequent .* ([\d.]+)%", said).groups())
     assert loss < alone - 0.2 and wrong < majority - 10
     assert main(["joint", "cases.csv", "--columns", "coin", "mood", "--method", "Independence"]) == 0
-    assert "no better than each column alone" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    wrong, majority = re.search(r"wrong     ([\d.]+%), the most frequent value of each column ([\d.]+%)", said).groups()
+    assert "no better than each column alone" in said and wrong == majority
 
 
 def test_a_target_is_predicted_beside_naive_bayes_and_the_majority(folder, truth, capsys):
@@ -70,6 +72,12 @@ def test_a_target_is_predicted_beside_naive_bayes_and_the_majority(folder, truth
     assert main(words) == 0
     found = dict(re.findall(r"^  (JointPMF|naive Bayes|majority) +wrong ([\d.]+)%", capsys.readouterr().out, re.M))
     assert float(found["JointPMF"]) < 15 and float(found["majority"]) > 35 and float(found["naive Bayes"]) < 15
+
+
+def test_a_target_needs_another_column(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("mood\n" + "glad\nsad\n" * 20)
+    assert main(["joint", str(tmp_path / "a.csv"), *FAST, "--target", "mood"]) == 1
+    assert "--target mood: there is no other column to predict it from" in capsys.readouterr().err
 
 
 def test_drawn_rows_have_the_dependence_of_the_table(folder, truth):
