@@ -268,11 +268,13 @@ def test_every_form_written_is_read_again(name, tmp_path):
     reader = pd.read_parquet if name.endswith("parquet") else pd.read_csv
     more = {"sep": "\t"} if ".tsv" in name else {}
     assert reader(tmp_path / name, **more)["task"].tolist() == ["+cmd", "-5", "=1+1", "plain"]
+    if name.endswith(".gz"):
+        assert (tmp_path / name).read_bytes()[3:8] == bytes(5)  # no name and no time: the same table, the same file
 
 
 @pytest.mark.parametrize("name", ["x.xlsx", "x.parquet.gz", "x.json"])
 def test_forms_that_cannot_be_written_are_refused_before_the_work(name, tmp_path, capsys):
-    assert main(["aggregate", "bluebird", "-o", str(tmp_path / name)]) == 1
+    assert main(["aggregate", str(tmp_path / "no-such-file.csv"), "-o", str(tmp_path / name)]) == 1
     assert "tables are written as .csv, .tsv, either with .gz, or .parquet" in capsys.readouterr().err
 
 
