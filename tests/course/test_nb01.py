@@ -123,6 +123,13 @@ def test_turn_panel_tells_the_truth(error):
     assert told in panel.text.replace("\N{MINUS SIGN}", "-")
 
 
+def test_turn_panel_turns_by_whole_degrees():
+    panel = panels.turn_panel()
+    assert "turn the corner by (degrees) = 5;" in panel.caption and panel.text.startswith("Turned by 5°")
+    panel.controls["turn"].value = -60
+    assert "(degrees) = -60;" in panel.caption
+
+
 def test_turn_panel_tells_a_second_answer_from_none():
     panel = panels.turn_panel()
     assert "Turned by 5°, every row still fits: a second answer, whose probabilities differ by up to" in panel.text
@@ -130,9 +137,9 @@ def test_turn_panel_tells_a_second_answer_from_none():
     first = panel.outcome.H.reshape(-1, 3, 3)
     A, B = (F / F.sum(axis=1, keepdims=True) for F in (first, second))
     assert f"up to {np.abs(A - B).max():.2f}. The corner can turn from −6° to 8°." in panel.text
-    panel.controls["turn"].value = 20.0
+    panel.controls["turn"].value = 20
     assert f"{panels.lost(panel.outcome.H, 20.0)} of 30 rows are outside: no answer" in panel.text
-    panel.controls["turn"].value = 0.0
+    panel.controls["turn"].value = 0
     assert panel.text.startswith("Not turned yet")
 
 

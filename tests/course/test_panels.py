@@ -23,7 +23,7 @@ PANELS = {
 DRAGGED = "certificate_panel"  # quick enough to redraw while the slider moves
 MOVES = {  # one other value of every control
     "missing_block_panel": {"share": 0.5, "n_tasks": 300, "imputation": "robust"},
-    "turn_panel": {"turn": 20.0, "specialist_error": 0.4, "n_workers": 5, "seed": 3},
+    "turn_panel": {"turn": 20, "specialist_error": 0.4, "n_workers": 5, "seed": 3},
     "crowd_panel": {"n_tasks": 300, "labels_per_task": 8, "method": "MV-EM"},
     "em_panel": {"after": 4},
     "sample_panel": {"share": 0.5, "outlying": 0.3, "n_classes": 2},

@@ -31,8 +31,8 @@ from course.votes import fill_methods
 METHODS = ("MV-EM", "SymNMF(no imputation)", "DesSymNMF", "RobSymNMF", "RobSymNMF-EM", "MultiStart-EM")
 PALE = tuple(1 - (1 - part) / 3 for part in GREEN)
 TASKS = (100, 300, 1000, 3000, 10_000)
-STEP = 0.5  # degrees
-TURNS = np.arange(-60, 60 + STEP, STEP)  # beyond, the corner is one of these with its edges renamed
+STEP, MOST = 0.5, 60  # degrees; beyond, the corner is one of these with its edges renamed
+TURNS = np.arange(-MOST, MOST + STEP, STEP)
 
 
 def missing_block_panel(seed: int = 0) -> Panel:
@@ -135,7 +135,7 @@ def _turned(outcome: Scattering) -> str:
 def turn_panel() -> Panel:
     """Turn the positive corner until a row falls out; make the specialist worse, the crowd larger."""
     controls = {
-        "turn": slider(w.FloatSlider, 5.0, TURNS[0], TURNS[-1], STEP, "turn the corner by (degrees)"),
+        "turn": slider(w.IntSlider, 5, -MOST, MOST, 1, "turn the corner by (degrees)"),
         "specialist_error": slider(w.FloatSlider, 0.2, 0.0, 0.6, 0.05, "error of the specialist"),
         "n_workers": slider(w.IntSlider, 10, 3, 40, 1, "annotators"),
         "seed": slider(w.IntSlider, 2, 0, 20, 1, "seed"),
