@@ -101,6 +101,16 @@ def test_the_picture_of_a_walk_counts_what_is_touched():
     assert np.allclose(weights, walk.weights[walk.touched], atol=0.005)
 
 
+def test_the_picture_of_a_walk_shows_triangle_and_points_where_noise_moves_them():
+    walk = panels.walk(panels.triangle(noise=0.3).X, 5, 6)
+    assert (panels.CORNERS[1, 0] > walk.X[1]).all()  # the upper corner of the triangle is above all points
+    fig = panels.draw_walk(walk)
+    (low, high) = np.transpose([fig.axes[0].get_xlim(), fig.axes[0].get_ylim()])
+    for points in (panels.CORNERS, walk.X):
+        assert (low[:, None] < points).all() and (points < high[:, None]).all()
+    assert not fig.axes[0].get_legend() and fig.legends  # beside the axes, where no point is
+
+
 def test_the_picture_of_the_gap_tells_whether_it_bounds():
     assert "never below" in title(pictures.draw_gap([9, 4.0, 2.0], [9.5, 3.0, 1.0]))
     assert "not always above" in title(pictures.draw_gap([9, 4.0, 2.0], [9, 3.0, 2.5]))

@@ -108,7 +108,7 @@ def draw_walk(walk: Walk) -> Figure:
     fig = new_picture(WIDTH, 4.0)
     ax = fig.subplots()
     _fill_walk(ax, walk)
-    ax.legend(loc="upper left", handlelength=1.8)
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside right center", handlelength=1.8)
     after = "1 step" if len(walk.picks) == 1 else f"{len(walk.picks)} steps"
     touched, left = f"{len(walk.touched)} of {walk.X.shape[1]} columns touched", number(round(walk.distance, 3))
     say(fig, f"After {after}: {touched}, {left} from the point")
@@ -127,8 +127,9 @@ def _fill_walk(ax: Axes, walk: Walk) -> None:
         x, y = walk.X[:, n]
         away = (14 * np.sign(x), 9 * np.sign(y))
         ax.annotate(f"{walk.weights[n]:.2f}", (x, y), away, textcoords="offset points", ha="center", va="center")
-    low, high = walk.X.min(axis=1), walk.X.max(axis=1)
-    ax.set(xlim=(low[0] - 0.5, high[0] + 0.4), ylim=(low[1] - 0.2, high[1] + 0.2), aspect="equal")
+    seen = np.hstack([CORNERS, walk.X])  # with noise, points lie on either side of the edges
+    low, high = seen.min(axis=1), seen.max(axis=1)
+    ax.set(xlim=(low[0] - 0.4, high[0] + 0.4), ylim=(low[1] - 0.2, high[1] + 0.2), aspect="equal")
     ax.set_axis_off()
 
 
