@@ -178,6 +178,18 @@ def test_the_picture_of_words_names_the_corners_and_who_stands_clear():
     assert len(written & set(OWN[0])) < len(OWN[0])
 
 
+@pytest.mark.parametrize("leak", [0.0, 0.4, 0.6])
+def test_names_of_words_do_not_touch(leak):
+    outcome = panels.shelve(400, 60, 0.2, leak, "SPA")
+    fig = panels.draw_shelved(outcome)
+    fig.draw_without_rendering()
+    texts = fig.axes[0].texts
+    spaces = [text.get_window_extent() for text in texts]
+    assert not any(one.overlaps(other) for i, one in enumerate(spaces) for other in spaces[:i])
+    assert set(outcome.words[outcome.corners]) <= {text.get_text() for text in texts} and len(texts) >= 14
+    assert leak == 0 or len(texts) < len(outcome.words)  # a name without room is left out
+
+
 def test_the_picture_of_nodes_shows_those_asked_for_and_the_origin():
     graph = panels.draw_friends(200)
     V = panels.node_points(graph.adjacency, 3)

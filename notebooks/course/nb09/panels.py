@@ -17,6 +17,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
+from matplotlib.transforms import BboxBase
 from numpy.typing import ArrayLike
 from scipy import sparse
 
@@ -149,14 +150,30 @@ def _fill_words(ax: Axes, X: ArrayLike, words: ArrayLike, corners: Mapping[str, 
     """Draw words into axes; where they are few, the anchors have names, and those not crowded around one."""
     places = fill_corners(ax, X, corners)
     fill_points(ax, places)
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
+    ax.set_xlabel("plane of three words")
     names, anchors = np.asarray(words), np.asarray(next(iter(corners.values())))
     if len(names) <= MOST_NAMES:
         clear = np.flatnonzero(corner_weights(X, anchors).max(axis=1) <= 1 - NEAR)
-        look: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8, "color": INK, "path_effects": HALO}
-        for i in np.union1d(clear, anchors):
-            ax.annotate(names[i], tuple(places[:, i]), (5, 4), **look)
-    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
-    ax.set_xlabel("plane of three words")
+        chosen = [*dict.fromkeys(anchors.tolist()), *np.setdiff1d(clear, anchors).tolist()]
+        _write_names(ax, names[chosen], places[:, chosen])
+
+
+def _write_names(ax: Axes, names: ArrayLike, places: Floats) -> None:
+    """Write names beside their points, to the right or else to the left; those that would touch others are left out."""
+    look: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8, "color": INK, "path_effects": HALO}
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()  # before, axes have no place
+    taken: list[BboxBase] = []
+    for name, point in zip(np.asarray(names), places.T, strict=True):
+        for side, away in (("left", 5), ("right", -5)):
+            text = ax.annotate(name, tuple(point), (away, 4), ha=side, **look)
+            space = text.get_window_extent()
+            if not space.count_overlaps(taken):
+                taken.append(space.padded(1))
+                break
+            text.remove()
 
 
 def library_panel(seed: int = 0) -> Panel:
