@@ -88,6 +88,22 @@ def test_a_plan_without_a_page_is_refused_before_any_work(capsys):
     assert "cofactor plan" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("each", "most"), [(3, 15), (10, 20)])
+def test_a_plan_tries_fifteen_labels_a_task_or_twice_as_many_as_there_are(tmp_path, monkeypatch, each, most):
+    tried = []
+
+    def plan(labels, error, methods, amounts, *settings, **more):
+        tried.extend(amounts)
+        raise cf.CofactorError("that will do")
+
+    monkeypatch.setattr(cf.crowd, "plan", plan)
+    rows = "".join(f"{t},{w},{t % 2}\n" for t in range(8) for w in range(each))
+    (tmp_path / "labels.csv").write_text("task,worker,label\n" + rows)
+    words = ["--method", "MajorityVote", "--draws", "0", "--plan", "0.1", "--report", str(tmp_path / "page.html")]
+    assert main(["aggregate", str(tmp_path / "labels.csv"), *words]) == 1
+    assert tried == [d for d in (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20) if d <= most]
+
+
 def test_needs_no_other_file(page):
     assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
     assert "<script" not in page
