@@ -160,6 +160,21 @@ def test_wrong_usage_exits_with_two():
     assert stopped.value.code == 2
 
 
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["shard", "labels.csv"], "-o/--output"),
+        (["moments", "shards"], "-o/--output"),
+        (["fit", "counts.csv"], "-o/--output"),
+        (["topics", "counts.csv"], "--anchors"),
+    ],
+)
+def test_what_no_command_can_guess_is_asked_for(words, option, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        run(*words)
+    assert stopped.value.code == 2 and f"required: {option}" in capsys.readouterr().err
+
+
 def test_an_input_is_never_the_output(labels_csv, tmp_path, capsys):
     before = labels_csv.read_text()
     assert run("aggregate", labels_csv, "-o", labels_csv, "--force") == 1

@@ -26,6 +26,10 @@ def test_loads_nothing_and_names_no_host(html):
     assert not re.search(r"https?:|//[a-z]+\.[a-z]|<link|<img|\bsrc=", html)
 
 
+def test_its_example_is_a_table_of_labels(html):
+    assert r'"task,worker,label\n' in html
+
+
 def test_only_its_own_script_may_run_and_nothing_may_be_connected_to(html):
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', html)[1]
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))

@@ -1,5 +1,7 @@
 """The commands sql and fit: the round trip of labels that stay in a database, through files."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -53,7 +55,12 @@ def test_round_trip_gives_what_aggregate_gives(labels, form, capsys):
         ask("refine.sql", f"sums.{form}")
         again = ("--model", "model.npz", "-o", "model.npz", "--force", "--sql-tables", f"model.{form}")
         run("fit", f"sums.{form}", *again)
-    assert "the model has settled" in capsys.readouterr().out
+    rounds = capsys.readouterr().out.split("round ")[1:]
+    values, gains = (re.findall(rf"{word} (-?[\d.]+)", " ".join(rounds)) for word in ("objective", "gained"))
+    values, gains = np.array(values, dtype=float), np.array(gains, dtype=float)
+    np.testing.assert_allclose(gains, np.diff(values), rtol=0, atol=2e-6)
+    settled = ["the model has settled" in said for said in rounds]
+    assert settled[-1] and settled == [False, *(gains <= 1e-6 * np.abs(values[1:]))]
     ask("score.sql", "consensus.csv")
     found = pd.read_csv("consensus.csv").set_index("task").loc[labels.tasks]
     posterior = method.predict_proba(labels)
