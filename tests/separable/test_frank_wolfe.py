@@ -161,8 +161,9 @@ def test_full_is_half_with_half_the_penalty():
     assert merit(X, 3, "msr").lam == pytest.approx(2 * merit(X, 3, "msr", objective="half").lam)
 
 
-def test_the_penalty_by_rule():
-    X = 3 * problem(2)
+@pytest.mark.parametrize("N", [None, 4])
+def test_the_penalty_by_rule(N):
+    X = 3 * problem(2, N=N)
     anchors = spa(X, 3)
     rest = np.sum((X - X[:, anchors] @ simplex_least_squares(X[:, anchors], X)) ** 2)
     assert merit(X, 3, "msr").lam == pytest.approx(1.5 * rest / (X.shape[1] - 3), rel=1e-12)
