@@ -171,6 +171,21 @@ def test_without_the_script_the_stored_picture_stands(toy):
     context.close()
 
 
+HINT = "getComputedStyle(document.querySelector('.panel-controls'), '::after').content"
+
+
+@pytest.mark.browser
+def test_a_telephone_is_told_that_the_picture_goes_on(toy):
+    toy.add_style_tag(path=SCRIPT.with_name("book.css"))
+    for width, told in ((400, True), (1280, False)):
+        toy.set_viewport_size({"width": width, "height": 800})
+        assert ("push it sideways" in toy.evaluate(HINT)) is told
+    toy.set_viewport_size({"width": 400, "height": 800})
+    toy.get_by_label("how many").press("End")  # a state without a picture
+    toy.wait_for_function("document.querySelector('figcaption').textContent === 'No.'")
+    assert toy.evaluate(HINT) == "none"
+
+
 def test_the_script_is_short_and_reaches_for_nothing():
     text = SCRIPT.read_text(encoding="utf8")
     assert len(text.splitlines()) < 150 and max(map(len, text.splitlines())) <= 120
