@@ -160,6 +160,14 @@ def test_wrong_usage_exits_with_two():
     assert stopped.value.code == 2
 
 
+def test_of_few_workers_half_stand_at_each_end(tmp_path, capsys):
+    rows = "".join(f"{t},w{w},{t % 2}\n" for t in range(20) for w in range(3))
+    (tmp_path / "labels.csv").write_text("task,worker,label\n" + rows)
+    assert run("aggregate", tmp_path / "labels.csv", "--method", "MV-EM") == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if "reliable workers" in line]
+    assert len(lines) == 2 and [line.count("(20 labels)") for line in lines] == [2, 2]
+
+
 @pytest.mark.parametrize(
     ("words", "option"),
     [
