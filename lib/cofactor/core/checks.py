@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
+from scipy import sparse
 
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.types import Floats, Seed
 
 LARGEST = 2**31 - 1  # whole number as a setting: no array or loop is longer
+
+
+Sparse = TypeVar("Sparse", sparse.csr_array, sparse.csc_array)
 
 
 def is_whole(value: Any) -> TypeGuard[int]:
@@ -107,6 +111,19 @@ def finite_matrix(values: ArrayLike, name: str) -> Floats:
     matrix = _filled_matrix(values, name)
     refuse_columns(np.flatnonzero(~np.isfinite(matrix).all(axis=0)), name)
     return matrix
+
+
+def added_up(matrix: Sparse) -> Sparse:
+    """Return a sparse matrix with rising indices, each entry once and no stored zeros.
+
+    That is done on a copy: even a matrix of another type may share the places of its entries with the caller's.
+    """
+    if matrix.has_canonical_format and matrix.data.all():
+        return matrix
+    own = matrix.copy()
+    own.sum_duplicates()
+    own.eliminate_zeros()
+    return own
 
 
 def refuse_columns(bad: NDArray[np.intp], name: str) -> None:
