@@ -1,4 +1,4 @@
-"""Sparse matrices as other programs write them: the same answer or a `CofactorError`; the given ones stay as they are."""
+"""Sparse matrices as other programs write them: the same answer or a `CofactorError`; they stay as they are."""
 
 import numpy as np
 import pytest
