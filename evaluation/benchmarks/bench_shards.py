@@ -24,13 +24,14 @@ from typing import Any
 import distributed
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 from runner import NAN, Bench, Reference
 
 import cofactor as cf
 from cofactor import simulate
 from cofactor.core.crew import Cluster, Crew, Threads
 from cofactor.core.em import expectation
-from cofactor.core.latent_class import map_class
+from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.moments import counted_arrays
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.evidence import Evidence
@@ -44,19 +45,23 @@ TICK = 0.05  # seconds between two looks at the memory
 
 
 def simulate_shards(folder: Path, n_shards: int, tasks_per_shard: int, n_workers: int) -> tuple[int, np.ndarray]:
-    """Write a folder of shards, one at a time; the number of labels, and the true classes."""
+    """Write a folder of shards, two at a time; the number of labels, and the true classes."""
     folder.mkdir()
     model = simulate.dawid_skene_model(n_workers, N_CLASSES, skill=0.5, random_state=0)
-    n_labels, truth = 0, []
-    for s in range(n_shards):
-        crowd = simulate.large_crowd(model, tasks_per_shard, LABELS_PER_TASK, activity=0.0, random_state=s)
-        table = crowd.labels.table
-        columns = {"task": table.rows + s * tasks_per_shard, "worker": table.variables, "label": table.values}
-        frame = pd.DataFrame(columns).astype({"worker": np.int32, "label": np.int32})
-        frame.to_parquet(folder / f"shard-{s:03}.parquet", index=False)
-        n_labels, truth = n_labels + len(frame), [*truth, crowd.truth.astype(np.int8)]
+    calls = (delayed(simulate_shard)(folder, model, tasks_per_shard, number) for number in range(n_shards))
+    sizes, truth = zip(*Parallel(n_jobs=2)(calls), strict=True)
     write_vocabulary(folder, range(n_workers), range(N_CLASSES))
-    return n_labels, np.concatenate(truth)
+    return sum(sizes), np.concatenate(truth)
+
+
+def simulate_shard(folder: Path, model: LatentClassModel, n_tasks: int, number: int) -> tuple[int, np.ndarray]:
+    """Write one shard; its number of labels, and the true classes."""
+    crowd = simulate.large_crowd(model, n_tasks, LABELS_PER_TASK, activity=0.0, random_state=number)
+    table = crowd.labels.table
+    columns = {"task": table.rows + number * n_tasks, "worker": table.variables, "label": table.values}
+    frame = pd.DataFrame(columns).astype({"worker": np.int32, "label": np.int32})
+    frame.to_parquet(folder / f"shard-{number:03}.parquet", index=False)
+    return len(frame), crowd.truth.astype(np.int8)
 
 
 def write_csv(folder: Path, output: Path, n_parts: int = 10) -> None:
