@@ -38,6 +38,12 @@ def test_finds_one_node_in_each_clique(method):
 
 
 @both
+def test_a_graph_may_be_one_community(method):
+    A, _ = cliques((6,))
+    assert len(METHODS[method](1, random_state=0).fit(A).anchors_) == 1
+
+
+@both
 def test_nodes_without_edges_are_never_pure(method):
     A, member = cliques()
     padded = np.zeros((20, 20))
