@@ -119,6 +119,8 @@ def test_topics_are_the_words_that_stand_together(drawn, method, capsys):
     assert main(words) == 0
     table = pd.read_csv("t.csv")
     found = {frozenset(own.loc[own["probability"] > 0.1, "word"]) for _, own in table.groupby("topic")}
+    anchors = {frozenset(own["word"][:3]): set(own["anchor"]) for _, own in table.groupby("topic")}
+    assert all(len(anchor) == 1 and anchor <= words for words, anchor in anchors.items())
     assert found == {frozenset(words) for words in TWO_TOPICS} and table["share"].drop_duplicates().sum() <= 1.0001
     weights = pd.read_csv("d.csv", index_col="document")
     pets = table.loc[table["word"] == "cat"].sort_values("probability")["topic"].iloc[-1]
