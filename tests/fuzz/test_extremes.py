@@ -189,6 +189,46 @@ def test_what_is_masked_is_missing_or_refused(name):
         assert found is REFUSED or any(same(found, run(name, **{key: other})) for other in missing), key
 
 
+def nullable(array, missing=False):
+    """The same numbers as pandas keeps them, the second perhaps missing: objects, its own types, those of Arrow."""
+    objects = array.astype(object)
+    if missing:
+        objects[np.arange(array.size).reshape(array.shape) == 1] = pd.NA
+    yield objects
+    yield objects.tolist()
+    make = {1: pd.Series, 2: pd.DataFrame}.get(array.ndim)
+    for kind in NULLABLE[array.dtype.kind] if make else ():
+        yield make(objects).astype(kind)
+
+
+NULLABLE = {"f": ["Float64", "double[pyarrow]"], "i": ["Int64", "int64[pyarrow]"], "u": ["UInt64", "uint64[pyarrow]"]}
+OTHERWISE = {  # columns of tables have names, which the answer keeps; scikit-learn takes no objects as classes
+    ("comparisons.rank", "covariates", pd.DataFrame),
+    ("pmf.JointPMFClassifier", "y", np.ndarray),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in WITH_ARRAYS if name not in LONG])
+def test_what_pandas_keeps_gives_the_same_answer(name):
+    pytest.importorskip("pyarrow")
+    for key, array in arrays_of(name).items():
+        for other in nullable(array):
+            if (name, key, type(other)) not in OTHERWISE:
+                found = run(name, **{key: other})
+                assert found is not REFUSED and same(found, plain_answer(name)), f"{key} as {type(other)}"
+
+
+@pytest.mark.parametrize("name", [name for name in WITH_ARRAYS if name not in LONG])
+def test_what_pandas_calls_missing_is_missing_or_refused(name):
+    pytest.importorskip("pyarrow")
+    for key, array in arrays_of(name).items():
+        if array.size > 1:
+            missing = [run(name, **{key: second(array, value)}) for value in (np.nan, -1)]
+            for other in nullable(array, missing=True):
+                found = run(name, **{key: other})
+                assert found is REFUSED or any(same(found, one) for one in missing), f"{key} as {type(other)}"
+
+
 # ---- numbers at the ends of their range ----
 
 POWERS = [-1022, -1000, -520, -499, 499, 520, 1000, 1021]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.types import Floats, Seed
 
+REAL = (bool, int, float, np.bool_, np.integer, np.floating)
 LARGEST = 2**31 - 1  # whole number as a setting: no array or loop is longer
 
 
@@ -70,19 +72,37 @@ def rng_of(random_state: Seed) -> np.random.Generator:
 
 
 def unmasked(values: ArrayLike, missing: float | np.int64 = np.nan, dtype: DTypeLike | None = None) -> NDArray[Any]:
-    """Return values as a plain array in which those that a mask hides are `missing`.
+    """Return values as a plain array in which those that a mask hides, or that pandas calls missing, are `missing`.
 
     >>> unmasked(np.ma.array([1, 2], mask=[False, True]))
     array([ 1., nan])
+    >>> unmasked([1, pd.NA], np.int64(-1))
+    array([ 1, -1])
     """
     if not np.ma.is_masked(values):
         try:
-            return np.asarray(values, dtype)
+            array = np.asarray(values, dtype)
         except (ValueError, TypeError) as error:
             raise CofactorError(f"no array can be made of {type(values).__name__}: {error}") from None
+        return _numbers_of_objects(array, missing) if dtype is None and array.dtype == object else array
     masked: np.ma.MaskedArray[Any, Any] = np.ma.asarray(values)
     plain = masked.data if masked.dtype.kind in "biuf" else masked.data.astype(object)
     return np.asarray(np.where(masked.mask, missing, plain), dtype)
+
+
+def _numbers_of_objects(array: NDArray[Any], missing: float | np.int64) -> NDArray[Any]:
+    """Return numbers that are kept as objects, as pandas gives tables with a missing value; others as they are."""
+    hidden = np.asarray(pd.isna(array))
+    shown = array[~hidden]
+    if not array.ndim or not shown.size or not all(isinstance(one, REAL) for one in shown):
+        return array
+    plain = np.array(shown.tolist())
+    if plain.dtype == object:  # whole numbers beyond 64 bits
+        return array
+    found = np.empty(array.shape, dtype=np.result_type(plain, missing) if hidden.any() else plain.dtype)
+    found[~hidden] = plain
+    found[hidden] = missing if hidden.any() else 0
+    return found
 
 
 def numbers(values: ArrayLike, name: str, ndim: int | None = None) -> Floats:

@@ -319,6 +319,8 @@ def _ids(name: str, values: ArrayLike) -> Ints:
         ids = unmasked(values)
     except ValueError as error:
         raise CofactorError(f"{name} ids must be one list of whole numbers: {error}") from None
+    if ids.ndim == 1 and ids.dtype.kind == "f" and (bad := np.flatnonzero(np.isnan(ids))).size:
+        raise CofactorError(f"{name} ids are missing in rows {listing(bad.tolist())}: drop these rows")
     if ids.ndim != 1 or (ids.size and not np.issubdtype(ids.dtype, np.integer)):
         raise CofactorError(f"{name} ids must be one list of whole numbers; got {ids.dtype} of shape {ids.shape}")
     return ids.astype(np.int64)
