@@ -153,6 +153,8 @@ def test_numbers_of_many_values_are_cut_at_quantiles_and_others_are_not():
     assert fitted.score(X, X[:, 0] > 0) > 0.95
     assert fitted.predict(np.array([[-100.0, 1], [100.0, 1]])).tolist() == [False, True]
     assert Coding.of(X[:, 0], 0, None).size == 400
+    halves = JointPMFClassifier(**QUICK, n_bins=2).fit(X, X[:, 0] > 0)
+    assert [coding.size for coding in halves.codings_] == [2, 2]
 
 
 def test_ties_at_a_quantile_make_no_empty_interval():
