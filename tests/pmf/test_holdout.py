@@ -35,8 +35,12 @@ def test_gain_counts_rows_not_cells():
     mean, error = found.gain()
     sums = [np.sum(gains[found.row == s] - gains.mean()) for s in np.unique(found.row)]
     assert mean == pytest.approx(gains.mean()) and error == pytest.approx(np.linalg.norm(sums) / len(gains))
-    assert found.by_variable()["cells"].sum() == len(gains)
-    assert (found.by_variable()["loss"] * found.by_variable()["cells"]).sum() == pytest.approx(found.loss.sum())
+    means = found.by_variable()
+    assert means["cells"].sum() == len(gains)
+    sums = means.drop(columns="cells").mul(means["cells"], axis=0).sum()
+    totals = {"loss": found.loss, "base_loss": found.base_loss}
+    totals |= {"wrong": ~found.right.astype(bool), "base_wrong": ~found.base_right.astype(bool)}
+    assert sums.to_dict() == pytest.approx({name: values.sum() for name, values in totals.items()})
 
 
 def test_too_few_cells_to_hide_any():
