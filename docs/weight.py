@@ -51,7 +51,7 @@ def parts(rules, words):
 
 
 def selectors(prelude):
-    """Yield each selector of a list with the classes that it asks for; those within :not() and the like do not count."""
+    """Yield each selector of a list with the classes that it asks for, but for those within :not() and the like."""
     texts, classes = [], set()
     for before, token in zip([None, *prelude], [*prelude, None], strict=True):
         if token is None or token == ",":

@@ -106,8 +106,9 @@ def test_names_those_it_cannot_estimate_and_keeps_their_place():
     rows = (labels.table.rows, labels.table.variables, labels.table.values)
     more = [np.append(old, new) for old, new in zip(rows, ([400], [12], [0]), strict=True)]
     labels = CrowdLabels.from_arrays(*more, 3, 401, 13, unlabelled="keep")
-    with pytest.warns(DataWarning, match="full rank, given uniform confusion matrices: 12$"):
+    with pytest.warns(DataWarning, match="full rank, given uniform confusion matrices: 12$") as told:
         method = MultiSPA().fit(labels)
+    assert told[0].filename == __file__
     assert np.array_equal(method.model_.conditionals[12], np.full((3, 3), 1 / 3))
     assert np.isfinite(method.predict_proba(labels)).all()
 

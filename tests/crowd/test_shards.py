@@ -392,6 +392,17 @@ def test_of_conflicting_labels_the_first_or_last_is_kept(tmp_path, conflicts):
     assert np.array_equal(part.table.codes, labels.table.codes)
 
 
+def test_all_rows_that_are_wrong_are_counted(tmp_path):
+    path = tmp_path / "labels.csv"
+    twice = pd.DataFrame({"task": np.arange(2400) // 2, "worker": 0, "label": np.arange(2400) % 2})
+    twice.to_csv(path, index=False)
+    with pytest.raises(cf.CofactorError, match=r"task 0 by worker 0, .*task 9 by worker 0, \.\.\. \(1200 in all\)"):
+        shard_labels([path], tmp_path / "shards")
+    twice.assign(worker="").to_csv(path, index=False)
+    with pytest.raises(cf.CofactorError, match=r"missing worker in rows 2, 3, .*, 11, \.\.\. \(2400 in all\)"):
+        shard_labels([path], tmp_path / "shards")
+
+
 @pytest.mark.parametrize("damage", [{b"pandas": b"{}"}, {b"pandas": b'{"columns": [{}], "index_columns": []}'}])
 def test_notes_of_pandas_in_parquet_are_not_needed(shards, damage):
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")

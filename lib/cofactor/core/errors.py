@@ -28,8 +28,10 @@ class DataWarning(UserWarning):
     """The data was usable, but part of it was set aside or is too weak to trust."""
 
 
-def listing(values: Iterable[object]) -> str:
+def listing(values: Iterable[object], n_all: int = 0) -> str:
     """Name the first ten values and count them all: ``"3, 7, 9"`` or ``"0, 1, ..., 9, ... (24 in all)"``.
+
+    With `n_all`, there are that many, and `values` may be the first of them.
 
     >>> listing([3, 7])
     '3, 7'
@@ -38,5 +40,6 @@ def listing(values: Iterable[object]) -> str:
     """
     left = iter(values)
     first = list(islice(left, SHOWN))
-    shown, n_left = ", ".join(map(str, first)), sum(1 for _ in left)
-    return f"{shown}, ... ({len(first) + n_left} in all)" if n_left else shown
+    shown, n_found = ", ".join(map(str, first)), len(first) + sum(1 for _ in left)
+    n_all = max(n_all, n_found)
+    return f"{shown}, ... ({n_all} in all)" if n_all > len(first) else shown

@@ -149,11 +149,12 @@ def check_present(base: Any, workers: Ids, labels: Ids, one_csv: bool) -> None:
         "worker": f"worker IN {(-1, -1, *workers.missing(['']))}",
         "label": f"label IN {(-1, -1, *labels.missing(NO_LABEL))}",
     }.items():
-        bad = base.execute(f"SELECT rowid FROM coded WHERE {absent} ORDER BY rowid LIMIT 1000").fetchall()
+        bad = base.execute(f"SELECT rowid FROM coded WHERE {absent} ORDER BY rowid LIMIT 10").fetchall()
         if bad:
+            ((n_bad,),) = base.execute(f"SELECT count(*) FROM coded WHERE {absent}").fetchall()
             first, said = (
                 (2, "rows {} (the first line is row 1)") if one_csv else (1, "records {} of all files together")
             )
             raise CofactorError(
-                f"missing {role} in {said.format(listing(row + first for (row,) in bad))}: fill or drop them"
+                f"missing {role} in {said.format(listing((row + first for (row,) in bad), n_bad))}: fill or drop them"
             )

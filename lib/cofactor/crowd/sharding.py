@@ -207,7 +207,7 @@ def _one_label_each(table: Any, conflicts: Conflicts, workers: list[Any], places
     worker, label = table["code"].to_numpy().astype(np.int32), places[table["label"].to_numpy()]
     again = compute.equal(tasks[1:], tasks[:-1]).to_numpy(zero_copy_only=False) & (worker[1:] == worker[:-1])
     if conflicts == "error" and (clash := np.flatnonzero(again & (label[1:] != label[:-1]))).size:
-        pairs = dict.fromkeys((tasks[n].as_py(), workers[worker[n]]) for n in clash[:1000].tolist())
+        pairs = dict.fromkeys((tasks[n].as_py(), workers[worker[n]]) for n in clash.tolist())
         found = listing(f"task {task!r} by worker {name!r}" for task, name in pairs)
         raise CofactorError(f"conflicting labels: {found}; mend the data, or keep the first or last (--conflicts)")
     whole = pa.table({"task": tasks, "worker": worker, "label": label})

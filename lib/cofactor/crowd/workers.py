@@ -22,6 +22,7 @@ ABOVE = "above the crowd's mean"
 BETTER = "better than chance"
 UNCLEAR = "too little known to say"
 UNJUDGED = "no interval, not judged"
+RARE = 0.005  # a mistake that would be told as 0 %
 
 
 def workers_table(
@@ -117,7 +118,9 @@ def _mistakes(found: CrowdBootstrap, level: float) -> list[str]:
     crowd = np.average(cells, axis=0, weights=found.labels_given)
     wrong = np.where(np.eye(K, dtype=bool), -1.0, cells * found.model.prior).reshape(-1, K * K)
     return [
-        _named(said, true, A[said, true], found) if low[m, said, true] > crowd[said, true] else ""
+        _named(said, true, A[said, true], found)
+        if low[m, said, true] > crowd[said, true] and A[said, true] >= RARE
+        else ""
         for m, (A, (said, true)) in enumerate(
             zip(cells, np.transpose(np.unravel_index(wrong.argmax(axis=1), (K, K))), strict=True)
         )

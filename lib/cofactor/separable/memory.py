@@ -8,7 +8,7 @@ from cofactor.core.memory import require_bytes
 from cofactor.separable.descent import CAPACITY
 from cofactor.separable.scoring import BLOCK, THIN, THIN_BLOCK, THIN_TILE, TILE
 
-DOUBLE, SINGLE, INDEX, EDGE = 8, 4, 4, 58
+DOUBLE, SINGLE, INDEX, EDGE = 8, 4, 4, 70
 VECTORS = 16  # arrays of N doubles that MERIT holds besides: penalties, picks, gaps, squares, what they are made of
 
 
@@ -26,7 +26,7 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max
     -------
     Bytes at the peak, in one thread. MERIT: X, its transpose, residuals and X in single precision, 28 M N; up to T
     entries per column, 12 N T (rounded up to the next doubling); a fixed tile of scores. FastGradient: 24 N^2. XRAY
-    and FastAnchor: six and four times X. Graphs: 58 bytes per entry, measured.
+    and FastAnchor: six and four times X. Graphs: 70 bytes per entry, measured, with the copy of an untidy matrix.
 
     Raises
     ------

@@ -137,4 +137,4 @@ def tell_uninformative(informative: NDArray[np.bool_], labels: CrowdLabels, inst
     if not informative.all():
         named = listing(labels.workers[m] for m in np.flatnonzero(~informative))
         message = f"workers without a co-occurrence of full rank, given {instead} confusion matrices: {named}"
-        warnings.warn(message, DataWarning, stacklevel=4)
+        warnings.warn(message, DataWarning, stacklevel=5)
