@@ -76,17 +76,17 @@ def write_csv(folder: Path, output: Path, n_parts: int = 10) -> None:
 def command(*arguments: object) -> tuple[float, float, float]:
     """Run one command of cofactor; CPU seconds, seconds, and peak memory in MB, of it and all it starts."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    words = [sys.executable, "-m", "cofactor", *map(str, arguments)]
+    words, start = [sys.executable, "-m", "cofactor", *map(str, arguments)], time.perf_counter()
     process = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL)
-    peak = 0.0
-    while process.poll() is None:
+    peak, ended = 0.0, (0, 0, None)
+    while not ended[0]:
         peak = max(peak, tree_memory(process.pid))
         time.sleep(TICK)
+        ended = os.wait4(process.pid, os.WNOHANG)
+    process.returncode = os.waitstatus_to_exitcode(ended[1])
     if process.returncode:
         raise SystemExit(f"{' '.join(words)} ended with {process.returncode}")
-    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall, peak
+    return ended[2].ru_utime + ended[2].ru_stime, time.perf_counter() - start, peak
 
 
 def tree_memory(pid: int) -> float:
@@ -125,7 +125,9 @@ def bench_commands(bench: Bench, data: tuple[str, int], folder: Path, truth: np.
     measure("RobSymNMF-EM", *em)
     if not bench.tiny:
         with local_cluster() as cluster:
-            measure("RobSymNMF-EM, 2 Dask workers", *em, "--scheduler", cluster.scheduler_address)
+            there = "--scheduler", cluster.scheduler_address
+            measure("moments, 2 Dask workers", "moments", grouped, "-o", moments, "--force", *there)
+            measure("RobSymNMF-EM, 2 Dask workers", *em, *there)
 
 
 def local_cluster() -> Any:
