@@ -8,7 +8,7 @@ from cofactor import simulate
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
-from cofactor.pmf.cnmf_spa import cnmf_spa, rank_cap, virtual_matrix
+from cofactor.pmf.cnmf_spa import _prior, cnmf_spa, rank_cap, virtual_matrix
 from cofactor.pmf.metrics import mse
 from tests.oracles.coupled import exact_pairs
 from tests.oracles.generators import laws, seeds
@@ -152,3 +152,11 @@ def test_refuses_one_variable():
     table, _ = LatentClassModel([1.0], [[[0.5], [0.5]]]).sample(10, random_state=0)
     with pytest.raises(CofactorError, match="one variable has no pairs"):
         cnmf_spa(pairwise_moments(table), 1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_prior_of_equal_classes_is_found_though_its_equations_are_singular(seed):
+    rng = np.random.default_rng(seed)
+    W, H = (np.repeat(rng.dirichlet(np.ones(5))[:, None], 4, axis=1) for _ in range(2))
+    prior = _prior(W @ H.T / 4, W, H)
+    assert np.allclose(W @ np.diag(prior) @ H.T, W @ H.T / 4)

@@ -14,3 +14,10 @@ def test_numbers_drawn_are_all_those_of_their_interval():
     found = drawn["age"].astype(int).to_numpy()
     assert (drawn["hat"] == frame["hat"]).all()
     assert set(found) == set(range(50)) and np.corrcoef(found, age)[0, 1] > 0.9
+
+
+def test_text_is_a_variable_where_its_values_come_twice_on_average():
+    twice, once = np.arange(60) % 30, np.arange(60) % 31
+    frame = pd.DataFrame({"twice": twice, "once": once, "hat": np.arange(60) % 2}).astype(str).radd("no ")
+    data = CategoricalFrame.from_frame(frame)
+    assert data.names == ["twice", "hat"] and data.left_out == {"once": "31 values in 60 cells: ids or free text"}

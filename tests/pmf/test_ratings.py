@@ -185,6 +185,7 @@ def test_a_stranger_is_a_user_of_whom_nothing_is_known():
     assert films.predict([999], [2]) == pytest.approx([films.model_.marginal(2) @ films.values_])
     mf = BiasedMF(rank=2, random_state=0).fit(*known)
     assert mf.predict([999], [2]) == pytest.approx([mf.level_ + mf.item_bias_[2]])
+    assert mf.predict([known[0][0], 999], [999, 999]) == pytest.approx([mf.level_ + mf.user_bias_[0], mf.level_])
 
 
 # ---- bad input ----
