@@ -52,10 +52,11 @@ def test_what_is_left_is_a_style_sheet(style):
 def test_a_folder_is_made_lighter_by_the_words_of_its_pages_and_scripts(tmp_path):
     (tmp_path / "_static").mkdir()
     (tmp_path / "page.html").write_text('<p class="used">', encoding="utf8")
-    (tmp_path / "_static" / "moves.js").write_text('add("also")', encoding="utf8")
-    (tmp_path / "_static" / "style.css").write_text(STYLE, encoding="utf8")
+    (tmp_path / "_static" / "moves.js").write_text('add("also", `tip-${side}`)', encoding="utf8")
+    (tmp_path / "_static" / "style.css").write_text(STYLE + ".tip-left { top: 0 }", encoding="utf8")
     weight.lighten(tmp_path)
-    assert (tmp_path / "_static" / "style.css").read_text(encoding="utf8") == weight.used(STYLE, {"used", "also"})
+    left = weight.used(STYLE, {"used", "also"}) + ".tip-left{top: 0}"
+    assert (tmp_path / "_static" / "style.css").read_text(encoding="utf8") == left
 
 
 @pytest.mark.slow
