@@ -317,9 +317,11 @@ def map_class(posterior: ArrayLike, prior: ArrayLike) -> Ints:
     >>> map_class([[0.5, 0.5], [0.7, 0.3]], prior=[0.4, 0.6]).tolist()
     [1, 0]
     """
-    posterior = np.asarray(posterior, dtype=np.float64)
-    tied = posterior >= posterior.max(axis=1, keepdims=True) - TIE
-    return np.argmax(np.where(tied, np.asarray(prior), -1.0), axis=1)
+    columns = np.ascontiguousarray(np.asarray(posterior, dtype=np.float64).T)  # NumPy is fast along the long axis only
+    least, found = columns.max(axis=0) - TIE, np.zeros(columns.shape[1], dtype=np.intp)
+    for k in np.argsort(-np.asarray(prior), kind="stable")[::-1]:  # the preferred ones last, over the others
+        np.copyto(found, k, where=columns[k] >= least)
+    return found
 
 
 def _products_of_rows(left: Floats, right: Floats) -> Floats:
