@@ -146,7 +146,8 @@ def _write_parquet(path: Path, frames: Iterable[pd.DataFrame]) -> None:
     writer = None
     for frame in frames:
         table = pa.Table.from_pandas(frame, preserve_index=False)
-        writer = writer or pq.ParquetWriter(path, table.schema)
+        repeated = [field.name for field in list(table.schema)[1:] if not pa.types.is_floating(field.type)]
+        writer = writer or pq.ParquetWriter(path, table.schema, use_dictionary=repeated)  # ids and fractions differ
         writer.write_table(table)
     if writer:
         writer.close()
