@@ -156,11 +156,15 @@ class Cluster:
     @property
     def ahead(self) -> int:
         """Calls to begin before the first result is needed: workers may have come or gone."""
-        return max(8, 2 * sum(self.client.nthreads().values()))
+        return max(8, 2 * self._n_threads)
 
     def together(self, n: int) -> int:
-        """See `Crew`. Each call takes the scheduler some milliseconds; a lost worker loses what it was called for."""
-        return max(1, n // (2 * self.ahead))
+        """See `Crew`. Each call takes all sides some milliseconds; a lost worker loses what it was called for."""
+        return max(1, n // (4 * self._n_threads))
+
+    @property
+    def _n_threads(self) -> int:
+        return max(1, sum(self.client.nthreads().values()))
 
     def close(self) -> None:
         """Leave the cluster; it goes on without what was kept there."""

@@ -30,6 +30,7 @@ from cofactor.crowd.shard_rules import check_disjoint
 if TYPE_CHECKING:
     from cofactor.crowd.shards import LabelShards
 
+MOST_WHOLE = 4  # shards in a call whose results are as long as the shards
 BYTES_PER_LABEL = 8  # at most, of a shard that is kept: its column, and where its task begins
 SUMS = ("cells", "classes", "n_rows", "sizes", "log_likelihood")
 
@@ -86,7 +87,7 @@ class Passes:
 
         Raises a CofactorError as `LabelShards.read`, and where a task lies in two shards.
         """
-        groups = [(path,) for path in self.shards.paths] if whole else self._groups
+        groups = self._in_groups(MOST_WHOLE) if whole else self._groups
         shared = self._shared_shards, self.crew.share(function)
         calls = ((_applied, *shared, group if whole else self._pieces(group)) for group in groups)
         results = (one for several in in_order(self.crew, calls) for one in several)
@@ -99,8 +100,11 @@ class Passes:
     @cached_property
     def _groups(self) -> list[tuple[Path, ...]]:
         """Shards that are read by one call; always the same, since they stay together."""
+        return self._in_groups()
+
+    def _in_groups(self, most: int | None = None) -> list[tuple[Path, ...]]:
         paths = self.shards.paths
-        size = self.crew.together(len(paths))
+        size = min(self.crew.together(len(paths)), most or len(paths))
         return [tuple(paths[first : first + size]) for first in range(0, len(paths), size)]
 
     @cached_property
