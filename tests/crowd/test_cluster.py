@@ -153,7 +153,7 @@ def cluster(tmp_path):
 
 
 def killing(crew, number, kill):
-    """A crew that makes a call for every shard, and in which somebody is killed when this many results were asked for."""
+    """A crew with one call for every shard; somebody is killed when this many results were asked for."""
     crew.together = lambda n: 1
     original, asked = crew.result, []
 
