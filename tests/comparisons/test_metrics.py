@@ -1,6 +1,7 @@
 """Errors, orders, planning, and the report before fitting."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import ndcg_score
 
@@ -34,6 +35,16 @@ def test_feature_error_ignores_rotations_and_shifts_only():
     Q = np.linalg.qr(np.random.default_rng(0).standard_normal((2, 2)))[0]
     assert feature_error(U @ Q, V @ Q + 4.0, U, V) == pytest.approx(0, abs=1e-12)
     assert feature_error(2 * U, V / 2, U, V) > 0.1
+
+
+@pytest.mark.parametrize("kind", [object, "str", "string", "category", "string[pyarrow]"])
+def test_users_of_ndcg_may_have_any_ids(kind):
+    rating, score = [3, 2, 1, 2, 0], [0.3, 0.4, 0.1, 0.4, 0.5]
+    users = pd.Series(["b", "a", "b", "a", "a"], dtype=kind)
+    assert ndcg(users, rating, score) == pytest.approx(ndcg([1, 0, 1, 0, 0], rating, score))
+    users[2] = None
+    with pytest.raises(CofactorError, match="no user in rows 2: drop or fill them"):
+        ndcg(users, rating, score)
 
 
 def test_pair_accuracy_and_ndcg_by_hand():

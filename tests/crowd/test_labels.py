@@ -437,3 +437,17 @@ def test_the_long_table_is_in_order_whatever_the_order_of_workers():
 def test_error_rate_refuses_what_is_no_class_and_no_score(predicted, truth):
     with pytest.raises(CofactorError):
         error_rate(predicted, truth)
+
+
+@pytest.mark.parametrize("kind", ["bool", object, "boolean", "bool[pyarrow]"])
+def test_booleans_of_pandas_are_labels_and_masks(kind):
+    given = pd.Series([True, False, True, True, False, False], dtype=kind)
+    labels = CrowdLabels.from_arrays([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1], given)
+    assert labels.to_frame()["label"].tolist() == [1, 0, 1, 1, 0, 0]
+    assert labels.take_tasks(given[:3]).tasks == [0, 2]
+    if kind in ("boolean", "bool[pyarrow]"):
+        given[1] = pd.NA
+        with pytest.raises(CofactorError, match="not so in row 1"):
+            CrowdLabels.from_arrays([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1], given)
+        with pytest.raises(CofactorError, match="a mask of 3"):
+            labels.take_tasks(given[:3])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import orthogonal_procrustes
 from sklearn.metrics import ndcg_score
@@ -104,8 +105,11 @@ def ndcg(user: ArrayLike, rating: ArrayLike, score: ArrayLike, k: int = 10) -> f
     if (rating > MOST_RATING).any():
         rows = listing(np.flatnonzero(rating > MOST_RATING).tolist())
         raise CofactorError(f"ratings above {MOST_RATING} in rows {rows}: their gain 2^rating has no number")
-    order = np.argsort(user, kind="stable")
-    cuts = np.flatnonzero(np.diff(user[order])) + 1
+    codes = pd.factorize(user)[0]  # any ids: numbers, text, dates
+    if (codes < 0).any():
+        raise CofactorError(f"no user in rows {listing(np.flatnonzero(codes < 0).tolist())}: drop or fill them")
+    order = np.argsort(codes, kind="stable")
+    cuts = np.flatnonzero(np.diff(codes[order])) + 1
     gain = 2.0**rating - 1
     values = [ndcg_score(gain[None, own], score[None, own], k=k) for own in np.split(order, cuts) if own.size > 1]
     if not values:
