@@ -68,6 +68,11 @@ def set_up(*extras: str) -> None:
     STAMP.write_text("\n".join([fingerprint(), *wanted]), encoding="utf8")
 
 
+def set_up_for_tests() -> None:
+    """Make the environment hold what the tests need."""
+    set_up("dev", "scale", *os.environ.get("COFACTOR_EXTRAS", "").split())
+
+
 def install(extras: list[str], uv: str | None) -> bool:
     """Install the package with `extras`, with uv or (None) with pip; whether that went well."""
     if VERSIONS != "pinned" or not usable(need_pip=uv is None):  # only pins bring what is there to what is wanted
@@ -201,7 +206,7 @@ def lint(extra: list[str]) -> int:
 
 def test(extra: list[str]) -> int:
     """Static checks, then pytest over tests, notebooks and the examples in docstrings."""
-    set_up("dev", "scale", *os.environ.get("COFACTOR_EXTRAS", "").split())
+    set_up_for_tests()
     named = any((ROOT / argument.split("::")[0]).exists() for argument in extra)
     folders = [] if named else [name for name in ("tests", "notebooks", "lib", "evaluation") if (ROOT / name).is_dir()]
     doctest = ["--doctest-modules", "--doctest-ignore-import-errors"]

@@ -2,6 +2,8 @@
 
 usage: python -m tests.reproducible JOBS
 
+With more jobs than one: only what takes a number of jobs.
+
 `tests/test_reproducible.py` runs this in fresh processes that differ in what must not matter.
 """
 
@@ -35,7 +37,8 @@ def main(jobs):
     """Write one list of numbers for everything that was found, by its name."""
     warnings.simplefilter("ignore", ConvergenceWarning)  # small problems, few rounds: only sameness is looked at
     warnings.simplefilter("ignore", DataWarning)
-    parts = [*crowd_methods(), *pmf_methods(), *separable_methods(), *comparison_methods(), *parallel_parts(jobs)]
+    alone = [*crowd_methods(), *pmf_methods(), *separable_methods(), *comparison_methods()] if jobs == 1 else []
+    parts = [*alone, *parallel_parts(jobs)]
     found = {name: np.concatenate([np.ravel(part) for part in values]).tolist() for name, values in parts}
     for name, (settings, trials) in PLAN.items():
         found |= experiment(name, settings, trials, jobs)
