@@ -145,9 +145,10 @@ def _told(caught: list[warnings.WarningMessage]) -> list[str]:
 
 
 def slider(kind: Any, value: float, low: float, high: float, step: float, name: str) -> Any:
-    """Return a slider that recomputes on release."""
+    """Return a slider that recomputes on release; of a fraction it shows as many decimals as a step has."""
+    decimals = {"readout_format": f".{len(str(step).partition('.')[2])}f"} if kind is w.FloatSlider else {}
     return kind(
-        value=value, min=low, max=high, step=step, description=name, continuous_update=False,
+        value=value, min=low, max=high, step=step, description=name, continuous_update=False, **decimals,
         style={"description_width": "initial"}, layout=w.Layout(width="350px"),
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ import pytest
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.plots.style import new_picture, say
 from course.desk import NOTEBOOKS
-from course.panel import BUSY, Panel
+from course.panel import BUSY, Panel, label, slider
 
 PANELS = {
     name: panel
@@ -82,6 +82,11 @@ def test_every_control_redraws_and_the_caption_names_its_value_and_the_same_valu
         assert f"{widget.description} = {shown}" in panel.caption
         widget.value = old
     assert panel.png == start.png and panel.text == start.text
+
+
+@pytest.mark.parametrize(("step", "shown"), [(0.5, "5.0"), (0.05, "5.00")])
+def test_a_slider_shows_as_many_decimals_as_a_step_has(step, shown):
+    assert label(slider(w.FloatSlider, 5.0, 0.5, 20.0, step, "error (%)"), 5.0) == shown
 
 
 @pytest.mark.parametrize("name", PANELS)
