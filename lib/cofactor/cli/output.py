@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import io
 import os
@@ -57,6 +58,21 @@ def reserved(paths: Iterable[Path], force: bool, inputs: Sequence[str | Path | N
                 locks.enter_context(locked(path))
             check_output(path, force, inputs)  # once no other run can write it
         yield
+
+
+@contextmanager
+def outputs(
+    arguments: argparse.Namespace,
+    tables: Iterable[Path | None],
+    inputs: Sequence[str | Path | None],
+    others: Iterable[Path | None] = (),
+) -> Iterator[Writer]:
+    """Check and hold the files to write, tables and others; gives the writer of tables. None is a file unasked for."""
+    asked = [path for path in tables if path]
+    check_tables(asked, arguments.force, inputs)
+    paths = [*asked, *(path for path in others if path)]
+    with reserved(paths, arguments.force, inputs), Writer(asked, arguments.raw_cells).opened() as writer:
+        yield writer
 
 
 def write_page(path: Path, page: str) -> None:
