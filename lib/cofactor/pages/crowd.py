@@ -44,22 +44,9 @@ def crowd_page(
 ) -> str:
     """Return the page for a fitted method.
 
-    Parameters
-    ----------
-    source, name : str
-        Where the labels come from, and the method's name.
-    method : Aggregator
-        Fitted on `labels`.
-    labels : CrowdLabels
-    facts : list of str
-        How the page was made, as printed on the command line.
-    diagnosis : Diagnosis
-    found : CrowdBootstrap, optional
-        Of this method on these labels; without it no number has an interval.
-    plan : Plan, optional
-        For a crowd like this one; without it the page does not say how many labels are enough.
-    warnings : list of str
-        What must be read before the labels are used; on top of the page.
+    `source` says where the labels come from, `facts` is what was printed, `warnings` stand on top of the page. Without
+    `found`, the bootstrap of this method on these labels, no number has an interval; without `plan` the page does not
+    say how many labels are enough.
 
     Cost: that of the posterior, and about a second for the pictures.
     """
