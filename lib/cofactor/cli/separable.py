@@ -17,7 +17,7 @@ from cofactor.cli.output import Writer, outputs, write_page
 from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import whole_file
-from cofactor.core.frames import STDIN, located, read_frame
+from cofactor.core.frames import STDIN, check_present, numeric, read_frame
 from cofactor.core.matrices import is_array_file, read_matrix
 from cofactor.core.memory import available_bytes, require_bytes
 from cofactor.core.types import Floats
@@ -181,14 +181,10 @@ def _counted(arguments: argparse.Namespace) -> tuple[sparse.csr_array, list[str]
     """Read a table with a row per document and word."""
     names = [arguments.document, arguments.word, arguments.count]
     frame = read_frame(arguments.counts, names, arguments.encoding, arguments.sep, "count")
-    absent = located(frame, (frame[names[:2]].isna() | (frame[names[:2]] == "")).any(axis=1))
-    if absent:
-        raise CofactorError(f"missing {names[0]} or {names[1]} in {absent}: fill or drop them")
-    count = pd.to_numeric(frame[names[2]], errors="coerce").astype(np.float64).to_numpy()
-    wrong = ~(np.isfinite(count) & (count >= 0) & (np.floor(count) == count))
-    if wrong.any():
-        bad = located(frame, wrong, frame[names[2]][wrong].tolist())
-        raise CofactorError(f"{names[2]}: whole numbers from 0 are needed; not so in {bad}")
+    for name in names[:2]:
+        check_present(frame[name], name, text=True)
+    rule = f"{names[2]}: whole numbers from 0 are needed"
+    count = numeric(frame, names[2], rule, lambda n: np.isfinite(n) & (n >= 0) & (np.floor(n) == n))
     (row, documents), (column, words) = (pd.factorize(frame[name], sort=True) for name in names[:2])
     counts = sparse.coo_array((count, (row, column)), shape=(len(documents), len(words))).tocsr()
     return counts, [str(name) for name in documents], [str(name) for name in words]

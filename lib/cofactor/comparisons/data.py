@@ -18,12 +18,13 @@ from scipy.sparse.csgraph import connected_components
 
 from cofactor.core.checks import check_whole, is_number, numbers, positions, rng_of, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.frames import check_columns, check_present, located, plain_numbers, read_frame
+from cofactor.core.frames import check_columns, check_present, numeric, plain_numbers, read_frame
 from cofactor.core.memory import require_bytes
 from cofactor.core.types import Floats, Seed
 
 Codes = NDArray[np.int32]  # half the memory of 64 bits, and passes over comparisons are bound by memory
 SameItem = Literal["error", "drop"]
+Names = tuple[str, str, str, str, str | None]  # of the columns user, left, right, outcome, counts
 LARGEST = np.iinfo(np.int32).max
 
 
@@ -126,19 +127,7 @@ class Comparisons:
         >>> Comparisons.from_frame(frame.assign(outcome=[1, 0])).items
         ('gin', 'milk', 'tea')
         """
-        columns = [user, left, right, outcome, *([counts] if counts else [])]
-        check_columns(frame, columns, "comparisons")
-        for name in columns[:3]:
-            check_present(frame[name], name)
-        who, users = _encode(frame[user])
-        what, items = _encode(pd.concat([frame[left], frame[right]]))
-        m = len(frame)
-        found = cls(
-            *(who, what[:m], what[m:], _numbers(frame[outcome], outcome), len(users), len(items)),
-            counts=_numbers(frame[counts], counts) if counts else None,
-            same_item=same_item,
-        )
-        return found.with_ids(users, items)
+        return cls._read(frame, (user, left, right, outcome, counts), same_item, text=False)
 
     @classmethod
     def from_csv(
@@ -159,13 +148,23 @@ class Comparisons:
         numbers. By default `sep` is whichever of comma, tab, semicolon and ``|`` fits. The other arguments and errors
         are those of `from_frame`.
         """
-        columns = [user, left, right, outcome, *([counts] if counts else [])]
-        frame = read_frame(path, columns, encoding, sep, "comparison")
-        frame[user] = plain_numbers(frame[user].mask(frame[user] == ""))
-        both = pd.concat([frame[left], frame[right]])
-        items = plain_numbers(both.mask(both == "")).to_numpy(dtype=object)
-        frame[left], frame[right] = items[: len(frame)], items[len(frame) :]
-        return cls.from_frame(frame, user, left, right, outcome, counts, same_item)
+        names = (user, left, right, outcome, counts)
+        frame = read_frame(path, list(filter(None, names)), encoding, sep, "comparison")
+        return cls._read(frame, names, same_item, text=True)
+
+    @classmethod
+    def _read(cls, frame: pd.DataFrame, names: Names, same_item: SameItem, text: bool) -> Self:
+        """Take the columns user, left, right, outcome and perhaps counts, of whatever names."""
+        check_columns(frame, list(filter(None, names)), "comparisons")
+        user, left, right, outcome, counts = names
+        for name in (user, left, right):
+            check_present(frame[name], name, text)
+        who, users = encoded(frame[user], user, text)
+        what, items = encoded(pd.concat([frame[left], frame[right]]), "items", text)
+        first, second = np.split(what, 2)
+        won = numeric(frame, outcome, f"{outcome} must hold numbers")
+        often = numeric(frame, counts, f"{counts} must hold numbers") if counts else None
+        return cls(who, first, second, won, len(users), len(items), often, same_item).with_ids(users, items)
 
     def __repr__(self) -> str:
         return f"Comparisons({len(self)} comparisons of {self.n_items} items by {self.n_users} users)"
@@ -367,22 +366,14 @@ def _without_same_items(columns: dict[str, NDArray[Any]], same_item: SameItem) -
     return {name: values[~same] for name, values in columns.items()}
 
 
-def _encode(column: pd.Series[Any]) -> tuple[NDArray[np.intp], list[Any]]:
-    """Codes and ids, sorted where ids can be sorted, else as they came."""
-    values = column.to_numpy(dtype=object)
+def encoded(column: pd.Series[Any], name: str, text: bool = False) -> tuple[Codes, list[Any]]:
+    """Return codes and ids, sorted where they can be, else as they came; of text, plain whole numbers are numbers."""
     try:
-        code, ids = pd.factorize(values)
+        code, found = pd.factorize(column.to_numpy(dtype=object))
     except TypeError as error:
-        raise CofactorError(f"{column.name} holds values that cannot serve as ids: {error}") from None
+        raise CofactorError(f"{name} holds values that cannot serve as ids: {error}") from None
+    ids = plain_numbers(pd.Series(found, dtype=object)).to_numpy(dtype=object) if text else found
     with suppress(TypeError):
-        code, ids = pd.factorize(values, sort=True)
-    return code, ids.tolist()
-
-
-def _numbers(column: pd.Series[Any], name: str) -> Floats:
-    numbers = pd.to_numeric(column, errors="coerce")
-    bad = numbers.isna().to_numpy()
-    if bad.any():
-        found = located(column, bad, column[bad].tolist())
-        raise CofactorError(f"{name} must hold numbers; not so in {found}: fill or drop these rows")
-    return numbers.to_numpy(dtype=np.float64)
+        place, ids = pd.factorize(ids, sort=True)
+        code = place[code]
+    return code.astype(np.int32), ids.tolist()

@@ -21,10 +21,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import read_table, unpacked
+from cofactor.core.types import Floats
 
 Record = dict[str, Any]
 Unfold = Callable[[list[Record]], "pd.DataFrame | None"]  # from objects within objects to a table
@@ -331,11 +332,23 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
         raise CofactorError(f"no {rows}: the table has a header but no rows")
 
 
-def check_present(column: pd.Series[Any], name: str) -> None:
-    """Refuse missing values; their rows are named."""
-    bad = located(column, column.isna().to_numpy())
+def check_present(column: pd.Series[Any], name: str, text: bool = False) -> None:
+    """Refuse missing values, in text also empty cells; their rows are named."""
+    bad = located(column, column.isna() | (column == "") if text else column.isna())
     if bad:
         raise CofactorError(f"missing {name} in {bad}: fill or drop them")
+
+
+def numeric(
+    frame: pd.DataFrame, name: str, rule: str, fits: Callable[[Floats], NDArray[np.bool_]] = np.isfinite
+) -> Floats:
+    """Return a column as numbers; cells that are none, or do not fit, are named with their rows behind the `rule`."""
+    values = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    bad = ~fits(values)
+    if bad.any():
+        found = located(frame, bad, frame[name][bad].tolist())
+        raise CofactorError(f"{rule}; not so in {found}: fill or drop these rows")
+    return values
 
 
 def located(table: pd.DataFrame | pd.Series[Any], where: ArrayLike, values: Sequence[object] | None = None) -> str:
