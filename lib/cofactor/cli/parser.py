@@ -236,6 +236,7 @@ def _add_fit(commands: Any) -> None:
     command.add_argument("--model", type=Path, metavar="FILE", help="the model of the last round, to be refined")
     method = f"for the counts: {', '.join(COUNTED)} (default: {COUNTED[0]}, which starts at the vote shares)"
     command.add_argument("--method", choices=COUNTED, metavar="METHOD", help=method)
+    command.set_defaults(raw_cells=True)
     command.add_argument("--force", action="store_true", help="overwrite files if they exist")
     command.epilog = WAREHOUSE
 
