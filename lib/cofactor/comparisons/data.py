@@ -25,6 +25,7 @@ from cofactor.core.types import Floats, Seed
 Codes = NDArray[np.int32]  # half the memory of 64 bits, and passes over comparisons are bound by memory
 SameItem = Literal["error", "drop"]
 Names = tuple[str, str, str, str, str | None]  # of the columns user, left, right, outcome, counts
+CHOICES = (0.0, 0.5, 1.0)  # outcomes of one comparison: right was chosen, nobody, left
 LARGEST = np.iinfo(np.int32).max
 
 
@@ -202,7 +203,7 @@ class Comparisons:
     @cached_property
     def noisy(self) -> bool:
         """Whether outcomes are choices (0, 1, ties; or shares of counted ones) and not exact chances."""
-        return self.counts is not None or bool(np.isin(self.outcome, (0.0, 0.5, 1.0)).all())
+        return self.counts is not None or bool(np.isin(self.outcome, CHOICES).all())
 
     @cached_property
     def per_user(self) -> NDArray[np.intp]:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from cofactor.comparisons import davidson
 from cofactor.comparisons.base import require_comparisons
 from cofactor.comparisons.clusters import clustered, independent, users_of_items, users_that_count
-from cofactor.comparisons.data import Comparisons
+from cofactor.comparisons.data import CHOICES, Comparisons
 from cofactor.comparisons.places import Ranking, places
 from cofactor.core.bootstrap import LEVEL, checked_level
 from cofactor.core.checks import numbers, rng_of
@@ -28,7 +28,6 @@ FEW_USERS = 5  # equally busy ones: fewer cannot tell how users differ, in all o
 ALIKE = 1e-9  # share of a covariate that items and other covariates leave unexplained, below which it is one of them
 CERTAIN = 1e-6  # share of the information on a covariate that is left where it decides every comparison
 ENOUGH_PER_ITEM = 10  # comparisons of one user for a ranking of his own
-EXACT = (0.0, 0.5, 1.0)
 COLUMNS = ("item", "utility", "low", "high", "rank", "rank_low", "rank_high", "wins", "losses", "comparisons")
 
 
@@ -126,7 +125,7 @@ def _checked(
     """Return the comparisons, and names and values of the covariates."""
     data = require_comparisons(comparisons)
     checked_level(level)
-    bad = ~np.isin(data.outcome, EXACT)
+    bad = ~np.isin(data.outcome, CHOICES)
     if bad.any():
         found = listing(data.outcome[bad].tolist())
         raise CofactorError(f"outcomes must be 1, 0 or 0.5 (a tie), not {found}: give a row with counts for each")

@@ -8,7 +8,7 @@ from os import PathLike
 import numpy as np
 import pandas as pd
 
-from cofactor.comparisons.data import Comparisons, encoded
+from cofactor.comparisons.data import CHOICES, Comparisons, encoded
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError
 from cofactor.core.frames import check_columns, check_present, located, numeric, read_frame
@@ -108,22 +108,16 @@ def _outcomes(frame: pd.DataFrame, winner: str, loser: str, used: dict[str, str]
         return np.ones(len(frame))
     name = used.get("outcome", used.get("tie", ""))
     code, cells = pd.factorize(frame[name].to_numpy(dtype=object), use_na_sentinel=False)
-    known = {winner.casefold(): 1.0, loser.casefold(): 0.0} if "outcome" in used else {}
-    read = _outcome if "outcome" in used else _tied
-    values = np.array([read(str("" if pd.isna(cell) else cell).strip().casefold(), known) for cell in cells])[code]
+    words = pd.Series(["" if pd.isna(cell) else str(cell).strip().casefold() for cell in cells], dtype=object)
+    if "outcome" in used:
+        number = pd.to_numeric(words, errors="coerce")
+        read = words.map({winner.casefold(): 1.0, loser.casefold(): 0.0}).fillna(number.where(number.isin(CHOICES)))
+        read[words.str.startswith(TIES)] = 0.5
+    else:
+        read = words.map(dict.fromkeys(YES, 0.5) | dict.fromkeys(NO, 1.0))
+    values = np.asarray(read, dtype=np.float64)[code]
     if np.isnan(values).any():
         found = located(frame, np.isnan(values), frame[name][np.isnan(values)].tolist())
         rule = f"1, 0, tie, {winner} or {loser}" if "outcome" in used else "yes or no"
         raise CofactorError(f"{name} must hold {rule}; not so in {found}: mend or drop these rows")
     return values
-
-
-def _outcome(cell: str, known: dict[str, float]) -> float:
-    if cell.startswith(TIES):
-        return 0.5
-    number = pd.to_numeric(cell, errors="coerce")
-    return known.get(cell, float(number) if number in (0, 0.5, 1) else np.nan)
-
-
-def _tied(cell: str, _: dict[str, float]) -> float:
-    return 0.5 if cell in YES else 1.0 if cell in NO else np.nan
