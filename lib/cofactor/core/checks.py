@@ -119,6 +119,15 @@ def numbers(values: ArrayLike, name: str, ndim: int | None = None) -> Floats:
     return array
 
 
+def finite_numbers(values: ArrayLike, name: str) -> Floats:
+    """Return one list of finite numbers; rows with others are named."""
+    array = numbers(values, name, 1)
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise CofactorError(f"{name} holds NaN or infinity in rows {listing(bad.tolist())}: drop these rows")
+    return array
+
+
 def _filled_matrix(values: ArrayLike, name: str) -> Floats:
     matrix = numbers(values, name, 2)
     if not matrix.size:
