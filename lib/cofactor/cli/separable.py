@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -219,9 +220,7 @@ def _topic_table(
     return pd.DataFrame(rows, columns=["topic", "anchor", "share", "coherence", "place", "word", "probability"])
 
 
-def _topic_lines(table: pd.DataFrame) -> list[str]:
-    lines = []
+def _topic_lines(table: pd.DataFrame) -> Iterator[str]:
     for topic, own in table.groupby("topic"):
         head = own.iloc[0]
-        lines.append(f"topic {topic} ({head['share']:.1%}, coherence {head['coherence']:.1f}): {' '.join(own['word'])}")
-    return lines
+        yield f"topic {topic} ({head['share']:.1%}, coherence {head['coherence']:.1f}): {' '.join(own['word'])}"
