@@ -44,8 +44,7 @@ def cross_validated(
         (MAJORITY, DummyClassifier(strategy="prior"), X),
     )
     folds, rows = StratifiedKFold(FOLDS, shuffle=True, random_state=0), []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of rare classes and values: they cost, which is what is measured
+    with warnings.catch_warnings(action="ignore"):  # of rare classes and values: they cost, which is what is measured
         for name, method, given in methods:
             shares = cross_val_predict(method, given, y, cv=folds, method="predict_proba")
             rows.append({"method": name, **_scored(shares, np.unique(y, return_inverse=True)[1])})
@@ -79,8 +78,7 @@ def classified(
     if not rows.size:
         return rows, rows, np.zeros(0)
     X = np.delete(codes, target, axis=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
+    with warnings.catch_warnings(action="ignore", category=DataWarning):
         method = _joint(rank, n_jobs).fit(_with_gaps(X[known]), codes[known, target])
         shares = method.predict_proba(_with_gaps(X[rows]))
     return rows, np.asarray(method.classes_[shares.argmax(axis=1)]), shares.max(axis=1)
