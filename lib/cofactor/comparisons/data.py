@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from cofactor.core.checks import check_whole, is_number, numbers, positions, rng_of, unmasked
+from cofactor.core.checks import check_whole, is_number, numbers, positions, rng_of, whole_codes
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import check_columns, check_present, numeric, plain_numbers, read_frame
 from cofactor.core.memory import require_bytes
@@ -54,11 +54,9 @@ class Comparisons:
     users, items : tuples, or ranges
         The caller's ids in the order of the codes; the codes themselves unless built by `from_frame` or `from_csv`.
 
-    Raises
-    ------
-    CofactorError
-        Nothing given, unequal lengths, codes that are not whole numbers in range, outcomes that are missing or outside
-        [0, 1], counts that are not positive, or an item compared with itself. The first ten rows are named.
+    Raises a CofactorError for nothing, unequal lengths, codes that are not whole numbers in range, outcomes that are
+    missing or outside [0, 1], counts that are not positive, and an item compared with itself; the first ten rows are
+    named.
 
     Cost: O(m log m) time, O(m) memory.
 
@@ -85,7 +83,8 @@ class Comparisons:
         counts: ArrayLike | None = None,
         same_item: SameItem = "error",
     ) -> None:
-        codes = {"user": _codes(user, "user"), "left": _codes(left, "left"), "right": _codes(right, "right")}
+        given = {"user": user, "left": left, "right": right}
+        codes = {name: whole_codes(values, name, LARGEST).astype(np.int32) for name, values in given.items()}
         columns: dict[str, NDArray[Any]] = {**codes, "outcome": _outcomes(outcome)}
         if counts is not None:
             columns["counts"] = _counts(counts)
@@ -296,21 +295,6 @@ def _some_of_each(owner: NDArray[Any], n_owners: int, share: float, rng: np.rand
 
 
 # ---- checks ----
-
-
-def _codes(values: ArrayLike, name: str) -> Codes:
-    try:
-        array = unmasked(values)
-    except ValueError as error:
-        raise CofactorError(f"{name} must be one list of codes: {error}") from None
-    if array.ndim != 1:
-        raise CofactorError(f"{name} must be one-dimensional, got shape {array.shape}")
-    if array.dtype.kind not in "iufb" and array.size:
-        raise CofactorError(f"{name} must hold integer codes, got {array.dtype}: use Comparisons.from_frame for ids")
-    with np.errstate(invalid="ignore"):
-        bad = ~((array >= 0) & (array <= LARGEST) & (np.floor(array) == array))
-    _refuse(array, bad, f"{name} must be whole numbers from 0, without NaN")
-    return array.astype(np.int32)
 
 
 def _outcomes(values: ArrayLike) -> Floats:
