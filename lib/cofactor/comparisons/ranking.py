@@ -54,10 +54,7 @@ def rank(
     random_state : int, Generator or None
         Of the simulated quantile for ranks.
 
-    Returns
-    -------
-    Ranking
-        `table()`, `probabilities()`, `coefficients()`.
+    Returns a `Ranking`, with `table()`, `probabilities()` and `coefficients()`.
 
     Raises a NotIdentifiableError where items are in parts that nobody compared, or a covariate is a sum of others and
     of utilities; a CofactorError for other outcomes, and covariates of another shape. Warns (`DataWarning`) where a

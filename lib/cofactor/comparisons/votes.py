@@ -49,9 +49,7 @@ def read_votes(
 
     "" for `user`, `tie`, `outcome` or `weight`: such a column is not used.
 
-    Returns
-    -------
-    Comparisons, and a DataFrame of the covariates in the same order, for `rank`
+    Returns the comparisons, and a DataFrame of the covariates in the same order, for `rank`.
 
     Raises a CofactorError that names rows with missing or equal items, or where a cell cannot be read.
 

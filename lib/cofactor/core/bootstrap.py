@@ -72,9 +72,7 @@ def resample(
     verbose : bool
         Show a progress bar on a terminal.
 
-    Returns
-    -------
-    list of fits. Redrawn rows on which `refit` raises `CofactorError` are left out, with a `DataWarning`.
+    Returns a list of fits. Redrawn rows on which `refit` raises `CofactorError` are left out, with a `DataWarning`.
 
     Raises a CofactorError for fewer than two draws, no jobs, or where more than half of the refits are refused.
 

@@ -75,10 +75,7 @@ def draw_confusions(
     accuracy : (M,) array, optional
         Estimated otherwise than from the model; the title then names nobody's mistake.
 
-    Raises
-    ------
-    CofactorError
-        `which` is empty or holds a code that is not a worker's.
+    Raises a CofactorError where `which` is empty or holds a code that is not a worker's.
     """
     right = worker_accuracy(model) if accuracy is None else accuracy
     chosen = spread_workers(model) if which is None else known(which, model.n_variables, "worker")
