@@ -60,14 +60,12 @@ def _sample_of(arguments: argparse.Namespace) -> tuple[int, Path | None]:
 
 def _read(arguments: argparse.Namespace) -> CategoricalFrame:
     frame = read_frame(arguments.table, None, arguments.encoding, arguments.sep, "case")
-    missing = [name for name in (*(arguments.columns or ()), arguments.target) if name and name not in frame.columns]
+    named = [*(arguments.columns or ()), *([arguments.target] if arguments.target else ())]
+    missing = [name for name in named if name not in frame.columns]
     if missing:
         raise CofactorError(f"no column {listing(missing)}; found {listing(frame.columns)}")
     check_whole(1, n_jobs=arguments.jobs)
-    wanted = arguments.columns
-    if wanted and arguments.target and arguments.target not in wanted:
-        wanted = [*wanted, arguments.target]
-    return CategoricalFrame.from_frame(frame, wanted, arguments.bins)
+    return CategoricalFrame.from_frame(frame, named if arguments.columns else None, arguments.bins)
 
 
 def _target(data: CategoricalFrame, name: str | None) -> int | None:

@@ -17,6 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -151,10 +152,7 @@ def _opened(path: str | PathLike[str]) -> tuple[bytes, Any]:
 
 
 def _whole(content: Any) -> bytes:
-    if isinstance(content, io.BytesIO):
-        return content.getvalue()
-    with open(content, "rb") as file:
-        return file.read()
+    return content.getvalue() if isinstance(content, io.BytesIO) else Path(content).read_bytes()
 
 
 def _form(head: bytes, encoding: str) -> str:
