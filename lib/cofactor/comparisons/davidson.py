@@ -144,7 +144,6 @@ class Fitted:
 
     theta: Floats
     H: Floats
-    ridge: float
     result: Result
 
 
@@ -167,7 +166,7 @@ def fit(cells: Cells, ridge: float = 0.0) -> Fitted:
             step = step / 2
         theta, (value, gradient, H) = theta + step, found
         history.record(-value, gain)
-    return Fitted(centred(theta, cells.n_items), H, ridge, history.result())
+    return Fitted(centred(theta, cells.n_items), H, history.result())
 
 
 def centred(theta: Floats, n_items: int) -> Floats:

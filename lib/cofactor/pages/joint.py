@@ -49,7 +49,7 @@ def joint_page(
         source=source,
         method=name,
         facts=facts,
-        cards=_cards(data, method, found),
+        cards=_cards(data, found),
         diagnosis=diagnosis,
         columns=_columns(data, columns),
         pairs=_pairs(shares, data.names),
@@ -67,7 +67,7 @@ def _pictures(data: CategoricalFrame, shares: Floats, columns: pd.DataFrame | No
         yield "dependence", draw_dependence(shares, data.names)
 
 
-def _cards(data: CategoricalFrame, method: JointPMFEstimator, found: HeldOut | None) -> list[tuple[str, str]]:
+def _cards(data: CategoricalFrame, found: HeldOut | None) -> list[tuple[str, str]]:
     """Numbers to open with, each with its words."""
     table = data.table
     n_gaps = table.n_rows * table.n_variables - table.n_entries
