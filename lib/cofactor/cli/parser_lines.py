@@ -60,8 +60,6 @@ examples:
 """
 POINT_METHODS = ("MERIT", "SPA", "MERIT(0)", "FastGradient", "XRAY", "FastAnchor")
 TOPIC_METHODS = (*POINT_METHODS, "LDA")
-ARRAYS = "also .npz, with arrays weights, names, columns"
-REPORT = "HTML page: what was found, pictures, checks"
 
 
 def add_lines(commands: Any) -> None:
@@ -89,14 +87,15 @@ def _add_rank(commands: Any) -> None:
     command.add_argument("--covariates", nargs="+", default=(), metavar="COLUMN", help=numbers)
     command.add_argument("--level", type=float, default=0.9, help="of all intervals (default: 0.9)")
     add_reading(command)
-    _add_files(
-        command,
-        output="item, utility, low, high, rank, rank_low, rank_high, wins, losses, comparisons",
-        probabilities="of every pair, the chance that the one is chosen",
-        coefficients="of covariates, and of ties, with intervals",
-        users="utilities of every user who made enough comparisons",
-        report="HTML page: picture, ranking, checks",
-    )
+    files = command.add_argument_group("files to write", WRITTEN)
+    one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+    places = "item, utility, low, high, rank, rank_low, rank_high, wins, losses, comparisons"
+    files.add_argument("-o", "--output", **one, help=places)
+    files.add_argument("--probabilities", **one, help="of every pair, the chance that the one is chosen")
+    files.add_argument("--coefficients", **one, help="of covariates, and of ties, with intervals")
+    files.add_argument("--users", **one, help="utilities of every user who made enough comparisons")
+    files.add_argument("--report", **one, help="HTML page: picture, ranking, checks")
+    add_overwriting(files)
     command.epilog = RANK
 
 
@@ -114,13 +113,13 @@ def _add_joint(commands: Any) -> None:
     command.add_argument("--target", metavar="COLUMN", help=target)
     command.add_argument("--jobs", type=int, default=1, help="with --target: processes (default: 1)")
     add_reading(command)
-    files = _add_files(
-        command,
-        output="the table with its gaps filled",
-        filled="row, column, value, probability of every cell that was filled",
-        report="HTML page: how well each column is predicted, what depends on what",
-    )
+    files = command.add_argument_group("files to write", WRITTEN)
+    one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+    files.add_argument("-o", "--output", **one, help="the table with its gaps filled")
+    files.add_argument("--filled", **one, help="row, column, value, probability of every cell that was filled")
     files.add_argument("--sample", nargs=2, metavar=("N", "FILE"), help="draw N rows from the joint distribution")
+    files.add_argument("--report", **one, help="HTML page: how well each column is predicted, what depends on what")
+    add_overwriting(files)
     command.epilog = JOINT
 
 
@@ -135,8 +134,7 @@ def _add_anchors(commands: Any) -> None:
     command.add_argument("--anchors", type=int, metavar="K", help=number)
     _add_method(command, POINT_METHODS)
     add_reading(command)
-    table, weights = "name, column (from 0), score, mean_weight, leads", f"of every point on the anchors; {ARRAYS}"
-    _add_files(command, output=table, weights=weights, report=REPORT)
+    _add_separable_files(command, "name, column (from 0), score, mean_weight, leads", "of every point on the anchors")
     command.epilog = ANCHORS
 
 
@@ -154,11 +152,8 @@ def _add_topics(commands: Any) -> None:
     for column in ("document", "word", "count"):
         command.add_argument(f"--{column}", default=column, metavar="COLUMN", help=f"the {column} column's name")
     add_reading(command)
-    table, weights = (
-        "topic, anchor, share, coherence, place, word, probability",
-        f"of every document on the topics; {ARRAYS}",
-    )
-    _add_files(command, output=table, weights=weights, report=REPORT)
+    table = "topic, anchor, share, coherence, place, word, probability"
+    _add_separable_files(command, table, "of every document on the topics")
     command.epilog = TOPICS
 
 
@@ -167,11 +162,10 @@ def _add_method(command: Any, names: tuple[str, ...]) -> None:
     command.add_argument("--method", choices=names, metavar="METHOD", default=names[0], help=about)
 
 
-def _add_files(command: Any, **helps: str) -> Any:
-    """Add an option for every file that can be written; returns their group."""
+def _add_separable_files(command: Any, table: str, weights: str) -> None:
     files = command.add_argument_group("files to write", WRITTEN)
-    for name, about in helps.items():
-        names = ["-o", "--output"] if name == "output" else [f"--{name}"]
-        files.add_argument(*names, type=Path, metavar="FILE", help=about)
+    one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+    files.add_argument("-o", "--output", **one, help=table)
+    files.add_argument("--weights", **one, help=f"{weights}; also .npz, with arrays weights, names, columns")
+    files.add_argument("--report", **one, help="HTML page: what was found, pictures, checks")
     add_overwriting(files)
-    return files
