@@ -70,8 +70,7 @@ def settled_number(n_anchors: int | None, suggested: int, margin: float) -> int:
 def residuals(points: Floats, found: Indices) -> Floats:
     """Return the squared residual of every column that SPA found when it was found, as a share of the first."""
     lengths = np.diagonal(np.linalg.qr(points[:, found], mode="r"))
-    squares: Floats = (lengths / lengths[0]) ** 2
-    return squares
+    return np.asarray((lengths / lengths[0]) ** 2)
 
 
 def largest_drop(squares: Floats, tried: int) -> tuple[int, float]:
