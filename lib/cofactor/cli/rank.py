@@ -30,7 +30,7 @@ def rank(arguments: argparse.Namespace) -> None:
         data, X = read_votes(arguments.comparisons, **{name: getattr(arguments, name) for name in READING})
         checks = diagnose(data, rank=0)
         with warnings.catch_warnings(record=True, action="always", category=DataWarning) as caught:
-            found = ranked(data, X if arguments.covariates else None, level=arguments.level, random_state=0)
+            found = ranked(data, X, level=arguments.level, random_state=0)
         warned = [str(warning.message) for warning in caught]
         lines = _facts(arguments, data, found)
         tell([*lines, *_places(found)], warned)
@@ -86,6 +86,6 @@ def _write_tables(
         coefficients = found.coefficients()
         writer.write(arguments.coefficients, [coefficients], f"{len(coefficients)} coefficients")
     if arguments.users:
-        table = rank_users(data, X if arguments.covariates else None, level=arguments.level).round(6)
+        table = rank_users(data, X, level=arguments.level).round(6)
         told = f"{table['user'].nunique()} of {data.n_users} users, who have {ENOUGH_PER_ITEM} comparisons an item"
         writer.write(arguments.users, [table], told)
