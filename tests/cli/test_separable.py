@@ -196,7 +196,7 @@ MESSY = {  # command, what the file holds, what is said
         "whole numbers from 0 are needed; not so in rows 2",
     ),
     "parts of a word": ("topics", "document,word,count\nd,a,1\nd,b,1.5\n", "not so in rows 3 ('1.5')"),
-    "no word": ("topics", "document,word,count\nd,,1\n", "missing document or word in rows 2"),
+    "no word": ("topics", "document,word,count\nd,,1\n", "missing word in rows 2"),
     "other names": ("topics", "doc,word,count\nd,a,1\n", "for example --document doc, or rename"),
     "more topics than words": (
         "topics",

@@ -29,7 +29,7 @@ def test_sorted_by_user_and_kept_in_order_within():
         ({"user": [0, -1]}, "user must be whole numbers from 0.*row 1: -1"),
         ({"user": [0, 0.5]}, r"row 1: 0\.5"),
         ({"user": [0, np.nan]}, "row 1: nan"),
-        ({"user": ["a", "b"]}, "use Comparisons.from_frame"),
+        ({"user": ["a", "b"]}, "use from_frame for other ids"),
         ({"user": [[0, 0]]}, r"one-dimensional, got shape \(1, 2\)"),
         ({"user": [0, 3_000_000_000]}, "row 1: 3000000000"),
         ({"outcome": [1, np.nan]}, "outcomes lie in .*row 1: nan"),

@@ -6,11 +6,12 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 
 from cofactor.cli.parser import parser
+from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.errors import CofactorError
 
 OPTIONS = {  # arguments of the library, as its messages name them, and what they are called here
@@ -74,6 +75,19 @@ def visible(text: str) -> str:
         letter if letter.isprintable() or letter in "\n\t" else letter.encode("unicode_escape").decode()
         for letter in text
     )
+
+
+def tell(lines: Iterable[str], warnings: Iterable[str] = ()) -> None:
+    """Print what a command found, warnings first."""
+    print(visible("\n".join([*(f"WARNING: {warning}" for warning in warnings), *lines])))
+
+
+def warned(diagnosis: Diagnosis) -> list[str]:
+    """Return what the checks before a fit warn of; a failed one is an error, since every method would refuse, too."""
+    failed = [f"{check.name}: {check.value}: {check.advice}" for check in diagnosis.checks if check.status == "fail"]
+    if failed:
+        raise CofactorError("; ".join(failed))
+    return [f"{check.name}: {check.value}" for check in diagnosis.checks if check.status == "warn"]
 
 
 @contextmanager

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 import cofactor as cf
-from cofactor.cli import facts, growing, visible
+from cofactor.cli import facts, growing, tell, visible
 from cofactor.cli.methods import DEFAULT
-from cofactor.cli.output import Writer, check_tables, reserved, write_page
+from cofactor.cli.output import Writer, outputs, reserved, write_page
 from cofactor.cli.parser import PLANNED
 from cofactor.core.files import whole_file
 from cofactor.core.types import Floats, Ints
@@ -55,27 +55,22 @@ def _plan(arguments: argparse.Namespace) -> None:
 
 def next_tasks(arguments: argparse.Namespace) -> None:
     """Print how sure the labels are, and write which tasks to label next."""
-    tables, inputs = [path for path in [arguments.output] if path], (arguments.labels,)
-    check_tables(tables, arguments.force, inputs)
-    with reserved(tables, arguments.force, inputs), Writer(tables, arguments.raw_cells).opened() as writer:
+    with outputs(arguments, [arguments.output], [arguments.labels]) as writer:
         found = cf.crowd.next_tasks(_read(arguments.labels, arguments)[0], arguments.budget, arguments.error)
         print(found)
-        for path in tables:
-            writer.write(path, [found.table], f"{len(found.table)} tasks")
+        if arguments.output:
+            writer.write(arguments.output, [found.table], f"{len(found.table)} tasks")
 
 
 def aggregate(arguments: argparse.Namespace) -> None:
     """Fit a method; print what was found, and write what was asked for."""
     inputs = (*arguments.labels, arguments.truth, arguments.gold, arguments.moments)
-    wanted = [getattr(arguments, name) for name in ("output", "workers", "posterior", "overruled")]
-    paths = [path for path in wanted if path]
-    check_tables(paths, arguments.force, inputs)
     if arguments.model and (arguments.moments or arguments.method != DEFAULT):
         raise cf.CofactorError(
             f"--model keeps a fit of {DEFAULT} to labels in memory: leave --method and --moments out"
         )
-    written = [*paths, *(path for path in (arguments.report, arguments.model) if path)]
-    with reserved(written, arguments.force, inputs), Writer(paths, arguments.raw_cells).opened() as writer:
+    tables = [getattr(arguments, name) for name in ("output", "workers", "posterior", "overruled")]
+    with outputs(arguments, tables, inputs, [arguments.report, arguments.model]) as writer:
         if arguments.moments:
             from cofactor.cli import shards
 
@@ -98,7 +93,7 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     posterior = method.predict_proba(labels)
     found = facts.warnings_of(name, posterior, labels, _judged(truth, gold))
     lines = facts.summary(source, name, method, posterior, labels, _judged(truth, gold))
-    print(visible("\n".join([*(f"WARNING: {warning}" for warning in found), *lines])))
+    tell(lines, found)
     if arguments.model:
         growing.keep(cf.crowd.CrowdFit.of(method, labels), arguments.model)
     boot = _bootstrap(arguments, method, labels)

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 import cofactor as cf
-from cofactor.cli import visible
-from cofactor.cli.output import Writer, check_tables, reserved
+from cofactor.cli import tell
+from cofactor.cli.output import outputs, reserved
 from cofactor.core.files import whole_file
 from cofactor.crowd.tables import consensus_frame
 
@@ -26,13 +26,9 @@ def update(arguments: argparse.Namespace) -> None:
 
     A run that is killed between the two can be repeated: labels that are there already count once.
     """
-    tables = [path for path in [arguments.output] if path]
-    inputs = (arguments.labels, arguments.model)
-    check_tables(tables, arguments.force, inputs)
     with (
         reserved([arguments.model], force=True, inputs=(arguments.labels,)),
-        reserved(tables, arguments.force, inputs),
-        Writer(tables, arguments.raw_cells).opened() as writer,
+        outputs(arguments, [arguments.output], (arguments.labels, arguments.model)) as writer,
     ):
         before = cf.crowd.CrowdFit.load(arguments.model)
         columns = (arguments.task, arguments.worker, arguments.label)
@@ -40,10 +36,11 @@ def update(arguments: argparse.Namespace) -> None:
         new = before.read(arguments.labels, columns, conflicts, arguments.encoding, arguments.sep)
         fit = before.updated(new, conflicts)
         posterior = fit.method.predict_proba(fit.labels)
-        print(visible("\n".join(_facts(arguments.labels, before, fit))))
+        tell(_facts(arguments.labels, before, fit))
         keep(fit, arguments.model)
-        for path in tables:
-            writer.write(path, [consensus_frame(fit.labels, posterior, fit.method.model_)], f"{len(posterior)} tasks")
+        if arguments.output:
+            found = consensus_frame(fit.labels, posterior, fit.method.model_)
+            writer.write(arguments.output, [found], f"{len(posterior)} tasks")
 
 
 def _facts(source: str, before: cf.crowd.CrowdFit, fit: cf.crowd.CrowdFit) -> list[str]:

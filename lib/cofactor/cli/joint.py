@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 
 import cofactor as cf
-from cofactor.cli import visible
-from cofactor.cli.output import Writer, check_tables, reserved, write_page
+from cofactor.cli import tell, warned
+from cofactor.cli.output import Writer, outputs, write_page
 from cofactor.core.checks import check_whole
-from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.frames import read_frame
 from cofactor.pmf.base import JointPMFEstimator
@@ -27,18 +26,15 @@ ENOUGH = 30  # hidden cells, before a gain is judged
 def joint(arguments: argparse.Namespace) -> None:
     """Fit a joint distribution; print how good it is, and write what was asked for."""
     n_drawn, drawn = _sample_of(arguments)
-    tables = [path for path in (arguments.output, arguments.filled, drawn) if path]
-    inputs = (arguments.table,)
-    check_tables(tables, arguments.force, inputs)
-    written = [*tables, *([arguments.report] if arguments.report else [])]
-    with reserved(written, arguments.force, inputs), Writer(tables, arguments.raw_cells).opened() as writer:
+    tables = [arguments.output, arguments.filled, drawn]
+    with outputs(arguments, tables, [arguments.table], [arguments.report]) as writer:
         data = _read(arguments)
         target = _target(data, arguments.target)
-        diagnosis = _checked(data, arguments.rank)
+        diagnosis = cf.pmf.diagnose(data.table, rank=arguments.rank, names=data.names)
+        warnings = warned(diagnosis)
         method, found, classes = _fitted(arguments, data, target)
         lines = [*_lines(arguments, data, method, found), *_class_lines(arguments, classes)]
-        warned = (f"WARNING: {check.name}: {check.value}" for check in diagnosis.checks if check.status == "warn")
-        print(visible("\n".join([*warned, *lines])))
+        tell(lines, warnings)
         cells = _cells(arguments, data, method, target)
         _write_tables(arguments, writer, data, cells)
         if drawn:
@@ -64,14 +60,12 @@ def _sample_of(arguments: argparse.Namespace) -> tuple[int, Path | None]:
 
 def _read(arguments: argparse.Namespace) -> CategoricalFrame:
     frame = read_frame(arguments.table, None, arguments.encoding, arguments.sep, "case")
-    missing = [name for name in (*(arguments.columns or ()), arguments.target) if name and name not in frame.columns]
+    named = [*(arguments.columns or ()), *([arguments.target] if arguments.target else ())]
+    missing = [name for name in named if name not in frame.columns]
     if missing:
         raise CofactorError(f"no column {listing(missing)}; found {listing(frame.columns)}")
     check_whole(1, n_jobs=arguments.jobs)
-    wanted = arguments.columns
-    if wanted and arguments.target and arguments.target not in wanted:
-        wanted = [*wanted, arguments.target]
-    return CategoricalFrame.from_frame(frame, wanted, arguments.bins)
+    return CategoricalFrame.from_frame(frame, named if arguments.columns else None, arguments.bins)
 
 
 def _target(data: CategoricalFrame, name: str | None) -> int | None:
@@ -87,15 +81,6 @@ def _target(data: CategoricalFrame, name: str | None) -> int | None:
     if len(data.names) == 1:
         raise CofactorError(f"--target {name}: there is no other column to predict it from")
     return target
-
-
-def _checked(data: CategoricalFrame, rank: int | None) -> Diagnosis:
-    """Look at the table; what every method refuses is an error here, with names of columns."""
-    diagnosis = cf.pmf.diagnose(data.table, rank=rank, names=data.names)
-    failed = [check for check in diagnosis.checks if check.status == "fail"]
-    if failed:
-        raise CofactorError("; ".join(f"{check.name}: {check.value}: {check.advice}" for check in failed))
-    return diagnosis
 
 
 def _fitted(

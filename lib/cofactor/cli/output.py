@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import io
 import os
@@ -25,38 +26,48 @@ RUN = re.compile(r"[=+\-@\t\r]")  # how cells begin that a spreadsheet runs as a
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
-def check_output(path: Path, force: bool, inputs: Sequence[str | Path | None]) -> None:
-    """Refuse an output that would destroy something, or that cannot be written, before any work is done."""
-    if path == STDOUT:
-        return
+@contextmanager
+def reserved(paths: Iterable[Path], force: bool, inputs: Sequence[str | Path | None]) -> Iterator[None]:
+    """Keep other runs from writing to outputs while the work is done; refuse those that would destroy something."""
     read = [name for name in inputs if name and Path(name).exists()]
-    if path.exists() and (not path.is_file() or any(map(path.samefile, read))):
-        raise CofactorError(f"{path} is no ordinary file, or one of the inputs: name another output")
-    if path.exists() and not force:
-        raise CofactorError(f"{path} exists: name another output, or overwrite it with --force")
-    if not path.parent.is_dir():
-        raise CofactorError(f"{path}: there is no folder {path.parent}")
-
-
-def check_tables(paths: Sequence[Path], force: bool, inputs: Sequence[str | Path | None]) -> None:
-    """Refuse tables that cannot be written, also for their form or because two of them are one file."""
-    for path in paths:
-        if path != STDOUT:
-            _form(path)
-        check_output(path, force, inputs)
-    if len({os.path.realpath(path) for path in paths}) < len(paths):
-        raise CofactorError("two tables cannot be written to one file: name another output")
+    with ExitStack() as locks:
+        for path in paths:
+            if path == STDOUT:
+                continue
+            locks.enter_context(locked(path))
+            if path.exists() and (not path.is_file() or any(map(path.samefile, read))):
+                raise CofactorError(f"{path} is no ordinary file, or one of the inputs: name another output")
+            if path.exists() and not force:
+                raise CofactorError(f"{path} exists: name another output, or overwrite it with --force")
+        yield
 
 
 @contextmanager
-def reserved(paths: Iterable[Path], force: bool, inputs: Sequence[str | Path | None]) -> Iterator[None]:
-    """Check outputs as `check_output`, and keep other runs from writing to them while the work is done."""
-    with ExitStack() as locks:
-        for path in paths:
-            if path != STDOUT:
-                locks.enter_context(locked(path))
-            check_output(path, force, inputs)  # once no other run can write it
-        yield
+def outputs(
+    arguments: argparse.Namespace,
+    tables: Iterable[Path | None],
+    inputs: Sequence[str | Path | None],
+    others: Iterable[Path | None] = (),
+) -> Iterator[Writer]:
+    """Hold the files to write, tables and others, as `reserved`; gives the writer of tables. None: not asked for.
+
+    Until the end, all else that is printed goes to standard error if one of the tables goes to standard output.
+    """
+    asked = [path for path in tables if path]
+    for path in asked:
+        _form(path)
+    if len({os.path.realpath(path) for path in asked}) < len(asked):
+        raise CofactorError("two tables cannot be written to one file: name another output")
+    writer = Writer(sys.stdout, arguments.raw_cells)
+    paths = [*asked, *(path for path in others if path)]
+    with (
+        reserved(paths, arguments.force, inputs),
+        redirect_stdout(sys.stderr if STDOUT in asked else sys.stdout),
+    ):
+        yield writer
+        if writer.escaped:
+            message = f"{writer.escaped} cells that a spreadsheet would run as formulas begin with an apostrophe now"
+            warnings.warn(f"{message} (--raw-cells leaves them as they are)", DataWarning, stacklevel=2)
 
 
 def write_page(path: Path, page: str) -> None:
@@ -67,7 +78,7 @@ def write_page(path: Path, page: str) -> None:
 
 
 def _form(path: Path) -> str:
-    """Return the suffix that tells the form: .csv, .tsv or .parquet; without any, CSV."""
+    """Return the suffix that tells the form: .csv, .tsv or .parquet; without any, as of standard output, CSV."""
     form = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
     form = form.lower() or ".csv"
     if form not in (*SEPARATORS, ".parquet") or (form == ".parquet" and path.suffix == ".gz"):
@@ -76,25 +87,11 @@ def _form(path: Path) -> str:
 
 
 class Writer:
-    """Writes tables; cells that a spreadsheet would run get an apostrophe in front, unless `raw`.
+    """Writes tables; cells that a spreadsheet would run get an apostrophe in front, unless `raw`."""
 
-    While it is open, all else that is printed goes to standard error if one of the `paths` is standard output.
-    """
-
-    def __init__(self, paths: Sequence[Path], raw: bool) -> None:
-        self.paths, self.raw = paths, raw
+    def __init__(self, stdout: TextIO, raw: bool) -> None:
+        self.stdout, self.raw = stdout, raw
         self.escaped = 0
-        self.stdout: TextIO = sys.stdout
-
-    @contextmanager
-    def opened(self) -> Iterator[Writer]:
-        """Yield self; say at the end how many cells were changed."""
-        self.stdout = sys.stdout
-        with redirect_stdout(sys.stderr if STDOUT in self.paths else sys.stdout):
-            yield self
-            if self.escaped:
-                message = f"{self.escaped} cells that a spreadsheet would run as formulas begin with an apostrophe now"
-                warnings.warn(f"{message} (--raw-cells leaves them as they are)", DataWarning, stacklevel=2)
 
     def write(self, path: Path, frames: Iterable[pd.DataFrame], what: str) -> None:
         """Write frames one below another, and say so."""

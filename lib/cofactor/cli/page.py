@@ -11,23 +11,39 @@ import argparse
 import base64
 import hashlib
 import json
-from importlib.resources import files
+from importlib import resources
+from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 import cofactor as cf
 from cofactor.cli import facts
 from cofactor.cli.methods import DEFAULT
 from cofactor.cli.output import reserved
-from cofactor.core import frames, latent_class
-from cofactor.core.errors import SHOWN
+from cofactor.core import errors, frames, latent_class
 from cofactor.core.files import whole_file
-from cofactor.crowd import bayes, dependence, difficulty, variational
-from cofactor.crowd.files import COLUMNS, NO_LABEL
+from cofactor.crowd import bayes, dependence, difficulty, files, variational
 from cofactor.pages.render import render
-from cofactor.plots.crowd import SURE
+from cofactor.plots import crowd
 
 BACKGROUND = ("reading.js", "bayes.js", "difficulty.js", "consensus.js")  # in this order
 EXAMPLE = "bluebird"
+TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that scripts use
+    bayes: ("MAX_INDEPENDENT_Z", "USUAL_DESIGN_EFFECT", "MAX_CLASSES", "MIN_CLASS_VOTES"),
+    crowd: ("SURE",),
+    dependence: ("SHRINKAGE_COUNT", "PRIOR_RIGHT", "PRIOR_TOTAL", "TINY"),
+    difficulty: (
+        *("NODES", "WEIGHTS", "DESIGN_EFFECTS", "RESIDUAL_DESIGN_EFFECT"),
+        *("INITIAL_SPREAD", "MIN_PROBABILITY", "MAX_ABILITY", "MAX_SPREAD"),
+    ),
+    errors: ("SHOWN",),
+    facts: ("FOUND", "BEHIND", "MANY_BEHIND", "MANY_UNANIMOUS"),
+    files: ("NO_LABEL",),
+    frames: ("SEPARATORS", "HEAD"),
+    latent_class: ("FLOOR", "TIE"),
+    variational: ("STRENGTH_RANGE", "STRENGTH_STEPS"),
+}
 
 
 def page(arguments: argparse.Namespace) -> None:
@@ -47,59 +63,33 @@ def html() -> str:
         digest=digest,
         version=cf.__version__,
         method=DEFAULT,
-        columns=COLUMNS,
-        sure=SURE,
+        columns=files.COLUMNS,
+        sure=crowd.SURE,
         shown=shown,
         background=background,
-        example=_json(_example()),
+        example=_json(cf.load(EXAMPLE).labels.to_frame().to_csv(index=False, lineterminator="\n")),
     )
 
 
 def _script(name: str) -> str:
-    return files("cofactor.pages").joinpath(name).read_text(encoding="utf8")
+    return resources.files("cofactor.pages").joinpath(name).read_text(encoding="utf8")
 
 
 def _json(content: Any) -> str:
     """JSON that no browser takes for the end of a script."""
-    return json.dumps(content).replace("<", "\\u003c")
-
-
-def _example() -> str:
-    return cf.load(EXAMPLE).labels.to_frame().to_csv(index=False, lineterminator="\n")
+    return json.dumps(content, default=np.ndarray.tolist).replace("<", "\\u003c")
 
 
 def constants() -> dict[str, Any]:
-    """Return what the scripts take from the library."""
+    """Return what the scripts take from the library: settings of the method, and `TAKEN` in camel case."""
     method = bayes.BayesDS()
-    low, high = variational.STRENGTH_RANGE
-    return {
-        **{"method": DEFAULT, "diagonal": method.diagonal, "off": method.off, "tol": method.tol},
-        **{
-            "maxIter": method.max_iter,
-            "tolWords": f"{method.tol:g}",
-            "kindsCount": variational.Priors.kinds_count,
-        },
-        **{"strengthRange": [low, high], "strengthSteps": variational.STRENGTH_STEPS},
-        **{"maxIndependentZ": bayes.MAX_INDEPENDENT_Z, "usualDesignEffect": bayes.USUAL_DESIGN_EFFECT},
-        **{"maxClasses": bayes.MAX_CLASSES, "minClassVotes": bayes.MIN_CLASS_VOTES},
-        **{"shrinkage": dependence.SHRINKAGE_COUNT, "priorRight": dependence.PRIOR_RIGHT},
-        **{"priorTotal": dependence.PRIOR_TOTAL, "tiny": dependence.TINY, "floor": latent_class.FLOOR},
-        **{"tie": latent_class.TIE, **_of_difficulty()},
-        **{"shown": SHOWN, "separators": frames.SEPARATORS, "head": frames.HEAD, "noLabel": list(NO_LABEL)},
-        **{"packed": [[what, *magic] for magic, what in frames.MAGIC.items()]},
-        **{"found": facts.FOUND, "behind": facts.BEHIND, "manyBehind": facts.MANY_BEHIND, "sure": SURE},
-        **{"manyUnanimous": facts.MANY_UNANIMOUS},
-    }
+    found = {"method": DEFAULT, "diagonal": method.diagonal, "off": method.off, "tol": method.tol}
+    found |= {"maxIter": method.max_iter, "tolWords": f"{method.tol:g}", "kindsCount": variational.Priors.kinds_count}
+    found |= {"difficultyRounds": difficulty.MAX_ITER, "difficultyTol": difficulty.TOL}
+    found |= {"packed": [[what, *magic] for magic, what in frames.MAGIC.items()]}
+    return found | {_camel(name): getattr(module, name) for module, names in TAKEN.items() for name in names}
 
 
-def _of_difficulty() -> dict[str, Any]:
-    return {
-        **{"nodes": difficulty.NODES.tolist(), "weights": difficulty.WEIGHTS.tolist()},
-        **{
-            "designEffects": difficulty.DESIGN_EFFECTS.tolist(),
-            "residualDesignEffect": difficulty.RESIDUAL_DESIGN_EFFECT,
-        },
-        **{"initialSpread": difficulty.INITIAL_SPREAD, "minProbability": difficulty.MIN_PROBABILITY},
-        **{"maxAbility": difficulty.MAX_ABILITY, "maxSpread": difficulty.MAX_SPREAD},
-        **{"difficultyRounds": difficulty.MAX_ITER, "difficultyTol": difficulty.TOL},
-    }
+def _camel(name: str) -> str:
+    first, *others = name.lower().split("_")
+    return first + "".join(map(str.capitalize, others))

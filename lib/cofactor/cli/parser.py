@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import textwrap
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -73,17 +74,10 @@ def parser() -> argparse.ArgumentParser:
     top.formatter_class = Format
     top.add_argument("--version", action="version", version=f"cofactor {__version__}")
     commands = top.add_subparsers(required=True, metavar="command", title="commands")
-    for add in (_add_aggregate, _add_update, _add_diagnose, _add_plan, _add_next, _add_shard, _add_moments):
+    labels = _add_aggregate, _add_update, _add_diagnose, _add_plan, _add_next, _add_shard, _add_moments
+    others = _add_sql, _add_fit, _add_datasets, _add_check, _add_page, _add_completion
+    for add in (*labels, _add_reproduce, _add_report, add_lines, *others):
         add(commands)
-    for add in (_add_reproduce, _add_report):
-        add(commands)
-    add_lines(commands)
-    _add_sql(commands)
-    _add_fit(commands)
-    _add_datasets(commands)
-    _add_check(commands)
-    _add_page(commands)
-    _add_completion(commands)
     return top
 
 
@@ -242,19 +236,15 @@ def _add_fit(commands: Any) -> None:
     command.add_argument("--model", type=Path, metavar="FILE", help="the model of the last round, to be refined")
     method = f"for the counts: {', '.join(COUNTED)} (default: {COUNTED[0]}, which starts at the vote shares)"
     command.add_argument("--method", choices=COUNTED, metavar="METHOD", help=method)
+    command.set_defaults(raw_cells=True)
     command.add_argument("--force", action="store_true", help="overwrite files if they exist")
     command.epilog = WAREHOUSE
 
 
 def _add_reproduce(commands: Any) -> None:
-    def listed() -> str:
-        from cofactor.cli.experiments import listed
-
-        return listed()
-
     about = "Run tables and figures of the papers and print ours beside published."
     command = new_command(commands, "reproduce", about, "experiments.reproduce")
-    command.late_epilog = listed
+    command.late_epilog = lambda: str(import_module("cofactor.cli.experiments").listed())
     command.add_argument("names", nargs="*", metavar="NAME", help="experiments, or all (default: list them)")
     command.add_argument("--full", action="store_true", help="the paper's trials and settings (default: few)")
     command.add_argument("--trials", type=int, help="this many trials instead")

@@ -81,8 +81,8 @@ def _add_rank(commands: Any) -> None:
         "weight": "how often this comparison was made with this outcome",
     }
     for column, what in optional.items():
-        name: dict[str, Any] = {"metavar": "COLUMN", "help": f"{what} (used if there is a column {column})"}
-        command.add_argument(f"--{column}", **name)
+        about = f"{what} (used if there is a column {column})"
+        command.add_argument(f"--{column}", metavar="COLUMN", help=about)
     numbers = "columns of numbers that favour the winner: positive where the winner had more of it"
     command.add_argument("--covariates", nargs="+", default=(), metavar="COLUMN", help=numbers)
     command.add_argument("--level", type=float, default=0.9, help="of all intervals (default: 0.9)")
@@ -108,8 +108,7 @@ def _add_joint(commands: Any) -> None:
     command.add_argument("--bins", type=int, default=8, help="intervals that many numbers are cut into (default: 8)")
     rank = "number of hidden classes (default: chosen by hidden cells)"
     command.add_argument("--rank", type=int, metavar="F", help=rank)
-    methods: dict[str, Any] = {"choices": JOINT_METHODS, "metavar": "METHOD", "default": JOINT_METHODS[0]}
-    command.add_argument("--method", **methods, help=f"see below (default: {JOINT_METHODS[0]})")
+    _add_method(command, JOINT_METHODS)
     target = "predict this column: error beside naive Bayes and the majority, by cross-validation"
     command.add_argument("--target", metavar="COLUMN", help=target)
     command.add_argument("--jobs", type=int, default=1, help="with --target: processes (default: 1)")

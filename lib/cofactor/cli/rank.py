@@ -8,8 +8,8 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from cofactor.cli import visible
-from cofactor.cli.output import Writer, check_tables, reserved, write_page
+from cofactor.cli import tell
+from cofactor.cli.output import Writer, outputs, write_page
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.diagnose import diagnose
 from cofactor.comparisons.places import Ranking
@@ -25,18 +25,15 @@ SHOWN = 20  # items printed
 
 def rank(arguments: argparse.Namespace) -> None:
     """Fit the ranking; print it, and write what was asked for."""
-    inputs = (arguments.comparisons,)
-    tables = [path for path in (getattr(arguments, name) for name in TABLES) if path]
-    check_tables(tables, arguments.force, inputs)
-    written = [*tables, arguments.report] if arguments.report else tables
-    with reserved(written, arguments.force, inputs), Writer(tables, arguments.raw_cells).opened() as writer:
+    tables = [getattr(arguments, name) for name in TABLES]
+    with outputs(arguments, tables, [arguments.comparisons], [arguments.report]) as writer:
         data, X = read_votes(arguments.comparisons, **{name: getattr(arguments, name) for name in READING})
         checks = diagnose(data, rank=0)
         with warnings.catch_warnings(record=True, action="always", category=DataWarning) as caught:
-            found = ranked(data, X if arguments.covariates else None, level=arguments.level, random_state=0)
+            found = ranked(data, X, level=arguments.level, random_state=0)
         warned = [str(warning.message) for warning in caught]
         lines = _facts(arguments, data, found)
-        print(visible("\n".join([*(f"WARNING: {line}" for line in warned), *lines, *_places(found)])))
+        tell([*lines, *_places(found)], warned)
         _write_tables(arguments, writer, data, X, found)
         if arguments.report:
             from cofactor.pages.rank import rank_page  # pictures take a second to import
@@ -73,12 +70,8 @@ def _places(found: Ranking) -> list[str]:
         lines.append(f"{row.rank:>4}  {allowed:>9}  {row.item!s:<{width}}  {interval}")
     if len(table) > SHOWN:
         lines.append(f"... and {len(table) - SHOWN} more: -o writes all")
-    best = int((table["rank_low"] == 1).sum())
-    return [*lines, f"items that may be the best: {best}; items with one possible rank: {_settled(table)}"]
-
-
-def _settled(table: pd.DataFrame) -> int:
-    return int((table["rank_low"] == table["rank_high"]).sum())
+    best, settled = (table["rank_low"] == 1).sum(), (table["rank_low"] == table["rank_high"]).sum()
+    return [*lines, f"items that may be the best: {best}; items with one possible rank: {settled}"]
 
 
 def _write_tables(
@@ -93,6 +86,6 @@ def _write_tables(
         coefficients = found.coefficients()
         writer.write(arguments.coefficients, [coefficients], f"{len(coefficients)} coefficients")
     if arguments.users:
-        table = rank_users(data, X if arguments.covariates else None, level=arguments.level).round(6)
+        table = rank_users(data, X, level=arguments.level).round(6)
         told = f"{table['user'].nunique()} of {data.n_users} users, who have {ENOUGH_PER_ITEM} comparisons an item"
         writer.write(arguments.users, [table], told)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,12 @@ import pandas as pd
 from scipy import sparse
 
 import cofactor as cf
-from cofactor.cli import visible
-from cofactor.cli.output import Writer, check_tables, reserved, write_page
+from cofactor.cli import tell, warned
+from cofactor.cli.output import Writer, outputs, write_page
 from cofactor.core.checks import check_whole
-from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import whole_file
-from cofactor.core.frames import STDIN, located, read_frame
+from cofactor.core.frames import STDIN, check_present, numeric, read_frame
 from cofactor.core.matrices import is_array_file, read_matrix
 from cofactor.core.memory import available_bytes, require_bytes
 from cofactor.core.types import Floats
@@ -32,21 +31,21 @@ DOUBLE = 8  # bytes
 
 def anchors(arguments: argparse.Namespace) -> None:
     """Find anchors among columns; print what they explain, and write what was asked for."""
-    with _writing(arguments, (arguments.matrix,)) as writer:
+    with _outputs(arguments, arguments.matrix) as writer:
         X, names = _points(arguments)
         lines = [f"{arguments.matrix}: {X.shape[0]} rows, {X.shape[1]} columns to choose from"]
         lines.append(_memory_said(arguments, *X.shape))
         X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         X = _scaled(X, names) if arguments.scale else X
-        diagnosis = _checked(X, arguments.anchors)
+        diagnosis = cf.separable.diagnose(X, arguments.anchors)
+        warnings = warned(diagnosis)
         K, said = _number(X, arguments.anchors)
         method = cf.separable.METHODS[arguments.method](K, random_state=0, verbose=True).fit(X)
         H = method.transform(X)
         table = _anchor_table(method, H, names)
         left = float(np.linalg.norm(X - method.W_ @ H) / np.linalg.norm(X))
         lines += [said, f"{arguments.method}: {method.result_.reason}", *_anchor_lines(table, left)]
-        warned = (f"WARNING: {check.name}: {check.value}" for check in diagnosis.checks if check.status == "warn")
-        print(visible("\n".join([*warned, *lines])))
+        tell(lines, warnings)
         if arguments.output:
             writer.write(arguments.output, [table], f"{K} anchors")
         _write_weights(arguments.weights, writer, H.T, "column", names, table["name"].tolist())
@@ -57,19 +56,12 @@ def anchors(arguments: argparse.Namespace) -> None:
             write_page(arguments.report, anchors_page(*made))
 
 
-@contextmanager
-def _writing(arguments: argparse.Namespace, inputs: Sequence[str | Path | None]) -> Iterator[Writer]:
-    """Check and hold the outputs; gives the writer of tables."""
-    weights = [arguments.weights] if arguments.weights else []
-    arrays = [path for path in weights if path.suffix == ".npz"]
-    tables = [path for path in (arguments.output, *weights) if path and path not in arrays]
-    check_tables(tables, arguments.force, inputs)
-    report = [arguments.report] if arguments.report else []
-    with (
-        reserved([*tables, *arrays, *report], arguments.force, inputs),
-        Writer(tables, arguments.raw_cells).opened() as writer,
-    ):
-        yield writer
+def _outputs(arguments: argparse.Namespace, *inputs: str | Path | None) -> AbstractContextManager[Writer]:
+    """Hold the files to write; weights that go to an .npz are no table."""
+    table, arrays = arguments.weights, None
+    if table and table.suffix == ".npz":
+        table, arrays = arrays, table
+    return outputs(arguments, [arguments.output, table], inputs, [arrays, arguments.report])
 
 
 def _points(arguments: argparse.Namespace) -> tuple[Any, list[str]]:
@@ -96,15 +88,6 @@ def _scaled(X: Floats, names: list[str]) -> Floats:
         raise CofactorError(f"--scale: negative entries in columns {listing(names[n] for n in negative)}")
     sums = X.sum(axis=0)
     return X / np.where(sums > 0, sums, 1.0)
-
-
-def _checked(X: Floats, n_anchors: int | None) -> Diagnosis:
-    """Look at the columns; what every method refuses is an error here."""
-    diagnosis = cf.separable.diagnose(X, n_anchors)
-    failed = [check for check in diagnosis.checks if check.status == "fail"]
-    if failed:
-        raise CofactorError("; ".join(f"{check.name}: {check.value}: {check.advice}" for check in failed))
-    return diagnosis
 
 
 def _number(X: Floats, asked: int | None) -> tuple[int, str]:
@@ -153,7 +136,7 @@ def _write_weights(
 
 def topics(arguments: argparse.Namespace) -> None:
     """Find topics of documents; print their words, and write what was asked for."""
-    with _writing(arguments, (arguments.counts, arguments.vocabulary)) as writer:
+    with _outputs(arguments, arguments.counts, arguments.vocabulary) as writer:
         counts, documents, words = _counts(arguments)
         D, N = counts.shape
         lines = [f"{arguments.counts}: {D} documents, {N} words, {counts.sum():.0f} in all"]
@@ -164,7 +147,7 @@ def topics(arguments: argparse.Namespace) -> None:
         if model.dropped.size:
             least = arguments.min_documents
             lines.append(f"{model.dropped.size} words left out: in fewer than {least} documents, or in all")
-        print(visible("\n".join([*lines, *_topic_lines(table)])))
+        tell([*lines, *_topic_lines(table)])
         if arguments.output:
             writer.write(arguments.output, [table], f"{arguments.anchors} topics")
         columns = [f"topic_{k}" for k in range(1, arguments.anchors + 1)]
@@ -199,14 +182,10 @@ def _counted(arguments: argparse.Namespace) -> tuple[sparse.csr_array, list[str]
     """Read a table with a row per document and word."""
     names = [arguments.document, arguments.word, arguments.count]
     frame = read_frame(arguments.counts, names, arguments.encoding, arguments.sep, "count")
-    absent = located(frame, (frame[names[:2]].isna() | (frame[names[:2]] == "")).any(axis=1))
-    if absent:
-        raise CofactorError(f"missing {names[0]} or {names[1]} in {absent}: fill or drop them")
-    count = pd.to_numeric(frame[names[2]], errors="coerce").astype(np.float64).to_numpy()
-    wrong = ~(np.isfinite(count) & (count >= 0) & (np.floor(count) == count))
-    if wrong.any():
-        bad = located(frame, wrong, frame[names[2]][wrong].tolist())
-        raise CofactorError(f"{names[2]}: whole numbers from 0 are needed; not so in {bad}")
+    for name in names[:2]:
+        check_present(frame[name], name, text=True)
+    rule = f"{names[2]}: whole numbers from 0 are needed"
+    count = numeric(frame, names[2], rule, lambda n: np.isfinite(n) & (n >= 0) & (np.floor(n) == n))
     (row, documents), (column, words) = (pd.factorize(frame[name], sort=True) for name in names[:2])
     counts = sparse.coo_array((count, (row, column)), shape=(len(documents), len(words))).tocsr()
     return counts, [str(name) for name in documents], [str(name) for name in words]
@@ -241,9 +220,7 @@ def _topic_table(
     return pd.DataFrame(rows, columns=["topic", "anchor", "share", "coherence", "place", "word", "probability"])
 
 
-def _topic_lines(table: pd.DataFrame) -> list[str]:
-    lines = []
+def _topic_lines(table: pd.DataFrame) -> Iterator[str]:
     for topic, own in table.groupby("topic"):
         head = own.iloc[0]
-        lines.append(f"topic {topic} ({head['share']:.1%}, coherence {head['coherence']:.1f}): {' '.join(own['word'])}")
-    return lines
+        yield f"topic {topic} ({head['share']:.1%}, coherence {head['coherence']:.1f}): {' '.join(own['word'])}"

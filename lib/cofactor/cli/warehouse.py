@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 import cofactor as cf
-from cofactor.cli.output import STDOUT, Writer, check_tables, reserved
+from cofactor.cli.output import STDOUT, outputs, reserved
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import whole_file
 from cofactor.core.frames import read_frame
@@ -34,17 +34,18 @@ def fit(arguments: argparse.Namespace) -> None:
     """Make a model of counts, or do a round of EM with the sums of a refinement."""
     if arguments.model and arguments.method:
         raise CofactorError("--model goes on with the method of that model: leave --method out")
-    tables = [path for path in [arguments.sql_tables] if path]
-    check_tables(tables, arguments.force, (arguments.counts, arguments.model))
-    outputs = [arguments.output, *tables]  # the new model may take the place of the last one
-    with reserved(outputs, arguments.force, (arguments.counts,)), Writer(tables, raw=True).opened() as writer:
+    with (
+        reserved([arguments.output], arguments.force, [arguments.counts]),  # may take the place of the last model
+        outputs(arguments, [arguments.sql_tables], [arguments.counts, arguments.model]) as writer,
+    ):
         fitted = _refined(arguments) if arguments.model else _started(arguments.counts, arguments.method or "MV-EM")
         with whole_file(arguments.output) as part:
             fitted.save(part)
         print(f"wrote {arguments.output}: {len(fitted.workers)} workers, {len(fitted.classes)} classes")
-        for path in tables:
+        if arguments.sql_tables:
             table = fitted.model_table()
-            writer.write(path, [table], f"{len(table)} log-probabilities, for the queries score and refine")
+            told = f"{len(table)} log-probabilities, for the queries score and refine"
+            writer.write(arguments.sql_tables, [table], told)
 
 
 def _started(counts: Path, name: str) -> WarehouseFit:

@@ -49,8 +49,7 @@ def clustered(rows: Cells, fitted: Fitted, user: Codes) -> Floats:
     Cost: O(m (k + 1)), and for every heavy user the cube of the number of his items.
     """
     P, G = independent(rows, fitted), len(np.unique(user))
-    found = davidson.chances(rows.differences(fitted.theta), rows.split(fitted.theta)[2])
-    S = _sums(rows, *davidson.scores(rows, *found), user)
+    S = _sums(rows, *davidson.scores(rows, *rows.chances(fitted.theta)), user)
     heavy = _heavy(rows, user)
     X = [_moved(rows, fitted, P, S, user, int(g)) for g in heavy]
     light = S[np.setdiff1d(np.arange(S.shape[0]), heavy)]
@@ -101,9 +100,8 @@ def _moved(rows: Cells, fitted: Fitted, P: Floats, S: sparse.csr_array, user: Co
     items, code = np.unique(np.concatenate([own.left, own.right]), return_inverse=True)
     at = np.concatenate([items, np.arange(rows.n_items, rows.size)])
     left, right = np.split(code.astype(np.int32), 2)
-    found = davidson.chances(own.differences(fitted.theta), rows.split(fitted.theta)[2])
     small = replace(own, n_items=len(items), left=left, right=right)
-    H = davidson.information(small, *found)
+    H = davidson.information(small, *own.chances(fitted.theta))
     x = np.zeros(rows.size)
     x[at] = np.linalg.pinv(np.eye(len(at)) - H @ P[np.ix_(at, at)], rcond=ALONE) @ S[[g]].toarray()[0, at]
     return x

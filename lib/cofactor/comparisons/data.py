@@ -16,14 +16,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from cofactor.core.checks import check_whole, is_number, numbers, positions, rng_of, unmasked
+from cofactor.core.checks import check_whole, is_number, numbers, positions, rng_of, whole_codes
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.frames import check_columns, check_present, located, plain_numbers, read_frame
+from cofactor.core.frames import check_columns, check_present, numeric, plain_numbers, read_frame
 from cofactor.core.memory import require_bytes
 from cofactor.core.types import Floats, Seed
 
 Codes = NDArray[np.int32]  # half the memory of 64 bits, and passes over comparisons are bound by memory
 SameItem = Literal["error", "drop"]
+Names = tuple[str, str, str, str, str | None]  # of the columns user, left, right, outcome, counts
+CHOICES = (0.0, 0.5, 1.0)  # outcomes of one comparison: right was chosen, nobody, left
 LARGEST = np.iinfo(np.int32).max
 
 
@@ -52,11 +54,9 @@ class Comparisons:
     users, items : tuples, or ranges
         The caller's ids in the order of the codes; the codes themselves unless built by `from_frame` or `from_csv`.
 
-    Raises
-    ------
-    CofactorError
-        Nothing given, unequal lengths, codes that are not whole numbers in range, outcomes that are missing or outside
-        [0, 1], counts that are not positive, or an item compared with itself. The first ten rows are named.
+    Raises a CofactorError for nothing, unequal lengths, codes that are not whole numbers in range, outcomes that are
+    missing or outside [0, 1], counts that are not positive, and an item compared with itself; the first ten rows are
+    named.
 
     Cost: O(m log m) time, O(m) memory.
 
@@ -83,7 +83,8 @@ class Comparisons:
         counts: ArrayLike | None = None,
         same_item: SameItem = "error",
     ) -> None:
-        codes = {"user": _codes(user, "user"), "left": _codes(left, "left"), "right": _codes(right, "right")}
+        given = {"user": user, "left": left, "right": right}
+        codes = {name: whole_codes(values, name, LARGEST).astype(np.int32) for name, values in given.items()}
         columns: dict[str, NDArray[Any]] = {**codes, "outcome": _outcomes(outcome)}
         if counts is not None:
             columns["counts"] = _counts(counts)
@@ -126,19 +127,7 @@ class Comparisons:
         >>> Comparisons.from_frame(frame.assign(outcome=[1, 0])).items
         ('gin', 'milk', 'tea')
         """
-        columns = [user, left, right, outcome, *([counts] if counts else [])]
-        check_columns(frame, columns, "comparisons")
-        for name in columns[:3]:
-            check_present(frame[name], name)
-        who, users = _encode(frame[user])
-        what, items = _encode(pd.concat([frame[left], frame[right]]))
-        m = len(frame)
-        found = cls(
-            *(who, what[:m], what[m:], _numbers(frame[outcome], outcome), len(users), len(items)),
-            counts=_numbers(frame[counts], counts) if counts else None,
-            same_item=same_item,
-        )
-        return found.with_ids(users, items)
+        return cls._read(frame, (user, left, right, outcome, counts), same_item, text=False)
 
     @classmethod
     def from_csv(
@@ -159,13 +148,23 @@ class Comparisons:
         numbers. By default `sep` is whichever of comma, tab, semicolon and ``|`` fits. The other arguments and errors
         are those of `from_frame`.
         """
-        columns = [user, left, right, outcome, *([counts] if counts else [])]
-        frame = read_frame(path, columns, encoding, sep, "comparison")
-        frame[user] = plain_numbers(frame[user].mask(frame[user] == ""))
-        both = pd.concat([frame[left], frame[right]])
-        items = plain_numbers(both.mask(both == "")).to_numpy(dtype=object)
-        frame[left], frame[right] = items[: len(frame)], items[len(frame) :]
-        return cls.from_frame(frame, user, left, right, outcome, counts, same_item)
+        names = (user, left, right, outcome, counts)
+        frame = read_frame(path, list(filter(None, names)), encoding, sep, "comparison")
+        return cls._read(frame, names, same_item, text=True)
+
+    @classmethod
+    def _read(cls, frame: pd.DataFrame, names: Names, same_item: SameItem, text: bool) -> Self:
+        """Take the columns user, left, right, outcome and perhaps counts, of whatever names."""
+        check_columns(frame, list(filter(None, names)), "comparisons")
+        user, left, right, outcome, counts = names
+        for name in (user, left, right):
+            check_present(frame[name], name, text)
+        who, users = encoded(frame[user], user, text)
+        what, items = encoded(pd.concat([frame[left], frame[right]]), "items", text)
+        first, second = np.split(what, 2)
+        won = numeric(frame, outcome, f"{outcome} must hold numbers")
+        often = numeric(frame, counts, f"{counts} must hold numbers") if counts else None
+        return cls(who, first, second, won, len(users), len(items), often, same_item).with_ids(users, items)
 
     def __repr__(self) -> str:
         return f"Comparisons({len(self)} comparisons of {self.n_items} items by {self.n_users} users)"
@@ -203,7 +202,7 @@ class Comparisons:
     @cached_property
     def noisy(self) -> bool:
         """Whether outcomes are choices (0, 1, ties; or shares of counted ones) and not exact chances."""
-        return self.counts is not None or bool(np.isin(self.outcome, (0.0, 0.5, 1.0)).all())
+        return self.counts is not None or bool(np.isin(self.outcome, CHOICES).all())
 
     @cached_property
     def per_user(self) -> NDArray[np.intp]:
@@ -298,21 +297,6 @@ def _some_of_each(owner: NDArray[Any], n_owners: int, share: float, rng: np.rand
 # ---- checks ----
 
 
-def _codes(values: ArrayLike, name: str) -> Codes:
-    try:
-        array = unmasked(values)
-    except ValueError as error:
-        raise CofactorError(f"{name} must be one list of codes: {error}") from None
-    if array.ndim != 1:
-        raise CofactorError(f"{name} must be one-dimensional, got shape {array.shape}")
-    if array.dtype.kind not in "iufb" and array.size:
-        raise CofactorError(f"{name} must hold integer codes, got {array.dtype}: use Comparisons.from_frame for ids")
-    with np.errstate(invalid="ignore"):
-        bad = ~((array >= 0) & (array <= LARGEST) & (np.floor(array) == array))
-    _refuse(array, bad, f"{name} must be whole numbers from 0, without NaN")
-    return array.astype(np.int32)
-
-
 def _outcomes(values: ArrayLike) -> Floats:
     outcome = numbers(values, "outcome", 1)
     rule, advice = "outcomes lie in [0, 1], 1 where left was chosen", ", or rescale (-1 and 1 become (outcome + 1) / 2)"
@@ -367,22 +351,14 @@ def _without_same_items(columns: dict[str, NDArray[Any]], same_item: SameItem) -
     return {name: values[~same] for name, values in columns.items()}
 
 
-def _encode(column: pd.Series[Any]) -> tuple[NDArray[np.intp], list[Any]]:
-    """Codes and ids, sorted where ids can be sorted, else as they came."""
-    values = column.to_numpy(dtype=object)
+def encoded(column: pd.Series[Any], name: str, text: bool = False) -> tuple[Codes, list[Any]]:
+    """Return codes and ids, sorted where they can be, else as they came; of text, plain whole numbers are numbers."""
     try:
-        code, ids = pd.factorize(values)
+        code, found = pd.factorize(column.to_numpy(dtype=object))
     except TypeError as error:
-        raise CofactorError(f"{column.name} holds values that cannot serve as ids: {error}") from None
+        raise CofactorError(f"{name} holds values that cannot serve as ids: {error}") from None
+    ids = plain_numbers(pd.Series(found, dtype=object)).to_numpy(dtype=object) if text else found
     with suppress(TypeError):
-        code, ids = pd.factorize(values, sort=True)
-    return code, ids.tolist()
-
-
-def _numbers(column: pd.Series[Any], name: str) -> Floats:
-    numbers = pd.to_numeric(column, errors="coerce")
-    bad = numbers.isna().to_numpy()
-    if bad.any():
-        found = located(column, bad, column[bad].tolist())
-        raise CofactorError(f"{name} must hold numbers; not so in {found}: fill or drop these rows")
-    return numbers.to_numpy(dtype=np.float64)
+        place, ids = pd.factorize(ids, sort=True)
+        code = place[code]
+    return code.astype(np.int32), ids.tolist()

@@ -75,6 +75,10 @@ class Cells:
         u, beta, _ = self.split(theta)
         return np.asarray(u[self.left] - u[self.right] + self.X @ beta)
 
+    def chances(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the chances that left wins, that right wins, and of a tie."""
+        return chances(self.differences(theta), self.split(theta)[2])
+
     def scatter(self, values: Floats) -> Floats:
         """Return the (n,) sums of values over cells where an item is left, less those where it is right."""
         n = self.n_items
@@ -118,8 +122,7 @@ def linked_both_ways(cells: Cells) -> NDArray[np.int32]:
     winner = np.concatenate([cells.left[beaten[0]], cells.right[beaten[1]]])
     loser = np.concatenate([cells.right[beaten[0]], cells.left[beaten[1]]])
     edges = sparse.coo_array((np.ones(len(winner), dtype=bool), (winner, loser)), (cells.n_items,) * 2)
-    found: NDArray[np.int32] = connected_components(edges.tocsr(), connection="strong")[1]
-    return found
+    return np.asarray(connected_components(edges.tocsr(), connection="strong")[1])
 
 
 def chances(z: Floats, tau: float) -> tuple[Floats, Floats, Floats]:
@@ -141,7 +144,6 @@ class Fitted:
 
     theta: Floats
     H: Floats
-    ridge: float
     result: Result
 
 
@@ -151,20 +153,20 @@ def fit(cells: Cells, ridge: float = 0.0) -> Fitted:
     Cost: O(c (k + 1)^2 + p^3) time a step, some six steps; O(c (k + 1) + p^2) memory.
     """
     require_bytes(40.0 * cells.size**2, f"the covariance of {cells.n_items} items", "keep fewer items")
-    theta, objective = np.zeros(cells.size), _Objective(cells, ridge)
-    value, gradient, H = objective.at(theta)
+    theta = np.zeros(cells.size)
+    value, gradient, H = _objective(cells, ridge, theta)
     history = History("Davidson", MAX_ITER, TOL * max(float(cells.total.sum()), 1.0))
     for _ in history:
         step = solve(cells.n_items, H, gradient)
         gain = float(gradient @ step)
         for _ in range(HALVINGS):
-            found = objective.at(theta + step)
+            found = _objective(cells, ridge, theta + step)
             if found[0] >= value - abs(value) * 1e-15:
                 break
             step = step / 2
         theta, (value, gradient, H) = theta + step, found
         history.record(-value, gain)
-    return Fitted(centred(theta, cells.n_items), H, ridge, history.result())
+    return Fitted(centred(theta, cells.n_items), H, history.result())
 
 
 def centred(theta: Floats, n_items: int) -> Floats:
@@ -172,35 +174,25 @@ def centred(theta: Floats, n_items: int) -> Floats:
     return np.concatenate([theta[:n_items] - theta[:n_items].mean(axis=0), theta[n_items:]])
 
 
-@dataclass(frozen=True)
-class _Objective:
-    cells: Cells
-    ridge: float
-
-    def at(self, theta: Floats) -> tuple[float, Floats, Floats]:
-        """Return value, gradient and minus the second derivatives."""
-        cells, n_free = self.cells, self.cells.size - self.cells.has_ties
-        tau, z = cells.split(theta)[2], cells.differences(theta)
-        (win, lose, tie), log_total = _chances_and_log_total(z, tau)
-        penalised = np.where(np.arange(cells.size) < n_free, theta, 0.0)
-        value = (cells.won - cells.lost) @ z / 2 - cells.total @ log_total - self.ridge * penalised @ penalised / 2
-        value += tau * cells.tied.sum() if cells.has_ties else 0.0
-        gradient = total_scores(cells, *scores(cells, win, lose, tie)) - self.ridge * penalised
-        H = information(cells, win, lose, tie)
-        H[np.arange(n_free), np.arange(n_free)] += self.ridge
-        return float(value), gradient, H
+def _objective(cells: Cells, ridge: float, theta: Floats) -> tuple[float, Floats, Floats]:
+    """Return value, gradient and minus the second derivatives."""
+    n_free, tau, z = cells.size - cells.has_ties, cells.split(theta)[2], cells.differences(theta)
+    (win, lose, tie), log_total = _chances_and_log_total(z, tau)
+    penalised = np.where(np.arange(cells.size) < n_free, theta, 0.0)
+    value = (cells.won - cells.lost) @ z / 2 - cells.total @ log_total - ridge * penalised @ penalised / 2
+    value += tau * cells.tied.sum() if cells.has_ties else 0.0
+    in_z, in_tau = scores(cells, win, lose, tie)
+    last = [in_tau.sum()] if cells.has_ties else []
+    gradient = np.concatenate([cells.scatter(in_z), in_z @ cells.X, last]) - ridge * penalised
+    H = information(cells, win, lose, tie)
+    H[np.arange(n_free), np.arange(n_free)] += ridge
+    return float(value), gradient, H
 
 
 def scores(cells: Cells, win: Floats, lose: Floats, tie: Floats) -> tuple[Floats, Floats]:
     """Return the (c,) derivatives of the log-likelihood in z and in tau."""
     total = cells.total
     return (cells.won - cells.lost - total * (win - lose)) / 2, cells.tied - total * tie
-
-
-def total_scores(cells: Cells, in_z: Floats, in_tau: Floats) -> Floats:
-    """Return the (p,) derivatives in theta."""
-    last = [in_tau.sum()] if cells.has_ties else []
-    return np.concatenate([cells.scatter(in_z), in_z @ cells.X, last])
 
 
 def information(cells: Cells, win: Floats, lose: Floats, tie: Floats) -> Floats:
@@ -226,8 +218,7 @@ def information(cells: Cells, win: Floats, lose: Floats, tie: Floats) -> Floats:
 def covariate_information(cells: Cells, theta: Floats) -> tuple[Floats, Floats]:
     """Return the (k, k) information on the covariates that items leave, and the (k,) one if utilities were known."""
     n, k = cells.n_items, cells.X.shape[1]
-    tau = cells.split(theta)[2]
-    H = information(cells, *chances(cells.differences(theta), tau))
+    H = information(cells, *cells.chances(theta))
     items, both, own = H[:n, :n], H[:n, n : n + k], H[n : n + k, n : n + k]
     return own - both.T @ solve(n, items, both), np.diag(own)
 

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import orthogonal_procrustes
 from sklearn.metrics import ndcg_score
 
-from cofactor.comparisons.checks import finite_numbers
 from cofactor.comparisons.spectral import project_to_centred
-from cofactor.core.checks import check_whole, finite_matrix, unmasked
+from cofactor.core.checks import check_whole, finite_matrix, finite_numbers, unmasked
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.types import Floats
 

@@ -105,18 +105,13 @@ class Ranking:
         """
         n, order = len(self.items), np.argsort(-self.utilities, kind="stable")
         first, second = (order[part] for part in np.triu_indices(len(order), 1))
-        z, reach = (
-            self.utilities[first] - self.utilities[second],
-            self.quantile * spreads(self.covariance[:n, :n])[first, second],
-        )
+        z = self.utilities[first] - self.utilities[second]
+        reach = self.quantile * spreads(self.covariance[:n, :n])[first, second]
         tau = self.parameters[-1] if self._ties else -np.inf
         names = np.array([*self.items, None], dtype=object)  # ids that are sequences stay whole beside None
-        return pd.DataFrame(
-            {
-                **{"item": names[first], "against": names[second], "chance": expit(z)},
-                **{"low": expit(z - reach), "high": expit(z + reach), "tie": davidson.chances(z, tau)[2]},
-            }
-        )
+        found = {"item": names[first], "against": names[second], "chance": expit(z)}
+        found |= {"low": expit(z - reach), "high": expit(z + reach), "tie": davidson.chances(z, tau)[2]}
+        return pd.DataFrame(found)
 
     @property
     def _ties(self) -> bool:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from cofactor.comparisons import davidson
 from cofactor.comparisons.base import require_comparisons
 from cofactor.comparisons.clusters import clustered, independent, users_of_items, users_that_count
-from cofactor.comparisons.data import Comparisons
+from cofactor.comparisons.data import CHOICES, Comparisons
 from cofactor.comparisons.places import Ranking, places
 from cofactor.core.bootstrap import LEVEL, checked_level
 from cofactor.core.checks import numbers, rng_of
@@ -28,7 +28,6 @@ FEW_USERS = 5  # equally busy ones: fewer cannot tell how users differ, in all o
 ALIKE = 1e-9  # share of a covariate that items and other covariates leave unexplained, below which it is one of them
 CERTAIN = 1e-6  # share of the information on a covariate that is left where it decides every comparison
 ENOUGH_PER_ITEM = 10  # comparisons of one user for a ranking of his own
-EXACT = (0.0, 0.5, 1.0)
 COLUMNS = ("item", "utility", "low", "high", "rank", "rank_low", "rank_high", "wins", "losses", "comparisons")
 
 
@@ -55,10 +54,7 @@ def rank(
     random_state : int, Generator or None
         Of the simulated quantile for ranks.
 
-    Returns
-    -------
-    Ranking
-        `table()`, `probabilities()`, `coefficients()`.
+    Returns a `Ranking`, with `table()`, `probabilities()` and `coefficients()`.
 
     Raises a NotIdentifiableError where items are in parts that nobody compared, or a covariate is a sum of others and
     of utilities; a CofactorError for other outcomes, and covariates of another shape. Warns (`DataWarning`) where a
@@ -74,10 +70,8 @@ def rank(
     >>> found.table()[["item", "rank", "rank_low", "rank_high"]].values.tolist()
     [[0, 1, 1, 3], [1, 2, 1, 3], [2, 3, 1, 3]]
     """
-    data, rng = require_comparisons(comparisons), rng_of(random_state)
-    checked_level(level)
-    _check_outcomes(data)
-    names, X = _checked_covariates(covariates, len(data))
+    rng = rng_of(random_state)
+    data, names, X = _checked(comparisons, covariates, level)
     _check_linked(data)
     return _ranking(data, X, names, level, rng)
 
@@ -97,10 +91,7 @@ def rank_users(
     >>> rank_users(data)[["user", "item", "rank", "wins"]].values.tolist()
     [[0, 0, 1, 15], [0, 1, 2, 5]]
     """
-    data = require_comparisons(comparisons)
-    checked_level(level)
-    _check_outcomes(data)
-    names, X = _checked_covariates(covariates, len(data))
+    data, names, X = _checked(comparisons, covariates, level)
     busy = np.flatnonzero(data.per_user >= 2 * ENOUGH_PER_ITEM)
     tables = [_of_user(data, X, names, level, user) for user in busy.tolist()]
     none = pd.DataFrame(columns=["user", *COLUMNS])
@@ -125,11 +116,17 @@ def _of_user(data: Comparisons, X: Floats, names: list[str], level: float, user:
 # ---- checks ----
 
 
-def _check_outcomes(data: Comparisons) -> None:
-    bad = ~np.isin(data.outcome, EXACT)
+def _checked(
+    comparisons: Comparisons, covariates: pd.DataFrame | ArrayLike | None, level: float
+) -> tuple[Comparisons, list[str], Floats]:
+    """Return the comparisons, and names and values of the covariates."""
+    data = require_comparisons(comparisons)
+    checked_level(level)
+    bad = ~np.isin(data.outcome, CHOICES)
     if bad.any():
         found = listing(data.outcome[bad].tolist())
         raise CofactorError(f"outcomes must be 1, 0 or 0.5 (a tie), not {found}: give a row with counts for each")
+    return data, *_checked_covariates(covariates, len(data))
 
 
 def _checked_covariates(covariates: pd.DataFrame | ArrayLike | None, m: int) -> tuple[list[str], Floats]:
@@ -230,19 +227,18 @@ def _unlinked(cells: davidson.Cells) -> list[int]:
 
 def _fitted(cells: davidson.Cells, names: list[str], unlinked: list[Any]) -> davidson.Fitted:
     """Fit without a prior, where utilities and coefficients are finite so; else with one."""
-    weak = f"a prior of standard deviation {davidson.PRIOR_SD:g} holds"
-    if unlinked:
-        message = f"won or lost all comparisons with the other items: {listing(unlinked)}; {weak} utilities finite"
-        warnings.warn(message, DataWarning, stacklevel=5)
-        return davidson.fit(cells, 1 / davidson.PRIOR_SD**2)
-    with suppress(np.linalg.LinAlgError), warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-        found = davidson.fit(cells)
-        left, before = (np.diag(davidson.covariate_information(cells, x)[0]) for x in (found.theta, 0 * found.theta))
-        if found.result.converged and (left >= CERTAIN * before).all():
-            return found
-    warnings.warn(
-        f"covariates decide every comparison: {listing(names)}; {weak} them finite", DataWarning, stacklevel=5
-    )
+    why, held = f"won or lost all comparisons with the other items: {listing(unlinked)}", "utilities"
+    if not unlinked:
+        with suppress(np.linalg.LinAlgError), warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+            found = davidson.fit(cells)
+            left, before = (
+                np.diag(davidson.covariate_information(cells, x)[0]) for x in (found.theta, 0 * found.theta)
+            )
+            if found.result.converged and (left >= CERTAIN * before).all():
+                return found
+        why, held = f"covariates decide every comparison: {listing(names)}", "them"
+    message = f"{why}; a prior of standard deviation {davidson.PRIOR_SD:g} holds {held} finite"
+    warnings.warn(message, DataWarning, stacklevel=5)
     return davidson.fit(cells, 1 / davidson.PRIOR_SD**2)
 
 
@@ -268,11 +264,5 @@ def _covariance(
 
 def _counts(cells: davidson.Cells) -> Floats:
     """(n, 3) comparisons that every item won, lost, and took part in."""
-    n = cells.n_items
-
-    def of_each(left: Floats, right: Floats) -> Floats:
-        return np.asarray(np.bincount(cells.left, left, n) + np.bincount(cells.right, right, n))
-
-    return np.column_stack(
-        [of_each(cells.won, cells.lost), of_each(cells.lost, cells.won), of_each(cells.total, cells.total)]
-    )
+    n, sides = cells.n_items, ((cells.won, cells.lost), (cells.lost, cells.won), (cells.total, cells.total))
+    return np.column_stack([np.bincount(cells.left, a, n) + np.bincount(cells.right, b, n) for a, b in sides])

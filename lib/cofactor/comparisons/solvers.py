@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import OptimizeResult, minimize
 
-from cofactor.comparisons.checks import finite_numbers
 from cofactor.comparisons.formulas import ENOUGH, degrees_of_freedom
 from cofactor.comparisons.loss import Objective
-from cofactor.core.checks import check_kind, check_positive, check_whole, rng_of
+from cofactor.core.checks import check_kind, check_positive, check_whole, finite_numbers, rng_of
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats

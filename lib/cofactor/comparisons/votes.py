@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from os import PathLike
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cofactor.comparisons.data import Codes, Comparisons
+from cofactor.comparisons.data import CHOICES, Comparisons, encoded
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError
-from cofactor.core.frames import check_columns, check_present, located, plain_numbers, read_frame
+from cofactor.core.frames import check_columns, check_present, located, numeric, read_frame
 from cofactor.core.types import Floats
 
 TIES = ("tie", "draw")  # how the word for a tie begins
@@ -51,9 +49,7 @@ def read_votes(
 
     "" for `user`, `tie`, `outcome` or `weight`: such a column is not used.
 
-    Returns
-    -------
-    Comparisons, and a DataFrame of the covariates in the same order, for `rank`
+    Returns the comparisons, and a DataFrame of the covariates in the same order, for `rank`.
 
     Raises a CofactorError that names rows with missing or equal items, or where a cell cannot be read.
 
@@ -82,48 +78,26 @@ def read_votes(
 def _votes(
     frame: pd.DataFrame, winner: str, loser: str, used: dict[str, str], covariates: list[str], text: bool
 ) -> tuple[Comparisons, pd.DataFrame]:
+    counts = None
     if "weight" in used:
-        frame = frame[_numbers(frame, used["weight"], "how often this comparison was made", least=0) > 0]
+        rule = f"{used['weight']} (how often this comparison was made) must hold numbers of at least 0"
+        counts = numeric(frame, used["weight"], rule, lambda n: np.isfinite(n) & (n >= 0))
+        frame, counts = frame[counts > 0], counts[counts > 0]
         check_columns(frame, [], "comparisons of a weight above 0")
     for name in (winner, loser, *([used["user"]] if "user" in used else [])):
-        check_present(frame[name].mask(frame[name] == "") if text else frame[name], name)
-    code, items = _coded(pd.concat([frame[winner], frame[loser]]), text, "items")
+        check_present(frame[name], name, text)
+    code, items = encoded(pd.concat([frame[winner], frame[loser]]), "items", text)
     left, right = np.split(code, 2)
     same = located(frame, left == right, [items[i] for i in left[left == right]])
     if same:
         raise CofactorError(f"an item is compared with itself in {same}: drop these rows")
     who, users = np.zeros(len(frame), dtype=np.int32), [0]
     if "user" in used:
-        who, users = _coded(frame[used["user"]], text, "users")
-    counts = frame[used["weight"]].to_numpy(dtype=np.float64) if "weight" in used else None
+        who, users = encoded(frame[used["user"]], "users", text)
     found = Comparisons(who, left, right, _outcomes(frame, winner, loser, used), len(users), len(items), counts)
-    X = pd.DataFrame({name: _numbers(frame, name, "a covariate") for name in covariates}, index=range(len(frame)))
+    columns = {name: numeric(frame, name, f"{name} (a covariate) must hold numbers") for name in covariates}
+    X = pd.DataFrame(columns, index=range(len(frame)))
     return found.with_ids(users, items), X.iloc[np.argsort(who, kind="stable")].reset_index(drop=True)
-
-
-def _coded(column: pd.Series[Any], text: bool, name: str) -> tuple[Codes, list[Any]]:
-    """Codes and ids, sorted where ids can be sorted; of text, plain whole numbers are numbers."""
-    try:
-        code, values = pd.factorize(column.to_numpy(dtype=object))
-    except TypeError as error:
-        raise CofactorError(f"{name} cannot serve as ids: {error}") from None
-    ids = plain_numbers(pd.Series(values, dtype=object)).tolist() if text else values.tolist()
-    order = np.arange(len(ids))
-    with suppress(TypeError):
-        order = np.array(sorted(range(len(ids)), key=ids.__getitem__))
-    place = np.empty(len(ids), dtype=np.int32)
-    place[order] = np.arange(len(ids))
-    return place[code], [ids[k] for k in order]
-
-
-def _numbers(frame: pd.DataFrame, name: str, what: str, least: float = -np.inf) -> Floats:
-    values = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    bad = ~(np.isfinite(values) & (values >= least))
-    if bad.any():
-        found = located(frame, bad, frame[name][bad].tolist())
-        rule = "numbers of at least 0" if least == 0 else "numbers"
-        raise CofactorError(f"{name} ({what}) must hold {rule}; not so in {found}: fill or drop these rows")
-    return values
 
 
 def _outcomes(frame: pd.DataFrame, winner: str, loser: str, used: dict[str, str]) -> Floats:
@@ -132,22 +106,16 @@ def _outcomes(frame: pd.DataFrame, winner: str, loser: str, used: dict[str, str]
         return np.ones(len(frame))
     name = used.get("outcome", used.get("tie", ""))
     code, cells = pd.factorize(frame[name].to_numpy(dtype=object), use_na_sentinel=False)
-    known = {winner.casefold(): 1.0, loser.casefold(): 0.0} if "outcome" in used else {}
-    read = _outcome if "outcome" in used else _tied
-    values = np.array([read(str("" if pd.isna(cell) else cell).strip().casefold(), known) for cell in cells])[code]
+    words = pd.Series(["" if pd.isna(cell) else str(cell).strip().casefold() for cell in cells], dtype=object)
+    if "outcome" in used:
+        number = pd.to_numeric(words, errors="coerce")
+        read = words.map({winner.casefold(): 1.0, loser.casefold(): 0.0}).fillna(number.where(number.isin(CHOICES)))
+        read[words.str.startswith(TIES)] = 0.5
+    else:
+        read = words.map(dict.fromkeys(YES, 0.5) | dict.fromkeys(NO, 1.0))
+    values = np.asarray(read, dtype=np.float64)[code]
     if np.isnan(values).any():
         found = located(frame, np.isnan(values), frame[name][np.isnan(values)].tolist())
         rule = f"1, 0, tie, {winner} or {loser}" if "outcome" in used else "yes or no"
         raise CofactorError(f"{name} must hold {rule}; not so in {found}: mend or drop these rows")
     return values
-
-
-def _outcome(cell: str, known: dict[str, float]) -> float:
-    if cell.startswith(TIES):
-        return 0.5
-    number = pd.to_numeric(cell, errors="coerce")
-    return known.get(cell, float(number) if number in (0, 0.5, 1) else np.nan)
-
-
-def _tied(cell: str, _: dict[str, float]) -> float:
-    return 0.5 if cell in YES else 1.0 if cell in NO else np.nan

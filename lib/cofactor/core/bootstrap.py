@@ -72,9 +72,7 @@ def resample(
     verbose : bool
         Show a progress bar on a terminal.
 
-    Returns
-    -------
-    list of fits. Redrawn rows on which `refit` raises `CofactorError` are left out, with a `DataWarning`.
+    Returns a list of fits. Redrawn rows on which `refit` raises `CofactorError` are left out, with a `DataWarning`.
 
     Raises a CofactorError for fewer than two draws, no jobs, or where more than half of the refits are refused.
 
@@ -125,8 +123,7 @@ def refit_by_em(
     rows: Rows, table: CategoricalTable, model: LatentClassModel, pseudo_count: float = 0.0
 ) -> tuple[LatentClassModel, bool]:
     """EM on redrawn rows of a table from the model of all rows: aligned to it, and whether it converged."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the caller counts them
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # the caller counts them
         found, result = em(table.take_rows(rows), model.lift(START_FLOOR), MAX_ROUNDS, TOL, False, pseudo_count)
     return found.align_to(model), result.converged
 

@@ -119,6 +119,33 @@ def numbers(values: ArrayLike, name: str, ndim: int | None = None) -> Floats:
     return array
 
 
+def whole_codes(values: ArrayLike, name: str, most: int = np.iinfo(np.int64).max) -> NDArray[Any]:
+    """Return one list of whole numbers from 0 to `most`, of whatever type; rows with others are named."""
+    try:
+        array = unmasked(values)
+    except ValueError as error:
+        raise CofactorError(f"{name} must be one list of codes: {error}") from None
+    if array.ndim != 1:
+        raise CofactorError(f"{name} must be one-dimensional, got shape {array.shape}")
+    if array.dtype.kind not in "iufb" and array.size:
+        raise CofactorError(f"{name} must hold integer codes, got {array.dtype}: use from_frame for other ids")
+    with np.errstate(invalid="ignore"):
+        bad = np.flatnonzero(~((array >= 0) & (array <= most) & (np.floor(array) == array)))
+    if bad.size:
+        found = listing(f"row {e}: {array[e]}" for e in bad)
+        raise CofactorError(f"{name} must be whole numbers from 0, without NaN; not so in {found} (0 is the first)")
+    return array
+
+
+def finite_numbers(values: ArrayLike, name: str) -> Floats:
+    """Return one list of finite numbers; rows with others are named."""
+    array = numbers(values, name, 1)
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise CofactorError(f"{name} holds NaN or infinity in rows {listing(bad.tolist())}: drop these rows")
+    return array
+
+
 def _filled_matrix(values: ArrayLike, name: str) -> Floats:
     matrix = numbers(values, name, 2)
     if not matrix.size:

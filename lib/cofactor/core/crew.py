@@ -171,8 +171,7 @@ class Cluster:
         self.client.close(timeout=PATIENCE)
 
     def _submit(self, *call: Any) -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that something is large: it goes once, not with every call
+        with warnings.catch_warnings(action="ignore"):  # that something is large: it goes once, not with every call
             try:
                 return self.client.submit(*call, pure=False)
             except Exception as error:
@@ -202,8 +201,7 @@ def connected(scheduler: str) -> Any:
     for name in ("distributed", "distributed.client"):  # which write a page where one sentence will do
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of versions, which the caller compares
+        with warnings.catch_warnings(action="ignore"):  # of versions, which the caller compares
             client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False, direct_to_workers=True)
     except Exception as error:  # of many kinds, where something else than a scheduler answers
         raise CofactorError(f"no Dask scheduler at {scheduler}: {error}") from None

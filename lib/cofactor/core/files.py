@@ -157,6 +157,19 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
             yield file
 
 
+@contextmanager
+def parquet_told(name: object) -> Iterator[None]:
+    """Turn whatever goes wrong with pyarrow, also that it is not there, into one `CofactorError`."""
+    try:
+        yield
+    except ImportError:
+        raise CofactorError("parquet files need pyarrow: pip install 'cofactor[scale]'") from None
+    except CofactorError:
+        raise
+    except Exception as error:  # pandas and pyarrow raise whatever the bytes lead them to
+        raise CofactorError(f"{name} cannot be read as parquet: {error}") from None
+
+
 def read_table(source: io.BytesIO | str | PathLike[str], columns: Sequence[str], name: object) -> Any:
     """Read those of the columns that a parquet file has, as a pyarrow table; `name` is for messages.
 

@@ -17,14 +17,16 @@ import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import read_table, unpacked
+from cofactor.core.files import parquet_told, read_table, unpacked
+from cofactor.core.types import Floats
 
 Record = dict[str, Any]
 Unfold = Callable[[list[Record]], "pd.DataFrame | None"]  # from objects within objects to a table
@@ -150,10 +152,7 @@ def _opened(path: str | PathLike[str]) -> tuple[bytes, Any]:
 
 
 def _whole(content: Any) -> bytes:
-    if isinstance(content, io.BytesIO):
-        return content.getvalue()
-    with open(content, "rb") as file:
-        return file.read()
+    return content.getvalue() if isinstance(content, io.BytesIO) else Path(content).read_bytes()
 
 
 def _form(head: bytes, encoding: str) -> str:
@@ -262,11 +261,9 @@ def _parsed(text: str) -> Any:
 
 
 def _read_parquet(content: Any, columns: Sequence[str] | None, name: str) -> pd.DataFrame:
-    try:
+    with parquet_told(name):
         import pyarrow.parquet
-    except ImportError:
-        raise CofactorError("parquet files need pyarrow: pip install 'cofactor[scale]'") from None
-    try:
+
         names = pyarrow.parquet.ParquetFile(content).schema_arrow.names
         wanted = {_plain(column) for column in (names if columns is None else columns)}
         table = read_table(content, [column for column in names if _plain(column) in wanted], name)
@@ -275,10 +272,6 @@ def _read_parquet(content: Any, columns: Sequence[str] | None, name: str) -> pd.
         for column in table.column_names:
             frame[column] = pd.Series(_arrow_text(table[column]), index=index, dtype=object)
         return frame
-    except CofactorError:
-        raise
-    except Exception as error:  # pyarrow raises whatever the bytes lead it to
-        raise CofactorError(f"{name} cannot be read as parquet: {error}") from None
 
 
 def _arrow_text(column: Any) -> list[Any]:
@@ -331,11 +324,23 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
         raise CofactorError(f"no {rows}: the table has a header but no rows")
 
 
-def check_present(column: pd.Series[Any], name: str) -> None:
-    """Refuse missing values; their rows are named."""
-    bad = located(column, column.isna().to_numpy())
+def check_present(column: pd.Series[Any], name: str, text: bool = False) -> None:
+    """Refuse missing values, in text also empty cells; their rows are named."""
+    bad = located(column, column.isna() | (column == "") if text else column.isna())
     if bad:
         raise CofactorError(f"missing {name} in {bad}: fill or drop them")
+
+
+def numeric(
+    frame: pd.DataFrame, name: str, rule: str, fits: Callable[[Floats], NDArray[np.bool_]] = np.isfinite
+) -> Floats:
+    """Return a column as numbers; cells that are none, or do not fit, are named with their rows behind the `rule`."""
+    values = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    bad = ~fits(values)
+    if bad.any():
+        found = located(frame, bad, frame[name][bad].tolist())
+        raise CofactorError(f"{rule}; not so in {found}: fill or drop these rows")
+    return values
 
 
 def located(table: pd.DataFrame | pd.Series[Any], where: ArrayLike, values: Sequence[object] | None = None) -> str:

@@ -88,15 +88,14 @@ class Plan:
 
     def answers(self) -> dict[str, str]:
         """Return the amount that each method needs, in words: "8 (90% of the simulations: 6 to 11)"."""
-        return {name: self._words(*ends) for name, ends in self._ends()}
+        return {name: self._words(*words) for name, *words in self.in_words()}
 
-    def _ends(self) -> list[tuple[str, tuple[float, float, float]]]:
-        table = self.needed()
-        ends = zip(*(table[column].tolist() for column in ("amount", "low", "high")), strict=True)
-        return list(zip(table["method"].tolist(), ends, strict=True))
+    def in_words(self) -> list[tuple[str, str, str, str]]:
+        """Return for every method its name, the amount that it needs, the least and the most, in words."""
+        words = self.needed()[["amount", "low", "high"]].map(self.amount_in_words)
+        return list(zip(self.errors, words["amount"], words["low"], words["high"], strict=True))
 
-    def _words(self, *ends: float) -> str:
-        text, least, most = map(self.amount_in_words, ends)
+    def _words(self, text: str, least: str, most: str) -> str:
         if least == most:
             return text
         if self.only_range:
@@ -115,9 +114,8 @@ class Plan:
         left = 'style="text-align:left"'
         rows = "".join(
             f"<tr><td {left}>{html.escape(name)}</td>"
-            f"<td>{'' if self.only_range else self.amount_in_words(middle)}</td>"
-            f"<td>{self.amount_in_words(low)} to {self.amount_in_words(high)}</td></tr>"
-            for name, (middle, low, high) in self._ends()
+            f"<td>{'' if self.only_range else middle}</td><td>{low} to {high}</td></tr>"
+            for name, middle, low, high in self.in_words()
         )
         caption = html.escape(f"{self.measure} of at most {self.wanted:g} (now: {self.present:g} {self.unit})")
         head = f"<tr><th {left}>method</th><th>{html.escape(self.unit)}</th><th>{LEVEL:.0%} of simulations</th></tr>"

@@ -242,8 +242,7 @@ def _refit_by_em(
     Without pseudo-counts, whose pull towards one matrix would make all refits alike.
     """
     evidence = Evidence.of(labels.take_tasks(rows), None if gold is None else gold[rows])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the caller counts them
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # the caller counts them
         found, result = iterate_em(evidence.e_step, model.lift(START_FLOOR), MAX_ROUNDS, TOL)
     return (found if gold is not None else found.align_to(model)), result.converged
 
@@ -286,8 +285,7 @@ def _refit_bayes(
     """Fit redrawn tasks from their votes, one kind and two: the model, the accuracies on all tasks, if it converged."""
     again = copy(fitted)
     again.verbose, again.design_effect = False, fitted.design_effect_
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the caller counts them
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # the caller counts them
         again.fit_evidence(Evidence.of(labels.take_tasks(rows), None if gold is None else gold[rows]))
     posterior = again.predict_proba(labels)
     return again.model_, mean_over_labels(labels, _of_labels(labels, posterior)), again.result_.converged

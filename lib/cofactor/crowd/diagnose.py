@@ -169,8 +169,7 @@ def _beyond_classes(labels: CrowdLabels) -> tuple[Check, ...]:
     """Ask whether tasks differ in more than their class, from two fits: of one kind of tasks a class, and of two."""
     if not labels.n_labels:
         return ()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         fit = BayesDS().fit(labels)
     gain, found = fit.evidence_.get("kinds", -np.inf) - fit.evidence_.get("own", 0.0), fit.dependence_
     by = f"more probable by {abs(gain):.0f} nats" if np.isfinite(gain) else "too few labels to look for two"

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from cofactor.core.checks import check_kind, positions, unmasked
+from cofactor.core.checks import check_kind, positions, whole_codes
 from cofactor.core.errors import SHOWN, CofactorError, DataWarning, listing
 from cofactor.core.frames import check_columns, check_present, located
 from cofactor.core.memory import require_bytes
@@ -182,7 +182,7 @@ class CrowdLabels:
         3
         """
         named = {"task": task, "worker": worker, "label": label}
-        codes = [_whole_numbers(values, name) for name, values in named.items()]
+        codes = [whole_codes(values, name).astype(np.int64) for name, values in named.items()]
         if len({len(code) for code in codes}) > 1:
             raise CofactorError(f"task, worker and label differ in length: {listing(len(code) for code in codes)}")
         if not len(codes[0]):
@@ -302,22 +302,6 @@ def _check_classes(column: pd.Series[Any], classes: list[Hashable]) -> None:
     if any(other):
         named, bad = listing(map(repr, classes)), located(column, other, column[other].tolist())
         raise CofactorError(f"labels that are not among the classes {named}: {bad}")
-
-
-def _whole_numbers(values: ArrayLike, name: str) -> Ints:
-    array = unmasked(values)
-    if array.ndim != 1:
-        raise CofactorError(f"{name} must be one-dimensional, got shape {array.shape}")
-    if array.dtype.kind not in "iufb":
-        raise CofactorError(f"{name} must hold integer codes, got {array.dtype}: use from_frame for other ids")
-    with np.errstate(invalid="ignore"):
-        bad = np.flatnonzero(~np.isfinite(array) | (np.floor(array) != array) | (array < 0))
-    if bad.size:
-        found = (f"row {e}: {array[e]}" for e in bad)
-        raise CofactorError(
-            f"{name} must be whole numbers from 0, without NaN; not so in {listing(found)} (0 is the first)"
-        )
-    return array.astype(np.int64)
 
 
 def _size(code: Ints, limit: int | None, name: str) -> int:

@@ -187,7 +187,6 @@ def _mean_error(
         truth, label = _relabelled(level, table, child)
         sizes = (labels.n_classes, table.n_rows, labels.n_workers)
         again = CrowdLabels.from_arrays(table.rows, table.variables, label, *sizes, unlabelled="keep")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
             errors.append(error_rate(clone(method).fit(again).predict_proba(again), truth))
     return float(np.mean(errors))

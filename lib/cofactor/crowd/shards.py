@@ -30,7 +30,7 @@ from tqdm import tqdm
 from cofactor.core.crew import Crew, Threads, in_order
 from cofactor.core.em import SoftCounts, iterate_em
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import load_arrays, read_table, restore, whole_file
+from cofactor.core.files import load_arrays, parquet_told, read_table, restore, whole_file
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.crowd.aggregators import SymNMF
@@ -344,15 +344,9 @@ def _read_columns(path: Path, listed: dict[str, Any]) -> dict[str, NDArray[Any]]
     content = path.read_bytes()
     if not _as_written(content, listed):
         raise CofactorError(f"{path} is damaged, or was replaced meanwhile: run again, or {ADVICE} again")
-    try:
+    with parquet_told(path):
         frame = read_table(io.BytesIO(content), COLUMNS, path).to_pandas(ignore_metadata=True)
         return {name: frame[name].to_numpy() for name in COLUMNS if name in frame.columns}
-    except ImportError:
-        raise CofactorError("parquet files need pyarrow: pip install 'cofactor[scale]'") from None
-    except CofactorError:
-        raise
-    except Exception as error:  # pandas and pyarrow raise whatever the bytes lead them to
-        raise CofactorError(f"{path} cannot be read as parquet: {error}") from None
 
 
 def _as_written(content: bytes, listed: dict[str, Any]) -> bool:

@@ -26,7 +26,7 @@ def read_truth(
     """
     frame = read_frame(path, ("task", "truth"), encoding, sep, "truth")
     for name in frame.columns:
-        check_present(frame[name].mask(frame[name] == ""), name)
+        check_present(frame[name], name, text=True)
     frame = frame.drop_duplicates()
     code = pd.Index([str(task) for task in labels.tasks]).get_indexer(pd.Index(frame["task"]))
     known = code >= 0

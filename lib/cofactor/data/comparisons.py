@@ -18,9 +18,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cofactor.comparisons.checks import finite_numbers
 from cofactor.comparisons.data import Comparisons
-from cofactor.core.checks import check_whole, numbers, rng_of, unmasked
+from cofactor.core.checks import check_whole, finite_numbers, numbers, rng_of, unmasked
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats, Seed
 from cofactor.data.matlab import load_matlab

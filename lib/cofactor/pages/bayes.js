@@ -356,13 +356,13 @@ function chosenFit(crowd, fit) {
 
 /** p: (M, K) probabilities of being right, drawn to the crowd's mean. */
 function accuracies({ K }, { right, given }) {
-  const { shrinkage, priorRight, priorTotal } = CONSTANTS, total = (x) => {
+  const { shrinkageCount, priorRight, priorTotal } = CONSTANTS, total = (x) => {
     const all = new Float64Array(K);
     x.forEach((value, pair) => (all[pair % K] += value));
     return all;
   };
   const allGiven = total(given), crowd = total(right).map((x, k) => (x + priorRight) / (allGiven[k] + priorTotal));
-  return right.map((x, pair) => (x + shrinkage * crowd[pair % K]) / (given[pair] + shrinkage));
+  return right.map((x, pair) => (x + shrinkageCount * crowd[pair % K]) / (given[pair] + shrinkageCount));
 }
 
 /** Return by how many standard errors workers err together on the same tasks. */

@@ -44,22 +44,9 @@ def crowd_page(
 ) -> str:
     """Return the page for a fitted method.
 
-    Parameters
-    ----------
-    source, name : str
-        Where the labels come from, and the method's name.
-    method : Aggregator
-        Fitted on `labels`.
-    labels : CrowdLabels
-    facts : list of str
-        How the page was made, as printed on the command line.
-    diagnosis : Diagnosis
-    found : CrowdBootstrap, optional
-        Of this method on these labels; without it no number has an interval.
-    plan : Plan, optional
-        For a crowd like this one; without it the page does not say how many labels are enough.
-    warnings : list of str
-        What must be read before the labels are used; on top of the page.
+    `source` says where the labels come from, `facts` is what was printed, `warnings` stand on top of the page. Without
+    `found`, the bootstrap of this method on these labels, no number has an interval; without `plan` the page does not
+    say how many labels are enough.
 
     Cost: that of the posterior, and about a second for the pictures.
     """
@@ -83,7 +70,7 @@ def crowd_page(
         mean=_means(people, labels),
         doubtful=_doubtful(posterior, labels),
         plan=plan,
-        answers=_answers(plan) if plan else [],
+        answers=plan.in_words() if plan else [],
     )
 
 
@@ -149,7 +136,7 @@ def _of_workers(people: pd.DataFrame) -> Iterator[str]:
 
 def _of_plan(plan: Plan | None) -> Iterator[str]:
     if plan:
-        for method, needed, least, most in _answers(plan):
+        for method, needed, least, most in plan.in_words():
             yield (
                 f"At most {percent(plan.wanted, 1)} of the tasks wrong takes {needed} {plan.unit} with {method}"
                 f"{f' ({least} to {most})' * (least != most)}; now there are {plan.present:.3g}"
@@ -159,12 +146,6 @@ def _of_plan(plan: Plan | None) -> Iterator[str]:
 def _counted(diagnosis: Diagnosis) -> str:
     count = Counter(check.status for check in diagnosis.checks)
     return f"{count['pass']} passed, {count['warn']} with a warning, {count['fail']} failed"
-
-
-def _answers(plan: Plan) -> list[tuple[str, str, str, str]]:
-    """Every method with the amount needed, the least and the most."""
-    words = plan.needed()[["amount", "low", "high"]].map(plan.amount_in_words)
-    return list(zip(plan.errors, words["amount"], words["low"], words["high"], strict=True))
 
 
 def _ends(table: pd.DataFrame | None, row: int) -> dict[str, float | None]:

@@ -82,7 +82,7 @@ function withCrowd(x, given, K) {
   const S = K * Q, total = new Float64Array(S), labels = new Float64Array(K).fill(TINY);
   x.forEach((value, c) => (total[c % S] += value));
   given.forEach((value, c) => (labels[Math.floor((c % S) / Q)] += value));
-  return x.map((value, c) => value + (CONSTANTS.shrinkage * total[c % S]) / labels[Math.floor((c % S) / Q)]);
+  return x.map((value, c) => value + (CONSTANTS.shrinkageCount * total[c % S]) / labels[Math.floor((c % S) / Q)]);
 }
 
 /** Return slope and expected curvature of the binomial log-likelihood by ability + spread b. */

@@ -35,22 +35,9 @@ def joint_page(
 ) -> str:
     """Return the page for a fitted method.
 
-    Parameters
-    ----------
-    source, name : str
-        Where the table comes from, and the method's name.
-    data : CategoricalFrame
-    method : JointPMFEstimator
-        Fitted on its table.
-    facts : list of str
-        How the page was made, as printed on the command line.
-    diagnosis : Diagnosis
-    found : HeldOut, optional
-        Without it the page does not say how good the model is.
-    classes : DataFrame, optional
-        What `cross_validated` found for the column `target`.
-    cells : tuple, optional
-        Row, variable, code and probability of every gap that was filled.
+    `source` says where the table of `data` comes from, `facts` is what was printed. Without `found` the page does not
+    say how good the model is. `classes` is what `cross_validated` found for the column `target`, `cells` are the gaps
+    that were filled.
 
     Cost: O(N^2 I^2 F) for the dependence of all pairs, and about a second for the pictures.
     """
@@ -62,7 +49,7 @@ def joint_page(
         source=source,
         method=name,
         facts=facts,
-        cards=_cards(data, method, found),
+        cards=_cards(data, found),
         diagnosis=diagnosis,
         columns=_columns(data, columns),
         pairs=_pairs(shares, data.names),
@@ -80,7 +67,7 @@ def _pictures(data: CategoricalFrame, shares: Floats, columns: pd.DataFrame | No
         yield "dependence", draw_dependence(shares, data.names)
 
 
-def _cards(data: CategoricalFrame, method: JointPMFEstimator, found: HeldOut | None) -> list[tuple[str, str]]:
+def _cards(data: CategoricalFrame, found: HeldOut | None) -> list[tuple[str, str]]:
     """Numbers to open with, each with its words."""
     table = data.table
     n_gaps = table.n_rows * table.n_variables - table.n_entries

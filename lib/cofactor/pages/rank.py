@@ -25,19 +25,9 @@ def rank_page(
     diagnosis: Diagnosis,
     warnings: Sequence[str] = (),
 ) -> str:
-    """Return the page of a ranking.
+    """Return the page of a ranking of these comparisons.
 
-    Parameters
-    ----------
-    source : str
-        Where the comparisons come from.
-    ranking : Ranking
-        Of these `comparisons`.
-    facts : list of str
-        How the page was made, as printed on the command line.
-    diagnosis : Diagnosis
-    warnings : list of str
-        What must be read before the ranking is used; on top of the page.
+    `source` says where they come from, `facts` is what was printed, `warnings` stand on top of the page.
 
     Cost: O(n^2) for the pairs, and about a second for the picture.
     """

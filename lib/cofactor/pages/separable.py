@@ -21,20 +21,10 @@ from cofactor.separable.words import TopicModel
 def anchors_page(
     source: str, name: str, X: Floats, table: pd.DataFrame, left: float, facts: Sequence[str], diagnosis: Diagnosis
 ) -> str:
-    """Return the page about anchors.
+    """Return the page about anchors of the (M, N) matrix X.
 
-    Parameters
-    ----------
-    source, name : str
-        Where the matrix comes from, and the method's name.
-    X : (M, N) array
-    table : DataFrame
-        A row per anchor: name, column, score, mean_weight, leads.
-    left : float
-        Share of the norm of X that mixtures of the anchors leave.
-    facts : list of str
-        How the page was made, as printed on the command line.
-    diagnosis : Diagnosis
+    `source` says where it comes from, `table` has a row per anchor (name, column, score, mean_weight, leads), mixtures
+    of them leave the share `left` of the norm of X, and `facts` is what was printed.
 
     Cost: that of SPA with 200 anchors.
     """

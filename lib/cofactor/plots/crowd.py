@@ -75,10 +75,7 @@ def draw_confusions(
     accuracy : (M,) array, optional
         Estimated otherwise than from the model; the title then names nobody's mistake.
 
-    Raises
-    ------
-    CofactorError
-        `which` is empty or holds a code that is not a worker's.
+    Raises a CofactorError where `which` is empty or holds a code that is not a worker's.
     """
     right = worker_accuracy(model) if accuracy is None else accuracy
     chosen = spread_workers(model) if which is None else known(which, model.n_variables, "worker")
@@ -153,7 +150,8 @@ def draw_worker_accuracy(model: LatentClassModel, labels: CrowdLabels) -> Figure
         ax.annotate(short(name), (x[m], 100 * accuracy[m]), (7, -4), textcoords="offset points", color=RED)
     ax.set(ylabel="estimated accuracy (% of tasks right)", ylim=(min(0, 100 * accuracy.min()) - 3, 103))
     middle = percent(float(np.median(accuracy)))
-    say(fig, f"{_workers_worse(int(bad.sum()), len(bad))} than chance; the median is right on {middle}")
+    worse = f"{bad.sum() or 'None'} of {len(bad)} workers {'is' if bad.sum() <= 1 else 'are'} worse than chance"
+    say(fig, f"{worse}; the median is right on {middle}")
     return fig
 
 
@@ -167,10 +165,6 @@ def _labels_axis(ax: Axes, given: Ints, accuracy: Floats) -> Floats:
     ax.set_xlabel("labels given")
     ax.set_xlim(0.8 * max(given.min(), 0.8), 1.25 * given.max())
     return np.maximum(given, 0.9)
-
-
-def _workers_worse(n_bad: int, n_workers: int) -> str:
-    return f"{n_bad or 'None'} of {n_workers} workers {'is' if n_bad <= 1 else 'are'} worse"
 
 
 @styled

@@ -33,11 +33,8 @@ def draw_gains(columns: pd.DataFrame, names: Sequence[object]) -> Figure:
     ax.set_yticks(range(len(shown)), [short(names[n], LONGEST) for n in shown.index])
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.set_xlabel("log-loss below that of the column alone, in %")
-    best = gains.index[-1]
-    say(
-        fig,
-        f"The other columns take away {percent(max(gains.iloc[-1], 0))} of what is unknown of {literal(names[best])}",
-    )
+    best, most = literal(names[gains.index[-1]]), percent(max(gains.iloc[-1], 0))
+    say(fig, f"The other columns take away {most} of what is unknown of {best}")
     return fig
 
 

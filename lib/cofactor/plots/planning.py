@@ -72,9 +72,7 @@ def _axes(ax: Axes, plan: Plan) -> None:
 
 
 def _finding(plan: Plan) -> str:
-    table = plan.needed()
-    middles = dict(zip(table["method"], map(plan.amount_in_words, table["amount"]), strict=True))
-    words = plan.answers() if plan.only_range else middles
+    words = plan.answers() if plan.only_range else {name: amount for name, amount, *_ in plan.in_words()}
     return f"{', '.join(f'{name} {amount}' for name, amount in words.items())} {plan.unit}"
 
 

@@ -25,9 +25,11 @@ def draw_residuals(squares: Floats, n_anchors: int) -> Figure:
     ax.set_yscale("log")
     ax.set(xlabel="columns chosen by successive projection", ylabel="squared residual")
     ax.legend()
-    left = f"{shown[n_anchors] / shown[n_anchors - 1]:.2g}" if n_anchors < len(shown) else "nothing"
-    say(fig, f"After {n_anchors} anchors the residual falls to {left} of what it was" if left != "nothing"
-        else f"{n_anchors} anchors are all that successive projection finds")  # fmt: skip
+    finding = f"{n_anchors} anchors are all that successive projection finds"
+    if n_anchors < len(shown):
+        left = shown[n_anchors] / shown[n_anchors - 1]
+        finding = f"After {n_anchors} anchors the residual falls to {left:.2g} of what it was"
+    say(fig, finding)
     return fig
 
 

@@ -273,8 +273,7 @@ def _fit(
 ) -> tuple[LatentClassModel, Result]:
     """EM from one random start, or from the pairwise fit it leads to; that it stopped early is for the caller."""
     start = random_model(table.sizes, rank, seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         if pairwise and rank > 1:
             start = coupled_nmf(pairwise_moments(table), start)[0].lift(FLOOR)
         return em(table, start, max_iter, TOL, pseudo_count=alpha)

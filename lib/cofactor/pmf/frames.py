@@ -18,7 +18,6 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.frames import NO_VALUE, check_columns
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.pmf.coding import Coding
 
 UNKNOWN = (*NO_VALUE, "?")  # how a cell reads in which nothing was observed
 FEW = 20  # values: a column of fewer is always taken as it is, one of more numbers is cut
@@ -145,12 +144,11 @@ def _coded(column: pd.Series[str], n_bins: int) -> tuple[Ints, list[list[str]]]:
         key = None if numbers is None else float
         values = sorted(sorted(cells.unique()), key=key)
         return pd.Index(values, dtype=object).get_indexer(pd.Index(column, dtype=object)), [[one] for one in values]
-    coding = Coding(pd.Index([], dtype=object), _edges(np.asarray(numbers, dtype=np.float64), n_bins))
-    codes = np.full(len(column), MISSING)
-    codes[column.notna()] = coding.codes(numbers.to_numpy())
+    edges = _edges(np.asarray(numbers, dtype=np.float64), n_bins)
+    known, codes = np.searchsorted(edges, numbers, side="right"), np.full(len(column), MISSING)
+    codes[column.notna()] = known
     order = np.argsort(numbers.to_numpy(), kind="stable")
-    texts, known = cells.to_numpy()[order], codes[column.notna()][order]
-    return codes, [texts[known == code].tolist() for code in range(coding.size)]
+    return codes, [cells.iloc[order[known[order] == code]].tolist() for code in range(len(edges) + 1)]
 
 
 def _edges(numbers: Floats, n_bins: int) -> Floats:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
+from scipy.special import entr
 from sklearn.base import clone
 
 from cofactor.core.checks import rng_of
@@ -50,10 +52,9 @@ class HeldOut:
 
     def by_variable(self) -> pd.DataFrame:
         """Return a row per variable: hidden cells, mean losses, shares of wrong values; indexed by variable."""
-        cells = pd.DataFrame({"variable": self.variable, "cells": 1, "loss": self.loss, "base_loss": self.base_loss})
-        cells = cells.assign(wrong=1 - self.right, base_wrong=1 - self.base_right)
-        means = cells.groupby("variable").mean()
-        return means.assign(cells=cells.groupby("variable")["cells"].sum())
+        losses = pd.DataFrame({"loss": self.loss, "base_loss": self.base_loss})
+        groups = losses.assign(wrong=1 - self.right, base_wrong=1 - self.base_right).groupby(self.variable)
+        return groups.mean().assign(cells=groups.size())
 
 
 def held_out(estimator: JointPMFEstimator, table: CategoricalTable, random_state: Seed = None) -> HeldOut | None:
@@ -106,17 +107,9 @@ def dependence(model: LatentClassModel) -> Floats:
 
     0 where they are independent, 1 where one tells the other; ones on the diagonal. Cost: O(N^2 I^2 F).
     """
-    N = model.n_variables
-    singles = [model.marginal(n) for n in range(N)]
-    entropy = [_entropy(p) for p in singles]
-    found = np.eye(N)
-    for m in range(N):
-        for n in range(m):
-            common = entropy[m] + entropy[n] - _entropy(model.pairwise(m, n).ravel())
-            least = min(entropy[m], entropy[n])
-            found[m, n] = found[n, m] = min(max(common / least, 0.0), 1.0) if least > FLOOR else 0.0
+    found = np.eye(model.n_variables)
+    entropy = [entr(model.marginal(n)).sum() for n in range(model.n_variables)]
+    for m, n in combinations(range(model.n_variables), 2):
+        common, least = entropy[m] + entropy[n] - entr(model.pairwise(m, n)).sum(), min(entropy[m], entropy[n])
+        found[m, n] = found[n, m] = np.clip(common / least, 0.0, 1.0) if least > FLOOR else 0.0
     return found
-
-
-def _entropy(p: Floats) -> float:
-    return float(-np.sum(p[p > 0] * np.log(p[p > 0])))

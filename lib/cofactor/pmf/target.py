@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 from sklearn.dummy import DummyClassifier
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import CategoricalNB
 
 from cofactor.core.errors import CofactorError, DataWarning
@@ -39,18 +38,17 @@ def cross_validated(
     known = codes[:, target] != MISSING
     y, X, sizes = codes[known, target], np.delete(codes[known], target, axis=1), np.delete(table.sizes, target)
     _check_counts(np.bincount(y, minlength=1))
-    cells = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of rare classes and values: they cost, which is what is measured
-        for fitted, held in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y):
-            for name, method, given in _methods(X, sizes, rank, n_jobs):
-                shares = method.fit(given[fitted], y[fitted]).predict_proba(given[held])
-                cells.append(_scored(name, shares, method.classes_, y[held]))
-    found = pd.concat(cells).groupby("method", sort=False).agg(
-        wrong=("wrong", "mean"), error=("wrong", lambda wrong: wrong.std(ddof=0) / np.sqrt(len(wrong))),
-        loss=("loss", "mean"),
-    )  # fmt: skip
-    return found.reset_index()
+    methods = (
+        (CHOSEN, _joint(rank, n_jobs), _with_gaps(X)),
+        (NAIVE, CategoricalNB(min_categories=sizes + 1), X + 1),
+        (MAJORITY, DummyClassifier(strategy="prior"), X),
+    )
+    folds, rows = StratifiedKFold(FOLDS, shuffle=True, random_state=0), []
+    with warnings.catch_warnings(action="ignore"):  # of rare classes and values: they cost, which is what is measured
+        for name, method, given in methods:
+            shares = cross_val_predict(method, given, y, cv=folds, method="predict_proba")
+            rows.append({"method": name, **_scored(shares, np.unique(y, return_inverse=True)[1])})
+    return pd.DataFrame(rows)
 
 
 def _check_counts(counts: Ints) -> None:
@@ -63,11 +61,11 @@ def _check_counts(counts: Ints) -> None:
         )
 
 
-def _scored(name: str, shares: Floats, classes: Ints, y: Ints) -> pd.DataFrame:
-    """Return for every row whether the most probable class is wrong, and the loss of the true one."""
-    true = np.where(classes == y[:, None], shares, 0.0).sum(axis=1)
-    wrong = (classes[shares.argmax(axis=1)] != y).astype(np.float64)
-    return pd.DataFrame({"method": name, "wrong": wrong, "loss": -np.log(np.maximum(true, SMALLEST))})
+def _scored(shares: Floats, y: Ints) -> dict[str, float]:
+    """Return the share of rows whose most probable class is wrong, its standard error, and the loss of the true one."""
+    wrong = shares.argmax(axis=1) != y
+    loss = -np.log(np.maximum(shares[np.arange(len(y)), y], SMALLEST))
+    return {"wrong": wrong.mean(), "error": wrong.std() / np.sqrt(len(y)), "loss": loss.mean()}
 
 
 def classified(
@@ -80,8 +78,7 @@ def classified(
     if not rows.size:
         return rows, rows, np.zeros(0)
     X = np.delete(codes, target, axis=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
+    with warnings.catch_warnings(action="ignore", category=DataWarning):
         method = _joint(rank, n_jobs).fit(_with_gaps(X[known]), codes[known, target])
         shares = method.predict_proba(_with_gaps(X[rows]))
     return rows, np.asarray(method.classes_[shares.argmax(axis=1)]), shares.max(axis=1)
@@ -93,10 +90,3 @@ def _joint(rank: Rank, n_jobs: int | None) -> JointPMFClassifier:
 
 def _with_gaps(X: Ints) -> Floats:
     return np.where(X == MISSING, np.nan, X)
-
-
-def _methods(X: Ints, sizes: Ints, rank: Rank, n_jobs: int | None) -> Iterator[tuple[str, Any, Any]]:
-    """Yield every method with the form of the features that it takes."""
-    yield CHOSEN, _joint(rank, n_jobs), _with_gaps(X)
-    yield NAIVE, CategoricalNB(min_categories=sizes + 1), X + 1
-    yield MAJORITY, DummyClassifier(strategy="prior"), X

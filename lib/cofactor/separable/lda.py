@@ -59,19 +59,14 @@ def lda_topics(
     TopicModel
         Without anchors; `weights` are (D, K) shares, rows summing to one.
 
-    Raises
-    ------
-    CofactorError
-        The package `lda` is not installed, a count is no whole number (documents are named), a parameter is out of
-        range, or what `topic_model` raises on counts and `min_documents`.
+    Raises a CofactorError where the package `lda` is not installed, a count is no whole number (documents are named), a
+    parameter is out of range, and as `topic_model` on counts and `min_documents`.
 
     Cost: O(max_iter K words of all documents) time, about 0.15 microseconds each at K = 3.
 
     Source: Table II of Nguyen, Fu and Wu has a row LDA (Gibbs) without any setting; alpha, eta are the defaults of
     `lda`.
 
-    Examples
-    --------
     >>> counts = [[9, 8, 0, 0], [7, 9, 0, 0], [0, 0, 8, 7], [0, 0, 9, 9]]
     >>> lda_topics(counts, 2, max_iter=50, random_state=0).weights.argmax(axis=1).tolist()  # doctest: +SKIP
     [1, 1, 0, 0]

@@ -22,19 +22,12 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max
     n_rows, n_points, n_anchors, max_iter : int, at least 1
         M, N, K and T. Of a graph (SPOC, GeoNMF), M is the mean number of neighbours.
 
-    Returns
-    -------
-    Bytes at the peak, in one thread. MERIT: X, its transpose, residuals and X in single precision, 28 M N; up to T
-    entries per column, 12 N T (rounded up to the next doubling); a fixed tile of scores. FastGradient: 24 N^2. XRAY
-    and FastAnchor: six and four times X. Graphs: 70 bytes per entry, measured, with the copy of an untidy matrix.
+    Returns bytes at the peak, in one thread. MERIT: X, its transpose, residuals and X in single precision, 28 M N; up
+    to T entries per column, 12 N T (rounded up to the next doubling); a fixed tile of scores. FastGradient: 24 N^2.
+    XRAY and FastAnchor: six and four times X. Graphs: 70 bytes per entry, measured, with the copy of an untidy matrix.
 
-    Raises
-    ------
-    CofactorError
-        Nothing is known of the method, or a size is no whole number of at least one.
+    Raises a CofactorError where nothing is known of the method, or a size is no whole number of at least one.
 
-    Examples
-    --------
     >>> round(predicted_bytes("MERIT", 50, 100_000, 20, max_iter=20) / 1e6)
     193
     >>> round(predicted_bytes("FastGradient", 50, 100_000, 20) / 1e9)

@@ -62,11 +62,8 @@ def topic_model(
     random_state : int, Generator or None
         Of the random projection that FastAnchor takes in place of U, and of LDA.
 
-    Raises
-    ------
-    CofactorError
-        Counts are negative, not finite or between zero and one (documents are named), a word stands in no document
-        (words are named), no word is left, or an argument is out of range.
+    Raises a CofactorError for counts that are negative, not finite or between zero and one (documents are named), words
+    that stand in no document (they are named), where no word is left, or an argument is out of range.
 
     Cost: O(nonzeros(counts) K) per step of the singular vectors, O(N K^2) for the rest, apart from the finder;
     O(nonzeros + N K) memory (FastAnchor: 1000 N). Words by words is never formed.
@@ -75,8 +72,6 @@ def topic_model(
     sweeps; P is applied, not formed; documents are weighted by raw counts, from which the published accuracy follows,
     not by TF-IDF as the released code has it.
 
-    Examples
-    --------
     >>> counts = [[3, 1, 0, 0, 2], [2, 2, 0, 0, 0], [0, 0, 4, 1, 0], [0, 0, 1, 3, 1]]
     >>> model = topic_model(counts, 2, method="SPA")
     >>> model.top_words(2).tolist()
