@@ -24,7 +24,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import read_table, unpacked
+from cofactor.core.files import read_table, reading_parquet, unpacked
 
 Record = dict[str, Any]
 Unfold = Callable[[list[Record]], "pd.DataFrame | None"]  # from objects within objects to a table
@@ -262,11 +262,9 @@ def _parsed(text: str) -> Any:
 
 
 def _read_parquet(content: Any, columns: Sequence[str] | None, name: str) -> pd.DataFrame:
-    try:
+    with reading_parquet(name):
         import pyarrow.parquet
-    except ImportError:
-        raise CofactorError("parquet files need pyarrow: pip install 'cofactor[scale]'") from None
-    try:
+
         names = pyarrow.parquet.ParquetFile(content).schema_arrow.names
         wanted = {_plain(column) for column in (names if columns is None else columns)}
         table = read_table(content, [column for column in names if _plain(column) in wanted], name)
@@ -274,11 +272,7 @@ def _read_parquet(content: Any, columns: Sequence[str] | None, name: str) -> pd.
         frame = pd.DataFrame(index=index, columns=names, dtype=object)
         for column in table.column_names:
             frame[column] = pd.Series(_arrow_text(table[column]), index=index, dtype=object)
-        return frame
-    except CofactorError:
-        raise
-    except Exception as error:  # pyarrow raises whatever the bytes lead it to
-        raise CofactorError(f"{name} cannot be read as parquet: {error}") from None
+    return frame
 
 
 def _arrow_text(column: Any) -> list[Any]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import load_arrays
+from cofactor.core.files import load_arrays, save_arrays
 from cofactor.core.frames import located
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
@@ -35,7 +35,7 @@ from cofactor.crowd.variational import AnyBelief, Belief, Cells, Priors, SharedE
 
 CODES = ("tasks", "workers", "labels", "gold")
 PARTS = {Belief: ("P", "nu", "eta"), SharedErrors: ("right", "wrong", "errors", "nu")}  # of a belief, as arrays
-KEPT = ("about", *CODES, "part_0", "part_1", "part_2", "part_3")
+BELIEF = ("part_0", "part_1", "part_2", "part_3")  # an empty one stands last where there are three
 PART_ROUNDS = 20  # most rounds of the changed tasks in a round of all; together they cost no more than it
 SETTINGS = ("structure", "diagonal", "off", "design_effect", "max_iter", "tol")
 
@@ -172,20 +172,12 @@ class CrowdFit:
         strange = [known for column in ids for known in column if not isinstance(known, str | int)]
         if strange:
             raise CofactorError(f"ids can be kept that are text or whole numbers, not {listing(map(repr, strange))}")
-        about = json.dumps({"ids": ids, **self._about()}).encode()
-        gold, table = self._gold(self.labels), self.labels.table
+        gold, table, belief = self._gold(self.labels), self.labels.table, self.method.belief_
         codes = (table.rows, table.variables, table.values, np.zeros(0) if gold is None else gold)
-        belief = self.method.belief_
+        arrays: dict[str, NDArray[Any]] = {name: code.astype(np.int32) for name, code in zip(CODES, codes, strict=True)}
         parts = [getattr(belief, name) for name in PARTS[type(belief)]]
-        parts += [np.zeros(0)] * (4 - len(parts))
-        with open(path, "wb") as file:
-            np.savez(
-                file,
-                allow_pickle=False,
-                about=np.frombuffer(about, dtype=np.uint8),
-                **{name: code.astype(np.int32) for name, code in zip(CODES, codes, strict=True)},
-                **{f"part_{number}": part for number, part in enumerate(parts)},
-            )
+        arrays |= dict(zip(BELIEF, [*parts, np.zeros(0)], strict=False))
+        save_arrays(path, about={"ids": ids, **self._about()}, **arrays)
 
     def _about(self) -> dict[str, Any]:
         method, together = self.method, self.method.dependence_
@@ -201,7 +193,7 @@ class CrowdFit:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> CrowdFit:
         """Read a file that `save` wrote; a CofactorError names one that is none."""
-        kept = load_arrays(path, KEPT, "kept fit")
+        kept = load_arrays(path, ("about", *CODES, *BELIEF), "kept fit")
         try:
             about = json.loads(kept["about"].tobytes())
             labels = _kept_labels(about["ids"], [kept[name] for name in CODES[:3]])
@@ -291,7 +283,7 @@ def _kept_belief(
     priors = Priors(method.diagonal, method.off, np.array(about["votes"], dtype=np.float64), kinds)
     shared = method.structure_ == "shared"
     shapes = [(M, K), (M, K), (K, K), (K,)] if shared else [(M * K, K * kinds), (K,), (K, kinds)]
-    parts = [kept[f"part_{number}"] for number in range(len(shapes))]
+    parts = [kept[name] for name in BELIEF[: len(shapes)]]
     whole = [*parts, priors.classes]
     if [part.shape for part in whole] != [*shapes, (K,)] or not all(map(_counts, whole)):
         raise CofactorError("its belief is of other labels, or holds what are no counts")

@@ -20,7 +20,7 @@ from scipy import sparse
 from cofactor.core.crew import Crew, Threads, in_order
 from cofactor.core.em import SoftCounts
 from cofactor.core.errors import CofactorError
-from cofactor.core.files import load_arrays, make_folder, whole_file
+from cofactor.core.files import load_arrays, make_folder, save_arrays, whole_file
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
@@ -138,8 +138,8 @@ class Passes:
             return SoftCounts(cells, classes, int(n_rows), sizes, float(fit))
         counts = count()
         make_folder(self.kept)
-        with whole_file(part) as unfinished, open(unfinished, "wb") as file:
-            np.savez(file, allow_pickle=False, **{name: np.asarray(getattr(counts, name)) for name in SUMS})
+        with whole_file(part) as unfinished:
+            save_arrays(unfinished, **{name: getattr(counts, name) for name in SUMS})
         return counts
 
     def _mark(self, model: LatentClassModel, rows: Ints | None) -> str:

@@ -30,7 +30,7 @@ from tqdm import tqdm
 from cofactor.core.crew import Crew, Threads, in_order
 from cofactor.core.em import SoftCounts, iterate_em
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import load_arrays, read_table, restore, whole_file
+from cofactor.core.files import load_arrays, read_table, reading_parquet, restore, whole_file
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.crowd.aggregators import SymNMF
@@ -122,12 +122,10 @@ class LabelShards:
 
     def n_labels(self, path: Path) -> int:
         """Return how many labels a shard has, from its last bytes only."""
-        from pyarrow import parquet
+        with reading_parquet(path):
+            from pyarrow import parquet
 
-        try:
             return int(parquet.read_metadata(path).num_rows)
-        except Exception as error:  # pyarrow raises whatever the bytes lead it to
-            raise CofactorError(f"{path} cannot be read as parquet: {error}") from None
 
     def __iter__(self) -> Iterator[CrowdLabels]:
         last: tuple[Any, Path] | None = None
@@ -260,9 +258,8 @@ def _consensus(labels: CrowdLabels, method: Aggregator) -> pd.DataFrame:
 def _keep(shards: LabelShards, path: Path, part: Path) -> None:
     """Write the moments of one shard, with its first and last task; whole or not at all."""
     labels = shards.read(path)
-    span = json.dumps([labels.tasks[0], labels.tasks[-1]]).encode()
     with whole_file(part) as unfinished:
-        save_moments(unfinished, labels, span=np.frombuffer(span, dtype=np.uint8))
+        save_moments(unfinished, labels, span=[labels.tasks[0], labels.tasks[-1]])
 
 
 def forget_counts(kept: str | PathLike[str]) -> None:
@@ -344,15 +341,9 @@ def _read_columns(path: Path, listed: dict[str, Any]) -> dict[str, NDArray[Any]]
     content = path.read_bytes()
     if not _as_written(content, listed):
         raise CofactorError(f"{path} is damaged, or was replaced meanwhile: run again, or {ADVICE} again")
-    try:
+    with reading_parquet(path):
         frame = read_table(io.BytesIO(content), COLUMNS, path).to_pandas(ignore_metadata=True)
         return {name: frame[name].to_numpy() for name in COLUMNS if name in frame.columns}
-    except ImportError:
-        raise CofactorError("parquet files need pyarrow: pip install 'cofactor[scale]'") from None
-    except CofactorError:
-        raise
-    except Exception as error:  # pandas and pyarrow raise whatever the bytes lead them to
-        raise CofactorError(f"{path} cannot be read as parquet: {error}") from None
 
 
 def _as_written(content: bytes, listed: dict[str, Any]) -> bool:

@@ -24,7 +24,7 @@ from scipy.optimize import linear_sum_assignment
 
 from cofactor.core.em import SoftCounts, log_dirichlet
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import load_arrays
+from cofactor.core.files import load_arrays, save_arrays
 from cofactor.core.frames import plain_numbers, read_frame
 from cofactor.core.latent_class import FLOOR, LatentClassModel
 from cofactor.core.moments import PairwiseMoments
@@ -291,17 +291,8 @@ class WarehouseFit:
         """Write everything to an .npz file."""
         about = {"workers": self.workers, "classes": self.classes, "rounds": self.rounds}
         amounts = {"n_tasks": self.votes.n_rows, "objective": self.objective}
-        with open(path, "wb") as file:
-            np.savez(
-                file,
-                allow_pickle=False,
-                prior=self.model.prior,
-                stacked=self.model.stacked,
-                pseudo_counts=np.array(self.pseudo_counts, dtype=np.float64),
-                votes=self.votes.cells,
-                classes=self.votes.classes,
-                about=np.frombuffer(json.dumps(about | amounts).encode(), dtype=np.uint8),
-            )
+        arrays = {"prior": self.model.prior, "stacked": self.model.stacked, "pseudo_counts": self.pseudo_counts}
+        save_arrays(path, **arrays, votes=self.votes.cells, classes=self.votes.classes, about=about | amounts)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> WarehouseFit:
