@@ -12,6 +12,7 @@ Labels never leave the database; what travels is a table of counts to here, and 
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
@@ -44,14 +45,12 @@ ADVICE = "run the query of `cofactor sql` again, and keep all of its rows"
 
 
 def read_counts(path: str | PathLike[str]) -> CrowdMoments:
-    """Read a file that holds the result of `Queries.counts`: CSV, TSV, parquet or JSON lines; see `moments_of`."""
+    """Read the result of `Queries.counts` from a file: CSV, TSV, parquet or JSON lines; see `moments_of`."""
     return moments_of(read_frame(path, COUNTED, row="count"), str(path))
 
 
 def moments_of(frame: pd.DataFrame, name: str = "the counts") -> CrowdMoments:
-    """Turn the result of `Queries.counts` into the moments that `CrowdMoments.of` finds in memory.
-
-    Equal to them: counts to the last bit, vote shares up to the rounding of their sums.
+    """Turn the result of `Queries.counts` into the moments that `CrowdMoments.of` finds in memory, up to rounding.
 
     Raises
     ------
@@ -66,9 +65,11 @@ def moments_of(frame: pd.DataFrame, name: str = "the counts") -> CrowdMoments:
     if len(classes) < 2:
         raise CofactorError(f"{name}: {len(classes)} classes; at least two are needed to tell anything apart")
     code = _Codes(workers, classes, name)
-    counted = _vote_counts(votes, code, name)
-    moments = CrowdMoments(_pairs(pairs, code, *_singles(votes, code, name)), counted, workers, classes)
-    _check_pairs(moments.pairs, votes, name)
+    counted, expected = _vote_counts(votes, code)
+    moments = CrowdMoments(_pairs(pairs, code, counted), counted, workers, classes)
+    found = moments.pairs.counts.sum() / 2
+    if not np.isclose(found, expected, rtol=0, atol=0.25):
+        raise CofactorError(f"{name}: {found:.0f} pairs, the votes tell of {expected:.0f}; {ADVICE}")
     return moments
 
 
@@ -89,11 +90,11 @@ def _columns(frame: pd.DataFrame, names: tuple[str, ...], numbers: tuple[str, ..
 
 def _as_ids(rows: pd.DataFrame, columns: list[str]) -> None:
     """Make whole numbers of the ids in several columns, if all of them are, as of cells of a CSV file."""
-    stacked = pd.concat([rows[column] for column in columns], ignore_index=True)
-    stacked = plain_numbers(stacked.astype("str").mask(stacked.isna() | (stacked == "")))
-    for place, column in enumerate(columns):
-        part = stacked.iloc[place * len(rows) : (place + 1) * len(rows)].astype(object)
-        rows[column] = part.where(part.notna(), None).to_numpy()
+    stacked = pd.concat([rows[column] for column in columns], keys=columns)
+    stacked = plain_numbers(stacked.astype("str").mask(stacked.isna() | (stacked == ""))).astype(object)
+    stacked = stacked.where(stacked.notna(), None)
+    for column in columns:
+        rows[column] = stacked[column].to_numpy()
 
 
 def _refuse_bad_labels(rows: pd.DataFrame) -> None:
@@ -122,6 +123,14 @@ class _Codes:
     classes: list[Any]
     name: str
 
+    @property
+    def sizes(self) -> Ints:
+        return np.full(len(self.workers), len(self.classes))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.workers) * len(self.classes), len(self.classes)
+
     def cell(self, worker: pd.Series[Any], label: pd.Series[Any]) -> Ints:
         return self._of(worker, self.workers, "worker") * len(self.classes) + self.label(label)
 
@@ -136,53 +145,37 @@ class _Codes:
         return np.asarray(codes, dtype=np.int64)
 
 
-def _vote_counts(votes: pd.DataFrame, code: _Codes, name: str) -> SoftCounts:
-    """Soft counts of the vote shares: n votes for a class beside a label, each a share of 1 / size."""
-    K, shape = len(code.classes), (len(code.workers) * len(code.classes), len(code.classes))
+def _vote_counts(votes: pd.DataFrame, code: _Codes) -> tuple[SoftCounts, float]:
+    """Return the soft counts of the vote shares, and how many pairs of labels there must be.
+
+    A row stands for n votes for a class beside a label, in tasks of `size` labels: each is a share of 1 / size, and
+    the label is in size - 1 pairs.
+    """
     size, n = votes["size"].to_numpy(float), votes["n"].to_numpy(float)
     if (size < 1).any() or (n < 1).any():
-        raise CofactorError(f"{name}: counts and sizes must be at least 1; {ADVICE}")
-    flat = code.cell(votes["worker"], votes["label"]) * K + code.label(votes["other_label"])
-    cells = _sums(flat, n / size, shape[0] * K).reshape(shape)
-    classes = _sums(code.label(votes["other_label"]), n / size**2, K)
-    return SoftCounts(cells, classes, _whole(n / size**2, votes, name), np.full(len(code.workers), K))
-
-
-def _sums(group: Ints, amounts: ArrayLike, n_groups: int) -> Floats:
-    return np.asarray(np.bincount(group, amounts, n_groups), dtype=np.float64)
-
-
-def _whole(tasks: Floats, votes: pd.DataFrame, name: str) -> int:
-    """Add up tasks of every size; each must be a whole number, if no row is missing."""
-    by_size = np.bincount(votes["size"].to_numpy(np.int64), tasks)
+        raise CofactorError(f"{code.name}: counts and sizes must be at least 1; {ADVICE}")
+    by_size = np.bincount(size.astype(np.int64), n / size**2)  # tasks of every size
     if not np.allclose(by_size, np.round(by_size), atol=1e-6):
-        raise CofactorError(f"{name}: rows of votes are missing; {ADVICE}")
-    return int(np.round(by_size).sum())
+        raise CofactorError(f"{code.name}: rows of votes are missing; {ADVICE}")
+    voted = code.label(votes["other_label"])
+    cells = _sums((code.cell(votes["worker"], votes["label"]), voted), n / size, code.shape)
+    classes = _sums((voted,), n / size**2, code.shape[1:])
+    counted = SoftCounts(cells, classes, int(np.round(by_size).sum()), code.sizes)
+    return counted, float(np.sum(n / size * (size - 1))) / 2
 
 
-def _singles(votes: pd.DataFrame, code: _Codes, name: str) -> tuple[Ints, int]:
-    """How often every worker gave every label, and the number of tasks."""
-    n, size = votes["n"].to_numpy(float), votes["size"].to_numpy(float)
-    single = _sums(code.cell(votes["worker"], votes["label"]), n / size, len(code.workers) * len(code.classes))
-    return np.round(single).astype(np.int64), _whole(n / size**2, votes, name)
+def _sums(group: tuple[Ints, ...], amounts: ArrayLike, shape: tuple[int, ...]) -> Floats:
+    """Add up amounts in the cells of an array."""
+    flat = np.ravel_multi_index(group, shape)
+    return np.bincount(flat, amounts, math.prod(shape)).astype(np.float64, copy=False).reshape(shape)
 
 
-def _pairs(pairs: pd.DataFrame, code: _Codes, singles: Ints, n_tasks: int) -> PairwiseMoments:
+def _pairs(pairs: pd.DataFrame, code: _Codes, counted: SoftCounts) -> PairwiseMoments:
     row = code.cell(pairs["worker"], pairs["label"])
     column = code.cell(pairs["other_worker"], pairs["other_label"])
-    n = pairs["n"].to_numpy(np.int64)
-    both = np.concatenate([row, column]), np.concatenate([column, row])
-    counts = sparse.coo_array((np.concatenate([n, n]), both), shape=(len(singles),) * 2).tocsr()
-    return PairwiseMoments(counts, singles, np.full(len(code.workers), len(code.classes)), n_tasks)
-
-
-def _check_pairs(moments: PairwiseMoments, votes: pd.DataFrame, name: str) -> None:
-    """A task of `size` labels has size (size - 1) pairs in both directions, which the votes tell as well."""
-    size, n = votes["size"].to_numpy(float), votes["n"].to_numpy(float)
-    expected = float(np.sum(n / size * (size - 1)))
-    found = moments.counts.sum()
-    if not np.isclose(found, expected, rtol=0, atol=0.5):
-        raise CofactorError(f"{name}: {found // 2} pairs, the votes tell of {expected / 2:.0f}; {ADVICE}")
+    upper = sparse.coo_array((pairs["n"].to_numpy(np.int64), (row, column)), shape=code.shape[:1] * 2)
+    singles = np.round(counted.cells.sum(axis=1)).astype(np.int64)
+    return PairwiseMoments((upper + upper.T).tocsr(), singles, code.sizes, counted.n_rows)
 
 
 # ---- models ----
@@ -257,15 +250,14 @@ class WarehouseFit:
             raise CofactorError(f"{name}: no rows of {listing(absent)}; {ADVICE}")
         n_tasks, n_labels, evidence = (float(part[what]["amount"].sum()) for what in ("tasks", "labels", "evidence"))
         require_same_amounts(self.votes, round(n_tasks), round(n_labels))
-        K, cell, one = len(self.classes), part["cell"], part["class"]
-        flat = code.cell(cell["worker"], cell["label"]) * K + code.label(cell["true_class"])
-        cells = _sums(flat, cell["amount"], len(self.workers) * K * K).reshape(-1, K)
-        classes = _sums(code.label(one["true_class"]), one["amount"], K)
+        cell, one, both = part["cell"], part["class"], part["agreement"]
+        given = code.cell(cell["worker"], cell["label"]), code.label(cell["true_class"])
+        cells = _sums(given, cell["amount"], code.shape)
+        classes = _sums((code.label(one["true_class"]),), one["amount"], code.shape[1:])
         if not np.isclose(cells.sum(), n_labels) or not np.isclose(classes.sum(), n_tasks):
             raise CofactorError(f"{name}: rows are missing; {ADVICE}")
-        both = part["agreement"]
-        flat = code.label(both["label"]) * K + code.label(both["true_class"])
-        agreement = _sums(flat, both["amount"], K * K).reshape(K, K)
+        voted = code.label(both["label"]), code.label(both["true_class"])
+        agreement = _sums(voted, both["amount"], code.shape[1:] * 2)
         order = linear_sum_assignment(agreement, maximize=True)[1]
         return SoftCounts(cells, classes, round(n_tasks), self.model.sizes, evidence), order
 
