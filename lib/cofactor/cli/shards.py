@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from cofactor.core.files import restore, whole_file
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.passes import Passes, bytes_of
 from cofactor.crowd.sharding import shard_labels
-from cofactor.crowd.shards import VOCABULARY, LabelShards, forget_counts
+from cofactor.crowd.shards import VOCABULARY, LabelShards
 from cofactor.crowd.tables import workers_frame
 
 
@@ -57,7 +58,7 @@ def _moments(arguments: argparse.Namespace) -> None:
         counted = shards.count(kept, verbose=True, crew=crew)
         with whole_file(output) as part:
             counted.save(part)
-        forget_counts(kept)
+        shutil.rmtree(kept, ignore_errors=True)
     amounts = f"{counted.n_labels} labels of {counted.n_tasks} tasks"
     print(f"wrote {arguments.output}: {amounts}, {len(shards.paths)} shards")
 

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.shard_rules import check_disjoint
+from cofactor.crowd.shard_rules import disjoint
 
 if TYPE_CHECKING:
     from cofactor.crowd.shards import LabelShards
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 MOST_WHOLE = 4  # shards in a call whose results are as long as the shards
 BYTES_PER_LABEL = 8  # at most, of a shard that is kept: its column, and where its task begins
 SUMS = ("cells", "classes", "n_rows", "sizes", "log_likelihood")
+UNITS = {"KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "B": 1.0}
 
 
 @dataclass(frozen=True)
@@ -43,29 +45,19 @@ class Piece:
     starts: Ints
     span: tuple[Any, Any]
 
-    @classmethod
-    def read(cls, shards: LabelShards, path: Path) -> Piece:
-        """Read and check a shard."""
-        labels = shards.read(path)
-        F = labels.table.indicator
-        return cls(F.indices, F.indptr, (labels.tasks[0], labels.tasks[-1]))
-
     def labels(self, shards: LabelShards) -> CrowdLabels:
-        """Return the labels; what needs the ids of their tasks cannot use them."""
+        """Return the labels, with the ids of the first and the last task only."""
         sizes = np.full(len(shards.workers), len(shards.classes))
         parts = np.ones(len(self.indices)), self.indices, self.starts
         indicator = sparse.csr_array(parts, shape=(len(self.starts) - 1, int(sizes.sum())))
-        return CrowdLabels(CategoricalTable._with(indicator, sizes), [], shards.workers, shards.classes)
+        return CrowdLabels(CategoricalTable._with(indicator, sizes), self.span, shards.workers, shards.classes)
 
 
 class Passes:
-    """Shards that are read over and over by a crew.
+    """Shards that are read over and over by a crew (default: this thread).
 
     Parameters
     ----------
-    shards : LabelShards
-    crew : Crew, optional
-        Default: this thread.
     memory : float
         Bytes for decoded shards that stay: here, or on all workers of a cluster together.
     kept : Path, optional
@@ -83,19 +75,14 @@ class Passes:
         return iter(self.shards)
 
     def map(self, function: Callable[[CrowdLabels], Any], whole: bool = False) -> Iterator[Any]:
-        """Yield what a function makes of every shard, in their order; `whole`: with the ids of tasks, read anew.
+        """Return what a function makes of every shard, in their order; `whole`: with the ids of tasks, read anew.
 
         Raises a CofactorError as `LabelShards.read`, and where a task lies in two shards.
         """
         groups = self._in_groups(MOST_WHOLE) if whole else self._groups
         shared = self._shared_shards, self.crew.share(function)
         calls = ((_applied, *shared, group if whole else self._pieces(group)) for group in groups)
-        results = (one for several in in_order(self.crew, calls) for one in several)
-        last: tuple[Any, Path] | None = None
-        for path, (value, span) in zip(self.shards.paths, results, strict=True):
-            check_disjoint(last, (span[0], path))
-            last = span[1], path
-            yield value
+        return disjoint(self.shards.paths, chain.from_iterable(in_order(self.crew, calls)))
 
     @cached_property
     def _groups(self) -> list[tuple[Path, ...]]:
@@ -116,7 +103,7 @@ class Passes:
         if group not in self._staying:
             return group
         if group not in self.stay:
-            self.stay[group] = self.crew.submit(_read, self._shared_shards, group)
+            self.stay[group] = self.crew.submit(_decoded, self._shared_shards, group)
         return self.stay[group]
 
     @cached_property
@@ -155,34 +142,28 @@ class Passes:
             shutil.rmtree(self.kept, ignore_errors=True)
 
 
-def _read(shards: LabelShards, group: tuple[Path, ...]) -> list[Piece]:
-    return [Piece.read(shards, path) for path in group]
+def _decoded(shards: LabelShards, group: tuple[Path, ...]) -> list[Piece]:
+    pieces = []
+    for labels in map(shards.read, group):
+        F = labels.table.indicator
+        pieces.append(Piece(F.indices, F.indptr, (labels.tasks[0], labels.tasks[-1])))
+    return pieces
 
 
 def _applied(
     shards: LabelShards, function: Callable[[CrowdLabels], Any], pieces: Sequence[Piece | Path]
 ) -> list[tuple[Any, tuple[Any, Any]]]:
     """Return what a function makes of each shard, and its first and last task."""
-    results = []
-    for piece in pieces:
-        if isinstance(piece, Piece):
-            results.append((function(piece.labels(shards)), piece.span))
-        else:
-            labels = shards.read(piece)
-            results.append((function(labels), (labels.tasks[0], labels.tasks[-1])))
-    return results
+    read = (one.labels(shards) if isinstance(one, Piece) else shards.read(one) for one in pieces)
+    return [(function(labels), (labels.tasks[0], labels.tasks[-1])) for labels in read]
 
 
 def bytes_of(text: str) -> float:
     """Read an amount of memory such as 500MB, 1.5GB or 0."""
-    units = {"KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "B": 1.0}
-    number, unit = text.strip().upper(), 1.0
-    for name, size in units.items():
-        if number.endswith(name):
-            number, unit = number.removesuffix(name), size
-            break
+    amount = text.strip().upper()
+    unit = next((name for name in UNITS if amount.endswith(name)), "")
     try:
-        found = float(number) * unit
+        found = float(amount.removesuffix(unit)) * UNITS.get(unit, 1.0)
     except ValueError:
         found = -1.0
     if not 0 <= found < float("inf"):

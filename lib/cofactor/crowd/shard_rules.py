@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -13,6 +15,7 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.tables import CategoricalTable
 
 ADVICE = "make shards with `cofactor shard`"
+T = TypeVar("T")
 
 
 def table_of(
@@ -38,27 +41,30 @@ def check_grouped(ids: NDArray[Any], path: Path) -> None:
     """Refuse tasks (one entry per run of equal ids) that do not rise, or are neither all text nor all whole numbers."""
     if ids.dtype.kind == "i" and (ids[1:] > ids[:-1]).all():
         return
-    tasks = ids.tolist()
-    kinds = {type(task) for task in tasks}
-    if kinds != {str} and kinds != {int}:
-        found = listing(sorted(kind.__name__ for kind in kinds))
+    tasks = np.array(ids.tolist(), dtype=object)
+    kinds = sorted({type(task).__name__ for task in tasks})
+    if kinds not in (["str"], ["int"]):
+        found = listing(kinds)
         raise CofactorError(f"{path}: tasks must be text or whole numbers, one kind only; found {found}; {ADVICE}")
-    fallen = next((n for n in range(1, len(tasks)) if tasks[n] <= tasks[n - 1]), None)
-    if fallen is None:
-        return
-    seen: set[Any] = set()
-    again = next((task for task in tasks if task in seen or seen.add(task)), None)  # type: ignore[func-returns-value]
-    problem = f"not sorted by task from {tasks[fallen]!r} on" if again is None else f"labels of {again!r} are scattered"
-    raise CofactorError(f"{path}: {problem}; {ADVICE}")
+    fallen = tasks[1:][tasks[1:] <= tasks[:-1]]
+    again = tasks[pd.Index(tasks, dtype=object).duplicated()]
+    if again.size:
+        raise CofactorError(f"{path}: labels of {again[0]!r} are scattered; {ADVICE}")
+    if fallen.size:
+        raise CofactorError(f"{path}: not sorted by task from {fallen[0]!r} on; {ADVICE}")
 
 
-def check_disjoint(last: tuple[Any, Path] | None, first: tuple[Any, Path]) -> None:
-    """Refuse a shard whose first task does not come after the last one of the shard before."""
-    if last is None:
-        return
-    if type(last[0]) is not type(first[0]):
-        raise CofactorError(f"{last[1]} and {first[1]}: tasks are text in one, numbers in the other; {ADVICE}")
-    if last[0] < first[0]:
-        return
-    problem = f"task {first[0]!r} lies in both" if last[0] == first[0] else f"tasks from {first[0]!r} on overlap"
-    raise CofactorError(f"{last[1]} and {first[1]}: {problem}; {ADVICE}")
+def disjoint(paths: Iterable[Path], parts: Iterable[tuple[T, tuple[Any, Any]]]) -> Iterator[T]:
+    """Yield what belongs to each shard; refuse one whose first task does not come after the last of the one before.
+
+    Parts are that and the first and last task, in the order of the paths.
+    """
+    before, end = Path(), None
+    for path, (value, (first, last)) in zip(paths, parts, strict=True):
+        if end is not None and type(end) is not type(first):
+            raise CofactorError(f"{before} and {path}: tasks are text in one, numbers in the other; {ADVICE}")
+        if end is not None and end >= first:
+            problem = f"task {first!r} lies in both" if end == first else f"tasks from {first!r} on overlap"
+            raise CofactorError(f"{before} and {path}: {problem}; {ADVICE}")
+        before, end = path, last
+        yield value

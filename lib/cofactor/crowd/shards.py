@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -42,7 +41,7 @@ from cofactor.crowd.files import COLUMNS
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.moments import CrowdMoments, save_moments
 from cofactor.crowd.passes import Passes
-from cofactor.crowd.shard_rules import ADVICE, check_disjoint, check_grouped, table_of
+from cofactor.crowd.shard_rules import ADVICE, check_grouped, disjoint, table_of
 from cofactor.crowd.tables import consensus_frame
 
 VOCABULARY = "vocabulary.json"
@@ -128,12 +127,7 @@ class LabelShards:
             return int(parquet.read_metadata(path).num_rows)
 
     def __iter__(self) -> Iterator[CrowdLabels]:
-        last: tuple[Any, Path] | None = None
-        for path in self.paths:
-            labels = self.read(path)
-            check_disjoint(last, (labels.tasks[0], path))
-            last = labels.tasks[-1], path
-            yield labels
+        return Passes(self).map(lambda labels: labels)
 
     def count(
         self, kept: str | PathLike[str], n_jobs: int = 1, verbose: bool = False, crew: Crew | None = None
@@ -167,20 +161,12 @@ class LabelShards:
         ids = json.dumps([self.workers, self.classes])
         parts = [folder / f"{path.stem}-{_mark(ids, self.manifest[path.name])}.npz" for path in self.paths]
         todo = [pair for pair in zip(self.paths, parts, strict=True) if not pair[1].exists()]
-        progress = partial(tqdm, desc="shards", total=len(parts), initial=len(parts) - len(todo), leave=False)
         shared = crew.share(self) if todo else None
         counted = in_order(crew, ((_keep, shared, *pair) for pair in todo))
-        for _ in progress(counted, disable=None if verbose else True):
+        shown = {"initial": len(parts) - len(todo), "leave": False, "disable": None if verbose else True}
+        for _ in tqdm(counted, "shards", len(parts), **shown):
             pass
-        self._check_ranges(parts)
-        return CrowdMoments.load(*parts)
-
-    def _check_ranges(self, parts: Sequence[Path]) -> None:
-        last: tuple[Any, Path] | None = None
-        for path, part in zip(self.paths, parts, strict=True):
-            first, end = _read_span(part)
-            check_disjoint(last, (first, path))
-            last = end, path
+        return CrowdMoments.load(*disjoint(self.paths, ((part, _read_span(part)) for part in parts)))
 
     def fit(
         self,
@@ -262,11 +248,6 @@ def _keep(shards: LabelShards, path: Path, part: Path) -> None:
         save_moments(unfinished, labels, span=[labels.tasks[0], labels.tasks[-1]])
 
 
-def forget_counts(kept: str | PathLike[str]) -> None:
-    """Remove the counts that `LabelShards.count` kept."""
-    shutil.rmtree(kept, ignore_errors=True)
-
-
 def _from_moments(method: Aggregator, moments: CrowdMoments) -> tuple[LatentClassModel, Result]:
     if isinstance(method, SymNMF):
         return method.estimate_from(moments)
@@ -315,12 +296,9 @@ def _check_manifest(paths: list[Path], manifest: dict[str, dict[str, Any]]) -> N
         raise CofactorError(f"shards are missing: {listing(gone)}; {ADVICE}")
     if unknown:
         raise CofactorError(f"the {VOCABULARY} does not list {listing(dict.fromkeys(unknown))}; {ADVICE}")
-    if changed := _of_other_size(paths, manifest):
+    changed = [str(path) for path in paths if path.stat().st_size != manifest[path.name]["bytes"]]
+    if changed:
         raise CofactorError(f"shards of another size than was written: {listing(changed)}; {ADVICE}")
-
-
-def _of_other_size(paths: list[Path], manifest: dict[str, dict[str, Any]]) -> list[str]:
-    return [str(path) for path in paths if path.stat().st_size != manifest[path.name]["bytes"]]
 
 
 def _read_vocabulary(path: Path) -> dict[str, Any]:
@@ -339,15 +317,11 @@ def _read_vocabulary(path: Path) -> dict[str, Any]:
 def _read_columns(path: Path, listed: dict[str, Any]) -> dict[str, NDArray[Any]]:
     """Return those of the three columns that a file has, which must still be the one that is listed."""
     content = path.read_bytes()
-    if not _as_written(content, listed):
+    if hashlib.sha256(content).hexdigest() != listed["sha256"]:
         raise CofactorError(f"{path} is damaged, or was replaced meanwhile: run again, or {ADVICE} again")
     with reading_parquet(path):
         frame = read_table(io.BytesIO(content), COLUMNS, path).to_pandas(ignore_metadata=True)
         return {name: frame[name].to_numpy() for name in COLUMNS if name in frame.columns}
-
-
-def _as_written(content: bytes, listed: dict[str, Any]) -> bool:
-    return hashlib.sha256(content).hexdigest() == listed["sha256"]
 
 
 def _mark(ids: str, listed: dict[str, Any]) -> str:
