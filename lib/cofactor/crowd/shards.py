@@ -14,6 +14,7 @@ import hashlib
 import io
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -70,16 +71,13 @@ class LabelShards:
     def open(cls, *sources: str | PathLike[str]) -> LabelShards:
         """Open a folder of shards, or some of its files.
 
-        Raises
-        ------
-        CofactorError
-            A file is missing, there are none, or their folder has no vocabulary, or a broken one; a shard is missing,
-            is not listed there, or has another size.
+        Raises a CofactorError where a file is missing, there are none, or their folder has no vocabulary, or a broken
+        one; where a shard is missing, is not listed there, or has another size.
         """
         given = [Path(source) for source in sources]
         for source in given:
             restore(source)
-        lost = [str(path) for path in given if not path.exists()]
+        lost = [path for path in given if not path.exists()]
         if lost or not given:
             raise CofactorError(f"no such file: {listing(lost)}" if lost else "no shards are named")
         folders = list(dict.fromkeys((path if path.is_dir() else path.parent).resolve() for path in given))
@@ -93,18 +91,15 @@ class LabelShards:
 
     def verify(self) -> None:
         """Read every byte, and refuse shards whose content is not what was written; they are named."""
-        bad = [str(path) for path in self.paths if _digest(path) != self.manifest[path.name]["sha256"]]
+        bad = [path for path in self.paths if _digest(path) != self.manifest[path.name]["sha256"]]
         if bad:
             raise CofactorError(f"damaged shards: {listing(bad)}; {ADVICE} again")
 
     def read(self, path: Path) -> CrowdLabels:
         """Read one shard.
 
-        Raises
-        ------
-        CofactorError
-            Other bytes than were written, no parquet file, columns or tasks missing, codes that the vocabulary does not
-            know, a task that a worker labelled twice, or one whose labels are scattered over the shard (it is named).
+        Raises a CofactorError for other bytes than were written, no parquet file, missing columns or tasks, codes that
+        the vocabulary does not know, a task that a worker labelled twice, or scattered labels of a task (it is named).
         """
         columns = _read_columns(path, self.manifest[path.name])
         missing = [name for name in COLUMNS if name not in columns]
@@ -146,14 +141,8 @@ class LabelShards:
         crew : Crew, optional
             Who counts instead; `kept` and the shards must be on a disk that all its members see.
 
-        Raises
-        ------
-        CofactorError
-            As `read`; a task lies in two shards (it is named); or `n_jobs` is zero.
-
-        Cost
-        ----
-        As `pairwise_moments`, plus O(pairs of values that occurred) per shard to add up.
+        Raises a CofactorError as `read`, where a task lies in two shards (it is named), or `n_jobs` is zero.
+        Cost: as `pairwise_moments`, plus O(pairs of values that occurred) per shard to add up.
         """
         crew = crew or Threads(n_jobs)
         folder = Path(kept)
@@ -194,14 +183,8 @@ class LabelShards:
         passes : Passes, optional
             Who reads these shards, what stays in memory, and where rounds are kept. Default: read here, one by one.
 
-        Returns
-        -------
-        `method`, fitted: it predicts the labels of any shard.
-
-        Raises
-        ------
-        CofactorError
-            A method that needs all labels at once, or moments of other labels.
+        Returns `method`, fitted: it predicts the labels of any shard. Raises a CofactorError for a method that needs
+        all labels at once, or moments of other labels.
         """
         if (moments.workers, moments.classes) != (self.workers, self.classes):
             raise CofactorError("the moments were counted for other workers or classes: count these shards")
@@ -261,12 +244,10 @@ def _from_moments(method: Aggregator, moments: CrowdMoments) -> tuple[LatentClas
 
 def _read_span(part: Path) -> tuple[Any, Any]:
     """First and last task of a shard, as kept with its counts."""
-    try:
+    with suppress(ValueError, TypeError, RecursionError):
         first, end = json.loads(load_arrays(part, ["span"], "file of counts")["span"].tobytes())
         if {type(first), type(end)} in ({str}, {int}):
             return first, end
-    except (ValueError, TypeError, RecursionError):
-        pass
     raise CofactorError(f"{part} holds no counts of a shard: remove it, and count again")
 
 
@@ -288,15 +269,14 @@ def _check_manifest(paths: list[Path], manifest: dict[str, dict[str, Any]]) -> N
     """Refuse shards that are gone, unknown, or of another size."""
     if not paths:
         raise CofactorError(f"the {VOCABULARY} lists no shards; {ADVICE}")
-    gone = [str(path) for path in paths if not path.is_file()]
-    unknown = [str(path) for path in paths if path.name not in manifest]
-    folder = paths[0].parent
-    unknown += [str(path) for path in sorted(folder.glob("*.parquet")) if path.name not in manifest]
+    gone = [path for path in paths if not path.is_file()]
     if gone:
         raise CofactorError(f"shards are missing: {listing(gone)}; {ADVICE}")
+    there = dict.fromkeys([*paths, *sorted(paths[0].parent.glob("*.parquet"))])
+    unknown = [path for path in there if path.name not in manifest]
     if unknown:
-        raise CofactorError(f"the {VOCABULARY} does not list {listing(dict.fromkeys(unknown))}; {ADVICE}")
-    changed = [str(path) for path in paths if path.stat().st_size != manifest[path.name]["bytes"]]
+        raise CofactorError(f"the {VOCABULARY} does not list {listing(unknown)}; {ADVICE}")
+    changed = [path for path in paths if path.stat().st_size != manifest[path.name]["bytes"]]
     if changed:
         raise CofactorError(f"shards of another size than was written: {listing(changed)}; {ADVICE}")
 
@@ -304,12 +284,9 @@ def _check_manifest(paths: list[Path], manifest: dict[str, dict[str, Any]]) -> N
 def _read_vocabulary(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        ids = {name: list(found[name]) for name in ("workers", "classes")}
-        shards = {
-            str(name): {"bytes": int(one["bytes"]), "sha256": str(one["sha256"])}
-            for name, one in found["shards"].items()
-        }
-        return {**ids, "shards": shards}
+        listed = found["shards"].items()
+        shards = {name: {"bytes": int(one["bytes"]), "sha256": str(one["sha256"])} for name, one in listed}
+        return {"workers": list(found["workers"]), "classes": list(found["classes"]), "shards": shards}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CofactorError(f"{path} is no vocabulary of shards ({type(error).__name__}: {error}); {ADVICE}") from None
 
