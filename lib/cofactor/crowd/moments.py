@@ -70,16 +70,13 @@ class CrowdMoments:
 
     def save(self, path: str | PathLike[str], **more: Any) -> None:
         """Write everything, and `more` as `save_arrays` does, to an .npz file; ids must be text or whole numbers."""
-        _save(path, self.pairs.arrays(), self.votes, self, more)
+        _save(path, self, self.votes, **self.pairs.arrays(), **more)
 
     @classmethod
     def load(cls, *paths: str | PathLike[str]) -> CrowdMoments:
         """Read a file that `save` wrote; of several, their sum, added in the order given.
 
-        Raises
-        ------
-        CofactorError
-            A file is no file of moments (it is named), or they belong to different crowds.
+        Raises a CofactorError for what is no file of moments (it is named), or where they belong to different crowds.
         """
         votes: list[SoftCounts] = []
         ids: list[bytes] = []
@@ -100,7 +97,7 @@ class CrowdMoments:
 
 def save_moments(path: str | PathLike[str], labels: CrowdLabels, **more: Any) -> None:
     """Count labels and write their moments: as `CrowdMoments.of(labels).save(path)`, in less time."""
-    _save(path, counted_arrays(labels.table), votes_of(labels), labels, more)
+    _save(path, labels, votes_of(labels), **counted_arrays(labels.table), **more)
 
 
 def votes_of(labels: CrowdLabels) -> SoftCounts:
@@ -131,16 +128,10 @@ def _add_votes(indptr: Ints, indices: Ints, cells: Floats, classes: Floats) -> i
     return n_tasks
 
 
-def _save(
-    path: str | PathLike[str],
-    pairs: Mapping[str, NDArray[Any]],
-    votes: SoftCounts,
-    crowd: CrowdMoments | CrowdLabels,
-    more: Mapping[str, Any],
-) -> None:
+def _save(path: str | PathLike[str], crowd: CrowdMoments | CrowdLabels, votes: SoftCounts, **more: Any) -> None:
     ids = {"workers": crowd.workers, "classes": crowd.classes}
-    kept = {"vote_cells": votes.cells, "vote_classes": votes.classes, "vote_rows": np.array(votes.n_rows)}
-    save_arrays(path, ids=ids, **pairs, **kept, **more)
+    counted = {"vote_cells": votes.cells, "vote_classes": votes.classes, "vote_rows": votes.n_rows}
+    save_arrays(path, ids=ids, **counted, **more)
 
 
 def _read(path: str | PathLike[str]) -> Mapping[str, NDArray[Any]]:
