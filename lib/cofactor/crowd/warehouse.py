@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
@@ -39,7 +40,7 @@ from cofactor.crowd.moments import CrowdMoments
 COUNTED = ("what", "worker", "label", "other_worker", "other_label", "size", "n")
 REFINED = ("what", "worker", "label", "true_class", "amount")
 FIELDS = ("prior", "stacked", "pseudo_counts", "votes", "classes", "about")
-KINDS = {"worker": ("worker", "other_worker"), "label": ("label", "other_label", "true_class")}  # columns of ids
+KINDS = {"worker": "worker", "other_worker": "worker", "label": "label", "other_label": "label", "true_class": "label"}
 PARTS = ("cell", "class", "agreement", "evidence", "tasks", "labels")  # of a round's sums
 ADVICE = "run the query of `cofactor sql` again, and keep all of its rows"
 
@@ -64,9 +65,9 @@ def moments_of(frame: pd.DataFrame, name: str = "the counts") -> CrowdMoments:
     workers, classes = _ids(votes["worker"], "worker", name), _ids(votes["label"], "label", name)
     if len(classes) < 2:
         raise CofactorError(f"{name}: {len(classes)} classes; at least two are needed to tell anything apart")
-    code = _Codes(workers, classes, name)
-    counted, expected = _vote_counts(votes, code)
-    moments = CrowdMoments(_pairs(pairs, code, counted), counted, workers, classes)
+    ids = {"worker": workers, "label": classes}
+    counted, expected = _vote_counts(votes, ids, name)
+    moments = CrowdMoments(_pairs(pairs, ids, counted, name), counted, workers, classes)
     found = moments.pairs.counts.sum() / 2
     if not np.isclose(found, expected, rtol=0, atol=0.25):
         raise CofactorError(f"{name}: {found:.0f} pairs, the votes tell of {expected:.0f}; {ADVICE}")
@@ -83,8 +84,8 @@ def _columns(frame: pd.DataFrame, names: tuple[str, ...], numbers: tuple[str, ..
         rows[column] = pd.to_numeric(rows[column], errors="coerce")
         if rows[column].isna().any() or not np.isfinite(rows[column].to_numpy(float)).all():
             raise CofactorError(f"{name}: column {column} must hold numbers; {ADVICE}")
-    for columns in KINDS.values():
-        _as_ids(rows, [column for column in columns if column in names])
+    for kind in ("worker", "label"):
+        _as_ids(rows, [column for column in names if KINDS.get(column) == kind])
     return rows
 
 
@@ -115,37 +116,29 @@ def _ids(column: pd.Series[Any], kind: str, name: str) -> list[Any]:
     return sorted(ids)
 
 
-@dataclass(frozen=True)
-class _Codes:
-    """Numbers of workers and classes, and of the rows (worker, label) of counts."""
-
-    workers: list[Any]
-    classes: list[Any]
-    name: str
-
-    @property
-    def sizes(self) -> Ints:
-        return np.full(len(self.workers), len(self.classes))
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.workers) * len(self.classes), len(self.classes)
-
-    def cell(self, worker: pd.Series[Any], label: pd.Series[Any]) -> Ints:
-        return self._of(worker, self.workers, "worker") * len(self.classes) + self.label(label)
-
-    def label(self, column: pd.Series[Any]) -> Ints:
-        return self._of(column, self.classes, "label")
-
-    def _of(self, column: pd.Series[Any], ids: list[Any], kind: str) -> Ints:
-        codes = pd.Index(ids, dtype=object).get_indexer(column.astype(object))
+def _codes(rows: pd.DataFrame, columns: Sequence[str], ids: Mapping[str, list[Any]], name: str) -> list[Ints]:
+    """Return the numbers of the ids in several columns."""
+    found = []
+    for column in columns:
+        kind = KINDS[column]
+        codes = pd.Index(ids[kind], dtype=object).get_indexer(rows[column].astype(object))
         if (codes < 0).any():
-            unknown = listing(repr(known) for known in column[codes < 0].unique())
-            raise CofactorError(f"{self.name}: {kind}s that are not among those counted: {unknown}; {ADVICE}")
-        return np.asarray(codes, dtype=np.int64)
+            unknown = listing(repr(known) for known in rows[column][codes < 0].unique())
+            raise CofactorError(f"{name}: {kind}s that are not among those counted: {unknown}; {ADVICE}")
+        found.append(np.asarray(codes, dtype=np.int64))
+    return found
 
 
-def _vote_counts(votes: pd.DataFrame, code: _Codes) -> tuple[SoftCounts, float]:
+def _sums(
+    rows: pd.DataFrame, columns: Sequence[str], ids: Mapping[str, list[Any]], amounts: ArrayLike, name: str
+) -> Floats:
+    """Add up the amounts of rows by the ids in several columns: an array with an axis for each."""
+    shape = [len(ids[KINDS[column]]) for column in columns]
+    flat = np.ravel_multi_index(_codes(rows, columns, ids, name), shape)
+    return np.bincount(flat, amounts, math.prod(shape)).astype(np.float64, copy=False).reshape(shape)
+
+
+def _vote_counts(votes: pd.DataFrame, ids: Mapping[str, list[Any]], name: str) -> tuple[SoftCounts, float]:
     """Return the soft counts of the vote shares, and how many pairs of labels there must be.
 
     A row stands for n votes for a class beside a label, in tasks of `size` labels: each is a share of 1 / size, and
@@ -153,29 +146,23 @@ def _vote_counts(votes: pd.DataFrame, code: _Codes) -> tuple[SoftCounts, float]:
     """
     size, n = votes["size"].to_numpy(float), votes["n"].to_numpy(float)
     if (size < 1).any() or (n < 1).any():
-        raise CofactorError(f"{code.name}: counts and sizes must be at least 1; {ADVICE}")
+        raise CofactorError(f"{name}: counts and sizes must be at least 1; {ADVICE}")
     by_size = np.bincount(size.astype(np.int64), n / size**2)  # tasks of every size
     if not np.allclose(by_size, np.round(by_size), atol=1e-6):
-        raise CofactorError(f"{code.name}: rows of votes are missing; {ADVICE}")
-    voted = code.label(votes["other_label"])
-    cells = _sums((code.cell(votes["worker"], votes["label"]), voted), n / size, code.shape)
-    classes = _sums((voted,), n / size**2, code.shape[1:])
-    counted = SoftCounts(cells, classes, int(np.round(by_size).sum()), code.sizes)
+        raise CofactorError(f"{name}: rows of votes are missing; {ADVICE}")
+    M, K = len(ids["worker"]), len(ids["label"])
+    cells = _sums(votes, ("worker", "label", "other_label"), ids, n / size, name).reshape(-1, K)
+    classes = _sums(votes, ("other_label",), ids, n / size**2, name)
+    counted = SoftCounts(cells, classes, int(np.round(by_size).sum()), np.full(M, K))
     return counted, float(np.sum(n / size * (size - 1))) / 2
 
 
-def _sums(group: tuple[Ints, ...], amounts: ArrayLike, shape: tuple[int, ...]) -> Floats:
-    """Add up amounts in the cells of an array."""
-    flat = np.ravel_multi_index(group, shape)
-    return np.bincount(flat, amounts, math.prod(shape)).astype(np.float64, copy=False).reshape(shape)
-
-
-def _pairs(pairs: pd.DataFrame, code: _Codes, counted: SoftCounts) -> PairwiseMoments:
-    row = code.cell(pairs["worker"], pairs["label"])
-    column = code.cell(pairs["other_worker"], pairs["other_label"])
-    upper = sparse.coo_array((pairs["n"].to_numpy(np.int64), (row, column)), shape=code.shape[:1] * 2)
+def _pairs(pairs: pd.DataFrame, ids: Mapping[str, list[Any]], counted: SoftCounts, name: str) -> PairwiseMoments:
+    m, i, j, k = _codes(pairs, ("worker", "label", "other_worker", "other_label"), ids, name)
+    V, K = counted.cells.shape
+    upper = sparse.coo_array((pairs["n"].to_numpy(np.int64), (m * K + i, j * K + k)), shape=(V, V))
     singles = np.round(counted.cells.sum(axis=1)).astype(np.int64)
-    return PairwiseMoments((upper + upper.T).tocsr(), singles, code.sizes, counted.n_rows)
+    return PairwiseMoments((upper + upper.T).tocsr(), singles, counted.sizes, counted.n_rows)
 
 
 # ---- models ----
@@ -243,22 +230,22 @@ class WarehouseFit:
 
     def _soft_counts(self, rows: pd.DataFrame, name: str) -> tuple[SoftCounts, Ints]:
         """Return the sums over tasks, and the order of the classes that agrees most with the votes."""
-        code = _Codes(self.workers, self.classes, name)
         part = {what: rows[rows["what"] == what] for what in PARTS}
         absent = [what for what, found in part.items() if found.empty]
         if absent:
             raise CofactorError(f"{name}: no rows of {listing(absent)}; {ADVICE}")
+
+        def sums(what: str, *columns: str) -> Floats:
+            ids = {"worker": self.workers, "label": self.classes}
+            return _sums(part[what], columns, ids, part[what]["amount"], name)
+
         n_tasks, n_labels, evidence = (float(part[what]["amount"].sum()) for what in ("tasks", "labels", "evidence"))
         require_same_amounts(self.votes, round(n_tasks), round(n_labels))
-        cell, one, both = part["cell"], part["class"], part["agreement"]
-        given = code.cell(cell["worker"], cell["label"]), code.label(cell["true_class"])
-        cells = _sums(given, cell["amount"], code.shape)
-        classes = _sums((code.label(one["true_class"]),), one["amount"], code.shape[1:])
+        cells = sums("cell", "worker", "label", "true_class").reshape(-1, len(self.classes))
+        classes = sums("class", "true_class")
         if not np.isclose(cells.sum(), n_labels) or not np.isclose(classes.sum(), n_tasks):
             raise CofactorError(f"{name}: rows are missing; {ADVICE}")
-        voted = code.label(both["label"]), code.label(both["true_class"])
-        agreement = _sums(voted, both["amount"], code.shape[1:] * 2)
-        order = linear_sum_assignment(agreement, maximize=True)[1]
+        order = linear_sum_assignment(sums("agreement", "label", "true_class"), maximize=True)[1]
         return SoftCounts(cells, classes, round(n_tasks), self.model.sizes, evidence), order
 
     def model_table(self) -> pd.DataFrame:
