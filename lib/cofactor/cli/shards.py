@@ -47,14 +47,9 @@ def _check_folder(folder: Path, force: bool, inputs: Sequence[str]) -> None:
 
 def moments(arguments: argparse.Namespace) -> None:
     """Count the label pairs of shards."""
-    with reserved([arguments.output], arguments.force, tuple(arguments.labels)):
-        _moments(arguments)
-
-
-def _moments(arguments: argparse.Namespace) -> None:
-    with _opened(arguments) as (shards, crew):
-        output = arguments.output.absolute()
-        kept = output.with_name(f".{output.name}.parts")
+    output = arguments.output.absolute()
+    kept = output.with_name(f".{output.name}.parts")
+    with reserved([arguments.output], arguments.force, tuple(arguments.labels)), _opened(arguments) as (shards, crew):
         counted = shards.count(kept, verbose=True, crew=crew)
         with whole_file(output) as part:
             counted.save(part)
@@ -80,9 +75,16 @@ def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     if asked:
         raise cf.CofactorError(f"{', '.join(asked)}: needs all labels in memory, and does not go with --moments")
     memory, moments = bytes_of(arguments.memory), CrowdMoments.load(arguments.moments)
+    method = cf.crowd.METHODS[arguments.method](random_state=0, verbose=True)
     with _opened(arguments) as (shards, crew):
         passes = Passes(shards, crew, memory, _kept(arguments))
-        _aggregate(arguments, writer, passes, moments)
+        result = shards.fit(method, moments, arguments.rounds, verbose=True, passes=passes).result_
+        print(f"{moments.n_tasks} tasks, {len(moments.workers)} workers, {len(moments.classes)} classes")
+        print(f"{arguments.method}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}")
+        if arguments.output:
+            writer.write(arguments.output, shards.consensus(method, passes), f"{moments.n_tasks} tasks")
+        if arguments.workers:
+            writer.write(arguments.workers, [workers_frame(method)], f"{len(moments.workers)} workers")
         passes.forget()
 
 
@@ -90,15 +92,3 @@ def _kept(arguments: argparse.Namespace) -> Path | None:
     """Where rounds are kept for a run that goes on: beside the first output that is a file."""
     paths = [path for path in (arguments.output, arguments.workers) if path and path != STDOUT]
     return paths[0].absolute().with_name(f".{paths[0].name}.rounds") if paths else None
-
-
-def _aggregate(arguments: argparse.Namespace, writer: Writer, passes: Passes, moments: CrowdMoments) -> None:
-    shards, name = passes.shards, arguments.method
-    method = cf.crowd.METHODS[name](random_state=0, verbose=True)
-    result = shards.fit(method, moments, arguments.rounds, verbose=True, passes=passes).result_
-    print(f"{moments.n_tasks} tasks, {len(moments.workers)} workers, {len(moments.classes)} classes")
-    print(f"{name}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}")
-    if arguments.output:
-        writer.write(arguments.output, shards.consensus(method, passes), f"{moments.n_tasks} tasks")
-    if arguments.workers:
-        writer.write(arguments.workers, [workers_frame(method)], f"{len(moments.workers)} workers")
