@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -26,15 +26,16 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.shard_rules import disjoint
 
 if TYPE_CHECKING:
     from cofactor.crowd.shards import LabelShards
 
+ADVICE = "make shards with `cofactor shard`"
 MOST_WHOLE = 4  # shards in a call whose results are as long as the shards
 BYTES_PER_LABEL = 8  # at most, of a shard that is kept: its column, and where its task begins
 SUMS = ("cells", "classes", "n_rows", "sizes", "log_likelihood")
 UNITS = {"KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "B": 1.0}
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,8 @@ class Passes:
         self, shards: LabelShards, crew: Crew | None = None, memory: float = 0.0, kept: Path | None = None
     ) -> None:
         self.shards, self.crew, self.memory, self.kept = shards, crew or Threads(), memory, kept
+        self.shared = self.crew.share(shards)
+        self.groups = self._in_groups()  # of shards that one call reads; always the same, since they stay together
         self.stay: dict[tuple[Path, ...], Any] = {}  # pieces on the way, or there
 
     def __iter__(self) -> Iterator[CrowdLabels]:
@@ -79,31 +82,22 @@ class Passes:
 
         Raises a CofactorError as `LabelShards.read`, and where a task lies in two shards.
         """
-        groups = self._in_groups(MOST_WHOLE) if whole else self._groups
-        shared = self._shared_shards, self.crew.share(function)
+        groups = self._in_groups(MOST_WHOLE) if whole else self.groups
+        shared = self.shared, self.crew.share(function)
         calls = ((_applied, *shared, group if whole else self._pieces(group)) for group in groups)
         return disjoint(self.shards.paths, chain.from_iterable(in_order(self.crew, calls)))
-
-    @cached_property
-    def _groups(self) -> list[tuple[Path, ...]]:
-        """Shards that are read by one call; always the same, since they stay together."""
-        return self._in_groups()
 
     def _in_groups(self, most: int | None = None) -> list[tuple[Path, ...]]:
         paths = self.shards.paths
         size = min(self.crew.together(len(paths)), most or len(paths))
         return [tuple(paths[first : first + size]) for first in range(0, len(paths), size)]
 
-    @cached_property
-    def _shared_shards(self) -> Any:
-        return self.crew.share(self.shards)
-
     def _pieces(self, group: tuple[Path, ...]) -> Any:
         """Return shards that stay, or will; or the paths of those that are read each time."""
         if group not in self._staying:
             return group
         if group not in self.stay:
-            self.stay[group] = self.crew.submit(_decoded, self._shared_shards, group)
+            self.stay[group] = self.crew.submit(_decoded, self.shared, group)
         return self.stay[group]
 
     @cached_property
@@ -111,9 +105,9 @@ class Passes:
         """The first groups that fit into the budget together."""
         if not self.memory:
             return set()
-        n_labels = [sum(map(self.shards.n_labels, group)) for group in self._groups]
+        n_labels = [sum(map(self.shards.n_labels, group)) for group in self.groups]
         sizes = BYTES_PER_LABEL * np.cumsum(n_labels)
-        return {group for group, size in zip(self._groups, sizes, strict=True) if size <= self.memory}
+        return {group for group, size in zip(self.groups, sizes, strict=True) if size <= self.memory}
 
     def remembered(self, model: LatentClassModel, rows: Ints | None, count: Callable[[], SoftCounts]) -> SoftCounts:
         """Return the sums that belong to a model, counted now or by a run that was stopped."""
@@ -156,6 +150,22 @@ def _applied(
     """Return what a function makes of each shard, and its first and last task."""
     read = (one.labels(shards) if isinstance(one, Piece) else shards.read(one) for one in pieces)
     return [(function(labels), (labels.tasks[0], labels.tasks[-1])) for labels in read]
+
+
+def disjoint(paths: Iterable[Path], parts: Iterable[tuple[T, tuple[Any, Any]]]) -> Iterator[T]:
+    """Yield what belongs to each shard; refuse one whose first task does not come after the last of the one before.
+
+    Parts are that and the first and last task, in the order of the paths.
+    """
+    before, end = Path(), None
+    for path, (value, (first, last)) in zip(paths, parts, strict=True):
+        if end is not None and type(end) is not type(first):
+            raise CofactorError(f"{before} and {path}: tasks are text in one, numbers in the other; {ADVICE}")
+        if end is not None and end >= first:
+            problem = f"task {first!r} lies in both" if end == first else f"tasks from {first!r} on overlap"
+            raise CofactorError(f"{before} and {path}: {problem}; {ADVICE}")
+        before, end = path, last
+        yield value
 
 
 def bytes_of(text: str) -> float:

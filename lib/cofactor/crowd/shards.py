@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from tqdm import tqdm
 
@@ -33,6 +34,7 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import load_arrays, read_table, reading_parquet, restore, whole_file
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
+from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.aggregators import SymNMF
 from cofactor.crowd.base import Aggregator, prior_cells
 from cofactor.crowd.baselines.voting import CLOSED_FORM, DawidSkene
@@ -41,8 +43,7 @@ from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.files import COLUMNS
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.moments import CrowdMoments, save_moments
-from cofactor.crowd.passes import Passes
-from cofactor.crowd.shard_rules import ADVICE, check_grouped, disjoint, table_of
+from cofactor.crowd.passes import ADVICE, Passes, disjoint
 from cofactor.crowd.tables import consensus_frame
 
 VOCABULARY = "vocabulary.json"
@@ -299,6 +300,42 @@ def _read_columns(path: Path, listed: dict[str, Any]) -> dict[str, NDArray[Any]]
     with reading_parquet(path):
         frame = read_table(io.BytesIO(content), COLUMNS, path).to_pandas(ignore_metadata=True)
         return {name: frame[name].to_numpy() for name in COLUMNS if name in frame.columns}
+
+
+def table_of(
+    new: NDArray[np.bool_], worker: NDArray[Any], label: NDArray[Any], n_workers: int, n_classes: int
+) -> CategoricalTable:
+    """Return the table of labels in the order of tasks and workers; labels in another order, or bad ones, take longer.
+
+    `new` tells where tasks begin.
+    """
+    sizes = np.full(n_workers, n_classes)
+    V = n_workers * n_classes
+    plain = worker.dtype.kind == "i" and label.dtype.kind == "i" and max(V, len(new)) < np.iinfo(np.int32).max
+    inside = plain and min(worker.min(), label.min()) >= 0 and worker.max() < n_workers and label.max() < n_classes
+    if not inside or not (new[1:] | (worker[1:] > worker[:-1])).all():
+        return CategoricalTable.from_entries(np.cumsum(new) - 1, worker, label, sizes, int(new.sum()))
+    columns = worker.astype(np.int32) * np.int32(n_classes) + label.astype(np.int32)
+    starts = np.append(np.flatnonzero(new), len(new)).astype(np.int32)
+    indicator = sparse.csr_array((np.ones(len(new)), columns, starts), shape=(len(starts) - 1, V))
+    return CategoricalTable._with(indicator, sizes)
+
+
+def check_grouped(ids: NDArray[Any], path: Path) -> None:
+    """Refuse tasks (one entry per run of equal ids) that do not rise, or are neither all text nor all whole numbers."""
+    if ids.dtype.kind == "i" and (ids[1:] > ids[:-1]).all():
+        return
+    tasks = np.array(ids.tolist(), dtype=object)
+    kinds = sorted({type(task).__name__ for task in tasks})
+    if kinds not in (["str"], ["int"]):
+        found = listing(kinds)
+        raise CofactorError(f"{path}: tasks must be text or whole numbers, one kind only; found {found}; {ADVICE}")
+    fallen = tasks[1:][tasks[1:] <= tasks[:-1]]
+    again = tasks[pd.Index(tasks, dtype=object).duplicated()]
+    if again.size:
+        raise CofactorError(f"{path}: labels of {again[0]!r} are scattered; {ADVICE}")
+    if fallen.size:
+        raise CofactorError(f"{path}: not sorted by task from {fallen[0]!r} on; {ADVICE}")
 
 
 def _mark(ids: str, listed: dict[str, Any]) -> str:
