@@ -67,12 +67,9 @@ def in_order(crew: Crew, calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
 
 
 class Threads(Crew):
-    """Threads of this process: compiled code, numpy and pyarrow run in several at a time.
+    """`n_jobs` threads of this process, or one per processor (-1): compiled code, numpy and pyarrow run side by side.
 
-    Parameters
-    ----------
-    n_jobs : int
-        How many; -1: one per processor. With 1, every call is made when it is submitted, without a thread.
+    With one, every call is made when it is submitted, without a thread.
     """
 
     def __init__(self, n_jobs: int = 1) -> None:
@@ -102,13 +99,9 @@ def _called(function: Callable[..., Any], *arguments: Any) -> Any:
 class Cluster(Crew):
     """The workers of a Dask cluster; what a lost worker was doing, and what it kept, is done again by others.
 
-    Parameters
-    ----------
-    scheduler : str
-        Its address, such as tcp://host:8786.
-
-    Raises a CofactorError where Dask is not installed, no scheduler answers, it has no workers, or some have other
-    versions; and, from calls, what the function raises, or that the cluster is lost.
+    `scheduler` is its address, such as tcp://host:8786. Raises a CofactorError where Dask is not installed, no
+    scheduler answers, it has no workers, or some have other versions; and, from calls, what the function raises, or
+    that the cluster is lost.
     """
 
     def __init__(self, scheduler: str) -> None:

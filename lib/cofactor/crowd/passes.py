@@ -94,11 +94,9 @@ class Passes:
 
     def _pieces(self, group: tuple[Path, ...]) -> Any:
         """Return shards that stay, or will; or the paths of those that are read each time."""
-        if group not in self._staying:
-            return group
-        if group not in self.stay:
+        if group in self._staying and group not in self.stay:
             self.stay[group] = self.crew.submit(_decoded, self.shared, group)
-        return self.stay[group]
+        return self.stay.get(group, group)
 
     @cached_property
     def _staying(self) -> set[tuple[Path, ...]]:

@@ -74,8 +74,7 @@ def shard_labels(
         if folder.exists() and not replace:
             raise CofactorError(f"{folder} exists: name another folder")
         found = _source(base, [str(path) for path in sources], columns, sep)
-        workers, classes = _write(base, part, *found, len(sources), n_shards, conflicts)
-        write_vocabulary(part, workers, classes)
+        write_vocabulary(part, *_write(base, part, *found, len(sources), n_shards, conflicts))
     return LabelShards.open(folder)
 
 
@@ -136,11 +135,8 @@ def _source(base: Any, sources: list[str], columns: Sequence[str], sep: str) -> 
     if len(parquet) > 1:
         raise CofactorError("CSV and parquet files cannot be mixed")
     csv, paths = parquet == {False}, f"[{', '.join(map(_text, sources))}]"
-    how = (
-        f"read_csv({paths}, header = true, all_varchar = true, delim = {_text(sep)})"
-        if csv
-        else f"read_parquet({paths})"
-    )
+    options = f", header = true, all_varchar = true, delim = {_text(sep)}" if csv else ""
+    how = f"{'read_csv' if csv else 'read_parquet'}({paths}{options})"
     types = {name: kind for name, kind, *_ in base.execute(f"DESCRIBE SELECT * FROM {how}").fetchall()}
     absent = [name for name in columns if name not in types]
     if absent:

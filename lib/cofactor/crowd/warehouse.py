@@ -53,11 +53,8 @@ def read_counts(path: str | PathLike[str]) -> CrowdMoments:
 def moments_of(frame: pd.DataFrame, name: str = "the counts") -> CrowdMoments:
     """Turn the result of `Queries.counts` into the moments that `CrowdMoments.of` finds in memory, up to rounding.
 
-    Raises
-    ------
-    CofactorError
-        Columns are missing; numbers are no whole numbers; labels were missing, or in conflict (their workers are
-        named); rows are missing, so that the counts do not fit together.
+    Raises a CofactorError where columns are missing; numbers are no whole numbers; labels were missing, or in conflict
+    (their workers are named); rows are missing, so that the counts do not fit together.
     """
     rows = _columns(frame, COUNTED, ("size", "n"), name)
     _refuse_bad_labels(rows)
@@ -214,12 +211,8 @@ class WarehouseFit:
         """Do one round of EM: the M-step on the result of `Queries.refine`, which was run with this model.
 
         The same round as that of methods that end in -EM, up to rounding. Classes are named as agrees most with the
-        votes.
-
-        Raises
-        ------
-        CofactorError
-            The table is not a result of `Queries.refine`, or of other labels than were counted.
+        votes. Raises a CofactorError where the table is no result of `Queries.refine`, or of other labels than were
+        counted.
         """
         rows = _columns(frame, REFINED, ("amount",), name)
         counts, order = self._soft_counts(rows, name)
