@@ -24,7 +24,7 @@ from cofactor.core.moments import PairwiseMoments
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.sharding import shard_labels
-from cofactor.crowd.shards import VOCABULARY, LabelShards
+from cofactor.crowd.shards import VOCABULARY, LabelShards, write_vocabulary
 from cofactor.crowd.truth import read_truth
 from cofactor.data import (
     comparisons,
@@ -146,11 +146,10 @@ def _shard(path, output="out"):
 
 
 def _open_shards(path):
-    unchecked = {"_of_other_size": mock.DEFAULT, "_as_written": mock.DEFAULT}  # else all damage ends there
-    with mock.patch.multiple("cofactor.crowd.shards", **unchecked) as doubles:
-        doubles["_of_other_size"].return_value = []
-        for labels in LabelShards.open(path.parent / "s.parquet"):
-            _use_crowd(labels)
+    if path.name != VOCABULARY:  # else all damage ends at another size or hash
+        write_vocabulary(path.parent, VOCABULARY_OF_CROWD["workers"], VOCABULARY_OF_CROWD["classes"])
+    for labels in LabelShards.open(path.parent / "s.parquet"):
+        _use_crowd(labels)
 
 
 def _count_again(path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from cofactor.core.files import restore, whole_file
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.passes import Passes, bytes_of
 from cofactor.crowd.sharding import shard_labels
-from cofactor.crowd.shards import VOCABULARY, LabelShards, forget_counts
+from cofactor.crowd.shards import VOCABULARY, LabelShards
 from cofactor.crowd.tables import workers_frame
 
 
@@ -46,18 +47,13 @@ def _check_folder(folder: Path, force: bool, inputs: Sequence[str]) -> None:
 
 def moments(arguments: argparse.Namespace) -> None:
     """Count the label pairs of shards."""
-    with reserved([arguments.output], arguments.force, tuple(arguments.labels)):
-        _moments(arguments)
-
-
-def _moments(arguments: argparse.Namespace) -> None:
-    with _opened(arguments) as (shards, crew):
-        output = arguments.output.absolute()
-        kept = output.with_name(f".{output.name}.parts")
+    output = arguments.output.absolute()
+    kept = output.with_name(f".{output.name}.parts")
+    with reserved([arguments.output], arguments.force, tuple(arguments.labels)), _opened(arguments) as (shards, crew):
         counted = shards.count(kept, verbose=True, crew=crew)
         with whole_file(output) as part:
             counted.save(part)
-        forget_counts(kept)
+        shutil.rmtree(kept, ignore_errors=True)
     amounts = f"{counted.n_labels} labels of {counted.n_tasks} tasks"
     print(f"wrote {arguments.output}: {amounts}, {len(shards.paths)} shards")
 
@@ -79,9 +75,16 @@ def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     if asked:
         raise cf.CofactorError(f"{', '.join(asked)}: needs all labels in memory, and does not go with --moments")
     memory, moments = bytes_of(arguments.memory), CrowdMoments.load(arguments.moments)
+    method = cf.crowd.METHODS[arguments.method](random_state=0, verbose=True)
     with _opened(arguments) as (shards, crew):
         passes = Passes(shards, crew, memory, _kept(arguments))
-        _aggregate(arguments, writer, passes, moments)
+        result = shards.fit(method, moments, arguments.rounds, verbose=True, passes=passes).result_
+        print(f"{moments.n_tasks} tasks, {len(moments.workers)} workers, {len(moments.classes)} classes")
+        print(f"{arguments.method}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}")
+        if arguments.output:
+            writer.write(arguments.output, shards.consensus(method, passes), f"{moments.n_tasks} tasks")
+        if arguments.workers:
+            writer.write(arguments.workers, [workers_frame(method)], f"{len(moments.workers)} workers")
         passes.forget()
 
 
@@ -89,15 +92,3 @@ def _kept(arguments: argparse.Namespace) -> Path | None:
     """Where rounds are kept for a run that goes on: beside the first output that is a file."""
     paths = [path for path in (arguments.output, arguments.workers) if path and path != STDOUT]
     return paths[0].absolute().with_name(f".{paths[0].name}.rounds") if paths else None
-
-
-def _aggregate(arguments: argparse.Namespace, writer: Writer, passes: Passes, moments: CrowdMoments) -> None:
-    shards, name = passes.shards, arguments.method
-    method = cf.crowd.METHODS[name](random_state=0, verbose=True)
-    result = shards.fit(method, moments, arguments.rounds, verbose=True, passes=passes).result_
-    print(f"{moments.n_tasks} tasks, {len(moments.workers)} workers, {len(moments.classes)} classes")
-    print(f"{name}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}")
-    if arguments.output:
-        writer.write(arguments.output, shards.consensus(method, passes), f"{moments.n_tasks} tasks")
-    if arguments.workers:
-        writer.write(arguments.workers, [workers_frame(method)], f"{len(moments.workers)} workers")

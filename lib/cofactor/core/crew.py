@@ -11,12 +11,13 @@ import os
 import pickle
 import platform
 import warnings
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any, Protocol
+from typing import Any
 
 from cofactor.core.errors import CofactorError, listing
 
@@ -24,24 +25,29 @@ PATIENCE = 5  # seconds for a scheduler to answer, and for a worker to be there
 DECIDING = ("cofactor", "numpy", "scipy", "numba", "pandas", "pyarrow")  # packages that the last bits depend on
 
 
-class Crew(Protocol):
+class Crew(ABC):
     """What can be asked for; what is submitted may stand as an argument for its result."""
 
+    @abstractmethod
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Begin a call, perhaps elsewhere. The result stays there until it is asked for, or given to another call."""
 
     def result(self, begun: Any) -> Any:
         """Wait for a call, and return its result."""
+        return begun.result()
 
     def share(self, value: Any) -> Any:
         """Send a value once that many calls need."""
+        return value
 
     @property
+    @abstractmethod
     def ahead(self) -> int:
         """Calls to begin before the first result is needed."""
 
     def together(self, n: int) -> int:
-        """Return how many of n small calls to make as one."""
+        """Return how many of n small calls to make as one: of calls that cost next to nothing, each alone."""
+        return 1
 
 
 def in_order(crew: Crew, calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
@@ -60,21 +66,17 @@ def in_order(crew: Crew, calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
             one.cancel()
 
 
-class Threads:
-    """Threads of this process: compiled code, numpy and pyarrow run in several at a time.
+class Threads(Crew):
+    """`n_jobs` threads of this process, or one per processor (-1): compiled code, numpy and pyarrow run side by side.
 
-    Parameters
-    ----------
-    n_jobs : int
-        How many; -1: one per processor. With 1, every call is made when it is submitted, without a thread.
+    With one, every call is made when it is submitted, without a thread.
     """
 
     def __init__(self, n_jobs: int = 1) -> None:
         if n_jobs == 0:
             raise CofactorError("n_jobs=0: at least one processor has to work (-1: all of them)")
-        n = n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
-        self.pool = ThreadPoolExecutor(n) if n > 1 else None
-        self.ahead = 2 * n if n > 1 else 1
+        self.n = n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+        self.pool = ThreadPoolExecutor(self.n) if self.n > 1 else None
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """See `Crew`."""
@@ -84,36 +86,22 @@ class Threads:
         done.set_result(_called(function, *arguments))
         return done
 
-    def result(self, begun: Future[Any]) -> Any:
+    @property
+    def ahead(self) -> int:
         """See `Crew`."""
-        return begun.result()
-
-    def share(self, value: Any) -> Any:
-        """See `Crew`."""
-        return value
-
-    def together(self, n: int) -> int:
-        """See `Crew`. A call costs next to nothing here."""
-        return 1
+        return 2 * self.n if self.n > 1 else 1
 
 
 def _called(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*(one.result() if isinstance(one, Future) else one for one in arguments))
 
 
-class Cluster:
+class Cluster(Crew):
     """The workers of a Dask cluster; what a lost worker was doing, and what it kept, is done again by others.
 
-    Parameters
-    ----------
-    scheduler : str
-        Its address, such as tcp://host:8786.
-
-    Raises
-    ------
-    CofactorError
-        Dask is not installed, no scheduler answers, it has no workers, or some have other versions; and, from calls,
-        what the function raises, or that the cluster is lost.
+    `scheduler` is its address, such as tcp://host:8786. Raises a CofactorError where Dask is not installed, no
+    scheduler answers, it has no workers, or some have other versions; and, from calls, what the function raises, or
+    that the cluster is lost.
     """
 
     def __init__(self, scheduler: str) -> None:
@@ -127,13 +115,7 @@ class Cluster:
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """See `Crew`. A function without a name is sent as it is: so the scheduler need not import all this."""
-        packed = pickle.dumps(function)
-        try:
-            return self.client.submit(
-                lambda packed, *given: pickle.loads(packed)(*given), packed, *arguments, pure=False
-            )
-        except Exception as error:
-            raise self._lost(error) from None
+        return self._submit(lambda packed, *given: pickle.loads(packed)(*given), pickle.dumps(function), *arguments)
 
     def result(self, begun: Any) -> Any:
         """See `Crew`."""
@@ -155,7 +137,7 @@ class Cluster:
 
     @property
     def ahead(self) -> int:
-        """Calls to begin before the first result is needed: workers may have come or gone."""
+        """See `Crew`. Workers may have come or gone."""
         return max(8, 2 * self._n_threads)
 
     def together(self, n: int) -> int:
@@ -216,7 +198,7 @@ def connected(scheduler: str) -> Any:
 def _differences(there: Any, here: dict[str, str]) -> str:
     if not isinstance(there, dict):
         return f"{type(there).__name__}: {there}"
-    return ", ".join(f"{name} {there.get(name)} for {here[name]}" for name in here if there.get(name) != here[name])
+    return ", ".join(f"{name} {there.get(name)} for {own}" for name, own in here.items() if there.get(name) != own)
 
 
 def versions() -> dict[str, str]:

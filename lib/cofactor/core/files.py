@@ -6,6 +6,7 @@ import bz2
 import errno
 import gzip
 import io
+import json
 import lzma
 import os
 import shutil
@@ -158,23 +159,22 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def parquet_told(name: object) -> Iterator[None]:
-    """Turn whatever goes wrong with pyarrow, also that it is not there, into one `CofactorError`."""
+def reading_parquet(name: object) -> Iterator[None]:
+    """Turn what pyarrow raises, or that it is not installed, into a CofactorError about the file."""
     try:
         yield
     except ImportError:
         raise CofactorError("parquet files need pyarrow: pip install 'cofactor[scale]'") from None
     except CofactorError:
         raise
-    except Exception as error:  # pandas and pyarrow raise whatever the bytes lead them to
+    except Exception as error:  # pyarrow raises whatever the bytes lead it to
         raise CofactorError(f"{name} cannot be read as parquet: {error}") from None
 
 
 def read_table(source: io.BytesIO | str | PathLike[str], columns: Sequence[str], name: object) -> Any:
     """Read those of the columns that a parquet file has, as a pyarrow table; `name` is for messages.
 
-    A file that unpacks to more than 200 times its size is refused as by `unpacked`. Needs pyarrow; what cannot be read
-    raises whatever that raises.
+    A file that unpacks to more than 200 times its size is refused as by `unpacked`; call it inside `reading_parquet`.
     """
     from pyarrow import parquet, table, types
 
@@ -202,11 +202,21 @@ def _unfolded(column: Any) -> int:
     return sum(compute.sum(one).as_py() or 0 for one in lengths)
 
 
-def load_arrays(path: str | PathLike[str], names: Sequence[str], what: str) -> dict[str, NDArray[Any]]:
-    """Read these arrays of an .npz file that `numpy.savez` wrote; nothing in it is unpickled.
+def save_arrays(path: str | PathLike[str], **parts: Any) -> None:
+    """Write an .npz file: arrays, and dicts and lists as the bytes of their JSON text."""
+    plain = {
+        name: np.frombuffer(json.dumps(part).encode(), dtype=np.uint8) if isinstance(part, dict | list) else part
+        for name, part in parts.items()
+    }
+    with open(path, "wb") as file:
+        np.savez(file, allow_pickle=False, **plain)
 
-    Raises a CofactorError that the file is no `what` where that fails in any way, or the arrays are compressed (which
-    `savez` does not do): a small file could fill the memory.
+
+def load_arrays(path: str | PathLike[str], names: Sequence[str], what: str) -> dict[str, NDArray[Any]]:
+    """Read these arrays of an .npz file that `save_arrays` wrote; nothing in it is unpickled.
+
+    Raises a CofactorError that the file is no `what` where that fails in any way, or the arrays are compressed: a small
+    file could fill the memory.
     """
     try:
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:

@@ -25,7 +25,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import parquet_told, read_table, unpacked
+from cofactor.core.files import read_table, reading_parquet, unpacked
 from cofactor.core.types import Floats
 
 Record = dict[str, Any]
@@ -261,7 +261,7 @@ def _parsed(text: str) -> Any:
 
 
 def _read_parquet(content: Any, columns: Sequence[str] | None, name: str) -> pd.DataFrame:
-    with parquet_told(name):
+    with reading_parquet(name):
         import pyarrow.parquet
 
         names = pyarrow.parquet.ParquetFile(content).schema_arrow.names
@@ -271,7 +271,7 @@ def _read_parquet(content: Any, columns: Sequence[str] | None, name: str) -> pd.
         frame = pd.DataFrame(index=index, columns=names, dtype=object)
         for column in table.column_names:
             frame[column] = pd.Series(_arrow_text(table[column]), index=index, dtype=object)
-        return frame
+    return frame
 
 
 def _arrow_text(column: Any) -> list[Any]:

@@ -27,17 +27,10 @@ LONGEST = 300  # characters of a holder that are believed
 def locked(path: Path, wait: float = 0.0) -> Iterator[None]:
     """Keep other processes and threads from writing to `path`; a thread may take its own lock again.
 
-    Parameters
-    ----------
-    path : Path
-        A file or folder, there or not; its folder must exist.
-    wait : float
-        Seconds that another run may take to end.
+    `path` is a file or folder, there or not; its folder must exist. Another run may take `wait` seconds to end.
 
-    Raises
-    ------
-    CofactorError
-        Another run writes to `path` (its process, machine and beginning are named), or there is no folder for it.
+    Raises a CofactorError where another run writes to `path` (its process, machine and beginning are named), or there
+    is no folder for it.
     """
     path = Path(os.path.realpath(path))
     if not path.parent.is_dir():

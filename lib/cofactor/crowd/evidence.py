@@ -43,15 +43,13 @@ class Evidence:
     Parameters
     ----------
     pieces : iterable of CrowdLabels, read anew in every pass
-        One crowd: the same workers and classes in each.
+        One crowd: the same workers and classes in each. `Passes` over shards are read by their crew, in parallel.
     gold : (N,) class codes, -1 where unknown, optional
         Of the tasks of a single piece.
     votes : SoftCounts, optional
         Of the vote shares, if they were counted before. Every pass must find as many tasks and labels.
     rows : (R,) ints, optional
         Of all pairs (worker, label), those that occur: the rows of the models asked about.
-
-    Pieces that are `Passes` over shards are read by whoever works for these, in parallel.
     """
 
     def __init__(
@@ -79,11 +77,12 @@ class Evidence:
         """
         if split is None and self.votes is not None:
             return self.votes
-        count = partial(self._start, split=split or _unchanged)
+        count = partial(self._start, split=split)
         return self._sum(map(count, self.pieces) if one_by_one else self._each(count))
 
-    def _start(self, labels: CrowdLabels, split: Split) -> SoftCounts:
-        return soft_counts(labels.table, split(self._shares(labels)))
+    def _start(self, labels: CrowdLabels, split: Split | None) -> SoftCounts:
+        shares = self._with_gold(vote_shares(labels))
+        return soft_counts(labels.table, split(shares) if split else shares)
 
     def of_rows(self, rows: Ints) -> Evidence:
         """Return the same labels, asked about by models of these rows only."""
@@ -131,9 +130,6 @@ class Evidence:
             require_same_amounts(self.votes, total.n_rows, round(float(total.cells.sum())))
         return total
 
-    def _shares(self, labels: CrowdLabels) -> Floats:
-        return self._with_gold(vote_shares(labels))
-
     def _with_gold(self, shares: Floats) -> Floats:
         if self.gold is None:
             return shares
@@ -146,10 +142,6 @@ class Evidence:
             return expectation(table, model)
         parts = [(self.gold == k, model if k == UNKNOWN else within(model, k, K)) for k in range(UNKNOWN, K)]
         return reduce(add, (expectation(table.take_rows(rows), part) for rows, part in parts if rows.any()))
-
-
-def _unchanged(shares: Floats) -> Floats:
-    return shares
 
 
 def require_same_amounts(counted: SoftCounts, n_tasks: int, n_labels: int) -> None:
@@ -183,16 +175,10 @@ def split_by_agreement(shares: Floats) -> Floats:
 
 
 def gold_codes(gold: Gold, labels: CrowdLabels) -> Ints:
-    """Return the known class of every task as a code, -1 where unknown.
+    """Return the known class of every task as a code, -1 where unknown; `gold` is that, or a class for some tasks.
 
-    Parameters
-    ----------
-    gold : (n_tasks,) class codes with -1 where unknown, or a dict or Series of task to class
-
-    Raises
-    ------
-    CofactorError
-        Not one whole number a task, codes or classes that are none (their tasks are named), or no task known.
+    Raises a CofactorError for other than one whole number a task, codes or classes that are none (their tasks are
+    named), or where no task is known.
     """
     if isinstance(gold, Mapping | pd.Series):
         return _codes_by_task(dict(gold.items()), labels)

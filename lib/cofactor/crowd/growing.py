@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import load_arrays
+from cofactor.core.files import load_arrays, save_arrays
 from cofactor.core.frames import located
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
@@ -35,7 +35,7 @@ from cofactor.crowd.variational import AnyBelief, Belief, Cells, Priors, SharedE
 
 CODES = ("tasks", "workers", "labels", "gold")
 PARTS = {Belief: ("P", "nu", "eta"), SharedErrors: ("right", "wrong", "errors", "nu")}  # of a belief, as arrays
-KEPT = ("about", *CODES, "part_0", "part_1", "part_2", "part_3")
+BELIEF = ("part_0", "part_1", "part_2", "part_3")  # an empty one stands last where there are three
 PART_ROUNDS = 20  # most rounds of the changed tasks in a round of all; together they cost no more than it
 SETTINGS = ("structure", "diagonal", "off", "design_effect", "max_iter", "tol")
 
@@ -98,15 +98,9 @@ class CrowdFit:
             Within the tolerance of the rounds, that of `BayesDS` on all labels with the `structure_` and
             `design_effect_` of this fit, which are not chosen anew. Gold tasks stay gold.
 
-        Raises
-        ------
-        CofactorError
-            Classes that the fit does not know (their rows are named), conflicting labels, or labels that cannot be
-            read.
-
-        Cost
-        ----
-        O(all labels) time to join them, and a round of the fit, O(all labels K), a few times.
+        Raises a CofactorError for classes that the fit does not know (their rows are named), conflicting labels, or
+        labels that cannot be read.
+        Cost: O(all labels) time to join them, and a round of the fit, O(all labels K), a few times.
         """
         if isinstance(new, pd.DataFrame):
             new = self._labels_of(new, COLUMNS, conflicts)
@@ -114,10 +108,10 @@ class CrowdFit:
             new = self.read(new, COLUMNS, conflicts)
         more = self.method._recoded(as_labels(new))
         labels, tasks = joined(self.labels, more, conflicts)
-        if same_labels(labels, self.labels):
+        before, now = self.labels.table.indicator, labels.table.indicator
+        if before.shape == now.shape and not (before != now).nnz:
             return self
-        gold, method = self._gold(labels), copy(self.method)
-        changed = labels.take_tasks(tasks)
+        gold, method, changed = self._gold(labels), copy(self.method), labels.take_tasks(tasks)
         n_rounds = min(PART_ROUNDS, labels.n_labels // max(changed.n_labels, 1))
         part = Evidence.of(changed, None if gold is None else gold[tasks])
         method.go_on(Evidence.of(labels, gold), self._states(labels), part, n_rounds)
@@ -172,20 +166,12 @@ class CrowdFit:
         strange = [known for column in ids for known in column if not isinstance(known, str | int)]
         if strange:
             raise CofactorError(f"ids can be kept that are text or whole numbers, not {listing(map(repr, strange))}")
-        about = json.dumps({"ids": ids, **self._about()}).encode()
-        gold, table = self._gold(self.labels), self.labels.table
+        gold, table, belief = self._gold(self.labels), self.labels.table, self.method.belief_
         codes = (table.rows, table.variables, table.values, np.zeros(0) if gold is None else gold)
-        belief = self.method.belief_
+        arrays: dict[str, NDArray[Any]] = {name: code.astype(np.int32) for name, code in zip(CODES, codes, strict=True)}
         parts = [getattr(belief, name) for name in PARTS[type(belief)]]
-        parts += [np.zeros(0)] * (4 - len(parts))
-        with open(path, "wb") as file:
-            np.savez(
-                file,
-                allow_pickle=False,
-                about=np.frombuffer(about, dtype=np.uint8),
-                **{name: code.astype(np.int32) for name, code in zip(CODES, codes, strict=True)},
-                **{f"part_{number}": part for number, part in enumerate(parts)},
-            )
+        arrays |= dict(zip(BELIEF, [*parts, np.zeros(0)], strict=False))
+        save_arrays(path, about={"ids": ids, **self._about()}, **arrays)
 
     def _about(self) -> dict[str, Any]:
         method, together = self.method, self.method.dependence_
@@ -201,7 +187,7 @@ class CrowdFit:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> CrowdFit:
         """Read a file that `save` wrote; a CofactorError names one that is none."""
-        kept = load_arrays(path, KEPT, "kept fit")
+        kept = load_arrays(path, ("about", *CODES, *BELIEF), "kept fit")
         try:
             about = json.loads(kept["about"].tobytes())
             labels = _kept_labels(about["ids"], [kept[name] for name in CODES[:3]])
@@ -212,10 +198,7 @@ class CrowdFit:
 
 
 def joined(labels: CrowdLabels, more: CrowdLabels, conflicts: Conflicts) -> tuple[CrowdLabels, Ints]:
-    """Return the labels of both, and the tasks of `more` among them; new tasks and workers come last.
-
-    Both have the same classes.
-    """
+    """Return the labels of both, of the same classes, and the tasks of `more`; new tasks and workers come last."""
     (tasks, task), (workers, worker) = _places(labels.tasks, more.tasks), _places(labels.workers, more.workers)
     old, new = labels.table, more.table
     codes = [
@@ -226,13 +209,6 @@ def joined(labels: CrowdLabels, more: CrowdLabels, conflicts: Conflicts) -> tupl
     return CrowdLabels._assemble(codes, [tasks, workers, labels.classes], conflicts), np.sort(task)
 
 
-def same_labels(labels: CrowdLabels, other: CrowdLabels) -> bool:
-    """Whether labels are the same as others, whose tasks and workers come first in them."""
-    one, two = labels.table.indicator, other.table.indicator
-    same_tasks = one.shape == two.shape and np.array_equal(one.indptr, two.indptr)
-    return same_tasks and np.array_equal(one.indices, two.indices)
-
-
 def _places(known: Sequence[Any], more: Sequence[Any]) -> tuple[list[Any], Ints]:
     """Return all ids, the known ones first, and the place of each of `more`.
 
@@ -241,9 +217,7 @@ def _places(known: Sequence[Any], more: Sequence[Any]) -> tuple[list[Any], Ints]
     kinds = [{type(one) for one in ids} for ids in (known, more)]
     if kinds in ([{int}, {str}], [{str}, {int}]):
         known, more = list(map(str, known)), list(map(str, more))
-    place = {one: number for number, one in enumerate(known)}
-    for one in more:
-        place.setdefault(one, len(place))
+    place = {one: number for number, one in enumerate(dict.fromkeys([*known, *more]))}
     return list(place), np.array([place[one] for one in more], dtype=np.int64)
 
 
@@ -255,9 +229,8 @@ def _kept_labels(ids: Sequence[Sequence[Any]], codes: Sequence[NDArray[Any]]) ->
     for known in ids:
         if not {type(one) for one in known} <= {str, int} or len(set(known)) < len(known):
             raise CofactorError("its ids are named twice, or neither text nor whole numbers")
-    sizes = np.full(len(workers), len(classes))
     task, worker, label = codes
-    table = CategoricalTable.from_entries(task, worker, label, sizes, len(tasks))
+    table = CategoricalTable.from_entries(task, worker, label, np.full(len(workers), len(classes)), len(tasks))
     labels = CrowdLabels(table, tasks, workers, classes)
     if len(classes) < 2 or not labels.n_labels:
         raise CofactorError("it has no labels")
@@ -291,9 +264,10 @@ def _kept_belief(
     priors = Priors(method.diagonal, method.off, np.array(about["votes"], dtype=np.float64), kinds)
     shared = method.structure_ == "shared"
     shapes = [(M, K), (M, K), (K, K), (K,)] if shared else [(M * K, K * kinds), (K,), (K, kinds)]
-    parts = [kept[f"part_{number}"] for number in range(len(shapes))]
+    parts = [kept[name] for name in BELIEF[: len(shapes)]]
     whole = [*parts, priors.classes]
-    if [part.shape for part in whole] != [*shapes, (K,)] or not all(map(_counts, whole)):
+    sound = all(part.dtype.kind == "f" and np.isfinite(part).all() and (part >= 0).all() for part in whole)
+    if not sound or [part.shape for part in whole] != [*shapes, (K,)]:
         raise CofactorError("its belief is of other labels, or holds what are no counts")
     if not shared:
         P, nu, eta = parts
@@ -301,7 +275,3 @@ def _kept_belief(
     a, b = map(float, about["strengths"])
     right, wrong, errors, nu = parts
     return SharedErrors(priors, Cells.all(M, K), (a, b), right, wrong, errors, nu)
-
-
-def _counts(part: NDArray[Any]) -> bool:
-    return part.dtype.kind == "f" and bool(np.isfinite(part).all() and (part >= 0).all())

@@ -26,15 +26,12 @@ from numpy.typing import NDArray
 
 from cofactor.core.em import SoftCounts
 from cofactor.core.errors import CofactorError
-from cofactor.core.files import load_arrays
+from cofactor.core.files import load_arrays, save_arrays
 from cofactor.core.moments import PairwiseMoments, broken_moments, counted_arrays, pairwise_moments
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.labels import CrowdLabels
 
-FIELDS = (
-    *("counts", "columns", "starts", "singles", "sizes", "n_rows"),
-    *("vote_cells", "vote_classes", "vote_rows", "ids"),
-)
+FIELDS = ("counts", "columns", "starts", "singles", "sizes", "n_rows", "vote_cells", "vote_classes", "vote_rows", "ids")
 
 
 @dataclass(frozen=True)
@@ -71,18 +68,15 @@ class CrowdMoments:
         """Labels counted."""
         return int(self.pairs.singles.sum())
 
-    def save(self, path: str | PathLike[str], **more: NDArray[Any]) -> None:
-        """Write everything, and `more` arrays, to an .npz file; ids must be text or whole numbers."""
-        _save(path, self.pairs.arrays(), self.votes, self.workers, self.classes, more)
+    def save(self, path: str | PathLike[str], **more: Any) -> None:
+        """Write everything, and `more` as `save_arrays` does, to an .npz file; ids must be text or whole numbers."""
+        _save(path, self, self.votes, **self.pairs.arrays(), **more)
 
     @classmethod
     def load(cls, *paths: str | PathLike[str]) -> CrowdMoments:
         """Read a file that `save` wrote; of several, their sum, added in the order given.
 
-        Raises
-        ------
-        CofactorError
-            A file is no file of moments (it is named), or they belong to different crowds.
+        Raises a CofactorError for what is no file of moments (it is named), or where they belong to different crowds.
         """
         votes: list[SoftCounts] = []
         ids: list[bytes] = []
@@ -90,7 +84,8 @@ class CrowdMoments:
         def parts() -> Iterator[Mapping[str, NDArray[Any]]]:
             for path in paths:
                 part = _read(path)
-                votes.append(_votes(part))
+                counted = part["vote_cells"], part["vote_classes"], int(part["vote_rows"])
+                votes.append(SoftCounts(*counted, part["sizes"].astype(np.int64)))
                 ids.append(part["ids"].tobytes())
                 if ids[-1] != ids[0]:
                     raise CofactorError(f"{path} and {paths[0]} were counted for different workers or classes")
@@ -100,9 +95,9 @@ class CrowdMoments:
         return cls(pairs, reduce(add, votes), **json.loads(ids[0]))
 
 
-def save_moments(path: str | PathLike[str], labels: CrowdLabels, **more: NDArray[Any]) -> None:
+def save_moments(path: str | PathLike[str], labels: CrowdLabels, **more: Any) -> None:
     """Count labels and write their moments: as `CrowdMoments.of(labels).save(path)`, in less time."""
-    _save(path, counted_arrays(labels.table), votes_of(labels), labels.workers, labels.classes, more)
+    _save(path, labels, votes_of(labels), **counted_arrays(labels.table), **more)
 
 
 def votes_of(labels: CrowdLabels) -> SoftCounts:
@@ -133,18 +128,10 @@ def _add_votes(indptr: Ints, indices: Ints, cells: Floats, classes: Floats) -> i
     return n_tasks
 
 
-def _save(
-    path: str | PathLike[str],
-    pairs: Mapping[str, NDArray[Any]],
-    votes: SoftCounts,
-    workers: list[Any],
-    classes: list[Any],
-    more: Mapping[str, NDArray[Any]],
-) -> None:
-    ids = np.frombuffer(json.dumps({"workers": workers, "classes": classes}).encode(), dtype=np.uint8)
-    kept = {"vote_cells": votes.cells, "vote_classes": votes.classes, "vote_rows": np.array(votes.n_rows)}
-    with open(path, "wb") as file:
-        np.savez(file, allow_pickle=False, ids=ids, **pairs, **kept, **more)
+def _save(path: str | PathLike[str], crowd: CrowdMoments | CrowdLabels, votes: SoftCounts, **more: Any) -> None:
+    ids = {"workers": crowd.workers, "classes": crowd.classes}
+    counted = {"vote_cells": votes.cells, "vote_classes": votes.classes, "vote_rows": votes.n_rows}
+    save_arrays(path, ids=ids, **counted, **more)
 
 
 def _read(path: str | PathLike[str]) -> Mapping[str, NDArray[Any]]:
@@ -162,8 +149,7 @@ def _broken_votes(part: Mapping[str, NDArray[Any]]) -> str:
         return "its votes are no numbers"
     if rows.shape or rows < 0 or cells.shape != part["singles"].shape + classes.shape or classes.ndim != 1:
         return f"votes of shapes {cells.shape} and {classes.shape} for {len(part['singles'])} values"
-    good = np.isfinite(cells).all() and np.isfinite(classes).all() and (cells >= 0).all() and (classes >= 0).all()
-    if not good:
+    if not all((np.isfinite(votes) & (votes >= 0)).all() for votes in (cells, classes)):
         return "some votes are negative or not finite"
     fitting = np.allclose(cells.sum(axis=1), part["singles"], atol=1e-6) and np.isclose(classes.sum(), float(rows))
     return "" if fitting and rows <= part["n_rows"] else "its votes do not add up to its labels"
@@ -183,7 +169,3 @@ def _broken_ids(part: Mapping[str, NDArray[Any]]) -> str:
     if len(set(workers)) < len(workers) or len(set(classes)) < len(classes):
         return "some workers or classes are named twice"
     return "" if fitting and part["vote_classes"].shape == (len(classes),) else "its ids belong to other moments"
-
-
-def _votes(part: Mapping[str, NDArray[Any]]) -> SoftCounts:
-    return SoftCounts(part["vote_cells"], part["vote_classes"], int(part["vote_rows"]), part["sizes"].astype(np.int64))

@@ -50,8 +50,8 @@ class NextTasks:
         A row per task to be labelled, the most useful first: task, ask (labels to ask for), n_labels (there already),
         label and its probability now, gain (expected fall of the number of wrong labels).
     error : float
-        Estimated share of wrong labels now: the mean of 1 - probability. As good as the probabilities: it is too low
-        where workers err together in ways the method does not see.
+        Estimated share of wrong labels now: the mean of 1 - probability. It is too low where workers err together in
+        ways the method does not see.
     expected_error : float
         The same, once the labels asked for are there.
     wanted_error : float or None
@@ -98,14 +98,8 @@ def next_tasks(
     method : Aggregator, optional
         Fitted on these labels. Default: `BayesDS` is fitted.
 
-    Raises
-    ------
-    CofactorError
-        Labels that cannot be read, a budget below 1, an error not between 0 and 1, or a method of other labels.
-
-    Cost
-    ----
-    A fit where none is given, and O(N K) time; O(N) memory.
+    Raises a CofactorError for labels that cannot be read, a budget below 1, an error not between 0 and 1, or a method
+    of other labels. Cost: a fit where none is given, and O(N K) time; O(N) memory.
 
     Examples
     --------
@@ -121,12 +115,12 @@ def next_tasks(
     posterior = fitted.predict_proba(known)
     slopes = worth(posterior, average_worker(fitted))
     order = _by_use(slopes, known.table.entries_per_row)
-    error = float(np.mean(1 - posterior.max(axis=1)))
-    errors = error - np.cumsum(slopes.ravel()[order]) / known.n_tasks
-    needed = None if wanted_error is None else _needed(error, errors, wanted_error)
+    errors = np.mean(1 - posterior.max(axis=1)) - np.append(0, np.cumsum(slopes.ravel()[order])) / known.n_tasks
+    enough = [] if wanted_error is None else np.flatnonzero(errors <= wanted_error).tolist()
+    needed = enough[0] if enough else None
     chosen = order[: budget if needed is None else min(budget, needed)]
-    expected = float(errors[len(chosen) - 1]) if len(chosen) else error
-    return NextTasks(_table(chosen, slopes, posterior, known), error, expected, wanted_error, needed)
+    expected = float(errors[len(chosen)])
+    return NextTasks(_table(chosen, slopes, posterior, known), float(errors[0]), expected, wanted_error, needed)
 
 
 def average_worker(method: Aggregator) -> Floats:
@@ -174,19 +168,11 @@ def _by_use(slopes: Floats, n_labels: Ints) -> Ints:
     return order[slopes.ravel()[order] > TINY]
 
 
-def _needed(error: float, errors: Floats, wanted: float) -> int | None:
-    """Return how many labels bring the error, now `error` and `errors` after 1, 2, ... labels, down to the wanted."""
-    if error <= wanted:
-        return 0
-    enough = np.flatnonzero(errors <= wanted)
-    return int(enough[0]) + 1 if enough.size else None
-
-
 def _table(chosen: Ints, slopes: Floats, posterior: Floats, labels: CrowdLabels) -> pd.DataFrame:
     task = chosen // slopes.shape[1]
     ask = np.bincount(task, minlength=labels.n_tasks)
     gain = np.bincount(task, slopes.ravel()[chosen], labels.n_tasks)
-    tasks = task[np.sort(np.unique(task, return_index=True)[1])]  # in the order of their first label
+    tasks = pd.unique(task)  # in the order of their first label
     columns = {
         "task": [labels.tasks[n] for n in tasks],
         "ask": ask[tasks],

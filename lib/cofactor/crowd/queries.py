@@ -29,6 +29,8 @@ cofactor_given AS (
   FROM {table}),
 cofactor_known AS (SELECT * FROM cofactor_given WHERE NOT ({absent})),
 """
+ABSENT = f"""task IS NULL OR worker IS NULL OR label IS NULL
+  OR TRIM(CAST(task AS TEXT)) = '' OR worker = '' OR label IN {NO_LABEL}"""
 FIRST_ROW = """
 cofactor_ranked AS (
   SELECT task, worker, label, ROW_NUMBER() OVER (PARTITION BY task, worker ORDER BY place {way}) AS nth
@@ -113,10 +115,7 @@ class Queries:
     dialect : str
         Database that the queries are for, as sqlglot names it: "duckdb", "spark", "postgres", "bigquery", ...
 
-    Raises
-    ------
-    CofactorError
-        An unknown dialect, a name that cannot be one, or no `order` where it is needed.
+    Raises a CofactorError for an unknown dialect, a name that cannot be one, or no `order` where it is needed.
 
     >>> Queries("labels", dialect="spark").counts().splitlines()[0]
     'WITH cofactor_given AS ('
@@ -157,16 +156,12 @@ class Queries:
         return self._translated(POSTERIOR + REFINE, model)
 
     def _translated(self, body: str, model: str = "labels") -> str:
-        words = ", ".join(f"'{word}'" for word in NO_LABEL)
-        absent = " OR ".join(f"{role} IS NULL" for role in COLUMNS)
-        absent += f" OR TRIM(CAST(task AS TEXT)) = '' OR worker = '' OR label IN ({words})"
-        task, worker, label = (self._name(column) for column in self.columns)
-        names = {"task": task, "worker": worker, "label": label, "table": self._name(self.table, whole=True)}
-        names |= {"absent": absent, "tie": str(TIE), "model": self._name(model, whole=True), "way": "ASC"}
+        names = dict(zip(COLUMNS, map(self._name, self.columns), strict=True))
+        names |= {"table": self._name(self.table, whole=True), "model": self._name(model, whole=True)}
         names["order"] = f", {self._name(self.order)} AS place" if self.order else ""
         names["way"] = "DESC" if self.conflicts == "last" else "ASC"
         one = FIRST_ROW if self.order else ONE_LABEL
-        query = f"WITH {LABELS}{one}{body}".format(**names)
+        query = f"WITH {LABELS}{one}{body}".format(**names, absent=ABSENT, tie=TIE)
         (text,) = sqlglot.transpile(query, read="duckdb", write=self.dialect, pretty=True)
         return f"{text};\n"
 

@@ -62,15 +62,9 @@ def shard_labels(
     replace : bool
         Put the new folder in the place of one that is there: a run that is killed leaves the old one or the new one.
 
-    Raises
-    ------
-    CofactorError
-        DuckDB is not installed; a file cannot be read; ids are missing, or neither text nor whole numbers; fewer than
-        two classes; conflicting labels; `n_shards` below one. What is wrong is named.
-
-    Cost
-    ----
-    O(E log E) time for E labels.
+    Raises a CofactorError where DuckDB is not installed; a file cannot be read; ids are missing, or neither text nor
+    whole numbers; fewer than two classes; conflicting labels; `n_shards` below one. What is wrong is named.
+    Cost: O(E log E) time for E labels.
     """
     folder = Path(folder)
     if n_shards is not None and n_shards < 1:
@@ -80,8 +74,7 @@ def shard_labels(
         if folder.exists() and not replace:
             raise CofactorError(f"{folder} exists: name another folder")
         found = _source(base, [str(path) for path in sources], columns, sep)
-        workers, classes = _write(base, part, *found, len(sources), n_shards, conflicts)
-        write_vocabulary(part, workers, classes)
+        write_vocabulary(part, *_write(base, part, *found, len(sources), n_shards, conflicts))
     return LabelShards.open(folder)
 
 
@@ -94,14 +87,17 @@ def _write(
     numbers = import_labels(base, source, csv)
     check_present(base, *numbers, one_csv=csv and n_files == 1)
     (workers, place_of_worker), (classes, place_of_class) = (ids.in_order(csv) for ids in numbers)
-    _check_classes(classes)
+    if len(classes) < 2:
+        raise CofactorError(f"only one class ({listing(classes)}): there is nothing to tell apart")
     ((n_labels,),) = base.execute("SELECT count(*) FROM coded").fetchall()
     reader = _sorted(base, place_of_worker, len(place_of_class), by_place=conflicts != "error")
-    n_most = n_shards or -(-n_labels // PER_SHARD)
+    n_shards = n_shards or -(-n_labels // PER_SHARD)
     for number, table in enumerate(_cut(reader, n_labels, n_shards)):
         kept = _one_label_each(table, conflicts, workers, place_of_class)
-        path = folder / f"shard-{number:0{max(3, len(str(n_most)))}}.parquet"
-        parquet.write_table(kept, path, use_dictionary=["worker", "label"], column_encoding=_encoding(kept))
+        path = folder / f"shard-{number:0{max(3, len(str(n_shards)))}}.parquet"
+        # tasks that are numbers rise, and take a byte each as differences
+        encoding = "PLAIN" if str(kept["task"].type).endswith("string") else "DELTA_BINARY_PACKED"
+        parquet.write_table(kept, path, use_dictionary=["worker", "label"], column_encoding={"task": encoding})
     return workers, classes
 
 
@@ -139,11 +135,8 @@ def _source(base: Any, sources: list[str], columns: Sequence[str], sep: str) -> 
     if len(parquet) > 1:
         raise CofactorError("CSV and parquet files cannot be mixed")
     csv, paths = parquet == {False}, f"[{', '.join(map(_text, sources))}]"
-    how = (
-        f"read_csv({paths}, header = true, all_varchar = true, delim = {_text(sep)})"
-        if csv
-        else f"read_parquet({paths})"
-    )
+    options = f", header = true, all_varchar = true, delim = {_text(sep)}" if csv else ""
+    how = f"{'read_csv' if csv else 'read_parquet'}({paths}{options})"
     types = {name: kind for name, kind, *_ in base.execute(f"DESCRIBE SELECT * FROM {how}").fetchall()}
     absent = [name for name in columns if name not in types]
     if absent:
@@ -153,16 +146,6 @@ def _source(base: Any, sources: list[str], columns: Sequence[str], sep: str) -> 
             raise CofactorError(f"ids in column {role} are {types[name]}: make them text or whole numbers")
     chosen = ", ".join(f"{_quoted(name)} AS {role}" for name, role in zip(columns, COLUMNS, strict=True))
     return f"SELECT {chosen} FROM {how}", csv
-
-
-def _encoding(table: Any) -> dict[str, str]:
-    """Say how tasks are written: numbers that rise take a byte each as differences."""
-    return {"task": "PLAIN" if str(table["task"].type).endswith("string") else "DELTA_BINARY_PACKED"}
-
-
-def _check_classes(classes: list[Any]) -> None:
-    if len(classes) < 2:
-        raise CofactorError(f"only one class ({listing(classes)}): there is nothing to tell apart")
 
 
 def _sorted(base: Any, place_of_worker: Ints, n_labels: int, by_place: bool) -> Any:
@@ -179,12 +162,11 @@ def _sorted(base: Any, place_of_worker: Ints, n_labels: int, by_place: bool) -> 
     return batches(base, f"SELECT {chosen} FROM coded JOIN workers ON worker = number ORDER BY {order}", BATCH)
 
 
-def _cut(reader: Any, n_labels: int, n_shards: int | None) -> Iterator[Any]:
+def _cut(reader: Any, n_labels: int, n_shards: int) -> Iterator[Any]:
     """Yield tables about equally long, each of which begins where a task begins."""
     import pyarrow as pa
     from pyarrow import compute
 
-    n_shards = n_shards or -(-n_labels // PER_SHARD)
     cuts = deque(np.unique(np.arange(1, n_shards) * n_labels // n_shards).tolist())
     held, first = reader.schema.empty_table(), 0
     for batch in reader:

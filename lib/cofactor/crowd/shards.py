@@ -13,8 +13,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -24,15 +24,17 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from tqdm import tqdm
 
 from cofactor.core.crew import Crew, Threads, in_order
 from cofactor.core.em import SoftCounts, iterate_em
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import load_arrays, parquet_told, read_table, restore, whole_file
+from cofactor.core.files import load_arrays, read_table, reading_parquet, restore, whole_file
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
+from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.aggregators import SymNMF
 from cofactor.crowd.base import Aggregator, prior_cells
 from cofactor.crowd.baselines.voting import CLOSED_FORM, DawidSkene
@@ -41,8 +43,7 @@ from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.files import COLUMNS
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.moments import CrowdMoments, save_moments
-from cofactor.crowd.passes import Passes
-from cofactor.crowd.shard_rules import ADVICE, check_disjoint, check_grouped, table_of
+from cofactor.crowd.passes import ADVICE, Passes, disjoint
 from cofactor.crowd.tables import consensus_frame
 
 VOCABULARY = "vocabulary.json"
@@ -71,16 +72,13 @@ class LabelShards:
     def open(cls, *sources: str | PathLike[str]) -> LabelShards:
         """Open a folder of shards, or some of its files.
 
-        Raises
-        ------
-        CofactorError
-            A file is missing, there are none, or their folder has no vocabulary, or a broken one; a shard is missing,
-            is not listed there, or has another size.
+        Raises a CofactorError where a file is missing, there are none, or their folder has no vocabulary, or a broken
+        one; where a shard is missing, is not listed there, or has another size.
         """
         given = [Path(source) for source in sources]
         for source in given:
             restore(source)
-        lost = [str(path) for path in given if not path.exists()]
+        lost = [path for path in given if not path.exists()]
         if lost or not given:
             raise CofactorError(f"no such file: {listing(lost)}" if lost else "no shards are named")
         folders = list(dict.fromkeys((path if path.is_dir() else path.parent).resolve() for path in given))
@@ -94,18 +92,15 @@ class LabelShards:
 
     def verify(self) -> None:
         """Read every byte, and refuse shards whose content is not what was written; they are named."""
-        bad = [str(path) for path in self.paths if _digest(path) != self.manifest[path.name]["sha256"]]
+        bad = [path for path in self.paths if _digest(path) != self.manifest[path.name]["sha256"]]
         if bad:
             raise CofactorError(f"damaged shards: {listing(bad)}; {ADVICE} again")
 
     def read(self, path: Path) -> CrowdLabels:
         """Read one shard.
 
-        Raises
-        ------
-        CofactorError
-            Other bytes than were written, no parquet file, columns or tasks missing, codes that the vocabulary does not
-            know, a task that a worker labelled twice, or one whose labels are scattered over the shard (it is named).
+        Raises a CofactorError for other bytes than were written, no parquet file, missing columns or tasks, codes that
+        the vocabulary does not know, a task that a worker labelled twice, or scattered labels of a task (it is named).
         """
         columns = _read_columns(path, self.manifest[path.name])
         missing = [name for name in COLUMNS if name not in columns]
@@ -122,20 +117,13 @@ class LabelShards:
 
     def n_labels(self, path: Path) -> int:
         """Return how many labels a shard has, from its last bytes only."""
-        from pyarrow import parquet
+        with reading_parquet(path):
+            from pyarrow import parquet
 
-        try:
             return int(parquet.read_metadata(path).num_rows)
-        except Exception as error:  # pyarrow raises whatever the bytes lead it to
-            raise CofactorError(f"{path} cannot be read as parquet: {error}") from None
 
     def __iter__(self) -> Iterator[CrowdLabels]:
-        last: tuple[Any, Path] | None = None
-        for path in self.paths:
-            labels = self.read(path)
-            check_disjoint(last, (labels.tasks[0], path))
-            last = labels.tasks[-1], path
-            yield labels
+        return Passes(self).map(lambda labels: labels)
 
     def count(
         self, kept: str | PathLike[str], n_jobs: int = 1, verbose: bool = False, crew: Crew | None = None
@@ -154,14 +142,8 @@ class LabelShards:
         crew : Crew, optional
             Who counts instead; `kept` and the shards must be on a disk that all its members see.
 
-        Raises
-        ------
-        CofactorError
-            As `read`; a task lies in two shards (it is named); or `n_jobs` is zero.
-
-        Cost
-        ----
-        As `pairwise_moments`, plus O(pairs of values that occurred) per shard to add up.
+        Raises a CofactorError as `read`, where a task lies in two shards (it is named), or `n_jobs` is zero.
+        Cost: as `pairwise_moments`, plus O(pairs of values that occurred) per shard to add up.
         """
         crew = crew or Threads(n_jobs)
         folder = Path(kept)
@@ -169,20 +151,12 @@ class LabelShards:
         ids = json.dumps([self.workers, self.classes])
         parts = [folder / f"{path.stem}-{_mark(ids, self.manifest[path.name])}.npz" for path in self.paths]
         todo = [pair for pair in zip(self.paths, parts, strict=True) if not pair[1].exists()]
-        progress = partial(tqdm, desc="shards", total=len(parts), initial=len(parts) - len(todo), leave=False)
         shared = crew.share(self) if todo else None
         counted = in_order(crew, ((_keep, shared, *pair) for pair in todo))
-        for _ in progress(counted, disable=None if verbose else True):
+        shown = {"initial": len(parts) - len(todo), "leave": False, "disable": None if verbose else True}
+        for _ in tqdm(counted, "shards", len(parts), **shown):
             pass
-        self._check_ranges(parts)
-        return CrowdMoments.load(*parts)
-
-    def _check_ranges(self, parts: Sequence[Path]) -> None:
-        last: tuple[Any, Path] | None = None
-        for path, part in zip(self.paths, parts, strict=True):
-            first, end = _read_span(part)
-            check_disjoint(last, (first, path))
-            last = end, path
+        return CrowdMoments.load(*disjoint(self.paths, ((part, _read_span(part)) for part in parts)))
 
     def fit(
         self,
@@ -210,14 +184,8 @@ class LabelShards:
         passes : Passes, optional
             Who reads these shards, what stays in memory, and where rounds are kept. Default: read here, one by one.
 
-        Returns
-        -------
-        `method`, fitted: it predicts the labels of any shard.
-
-        Raises
-        ------
-        CofactorError
-            A method that needs all labels at once, or moments of other labels.
+        Returns `method`, fitted: it predicts the labels of any shard. Raises a CofactorError for a method that needs
+        all labels at once, or moments of other labels.
         """
         if (moments.workers, moments.classes) != (self.workers, self.classes):
             raise CofactorError("the moments were counted for other workers or classes: count these shards")
@@ -260,14 +228,8 @@ def _consensus(labels: CrowdLabels, method: Aggregator) -> pd.DataFrame:
 def _keep(shards: LabelShards, path: Path, part: Path) -> None:
     """Write the moments of one shard, with its first and last task; whole or not at all."""
     labels = shards.read(path)
-    span = json.dumps([labels.tasks[0], labels.tasks[-1]]).encode()
     with whole_file(part) as unfinished:
-        save_moments(unfinished, labels, span=np.frombuffer(span, dtype=np.uint8))
-
-
-def forget_counts(kept: str | PathLike[str]) -> None:
-    """Remove the counts that `LabelShards.count` kept."""
-    shutil.rmtree(kept, ignore_errors=True)
+        save_moments(unfinished, labels, span=[labels.tasks[0], labels.tasks[-1]])
 
 
 def _from_moments(method: Aggregator, moments: CrowdMoments) -> tuple[LatentClassModel, Result]:
@@ -283,12 +245,10 @@ def _from_moments(method: Aggregator, moments: CrowdMoments) -> tuple[LatentClas
 
 def _read_span(part: Path) -> tuple[Any, Any]:
     """First and last task of a shard, as kept with its counts."""
-    try:
+    with suppress(ValueError, TypeError, RecursionError):
         first, end = json.loads(load_arrays(part, ["span"], "file of counts")["span"].tobytes())
         if {type(first), type(end)} in ({str}, {int}):
             return first, end
-    except (ValueError, TypeError, RecursionError):
-        pass
     raise CofactorError(f"{part} holds no counts of a shard: remove it, and count again")
 
 
@@ -310,31 +270,24 @@ def _check_manifest(paths: list[Path], manifest: dict[str, dict[str, Any]]) -> N
     """Refuse shards that are gone, unknown, or of another size."""
     if not paths:
         raise CofactorError(f"the {VOCABULARY} lists no shards; {ADVICE}")
-    gone = [str(path) for path in paths if not path.is_file()]
-    unknown = [str(path) for path in paths if path.name not in manifest]
-    folder = paths[0].parent
-    unknown += [str(path) for path in sorted(folder.glob("*.parquet")) if path.name not in manifest]
+    gone = [path for path in paths if not path.is_file()]
     if gone:
         raise CofactorError(f"shards are missing: {listing(gone)}; {ADVICE}")
+    there = dict.fromkeys([*paths, *sorted(paths[0].parent.glob("*.parquet"))])
+    unknown = [path for path in there if path.name not in manifest]
     if unknown:
-        raise CofactorError(f"the {VOCABULARY} does not list {listing(dict.fromkeys(unknown))}; {ADVICE}")
-    if changed := _of_other_size(paths, manifest):
+        raise CofactorError(f"the {VOCABULARY} does not list {listing(unknown)}; {ADVICE}")
+    changed = [path for path in paths if path.stat().st_size != manifest[path.name]["bytes"]]
+    if changed:
         raise CofactorError(f"shards of another size than was written: {listing(changed)}; {ADVICE}")
-
-
-def _of_other_size(paths: list[Path], manifest: dict[str, dict[str, Any]]) -> list[str]:
-    return [str(path) for path in paths if path.stat().st_size != manifest[path.name]["bytes"]]
 
 
 def _read_vocabulary(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        ids = {name: list(found[name]) for name in ("workers", "classes")}
-        shards = {
-            str(name): {"bytes": int(one["bytes"]), "sha256": str(one["sha256"])}
-            for name, one in found["shards"].items()
-        }
-        return {**ids, "shards": shards}
+        listed = found["shards"].items()
+        shards = {name: {"bytes": int(one["bytes"]), "sha256": str(one["sha256"])} for name, one in listed}
+        return {"workers": list(found["workers"]), "classes": list(found["classes"]), "shards": shards}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CofactorError(f"{path} is no vocabulary of shards ({type(error).__name__}: {error}); {ADVICE}") from None
 
@@ -342,15 +295,47 @@ def _read_vocabulary(path: Path) -> dict[str, Any]:
 def _read_columns(path: Path, listed: dict[str, Any]) -> dict[str, NDArray[Any]]:
     """Return those of the three columns that a file has, which must still be the one that is listed."""
     content = path.read_bytes()
-    if not _as_written(content, listed):
+    if hashlib.sha256(content).hexdigest() != listed["sha256"]:
         raise CofactorError(f"{path} is damaged, or was replaced meanwhile: run again, or {ADVICE} again")
-    with parquet_told(path):
+    with reading_parquet(path):
         frame = read_table(io.BytesIO(content), COLUMNS, path).to_pandas(ignore_metadata=True)
         return {name: frame[name].to_numpy() for name in COLUMNS if name in frame.columns}
 
 
-def _as_written(content: bytes, listed: dict[str, Any]) -> bool:
-    return hashlib.sha256(content).hexdigest() == listed["sha256"]
+def table_of(
+    new: NDArray[np.bool_], worker: NDArray[Any], label: NDArray[Any], n_workers: int, n_classes: int
+) -> CategoricalTable:
+    """Return the table of labels in the order of tasks and workers; labels in another order, or bad ones, take longer.
+
+    `new` tells where tasks begin.
+    """
+    sizes = np.full(n_workers, n_classes)
+    V = n_workers * n_classes
+    plain = worker.dtype.kind == "i" and label.dtype.kind == "i" and max(V, len(new)) < np.iinfo(np.int32).max
+    inside = plain and min(worker.min(), label.min()) >= 0 and worker.max() < n_workers and label.max() < n_classes
+    if not inside or not (new[1:] | (worker[1:] > worker[:-1])).all():
+        return CategoricalTable.from_entries(np.cumsum(new) - 1, worker, label, sizes, int(new.sum()))
+    columns = worker.astype(np.int32) * np.int32(n_classes) + label.astype(np.int32)
+    starts = np.append(np.flatnonzero(new), len(new)).astype(np.int32)
+    indicator = sparse.csr_array((np.ones(len(new)), columns, starts), shape=(len(starts) - 1, V))
+    return CategoricalTable._with(indicator, sizes)
+
+
+def check_grouped(ids: NDArray[Any], path: Path) -> None:
+    """Refuse tasks (one entry per run of equal ids) that do not rise, or are neither all text nor all whole numbers."""
+    if ids.dtype.kind == "i" and (ids[1:] > ids[:-1]).all():
+        return
+    tasks = np.array(ids.tolist(), dtype=object)
+    kinds = sorted({type(task).__name__ for task in tasks})
+    if kinds not in (["str"], ["int"]):
+        found = listing(kinds)
+        raise CofactorError(f"{path}: tasks must be text or whole numbers, one kind only; found {found}; {ADVICE}")
+    fallen = tasks[1:][tasks[1:] <= tasks[:-1]]
+    again = tasks[pd.Index(tasks, dtype=object).duplicated()]
+    if again.size:
+        raise CofactorError(f"{path}: labels of {again[0]!r} are scattered; {ADVICE}")
+    if fallen.size:
+        raise CofactorError(f"{path}: not sorted by task from {fallen[0]!r} on; {ADVICE}")
 
 
 def _mark(ids: str, listed: dict[str, Any]) -> str:

@@ -12,6 +12,8 @@ Labels never leave the database; what travels is a table of counts to here, and 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
@@ -24,7 +26,7 @@ from scipy.optimize import linear_sum_assignment
 
 from cofactor.core.em import SoftCounts, log_dirichlet
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import load_arrays
+from cofactor.core.files import load_arrays, save_arrays
 from cofactor.core.frames import plain_numbers, read_frame
 from cofactor.core.latent_class import FLOOR, LatentClassModel
 from cofactor.core.moments import PairwiseMoments
@@ -38,26 +40,21 @@ from cofactor.crowd.moments import CrowdMoments
 COUNTED = ("what", "worker", "label", "other_worker", "other_label", "size", "n")
 REFINED = ("what", "worker", "label", "true_class", "amount")
 FIELDS = ("prior", "stacked", "pseudo_counts", "votes", "classes", "about")
-KINDS = {"worker": ("worker", "other_worker"), "label": ("label", "other_label", "true_class")}  # columns of ids
+KINDS = {"worker": "worker", "other_worker": "worker", "label": "label", "other_label": "label", "true_class": "label"}
 PARTS = ("cell", "class", "agreement", "evidence", "tasks", "labels")  # of a round's sums
 ADVICE = "run the query of `cofactor sql` again, and keep all of its rows"
 
 
 def read_counts(path: str | PathLike[str]) -> CrowdMoments:
-    """Read a file that holds the result of `Queries.counts`: CSV, TSV, parquet or JSON lines; see `moments_of`."""
+    """Read the result of `Queries.counts` from a file: CSV, TSV, parquet or JSON lines; see `moments_of`."""
     return moments_of(read_frame(path, COUNTED, row="count"), str(path))
 
 
 def moments_of(frame: pd.DataFrame, name: str = "the counts") -> CrowdMoments:
-    """Turn the result of `Queries.counts` into the moments that `CrowdMoments.of` finds in memory.
+    """Turn the result of `Queries.counts` into the moments that `CrowdMoments.of` finds in memory, up to rounding.
 
-    Equal to them: counts to the last bit, vote shares up to the rounding of their sums.
-
-    Raises
-    ------
-    CofactorError
-        Columns are missing; numbers are no whole numbers; labels were missing, or in conflict (their workers are
-        named); rows are missing, so that the counts do not fit together.
+    Raises a CofactorError where columns are missing; numbers are no whole numbers; labels were missing, or in conflict
+    (their workers are named); rows are missing, so that the counts do not fit together.
     """
     rows = _columns(frame, COUNTED, ("size", "n"), name)
     _refuse_bad_labels(rows)
@@ -65,10 +62,12 @@ def moments_of(frame: pd.DataFrame, name: str = "the counts") -> CrowdMoments:
     workers, classes = _ids(votes["worker"], "worker", name), _ids(votes["label"], "label", name)
     if len(classes) < 2:
         raise CofactorError(f"{name}: {len(classes)} classes; at least two are needed to tell anything apart")
-    code = _Codes(workers, classes, name)
-    counted = _vote_counts(votes, code, name)
-    moments = CrowdMoments(_pairs(pairs, code, *_singles(votes, code, name)), counted, workers, classes)
-    _check_pairs(moments.pairs, votes, name)
+    ids = {"worker": workers, "label": classes}
+    counted, expected = _vote_counts(votes, ids, name)
+    moments = CrowdMoments(_pairs(pairs, ids, counted, name), counted, workers, classes)
+    found = moments.pairs.counts.sum() / 2
+    if not np.isclose(found, expected, rtol=0, atol=0.25):
+        raise CofactorError(f"{name}: {found:.0f} pairs, the votes tell of {expected:.0f}; {ADVICE}")
     return moments
 
 
@@ -82,18 +81,18 @@ def _columns(frame: pd.DataFrame, names: tuple[str, ...], numbers: tuple[str, ..
         rows[column] = pd.to_numeric(rows[column], errors="coerce")
         if rows[column].isna().any() or not np.isfinite(rows[column].to_numpy(float)).all():
             raise CofactorError(f"{name}: column {column} must hold numbers; {ADVICE}")
-    for columns in KINDS.values():
-        _as_ids(rows, [column for column in columns if column in names])
+    for kind in ("worker", "label"):
+        _as_ids(rows, [column for column in names if KINDS.get(column) == kind])
     return rows
 
 
 def _as_ids(rows: pd.DataFrame, columns: list[str]) -> None:
     """Make whole numbers of the ids in several columns, if all of them are, as of cells of a CSV file."""
-    stacked = pd.concat([rows[column] for column in columns], ignore_index=True)
-    stacked = plain_numbers(stacked.astype("str").mask(stacked.isna() | (stacked == "")))
-    for place, column in enumerate(columns):
-        part = stacked.iloc[place * len(rows) : (place + 1) * len(rows)].astype(object)
-        rows[column] = part.where(part.notna(), None).to_numpy()
+    stacked = pd.concat([rows[column] for column in columns], keys=columns)
+    stacked = plain_numbers(stacked.astype("str").mask(stacked.isna() | (stacked == ""))).astype(object)
+    stacked = stacked.where(stacked.notna(), None)
+    for column in columns:
+        rows[column] = stacked[column].to_numpy()
 
 
 def _refuse_bad_labels(rows: pd.DataFrame) -> None:
@@ -114,75 +113,53 @@ def _ids(column: pd.Series[Any], kind: str, name: str) -> list[Any]:
     return sorted(ids)
 
 
-@dataclass(frozen=True)
-class _Codes:
-    """Numbers of workers and classes, and of the rows (worker, label) of counts."""
-
-    workers: list[Any]
-    classes: list[Any]
-    name: str
-
-    def cell(self, worker: pd.Series[Any], label: pd.Series[Any]) -> Ints:
-        return self._of(worker, self.workers, "worker") * len(self.classes) + self.label(label)
-
-    def label(self, column: pd.Series[Any]) -> Ints:
-        return self._of(column, self.classes, "label")
-
-    def _of(self, column: pd.Series[Any], ids: list[Any], kind: str) -> Ints:
-        codes = pd.Index(ids, dtype=object).get_indexer(column.astype(object))
+def _codes(rows: pd.DataFrame, columns: Sequence[str], ids: Mapping[str, list[Any]], name: str) -> list[Ints]:
+    """Return the numbers of the ids in several columns."""
+    found = []
+    for column in columns:
+        kind = KINDS[column]
+        codes = pd.Index(ids[kind], dtype=object).get_indexer(rows[column].astype(object))
         if (codes < 0).any():
-            unknown = listing(repr(known) for known in column[codes < 0].unique())
-            raise CofactorError(f"{self.name}: {kind}s that are not among those counted: {unknown}; {ADVICE}")
-        return np.asarray(codes, dtype=np.int64)
+            unknown = listing(repr(known) for known in rows[column][codes < 0].unique())
+            raise CofactorError(f"{name}: {kind}s that are not among those counted: {unknown}; {ADVICE}")
+        found.append(np.asarray(codes, dtype=np.int64))
+    return found
 
 
-def _vote_counts(votes: pd.DataFrame, code: _Codes, name: str) -> SoftCounts:
-    """Soft counts of the vote shares: n votes for a class beside a label, each a share of 1 / size."""
-    K, shape = len(code.classes), (len(code.workers) * len(code.classes), len(code.classes))
+def _sums(
+    rows: pd.DataFrame, columns: Sequence[str], ids: Mapping[str, list[Any]], amounts: ArrayLike, name: str
+) -> Floats:
+    """Add up the amounts of rows by the ids in several columns: an array with an axis for each."""
+    shape = [len(ids[KINDS[column]]) for column in columns]
+    flat = np.ravel_multi_index(_codes(rows, columns, ids, name), shape)
+    return np.bincount(flat, amounts, math.prod(shape)).astype(np.float64, copy=False).reshape(shape)
+
+
+def _vote_counts(votes: pd.DataFrame, ids: Mapping[str, list[Any]], name: str) -> tuple[SoftCounts, float]:
+    """Return the soft counts of the vote shares, and how many pairs of labels there must be.
+
+    A row stands for n votes for a class beside a label, in tasks of `size` labels: each is a share of 1 / size, and
+    the label is in size - 1 pairs.
+    """
     size, n = votes["size"].to_numpy(float), votes["n"].to_numpy(float)
     if (size < 1).any() or (n < 1).any():
         raise CofactorError(f"{name}: counts and sizes must be at least 1; {ADVICE}")
-    flat = code.cell(votes["worker"], votes["label"]) * K + code.label(votes["other_label"])
-    cells = _sums(flat, n / size, shape[0] * K).reshape(shape)
-    classes = _sums(code.label(votes["other_label"]), n / size**2, K)
-    return SoftCounts(cells, classes, _whole(n / size**2, votes, name), np.full(len(code.workers), K))
-
-
-def _sums(group: Ints, amounts: ArrayLike, n_groups: int) -> Floats:
-    return np.asarray(np.bincount(group, amounts, n_groups), dtype=np.float64)
-
-
-def _whole(tasks: Floats, votes: pd.DataFrame, name: str) -> int:
-    """Add up tasks of every size; each must be a whole number, if no row is missing."""
-    by_size = np.bincount(votes["size"].to_numpy(np.int64), tasks)
+    by_size = np.bincount(size.astype(np.int64), n / size**2)  # tasks of every size
     if not np.allclose(by_size, np.round(by_size), atol=1e-6):
         raise CofactorError(f"{name}: rows of votes are missing; {ADVICE}")
-    return int(np.round(by_size).sum())
+    M, K = len(ids["worker"]), len(ids["label"])
+    cells = _sums(votes, ("worker", "label", "other_label"), ids, n / size, name).reshape(-1, K)
+    classes = _sums(votes, ("other_label",), ids, n / size**2, name)
+    counted = SoftCounts(cells, classes, int(np.round(by_size).sum()), np.full(M, K))
+    return counted, float(np.sum(n / size * (size - 1))) / 2
 
 
-def _singles(votes: pd.DataFrame, code: _Codes, name: str) -> tuple[Ints, int]:
-    """How often every worker gave every label, and the number of tasks."""
-    n, size = votes["n"].to_numpy(float), votes["size"].to_numpy(float)
-    single = _sums(code.cell(votes["worker"], votes["label"]), n / size, len(code.workers) * len(code.classes))
-    return np.round(single).astype(np.int64), _whole(n / size**2, votes, name)
-
-
-def _pairs(pairs: pd.DataFrame, code: _Codes, singles: Ints, n_tasks: int) -> PairwiseMoments:
-    row = code.cell(pairs["worker"], pairs["label"])
-    column = code.cell(pairs["other_worker"], pairs["other_label"])
-    n = pairs["n"].to_numpy(np.int64)
-    both = np.concatenate([row, column]), np.concatenate([column, row])
-    counts = sparse.coo_array((np.concatenate([n, n]), both), shape=(len(singles),) * 2).tocsr()
-    return PairwiseMoments(counts, singles, np.full(len(code.workers), len(code.classes)), n_tasks)
-
-
-def _check_pairs(moments: PairwiseMoments, votes: pd.DataFrame, name: str) -> None:
-    """A task of `size` labels has size (size - 1) pairs in both directions, which the votes tell as well."""
-    size, n = votes["size"].to_numpy(float), votes["n"].to_numpy(float)
-    expected = float(np.sum(n / size * (size - 1)))
-    found = moments.counts.sum()
-    if not np.isclose(found, expected, rtol=0, atol=0.5):
-        raise CofactorError(f"{name}: {found // 2} pairs, the votes tell of {expected / 2:.0f}; {ADVICE}")
+def _pairs(pairs: pd.DataFrame, ids: Mapping[str, list[Any]], counted: SoftCounts, name: str) -> PairwiseMoments:
+    m, i, j, k = _codes(pairs, ("worker", "label", "other_worker", "other_label"), ids, name)
+    V, K = counted.cells.shape
+    upper = sparse.coo_array((pairs["n"].to_numpy(np.int64), (m * K + i, j * K + k)), shape=(V, V))
+    singles = np.round(counted.cells.sum(axis=1)).astype(np.int64)
+    return PairwiseMoments((upper + upper.T).tocsr(), singles, counted.sizes, counted.n_rows)
 
 
 # ---- models ----
@@ -234,12 +211,8 @@ class WarehouseFit:
         """Do one round of EM: the M-step on the result of `Queries.refine`, which was run with this model.
 
         The same round as that of methods that end in -EM, up to rounding. Classes are named as agrees most with the
-        votes.
-
-        Raises
-        ------
-        CofactorError
-            The table is not a result of `Queries.refine`, or of other labels than were counted.
+        votes. Raises a CofactorError where the table is no result of `Queries.refine`, or of other labels than were
+        counted.
         """
         rows = _columns(frame, REFINED, ("amount",), name)
         counts, order = self._soft_counts(rows, name)
@@ -250,23 +223,22 @@ class WarehouseFit:
 
     def _soft_counts(self, rows: pd.DataFrame, name: str) -> tuple[SoftCounts, Ints]:
         """Return the sums over tasks, and the order of the classes that agrees most with the votes."""
-        code = _Codes(self.workers, self.classes, name)
         part = {what: rows[rows["what"] == what] for what in PARTS}
         absent = [what for what, found in part.items() if found.empty]
         if absent:
             raise CofactorError(f"{name}: no rows of {listing(absent)}; {ADVICE}")
+
+        def sums(what: str, *columns: str) -> Floats:
+            ids = {"worker": self.workers, "label": self.classes}
+            return _sums(part[what], columns, ids, part[what]["amount"], name)
+
         n_tasks, n_labels, evidence = (float(part[what]["amount"].sum()) for what in ("tasks", "labels", "evidence"))
         require_same_amounts(self.votes, round(n_tasks), round(n_labels))
-        K, cell, one = len(self.classes), part["cell"], part["class"]
-        flat = code.cell(cell["worker"], cell["label"]) * K + code.label(cell["true_class"])
-        cells = _sums(flat, cell["amount"], len(self.workers) * K * K).reshape(-1, K)
-        classes = _sums(code.label(one["true_class"]), one["amount"], K)
+        cells = sums("cell", "worker", "label", "true_class").reshape(-1, len(self.classes))
+        classes = sums("class", "true_class")
         if not np.isclose(cells.sum(), n_labels) or not np.isclose(classes.sum(), n_tasks):
             raise CofactorError(f"{name}: rows are missing; {ADVICE}")
-        both = part["agreement"]
-        flat = code.label(both["label"]) * K + code.label(both["true_class"])
-        agreement = _sums(flat, both["amount"], K * K).reshape(K, K)
-        order = linear_sum_assignment(agreement, maximize=True)[1]
+        order = linear_sum_assignment(sums("agreement", "label", "true_class"), maximize=True)[1]
         return SoftCounts(cells, classes, round(n_tasks), self.model.sizes, evidence), order
 
     def model_table(self) -> pd.DataFrame:
@@ -291,17 +263,8 @@ class WarehouseFit:
         """Write everything to an .npz file."""
         about = {"workers": self.workers, "classes": self.classes, "rounds": self.rounds}
         amounts = {"n_tasks": self.votes.n_rows, "objective": self.objective}
-        with open(path, "wb") as file:
-            np.savez(
-                file,
-                allow_pickle=False,
-                prior=self.model.prior,
-                stacked=self.model.stacked,
-                pseudo_counts=np.array(self.pseudo_counts, dtype=np.float64),
-                votes=self.votes.cells,
-                classes=self.votes.classes,
-                about=np.frombuffer(json.dumps(about | amounts).encode(), dtype=np.uint8),
-            )
+        arrays = {"prior": self.model.prior, "stacked": self.model.stacked, "pseudo_counts": self.pseudo_counts}
+        save_arrays(path, **arrays, votes=self.votes.cells, classes=self.votes.classes, about=about | amounts)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> WarehouseFit:
