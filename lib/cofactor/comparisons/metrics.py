@@ -104,7 +104,7 @@ def ndcg(user: ArrayLike, rating: ArrayLike, score: ArrayLike, k: int = 10) -> f
     if (rating > MOST_RATING).any():
         rows = listing(np.flatnonzero(rating > MOST_RATING).tolist())
         raise CofactorError(f"ratings above {MOST_RATING} in rows {rows}: their gain 2^rating has no number")
-    codes = pd.factorize(user)[0]  # any ids: numbers, text, dates
+    codes = pd.factorize(user.astype(user.dtype.newbyteorder("=")))[0]  # any ids: numbers, text, dates
     if (codes < 0).any():
         raise CofactorError(f"no user in rows {listing(np.flatnonzero(codes < 0).tolist())}: drop or fill them")
     order = np.argsort(codes, kind="stable")
