@@ -39,7 +39,7 @@ STAMP = VENV / "cofactor-setup.txt"
 
 # One thread: BLAS sums in an order that depends on their number, and the notebooks compare stored digits.
 REPRODUCIBLE = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-MINUTES = "some 30"  # that all tests take, without the set-up
+MINUTES = "15 to 25"  # that all tests take, without the set-up
 INDICES_CHECKED = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(VENV / "numba-checked")}  # compiled apart
 REACH_COMPILED = ["tests/fuzz/test_extremes.py", "tests/separable/test_edges.py", "tests/core/test_least_squares.py"]
 NBVAL = ["--nbval" if VERSIONS == "pinned" else "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
