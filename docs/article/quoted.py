@@ -111,12 +111,16 @@ def chosen(line="", tables=(), verdict="", explained=None):
     return cells if explained is None else cells[known == explained]
 
 
-def median(cell):
-    """Return the median over raw trials of one metric of one method."""
+def values(cell):
+    """Return the raw trials of one metric of one method."""
     experiment, setting, method, metric = cell
     trials = raw_trials(experiment)
-    here = trials[(trials["setting"] == setting) & (trials["method"] == method) & (trials["metric"] == metric)]
-    return here["value"].median()
+    return trials[(trials["setting"] == setting) & (trials["method"] == method) & (trials["metric"] == metric)]["value"]
+
+
+def below(cell, other):
+    """Return how many raw trials of one method are below all of another."""
+    return (values(cell) < values(other).min()).sum()
 
 
 def mean(experiment, method, metric):
@@ -144,7 +148,8 @@ CALLS = {
     "printed": lambda **which: len(chosen(**which)),
     "by chance": lambda: by_chance(printed_cells()),
     "calibrated": lambda: (printed_cells()["calibrated"] != "").sum(),
-    "median": median,
+    "median": lambda cell: values(cell).median(),
+    "below": below,
     "mean": mean,
     "claims": judged,
     "settings": lambda experiment: kept(experiment)["setting"].nunique(),
