@@ -23,7 +23,7 @@ from cofactor.core.errors import CofactorError, listing
 
 PAPER_PROTOCOL = " (paper protocol)"  # ends the name of a method run with the paper's own choices
 Centre = Literal["mean", "median"]
-Plot = Literal["levels", "curves", "histogram", "simplex", "sweep", "intervals"]
+Plot = Literal["levels", "curves", "histogram", "simplex", "sweep", "intervals", "range"]
 SETTINGS = Path(__file__).with_name("settings")
 
 
@@ -87,7 +87,8 @@ class Experiment:
         Over trials, as in the paper.
     plot : str
         "levels", "curves" (metrics named by numbers), "histogram", "simplex" (metrics "h0,0", "h0,1", ...), "sweep"
-        (settings named "SNR=8", ...) or "intervals" (the second metric, the third and fourth being its interval).
+        (settings named "SNR=8", ...), "intervals" (the second metric, the third and fourth being its interval) or
+        "range" (from the first metric to the second, the third between them).
     granularity : mapping of setting to int
         Tasks with known truth, where the error rate of one fixed data set is measured.
     methods : sequence of str
@@ -97,7 +98,7 @@ class Experiment:
     full_only : sequence of str
         Settings that take too long for the quick profile: left out but of a full run.
     axis : str
-        What the curves of a "curves" plot show.
+        What the curves of a "curves" plot show, or the bars of a "range".
     calibrated : mapping of str to str
         Metrics for which something was fitted to the printed numbers, and what.
     beside : bool

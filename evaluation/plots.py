@@ -172,6 +172,24 @@ def _intervals(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFra
     return figure
 
 
+def _range(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) -> Figure:
+    """One line per setting: a bar from the first metric to the second, the third as a point on it."""
+    low, high, point = list(experiment.metrics)[:3]
+    settings = list(experiment.settings)[::-1]
+    found = summary.pivot_table(index="setting", columns="metric", values="ours").reindex(settings)
+    found = found.reindex(columns=[low, high, point])
+    figure = new_picture(width=8.0, height=1.6 + 0.3 * len(settings))
+    axes = figure.subplots()
+    figure.suptitle(experiment.title, color=INK, fontsize=10)
+    axes.hlines(range(len(settings)), found[low], found[high], color=FAINT, lw=4, label=f"{low} to {high}")
+    axes.plot(found[point], range(len(settings)), "o", color=BLUE, ms=5, label=point)
+    axes.set_yticks(range(len(settings)), list(map(experiment.settings.get, settings)))
+    axes.set_ylim(-0.6, len(settings) - 0.4)
+    axes.set_xlabel(experiment.axis)
+    _legend_below(figure, [axes])
+    return figure
+
+
 def _inner(values: Floats) -> tuple[float, float]:
     """Return limits that hold all but the farthest losses, which would leave no room for the others."""
     values = values[np.isfinite(values)]
@@ -236,4 +254,5 @@ PLOTS: dict[str, Callable[[Experiment, Sequence[Outcome], pd.DataFrame], Figure]
     "simplex": _simplex,
     "sweep": _sweep,
     "intervals": _intervals,
+    "range": _range,
 }

@@ -113,7 +113,7 @@ def test_sweeps_run_over_the_numbers_of_the_settings_with_hollow_published_value
 def test_every_declared_kind_of_picture_can_be_drawn_of_failed_trials(panels):
     for kind in PLOTS:
         metrics = {"t=1": "1"} if kind == "curves" else {"error": "%"}
-        metrics |= {"more": "1", "low": "1", "high": "1"} if kind == "intervals" else {}
+        metrics |= {"more": "1", "low": "1", "high": "1"} if kind in ("intervals", "range") else {}
         settings = ("N=1", "N=2") if kind == "sweep" else ("small", "large")
         panels([{"Sum": {next(iter(metrics)): np.nan}}], plot=kind, metrics=metrics, settings=settings)
 
@@ -142,3 +142,15 @@ def test_intervals_show_the_first_method_with_its_interval_and_all_as_points(pan
     assert sorted(points[~np.isnan(points)]) == [-28.0, 2.0]
     low, high = axes.get_xlim()
     assert -28 < low < -1 and high > 2 and axes.get_xlabel() == "more (points)"
+
+
+def test_a_range_goes_from_the_first_metric_to_the_second_with_the_third_on_it(panels):
+    metrics = {"lowest": "1", "highest": "1", "as printed": "1"}
+    found = {"Sum": {"lowest": 0.1, "highest": 0.4, "as printed": 0.3}}
+    (axes,) = panels([found], plot="range", metrics=metrics, axis="rank correlation")
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["large set", "small set"]
+    (bars,) = axes.collections
+    segment = bars.get_segments()[1]
+    (point,) = axes.lines
+    assert segment.tolist() == [[0.1, 1], [0.4, 1]] and point.get_xdata()[1] == 0.3
+    assert axes.get_xlabel() == "rank correlation"

@@ -30,6 +30,7 @@ FIELDS = {  # of a toy experiment that is drawn as a curve, ...
     "curves": {"metrics": {"t=1": "1"}},
     "sweep": {"settings": ("N=1,000", "N=20")},
     "intervals": {"metrics": {"accuracy": "%", "more": "points", "low": "points", "high": "points"}},
+    "range": {"metrics": {"lowest": "1", "highest": "1", "as printed": "1"}, "axis": "rank correlation"},
 }
 FOUND = {  # method: metric: values of the two settings, in the first trial
     "curves": {"Sum": {"t=1": (3, 4), "t=2": (2, 3.5)}, "Largest": {"t=1": (5, 6), "t=2": (4, 1)}},
@@ -38,6 +39,7 @@ FOUND = {  # method: metric: values of the two settings, in the first trial
         "Sum": {"accuracy": (90, 80), "more": (2, -3), "low": (-1, -8), "high": (5, 1)},
         "Other": {"accuracy": (60, 70), "more": (-28, 4), "low": (-30, 1), "high": (-20, 6)},
     },
+    "range": {"Sum": {"lowest": (0.1, 0.2), "highest": (0.3, 0.5), "as printed": (0.25, 0.3)}},
 }
 USUAL = {"Sum": {"error": (9, 11)}, "Largest": {"error": (7, 12)}}
 
