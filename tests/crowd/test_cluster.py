@@ -1,6 +1,10 @@
 """Shards on threads and on a Dask cluster over TCP: the same bytes, whoever works, and whoever is killed meanwhile."""
 
-from contextlib import closing
+import socket
+import subprocess
+import sys
+from contextlib import closing, suppress
+from threading import Thread
 
 import numpy as np
 import pandas as pd
@@ -136,6 +140,39 @@ def test_a_cluster_that_is_not_there_is_one_error():
     pytest.importorskip("distributed")
     with pytest.raises(cf.CofactorError, match=r"no Dask scheduler at tcp://127.0.0.1:9"):
         Crew("tcp://127.0.0.1:9")
+
+
+ASKS = """
+import sys
+from cofactor.core.crew import Cluster
+from cofactor.core.errors import CofactorError
+
+try:
+    Cluster(sys.argv[1])
+except CofactorError as error:
+    print(error)
+    kept = error  # to the end of the process, with all that belongs to it
+"""
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n" * 8, b""])
+def test_another_server_is_one_error_and_nothing_is_printed_after_it(answer):
+    pytest.importorskip("distributed")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            with suppress(OSError):  # until the server is closed
+                while True:
+                    peer, _ = server.accept()
+                    with peer:
+                        peer.sendall(answer)
+                        peer.recv(4096)  # what a client of Dask says first
+
+        Thread(target=serve, daemon=True).start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        told = subprocess.run([sys.executable, "-c", ASKS, address], capture_output=True, text=True, timeout=60)
+    assert told.stdout.startswith(f"no Dask scheduler at {address}: ") and told.stdout.count("\n") == 1
+    assert told.stderr == ""
 
 
 @pytest.fixture

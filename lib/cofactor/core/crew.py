@@ -182,11 +182,14 @@ def connected(scheduler: str) -> Any:
         raise CofactorError("a cluster needs Dask: pip install 'cofactor[scale]'") from None
     for name in ("distributed", "distributed.client"):  # which write a page where one sentence will do
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    client = distributed.Client.__new__(distributed.Client)  # by hand: one that fails has to be closed
     try:
         with warnings.catch_warnings(action="ignore"):  # of versions, which the caller compares
-            client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False, direct_to_workers=True)
+            client.__init__(scheduler, timeout=PATIENCE, set_as_default=False, direct_to_workers=True)
     except Exception as error:  # of many kinds, where something else than a scheduler answers
-        raise CofactorError(f"no Dask scheduler at {scheduler}: {error}") from None
+        client.status = "closed"  # else it waits ten seconds more, and may print a traceback at the end
+        why = str(error) if isinstance(error, OSError) else "what answers there is something else"
+        raise CofactorError(f"no Dask scheduler at {scheduler}: {why}") from None
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError:
