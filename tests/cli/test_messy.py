@@ -167,7 +167,7 @@ CASES = {  # file, what it holds, options, exit code, what is said (all of it, o
     ),
     # no file
     "no such file": ("", "", (), 1, ["no such file: none.csv"]),
-    "a folder": (".", "", (), 1, ["cannot be read as a table: [Errno 21] Is a directory"]),
+    "a folder": (".", "", (), 1, ["is a folder: name one file; shards are counted with `cofactor moments`"]),
 }  # fmt: skip
 
 

@@ -116,6 +116,9 @@ def _read(
         raise
     except FileNotFoundError:
         raise CofactorError(f"no such file: {path}") from None
+    except IsADirectoryError:
+        shards = "; shards are counted with `cofactor moments`, then aggregated with --moments"
+        raise CofactorError(f"{name} is a folder: name one file{shards if row == 'label' else ''}") from None
     except pd.errors.EmptyDataError:
         raise CofactorError(f"{name} is empty: expected a header row and one row per {row}") from None
     except UnicodeDecodeError as error:
