@@ -31,6 +31,7 @@ from evaluation.pmf.methods import (
     run_methods,
     spa_em_as_released,
 )
+from evaluation.released.pmf import SPLIT as REAL_SPLIT
 from evaluation.released.pmf import ReleasedCTD, ReleasedMLEADEM
 
 P = PAPER_PROTOCOL
@@ -58,6 +59,7 @@ SEPARABLE: dict[str, Method] = {
 DENSE: dict[str, Method] = {
     **OURS,
     **BASELINES,
+    "CNMF-SPA (five variables on one side)": partial(kit, "CNMF-SPA", split=REAL_SPLIT),
     "CNMF-SPA-EM" + P: spa_em_as_released,
     "RAND-EM" + P: partial(random_em_as_released, False),
     "CTD" + P: partial(fit, ReleasedCTD, script="synthetic"),
