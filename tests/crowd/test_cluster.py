@@ -155,15 +155,19 @@ except CofactorError as error:
 """
 
 
-@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n" * 8, b""])
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n" * 8, b"", None])  # None: it never answers
 def test_another_server_is_one_error_and_nothing_is_printed_after_it(answer):
     pytest.importorskip("distributed")
+    waiting = []
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve():
             with suppress(OSError):  # until the server is closed
                 while True:
                     peer, _ = server.accept()
+                    if answer is None:
+                        waiting.append(peer)
+                        continue
                     with peer:
                         peer.sendall(answer)
                         peer.recv(4096)  # what a client of Dask says first

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib import import_module
 from importlib.metadata import version
+from threading import Thread
 from typing import Any
 
 from cofactor.core.errors import CofactorError, listing
@@ -183,12 +184,21 @@ def connected(scheduler: str) -> Any:
     for name in ("distributed", "distributed.client"):  # which write a page where one sentence will do
         logging.getLogger(name).setLevel(logging.CRITICAL)
     client = distributed.Client.__new__(distributed.Client)  # by hand: one that fails has to be closed
+    made: Future[None] = Future()
+
+    def connect() -> None:
+        try:
+            made.set_result(client.__init__(scheduler, timeout=PATIENCE, set_as_default=False, direct_to_workers=True))
+        except Exception as error:  # of many kinds, where something else than a scheduler answers
+            made.set_exception(error)
+
+    Thread(target=connect, daemon=True).start()  # Dask waits for ever where a server says nothing
     try:
         with warnings.catch_warnings(action="ignore"):  # of versions, which the caller compares
-            client.__init__(scheduler, timeout=PATIENCE, set_as_default=False, direct_to_workers=True)
-    except Exception as error:  # of many kinds, where something else than a scheduler answers
+            made.result(timeout=3 * PATIENCE)
+    except Exception as error:
         client.status = "closed"  # else it waits ten seconds more, and may print a traceback at the end
-        why = str(error) if isinstance(error, OSError) else "what answers there is something else"
+        why = str(error) or "no answer" if isinstance(error, OSError) else "what answers there is something else"
         raise CofactorError(f"no Dask scheduler at {scheduler}: {why}") from None
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
