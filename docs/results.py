@@ -123,7 +123,7 @@ def overview(tables):
 def printed_cells(tables):
     """Return the printed cells of some experiments' tables, each once, as the row that counts has it."""
     counted = {name: t for name, t in tables.items() if EXPERIMENTS[name].published and not EXPERIMENTS[name].beside}
-    return distinct(counted, PAPER_PROTOCOL)
+    return distinct(counted, {name: EXPERIMENTS[name].published for name in counted}, PAPER_PROTOCOL)
 
 
 def unmet(tables):

@@ -29,7 +29,7 @@ NORMAL = 1.96
 MEDIAN = 1.2533  # standard error of a median, in those of a mean
 QUARTILE = 0.6745  # half of the interquartile range, in standard deviations
 ROUNDING = 1e-12  # of a value: a spread below that is zero
-KEY = ["table", "setting", "method", "metric"]  # of a printed cell
+KEY = ["printed in", "setting", "method", "metric"]  # of a printed cell
 
 
 class Sample(NamedTuple):
@@ -108,22 +108,26 @@ def narrow(metric: str, unit: str, printed: float) -> float:
 # ---- counting printed cells ----
 
 
-def distinct(tables: dict[str, pd.DataFrame], preferred: str) -> pd.DataFrame:
+def distinct(tables: dict[str, pd.DataFrame], printed: dict[str, str], preferred: str) -> pd.DataFrame:
     """Choose one row for every printed cell: that of the paper's own protocol where there is one, else its name's.
 
     Parameters
     ----------
     tables : dict of str to DataFrame
-        Summaries, by the published table that each is beside; the first to show a cell counts.
+        Summaries, by experiment; of those that show a cell, the one with most trials counts, of equals the first.
+    printed : dict of str to str
+        The published table that each is beside.
     preferred : str
         Ends the names of rows that follow the paper's protocol.
     """
-    rows = pd.concat([table.assign(table=name) for name, table in tables.items()], ignore_index=True)
+    each = [table.assign(**{"table": name, "printed in": printed[name]}) for name, table in tables.items()]
+    rows = pd.concat(each, ignore_index=True)
     rows = rows[rows["published"].notna() & (rows["verdict"] != "")]
     base = rows["method"].str.removesuffix(preferred)
     own = ~base.str.contains(" (", regex=False)  # further variants stand beside
     rows = rows.assign(by_protocol=rows["method"] != base, method=base)[own]
-    return rows.sort_values("by_protocol", ascending=False, kind="stable").drop_duplicates(KEY).sort_index()
+    best = rows.sort_values(["by_protocol", "trials"], ascending=False, kind="stable")
+    return best.drop_duplicates(KEY).sort_index()
 
 
 def by_chance(cells: pd.DataFrame) -> float:

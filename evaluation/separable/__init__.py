@@ -24,6 +24,8 @@ EXPERIMENTS = declared(
         "separable-lambda": partial(synthetic.recovered, synthetic.WEIGHTS_BY_RULE),
         "separable-table2-tdt2": topics.topics,
         "separable-table2-reuters": topics.topics,
+        "separable-table2-tdt2-fast": topics.fast,
+        "separable-table2-reuters-fast": topics.fast,
         "separable-table2-reuters-fastgradient": topics.dense,
         "separable-table2-tdt2-fastgradient": topics.dense,
         "separable-table3": communities.counts,

@@ -44,6 +44,7 @@ FINDERS: dict[str, Find] = {
     "MERIT (own defaults)": partial(by, "MERIT"),
     "LDA": partial(by, "LDA"),
 }
+FAST: dict[str, Find] = {name: FINDERS[name] for name in ("SPA", "XRAY", "FastAnchor")}  # a second of the minute
 DENSE: dict[str, Find] = {"FastGradient": partial(by, "FastGradient")}  # time and memory of order N^2
 
 
@@ -55,6 +56,11 @@ def topics(
     some = documents(name).trial(int(number), trial)
     seed = int(rng.integers(2**31))
     return measure_each(finders, lambda find: _quality(some, int(number), find, seed))
+
+
+def fast(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
+    """One of the same trials by the methods for which there is time for all of them."""
+    return topics(setting, trial, rng, FAST)
 
 
 def dense(given: Given, setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:

@@ -95,7 +95,7 @@ def test_shares_are_narrow_up_to_a_twentieth(reach, said):
 
 def rows(*cells):
     columns = ["setting", "method", "metric", "published", "verdict", "se", "high"]
-    return pd.DataFrame(cells, columns=columns)
+    return pd.DataFrame(cells, columns=columns).assign(trials=10)
 
 
 def test_a_printed_cell_counts_once_by_the_row_of_the_paper_s_protocol():
@@ -108,9 +108,17 @@ def test_a_printed_cell_counts_once_by_the_row_of_the_paper_s_protocol():
         ("a", "Y (off by one bug)", "error", 1.0, "", 0.1, 1.0),
     )
     again = rows(("a", "Y", "error", 1.0, "better", 0.1, 1.0))
-    cells = distinct({"one": table}, " (paper protocol)")
+    cells = distinct({"one": table}, {"one": "Table 1"}, " (paper protocol)")
     assert cells[["method", "verdict"]].to_numpy().tolist() == [["X", "reproduced"], ["Y", "worse"]]
-    assert len(distinct({"one": table, "two": again}, " (paper protocol)")) == 3
+    two = {"one": table, "two": again}
+    assert len(distinct(two, {"one": "Table 1", "two": "Table 2"}, " (paper protocol)")) == 3
+
+
+def test_a_printed_cell_that_two_experiments_show_counts_with_most_trials():
+    few, many = rows(("a", "Y", "error", 1.0, "better", 0.1, 1.0)), rows(("a", "Y", "error", 1.0, "worse", 0.1, 1.0))
+    printed = {"few": "Table 1", "many": "Table 1"}
+    cells = distinct({"few": few, "many": many.assign(trials=50)}, printed, " (paper protocol)")
+    assert cells[["table", "verdict"]].to_numpy().tolist() == [["many", "worse"]]
 
 
 def test_of_forty_random_cells_one_is_called_better_by_chance():
