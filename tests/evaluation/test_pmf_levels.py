@@ -95,7 +95,7 @@ def far_off(name, setting, levels, scores, trials):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "setting"), PUBLISHED)
 def test_levels_of_the_separable_tables(name, setting):
-    assert far_off(name, setting, PUBLISHED[name, setting], PUBLISHED_SCORES, 5) == {}
+    assert far_off(name, setting, PUBLISHED[name, setting], PUBLISHED_SCORES, 3) == {}
 
 
 @pytest.mark.slow

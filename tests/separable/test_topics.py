@@ -32,12 +32,11 @@ TABLE2 = {
     ("reuters21578", 3, "SPA"): (-402.7, 7.46, 0.64),
     ("reuters21578", 3, "XRAY"): (-404.4, 6.76, 0.63),
     ("reuters21578", 5, "SPA"): (-420.5, 23.82, 0.54),
-    ("reuters21578", 5, "XRAY"): (-422.7, 23.82, 0.54),
     ("tdt2", 3, "SPA"): (-346.6, 1.06, 0.87),
     ("tdt2", 3, "XRAY"): (-347.4, 1.00, 0.87),
     ("tdt2", 5, "SPA"): (-404.9, 5.76, 0.81),
-    ("tdt2", 5, "XRAY"): (-405.4, 5.66, 0.80),
 }
+ASSIGNED = [("reuters21578", 3, "SPA"), ("tdt2", 3, "XRAY")]  # of which documents are assigned too
 
 
 def planted(seed=0, n_topics=3, n_documents=60, own=8, shared=3, length=120):
@@ -80,16 +79,11 @@ def table2(name, n_classes, method, runs=0):
     ("name", "n_classes", "method"),
     [pytest.param(*cell, marks=[pytest.mark.slow] if cell[1] > 3 else []) for cell in TABLE2],
 )
-def test_coherence_and_similarity_are_those_of_table_2(name, n_classes, method):
-    found, published = table2(name, n_classes, method), TABLE2[name, n_classes, method]
+def test_means_over_all_choices_are_those_of_table_2(name, n_classes, method):
+    assigned, published = (name, n_classes, method) in ASSIGNED, TABLE2[name, n_classes, method]
+    found = table2(name, n_classes, method, runs=2 if assigned else 0)
     assert (round(found[0], 1), round(found[1], 2)) == published[:2]
-
-
-@pytest.mark.slow
-@pytest.mark.needs_mirror
-@pytest.mark.parametrize(("name", "method"), [("reuters21578", "SPA"), ("tdt2", "XRAY")])
-def test_accuracy_is_that_of_table_2(name, method):
-    assert table2(name, 3, method, runs=2)[2] == pytest.approx(TABLE2[name, 3, method][2], abs=0.01)
+    assert not assigned or found[2] == pytest.approx(published[2], abs=0.01)
 
 
 @pytest.mark.slow
