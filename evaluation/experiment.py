@@ -95,6 +95,9 @@ class Experiment:
         Of the published ones, those that this experiment is about; all where none are named.
     printed_as : mapping of str to str
         Metrics that were published under another name, or ("") under a name that means something else.
+    certain : mapping of str to sequence of str
+        Methods without chance, and their metrics without chance, where the trials are the paper's own draws: with all of
+        them, ours and the printed number are of the same data.
     full_only : sequence of str
         Settings that take too long for the quick profile: left out but of a full run.
     axis : str
@@ -125,6 +128,7 @@ class Experiment:
     plot: Plot = "levels"
     granularity: Mapping[str, int] = field(default_factory=dict)
     printed_as: Mapping[str, str] = field(default_factory=dict)
+    certain: Mapping[str, Sequence[str]] = field(default_factory=dict)
     full_only: Sequence[str] = ()
     axis: str = ""
     calibrated: Mapping[str, str] = field(default_factory=dict)
@@ -143,6 +147,10 @@ class Experiment:
     def is_about(self, method: str) -> bool:
         """Whether a method, or the one that it is a variant of, belongs here."""
         return not self.methods or method.split(" (")[0] in self.methods
+
+    def is_certain(self, method: str, metric: str, trials: int) -> bool:
+        """Whether as many trials are all of the paper's own draws, and nothing else is drawn."""
+        return trials == self.trials and metric in self.certain.get(method, ())
 
     def note(self, setting: str, method: str) -> str:
         """Return why the published number of a method is not met, where that is known."""

@@ -88,7 +88,8 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
     DataFrame with the columns
         setting, method, metric, unit : str
         ours, spread, se : float
-            Mean over trials (or median, or share), how a single trial scatters around it, and its standard error.
+            Mean over trials (or median, or share), how a single trial scatters around it, and its standard error: zero
+            where the trials are all of the paper's own draws.
         trials, failed : int
         published, published_spread, difference, low, high : float
             `difference` is ours - published, `low` and `high` the ends of its 95 % interval, see `verdicts`.
@@ -177,6 +178,7 @@ def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts) -> 
     values = mine.loc[mine["metric"] == metric, "value"].to_numpy()
     refused = [text for text in dict.fromkeys(mine["error"]) if text]
     ours = sample(values, metric, experiment.centre)
+    counted = ours._replace(deviation=0.0) if experiment.is_certain(method, metric, ours.trials) else ours
     printed, scatter, rounding = _fact(facts, setting, method, experiment.printed_as.get(metric, metric))
     return {
         "setting": setting,
@@ -185,13 +187,13 @@ def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts) -> 
         "unit": experiment.metrics[metric],
         "ours": ours.centre,
         "spread": ours.deviation,
-        "se": ours.error,
+        "se": counted.error,
         "trials": ours.trials,
         "failed": int(mine.loc[mine["error"] != "", "trial"].nunique()),
         "published": printed,
         "published_spread": scatter,
         "difference": ours.centre - printed,
-        **judged(experiment, key, ours, (printed, scatter, rounding)),
+        **judged(experiment, key, counted, (printed, scatter, rounding)),
         "digits": round(-np.log10(2 * rounding)) if 0 < rounding < 1 else 0,
         "calibrated": experiment.calibrated.get(metric, "") if np.isfinite(printed) else "",
         "seconds": float(mine["seconds"].median()) if len(mine) else np.nan,

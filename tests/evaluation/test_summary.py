@@ -91,6 +91,17 @@ def test_one_of_many_random_trials_tells_nothing(table):
     assert table(toy(granularity={"small": 100}), Sum=[12.0]).loc[("small", "Sum"), "verdict"] == "worse"
 
 
+def test_the_paper_s_own_draws_leave_no_error_once_all_are_there(table):
+    same = toy(trials=2, certain={"Sum": ["error"]})
+    row = table(same, Sum=[8.0, 12.04]).loc[("small", "Sum")]
+    assert (row["se"], row["verdict"]) == (0.0, "reproduced")
+    assert row["spread"] > 2
+    assert (row["low"], row["high"]) == pytest.approx((0.02 - 0.05, 0.02 + 0.05))
+    assert table(same, Sum=[8.0, 12.2]).loc[("small", "Sum"), "verdict"] == "worse"  # rounds to another number
+    assert table(same, Sum=[8.0, 12.2, 9.8]).loc[("small", "Sum"), "verdict"] == "cannot tell"  # other draws
+    assert table(toy(trials=2), Sum=[8.0, 12.2]).loc[("small", "Sum"), "verdict"] == "cannot tell"
+
+
 def test_what_was_fitted_to_printed_numbers_is_said(table):
     fitted = toy(calibrated={"error": "one constant"})
     assert table(fitted, Sum=[11.0, 11.0]).loc[("small", "Sum"), "calibrated"] == "one constant"
