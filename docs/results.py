@@ -39,7 +39,7 @@ as the papers, and the settings that take long.
 ## Printed cells, each counted once
 
 A cell that several rows are beside is counted by the row of the paper's own protocol where there is one, else by the
-row of its name; {beside} are not counted again.
+row of its name; of two experiments that show it, the one with more trials counts. {beside} are not counted again.
 
 {counts}
 
@@ -53,8 +53,8 @@ would be called better by chance alone, and as many worse. {calibrated} of the c
 UNMET = """# Printed numbers that are not met
 
 Trials that were run, of those of the paper, and printed cells by verdict. Every cell is counted once, by the row of the
-paper's own protocol where there is one; the [overview](index.md) says what the verdicts mean. Below stands why a number
-is worse than printed, why nothing can be told, or why there is none.
+paper's own protocol where there is one, and in the experiment with most trials; the [overview](index.md) says what the
+verdicts mean. Below stands why a number is worse than printed, why nothing can be told, or why there is none.
 """
 STATED = """# Numbers of the running text
 

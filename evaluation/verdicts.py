@@ -114,7 +114,8 @@ def distinct(tables: dict[str, pd.DataFrame], printed: dict[str, str], preferred
     Parameters
     ----------
     tables : dict of str to DataFrame
-        Summaries, by experiment; of those that show a cell, the one with most trials counts, of equals the first.
+        Summaries, by experiment. Of rows of one kind that show a cell, the one with most trials counts, of equals the
+        first.
     printed : dict of str to str
         The published table that each is beside.
     preferred : str
