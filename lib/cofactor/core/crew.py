@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from threading import Thread
@@ -184,18 +185,10 @@ def connected(scheduler: str) -> Any:
     for name in ("distributed", "distributed.client"):  # which write a page where one sentence will do
         logging.getLogger(name).setLevel(logging.CRITICAL)
     client = distributed.Client.__new__(distributed.Client)  # by hand: one that fails has to be closed
-    made: Future[None] = Future()
-
-    def connect() -> None:
-        try:
-            made.set_result(client.__init__(scheduler, timeout=PATIENCE, set_as_default=False, direct_to_workers=True))
-        except Exception as error:  # of many kinds, where something else than a scheduler answers
-            made.set_exception(error)
-
-    Thread(target=connect, daemon=True).start()  # Dask waits for ever where a server says nothing
+    connect = partial(client.__init__, scheduler, timeout=PATIENCE, set_as_default=False, direct_to_workers=True)
     try:
         with warnings.catch_warnings(action="ignore"):  # of versions, which the caller compares
-            made.result(timeout=3 * PATIENCE)
+            _in_time(connect, 3 * PATIENCE)
     except Exception as error:
         client.status = "closed"  # else it waits ten seconds more, and may print a traceback at the end
         why = str(error) or "no answer" if isinstance(error, OSError) else "what answers there is something else"
@@ -206,6 +199,20 @@ def connected(scheduler: str) -> Any:
         client.close()
         raise CofactorError(f"the Dask scheduler at {scheduler} has no workers: start some") from None
     return client
+
+
+def _in_time(job: Callable[[], None], limit: float) -> None:
+    """Do a job, or raise its error, or TimeoutError: Dask waits for ever where a server says nothing."""
+    done: Future[None] = Future()
+
+    def work() -> None:
+        try:
+            done.set_result(job())
+        except Exception as error:  # of many kinds, where something else than a scheduler answers
+            done.set_exception(error)
+
+    Thread(target=work, daemon=True).start()
+    done.result(timeout=limit)
 
 
 def _differences(there: Any, here: dict[str, str]) -> str:
