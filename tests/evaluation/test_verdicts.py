@@ -119,6 +119,9 @@ def test_a_printed_cell_that_two_experiments_show_counts_with_most_trials():
     printed = {"few": "Table 1", "many": "Table 1"}
     cells = distinct({"few": few, "many": many.assign(trials=50)}, printed, " (paper protocol)")
     assert cells[["table", "verdict"]].to_numpy().tolist() == [["many", "worse"]]
+    by_protocol = few.assign(method="Y (paper protocol)")
+    cells = distinct({"many": many.assign(trials=50), "few": by_protocol}, printed, " (paper protocol)")
+    assert cells[["table", "verdict"]].to_numpy().tolist() == [["few", "better"]]  # the protocol comes first
 
 
 def test_of_forty_random_cells_one_is_called_better_by_chance():
