@@ -22,8 +22,8 @@ TEXTS = ("setting", "method", "metric", "unit", "verdict", "calibrated", "note")
 INDEX = """# Results beside published numbers
 
 Every table and figure of the papers, run by `cofactor reproduce`: ours with its standard error, what was printed, and
-the difference with an interval of 95 %. Where the paper prints no spread, its trials are taken to scatter as ours. Where
-ours are all of the paper's own draws, and the method draws nothing, only the rounding of the printed number is left.
+the difference with an interval of 95 %. Where the paper prints no spread, its trials are taken to scatter as ours.
+Where ours are all of the paper's own draws, and the method draws nothing, only rounding is left.
 
 - *reproduced*: the interval holds zero, and reaches at most a tenth of the printed number to both sides (0.05 for
   accuracies and other shares; one unit of the last printed digit; on one fixed data set, one task);

@@ -102,11 +102,12 @@ def printed_cells():
     return cells.assign(line=[EXPERIMENTS[table].line for table in cells["table"]])
 
 
-def chosen(line="", tables=(), verdict="", explained=None):
-    """Return the printed cells of a line or some tables, of a verdict, with or without a known reason."""
+def chosen(line="", verdict="", explained=None, **among):
+    """Return the printed cells of a line, with a verdict, a known reason or none, of some tables, methods, metrics."""
     cells = printed_cells()
     cells = cells[cells["line"].str.startswith(line) & cells["verdict"].str.startswith(verdict)]
-    cells = cells[cells["table"].isin(tables)] if tables else cells
+    for plural, names in among.items():
+        cells = cells[cells[plural.removesuffix("s")].isin(names)]
     known = (cells["note"] != "") & ~cells["note"].str.contains(UNKNOWN)
     return cells if explained is None else cells[known == explained]
 
