@@ -207,7 +207,8 @@ def _in_time(job: Callable[[], None], limit: float) -> None:
 
     def work() -> None:
         try:
-            done.set_result(job())
+            job()
+            done.set_result(None)
         except Exception as error:  # of many kinds, where something else than a scheduler answers
             done.set_exception(error)
 
