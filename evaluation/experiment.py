@@ -96,8 +96,8 @@ class Experiment:
     printed_as : mapping of str to str
         Metrics that were published under another name, or ("") under a name that means something else.
     certain : mapping of str to sequence of str
-        Methods without chance, and their metrics without chance, where the trials are the paper's own draws: with all of
-        them, ours and the printed number are of the same data.
+        Methods, and metrics of theirs, on which chance has no part where the trials are the paper's own draws: with
+        all of these, ours and the printed number are of the same data.
     full_only : sequence of str
         Settings that take too long for the quick profile: left out but of a full run.
     axis : str
