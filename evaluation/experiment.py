@@ -163,8 +163,8 @@ def declared(
     """Build the experiments of a line from settings/<line>.toml and the functions that run them.
 
     Where an experiment has numbers of its settings (`given`), these are the function's first argument. `like` names an
-    experiment of the same file whose fields and notes hold where nothing else is said; {words} in braces stand for a
-    text of the file, or for one of the experiment's `fill`.
+    experiment of the same file whose fields and notes hold where nothing else is said; an empty text takes a note away.
+    {words} in braces stand for a text of the file, or for one of the experiment's `fill`.
 
     Raises
     ------

@@ -6,6 +6,7 @@ import datetime
 import json
 import time
 from collections.abc import Mapping, Sequence
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pandas as pd
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import whole_file
 from evaluation import machine
-from evaluation.experiment import Experiment
+from evaluation.experiment import Experiment, Measurement, Task
 from evaluation.runner import Outcome
 from evaluation.summary import measurements, seconds
 
@@ -170,3 +171,12 @@ def raw_trials(name: str, folder: Path = KEPT) -> pd.DataFrame:
         columns = {column: kept[f"{column}s"][kept[column]] for column in NAMES}
         columns |= {column: kept[column] for column in ("trial", "value", "seconds")}
     return pd.DataFrame(columns)[["setting", "trial", "method", "metric", "value", "seconds", "error"]]
+
+
+def kept_outcomes(name: str, folder: Path = KEPT) -> list[Outcome]:
+    """Return the trials of a kept experiment as that of which its table and picture are made."""
+    columns = ["method", "metric", "value", "seconds", "error"]
+    return [
+        Outcome(Task(name, str(setting), int(trial)), "", 0.0, tuple(starmap(Measurement, rows[columns].to_numpy())))
+        for (setting, trial), rows in raw_trials(name, folder).groupby(["setting", "trial"], sort=False)
+    ]

@@ -1,7 +1,8 @@
-"""Keep a run of the papers' tables for the book: python tools/keep_results.py RESULTS.
+"""Keep a run of the papers' tables for the book: python tools/keep_results.py [RESULTS].
 
 RESULTS is the folder that `cofactor reproduce all` filled. Per experiment its table, its picture and its raw trials go
 to evaluation/reproduced, with machine, date and commit of the run; experiments without results there stay as they are.
+Without RESULTS, tables that today's settings and verdicts would write otherwise are made again from the kept trials.
 """
 
 import argparse
@@ -14,7 +15,7 @@ from PIL import Image
 from cofactor.plots.style import to_png
 from evaluation import EXPERIMENTS
 from evaluation.plots import draw
-from evaluation.record import KEPT, making, read_records, write_trials
+from evaluation.record import KEPT, kept_outcomes, making, read_records, write_trials
 from evaluation.runner import load_all
 from evaluation.summary import summarise
 
@@ -28,26 +29,48 @@ def keep(experiment, results):
     record = results / experiment.name / "run.json"
     if not outcomes or not record.exists():
         return False
-    summary = summarise(experiment, outcomes)
-    picture = Image.open(io.BytesIO(to_png(draw(experiment, outcomes, summary))))
-    picture.convert("RGB").quantize(COLOURS).save(KEPT / f"{experiment.name}.png", optimize=True)
-    if experiment.plot == "curves":
-        summary = summary.iloc[:0]  # hundreds of points a curve: the picture tells them
-    summary.to_csv(KEPT / f"{experiment.name}.csv", index=False, float_format=DIGITS)
     write_trials(KEPT / f"{experiment.name}.npz", outcomes)
+    show(experiment, kept_outcomes(experiment.name))
     facts = making(outcomes, read_records(record))
     (KEPT / f"{experiment.name}.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf8")
     return True
 
 
+def keep_again(experiment):
+    """Write table and picture anew where the table would be another one; whether it would."""
+    outcomes, path = kept_outcomes(experiment.name), KEPT / f"{experiment.name}.csv"
+    if table(experiment, summarise(experiment, outcomes)) == path.read_text(encoding="utf8"):
+        return False
+    show(experiment, outcomes)
+    return True
+
+
+def show(experiment, outcomes):
+    """Write table and picture of one experiment."""
+    summary = summarise(experiment, outcomes)
+    picture = Image.open(io.BytesIO(to_png(draw(experiment, outcomes, summary))))
+    picture.convert("RGB").quantize(COLOURS).save(KEPT / f"{experiment.name}.png", optimize=True)
+    (KEPT / f"{experiment.name}.csv").write_text(table(experiment, summary), encoding="utf8")
+
+
+def table(experiment, summary):
+    """Return the kept table as text; of curves only its head."""
+    if experiment.plot == "curves":
+        summary = summary.iloc[:0]  # hundreds of points a curve: the picture tells them
+    return summary.to_csv(index=False, float_format=DIGITS, lineterminator="\n")
+
+
 def main():
     """Keep what there is and name it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("results", type=Path, help="folder that cofactor reproduce filled")
+    parser.add_argument("results", type=Path, nargs="?", help="folder that cofactor reproduce filled")
     results = parser.parse_args().results
     KEPT.mkdir(exist_ok=True)
     for experiment in EXPERIMENTS.values():
-        print(experiment.name, "kept" if keep(experiment, results) else "no results")
+        if results:
+            print(experiment.name, "kept" if keep(experiment, results) else "no results")
+        elif (KEPT / f"{experiment.name}.npz").exists() and keep_again(experiment):
+            print(experiment.name, "made again")
 
 
 if __name__ == "__main__":
