@@ -90,7 +90,7 @@ class Experiment:
         (settings named "SNR=8", ...), "intervals" (the second metric, the third and fourth being its interval) or
         "range" (from the first metric to the second, the third between them).
     granularity : mapping of setting to int
-        Tasks with known truth, where the error rate of one fixed data set is measured.
+        One fixed data set: its tasks with known truth, where an error rate is measured, else 0.
     methods : sequence of str
         Of the published ones, those that this experiment is about; all where none are named.
     printed_as : mapping of str to str

@@ -5,7 +5,7 @@ from scipy.stats import t as student
 
 from cofactor import CofactorError
 from cofactor.data.published import published
-from evaluation import summary
+from evaluation import EXPERIMENTS, summary
 from evaluation.experiment import PAPER_PROTOCOL, Measurement, Task, measure
 from evaluation.plots import draw
 from evaluation.runner import Outcome
@@ -81,6 +81,12 @@ def test_on_a_fixed_data_set_one_task_is_no_difference(table):
     fixed = toy(granularity={"small": 100})
     assert table(fixed, Sum=[11.0, 11.0]).loc[("small", "Sum"), "verdict"] == "reproduced"
     assert table(fixed, Sum=[11.1, 11.1]).loc[("small", "Sum"), "verdict"] == "worse"
+
+
+def test_on_fixed_data_one_run_of_what_draws_nothing_decides(table):
+    row = table(toy(trials=2, granularity={"small": 0}), Sum=[10.04]).loc[("small", "Sum")]
+    assert (row["low"], row["high"]) == pytest.approx((-0.01, 0.09)) and row["verdict"] == "reproduced"
+    assert EXPERIMENTS["separable-table4"].granularity.keys() == EXPERIMENTS["separable-table4"].settings.keys()
 
 
 def test_one_of_many_random_trials_tells_nothing(table):
