@@ -26,7 +26,7 @@ the difference with an interval of 95 %. Where the paper prints no spread, its t
 Where ours are all of the paper's own draws, and the method draws nothing, only rounding is left.
 
 - *reproduced*: the interval holds zero, and reaches at most a tenth of the printed number to both sides (0.05 for
-  accuracies and other shares; one unit of the last printed digit; on one fixed data set, one task);
+  accuracies and other shares; or one unit of the last printed digit and, on one fixed data set, two tasks);
 - *better* or *worse*: the interval does not hold zero;
 - *cannot tell*: it holds zero and is wider than that;
 - *no value*: the reason stands below the table.
