@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import starmap
 from pathlib import Path
 from typing import Any
@@ -176,7 +176,8 @@ def raw_trials(name: str, folder: Path = KEPT) -> pd.DataFrame:
 def kept_outcomes(name: str, folder: Path = KEPT) -> list[Outcome]:
     """Return the trials of a kept experiment as that of which its table and picture are made."""
     columns = ["method", "metric", "value", "seconds", "error"]
+    grouped: Iterable[tuple[Any, pd.DataFrame]] = raw_trials(name, folder).groupby(["setting", "trial"], sort=False)
     return [
-        Outcome(Task(name, str(setting), int(trial)), "", 0.0, tuple(starmap(Measurement, rows[columns].to_numpy())))
-        for (setting, trial), rows in raw_trials(name, folder).groupby(["setting", "trial"], sort=False)
+        Outcome(Task(name, *key), "", 0.0, tuple(starmap(Measurement, rows[columns].to_numpy())))
+        for key, rows in grouped
     ]
