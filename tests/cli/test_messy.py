@@ -209,6 +209,23 @@ def test_standard_input_and_standard_output(capsys, monkeypatch):
     assert "standard input is empty" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_letters_that_a_terminal_lacks_end_no_command(encoding, tmp_path, monkeypatch):
+    path, out = tmp_path / "labels.csv", tmp_path / "out.csv"
+    path.write_text(GOOD.replace("yes", "日本"), encoding="utf8")
+    told, table = (io.TextIOWrapper(io.BytesIO(), encoding=encoding) for _ in range(2))
+    monkeypatch.setattr("sys.stdout", told)
+    monkeypatch.setattr("sys.stderr", told)
+    assert main(["diagnose", str(path)]) == 0
+    assert main(["aggregate", str(path), "--method", "MajorityVote", "-o", str(out)]) == 0
+    assert main(["aggregate", str(path).replace("labels", "日本")]) == 1
+    told.flush()
+    assert told.buffer.getvalue().count(rb"\u65e5\u672c") >= 2
+    monkeypatch.setattr("sys.stdout", table)
+    assert main(["aggregate", str(path), "--method", "MajorityVote", "-o", "-"]) == 0
+    assert table.buffer.getvalue() == out.read_bytes() and "日本" in out.read_text(encoding="utf8")
+
+
 def test_export_fields_can_be_chosen(tmp_path, capsys):
     path = tmp_path / "export.json"
     path.write_text(json.dumps([studio(choice(1, "x"), choice(2, "y"), choice(1, "z", name="topic"))]))

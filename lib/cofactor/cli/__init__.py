@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import sys
@@ -28,6 +29,7 @@ _ARGUMENT = re.compile(rf"\b({'|'.join(OPTIONS)})={_VALUE}(?: or ('\w+'))?")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code (1: the input cannot be used, 2: wrong usage, 130: interrupted)."""
+    _show_any_letter()
     try:
         arguments = parser().parse_args(argv)
         with _notes():
@@ -46,6 +48,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+
+
+def _show_any_letter() -> None:
+    """Print letters that a terminal's encoding lacks as escapes: ids in other alphabets must not end a command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def in_options(message: str) -> str:

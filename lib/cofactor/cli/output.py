@@ -58,6 +58,8 @@ def outputs(
         _form(path)
     if len({os.path.realpath(path) for path in asked}) < len(asked):
         raise CofactorError("two tables cannot be written to one file: name another output")
+    if STDOUT in asked and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf8")  # as in files, whatever the terminal's is
     writer = Writer(sys.stdout, arguments.raw_cells)
     paths = [*asked, *(path for path in others if path)]
     with (
