@@ -232,6 +232,21 @@ def test_messy_arrays_are_refused_in_words(tmp_path, capsys, case):
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["anchors", "topics"])
+def test_a_matrix_that_says_it_is_huge_ends_in_one_sentence(command, tmp_path, capsys):
+    (tmp_path / "a.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 1000000000000000 1\n1 1 1\n")
+    assert main([command, str(tmp_path / "a.mtx"), "--anchors", "2"]) == 1
+    assert "not enough memory" in capsys.readouterr().err
+
+
+def test_words_in_another_encoding_are_refused_in_words(tmp_path, capsys):
+    (tmp_path / "a.mtx").write_text("%%MatrixMarket matrix array real general\n1 1\n1\n")
+    (tmp_path / "words.txt").write_bytes("für\n".encode("latin-1"))
+    run = ["topics", str(tmp_path / "a.mtx"), "--vocabulary", str(tmp_path / "words.txt"), "--anchors", "1"]
+    assert main(run) == 1 and main([*run, "--encoding", "klingon"]) == 1
+    assert capsys.readouterr().err.count("words.txt cannot be read as text") == 2
+
+
 def test_a_small_file_cannot_fill_the_memory(tmp_path, capsys):
     np.savez_compressed(tmp_path / "a.npz", np.zeros((2000, 2000)))
     assert main(["anchors", str(tmp_path / "a.npz")]) == 1

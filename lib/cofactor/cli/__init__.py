@@ -45,6 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"error: {visible(str(error))}", file=sys.stderr)
         return 1
+    except MemoryError as error:
+        why = f" ({error})" if str(error) else ""
+        print(f"error: not enough memory{why}: give less data, or use a larger machine", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130

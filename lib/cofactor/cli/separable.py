@@ -168,14 +168,22 @@ def _counts(arguments: argparse.Namespace) -> tuple[sparse.csr_array, list[str],
     counts = sparse.csr_array(matrix, dtype=np.float64)
     words = [str(n) for n in range(counts.shape[1])]
     if arguments.vocabulary:
-        if not arguments.vocabulary.is_file():
-            raise CofactorError(f"no such file: {arguments.vocabulary}")
-        words = arguments.vocabulary.read_text(encoding=arguments.encoding).splitlines()
+        words = _lines(arguments.vocabulary, arguments.encoding)
     if len(words) != counts.shape[1]:
         found = f"{len(words)} words for {counts.shape[1]} columns"
         turned = "; the matrix seems to have words as rows: transpose it" if len(words) == counts.shape[0] else ""
         raise CofactorError(f"{arguments.vocabulary}: {found}, one line per column is needed{turned}")
     return counts, [str(n) for n in range(counts.shape[0])], words
+
+
+def _lines(path: Path, encoding: str) -> list[str]:
+    if not path.is_file():
+        raise CofactorError(f"no such file: {path}")
+    try:
+        return path.read_text(encoding=encoding).splitlines()
+    except (UnicodeDecodeError, LookupError) as error:
+        advice = "save it as UTF-8, or name its encoding, for example encoding=latin-1"
+        raise CofactorError(f"{path} cannot be read as text ({error}): {advice}") from None
 
 
 def _counted(arguments: argparse.Namespace) -> tuple[sparse.csr_array, list[str], list[str]]:
