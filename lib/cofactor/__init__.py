@@ -10,7 +10,9 @@ identifiability guarantee turns it back into the structure behind it.
 13.89
 """
 
+import os
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -65,6 +67,28 @@ _HOMES = {
     "CrowdLabels": "crowd.labels",
     **dict.fromkeys(("datasets", "load"), "data"),
 }  # all other names are packages
+
+
+def _let_compiled_code_be_kept() -> None:
+    """Give Numba a folder of this run's own where it may write to no other: it would refuse to begin.
+
+    So in a container that can only be read, or where another user installed the package and there is no home. Code is
+    then compiled in each run, which takes a minute; set NUMBA_CACHE_DIR to a folder of your own to keep it. The
+    folder's name cannot be guessed, since what is in it is run.
+    """
+    here, home = Path(__file__).parent, os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    above = next(folder for folder in (Path(home, "numba"), *Path(home, "numba").parents) if folder.exists())
+    if "NUMBA_CACHE_DIR" in os.environ or os.access(here, os.W_OK) or os.access(above, os.W_OK):
+        return
+    import atexit
+    import shutil
+    import tempfile
+
+    folder = os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="cofactor-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+
+
+_let_compiled_code_be_kept()
 
 if not TYPE_CHECKING:  # imported at first use, so that a command takes only the time of what it needs
 

@@ -8,10 +8,12 @@ import stat
 import sys
 import zipfile
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import cofactor
 from cofactor.core import files
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import load_arrays, read_table, unpacked, whole_file, whole_folder
@@ -218,3 +220,19 @@ def test_a_folder_that_cannot_take_its_place_gives_it_back(tmp_path, monkeypatch
     with pytest.raises(PermissionError), whole_folder(tmp_path / "out") as part:
         (part / "a").write_text("new")
     assert (tmp_path / "out" / "a").read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_where_nothing_can_be_written_compiled_code_has_a_folder_of_its_own(monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "named by the user")
+    monkeypatch.setattr("cofactor.os.access", lambda *_: False)
+    cofactor._let_compiled_code_be_kept()
+    assert os.environ["NUMBA_CACHE_DIR"] == "named by the user"
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    cofactor._let_compiled_code_be_kept()
+    folder = Path(os.environ["NUMBA_CACHE_DIR"])
+    assert folder.is_dir() and stat.S_IMODE(folder.stat().st_mode) == 0o700  # nobody else puts code there
+    folder.rmdir()
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    monkeypatch.setattr("cofactor.os.access", lambda *_: True)
+    cofactor._let_compiled_code_be_kept()
+    assert "NUMBA_CACHE_DIR" not in os.environ
