@@ -2,6 +2,7 @@
 
 import io
 import tracemalloc
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -230,6 +231,22 @@ def test_messy_arrays_are_refused_in_words(tmp_path, capsys, case):
     path.write_bytes(content) if isinstance(content, bytes) else np.savez(path, **content)
     assert main(["anchors", str(path)]) == 1
     assert said in capsys.readouterr().err
+
+
+def test_an_archive_of_something_else_is_no_matrix(tmp_path, capsys):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("a.txt", "hello")
+    assert main(["anchors", str(tmp_path / "a.npz")]) == 1
+    assert "a.npz holds no array: write it with numpy.savez" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("indices", [[0, 1, 9], [0, 1, -1]])
+@pytest.mark.parametrize("command", ["anchors", "topics"])
+def test_entries_outside_of_a_sparse_matrix_are_refused(command, indices, tmp_path, capsys):
+    wrong = {"data": np.ones(3), "indices": np.array(indices), "indptr": np.arange(4), "shape": np.array([3, 3])}
+    np.savez(tmp_path / "a.npz", format=np.array(b"csc"), **wrong)
+    assert main([command, str(tmp_path / "a.npz"), "--anchors", "2", "--method", "SPA"]) == 1
+    assert "entries lie outside of the matrix" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["anchors", "topics"])

@@ -39,6 +39,17 @@ def test_untidy_matrices_give_the_same_answer_and_stay_as_they_are(name, kind):
         assert found is REFUSED or same(found, plain_answer(name)), key
 
 
+@pytest.mark.parametrize("place", [-1, 10**4])
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array])
+@pytest.mark.parametrize("name", CASES)
+def test_entries_outside_of_a_matrix_are_refused(name, kind, place):
+    for key, array in matrices_of(name).items():
+        given = kind(array)
+        if given.nnz:
+            given.indices[-1] = place
+            assert run(name, **{key: given}) is REFUSED, key
+
+
 def test_matrices_of_the_separable_line_may_be_sparse():
     taken = {name for name in CASES for key, array in matrices_of(name).items() if accepts(name, key, array)}
     assert {"separable.MERIT", "separable.spa", "separable.topic_model", "separable.spoc"} <= taken

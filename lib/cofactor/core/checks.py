@@ -173,6 +173,20 @@ def added_up(matrix: Sparse) -> Sparse:
     return own
 
 
+def sound_places(matrix: Any, name: str) -> Any:
+    """Return a sparse matrix whose entries lie inside of it: SciPy does not look, and compiled code would follow them.
+
+    Raises a CofactorError otherwise. What is not sparse is returned as it is.
+    """
+    if sparse.issparse(matrix) and matrix.format in ("csr", "csc", "bsr"):
+        try:
+            parts = matrix.data, matrix.indices, matrix.indptr  # a view: the caller's matrix stays as it is
+            type(matrix)(parts, shape=matrix.shape).check_format(full_check=True)
+        except ValueError as error:
+            raise CofactorError(f"{name}: entries lie outside of the matrix ({error}): make it anew") from None
+    return matrix
+
+
 def refuse_columns(bad: NDArray[np.intp], name: str) -> None:
     """Name the columns of a matrix that hold what is no finite number, if there are any."""
     if bad.size:

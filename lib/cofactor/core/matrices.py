@@ -12,6 +12,7 @@ import pandas as pd
 from scipy import io as scipy_io
 from scipy import sparse
 
+from cofactor.core.checks import sound_places
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import LARGE, RATIO, unpacked
 from cofactor.core.frames import NO_VALUE, located, read_frame
@@ -53,6 +54,7 @@ def read_matrix(
         raise CofactorError(f"{path} cannot be read as a matrix: {error}") from None
     if matrix.ndim != 2 or not all(matrix.shape) or matrix.dtype.kind not in "buif":
         raise CofactorError(f"{path}: expected a matrix of numbers, got {matrix.dtype} of shape {matrix.shape}")
+    sound_places(matrix, str(path))
     return (matrix.tocsc() if sparse.issparse(matrix) else matrix), None, None
 
 
@@ -68,7 +70,10 @@ def _read_npz(path: str | PathLike[str]) -> Any:
             return sparse.load_npz(path)
         if len(file.files) != 1:
             raise CofactorError(f"{path} holds {len(file.files)} arrays ({listing(file.files)}): keep the matrix alone")
-        return file[file.files[0]]
+        found = file[file.files[0]]
+    if not isinstance(found, np.ndarray):
+        raise CofactorError(f"{path} holds no array: write it with numpy.savez")
+    return found
 
 
 def _read_numbers(path: str | PathLike[str], encoding: str, sep: str | None) -> tuple[Any, Names, Names]:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from cofactor.core.checks import is_whole, numbers, refuse_columns
+from cofactor.core.checks import is_whole, numbers, refuse_columns, sound_places
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats
 
@@ -141,7 +141,7 @@ def _with_squares(X: Points) -> Points:
 
 def _finite_columns(X: ArrayLike | sparse.sparray | sparse.spmatrix) -> Points:
     if sparse.issparse(X):
-        points = sparse.csc_array(X, dtype=np.float64)
+        points = sparse.csc_array(sound_places(X, "X"), dtype=np.float64)
         bad = np.unique(points.tocoo().col[~np.isfinite(points.tocoo().data)])
     else:
         points = numbers(X, "X")

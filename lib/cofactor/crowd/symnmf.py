@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse, linalg, sparray
 
 from cofactor.core.alignment import match_columns
-from cofactor.core.checks import check_between, check_whole, finite_matrix, is_number
+from cofactor.core.checks import check_between, check_whole, finite_matrix, is_number, sound_places
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
@@ -52,8 +52,7 @@ def square_root(X: Floats | sparray, n_classes: int) -> Floats:
 
     Cost: O((M K)^3) up to a few hundred rows; above, O(nonzeros of X times K) for each of a few dozen Lanczos steps.
     """
-    if not issparse(X):
-        X = finite_matrix(X, "X")
+    X = sound_places(X, "X") if issparse(X) else finite_matrix(X, "X")
     check_whole(1, n_classes=n_classes)
     if X.shape[0] != X.shape[1] or n_classes > X.shape[0]:
         raise CofactorError(f"X of shape {X.shape} has no square root with {n_classes} columns: give a larger square")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from cofactor.core.checks import numbers, refuse_columns
+from cofactor.core.checks import numbers, refuse_columns, sound_places
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.result import Result
 from cofactor.core.spa import SQUARES, require_anchors, spa
@@ -49,7 +49,7 @@ class AnchorFit:
 
 def points_of(X: Matrix) -> Floats:
     """Return X as a dense matrix of numbers, not all of them finite perhaps."""
-    points = numbers(X.toarray() if sparse.issparse(X) else X, "X")  # type: ignore[union-attr]
+    points = numbers(sound_places(X, "X").toarray() if sparse.issparse(X) else X, "X")
     if points.ndim != 2 or not points.size:
         raise CofactorError(f"X must be a non-empty matrix with one point per column, got shape {points.shape}")
     return points

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from cofactor.core.checks import check_positive, check_whole, is_number, numbers
+from cofactor.core.checks import check_positive, check_whole, is_number, numbers, sound_places
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.spa import require_anchors, spa
@@ -272,7 +272,7 @@ def _spa_start(X: Floats, K: int) -> sparse.csc_array:
 def _given_start(init: ArrayLike | sparse.sparray | None, columns: Columns) -> sparse.csc_array | None:
     if init is None:
         return None
-    given = init if sparse.issparse(init) else numbers(init, "init", 2)
+    given = sound_places(init, "init") if sparse.issparse(init) else numbers(init, "init", 2)
     C0, N = sparse.csc_array(given, dtype=np.float64), columns.owner.size
     if C0.shape != (N, N):
         raise CofactorError(f"init has shape {C0.shape}: X has {N} columns, so give {N} x {N} coefficients")

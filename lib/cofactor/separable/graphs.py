@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
-from cofactor.core.checks import added_up, is_whole, numbers, rng_of
+from cofactor.core.checks import added_up, is_whole, numbers, rng_of, sound_places
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Indices, Seed
@@ -149,7 +149,7 @@ def leading_eigenvectors(A: sparse.csr_array, n_vectors: int, which: Literal["LM
 
 def adjacency_of(A: Matrix) -> sparse.csr_array:
     """Return A as a sparse matrix of floats, checked; errors name the entries."""
-    given = A if sparse.issparse(A) else numbers(A, "the adjacency matrix", 2)
+    given = sound_places(A, "the adjacency matrix") if sparse.issparse(A) else numbers(A, "the adjacency matrix", 2)
     matrix = added_up(sparse.csr_array(given, dtype=np.float64))
     if matrix.shape[0] != matrix.shape[1]:
         raise CofactorError(f"an adjacency matrix is square, got shape {matrix.shape}")

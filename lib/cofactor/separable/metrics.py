@@ -9,7 +9,16 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import rankdata
 
-from cofactor.core.checks import added_up, check_whole, finite_matrix, numbers, rng_of, unmasked, whole_matrix
+from cofactor.core.checks import (
+    added_up,
+    check_whole,
+    finite_matrix,
+    numbers,
+    rng_of,
+    sound_places,
+    unmasked,
+    whole_matrix,
+)
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.types import Floats, Indices, Seed
 
@@ -41,7 +50,8 @@ def coherence(counts: ArrayLike | sparse.sparray | sparse.spmatrix, top_words: A
     >>> round(coherence([[1, 2, 0], [3, 1, 0], [0, 0, 1]], [[0, 1]]), 6)  # 2 ln(2.01 / 2)
     0.009975
     """
-    present = added_up(sparse.csc_array(counts if sparse.issparse(counts) else numbers(counts, "counts", 2))) > 0
+    given = sound_places(counts, "counts") if sparse.issparse(counts) else numbers(counts, "counts", 2)
+    present = added_up(sparse.csc_array(given)) > 0
     words = whole_matrix(top_words, "top_words", present.shape[1])
     return float(np.mean([_coherence_of_one(present[:, own].toarray().astype(np.float64), own) for own in words]))
 

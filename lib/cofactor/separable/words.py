@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cofactor.core.checks import added_up, check_whole, numbers
+from cofactor.core.checks import added_up, check_whole, numbers, sound_places
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Indices
@@ -58,7 +58,11 @@ def documents_with(counts: sparse.csr_array) -> NDArray[np.intp]:
 
 def word_counts(counts: Matrix) -> sparse.csr_array:
     """Return counts as a sparse matrix of floats, checked; errors name the documents."""
-    given = counts if sparse.issparse(counts) else numbers(np.atleast_2d(numbers(counts, "counts")), "counts", 2)
+    given = (
+        sound_places(counts, "counts")
+        if sparse.issparse(counts)
+        else numbers(np.atleast_2d(numbers(counts, "counts")), "counts", 2)
+    )
     matrix = added_up(sparse.csr_array(given, dtype=np.float64))
     bad = ~(np.isfinite(matrix.data) & (matrix.data >= 1))
     if bad.any():
