@@ -249,6 +249,13 @@ def test_entries_outside_of_a_sparse_matrix_are_refused(command, indices, tmp_pa
     assert "entries lie outside of the matrix" in capsys.readouterr().err
 
 
+def test_places_in_a_sparse_matrix_are_whole_numbers(tmp_path, capsys):
+    wrong = {"data": np.ones(3), "indices": np.array([0, 1, 1.5]), "indptr": np.arange(4), "shape": np.array([3, 3])}
+    np.savez(tmp_path / "a.npz", format=np.array(b"csc"), **wrong)
+    assert main(["anchors", str(tmp_path / "a.npz"), "--anchors", "2"]) == 1
+    assert "a.npz: indices must hold whole numbers" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", ["anchors", "topics"])
 def test_a_matrix_that_says_it_is_huge_ends_in_one_sentence(command, tmp_path, capsys):
     (tmp_path / "a.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 1000000000000000 1\n1 1 1\n")

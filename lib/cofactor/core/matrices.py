@@ -19,6 +19,7 @@ from cofactor.core.frames import NO_VALUE, located, read_frame
 
 Names = list[str] | None
 ARRAYS = (".npz", ".mtx", ".mtx.gz")
+PLACES = ("indices", "indptr", "row", "col", "offsets")  # of a sparse matrix in an .npz; SciPy cuts fractions off
 
 
 def is_array_file(path: str | PathLike[str]) -> bool:
@@ -67,6 +68,9 @@ def _read_npz(path: str | PathLike[str]) -> Any:
         raise CofactorError(f"{path} unpacks to {size} bytes, more than {RATIO} times its size: unpack it yourself")
     with np.load(path, allow_pickle=False) as file:
         if "format" in file.files:
+            broken = [name for name in PLACES if name in file.files and file[name].dtype.kind not in "iu"]
+            if broken:
+                raise CofactorError(f"{path}: {listing(broken)} must hold whole numbers: write it with scipy.sparse")
             return sparse.load_npz(path)
         if len(file.files) != 1:
             raise CofactorError(f"{path} holds {len(file.files)} arrays ({listing(file.files)}): keep the matrix alone")
