@@ -99,6 +99,15 @@ def test_page_names_columns_and_says_what_the_command_says(folder, capsys):
     assert "built-in" not in page
 
 
+def test_many_columns_are_told_to_take_long_before_they_do(tmp_path, capsys):
+    columns = {f"q{n}": ["yes", "no", "no", "yes"] for n in range(100)}
+    pd.DataFrame(columns).to_csv(tmp_path / "wide.csv", index=False)
+    assert main(["joint", str(tmp_path / "wide.csv"), "--method", "RAND-EM"]) == 0
+    assert "100 columns: hidden classes are chosen by up to sixty fits" in capsys.readouterr().err
+    assert main(["joint", str(tmp_path / "wide.csv"), *FAST]) == 0
+    assert "fits" not in capsys.readouterr().err
+
+
 REFUSED = {
     "a name that is not there": (["--columns", "mood", "nope"], "no column nope; found id, mood"),
     "ids asked for": (["--columns", "mood", "id"], "columns that cannot be used: id (400 values in 400 cells"),
@@ -108,6 +117,7 @@ REFUSED = {
     "one interval": (["--bins", "1"], "--bins 1: give a whole number of at least 2"),
     "no processes": (["--jobs", "0"], "--jobs 0: give a whole number of at least 1"),
     "no number of rows": (["--sample", "x", "drawn.csv"], "--sample x drawn.csv: first the number of rows"),
+    "more rows than can be counted": (["--sample", str(10**12), "drawn.csv"], "a whole number from 1 to 2147483647"),
     "an output that is the input": (["-o", "cases.csv", "--force"], "is no ordinary file, or one of the inputs"),
     "two outputs in one file": (["-o", "a.csv", "--filled", "a.csv"], "two tables cannot be written to one file"),
     "an output there already": (["-o", "old.csv"], "old.csv exists: name another output"),

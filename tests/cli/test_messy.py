@@ -87,6 +87,10 @@ CASES = {  # file, what it holds, options, exit code, what is said (all of it, o
         *("a.csv", 'task,worker,label\n"a\nb",w1,yes\na,w2,yes,oops\n\na,w3,no\nb,w1,no,1,2\n', (), 1),
         ["more cells than the 3 of the header in row 3 (4 cells), row 6 (5 cells) (the first line is row 1)"],
     ),
+    "a quote that is never closed": (
+        *("a.csv", '\ntask,worker,label\n"a\nb",w1,yes\n"a,w2,yes\nb,w1,no\n', (), 1),
+        ["a quote in row 4 (the first line is row 1) is never closed: close it, or write a quote within a cell twice"],
+    ),
     "rows that are too short": ("a.csv", GOOD + "c,w1\n", (), 1, ["missing label in rows 8 (the first line is row 1)"]),
     "empty rows, and rows of empty cells": ("a.csv", "\n" + GOOD.replace("b,w1", "\n,,\nb,w1"), (), 0, [READ]),
     "labels None, nan, null": (

@@ -1,8 +1,10 @@
 """`cofactor anchors` and `cofactor topics`: what is found, written and refused."""
 
+import codecs
 import io
 import tracemalloc
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -29,10 +31,13 @@ def drawn(tmp_path, monkeypatch):
     np.savez("a.npz", X=X)
     sparse.save_npz("sparse.npz", sparse.csr_matrix(X))
     scipy_io.mmwrite("a.mtx", sparse.coo_matrix(X))
+    Path("bom.mtx").write_bytes(codecs.BOM_UTF8 + Path("a.mtx").read_bytes())
     return mixtures, X
 
 
-@pytest.mark.parametrize("given", [["a.csv"], ["turned.csv", "--rows"], ["a.npz"], ["sparse.npz"], ["a.mtx"]])
+@pytest.mark.parametrize(
+    "given", [["a.csv"], ["turned.csv", "--rows"], ["a.npz"], ["sparse.npz"], ["a.mtx"], ["bom.mtx"]]
+)
 def test_anchors_are_those_of_the_library_from_every_form(drawn, given, capsys):
     assert main(["anchors", *given, "--method", "SPA", "-o", "anchors.csv", "--weights", "w.npz"]) == 0
     table = pd.read_csv("anchors.csv")

@@ -39,6 +39,7 @@ def test_sorted_by_user_and_kept_in_order_within():
         ({"n_items": 2}, "item codes must be below n_items=2; not so: 2"),
         ({"n_users": 0}, "n_users=0"),
         ({"counts": [1, 0]}, r"counts must be positive.*row 1: 0\.0"),
+        ({"counts": [1e-101, 1e101]}, r"counts must lie from 1e-100 to 1e\+100.*row 0: 1e-101, row 1: 1e\+101"),
         ({"same_item": "keep"}, "same_item='keep'"),
     ],
 )

@@ -26,6 +26,12 @@ def test_a_sound_matrix_passes():
     assert report["condition of the anchors"].value == f"{np.linalg.cond(np.abs(PROBLEM.X)[:, PROBLEM.anchors]):.3g}"
 
 
+@pytest.mark.parametrize("exponent", [-1000, 1023])
+def test_the_unit_makes_no_difference(exponent):
+    X = np.abs(PROBLEM.X) / np.abs(PROBLEM.X).max()
+    assert diagnose(np.ldexp(X, exponent)).checks == diagnose(X).checks
+
+
 @pytest.mark.parametrize("K", [2, 5, 10])
 @pytest.mark.parametrize("snr", [None, 20])
 def test_suggests_the_number_of_anchors(K, snr):

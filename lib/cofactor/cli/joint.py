@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,8 +13,8 @@ import pandas as pd
 import cofactor as cf
 from cofactor.cli import tell, warned
 from cofactor.cli.output import Writer, outputs, write_page
-from cofactor.core.checks import check_whole
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.checks import LARGEST, check_whole
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import read_frame
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.frames import CategoricalFrame
@@ -21,6 +22,7 @@ from cofactor.pmf.holdout import Cells, HeldOut, gaps, held_out
 from cofactor.pmf.target import classified, cross_validated
 
 ENOUGH = 30  # hidden cells, before a gain is judged
+MANY = 100  # columns, from which on choosing the rank takes minutes
 
 
 def joint(arguments: argparse.Namespace) -> None:
@@ -31,10 +33,10 @@ def joint(arguments: argparse.Namespace) -> None:
         data = _read(arguments)
         target = _target(data, arguments.target)
         diagnosis = cf.pmf.diagnose(data.table, rank=arguments.rank, names=data.names)
-        warnings = warned(diagnosis)
+        cautions = warned(diagnosis)
         method, found, classes = _fitted(arguments, data, target)
         lines = [*_lines(arguments, data, method, found), *_class_lines(arguments, classes)]
-        tell(lines, warnings)
+        tell(lines, cautions)
         cells = _cells(arguments, data, method, target)
         _write_tables(arguments, writer, data, cells)
         if drawn:
@@ -52,9 +54,9 @@ def _sample_of(arguments: argparse.Namespace) -> tuple[int, Path | None]:
     if not arguments.sample:
         return 0, None
     number, path = arguments.sample
-    if not number.isdecimal() or not number.isascii() or len(number) > 12 or not int(number):
-        raise CofactorError(f"--sample {number} {path}: first the number of rows, a whole number from 1, then a file")
-    check_whole(1, sample=int(number))
+    if not number.isdecimal() or not number.isascii() or not 1 <= int(number[:20]) <= LARGEST:
+        first = f"first the number of rows, a whole number from 1 to {LARGEST}"
+        raise CofactorError(f"--sample {number} {path}: {first}, then a file")
     return int(number), Path(path)
 
 
@@ -90,6 +92,9 @@ def _fitted(
     method = cf.pmf.METHODS[arguments.method](random_state=0, verbose=True)
     if arguments.method != "Independence":
         method.rank = arguments.rank or "auto"
+        if len(data.names) >= MANY and not arguments.rank:
+            slow = "hidden classes are chosen by up to sixty fits, whose time grows with the square of the columns"
+            warnings.warn(f"{len(data.names)} columns: {slow}; --rank 5 takes one fit", DataWarning, stacklevel=2)
     found = held_out(method, data.table, 0)
     classes = None if target is None else cross_validated(data.table, target, arguments.rank or "auto", arguments.jobs)
     return method.fit(data.table), found, classes

@@ -27,6 +27,7 @@ SameItem = Literal["error", "drop"]
 Names = tuple[str, str, str, str, str | None]  # of the columns user, left, right, outcome, counts
 CHOICES = (0.0, 0.5, 1.0)  # outcomes of one comparison: right was chosen, nobody, left
 LARGEST = np.iinfo(np.int32).max
+MOST = 1e100  # count of one comparison, and 1 / MOST the least: squares and inverses must be numbers
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -42,7 +43,7 @@ class Comparisons:
         1 where the left item was chosen, 0 where the right one was, 0.5 for a tie; or the chance (or share) of left.
     n_users, n_items : int, optional
         n1 and n2. Default: the largest code plus one.
-    counts : (m,) positive array, optional
+    counts : (m,) array in [1e-100, 1e100], optional
         How often this comparison was made; `outcome` is then the share of left. Default: once.
     same_item : {"error", "drop"}
         What to do with comparisons of an item with itself, which tell nothing: refuse, or drop with a `DataWarning`.
@@ -307,6 +308,8 @@ def _outcomes(values: ArrayLike) -> Floats:
 def _counts(values: ArrayLike) -> Floats:
     counts = numbers(values, "counts", 1)
     _refuse(counts, ~((counts > 0) & np.isfinite(counts)), "counts must be positive and finite", ": drop these rows")
+    rule = f"counts must lie from {1 / MOST:g} to {MOST:g}, so that squares of them are numbers"
+    _refuse(counts, (counts < 1 / MOST) | (counts > MOST), rule, ": count in another unit")
     return counts
 
 

@@ -8,7 +8,7 @@ from os import PathLike
 import numpy as np
 import pandas as pd
 
-from cofactor.comparisons.data import CHOICES, Comparisons, encoded
+from cofactor.comparisons.data import CHOICES, MOST, Comparisons, encoded
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError
 from cofactor.core.frames import check_columns, check_present, located, numeric, read_frame
@@ -80,8 +80,8 @@ def _votes(
 ) -> tuple[Comparisons, pd.DataFrame]:
     counts = None
     if "weight" in used:
-        rule = f"{used['weight']} (how often this comparison was made) must hold numbers of at least 0"
-        counts = numeric(frame, used["weight"], rule, lambda n: np.isfinite(n) & (n >= 0))
+        rule = f"{used['weight']} (how often this comparison was made) must hold 0, or numbers from {1 / MOST:g} to {MOST:g}"
+        counts = numeric(frame, used["weight"], rule, lambda n: (n == 0) | ((n >= 1 / MOST) & (n <= MOST)))
         frame, counts = frame[counts > 0], counts[counts > 0]
         check_columns(frame, [], "comparisons of a weight above 0")
     for name in (winner, loser, *([used["user"]] if "user" in used else [])):

@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import lzma
+import re
 import sys
 import unicodedata
 import warnings
@@ -44,6 +45,7 @@ MAGIC = {
 SCOPE = "one class per task and worker can be used, not several at once, free text or marked regions"
 NO_VALUE = ("", "nan", "NaN", "NA", "N/A", "null", "NULL", "None")  # how a missing cell reads in a file
 COUNTED = ("row", "line", "record", "annotation")  # names of an index that counts as the file's owner counts
+UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")  # as pandas says it, counted from 0
 UNREADABLE = (
     *(pd.errors.ParserError, pd.errors.ParserWarning, OSError, EOFError, ValueError, LookupError, csv.Error),
     *(zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError),  # the last: a zip's password, JSON too deep
@@ -181,8 +183,11 @@ def _read_text(
     try:
         with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):  # rows that are too long
             frame = pd.read_csv(content, **options)
-    except (pd.errors.ParserError, pd.errors.ParserWarning):
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         _name_ragged(_whole(content).decode(encoding), sep)
+        if found := UNCLOSED.search(str(error)):
+            row = f"row {int(found[1]) + 1} (the first line is row 1)"
+            raise ValueError(f"a quote in {row} is never closed: close it, or write a quote within a cell twice") from None
         raise
     frame.index = pd.RangeIndex(above + 2, above + 2 + len(frame), name="row")
     return frame[~(frame == "").all(axis=1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import zipfile
 from os import PathLike
@@ -46,7 +47,7 @@ def read_matrix(
     if not is_array_file(path):
         return _read_numbers(path, encoding, sep)
     try:
-        matrix = _read_npz(path) if str(path).lower().endswith(".npz") else scipy_io.mmread(io.BytesIO(unpacked(path)))
+        matrix = _read_npz(path) if str(path).lower().endswith(".npz") else _read_mtx(path)
     except CofactorError:
         raise
     except FileNotFoundError:
@@ -78,6 +79,11 @@ def _read_npz(path: str | PathLike[str]) -> Any:
     if not isinstance(found, np.ndarray):
         raise CofactorError(f"{path} holds no array: write it with numpy.savez")
     return found
+
+
+def _read_mtx(path: str | PathLike[str]) -> Any:
+    text = unpacked(path).removeprefix(codecs.BOM_UTF8)  # which some editors put first
+    return scipy_io.mmread(io.BytesIO(text))
 
 
 def _read_numbers(path: str | PathLike[str], encoding: str, sep: str | None) -> tuple[Any, Names, Names]:

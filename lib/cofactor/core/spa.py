@@ -73,7 +73,7 @@ def spa(X: ArrayLike | sparse.sparray | sparse.spmatrix, n_anchors: int, restart
     >>> spa([[1.0, 0.0, 0.5], [0.0, 2.0, 1.0]], n_anchors=2)
     array([1, 0])
     """
-    points = _with_squares(_finite_columns(X))
+    points = with_squares(_finite_columns(X))
     n_points = points.shape[1]
     require_anchors(n_anchors, n_points)
     anchors = _successive_projection(points, n_anchors)
@@ -128,7 +128,7 @@ def _column(X: Points, n: int) -> Floats:
     return X[:, n] if isinstance(X, np.ndarray) else X[:, [n]].toarray()[:, 0]
 
 
-def _with_squares(X: Points) -> Points:
+def with_squares(X: Points) -> Points:
     """Return X, divided by a power of two where squares of its largest entries would be no numbers, or all zero."""
     values = X if isinstance(X, np.ndarray) else X.data
     exponent = int(np.frexp(max(values.max(initial=0), -values.min(initial=0)))[1])

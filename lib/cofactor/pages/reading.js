@@ -238,7 +238,7 @@ function readColumns(text, columns, name, tell) {
   refuseLong(long, header.length, separator);
   if (records.unclosed) {
     throw new Refusal(`${name} cannot be read as CSV: `
-      + `Error tokenizing data. C error: EOF inside string starting at row ${row - 2}`);
+      + `a quote in row ${row - 1}${FIRST_ROW} is never closed: close it, or write a quote within a cell twice`);
   }
   if (error) throw error;
   if (!found[0].codes.length) throw new Refusal("no labels: the table has a header but no rows");

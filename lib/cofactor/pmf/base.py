@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
+from tqdm import tqdm
 
 from cofactor.core.checks import check_whole, is_number, is_whole, rng_of
 from cofactor.core.em import em
@@ -179,7 +180,8 @@ class JointPMFEstimator(Estimator):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.simplefilter("ignore", DataWarning)
-            for choice in choices:
+            quiet = None if self.verbose else True  # None: shown on a terminal, hidden in a pipe
+            for choice in tqdm(choices, desc="rank and smoothing", disable=quiet, leave=False):
                 try:
                     scores = [one.score(self._with(choice)._hurried().fit(one.seen).model_) for one in hidden]
                 except CofactorError as error:

@@ -8,7 +8,7 @@ from cofactor.core.diagnosis import Check, Diagnosis
 from cofactor.core.errors import listing
 from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.memory import available_bytes
-from cofactor.core.spa import require_anchors, spa
+from cofactor.core.spa import require_anchors, spa, with_squares
 from cofactor.core.types import Floats, Indices
 from cofactor.separable.base import ZERO, Matrix, points_of
 from cofactor.separable.columns import same_columns
@@ -49,6 +49,7 @@ def diagnose(X: Matrix, n_anchors: int | None = None) -> Diagnosis:
     finite = _finite(points)
     checks = [finite]
     if finite.status == "pass":
+        points = with_squares(points)
         checks.append(_zeros(points))
     if checks[-1].status != "fail":
         kept = points[:, _nonzero(points)]

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from cofactor.core.errors import CofactorError, DataWarning
-from cofactor.core.spa import RANK, spa
+from cofactor.core.spa import RANK, spa, with_squares
 from cofactor.core.types import Floats, Indices
 from cofactor.separable.base import Matrix, dense_points
 
@@ -46,11 +46,9 @@ def suggest_n_anchors(X: Matrix) -> tuple[int, float]:
     >>> suggest_n_anchors([[1.0, 0.0, 0.5, 0.4], [0.0, 1.0, 0.5, 0.6]])[0]
     2
     """
-    points = dense_points(X)
-    largest = max(points.max(), -points.min())
-    if not largest:
+    points = with_squares(dense_points(X))
+    if not points.any():
         raise CofactorError("X is zero everywhere: there is nothing to choose anchors from")
-    points = np.ldexp(points, -int(np.frexp(largest)[1]))  # keeps squares within the range of numbers
     tried = min(MOST_ANCHORS, *points.shape)
     return largest_drop(residuals(points, spa(points, tried)), tried)
 
