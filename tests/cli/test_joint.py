@@ -108,6 +108,16 @@ def test_many_columns_are_told_to_take_long_before_they_do(tmp_path, capsys):
     assert "fits" not in capsys.readouterr().err
 
 
+def test_letters_without_a_font_and_endless_names_leave_pictures_and_one_note(tmp_path, capsys):
+    kind = np.random.default_rng(0).integers(0, 2, 60)
+    columns = {"\U00012000 \U00012001": kind, "x" * 10_000: kind ^ (np.arange(60) % 9 == 0), "b": np.arange(60) % 3}
+    pd.DataFrame(columns).to_csv(tmp_path / "a.csv", index=False)
+    assert main(["joint", str(tmp_path / "a.csv"), *FAST, "--report", str(tmp_path / "a.html")]) == 0
+    (note,) = capsys.readouterr().err.splitlines()
+    assert note.startswith("note: pictures show boxes for letters that no font here has: install one that has them")
+    assert (tmp_path / "a.html").read_text(encoding="utf8").count("<img") == 2
+
+
 REFUSED = {
     "a name that is not there": (["--columns", "mood", "nope"], "no column nope; found id, mood"),
     "ids asked for": (["--columns", "mood", "id"], "columns that cannot be used: id (400 values in 400 cells"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import re
 import sys
@@ -24,6 +25,11 @@ OPTIONS = {  # arguments of the library, as its messages name them, and what the
     **{"min_documents": "--min-documents", **{name: f"--{name}" for name in ("document", "word", "count")}},
 }
 _VALUE = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,;:()]+)"""
+_GLYPH = re.compile(r"Glyph \d+ .* missing from font")  # as matplotlib says it, once for each letter
+LETTERS_MISSING = (
+    "pictures show boxes for letters that no font here has: install one that has them, such as Noto Sans CJK for "
+    "Chinese, Japanese and Korean; the tables are not touched"
+)
 _ARGUMENT = re.compile(rf"\b({'|'.join(OPTIONS)})={_VALUE}(?: or ('\w+'))?")
 
 
@@ -108,11 +114,13 @@ def _notes() -> Iterator[None]:
     """Show warnings as one-line notes, each once."""
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        if str(message) not in shown:
-            shown.add(str(message))
-            print(f"note: {visible(in_options(str(message)))}", file=sys.stderr)
+        text = LETTERS_MISSING if _GLYPH.match(str(message)) else str(message)
+        if text not in shown:
+            shown.add(text)
+            print(f"note: {visible(in_options(text))}", file=sys.stderr)
 
     shown: set[str] = set()
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # a font without bold letters will do
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = show

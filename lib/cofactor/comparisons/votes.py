@@ -80,7 +80,8 @@ def _votes(
 ) -> tuple[Comparisons, pd.DataFrame]:
     counts = None
     if "weight" in used:
-        rule = f"{used['weight']} (how often this comparison was made) must hold 0, or numbers from {1 / MOST:g} to {MOST:g}"
+        meaning = f"{used['weight']} (how often this comparison was made)"
+        rule = f"{meaning} must hold 0, or numbers from {1 / MOST:g} to {MOST:g}"
         counts = numeric(frame, used["weight"], rule, lambda n: (n == 0) | ((n >= 1 / MOST) & (n <= MOST)))
         frame, counts = frame[counts > 0], counts[counts > 0]
         check_columns(frame, [], "comparisons of a weight above 0")

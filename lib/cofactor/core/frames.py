@@ -186,8 +186,8 @@ def _read_text(
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         _name_ragged(_whole(content).decode(encoding), sep)
         if found := UNCLOSED.search(str(error)):
-            row = f"row {int(found[1]) + 1} (the first line is row 1)"
-            raise ValueError(f"a quote in {row} is never closed: close it, or write a quote within a cell twice") from None
+            what = f"a quote in row {int(found[1]) + 1} (the first line is row 1) is never closed"
+            raise ValueError(f"{what}: close it, or write a quote within a cell twice") from None
         raise
     frame.index = pd.RangeIndex(above + 2, above + 2 + len(frame), name="row")
     return frame[~(frame == "").all(axis=1)]

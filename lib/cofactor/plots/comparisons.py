@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from cofactor.comparisons.places import Ranking
-from cofactor.plots.style import BLUE, FAINT, INK, WIDTH, literal, new_picture, percent, say, short, styled
+from cofactor.plots.style import BLUE, FAINT, IN_TITLE, INK, WIDTH, new_picture, percent, say, short, styled
 
 MOST_ITEMS = 40  # drawn; of more the best
 LONGEST = 24  # letters of a name along an axis
@@ -40,5 +40,6 @@ def finding(ranking: Ranking) -> str:
     table = ranking.table()
     first = table[table["rank_low"] == 1]
     if len(first) == 1:
-        return f"{literal(first['item'].iloc[0])} is the best item, with a confidence of {percent(ranking.level)}"
+        best = short(first["item"].iloc[0], IN_TITLE)
+        return f"{best} is the best item, with a confidence of {percent(ranking.level)}"
     return f"{len(first)} of {len(table)} items may be the best: these comparisons do not tell them apart"

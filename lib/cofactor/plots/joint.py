@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from cofactor.core.types import Floats
-from cofactor.plots.style import BLUE, HEIGHT, INK, WIDTH, heat, literal, new_picture, percent, say, short, styled
+from cofactor.plots.style import BLUE, HEIGHT, IN_TITLE, INK, WIDTH, heat, new_picture, percent, say, short, styled
 
 LONGEST = 18  # letters of a name along an axis
 MOST_COLUMNS = 20
@@ -33,7 +33,7 @@ def draw_gains(columns: pd.DataFrame, names: Sequence[object]) -> Figure:
     ax.set_yticks(range(len(shown)), [short(names[n], LONGEST) for n in shown.index])
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.set_xlabel("log-loss below that of the column alone, in %")
-    best, most = literal(names[gains.index[-1]]), percent(max(gains.iloc[-1], 0))
+    best, most = short(names[gains.index[-1]], IN_TITLE), percent(max(gains.iloc[-1], 0))
     say(fig, f"The other columns take away {most} of what is unknown of {best}")
     return fig
 
@@ -55,5 +55,5 @@ def draw_dependence(shares: Floats, names: Sequence[object]) -> Figure:
     ax.set_yticks(range(len(chosen)), labels)
     fig.colorbar(image, ax=ax, shrink=0.8, label="share in common")
     m, n = divmod(int(off.argmax()), len(off))
-    say(fig, f"{literal(names[m])} and {literal(names[n])} tell most about each other")
+    say(fig, f"{short(names[m], IN_TITLE)} and {short(names[n], IN_TITLE)} tell most about each other")
     return fig

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from cofactor.core.types import Floats
 from cofactor.plots.joint import LONGEST, MOST_COLUMNS, ROW_HEIGHT
-from cofactor.plots.style import BLUE, HEIGHT, ORANGE, WIDTH, literal, new_picture, percent, say, short, styled
+from cofactor.plots.style import BLUE, HEIGHT, IN_TITLE, ORANGE, WIDTH, new_picture, percent, say, short, styled
 
 
 @styled
@@ -43,5 +43,5 @@ def draw_shares(names: Sequence[object], shares: ArrayLike, what: str) -> Figure
     ax.barh(range(len(order)), 100 * values[order], color=BLUE)
     ax.set_yticks(range(len(order)), [short(names[int(n)], LONGEST) for n in order])
     ax.set_xlabel(f"{what}, in %")
-    say(fig, f"{literal(names[int(order[-1])])} accounts for most: {percent(float(values[order[-1]]))}")
+    say(fig, f"{short(names[int(order[-1])], IN_TITLE)} accounts for most: {percent(float(values[order[-1]]))}")
     return fig

@@ -16,6 +16,7 @@ import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import get_font_names
 from matplotlib.image import AxesImage
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patheffects import withStroke
@@ -32,6 +33,7 @@ WIDTH, HEIGHT, DPI = 6.5, 3.5, 100  # inches, inches, dots per inch: what fits a
 APART = 0.08  # inches between parts of a figure, one above another
 LETTERS_PER_INCH = 11  # of a title
 MOST_NAMES = 12  # of things along an axis that an alternative text repeats
+IN_TITLE = 40  # letters of an id in a title
 MOST_NUMBERS = 8  # a heat map with more rows or columns shows colours only
 SEQUENTIAL, DIVERGING = "Blues", "PuOr"
 ROUNDING = 1e-12  # smaller numbers differ from machine to machine: only their size is told
@@ -46,10 +48,17 @@ LOOKS_BESIDE_VOTE = (  # the first is that of the majority vote
     (INK, "X", ":"), *LOOKS[:3], (PURPLE, "P", (0, (5, 1))), (SKY, "D", (0, (1, 1))),
 )  # fmt: skip
 
+OTHER_LETTERS = (  # fonts of the systems for letters that DejaVu Sans lacks, taken where they are installed
+    "Noto Sans CJK JP", "Noto Sans CJK SC", "WenQuanYi Micro Hei", "Hiragino Sans", "PingFang SC", "Yu Gothic",
+    "Microsoft YaHei", "Malgun Gothic", "Noto Sans Devanagari", "Noto Sans Bengali", "Noto Sans Thai",
+    "Arial Unicode MS",
+)  # fmt: skip
+
 STYLE: dict[str, Any] = {
     **sns.axes_style("ticks"),
     **sns.plotting_context("paper", font_scale=1.08),
-    "font.sans-serif": ["DejaVu Sans"],  # ships with matplotlib: the same letters on every machine
+    # the first ships with matplotlib: the same letters everywhere; a list, since sans-serif would mean only one of them
+    "font.family": ["DejaVu Sans", *sorted(set(OTHER_LETTERS) & set(get_font_names()), key=OTHER_LETTERS.index)],
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": FAINT,
