@@ -109,6 +109,8 @@ def in_words(found: Mapping[str, Any]) -> str:
         return ""
     until = f", the last trials from {found['last']} on," if found.get("last", found["began"]) != found["began"] else ""
     time = f", {seconds(found['seconds'])} of computing" if "seconds" in found else ""
+    if "seconds of methods" in found:  # of results of before: the sum over raw trials, without making the data
+        time = f", {seconds(found['seconds of methods'])} in the methods"
     jobs = f", {found['jobs']} at a time" if found.get("jobs", 1) != 1 else ""
     commit = f"commit{'s' * (',' in found['commit'])} {found['commit']}"
     return f"Run {found['began']}{until} on {found['cpu']}, {commit}{time}{jobs}."
