@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -255,3 +256,24 @@ def test_a_scheduler_without_workers_is_an_error(started, tmp_path, monkeypatch)
     monkeypatch.setattr(crew, "PATIENCE", 1)
     with pytest.raises(CofactorError, match=r"at tcp://\S+ has no workers: start some"):
         runner.run(toy(), tmp_path, scheduler=started().address)
+
+
+def test_a_scheduler_that_answers_too_late_is_left_alone(monkeypatch):
+    go_on, closed = threading.Event(), threading.Event()
+
+    class Slow:
+        """A client whose scheduler answers when told to."""
+
+        def __init__(self, *_, **__):
+            go_on.wait()
+
+        def close(self):
+            closed.set()
+
+    monkeypatch.setattr(crew, "PATIENCE", 0.01)
+    monkeypatch.setattr(distributed, "Client", Slow)
+    with pytest.raises(CofactorError, match="no Dask scheduler at tcp://late:1: no answer"):
+        crew.connected("tcp://late:1")
+    assert not closed.is_set()
+    go_on.set()
+    assert closed.wait(10)

@@ -188,7 +188,7 @@ def connected(scheduler: str) -> Any:
     connect = partial(client.__init__, scheduler, timeout=PATIENCE, set_as_default=False, direct_to_workers=True)
     try:
         with warnings.catch_warnings(action="ignore"):  # of versions, which the caller compares
-            _in_time(connect, 3 * PATIENCE)
+            _in_time(connect, 3 * PATIENCE, client.close)
     except Exception as error:
         client.status = "closed"  # else it waits ten seconds more, and may print a traceback at the end
         why = str(error) or "no answer" if isinstance(error, OSError) else "what answers there is something else"
@@ -201,8 +201,11 @@ def connected(scheduler: str) -> Any:
     return client
 
 
-def _in_time(job: Callable[[], None], limit: float) -> None:
-    """Do a job, or raise its error, or TimeoutError: Dask waits for ever where a server says nothing."""
+def _in_time(job: Callable[[], None], limit: float, undo: Callable[[], object]) -> None:
+    """Do a job, or raise its error, or TimeoutError: Dask waits for ever where a server says nothing.
+
+    What is done too late is undone, so that nothing stays open that nobody knows of.
+    """
     done: Future[None] = Future()
 
     def work() -> None:
@@ -213,7 +216,11 @@ def _in_time(job: Callable[[], None], limit: float) -> None:
             done.set_exception(error)
 
     Thread(target=work, daemon=True).start()
-    done.result(timeout=limit)
+    try:
+        done.result(timeout=limit)
+    except TimeoutError:
+        done.add_done_callback(lambda late: None if late.exception() else undo())
+        raise
 
 
 def _differences(there: Any, here: dict[str, str]) -> str:
