@@ -100,6 +100,25 @@ def test_synthetic_scripts_start_mirror_descent_at_the_true_prior_from_the_floor
     same(found, prior, A)
 
 
+@pytest.mark.parametrize(("n_variables", "most"), [(5, 500), (6, 200)])
+def test_synthetic_scripts_take_two_hundred_passes_beyond_five_variables(monkeypatch, n_variables, most):
+    design = methods.Design(n_variables, 3, 300, 0.7, alphabet=4)
+    asked = []
+    monkeypatch.setattr(methods, "mirror_descent", lambda *settings: (settings[1], asked.append(settings)))
+    methods.opt_as_released(methods.draw_case(design, np.random.default_rng(0)))
+    ((_, _, weights, passes, *_),) = asked
+    assert (weights, passes) == ("equal", most)
+
+
+def test_scripts_of_real_data_lift_the_start_to_a_millionth():
+    table = methods.draw_case(methods.Design(7, 3, 60, 0.7, alphabet=4), np.random.default_rng(0)).table
+    H = np.random.default_rng(0).random((8, 3))
+    prior, A = single_spa(table.codes, [4] * 7, 3, H, 5, 300)
+    assert (np.vstack(A) == 0).any()
+    lifted = [np.maximum(block, 1e-6) / np.maximum(block, 1e-6).sum(axis=0) for block in A]
+    same(recorded(Released(3, random_state=0).fit, table)[0].model_, prior, lifted)
+
+
 def test_the_script_of_uci_takes_the_first_best_rank_and_always_thirty_rounds():
     codes = random_model(0, 3, (2, 3, 3, 2, 3, 3, 2)).sample(120, random_state=0)[0]
     parts = [codes.take_rows(np.arange(120) % 3 == part) for part in range(3)]
