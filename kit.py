@@ -44,6 +44,8 @@ INDICES_CHECKED = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(VENV / "numb
 REACH_COMPILED = ["tests/fuzz/test_extremes.py", "tests/separable/test_edges.py", "tests/core/test_least_squares.py"]
 NBVAL = ["--nbval" if VERSIONS == "pinned" else "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
 NBVAL += ["--nbval-sanitize-with", str(ROOT / "tests" / "nbval_sanitize.cfg")]
+FOR_UV = {"index-url": "UV_INDEX_URL", "extra-index-url": "UV_EXTRA_INDEX_URL", "find-links": "UV_FIND_LINKS"}
+FOR_UV |= {"cert": "SSL_CERT_FILE"}
 LAB = ["--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={ROOT}"]
 LAB_SETTINGS = VENV / "etc" / "jupyter" / "labconfig" / "page_config.json"
 NO_NEWS = '{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}'
@@ -74,14 +76,35 @@ def set_up_for_tests() -> None:
 
 
 def install(extras: list[str], uv: str | None) -> bool:
-    """Install the package with `extras`, with uv or (None) with pip; whether that went well."""
+    """Install the package with `extras`, with uv or (None) with pip; whether that went well.
+
+    pip brings a uv of its own first, which takes a quarter of the time; where that fails, pip goes on alone.
+    """
     if VERSIONS != "pinned" or not usable(need_pip=uv is None):  # only pins bring what is there to what is wanted
         create_venv(uv)
-    pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check"]
-    fast = [uv, "pip", "install", "--python", str(PYTHON), "--compile-bytecode"]
-    what = ["--quiet", *versions(extras), "-e", f".[{','.join(extras)}]"]
     into_venv = environment(PIP_USER="0")  # whatever the settings of pip at home say
-    return subprocess.run([*(fast if uv else pip), *what], cwd=ROOT, env=into_venv).returncode == 0
+    pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
+    fast = [uv or str(PYTHON.with_name("uv")), "pip", "install", "--python", str(PYTHON), "--quiet"]
+    fast += [] if "PIP_NO_COMPILE" in os.environ else ["--compile-bytecode"]
+    what = [*versions(extras), "-e", f".[{','.join(extras)}]"]
+    if uv:
+        return subprocess.run([*fast, *what], cwd=ROOT, env=into_venv).returncode == 0
+    try:
+        subprocess.run([*pip, "-c", "constraints.txt", "uv"], cwd=ROOT, env=into_venv, check=True, capture_output=True)
+        settings = into_venv | settings_of_pip()
+        subprocess.run([*fast, *what], cwd=ROOT, env=settings, check=True, capture_output=True)
+        return True
+    except (OSError, subprocess.CalledProcessError):
+        return subprocess.run([*pip, *what], cwd=ROOT, env=into_venv).returncode == 0
+
+
+def settings_of_pip() -> dict[str, str]:
+    """Where pip is told to find packages, as variables of uv, which does not read pip's settings."""
+    told = subprocess.run([str(PYTHON), "-m", "pip", "config", "list"], capture_output=True, text=True).stdout
+    found = re.findall(r"^\S*\.([a-z-]+)='(.*)'$", told, re.MULTILINE)
+    own = {FOR_UV[name]: value.replace("\\n", " ") for name, value in reversed(found) if name in FOR_UV}
+    own |= {"UV_FIND_LINKS": ",".join(own["UV_FIND_LINKS"].split())} if "UV_FIND_LINKS" in own else {}
+    return own | {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # as pip: the best version, from whichever registry
 
 
 def versions(extras: list[str]) -> list[str]:

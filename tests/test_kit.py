@@ -1,6 +1,7 @@
 """kit.py: which versions it installs where; and what the page on dependencies says about them."""
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -130,16 +131,46 @@ def test_where_nothing_can_be_written_it_says_so(kit, tmp_path, monkeypatch):
         module.create_venv(uv=None)
 
 
-def test_pip_is_told_to_install_into_the_environment(kit, monkeypatch):
+FETCHED, FAST, SLOW = "uv", "pip's uv", "pip"  # what pip brings; and who installs the rest
+
+
+@pytest.mark.parametrize(
+    ("broken", "tried", "ends"),
+    [
+        ([], [FETCHED, FAST], True),
+        ([FETCHED], [FETCHED, SLOW], True),  # no uv for this machine
+        ([FAST], [FETCHED, FAST, SLOW], True),  # pip knows a mirror that uv does not
+        ([FAST, SLOW], [FETCHED, FAST, SLOW], False),
+    ],
+)
+def test_pip_brings_uv_into_the_environment_and_goes_on_alone_where_that_fails(kit, monkeypatch, broken, tried, ends):
     module, told = kit("test"), []
     monkeypatch.setattr(module, "usable", lambda need_pip: True)
+    monkeypatch.setattr(module, "settings_of_pip", lambda: {})
 
-    def ran(command, cwd, env):
-        told.append(env["PIP_USER"])
-        return subprocess.CompletedProcess(command, 0)
+    def ran(command, cwd, env, check=False, **_):
+        assert env["PIP_USER"] == "0" and command[0].startswith(str(module.VENV))
+        told.append(FETCHED if command[-1] == "uv" else SLOW if "-m" in command else FAST)
+        done = subprocess.CompletedProcess(command, int(told[-1] in broken))
+        if check:
+            done.check_returncode()
+        return done
 
     monkeypatch.setattr(module.subprocess, "run", ran)
-    assert module.install(["dev"], uv=None) and told == ["0"]
+    assert module.install(["dev"], uv=None) == ends and told == tried
+
+
+def test_uv_looks_where_pip_is_told_to_look(kit, tmp_path, monkeypatch):
+    (tmp_path / "pip.conf").write_text(
+        "[global]\nindex-url = https://mirror/simple\nfind-links =\n    /wheels\n    /more\ntimeout = 9\n"
+    )
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    monkeypatch.setenv("PIP_INDEX_URL", "https://nearer/simple")  # a variable goes before a file
+    found = kit("test").settings_of_pip()
+    assert found["UV_INDEX_URL"] == "https://nearer/simple" and found["UV_FIND_LINKS"] == "/wheels,/more"
+    assert not any("timeout" in name.lower() for name in found)
 
 
 # ---- the page ----
