@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from joblib import delayed
 from scipy.stats import beta
 
 from cofactor import CategoricalTable, CofactorError, ConvergenceWarning, DataWarning, LatentClassModel
@@ -115,3 +116,8 @@ def test_unfinished_refits_are_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         engine.warn_of_unfinished([True, True])
+
+
+def test_progress_is_shown_to_nobody_who_has_not_asked(capsys):
+    assert list(engine.in_parallel((delayed(abs)(n) for n in (-1, 2)), 2, "runs", 1, verbose=False)) == [1, 2]
+    assert capsys.readouterr().err == ""

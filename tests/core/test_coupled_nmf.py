@@ -202,6 +202,13 @@ def test_lifting_leads_on_from_where_plain_steps_stop():
     assert plain.converged and thorough.objective[-1] < 0.01 * plain.objective[-1]
 
 
+def test_lifting_ends_where_it_does_not_help(monkeypatch):
+    _, moments, start = problem(0)
+    tried = []
+    monkeypatch.setattr(module, "_lift_growing", lambda evidence, end: tried.append(end) or end)
+    assert fit(moments, start, thorough=True, max_iter=20_000)[1].converged and len(tried) == 1
+
+
 # ---- what is refused, what is said ----
 
 

@@ -1,11 +1,14 @@
 """Third moments and their coupled fit: the slow version, exact from exact moments, masks, and the limit of memory."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
+from scipy.optimize import minimize
 
 from cofactor.core import triple_moments as module
-from cofactor.core.coupled_tensor import TensorData, _block_problem, coupled_tensor
+from cofactor.core.coupled_tensor import TensorData, _admm, _block_problem, check_moments, coupled_tensor
 from cofactor.core.errors import CofactorError, ConvergenceWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
@@ -60,6 +63,15 @@ def test_counts_equal_the_slow_version(dense_cells, seed):
     assert not found and np.all(np.diff(moments.keys) > 0)
     which, _, n = moments.triples
     assert {tuple(t): m for t, m in zip(which.T.tolist(), n, strict=True)} == {t: m for t, (_, m) in slow.items()}
+
+
+def test_of_many_values_no_table_of_all_triples_is_made():
+    table = CategoricalTable(np.arange(330).reshape(110, 3) % 110, (110, 110, 110))  # 36 million triples, 110 seen
+    tracemalloc.start()
+    moments = triple_moments(table)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert moments.counts.sum() == 110 and peak < 10_000_000
 
 
 def test_moments_of_parts_add_up():
@@ -167,6 +179,21 @@ def test_a_variable_in_no_triple_keeps_its_place():
         assert np.isfinite(found.stacked).all()
 
 
+def test_inner_steps_go_on_until_both_residuals_are_small():
+    rng = np.random.default_rng(0)
+    G, V = rng.standard_normal((30, 3)), rng.random((5, 3))
+    start = np.full((5, 3), 0.2)
+    A, _ = _admm(G.T @ G / 30, V, start, np.zeros((5, 3)), 0.0, 1000, False)
+    best = minimize(
+        lambda a: 0.5 * np.trace(a.reshape(5, 3) @ G.T @ G @ a.reshape(5, 3).T) / 30 - np.sum(a.reshape(5, 3) * V),
+        start.ravel(),
+        bounds=[(0, 1)] * 15,
+        constraints=[{"type": "eq", "fun": lambda a: a.reshape(5, 3).sum(axis=0) - 1}],
+        tol=1e-12,
+    ).x
+    assert A.ravel() == pytest.approx(best, abs=1e-5)
+
+
 # ---- what is refused, what is said ----
 
 
@@ -174,6 +201,9 @@ def test_refuses_moments_without_triples_and_other_variables():
     codes, table, start = problem(4)
     with pytest.raises(CofactorError, match="4 variables with 11 values in all"):
         coupled_tensor(triple_moments(table), random_model(0))
+    other = pairwise_moments(CategoricalTable(codes[:, :3], SIZES[:3]))  # the start fits
+    with pytest.raises(CofactorError, match="start and pairwise moments have 4 with 11, 3 with 9"):
+        check_moments(triple_moments(table), start, other)
     codes[:, 2:] = -1
     with pytest.raises(NotIdentifiableError, match="no three variables were observed together"):
         coupled_tensor(triple_moments(CategoricalTable(codes, SIZES)), start)

@@ -1,5 +1,6 @@
 """Pairwise moments: the counts of Eq. (3), additive over rows."""
 
+import tracemalloc
 from functools import reduce
 from operator import add
 
@@ -120,3 +121,15 @@ def test_rows_that_end_before_or_after_the_counts_are_told():
     for change in (1, -1):
         other = part | {"starts": part["starts"].astype(np.int64) + change * last}
         assert module.broken_moments(other) == "its rows do not fit its counts"
+
+
+def test_parts_of_many_values_are_added_without_a_table_of_all_pairs(monkeypatch):
+    monkeypatch.setattr(module, "DENSE", 1_000_000)  # bytes, of 353 values
+    table = CategoricalTable(np.arange(800).reshape(400, 2) % 400, (400, 400))
+    parts = [pairwise_moments(table.take_rows(rows)).arrays() for rows in (slice(200), slice(200, 400))]
+    tracemalloc.start()
+    total = module.PairwiseMoments.from_arrays(parts)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert_equal(total, pairwise_moments(table))
+    assert peak < 1_000_000

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from cofactor.core import scattering as module
 from cofactor.core.alignment import match_columns
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.scattering import _has_clique, scattering_certificate, slice_vertices
@@ -259,6 +260,15 @@ def test_cliques_are_found_and_the_search_gives_up_in_the_end():
     groups = np.kron(1 - np.eye(9), np.ones((4, 4))) > 0  # nine in a clique, never ten
     with pytest.warns(DataWarning, match="right angles"):
         assert _has_clique(groups, 10, len(groups)) is None
+
+
+def test_the_search_may_take_as_many_steps_as_are_said(monkeypatch):
+    two = ~np.eye(2, dtype=bool)  # seen from the second node, from the first, and both together
+    monkeypatch.setattr(module, "STEPS", 3)
+    assert _has_clique(two, 2, 2) is True
+    monkeypatch.setattr(module, "STEPS", 2)
+    with pytest.warns(DataWarning, match="right angles"):
+        assert _has_clique(two, 2, 2) is None
 
 
 # ---- the report, and bad input ----

@@ -68,6 +68,8 @@ def test_the_error_falls_with_rows_as_measured():
 def test_nothing_falls_below_the_floor():
     model = cnmf_spa(exact_pairs(separable()), 3, 2, floor=0.01)
     assert model.stacked.min() > 0.009 and np.allclose(model.stacked[:5].sum(axis=0), 1)
+    with pytest.raises(CofactorError, match=r"floor=1\.5: give a number from 0 to 1"):
+        cnmf_spa(exact_pairs(separable()), 3, 2, floor=1.5)
 
 
 def test_the_virtual_matrix_puts_joint_pmfs_side_by_side():

@@ -100,6 +100,7 @@ def test_parameters_are_counted_against_rows():
     check = diagnose(sound(60, observed=1.0), rank=5)["parameters"]
     assert (check.status, check.value) == ("warn", "rank 5 times 18, and 4: 94 for 60 rows")
     assert "rank 3 has as few as rows" in check.advice and "rank='auto'" in check.advice
+    assert "rank 2 has as few as rows" in diagnose(sound(55, observed=1.0), rank=5)["parameters"].advice
     assert diagnose(sound(60, observed=1.0), rank=3)["parameters"].status == "pass"
     assert diagnose(sound(17, observed=1.0))["parameters"].status == "warn"
     assert diagnose(sound(18, observed=1.0))["parameters"].value == "18 for each hidden class, for 18 rows"
