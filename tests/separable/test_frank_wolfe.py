@@ -13,6 +13,7 @@ from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.spa import spa
 from cofactor.separable import METHODS, merit
 from cofactor.separable.descent import Budget, descend
+from cofactor.separable.frank_wolfe import _selected
 from tests.oracles.generators import laws, seeds
 from tests.oracles.merit import dense_merit
 
@@ -332,3 +333,11 @@ def test_largest_scores_are_taken_where_spread_rows_fit_no_better():
     X = simulate.midpoint_mixtures(50, 10, 11.0, random_state=1).X
     top, spread, chosen = (merit(X, 10, select=how).anchors.tolist() for how in ("top", "spa", "auto"))
     assert top == chosen != spread
+
+
+def test_spa_chooses_among_three_times_as_many_as_are_asked_for_where_these_are_few():
+    X = np.eye(2)[:, np.arange(30) % 2] * np.where(np.arange(30) == 6, 9.0, 1.0)  # the seventh is the longest by far
+    scores = np.linspace(1, 0, 30)
+    assert set(_selected(X, scores, 2, "spa")) <= set(range(6))
+    X[:, [5, 6]] = X[:, [6, 5]]
+    assert 5 in _selected(X, scores, 2, "spa")

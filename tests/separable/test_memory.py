@@ -51,6 +51,11 @@ def test_greedy_methods_take_what_was_predicted(function, name):
     assert grown(function, 20_000) == pytest.approx(predicted, rel=0.25)
 
 
+def test_geonmf_holds_three_numbers_more_of_every_node_for_each_community():
+    few, many = (predicted_bytes("GeoNMF", 50, 1000, K) for K in (10, 20))
+    assert many - few == 8 * 3 * 10 * 1000
+
+
 @pytest.mark.parametrize(("name", "method"), [("SPOC", spoc), ("GeoNMF", geo_nmf)])
 def test_graph_methods_take_no_more_than_was_predicted(name, method):
     i, j = np.random.default_rng(0).integers(5000, size=(2, 50_000))
