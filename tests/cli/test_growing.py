@@ -71,7 +71,7 @@ def test_what_is_refused_leaves_the_model_as_it_was(frame, tmp_path, capsys):
     before = (tmp_path / "model.npz").read_bytes()
     assert "consensus.csv exists" in refused(capsys, "update", "model.npz", "new.csv", "-o", "consensus.csv")
     assert "one of the inputs" in refused(capsys, "update", "model.npz", "model.npz", "--force")
-    assert "no kept fit" in refused(capsys, "update", "old.csv", "new.csv")
+    assert "old.csv is no kept fit: it is no .npz file" in refused(capsys, "update", "old.csv", "new.csv")
     assert "no such file" in refused(capsys, "update", "none.npz", "new.csv")
     (tmp_path / "cow.csv").write_text("task,worker,label\n1,0,ant\n2,0,cow\n")
     assert "rows 3 ('cow') (the first line is row 1)" in refused(capsys, "update", "model.npz", "cow.csv")
@@ -103,5 +103,5 @@ def test_next_stops_and_still_writes_a_table(frame, capsys):
     assert "so stop here" in capsys.readouterr().out
     table = pd.read_csv("tasks.csv")
     assert table.empty and list(table.columns) == ["task", "ask", "n_labels", "label", "probability", "gain"]
-    assert "budget=0: give a whole number" in refused(capsys, "next", "old.csv", "--budget", "0")
+    assert "--budget 0: give a whole number" in refused(capsys, "next", "old.csv", "--budget", "0")
     assert "--error 2.0: ask for an error between 0 and 1" in refused(capsys, "next", "old.csv", "--error", "2")

@@ -219,6 +219,8 @@ def load_arrays(path: str | PathLike[str], names: Sequence[str], what: str) -> d
     file could fill the memory.
     """
     try:
+        if not zipfile.is_zipfile(path) and Path(path).exists():  # for which numpy advises to unpickle it
+            raise CofactorError("it is no .npz file")
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             if any(info.compress_type != zipfile.ZIP_STORED for info in file.zip.infolist()):
                 raise CofactorError("the arrays are compressed, write them with numpy.savez")
