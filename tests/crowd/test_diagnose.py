@@ -86,6 +86,14 @@ def test_advice_is_given_where_labels_are_few_or_missing():
     assert missing["labels per task"].advice == "collect more labels; a task without labels gets the prior"
 
 
+def test_less_than_half_of_the_workers_may_have_few_labels():
+    task, worker = np.divmod(np.arange(60), 5)
+    for n_few, status in ((2, "pass"), (3, "warn")):
+        kept = (worker >= n_few) | (task < 9)
+        check = diagnose(cf.CrowdLabels.from_arrays(task[kept], worker[kept], task[kept] % 2))["labels per worker"]
+        assert check.status == status and check.value.endswith(f"{n_few} workers below 10")
+
+
 def test_reach_counts_observed_and_linked_blocks():
     path = labels_of([*TRIANGLE, (2, 3)])  # all linked but 3 with itself: one neighbour only
     assert diagnose(path)["reach of imputation"].value == "93.8% of blocks observed or linked"

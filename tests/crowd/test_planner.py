@@ -9,7 +9,17 @@ import cofactor as cf
 from cofactor import CofactorError, CrowdLabels, simulate
 from cofactor.crowd import BayesDS, DawidSkene, RobSymNMF, error_rate, plan, vote_shares
 from cofactor.crowd.planner import difficulty_range
-from cofactor.crowd.population import Population, _posterior, agreement, harder, population_of, with_difficulty
+from cofactor.crowd.population import (
+    CLARITY_RANGE,
+    STEP,
+    Population,
+    _posterior,
+    _root,
+    agreement,
+    harder,
+    population_of,
+    with_difficulty,
+)
 
 TRUTH = simulate.dawid_skene_model(12, 3, skill=0.6, prior=[0.5, 0.3, 0.2], random_state=0)
 CROWD = simulate.crowd(TRUTH, 400, 0.4, random_state=0)
@@ -229,3 +239,10 @@ def test_any_fitted_method_can_lend_its_model():
 def test_names_what_makes_no_sense(settings, message):
     with pytest.raises(CofactorError, match=message):
         plan(CROWD.labels, **settings)
+
+
+def test_the_search_for_consistency_stays_within_its_range():
+    least, most = np.log(CLARITY_RANGE)
+    assert _root(lambda x: x + 100, least + STEP / 3) == pytest.approx(least)
+    assert most <= _root(lambda x: x - 100, most - STEP / 3) < most + STEP
+    assert _root(lambda x: x - 1.2345, 0.0) == pytest.approx(1.2345, abs=1e-2)

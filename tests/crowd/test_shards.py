@@ -177,6 +177,12 @@ def named_twice(ids):
     return np.frombuffer(json.dumps(found).encode(), dtype=np.uint8)
 
 
+def one_worker_more(ids):
+    found = json.loads(ids.tobytes())
+    found["workers"].append("nobody")
+    return np.frombuffer(json.dumps(found).encode(), dtype=np.uint8)
+
+
 @pytest.mark.parametrize(
     ("name", "change", "problem"),
     [
@@ -187,6 +193,7 @@ def named_twice(ids):
         ("vote_classes", lambda a: a * 1000, "votes do not add up"),
         ("vote_rows", lambda a: a + 1, "votes do not add up"),
         ("ids", named_twice, "named twice"),
+        ("ids", one_worker_more, "its ids belong to other moments"),
     ],
 )
 def test_moments_that_contradict_themselves_are_refused(labels, tmp_path, name, change, problem):
