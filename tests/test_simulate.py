@@ -187,6 +187,8 @@ def test_noise_has_the_level_asked_for():
 
 
 def test_symnmf_problems_that_make_no_sense_are_refused():
+    with pytest.raises(CofactorError, match=r"density=1\.5: ask for a share above 0 and up to 1"):
+        simulate.symnmf_problem(density=1.5)
     with pytest.raises(CofactorError, match="density=0"):
         simulate.symnmf_problem(density=0)
     with pytest.raises(CofactorError, match="n_rows >= n_classes"):
@@ -425,3 +427,10 @@ def test_of_few_variables_any_is_planted(n_variables):
     drawn = [simulate.joint_model(n_variables, 4, 3, 0.1, random_state=seed) for seed in range(10)]
     planted = [n for model in drawn for n, A in enumerate(model.conditionals) if np.allclose(np.diag(A[:3]), 0.4)]
     assert sorted(set(planted)) == list(range(n_variables)) and len(planted) == 10
+
+
+@pytest.mark.parametrize(("kind", "within"), [("unit", True), ("factor", False)])
+def test_features_of_length_one_lie_at_most_two_apart(kind, within):
+    U, V = simulate.comparison_factors(50, 60, 3, kind, random_state=0)
+    utilities = U @ V.T
+    assert (np.ptp(utilities, axis=1).max() <= 2) == within
