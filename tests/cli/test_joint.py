@@ -1,12 +1,14 @@
 """`cofactor joint`: what is printed, what is written, what is refused."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from cofactor.cli import main
+from cofactor.cli.joint import _judged
 from cofactor.pmf.frames import CategoricalFrame
 
 FAST = ("--method", "RAND-EM", "--rank", "2")
@@ -116,6 +118,11 @@ def test_letters_without_a_font_and_endless_names_leave_pictures_and_one_note(tm
     (note,) = capsys.readouterr().err.splitlines()
     assert note.startswith("note: pictures show boxes for letters that no font here has: install one that has them")
     assert (tmp_path / "a.html").read_text(encoding="utf8").count("<img") == 2
+
+
+@pytest.mark.parametrize(("gain", "said"), [(2.5, ""), (1.5, ": no better than each column alone")])
+def test_a_gain_of_two_standard_errors_is_one(gain, said):
+    assert _judged(SimpleNamespace(row=range(40), gain=lambda: (gain, 1.0))) == said
 
 
 REFUSED = {

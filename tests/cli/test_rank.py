@@ -69,7 +69,7 @@ def test_tables_are_those_of_the_library(arena, tmp_path, capsys):
     assert users["user"].nunique() == 12
     printed = capsys.readouterr().out
     assert "900 comparisons" in printed
-    assert "12 users" in printed
+    assert "comparisons, " in printed and " of them ties, 12 users\n" in printed
     assert "intervals of 80 %, taking users as independent" in printed
 
 

@@ -280,3 +280,13 @@ def test_a_small_file_cannot_fill_the_memory(tmp_path, capsys):
     np.savez_compressed(tmp_path / "a.npz", np.zeros((2000, 2000)))
     assert main(["anchors", str(tmp_path / "a.npz")]) == 1
     assert "more than 200 times its size" in capsys.readouterr().err
+
+
+def test_an_anchor_may_be_called_as_the_weights_first_column(tmp_path):
+    X = np.column_stack([np.eye(3), np.full(3, 1 / 3)])
+    pd.DataFrame(X, columns=["column", "b", "c", "d"]).to_csv(tmp_path / "a.csv", index=False)
+    run = ["anchors", str(tmp_path / "a.csv"), "--anchors", "3", "--method", "SPA"]
+    assert main([*run, "--weights", str(tmp_path / "w.csv")]) == 0
+    header, first = (tmp_path / "w.csv").read_text().splitlines()[:2]
+    assert header.split(",")[0] == "column" and sorted(header.split(",")[1:]) == ["b", "c", "column"]
+    assert first.split(",")[0] == "column"
