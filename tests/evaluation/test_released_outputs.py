@@ -1,9 +1,10 @@
 """What the authors' own code gives on fixed inputs, run unchanged in Octave 7.3, and what the released rows give here.
 
 `released_outputs.npz` holds both: inputs, and outputs of `N_CTF_AO_KL`, `coupled_fact_U_constrained(_mod)`,
-`alg_SymNMF(_mod)`, `EM_yeredor`, `run_EM_MV`, `impute_block_mod` (ICML 2021), and of `N_CTF_AO_KL`, `run_EM`,
-`N_CTF_AO_ADMM_Paper_Notation` (IEEE TSP 2021, scripts of synthetic and of real data). Octave lacks `sum(X, "all")`,
-written sum(X(:)) there, and `svds`, taken from its `svd`.
+`alg_SymNMF(_mod)`, `EM_yeredor`, `run_EM_MV`, `impute_block_mod`, `MultiSPA`, `KOS`, `GhostSVD`, `EigenRatio` (ICML
+2021), and of `N_CTF_AO_KL`, `run_EM`, `N_CTF_AO_ADMM_Paper_Notation`, `SingleSPA`, `BiasedMatrixFactorization` (IEEE
+TSP 2021, scripts of synthetic and of real data). Octave lacks `sum(X, "all")`, written sum(X(:)) there, and `svds`,
+taken from its `svd`; random starts are those of the fixture, and the three methods for two classes return their labels.
 """
 
 from pathlib import Path
@@ -12,17 +13,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from cofactor.core import biased_factors
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.triple_moments import triple_moments
+from cofactor.crowd import METHODS
+from cofactor.crowd.baselines.multispa import vertex_matrices
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.labels import CrowdLabels
 from evaluation.released import crowd_steps as steps
 from evaluation.released.crowd import pairs_fitted
 from evaluation.released.em import released_em
 from evaluation.released.mirror_descent import REAL, SYNTHETIC, mirror_descent
-from evaluation.released.pmf import SCRIPTS
+from evaluation.released.pmf import SCRIPTS, released_spa
 from evaluation.released.tensor import released_tensor
 from tests.oracles.generators import recorded
 
@@ -94,3 +98,36 @@ def test_ctd_sweeps_as_released_but_for_sums_below_one(script, name):
     A, prior = OUT[f"{name}_A"].reshape(4, 3, 2), OUT[f"{name}_l"]
     assert found.stacked == pytest.approx((A / A.sum(axis=1, keepdims=True)).reshape(-1, 2), abs=1e-9)
     assert found.prior == pytest.approx(prior / prior.sum(), abs=1e-9)
+
+
+# ---- starts and other methods ----
+
+
+def test_multispa_finds_and_orders_columns_as_released():
+    A, informative = vertex_matrices(COOC)
+    assert informative.all()
+    assert A.reshape(-1, 3) == pytest.approx(OUT["multispa"], abs=1e-12)
+    assert steps.align_each(A).reshape(-1, 3) == pytest.approx(OUT["multispa_ordered"], abs=1e-12)
+
+
+def test_cnmf_spa_takes_the_released_gradient_steps():
+    moments = pairwise_moments(CategoricalTable(OUT["spa_codes"].astype(np.int64), np.full(4, 3)))
+    drawn = SimpleNamespace(random=lambda shape: OUT["spa_H"].copy())
+    same(released_spa(moments, 2, drawn, split=2, steps=50), "spa")
+
+
+def test_bmf_sweeps_as_released(monkeypatch):
+    start = SimpleNamespace(standard_normal=lambda shape: OUT["bmf_start"].copy())
+    monkeypatch.setattr(biased_factors, "rng_of", lambda seed: start)
+    row, column = np.nonzero(OUT["ratings"])
+    pulls = tuple(0.09 * np.bincount(owner) for owner in (row, column))  # the released ridge is a square, here of 0.3
+    rating = OUT["ratings"][row, column].astype(float)
+    found = recorded(biased_factors.biased_factors, row, column, rating, 2, 0.09, pulls, max_iter=99, tol=-1)[0]
+    assert pytest.approx(OUT["bmf_A"], abs=1e-12) == found.A and pytest.approx(OUT["bmf_B"], abs=1e-12) == found.B
+
+
+@pytest.mark.parametrize("name", ["KOS", "GhoshSVD", "EigenRatio"])
+def test_methods_for_two_classes_label_as_released(name):
+    seen = np.nonzero(OUT["binary_codes"] >= 0)
+    labels = CrowdLabels.from_arrays(*seen, OUT["binary_codes"][seen], 2, *OUT["binary_codes"].shape)
+    assert METHODS[name]().fit(labels).predict(labels).tolist() == OUT[name].tolist()
