@@ -21,6 +21,7 @@ allows. Lint and the stored outputs of notebooks belong to the pinned versions; 
 
 from __future__ import annotations  # so that an old Python gets as far as being told
 
+import ast
 import hashlib
 import os
 import platform
@@ -45,7 +46,9 @@ REACH_COMPILED = ["tests/fuzz/test_extremes.py", "tests/separable/test_edges.py"
 NBVAL = ["--nbval" if VERSIONS == "pinned" else "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
 NBVAL += ["--nbval-sanitize-with", str(ROOT / "tests" / "nbval_sanitize.cfg")]
 FOR_UV = {"index-url": "UV_INDEX_URL", "extra-index-url": "UV_EXTRA_INDEX_URL", "find-links": "UV_FIND_LINKS"}
-FOR_UV |= {"cert": "SSL_CERT_FILE"}
+FOR_UV |= {"cert": "SSL_CERT_FILE", "constraint": "UV_CONSTRAINT"}
+NO_MATTER = {"cache-dir", "config-file", "default-timeout", "disable-pip-version-check", "no-cache-dir", "no-compile"}
+NO_MATTER |= {"no-color", "no-input", "progress-bar", "quiet", "retries", "root-user-action", "timeout", "user"}
 LAB = ["--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={ROOT}"]
 LAB_SETTINGS = VENV / "etc" / "jupyter" / "labconfig" / "page_config.json"
 NO_NEWS = '{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}'
@@ -91,19 +94,26 @@ def install(extras: list[str], uv: str | None) -> bool:
         return subprocess.run([*fast, *what], cwd=ROOT, env=into_venv).returncode == 0
     try:
         subprocess.run([*pip, "-c", "constraints.txt", "uv"], cwd=ROOT, env=into_venv, check=True, capture_output=True)
-        settings = into_venv | settings_of_pip()
-        subprocess.run([*fast, *what], cwd=ROOT, env=settings, check=True, capture_output=True)
-        return True
+        settings = settings_of_pip()
+        if settings is not None:
+            subprocess.run([*fast, *what], cwd=ROOT, env=into_venv | settings, check=True, capture_output=True)
+            return True
     except (OSError, subprocess.CalledProcessError):
-        return subprocess.run([*pip, *what], cwd=ROOT, env=into_venv).returncode == 0
+        pass
+    return subprocess.run([*pip, *what], cwd=ROOT, env=into_venv).returncode == 0
 
 
-def settings_of_pip() -> dict[str, str]:
-    """Where pip is told to find packages, as variables of uv, which does not read pip's settings."""
-    told = subprocess.run([str(PYTHON), "-m", "pip", "config", "list"], capture_output=True, text=True).stdout
-    found = re.findall(r"^\S*\.([a-z-]+)='(.*)'$", told, re.MULTILINE)
-    own = {FOR_UV[name]: value.replace("\\n", " ") for name, value in reversed(found) if name in FOR_UV}
-    own |= {"UV_FIND_LINKS": ",".join(own["UV_FIND_LINKS"].split())} if "UV_FIND_LINKS" in own else {}
+def settings_of_pip() -> dict[str, str] | None:
+    """What pip's own settings say of where packages are, as variables of uv; None where uv has no word for one."""
+    told = subprocess.run(
+        [str(PYTHON), "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
+    ).stdout
+    lines = re.findall(r"^(global|install|:env:)\.([a-z-]+)=(.*)$", told, re.MULTILINE)
+    lines.sort(key=lambda line: ("global", "install", ":env:").index(line[0]))  # the last one holds
+    found = {name: str(ast.literal_eval(value)).split() for _, name, value in lines if name not in NO_MATTER}
+    if not found.keys() <= FOR_UV.keys():
+        return None
+    own = {FOR_UV[name]: ("," if name == "find-links" else " ").join(values) for name, values in found.items()}
     return own | {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # as pip: the best version, from whichever registry
 
 

@@ -135,18 +135,19 @@ FETCHED, FAST, SLOW = "uv", "pip's uv", "pip"  # what pip brings; and who instal
 
 
 @pytest.mark.parametrize(
-    ("broken", "tried", "ends"),
+    ("broken", "settings", "tried", "ends"),
     [
-        ([], [FETCHED, FAST], True),
-        ([FETCHED], [FETCHED, SLOW], True),  # no uv for this machine
-        ([FAST], [FETCHED, FAST, SLOW], True),  # pip knows a mirror that uv does not
-        ([FAST, SLOW], [FETCHED, FAST, SLOW], False),
+        ([], {}, [FETCHED, FAST], True),
+        ([FETCHED], {}, [FETCHED, SLOW], True),  # no uv for this machine
+        ([FAST], {}, [FETCHED, FAST, SLOW], True),
+        ([], None, [FETCHED, SLOW], True),  # pip is told what uv has no word for
+        ([FAST, SLOW], {}, [FETCHED, FAST, SLOW], False),
     ],
 )
-def test_pip_brings_uv_into_the_environment_and_goes_on_alone_where_that_fails(kit, monkeypatch, broken, tried, ends):
+def test_pip_brings_uv_and_goes_on_alone_where_that_fails(kit, monkeypatch, broken, settings, tried, ends):
     module, told = kit("test"), []
     monkeypatch.setattr(module, "usable", lambda need_pip: True)
-    monkeypatch.setattr(module, "settings_of_pip", lambda: {})
+    monkeypatch.setattr(module, "settings_of_pip", lambda: settings)
 
     def ran(command, cwd, env, check=False, **_):
         assert env["PIP_USER"] == "0" and command[0].startswith(str(module.VENV))
@@ -160,17 +161,34 @@ def test_pip_brings_uv_into_the_environment_and_goes_on_alone_where_that_fails(k
     assert module.install(["dev"], uv=None) == ends and told == tried
 
 
-def test_uv_looks_where_pip_is_told_to_look(kit, tmp_path, monkeypatch):
-    (tmp_path / "pip.conf").write_text(
-        "[global]\nindex-url = https://mirror/simple\nfind-links =\n    /wheels\n    /more\ntimeout = 9\n"
-    )
+@pytest.fixture
+def pip_conf(tmp_path, monkeypatch):
     for name in [name for name in os.environ if name.startswith("PIP_")]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
-    monkeypatch.setenv("PIP_INDEX_URL", "https://nearer/simple")  # a variable goes before a file
-    found = kit("test").settings_of_pip()
-    assert found["UV_INDEX_URL"] == "https://nearer/simple" and found["UV_FIND_LINKS"] == "/wheels,/more"
-    assert not any("timeout" in name.lower() for name in found)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)  # else those of the machine and the user are read as well
+    return lambda **settings: [monkeypatch.setenv(f"PIP_{name}", value) for name, value in settings.items()]
+
+
+def test_uv_looks_where_pip_is_told_to_look(kit, pip_conf):
+    pip_conf(INDEX_URL="https://mirror/simple", FIND_LINKS="/wheels\n/more", TIMEOUT="9", CERT="C:\\certs\\net.pem")
+    assert kit("test").settings_of_pip() == {
+        "UV_INDEX_URL": "https://mirror/simple",
+        "UV_FIND_LINKS": "/wheels,/more",
+        "SSL_CERT_FILE": "C:\\certs\\net.pem",
+        "UV_INDEX_STRATEGY": "unsafe-best-match",
+    }
+
+
+def test_what_uv_has_no_word_for_is_left_to_pip(kit, pip_conf):
+    pip_conf(NO_INDEX="1", FIND_LINKS="/wheels")
+    assert kit("test").settings_of_pip() is None
+
+
+def test_settings_of_install_go_before_those_of_all_commands(kit, monkeypatch):
+    module = kit("test")
+    told = "download.index-url='https://a'\nglobal.index-url='https://b'\ninstall.index-url='https://c'\n"
+    monkeypatch.setattr(module.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0, stdout=told))
+    assert module.settings_of_pip()["UV_INDEX_URL"] == "https://c"
 
 
 # ---- the page ----
