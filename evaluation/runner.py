@@ -22,10 +22,10 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky import get_reusable_executor
-from tqdm import tqdm
 
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import make_folder, whole_file
+from cofactor.core.result import progress
 from evaluation import machine
 from evaluation.cluster import on_cluster
 from evaluation.experiment import Experiment, Measurement, Task, one_trial, tasks_of
@@ -130,8 +130,7 @@ def _execute_all(
     if scheduler:
         calls = [(experiment, task) for task in tasks]
         outcomes = on_cluster(scheduler, experiment.line, execute, calls)
-    hidden = None if verbose else True  # None: shown on a terminal, hidden in a pipe
-    for outcome in tqdm(outcomes, total=len(tasks), desc=experiment.name, disable=hidden, leave=False):
+    for outcome in progress(outcomes, experiment.name, verbose, len(tasks)):
         if scheduler:  # whose workers may not see this disk
             save(folder, outcome)
         yield outcome

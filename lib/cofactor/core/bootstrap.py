@@ -31,12 +31,12 @@ from joblib import Parallel, delayed
 from joblib.externals.loky import get_reusable_executor
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta, norm
-from tqdm import tqdm
 
 from cofactor.core.checks import is_number, is_whole, rng_of
 from cofactor.core.em import em, expectation
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.result import progress
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
 
@@ -114,7 +114,7 @@ def _attempt(refit: Callable[[Rows], Fit], n_rows: int, rng: np.random.Generator
 def in_parallel(jobs: Iterator[Any], n_jobs_in_all: int, name: str, n_jobs: int, verbose: bool) -> Iterator[Any]:
     """Run joblib's delayed calls on `n_jobs` processes and yield their results in order, with a progress bar."""
     results = Parallel(n_jobs, return_as="generator")(jobs)
-    yield from tqdm(results, desc=name, total=n_jobs_in_all, disable=None if verbose else True, leave=False)
+    yield from progress(results, name, verbose, n_jobs_in_all)
     if n_jobs != 1:
         get_reusable_executor().shutdown()  # idle processes would keep their memory
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from tqdm import tqdm
 
 from cofactor.core.checks import check_whole, is_number
 from cofactor.core.errors import CofactorError, ConvergenceWarning
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,12 @@ class Result:
     n_iter: int
     converged: bool
     reason: str
+
+
+def progress(steps: Iterable[T], name: str, verbose: bool, total: int | None = None, done: int = 0) -> Iterable[T]:
+    """Count steps by a bar, where asked for: on a terminal only, and wiped away at the end."""
+    shown: Iterable[T] = tqdm(steps, name, total, initial=done, leave=False, disable=None if verbose else True)
+    return shown
 
 
 class History:
@@ -70,8 +79,7 @@ class History:
         self.converged = False
 
     def __iter__(self) -> Iterator[int]:
-        hidden = None if self.verbose else True  # None: shown on a terminal, hidden in a pipe
-        for step in tqdm(range(self.max_iter), desc=self.name, disable=hidden, leave=False):
+        for step in progress(range(self.max_iter), self.name, self.verbose):
             yield step
             if self.converged:
                 return

@@ -26,14 +26,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
-from tqdm import tqdm
 
 from cofactor.core.crew import Crew, Threads, in_order
 from cofactor.core.em import SoftCounts, iterate_em
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import load_arrays, read_table, reading_parquet, restore, whole_file
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.result import Result
+from cofactor.core.result import Result, progress
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.aggregators import SymNMF
 from cofactor.crowd.base import Aggregator, prior_cells
@@ -153,8 +152,7 @@ class LabelShards:
         todo = [pair for pair in zip(self.paths, parts, strict=True) if not pair[1].exists()]
         shared = crew.share(self) if todo else None
         counted = in_order(crew, ((_keep, shared, *pair) for pair in todo))
-        shown = {"initial": len(parts) - len(todo), "leave": False, "disable": None if verbose else True}
-        for _ in tqdm(counted, "shards", len(parts), **shown):
+        for _ in progress(counted, "shards", verbose, len(parts), len(parts) - len(todo)):
             pass
         return CrowdMoments.load(*disjoint(self.paths, ((part, _read_span(part)) for part in parts)))
 

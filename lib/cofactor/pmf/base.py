@@ -10,7 +10,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
-from tqdm import tqdm
 
 from cofactor.core.checks import check_whole, is_number, is_whole, rng_of
 from cofactor.core.em import em
@@ -18,7 +17,7 @@ from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning,
 from cofactor.core.estimator import Estimator
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
-from cofactor.core.result import Result
+from cofactor.core.result import Result, progress
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
@@ -180,8 +179,7 @@ class JointPMFEstimator(Estimator):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.simplefilter("ignore", DataWarning)
-            quiet = None if self.verbose else True  # None: shown on a terminal, hidden in a pipe
-            for choice in tqdm(choices, desc="rank and smoothing", disable=quiet, leave=False):
+            for choice in progress(choices, "rank and smoothing", self.verbose):
                 try:
                     scores = [one.score(self._with(choice)._hurried().fit(one.seen).model_) for one in hidden]
                 except CofactorError as error:

@@ -24,7 +24,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
-from tqdm import tqdm
 
 from cofactor.core.checks import check_whole, rng_of, unmasked
 from cofactor.core.coupled_nmf import coupled_nmf
@@ -33,7 +32,7 @@ from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning,
 from cofactor.core.estimator import Estimator
 from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.moments import pairwise_moments
-from cofactor.core.result import Result
+from cofactor.core.result import Result, progress
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.base import FLOOR, check_choices, check_rank, random_model
@@ -255,8 +254,7 @@ class JointPMFClassifier(ClassifierMixin, Estimator):
         run = delayed(_fit)
         calls = (run(*job, self.method == "CNMF-EM", self.max_iter) for job in jobs)
         found = Parallel(self.n_jobs, return_as="generator")(calls)
-        hidden = None if self.verbose else True  # None: shown on a terminal, hidden in a pipe
-        return list(tqdm(found, desc="EM", total=len(jobs), disable=hidden, leave=False))
+        return list(progress(found, "EM", self.verbose, len(jobs)))
 
 
 def _refuse_missing(y: ArrayLike) -> None:

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 from threadpoolctl import ThreadpoolController
-from tqdm import tqdm
 
 from cofactor.core.errors import ConvergenceWarning
-from cofactor.core.result import Result
+from cofactor.core.result import Result, progress
 from cofactor.core.types import Floats, Indices
 from cofactor.separable.lists import Coefficients, row_penalty
 from cofactor.separable.scoring import Scorer
@@ -63,7 +62,7 @@ def descend(
     with blas.limit(limits=1, user_api="blas"):
         scorer = Scorer(points, budget.dtype, _threads(budget.n_jobs, blas, X.shape), stay=start is not None)
         penalty, _ = row_penalty(C, lam, mu)
-        for step in tqdm(range(budget.n_iter), desc="MERIT", disable=None if budget.verbose else True, leave=False):
+        for step in progress(range(budget.n_iter), "MERIT", budget.verbose):
             picks, gaps = scorer.pick(residuals, C, penalty)
             fit = C.step(points, residuals, picks, alpha=2 / (t + step + 2))
             penalty, peaks = row_penalty(C, lam, mu)

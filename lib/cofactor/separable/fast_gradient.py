@@ -22,11 +22,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
-from tqdm import tqdm
 
 from cofactor.core.checks import check_positive, check_whole, rng_of
 from cofactor.core.least_squares import nonnegative_least_squares
-from cofactor.core.result import Result
+from cofactor.core.result import Result, progress
 from cofactor.core.spa import require_anchors, spa
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.base import AnchorFit, Matrix, dense_points
@@ -120,7 +119,7 @@ def _descend(
     fall: bool | None = None
     objective: list[float] = []
     last = np.inf
-    for _ in tqdm(range(max_iter), desc="FastGradient", disable=None if verbose else True, leave=False):
+    for _ in progress(range(max_iter), "FastGradient", verbose):
         a, b = _momentum(a)
         np.matmul(X.T, XY - X, out=G)
         _projected_step(Y, G, p, w, nu, L)  # G becomes the new C
