@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import logging
 import os
 import re
 import sys
@@ -26,10 +25,6 @@ OPTIONS = {  # arguments of the library, as its messages name them, and what the
 }
 _VALUE = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,;:()]+)"""
 _GLYPH = re.compile(r"Glyph \d+ .* missing from font")  # as matplotlib says it, once for each letter
-LETTERS_MISSING = (
-    "pictures show boxes for letters that no font here has: install one that has them, such as Noto Sans CJK for "
-    "Chinese, Japanese and Korean; the tables are not touched"
-)
 _ARGUMENT = re.compile(rf"\b({'|'.join(OPTIONS)})={_VALUE}(?: or ('\w+'))?")
 
 
@@ -82,6 +77,15 @@ def in_options(message: str) -> str:
     return _ARGUMENT.sub(option, message)
 
 
+def _letters_missing() -> str:
+    import matplotlib  # there already, where it warns of a letter
+
+    return (
+        "pictures show boxes for letters that no known font has, tables are right: install a font such as Noto Sans "
+        f"CJK (Chinese, Japanese, Korean), and delete the old list of fonts in {matplotlib.get_cachedir()}"
+    )
+
+
 def visible(text: str) -> str:
     r"""Return text for a terminal: control characters of ids are shown as escapes, which no terminal obeys.
 
@@ -114,13 +118,12 @@ def _notes() -> Iterator[None]:
     """Show warnings as one-line notes, each once."""
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        text = LETTERS_MISSING if _GLYPH.match(str(message)) else str(message)
+        text = _letters_missing() if _GLYPH.match(str(message)) else str(message)
         if text not in shown:
             shown.add(text)
             print(f"note: {visible(in_options(text))}", file=sys.stderr)
 
     shown: set[str] = set()
-    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # a font without bold letters will do
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = show

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import io
+import logging
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -50,8 +52,8 @@ LOOKS_BESIDE_VOTE = (  # the first is that of the majority vote
 
 OTHER_LETTERS = (  # fonts of the systems for letters that DejaVu Sans lacks, taken where they are installed
     "Noto Sans CJK JP", "Noto Sans CJK SC", "WenQuanYi Micro Hei", "Hiragino Sans", "PingFang SC", "Yu Gothic",
-    "Microsoft YaHei", "Malgun Gothic", "Noto Sans Devanagari", "Noto Sans Bengali", "Noto Sans Thai",
-    "Arial Unicode MS",
+    "Microsoft YaHei", "Apple SD Gothic Neo", "Malgun Gothic", "Noto Sans Devanagari", "Noto Sans Bengali",
+    "Noto Sans Tamil", "Noto Sans Thai", "Nirmala UI", "Leelawadee UI", "Arial Unicode MS",
 )  # fmt: skip
 
 STYLE: dict[str, Any] = {
@@ -82,6 +84,18 @@ class Picture(Figure):
         return {"image/png": base64.b64encode(to_png(self)).decode(), "text/plain": alt_text(self)}, spoken(self)
 
 
+@contextmanager
+def _no_word_of_weights() -> Iterator[None]:
+    """Keep matplotlib from telling that a font of other letters has no bold ones: it takes the plain ones."""
+    logger = logging.getLogger("matplotlib.font_manager")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
 def styled(draw: Draw) -> Draw:
     """Run a drawing function in the house style, whatever the session has set, and leave that as it was.
 
@@ -90,7 +104,7 @@ def styled(draw: Draw) -> Draw:
 
     @wraps(draw)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        with matplotlib.style.context(["default", STYLE]):
+        with matplotlib.style.context(["default", STYLE]), _no_word_of_weights():
             drawn = draw(*args, **kwargs)
             if isinstance(drawn, Figure) and drawn.get_layout_engine() is not None:
                 drawn.draw_without_rendering()
