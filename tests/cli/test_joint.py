@@ -105,7 +105,7 @@ def test_many_columns_are_told_to_take_long_before_they_do(tmp_path, capsys):
     columns = {f"q{n}": ["yes", "no", "no", "yes"] for n in range(100)}
     pd.DataFrame(columns).to_csv(tmp_path / "wide.csv", index=False)
     assert main(["joint", str(tmp_path / "wide.csv"), "--method", "RAND-EM"]) == 0
-    assert "100 columns: hidden classes are chosen by up to sixty fits" in capsys.readouterr().err
+    assert "100 columns: choosing the number of hidden classes takes up to 60 fits" in capsys.readouterr().err
     assert main(["joint", str(tmp_path / "wide.csv"), *FAST]) == 0
     assert "fits" not in capsys.readouterr().err
 
@@ -116,7 +116,9 @@ def test_letters_without_a_font_and_endless_names_leave_pictures_and_one_note(tm
     pd.DataFrame(columns).to_csv(tmp_path / "a.csv", index=False)
     assert main(["joint", str(tmp_path / "a.csv"), *FAST, "--report", str(tmp_path / "a.html")]) == 0
     (note,) = capsys.readouterr().err.splitlines()
-    assert note.startswith("note: pictures show boxes for letters that no font here has: install one that has them")
+    assert note.startswith(
+        "note: pictures show boxes for letters that no known font has, tables are right: install a font"
+    )
     assert (tmp_path / "a.html").read_text(encoding="utf8").count("<img") == 2
 
 
@@ -134,6 +136,7 @@ REFUSED = {
     "one interval": (["--bins", "1"], "--bins 1: give a whole number of at least 2"),
     "no processes": (["--jobs", "0"], "--jobs 0: give a whole number of at least 1"),
     "no number of rows": (["--sample", "x", "drawn.csv"], "--sample x drawn.csv: first the number of rows"),
+    "no rows": (["--sample", "000", "drawn.csv"], "--sample 000 drawn.csv: first the number of rows"),
     "more rows than can be counted": (["--sample", str(10**12), "drawn.csv"], "a whole number from 1 to 2147483647"),
     "an output that is the input": (["-o", "cases.csv", "--force"], "is no ordinary file, or one of the inputs"),
     "two outputs in one file": (["-o", "a.csv", "--filled", "a.csv"], "two tables cannot be written to one file"),

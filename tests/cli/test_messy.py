@@ -91,6 +91,10 @@ CASES = {  # file, what it holds, options, exit code, what is said (all of it, o
         *("a.csv", '\ntask,worker,label\n"a\nb",w1,yes\n"a,w2,yes\nb,w1,no\n', (), 1),
         ["a quote in row 4 (the first line is row 1) is never closed: close it, or write a quote within a cell twice"],
     ),
+    "a quote that is never closed in a large file": (
+        *("a.csv", GOOD + '"' + "a,w2,yes\n" * 20_000, (), 1),
+        ["a quote in row 8 (the first line is row 1) is never closed"],
+    ),
     "rows that are too short": ("a.csv", GOOD + "c,w1\n", (), 1, ["missing label in rows 8 (the first line is row 1)"]),
     "empty rows, and rows of empty cells": ("a.csv", "\n" + GOOD.replace("b,w1", "\n,,\nb,w1"), (), 0, [READ]),
     "labels None, nan, null": (

@@ -67,11 +67,12 @@ def test_counts_equal_the_slow_version(dense_cells, seed):
 
 def test_of_many_values_no_table_of_all_triples_is_made():
     table = CategoricalTable(np.arange(330).reshape(110, 3) % 110, (110, 110, 110))  # 36 million triples, 110 seen
+    triple_moments(table)  # what is compiled at first takes memory, too
     tracemalloc.start()
     moments = triple_moments(table)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert moments.counts.sum() == 110 and peak < 10_000_000
+    assert moments.counts.sum() == 110 and peak < 1_000_000
 
 
 def test_moments_of_parts_add_up():

@@ -54,10 +54,11 @@ def _sample_of(arguments: argparse.Namespace) -> tuple[int, Path | None]:
     if not arguments.sample:
         return 0, None
     number, path = arguments.sample
-    if not number.isdecimal() or not number.isascii() or not 1 <= int(number[:20]) <= LARGEST:
+    digits = number.lstrip("0")
+    if not digits.isdecimal() or not digits.isascii() or len(digits) > 10 or int(digits) > LARGEST:
         first = f"first the number of rows, a whole number from 1 to {LARGEST}"
         raise CofactorError(f"--sample {number} {path}: {first}, then a file")
-    return int(number), Path(path)
+    return int(digits), Path(path)
 
 
 def _read(arguments: argparse.Namespace) -> CategoricalFrame:
@@ -93,8 +94,11 @@ def _fitted(
     if arguments.method != "Independence":
         method.rank = arguments.rank or "auto"
         if len(data.names) >= MANY and not arguments.rank:
-            slow = "hidden classes are chosen by up to sixty fits, whose time grows with the square of the columns"
-            warnings.warn(f"{len(data.names)} columns: {slow}; --rank 5 takes one fit", DataWarning, stacklevel=2)
+            slow = (
+                "choosing the number of hidden classes takes up to 60 fits, and the time of each grows with the square"
+            )
+            told = f"{len(data.names)} columns: {slow} of the number of columns; --rank 5 does without the choice"
+            warnings.warn(told, DataWarning, stacklevel=2)
     found = held_out(method, data.table, 0)
     classes = None if target is None else cross_validated(data.table, target, arguments.rank or "auto", arguments.jobs)
     return method.fit(data.table), found, classes

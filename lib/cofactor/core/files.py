@@ -219,16 +219,22 @@ def load_arrays(path: str | PathLike[str], names: Sequence[str], what: str) -> d
     file could fill the memory.
     """
     try:
-        if not zipfile.is_zipfile(path) and Path(path).exists():  # for which numpy advises to unpickle it
-            raise CofactorError("it is no .npz file")
-        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            if any(info.compress_type != zipfile.ZIP_STORED for info in file.zip.infolist()):
-                raise CofactorError("the arrays are compressed, write them with numpy.savez")
-            arrays = {name: file[name] for name in names}
-            if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-                raise CofactorError("not all that it holds are arrays")
-            return arrays
+        with open(path, "rb") as opened:
+            if opened.read(2) != b"PK":  # numpy would advise to unpickle it
+                raise CofactorError("it is no .npz file")
+            opened.seek(0)
+            return _arrays_of(opened, names)
     except FileNotFoundError:
         raise CofactorError(f"no such file: {path}") from None
     except Exception as error:  # numpy raises whatever the bytes lead it to
         raise CofactorError(f"{path} is no {what}: {error}") from None
+
+
+def _arrays_of(opened: IO[bytes], names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    with np.load(opened, allow_pickle=False) as file:
+        if any(info.compress_type != zipfile.ZIP_STORED for info in file.zip.infolist()):
+            raise CofactorError("the arrays are compressed, write them with numpy.savez")
+        arrays = {name: file[name] for name in names}
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise CofactorError("not all that it holds are arrays")
+    return arrays

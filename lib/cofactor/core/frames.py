@@ -17,6 +17,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -184,7 +185,8 @@ def _read_text(
         with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):  # rows that are too long
             frame = pd.read_csv(content, **options)
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-        _name_ragged(_whole(content).decode(encoding), sep)
+        with suppress(csv.Error):  # a cell too long for its reader, where a quote is not closed
+            _name_ragged(_whole(content).decode(encoding), sep)
         if found := UNCLOSED.search(str(error)):
             what = f"a quote in row {int(found[1]) + 1} (the first line is row 1) is never closed"
             raise ValueError(f"{what}: close it, or write a quote within a cell twice") from None
