@@ -434,3 +434,8 @@ def test_features_of_length_one_lie_at_most_two_apart(kind, within):
     U, V = simulate.comparison_factors(50, 60, 3, kind, random_state=0)
     utilities = U @ V.T
     assert (np.ptp(utilities, axis=1).max() <= 2) == within
+
+
+def test_a_share_of_the_tasks_is_at_most_one():
+    with pytest.raises(CofactorError, match=r"share=1\.5: give a number from 0 to 1"):
+        simulate.part_mask(10, 4, 3, shares=(1.5, 0.5))

@@ -94,3 +94,11 @@ def test_bad_input(solve):
     X[0, 2] = np.nan
     with pytest.raises(CofactorError, match=r"X holds NaN or infinity in 1 columns \(2\)"):
         solve(W, X)
+
+
+@pytest.mark.parametrize("solve", [simplex_least_squares, nonnegative_least_squares])
+def test_of_many_atoms_that_depend_on_one_another_mixtures_are_met(solve):
+    rng = np.random.default_rng(0)
+    W = rng.random((5, 300))
+    X = W @ rng.dirichlet(np.full(300, 0.02), 20).T
+    assert np.abs(W @ solve(W, X) - X).max() < 1e-11

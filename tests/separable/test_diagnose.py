@@ -26,6 +26,12 @@ def test_a_sound_matrix_passes():
     assert report["condition of the anchors"].value == f"{np.linalg.cond(np.abs(PROBLEM.X)[:, PROBLEM.anchors]):.3g}"
 
 
+def test_a_column_that_is_nothing_beside_the_others_is_zero():
+    X = np.abs(PROBLEM.X) + 0.1
+    X[:, 7] = 1e-20
+    assert diagnose(X)["zero columns"].value == "1: 7"
+
+
 @pytest.mark.parametrize("exponent", [-1000, 1023])
 def test_the_unit_makes_no_difference(exponent):
     X = np.abs(PROBLEM.X) / np.abs(PROBLEM.X).max()

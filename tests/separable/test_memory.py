@@ -51,6 +51,11 @@ def test_greedy_methods_take_what_was_predicted(function, name):
     assert grown(function, 20_000) == pytest.approx(predicted, rel=0.25)
 
 
+def test_fast_anchor_holds_four_copies_of_at_most_a_thousand_rows_beside_the_points():
+    assert predicted_bytes("FastAnchor", 50, 1000, 5) == 4 * 8 * 50 * 1000
+    assert predicted_bytes("FastAnchor", 2000, 1000, 5) == 4 * 8 * 1000 * 1000 + 8 * 2000 * 1000
+
+
 def test_geonmf_holds_three_numbers_more_of_every_node_for_each_community():
     few, many = (predicted_bytes("GeoNMF", 50, 1000, K) for K in (10, 20))
     assert many - few == 8 * 3 * 10 * 1000
