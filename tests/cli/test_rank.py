@@ -150,3 +150,9 @@ def test_picture_names_who_may_be_best_and_fits_many_items():
     assert f"{best} of 60 items may be the best" in fig.get_suptitle().replace("\n", " ")
     assert len(fig.axes[0].get_yticks()) == 40
     assert Image.open(io.BytesIO(to_png(fig))).size[1] > 600
+
+
+def test_items_whose_rank_is_settled_are_counted(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("winner,loser\n" + "tea,milk\n" * 40 + "milk,tea\n")
+    assert main(["rank", str(tmp_path / "a.csv")]) == 0
+    assert "items that may be the best: 1; items with one possible rank: 2" in capsys.readouterr().out
