@@ -21,3 +21,11 @@ def test_text_is_a_variable_where_its_values_come_twice_on_average():
     frame = pd.DataFrame({"twice": twice, "once": once, "hat": np.arange(60) % 2}).astype(str).radd("no ")
     data = CategoricalFrame.from_frame(frame)
     assert data.names == ["twice", "hat"] and data.left_out == {"once": "31 values in 60 cells: ids or free text"}
+
+
+def test_filling_gaps_leaves_the_table_itself_as_it_was():
+    frame = pd.DataFrame({"hat": ["red", None, "red", "blue"] * 10, "coat": ["old", "new"] * 20}).astype(object)
+    data = CategoricalFrame.from_frame(frame)
+    row = np.flatnonzero(frame["hat"].isna())
+    filled = data.filled(row, np.zeros_like(row), np.zeros_like(row))
+    assert filled["hat"].notna().all() and data.frame["hat"].isna().sum() == 10
