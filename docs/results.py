@@ -23,11 +23,12 @@ INDEX = """# Results beside published numbers
 
 Every table and figure of the papers, run by `cofactor reproduce`: ours with its standard error, what was printed, and
 the difference with an interval of 95 %. Where the paper prints no spread, its trials are taken to scatter as ours.
-Where ours are all of the paper's own draws, and the method draws nothing, only rounding is left.
+Where ours are all of the paper's own draws, only that counts which the method itself draws, and rounding.
 
 - *reproduced*: the interval holds zero, and reaches at most a tenth of the printed number to both sides (0.05 for
   accuracies and other shares; or one unit of the last printed digit and, on one fixed data set, two tasks);
-- *better* or *worse*: the interval does not hold zero;
+- *better* or *worse*: the interval does not hold zero; what describes the data, such as a number of nodes, is worse
+  where it differs;
 - *cannot tell*: it holds zero and is wider than that;
 - *no value*: the reason stands below the table.
 

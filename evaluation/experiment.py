@@ -95,9 +95,10 @@ class Experiment:
         Of the published ones, those that this experiment is about; all where none are named.
     printed_as : mapping of str to str
         Metrics that were published under another name, or ("") under a name that means something else.
-    certain : mapping of str to sequence of str
-        Methods, and metrics of theirs, on which chance has no part where the trials are the paper's own draws: with
-        all of these, ours and the printed number are of the same data.
+    repeated : mapping of str to mapping of str to float
+        By method and metric, the standard deviation of a trial that is done again on the same data; zero for what draws
+        nothing itself. Given where the trials are the paper's own draws: with all of these, ours and the printed number
+        are of the same data, and only this scatter is left.
     full_only : sequence of str
         Settings that take too long for the quick profile: left out but of a full run.
     axis : str
@@ -128,7 +129,7 @@ class Experiment:
     plot: Plot = "levels"
     granularity: Mapping[str, int] = field(default_factory=dict)
     printed_as: Mapping[str, str] = field(default_factory=dict)
-    certain: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    repeated: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     full_only: Sequence[str] = ()
     axis: str = ""
     calibrated: Mapping[str, str] = field(default_factory=dict)
@@ -148,9 +149,9 @@ class Experiment:
         """Whether a method, or the one that it is a variant of, belongs here."""
         return not self.methods or method.split(" (")[0] in self.methods
 
-    def is_certain(self, method: str, metric: str, trials: int) -> bool:
-        """Whether as many trials are all of the paper's own draws, and nothing else is drawn."""
-        return trials == self.trials and metric in self.certain.get(method, ())
+    def scatter(self, method: str, metric: str, trials: int, spread: float) -> float:
+        """Return what a trial scatters by beside the paper's: their spread, or less where all draws are the same."""
+        return self.repeated.get(method, {}).get(metric, spread) if trials == self.trials else spread
 
     def note(self, setting: str, method: str) -> str:
         """Return why the published number of a method is not met, where that is known."""

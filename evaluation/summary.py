@@ -31,6 +31,7 @@ WIDTH = 120  # of the text
 SURE = 0.9995  # on either side, before a difference counts as more than chance
 EMULATIONS = ("bug)", "where unlabelled)")  # end the names of rows that only show where a printed number comes from
 SEE_PROTOCOL = "a default of this kit; the paper's own choices give the printed number, see the row of its protocol"
+UNKNOWN = "cause unknown"
 CHANCE = "may be chance: an interval of 99.9 % holds zero, and there are hundreds of cells"
 BOUNDS = ("difference", "low", "high")
 OURS, PRINTED = ("ours", "se", "digits", "trials"), ("published", "published_spread", "digits")  # of a number
@@ -133,7 +134,7 @@ def _reason(experiment: Experiment, row: dict[Hashable, Any], met: Collection[Ke
     if row["verdict"] == "cannot tell":
         return _too_wide(row, experiment)
     sure = student.ppf(SURE, max(row["trials"] - 1, 1)) * row["se"]
-    return CHANCE if abs(row["difference"]) <= sure else ""
+    return CHANCE if abs(row["difference"]) <= sure else UNKNOWN
 
 
 def _too_wide(row: dict[Hashable, Any], experiment: Experiment) -> str:
@@ -178,7 +179,7 @@ def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts) -> 
     values = mine.loc[mine["metric"] == metric, "value"].to_numpy()
     refused = [text for text in dict.fromkeys(mine["error"]) if text]
     ours = sample(values, metric, experiment.centre)
-    counted = ours._replace(deviation=0.0) if experiment.is_certain(method, metric, ours.trials) else ours
+    counted = ours._replace(deviation=experiment.scatter(method, metric, ours.trials, ours.deviation))
     printed, scatter, rounding = _fact(facts, setting, method, experiment.printed_as.get(metric, metric))
     return {
         "setting": setting,

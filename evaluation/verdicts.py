@@ -24,6 +24,7 @@ NARROW = 0.1  # of the printed number: an interval up to this on both sides of t
 NARROW_SHARE = 0.05  # the same for metrics between 0 and 1, of which more is better
 SHARES = ("accuracy", "success", "src")
 MORE = (*SHARES, "rae", "coherence")  # metrics of which more is better
+OF_DATA = ("mu", "kappa", "missing", "rows", "variables", "classes", "nodes", "communities")  # any difference is worse
 PROPORTIONS = ("success",)  # metrics that are zero or one in a trial
 NORMAL = 1.96
 MEDIAN = 1.2533  # standard error of a median, in those of a mean
@@ -88,7 +89,7 @@ def _freedom(ours: Sample, printed: Sample) -> float:
 
 
 def verdict(metric: str, unit: str, printed: float, low: float, high: float, exact: float) -> Verdict:
-    """Say what an interval allows: less is better, but for `MORE`. Times on another machine are not judged."""
+    """Say what an interval allows: less is better but for `MORE`, no difference for `OF_DATA`; times are not judged."""
     if np.isnan(printed):
         return ""
     if np.isnan(low):
@@ -96,7 +97,7 @@ def verdict(metric: str, unit: str, printed: float, low: float, high: float, exa
     if unit == "s":
         return ""
     if low > 0 or high < 0:
-        return "better" if (low > 0) == (metric in MORE) else "worse"
+        return "better" if (low > 0) == (metric in MORE) and metric not in OF_DATA else "worse"
     return "reproduced" if (high - low) / 2 <= max(narrow(metric, unit, printed), 2 * exact) else "cannot tell"
 
 

@@ -13,7 +13,7 @@ from cofactor.separable import document_accuracy
 from evaluation import EXPERIMENTS, find_experiment
 from evaluation.experiment import PAPER_PROTOCOL, Measurement, Task, measure
 from evaluation.plots import draw
-from evaluation.record import KEPT
+from evaluation.record import KEPT, raw_trials
 from evaluation.runner import Outcome
 from evaluation.separable import communities, memory, practice, synthetic, topics
 from evaluation.summary import summarise
@@ -174,6 +174,19 @@ def test_all_choices_of_table_2_give_every_printed_digit_of_spa_and_xray(name):
         for metric, digits in {"coherence": 1, "sim_count": 2}.items():
             mean, trials = kept.loc[(*cell, metric), ["ours", "trials"]]
             assert (round(mean, digits), trials) == (printed[(*cell, metric)], 50), (*cell, metric)
+
+
+@pytest.mark.parametrize("name", ["tdt2", "reuters"])
+def test_accuracies_of_the_same_choice_scatter_as_declared(name):
+    """Two experiments cluster the same documents from other starts."""
+    some, all_of_them = (raw_trials(f"separable-table2-{name}{which}") for which in ("", "-fast"))
+    both = some.merge(all_of_them, on=["setting", "trial", "method", "metric"])
+    for method, declared in EXPERIMENTS[f"separable-table2-{name}-fast"].repeated.items():
+        for metric, deviation in declared.items():
+            again = both[(both["method"] == method) & (both["metric"] == metric)]
+            assert len(again) >= 40
+            found = np.sqrt(np.mean((again["value_x"] - again["value_y"]) ** 2) / 2)
+            assert round(found, 2) == deviation, (method, metric)
 
 
 @pytest.mark.parametrize("name", ["separable-table2-tdt2", "separable-table4"])

@@ -98,12 +98,14 @@ def test_one_of_many_random_trials_tells_nothing(table):
 
 
 def test_the_paper_s_own_draws_leave_no_error_once_all_are_there(table):
-    same = toy(trials=2, certain={"Sum": ["error"]})
+    same = toy(trials=2, repeated={"Sum": {"error": 0.0}})
     row = table(same, Sum=[8.0, 12.04]).loc[("small", "Sum")]
     assert (row["se"], row["verdict"]) == (0.0, "reproduced")
     assert row["spread"] > 2
     assert (row["low"], row["high"]) == pytest.approx((0.02 - 0.05, 0.02 + 0.05))
     assert table(same, Sum=[8.0, 12.2]).loc[("small", "Sum"), "verdict"] == "worse"  # rounds to another number
+    again = toy(trials=2, repeated={"Sum": {"error": 0.5}})  # what each draw scatters by, done again, is left
+    assert table(again, Sum=[8.0, 12.04]).loc[("small", "Sum"), "se"] == pytest.approx(0.5 / np.sqrt(2))
     assert table(same, Sum=[8.0, 12.2, 9.8]).loc[("small", "Sum"), "verdict"] == "cannot tell"  # other draws
     assert table(toy(trials=2), Sum=[8.0, 12.2]).loc[("small", "Sum"), "verdict"] == "cannot tell"
 
@@ -173,14 +175,14 @@ def test_reasons_stand_only_where_the_published_number_is_not_met(table):
 def test_a_default_points_to_the_row_of_the_paper_s_choices_where_that_meets_the_number(table):
     protocol = "Sum" + PAPER_PROTOCOL
     assert table(**{"Sum": [5.0, 5.0], protocol: [10.0, 10.0]}).loc[("small", "Sum"), "note"] == summary.SEE_PROTOCOL
-    assert table(**{"Sum": [5.0, 5.0], protocol: [5.0, 5.0]}).loc[("small", "Sum"), "note"] == ""
+    assert table(**{"Sum": [5.0, 5.0], protocol: [5.0, 5.0]}).loc[("small", "Sum"), "note"] == summary.UNKNOWN
 
 
 def test_what_an_interval_of_99_9_per_cent_holds_may_be_chance(table):
     near, far = [11.0, 11.1, 11.2], [111.0, 111.1, 111.2]
     assert table(Sum=near).loc[("small", "Sum"), "verdict"] == "worse"
     assert table(Sum=near).loc[("small", "Sum"), "note"] == summary.CHANCE
-    assert table(Sum=far).loc[("small", "Sum"), "note"] == ""
+    assert table(Sum=far).loc[("small", "Sum"), "note"] == summary.UNKNOWN
 
 
 def test_where_all_trials_of_the_paper_scatter_too_much_it_is_said(table):

@@ -81,6 +81,8 @@ def test_some_equal_draws_do_not_show_how_draws_scatter():
         ("error", "%", 10.0, np.nan, np.nan, "no value"),
         ("seconds", "s", 10.0, np.nan, np.nan, "no value"),
         ("time", "s", 10.0, 1.0, 2.0, ""),
+        ("kappa", "1", 8.0, -2.0, -1.0, "worse"),  # of the data: neither more nor less is better
+        ("nodes", "1", 8.0, 1.0, 2.0, "worse"),
         ("error", "%", 0.0, -0.05, 0.05, "reproduced"),  # half of the last printed digit
     ],
 )
