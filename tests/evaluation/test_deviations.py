@@ -1,28 +1,42 @@
 """What rows of the fidelity table say that no other test knows: starts, limits and settings, against plain loops."""
 
 import inspect
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 
-from cofactor import LatentClassModel
-from cofactor.comparisons import Objective
+from cofactor import CofactorError, Comparisons, LatentClassModel
+from cofactor.comparisons import AltSVM, NuclearNormMLE, Objective
+from cofactor.comparisons.baselines import nuclear
 from cofactor.core import coupled_nmf
+from cofactor.core.coupled_tensor import _admm, coupled_tensor
 from cofactor.core.least_squares import simplex_least_squares
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.triple_moments import triple_moments
 from cofactor.crowd import METHODS, symnmf
+from cofactor.crowd.baselines import spectral
+from cofactor.pmf import CNMFOPT, CTD
+from cofactor.pmf import base as pmf_base
 from cofactor.pmf.base import random_model as random_start
-from cofactor.separable import spa
+from cofactor.separable import geo_nmf, lda, spa, topic_model
 from cofactor.simulate import midpoint_mixtures
-from evaluation.pmf import methods, real
+from evaluation import EXPERIMENTS
+from evaluation.pmf import methods, real, synthetic
 from evaluation.released.comparisons import projected_gradient_descent
 from evaluation.released.pmf import CLASSIFIERS, Released
 from evaluation.released.separable import community_merit, figure_merit, topic_merit
-from tests.comparisons.problems import few
+from tests.comparisons.problems import drawn, few, truth
 from tests.oracles.comparisons import logistic_gradient
-from tests.oracles.coupled import mirror_pass, pair_blocks
-from tests.oracles.generators import random_model, recorded, skilled_crowd
+from tests.oracles.coupled import mirror_pass, pair_blocks, triple_blocks
+from tests.oracles.generators import random_codes, random_model, recorded, skilled_crowd
 from tests.oracles.merit import dense_merit
 from tests.oracles.paper_protocol import em_rounds, single_spa
+from tests.oracles.simplex import project_by_quadratic_programme
+from tests.oracles.spectral import group_votes
+from tests.separable.test_graphs import cliques
+from tests.separable.test_topics import planted
 
 # ---- crowds ----
 
@@ -52,6 +66,45 @@ def test_extrapolation_is_on_logarithms_and_at_most_64_long():
     assert np.allclose(A, line[3][0] / line[3][0].sum(axis=0))
 
 
+def test_spectral_groups_are_workers_modulo_three_with_their_votes_added_up(monkeypatch):
+    labels, asked, factor = skilled_crowd(0, n_workers=7, skill=0.7).labels, [], spectral.group_factor
+    monkeypatch.setattr(spectral, "group_factor", lambda *given: asked.append(given[:3]) or factor(*given))
+    spectral.SpectralDS(em=False).fit(labels)
+    x = group_votes(labels)
+    assert np.array_equal(asked, [x[[1, 2, 0]], x[[2, 0, 1]], x[[0, 1, 2]]])
+
+
+def test_em_after_the_spectral_start_estimates_the_prior_and_goes_on_until_it_stands_still():
+    """After ten rounds, one more would move the confusion matrices by 0.025."""
+    labels = skilled_crowd(0, n_workers=9, n_tasks=150, skill=0.5).labels
+    found = spectral.SpectralDS(pseudo_counts=(0, 0)).fit(labels).model_
+    same(found, *em_rounds(labels.table.codes, found.prior, found.conditionals, 1), atol=2e-3)
+    assert np.ptp(found.prior) > 0.1
+
+
+# ---- third moments ----
+
+
+def test_the_penalty_of_admm_is_the_mean_eigenvalue_and_it_takes_thirty_steps_at_most():
+    G, V, A = np.diag([1.0, 2.0, 6.0]), np.random.default_rng(0).random((4, 3)), np.full((4, 3), 1 / 4)
+    free = np.linalg.solve(G + 3 * np.eye(3), (V + 3 * A).T).T  # from duals of zero
+    found, dual = _admm(G, V, A, np.zeros((4, 3)), 0.0, 1, False)
+    assert found == pytest.approx(np.transpose([project_by_quadratic_programme(column) for column in free.T]), abs=1e-6)
+    assert dual == pytest.approx(found - free)
+    assert inspect.signature(coupled_tensor).parameters["inner"].default == CTD().inner == 30
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-4, 1e-5])
+def test_tensors_are_fitted_until_the_relative_residual_stands_still(tol):
+    sizes = (2, 3, 4, 2)
+    codes = random_codes(0, 30, sizes, 0.3)
+    triples = triple_moments(CategoricalTable(codes, sizes))
+    objective = coupled_tensor(triples, random_model(1, 3, sizes), tol=tol)[1].objective
+    norm2 = sum(np.sum(X**2) for X, _ in triple_blocks(codes, sizes).values())
+    changes = np.abs(np.diff(np.sqrt(2 * objective / norm2), prepend=1.0))
+    assert len(changes) > 2 and changes[:-1].min() > tol >= changes[-1]
+
+
 # ---- joint PMFs ----
 
 
@@ -64,8 +117,8 @@ def model_of(prior, A, sizes):
     return LatentClassModel.from_stacked(prior, np.vstack(A), sizes)
 
 
-def same(found, prior, A):
-    assert found.prior == pytest.approx(prior, abs=1e-9) and found.stacked == pytest.approx(np.vstack(A), abs=1e-9)
+def same(found, prior, A, atol=1e-9):
+    assert found.prior == pytest.approx(prior, abs=atol) and found.stacked == pytest.approx(np.vstack(A), abs=atol)
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +161,67 @@ def test_synthetic_scripts_take_two_hundred_passes_beyond_five_variables(monkeyp
     methods.opt_as_released(methods.draw_case(design, np.random.default_rng(0)))
     ((_, _, weights, passes, *_),) = asked
     assert (weights, passes) == ("equal", most)
+
+
+@pytest.mark.parametrize("number", range(1, 7))
+def test_synthetic_tables_have_rows_for_a_constant_and_for_independence(monkeypatch, number):
+    asked = []
+    monkeypatch.setattr(synthetic, "draw_case", lambda design, _: design)
+    monkeypatch.setattr(synthetic, "run_methods", lambda ways, *_: asked.extend(ways.items()))
+    monkeypatch.setattr(synthetic, "measure", lambda name, job: asked.append((name, job.args[0])) or [])
+    experiment = EXPERIMENTS[f"pmf-table{number}"]
+    for setting in experiment.settings:
+        asked.clear()
+        experiment.run(setting, 0, np.random.default_rng(0))
+        assert {("Constant", methods.constant), ("Independence", methods.independence)} <= set(asked)
+
+
+def test_the_constant_looks_at_nothing(case):
+    found = methods.constant(case)
+    assert np.all(found.prior == 1 / 3) and np.all(found.stacked == 1 / 4)
+
+
+@pytest.mark.parametrize("number", [1, 2, 4, 5])
+def test_synthetic_tables_have_a_thousand_to_a_million_rows(number):
+    given = EXPERIMENTS[f"pmf-table{number}"].given.values()
+    assert [numbers["n_rows"] for numbers in given] == [10**3, 10**4, 10**5, 10**6]
+
+
+def test_tables_4_and_5_have_mre_and_held_out_loss_and_mirror_descent_only_after_the_quick_trials(case, monkeypatch):
+    asked = []
+    monkeypatch.setattr(synthetic, "draw_case", lambda *_: case)
+    monkeypatch.setattr(synthetic, "run_methods", lambda *given: asked.append(given))
+    for name in ("pmf-table4", "pmf-table5"):
+        for trial in range(3):
+            EXPERIMENTS[name].run("S=1e3", trial, np.random.default_rng(0))
+    assert [synthetic.MIRROR.items() <= ways.items() for ways, *_ in asked] == 2 * [False, False, True]
+    rows = methods.run_methods({"Constant": methods.constant}, case, asked[0][2])
+    assert [row.metric for row in rows] == ["mse", "mre", "excess loss"]
+
+
+def test_marginals_and_starts_are_timed(case, monkeypatch):
+    """By a clock that goes on by one with the marginals, by ten with the start; the first run is not timed."""
+    now, marginals, start = [0], pmf_base.pairwise_moments, CNMFOPT._start
+
+    def slowly(seconds, function):
+        return lambda *given: now.append(now[-1] + seconds) or function(*given)
+
+    monkeypatch.setattr(synthetic, "time", SimpleNamespace(process_time=lambda: now[-1]))
+    monkeypatch.setattr(synthetic, "draw_case", lambda *_: case)
+    monkeypatch.setattr(synthetic, "TIMED", {"five": {"CNMF-OPT": synthetic.OURS["CNMF-OPT"]}})
+    monkeypatch.setattr(pmf_base, "pairwise_moments", slowly(1, marginals))
+    monkeypatch.setattr(CNMFOPT, "_start", slowly(10, start))
+    given = {"five": dict(n_variables=5, rank=3, n_rows=300, observed=0.7)}
+    (row,) = synthetic.timing(given, "five", 0, np.random.default_rng(0))
+    assert (row.method, row.value, now[-1]) == ("CNMF-OPT", 11, 22)
+
+
+@pytest.mark.parametrize("name", ["CNMF-SPA-EM", "CNMF-EM", "RAND-EM"])
+def test_timed_em_goes_on_until_it_stands_still(case, name):
+    """After 30 rounds from a random start, one more would move the model by 0.001."""
+    for timed in synthetic.TIMED.values():
+        found = recorded(timed[name], case)[0]
+        same(found, *em_rounds(case.table.codes, found.prior, found.conditionals, 1), atol=3e-4)
 
 
 def test_scripts_of_real_data_lift_the_start_to_a_millionth():
@@ -179,7 +293,79 @@ def test_merit_of_topics_starts_from_spa_and_that_of_communities_at_zero_until_t
         assert merit(5).fit(X).anchors_.tolist() == largest(C, 5)
 
 
+def test_lda_has_the_settings_told(monkeypatch):
+    asked = []
+
+    def sampler(*settings, refresh):
+        asked.append(settings[:4])
+        raise CofactorError("no need to draw")
+
+    monkeypatch.setattr(lda, "_sampler", lambda: sampler)
+    with pytest.raises(CofactorError, match="no need to draw"):
+        topic_model(np.eye(3), 2, "LDA", min_documents=1)
+    assert asked == [(2, 500, 0.1, 0.01)]  # topics, sweeps, alpha, eta
+
+
+def test_fast_anchor_takes_words_however_rare():
+    counts = planted()[0]
+    in_one = np.arange(len(counts)) == 0
+    model = topic_model(np.column_stack([counts, in_one]), 3, "FastAnchor", random_state=0)
+    assert counts.shape[1] in model.anchors
+
+
+def test_geo_nmf_takes_the_best_of_twenty_runs_of_k_means(monkeypatch):
+    """scikit-learn keeps the best of `n_init` runs."""
+    asked = []
+
+    def k_means(n_clusters, n_init, random_state):
+        asked.append(n_init)
+        return KMeans(n_clusters, n_init=n_init, random_state=random_state)
+
+    monkeypatch.setattr("sklearn.cluster.KMeans", k_means)
+    geo_nmf(cliques()[0], 3, random_state=0)
+    assert set(asked) == {20}
+
+
 # ---- comparisons ----
+
+
+def test_altsvm_starts_with_both_signs_and_with_duals_of_zero_in_each_half():
+    """Of one comparison each: u and v meet hinge and square, u v_i - u v_j = 2 u v, from nothing in every half."""
+    user = np.arange(20)
+    data = Comparisons(user, 2 * user, 2 * user + 1, np.ones(20))
+    model, _ = recorded(AltSVM(rank=1, ridge=3.0, n_passes=1, max_iter=3, random_state=0).fit, data)
+    u = np.random.default_rng(0).standard_normal(20)
+    for _ in range(3):
+        v = u / (2 * u**2 + 1.5)  # 1/2C = ridge / 2
+        u = 2 * v / (4 * v**2 + 1.5)
+    assert model.user_factors_[:, 0] == pytest.approx(u) and np.min(u) < 0 < np.max(u)
+
+
+def test_the_penalty_of_the_nuclear_norm_is_chosen_on_held_out_comparisons():
+    data = drawn(*truth(n_users=20, n_items=15, rank=2), 600, "binary")
+    learn, held = data.hold_out(random_state=0)
+    slope = np.zeros((20, 15))  # of the loss of all utilities zero
+    np.add.at(slope, (learn.user, learn.left), 0.5 - learn.outcome)
+    np.add.at(slope, (learn.user, learn.right), learn.outcome - 0.5)
+    ridges = np.linalg.norm(slope, 2) * nuclear.PATH[:4]
+    losses = []
+    for ridge in ridges:
+        model = recorded(NuclearNormMLE(ridge).fit, learn)[0]
+        chance = model.predict_proba(held.user, held.left, held.right)
+        losses.append(-np.mean(np.log(np.where(held.outcome == 1, chance, 1 - chance))))
+    assert 0 < np.argmin(losses) < 3
+    chosen = recorded(NuclearNormMLE(random_state=0).fit, data)[0].ridge_
+    assert chosen == pytest.approx(ridges[np.argmin(losses)])
+
+
+def test_the_nuclear_norm_takes_up_to_a_million_utilities(monkeypatch):
+    def begin(*_):
+        raise LookupError("it begins")
+
+    monkeypatch.setattr(NuclearNormMLE, "_fista", begin)
+    for n_items, error, message in ((1000, LookupError, "it begins"), (1001, CofactorError, "1000 x 1001 utilities")):
+        with pytest.raises(error, match=message):
+            NuclearNormMLE(1.0).fit(Comparisons([0], [0], [1], [1], 1000, n_items))
 
 
 def test_projected_steps_are_those_of_plain_matrices():

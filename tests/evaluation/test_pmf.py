@@ -86,7 +86,7 @@ def test_names_of_classes_do_not_matter():
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_table_has_a_constant_and_an_independence_row(name):
+def test_every_table_is_declared_with_a_printed_metric_and_a_quick_trial(name):
     experiment = EXPERIMENTS[name]
     setting = next(iter(experiment.settings))
     assert experiment.line == "pmf"

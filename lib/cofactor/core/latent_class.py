@@ -175,7 +175,7 @@ class LatentClassModel:
         in which nothing else was observed gets the marginal distribution of `target`. Raises a CofactorError for no
         such variable, or another number of variables.
 
-        Cost: O(entries F + S I_target F) time, O(S (F + I_target)) memory. Source: IEEE TSP 2021, Eq. (3) and Sec. V;
+        Cost: O(entries F + S I_target F) time, O(S (F + I_target)) memory. Source: IEEE TSP 2021, Eq. (2) and Sec. 5.3;
         the released code multiplies probabilities, which underflows for long rows.
 
         >>> model = LatentClassModel([0.5, 0.5], [[[0.9, 0.2], [0.1, 0.8]]] * 3)
@@ -205,7 +205,7 @@ class LatentClassModel:
         """Return the (S,) expected value of an ordinal variable given the others: the MMSE estimate.
 
         `values` are the (I_target,) numbers its codes stand for, such as stars; by default the codes themselves.
-        Source: IEEE TSP 2021, Sec. V-C. The released code leaves lambda out of this sum.
+        Source: IEEE TSP 2021, Sec. 5.4. The released code leaves lambda out of this sum.
         """
         shares = self.conditional(table, target)
         stars = numbers(np.arange(shares.shape[1]) if values is None else values, "values")

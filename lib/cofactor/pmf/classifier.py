@@ -6,7 +6,7 @@ lambda, A_n and B are the prior of the hidden class and the conditionals of feat
 subset of features missing, at fitting and at prediction.
 
 Source: Ibrahim and Fu, "Recovering joint probability of discrete random variables from pairwise marginals", IEEE TSP
-2021, Sec. VI-B.
+2021, Sec. 5.3.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class JointPMFClassifier(ClassifierMixin, Estimator):
     Cost: O(entries F) per round of EM; n_starts fits where neither is "auto"; else 9 n_starts for each split, and up to
     as many with all rows.
 
-    Source: IEEE TSP 2021, Sec. VI-B. Deviations: EM with pseudo-counts and ranks up to 30, and the mean of several
+    Source: IEEE TSP 2021, Sec. 5.3. Deviations: EM with pseudo-counts and ranks up to 30, and the mean of several
     starts and choices; the paper's ranks stop at 5 to 7 on these data because of its split of the variables.
 
     >>> X = [["red", "round"], ["green", "round"], ["red", None], ["yellow", "long"], ["green", "long"]] * 8

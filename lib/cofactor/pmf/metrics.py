@@ -20,7 +20,7 @@ def mse(truth: LatentClassModel, estimate: LatentClassModel) -> float:
     P is the permutation under which priors and conditionals agree best in least squares. A low MSE does not imply a
     good joint PMF. Raises a CofactorError where the models differ in classes or alphabets.
 
-    Source: IEEE TSP 2021, Sec. VI; the released code of Tables 1 to 3 compares with A_1 diag(lambda) in place of A_1.
+    Source: IEEE TSP 2021, Sec. 5.2; the released code of Tables 1 to 3 compares with A_1 diag(lambda) in place of A_1.
     """
     check_kind(LatentClassModel, truth=truth, estimate=estimate)
     aligned = estimate.align_to(truth)
@@ -36,7 +36,7 @@ def mre(truth: LatentClassModel, estimate: LatentClassModel) -> float:
     The models may differ in the number of classes. Above one, the estimate is worse than all zeros. Near zero it is
     exact to about 1e-7 only, a difference of nearly equal squares. Raises a CofactorError where alphabets differ.
 
-    Cost: O(sum I_n F^2). Source: IEEE TSP 2021, Sec. VI; the released code divides by the norm of the estimate.
+    Cost: O(sum I_n F^2). Source: IEEE TSP 2021, Sec. 5.2; the released code divides by the norm of the estimate.
 
     >>> model = LatentClassModel([0.5, 0.5], [[[0.9, 0.2], [0.1, 0.8]]] * 3)
     >>> round(mre(model, LatentClassModel([1.0], [[[0.55], [0.45]]] * 3)), 3)

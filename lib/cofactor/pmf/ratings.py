@@ -11,7 +11,7 @@ whole numbers. Predictions stay between the lowest and the highest rating learnt
 before is given what is known without it.
 
 Source: baselines of Ibrahim and Fu, "Recovering joint probability of discrete random variables from pairwise
-marginals", IEEE TSP 2021, Sec. VI-C.
+marginals", IEEE TSP 2021, Sec. 5.4.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class BiasedMF(RatingPredictor):
 
     Cost: O(E F^2 + (U + N) F^3) time per sweep, O((U + N) F^2) memory.
 
-    Source: IEEE TSP 2021, Sec. VI-C. Deviations: every bias has the same weight (released: 100 times its number of
+    Source: IEEE TSP 2021, Sec. 5.4. Deviations: every bias has the same weight (released: 100 times its number of
     ratings, so that hardly any bias is left); sweeps go on until the objective stands still (released: to the first
     rise of the error on validation ratings).
 
@@ -224,7 +224,7 @@ class JointPMFRecommender(RatingPredictor):
 
     Cost: twice that of the estimator; O(F) in `predict` for every rating of every user and item asked for.
 
-    Source: IEEE TSP 2021, Sec. VI-C. Deviations: biases, without which it is worse than a user's mean on MovieLens
+    Source: IEEE TSP 2021, Sec. 5.4. Deviations: biases, without which it is worse than a user's mean on MovieLens
     small; the prior counts (released: a uniform one); an item never seen before gets the mean of all ratings (released:
     2.75 where the probabilities vanish).
 

@@ -8,8 +8,8 @@ and is never formed as an N x N array.
     X        points, one per column                                      (M, N)      Algorithm 1
     C        coefficients                                                (N, N)      lists per column
     C0       coefficients on the anchors of SPA, or a given start        (N, N)
-    lam, mu  weight and smoothing of the row penalty Phi_mu                          Eq. (16)-(18)
-    t        number of the first step                                                Eq. (21)
+    lam, mu  weight and smoothing of the row penalty Phi_mu                          Eq. (18)
+    t        number of the first step                                                Eq. (11)
 
 Source: Nguyen, Fu and Wu, "Memory-efficient convex optimization for self-dictionary separable nonnegative matrix
 factorization: a Frank-Wolfe approach", IEEE TSP 2022, Algorithm 1.

@@ -43,7 +43,7 @@ def joint_model(
 
     Source
     ------
-    IEEE TSP 2021, Sec. VI-A, as the released code has it; the text draws uniform conditionals and prior instead.
+    IEEE TSP 2021, Sec. 5.2, as the released code has it; the text draws uniform conditionals and prior instead.
 
     Examples
     --------
