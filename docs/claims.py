@@ -24,11 +24,13 @@ kept results by that rule, each time that this page is built.
 - *not testable here*: the reason stands with the claim.
 
 Words such as "clearly" or "close" need a number before they can be tested. It was chosen from the paper's words and
-from its printed numbers, and stands with every claim. All cases of a rule must hold, unless the paper says "most" or
-"often", or names a number. "In print" tells how many hold by the printed numbers. Differences are taken trial by trial
-where methods share their data; how many trials there are is told with each experiment. Rows marked "(paper protocol)"
-use the paper's own choices. Of theorems, "tested" is about the part that can be seen in an experiment: no experiment
-proves one.
+from its printed numbers, and stands with every claim. "About X times" is at least 80 % of X; a gain that the sentence
+puts in numbers is at least half of the printed one. All cases of a rule must hold, unless the paper says "most" or
+"often", or names a number. "In print" tells how many hold by the printed numbers. Differences, those of shares of
+trials too, are taken trial by trial where methods share their data. Times are not: they are compared by their medians.
+How many trials there are is told with each experiment. Rows marked "(paper protocol)" use the paper's own choices, and
+methods are compared by these rows where there are any; what this kit's own choices give stands in the note. Of
+theorems, "tested" is about the part that can be seen in an experiment: no experiment proves one.
 
 {summary}
 """
@@ -42,6 +44,7 @@ QUANTITIES = {
     "rate": "Share left by a step",
     "rank": "Place among all",
     "spread": "Ratio of standard deviations",
+    "share": "Share of trials with {limit:g} or more",
 }
 
 
@@ -164,8 +167,12 @@ def table_of(ruling):
 
 def asked(rule):
     """Say what a rule asks of its numbers."""
-    what = QUANTITIES[rule.of] if rule.of else "Difference" if rule.than or rule.against else "Value"
-    return f"{what}{', mean over settings,' if rule.pool else ''} {rule.bounds}"
+    what = "Difference" if rule.than or rule.against else "Value"
+    what = QUANTITIES[rule.of].format(limit=rule.limit) if rule.of else what
+    what += " less that elsewhere" if rule.than and rule.against else ""
+    what += ", geometric mean over steps," if rule.of == "ratio" and rule.metrics else ""
+    what += ", mean over settings," if rule.pool else ""
+    return f"{what} {rule.bounds}{' of the printed one' if rule.of_printed else ''}"
 
 
 def case_row(rule, case):
@@ -180,7 +187,8 @@ def case_row(rule, case):
 
 def links(each):
     """Return links to the experiments and notebooks of a claim."""
-    names = dict.fromkeys([name for ruling in each.rulings for name in ruling.rule.experiments] + [*each.claim.see])
+    rules = [ruling.rule for ruling in each.rulings]
+    names = dict.fromkeys([name for rule in rules for name in (*rule.experiments, *rule.beside)] + [*each.claim.see])
     names = [name for name in names if (KEPT / f"{name}.csv").exists()]  # others have no section yet
     lines = {name: name.removeprefix("practice-").split("-")[0] for name in names}
     texts = [f"[{cell(EXPERIMENTS[name].title)}](results/{line}.md#{name})" for name, line in lines.items()]

@@ -1,4 +1,4 @@
-"""What a claim is, and where it is read from: `<line>.toml`, with the 13 theorems and propositions.
+"""What a claim is, and where it is read from: `<line>.toml`, with the 14 theorems and propositions.
 
 A claim says what the paper says and where, what was measured, and rules. A rule names rows of kept results, and between
 which bounds their numbers must lie.
@@ -19,7 +19,7 @@ from evaluation.claims.estimates import Estimate
 FOLDER = Path(__file__).parent
 LINES = ("crowd", "pmf", "separable", "comparisons")
 Outcome = Literal["holds", "fails", "open"]
-Of = Literal["", "ratio", "slope", "rate", "rank", "spread"]
+Of = Literal["", "ratio", "slope", "rate", "rank", "spread", "share"]
 
 
 @dataclass(frozen=True)
@@ -35,18 +35,25 @@ class Rule:
     metric : str
         As kept, or "seconds".
     metrics : sequence of str
-        In its place for "rate": errors after numbers of steps, such as "t=100".
+        In its place for "rate": errors after numbers of steps, such as "t=100"; for "ratio" their geometric mean.
     than : sequence of str
         Methods to compare with, on the same data.
+    beside : sequence of str
+        Kept experiments on the same data, in which methods are looked for that this one has not.
+    prints : mapping
+        Under which name the paper prints a method, where that is another one.
     against : mapping
-        In its place: the same method elsewhere, where "experiment", "setting" or "metric" is replaced.
+        In place of `than`: the same method elsewhere, where "experiment", "setting" or "metric" is replaced. With
+        `than`: how much larger the difference is than the same one of another "experiment" or "setting".
     of : str
         "" for the value of a method, or its difference from what it is compared with; "ratio" of means over trials;
         "slope" (exponent of a power law; x is the number at the end of a setting's name, such as "S=1e5"); "rate"
         (factor that a step leaves); "rank" (place of the best of `methods` among these and `than`); "spread" (ratio
-        of standard deviations over trials).
+        of standard deviations over trials); "share" (of trials with `limit` or more).
     at_least, at_most, above, below : float
         Bounds, the first two included.
+    of_printed : bool
+        The bounds are for the number as a share of the printed one.
     need : int
         Cases that must hold; 0 for all.
     by : "" or "setting"
@@ -67,12 +74,16 @@ class Rule:
     metric: str = ""
     metrics: Sequence[str] = ()
     than: Sequence[str] = ()
+    beside: Sequence[str] = ()
+    prints: Mapping[str, str] = field(default_factory=dict)
     against: Mapping[str, str] = field(default_factory=dict)
     of: Of = ""
+    limit: float = np.nan
     at_least: float = -np.inf
     at_most: float = np.inf
     above: float = -np.inf
     below: float = np.inf
+    of_printed: bool = False
     need: int = 0
     by: Literal["", "setting"] = ""
     pool: bool = False
@@ -92,9 +103,11 @@ class Rule:
         words = {"at least": self.at_least, "above": self.above, "at most": self.at_most, "below": self.below}
         return " and ".join(f"{word} {bound:g}" for word, bound in words.items() if np.isfinite(bound))
 
-    def outcome(self, number: Estimate) -> Outcome:
+    def outcome(self, number: Estimate, printed: float) -> Outcome:
         """Say whether the whole interval, none of it, or a part is within the bounds."""
         _, low, high = number  # of a missing one no comparison is true, so that it is open
+        if self.of_printed:
+            low, high = sorted((low / printed, high / printed))
         if low >= self.at_least and high <= self.at_most and low > self.above and high < self.below:
             return "holds"
         outside = high < self.at_least or low > self.at_most or high <= self.above or low >= self.below
@@ -103,7 +116,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says, and how it is judged; the 13 theorems and propositions have `assumes`.
+    """What a paper says, and how it is judged; the 14 theorems and propositions have `assumes`.
 
     Attributes
     ----------

@@ -5,8 +5,8 @@ m, s, n    mean over trials, standard deviation of one trial, number of trials
 w          weight of a row: 1 and -1 in a difference, those of least squares in a slope
 
 A quantity is a weighted sum of rows, or of their logarithms, whose spread is s / m. Rows of the same trials are taken
-trial by trial, so that what the data have in common drops out; others are taken as independent. Intervals are
-Student's, at 95 %, with Satterthwaite's degrees of freedom.
+trial by trial, so that what the data have in common drops out; others, and times, are taken as independent. Intervals
+are Student's, at 95 %, with Satterthwaite's degrees of freedom; those of places resample the trials.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ Where = tuple[str, str, str]  # setting, method, metric
 DIGITS = 12  # decimals that count: equal numbers, computed in two ways, differ less
 SECONDS = "seconds"  # as a metric: wall time of a method's whole run, by the median, since the first run compiles
 RUNS = 3  # a median of fewer holds the time of compiling
+RESAMPLINGS = 1000
 
 
 class Estimate(NamedTuple):
@@ -44,11 +45,15 @@ class Estimate(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One row of results: its summary, its values by trial where these were kept, and whether the median counts."""
+    """One row of results: its summary, its values by trial where these were kept, and what counts of these.
+
+    That is their mean, unless `by_median`. With `of_shares` they are zeros and ones.
+    """
 
     summary: Sample
     by_trial: pd.Series[float] | None = None
     by_median: bool = False
+    of_shares: bool = False
 
 
 class Term(NamedTuple):
@@ -103,8 +108,7 @@ class Results:
         if where in self.trials:
             values = self.trials[where].dropna()
             summary = _known(sample(values.to_numpy(), metric, centre), needed)
-            paired = metric not in (*PROPORTIONS, SECONDS)
-            return Row(summary, values if paired else None, centre == "median")
+            return Row(summary, None if metric == SECONDS else values, centre == "median", metric in PROPORTIONS)
         if where not in self.table:
             return Row(_known(self._time(where), needed))
         kept = self.table[where]
@@ -161,6 +165,8 @@ def methods_of(line: str) -> set[str]:
 def difference(a: Row, b: Row) -> list[Term]:
     """A - B, trial by trial where both have the same ones."""
     pair = _paired(a, b)
+    if pair and a.of_shares:
+        return [Term(1, _change_of_share(pair[0] - pair[1]))]
     if pair and not a.by_median:
         return [Term(1, _mean_of(pair[0] - pair[1]))]
     return [Term(1, a.summary), Term(-1, b.summary)]
@@ -168,7 +174,7 @@ def difference(a: Row, b: Row) -> list[Term]:
 
 def log_ratio(a: Row, b: Row) -> list[Term]:
     """Log of A / B, of means over trials; where the median counts, the mean of the logarithms over trials."""
-    pair = _paired(a, b)
+    pair = None if a.of_shares else _paired(a, b)
     if pair and a.by_median and (pd.concat(pair) > 0).all():
         return [Term(1, _mean_of((pair[0] / pair[1]).map(np.log)))]
     if pair and not a.by_median:
@@ -191,6 +197,24 @@ def log_rate(rows: Sequence[Row], t: Sequence[float]) -> list[Term]:
     weights = _least_squares(np.asarray(t, dtype=float))
     logs = np.log(pd.concat(trials, axis=1).dropna().to_numpy())
     return [Term(1, _mean_of(pd.Series(logs @ weights)))]
+
+
+def over_steps(rows: Sequence[Row]) -> Row:
+    """The geometric mean of rows of the same trials, of each trial; a single row stays as it is."""
+    trials = [row.by_trial for row in rows if row.by_trial is not None]
+    if len(rows) == 1:
+        return rows[0]
+    if len(trials) < len(rows):
+        return Row(NOTHING)
+    values = np.exp(np.log(pd.concat(trials, axis=1).dropna()).mean(axis=1))
+    by_median = rows[0].by_median
+    return Row(sample(values.to_numpy(), "", "median" if by_median else "mean"), values, by_median)
+
+
+def share(row: Row, limit: float) -> list[Term]:
+    """The share of trials whose value is `limit` or more."""
+    values = np.array([]) if row.by_trial is None else (row.by_trial >= limit).to_numpy()
+    return [Term(1, sample(values, *PROPORTIONS, "mean"))]
 
 
 def logarithm(summary: Sample) -> Sample:
@@ -222,6 +246,16 @@ def _mean_of(values: pd.Series[float]) -> Sample:
     return Sample(float(values.mean()), float(values.std()), len(values))
 
 
+def _change_of_share(values: pd.Series[float]) -> Sample:
+    """The mean of differences of zeros and ones; its scatter by Agresti and Min, so that equal trials have one, too.
+
+    They add two trials, a half of each of the four kinds: both succeed, one, the other, none.
+    """
+    more = len(values) + 2
+    variance = ((values**2).sum() + 1) / more - (values.sum() / more) ** 2
+    return Sample(float(values.mean()), float(np.sqrt(variance * len(values) / more)), len(values))
+
+
 # ---- intervals ----
 
 
@@ -237,7 +271,7 @@ def combined(terms: Iterable[Term]) -> Estimate:
     total = squares.sum()
     spread = sum(square**2 / max(s.trials - 1, 1) for square, (_, s) in zip(squares, terms, strict=True))
     half = student.ppf((1 + CONFIDENCE) / 2, total**2 / spread) * np.sqrt(total) if total else 0.0
-    return Estimate(*(float(np.round(end, DIGITS)) for end in (centre, centre - half, centre + half)))
+    return Estimate(*(float(np.round(end, DIGITS)) + 0.0 for end in (centre, centre - half, centre + half)))
 
 
 def exponential(estimate: Estimate) -> Estimate:
@@ -254,6 +288,31 @@ def spread(a: Row, b: Row) -> Estimate:
     found = one.deviation / other.deviation
     ends = fisher.ppf([(1 + CONFIDENCE) / 2, (1 - CONFIDENCE) / 2], one.trials - 1, other.trials - 1)
     return Estimate(found, *(float(found / np.sqrt(end)) for end in ends))
+
+
+def rank(own: Sequence[Row], others: Sequence[Row], more_is_better: bool) -> Estimate:
+    """Place of the best of `own` among all: by means over the trials that all have, which its interval resamples.
+
+    Rows without a value are left out; those that do not scatter are constants.
+    """
+    rows = [row for row in (*own, *others) if not np.isnan(row.summary.centre)]
+    mine = len([row for row in own if not np.isnan(row.summary.centre)])
+    if not mine:
+        return exact(np.nan)
+    drawn = {i: row.by_trial for i, row in enumerate(rows) if row.by_trial is not None and row.summary.deviation > 0}
+    shared = pd.DataFrame(drawn).dropna()
+    choices = np.random.default_rng(0).integers(max(len(shared), 1), size=(RESAMPLINGS, len(shared)))
+    centres = np.tile([row.summary.centre for row in rows], (1 + RESAMPLINGS, 1))
+    if len(shared):
+        centres[0, list(drawn)] = shared.mean()
+        centres[1:, list(drawn)] = shared.to_numpy()[choices].mean(axis=1)
+    centres = np.round(centres * (-1 if more_is_better else 1), DIGITS)
+    places = 1.0 + (centres[:, mine:] < centres[:, :mine].min(axis=1, keepdims=True)).sum(axis=1)
+    if (drawn and len(shared) < 2) or not np.isfinite([row.summary.deviation for row in rows]).all():
+        return Estimate(float(places[0]), -np.inf, np.inf)
+    tails = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
+    low, high = np.quantile(places[1:], tails, method="nearest")
+    return Estimate(float(places[0]), float(low), float(high))
 
 
 def exact(value: float) -> Estimate:

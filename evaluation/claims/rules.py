@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import Literal, NamedTuple
@@ -39,7 +40,10 @@ from evaluation.claims.estimates import (
     exponential,
     log_rate,
     log_ratio,
+    over_steps,
+    rank,
     results,
+    share,
     slope,
     spread,
 )
@@ -101,7 +105,8 @@ def ruling(rule: Rule) -> Ruling:
     """Find the cases of a rule, and count them."""
     cases = cases_of(rule)
     outcomes = _counted(rule, cases)
-    there = [case._replace(outcome=rule.outcome(case.printed)) for case in cases if not np.isnan(case.printed.value)]
+    in_print = [(case, case.printed.value) for case in cases if not np.isnan(case.printed.value)]
+    there = [case._replace(outcome=rule.outcome(case.printed, value)) for case, value in in_print]
     need = rule.need or len(outcomes)
     hold, may = outcomes.count("holds"), len(outcomes) - outcomes.count("fails")
     verdict: Verdict = "supported" if hold >= need else "cannot tell" if may >= need else "not supported"
@@ -130,7 +135,7 @@ def cases_of(rule: Rule) -> list[Case]:
     """
     if rule.notebook:
         number = exact(behind(rule.notebook, rule.after))
-        return [Case("", "", rule.after, number, rule.outcome(number), exact(np.nan))]
+        return [Case("", "", rule.after, number, rule.outcome(number, np.nan), exact(np.nan))]
     there = [setting for name in rule.experiments for setting in results(name).experiment.settings]
     if odd := set(rule.settings) - set(there):
         raise CofactorError(f"no setting {listing(sorted(odd))} in {listing(rule.experiments)}")
@@ -154,13 +159,16 @@ def _case(rule: Rule, name: str, settings: list[str], method: str, other: str) -
     number = printed if rule.printed else _number(rule, name, settings, method, other, _kept(rule))
     setting = settings[0] if len(settings) == 1 else ""
     about = f"{method} {'over' if rule.of else 'less'} {other}" if other else method
-    return Case(name, setting, about, number, rule.outcome(number), printed)
+    return Case(name, setting, about, number, rule.outcome(number, printed.value), printed)
 
 
 def _number(rule: Rule, name: str, settings: list[str], method: str, other: str, row: GetRow) -> Estimate:
     """Compute the quantity of a rule from rows; pooled, it is the mean over settings."""
     if rule.of == "rank":
-        return exact(float(np.mean([_rank(rule, name, setting, row) for setting in settings])))
+        own, others = (
+            [row(name, (settings[0], each, rule.metric)) for each in methods] for methods in (rule.methods, rule.than)
+        )
+        return rank(own, others, rule.metric in MORE)
     if rule.of == "slope":
         rows = [row(name, (setting, method, rule.metric)) for setting in settings]
         return combined(slope(rows, [ending(setting) for setting in settings]))
@@ -170,6 +178,8 @@ def _number(rule: Rule, name: str, settings: list[str], method: str, other: str,
     number = combined(term._replace(weight=term.weight / len(found)) for terms in found for term in terms)
     if rule.of in ("ratio", "rate"):
         return exponential(number)
+    if rule.of == "share":
+        return _share(number, "1")
     is_share = rule.metric in SHARES and not other and not rule.against
     return _share(number, results(name).experiment.metrics[rule.metric]) if is_share else number
 
@@ -185,6 +195,13 @@ def _terms(rule: Rule, name: str, setting: str, method: str, other: str, row: Ge
     if rule.of == "rate":
         rows = [row(name, (setting, method, metric)) for metric in rule.metrics]
         return log_rate(rows, [ending(metric) for metric in rule.metrics])
+    if rule.of == "share":
+        return share(row(name, (setting, method, rule.metric)), rule.limit)
+    if other and rule.against:
+        alone = replace(rule, against={})
+        there = rule.against.get("experiment", name), rule.against.get("setting", setting)
+        elsewhere = [term._replace(weight=-term.weight) for term in _terms(alone, *there, method, other, row)]
+        return [*_terms(alone, name, setting, method, other, row), *elsewhere]
     if not other and not rule.against:
         return [Term(1, row(name, (setting, method, rule.metric)).summary)]
     a, b = _two(rule, name, setting, method, other, row)
@@ -193,32 +210,26 @@ def _terms(rule: Rule, name: str, setting: str, method: str, other: str, row: Ge
 
 def _two(rule: Rule, name: str, setting: str, method: str, other: str, row: GetRow) -> tuple[Row, Row]:
     """The rows to compare: of two methods, or of one method elsewhere; other data are not paired."""
-    a, against = row(name, (setting, method, rule.metric)), rule.against
+
+    def of(experiment: str, setting: str, method: str, metric: str) -> Row:
+        return over_steps([row(experiment, (setting, method, each)) for each in rule.metrics or [metric]])
+
+    a, against = of(name, setting, method, rule.metric), rule.against
     if not against:
-        return a, row(name, (setting, other, rule.metric))
-    where = against.get("setting", setting), method, against.get("metric", rule.metric)
-    b = row(against.get("experiment", name), where)
+        return a, of(name, setting, other, rule.metric)
+    metric = against.get("metric", rule.metric)
+    b = of(against.get("experiment", name), against.get("setting", setting), method, metric)
     return (a, b) if set(against) == {"metric"} else (Row(a.summary), b)
-
-
-def _rank(rule: Rule, name: str, setting: str, row: GetRow) -> float:
-    """Place of the best of the methods among all; a method without a value is left out."""
-    sign = -1 if rule.metric in MORE else 1
-    own, others = (
-        [sign * row(name, (setting, method, rule.metric)).summary.centre for method in methods]
-        for methods in (rule.methods, rule.than)
-    )
-    best = np.nanmin(own) if np.isfinite(own).any() else np.nan
-    return np.nan if np.isnan(best) else 1.0 + sum(other < best for other in others)
 
 
 def _kept(rule: Rule) -> GetRow:
     """Rows as kept."""
 
     def row(name: str, where: Where) -> Row:
-        if not results(name).knows(where):
+        found = [results(each) for each in (name, *rule.beside)]
+        if not any(own.knows(where) for own in found):
             raise CofactorError(f"{name} knows no {' / '.join(where)}: see evaluation/reproduced/{name}.csv")
-        return results(name).row(where, rule.fixed)
+        return max((own.row(where, rule.fixed) for own in found), key=lambda row: row.summary.trials)
 
     return row
 
@@ -229,7 +240,8 @@ def _printed(rule: Rule) -> GetRow:
     def row(name: str, where: Where) -> Row:
         own = results(name)
         biased = own.experiment.printed_as.get(where[2]) == ""
-        return Row(NOTHING) if biased and (rule.of or not rule.than) else own.printed(where)
+        known = where[0], rule.prints.get(where[1], where[1]), where[2]
+        return Row(NOTHING) if biased and (rule.of or not rule.than) else own.printed(known)
 
     return row
 

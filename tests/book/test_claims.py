@@ -80,6 +80,23 @@ def test_numbers_are_written_with_their_interval(rule, number, text):
     assert claims.written(rule, number) == text
 
 
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        (Rule(than=["B"], above=0), "Difference above 0"),
+        (
+            Rule(than=["B"], against={"experiment": "a"}, pool=True, above=0),
+            "Difference less that elsewhere, mean over settings, above 0",
+        ),
+        (Rule(than=["B"], of="ratio", metrics=["t=1", "t=2"], below=1), "Ratio, geometric mean over steps, below 1"),
+        (Rule(of="share", limit=30, at_least=0.02), "Share of trials with 30 or more at least 0.02"),
+        (Rule(against={"metric": "a"}, of_printed=True, at_least=0.5), "Difference at least 0.5 of the printed one"),
+    ],
+)
+def test_it_is_told_what_a_rule_asks(rule, text):
+    assert claims.asked(rule) == text
+
+
 def test_of_several_cases_it_is_told_how_many_hold():
     rule = Rule(experiment="crowd-table4", methods=["MajorityVote"], metric="error", than=["KOS"], below=0, need=1)
     assert claims.in_short(rules.ruling(rule)) == "1 of 2 hold, 1 needed, in print 1 of 2"

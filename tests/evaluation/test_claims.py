@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import f as fisher
+from scipy.stats import t as student
 from scipy.stats import ttest_ind, ttest_rel
 
 from cofactor import CofactorError
@@ -16,9 +17,9 @@ from evaluation.verdicts import sample
 from tests.evaluation.toy import toy
 
 SETTINGS = ("N=10", "N=100", "N=1,000")
-COUNTS = {"crowd": 34, "pmf": 22, "separable": 29, "comparisons": 19}
+COUNTS = {"crowd": 36, "pmf": 24, "separable": 31, "comparisons": 19}
 THEOREMS = {
-    "crowd": ["Theorem 1", "Theorem 2", "Theorem 3"],
+    "crowd": ["Proposition 1", "Theorem 1", "Theorem 2", "Theorem 3"],
     "pmf": ["Theorem 1", "Theorem 2", "Theorem 3", "Theorem 4"],
     "separable": ["Theorem 1", "Theorem 2", "Theorem 3", "Theorem 4", "Proposition 1"],
     "comparisons": ["Theorem 4.1"],
@@ -133,6 +134,58 @@ def test_shares_end_where_shares_do(made):
     assert number(metric="success")[0::2] == (1, 1) and 0.5 < number(metric="success").low < 0.9
 
 
+def test_shares_of_the_same_trials_are_compared_trial_by_trial(made):
+    a, b = np.repeat([1.0, 0.0], [5, 3]), np.repeat([1.0, 0.0], [4, 4])
+    made({("N=10", "A", "success"): a, ("N=10", "B", "success"): b}, metrics={"success": "1"})
+    value, low, high = number(metric="success", than=["B"])
+    # by Agresti and Min: 1.5 of 10 trials for A, 0.5 for B, shares 0.15 and 0.05
+    half = student.ppf(0.975, 7) * np.sqrt((0.2 - 0.1**2) / 10)
+    assert (value, low, high) == pytest.approx((1 / 8, 1 / 8 - half, 1 / 8 + half))
+
+
+def test_equal_trials_leave_an_interval_of_their_shares(made):
+    rows = {("N=10", name, "success"): np.ones(8) for name in "AB"}
+    made(rows, metrics={"success": "1"})
+    value, low, high = number(metric="success", than=["B"])
+    assert value == 0 and low == -high and 0.1 < high < 0.4
+
+
+def test_intervals_of_paired_shares_hold_the_truth_95_times_in_100():
+    held, rng = 0, np.random.default_rng(5)
+    for _ in range(400):
+        luck = rng.random(30)  # of the data; where it is below 0.5, A succeeds, and below 0.7 B mostly does
+        both = (pd.Series((luck < p) ^ (rng.random(30) < 0.05), dtype=float) for p in (0.5, 0.7))
+        rows = [Row(sample(row.to_numpy(), "success", "mean"), row, of_shares=True) for row in both]
+        found = estimates.combined(estimates.difference(*rows))
+        held += found.low <= -0.18 <= found.high  # (0.5 - 0.7) (1 - 2 * 0.05)
+    assert 0.93 <= held / 400 <= 0.99
+
+
+def test_a_share_of_trials_is_that_with_the_limit_or_more(made):
+    made({("N=10", "A", "error"): [29.0, 30.0, 31.0, 10.0, 10.0, 10.0, 10.0, 10.0]})
+    value, low, high = number(of="share", limit=30)
+    assert value == 0.25 and low == 0 and 0.4 < high < 0.7
+
+
+def test_over_steps_a_ratio_is_the_geometric_mean_of_each_trial(made):
+    a, b = np.exp(drawn(0, 0.0)), np.exp(drawn(1, 0.0))
+    rows = {("N=10", "A", "t=1"): a, ("N=10", "A", "t=2"): 4 * a, ("N=10", "B", "t=1"): b, ("N=10", "B", "t=2"): b}
+    made(rows, centre="median")
+    expected = np.log(2 * a / b)
+    found = number(metric="", metrics=["t=1", "t=2"], than=["B"], of="ratio")
+    assert found.value == pytest.approx(np.exp(expected.mean())) and found.low < found.value < found.high
+
+
+def test_a_difference_can_be_compared_with_the_same_one_elsewhere(made):
+    one, other = (drawn(0), drawn(1)), (drawn(2), drawn(3, 1.5))
+    rows = {("N=10", name, "error"): row for name, row in zip("AB", one, strict=True)}
+    made(rows | {("N=100", name, "error"): row for name, row in zip("AB", other, strict=True)})
+    expected = ttest_ind(one[0] - one[1], other[0] - other[1], equal_var=False).confidence_interval()
+    found = number(than=["B"], against={"setting": "N=100"})
+    assert found.value == pytest.approx(np.mean(one[0] - one[1]) - np.mean(other[0] - other[1]))
+    assert found[1:] == pytest.approx(tuple(expected))
+
+
 def test_a_mean_over_settings_adds_its_errors_in_squares(made):
     rows = {(setting, "A", "error"): drawn(i, i) for i, setting in enumerate(SETTINGS)}
     made(rows)
@@ -150,6 +203,35 @@ def test_the_best_of_some_methods_has_a_place_among_all(made):
     more = {("N=10", name, "accuracy"): [value] * 3 for name, value in {"A": 3.0, "B": 1.0}.items()}
     made(more, metrics={"accuracy": "%"})
     assert number(metric="accuracy", than=["B"], of="rank").value == 1  # more of it is better
+
+
+def test_a_place_has_the_interval_of_resampled_trials(made):
+    a = drawn(0)
+    rows = {("N=10", "A", "error"): a, ("N=10", "B", "error"): a + 0.01, ("N=10", "C", "error"): drawn(1)}
+    made(rows)
+    assert number(than=["B"], of="rank") == (1, 1, 1)  # trial by trial B is always worse
+    assert number(than=["B", "C"], of="rank")[1:] == (1, 2)
+
+
+def test_a_place_is_that_in_the_trials_that_all_have(made):
+    made({("N=10", "A", "error"): [2.0, 2.1, 2.0, 9.0], ("N=10", "B", "error"): [3.0, 3.1, 3.0]})
+    assert number(than=["B"], of="rank") == (1, 1, 1)
+    made({("N=10", "A", "error"): [2.0, 2.1], ("N=10", "B", "error"): [3.0]})
+    assert number(than=["B"], of="rank") == (1, -np.inf, np.inf)  # one draw does not show how it scatters
+    nothing = [np.nan, np.nan]
+    made({("N=10", "A", "error"): [2.0, 2.1, *nothing], ("N=10", "B", "error"): [*nothing, 3.0, 3.1]})
+    assert number(than=["B"], of="rank") == (1, -np.inf, np.inf)
+
+
+def test_a_method_can_stand_in_an_experiment_beside(made, monkeypatch, tmp_path):
+    kept = made({("N=10", "A", "error"): [1.0, 2.0, 3.0]})
+    outcome = Outcome(Task("toy", "N=10", 1), "", 0.0, (Measurement("B", "error", 5.0, seconds=1.0),))
+    write_trials(tmp_path / "toy.npz", [outcome])
+    beside = Results(toy(settings=SETTINGS, trials=8), tmp_path)
+    monkeypatch.setattr(rules, "results", {"toy": kept, "beside": beside}.__getitem__)
+    monkeypatch.setattr(estimates, "methods_of", lambda line: {"A", "B"})
+    assert number(than=["B"], beside=["beside"]).value == 2 - 5
+    assert np.isnan(number(than=["B"]).value)
 
 
 # ---- verdicts ----
@@ -177,12 +259,21 @@ def test_the_best_of_some_methods_has_a_place_among_all(made):
     ],
 )
 def test_a_case_holds_or_fails_with_its_whole_interval(bounds, found):
-    assert Rule(**bounds).outcome(Estimate(2, 1, 3)) == found
+    assert Rule(**bounds).outcome(Estimate(2, 1, 3), np.nan) == found
 
 
 def test_a_case_without_a_value_or_an_interval_is_open():
-    assert Rule(below=9).outcome(Estimate(np.nan, np.nan, np.nan)) == "open"
-    assert Rule(below=9).outcome(Estimate(1, -np.inf, np.inf)) == "open"
+    assert Rule(below=9).outcome(Estimate(np.nan, np.nan, np.nan), np.nan) == "open"
+    assert Rule(below=9).outcome(Estimate(1, -np.inf, np.inf), np.nan) == "open"
+
+
+@pytest.mark.parametrize(
+    ("printed", "found"), [(2, "holds"), (4, "open"), (7, "fails"), (-2, "fails"), (np.nan, "open")]
+)
+def test_a_bound_can_be_a_share_of_the_printed_number(printed, found):
+    rule = Rule(at_least=0.5, of_printed=True)
+    assert rule.outcome(Estimate(2, 1, 3), printed) == found
+    assert rule.outcome(Estimate(-2, -3, -1), -printed) == found
 
 
 CASES = {  # A below B surely, above it surely, and neither
@@ -257,6 +348,13 @@ def test_printed_numbers_are_judged_by_the_same_rule():
     assert printed.number == case.printed != case.number
 
 
+def test_a_method_can_be_printed_under_another_name():
+    rule = Rule(
+        experiment="crowd-table4", settings=["dog"], methods=["CNMF-EM"], metric="error", prints={"CNMF-EM": "CNMF"}
+    )
+    assert [case.printed.value for case in rules.cases_of(rule)] == [15.86]
+
+
 def test_a_number_of_a_notebook_is_the_one_behind_the_text():
     assert rules.behind("04_symnmf_convergence", "rate, half of H zero") == pytest.approx(0.619, abs=0.005)
     with pytest.raises(CofactorError, match="no number behind 'nowhere'"):
@@ -283,8 +381,8 @@ def test_no_claim_and_no_theorem_is_lost(line):
     assert sum(not claim.is_theorem for claim in found) == COUNTS[line]
 
 
-def test_there_are_thirteen_theorems_and_propositions():
-    assert sum(map(len, THEOREMS.values())) == 13
+def test_there_are_fourteen_theorems_and_propositions():
+    assert sum(map(len, THEOREMS.values())) == 14
 
 
 @pytest.mark.parametrize(("line", "claim"), ALL, ids=[f"{line}-{claim.name}" for line, claim in ALL])
@@ -294,7 +392,8 @@ def test_every_claim_says_where_it_stands_and_how_it_is_read(line, claim):
     for rule in claim.rules:
         assert rule.bounds and (rule.notebook or (rule.experiments and rule.methods))
         assert bool(rule.metric) + bool(rule.metrics) + bool(rule.notebook) == 1
-        assert not (rule.than and rule.against) and bool(rule.notebook) == bool(rule.after)
+        assert not (rule.than and rule.against and rule.of) and bool(rule.notebook) == bool(rule.after)
+        assert np.isfinite(rule.limit) == (rule.of == "share")
     if claim.is_theorem:
         assert claim.assumes and claim.notebooks and len(claim.says + "".join(claim.assumes)) > 150
         assert claim.untestable or claim.rules
