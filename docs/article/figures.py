@@ -129,7 +129,7 @@ def draw_real(axes):
         rows = cells[cells["table"].isin(["crowd-table4", "crowd-table5"]) & (cells["setting"] == setting)]
         axes.plot(rows["published"], rows["ours"], marker, color=colour, ms=4, mfc="none", label=name)
     axes.axline((5, 5), (60, 60), color=FAINT, lw=0.8, zorder=0)
-    axes.set(xscale="log", yscale="log", xlabel="printed error (%)", ylabel="ours, paper's protocol (%)")
+    axes.set(xscale="log", yscale="log", xlabel="printed error (%)", ylabel="ours (%)")
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_ticks(ERRORS, minor=False)
         axis.set_ticks([], minor=True)

@@ -14,15 +14,18 @@ from cofactor.core.errors import CofactorError
 from docs import results
 from evaluation import EXPERIMENTS, raw_trials
 from evaluation.claims import claims
+from evaluation.claims.estimates import Term, combined
 from evaluation.experiment import PAPER_PROTOCOL
 from evaluation.fidelity import fidelity
-from evaluation.verdicts import by_chance
+from evaluation.verdicts import by_chance, sample
 
 HERE = Path(__file__).parent
 NAME = re.compile(r"\{\{ *([\w.-]+) *\}\}")
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z*{])|\n\s*\n|\n(?=[|-])")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-UNKNOWN = "cause unknown"  # in notes that give no reason
+UNKNOWN, CHANCE = "cause unknown", "may be chance"  # in notes that give no reason, and begins those that need none
+PROPOSED = ("SymNMF", "RobSymNMF", "DesSymNMF", "CNMF-SPA", "CNMF-OPT", "MERIT")  # begin the papers' own methods
+EQUAL = 1e-9  # numbers that differ less are taken to be equal
 
 
 def filled(text, entries):
@@ -96,27 +99,49 @@ def there(beyond=False):
 
 @cache
 def printed_cells():
-    """Return the printed cells of the four papers, each once, with the verdict on the row that counts."""
-    tables = {name: kept(name) for name in there()}
-    cells = results.printed_cells(tables)
-    return cells.assign(line=[EXPERIMENTS[table].line for table in cells["table"]])
+    """Return the printed cells of the four papers, each once, with the verdict on the row that counts.
+
+    Columns more: line of research; remark ("cause", "chance" or "none"); whether the method is the paper's own, and
+    whether the experiment was kept with fewer trials than the paper has.
+    """
+    cells = results.printed_cells({name: kept(name) for name in there()})
+    return cells.assign(
+        line=[EXPERIMENTS[table].line for table in cells["table"]],
+        remark=cells["note"].map(remark),
+        proposed=cells["method"].str.startswith(PROPOSED),
+        few=[not has_all_trials(table) for table in cells["table"]],
+    )
 
 
-def chosen(line="", verdict="", explained=None, **among):
-    """Return the printed cells of a line, with a verdict, a known reason or none, of some tables, methods, metrics."""
+def remark(note):
+    """Say what a note tells of the cause: something, that chance suffices, or nothing."""
+    return "none" if not note or UNKNOWN in note else "chance" if note.startswith(CHANCE) else "cause"
+
+
+def chosen(**among):
+    """Return the printed cells that have one value, or one of a list, in each of some columns."""
     cells = printed_cells()
-    cells = cells[cells["line"].str.startswith(line) & cells["verdict"].str.startswith(verdict)]
-    for plural, names in among.items():
-        cells = cells[cells[plural.removesuffix("s")].isin(names)]
-    known = (cells["note"] != "") & ~cells["note"].str.contains(UNKNOWN)
-    return cells if explained is None else cells[known == explained]
+    for column, wanted in among.items():
+        cells = cells[cells[column].isin(wanted if isinstance(wanted, list) else [wanted])]
+    return cells
 
 
 def values(cell):
-    """Return the raw trials of one metric of one method."""
+    """Return one metric of one method, by trial; of a cell that names no setting its means, by setting."""
     experiment, setting, method, metric = cell
-    trials = raw_trials(experiment)
-    return trials[(trials["setting"] == setting) & (trials["method"] == method) & (trials["metric"] == metric)]["value"]
+    rows = raw_trials(experiment) if setting else kept(experiment)
+    rows = rows[(rows["method"] == method) & (rows["metric"] == metric)]
+    rows = rows[rows["setting"] == setting] if setting else rows
+    return rows.set_index("trial")["value"] if setting else rows.set_index("setting")["ours"]
+
+
+def apart(cell, other, part="mean"):
+    """Return the mean difference of two cells on the same data, half of its 95 % interval, or how many are above 0."""
+    differences = (values(cell) - values(other)).dropna()
+    if part == "above":
+        return (differences > EQUAL).sum()
+    found = combined([Term(1, sample(differences.to_numpy(), "", "mean"))])
+    return {"mean": found.value, "half": found.high - found.value}[part]
 
 
 def below(cell, other):
@@ -140,9 +165,14 @@ def judged(verdict="", theorems=False):
     return sum(is_theorem == theorems and found.startswith(verdict) for is_theorem, found in judgements())
 
 
-def complete():
-    """Return how many experiments of the papers were kept with as many trials as the paper has."""
-    return sum(results.facts(name)["trials"] >= EXPERIMENTS[name].trials for name in there())
+def has_all_trials(name):
+    """Whether an experiment was kept with as many trials as the paper has."""
+    return results.facts(name)["trials"] >= EXPERIMENTS[name].trials
+
+
+def with_all_trials(yes=True):
+    """Return how many experiments of the papers were kept with as many trials as the paper has, or with fewer."""
+    return sum(has_all_trials(name) == yes for name in there())
 
 
 CALLS = {
@@ -151,11 +181,14 @@ CALLS = {
     "calibrated": lambda: (printed_cells()["calibrated"] != "").sum(),
     "median": lambda cell: values(cell).median(),
     "below": below,
+    "runs": lambda cell, over, under: values(cell).between(over, under).sum(),
+    "apart": apart,
     "mean": mean,
     "claims": judged,
     "settings": lambda experiment: kept(experiment)["setting"].nunique(),
     "experiments": lambda **which: len(there(**which)),
-    "complete": complete,
+    "all trials": with_all_trials,
+    "met": lambda experiment: (kept(experiment)["verdict"] == "reproduced").sum(),
     "equations": lambda line="": fidelity()["line"].str.startswith(line).sum(),
     "variants": lambda: sum(row.endswith(PAPER_PROTOCOL) for name in there() for row in kept(name)["method"].unique()),
 }

@@ -107,16 +107,34 @@ def test_printed_cells_are_counted_once_by_line_and_verdict():
     assert sum(len(quoted.chosen(verdict=verdict)) for verdict in verdicts) == len(cells)
     assert not cells.duplicated(["table", "setting", "method", "metric"]).any()
     assert all(not EXPERIMENTS[name].source.startswith("Beyond ") for name in cells["table"])
-    worse = [len(quoted.chosen(verdict="worse", explained=known)) for known in (True, False)]
-    assert sum(worse) == len(quoted.chosen(verdict="worse"))
+    worse = [len(quoted.chosen(verdict="worse", remark=remark)) for remark in ("cause", "chance", "none")]
+    assert sum(worse) == len(quoted.chosen(verdict=["worse"]))
 
 
-def test_a_reason_that_says_unknown_is_none(monkeypatch):
-    notes = pd.DataFrame(
-        {"line": "crowd", "verdict": "worse", "table": "t", "note": ["a; cause unknown", "", "chance"]}
-    )
-    monkeypatch.setattr(quoted, "printed_cells", lambda: notes)
-    assert list(quoted.chosen(explained=True)["note"]) == ["chance"]
+def test_a_reason_that_says_unknown_is_none_and_chance_stands_apart():
+    notes = ["a; cause unknown", "", "may be chance: an interval", "no settings are published for it"]
+    assert [quoted.remark(note) for note in notes] == ["none", "none", "chance", "cause"]
+
+
+def test_the_papers_own_methods_are_told_from_those_they_compare_with():
+    own = set(quoted.chosen(proposed=True)["method"])
+    assert {"RobSymNMF-EM", "SymNMF(no imputation)", "CNMF-SPA-EM", "CNMF-OPT", "MERIT(0)"} <= own
+    assert not own & {"CNMF", "MV-EM", "CTD", "RAND-EM", "SPA", "SPOC", "truth"}
+
+
+def test_differences_are_taken_on_the_same_data(monkeypatch):
+    trials = pd.DataFrame({"setting": "s", "trial": [0, 1, 2, 1, 2, 3], "method": list("aaabbb"), "metric": "m"})
+    monkeypatch.setattr(quoted, "raw_trials", lambda _: trials.assign(value=[9.0, 2, 5, 1, 2, 9]))
+    a, b = (["e", "s", method, "m"] for method in "ab")  # trials 1 and 2 are shared: differences of 1 and 3
+    assert quoted.apart(a, b) == pytest.approx(2) and quoted.apart(a, b, "above") == 2
+    assert quoted.apart(a, b, "half") == pytest.approx(12.706204736)  # Student's, one degree of freedom
+
+
+def test_differences_over_settings_are_of_means(monkeypatch):
+    means = {"setting": ["s", "t"] * 2, "method": list("aabb"), "metric": "m", "ours": [1.0, 2, 3, 2]}
+    monkeypatch.setattr(quoted, "kept", lambda _: pd.DataFrame(means))
+    a, b = (["e", "", method, "m"] for method in "ab")
+    assert quoted.apart(b, a) == pytest.approx(1) and quoted.apart(b, a, "above") == 1  # equal ones are not above
 
 
 # ---- page and PDF ----
