@@ -17,13 +17,13 @@ from evaluation.claims import claims
 from evaluation.claims.estimates import Term, combined
 from evaluation.experiment import PAPER_PROTOCOL
 from evaluation.fidelity import fidelity
+from evaluation.summary import CHANCE, UNKNOWN
 from evaluation.verdicts import by_chance, sample
 
 HERE = Path(__file__).parent
 NAME = re.compile(r"\{\{ *([\w.-]+) *\}\}")
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z*{])|\n\s*\n|\n(?=[|-])")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-UNKNOWN, CHANCE = "cause unknown", "may be chance"  # in notes that give no reason, and begins those that need none
 PROPOSED = ("SymNMF", "RobSymNMF", "DesSymNMF", "CNMF-SPA", "CNMF-OPT", "MERIT")  # begin the papers' own methods
 EQUAL = 1e-9  # numbers that differ less are taken to be equal
 

@@ -112,7 +112,7 @@ def test_printed_cells_are_counted_once_by_line_and_verdict():
 
 
 def test_a_reason_that_says_unknown_is_none_and_chance_stands_apart():
-    notes = ["a; cause unknown", "", "may be chance: an interval", "no settings are published for it"]
+    notes = ["a; cause unknown", "", quoted.CHANCE, "no settings are published for it"]
     assert [quoted.remark(note) for note in notes] == ["none", "none", "chance", "cause"]
 
 
