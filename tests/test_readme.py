@@ -1,4 +1,4 @@
-"""The README says what the kit does today: its picture is the one drawn, its Python runs."""
+"""README and docs say what the kit does today: the picture is the one drawn, tables are those kept, Python runs."""
 
 import io
 import os
@@ -12,10 +12,12 @@ import pytest
 import cofactor as cf
 from evaluation.released import RELEASED
 from evaluation.released.pmf import CLASSIFIERS
-from tools import readme_tables
+from tools import real_data_tables
 from tools.draw_overview import PICTURE, picture
 
-PYTHON = re.findall(r"```python\n(.*?)```", (Path(__file__).parents[1] / "README.md").read_text(encoding="utf8"), re.S)
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf8")
+PYTHON = re.findall(r"```python\n(.*?)```", README, re.S)
 
 
 @pytest.mark.skipif("COFACTOR_VERSIONS" in os.environ, reason="other versions of matplotlib draw a little differently")
@@ -27,12 +29,12 @@ def test_picture_is_current():
 
 
 def test_tables_are_those_of_the_kept_results():
-    text = readme_tables.README.read_text(encoding="utf8")
-    assert text == readme_tables.written(text), "python tools/readme_tables.py"
+    text = real_data_tables.PAGE.read_text(encoding="utf8")
+    assert text == real_data_tables.written(text), "python tools/real_data_tables.py"
 
 
 def test_methods_are_where_it_says():
-    text = " ".join(readme_tables.README.read_text(encoding="utf8").split())
+    text = " ".join((ROOT / "docs" / "commands.md").read_text(encoding="utf8").split())
     named = re.search(r"for crowds among them (.*?), and with the extra `deep` (.*?) and (.*?)\. Forms", text)
     assert {name for part in named.groups() for name in part.split(", ")} <= set(cf.crowd.METHODS)
     assert "the choices of the released code, PG-TAC and CRIAV as reconstructed" in text
@@ -46,3 +48,22 @@ def test_python_runs_as_written(code, tmp_path, monkeypatch):
     cf.load("bluebird").labels.to_frame().to_csv(tmp_path / "labels.csv", index=False)
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "README.md", "exec"), {"cf": cf})
+
+
+def test_first_screen_has_picture_commands_and_notebooks():
+    assert len(README.encode()) <= 9_000
+    in_order = [
+        "overview.png",
+        "kit.py lab",
+        "kit.py test",
+        *(path.name for path in sorted((ROOT / "notebooks").glob("*.ipynb"))),
+    ]
+    places = [README.find(word) for word in in_order]
+    assert places == sorted(places) and min(places) >= 0 and places[-1] < 3_700
+    for path in re.findall(r"\]\(([\w./]+\.\w+)\)", README):
+        assert (ROOT / path).exists(), path
+
+
+def test_minutes_of_the_notebooks_are_those_on_their_first_page():
+    for name, minutes in re.findall(r"\(notebooks/(\S+\.ipynb)\) \| (\d+) \|", README):
+        assert f"**{minutes} minutes**" in (ROOT / "notebooks" / name).read_text(encoding="utf8"), name

@@ -59,10 +59,10 @@ def test_links_lead_to_sections_and_notebooks_that_exist(page):
         assert (ROOT / "notebooks" / name).exists()
 
 
-def test_the_page_is_the_first_evidence_and_the_readme_leads_to_it():
+def test_the_page_is_the_first_evidence_and_the_commands_lead_to_it():
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf8")
     assert re.search(r":caption: Evidence\n:maxdepth: 1\n\ndocs/claims\n", index)
-    assert "python -m evaluation.claims" in (ROOT / "README.md").read_text(encoding="utf8")
+    assert "python -m evaluation.claims" in (ROOT / "docs" / "commands.md").read_text(encoding="utf8")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
-"""Write the tables of kept results into the README: python tools/readme_tables.py.
+"""Write the tables of kept results into docs/real_data.md: python tools/real_data_tables.py.
 
-They are made from the results in evaluation/reproduced, and each stands between two comments of the README.
+They are made from the results in evaluation/reproduced, and each stands between two comments of that page.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from evaluation.crowd.benchmark import OVERVIEW_HEADING, SETS_HEADING, digest
 from evaluation.record import KEPT
 
 ROOT = Path(__file__).resolve().parents[1]
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "real_data.md"
 METHODS = {
     "method": "method",
     "sets": "sets",
@@ -96,7 +96,7 @@ def ends(name: str) -> tuple[str, str]:
 
 
 def written(text: str) -> str:
-    """Return the README with all tables put where they belong."""
+    """Return the page with all tables put where they belong."""
     for name, make in SECTIONS.items():
         begin, end = ends(name)
         before, rest = text.split(begin)
@@ -105,4 +105,4 @@ def written(text: str) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(written(README.read_text(encoding="utf8")), encoding="utf8")
+    PAGE.write_text(written(PAGE.read_text(encoding="utf8")), encoding="utf8")
