@@ -51,6 +51,16 @@ def pytest_sessionstart():
     socket.getaddrinfo = _guarded(socket.getaddrinfo, lambda args: args[0])
 
 
+def pytest_report_header():
+    """Name the code of BLAS that runs, and on how many threads: the last digits of numbers depend on it."""
+    import numpy  # noqa: F401 - brings its BLAS
+    from threadpoolctl import threadpool_info
+
+    pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+    kernels = {f"{pool.get('architecture', pool['internal_api'])}, threads: {pool['num_threads']}" for pool in pools}
+    return f"BLAS kernel: {'; '.join(sorted(kernels))}"
+
+
 def _mirror_missing():
     mirror = os.environ.get("COFACTOR_MIRROR", "")
     return not (mirror and Path(mirror).is_dir())

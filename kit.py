@@ -7,6 +7,7 @@ usage: python3 kit.py COMMAND [extra arguments]
   test       lint, then all tests and notebooks on all cores    (extra arguments go to pytest; -n 1: on one)
   lint       ruff, mypy and the import rules
   notebooks  run the notebooks and store their outputs     (--check: only say what would change)
+  kernels    run the notebooks under each BLAS kernel, and say which stored numbers move     (--threads 1: not on two)
   bench      run every benchmark in order
   mutants    change one place of the library at a time, and see whether a test notices    (a room, -n 40, --seed 0)
   classroom  write what a teacher hands out and collects into classroom/: copies for learners, a course of nbgrader,
@@ -271,6 +272,12 @@ def notebooks(extra: list[str]) -> int:
     return python(ROOT / "tools" / "refresh_notebooks.py", *extra, **REPRODUCIBLE)
 
 
+def kernels(extra: list[str]) -> int:
+    """Run the notebooks under each BLAS kernel."""
+    set_up("dev")
+    return python("-m", "tools.kernels", *extra, **REPRODUCIBLE)
+
+
 def bench(extra: list[str]) -> int:
     """Run the benchmarks in order, stopping at the first that fails."""
     set_up("dev", "bench")
@@ -300,7 +307,7 @@ def classroom(extra: list[str]) -> int:
 
 
 COMMANDS = {"lab": lab, "test": test, "lint": lint, "notebooks": notebooks, "bench": bench, "classroom": classroom}
-COMMANDS |= {"book": book, "mutants": mutants}
+COMMANDS |= {"book": book, "mutants": mutants, "kernels": kernels}
 
 
 def main(arguments: list[str]) -> int:

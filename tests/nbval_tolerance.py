@@ -63,10 +63,21 @@ def approx(text, tags=()):
     return result
 
 
+def moves(stored, new):
+    """What keeps two texts from being equal: the pairs of numbers, or whole lines where the words differ."""
+    if stored == new:
+        return []
+    if _words(stored) != _words(new):
+        return changed_lines(stored, new)
+    pairs = zip(DECIMAL.findall(stored), DECIMAL.findall(new), strict=True)
+    return [f"{a} -> {b}" for a, b in pairs if not stored._near(a, b)]
+
+
 def changed_lines(stored, new):
-    """Lines of a fingerprint that differ: as stored with a minus, as drawn now with a plus."""
+    """Lines of two texts that differ: as stored with a minus, as drawn now with a plus."""
     old, now = stored.splitlines(), new.splitlines()
-    kept = difflib.SequenceMatcher(None, *_common(old, now), autojunk=False).get_opcodes()
+    marked = _common(old, now, drawn=stored.startswith(FINGERPRINT))
+    kept = difflib.SequenceMatcher(None, *marked, autojunk=False).get_opcodes()
     return [
         line
         for kind, a, b, c, d in kept
@@ -75,9 +86,9 @@ def changed_lines(stored, new):
     ]
 
 
-def _common(old, now):
+def _common(old, now, drawn):
     """Lines by number, where lines that are close have one number."""
-    marked = [Approx(line, drawn=True) for line in [*old, *now]]
+    marked = [Approx(line, drawn) for line in [*old, *now]]
     found = [marked.index(line) for line in marked]
     return found[: len(old)], found[len(old) :]
 
