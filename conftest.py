@@ -6,7 +6,9 @@ the end, and the tests of the book stay together, so that the book is built once
 
 import ipaddress
 import os
+import re
 import socket
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ import pytest
 pytest_plugins = ["tests.nbval_tolerance"]
 
 PUBLIC_DATA = "public-data"  # tag of notebook cells whose outputs depend on crowds that are downloaded
+ROOT = Path(__file__).parent
 HERE = ("", "localhost", "localhost.localdomain")
 FIRST = ["tests/browser", "tests/book", "tests/test_reproducible.py", "tests/test_kill_points.py"]  # the longest
 TOGETHER = "tests/book"
@@ -100,11 +103,34 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.timeout(TIMEOUT))
 
 
+def _sets_away():
+    """Names of the data sets that are not bundled: every file of one role, at least, has an address."""
+    registry = tomllib.loads((ROOT / "datasets" / "registry.toml").read_text(encoding="utf8"))
+    local = {
+        name: {file["role"] for file in entry["files"] if "url" not in file or "recipe" in entry}
+        for name, entry in registry.items()
+    }
+    return {name for name, entry in registry.items() if {file["role"] for file in entry["files"]} - local[name]}
+
+
+def _sets_of(reports):
+    """Data sets that skipped tests name, in their parameters or else in their file."""
+    found, away = set(), _sets_away()
+    for report in reports:
+        path, _, parameters = report.nodeid.partition("[")
+        named = away & set(re.findall(r"\w+", parameters))
+        text = (ROOT / path.split("::")[0]).read_text(encoding="utf8")
+        found |= named or {name for name in away if f'"{name}"' in text}
+    return sorted(found)
+
+
 def pytest_terminal_summary(terminalreporter):
-    """Say loudly how many data tests did not run."""
+    """Say loudly how many data tests did not run, which sets they read, and how to have these."""
     skipped = terminalreporter.stats.get("skipped", [])  # among them modules, which have no keywords
     skipped = [report for report in skipped if "needs_mirror" in getattr(report, "keywords", ())]
     if skipped:
         terminalreporter.section("DATA TESTS SKIPPED", sep="!", red=True, bold=True)
-        advice = "set COFACTOR_MIRROR to the folder that holds the raw files"
-        terminalreporter.write_line(f"{len(skipped)} tests on real data did NOT run: {advice}", red=True, bold=True)
+        advice = "`cofactor datasets fetch` brings them; then set COFACTOR_MIRROR to the folder that holds the files"
+        sets = ", ".join(_sets_of(skipped)) or "made on first use"
+        said = f"{len(skipped)} tests did NOT run, for want of data that are not bundled ({sets}): {advice}"
+        terminalreporter.write_line(said, red=True, bold=True)

@@ -163,6 +163,7 @@ def test_workers_are_drawn_together_as_far_as_they_are_alike():
 # ---- the real one ----
 
 
+@pytest.mark.needs_mirror
 @pytest.mark.parametrize(("name", "d"), [("dog", 3), ("rte", 5)])
 def test_a_pilot_with_a_hundred_truths_foretells_the_whole_crowd(name, d):
     dataset = cf.load(name)

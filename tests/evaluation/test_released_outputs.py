@@ -7,11 +7,13 @@ TSP 2021, scripts of synthetic and of real data). Octave lacks `sum(X, "all")`, 
 taken from its `svd`; random starts are those of the fixture, and the three methods for two classes return their labels.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.linalg import polar
 
 from cofactor.core import biased_factors
 from cofactor.core.latent_class import LatentClassModel
@@ -42,6 +44,7 @@ SEEN = np.nonzero(OUT["crowd_codes"] >= 0)
 LABELS = CrowdLabels.from_arrays(*SEEN, OUT["crowd_codes"][SEEN], 3, *OUT["crowd_codes"].shape, unlabelled="keep")
 COOC = Cooccurrences.from_moments(pairwise_moments(LABELS.table), 1)
 CROWD, START = model(OUT["crowd_prior"], OUT["crowd_start"]), model(OUT["prior"], OUT["start"])
+SYMNMF = [("sym_real", steps.REAL, 1e-6), ("sym_syn", steps.SYNTHETIC, 1e-9)]
 TABLE = CategoricalTable(OUT["codes"].astype(np.int64), np.full(4, 3))
 
 
@@ -74,9 +77,22 @@ def test_robust_imputation_takes_the_released_steps(name, p, protocol):
     assert U.reshape(-1, 3) == pytest.approx(OUT[name], abs=1e-9)
 
 
-@pytest.mark.parametrize(("name", "protocol"), [("sym_real", steps.REAL), ("sym_syn", steps.SYNTHETIC)])
-def test_symnmf_turns_as_released(name, protocol):
-    assert recorded(steps.rotate, OUT["Us"], protocol)[0][0] == pytest.approx(OUT[name], abs=1e-9)
+def turned(U, protocol, rotations):
+    """H after some rotations, by the orthogonal factor of U'H in place of a singular value decomposition of H'U."""
+    Q = np.eye(U.shape[1])
+    for _ in range(rotations):
+        H = np.maximum(U @ Q, protocol.shift)
+        Q = polar(U.T @ H)[0]
+    return H
+
+
+@pytest.mark.parametrize(("name", "protocol", "atol"), SYMNMF)
+def test_symnmf_turns_as_released(name, protocol, atol):
+    """Rounding, which processors do differently, decides when the gap falls below 1e-14: so the end varies."""
+    for rotations in (1, 2, 5, 20):
+        H = recorded(steps.rotate, OUT["Us"], replace(protocol, iterations=rotations))[0][0]
+        assert pytest.approx(turned(OUT["Us"], protocol, rotations), abs=1e-9) == H
+    assert recorded(steps.rotate, OUT["Us"], protocol)[0][0] == pytest.approx(OUT[name], abs=atol)
 
 
 def test_blocks_are_imputed_as_released():
