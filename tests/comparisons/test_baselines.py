@@ -47,6 +47,19 @@ def test_bradley_terry_agrees_with_choix():
         assert BradleyTerry(ridge).fit(data).item_bias_ == pytest.approx(expected - expected.mean(), abs=1e-6)
 
 
+def test_balanced_comparisons_have_equal_utilities_without_a_step():
+    """Zero is then the maximum: choix's first case, a cycle; one win each; ties alone."""
+    cycle, each, ties = ([0, 1, 2], [1, 2, 0], [1, 1, 1]), ([0, 1], [1, 0], [1, 1]), ([0, 1], [1, 2], [0.5, 0.5])
+    for left, right, outcome in (cycle, each, ties, tuple(20 * column for column in cycle)):
+        data = Comparisons([0] * len(left), left, right, outcome)
+        for settings in ({"ridge": 0.1}, {"ridge": 1e-9, "link": "probit"}):
+            model = BradleyTerry(**settings).fit(data)
+            assert model.item_bias_.tolist() == [0.0] * data.n_items
+            assert (model.result_.converged, model.result_.n_iter) == (True, 0)
+        if len(left) >= 5:
+            assert BradleyTerry(random_state=0).fit(data).item_bias_ == pytest.approx(0, abs=1e-12)
+
+
 def test_bradley_terry_chooses_its_ridge():
     U, V = truth(n_users=60, n_items=40, rank=2)
     b = np.linspace(-2, 2, 40)

@@ -59,7 +59,7 @@ def barzilai_borwein(
     Parameters
     ----------
     objective : Objective
-    start : flat array, not a stationary point
+    start : flat array; with features, not a stationary point
     max_iter : int
     tol : float
         Stop when ||g|| has fallen to this share of its first value, or f stood still for ten steps.
@@ -70,7 +70,7 @@ def barzilai_borwein(
     -------
     x, result : `result.objective` is f after every step
 
-    Raises a CofactorError where the gradient vanishes at the start, as it does where all features are zero.
+    Raises a CofactorError where the gradient vanishes at the start though there are features, as where all are zero.
 
     Cost: one pass over the data per step, rarely two, O(m r) each.
 
@@ -97,9 +97,9 @@ def _barzilai_borwein_steps(
     x, (f, g) = start / p, _scaled(objective, p, start / p)
     first = eta = FIRST / (2 * float(objective.link.information(0.0)))
     g0, recent, flat = float(np.linalg.norm(g)), [f], 0
-    _require_slope(g0)
     _tell(callback, start)
-    for step in history:
+    history.converged = _at_minimum(objective, g0)
+    for step in history if not history.converged else ():
         x_new, f_new, g_new, eta = _line_search(lambda x: _scaled(objective, p, x), x, g, eta, recent)
         if not np.isfinite(f_new):
             raise CofactorError("losses run beyond all numbers from this start: start nearer to zero, or take a ridge")
@@ -275,9 +275,9 @@ def _descend(
     x = projection(start)
     f, g = objective(x)
     f0, g0 = f, float(np.linalg.norm(g))
-    _require_slope(g0)
     _tell(callback, x)
-    for _ in history:
+    history.converged = _at_minimum(objective, g0)
+    for _ in history if not history.converged else ():
         x = projection(x - eta * g)
         f, g = objective(x)
         if not f <= max(1.5 * f0, f0 + 1e-12):
@@ -305,11 +305,13 @@ def largest_curvature(objective: Objective, x: Floats, random_state: int = 0) ->
     return value + 4 * objective.balance * sigma + max(objective.rho, objective.rho_bias)
 
 
-def _require_slope(norm: float) -> None:
-    if not norm > 0:
-        raise CofactorError(
-            "the gradient vanishes at the start, as it does where all features are zero (a saddle): start elsewhere"
-        )
+def _at_minimum(objective: Objective, norm: float) -> bool:
+    """Whether a gradient of this norm shows the minimum: biases alone are a convex problem, features are not."""
+    if norm > 0 or (norm == 0 and not objective.rank):
+        return norm == 0
+    raise CofactorError(
+        "the gradient vanishes at the start, as it does where all features are zero (a saddle): start elsewhere"
+    )
 
 
 def _tell(callback: Callback | None, x: Floats) -> None:
