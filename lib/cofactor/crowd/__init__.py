@@ -28,6 +28,7 @@ from cofactor.crowd.planner import plan
 from cofactor.crowd.scores import Difference, Score, paired_difference, score
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
 from cofactor.crowd.truth import read_truth
+from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.crowd.workers import workers_table
 
 __all__ = [
@@ -66,6 +67,7 @@ __all__ = [
     "SymNMF",
     "TensorADMM",
     "Wawa",
+    "WorkerTypes",
     "bootstrap",
     "designated_imputation",
     "diagnose",

@@ -1,0 +1,121 @@
+"""Workers who are one: copies are found before a fit, and count as one worker.
+
+Two workers with the same label on all of their n common tasks may be one person, or one model asked twice. Whether that
+can be chance is told by what the others say of the same tasks:
+
+    d = (labels of others that are different + 1/2) / (labels of others + 1)       on those n tasks
+    (1 - d)^n                                                                      chance that an honest pair is alike
+
+The pair counts as copies if that chance is below `FALSE_ALARMS` divided by the number of pairs of workers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Ints
+
+MIN_COMMON = 5  # tasks
+FALSE_ALARMS = 1e-3  # pairs called copies by chance in a whole crowd, at most
+
+
+def owners(table: CategoricalTable) -> Ints:
+    """Return, of every worker, the first worker of the group of copies; of most, the worker.
+
+    Parameters
+    ----------
+    table : CategoricalTable
+        Tasks by workers.
+
+    A pair whose common tasks nobody else labelled is never called copies: nothing tells how easy these tasks are.
+
+    Cost: O(sum over tasks of labels^2) time, O(labels) memory.
+
+    >>> honest = np.arange(40) % 2
+    >>> codes = np.stack([honest, honest, 1 - honest, honest[::-1]], axis=1)
+    >>> owners(CategoricalTable(codes)).tolist()
+    [0, 0, 2, 2]
+    """
+    M = table.n_variables
+    active = max(int(np.count_nonzero(table.entries_per_variable)), 2)
+    limit = float(np.log(active * (active - 1) / 2 / FALSE_ALARMS))
+    by_task = sparse.csr_array((table.values, table.variables, table.indicator.indptr), shape=(table.n_rows, M))
+    task, first = _by_worker(table)
+    votes = _same_label(table)
+    pairs = _alike(first, task, by_task.indptr, by_task.indices, by_task.data, votes, limit)
+    links = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(M, M))
+    group = connected_components(links, directed=False)[1]
+    _, first_of_group = np.unique(group, return_index=True)
+    return np.asarray(first_of_group[group], dtype=np.int64)
+
+
+def without_copies(table: CategoricalTable, owner: Ints) -> CategoricalTable:
+    """Give the labels of copies to the first of their group, who has one label a task: that of the first of them."""
+    variable = owner[table.variables]
+    if np.array_equal(variable, table.variables):
+        return table
+    pair = table.rows * np.int64(table.n_variables) + variable
+    kept = np.sort(np.unique(pair, return_index=True)[1])
+    entries = table.rows[kept], variable[kept], table.values[kept]
+    return CategoricalTable.from_entries(*entries, table.sizes, table.n_rows)
+
+
+def _by_worker(table: CategoricalTable) -> tuple[Ints, Ints]:
+    """Return the places of the labels (in the order of the table) by worker, and where each worker begins."""
+    order = np.argsort(table.variables, kind="stable")
+    return order, np.append(0, np.cumsum(table.entries_per_variable))
+
+
+def _same_label(table: CategoricalTable) -> Ints:
+    """Return, of every label, how many labels of its task are the same."""
+    K = int(table.sizes.max(initial=1))
+    cell = table.rows * np.int64(K) + table.values
+    _, place, count = np.unique(cell, return_inverse=True, return_counts=True)
+    return np.asarray(count[place], dtype=np.int64)
+
+
+@njit(cache=True, nogil=True)
+def _alike(
+    first: Ints, place: Ints, start: Ints, worker: Ints, label: Ints, same: Ints, limit: float
+) -> NDArray[np.int64]:
+    """Return the pairs of workers who are copies; one worker after the other is held against all later ones."""
+    M = len(first) - 1
+    task_of = np.empty(len(worker), dtype=np.int64)
+    for i in range(len(start) - 1):
+        task_of[start[i] : start[i + 1]] = i
+    common, unlike = np.zeros(M, dtype=np.int64), np.zeros(M, dtype=np.int64)
+    others, differ = np.zeros(M), np.zeros(M)
+    found = [(np.int64(0), np.int64(0))][:0]
+    for u in range(M):
+        if first[u + 1] - first[u] < MIN_COMMON:
+            continue
+        met = [np.int64(0)][:0]
+        for x in range(first[u], first[u + 1]):
+            e = place[x]
+            i = task_of[e]
+            n = start[i + 1] - start[i]
+            for y in range(start[i], start[i + 1]):
+                v = worker[y]
+                if v <= u:
+                    continue
+                if common[v] == 0:
+                    met.append(np.int64(v))
+                common[v] += 1
+                unlike[v] += label[y] != label[e]
+                others[v] += n - 2
+                differ[v] += n - same[e]
+        for v in met:
+            if common[v] >= MIN_COMMON and unlike[v] == 0 and others[v] > 0:
+                d = (differ[v] + 0.5) / (others[v] + 1.0)
+                if -common[v] * np.log(1 - d) > limit:
+                    found.append((np.int64(u), v))
+            common[v], unlike[v], others[v], differ[v] = 0, 0, 0.0, 0.0
+    pairs = np.empty((len(found), 2), dtype=np.int64)
+    for p in range(len(found)):
+        pairs[p] = found[p]
+    return pairs

@@ -1,0 +1,68 @@
+"""Pairs (worker, label): the rows of counts and models, of which a fit needs those only that occur."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from cofactor.core.types import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Pairs (worker, label), the rows of counts and of models: those that occur, or all.
+
+    Attributes
+    ----------
+    owner, label : (R,) ints
+        Worker and label of every row, by worker, then label.
+    n_workers, n_classes : int
+    """
+
+    owner: Ints
+    label: Ints
+    n_workers: int
+    n_classes: int
+
+    @classmethod
+    def of(cls, rows: Ints, n_workers: int, n_classes: int) -> Rows:
+        """Choose some of the rows of all pairs."""
+        return cls(rows // n_classes, rows % n_classes, n_workers, n_classes)
+
+    @classmethod
+    def all(cls, n_workers: int, n_classes: int) -> Rows:
+        """Every pair."""
+        return cls.of(np.arange(n_workers * n_classes), n_workers, n_classes)
+
+    @property
+    def sizes(self) -> Ints:
+        """(M,) rows of every worker."""
+        return np.bincount(self.owner, minlength=self.n_workers)
+
+    @cached_property
+    def places(self) -> Ints:
+        """(R,) the numbers of the rows."""
+        return np.arange(len(self.owner))
+
+    def by_worker(self, values: Floats) -> Floats:
+        """Add up (R,) or (R, K) values over the rows of each worker."""
+        return np.asarray(self._workers @ values)
+
+    def by_label(self, values: Floats) -> Floats:
+        """Add up (R, K) values over workers: (K, K)."""
+        return np.asarray(self._labels @ values)
+
+    @cached_property
+    def _workers(self) -> sparse.csr_array:
+        return sparse.csr_array(
+            (np.ones(len(self.owner)), (self.owner, self.places)), (self.n_workers, len(self.owner))
+        )
+
+    @cached_property
+    def _labels(self) -> sparse.csr_array:
+        return sparse.csr_array(
+            (np.ones(len(self.label)), (self.label, self.places)), (self.n_classes, len(self.label))
+        )

@@ -1,0 +1,367 @@
+"""Worker types: the model behind `WorkerTypes`, the default of this kit.
+
+Every worker is of one type, and the labels tell of which:
+
+    coin    right with one probability for all classes; a wrong label is one of the errors of the whole crowd
+    class   right with a probability for each class; errors as above
+    own     errors of one's own: a confusion matrix (Dawid and Skene)
+    none    labels are drawn whatever the class: constant workers, and all who say nothing beside the others
+
+    symbol    meaning                                                                          shape
+    r_ik      posterior of class k for task i                                                  (N, K)
+    C_wlk     expected labels l of worker w on tasks of class k: sum_i r_ik [w said l of i]    (rows, K)
+    R, W      right and wrong ones among them, by class: C_wkk and sum over l != k             (M, K)
+    n_wl      labels l of worker w                                                             (rows,)
+    e_lk      errors of the crowd: Pr(label l | class k, wrong); zero on the diagonal          (K, K)
+    a, b      labels imagined for every worker before the first: right ones, each wrong one
+    gamma     labels imagined of each class for a worker who says nothing
+    L_wt      log-probability of worker w's expected labels under type t (log marginal)        (M, T)
+    E_t       expected log Pr(label l of w | class k) under type t                             (rows, K)
+    rho_t     share of type t                                                                  (T,)
+    q_wt      probability that worker w is of type t                                           (M, T)
+    alpha     votes each class got, in tasks: prior counts of the classes                      (K,)
+    nu        alpha + expected tasks of each class                                             (K,)
+
+Rows are the pairs (worker, label) that occur. A round is
+
+    e_lk  = (1 + sum_w (q_w,coin + q_w,class) C_wlk) / sum over l != k
+    q_wt  proportional to rho_t exp L_wt,    rho_t = (1 + sum_w q_wt) / (M + T),    and q once more
+    r_ik  proportional to exp(psi(nu_k) - psi(sum nu) + sum over labels (w, l) of i, sum_t q_wt E_t[wl, k])
+
+from r = vote shares, rho = 1 / T. The last line is the E-step of a latent-class model whose probabilities are exp of
+these expectations, so that a round is a sum over tasks. This is mean field for q(z) q(t_w, theta_w); e and rho are
+modes under Dirichlet(2, ..., 2). Each line raises the same lower bound of the log-probability of the labels.
+
+Source: this kit's. "coin" is the one-coin model and "own" that of Dawid and Skene (1979) with the variational
+treatment of Kim and Ghahramani, AISTATS 2012; a type that spams is in MACE (Hovy et al., NAACL 2013), there for single
+labels. What was tried beside is in docs/aggregation.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma, gammaln
+
+from cofactor.core.em import SoftCounts
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.result import History, Result
+from cofactor.core.types import Floats
+from cofactor.crowd.rows import Rows
+
+NO_INFORMATION_COUNT = 0.5  # gamma
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Expected labels of every worker, as the types read them; see the module's symbols.
+
+    Attributes
+    ----------
+    rows : Rows
+    C : (R, K) array
+    log_errors : (K, K) array
+        log e, zero on the diagonal.
+    """
+
+    rows: Rows
+    C: Floats
+    log_errors: Floats
+
+    @cached_property
+    def given(self) -> Floats:
+        """Labels of every worker on tasks of every class: (M, K)."""
+        return self.rows.by_worker(self.C)
+
+    @cached_property
+    def right(self) -> Floats:
+        """R: (M, K)."""
+        right, rows = np.zeros((self.rows.n_workers, self.rows.n_classes)), self.rows
+        right[rows.owner, rows.label] = self.C[rows.places, rows.label]
+        return right
+
+    @cached_property
+    def wrong(self) -> Floats:
+        """W: (M, K)."""
+        return np.maximum(self.given - self.right, 0.0)
+
+    @cached_property
+    def labels(self) -> Floats:
+        """The n_wl: (R,)."""
+        return np.asarray(self.C.sum(axis=1))
+
+    @cached_property
+    def log_of_errors(self) -> Floats:
+        """Sum over labels and classes, l != k, of C_wlk log e_lk: (M,)."""
+        return self.rows.by_worker(np.einsum("rk,rk->r", self.C, self.log_errors[self.rows.label]))
+
+    def of_right_and_wrong(self, log_right: Floats, log_wrong: Floats) -> Floats:
+        """Return (R, K) logs of labels, from those of a right one and of an error of the crowd, both (M, 1 or K)."""
+        rows = self.rows
+        logs = log_wrong[rows.owner] + self.log_errors[rows.label]
+        column = rows.label if log_right.shape[1] > 1 else 0
+        logs[rows.places, rows.label] = log_right[rows.owner, column]
+        return logs
+
+
+class WorkerType(Protocol):
+    """What a type must tell of expected labels."""
+
+    @property
+    def name(self) -> str:
+        """Name in results."""
+        ...
+
+    @property
+    def shares_errors(self) -> bool:
+        """Whether wrong labels are the crowd's errors."""
+        ...
+
+    def expected_log(self, counts: Counts) -> Floats:
+        """Return E_t, the (R, K) expected log-probabilities of the labels of the rows, given the class."""
+        ...
+
+    def log_evidence(self, counts: Counts) -> Floats:
+        """Return L_t, the (M,) log-probabilities of each worker's expected labels, parameters integrated out."""
+        ...
+
+
+@dataclass(frozen=True)
+class Coin:
+    """Right with probability c_w ~ Beta(a, b), whatever the class."""
+
+    a: float
+    b: float
+    name: str = "coin"
+    shares_errors: bool = True
+
+    def _right_and_wrong(self, counts: Counts) -> tuple[Floats, Floats]:
+        return counts.right.sum(axis=1, keepdims=True), counts.wrong.sum(axis=1, keepdims=True)
+
+    def expected_log(self, counts: Counts) -> Floats:
+        """Return psi(R + a) - psi(R + W + a + b) if right, else psi(W + b) - psi(R + W + a + b) + log e."""
+        R, W = self._right_and_wrong(counts)
+        total = digamma(R + W + self.a + self.b)
+        return counts.of_right_and_wrong(digamma(R + self.a) - total, digamma(W + self.b) - total)
+
+    def log_evidence(self, counts: Counts) -> Floats:
+        """Return sums of log B(R + a, W + b) - log B(a, b), and the logarithms of the errors."""
+        R, W = self._right_and_wrong(counts)
+        return np.sum(log_beta(R + self.a, W + self.b) - log_beta(self.a, self.b), axis=1) + counts.log_of_errors
+
+
+class ByClass(Coin):
+    """Right with probability c_wk ~ Beta(a, b) for each class k."""
+
+    def __init__(self, a: float, b: float) -> None:
+        super().__init__(a, b, "class")
+
+    def _right_and_wrong(self, counts: Counts) -> tuple[Floats, Floats]:
+        return counts.right, counts.wrong
+
+
+@dataclass(frozen=True)
+class Own:
+    """A confusion matrix of one's own, each column k ~ Dirichlet(a on the diagonal, b elsewhere)."""
+
+    a: float
+    b: float
+    name: str = "own"
+    shares_errors: bool = False
+
+    def _prior(self, counts: Counts) -> tuple[Floats, float]:
+        """Return the (R, K) prior counts of the rows, and the sum of a column of all labels."""
+        K = counts.rows.n_classes
+        prior = np.full(counts.C.shape, self.b)
+        prior[counts.rows.places, counts.rows.label] = self.a
+        return prior, self.a + (K - 1) * self.b
+
+    def expected_log(self, counts: Counts) -> Floats:
+        """Return psi(C + prior) - psi(sum over labels)."""
+        prior, total = self._prior(counts)
+        return np.asarray(digamma(counts.C + prior) - digamma(counts.given + total)[counts.rows.owner])
+
+    def log_evidence(self, counts: Counts) -> Floats:
+        """Return the sum over classes of log B(C + prior) - log B(prior); labels that do not occur cancel."""
+        prior, total = self._prior(counts)
+        cells = counts.rows.by_worker((gammaln(counts.C + prior) - gammaln(prior)).sum(axis=1))
+        return np.asarray(cells + np.sum(gammaln(total) - gammaln(counts.given + total), axis=1))
+
+
+@dataclass(frozen=True)
+class NoInformation:
+    """Labels drawn from s_w ~ Dirichlet(gamma, ..., gamma) whatever the class: they move no posterior."""
+
+    gamma: float = NO_INFORMATION_COUNT
+    name: str = "none"
+    shares_errors: bool = False
+
+    def expected_log(self, counts: Counts) -> Floats:
+        """Return psi(gamma + n_wl) - psi(K gamma + n_w), the same for all classes."""
+        n, total = counts.labels, counts.rows.by_worker(counts.labels) + self.gamma * counts.rows.n_classes
+        log_share = digamma(n + self.gamma) - digamma(total)[counts.rows.owner]
+        return np.broadcast_to(log_share[:, None], counts.C.shape)
+
+    def log_evidence(self, counts: Counts) -> Floats:
+        """Return log B(gamma + n_w) - log B(gamma): a constant of the data."""
+        n, total = counts.labels, self.gamma * counts.rows.n_classes
+        cells = counts.rows.by_worker(gammaln(n + self.gamma) - gammaln(self.gamma))
+        return np.asarray(cells + gammaln(total) - gammaln(counts.rows.by_worker(n) + total))
+
+
+def log_beta(a: Floats | float, b: Floats | float) -> Floats:
+    """Logarithm of the Beta function."""
+    return np.asarray(gammaln(a) + gammaln(b) - gammaln(a + b))
+
+
+def crowd_errors(weighted: Floats) -> Floats:
+    """Return log e, from the (K, K) expected labels of the crowd by label and class; zero on the diagonal."""
+    off = ~np.eye(len(weighted), dtype=bool)
+    counts = np.where(off, weighted + 1.0, 0.0)
+    return np.log(np.where(off, counts / counts.sum(axis=0), 1.0))
+
+
+@dataclass(frozen=True)
+class TypesBelief:
+    """What is believed of workers and classes after a round; see the module's symbols."""
+
+    types: tuple[WorkerType, ...]
+    counts: Counts
+    alpha: Floats
+    nu: Floats
+    rho: Floats
+    q: Floats
+    bound: float = field(repr=False)  # of the log-probability of workers' labels, given the soft counts
+
+    @cached_property
+    def expected_log_labels(self) -> Floats:
+        """Sum over t of q_wt E_t: (R, K)."""
+        owner = self.counts.rows.owner
+        parts = (self.q[owner, t, None] * kind.expected_log(self.counts) for t, kind in enumerate(self.types))
+        return np.asarray(sum(parts))
+
+    def expected_logs(self) -> LatentClassModel:
+        """Return exp of the expected logarithms, as a model of the classes whose columns sum to less than one."""
+        log_prior = digamma(self.nu) - digamma(self.nu.sum())
+        return LatentClassModel.from_stacked(
+            np.exp(log_prior), np.exp(self.expected_log_labels), self.counts.rows.sizes
+        )
+
+    def divergence(self) -> float:
+        """Return what the log-likelihood under `expected_logs` is above the bound (nats)."""
+        given = self.nu - self.alpha
+        classes = log_dirichlet_constant(self.nu) - log_dirichlet_constant(self.alpha)
+        expected = float(given @ (digamma(self.nu) - digamma(self.nu.sum())))
+        return float(np.vdot(self.counts.C, self.expected_log_labels)) + expected - self.bound - classes
+
+    def everywhere(self) -> TypesBelief:
+        """Return the same belief with a row for every pair of a worker and a label."""
+        rows = self.counts.rows
+        every = Rows.all(rows.n_workers, rows.n_classes)
+        C = np.zeros((len(every.owner), rows.n_classes))
+        C[rows.owner * rows.n_classes + rows.label] = self.counts.C
+        counts = Counts(every, C, self.counts.log_errors)
+        return TypesBelief(self.types, counts, self.alpha, self.nu, self.rho, self.q, self.bound)
+
+
+def iterate(
+    e_step: Callable[[LatentClassModel], SoftCounts],
+    start: SoftCounts,
+    believe: Believe,
+    max_iter: int,
+    tol: float,
+    verbose: bool = False,
+) -> tuple[TypesBelief, SoftCounts, Result]:
+    """Run rounds until one moves the expected labels by at most `tol`, on average over the labels.
+
+    Parameters
+    ----------
+    e_step : callable
+        From a model of the classes to the soft counts of all tasks; see `cofactor.core.em.expectation`.
+    start : SoftCounts
+        Of the rows of `believe`.
+
+    Returns
+    -------
+    belief : TypesBelief
+    counts : SoftCounts
+        Of the posterior under this belief.
+    result : Result
+        `objective` is the lower bound of the log-probability of the labels (nats), up to a constant; it never falls.
+
+    Cost
+    ----
+    A round costs an E-step of K states, and O(rows K types) digamma functions.
+    """
+    counts, history = start, History("worker types", max_iter, tol, verbose)
+    n_labels = start.cells.sum()
+    for _ in history:
+        belief = believe(counts)
+        after = e_step(belief.expected_logs())
+        change = float(np.abs(after.cells - counts.cells).sum() / n_labels)
+        history.record(after.log_likelihood - belief.divergence(), change)
+        counts = after
+    return belief, counts, history.result()
+
+
+def log_dirichlet_constant(x: Floats) -> float:
+    """Logarithm of the multivariate Beta function."""
+    return float(gammaln(x).sum() - gammaln(x.sum()))
+
+
+class Believe:
+    """From soft counts to the belief they lead to; the types found in one round weigh the errors of the next.
+
+    Parameters
+    ----------
+    types : sequence of WorkerType
+    rows : Rows
+    alpha : (K,) array
+    active : (M,) bools
+        Workers with labels; the others take no part in the shares of the types.
+    rho, q : arrays, optional
+        Of an earlier fit, to go on from.
+    """
+
+    def __init__(
+        self,
+        types: Sequence[WorkerType],
+        rows: Rows,
+        alpha: Floats,
+        active: NDArray[np.bool_],
+        rho: Floats | None = None,
+        q: Floats | None = None,
+    ) -> None:
+        self.types, self.rows, self.alpha, self.active = tuple(types), rows, alpha, active
+        T = len(self.types)
+        self.rho = np.full(T, 1 / T) if rho is None else rho
+        self.q = np.full((rows.n_workers, T), 1 / T) if q is None else q
+
+    def __call__(self, counts: SoftCounts) -> TypesBelief:
+        """Return the belief after these counts, of the rows."""
+        weight = self.q @ np.array([float(kind.shares_errors) for kind in self.types])
+        log_errors = crowd_errors(self.rows.by_label(counts.cells * weight[self.rows.owner, None]))
+        found = Counts(self.rows, counts.cells, log_errors)
+        L = np.stack([kind.log_evidence(found) for kind in self.types], axis=1)
+        self.rho = self._shares(type_probabilities(self.rho, L)[0])
+        self.q, log_total = type_probabilities(self.rho, L)
+        bound = float(log_total[self.active].sum() + log_errors.sum() + np.log(self.rho).sum())
+        return TypesBelief(self.types, found, self.alpha, self.alpha + counts.classes, self.rho, self.q, bound)
+
+    def _shares(self, q: Floats) -> Floats:
+        chosen = q[self.active]
+        return np.asarray((1 + chosen.sum(axis=0)) / (len(chosen) + len(self.types)))
+
+
+def type_probabilities(rho: Floats, L: Floats) -> tuple[Floats, Floats]:
+    """Return q (M, T), proportional to rho exp L, and the logarithm of its sum over types (M,)."""
+    joint = L + np.log(rho)
+    top = joint.max(axis=1, keepdims=True)
+    q = np.exp(joint - top)
+    total = q.sum(axis=1, keepdims=True)
+    return q / total, (top + np.log(total))[:, 0]

@@ -1,0 +1,326 @@
+"""WorkerTypes, the default of this kit: every worker is of a type that the labels choose, and copies are one worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from cofactor.core.checks import check_positive, check_whole
+from cofactor.core.em import SoftCounts
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.result import Result
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.base import PRIOR, Aggregator, Labels, as_labels, prior_cells
+from cofactor.crowd.calibration import GoldCheck, HeldOut, tempered
+from cofactor.crowd.copies import owners, without_copies
+from cofactor.crowd.dependence import Dependence, accuracies
+from cofactor.crowd.difficulty import Difficulty, fit_difficulty
+from cofactor.crowd.evidence import UNKNOWN, Evidence
+from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.rows import Rows
+from cofactor.crowd.types import Believe, ByClass, Coin, NoInformation, Own, TypesBelief, WorkerType, iterate
+
+MAX_INDEPENDENT_Z = 2.0  # above it, workers are taken to err together (see Dependence)
+USUAL_DESIGN_EFFECT = 2.4  # where none is learned: the best single one for public crowds
+MAX_CLASSES = 50  # with more, learning the design effect takes too long
+MIN_CLASS_VOTES = 1e-3
+MIN_GOLD_TASKS = 30  # for a check on held-out gold tasks
+N_FOLDS = 5
+FEW_INFORMED = 1e-6  # votes of a task that come from nobody who says something
+SAME_SHARE = 1e-6  # of votes: closer ones are tied
+ONE_LABEL_ACCURACY = 0.8  # that of the prior, where no task has two labels
+ONE_LABEL = Result(np.zeros(0), 0, True, "no task has two labels: nothing tells how good the workers are")
+
+
+@dataclass(eq=False, repr=False)
+class WorkerTypes(Aggregator):
+    """Dawid-Skene in which every worker is of a type that the labels choose: the default of this kit.
+
+    A worker has one accuracy ("coin"), an accuracy for each class ("class"), errors of his own ("own"), or nothing to
+    say beside the others ("none"): see `cofactor.crowd.types`. "own" is offered with three classes or more, where
+    there are at least as many labels as workers times classes and workers do not err together (`Dependence.z` at most
+    2); with two classes it is the same as "class". Copies (`cofactor.crowd.copies`) are merged first, and count as
+    one worker. Where no task has two labels, nothing is fitted: each label is right with probability 0.8, and nothing
+    is known of anybody.
+
+    Labels of one task repeat one another more than the model says. So the posterior r of task i is flattened before it
+    is given out, the more the more labels n_i it has; the label stays that of r:
+
+        p_ik proportional to r_ik^beta_i,   beta_i = 1 / sqrt(1 + design_effect (n_i - 1))
+
+    The design effect is learned. A second model, in which tasks of one class differ in difficulty
+    (`cofactor.crowd.difficulty`), says how probable the chosen labels are on average; the design effect is the one
+    under which p says the same.
+
+    Parameters
+    ----------
+    merge_copies : bool
+        Whether copies count as one worker. From shards they are not looked for.
+    design_effect : float, optional
+        How much the labels of a task repeat one another; 0 leaves the posterior as it is. Default: learned as above;
+        2.4 with more than 50 classes, where that takes too long; with 30 gold tasks or more, the value of smallest
+        log-loss on gold tasks that were held out.
+    diagonal, off : float
+        a and b, labels imagined for every worker before the first: right ones, and each wrong one.
+    max_iter, tol
+        Rounds stop when one moves the expected labels by at most `tol` on average, or after `max_iter`.
+    random_state, verbose
+        See `Aggregator`; the method is deterministic.
+
+    Attributes after `fit`
+    ----------------------
+    types_ : tuple of str
+        Those that were offered: "coin", "class", "own", "none"; empty where nothing was fitted.
+    type_probabilities_ : (n_workers, n_types) array
+        Of every worker.
+    type_shares_ : (n_types,) array
+        In the whole crowd.
+    copies_ : list of lists of workers
+        The groups that count as one.
+    dependence_ : Dependence or None
+        Whether workers err together more than "own" has it, where that was asked.
+    design_effect_ : float
+    difficulty_ : Difficulty or None
+        How much tasks of a class differ in difficulty, where the design effect was learned.
+    gold_check_ : GoldCheck or None
+        With 30 gold tasks or more: how well they are predicted where they are not shown.
+    belief_ : TypesBelief or None
+    model_, result_, ... : see `Aggregator`
+        `model_` has one expected confusion matrix a worker, that of the group for copies. `result_.objective` is the
+        lower bound of the log-probability of the labels (nats); it never falls.
+
+    Cost
+    ----
+    One fit, or two where "own" may be offered. A round costs an E-step of K states, O(labels K), and
+    O(rows K types) digamma functions. The design effect takes up to 50 rounds of 7 K states.
+
+    Source and deviations
+    ---------------------
+    This kit's; parts and their sources are named in `cofactor.crowd.types`, what was tried in docs/aggregation.md.
+
+    Examples
+    --------
+    >>> labels = CrowdLabels.from_arrays([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 1, 1])
+    >>> WorkerTypes().fit(labels).predict(labels).tolist()
+    [0, 1]
+    """
+
+    merge_copies: bool = True
+    diagonal: float = PRIOR[0]
+    off: float = PRIOR[1]
+    design_effect: float | None = None
+    max_iter: int = 500
+    tol: float = 1e-5
+    random_state: int | None = None
+    verbose: bool = False
+
+    def _takes_gold(self) -> bool:
+        return True
+
+    def _check_settings(self) -> None:
+        check_positive(diagonal=self.diagonal, off=self.off)
+        check_whole(1, max_iter=self.max_iter)
+        if self.design_effect is not None:
+            check_positive(zero=True, design_effect=self.design_effect)
+
+    def fit_evidence(self, evidence: Evidence, owner: Ints | None = None) -> None:
+        """Fit labels in memory or in shards, of workers some of whom belong to an owner already."""
+        self._check_settings()
+        votes = evidence.start()
+        self._owner = np.arange(len(votes.sizes)) if owner is None else owner
+        self.copies_: list[list[Any]] = []
+        self.types_: tuple[str, ...] = ()
+        self.belief_: TypesBelief | None = None
+        self.dependence_: Dependence | None = None
+        self.difficulty_: Difficulty | None = None
+        self.gold_check_: GoldCheck | None = None
+        if evidence.gold is None and round(float(votes.cells.sum())) <= votes.n_rows:
+            self._know_nothing(votes)
+            return
+        fit = Fit(self, evidence, votes)
+        types, self.dependence_ = fit.offered()
+        self._keep(fit, *fit.run(types))
+        self.design_effect_ = self._learned_effect(fit) if self.design_effect is None else self.design_effect
+
+    def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
+        self._check_settings()
+        table = labels.table
+        owner = owners(table) if self.merge_copies else np.arange(labels.n_workers)
+        merged = CrowdLabels(without_copies(table, owner), labels.tasks, labels.workers, labels.classes)
+        self.fit_evidence(Evidence.of(merged, gold), owner)
+        self.copies_ = [[labels.workers[w] for w in np.flatnonzero(owner == u)] for u in repeated(owner)]
+        if gold is not None and np.sum(gold != UNKNOWN) >= MIN_GOLD_TASKS:
+            held_out = self._held_out(labels, gold)
+            if self.design_effect is None:
+                self.design_effect_ = held_out.best_design_effect()
+            self.gold_check_ = held_out.check(self.design_effect_)
+
+    def _know_nothing(self, votes: SoftCounts) -> None:
+        """Keep the prior's belief: nothing is known where no task has two labels."""
+        K, M = len(votes.classes), len(votes.sizes)
+        right = np.where(np.eye(K, dtype=bool), ONE_LABEL_ACCURACY, (1 - ONE_LABEL_ACCURACY) / (K - 1))
+        self._states = self.model_ = LatentClassModel.from_stacked(
+            np.full(K, 1 / K), np.tile(right, (M, 1)), votes.sizes
+        )
+        self.type_probabilities_, self.type_shares_ = np.zeros((M, 0)), np.zeros(0)
+        self.result_, self.design_effect_, self._of_anybody = ONE_LABEL, 0.0, right
+
+    def _keep(self, fit: Fit, belief: TypesBelief, counts: SoftCounts, result: Result) -> None:
+        self.belief_, self.result_ = belief, result
+        self.types_ = tuple(kind.name for kind in belief.types)
+        self.type_probabilities_, self.type_shares_ = belief.q[self._owner], belief.rho
+        self._states = self._of_members(belief.everywhere().expected_logs())
+        self.model_ = self._of_members(fit.expected(counts))
+        self._of_anybody = fit.average_worker(counts)
+
+    def _of_members(self, model: LatentClassModel) -> LatentClassModel:
+        """Return the model in which members of a group have the matrix of its owner."""
+        K = model.n_classes
+        stacked = model.stacked.reshape(-1, K, K)[self._owner].reshape(-1, K)
+        return LatentClassModel.from_stacked(model.prior, stacked, model.sizes)
+
+    def _learned_effect(self, fit: Fit) -> float:
+        """Return the design effect under which the posterior is as sure as the model of difficulty."""
+        K = len(fit.alpha)
+        if K > MAX_CLASSES:
+            return USUAL_DESIGN_EFFECT
+        found = self.difficulty_ = fit_difficulty(fit.labels.e_step, self.model_, fit.alpha)
+        return fit.labels.confidence(self._states, found.model()).design_effect
+
+    def _merged(self, labels: CrowdLabels) -> CategoricalTable:
+        """Return the table in which copies have one label a task."""
+        place = {worker: m for m, worker in enumerate(self.workers_)}
+        here = {worker: m for m, worker in enumerate(labels.workers)}
+        own = self.workers_
+        owner = [
+            here.get(own[self._owner[place[worker]]], m) if worker in place else m
+            for m, worker in enumerate(labels.workers)
+        ]
+        return without_copies(labels.table, np.array(owner))
+
+    def _untempered(self, labels: CrowdLabels) -> tuple[Floats, Ints]:
+        """Return r, the (N, K) posterior of the model, and the labels of every task, those of copies as one."""
+        table = self._merged(labels) if self.copies_ else labels.table
+        posterior = self._for_workers(self._states, labels.workers).posterior(table)
+        n = table.entries_per_row
+        posterior[n == 0] = self.model_.prior
+        return posterior, n
+
+    def informed_votes(self, labels: Labels) -> Floats:
+        """Return (N, K) vote shares of `labels` (as in `fit`) in which each worker counts as far as they say something.
+
+        A worker counts with one minus the probability of being of type "none", copies count once. Where only such
+        workers labelled a task, all count the same. A task without labels has shares of zero.
+        """
+        known = self._recoded(as_labels(labels, self.classes_ if hasattr(self, "model_") else None))
+        table = self._merged(known)
+        place = {worker: m for m, worker in enumerate(self.workers_)}
+        weights = np.append(self._informed(), self._informed().mean())
+        weight = weights[[place.get(worker, -1) for worker in known.workers]]
+        cells = table.rows * known.n_classes + table.values
+        informed, plain = (
+            np.bincount(cells, w, known.n_tasks * known.n_classes).reshape(known.n_tasks, -1)
+            for w in (weight[table.variables], None)
+        )
+        votes = np.where(informed.sum(axis=1, keepdims=True) > FEW_INFORMED, informed, plain)
+        return np.asarray(votes / np.maximum(votes.sum(axis=1, keepdims=True), FEW_INFORMED))
+
+    def _informed(self) -> Floats:
+        """Return, of every worker, one minus the probability of type "none"."""
+        if "none" not in self.types_:
+            return np.ones(len(self.workers_))
+        return np.asarray(1 - self.type_probabilities_[:, self.types_.index("none")])
+
+    def disagreement(self, labels: Labels) -> NDArray[np.bool_]:
+        """Tell of every task of `labels` (as in `fit`) whether its label is another than most informed votes say.
+
+        A label among tied classes agrees; so does every label of a task without votes, and that of a gold task. Where
+        both differ, neither is to be believed before somebody has looked.
+        """
+        votes = self.informed_votes(labels)
+        label = np.asarray(self.predict_proba(labels)).argmax(axis=1)
+        known = as_labels(labels, self.classes_)
+        gold = np.array([task in self.gold_ for task in known.tasks])
+        lost = votes.max(axis=1) - votes[np.arange(len(votes)), label] > SAME_SHARE
+        return np.asarray(lost & ~gold)
+
+    def _posterior(self, labels: CrowdLabels) -> Floats:
+        return tempered(*self._untempered(labels), self.design_effect_)
+
+    def _population(self, blocks: Floats) -> Floats:
+        """Return the (K, K) expected confusion matrix of a worker who is not known."""
+        return self._of_anybody
+
+    def _held_out(self, labels: CrowdLabels, gold: Ints) -> HeldOut:
+        """Predict gold tasks from fits that were shown the other gold tasks only."""
+        known = np.flatnonzero(gold != UNKNOWN)
+        posterior, n = np.empty((len(known), labels.n_classes)), np.empty(len(known), dtype=np.int64)
+        merged = CrowdLabels(without_copies(labels.table, self._owner), labels.tasks, labels.workers, labels.classes)
+        for fold in range(N_FOLDS):
+            mine = np.arange(len(known)) % N_FOLDS == fold
+            shown = gold.copy()
+            shown[known[mine]] = UNKNOWN
+            again = clone(self).set_params(design_effect=0.0)
+            again.workers_, again.classes_ = labels.workers, labels.classes
+            again.fit_evidence(Evidence.of(merged, shown), self._owner)
+            posterior[mine], n[mine] = again._untempered(merged.take_tasks(known[mine]))
+        return HeldOut(posterior, n, gold[known])
+
+
+def repeated(owner: Ints) -> list[int]:
+    """Return the owners of more than one worker."""
+    return [int(u) for u in np.flatnonzero(np.bincount(owner) > 1)]
+
+
+class Fit:
+    """One method's fits to the same labels: sums over tasks that all of them start from."""
+
+    def __init__(self, method: WorkerTypes, evidence: Evidence, votes: SoftCounts) -> None:
+        self.method, self.labels, self.votes = method, evidence, votes
+        M, K = len(votes.sizes), len(votes.classes)
+        self.alpha = np.maximum(votes.classes, MIN_CLASS_VOTES)
+        places = np.flatnonzero(votes.cells.any(axis=1))
+        self.rows, self.of_rows = Rows.of(places, M, K), evidence.of_rows(places)
+        self.start = replace(votes, cells=votes.cells[places], sizes=self.rows.sizes)
+        self.active = self.rows.sizes > 0
+        self.n_labels, self.n_cells = round(float(votes.cells.sum())), int(self.active.sum()) * K
+
+    def offered(self) -> tuple[list[WorkerType], Dependence | None]:
+        """Return the types, "own" among them where labels are enough and workers do not err together."""
+        a, b = self.method.diagonal, self.method.off
+        types: list[WorkerType] = [Coin(a, b), ByClass(a, b), NoInformation()]
+        if len(self.alpha) < 3 or self.n_labels < self.n_cells:
+            return types, None
+        belief, _, _ = self.run([Own(a, b)])
+        p = accuracies(belief.counts.right, belief.counts.given)
+        together = self.of_rows.dependence(belief.expected_logs(), p)
+        if together.z <= MAX_INDEPENDENT_Z:
+            types.insert(2, Own(a, b))
+        return types, together
+
+    def run(self, types: list[WorkerType]) -> tuple[TypesBelief, SoftCounts, Result]:
+        """Iterate from the votes; the counts are those of the posterior of the belief."""
+        method, believe = self.method, Believe(types, self.rows, self.alpha, self.active)
+        return iterate(self.of_rows.e_step, self.start, believe, method.max_iter, method.tol, method.verbose)
+
+    def expected(self, counts: SoftCounts) -> LatentClassModel:
+        """Return the Dawid-Skene model of expected confusion matrices, with the prior counts."""
+        M, K = self.rows.n_workers, self.rows.n_classes
+        cells = np.zeros((M * K, K))
+        cells[self.rows.owner * K + self.rows.label] = counts.cells
+        prior = np.tile(self._prior_cells(), (M, 1))
+        whole = SoftCounts(cells, counts.classes + self.votes.classes, counts.n_rows, self.votes.sizes)
+        return whole.model(prior)
+
+    def average_worker(self, counts: SoftCounts) -> Floats:
+        """Return the (K, K) confusion matrix of a worker drawn as often as the labels are."""
+        cells = self.rows.by_label(counts.cells) + self._prior_cells()
+        return np.asarray(cells / cells.sum(axis=0))
+
+    def _prior_cells(self) -> Floats:
+        return prior_cells((self.method.diagonal, self.method.off), self.rows.n_classes)
