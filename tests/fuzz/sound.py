@@ -85,7 +85,8 @@ def sound():
         "crowd.designated_imputation": (crowd.designated_imputation, {"cooc": cooc, "n_references": 2}),
         "crowd.diagnose": (crowd.diagnose, {"labels": labels, "min_common": 2}),
         "crowd.error_rate": (crowd.error_rate, {"predicted": codes, "truth": codes[::-1].copy()}),
-        "crowd.krippendorff_alpha": (crowd.krippendorff_alpha, {"labels": labels}),
+        "crowd.in_order": (crowd.in_order, {"labels": labels, "order": [1, 0]}),
+        "crowd.krippendorff_alpha": (crowd.krippendorff_alpha, {"labels": labels, "level": "ordinal"}),
         "crowd.model_of_factor": (crowd.model_of_factor, {"H": model.stacked * 0.5, "floor": 0.0}),
         "crowd.next_tasks": (
             crowd.next_tasks,
@@ -273,6 +274,14 @@ def sound():
         "simulate.joint_table": (
             simulate.joint_table,
             {"model": joint, "n_rows": 5, "observed": 0.9, "random_state": 0},
+        ),
+        "simulate.grader_crowd": (
+            simulate.grader_crowd,
+            {
+                **{"n_tasks": 6, "n_workers": 4, "n_grades": 5, "labels_per_task": 3, "random_state": 0},
+                **{"offset": 0.7, "spread": (0.2, 2.0), "slope": (0.5, 1.2), "reversed_share": 0.2},
+                **{"random_share": 0.2, "task_spread": 1.0, "skewed": True},
+            },
         ),
         "simulate.label_rates": (
             simulate.label_rates,

@@ -24,6 +24,7 @@ from cofactor.crowd.imputation import designated_imputation, robust_imputation
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.methods import METHODS, NEED_FEATURES
 from cofactor.crowd.next_tasks import NextTasks, next_tasks
+from cofactor.crowd.order import in_order
 from cofactor.crowd.planner import plan
 from cofactor.crowd.scores import Difference, Score, paired_difference, score
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
@@ -72,6 +73,7 @@ __all__ = [
     "designated_imputation",
     "diagnose",
     "error_rate",
+    "in_order",
     "krippendorff_alpha",
     "model_of_factor",
     "next_tasks",

@@ -1,24 +1,38 @@
-"""How far workers agree beyond chance: Krippendorff's alpha of labels without order."""
+"""How far workers agree beyond chance: Krippendorff's alpha of labels with or without order."""
 
 from __future__ import annotations
+
+from typing import Literal, get_args
 
 import numpy as np
 
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError
+from cofactor.core.types import Floats
 from cofactor.crowd.labels import CrowdLabels
 
+Level = Literal["nominal", "ordinal", "interval"]
 
-def krippendorff_alpha(labels: CrowdLabels) -> float:
-    r"""Return Krippendorff's alpha for nominal labels: 1 if workers always agree, 0 if as often as by chance.
+
+def krippendorff_alpha(labels: CrowdLabels, level: Level = "nominal") -> float:
+    r"""Return Krippendorff's alpha: 1 if workers always agree, 0 if as often as by chance.
+
+    Two labels c and k differ by delta(c, k), with n_g labels g in all:
+
+        nominal    [c != k]
+        ordinal    (n_c / 2 + n_(c+1) + ... + n_(k-1) + n_k / 2)^2, for c < k
+        interval   (c - k)^2, in steps
 
     Of all pairs of labels on one task, those of a task with n labels weighted by 1 / (n - 1), the observed
-    disagreement D_o is the share of pairs that differ; the expected one, D_e, that of pairs drawn from all labels:
+    disagreement D_o is the mean difference; the expected one, D_e, that of pairs drawn from all labels:
     alpha = 1 - D_o / D_e. Tasks with one label hold no pair and are left out.
 
     Parameters
     ----------
     labels : CrowdLabels
+        For ordinal and interval, with classes in their order; see `in_order`.
+    level : {"nominal", "ordinal", "interval"}
+        What the classes are: names, ranks, or steps of equal width.
 
     Returns
     -------
@@ -28,11 +42,11 @@ def krippendorff_alpha(labels: CrowdLabels) -> float:
     Raises
     ------
     CofactorError
-        No task has two labels.
+        No task has two labels, or a level that is none.
 
     Cost
     ----
-    O(N K) for N tasks and K classes.
+    O(N K) for N tasks and K classes; with order O(N K^2).
 
     Source
     ------
@@ -46,11 +60,43 @@ def krippendorff_alpha(labels: CrowdLabels) -> float:
     0.444
     """
     check_kind(CrowdLabels, labels=labels)
+    if level not in get_args(Level):
+        raise CofactorError(f"level={level!r}: choose one of {', '.join(get_args(Level))}")
+    votes = pairable_votes(labels)
+    n, given = votes.sum(axis=0), votes.sum(axis=1)
+    if level == "nominal":  # without a matrix of all pairs of classes
+        observed = np.sum((given**2 - np.square(votes).sum(axis=1)) / (given - 1))
+        expected = n.sum() ** 2 - np.sum(n**2)
+        return float(1 - (n.sum() - 1) * observed / expected) if expected > 0 else float("nan")
+    return alpha_of(coincidences(votes), differences(n, level))
+
+
+def pairable_votes(labels: CrowdLabels) -> Floats:
+    """Return the (n, K) votes of the tasks with two labels or more; refuse labels without any."""
     votes = labels.votes.astype(np.float64)
     votes = votes[votes.sum(axis=1) > 1]
     if not len(votes):
         raise CofactorError("agreement needs tasks with two labels or more: there is none")
-    given, total = votes.sum(axis=1), votes.sum()
-    agreeing = np.sum((votes * (votes - 1)).sum(axis=1) / (given - 1))
-    expected = total**2 - np.sum(votes.sum(axis=0) ** 2)
-    return float(1 - (total - 1) * (total - agreeing) / expected) if expected > 0 else float("nan")
+    return votes
+
+
+def coincidences(votes: Floats) -> Floats:
+    """Return the (K, K) ordered pairs of labels on one task, each weighted by 1 / (labels of the task - 1).
+
+    Rows and columns add up to the labels of each class, as in Krippendorff's coincidence matrix.
+    """
+    weighted = votes / (votes.sum(axis=1, keepdims=True) - 1)
+    return np.asarray(weighted.T @ votes - np.diag(weighted.sum(axis=0)))
+
+
+def differences(n: Floats, level: Level) -> Floats:
+    """Return delta (K, K), ordinal or interval, of classes with n (K,) labels."""
+    place = np.cumsum(n) - n / 2 if level == "ordinal" else np.arange(len(n), dtype=np.float64)
+    return np.asarray((place[:, None] - place) ** 2)
+
+
+def alpha_of(pairs: Floats, delta: Floats) -> float:
+    """Return 1 - D_o / D_e from the coincidences and the differences of classes, both (K, K)."""
+    n = pairs.sum(axis=0)
+    expected = n @ delta @ n
+    return float(1 - (n.sum() - 1) * np.vdot(pairs, delta) / expected) if expected > 0 else float("nan")

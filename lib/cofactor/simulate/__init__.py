@@ -6,6 +6,7 @@ Every generator returns the data together with the truth that made it, and takes
 from cofactor.simulate.comparisons import comparison_factors, draw_comparisons
 from cofactor.simulate.crowds import Crowd, Generator, crowd, dawid_skene_model, large_crowd
 from cofactor.simulate.factors import symnmf_problem
+from cofactor.simulate.graders import grader_crowd
 from cofactor.simulate.joint import joint_model, joint_table
 from cofactor.simulate.machines import (
     CLASSIFIERS,
@@ -29,6 +30,7 @@ __all__ = [
     "dawid_skene_model",
     "dirichlet_mixtures",
     "draw_comparisons",
+    "grader_crowd",
     "joint_model",
     "joint_table",
     "label_rates",
