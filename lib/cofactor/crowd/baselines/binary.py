@@ -18,6 +18,7 @@ as coded by Zhang, Chen, Zhou and Jordan, JMLR 2016, which the tables of Ibrahim
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,7 +28,7 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from cofactor.core.em import maximization
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
@@ -53,6 +54,8 @@ class SignScorer(Aggregator):
 
     no calibrated probability, but on the right side of one half; a task without labels gets `model_.prior`. New tasks
     of the same crowd can be scored. `model_` is the Dawid-Skene model in which these shares count as soft classes.
+    Where every worker always gives the same label, or all scores are zero, nothing tells how to weigh the workers: the
+    plain vote decides, with a `DataWarning`.
 
     Parameters
     ----------
@@ -85,10 +88,21 @@ class SignScorer(Aggregator):
         labelled = labels.table.take_rows(labels.table.entries_per_row > 0)
         if not labelled.n_rows:
             raise CofactorError("no task has a label")
-        splits = [self._weights(signs(labelled, level)) for level in range(labels.n_classes - 1)]
+        splits = [self._split(signs(labelled, level)) for level in range(labels.n_classes - 1)]
         self.weights_ = np.stack([w for w, _ in splits])
         self.offsets_ = np.array([b for _, b in splits])
         return maximization(labelled, self._shares(labelled)), CLOSED_FORM
+
+    def _split(self, O: sparse.csr_array) -> tuple[Floats, float]:
+        """Return w and b of one sign matrix; those of the plain vote where its labels do not tell of any weight."""
+        if not (never_vary := bool(np.all(np.abs(O.sum(axis=0)) == abs(O).sum(axis=0)))):
+            w, b = self._weights(O)
+            if np.any(np.abs(O @ w - b) > SUPPORT * (abs(O) @ np.abs(w) + abs(b))):
+                return w, b
+        cause = "every worker always gives the same label" if never_vary else "all scores are zero"
+        message = f"{cause}, so that {type(self).__name__} cannot weigh workers: the majority vote decides"
+        warnings.warn(message, DataWarning, stacklevel=2)
+        return np.ones(O.shape[1]), 0.0
 
     def _posterior(self, labels: CrowdLabels) -> Floats:
         """Return the (n_tasks, n_classes) weighted vote shares; after EM, the posterior."""
