@@ -17,7 +17,8 @@ import pandas as pd
 import cofactor as cf
 from cofactor import simulate
 from cofactor.core.em import em, maximization
-from cofactor.crowd.base import error_rate, prior_cells
+from cofactor.crowd.base import error_rate
+from cofactor.crowd.priors import prior_cells
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE / "cluster.md"

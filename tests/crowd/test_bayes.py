@@ -11,7 +11,8 @@ from cofactor import simulate
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.baselines.bayesian import EBCC, IBCC
-from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
+from cofactor.crowd.baselines.voting import DawidSkene
+from cofactor.crowd.baselines.weighted_votes import Wawa
 from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.calibration import tempered
 from cofactor.crowd.dependence import accuracies, dependence
@@ -253,8 +254,8 @@ def test_refuses_gold_that_makes_no_sense(gold, problem):
 
 
 def test_methods_without_use_for_gold_say_which_have():
-    with pytest.raises(CofactorError, match="MajorityVote cannot use gold tasks: give them to BayesDS"):
-        MajorityVote().fit(skilled_crowd(0).labels, gold=skilled_crowd(0).truth)
+    with pytest.raises(CofactorError, match="Wawa cannot use gold tasks: give them to BayesDS"):
+        Wawa().fit(skilled_crowd(0).labels, gold=skilled_crowd(0).truth)
 
 
 def test_design_effect_is_learned_from_gold_tasks_held_out():

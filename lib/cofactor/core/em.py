@@ -20,7 +20,7 @@ observations", IEEE SPL 2019.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +34,9 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 
 SHORT = 20  # factors of at least FLOOR whose product is at least 1e-240
-MANY = 1e-60  # and that product times this cannot underflow either
+LEAST = 1e-250  # what is below comes from a zero: then logarithms say whether every class has one
+MANY = 1e-50  # this times LEAST does not underflow
+LOG_FLOOR = np.log(FLOOR)
 
 
 @dataclass(frozen=True)
@@ -72,14 +74,22 @@ class SoftCounts:
             self.log_likelihood + other.log_likelihood,
         )
 
-    def model(self, pseudo_count: float | Floats = 0.0, prior_count: float = 0.0) -> LatentClassModel:
+    def model(
+        self, pseudo_count: float | Floats = 0.0, prior_count: float = 0.0, unseen: Floats | None = None
+    ) -> LatentClassModel:
         """M-step; `pseudo_count` is added to the cells (one number, or one a cell), `prior_count` to every class.
 
-        A variable without observations gets uniform conditionals.
+        Every filling of a column without counts is as likely. It becomes uniform, or the column of `unseen`
+        (sum I_n, F), which counts only there.
         """
         if not self.n_rows:
             raise CofactorError("nothing was observed in any row: there is nothing to fit")
-        stacked, prior = normalize_blocks(self.cells + pseudo_count, self.sizes), self.classes + prior_count
+        cells, prior = self.cells + pseudo_count, self.classes + prior_count
+        if unseen is not None:
+            starts = np.cumsum(self.sizes) - self.sizes
+            empty = np.add.reduceat(cells, starts, axis=0) == 0
+            cells = cells + unseen * np.repeat(empty, self.sizes, axis=0)
+        stacked = normalize_blocks(cells, self.sizes)
         return LatentClassModel.from_stacked(prior / prior.sum(), stacked, self.sizes)
 
 
@@ -91,13 +101,16 @@ def soft_counts(table: CategoricalTable, Q: Floats, log_likelihood: float = 0.0)
 def expectation(table: CategoricalTable, model: LatentClassModel) -> SoftCounts:
     """E-step: the soft counts of the posterior classes. Every row counts, so leave out those without entries.
 
-    O(entries F) time, O(sum I_n F) memory: posteriors are added up row by row. Conditionals are floored at 1e-12.
+    O(entries F) time, O(sum I_n F) memory: posteriors are added up row by row. A conditional of zero excludes its
+    class, as in the equations; only a row that every class excludes is scored with zeros taken for 1e-12, and so is
+    any smaller conditional.
     """
     _check_same_alphabets(table, model)
-    A = np.maximum(model.stacked, FLOOR)
+    A = np.where(model.stacked > 0, np.maximum(model.stacked, FLOOR), 0.0)
     T, totals = np.zeros_like(A), np.zeros(model.n_classes)
     F = table.indicator
-    log_likelihood = _add_posteriors(F.indptr, F.indices, A, np.log(A), np.array(model.prior), T, totals)
+    log_A = np.log(A, where=A > 0, out=np.full_like(A, -np.inf))
+    log_likelihood = _add_posteriors(F.indptr, F.indices, A, log_A, np.array(model.prior), T, totals)
     return SoftCounts(T, totals, table.n_rows, table.sizes, log_likelihood)
 
 
@@ -122,6 +135,7 @@ def _add_posteriors(
     q = np.empty(K)
     for s in range(len(indptr) - 1):
         first, end = indptr[s], indptr[s + 1]
+        total = 0.0
         if end - first <= SHORT:
             for f in range(K):
                 q[f] = prior[f]
@@ -129,16 +143,10 @@ def _add_posteriors(
                 v = np.uint64(indices[x])
                 for f in range(K):
                     q[f] *= A[v, f]
-        else:  # in logarithms, against underflow
-            q[:] = log_prior
-            for x in range(first, end):
-                v = np.uint64(indices[x])
-                for f in range(K):
-                    q[f] += log_A[v, f]
-            top = q.max()
-            log_likelihood += top
-            q[:] = np.exp(q - top)
-        total = q.sum()
+            total = q.sum()
+        if total < LEAST:
+            log_likelihood += _in_logarithms(indices[first:end], log_A, log_prior, q)
+            total = q.sum()
         product *= total
         if not MANY < product < 1 / MANY:
             log_likelihood += np.log(product)
@@ -150,6 +158,22 @@ def _add_posteriors(
             for f in range(K):
                 T[v, f] += q[f]
     return log_likelihood + np.log(product)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _in_logarithms(values: Ints, log_A: Floats, log_prior: Floats, q: Floats) -> float:
+    """Set q to the posterior of a row times what keeps it from underflow; return the logarithm taken off."""
+    top = -np.inf
+    for least in (-np.inf, LOG_FLOOR):  # the second where every class is excluded
+        q[:] = log_prior
+        for v in values:
+            for f in range(len(q)):
+                q[f] += max(log_A[np.uint64(v), f], least)
+        top = q.max()
+        if top > -np.inf:
+            break
+    q[:] = np.exp(q - top)
+    return top
 
 
 def em(
@@ -218,19 +242,34 @@ def iterate_em(
     tol: float = 1e-6,
     verbose: bool = False,
     pseudo_count: float | Floats = 0.0,
+    unseen: Floats | None = None,
 ) -> tuple[LatentClassModel, Result]:
     """Run EM over rows that only `e_step` sees: it returns the soft counts of all rows under a model.
 
     For rows that do not fit into memory, `e_step` adds up `expectation` over pieces. Arguments, result and source as
-    in `em`; equal to it up to rounding.
+    in `em`; equal to it up to rounding. `unseen` as in `SoftCounts.model`.
     """
-    prior_count = float(pseudo_count) if np.ndim(pseudo_count) == 0 else 0.0
     model, history = start, History("EM", max_iter, tol, verbose)
+    for found in em_rounds(e_step, start, history, pseudo_count, unseen):
+        model = found
+    return model, history.result()
+
+
+def em_rounds(
+    e_step: Callable[[LatentClassModel], SoftCounts],
+    start: LatentClassModel,
+    history: History,
+    pseudo_count: float | Floats = 0.0,
+    unseen: Floats | None = None,
+) -> Iterator[LatentClassModel]:
+    """Yield the model after every round of `iterate_em`, until `history` ends."""
+    prior_count = float(pseudo_count) if np.ndim(pseudo_count) == 0 else 0.0
+    model = start
     for _ in history:
         counts = e_step(model)
         history.record(counts.log_likelihood + log_dirichlet(model, pseudo_count, prior_count))
-        model = counts.model(pseudo_count, prior_count)
-    return model, history.result()
+        model = counts.model(pseudo_count, prior_count, unseen)
+        yield model
 
 
 def log_dirichlet(model: LatentClassModel, alpha: float | Floats, prior_count: float = 0.0) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from os import PathLike
 from typing import Any, Self, overload
 
@@ -12,15 +13,16 @@ from numpy.typing import ArrayLike
 
 from cofactor.core.alignment import match_classes
 from cofactor.core.checks import check_kind, unmasked
-from cofactor.core.em import iterate_em, maximization
+from cofactor.core.em import em_rounds, maximization
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.estimator import Estimator, NotFittedError
 from cofactor.core.latent_class import LatentClassModel, map_class
-from cofactor.core.result import Result
+from cofactor.core.result import History, Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.evidence import UNKNOWN, Evidence, Gold, gold_codes
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.priors import own_class, prior_cells
 
 Table = pd.DataFrame | str | PathLike[str]
 Labels = CrowdLabels | Table
@@ -28,6 +30,8 @@ PseudoCounts = tuple[float, float]
 
 PRIOR: PseudoCounts = (4.0, 1.0)  # labels imagined for every class and worker: right ones, and each wrong one
 NO_PRIOR: PseudoCounts = (0.0, 0.0)  # maximum likelihood, as in the papers
+EM_ROUNDS = 500  # at most
+EM_TOL = 1e-6  # relative change of EM's objective at which it stops
 
 
 class Aggregator(Estimator):
@@ -77,8 +81,10 @@ class Aggregator(Estimator):
         Parameters
         ----------
         labels : CrowdLabels, DataFrame with columns task, worker, label, or path of a file with these
-        gold : (n_tasks,) class codes with -1 where unknown, or a dict or Series of task to class, optional
-            Tasks of known class: their labels teach the confusion matrices. For methods that end in EM, and BayesDS.
+        gold : (n_tasks,) class codes with -1 where unknown, or a class by task, optional
+            Tasks of known class: their labels teach the confusion matrices. A class by task is a dict, a Series by
+            task, or a table with columns task and truth (or label). For methods that end in EM, BayesDS, and
+            MajorityVote, which learns skills from them.
 
         Raises
         ------
@@ -116,10 +122,20 @@ class Aggregator(Estimator):
         self, model: LatentClassModel, labels: CrowdLabels, gold: Ints | None = None
     ) -> tuple[LatentClassModel, Result]:
         """Run EM from a model, then name the classes anew, since EM from a poor start can swap them."""
+        history = History("EM", *self._limits(), self.verbose)
+        for found in self._rounds(model, labels, gold, history):
+            model = found
+        return (model if gold is not None else name_classes(model, labels)), history.result()
+
+    def _limits(self) -> tuple[int, float]:
+        """Most rounds of EM, and the relative change of its objective that ends them."""
+        return EM_ROUNDS, EM_TOL
+
+    def _rounds(
+        self, model: LatentClassModel, labels: CrowdLabels, gold: Ints | None, history: History
+    ) -> Iterator[LatentClassModel]:
         cells = np.tile(prior_cells(self.pseudo_counts, labels.n_classes), (labels.n_workers, 1))
-        e_step = Evidence.of(labels, gold).e_step
-        model, result = iterate_em(e_step, model, verbose=self.verbose, pseudo_count=cells)
-        return (model if gold is not None else name_classes(model, labels)), result
+        return em_rounds(Evidence.of(labels, gold).e_step, model, history, cells, own_class(labels))
 
     def _takes_gold(self) -> bool:
         return self.em
@@ -127,7 +143,8 @@ class Aggregator(Estimator):
     def _checked_gold(self, gold: Gold, labels: CrowdLabels) -> Ints:
         if not self._takes_gold():
             raise CofactorError(
-                f"{type(self).__name__} cannot use gold tasks: give them to BayesDS, or to a method that ends in -EM"
+                f"{type(self).__name__} cannot use gold tasks: give them to BayesDS, a method that ends in -EM, or "
+                "MajorityVote, which then weighs workers by them"
             )
         return gold_codes(gold, labels)
 
@@ -162,7 +179,7 @@ class Aggregator(Estimator):
             self._insert_gold(posterior, known)
         if isinstance(labels, CrowdLabels):
             return posterior
-        return pd.DataFrame(posterior, pd.Index(known.tasks, name="task"), pd.Index(self.classes_, name="class"))
+        return pd.DataFrame(posterior, _index(known.tasks, "task"), _index(self.classes_, "class"))
 
     @overload
     def predict(self, labels: CrowdLabels) -> Ints: ...
@@ -296,6 +313,11 @@ def as_labels(labels: Labels, classes: list[Any] | None = None) -> CrowdLabels:
     return labels
 
 
+def _index(ids: list[Any], name: str) -> pd.Index[Any]:
+    """Return an index of ids as they are: a tuple is one id, not several levels."""
+    return pd.Index(ids, name=name, tupleize_cols=False)
+
+
 def require_labels(labels: object) -> None:
     """Refuse anything but `CrowdLabels`, and say how to make one."""
     if not isinstance(labels, CrowdLabels):
@@ -303,22 +325,9 @@ def require_labels(labels: object) -> None:
         raise CofactorError(f"expected CrowdLabels, got {type(labels).__name__}: {how}")
 
 
-def vote_model(labels: CrowdLabels, pseudo_count: float = 0.0) -> LatentClassModel:
+def vote_model(labels: CrowdLabels, pseudo_count: float = 0.0, unseen: Floats | None = None) -> LatentClassModel:
     """Return the Dawid-Skene model in which vote shares count as soft classes (one M-step)."""
-    return Evidence.of(labels).start().model(pseudo_count)
-
-
-def prior_cells(pseudo_counts: PseudoCounts, n_classes: int) -> Floats:
-    """Return the (K, K) counts of one worker that `pseudo_counts` stands for, and refuse what is none."""
-    try:
-        right, wrong = (float(count) for count in pseudo_counts)
-    except (TypeError, ValueError):
-        right = wrong = -1.0
-    if not (0 <= right < np.inf and 0 <= wrong < np.inf):
-        raise CofactorError(
-            f"pseudo_counts={pseudo_counts!r}: give two numbers of at least 0, for right labels and for each wrong one"
-        )
-    return np.where(np.eye(n_classes, dtype=bool), right, wrong)
+    return Evidence.of(labels).start().model(pseudo_count, unseen=unseen)
 
 
 def name_classes(model: LatentClassModel, labels: CrowdLabels) -> LatentClassModel:

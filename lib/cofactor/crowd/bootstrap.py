@@ -49,10 +49,11 @@ from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.aggregators import MultiStartEM
-from cofactor.crowd.base import Aggregator, prior_cells, require_labels, worker_accuracy
+from cofactor.crowd.base import Aggregator, require_labels, worker_accuracy
 from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.evidence import UNKNOWN, Evidence
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.priors import prior_cells
 
 MODEL_ERROR_FACTOR = 0.6  # of u_w; chosen on public crowds, see docs/aggregation.md
 

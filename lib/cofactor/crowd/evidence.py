@@ -12,6 +12,7 @@ with their class instead of a posterior: they teach the confusion matrices.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial, reduce
 from operator import add
@@ -23,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from cofactor.core.checks import unmasked
 from cofactor.core.em import SoftCounts, expectation, soft_counts
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
@@ -33,7 +34,7 @@ from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.passes import Passes
 
 Split = Callable[[Floats], Floats]
-Gold = ArrayLike | Mapping[Any, Any] | pd.Series
+Gold = ArrayLike | Mapping[Any, Any] | pd.Series | pd.DataFrame
 UNKNOWN = -1  # class of a task that is not gold
 
 
@@ -177,11 +178,12 @@ def split_by_agreement(shares: Floats) -> Floats:
 def gold_codes(gold: Gold, labels: CrowdLabels) -> Ints:
     """Return the known class of every task as a code, -1 where unknown; `gold` is that, or a class for some tasks.
 
-    Raises a CofactorError for other than one whole number a task, codes or classes that are none (their tasks are
-    named), or where no task is known.
+    Raises a CofactorError for other than one whole number a task, codes or classes that are none, tasks of two classes
+    (their tasks are named), or where no task is known. Tasks that are not among the labels are passed over, with a
+    `DataWarning` that names them.
     """
-    if isinstance(gold, Mapping | pd.Series):
-        return _codes_by_task(dict(gold.items()), labels)
+    if isinstance(gold, Mapping | pd.Series | pd.DataFrame):
+        return _codes_by_task(_one_class_each(gold), labels)
     codes = unmasked(gold, np.int64(UNKNOWN))
     if codes.shape != (labels.n_tasks,) or codes.dtype.kind not in "iu":
         raise CofactorError(
@@ -197,6 +199,23 @@ def gold_codes(gold: Gold, labels: CrowdLabels) -> Ints:
     return codes.astype(np.int64)
 
 
+def _one_class_each(gold: Mapping[Any, Any] | pd.Series | pd.DataFrame) -> Mapping[Any, Any]:
+    """Return the class by task, and refuse tasks that have two."""
+    if isinstance(gold, pd.DataFrame):
+        name = next((name for name in ("truth", "label") if name in gold), None)
+        if "task" not in gold or name is None:
+            found = listing(gold.columns)
+            raise CofactorError(f"a table of gold tasks needs the columns task and truth (or label), found {found}")
+        pairs = list(zip(gold["task"].tolist(), gold[name].tolist(), strict=True))
+    else:
+        pairs = list(gold.items())
+    known: dict[Any, Any] = {}
+    twice = [task for task, truth in pairs if known.setdefault(task, truth) != truth]
+    if twice:
+        raise CofactorError(f"gold gives two classes for tasks {listing(map(repr, dict.fromkeys(twice)))}: leave one")
+    return known
+
+
 def _codes_by_task(gold: Mapping[Any, Any], labels: CrowdLabels) -> Ints:
     code = {known: k for k, known in enumerate(labels.classes)}
     bad = [f"task {task!r}: {known!r}" for task, known in gold.items() if known not in code]
@@ -205,4 +224,9 @@ def _codes_by_task(gold: Mapping[Any, Any], labels: CrowdLabels) -> Ints:
     codes = np.array([code[gold[task]] if task in gold else UNKNOWN for task in labels.tasks], dtype=np.int64)
     if (codes == UNKNOWN).all():
         raise CofactorError(f"gold knows none of the labelled tasks: it has {listing(map(repr, gold))}")
+    there = set(labels.tasks)
+    other = [repr(task) for task in gold if task not in there]
+    if other:
+        message = f"{len(other)} gold tasks have no labels and are passed over: {listing(other)}"
+        warnings.warn(message, DataWarning, stacklevel=5)
     return codes

@@ -35,7 +35,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result, progress
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.aggregators import SymNMF
-from cofactor.crowd.base import Aggregator, prior_cells
+from cofactor.crowd.base import Aggregator
 from cofactor.crowd.baselines.voting import CLOSED_FORM, DawidSkene
 from cofactor.crowd.bayes import VariationalAggregator
 from cofactor.crowd.evidence import Evidence
@@ -43,6 +43,7 @@ from cofactor.crowd.files import COLUMNS
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.moments import CrowdMoments, save_moments
 from cofactor.crowd.passes import ADVICE, Passes, disjoint
+from cofactor.crowd.priors import prior_cells
 from cofactor.crowd.tables import consensus_frame
 
 VOCABULARY = "vocabulary.json"

@@ -24,8 +24,9 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats
-from cofactor.crowd.base import Aggregator, PseudoCounts, prior_cells
+from cofactor.crowd.base import Aggregator, PseudoCounts
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.priors import prior_cells
 
 
 @dataclass(eq=False, repr=False)

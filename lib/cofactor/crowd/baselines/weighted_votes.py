@@ -89,7 +89,8 @@ class Wawa(WeightedVote):
     """Let labels count as much as their worker agrees with the winners, until these settle ("Wawa").
 
     Worker agreement with aggregate: v_j is the share of the worker's labels that won the weighted vote; ties share.
-    Parameters, attributes, errors and cost as in `WeightedVote`; `max_iter=1` is crowd-kit's method, which weighs once.
+    Parameters, attributes, errors and cost as in `WeightedVote`; `max_iter=1` is crowd-kit's method, which
+    weighs once, but for ties: there the first of the tied classes wins.
 
     Source: "worker agreement with aggregate" as in crowd-kit 1.4 (class `Wawa`); no paper. Deviations: rounds go on
     until the winners settle, and tied winners count in equal parts instead of the first of them alone.
