@@ -15,13 +15,14 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.base import PRIOR, Aggregator, Labels, as_labels, prior_cells
+from cofactor.crowd.base import PRIOR, Aggregator, Labels, as_labels
 from cofactor.crowd.calibration import GoldCheck, HeldOut, tempered
 from cofactor.crowd.copies import owners, without_copies
 from cofactor.crowd.dependence import Dependence, accuracies
 from cofactor.crowd.difficulty import Difficulty, fit_difficulty
 from cofactor.crowd.evidence import UNKNOWN, Evidence
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.priors import prior_cells
 from cofactor.crowd.rows import Rows
 from cofactor.crowd.types import Believe, ByClass, Coin, NoInformation, Own, TypesBelief, WorkerType, iterate
 
