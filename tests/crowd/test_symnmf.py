@@ -1,5 +1,7 @@
 """SymNMF: the truth where a specialist is perfect, downhill, and never a negative eigenvalue."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,15 @@ from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model
-from cofactor.crowd.symnmf import DENSE_SIZE, model_of_factor, require_rank, shifted_relu, square_root, symnmf
+from cofactor.crowd.symnmf import (
+    DENSE_SIZE,
+    model_of_factor,
+    require_rank,
+    shifted_relu,
+    square_root,
+    symnmf,
+    symnmf_steps,
+)
 from tests.oracles.generators import laws, random_model, recorded, seeds
 
 
@@ -57,6 +67,25 @@ def test_a_nonnegative_root_is_a_fixed_point():
     H, Q, result = symnmf(U)
     assert np.allclose(Q, np.eye(3), atol=1e-12) and np.allclose(H, U)
     assert result.converged and result.objective[-1] == 0
+
+
+def test_a_column_without_positive_entries_is_turned_whatever_the_processor(monkeypatch):
+    U = np.random.default_rng(0).standard_normal((30, 3))
+    U[:, 1] = -np.abs(U[:, 1])  # no entry of H is left there, and two rotations are equally near
+    svd, found = np.linalg.svd, []
+
+    def other(matrix, sign):
+        W, s, Vt = svd(matrix)
+        return W * np.where(s < 1e-14 * s[0], sign, 1.0), s, Vt  # where a singular value is zero, signs are free
+
+    for sign in (1.0, -1.0):
+        monkeypatch.setattr(np.linalg, "svd", partial(other, sign=sign))
+        found.append(next(symnmf_steps(U)).Q)
+    assert np.allclose(found[0], found[1], atol=1e-12)
+    assert (U @ found[0])[:, 1].sum() > 0
+    other_side = found[0] * [1, -1, 1]
+    near = [np.sum((np.maximum(U, 0) - U @ Q) ** 2) for Q in (found[0], other_side)]
+    assert near[0] == pytest.approx(near[1], rel=1e-12)  # (13b) alone does not tell them apart
 
 
 def test_undoes_a_small_rotation():

@@ -37,6 +37,7 @@ Operator = Literal["zero", "clamp"]
 
 DENSE_SIZE = 400  # up to here all eigenpairs at once are as fast as Lanczos, and never fail to converge
 RANK = 1e-6  # a square root whose smallest singular value is below this share of the largest has lower rank
+TURN = 1e-9  # share with which an empty column of H counts, as positive: it settles a sign, and turns nothing else
 LARGEST = 1e100  # entry of U; the squares of larger ones overflow
 
 
@@ -153,7 +154,8 @@ def symnmf(
 
     Cost: O(M K^3) per iteration. Source: ICML 2021, Eq. (12)-(13). Deviations: runs to a fixed point of Q, at most
     10,000 iterations, where the released code stops at 100 or 200, before it has converged; the movement of Q decides,
-    since the objective falls to zero without noise and to a plateau with it.
+    since the objective falls to zero without noise and to a plateau with it. Where no entry of a column of U Q is
+    positive, (13b) leaves the sign of that column of the next Q open: the positive side is taken.
     """
     U = finite_matrix(U, "U")
     if np.abs(U).max() > LARGEST or not (callable(shift) or is_number(shift)):
@@ -194,7 +196,8 @@ def symnmf_steps(U: Floats, shift: Shift = 0.0, operator: Operator = "zero") -> 
     while True:
         Z = U @ Q
         H = shifted_relu(Z, shift(t) if callable(shift) else shift, operator)
-        W, _, Vt = np.linalg.svd(H.T @ U)
+        empty = ~H.any(axis=0)
+        W, _, Vt = np.linalg.svd((H + TURN * empty * np.abs(Z)).T @ U)
         Q, t = (W @ Vt).T, t + 1
         yield Step(Z, H, Q)
 
