@@ -1,5 +1,6 @@
 """Communities: laws, planted ones, and the rank correlations of Table IV."""
 
+import importlib
 from functools import partial
 
 import numpy as np
@@ -119,6 +120,21 @@ def test_nodes_of_which_nothing_is_known_get_what_clip_says():
     assert np.allclose(mean[-1], mean[:-1].mean(axis=0)) and np.all(zero[-1] == 0)
     assert np.allclose(floor[-1], 1 / 3) and floor.min() > 0
     assert np.allclose(mean[:-1], zero[:-1]) and np.allclose(mean[:-1], floor[:-1], atol=1e-12)
+
+
+def test_rows_of_rounding_errors_count_as_zeros(monkeypatch):
+    """Eigenvectors that differ by rounding, as those of two processors do, give the same memberships."""
+    A, _ = cliques()
+    padded = sparse.block_diag([sparse.coo_array(A), sparse.coo_array((4, 4))]).toarray()
+    module = importlib.import_module("cofactor.separable.communities")
+    values, V = module.leading_eigenvectors(module.adjacency_of(padded), 3, "LA")
+    off = 1e-15 * np.random.default_rng(0).standard_normal(V.shape)
+    for clip in ("mean", "zero", "floor"):
+        found = []
+        for rounding in (off, -off):
+            monkeypatch.setattr(module, "leading_eigenvectors", lambda *_, to=V + rounding: (values, to))
+            found.append(communities(padded, 3, "SPA", clip=clip).memberships)
+        assert np.allclose(found[0], found[1], atol=1e-9), clip
 
 
 def test_any_function_finds_pure_nodes():

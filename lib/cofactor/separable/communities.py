@@ -31,7 +31,8 @@ from cofactor.separable.methods import AnchorMethod, Finder, find_anchors
 Clip = Literal["mean", "floor", "zero"]
 
 TINY = 1e-12  # a membership below this is rounding
-SMALLEST = np.finfo(np.float64).eps  # what SPOC puts in place of less
+SMALLEST = np.finfo(np.float64).eps  # what SPOC puts in place of less than NOISE
+NOISE = 1e-13  # SPOC makes shares of what is left of a row, however small: digits of the processor must not be among it
 LIKE = 1 - 1e-9  # rows of nodes in the same position differ by rounding only
 
 CLIPS: dict[str, Clip] = {"SPOC": "floor", "GeoNMF": "zero"}
@@ -87,7 +88,7 @@ def communities(
     clip : "mean", "floor" or "zero"
         What becomes of V V_pure^-1, which has negative entries, before rows are divided by their sums: negative entries
         become zero, rows without any entry the mean of all others ("mean", default) or zero ("zero", as GeoNMF);
-        or entries below 2.2e-16 become that ("floor", as SPOC). This decides more of the rank correlation than the
+        or entries below 1e-13 become 2.2e-16 ("floor", as SPOC). This decides more of the rank correlation than the
         choice of pure nodes does: on DBLP2 .2931 and .2126 for "mean" and "floor" with the same pure nodes.
     random_state : int, Generator or None
         Of the k-means of GeoNMF; no other method is random.
@@ -101,7 +102,8 @@ def communities(
     Cost: That of K eigenvectors of a sparse matrix, and of the method on a K x n matrix. Nothing is N x N.
 
     Source: Nguyen, Fu and Wu, Sec. V-C. Deviations, all as in the released code: memberships by the inverse of V_pure
-    instead of simplex least squares (whose rank correlation is lower by .02 to .12), MERIT started at zero.
+    instead of simplex least squares (whose rank correlation is lower by .02 to .12), MERIT started at zero. Own: what
+    SPOC's floor replaces begins at 1e-13, since nodes far from all communities have rows of rounding errors.
 
     Examples
     --------
@@ -144,7 +146,7 @@ def energetic_rows(V: Floats, energy: float) -> Indices:
 
 def _clipped(theta: Floats, clip: Clip) -> Floats:
     """Make rows nonnegative with sum one, see `communities`."""
-    theta = np.maximum(theta, SMALLEST) if clip == "floor" else np.where(theta < TINY, 0.0, theta)
+    theta = np.where(theta < NOISE, SMALLEST, theta) if clip == "floor" else np.where(theta < TINY, 0.0, theta)
     sums = theta.sum(axis=1, keepdims=True)
     theta = theta / np.where(sums > 0, sums, 1.0)
     unknown = sums[:, 0] == 0
