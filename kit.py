@@ -4,10 +4,12 @@ usage: python3 kit.py COMMAND [extra arguments]
 
   lab        one result on the command line, then JupyterLab on copies of the notebooks to write in, in learner/
              (--instructor: on the notebooks themselves, with outputs and solutions)
-  test       lint, then all tests and notebooks on all cores    (extra arguments go to pytest; -n 1: on one)
+  test       lint, notebooks, and the small suite: what takes at most a second, at most five items of one function
+             (--all: everything; FILES: all of these; extra arguments go to pytest; -n 1: on one core, not on all)
   lint       ruff, mypy and the import rules
   notebooks  run the notebooks and store their outputs     (--check: only say what would change)
   kernels    run the notebooks under each BLAS kernel, and say which stored numbers move     (--threads 1: not on two)
+  durations  run all tests, and write into tests/durations.tsv those that take more than a second   (FILES: only these)
   bench      run every benchmark in order
   mutants    change one place of the library at a time, and see whether a test notices    (a room, -n 40, --seed 0)
   classroom  write what a teacher hands out and collects into classroom/: copies for learners, a course of nbgrader,
@@ -41,7 +43,7 @@ STAMP = VENV / "cofactor-setup.txt"
 
 # One thread: BLAS sums in an order that depends on their number, and the notebooks compare stored digits.
 REPRODUCIBLE = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-MINUTES = "15 to 25"  # that all tests take, without the set-up
+MINUTES = {True: "about five minutes", False: "15 to 25 minutes"}  # that the small suite takes, and all tests
 INDICES_CHECKED = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(VENV / "numba-checked")}  # compiled apart
 REACH_COMPILED = ["tests/fuzz/test_extremes.py", "tests/separable/test_edges.py", "tests/core/test_least_squares.py"]
 NBVAL = ["--nbval" if VERSIONS == "pinned" else "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
@@ -242,19 +244,35 @@ def test(extra: list[str]) -> int:
     """Static checks, then pytest over tests, notebooks and the examples in docstrings."""
     set_up_for_tests()
     named = any((ROOT / argument.split("::")[0]).exists() for argument in extra)
+    small = not named and "--all" not in extra
+    extra = [argument for argument in extra if argument != "--all"] + (["--small"] if small else [])
+    if not named:
+        suite = "the small suite and all notebooks" if small else "all tests and notebooks"
+        print(f"{suite}: {MINUTES[small]} on two cores; here are {os.cpu_count()}", flush=True)
+    code = lint([]) if VERSIONS == "pinned" else 0
+    code = code or run_tests(named, extra)
+    if code or named or small or VERSIONS != "pinned":
+        return code
+    print("once more, those that reach compiled code, with every index checked", flush=True)
+    spread = processes(named, extra)
+    return python("-m", "pytest", "-q", *spread, *REACH_COMPILED, **REPRODUCIBLE, **INDICES_CHECKED)
+
+
+def run_tests(named: bool, extra: list[str]) -> int:
+    """Run pytest over everything, or over what is named."""
     folders = [] if named else [name for name in ("tests", "notebooks", "lib", "evaluation") if (ROOT / name).is_dir()]
     doctest = ["--doctest-modules", "--doctest-ignore-import-errors"]
     # old libraries use what newer ones beneath them no longer like; Python shows such warnings to nobody
     quiet = ["-W", "ignore::DeprecationWarning"] if VERSIONS == "oldest" else []
-    if not named:
-        print(f"all tests and notebooks: {MINUTES} minutes on two cores; here are {os.cpu_count()}", flush=True)
-    code = lint([]) if VERSIONS == "pinned" else 0
     spread = processes(named, extra)
-    code = code or python("-m", "pytest", *NBVAL, *quiet, *doctest, *spread, *folders, *extra, **REPRODUCIBLE)
-    if code or named or VERSIONS != "pinned":
-        return code
-    print("once more, those that reach compiled code, with every index checked", flush=True)
-    return python("-m", "pytest", "-q", *spread, *REACH_COMPILED, **REPRODUCIBLE, **INDICES_CHECKED)
+    return python("-m", "pytest", *NBVAL, *quiet, *doctest, *spread, *folders, *extra, **REPRODUCIBLE)
+
+
+def durations(extra: list[str]) -> int:
+    """Measure what tests take, by which the small suite is chosen."""
+    set_up_for_tests()
+    named = any((ROOT / argument.split("::")[0]).exists() for argument in extra)
+    return run_tests(named, ["--durations-file", *extra])
 
 
 def processes(named: bool, extra: list[str]) -> list[str]:
@@ -307,7 +325,7 @@ def classroom(extra: list[str]) -> int:
 
 
 COMMANDS = {"lab": lab, "test": test, "lint": lint, "notebooks": notebooks, "bench": bench, "classroom": classroom}
-COMMANDS |= {"book": book, "mutants": mutants, "kernels": kernels}
+COMMANDS |= {"book": book, "mutants": mutants, "kernels": kernels, "durations": durations}
 
 
 def main(arguments: list[str]) -> int:

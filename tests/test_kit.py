@@ -44,7 +44,32 @@ def test_all_tests_run_on_all_cores_unless_told_otherwise(kit, monkeypatch):
     assert module.processes(True, ["tests/core"]) == []
 
 
-@pytest.mark.parametrize(("asked", "runs"), [([], 2), (["tests/core"], 1), (["--newest"], 1)])
+@pytest.mark.parametrize(
+    ("asked", "small"), [([], True), (["-x"], True), (["--all"], False), (["tests/core"], False), (["--newest"], True)]
+)
+def test_the_small_suite_is_run_where_neither_all_nor_files_are_asked_for(kit, monkeypatch, asked, small):
+    module, ran = kit("test", *asked), []
+    monkeypatch.setattr(module, "set_up", lambda *extras: None)
+    monkeypatch.setattr(module, "lint", lambda extra: 0)
+    monkeypatch.setattr(module, "python", lambda *arguments, **changes: ran.append(arguments) or 0)
+    assert module.main(["test", *asked]) == 0
+    assert (
+        ("--small" in ran[0]) == small
+        and "--all" not in ran[0]
+        and ("notebooks" in ran[0]) == (asked[-1:] != ["tests/core"])
+    )
+
+
+def test_durations_are_those_of_everything_or_of_what_is_named(kit, monkeypatch):
+    module, ran = kit("durations"), []
+    monkeypatch.setattr(module, "set_up", lambda *extras: None)
+    monkeypatch.setattr(module, "python", lambda *arguments, **changes: ran.append(arguments) or 0)
+    assert module.main(["durations"]) == module.main(["durations", "tests/core"]) == 0
+    assert all("--durations-file" in arguments and "--small" not in arguments for arguments in ran)
+    assert "evaluation" in ran[0] and "evaluation" not in ran[1]
+
+
+@pytest.mark.parametrize(("asked", "runs"), [(["--all"], 2), ([], 1), (["tests/core"], 1), (["--all", "--newest"], 1)])
 def test_compiled_code_is_run_once_more_with_indices_checked(kit, monkeypatch, asked, runs):
     module, ran = kit("test", *asked), []
     monkeypatch.setattr(module, "set_up", lambda *extras: None)
