@@ -38,15 +38,17 @@ def inverse(H, n_items):
     return keep @ np.linalg.pinv(keep @ H @ keep, rcond=1e-9) @ keep
 
 
-def covariance_by_users(theta, data, X):
-    """The jackknife in one step: theta moves by the inverse of what is left of H, times the scores left out."""
-    P_of = {}
-    whole = -hessian(lambda x: log_likelihood(x, data, X), theta)
+def covariance_by_users(theta, data, X, R):
+    """The jackknife in one step: theta moves by the inverse of what is left of H, times the scores left out.
+
+    R holds the inverse variances of the prior, whose own part of the covariance is added.
+    """
+    whole = R - hessian(lambda x: log_likelihood(x, data, X), theta)
     moves = []
     for g in np.unique(data.user):
         rows = np.flatnonzero(data.user == g)
         own = lambda x, rows=rows: log_likelihood(x, data, X, rows)  # noqa: E731
-        P_of[g] = inverse(whole + hessian(own, theta), data.n_items)
-        moves.append(P_of[g] @ gradient(own, theta))
-    G = len(moves)
-    return (G - 1) / G * np.array(moves).T @ np.array(moves)
+        P_without = inverse(whole + hessian(own, theta), data.n_items)
+        moves.append(P_without @ gradient(own, theta))
+    G, P = len(moves), inverse(whole, data.n_items)
+    return (G - 1) / G * np.array(moves).T @ np.array(moves) + P @ R @ P

@@ -53,6 +53,8 @@ def _facts(arguments: argparse.Namespace, data: Comparisons, found: Ranking) -> 
     return [
         f"{arguments.comparisons}: {data.n_items} items, {made}{users}",
         f"fit: {'converged' if found.result.converged else 'NOT CONVERGED'}, {found.result.reason}",
+        f"prior of utilities: normal, standard deviation {found.sd:.3g}, chosen by the evidence of the comparisons",
+        f"log-loss on comparisons held out: {found.log_loss:.4f}; the trivial guess: {found.trivial_log_loss:.4f}",
         f"intervals of {100 * found.level:g} %, taking {rests}",
         *(f"{row.name}: {row.coefficient:.4g} ({row.low:.4g} to {row.high:.4g})"
           for row in found.coefficients().itertuples(index=False)),

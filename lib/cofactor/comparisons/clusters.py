@@ -2,15 +2,19 @@
 
     symbol   meaning                                                              shape
     G        users; m_g comparisons of user g
+    R        inverse variances of the prior, which H includes                     (p, p)
     P        inverse of H                                                         (p, p)
     s_g      derivatives of the log-likelihood of user g in theta                 (p,)
     H_g      minus the second ones                                                (p, p)
     x_g      (I - H_g P)^-1 s_g: theta would move by -P x_g without user g        (p,)
 
-Independent comparisons have the covariance P. Users who differ in taste answer alike in all their comparisons, so that
+Independent comparisons leave the covariance P. Users who differ in taste answer alike in all their comparisons, so that
 users are what is independent:
 
-    V = (G - 1) / G P (sum_g x_g x_g') P,    quantiles of Student's t with (sum m_g)^2 / (sum m_g^2) - 1 degrees
+    V = P ((G - 1) / G sum_g x_g x_g' + R) P,    quantiles of Student's t with (sum m_g)^2 / (sum m_g^2) - 1 degrees
+
+Estimates miss the truth by P (s - R theta), s the derivatives of the log-likelihood at the truth, so that R is what the
+prior adds where the truth is drawn from it; with s of covariance H - R that is P again.
 
 The first is the jackknife in one step; without it, or with G - 1 degrees, intervals are too short where some users made
 many more comparisons than others.
@@ -54,7 +58,7 @@ def clustered(rows: Cells, fitted: Fitted, user: Codes) -> Floats:
     X = [_moved(rows, fitted, P, S, user, int(g)) for g in heavy]
     light = S[np.setdiff1d(np.arange(S.shape[0]), heavy)]
     M = (light.T @ light).toarray() + sum((np.outer(x, x) for x in X), np.zeros(P.shape))
-    return np.asarray((G - 1) / G * P @ M @ P)
+    return np.asarray(P @ ((G - 1) / G * M + np.diag(fitted.ridge)) @ P)
 
 
 def users_that_count(rows: Cells, user: Codes) -> float:

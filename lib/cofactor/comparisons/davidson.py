@@ -34,7 +34,6 @@ from cofactor.core.memory import require_bytes
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats
 
-PRIOR_SD = 3.0  # of utilities, where a prior has to hold them finite: then 95 % of the items lie within 6
 MAX_ITER, HALVINGS = 100, 40
 TOL = 1e-12  # of the gain that Newton's next step foretells, relative to the number of comparisons
 
@@ -140,20 +139,26 @@ def _chances_and_log_total(z: Floats, tau: float) -> tuple[tuple[Floats, Floats,
 
 @dataclass(frozen=True)
 class Fitted:
-    """Maximum theta of the likelihood, or of it and a prior; minus its second derivatives H, without the gauge."""
+    """Maximum theta of the log-likelihood and the log of the prior, value there, and minus the second derivatives H.
+
+    `ridge` holds the (p,) inverse variances of the prior, which H includes; without a prior H lacks the gauge.
+    """
 
     theta: Floats
+    value: float
     H: Floats
+    ridge: Floats
     result: Result
 
 
-def fit(cells: Cells, ridge: float = 0.0) -> Fitted:
-    """Maximise the log-likelihood less ridge (||u||^2 + ||beta||^2) / 2 by Newton's method, steps halved as needed.
+def fit(cells: Cells, ridge: Floats | None = None, start: Floats | None = None) -> Fitted:
+    """Maximise the log-likelihood less theta' diag(ridge) theta / 2 by Newton's method, steps halved as needed.
 
     Cost: O(c (k + 1)^2 + p^3) time a step, some six steps; O(c (k + 1) + p^2) memory.
     """
     require_bytes(40.0 * cells.size**2, f"the covariance of {cells.n_items} items", "keep fewer items")
-    theta = np.zeros(cells.size)
+    ridge = np.zeros(cells.size) if ridge is None else ridge
+    theta = np.zeros(cells.size) if start is None else start
     value, gradient, H = _objective(cells, ridge, theta)
     history = History("Davidson", MAX_ITER, TOL * max(float(cells.total.sum()), 1.0))
     for _ in history:
@@ -166,7 +171,7 @@ def fit(cells: Cells, ridge: float = 0.0) -> Fitted:
             step = step / 2
         theta, (value, gradient, H) = theta + step, found
         history.record(-value, gain)
-    return Fitted(centred(theta, cells.n_items), H, history.result())
+    return Fitted(centred(theta, cells.n_items), value, H, ridge, history.result())
 
 
 def centred(theta: Floats, n_items: int) -> Floats:
@@ -174,19 +179,16 @@ def centred(theta: Floats, n_items: int) -> Floats:
     return np.concatenate([theta[:n_items] - theta[:n_items].mean(axis=0), theta[n_items:]])
 
 
-def _objective(cells: Cells, ridge: float, theta: Floats) -> tuple[float, Floats, Floats]:
+def _objective(cells: Cells, ridge: Floats, theta: Floats) -> tuple[float, Floats, Floats]:
     """Return value, gradient and minus the second derivatives."""
-    n_free, tau, z = cells.size - cells.has_ties, cells.split(theta)[2], cells.differences(theta)
+    tau, z = cells.split(theta)[2], cells.differences(theta)
     (win, lose, tie), log_total = _chances_and_log_total(z, tau)
-    penalised = np.where(np.arange(cells.size) < n_free, theta, 0.0)
-    value = (cells.won - cells.lost) @ z / 2 - cells.total @ log_total - ridge * penalised @ penalised / 2
+    value = (cells.won - cells.lost) @ z / 2 - cells.total @ log_total - ridge @ theta**2 / 2
     value += tau * cells.tied.sum() if cells.has_ties else 0.0
     in_z, in_tau = scores(cells, win, lose, tie)
     last = [in_tau.sum()] if cells.has_ties else []
-    gradient = np.concatenate([cells.scatter(in_z), in_z @ cells.X, last]) - ridge * penalised
-    H = information(cells, win, lose, tie)
-    H[np.arange(n_free), np.arange(n_free)] += ridge
-    return float(value), gradient, H
+    gradient = np.concatenate([cells.scatter(in_z), in_z @ cells.X, last]) - ridge * theta
+    return float(value), gradient, information(cells, win, lose, tie) + np.diag(ridge)
 
 
 def scores(cells: Cells, win: Floats, lose: Floats, tie: Floats) -> tuple[Floats, Floats]:

@@ -74,7 +74,7 @@ def _verdict_of_ranking(status: dict[str, str]) -> str:
     if status["items linked"] == "fail":
         return "items of different parts have no common order"
     if status[BOTH_WAYS] == "warn":
-        return "all items can be ranked; how far some are from the others is decided by a weak prior"
+        return "all items can be ranked; how far some are from the others, the prior decides"
     return "all items can be ranked" if len(set(status.values())) == 1 else "all items can be ranked; read the warnings"
 
 
@@ -156,12 +156,12 @@ def _one_sided(data: Comparisons) -> Check:
 
 
 def _both_ways(data: Comparisons) -> Check:
-    """Items, and groups of items, that won or lost every comparison with the others: how far they are is not told."""
+    """Items, and groups, that never lost to the others, or never won: comparisons do not tell how far they are."""
     group = linked_both_ways(pairs_of(rows_of(data, np.zeros((len(data), 0)))))
     seen = data.per_item > 0
     apart = np.flatnonzero(seen & (group != np.bincount(group[seen]).argmax())).tolist()
     if apart:
         named = listing(data.items[i] for i in apart)
-        advice = "a weak prior decides how far they are; collect comparisons with items of their strength"
-        return Check(BOTH_WAYS, "warn", f"{len(apart)} items won or lost all with the others: {named}", advice)
+        advice = "the prior decides how far they are; collect comparisons with items of their strength"
+        return Check(BOTH_WAYS, "warn", f"{len(apart)} items never lost to the others, or never won: {named}", advice)
     return Check(BOTH_WAYS, "pass", "every item lost to every other, directly or through others")

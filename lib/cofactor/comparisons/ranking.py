@@ -1,6 +1,7 @@
 """``rank``: one order of the items for all users, and how sure it is.
 
-The model is in `davidson`, the covariance of its estimates in `clusters`, ranks and tables in `places`.
+The model is in `davidson`, its prior in `evidence`, the covariance of its estimates in `clusters`, ranks and tables in
+`places`.
 """
 
 from __future__ import annotations
@@ -14,19 +15,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from cofactor.comparisons import davidson
+from cofactor.comparisons import davidson, evidence
 from cofactor.comparisons.base import require_comparisons
 from cofactor.comparisons.clusters import clustered, independent, users_of_items, users_that_count
 from cofactor.comparisons.data import CHOICES, Comparisons
 from cofactor.comparisons.places import Ranking, places
 from cofactor.core.bootstrap import LEVEL, checked_level
 from cofactor.core.checks import numbers, rng_of
-from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, NotIdentifiableError, listing
+from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
 from cofactor.core.types import Floats, Seed
 
 FEW_USERS = 5  # equally busy ones: fewer cannot tell how users differ, in all or about one item
 ALIKE = 1e-9  # share of a covariate that items and other covariates leave unexplained, below which it is one of them
-CERTAIN = 1e-6  # share of the information on a covariate that is left where it decides every comparison
 ENOUGH_PER_ITEM = 10  # comparisons of one user for a ranking of his own
 COLUMNS = ("item", "utility", "low", "high", "rank", "rank_low", "rank_high", "wins", "losses", "comparisons")
 
@@ -42,7 +42,9 @@ def rank(
 
     P(left wins) : P(right wins) : P(tie) = exp(z / 2) : exp(-z / 2) : nu,   z = u_left - u_right + X beta
 
-    by maximum likelihood. Two users or more make the intervals allow for users who are alike in all their votes.
+    by the largest posterior density: utilities have a normal prior, whose standard deviation the evidence of the
+    comparisons chooses. So items that were seldom compared, or never lost, are drawn towards the mean as far as the
+    others are alike. Two users or more make the intervals allow for users who are alike in all their votes.
 
     Parameters
     ----------
@@ -57,14 +59,14 @@ def rank(
     Returns a `Ranking`, with `table()`, `probabilities()` and `coefficients()`.
 
     Raises a NotIdentifiableError where items are in parts that nobody compared, or a covariate is a sum of others and
-    of utilities; a CofactorError for other outcomes, and covariates of another shape. Warns (`DataWarning`) where a
-    prior of standard deviation 3 has to hold utilities or coefficients finite, and where users are few, in all or who
-    compared an item.
+    of utilities; a CofactorError for other outcomes, and covariates of another shape. Warns (`DataWarning`) where
+    chances are no better than the trivial guess on comparisons that were held out, where the prior alone holds
+    utilities or coefficients finite, and where users are few, in all or who compared an item.
 
-    Cost: a million comparisons of 200 items take less than a second; O(m) time, O(m + n^2) memory, and n^3 for n
-    items. Covariates make every step pass over all comparisons.
+    Cost: O(m) time, O(m + n^2) memory, and n^3 for n items, some forty times. Covariates make every step pass over all
+    comparisons.
 
-    Source: see the modules `davidson`, `clusters`, `places`. Deviation: the prior, only where the maximum is infinite.
+    Source: see the modules `davidson`, `evidence`, `clusters`, `places`.
 
     >>> found = rank(Comparisons([0] * 6, [0, 0, 0, 1, 1, 2], [1, 1, 2, 2, 0, 0], [1, 1, 1, 1, 1, 1]))
     >>> found.table()[["item", "rank", "rank_low", "rank_high"]].values.tolist()
@@ -107,7 +109,7 @@ def _of_user(data: Comparisons, X: Floats, names: list[str], level: float, user:
     if own.total < ENOUGH_PER_ITEM * met.sum() or len(np.unique(davidson.linked_both_ways(cells)[met])) > 1:
         return None
     with suppress(NotIdentifiableError), warnings.catch_warnings(action="ignore", category=DataWarning):
-        table = _ranking(own, X[rows], names, level, np.random.default_rng(0)).table()
+        table = _ranking(own, X[rows], names, level, np.random.default_rng(0), check=False).table()
         table.insert(0, "user", pd.Series([data.users[user]] * len(table), dtype=object))
         return table
     return None
@@ -161,16 +163,21 @@ def _check_linked(data: Comparisons) -> None:
 # ---- the fit ----
 
 
-def _ranking(data: Comparisons, X: Floats, names: list[str], level: float, rng: np.random.Generator) -> Ranking:
+def _ranking(
+    data: Comparisons, X: Floats, names: list[str], level: float, rng: np.random.Generator, check: bool = True
+) -> Ranking:
     scale = _scales(X)
     rows, items = _seen_items(davidson.rows_of(data, X / scale), data)
     cells = davidson.pairs_of(rows)
     _check_told(cells, names)
     unlinked = [items[i] for i in _unlinked(cells)]
-    fitted = _fitted(cells, names, unlinked)
+    sd, doubt, fitted = evidence.chosen(cells)
+    _warn_of_prior(cells, fitted, names, unlinked)
     n, u = len(items), fitted.theta[: len(items)]
     n_users, V = _covariance(rows, fitted, data, items)
+    V = evidence.with_doubt(V, independent(rows, fitted), fitted, doubt, n)
     ranks = [1 + np.sum(u[None, :] > u[:, None], axis=1), *places(u, V[:n, :n], level, n_users, rng)]
+    losses = _held_out(cells, fitted) if check else (np.nan, np.nan)
     size = np.concatenate([np.ones(n), scale, np.ones(int(cells.has_ties))])
     return Ranking(
         items=items,
@@ -181,6 +188,9 @@ def _ranking(data: Comparisons, X: Floats, names: list[str], level: float, rng: 
         covariance=V / np.outer(size, size),
         n_users=n_users,
         unlinked=unlinked,
+        sd=sd,
+        log_loss=losses[0],
+        trivial_log_loss=losses[1],
         level=level,
         result=fitted.result,
     )
@@ -225,21 +235,26 @@ def _unlinked(cells: davidson.Cells) -> list[int]:
     return np.flatnonzero(group != np.bincount(group).argmax()).tolist()
 
 
-def _fitted(cells: davidson.Cells, names: list[str], unlinked: list[Any]) -> davidson.Fitted:
-    """Fit without a prior, where utilities and coefficients are finite so; else with one."""
-    why, held = f"won or lost all comparisons with the other items: {listing(unlinked)}", "utilities"
-    if not unlinked:
-        with suppress(np.linalg.LinAlgError), warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-            found = davidson.fit(cells)
-            left, before = (
-                np.diag(davidson.covariate_information(cells, x)[0]) for x in (found.theta, 0 * found.theta)
-            )
-            if found.result.converged and (left >= CERTAIN * before).all():
-                return found
-        why, held = f"covariates decide every comparison: {listing(names)}", "them"
-    message = f"{why}; a prior of standard deviation {davidson.PRIOR_SD:g} holds {held} finite"
-    warnings.warn(message, DataWarning, stacklevel=5)
-    return davidson.fit(cells, 1 / davidson.PRIOR_SD**2)
+def _warn_of_prior(cells: davidson.Cells, fitted: davidson.Fitted, names: list[str], unlinked: list[Any]) -> None:
+    """Name what the prior alone holds finite."""
+    if unlinked:
+        what = f"items that never lost to the others, or never won, not even through third ones: {listing(unlinked)}"
+        warnings.warn(f"{what}; how far they are from the others, the prior decides", DataWarning, stacklevel=5)
+    n, k = cells.n_items, len(names)
+    told = np.diag(davidson.covariate_information(cells, fitted.theta)[0])
+    if (told <= 2 * (fitted.ridge * np.abs(fitted.theta))[n : n + k]).any():
+        what = f"covariates decide every comparison: {listing(names)}"
+        warnings.warn(f"{what}; how large their coefficients are, the prior decides", DataWarning, stacklevel=5)
+
+
+def _held_out(cells: davidson.Cells, fitted: davidson.Fitted) -> tuple[float, float]:
+    """Return the log-loss on held-out comparisons and that of the trivial guess; warn where that is no worse."""
+    loss, trivial = evidence.held_out_loss(cells, fitted)
+    if not loss < trivial:
+        what = f"log-loss {loss:.4f} on held-out comparisons, the trivial guess has {trivial:.4f}"
+        message = f"these comparisons do not tell who wins the next one ({what}): they may all be equally good"
+        warnings.warn(message, DataWarning, stacklevel=5)
+    return loss, trivial
 
 
 def _covariance(
