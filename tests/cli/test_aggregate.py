@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor.cli import in_options, main
+from cofactor.cli import facts, in_options, main
 from cofactor.cli.methods import DEFAULT, OFFERED
 from cofactor.cli.parser import parser
 
@@ -338,6 +338,27 @@ def test_labels_far_from_the_vote_are_suspicious(tmp_path, monkeypatch, capsys):
     ).out  # fmt: skip
     monkeypatch.setattr(cf.crowd.MajorityVote, "changed", 5)
     assert "WARNING" not in written(capsys, path, "--method", "MajorityVote").out
+
+
+def test_types_of_workers_are_told_with_their_names():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=(200, 1))
+    honest = np.where(rng.random((200, 3)) < 0.85, truth, 1 - truth)
+    codes = np.hstack([honest, honest[:, :1], np.zeros((200, 1), dtype=int)])
+    task, worker = np.indices(codes.shape).reshape(2, -1)
+    labels = cf.CrowdLabels.from_arrays(task, worker, codes.ravel())
+    method = cf.crowd.WorkerTypes().fit(labels)
+    posterior = method.predict_proba(labels)
+    disputed = method.disagreement(labels).sum()
+    share = f"{disputed / 200:.1%} of the tasks ({disputed})"
+    assert {
+        "workers with no information beside the others: 1 of 5 (20.0% of the labels): 4",
+        "workers who count as one, since all labels they have in common are the same: 0 = 3",
+        f"labels that differ from the vote of the workers with information: {share}",
+    } <= set(facts.summary("", "WorkerTypes", method, posterior, labels, None))
+    alone = cf.CrowdLabels.from_arrays([0, 1, 2], [0, 0, 1], [0, 1, 1])
+    method.fit(alone)
+    assert facts.NOTHING_KNOWN in facts.summary("", "WorkerTypes", method, method.predict_proba(alone), alone, None)
 
 
 # ---- the parser, and its words ----

@@ -15,6 +15,7 @@ from cofactor.crowd.workers import (
     WORSE,
     agreement_with_others,
     mean_agreement,
+    without_information,
     workers_table,
 )
 
@@ -110,3 +111,22 @@ def test_nobody_is_told_a_mistake_in_a_crowd_that_makes_none(K):
 def test_another_crowd_is_refused():
     with pytest.raises(CofactorError, match="fitted on 8 workers"):
         workers_table(METHOD, LABELS.take_workers([0, 1, 2]))
+
+
+def test_workers_with_nothing_to_say_are_named_where_labels_can_tell():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=300)
+    honest = np.where(rng.random((300, 4)) < 0.85, truth[:, None], 1 - truth[:, None])
+    codes = np.hstack([honest, np.zeros((300, 1), dtype=int), rng.integers(2, size=(300, 1))])
+    cases = {  # workers, and whether they are said to have no information
+        "four who know, a constant one, one who guesses": (codes, [False] * 4 + [True] * 2),
+        "two who differ": (codes[:, [0, 4]], [False] * 2),
+        "one who knows, and a constant one twice": (codes[:, [0, 4, 4]], [False] * 3),
+    }
+    for case, (said, expected) in cases.items():
+        task, worker = np.indices(said.shape).reshape(2, -1)
+        labels = CrowdLabels.from_arrays(task, worker, said.ravel())
+        assert without_information(crowd.WorkerTypes().fit(labels)).tolist() == expected, case
+        assert not without_information(crowd.MajorityVote().fit(labels)).any()
+    alone = CrowdLabels.from_arrays(np.arange(300), np.arange(300) % 3, truth)
+    assert not without_information(crowd.WorkerTypes().fit(alone)).any()

@@ -18,12 +18,14 @@ from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import FEW_PER_WORKER, agreement
 from cofactor.crowd.labels import vote_shares
 from cofactor.crowd.tables import overruled
+from cofactor.crowd.workers import NO_INFORMATION, without_information
 
 FOUND = {
     "own": "every worker errs in a way of his own",
     "kinds": "two kinds of tasks a class: tasks differ in more than their class, such as difficulty",
     "shared": "workers differ in how often they are right, but take the same classes for one another",
 }
+NOTHING_KNOWN = "no task has two labels: how good the workers are is not known, and every label counts the same"
 SHOWN = 3  # workers listed at each end of the reliability ranking
 LEVEL = 0.05  # of the test against the vote
 BEHIND = 2  # votes: one vote more or less explains a label that is closer to the majority's
@@ -47,6 +49,7 @@ def summary(
         f"agreement (Krippendorff's alpha): {agreement(labels)}",
         f"{name}{start}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}",
         *_structure(method),
+        *_types(method, labels),
         f"labels that differ from the majority vote: {against.mean():.1%} of the tasks ({against.sum()})",
         *_reliability(method, labels),
     ]
@@ -67,6 +70,27 @@ def _structure(method: Aggregator) -> Iterator[str]:
                 f"workers err together on the same tasks ({together:.1f} standard errors above chance): "
                 f"labels of a task repeat one another; probabilities are lowered (design effect {effect:.1f})"
             )
+
+
+def _types(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
+    """Yield what `WorkerTypes` found: workers who are one, who say nothing, and tasks that should be looked at."""
+    if not isinstance(method, cf.crowd.WorkerTypes):
+        return
+    if not method.types_:
+        yield NOTHING_KNOWN
+    none, given = without_information(method), labels.table.entries_per_variable
+    if none.any():
+        named = listing(labels.workers[w] for w in np.flatnonzero(none))
+        share = given[none].sum() / labels.n_labels
+        yield f"workers with {NO_INFORMATION}: {none.sum()} of {len(none)} ({share:.1%} of the labels): {named}"
+    if method.copies_:
+        groups = listing((" = ".join(map(str, group)) for group in method.copies_), len(method.copies_))
+        yield f"workers who count as one, since all labels they have in common are the same: {groups}"
+    disputed = method.disagreement(labels)
+    yield (
+        f"labels that differ from the vote of the workers with information: {disputed.mean():.1%} of the tasks "
+        f"({disputed.sum()})"
+    )
 
 
 def _gold_check(method: Aggregator) -> str:

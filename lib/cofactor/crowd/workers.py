@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from cofactor.core.bootstrap import LEVEL
 from cofactor.core.checks import check_kind
@@ -15,6 +16,7 @@ from cofactor.core.types import Floats
 from cofactor.crowd.base import Aggregator, require_labels
 from cofactor.crowd.bootstrap import CrowdBootstrap, estimated_accuracy
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.worker_types import WorkerTypes
 
 WORSE = "worse than chance"
 BELOW = "below the crowd's mean"
@@ -22,6 +24,9 @@ ABOVE = "above the crowd's mean"
 BETTER = "better than chance"
 UNCLEAR = "too little known to say"
 UNJUDGED = "no interval, not judged"
+NO_INFORMATION = "no information beside the others"
+MIN_NONE = 0.5  # probability of type "none" from which that is said of a worker
+MIN_JUDGED_CROWD = 3  # workers: where two differ, nothing tells who is right
 RARE = 0.005  # a mistake that would be told as 0 %
 
 
@@ -79,6 +84,19 @@ def workers_table(
         table["verdict"] = _verdicts(table, 1 / labels.n_classes)
         table["mistake"] = _mistakes(bootstrap, level)
     return table
+
+
+def without_information(method: Aggregator) -> NDArray[np.bool_]:
+    """Tell of every worker whether the labels say that they have no information beside the others.
+
+    It is `WorkerTypes` that asks, by its type "none". Said of nobody by other methods, where no task has two labels, or
+    where fewer than three workers are left when copies count as one.
+    """
+    if not isinstance(method, WorkerTypes) or "none" not in method.types_:
+        return np.zeros(len(method.workers_), dtype=bool)
+    n_different = len(method.workers_) - sum(len(group) - 1 for group in method.copies_)
+    none = method.type_probabilities_[:, method.types_.index("none")]
+    return np.asarray((none > MIN_NONE) & (n_different >= MIN_JUDGED_CROWD))
 
 
 def agreement_with_others(labels: CrowdLabels) -> Floats:
