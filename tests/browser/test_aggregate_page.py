@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -11,18 +12,21 @@ import pytest
 
 import cofactor as cf
 from cofactor.cli import facts, in_options, main, page, visible
-from cofactor.crowd.bootstrap import estimated_accuracy
-from cofactor.crowd.workers import agreement_with_others
+from cofactor.cli.output import Writer
+from cofactor.crowd.bootstrap import mean_over_labels
+from cofactor.crowd.tables import consensus_frame
+from cofactor.crowd.workers import NO_INFORMATION, agreement_with_others, without_information
 
 pytestmark = pytest.mark.browser
 
 SAME = 1e-9
 SHOWN_SECONDS = 120
 STOPS = 100  # looks until work that was stopped has ended
-REAL = ("rte", "dog", "web", "labelme", "zencrowd_in", "face_sentiment", "music_genre", "product", "trec")
+PUBLIC = ("rte", "dog", "web", "weather_cf", "zencrowd_in", "face_sentiment", "music_genre", "product", "trec")
 GOOD = "task,worker,label\na,w1,yes\na,w2,yes\na,w3,no\nb,w1,no\nb,w2,no\nb,w3,no\n"
 FOUND = """() => {
-    const arrays = ["posterior", "predicted", "accuracy", "agreement"].map(name => [name, [...result[name]]]);
+    const names = ["posterior", "predicted", "accuracy", "agreement", "owner"];
+    const arrays = [...names.map(name => [name, [...result[name]]]), ["disputed", [...result.disputed].map(Boolean)]];
     return {...result, ...Object.fromEntries(arrays)};
 }"""
 IN_BACKGROUND = """([bytes, conflicts]) => new Promise(resolve => {
@@ -108,33 +112,76 @@ def csv_of(labels):
 
 
 def test_bundled_labels_and_probabilities_are_those_of_python(tab):
-    compare(tab, cf.load("bluebird").labels)
+    compare(tab, cf.load("bluebird").labels, "bluebird")
 
 
 @pytest.mark.needs_mirror
-@pytest.mark.parametrize("name", REAL)
-def test_labels_and_probabilities_are_those_of_python(tab, name):
-    compare(tab, cf.load(name).labels)
+def test_labels_and_probabilities_of_public_sets_are_those_of_python(tab):
+    for name in PUBLIC:
+        compare(tab, cf.load(name).labels, name)
 
 
-def compare(tab, labels):
+def crowds(seed):
+    """Draw crowds, each of which takes a way of its own through the method: (N, M) codes, -1 where there is none."""
+    rng = np.random.default_rng(seed)
+    truth, (N, M, K) = rng.integers(4, size=300), (300, 10, 4)
+    right = np.where(rng.random((N, M)) < 0.75, truth[:, None], rng.integers(K, size=(N, M)))
+    own = np.where(
+        right == truth[:, None], right, np.stack([rng.permutation(K) for _ in range(M)])[np.arange(M), truth[:, None]]
+    )
+    some = rng.random((N, M)) < 0.4
+    alone = np.arange(M) == rng.integers(M, size=(N, 1))
+    many = np.where(rng.random((N, M)) < 0.6, np.arange(N)[:, None] % 60, rng.integers(60, size=(N, M)))
+    return {
+        "errors of one's own": own,
+        "few labels": np.where(some | alone, right, -1),
+        "constant workers and copies": np.hstack([right[:, :5], right[:, :1], right[:, :1], np.zeros((N, 2), int)]),
+        "a label of one copy only": np.where(some | alone, np.hstack([right[:, :5], right[:, :5]]), -1),
+        "one label a task": np.where(alone, right, -1),
+        "two workers": right[:, :2],
+        "tasks of more than 20 labels": np.tile(truth, (25, 1)).T % 2 ^ (rng.random((N, 25)) < 0.4),
+        "more than 50 classes": many,
+    }
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_labels_and_probabilities_of_drawn_crowds_are_those_of_python(tab, seed):
+    ways = set()
+    for case, codes in crowds(seed).items():
+        task, worker = np.nonzero(codes >= 0)
+        labels = cf.CrowdLabels.from_arrays(task, worker, codes[task, worker])
+        method = compare(tab, labels, case)
+        ways |= {method.types_, bool(method.copies_), bool(without_information(method).any())}
+    assert {(), ("coin", "class", "none"), ("coin", "class", "own", "none"), True, False} <= ways
+
+
+def compare(tab, labels, case):
     aggregate(tab, csv_of(labels))
-    found, method = tab.evaluate(FOUND), cf.crowd.BayesDS().fit(labels)
+    found, method = tab.evaluate(FOUND), page.METHOD().fit(labels)
     posterior = method.predict_proba(labels)
-    assert [found[ids] for ids in ("tasks", "workers", "classes")] == [
-        list(map(str, ids)) for ids in (labels.tasks, labels.workers, labels.classes)
-    ]
-    assert found["structure"] == method.structure_ and found["rounds"] == method.result_.n_iter
-    np.testing.assert_allclose(np.reshape(found["posterior"], posterior.shape), posterior, rtol=0, atol=SAME)
-    assert found["predicted"] == method.predict(labels).tolist()
-    workers = {"accuracy": estimated_accuracy(method, labels), "agreement": agreement_with_others(labels)}
-    for name, values in workers.items():
-        np.testing.assert_allclose(np.array(found[name], dtype=float), values, rtol=0, atol=SAME)
-    told = facts.warnings_of("BayesDS", posterior, labels, None)
-    lines = facts.summary("", "BayesDS", method, posterior, labels, None)
-    told += [line for line in lines if re.match("found|workers err|labels that", line)]
+    for ids in ("tasks", "workers", "classes"):
+        assert found[ids] == list(map(str, getattr(labels, ids))), case
+    assert (found["types"], found["rounds"]) == (list(method.types_), method.result_.n_iter), case
+    groups = [[w for w, owner in enumerate(found["owner"]) if owner == u] for u in sorted(set(found["owner"]))]
+    assert [[labels.workers[w] for w in group] for group in groups if len(group) > 1] == method.copies_, case
+    right = posterior[labels.table.rows, labels.table.values]
+    values = {"posterior": posterior.ravel(), "accuracy": mean_over_labels(labels, right)}
+    values |= {"agreement": agreement_with_others(labels), "effect": method.design_effect_}
+    for name, expected in values.items():
+        np.testing.assert_allclose(np.array(found[name], dtype=float), expected, rtol=0, atol=SAME, err_msg=case)
+    marks = {"predicted": method.predict(labels), "disputed": method.disagreement(labels)}
+    for name, expected in (marks | {"none": without_information(method)}).items():
+        assert found[name] == expected.tolist(), (case, name)
+    compare_words(tab, labels, method, posterior, case)
+    return method
+
+
+def compare_words(tab, labels, method, posterior, case):
+    told = facts.warnings_of(page.METHOD.__name__, posterior, labels, None)
+    lines = facts.summary("", page.METHOD.__name__, method, posterior, labels, None)
+    told += [line for line in lines if re.match("no task|workers (with|who|err)|labels that", line)]
     said = tab.inner_text("#said") + tab.inner_text("#facts")
-    assert len(told) >= 2 and all(line.split(": check")[0] in said for line in told)
+    assert len(told) >= 2 and all(visible(line).split(": check")[0] in said for line in told), case
 
 
 @pytest.mark.parametrize("conflicts", ["error", "last"])
@@ -184,7 +231,10 @@ def test_other_columns_and_the_last_of_two_labels(tab):
 def test_saved_file_is_that_of_the_command_line_and_ids_stay_text(tab, tmp_path, raw):
     labels, expected, saved = tmp_path / "labels.csv", tmp_path / "expected.csv", tmp_path / "saved.csv"
     labels.write_text(HOSTILE, encoding="utf8")
-    assert main(["aggregate", str(labels), "-o", str(expected), *["--raw-cells"] * raw]) == 0
+    known = cf.CrowdLabels.from_file(labels)
+    method = page.METHOD().fit(known)
+    frame = consensus_frame(known, method.predict_proba(known), method.model_)
+    Writer(sys.stdout, raw).write(expected, [frame], "tasks")
     aggregate(tab, HOSTILE.encode())
     tab.set_checked("#raw", raw)
     with tab.expect_download() as download:
@@ -266,7 +316,8 @@ def test_a_telephone_shows_it_in_its_width(tab):
 def test_doubtful_and_overruled_tasks_are_listed_in_order(tab):
     labels = cf.load("bluebird").labels
     aggregate(tab, csv_of(labels))
-    sure = cf.crowd.BayesDS().fit(labels).predict_proba(labels).max(axis=1)
+    method = page.METHOD().fit(labels)
+    sure = method.predict_proba(labels).max(axis=1)
     while tab.is_visible("#more"):
         tab.click("#more")
     shown = [float(cell) for cell in tab.locator("#tasks td:nth-child(3)").all_inner_texts()]
@@ -277,3 +328,26 @@ def test_doubtful_and_overruled_tasks_are_listed_in_order(tab):
     )]  # fmt: skip
     assert rows and all(label != vote for label, vote, _ in rows)
     assert [p for *_, p in rows] == sorted((p for *_, p in rows), reverse=True)
+    tab.select_option("#which", "disputed")
+    listed = tab.locator("#tasks td:nth-child(1)").all_inner_texts()
+    assert 1 <= len(listed) < 20 and sorted(map(int, listed)) == np.flatnonzero(method.disagreement(labels)).tolist()
+    assert set(tab.locator("#tasks td:nth-child(7)").all_inner_texts()) == {"disputed"}
+
+
+def test_who_says_nothing_and_who_are_one_is_named_beside_them(tab):
+    codes = crowds(0)["constant workers and copies"]
+    task, worker = np.nonzero(codes >= 0)
+    aggregate(tab, csv_of(cf.CrowdLabels.from_arrays(task, worker, codes[task, worker])))
+    rows = tab.locator("#workers tbody tr").evaluate_all(
+        "rows => rows.map(r => [r.cells[0], r.cells[4]].map(c => c.innerText))"
+    )
+    one = {"0": "5, 6", "5": "0, 6", "6": "0, 5", "7": "8", "8": "7"}
+    expected = {w: f"counts as one with {others}" for w, others in one.items()}
+    expected |= {w: f"{NO_INFORMATION}; {expected[w]}" for w in "78"}
+    assert dict(rows) == {str(w): expected.get(str(w), "") for w in range(9)}
+
+
+def test_one_label_a_task_leaves_the_workers_unknown(tab):
+    aggregate(tab, b"task,worker,label\n1,a,x\n2,a,y\n3,b,x\n")
+    assert tab.locator("#workers td:nth-child(3)").all_inner_texts() == ["not known"] * 2
+    assert facts.NOTHING_KNOWN in tab.inner_text("#facts") and "0.800" in tab.inner_text("#tasks")

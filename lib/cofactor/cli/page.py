@@ -1,6 +1,6 @@
 """``cofactor page``: a page that aggregates labels in a browser, by the default method in JavaScript.
 
-The scripts in `cofactor/pages` read a file (`reading.js`), fit (`bayes.js`, `difficulty.js`) and sum up
+The scripts in `cofactor/pages` read a file (`reading.js`), fit (`copies.js`, `types.js`, `difficulty.js`) and sum up
 (`consensus.js`) in the background; `aggregate.js` shows the result. What is a number or a word in the library comes
 from there.
 """
@@ -19,18 +19,18 @@ import numpy as np
 
 import cofactor as cf
 from cofactor.cli import facts
-from cofactor.cli.methods import DEFAULT
 from cofactor.cli.output import reserved
 from cofactor.core import errors, frames, latent_class
 from cofactor.core.files import whole_file
-from cofactor.crowd import bayes, dependence, difficulty, files, variational
+from cofactor.crowd import copies, dependence, difficulty, files, types, worker_types, workers
 from cofactor.pages.render import render
 from cofactor.plots import crowd
 
-BACKGROUND = ("reading.js", "bayes.js", "difficulty.js", "consensus.js")  # in this order
+BACKGROUND = ("reading.js", "copies.js", "types.js", "difficulty.js", "consensus.js")  # in this order
+METHOD = worker_types.WorkerTypes
 EXAMPLE = "bluebird"
 TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that scripts use
-    bayes: ("MAX_INDEPENDENT_Z", "USUAL_DESIGN_EFFECT", "MAX_CLASSES", "MIN_CLASS_VOTES"),
+    copies: ("MIN_COMMON", "FALSE_ALARMS"),
     crowd: ("SURE",),
     dependence: ("SHRINKAGE_COUNT", "PRIOR_RIGHT", "PRIOR_TOTAL", "TINY"),
     difficulty: (
@@ -38,11 +38,16 @@ TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that sc
         *("INITIAL_SPREAD", "MIN_PROBABILITY", "MAX_ABILITY", "MAX_SPREAD"),
     ),
     errors: ("SHOWN",),
-    facts: ("FOUND", "BEHIND", "MANY_BEHIND", "MANY_UNANIMOUS"),
+    facts: ("BEHIND", "MANY_BEHIND", "MANY_UNANIMOUS", "NOTHING_KNOWN"),
     files: ("NO_LABEL",),
     frames: ("SEPARATORS", "HEAD"),
     latent_class: ("FLOOR", "TIE"),
-    variational: ("STRENGTH_RANGE", "STRENGTH_STEPS"),
+    types: ("NO_INFORMATION_COUNT",),
+    worker_types: (
+        *("MAX_INDEPENDENT_Z", "USUAL_DESIGN_EFFECT", "MAX_CLASSES", "MIN_CLASS_VOTES"),
+        *("FEW_INFORMED", "SAME_SHARE", "ONE_LABEL_ACCURACY"),
+    ),
+    workers: ("NO_INFORMATION", "MIN_NONE", "MIN_JUDGED_CROWD"),
 }
 
 
@@ -62,7 +67,7 @@ def html() -> str:
         "aggregate",
         digest=digest,
         version=cf.__version__,
-        method=DEFAULT,
+        method=METHOD.__name__,
         columns=files.COLUMNS,
         sure=crowd.SURE,
         shown=shown,
@@ -82,9 +87,9 @@ def _json(content: Any) -> str:
 
 def constants() -> dict[str, Any]:
     """Return what the scripts take from the library: settings of the method, and `TAKEN` in camel case."""
-    method = bayes.BayesDS()
-    found = {"method": DEFAULT, "diagonal": method.diagonal, "off": method.off, "tol": method.tol}
-    found |= {"maxIter": method.max_iter, "tolWords": f"{method.tol:g}", "kindsCount": variational.Priors.kinds_count}
+    method = METHOD()
+    found = {"method": METHOD.__name__, "diagonal": method.diagonal, "off": method.off, "tol": method.tol}
+    found |= {"maxIter": method.max_iter, "tolWords": f"{method.tol:g}"}
     found |= {"difficultyRounds": difficulty.MAX_ITER, "difficultyTol": difficulty.TOL}
     found |= {"packed": [[what, *magic] for magic, what in frames.MAGIC.items()]}
     return found | {_camel(name): getattr(module, name) for module, names in TAKEN.items() for name in names}

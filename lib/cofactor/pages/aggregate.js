@@ -35,8 +35,8 @@ function visible(text) {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, (letter) => `\\u{${letter.codePointAt(0).toString(16)}}`);
 }
 
-function percent(x, digits = 1) {
-  return Number.isNaN(x) ? "–" : `${(100 * x).toFixed(digits)}%`;
+function percent(x) {
+  return Number.isNaN(x) ? "–" : `${(100 * x).toFixed(1)}%`;
 }
 
 function number(n) {
@@ -93,7 +93,7 @@ function show(found) {
     item.append(element("b", value), ` ${words}`);
     return item;
   }));
-  at("facts").replaceChildren(...facts().map((fact) => element("li", fact)));
+  at("facts").replaceChildren(...result.found.map((fact) => element("li", fact)));
   fill("classes", classRows());
   at("which").value = "doubtful";
   list("tasks", chosenTasks(), taskCells, "shown", "more");
@@ -108,55 +108,30 @@ function counts() {
   return [...amounts, [number(result.labels), "labels"]];
 }
 
-function facts() {
-  const { structure, z, effect, rounds, converged } = result, N = result.tasks.length;
-  const against = everyTask().filter(overruled).length;
-  const doubtful = everyTask().filter((i) => sure(i) < CONSTANTS.sure).length;
-  const found = [
-    `labels that differ from the majority vote: ${percent(against / N)} of the tasks (${against})`,
-    `labels of a probability below ${CONSTANTS.sure}: ${percent(doubtful / N)} of the tasks (${doubtful})`,
-    `found: ${CONSTANTS.found[structure]}`,
-  ];
-  if (z > CONSTANTS.maxIndependentZ) {
-    found.push(`workers err together on the same tasks (${z.toFixed(1)} standard errors above chance): `
-      + `labels of a task repeat one another; probabilities are lowered (design effect ${effect.toFixed(1)})`);
-  }
-  return [...found, `${CONSTANTS.method}: ${converged ? "converged" : "NOT CONVERGED"} after ${rounds} rounds`];
-}
-
-function everyTask() {
-  return [...result.tasks.keys()];
-}
-
-function sure(i) {
-  return result.posterior[i * result.classes.length + result.predicted[i]];
-}
-
-function overruled(i) {
-  return result.own[i] < result.top[i];
-}
-
 /** Return 0 ... n - 1, those of the least key first. */
 function order(n, key) {
   return Array.from({ length: n }, (_, i) => i).sort((a, b) => key(a) - key(b) || a - b);
 }
 
 function chosenTasks() {
-  const which = at("which").value, n = result.tasks.length;
-  if (which === "overruled") return order(n, (i) => -sure(i)).filter(overruled);
-  return which === "all" ? everyTask() : order(n, sure).filter((i) => sure(i) < CONSTANTS.sure);
+  const { sure, own, top, disputed } = result, which = at("which").value;
+  const sorted = order(sure.length, (i) => (which === "doubtful" ? sure[i] : -sure[i]));
+  if (which === "doubtful") return sorted.filter((i) => sure[i] < CONSTANTS.sure);
+  if (which === "overruled") return sorted.filter((i) => own[i] < top[i]);
+  return which === "disputed" ? sorted.filter((i) => disputed[i]) : [...sure.keys()];
 }
 
 /** Cells of a row: a text, and whether it is a number. */
 function taskCells(i) {
-  const { tasks, classes, predicted, vote, top, given: labels } = result;
-  const found = [[tasks[i]], [classes[predicted[i]]], [sure(i).toFixed(3), 1]];
-  return [...found, [classes[vote[i]]], [number(top[i]), 1], [number(labels[i]), 1]];
+  const { tasks, classes, predicted, vote, top, given: labels, disputed, sure } = result;
+  const found = [[tasks[i]], [classes[predicted[i]]], [sure[i].toFixed(3), 1]], mark = disputed[i] ? "disputed" : "";
+  return [...found, [classes[vote[i]]], [number(top[i]), 1], [number(labels[i]), 1], [mark]];
 }
 
 function workerCells(w) {
-  const { workers, labelsGiven, accuracy, agreement } = result;
-  return [[workers[w]], [number(labelsGiven[w]), 1], [percent(accuracy[w]), 1], [percent(agreement[w]), 1]];
+  const { workers, labelsGiven, accuracy, agreement, types, remarks } = result;
+  const right = types.length ? percent(accuracy[w]) : "not known";
+  return [[workers[w]], [number(labelsGiven[w]), 1], [right, 1], [percent(agreement[w]), 1], [remarks[w]]];
 }
 
 function classRows() {

@@ -6,15 +6,28 @@
 
 /** Fit, and return all that is shown, as arrays that cost little to hand over. */
 function consensus(labels, tell) {
-  const crowd = crowdOf(labels), { fit, alpha } = fitsOf(crowd, tell), chosen = chosenFit(crowd, fit);
-  const z = posteriorOf(crowd, chosen.belief.expected()), effect = learnedEffect(crowd, chosen, alpha, z, tell);
-  const posterior = tempered(crowd, z, effect), predicted = predictedClasses(crowd, posterior, chosen.belief.prior);
-  return {
-    tasks: labels.tasks, workers: labels.workers, classes: labels.classes, posterior, predicted,
-    ...votesOf(crowd, predicted), ...workersOf(crowd, labels, posterior),
-    structure: chosen.structure, z: chosen.z, effect, labels: crowd.E,
-    rounds: chosen.rounds, converged: chosen.converged,
+  const all = crowdOf(labels), votes = votesOf(all), owner = ownersOf(all, votes, labels);
+  const merged = withoutCopies(labels, owner), crowd = crowdOf(merged), found = workerTypes(crowd, tell);
+  const { types, effect, together, rounds, converged } = found;
+  const posterior = tempered(crowd, found.z, effect), predicted = predictedClasses(crowd, posterior, found.prior);
+  const none = Array.from(merged.of, (w) => found.none[w] > CONSTANTS.minNone && crowd.M >= CONSTANTS.minJudgedCrowd);
+  const result = {
+    tasks: labels.tasks, workers: labels.workers, classes: labels.classes, labels: all.E, posterior, predicted, owner,
+    ...comparedWithVotes(all, votes, predicted), ...workersOf(all, votes, labels, posterior),
+    types, effect, together, rounds, converged, none, disputed: disputedTasks(crowd, found.none, predicted),
+    sure: Float64Array.from(predicted, (k, i) => posterior[i * all.K + k]),
   };
+  return { ...result, found: factsOf(result), remarks: remarksOf(result) };
+}
+
+/** Tell of every task whether its label is another than most votes, each counted as far as its worker is informed. */
+function disputedTasks(crowd, none, predicted) {
+  const { K } = crowd, informed = votesOf(crowd, (w) => 1 - none[w]), plain = votesOf(crowd);
+  return Uint8Array.from(predicted, (label, i) => {
+    const of = (votes) => votes.subarray(i * K, (i + 1) * K), few = sum(of(informed)) <= CONSTANTS.fewInformed;
+    const votes = of(few ? plain : informed);
+    return (votes[largest(votes, 0, K)] - votes[label]) / sum(votes) > CONSTANTS.sameShare;
+  });
 }
 
 /** The most probable class of each task; ties go to the larger prior, then to the lower code. */
@@ -30,52 +43,80 @@ function predictedClasses({ N, K }, posterior, prior) {
 }
 
 /** Of each task: the class that most workers chose (of tied ones the first), its votes, those of the label, and all. */
-function votesOf({ N, K, first, row, label }, predicted) {
-  const [vote, top, own, given] = Array.from({ length: 4 }, () => new Int32Array(N)), v = new Int32Array(K);
-  for (let i = 0; i < N; i++) {
-    v.fill(0);
-    for (let e = first[i]; e < first[i + 1]; e++) v[label[row[e]]]++;
-    vote[i] = largest(v, 0, K);
-    [top[i], own[i], given[i]] = [v[vote[i]], v[predicted[i]], first[i + 1] - first[i]];
-  }
-  return { vote, top, own, given };
+function comparedWithVotes({ K, first }, votes, predicted) {
+  const vote = predicted.map((_, i) => largest(votes, i * K, K));
+  const of = (classes) => classes.map((k, i) => votes[i * K + k]);
+  return { vote, top: of(vote), own: of(predicted), given: predicted.map((_, i) => first[i + 1] - first[i]) };
 }
 
 /** Of each worker: labels, estimated share of right ones, and agreement with others on the same tasks. */
-function workersOf({ N, M, K, first }, { task, worker, label }, posterior) {
-  const [labelsGiven, right, equal, pairs] = Array.from({ length: 4 }, () => new Float64Array(M));
-  const v = new Int32Array(K);
-  for (let i = 0; i < N; i++) {
-    v.fill(0);
-    for (let e = first[i]; e < first[i + 1]; e++) v[label[e]]++;
-    for (let e = first[i]; e < first[i + 1]; e++) {
-      labelsGiven[worker[e]]++;
-      right[worker[e]] += posterior[task[e] * K + label[e]];
-      equal[worker[e]] += v[label[e]] - 1;
-      pairs[worker[e]] += first[i + 1] - first[i] - 1;
-    }
-  }
-  const share = (x, all) => x.map((value, w) => value / all[w]);
-  return { labelsGiven, accuracy: share(right, labelsGiven), agreement: share(equal, pairs) };
+function workersOf({ M, K, first }, votes, { task, worker, label }, posterior) {
+  const total = (of) => added(M, Array.from(task, (i, e) => of(i * K + label[e], i)), (e) => worker[e]);
+  const share = (x, all) => x.map((value, w) => value / all[w]), labelsGiven = total(() => 1);
+  const equal = total((cell) => votes[cell] - 1), others = total((_, i) => first[i + 1] - first[i] - 1);
+  const accuracy = share(total((cell) => posterior[cell]), labelsGiven);
+  return { labelsGiven, accuracy, agreement: share(equal, others) };
+}
+
+/** Return what was found, in lines. */
+function factsOf(result) {
+  const { workers, owner, none, labelsGiven, sure, top, own, disputed, types, together, effect } = result;
+  const share = (n) => `${percent(n / sure.length)} of the tasks (${n})`, { method, sure: least } = CONSTANTS;
+  const silent = workers.filter((_, w) => none[w]), given = sum(labelsGiven.filter((_, w) => none[w])) / result.labels;
+  const copies = groupsOf(workers, owner).filter((group) => group.length > 1).map((group) => group.join(" = "));
+  const lines = [
+    types.length ? "" : CONSTANTS.nothingKnown,
+    together > CONSTANTS.maxIndependentZ
+      && `workers err together on the same tasks (${tenths(together)} standard errors above chance): labels of a task `
+        + `repeat one another; probabilities are lowered (design effect ${tenths(effect)})`,
+    silent.length && `workers with ${CONSTANTS.noInformation}: ${silent.length} of ${none.length} `
+      + `(${percent(given)} of the labels): ${listing(silent)}`,
+    copies.length && `workers who count as one, since all labels they have in common are the same: ${listing(copies)}`,
+    `labels that differ from the vote of the workers with information: ${share(sum(disputed))}`,
+    `labels that differ from the majority vote: ${share(top.filter((votes, i) => own[i] < votes).length)}`,
+    `labels of a probability below ${least}: ${share(sure.filter((p) => p < least).length)}`,
+    `${method}: ${result.converged ? "converged" : "NOT CONVERGED"} after ${result.rounds} rounds`,
+  ];
+  return lines.filter(Boolean);
+}
+
+/** Return the groups of workers who count as one, each at the place of its first. */
+function groupsOf(workers, owner) {
+  const groups = workers.map(() => []);
+  owner.forEach((u, w) => groups[u].push(workers[w]));
+  return groups;
+}
+
+/** Return a remark on each worker: who says nothing beside the others, and who are one. */
+function remarksOf({ workers, owner, none }) {
+  const groups = groupsOf(workers, owner);
+  return workers.map((name, w) => {
+    const others = groups[owner[w]].filter((other) => other !== name), one = `counts as one with ${listing(others)}`;
+    return [none[w] && CONSTANTS.noInformation, others.length && one].filter(Boolean).join("; ");
+  });
+}
+
+/** Write a number with one digit, half to even as Python does: toFixed rounds .25 up, the one half that it can hold. */
+function tenths(x) {
+  return (x % 1 === 0.25 ? x - 0.01 : x).toFixed(1);
+}
+
+function percent(x) {
+  return `${tenths(100 * x)}%`;
 }
 
 /** Return what must be read before the labels are used. */
-function warningsOf({ predicted, top, own, given }) {
-  const N = predicted.length, name = CONSTANTS.method, percent = (n) => `${((100 * n) / N).toFixed(1)}%`;
-  let unanimous = 0, behind = 0;
-  for (let i = 0; i < N; i++) {
-    if (top[i] > own[i] && top[i] === given[i] && given[i] > 1) unanimous++;
-    if (top[i] - own[i] >= CONSTANTS.behind) behind++;
-  }
-  const found = [], advice = "check some of them by hand (“overruled” below lists them) before these labels are used";
-  if (unanimous / N > CONSTANTS.manyUnanimous) {
-    found.push(`${name} overrules ${unanimous} tasks (${percent(unanimous)}) on which all workers agree: ${advice}`);
-  }
-  if (behind / N > CONSTANTS.manyBehind) {
-    found.push(`on ${behind} tasks (${percent(behind)}) the label of ${name} is ${CONSTANTS.behind} votes or more `
-      + `behind the majority's, which the few reliable workers must outweigh: ${advice}`);
-  }
-  return found;
+function warningsOf({ top, own, given }) {
+  const name = CONSTANTS.method, behind = top.map((votes, i) => votes - own[i]), share = (n) => n / behind.length;
+  const unanimous = behind.filter((by, i) => by > 0 && top[i] === given[i] && given[i] > 1).length;
+  const far = behind.filter((by) => by >= CONSTANTS.behind).length;
+  const said = (n) => `${n} tasks (${percent(share(n))})`, { manyUnanimous, manyBehind, behind: votes } = CONSTANTS;
+  const advice = "check some of them by hand (“overruled” below lists them) before these labels are used";
+  return [
+    share(unanimous) > manyUnanimous && `${name} overrules ${said(unanimous)} on which all workers agree: ${advice}`,
+    share(far) > manyBehind && `on ${said(far)} the label of ${name} is ${votes} votes or more behind the majority's, `
+      + `which the few reliable workers must outweigh: ${advice}`,
+  ].filter(Boolean);
 }
 
 // ---- the file that is saved ----
@@ -113,7 +154,7 @@ function work({ bytes, ...options }, tell) {
     const result = consensus(readLabels(textOf(bytes, options.name), options, notes, tell), tell);
     if (!result.converged) {
       const { maxIter, tolWords } = CONSTANTS;
-      notes.push(`variational Bayes: iteration limit ${maxIter} reached before the change fell to ${tolWords}`);
+      notes.push(`worker types: iteration limit ${maxIter} reached before the change fell to ${tolWords}`);
     }
     return { result, notes, warnings: warningsOf(result) };
   } catch (error) {

@@ -1,15 +1,51 @@
 "use strict";
 /*
- * How sure labels can be, where tasks of one class differ in difficulty: the design effect of BayesDS, step by step as
- * in crowd/difficulty.py, which explains the symbols. States s = (class k, point q), Q points.
+ * How sure labels can be, where tasks of one class differ in difficulty: the design effect of WorkerTypes, step by step
+ * as in crowd/difficulty.py, which explains the symbols. States s = (class k, point q), Q points.
  */
 
-const { nodes: NODES, weights: WEIGHTS, minProbability: LOW } = CONSTANTS, Q = NODES.length;
+const { nodes: NODES, weights: WEIGHTS, minProbability: LOW, tiny: TINY } = CONSTANTS, Q = NODES.length;
+
+// ---- the normal distribution ----
+
+function density(x) {
+  return Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI);
+}
+
+/** Pr(Z > x) of a standard normal Z, x >= 0: a power series below 3, a continued fraction above. */
+function upperTail(x) {
+  if (x >= 3) {
+    let fraction = x;
+    for (let n = 80; n; n--) fraction = x + n / fraction;
+    return density(x) / fraction;
+  }
+  let term = x, sum = x;
+  for (let n = 3; term > 1e-17 * sum; n += 2) sum += term *= (x * x) / n;
+  return 0.5 - density(x) * sum;
+}
+
+function normalBelow(x) {
+  return x > 0 ? 1 - upperTail(x) : upperTail(-x);
+}
+
+/** The x with Pr(Z < x) = p, 0 < p < 1: steps of Newton, which come to it from the side of zero. */
+function normalQuantile(p) {
+  if (p > 0.5) return -normalQuantile(1 - p);
+  let x = 0;
+  for (let step = 0; step < 40; step++) x -= (normalBelow(x) - p) / density(x);
+  return x;
+}
+
+function clip(x, low, high) {
+  return Math.min(Math.max(x, low), high);
+}
+
+// ---- the model of difficulty ----
 
 /** Return the design effect under which posteriors z are as sure as the model of difficulty. */
-function learnedEffect(crowd, chosen, alpha, z, tell) {
+function learnedEffect(crowd, mean, alpha, z, tell) {
   if (crowd.K > CONSTANTS.maxClasses) return CONSTANTS.usualDesignEffect;
-  const p = posteriorOf(crowd, difficultyModel(crowd, fitDifficulty(crowd, chosen.belief.mean(), alpha, tell)));
+  const p = posteriorOf(crowd, difficultyModel(crowd, fitDifficulty(crowd, mean, alpha, tell)));
   const sure = (posterior, effect) => sureOf(crowd, z, tempered(crowd, posterior, effect));
   return equalEffect(sure(p, CONSTANTS.residualDesignEffect), (effect) => sure(z, effect));
 }
@@ -27,20 +63,9 @@ function fitDifficulty(crowd, mean, alpha, tell) {
 }
 
 function difficultyStart(crowd, counts, alpha) {
-  const p = accuracies(crowd, rightAndGiven(crowd, counts.cells)), spread = CONSTANTS.initialSpread;
+  const p = accuracies(crowd, rightAndGiven(crowd, counts.cells, crowd.K)), spread = CONSTANTS.initialSpread;
   const ability = p.map((x) => normalQuantile(clip(x, LOW, 1 - LOW)) * Math.sqrt(1 + spread * spread));
-  return { prior: shares(counts.classes, alpha), errors: errorShares(crowd, counts.cells, crowd.K), ability, spread };
-}
-
-function shares(classes, alpha) {
-  const all = alpha.map((votes, k) => votes + classes[k]), total = sum(all);
-  return all.map((x) => x / total);
-}
-
-function errorShares(crowd, cells, S) {
-  const { K } = crowd, errors = sharedErrors(crowd, cells, S), total = new Float64Array(K);
-  errors.forEach((x, c) => (total[c % K] += x));
-  return errors.map((x, c) => x / total[c % K]);
+  return { prior: shares(counts.classes, alpha), errors: errorsOf(crowd, counts.cells, crowd.K), ability, spread };
 }
 
 /** Pr(right), kept away from 0 and 1, of a worker at a point. */
@@ -63,72 +88,51 @@ function difficultyModel({ K, R, owner, label }, { prior, errors, ability, sprea
 
 /** M-step: the crowd that makes the expected labels more probable. */
 function difficultyAfter(crowd, { ability, spread }, { cells, classes }, alpha) {
-  const { M, K, diagonal } = crowd, S = K * Q, given = sumByWorker(crowd, cells, S), right = new Float64Array(M * S);
-  diagonal.forEach((r, pair) => {
-    const k = pair % K;
-    if (r >= 0) for (let q = 0; q < Q; q++) right[pair * Q + q] = cells[r * S + k * Q + q];
-  });
+  const { K } = crowd, { right, given } = rightAndGiven(crowd, cells, K * Q);
   const abler = ablerWorkers(ability, spread, withCrowd(right, given, K), withCrowd(given, given, K));
-  const tasks = new Float64Array(K);
-  classes.forEach((x, s) => (tasks[Math.floor(s / Q)] += x));
   return {
-    prior: shares(tasks, alpha), errors: errorShares(crowd, cells, S), ability: abler,
-    spread: spreadAnew(abler, spread, right, given),
+    prior: shares(added(K, classes, (s) => Math.floor(s / Q)), alpha), errors: errorsOf(crowd, cells, K * Q),
+    ability: abler, spread: spreadAnew(abler, spread, right, given),
   };
 }
 
 /** Add to every worker some labels a class that are as the crowd's; x is (M, K, Q), right or given. */
 function withCrowd(x, given, K) {
-  const S = K * Q, total = new Float64Array(S), labels = new Float64Array(K).fill(TINY);
-  x.forEach((value, c) => (total[c % S] += value));
-  given.forEach((value, c) => (labels[Math.floor((c % S) / Q)] += value));
-  return x.map((value, c) => value + (CONSTANTS.shrinkageCount * total[c % S]) / labels[Math.floor((c % S) / Q)]);
+  const S = K * Q, total = added(S, x, (c) => c % S), labels = added(K, given, (c) => Math.floor((c % S) / Q));
+  const count = (s) => (CONSTANTS.shrinkageCount * total[s]) / (labels[Math.floor(s / Q)] + TINY);
+  return x.map((value, c) => value + count(c % S));
 }
 
-/** Return slope and expected curvature of the binomial log-likelihood by ability + spread b. */
-function scoreAt(x, right, given) {
-  const p = rightAt(x), slope = density(x), weight = slope / (p * (1 - p));
-  return [(right - given * p) * weight, given * slope * weight];
+/** Return slopes and expected curvatures of the binomial log-likelihood by ability + spread b: (M, K, Q). */
+function scoresOf(ability, spread, right, given) {
+  const x = right.map((_, c) => ability[Math.floor(c / Q)] + spread * NODES[c % Q]), p = x.map(rightAt);
+  const slope = x.map(density), weight = (c) => slope[c] / (p[c] * (1 - p[c]));
+  const score = right.map((labels, c) => (labels - given[c] * p[c]) * weight(c));
+  return { score, information: given.map((labels, c) => labels * slope[c] * weight(c)) };
 }
 
 function ablerWorkers(ability, spread, right, given) {
-  return ability.map((x, pair) => {
-    let score = 0, information = 0;
-    for (let q = 0; q < Q; q++) {
-      const [slope, curvature] = scoreAt(x + spread * NODES[q], right[pair * Q + q], given[pair * Q + q]);
-      score += slope;
-      information += curvature;
-    }
-    return clip(x + score / Math.max(information, TINY), -CONSTANTS.maxAbility, CONSTANTS.maxAbility);
-  });
+  const { score, information } = scoresOf(ability, spread, right, given), { maxAbility } = CONSTANTS;
+  const [slope, curvature] = [score, information].map((x) => added(ability.length, x, (c) => Math.floor(c / Q)));
+  return ability.map((x, i) => clip(x + slope[i] / Math.max(curvature[i], TINY), -maxAbility, maxAbility));
 }
 
 function spreadAnew(ability, spread, right, given) {
-  let score = 0, information = 0;
-  for (let c = 0; c < right.length; c++) {
-    const node = NODES[c % Q], x = ability[Math.floor(c / Q)] + spread * node;
-    const [slope, curvature] = scoreAt(x, right[c], given[c]);
-    score += slope * node;
-    information += curvature * node * node;
-  }
-  return clip(spread + score / Math.max(information, TINY), 0, CONSTANTS.maxSpread);
+  const { score, information } = scoresOf(ability, spread, right, given);
+  const slope = sum(score.map((x, c) => x * NODES[c % Q]));
+  const curvature = sum(information.map((x, c) => x * NODES[c % Q] ** 2));
+  return clip(spread + slope / Math.max(curvature, TINY), 0, CONSTANTS.maxSpread);
 }
 
 // ---- probabilities ----
 
-/** beta: the power that flattens a posterior of n labels. */
-function power(n, effect) {
-  return 1 / Math.sqrt(1 + effect * Math.max(n - 1, 0));
-}
-
 /** Flatten posteriors of tasks whose labels repeat one another: p ~ z^beta. */
 function tempered({ N, K, first }, z, effect) {
-  const p = z.map(Math.log);
+  const p = new Float64Array(N * K);
   for (let i = 0, from = 0; i < N; i++, from += K) {
-    const beta = power(first[i + 1] - first[i], effect), top = p[from + largest(p, from, K)];
-    let total = 0;
-    for (let c = from; c < from + K; c++) total += p[c] = Math.exp((p[c] - top) * beta);
-    for (let c = from; c < from + K; c++) p[c] /= total;
+    const beta = 1 / Math.sqrt(1 + effect * (first[i + 1] - first[i] - 1));
+    for (let c = from; c < from + K; c++) p[c] = beta * Math.log(z[c]);
+    softmax(p, from, K);
   }
   return p;
 }

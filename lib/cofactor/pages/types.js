@@ -1,0 +1,310 @@
+"use strict";
+/*
+ * WorkerTypes, the default of `cofactor aggregate`, step by step as in the library: crowd/types.py (the model),
+ * crowd/worker_types.py (the fit) and crowd/dependence.py; copies.js comes before, difficulty.js after. The symbols are
+ * explained there. tests/browser/test_aggregate_page.py holds labels and probabilities to Python's.
+ *
+ *   crowd    N tasks, M workers, K classes; entry e of task i, first[i] <= e < first[i + 1], has the row[e];
+ *            row r is a pair (owner[r], label[r]) of a worker and a label that occurs; diagonal[w K + k] is a row or -1
+ *   counts   cells (R, S): expected labels of every row and state; classes (S,): expected tasks of every state
+ *   model    logA (R, S) and logPrior (S,): logarithms of probabilities, or what is expected of these
+ *   belief   rho (T,), q (M, T) and the model that follows from counts
+ */
+
+const LOG_FLOOR = Math.log(CONSTANTS.floor);
+
+// ---- special functions ----
+
+/** psi(x), x > 0: shifted to x >= 10, then its asymptotic series. */
+function digamma(x) {
+  let shift = 0;
+  for (; x < 10; x++) shift += 1 / x;
+  const y = 1 / (x * x);
+  const series = y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y * (1 / 132 - (y * 691) / 32760)))));
+  return Math.log(x) - 0.5 / x - series - shift;
+}
+
+/** log Gamma(x), x > 0: shifted to x >= 10, then Stirling's series. */
+function logGamma(x) {
+  let product = 1;
+  for (; x < 10; x++) product *= x;
+  const y = 1 / (x * x);
+  const series = (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y * (1 / 1188 - (y * 691) / 360360))))) / x;
+  return (x - 0.5) * Math.log(x) - x + 0.5 * Math.log(2 * Math.PI) + series - Math.log(product);
+}
+
+function logBeta(a, b) {
+  return logGamma(a) + logGamma(b) - logGamma(a + b);
+}
+
+function sum(x) {
+  let total = 0;
+  for (let i = 0; i < x.length; i++) total += x[i];
+  return total;
+}
+
+/** Add up values into n places. */
+function added(n, values, placeOf) {
+  const total = new Float64Array(n);
+  for (let c = 0; c < values.length; c++) total[placeOf(c)] += values[c];
+  return total;
+}
+
+/** Replace n logarithms by the shares of what they are the logarithms of; return the logarithm of the sum. */
+function softmax(x, from, n) {
+  const end = from + n;
+  let top = -Infinity, total = 0;
+  for (let c = from; c < end; c++) top = Math.max(top, x[c]);
+  for (let c = from; c < end; c++) total += x[c] = Math.exp(x[c] - top);
+  for (let c = from; c < end; c++) x[c] /= total;
+  return top + Math.log(total);
+}
+
+// ---- sums over tasks ----
+
+function crowdOf({ tasks, workers, classes, task, worker, label }) {
+  const N = tasks.length, M = workers.length, K = classes.length, E = task.length;
+  const first = new Int32Array(N + 1), diagonal = new Int32Array(M * K).fill(-1), place = new Int32Array(M * K);
+  for (let e = 0; e < E; e++) (first[task[e] + 1]++, (place[worker[e] * K + label[e]] = 1));
+  for (let i = 0; i < N; i++) first[i + 1] += first[i];
+  let R = 0;
+  for (let pair = 0; pair < M * K; pair++) if (place[pair]) place[pair] = ++R;
+  const owner = new Int32Array(R), labels = new Int32Array(R), row = new Int32Array(E);
+  for (let e = 0; e < E; e++) {
+    const pair = worker[e] * K + label[e], r = (row[e] = place[pair] - 1);
+    [owner[r], labels[r], diagonal[pair]] = [worker[e], label[e], r];
+  }
+  return { N, M, K, E, R, first, row, owner, label: labels, diagonal };
+}
+
+function modelOf(A, prior) {
+  return { logA: A.map((x) => Math.max(Math.log(x), LOG_FLOOR)), logPrior: prior.map(Math.log) };
+}
+
+/** Put the posterior of the states in task i into q; return the task's log-likelihood. */
+function explain({ row, first }, { logA, logPrior }, i, q) {
+  const S = q.length;
+  q.set(logPrior);
+  for (let e = first[i]; e < first[i + 1]; e++) for (let s = 0, c = row[e] * S; s < S; s++, c++) q[s] += logA[c];
+  return softmax(q, 0, S);
+}
+
+/** E-step: the expected counts of all tasks under a model, and its log-likelihood. */
+function eStep(crowd, model) {
+  const S = model.logPrior.length, { N, R, row, first } = crowd, q = new Float64Array(S);
+  const cells = new Float64Array(R * S), classes = new Float64Array(S);
+  let logLikelihood = 0;
+  for (let i = 0; i < N; i++) {
+    logLikelihood += explain(crowd, model, i, q);
+    for (let s = 0; s < S; s++) classes[s] += q[s];
+    for (let e = first[i]; e < first[i + 1]; e++) for (let s = 0, c = row[e] * S; s < S; s++, c++) cells[c] += q[s];
+  }
+  return { cells, classes, logLikelihood };
+}
+
+/** Return the (N, K) posterior of the classes, the states of each added up. */
+function posteriorOf(crowd, model) {
+  const { N, K } = crowd, S = model.logPrior.length, q = new Float64Array(S), z = new Float64Array(N * K);
+  for (let i = 0; i < N; i++) {
+    explain(crowd, model, i, q);
+    for (let s = 0; s < S; s++) z[i * K + Math.floor((s * K) / S)] += q[s];
+  }
+  return z;
+}
+
+/** Return the (N, K) votes, each label counted by the weight of its worker. */
+function votesOf({ N, K, first, row, owner, label }, weight = () => 1) {
+  const votes = new Float64Array(N * K);
+  for (let i = 0; i < N; i++) {
+    for (let e = first[i]; e < first[i + 1]; e++) votes[i * K + label[row[e]]] += weight(owner[row[e]]);
+  }
+  return votes;
+}
+
+/** Return the counts of the vote shares. */
+function voteCounts(crowd) {
+  const { N, K, R, first, row } = crowd, v = votesOf(crowd);
+  const cells = new Float64Array(R * K), classes = new Float64Array(K);
+  for (let c = 0; c < N * K; c++) {
+    const i = Math.floor(c / K), share = v[c] / (first[i + 1] - first[i]);
+    classes[c % K] += share;
+    for (let e = first[i]; e < first[i + 1]; e++) cells[row[e] * K + (c % K)] += share;
+  }
+  return { cells, classes };
+}
+
+/** Add up (R, S) counts over the labels of each worker: (M, S). */
+function sumByWorker({ M, owner }, cells, S) {
+  return added(M * S, cells, (c) => owner[Math.floor(c / S)] * S + (c % S));
+}
+
+/** Return the (M, S) expected numbers of right labels, and of all, by state. */
+function rightAndGiven(crowd, cells, S) {
+  const { K, diagonal } = crowd, G = S / K, given = sumByWorker(crowd, cells, S), right = given.map((_, c) => {
+    const row = diagonal[Math.floor(c / G)];
+    return row < 0 ? 0 : cells[row * S + (c % S)];
+  });
+  return { right, given };
+}
+
+/** e: (K, K) shares of each wrong label, from the expected labels of all workers and one more of each. */
+function errorsOf({ K, label }, cells, S) {
+  const ofCrowd = added(K * K, cells, (c) => label[Math.floor(c / S)] * K + Math.floor(((c % S) * K) / S));
+  const errors = ofCrowd.map((x, c) => (c % (K + 1) ? x + 1 : 0)), total = added(K, errors, (c) => c % K);
+  return errors.map((x, c) => x / total[c % K]);
+}
+
+// ---- types of workers: each returns E (R, K), expected logarithms of labels, and L (M,), the evidence ----
+
+/** Right with probability c ~ Beta(a, b), one for all classes (G = 1) or one for each (G = K); errors of the crowd. */
+function rightOrCommonError({ M, K, owner, label }, { right, given, C, logErrors }, G) {
+  const { diagonal: a, off: b } = CONSTANTS, column = (w, k) => w * G + (G > 1 ? k : 0);
+  const byColumn = (x) => added(M * G, x, (pair) => column(Math.floor(pair / K), pair % K));
+  const R = byColumn(right), W = byColumn(given.map((x, pair) => Math.max(x - right[pair], 0)));
+  const L = added(M, R.map((x, g) => logBeta(x + a, W[g] + b) - logBeta(a, b)), (g) => Math.floor(g / G));
+  const total = R.map((x, g) => digamma(x + W[g] + a + b));
+  const logRight = R.map((x, g) => digamma(x + a) - total[g]), logWrong = W.map((x, g) => digamma(x + b) - total[g]);
+  const E = C.map((count, c) => {
+    const r = Math.floor(c / K), k = c % K, g = column(owner[r], k), error = logErrors[label[r] * K + k];
+    if (label[r] === k) return logRight[g];
+    L[owner[r]] += count * error;
+    return logWrong[g] + error;
+  });
+  return { E, L };
+}
+
+/** A confusion matrix of one's own, each column ~ Dirichlet(a on the diagonal, b elsewhere). */
+function ownErrors({ M, K, owner, label }, { given, C }) {
+  const { diagonal: a, off: b } = CONSTANTS, total = a + (K - 1) * b, level = given.map((x) => digamma(x + total));
+  const L = added(M, given.map((x) => logGamma(total) - logGamma(x + total)), (pair) => Math.floor(pair / K));
+  const E = C.map((count, c) => {
+    const r = Math.floor(c / K), prior = label[r] === c % K ? a : b;
+    L[owner[r]] += logGamma(count + prior) - logGamma(prior);
+    return digamma(count + prior) - level[owner[r] * K + (c % K)];
+  });
+  return { E, L };
+}
+
+/** Labels drawn from s_w ~ Dirichlet(gamma, ..., gamma) whatever the class: they move no posterior, so E may be 0. */
+function noInformation({ M, R, K, owner }, { C }) {
+  const gamma = CONSTANTS.noInformationCount, n = added(R, C, (c) => Math.floor(c / K));
+  const L = added(M, n, (r) => owner[r]).map((all) => logGamma(K * gamma) - logGamma(all + K * gamma));
+  n.forEach((count, r) => (L[owner[r]] += logGamma(count + gamma) - logGamma(gamma)));
+  return { E: new Float64Array(C.length), L };
+}
+
+const TYPES = {
+  coin: (crowd, counts) => rightOrCommonError(crowd, counts, 1),
+  class: (crowd, counts) => rightOrCommonError(crowd, counts, crowd.K),
+  own: ownErrors,
+  none: noInformation,
+}, SHARE_ERRORS = ["coin", "class"];
+
+// ---- rounds ----
+
+/** Return the belief that follows from counts; the types found in one round, `before`, weigh the errors of the next. */
+function believe({ alpha, types, crowd }, { cells: C, classes }, before) {
+  const { M, K, owner } = crowd, T = types.length, nu = alpha.map((votes, k) => votes + classes[k]);
+  const shared = before.q.map((x, c) => (SHARE_ERRORS.includes(types[c % T]) ? x : 0));
+  const sharing = added(M, shared, (c) => Math.floor(c / T));
+  const errors = errorsOf(crowd, C.map((x, c) => x * sharing[owner[Math.floor(c / K)]]), K);
+  const counts = { C, logErrors: errors.map(Math.log), ...rightAndGiven(crowd, C, K) };
+  const found = types.map((type) => TYPES[type](crowd, counts)), first = typeProbabilities(before.rho, found);
+  const rho = added(T, first, (c) => c % T).map((workers) => (workers + 1) / (M + T));
+  const q = typeProbabilities(rho, found), level = digamma(sum(nu)), logA = C.map((_, c) => {
+    const w = owner[Math.floor(c / K)];
+    return Math.max(found.reduce((all, { E }, t) => all + q[w * T + t] * E[c], 0), LOG_FLOOR);
+  });
+  return { rho, q, model: { logA, logPrior: nu.map((tasks) => digamma(tasks) - level) }, ...counts };
+}
+
+/** q: (M, T), proportional to rho exp L. */
+function typeProbabilities(rho, found) {
+  const T = rho.length, M = found[0].L.length, q = new Float64Array(M * T);
+  for (let w = 0; w < M; w++) {
+    found.forEach(({ L }, t) => (q[w * T + t] = L[w] + Math.log(rho[t])));
+    softmax(q, w * T, T);
+  }
+  return q;
+}
+
+/** Run rounds until one moves the expected labels by at most `tol`, on average over the labels. */
+function iterate(fit, said, tell) {
+  const { crowd, types, votes } = fit, T = types.length, even = (n) => new Float64Array(n).fill(1 / T);
+  let belief = { rho: even(T), q: even(crowd.M * T) }, counts = votes, rounds = 0, converged = false;
+  while (rounds < CONSTANTS.maxIter && !converged) {
+    belief = believe(fit, counts, belief);
+    const after = eStep(crowd, belief.model), moved = sum(after.cells.map((x, c) => Math.abs(x - counts.cells[c])));
+    [counts, rounds, converged] = [after, rounds + 1, moved / crowd.E <= CONSTANTS.tol];
+    tell(`${said}, round ${rounds}`);
+  }
+  return { belief, counts, rounds, converged };
+}
+
+function shares(classes, votes) {
+  const tasks = classes.map((x, k) => x + votes[k]), all = sum(tasks);
+  return tasks.map((x) => x / all);
+}
+
+/** Return the Dawid-Skene model of expected confusion matrices, with the prior counts. */
+function expectedModel(crowd, { cells, classes }, votes) {
+  const { K, owner, label } = crowd, { diagonal: a, off: b } = CONSTANTS, seen = sumByWorker(crowd, cells, K);
+  const A = cells.map((count, c) => {
+    const r = Math.floor(c / K), k = c % K;
+    return (count + (label[r] === k ? a : b)) / (seen[owner[r] * K + k] + a + (K - 1) * b);
+  });
+  const prior = shares(classes, votes.classes);
+  return { prior, ...modelOf(A, prior) };
+}
+
+// ---- the fit ----
+
+/** Fit a crowd without copies: posteriors z (N, K), the effect that flattens them, and who says nothing (M,). */
+function workerTypes(crowd, tell) {
+  const { E, N, M, K } = crowd, votes = voteCounts(crowd), types = ["coin", "class", "none"];
+  if (E <= N) return nothingKnown(crowd);
+  const fit = { crowd, types, votes, alpha: votes.classes.map((tasks) => Math.max(tasks, CONSTANTS.minClassVotes)) };
+  const own = K >= 3 && E >= M * K && iterate({ ...fit, types: ["own"] }, "looking for errors made together", tell);
+  const together = own ? dependence(crowd, own.belief) : null; // asked only where the labels can tell
+  if (own && together <= CONSTANTS.maxIndependentZ) types.splice(2, 0, "own");
+  const { belief, counts, ...how } = iterate(fit, "fitting", tell), z = posteriorOf(crowd, belief.model);
+  const mean = expectedModel(crowd, counts, votes), effect = learnedEffect(crowd, mean, fit.alpha, z, tell);
+  const none = belief.q.filter((_, c) => types[c % types.length] === "none");
+  return { ...how, types, z, effect, together, prior: mean.prior, none };
+}
+
+/** Return what is believed where no task has two labels: all is the prior's. */
+function nothingKnown(crowd) {
+  const { M, K } = crowd, right = CONSTANTS.oneLabelAccuracy, [prior, none] = [K, M].map((n) => new Float64Array(n));
+  const z = votesOf(crowd).map((label) => (label ? right : (1 - right) / (K - 1)));
+  return { rounds: 0, converged: true, types: [], z, effect: 0, together: null, prior, none };
+}
+
+/** p: (M, K) probabilities of being right, drawn to the crowd's mean. */
+function accuracies({ K }, { right, given }) {
+  const { shrinkageCount, priorRight, priorTotal } = CONSTANTS, total = (x) => added(K, x, (pair) => pair % K);
+  const all = total(given), crowd = total(right).map((x, k) => (x + priorRight) / (all[k] + priorTotal));
+  return right.map((x, pair) => (x + shrinkageCount * crowd[pair % K]) / (given[pair] + shrinkageCount));
+}
+
+/** Return by how many standard errors workers err together on the same tasks. */
+function dependence(crowd, belief) {
+  const { N, K, first, row, owner, label } = crowd;
+  const z = posteriorOf(crowd, belief.model), p = accuracies(crowd, belief);
+  let excess = 0, squares = 0;
+  for (let i = 0; i < N; i++) {
+    let T = 0;
+    for (let k = 0; k < K; k++) {
+      let errors = 0, alone = 0;
+      for (let e = first[i]; e < first[i + 1]; e++) {
+        const r = row[e], error = (label[r] === k ? 1 : 0) - p[owner[r] * K + k];
+        errors += error;
+        alone += error * error;
+      }
+      T += z[i * K + k] * (errors * errors - alone);
+    }
+    excess += T;
+    squares += T * T;
+  }
+  return excess / Math.max(Math.sqrt(squares), CONSTANTS.tiny);
+}
