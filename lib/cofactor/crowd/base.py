@@ -196,10 +196,14 @@ class Aggregator(Estimator):
         go to the class with the larger prior, then to the lower code.
         """
         posterior = self.predict_proba(labels)
-        codes = map_class(np.asarray(posterior), self.model_.prior)
+        codes = self.answers(np.asarray(posterior))
         if not isinstance(posterior, pd.DataFrame):
             return codes
         return pd.Series([self.classes_[k] for k in codes], posterior.index, name="label")
+
+    def answers(self, posterior: Floats) -> Ints:
+        """Return the class codes (N,) that are answered with these (N, K) probabilities; ties as in `predict`."""
+        return map_class(posterior, self.model_.prior)
 
     def _posterior(self, labels: CrowdLabels) -> Floats:
         """Return the (N, K) posterior of labels whose classes are those of the fit."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from sklearn.base import clone
 
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.em import SoftCounts
+from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
@@ -21,7 +23,10 @@ from cofactor.crowd.copies import owners, without_copies
 from cofactor.crowd.dependence import Dependence, accuracies
 from cofactor.crowd.difficulty import Difficulty, fit_difficulty
 from cofactor.crowd.evidence import UNKNOWN, Evidence
+from cofactor.crowd.graders import Settings, within_grades
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.order import checked_order, in_order
+from cofactor.crowd.ordinal import GRADED, Grading, Loss, Reading, grade, score_grades
 from cofactor.crowd.priors import prior_cells
 from cofactor.crowd.rows import Rows
 from cofactor.crowd.types import Believe, ByClass, Coin, NoInformation, Own, TypesBelief, WorkerType, iterate
@@ -60,6 +65,14 @@ class WorkerTypes(Aggregator):
 
     Parameters
     ----------
+    order : sequence, optional
+        All classes, the lowest first, where they are grades: see `cofactor.crowd.ordinal`. Then graders, who err by
+        steps along the scale, are a type ("graded"), and labels can be read as numbers.
+    reading : "auto", "class" or "mean"
+        Of grades: whether a task has a grade, or a score that is the crowd's mean, freed from the workers' offsets.
+        Auto: whichever predicts held-out labels better, unless five gold tasks or more speak clearly.
+    loss : "steps" or "errors"
+        Of grades: whether labels are to be few steps off, or seldom wrong by however much.
     merge_copies : bool
         Whether copies count as one worker. From shards they are not looked for.
     design_effect : float, optional
@@ -90,6 +103,8 @@ class WorkerTypes(Aggregator):
         How much tasks of a class differ in difficulty, where the design effect was learned.
     gold_check_ : GoldCheck or None
         With 30 gold tasks or more: how well they are predicted where they are not shown.
+    grading_ : Grading or None
+        Which reading of the grades was chosen, and its fit, where an order was given and there are three or more.
     belief_ : TypesBelief or None
     model_, result_, ... : see `Aggregator`
         `model_` has one expected confusion matrix a worker, that of the group for copies. `result_.objective` is the
@@ -111,6 +126,9 @@ class WorkerTypes(Aggregator):
     [0, 1]
     """
 
+    order: Sequence[Any] | None = None
+    reading: Reading = "auto"
+    loss: Loss = "steps"
     merge_copies: bool = True
     diagonal: float = PRIOR[0]
     off: float = PRIOR[1]
@@ -124,6 +142,9 @@ class WorkerTypes(Aggregator):
         return True
 
     def _check_settings(self) -> None:
+        for name, value, known in (("reading", self.reading, Reading), ("loss", self.loss, Loss)):
+            if value not in get_args(known):
+                raise CofactorError(f"{name}={value!r}: choose one of {', '.join(get_args(known))}")
         check_positive(diagonal=self.diagonal, off=self.off)
         check_whole(1, max_iter=self.max_iter)
         if self.design_effect is not None:
@@ -140,6 +161,7 @@ class WorkerTypes(Aggregator):
         self.dependence_: Dependence | None = None
         self.difficulty_: Difficulty | None = None
         self.gold_check_: GoldCheck | None = None
+        self.grading_: Grading | None = None
         if evidence.gold is None and round(float(votes.cells.sum())) <= votes.n_rows:
             self._know_nothing(votes)
             return
@@ -155,11 +177,29 @@ class WorkerTypes(Aggregator):
         merged = CrowdLabels(without_copies(table, owner), labels.tasks, labels.workers, labels.classes)
         self.fit_evidence(Evidence.of(merged, gold), owner)
         self.copies_ = [[labels.workers[w] for w in np.flatnonzero(owner == u)] for u in repeated(owner)]
-        if gold is not None and np.sum(gold != UNKNOWN) >= MIN_GOLD_TASKS:
+        if self.order is not None:
+            self._grade(merged, gold, checked_order(self.order))
+        elif gold is not None and np.sum(gold != UNKNOWN) >= MIN_GOLD_TASKS:
             held_out = self._held_out(labels, gold)
             if self.design_effect is None:
                 self.design_effect_ = held_out.best_design_effect()
             self.gold_check_ = held_out.check(self.design_effect_)
+
+    def _grade(self, labels: CrowdLabels, gold: Ints | None, order: list[Any]) -> None:
+        """Read labels without copies as grades, with the types that were offered; two grades are two classes."""
+        if self.belief_ is None or labels.n_classes == 2:
+            return
+        settings = Settings(self.belief_.types, self.max_iter, self.tol)
+        found = grade(labels, gold, order, settings, self.reading, self.loss, self.design_effect)
+        self.grading_, self.design_effect_ = found, found.design_effect
+        by_grade = np.argsort(found.grades)
+        self._of_anybody: Floats = self._of_anybody[np.ix_(by_grade, by_grade)]
+        self.model_ = self._of_members(found.model)
+        if found.classes:
+            belief, self.result_ = found.classes.belief, found.classes.result
+            self.types_ = (*self.types_, GRADED)
+            self.type_probabilities_, self.type_shares_ = belief.q[self._owner], belief.rho
+            self._states = self._of_members(found.classes.states)
 
     def _know_nothing(self, votes: SoftCounts) -> None:
         """Keep the prior's belief: nothing is known where no task has two labels."""
@@ -181,8 +221,8 @@ class WorkerTypes(Aggregator):
 
     def _of_members(self, model: LatentClassModel) -> LatentClassModel:
         """Return the model in which members of a group have the matrix of its owner."""
-        K = model.n_classes
-        stacked = model.stacked.reshape(-1, K, K)[self._owner].reshape(-1, K)
+        K, S = int(model.sizes[0]), model.n_classes
+        stacked = model.stacked.reshape(-1, K, S)[self._owner].reshape(-1, S)
         return LatentClassModel.from_stacked(model.prior, stacked, model.sizes)
 
     def _learned_effect(self, fit: Fit) -> float:
@@ -244,18 +284,38 @@ class WorkerTypes(Aggregator):
         both differ, neither is to be believed before somebody has looked.
         """
         votes = self.informed_votes(labels)
-        label = np.asarray(self.predict_proba(labels)).argmax(axis=1)
+        label = self.answers(np.asarray(self.predict_proba(labels)))
         known = as_labels(labels, self.classes_)
         gold = np.array([task in self.gold_ for task in known.tasks])
         lost = votes.max(axis=1) - votes[np.arange(len(votes)), label] > SAME_SHARE
         return np.asarray(lost & ~gold)
 
+    def answers(self, posterior: Floats) -> Ints:
+        """Return the class codes (N,) that are answered with these probabilities: of grades, as `loss` says."""
+        return self.grading_.answers(posterior) if self.grading_ else super().answers(posterior)
+
     def _posterior(self, labels: CrowdLabels) -> Floats:
+        if self.grading_:
+            return self._graded(labels, self.grading_)
         return tempered(*self._untempered(labels), self.design_effect_)
 
+    def _graded(self, labels: CrowdLabels, found: Grading) -> Floats:
+        """Return the posterior of labels read as grades; its columns are in the order of the classes."""
+        merged = CrowdLabels(self._merged(labels), labels.tasks, labels.workers, labels.classes)
+        table = in_order(merged, self.order or ()).table
+        if found.scores is None:
+            r = within_grades(self._for_workers(self._states, labels.workers).posterior(table))
+        else:
+            offsets = dict(zip(self.workers_, found.scores.b[self._owner], strict=True))
+            r = score_grades(table, found.scores, np.array([offsets.get(worker, 0.0) for worker in labels.workers]))
+        n = table.entries_per_row
+        posterior = tempered(r, n, found.design_effect)[:, found.grades]
+        posterior[n == 0] = self.model_.prior
+        return posterior
+
     def _population(self, blocks: Floats) -> Floats:
-        """Return the (K, K) expected confusion matrix of a worker who is not known."""
-        return self._of_anybody
+        """Return the expected confusion matrix (K, K), or by states of grades (K, G), of a worker who is not known."""
+        return np.repeat(self._of_anybody, blocks.shape[2] // len(self._of_anybody), axis=1)
 
     def _held_out(self, labels: CrowdLabels, gold: Ints) -> HeldOut:
         """Predict gold tasks from fits that were shown the other gold tasks only."""
