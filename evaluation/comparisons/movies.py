@@ -123,7 +123,7 @@ def personal(item_bias: bool, case: Case) -> PreferenceModel:
     bias: dict[str, Any] = {"item_bias": False}
     if item_bias:
         ranked: list[Make] = [partial(BradleyTerry, ridge) for ridge in BIAS_RIDGES]
-        bias = {"item_bias": True, "bias_ridge": best_of(ranked, case)().ridge}
+        bias = {"item_bias": True, "bias_ridge": best_of(ranked, case)().get_params()["ridge"]}
     makes: list[Make] = [partial(ComparisonMF, RANK, ridge=ridge, random_state=case.seed, **bias) for ridge in RIDGES]
     return learnt(best_of(makes, case), case.learn, case.seed)
 

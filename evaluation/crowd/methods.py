@@ -36,7 +36,8 @@ AS_RELEASED = ("CNMF", "CNMF-EM", "PG-TAC", "CRIAV")  # rows of which the papers
 def method_named(name: str, **options: Any) -> Aggregator:
     """Make the library's method of a row, or the released one: with `protocol`, and for `AS_RELEASED`."""
     released = "protocol" in options or name in AS_RELEASED
-    return (RELEASED["crowd"] if released else METHODS)[name.split(" (")[0]](**options)
+    makes: Mapping[str, Any] = RELEASED["crowd"] if released else METHODS
+    return makes[name.split(" (")[0]](**options)
 
 
 def run_method(name: str, labels: CrowdLabels, score: Measure, **options: Any) -> dict[str, float]:

@@ -100,6 +100,7 @@ def plain(make: Callable[[], RatingPredictor], case: Hidden) -> RatingPredictor:
 
 def factorised(released: bool, case: Hidden) -> RatingPredictor:
     """Biased matrix factorisation, its parameters chosen on validation ratings."""
+    found: list[RatingPredictor]
     if released:
         found = [ReleasedBMF(rank, random_state=case.seed) for rank in MF_RANKS]
     else:

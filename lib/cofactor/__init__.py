@@ -11,9 +11,10 @@ identifiability guarantee turns it back into the structure behind it.
 """
 
 import os
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cofactor.core.lazy import exports
 
 if TYPE_CHECKING:
     from cofactor import comparisons, crowd, data, pmf, separable, simulate
@@ -56,18 +57,6 @@ __all__ = [
     "simulate",
 ]
 
-_HOMES = {
-    "Comparisons": "comparisons.data",
-    **dict.fromkeys(("CofactorError", "ConvergenceWarning", "DataWarning"), "core.errors"),
-    **dict.fromkeys(("DatasetUnavailableError", "NotIdentifiableError"), "core.errors"),
-    "NotFittedError": "core.estimator",
-    "LatentClassModel": "core.latent_class",
-    "pairwise_moments": "core.moments",
-    "CategoricalTable": "core.tables",
-    "CrowdLabels": "crowd.labels",
-    **dict.fromkeys(("datasets", "load"), "data"),
-}  # all other names are packages
-
 
 def _let_compiled_code_be_kept() -> None:
     """Give Numba a folder of this run's own where it may write to no other: it would refuse to begin.
@@ -91,14 +80,4 @@ def _let_compiled_code_be_kept() -> None:
 _let_compiled_code_be_kept()
 
 if not TYPE_CHECKING:  # imported at first use, so that a command takes only the time of what it needs
-
-    def __getattr__(name: str) -> Any:
-        """Import a name of this package at its first use."""
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = import_module(f"{__name__}.{_HOMES.get(name, name)}")
-        globals()[name] = found = getattr(found, name) if name in _HOMES else found
-        return found
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = exports(__name__)

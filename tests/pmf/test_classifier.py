@@ -1,5 +1,7 @@
 """The classifier: scikit-learn's own checks, categories and gaps of every kind, choices made on training rows only."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,8 +18,13 @@ from tests.oracles.latent_class import conditional_by_summing
 
 QUICK = dict(rank=3, pseudo_count=0.1, n_starts=2, random_state=0)
 
+with warnings.catch_warnings(action="ignore"):  # not of its base class, which is slow to import
+    scikit_learn_s = parametrize_with_checks(
+        [JointPMFClassifier(rank=4, pseudo_count=0.1, n_starts=1, max_iter=200, random_state=0)]
+    )
 
-@parametrize_with_checks([JointPMFClassifier(rank=4, pseudo_count=0.1, n_starts=1, max_iter=200, random_state=0)])
+
+@scikit_learn_s
 def test_keeps_the_rules_of_scikit_learn(estimator, check):
     check(estimator)
 

@@ -89,7 +89,7 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     (source,), name = arguments.labels, arguments.method
     labels, truth = _read(source, arguments)
     gold = _read_gold(arguments, labels) if arguments.gold else None
-    method = cf.crowd.METHODS[name](random_state=0, verbose=True).fit(labels, gold=gold)
+    method: Any = cf.crowd.METHODS[name](random_state=0, verbose=True).fit(labels, gold=gold)
     posterior = method.predict_proba(labels)
     found = facts.warnings_of(name, posterior, labels, _judged(truth, gold))
     lines = facts.summary(source, name, method, posterior, labels, _judged(truth, gold))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.stats import binomtest
 
 import cofactor as cf
 from cofactor.core.errors import listing
 from cofactor.core.latent_class import map_class
+from cofactor.core.lazy import special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, right_shares
 from cofactor.crowd.bayes import MAX_INDEPENDENT_Z, BayesDS
@@ -136,7 +136,7 @@ def _lost(name: str, posterior: Floats, labels: cf.CrowdLabels, truth: Ints | No
         return
     gain = right_shares(posterior, truth) - right_shares(vote_shares(labels), truth)
     won, lost = round(gain[gain > 0].sum()), round(-gain[gain < 0].sum())
-    if lost > won and (p := binomtest(lost, won + lost).pvalue) < LEVEL:
+    if lost > won and (p := 2 * special.bdtr(won, won + lost, 0.5)) < LEVEL:
         errors = _errors(name, posterior, labels, truth)
         yield f"{name} is worse than the majority vote here, p = {p:.1g}; use another --method: {errors}"
 

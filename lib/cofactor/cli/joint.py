@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 import cofactor as cf
 from cofactor.cli import tell, warned
@@ -16,6 +15,7 @@ from cofactor.cli.output import Writer, outputs, write_page
 from cofactor.core.checks import LARGEST, check_whole
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import read_frame
+from cofactor.core.lazy import pd
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor.pmf.holdout import Cells, HeldOut, gaps, held_out

@@ -14,10 +14,9 @@ from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any, TextIO
 
-import pandas as pd
-
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.files import told_if_full, whole_file
+from cofactor.core.lazy import pd
 from cofactor.core.locks import locked
 
 STDOUT = Path("-")

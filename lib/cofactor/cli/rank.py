@@ -6,7 +6,6 @@ import argparse
 import warnings
 
 import numpy as np
-import pandas as pd
 
 from cofactor.cli import tell
 from cofactor.cli.output import Writer, outputs, write_page
@@ -17,6 +16,7 @@ from cofactor.comparisons.ranking import ENOUGH_PER_ITEM, rank_users
 from cofactor.comparisons.ranking import rank as ranked
 from cofactor.comparisons.votes import OPTIONAL, read_votes
 from cofactor.core.errors import DataWarning
+from cofactor.core.lazy import pd
 
 READING = ("winner", "loser", *OPTIONAL, "covariates", "encoding", "sep")  # options of how a file is read
 TABLES = ("output", "probabilities", "coefficients", "users")

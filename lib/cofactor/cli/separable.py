@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 import cofactor as cf
@@ -19,6 +18,7 @@ from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import whole_file
 from cofactor.core.frames import STDIN, check_present, numeric, read_frame
+from cofactor.core.lazy import pd
 from cofactor.core.matrices import is_array_file, read_matrix
 from cofactor.core.memory import available_bytes, require_bytes
 from cofactor.core.types import Floats

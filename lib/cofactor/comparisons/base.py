@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
@@ -16,6 +15,7 @@ from cofactor.comparisons.links import link_named
 from cofactor.core.checks import check_whole, unmasked
 from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
 from cofactor.core.estimator import Estimator
+from cofactor.core.lazy import pd
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Indices
 

@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.stats import norm
-from sklearn.base import clone
 
 from cofactor.comparisons.base import PreferenceModel, require_comparisons
 from cofactor.comparisons.data import Comparisons
 from cofactor.core.bootstrap import LEVEL, checked_level, resample
 from cofactor.core.checks import check_kind, rng_of
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
+from cofactor.core.estimator import clone
+from cofactor.core.lazy import pd, special
 from cofactor.core.types import Indices, Seed
 
 CHOSEN = ("rank", "ridge", "bias_ridge")  # settings that a fit may choose; it keeps them with an underscore
@@ -41,7 +40,7 @@ class ComparisonBootstrap:
         """Return the differences of utilities, left less right, one row per question: estimate, low, high."""
         estimate = self.model.margin(user, left, right)
         spread = np.std([draw.margin(user, left, right) for draw in self.draws], axis=0, ddof=1)
-        reach = norm.ppf((1 + checked_level(level)) / 2) * spread
+        reach = special.ndtri((1 + checked_level(level)) / 2) * spread
         return pd.DataFrame({"estimate": estimate, "low": estimate - reach, "high": estimate + reach})
 
     def chances(self, user: ArrayLike, left: ArrayLike, right: ArrayLike, level: float = LEVEL) -> pd.DataFrame:

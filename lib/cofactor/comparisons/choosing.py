@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse.linalg import svds
 
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.fitting import Settings, fit, fit_biases, objective_of, start_of
@@ -21,6 +20,7 @@ from cofactor.comparisons.links import link_named
 from cofactor.comparisons.loss import excess_loss
 from cofactor.comparisons.spectral import residual_matrix
 from cofactor.core.checks import rng_of
+from cofactor.core.lazy import sparse_linalg
 from cofactor.core.types import Floats, Seed
 
 HELD_OUT = 0.1  # of a single hold-out, and of hidden items
@@ -180,5 +180,5 @@ def vanishing_ridge(comparisons: Comparisons, link: str, b: Floats, random_state
     if not np.any(G.data):
         return 0.0
     v0 = rng_of(random_state).standard_normal(min(G.shape))
-    s = svds(G, k=1, v0=v0, return_singular_vectors=False)
+    s = sparse_linalg.svds(G, k=1, v0=v0, return_singular_vectors=False)
     return float(s[0] * f.information(0.0) / f.steepness(0.0))

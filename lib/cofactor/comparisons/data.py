@@ -11,14 +11,13 @@ from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from cofactor.core.checks import check_whole, is_number, numbers, positions, rng_of, whole_codes
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import check_columns, check_present, numeric, plain_numbers, read_frame
+from cofactor.core.lazy import csgraph, pd
 from cofactor.core.memory import require_bytes
 from cofactor.core.types import Floats, Seed
 
@@ -224,7 +223,7 @@ class Comparisons:
         even through others, by anybody.
         """
         edges = sparse.coo_array((np.ones(len(self), dtype=bool), (self.left, self.right)), (self.n_items,) * 2)
-        label = connected_components(edges.tocsr(), directed=False)[1]
+        label = csgraph.connected_components(edges.tocsr(), directed=False)[1]
         found = np.full(self.n_items, -1, dtype=np.int32)
         seen = self.per_item > 0
         found[seen] = pd.factorize(label[seen])[0]

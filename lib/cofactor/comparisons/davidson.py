@@ -26,10 +26,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse.csgraph import connected_components
 
 from cofactor.comparisons.data import Codes, Comparisons
+from cofactor.core.lazy import csgraph, linalg
 from cofactor.core.memory import require_bytes
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats
@@ -121,7 +120,7 @@ def linked_both_ways(cells: Cells) -> NDArray[np.int32]:
     winner = np.concatenate([cells.left[beaten[0]], cells.right[beaten[1]]])
     loser = np.concatenate([cells.right[beaten[0]], cells.left[beaten[1]]])
     edges = sparse.coo_array((np.ones(len(winner), dtype=bool), (winner, loser)), (cells.n_items,) * 2)
-    return np.asarray(connected_components(edges.tocsr(), connection="strong")[1])
+    return np.asarray(csgraph.connected_components(edges.tocsr(), connection="strong")[1])
 
 
 def chances(z: Floats, tau: float) -> tuple[Floats, Floats, Floats]:
@@ -230,6 +229,6 @@ def solve(n: int, H: Floats, right_side: Floats) -> Floats:
     gauged = H.copy()
     gauged[:n, :n] += max(np.trace(H[:n, :n]) / n**2, np.finfo(float).tiny)
     scale = 1 / np.sqrt(np.maximum(np.diag(gauged), np.finfo(float).tiny))
-    factor = cho_factor(gauged * np.outer(scale, scale) + 1e-14 * np.eye(len(H)))
+    factor = linalg.cho_factor(gauged * np.outer(scale, scale) + 1e-14 * np.eye(len(H)))
     rescaled = (right_side.T * scale).T
-    return np.asarray((cho_solve(factor, rescaled).T * scale).T)
+    return np.asarray((linalg.cho_solve(factor, rescaled).T * scale).T)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from cofactor.comparisons.base import require_comparisons
 from cofactor.comparisons.data import Comparisons
@@ -18,6 +17,7 @@ from cofactor.comparisons.formulas import ENOUGH, degrees_of_freedom
 from cofactor.core.checks import is_whole
 from cofactor.core.diagnosis import Check, Diagnosis
 from cofactor.core.errors import listing
+from cofactor.core.lazy import csgraph
 
 Counts = NDArray[np.intp]
 
@@ -112,7 +112,7 @@ def user_spans(data: Comparisons) -> Counts:
     met, code = np.unique(key, return_inverse=True)
     m = len(data)
     edges = sparse.coo_array((np.ones(m, dtype=bool), (code[:m], code[m:])), (len(met),) * 2)
-    n_parts, part = connected_components(edges.tocsr(), directed=False)
+    n_parts, part = csgraph.connected_components(edges.tocsr(), directed=False)
     owner = np.zeros(n_parts, dtype=np.int64)
     owner[part] = met // data.n_items
     n1 = data.n_users

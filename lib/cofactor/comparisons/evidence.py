@@ -23,10 +23,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from cofactor.comparisons import davidson
 from cofactor.comparisons.davidson import Cells, Fitted
+from cofactor.core.lazy import optimize
 from cofactor.core.types import Floats
 
 COEFFICIENT_SD = 3.0  # so that a covariate which decides every comparison has a finite coefficient
@@ -50,7 +50,7 @@ def chosen(cells: Cells) -> tuple[float, float, Fitted]:
         last.append(fitted)
         return -log_evidence(cells, fitted, float(np.exp(log_sd)))
 
-    best = minimize_scalar(loss, bounds=np.log([LEAST, MOST]), method="bounded", options={"xatol": EXACT})
+    best = optimize.minimize_scalar(loss, bounds=np.log([LEAST, MOST]), method="bounded", options={"xatol": EXACT})
     bend = (loss(best.x - STEP) + loss(best.x + STEP) - 2 * best.fun) / STEP**2
     loss(best.x)
     return float(np.exp(best.x)), float(1 / max(bend, 1 / DOUBT)), last[-1]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
 
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.links import Link
+from cofactor.core.lazy import optimize
 from cofactor.core.types import Floats
 
 
@@ -38,4 +38,4 @@ def _features(D: Floats, offset: Floats, w: Floats, weight: Floats, link: Link, 
         return (D.T * curvature) @ D + ridge * np.eye(len(u))
 
     start = np.zeros(D.shape[1])
-    return np.asarray(minimize(value, start, jac=True, hess=hessian, method="trust-exact", tol=1e-8).x)
+    return np.asarray(optimize.minimize(value, start, jac=True, hess=hessian, method="trust-exact", tol=1e-8).x)

@@ -10,11 +10,11 @@ spread   root mean square of centred utilities, the strength of preferences in u
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import roots_hermitenorm
 
 from cofactor.comparisons.links import link_named
 from cofactor.core.checks import check_between, check_positive, check_whole
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import special
 
 TINY = 1e-30  # smallest number of choices, or spread, of which squares are sure to be numbers
 LEAST = 1e-6  # error planned for
@@ -43,7 +43,7 @@ def mean_information(spread: float, link: str = "logistic") -> float:
     0.219
     """
     check_positive(spread=spread)
-    nodes, weights = roots_hermitenorm(NODES)
+    nodes, weights = special.roots_hermitenorm(NODES)
     values = link_named(link).information(np.sqrt(2) * spread * nodes)
     found = float(weights @ values / weights.sum())
     if not found:

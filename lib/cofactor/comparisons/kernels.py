@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cofactor.core.lazy import njit
 from cofactor.core.types import Floats
 
 Codes = NDArray[np.uint32]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import erfcx, expit, log_expit, log_ndtr, ndtr, xlogy
+from scipy import special
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats
@@ -51,7 +51,12 @@ class Link:
         z, w = np.broadcast_arrays(np.asarray(z, dtype=np.float64), np.asarray(w, dtype=np.float64))
         gap = self.probability(z) - w
         near = np.abs(gap) < np.minimum(w, 1 - w) / 2
-        plain = -w * self.log_probability(z) - (1 - w) * self.log_probability(-z) + xlogy(w, w) + xlogy(1 - w, 1 - w)
+        plain = (
+            -w * self.log_probability(z)
+            - (1 - w) * self.log_probability(-z)
+            + special.xlogy(w, w)
+            + special.xlogy(1 - w, 1 - w)
+        )
         gap, share = np.where(near, gap, 0.0), np.where(near, w, 0.5)
         divergence = -share * np.log1p(gap / share) - (1 - share) * np.log1p(-gap / (1 - share))
         return np.maximum(np.where(near, divergence, plain), 0.0)
@@ -79,12 +84,18 @@ class Link:
 
 def _mills(z: Floats) -> Floats:
     """phi(z) / Phi(z), from 0 far right to -z far left."""
-    return np.asarray(np.sqrt(2 / np.pi) / erfcx(-z / np.sqrt(2)))
+    return np.asarray(np.sqrt(2 / np.pi) / special.erfcx(-z / np.sqrt(2)))
 
 
 LINKS = {
-    "logistic": Link("logistic", expit, log_expit, lambda z: expit(-z), lambda z: expit(z) * expit(-z)),
-    "probit": Link("probit", ndtr, log_ndtr, _mills, lambda z: _mills(z) * (_mills(z) + z)),
+    "logistic": Link(
+        "logistic",
+        special.expit,
+        special.log_expit,
+        lambda z: special.expit(-z),
+        lambda z: special.expit(z) * special.expit(-z),
+    ),
+    "probit": Link("probit", special.ndtr, special.log_ndtr, _mills, lambda z: _mills(z) * (_mills(z) + z)),
 }
 
 

@@ -21,14 +21,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads
-from scipy.special import logit, xlogy
 
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.kernels import Arrays, add_gradient, differences, logistic_pass
 from cofactor.comparisons.links import link_named
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import numba, special
 from cofactor.core.types import Floats
 
 Columns = tuple[Any, ...]  # arrays of one length, as the kernels want them
@@ -92,7 +91,7 @@ class Objective:
         if balance is None:
             balance = 0.0 if ridge else BALANCE * gamma(comparisons.n_users, comparisons.n_items)
         self.balance = balance
-        self.n_threads = (1 if len(comparisons) < MANY else get_num_threads()) if n_threads is None else n_threads
+        self.n_threads = (1 if len(comparisons) < MANY else numba.get_num_threads()) if n_threads is None else n_threads
         self.n_passes = 0
         self._prepare()
 
@@ -106,10 +105,10 @@ class Objective:
         data, none = self.data, np.empty(0)
         self.triples: Columns = tuple(code.view(np.uint32) for code in (data.user, data.left, data.right))
         w, weight = data.outcome, none if data.counts is None else data.counts
-        entropy = -xlogy(w, w) - xlogy(1 - w, 1 - w)
+        entropy = -special.xlogy(w, w) - special.xlogy(1 - w, 1 - w)
         self._floor = float(entropy.sum() if data.counts is None else entropy @ weight) if data.noisy else 0.0
         with np.errstate(divide="ignore"):
-            self._answers: Columns = (w, weight, none, none) if data.noisy else (w, weight, logit(w), entropy)
+            self._answers: Columns = (w, weight, none, none) if data.noisy else (w, weight, special.logit(w), entropy)
         cuts = np.linspace(0, len(w), self.n_threads + 1).astype(np.intp)[1:-1]
         cuts = np.searchsorted(data.user, data.user[cuts])  # a user belongs to one thread
         self._parts = [slice(a, b) for a, b in zip([0, *cuts], [*cuts, len(w)], strict=True) if a < b]

@@ -8,14 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import orthogonal_procrustes
-from sklearn.metrics import ndcg_score
 
 from cofactor.comparisons.spectral import project_to_centred
 from cofactor.core.checks import check_whole, finite_matrix, finite_numbers, unmasked
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.lazy import linalg, pd
 from cofactor.core.types import Floats
 
 LARGEST = 1e70  # feature whose products, squared, are still numbers
@@ -62,7 +60,7 @@ def feature_error(U: Floats, V: Floats, true_U: Floats, true_V: Floats) -> float
         raise CofactorError(f"{U.shape[1]} features against {true_U.shape[1]}: only utility_error compares ranks")
     Z = np.vstack([U, project_to_centred(V)])
     true_Z = np.vstack([true_U, project_to_centred(true_V)])
-    R, _ = orthogonal_procrustes(true_Z, Z)
+    R, _ = linalg.orthogonal_procrustes(true_Z, Z)
     return float(np.linalg.norm(Z - true_Z @ R))
 
 
@@ -110,6 +108,8 @@ def ndcg(user: ArrayLike, rating: ArrayLike, score: ArrayLike, k: int = 10) -> f
     order = np.argsort(codes, kind="stable")
     cuts = np.flatnonzero(np.diff(codes[order])) + 1
     gain = 2.0**rating - 1
+    from sklearn.metrics import ndcg_score  # here: slow to import
+
     values = [ndcg_score(gain[None, own], score[None, own], k=k) for own in np.split(order, cuts) if own.size > 1]
     if not values:
         raise CofactorError("no user has two rated items: there is nothing to order")

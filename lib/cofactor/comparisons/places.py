@@ -22,11 +22,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from scipy.special import expit, ndtri
-from scipy.stats import norm, t
 
 from cofactor.comparisons import davidson
+from cofactor.core.lazy import pd, special
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Ints
 
@@ -90,7 +88,7 @@ class Ranking:
     def quantile(self) -> float:
         """Standard errors that an interval reaches to both sides."""
         share = (1 + self.level) / 2
-        return float(t.ppf(share, self.n_users - 1) if self.n_users else norm.ppf(share))
+        return float(special.stdtrit(self.n_users - 1, share) if self.n_users else special.ndtri(share))
 
     def table(self) -> pd.DataFrame:
         """Return a row per item, best first: utility with its interval, rank and allowed ranks, counts."""
@@ -118,8 +116,8 @@ class Ranking:
         reach = self.quantile * spreads(self.covariance[:n, :n])[first, second]
         tau = self.parameters[-1] if self._ties else -np.inf
         names = np.array([*self.items, None], dtype=object)  # ids that are sequences stay whole beside None
-        found = {"item": names[first], "against": names[second], "chance": expit(z)}
-        found |= {"low": expit(z - reach), "high": expit(z + reach), "tie": davidson.chances(z, tau)[2]}
+        found = {"item": names[first], "against": names[second], "chance": special.expit(z)}
+        found |= {"low": special.expit(z - reach), "high": special.expit(z + reach), "tie": davidson.chances(z, tau)[2]}
         return pd.DataFrame(found)
 
     @property
@@ -139,7 +137,7 @@ def places(u: Floats, V: Floats, level: float, n_users: float, rng: np.random.Ge
     """
     n, order = len(u), np.argsort(-u, kind="stable")
     drawn = _drawn_ranks(u[order], V[np.ix_(order, order)], n_users, rng)
-    table = ndtri((np.arange(n) + 0.5) / n)
+    table = special.ndtri((np.arange(n) + 0.5) / n)
     q = table[drawn]
     mean, sd = q.mean(axis=0), q.std(axis=0)
     ratio = np.abs(q - mean) / np.where(sd > 0, sd, 1.0)

@@ -10,7 +10,6 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 
 from cofactor.comparisons.base import PreferenceModel, require_comparisons
 from cofactor.comparisons.bootstrap import fitted_and_refits
@@ -25,6 +24,7 @@ from cofactor.comparisons.spectral import project_to_centred
 from cofactor.core.bootstrap import check_runs
 from cofactor.core.checks import rng_of
 from cofactor.core.errors import CofactorError
+from cofactor.core.estimator import clone
 from cofactor.core.planning import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
 from cofactor.core.types import Floats, Seed
 

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from cofactor.comparisons import davidson, evidence
@@ -23,6 +22,7 @@ from cofactor.comparisons.places import Ranking, places
 from cofactor.core.bootstrap import LEVEL, checked_level
 from cofactor.core.checks import numbers, rng_of
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
+from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Seed
 
 FEW_USERS = 5  # equally busy ones: fewer cannot tell how users differ, in all or about one item

@@ -16,12 +16,12 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import OptimizeResult, minimize
 
 from cofactor.comparisons.formulas import ENOUGH, degrees_of_freedom
 from cofactor.comparisons.loss import Objective
 from cofactor.core.checks import check_kind, check_positive, check_whole, finite_numbers, rng_of
 from cofactor.core.errors import CofactorError, ConvergenceWarning
+from cofactor.core.lazy import optimize
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats
 
@@ -190,13 +190,13 @@ def lbfgs(
         return x, history.result()
     values, steepest = history.objective, float(np.abs(p * objective(start)[1]).max())
 
-    def note(intermediate_result: OptimizeResult) -> None:
+    def note(intermediate_result: optimize.OptimizeResult) -> None:
         values.append(float(intermediate_result.fun))
         _tell(callback, p * intermediate_result.x)
 
     limits = {"maxiter": max_iter - WARM_UP, "maxfun": 20 * max_iter}
     options = {**limits, "maxcor": MEMORY, "ftol": 0.0, "gtol": tol * steepest}
-    found = minimize(
+    found = optimize.minimize(
         lambda x: _scaled(objective, p, x), x / p, jac=True, method="L-BFGS-B", callback=note, options=options
     )
     converged = found.status != 1  # 1: a limit was reached; 2: f cannot fall further in floating point

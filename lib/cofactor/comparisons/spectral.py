@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import svds
 
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.links import link_named
 from cofactor.comparisons.loss import gamma
 from cofactor.core.checks import check_kind, check_positive, check_whole, rng_of
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import sparse_linalg
 from cofactor.core.types import Floats, Seed
 
 
@@ -88,7 +88,7 @@ def spectral_start(
     rng = rng_of(random_state)
     if not np.any(even.data):  # answers balance out for everybody: nothing is preferred
         return np.zeros((data.n_users, rank)), np.zeros((data.n_items, rank))
-    A, s, Ct = svds(even, k=rank, v0=rng.standard_normal(min(G.shape)))
+    A, s, Ct = sparse_linalg.svds(even, k=rank, v0=rng.standard_normal(min(G.shape)))
     order = np.argsort(-s)
     A, C = A[:, order] / users[:, None], Ct[order].T / items[:, None]
     return A * np.sqrt(s[order]), project_to_centred(C * np.sqrt(s[order]))

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from os import PathLike
 
 import numpy as np
-import pandas as pd
 
 from cofactor.comparisons.data import CHOICES, MOST, Comparisons, encoded
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError
 from cofactor.core.frames import check_columns, check_present, located, numeric, read_frame
+from cofactor.core.lazy import pd
 from cofactor.core.types import Floats
 
 TIES = ("tie", "draw")  # how the word for a tie begins

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linear_sum_assignment
 
 from cofactor.core.checks import finite_matrix
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import optimize
 from cofactor.core.types import Floats, Indices
 
 
@@ -28,7 +28,7 @@ def match_columns(reference: ArrayLike, estimate: ArrayLike) -> Indices:
     size = max(np.abs(reference).max(), np.abs(estimate).max()) or 1.0  # so that no square leaves the range of numbers
     reference, estimate = reference / size, estimate / size
     squares = (reference**2).sum(axis=0)[:, None] + (estimate**2).sum(axis=0)
-    return np.asarray(linear_sum_assignment(squares - 2 * reference.T @ estimate)[1])
+    return np.asarray(optimize.linear_sum_assignment(squares - 2 * reference.T @ estimate)[1])
 
 
 def match_classes(votes: ArrayLike, posterior: ArrayLike) -> Indices:
@@ -39,7 +39,7 @@ def match_classes(votes: ArrayLike, posterior: ArrayLike) -> Indices:
     """
     votes, posterior = finite_matrix(votes, "votes"), finite_matrix(posterior, "posterior")
     _check_same_rows(votes, posterior)
-    return np.asarray(linear_sum_assignment(votes.T @ posterior, maximize=True)[1])
+    return np.asarray(optimize.linear_sum_assignment(votes.T @ posterior, maximize=True)[1])
 
 
 def _check_same_rows(one: Floats, other: Floats) -> None:

@@ -27,15 +27,13 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
-from joblib.externals.loky import get_reusable_executor
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import beta, norm
 
 from cofactor.core.checks import is_number, is_whole, rng_of
 from cofactor.core.em import em, expectation
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import joblib, special
 from cofactor.core.result import progress
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
@@ -81,7 +79,7 @@ def resample(
     5
     """
     check_runs(n_jobs, n_draws=n_draws)
-    attempt = delayed(partial(_attempt, refit, n_rows))
+    attempt = joblib.delayed(partial(_attempt, refit, n_rows))
     jobs = (attempt(child) for child in rng_of(random_state).spawn(n_draws))
     found = list(in_parallel(jobs, n_draws, "bootstrap", n_jobs, verbose))
     refused = [one for one in found if isinstance(one, CofactorError)]
@@ -113,10 +111,10 @@ def _attempt(refit: Callable[[Rows], Fit], n_rows: int, rng: np.random.Generator
 
 def in_parallel(jobs: Iterator[Any], n_jobs_in_all: int, name: str, n_jobs: int, verbose: bool) -> Iterator[Any]:
     """Run joblib's delayed calls on `n_jobs` processes and yield their results in order, with a progress bar."""
-    results = Parallel(n_jobs, return_as="generator")(jobs)
+    results = joblib.Parallel(n_jobs, return_as="generator")(jobs)
     yield from progress(results, name, verbose, n_jobs_in_all)
     if n_jobs != 1:
-        get_reusable_executor().shutdown()  # idle processes would keep their memory
+        joblib.externals.loky.get_reusable_executor().shutdown()  # idle processes would keep their memory
 
 
 def refit_by_em(
@@ -168,7 +166,7 @@ def probability_intervals(p: Floats, spread: Floats, n: ArrayLike, level: float 
     inside = np.clip(p, 0.5 / (n + 1.0), 1 - 0.5 / (n + 1.0))
     worth = np.minimum(inside * (1 - inside) / np.maximum(spread**2, TINY) - 1, n)
     worth = np.maximum(worth, 0.0)
-    low, high = (beta.ppf(q, worth * p + 0.5, worth * (1 - p) + 0.5) for q in (tail, 1 - tail))
+    low, high = (special.betaincinv(worth * p + 0.5, worth * (1 - p) + 0.5, q) for q in (tail, 1 - tail))
     return np.minimum(low, p), np.maximum(high, p)
 
 
@@ -214,7 +212,7 @@ class ModelBootstrap:
         """Return estimate, low and high of anything a model says: quantiles of the refits, widened by `other`."""
         low, high = quantiles(np.stack([np.asarray(statistic(draw)) for draw in self.draws]), level)
         estimate = np.asarray(statistic(self.model), dtype=np.float64)
-        more = norm.ppf((1 + level) / 2) * self._away(statistic)
+        more = special.ndtri((1 + level) / 2) * self._away(statistic)
         below, above = np.hypot(estimate - low, more), np.hypot(high - estimate, more)
         return estimate, np.where(more > 0, estimate - below, low), np.where(more > 0, estimate + above, high)
 

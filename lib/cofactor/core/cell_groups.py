@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cofactor.core.lazy import njit
 from cofactor.core.types import Floats, Ints
 
 

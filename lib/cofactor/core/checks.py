@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Seed
 
 REAL = (bool, int, float, np.bool_, np.integer, np.floating)

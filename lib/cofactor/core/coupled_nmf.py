@@ -34,13 +34,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import njit
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks

@@ -24,10 +24,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import FLOOR, LatentClassModel
+from cofactor.core.lazy import njit
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import CategoricalTable

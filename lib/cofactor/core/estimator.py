@@ -1,26 +1,63 @@
-"""What the methods of all four lines have in common: scikit-learn's parameters, and one error before `fit`."""
+"""What the methods of all four lines have in common: scikit-learn's parameters, and one error before `fit`.
+
+Methods do not derive from scikit-learn's base class, which takes more than a second to import, but keep its protocol:
+`sklearn.base.clone`, pipelines and searches take them.
+"""
 
 from __future__ import annotations
 
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError as SklearnNotFittedError
+import inspect
+from copy import deepcopy
+from typing import Any
 
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, listing
 
 
-class NotFittedError(CofactorError, SklearnNotFittedError):
+class NotFittedError(CofactorError, AttributeError):
     """A method was asked for what only `fit` can give."""
 
 
-class Estimator(BaseEstimator):
+def _defaults(kind: Any) -> dict[str, Any]:
+    """Return the parameters of a constructor, and what each is by default."""
+    found = inspect.signature(kind).parameters.values()
+    return {one.name: one.default for one in found if one.kind != one.VAR_KEYWORD}
+
+
+class Estimator:
     """A method of a METHODS table.
 
     The constructor only stores its arguments. `fit` checks them and the data, and stores what it found in attributes
     that end with an underscore.
     """
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the arguments of the constructor, by name; none is an estimator, so that `deep` changes nothing."""
+        return {name: getattr(self, name) for name in sorted(_defaults(type(self)))}
+
+    def set_params(self, **parameters: Any) -> Any:
+        """Change arguments of the constructor; returns self. Raises a CofactorError for a name that is none."""
+        known = self.get_params()
+        if strange := [name for name in parameters if name not in known]:
+            name = type(self).__name__
+            raise CofactorError(f"{name} has no parameter {listing(strange)}; it has {', '.join(known)}")
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        """Show the arguments that are not the default."""
+        given = self.get_params().items()
+        chosen = [f"{name}={value!r}" for name, value in given if repr(value) != repr(_defaults(type(self))[name])]
+        return f"{type(self).__name__}({', '.join(chosen)})"
+
     def _check_fitted(self) -> None:
         """Raise a NotFittedError before `fit` (or before a `fit` that came to its end)."""
         if not any(name.endswith("_") and not name.startswith("_") for name in vars(self)):
             name = type(self).__name__
             raise NotFittedError(f"this {name} is not fitted: call {name}(...).fit(data) first")
+
+
+def clone(method: Any) -> Any:
+    """Return a method with the same parameters that was never fitted, as scikit-learn's `clone` does."""
+    parameters = method.get_params(deep=False)
+    return type(method)(**{name: deepcopy(value) for name, value in parameters.items()})

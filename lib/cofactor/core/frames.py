@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import read_table, reading_parquet, unpacked
+from cofactor.core.lazy import pd
 from cofactor.core.types import Floats
 
 Record = dict[str, Any]
@@ -48,7 +48,7 @@ NO_VALUE = ("", "nan", "NaN", "NA", "N/A", "null", "NULL", "None")  # how a miss
 COUNTED = ("row", "line", "record", "annotation")  # names of an index that counts as the file's owner counts
 UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")  # as pandas says it, counted from 0
 UNREADABLE = (
-    *(pd.errors.ParserError, pd.errors.ParserWarning, OSError, EOFError, ValueError, LookupError, csv.Error),
+    *(Warning, OSError, EOFError, ValueError, LookupError, csv.Error),  # pandas raises the first two kinds
     *(zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError),  # the last: a zip's password, JSON too deep
 )
 

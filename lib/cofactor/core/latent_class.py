@@ -21,11 +21,11 @@ from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
 from cofactor.core.alignment import match_columns
 from cofactor.core.checks import numbers, rng_of
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.lazy import special
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
@@ -154,7 +154,9 @@ class LatentClassModel:
         zero = stacked == 0
         logs = np.log(stacked, where=~zero, out=np.zeros_like(stacked))
         joint = table.indicator @ logs + np.log(self.prior[there])
-        return np.asarray(logsumexp(np.where(table.indicator @ zero.astype(np.float64) > 0, -np.inf, joint), axis=1))
+        return np.asarray(
+            special.logsumexp(np.where(table.indicator @ zero.astype(np.float64) > 0, -np.inf, joint), axis=1)
+        )
 
     def posterior(self, table: CategoricalTable) -> Floats:
         """Return (S, F) class probabilities of every row; a row in which nothing was observed gets the prior."""

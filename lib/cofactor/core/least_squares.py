@@ -19,11 +19,11 @@ met by a second right-hand side.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from cofactor.core.checks import numbers, refuse_columns
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import njit
 from cofactor.core.types import Floats, Indices
 
 BLOCK = 4096  # columns at a time

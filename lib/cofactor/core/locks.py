@@ -16,9 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.core.lazy import filelock
 
 LONGEST = 300  # characters of a holder that are believed
 
@@ -36,10 +35,11 @@ def locked(path: Path, wait: float = 0.0) -> Iterator[None]:
     if not path.parent.is_dir():
         raise CofactorError(f"{path}: there is no folder {path.parent}")
     name = path.with_name(f".{path.name}.lock")
-    lock = FileLock(name, mode=0o666, is_singleton=True, on_acquired=_sign)  # whoever may write there may lock there
+    mode = 0o666  # whoever may write there may lock there
+    lock = filelock.FileLock(name, mode=mode, is_singleton=True, on_acquired=_sign)
     try:
         lock.acquire(timeout=wait)
-    except Timeout:
+    except filelock.Timeout:
         advice = "wait until that has ended, or name another output"
         raise CofactorError(f"{path} is being written by {_holder(name)}: {advice}") from None
     except OSError as error:

@@ -9,14 +9,13 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from scipy import io as scipy_io
 from scipy import sparse
 
 from cofactor.core.checks import sound_places
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import LARGE, RATIO, unpacked
 from cofactor.core.frames import NO_VALUE, located, read_frame
+from cofactor.core.lazy import pd, scipy_io
 
 Names = list[str] | None
 ARRAYS = (".npz", ".mtx", ".mtx.gz")

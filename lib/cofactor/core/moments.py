@@ -21,12 +21,12 @@ from operator import add
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import njit
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
 

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-import pandas as pd
-from joblib import delayed
 from numpy.typing import ArrayLike
-from sklearn.isotonic import isotonic_regression
 
 from cofactor.core.bootstrap import LEVEL, in_parallel, quantiles
 from cofactor.core.checks import is_number, unmasked
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
+from cofactor.core.lazy import joblib, optimize, pd
 from cofactor.core.types import Floats
 
 Truth = TypeVar("Truth")
@@ -135,7 +133,7 @@ def simulated(
     `trial` must survive pickling where `n_jobs` is not one.
     """
     pairs = zip(truths, rng.spawn(len(truths)), strict=True)
-    jobs = (delayed(trial)(truth, child) for truth, child in pairs)
+    jobs = (joblib.delayed(trial)(truth, child) for truth, child in pairs)
     return np.array(list(in_parallel(jobs, len(truths), "plan", n_jobs, verbose)))
 
 
@@ -159,7 +157,7 @@ def amount_for(wanted: float, amounts: Floats, errors: Floats) -> float:
     known = np.isfinite(errors)
     if not known.any():
         return float("inf")
-    falling = isotonic_regression(errors[known], increasing=False)
+    falling = optimize.isotonic_regression(errors[known], increasing=False).x
     if falling[-1] > wanted:
         return float("inf")
     first = int(np.argmax(falling <= wanted))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,7 +10,6 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from cofactor.core.checks import check_whole, is_number
 from cofactor.core.errors import CofactorError, ConvergenceWarning
@@ -39,7 +39,11 @@ class Result:
 
 def progress(steps: Iterable[T], name: str, verbose: bool, total: int | None = None, done: int = 0) -> Iterable[T]:
     """Count steps by a bar, where asked for: on a terminal only, and wiped away at the end."""
-    shown: Iterable[T] = tqdm(steps, name, total, initial=done, leave=False, disable=None if verbose else True)
+    if not (verbose and sys.stderr and sys.stderr.isatty()):
+        return steps
+    from tqdm import tqdm  # here: takes a tenth of a second
+
+    shown: Iterable[T] = tqdm(steps, name, total, initial=done, leave=False)
     return shown
 
 

@@ -32,13 +32,11 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import null_space
-from scipy.optimize import linprog
-from scipy.spatial import ConvexHull, QhullError
 
 from cofactor.core.checks import numbers, rng_of
 from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.lazy import linalg, optimize, spatial
 from cofactor.core.types import Floats
 
 Verdict = Literal["holds", "fails", "cannot tell"]
@@ -240,7 +238,7 @@ def _examine(
     if distances.max() <= SAME:
         return "holds", "holds", 1.0, roomy, np.eye(K)[0], True
     if np.linalg.matrix_rank(rows) < K:
-        x = null_space(rows)[:, 0]
+        x = linalg.null_space(rows)[:, 0]
         return "fails", "cannot tell", np.inf, -np.inf, -x if x.sum() > 0 else x, True
     vertices = _vertices(rows) if max_classes >= K else None
     if vertices is None:
@@ -271,7 +269,7 @@ def _judge(vertices: Floats, tol: float) -> Findings:
 
 def _plane(K: int) -> Floats:
     """(K, K-1) orthonormal basis of the vectors that sum to zero."""
-    return np.asarray(null_space(np.ones((1, K))))
+    return np.asarray(linalg.null_space(np.ones((1, K))))
 
 
 def _vertices(rows: Floats) -> Floats | None:
@@ -286,8 +284,8 @@ def _vertices(rows: Floats) -> Floats | None:
         normals, offsets = np.array([[1.0], [-1.0]]), np.array([ends.max(), -ends.min()])
     else:
         try:
-            equations = ConvexHull(rows @ B).equations
-        except QhullError:  # nearly flat: the search decides
+            equations = spatial.ConvexHull(rows @ B).equations
+        except spatial.QhullError:  # nearly flat: the search decides
             return None
         normals, offsets = equations[:, :-1], -equations[:, -1]
     nearest = int(np.argmin(offsets))
@@ -309,7 +307,7 @@ def _longest_found(rows: Floats, n_searches: int, random_state: int) -> Floats:
     for direction in rng_of(random_state).standard_normal((n_searches, K - 1)):
         y = direction * 0
         for _ in range(ASCENT):
-            found = linprog(-direction, A_ub=-rows @ B, b_ub=np.full(len(rows), 1 / K), bounds=(-BOX, BOX))
+            found = optimize.linprog(-direction, A_ub=-rows @ B, b_ub=np.full(len(rows), 1 / K), bounds=(-BOX, BOX))
             if not found.success or np.linalg.norm(found.x) <= np.linalg.norm(y) + SAME:
                 break
             y = direction = found.x

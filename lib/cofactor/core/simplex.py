@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import njit
 from cofactor.core.types import Floats
 
 

@@ -19,9 +19,9 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import njit
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from os import PathLike
-from typing import Any, Self, overload
+from typing import Any, Self, TypeAlias, overload
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from cofactor.core.alignment import match_classes
@@ -17,6 +16,7 @@ from cofactor.core.em import em_rounds, maximization
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.estimator import Estimator, NotFittedError
 from cofactor.core.latent_class import LatentClassModel, map_class
+from cofactor.core.lazy import pd
 from cofactor.core.result import History, Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
@@ -24,8 +24,8 @@ from cofactor.crowd.evidence import UNKNOWN, Evidence, Gold, gold_codes
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.priors import own_class, prior_cells
 
-Table = pd.DataFrame | str | PathLike[str]
-Labels = CrowdLabels | Table
+Table: TypeAlias = "pd.DataFrame | str | PathLike[str]"
+Labels: TypeAlias = "CrowdLabels | Table"
 PseudoCounts = tuple[float, float]
 
 PRIOR: PseudoCounts = (4.0, 1.0)  # labels imagined for every class and worker: right ones, and each wrong one
@@ -197,7 +197,7 @@ class Aggregator(Estimator):
         """
         posterior = self.predict_proba(labels)
         codes = self.answers(np.asarray(posterior))
-        if not isinstance(posterior, pd.DataFrame):
+        if isinstance(posterior, np.ndarray):
             return codes
         return pd.Series([self.classes_[k] for k in codes], posterior.index, name="label")
 
@@ -309,10 +309,10 @@ class TaskScorer(Aggregator):
 
 def as_labels(labels: Labels, classes: list[Any] | None = None) -> CrowdLabels:
     """Return labels as they are, or read them, of these classes, from a table or a file; refuse anything else."""
-    if isinstance(labels, pd.DataFrame):
-        return CrowdLabels.from_frame(labels, classes=classes)
     if isinstance(labels, str | PathLike):
         return CrowdLabels.from_file(labels, classes=classes)
+    if not isinstance(labels, CrowdLabels) and isinstance(labels, pd.DataFrame):
+        return CrowdLabels.from_frame(labels, classes=classes)
     require_labels(labels)
     return labels
 

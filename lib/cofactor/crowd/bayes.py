@@ -12,11 +12,11 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-from sklearn.base import clone
 
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.em import SoftCounts
 from cofactor.core.errors import CofactorError
+from cofactor.core.estimator import clone
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Ints

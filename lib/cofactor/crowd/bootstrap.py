@@ -27,8 +27,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from sklearn.base import clone
 
 from cofactor.core.bootstrap import (
     LEVEL,
@@ -46,7 +44,9 @@ from cofactor.core.bootstrap import (
 from cofactor.core.checks import check_kind
 from cofactor.core.em import iterate_em, soft_counts
 from cofactor.core.errors import ConvergenceWarning
+from cofactor.core.estimator import clone
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.aggregators import MultiStartEM
 from cofactor.crowd.base import Aggregator, require_labels, worker_accuracy

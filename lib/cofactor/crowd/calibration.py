@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import softmax
 
 from cofactor.core.latent_class import FLOOR
+from cofactor.core.lazy import optimize, special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.difficulty import power
@@ -32,7 +31,7 @@ def tempered(posterior: Floats, n_labels: Ints, design_effect: float) -> Floats:
     1 + rho (n - 1).
     """
     with np.errstate(divide="ignore"):
-        return np.asarray(softmax(np.log(posterior) * power(n_labels, design_effect)[:, None], axis=1))
+        return np.asarray(special.softmax(np.log(posterior) * power(n_labels, design_effect)[:, None], axis=1))
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class HeldOut:
 
     def best_design_effect(self) -> float:
         """Return the design effect of the smallest log-loss."""
-        return float(minimize_scalar(self.log_loss, bounds=(0.0, MAX_DESIGN_EFFECT), method="bounded").x)
+        return float(optimize.minimize_scalar(self.log_loss, bounds=(0.0, MAX_DESIGN_EFFECT), method="bounded").x)
 
     def check(self, design_effect: float) -> GoldCheck:
         """Say how well the held-out tasks are predicted."""

@@ -17,14 +17,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from cofactor.core.checks import check_whole, numbers
 from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import csgraph, njit
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.types import Floats, Ints
 

@@ -12,11 +12,10 @@ The pair counts as copies if that chance is below `FALSE_ALARMS` divided by the 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
+from cofactor.core.lazy import csgraph, njit
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
 
@@ -49,7 +48,7 @@ def owners(table: CategoricalTable) -> Ints:
     votes = _same_label(table)
     pairs = _alike(first, task, by_task.indptr, by_task.indices, by_task.data, votes, limit)
     links = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(M, M))
-    group = connected_components(links, directed=False)[1]
+    group = csgraph.connected_components(links, directed=False)[1]
     _, first_of_group = np.unique(group, return_index=True)
     return np.asarray(first_of_group[group], dtype=np.int64)
 

@@ -32,10 +32,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from cofactor.core.em import SoftCounts
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.dependence import SHRINKAGE_COUNT, TINY, accuracies
 
@@ -74,7 +74,7 @@ class Difficulty:
         """Return the crowd with these expected labels (sum K, K), and some spread."""
         K = len(votes)
         C = counts.cells.reshape(-1, K, K)
-        mean = ndtri(
+        mean = special.ndtri(
             np.clip(accuracies(np.diagonal(C, axis1=1, axis2=2), C.sum(axis=1)), MIN_PROBABILITY, 1 - MIN_PROBABILITY)
         )
         ability = mean * np.sqrt(1 + INITIAL_SPREAD**2)  # so that the mean over effects is as before
@@ -106,7 +106,7 @@ class Difficulty:
     def _right(self) -> tuple[Floats, Floats]:
         """Return Pr(right), and its derivative by ability, of every worker and state: (M, K, Q)."""
         x = self.ability[:, :, None] + self.spread * NODES
-        return np.clip(ndtr(x), MIN_PROBABILITY, 1 - MIN_PROBABILITY), np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
+        return np.clip(special.ndtr(x), MIN_PROBABILITY, 1 - MIN_PROBABILITY), np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
 
     def _scores(self, right: Floats, given: Floats) -> tuple[Floats, Floats]:
         """Return slope and expected curvature of the binomial log-likelihood by ability + spread b: (M, K, Q)."""

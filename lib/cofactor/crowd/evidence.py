@@ -16,16 +16,16 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial, reduce
 from operator import add
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from cofactor.core.checks import unmasked
 from cofactor.core.em import SoftCounts, expectation, soft_counts
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.dependence import Dependence, dependence
@@ -34,7 +34,7 @@ from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.passes import Passes
 
 Split = Callable[[Floats], Floats]
-Gold = ArrayLike | Mapping[Any, Any] | pd.Series | pd.DataFrame
+Gold: TypeAlias = "ArrayLike | Mapping[Any, Any] | pd.Series[Any] | pd.DataFrame"
 UNKNOWN = -1  # class of a task that is not gold
 
 
@@ -182,7 +182,7 @@ def gold_codes(gold: Gold, labels: CrowdLabels) -> Ints:
     (their tasks are named), or where no task is known. Tasks that are not among the labels are passed over, with a
     `DataWarning` that names them.
     """
-    if isinstance(gold, Mapping | pd.Series | pd.DataFrame):
+    if not isinstance(gold, np.ndarray) and isinstance(gold, Mapping | pd.Series | pd.DataFrame):
         return _codes_by_task(_one_class_each(gold), labels)
     codes = unmasked(gold, np.int64(UNKNOWN))
     if codes.shape != (labels.n_tasks,) or codes.dtype.kind not in "iu":

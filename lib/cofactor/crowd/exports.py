@@ -16,10 +16,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
-
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import SCOPE, Record
+from cofactor.core.lazy import pd
 
 Answer = tuple[object, Any, Any, Any]  # number or id of the answer, task, worker, label
 SHAPES = ("spans", "relations", "audio_spans")

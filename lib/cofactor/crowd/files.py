@@ -8,10 +8,9 @@ from functools import partial
 from os import PathLike
 from typing import Any
 
-import pandas as pd
-
 from cofactor.core.errors import DataWarning, listing
 from cofactor.core.frames import NO_VALUE, plain_numbers, read_frame
+from cofactor.core.lazy import pd
 from cofactor.crowd.exports import unfold
 
 COLUMNS = ("task", "worker", "label")

@@ -14,7 +14,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from cofactor.core.checks import check_kind
@@ -22,6 +21,7 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import load_arrays, save_arrays
 from cofactor.core.frames import located
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import pd
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints

@@ -13,12 +13,12 @@ from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.checks import check_kind, positions, whole_codes
 from cofactor.core.errors import SHOWN, CofactorError, DataWarning, listing
 from cofactor.core.frames import check_columns, check_present, located
+from cofactor.core.lazy import pd
 from cofactor.core.memory import require_bytes
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints

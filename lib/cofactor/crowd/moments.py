@@ -21,12 +21,12 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from cofactor.core.em import SoftCounts
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import load_arrays, save_arrays
+from cofactor.core.lazy import njit
 from cofactor.core.moments import PairwiseMoments, broken_moments, counted_arrays, pairwise_moments
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.labels import CrowdLabels

@@ -25,10 +25,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
-from scipy.special import comb
 
 from cofactor.core.checks import check_whole
+from cofactor.core.lazy import pd, special
 from cofactor.core.planning import checked_error
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, Labels, as_labels
@@ -144,7 +143,7 @@ def worth(p: Floats, A: Floats) -> Floats:
 
 
 def _binomial(j: int, m: int, p: Floats) -> Floats:
-    return np.asarray(comb(m, j) * p**j * (1 - p) ** (m - j))
+    return np.asarray(special.comb(m, j) * p**j * (1 - p) ** (m - j))
 
 
 def concave_slopes(V: Floats) -> Floats:

@@ -14,12 +14,11 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import norm
-from sklearn.isotonic import isotonic_regression
 
 from cofactor.core.bootstrap import LEVEL, check_runs
 from cofactor.core.checks import check_whole, rng_of
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import optimize, special
 from cofactor.core.planning import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.base import Aggregator, error_rate, require_labels, right_shares
@@ -193,7 +192,7 @@ def _as_elsewhere(
 ) -> tuple[list[Population], tuple[str, ...]]:
     """Populations as hard as public crowds."""
     # evenly spread over the quantiles, so that few trials span the range as well
-    taus = MEDIAN_DIFFICULTY * np.exp(LOG_DIFFICULTY_SD * norm.ppf((rng.permutation(n_trials) + 0.5) / n_trials))
+    taus = MEDIAN_DIFFICULTY * np.exp(LOG_DIFFICULTY_SD * special.ndtri((rng.permutation(n_trials) + 0.5) / n_trials))
     ladder = _Ladder.climb(levels, lambda level: level[0].difficulty > taus.max())
     low, high = np.interp(difficulty_range(), ladder.difficulties, ladder.errors)
     note = (
@@ -206,7 +205,7 @@ def _as_elsewhere(
 
 def difficulty_range(level: float = LEVEL) -> Floats:
     """Return the two difficulties between which a share `level` of public crowds is taken to lie."""
-    return np.asarray(MEDIAN_DIFFICULTY * np.exp(LOG_DIFFICULTY_SD * norm.ppf([(1 - level) / 2, (1 + level) / 2])))
+    return np.asarray(MEDIAN_DIFFICULTY * np.exp(LOG_DIFFICULTY_SD * special.ndtri([(1 - level) / 2, (1 + level) / 2])))
 
 
 @dataclass(frozen=True)
@@ -224,7 +223,9 @@ class _Ladder:
             found.append(level)
             if enough(level):
                 break
-        return cls([level for level, _ in found], np.asarray(isotonic_regression([error for _, error in found])))
+        return cls(
+            [level for level, _ in found], np.asarray(optimize.isotonic_regression([error for _, error in found]).x)
+        )
 
     @property
     def difficulties(self) -> list[float]:

@@ -25,13 +25,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
-from scipy.special import gammaln
-from sklearn.base import clone
 
 from cofactor.core.checks import rng_of
 from cofactor.core.em import expectation
 from cofactor.core.errors import ConvergenceWarning
+from cofactor.core.estimator import clone
+from cofactor.core.lazy import optimize, special
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, error_rate
@@ -107,10 +106,10 @@ def _posterior(counts: Floats) -> Floats:
     def misfit(log_s: float) -> float:
         """Minus the Dirichlet-multinomial log-likelihood."""
         s, n = np.exp(log_s), counts.sum(axis=1)
-        cells = gammaln(s * pooled + counts) - gammaln(s * pooled)
-        return -float((gammaln(s) - gammaln(s + n) + cells.sum(axis=1)).sum())
+        cells = special.gammaln(s * pooled + counts) - special.gammaln(s * pooled)
+        return -float((special.gammaln(s) - special.gammaln(s + n) + cells.sum(axis=1)).sum())
 
-    s = np.exp(minimize_scalar(misfit, bounds=LOG_STRENGTH_RANGE, method="bounded").x)
+    s = np.exp(optimize.minimize_scalar(misfit, bounds=LOG_STRENGTH_RANGE, method="bounded").x)
     return counts + s * pooled
 
 
@@ -152,7 +151,7 @@ def _root(rising: Callable[[float], float], near: float) -> float:
     while rising(high) < 0 and high < most:
         high = min(high + STEP, most)
     if rising(low) < 0 < rising(high):
-        return float(brentq(rising, low, high, xtol=1e-2))
+        return float(optimize.brentq(rising, low, high, xtol=1e-2))
     return float(min(np.arange(low, high + STEP, STEP), key=lambda x: abs(rising(float(x)))))
 
 

@@ -16,10 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import sqlglot
-
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import TIE
+from cofactor.core.lazy import sqlglot
 from cofactor.crowd.files import COLUMNS, NO_LABEL
 from cofactor.crowd.labels import Conflicts
 

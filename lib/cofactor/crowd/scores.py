@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import norm
 
 from cofactor.core.checks import unmasked
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.lazy import special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import right_shares
 
@@ -205,5 +205,5 @@ def paired_difference(predicted: ArrayLike, other: ArrayLike, truth: ArrayLike) 
     """
     difference = right_shares(predicted, truth) - right_shares(other, truth)
     n, mean = len(difference), float(difference.mean())
-    half = norm.ppf((1 + CONFIDENCE) / 2) * difference.std(ddof=1) / np.sqrt(n) if n > 1 else np.inf
+    half = special.ndtri((1 + CONFIDENCE) / 2) * difference.std(ddof=1) / np.sqrt(n) if n > 1 else np.inf
     return Difference(mean, float(mean - half), float(mean + half))

@@ -22,16 +22,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 
 from cofactor.core.crew import Crew, Threads, in_order
 from cofactor.core.em import SoftCounts, iterate_em
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import load_arrays, read_table, reading_parquet, restore, whole_file
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import optimize, pd
 from cofactor.core.result import Result, progress
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.aggregators import SymNMF
@@ -213,7 +212,7 @@ class LabelShards:
             cells = np.tile(prior_cells(method.pseudo_counts, K), (len(self.workers), 1))
             model, result = iterate_em(e_step, model, max_rounds, verbose=verbose, pseudo_count=cells)
         agreement = last[0].cells.reshape(-1, K, K).sum(axis=0)
-        return model.reorder(linear_sum_assignment(agreement, maximize=True)[1]), result
+        return model.reorder(optimize.linear_sum_assignment(agreement, maximize=True)[1]), result
 
     def consensus(self, method: Aggregator, passes: Passes | None = None) -> Iterator[pd.DataFrame]:
         """Yield task, label, posterior probability of the label, and number of labels, shard by shard."""

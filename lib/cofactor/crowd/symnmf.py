@@ -22,12 +22,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse, linalg, sparray
+from scipy.sparse import issparse, sparray
 
 from cofactor.core.alignment import match_columns
 from cofactor.core.checks import check_between, check_whole, finite_matrix, is_number, sound_places
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import sparse_linalg
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.types import Floats
@@ -78,10 +79,10 @@ def _top_eigenpairs(X: Floats | sparray, count: int) -> tuple[Floats, Floats, fl
         return values[::-1][:count], vectors[:, ::-1][:, :count], float(values[0])
     start = np.random.default_rng(0).standard_normal(size)  # fixed: the same result in every run
     try:
-        values, vectors = linalg.eigsh(X, k=count, which="LA", v0=start)
+        values, vectors = sparse_linalg.eigsh(X, k=count, which="LA", v0=start)
         # only its size matters: three digits take half the steps
-        lowest = linalg.eigsh(X, k=1, which="SA", v0=start, tol=1e-3, return_eigenvectors=False)[0]
-    except linalg.ArpackError as error:
+        lowest = sparse_linalg.eigsh(X, k=1, which="SA", v0=start, tol=1e-3, return_eigenvectors=False)[0]
+    except sparse_linalg.ArpackError as error:
         raise CofactorError(
             f"the {count} largest eigenvalues of the co-occurrences cannot be told from the rest ({error}): "
             "the matrix has lower rank or is mostly noise; use RobSymNMF, MV-EM or MajorityVote"

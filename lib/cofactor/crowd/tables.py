@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from cofactor.core.latent_class import LatentClassModel, map_class
+from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, worker_accuracy
 from cofactor.crowd.labels import CrowdLabels

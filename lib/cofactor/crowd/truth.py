@@ -6,10 +6,10 @@ import warnings
 from os import PathLike
 
 import numpy as np
-import pandas as pd
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import check_present, read_frame
+from cofactor.core.lazy import pd
 from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
 

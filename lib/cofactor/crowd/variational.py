@@ -30,10 +30,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
-from scipy.special import digamma, gammaln
 
 from cofactor.core.em import SoftCounts
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import special
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.types import Floats, Ints
@@ -239,7 +239,7 @@ class SharedErrors:
         """Return exp of the expected logarithms, as a model whose columns sum to less than one."""
         right, wrong = np.exp(log_mean(np.stack([self.right, self.wrong])))
         errors = self.errors + np.eye(len(self.nu))  # any positive number does: the diagonal is not read
-        log_errors = digamma(errors) - digamma(self.errors.sum(axis=0))
+        log_errors = special.digamma(errors) - special.digamma(self.errors.sum(axis=0))
         return self._model(np.exp(log_mean(self.nu)), right, wrong, np.exp(log_errors))
 
     def divergence(self) -> float:
@@ -297,22 +297,26 @@ class LearnedStrengths:
 
 def more_probable_strengths(right: Floats, wrong: Floats, a: float, b: float) -> tuple[float, float]:
     """Return strengths (a, b) of a Beta distribution after one step of Minka's fixed point."""
-    both = float(np.sum(digamma(right + wrong + a + b) - digamma(a + b)))
+    both = float(np.sum(special.digamma(right + wrong + a + b) - special.digamma(a + b)))
     if both <= 0:
         return a, b
-    a = a * float(np.sum(digamma(right + a) - digamma(a))) / both
-    b = b * float(np.sum(digamma(wrong + b) - digamma(b))) / both
+    a = a * float(np.sum(special.digamma(right + a) - special.digamma(a))) / both
+    b = b * float(np.sum(special.digamma(wrong + b) - special.digamma(b))) / both
     return float(np.clip(a, *STRENGTH_RANGE)), float(np.clip(b, *STRENGTH_RANGE))
 
 
 def log_mean(parameters: Floats) -> Floats:
     """Expected logarithms under Dirichlet distributions along the first axis: psi(x) - psi(sum x)."""
-    return np.asarray(digamma(parameters) - digamma(parameters.sum(axis=0)))
+    return np.asarray(special.digamma(parameters) - special.digamma(parameters.sum(axis=0)))
 
 
 def dirichlet_divergence(x: Floats, a: Floats) -> Floats:
     """KL(Dir(x) || Dir(a)) along the first axis, in nats."""
-    ratio = gammaln(x.sum(axis=0)) - gammaln(a.sum(axis=0)) + (gammaln(a) - gammaln(x)).sum(axis=0)
+    ratio = (
+        special.gammaln(x.sum(axis=0))
+        - special.gammaln(a.sum(axis=0))
+        + (special.gammaln(a) - special.gammaln(x)).sum(axis=0)
+    )
     return np.asarray(ratio + ((x - a) * log_mean(x)).sum(axis=0))
 
 

@@ -19,16 +19,15 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 
 from cofactor.core.em import SoftCounts, log_dirichlet
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import load_arrays, save_arrays
 from cofactor.core.frames import plain_numbers, read_frame
 from cofactor.core.latent_class import FLOOR, LatentClassModel
+from cofactor.core.lazy import optimize, pd
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.aggregators import SymNMF
@@ -239,7 +238,7 @@ class WarehouseFit:
         classes = sums("class", "true_class")
         if not np.isclose(cells.sum(), n_labels) or not np.isclose(classes.sum(), n_tasks):
             raise CofactorError(f"{name}: rows are missing; {ADVICE}")
-        order = linear_sum_assignment(sums("agreement", "label", "true_class"), maximize=True)[1]
+        order = optimize.linear_sum_assignment(sums("agreement", "label", "true_class"), maximize=True)[1]
         return SoftCounts(cells, classes, round(n_tasks), self.model.sizes, evidence), order
 
     def model_table(self) -> pd.DataFrame:
@@ -289,4 +288,4 @@ def named_by_votes(model: LatentClassModel, votes: SoftCounts) -> LatentClassMod
     """Order the hidden classes so that the vote shares, as soft classes, are most probable together with the labels."""
     gain = votes.cells.T @ np.log(np.maximum(model.stacked, FLOOR))
     gain += np.outer(votes.classes, np.log(np.maximum(model.prior, FLOOR)))
-    return model.reorder(linear_sum_assignment(gain, maximize=True)[1])
+    return model.reorder(optimize.linear_sum_assignment(gain, maximize=True)[1])

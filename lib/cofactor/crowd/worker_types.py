@@ -8,11 +8,11 @@ from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.em import SoftCounts
 from cofactor.core.errors import CofactorError
+from cofactor.core.estimator import clone
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable

@@ -7,11 +7,11 @@ called worse, or blamed for a mistake, unless the interval of the number says so
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from cofactor.core.bootstrap import LEVEL
 from cofactor.core.checks import check_kind
+from cofactor.core.lazy import pd
 from cofactor.core.types import Floats
 from cofactor.crowd.base import Aggregator, require_labels
 from cofactor.crowd.bootstrap import CrowdBootstrap, estimated_accuracy

@@ -5,14 +5,19 @@
 CrowdLabels(4212 labels, 108 tasks, 39 workers, 2 classes)
 """
 
-from cofactor.data.comparisons import ComparisonsDataset, comparisons_from_ratings
-from cofactor.data.graphs import GraphDataset, load_mag
-from cofactor.data.loading import CrowdDataset, Items, TableDataset, datasets, load
-from cofactor.data.movielens import load_movielens, movie_lists
-from cofactor.data.ratings import SCALES, RatingsDataset
-from cofactor.data.registry import DATASETS_DIR
-from cofactor.data.storage import fetch, verify
-from cofactor.data.topics import TopicsDataset
+from typing import TYPE_CHECKING
+
+from cofactor.core.lazy import exports
+
+if TYPE_CHECKING:
+    from cofactor.data.comparisons import ComparisonsDataset, comparisons_from_ratings
+    from cofactor.data.graphs import GraphDataset, load_mag
+    from cofactor.data.loading import CrowdDataset, Items, TableDataset, datasets, load
+    from cofactor.data.movielens import load_movielens, movie_lists
+    from cofactor.data.ratings import SCALES, RatingsDataset
+    from cofactor.data.registry import DATASETS_DIR
+    from cofactor.data.storage import fetch, verify
+    from cofactor.data.topics import TopicsDataset
 
 __all__ = [
     "DATASETS_DIR",
@@ -33,3 +38,6 @@ __all__ = [
     "movie_lists",
     "verify",
 ]
+
+if not TYPE_CHECKING:  # one kind of data set does not need what reads the others
+    __getattr__, __dir__ = exports(__name__)

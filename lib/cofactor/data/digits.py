@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from sklearn.datasets import load_digits
 
+from cofactor.core.lazy import pd
 from cofactor.core.types import Ints
-from cofactor.simulate import machine_annotators
 
 
 def digits_csv(recipe: Mapping[str, Any]) -> dict[str, bytes]:
@@ -19,6 +17,10 @@ def digits_csv(recipe: Mapping[str, Any]) -> dict[str, bytes]:
     `recipe` holds the arguments of `machine_annotators`; the same recipe gives the same bytes. Takes well under a
     second, no network.
     """
+    from sklearn.datasets import load_digits  # here: slow to import
+
+    from cofactor.simulate import machine_annotators
+
     X, y = load_digits(return_X_y=True)
     rates = tuple(recipe["label_rate"])
     crowd = machine_annotators(X, y, recipe["train_share"], rates, recipe["random_state"])

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import pd
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.data.comparisons import ComparisonsDataset, read_car_features, read_cars, read_colors, read_food
 from cofactor.data.graphs import GraphDataset, read_graph
 from cofactor.data.movielens import read_movies, read_ratings
 from cofactor.data.ratings import RatingsDataset
@@ -23,7 +22,9 @@ from cofactor.data.registry import NUMBER, Entry, Kind, Role, entries, find
 from cofactor.data.storage import locate, offline
 from cofactor.data.tabular import read_table
 from cofactor.data.topics import TopicsDataset, read_documents, topic_trials
-from cofactor.simulate import CLASSIFIERS
+
+if TYPE_CHECKING:
+    from cofactor.data.comparisons import ComparisonsDataset
 
 A: dict[Kind, str] = {
     "crowd": "a crowd",
@@ -200,6 +201,8 @@ def _labels(entry: Entry) -> CrowdLabels:
     task, worker, label = read_labels(file.path, file.reader, n_tasks, n_workers, n_classes).T
     labels = CrowdLabels.from_arrays(task, worker, label, n_classes, n_tasks, n_workers, unlabelled="keep")
     if entry.recipe:
+        from cofactor.simulate import CLASSIFIERS  # here: the other lines are slow to import
+
         labels.workers = list(CLASSIFIERS)
     return labels
 
@@ -249,17 +252,20 @@ def _graph(entry: Entry) -> GraphDataset:
 
 
 def _comparisons(entry: Entry) -> ComparisonsDataset:
+    from cofactor.data import comparisons  # here: the line is slow to import
+
     file = locate(entry, "comparisons")
     size = entry.n_users, entry.n_items
     features, names, controls = np.empty((size[1], 0)), list[str](), None
     if file.reader == "food":
-        asked = read_food(file.path, locate(entry, "items").path, *size)
+        asked = comparisons.read_food(file.path, locate(entry, "items").path, *size)
     elif file.reader == "cars":
-        asked, controls = read_cars(file.path, *size)
-        features, names = read_car_features(locate(entry, "items").path, size[1])
+        asked, controls = comparisons.read_cars(file.path, *size)
+        features, names = comparisons.read_car_features(locate(entry, "items").path, size[1])
     else:
-        (asked, features), names = read_colors(file.path, *size), ["L", "a", "b"]
-    return ComparisonsDataset(entry.name, entry.title, asked, features, names, controls, entry.citation, entry.licence)
+        (asked, features), names = comparisons.read_colors(file.path, *size), ["L", "a", "b"]
+    about = entry.citation, entry.licence
+    return comparisons.ComparisonsDataset(entry.name, entry.title, asked, features, names, controls, *about)
 
 
 LOADERS: dict[Kind, Callable[[Entry], Any]] = {

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.io import loadmat
 
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import LARGE, RATIO
+from cofactor.core.lazy import scipy_io
 
 HEADER, TAG = 128, 8
 MATRIX, COMPRESSED = 14, 15
@@ -36,7 +36,7 @@ def load_matlab(path: Path, names: Sequence[str]) -> list[Any]:
         raw = path.read_bytes()
         if raw[126:HEADER] in ORDERS:
             _check(raw[HEADER:], ORDERS[raw[126:HEADER]])
-        content = loadmat(io.BytesIO(raw), variable_names=list(names), spmatrix=False)
+        content = scipy_io.loadmat(io.BytesIO(raw), variable_names=list(names), spmatrix=False)
         arrays = [content[name] for name in names]
         if any(map(np.iscomplexobj, arrays)):
             raise TypeError("complex numbers")

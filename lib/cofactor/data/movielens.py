@@ -15,10 +15,10 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from cofactor.core.errors import SHOWN, CofactorError, listing
+from cofactor.core.lazy import pd
 from cofactor.data import registry
 from cofactor.data.ratings import SCALES, Ids, RatingsDataset, Stars, Times, distinct
 from cofactor.data.readers import SHOWN as CHARACTERS

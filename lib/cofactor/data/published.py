@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-import pandas as pd
-
 from cofactor.core.errors import CofactorError
 from cofactor.core.frames import read_frame
+from cofactor.core.lazy import pd
 from cofactor.data.registry import DATASETS_DIR
 
 COLUMNS = ["setting", "method", "metric", "value", "spread", "unit", "note"]

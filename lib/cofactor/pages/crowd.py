@@ -7,11 +7,11 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
 from cofactor.core.bootstrap import LEVEL
 from cofactor.core.diagnosis import Diagnosis
+from cofactor.core.lazy import pd
 from cofactor.core.planning import Plan
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator

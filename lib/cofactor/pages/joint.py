@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
 from cofactor.core.diagnosis import Diagnosis
+from cofactor.core.lazy import pd
 from cofactor.core.types import Floats
 from cofactor.pages.render import report
 from cofactor.plots.joint import draw_dependence, draw_gains

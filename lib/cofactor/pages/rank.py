@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-import pandas as pd
-
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.places import Ranking
 from cofactor.core.diagnosis import Diagnosis
+from cofactor.core.lazy import pd
 from cofactor.pages.render import report
 from cofactor.plots.comparisons import draw_ranking
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 from cofactor.core.diagnosis import Diagnosis
+from cofactor.core.lazy import pd
 from cofactor.core.spa import spa
 from cofactor.core.types import Floats
 from cofactor.pages.render import report

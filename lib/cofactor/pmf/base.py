@@ -8,14 +8,13 @@ from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
-from sklearn.base import clone
 
 from cofactor.core.checks import check_whole, is_number, is_whole, rng_of
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, NotIdentifiableError, listing
-from cofactor.core.estimator import Estimator
+from cofactor.core.estimator import Estimator, clone
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import csgraph
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
 from cofactor.core.result import Result, progress
 from cofactor.core.simplex import normalize_blocks
@@ -237,7 +236,7 @@ def require_connected(moments: PairwiseMoments) -> None:
             f"variables never observed in any row: {listing(np.flatnonzero(observed == 0).tolist())}; leave them out "
             "with take_variables"
         )
-    n_groups, group = connected_components(moments.n_joint, directed=False)
+    n_groups, group = csgraph.connected_components(moments.n_joint, directed=False)
     if n_groups > 1:
         groups = "; ".join(listing(np.flatnonzero(group == g).tolist()) for g in range(n_groups))
         raise NotIdentifiableError(

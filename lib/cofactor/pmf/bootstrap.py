@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import pandas as pd
-from sklearn.base import clone
 
 from cofactor.core.bootstrap import (
     LEVEL,
@@ -20,7 +18,9 @@ from cofactor.core.bootstrap import (
     warn_of_unfinished,
 )
 from cofactor.core.errors import CofactorError
+from cofactor.core.estimator import clone
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Seed
 from cofactor.pmf.base import JointPMFEstimator, check_table

@@ -12,25 +12,20 @@ Source: Ibrahim and Fu, "Recovering joint probability of discrete random variabl
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Literal, Self
 
 import numpy as np
-import pandas as pd
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from cofactor.core.checks import check_whole, rng_of, unmasked
 from cofactor.core.coupled_nmf import coupled_nmf
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
-from cofactor.core.estimator import Estimator
+from cofactor.core.estimator import Estimator, NotFittedError
 from cofactor.core.latent_class import LatentClassModel, map_class
+from cofactor.core.lazy import joblib, pd
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.result import Result, progress
 from cofactor.core.tables import CategoricalTable
@@ -49,7 +44,7 @@ SMALLEST = 1e-3  # probability of the true class below which a wrong prediction 
 
 
 @dataclass(eq=False, repr=False)
-class JointPMFClassifier(ClassifierMixin, Estimator):
+class JointPMFClassifier(Estimator):
     """Classify by a low-rank joint PMF of features and class, for categories and missing values as they come.
 
     Parameters
@@ -119,20 +114,27 @@ class JointPMFClassifier(ClassifierMixin, Estimator):
     random_state: Seed = None
     verbose: bool = False
 
+    n_features_in_: int = field(init=False)  # scikit-learn stores it
+
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: missing values, categories and strings are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.non_deterministic = self.random_state is None
-        return tags
+        from sklearn import utils  # here, and wherever it serves: slow to import
+
+        return utils.Tags(
+            estimator_type="classifier",
+            target_tags=utils.TargetTags(required=True),
+            classifier_tags=utils.ClassifierTags(),
+            input_tags=utils.InputTags(allow_nan=True, categorical=True, string=True),
+            non_deterministic=self.random_state is None,
+        )
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Choose rank and smoothing where asked to, fit all rows; returns self.
 
         `X` is (S, N): numbers, strings or a data frame, NaN and None where missing; `y` is (S,) of any labels.
         """
+        from sklearn.utils.multiclass import check_classification_targets
+
         self._check_parameters()
         _refuse_missing(y)
         rows, y = self._checked(X, y)
@@ -161,6 +163,8 @@ class JointPMFClassifier(ClassifierMixin, Estimator):
         return self
 
     def _checked(self, *arrays: ArrayLike, **options: Any) -> Any:
+        from sklearn.utils.validation import validate_data
+
         plain = [unmasked(array) if np.ma.is_masked(array) else array for array in arrays]
         try:
             return validate_data(self, *plain, dtype=None, ensure_all_finite="allow-nan", **options)
@@ -186,6 +190,20 @@ class JointPMFClassifier(ClassifierMixin, Estimator):
         """Return the (S,) most probable classes; ties go to the class more frequent under the model."""
         shares = self.predict_proba(X)
         return np.asarray(self.classes_[map_class(shares, self.model_.marginal(self.n_features_in_))])
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of rows that are classified rightly, weighted if asked for."""
+        right = self.predict(X) == np.asarray(y)
+        return float(np.average(right, weights=None if sample_weight is None else np.asarray(sample_weight)))
+
+    def _check_fitted(self) -> None:
+        """Raise what is scikit-learn's error, too: its tools expect that."""
+        try:
+            super()._check_fitted()
+        except NotFittedError as error:
+            from sklearn.exceptions import NotFittedError as ScikitLearnsError
+
+            raise type("NotFittedError", (NotFittedError, ScikitLearnsError), {})(str(error)) from None
 
     def _check_parameters(self) -> None:
         check_choices(self.rank, self.pseudo_count)
@@ -224,6 +242,8 @@ class JointPMFClassifier(ClassifierMixin, Estimator):
 
     def _splits(self, target: Ints, rng: np.random.Generator) -> list[tuple[Ints, Ints]]:
         """(rows to fit, rows to validate), enough times to score about `SCORED` rows; none if a side would be empty."""
+        from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+
         S, counts = len(target), np.bincount(target)
         held = int(np.ceil(self.validation_share * S))
         if S - held < 1:
@@ -251,9 +271,9 @@ class JointPMFClassifier(ClassifierMixin, Estimator):
         return found
 
     def _run(self, jobs: list[tuple[CategoricalTable, int, float, int]]) -> list[tuple[LatentClassModel, Result]]:
-        run = delayed(_fit)
+        run = joblib.delayed(_fit)
         calls = (run(*job, self.method == "CNMF-EM", self.max_iter) for job in jobs)
-        found = Parallel(self.n_jobs, return_as="generator")(calls)
+        found = joblib.Parallel(self.n_jobs, return_as="generator")(calls)
         return list(progress(found, "EM", self.verbose, len(jobs)))
 
 

@@ -24,12 +24,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from cofactor.core.checks import check_between, check_kind, check_whole, is_whole, numbers, rng_of
 from cofactor.core.coupled_nmf import pair_divergence
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import optimize
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.spa import spa
@@ -117,7 +117,7 @@ def _on_split(moments: PairwiseMoments, rank: int, S1: Ints, S2: Ints, floor: fl
         )
     X = virtual_matrix(moments, S1, S2)
     W = _anchors(X, min(rank, cap), pad)
-    H = np.stack([nnls(W, x)[0] for x in X.T])
+    H = np.stack([optimize.nnls(W, x)[0] for x in X.T])
     W, H = normalize_blocks(W, moments.sizes[S1]), normalize_blocks(H, moments.sizes[S2])
     stacked = np.empty((int(moments.sizes.sum()), W.shape[1]))
     stacked[_rows(moments.sizes, S1)], stacked[_rows(moments.sizes, S2)] = W, H
@@ -164,7 +164,7 @@ def _prior(X: Floats, W: Floats, H: Floats) -> Floats:
     kept = s > SINGULAR * s[-1]
     root, V = np.sqrt(s[kept]), V[:, kept]
     b = np.einsum("if,ij,jf->f", W, X, H, optimize=True)
-    prior = nnls((V * root).T, V.T @ b / root)[0]
+    prior = optimize.nnls((V * root).T, V.T @ b / root)[0]
     return np.asarray(prior / prior.sum())
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import pd
 from cofactor.core.tables import MISSING
 from cofactor.core.types import Floats, Ints
 

@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from cofactor.core.checks import check_whole, unmasked
 from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.lazy import csgraph
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
 from cofactor.core.spectrum import classes_told_apart
 from cofactor.core.tables import CategoricalTable
@@ -147,7 +147,7 @@ def _pairs(n_joint: Ints, called: Names) -> Check:
 
 
 def _groups(moments: PairwiseMoments, called: Names) -> Check:
-    n_groups, group = connected_components(moments.n_joint, directed=False)
+    n_groups, group = csgraph.connected_components(moments.n_joint, directed=False)
     if n_groups > 1:
         groups = "; ".join(listing(called[group == g]) for g in range(n_groups))
         advice = "fit each group by itself, or add rows that link them"

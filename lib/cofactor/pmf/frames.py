@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.frames import NO_VALUE, check_columns
+from cofactor.core.lazy import pd
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
 

@@ -7,12 +7,11 @@ from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
-import pandas as pd
-from scipy.special import entr
-from sklearn.base import clone
 
 from cofactor.core.checks import rng_of
+from cofactor.core.estimator import clone
 from cofactor.core.latent_class import FLOOR, LatentClassModel, map_class
+from cofactor.core.lazy import pd, special
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
@@ -108,8 +107,8 @@ def dependence(model: LatentClassModel) -> Floats:
     0 where they are independent, 1 where one tells the other; ones on the diagonal. Cost: O(N^2 I^2 F).
     """
     found = np.eye(model.n_variables)
-    entropy = [entr(model.marginal(n)).sum() for n in range(model.n_variables)]
+    entropy = [special.entr(model.marginal(n)).sum() for n in range(model.n_variables)]
     for m, n in combinations(range(model.n_variables), 2):
-        common, least = entropy[m] + entropy[n] - entr(model.pairwise(m, n)).sum(), min(entropy[m], entropy[n])
+        common, least = entropy[m] + entropy[n] - special.entr(model.pairwise(m, n)).sum(), min(entropy[m], entropy[n])
         found[m, n] = found[n, m] = np.clip(common / least, 0.0, 1.0) if least > FLOOR else 0.0
     return found

@@ -8,11 +8,11 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 
 from cofactor.core.bootstrap import check_runs
 from cofactor.core.checks import rng_of
 from cofactor.core.errors import CofactorError
+from cofactor.core.estimator import clone
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.planning import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
 from cofactor.core.tables import CategoricalTable

@@ -21,12 +21,11 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
 from cofactor.core.biased_factors import biased_factors
 from cofactor.core.checks import check_positive, check_whole, numbers, rng_of, unmasked
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.estimator import Estimator
+from cofactor.core.estimator import Estimator, clone
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed

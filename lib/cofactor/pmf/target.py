@@ -6,12 +6,9 @@ import warnings
 from typing import Literal, TypeAlias
 
 import numpy as np
-import pandas as pd
-from sklearn.dummy import DummyClassifier
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from sklearn.naive_bayes import CategoricalNB
 
 from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.core.lazy import pd
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf.classifier import SMALLEST, JointPMFClassifier
@@ -34,6 +31,10 @@ def cross_validated(
     Raises a CofactorError where no value of the variable was seen in five rows, or only one value was seen. Cost: five
     fits of the classifier.
     """
+    from sklearn.dummy import DummyClassifier  # here: slow to import
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+    from sklearn.naive_bayes import CategoricalNB
+
     codes = table.codes
     known = codes[:, target] != MISSING
     y, X, sizes = codes[known, target], np.delete(codes[known], target, axis=1), np.delete(table.sizes, target)

@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
-import pandas as pd
-from scipy.optimize import linear_sum_assignment
-from sklearn.base import clone
 
 from cofactor.core.bootstrap import LEVEL, Rows, quantiles, resample
 from cofactor.core.checks import positions
 from cofactor.core.errors import CofactorError
+from cofactor.core.estimator import clone
+from cofactor.core.lazy import optimize, pd
 from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.base import Matrix, dense_points
@@ -121,5 +120,5 @@ def _refit(rows: Rows, method: AnchorMethod, X: Floats, weights: Floats) -> Indi
     found = seen[method.fit(X[:, seen]).anchors_]
     if len(found) < len(weights):
         raise CofactorError(f"{len(found)} anchors among the columns drawn, {len(weights)} wanted")
-    order = linear_sum_assignment(weights[:, found], maximize=True)[1]
+    order = optimize.linear_sum_assignment(weights[:, found], maximize=True)[1]
     return np.asarray(found[order])

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
+from cofactor.core.lazy import csgraph
 from cofactor.core.types import Floats, Indices
 from cofactor.separable.base import columns_kept
 
@@ -91,7 +91,7 @@ def same_columns(X: Floats) -> tuple[Indices, list[Indices]]:
         pairs += [(int(order[start]), int(other)) for other in equal]
     left, right = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
     graph = sparse.coo_array((np.ones(len(pairs)), (left, right)), shape=(N, N))
-    _, label = connected_components(graph, directed=False)
+    _, label = csgraph.connected_components(graph, directed=False)
     first = np.full(N, N)
     np.minimum.at(first, label, np.arange(N))
     representative = first[label]

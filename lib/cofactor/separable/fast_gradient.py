@@ -19,11 +19,11 @@ Source: Gillis and Luce, "A fast gradient method for nonnegative sparse regressi
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
 from cofactor.core.checks import check_positive, check_whole, rng_of
+from cofactor.core.lazy import njit
 from cofactor.core.least_squares import nonnegative_least_squares
 from cofactor.core.result import Result, progress
 from cofactor.core.spa import require_anchors, spa

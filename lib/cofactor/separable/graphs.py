@@ -21,10 +21,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.sparse.linalg import eigsh
 
 from cofactor.core.checks import added_up, is_whole, numbers, rng_of, sound_places
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.lazy import sparse_linalg
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.base import ZERO, AnchorFit, Matrix, spa_fit
@@ -144,7 +144,7 @@ def leading_eigenvectors(A: sparse.csr_array, n_vectors: int, which: Literal["LM
         values, vectors = np.linalg.eigh(A.toarray())
         first = np.argsort(-(np.abs(values) if which == "LM" else values), kind="stable")[:n_vectors]
         return values[first], vectors[:, first]
-    return eigsh(A, n_vectors, which=which, v0=np.linspace(1.0, 2.0, n_nodes))
+    return sparse_linalg.eigsh(A, n_vectors, which=which, v0=np.linspace(1.0, 2.0, n_nodes))
 
 
 def adjacency_of(A: Matrix) -> sparse.csr_array:

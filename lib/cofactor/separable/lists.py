@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cofactor.core.lazy import njit
 from cofactor.core.types import Floats
 
 Ints32 = NDArray[np.int32]

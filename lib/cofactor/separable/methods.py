@@ -13,11 +13,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.base import clone
 
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.estimator import Estimator
+from cofactor.core.estimator import Estimator, clone
 from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.types import Floats, Seed
 from cofactor.separable.base import AnchorFit, Matrix, dense_points, spa_fit

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
-from scipy.stats import rankdata
 
 from cofactor.core.checks import (
     added_up,
@@ -20,6 +17,7 @@ from cofactor.core.checks import (
     whole_matrix,
 )
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.lazy import optimize, pd, stats
 from cofactor.core.types import Floats, Indices, Seed
 
 SMOOTHING = 0.01  # documents added to those that two words share
@@ -97,7 +95,7 @@ def clustering_accuracy(truth: ArrayLike, clusters: ArrayLike) -> float:
         raise CofactorError(f"NaN in rows {listing(bad.tolist())} of truth or clusters: leave these rows out")
     (classes, known), (groups, found) = (np.unique(codes, return_inverse=True) for codes in (known, found))
     both = np.bincount(known * len(groups) + found, minlength=len(classes) * len(groups)).reshape(len(classes), -1)
-    return float(both[linear_sum_assignment(both, maximize=True)].sum() / len(known))
+    return float(both[optimize.linear_sum_assignment(both, maximize=True)].sum() / len(known))
 
 
 def document_accuracy(truth: ArrayLike, weights: ArrayLike, n_runs: int = 10, random_state: Seed = None) -> float:
@@ -154,12 +152,12 @@ def spearman_rank_correlation(truth: ArrayLike, estimate: ArrayLike) -> float:
     if known.shape != found.shape:
         raise CofactorError(f"truth {known.shape} and estimate {found.shape} have different shapes: one row per node")
     correlation = _standard_ranks(known).T @ _standard_ranks(found)
-    return float(correlation[linear_sum_assignment(correlation, maximize=True)].mean())
+    return float(correlation[optimize.linear_sum_assignment(correlation, maximize=True)].mean())
 
 
 def _standard_ranks(M: Floats) -> Floats:
     """Ranks of every column, shifted and scaled to mean zero and length one."""
-    ranks = rankdata(M, axis=0)
+    ranks = stats.rankdata(M, axis=0)
     return _unit((ranks - ranks.mean(axis=0)).T).T
 
 

@@ -9,11 +9,11 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linear_sum_assignment
 
 from cofactor.core.bootstrap import check_runs
 from cofactor.core.checks import rng_of
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import optimize
 from cofactor.core.planning import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
 from cofactor.core.types import Floats, Seed
 from cofactor.separable.base import Matrix, dense_points
@@ -134,4 +134,4 @@ def _error(name: str, X: Floats, H: Floats, seed: int) -> float:
     """Return 1 less the mean weight that chosen columns have on the anchors they stand for."""
     fitted = METHODS[name](len(H), random_state=seed).fit(X)
     share = H[:, fitted.anchors_]
-    return 1 - float(share[linear_sum_assignment(share, maximize=True)].sum()) / len(H)
+    return 1 - float(share[optimize.linear_sum_assignment(share, maximize=True)].sum()) / len(H)

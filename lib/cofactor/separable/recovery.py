@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linear_sum_assignment
 
 from cofactor.core.checks import finite_matrix
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import optimize
 from cofactor.core.types import Floats
 
 
@@ -35,7 +35,7 @@ def mrsa(W: ArrayLike, found: ArrayLike) -> float:
         )
     cosine = np.clip(_directions(true).T @ _directions(other), -1, 1)
     angle = np.arccos(cosine)
-    return float(100 / np.pi * angle[linear_sum_assignment(angle)].mean())
+    return float(100 / np.pi * angle[optimize.linear_sum_assignment(angle)].mean())
 
 
 def _directions(W: Floats) -> Floats:

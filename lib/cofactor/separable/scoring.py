@@ -20,9 +20,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import DTypeLike, NDArray
 
+from cofactor.core.lazy import njit
 from cofactor.core.types import Floats
 from cofactor.separable.lists import Coefficients, Entries, RowPenalty, entry_penalty
 

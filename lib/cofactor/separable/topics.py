@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, svds
 
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import sparse_linalg
 from cofactor.core.least_squares import nonnegative_least_squares
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.base import Matrix
@@ -114,14 +114,14 @@ class WordPairs:
     def reduced(self, dimension: int) -> Floats:
         """Return X = U' P diag(1/c), U the leading left singular vectors of P diag(1/c), largest entries positive."""
         N = len(self.c)
-        scaled = LinearOperator(
+        scaled = sparse_linalg.LinearOperator(
             (N, N),
             matvec=lambda v: self.apply(v.ravel() / self.c),
             rmatvec=lambda u: self.apply(u.ravel()) / self.c,
             dtype=np.float64,
         )
         rank = min(dimension, *self.F.shape)
-        U = svds(scaled, k=rank, v0=np.ones(N), return_singular_vectors="u")[0] if rank < N else np.eye(N)
+        U = sparse_linalg.svds(scaled, k=rank, v0=np.ones(N), return_singular_vectors="u")[0] if rank < N else np.eye(N)
         X = (self.apply(U) / self.c[:, None]).T
         largest = X[np.arange(len(X)), np.abs(X).argmax(axis=1)]
         return X * np.where(largest < 0, -1.0, 1.0)[:, None]  # singular vectors leave their signs to chance

@@ -6,12 +6,12 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse.linalg import svds
 
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.links import link_named
 from cofactor.core.checks import check_positive, check_whole, finite_matrix, rng_of
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import sparse_linalg
 from cofactor.core.types import Floats, Seed
 
 Truth = Literal["unit", "gauss", "factor"]
@@ -63,7 +63,7 @@ def comparison_factors(
     rng = rng_of(random_state)
     if kind == "gauss":
         X = rng.standard_normal((n_users, n_items))
-        A, s, Ct = svds(X - X.mean(axis=1, keepdims=True), k=rank, v0=rng.standard_normal(min(X.shape)))
+        A, s, Ct = sparse_linalg.svds(X - X.mean(axis=1, keepdims=True), k=rank, v0=rng.standard_normal(min(X.shape)))
         return A * np.sqrt(scale * s), Ct.T * np.sqrt(scale * s)
     if kind not in ("unit", "factor"):
         raise CofactorError(f"kind={kind!r}: choose 'unit', 'gauss' or 'factor'")

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import connected_components
-from sklearn.base import ClassifierMixin
-from sklearn.model_selection import train_test_split
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC
-from sklearn.tree import DecisionTreeClassifier
 
 from cofactor.core.checks import check_between, check_whole, numbers, rng_of, unmasked
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.lazy import csgraph
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.simulate.crowds import Crowd
@@ -130,6 +124,8 @@ def classifier_answers(
     Ibrahim and Fu, ICML 2021, Section 4 and Table 8. Deviations: scikit-learn's classifiers stand in for MATLAB's, and
     the parts are drawn within the classes, so that a rare class is always among the training data.
     """
+    from sklearn.model_selection import train_test_split  # here: slow to import
+
     X, y = _learnable(X, y)
     rng = rng_of(random_state)
     seed = int(rng.integers(2**31))
@@ -217,7 +213,7 @@ def part_mask(
     rng = rng_of(random_state)
     bounds = np.round(np.cumsum(shares)[:-1] * n_tasks).astype(np.int64)
     members = _members(n_workers, workers_per_part, parts, rng)
-    while connected_components(members @ members.T)[0] > 1:
+    while csgraph.connected_components(members @ members.T)[0] > 1:
         members = _members(n_workers, workers_per_part, parts, rng)
     mask = np.zeros((n_tasks, n_workers), dtype=bool)
     for tasks, chosen in zip(np.split(rng.permutation(n_tasks), bounds), members, strict=True):
@@ -241,8 +237,14 @@ CLASSIFIERS = (
 )  # fmt: skip
 
 
-def _classifiers(n_features: int, n_train: int, seed: int) -> list[ClassifierMixin]:
+def _classifiers(n_features: int, n_train: int, seed: int) -> list[Any]:
     """Ten scikit-learn classifiers in the order of CLASSIFIERS, inputs standardised."""
+    from sklearn.neighbors import KNeighborsClassifier  # here: slow to import
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC, LinearSVC
+    from sklearn.tree import DecisionTreeClassifier
+
     models = [
         KNeighborsClassifier(min(100, n_train)),
         KNeighborsClassifier(min(10, n_train)),

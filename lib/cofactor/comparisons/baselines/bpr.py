@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from cofactor.comparisons.base import PreferenceModel
 from cofactor.comparisons.data import Codes, Comparisons
 from cofactor.comparisons.kernels import Arrays
 from cofactor.core.checks import check_positive, check_whole, rng_of
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import njit
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Indices, Seed
 

@@ -25,11 +25,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import linalg
 
 from cofactor.core.em import maximization
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import sparse_linalg
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats
@@ -219,11 +219,13 @@ def _leading_eigenvector(C: sparse.sparray, x: Floats) -> Floats:
     M = C.shape[0]
     if M <= DENSE_SIZE:
         return np.linalg.eigh(C.toarray() - np.outer(x, x))[1][:, -1]
-    shifted = linalg.LinearOperator((M, M), matvec=lambda y: C @ y.ravel() - x * (x @ y.ravel()), dtype=np.float64)
+    shifted = sparse_linalg.LinearOperator(
+        (M, M), matvec=lambda y: C @ y.ravel() - x * (x @ y.ravel()), dtype=np.float64
+    )
     start = np.random.default_rng(0).standard_normal(M)  # fixed: the same result in every run
     try:
-        return linalg.eigsh(shifted, k=1, which="LA", v0=start)[1][:, 0]
-    except linalg.ArpackError as error:
+        return sparse_linalg.eigsh(shifted, k=1, which="LA", v0=start)[1][:, 0]
+    except sparse_linalg.ArpackError as error:
         raise CofactorError(
             f"no single direction stands out among the labels of {M} workers ({error}): use MV-EM or MajorityVote"
         ) from None

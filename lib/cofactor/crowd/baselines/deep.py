@@ -24,7 +24,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.preprocessing import StandardScaler
 
 from cofactor.core.checks import check_between, check_whole, numbers, rng_of
 from cofactor.core.errors import CofactorError, listing
@@ -67,6 +66,8 @@ class DeepAggregator(TaskScorer):
             raise CofactorError(f"features of {len(X)} tasks for labels of {labels.n_tasks}: give one row per task")
         if not labels.n_labels:
             raise CofactorError("no task has a label")
+        from sklearn.preprocessing import StandardScaler  # here: slow to import
+
         self.scaler_ = StandardScaler(with_mean=self.standardize, with_std=self.standardize).fit(X)
         self._X = X
         try:

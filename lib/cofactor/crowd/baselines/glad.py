@@ -20,12 +20,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
-from scipy.optimize import minimize
-from scipy.special import logsumexp, softmax
 
 from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import njit, optimize, special
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import TaskScorer
@@ -87,12 +85,12 @@ class GLAD(TaskScorer):
         S = log_joint(x, task, worker, label, labels)
         history = History("GLAD", self.max_iter, self.tol, self.verbose)
         for _ in history:
-            p = softmax(S, axis=1)[task, label]
+            p = special.softmax(S, axis=1)[task, label]
             x = _climb(x, task, worker, p, labels, self.steps)
             S = log_joint(x, task, worker, label, labels)
-            history.record(float(logsumexp(S, axis=1).sum() - np.sum((x - MEAN) ** 2) / 2))
+            history.record(float(special.logsumexp(S, axis=1).sum() - np.sum((x - MEAN) ** 2) / 2))
         self.ability_, self.easiness_ = x[: labels.n_workers], np.exp(np.minimum(x[labels.n_workers :], LARGEST))
-        return softmax(S, axis=1), history.result()
+        return special.softmax(S, axis=1), history.result()
 
 
 def log_joint(x: Floats, task: Ints, worker: Ints, label: Ints, labels: CrowdLabels) -> Floats:
@@ -107,7 +105,7 @@ def log_joint(x: Floats, task: Ints, worker: Ints, label: Ints, labels: CrowdLab
 
 def _climb(x: Floats, task: Ints, worker: Ints, p: Floats, labels: CrowdLabels, steps: int) -> Floats:
     """M-step: return a better x for the expected log-posterior; the p_e are all it needs of Q."""
-    found = minimize(
+    found = optimize.minimize(
         _loss, x, (task, worker, p, labels.n_workers), jac=True, method="L-BFGS-B", options={"maxiter": steps}
     )
     return np.asarray(found.x)

@@ -19,11 +19,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaln, digamma, gammaln
 
 from cofactor.core.checks import check_whole
 from cofactor.core.em import expectation
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import special
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator
@@ -130,10 +130,10 @@ def variational_step(k: Floats, s: Floats) -> tuple[Parameters, float]:
     theta_j ~ Beta(1/2 + k_j, 1/2 + sum_l s_jl), xi_j ~ Dirichlet(10 + s_j).
     """
     n, unknown = k + s.sum(axis=1), s.sum(axis=1)
-    log_theta = digamma(k + BETA) - digamma(n + 2 * BETA)
-    log_other = digamma(unknown + BETA) - digamma(n + 2 * BETA)
-    log_xi = digamma(s + DIRICHLET) - digamma(unknown + s.shape[1] * DIRICHLET)[:, None]
-    beta = betaln(BETA, BETA) - betaln(k + BETA, unknown + BETA) + k * log_theta + unknown * log_other
+    log_theta = special.digamma(k + BETA) - special.digamma(n + 2 * BETA)
+    log_other = special.digamma(unknown + BETA) - special.digamma(n + 2 * BETA)
+    log_xi = special.digamma(s + DIRICHLET) - special.digamma(unknown + s.shape[1] * DIRICHLET)[:, None]
+    beta = special.betaln(BETA, BETA) - special.betaln(k + BETA, unknown + BETA) + k * log_theta + unknown * log_other
     dirichlet = _log_beta(np.full_like(s, DIRICHLET)) - _log_beta(s + DIRICHLET) + np.sum(s * log_xi, axis=1)
     return Parameters(np.exp(log_theta), np.exp(log_other[:, None] + log_xi)), -float(np.sum(beta + dirichlet))
 
@@ -157,4 +157,4 @@ def posterior_means(k: Floats, s: Floats) -> Parameters:
 
 def _log_beta(a: Floats) -> Floats:
     """Logarithm of the Dirichlet's constant, one per row."""
-    return np.asarray(gammaln(a).sum(axis=1) - gammaln(a.sum(axis=1)))
+    return np.asarray(special.gammaln(a).sum(axis=1) - special.gammaln(a.sum(axis=1)))

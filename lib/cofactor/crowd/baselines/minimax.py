@@ -27,10 +27,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from scipy.special import logsumexp, softmax
 
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import njit, special
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import PRIOR, PseudoCounts, TaskScorer
@@ -98,8 +97,8 @@ class MinimaxEntropy(TaskScorer):
             _maximise_rows(alpha, w, *by_worker[:3], mu[by_worker.partner], lam_w)
             _maximise_rows(w, alpha, *by_task[:3], mu[by_task.owner], lam_t)
             S = _log_likelihood(w, alpha, *by_task[:3])
-            old, mu = mu, softmax(S, axis=1)
-            entropy_and_fit = logsumexp(S, axis=1)[by_task.degree > 0].sum()  # sum mu S + H(mu), at the best mu
+            old, mu = mu, special.softmax(S, axis=1)
+            entropy_and_fit = special.logsumexp(S, axis=1)[by_task.degree > 0].sum()  # sum mu S + H(mu), at the best mu
             F = entropy_and_fit - lam_w / 2 * np.sum(alpha**2) - lam_t / 2 * np.sum(w**2)
             history.record(float(F), change=float(np.abs(mu - old).max()))
         return mu, history.result()

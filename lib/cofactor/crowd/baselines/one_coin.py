@@ -15,12 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import xlog1py, xlogy
 
 from cofactor.core.checks import check_whole
 from cofactor.core.em import SoftCounts, expectation, soft_counts
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import special
 from cofactor.core.result import History, Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats
@@ -99,7 +99,7 @@ class OneCoin(Aggregator):
 
     def _log_prior(self, p: Floats) -> float:
         r, w = self.pseudo_counts
-        return float(np.sum(xlogy(r, p) + xlog1py(w, -p)))
+        return float(np.sum(special.xlogy(r, p) + special.xlog1py(w, -p)))
 
 
 def labelled_part(labels: CrowdLabels) -> tuple[CategoricalTable, Floats]:

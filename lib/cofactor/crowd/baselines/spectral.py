@@ -24,11 +24,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from cofactor.core.checks import rng_of
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import optimize
 from cofactor.core.result import Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.types import Floats
@@ -102,7 +102,7 @@ def group_factor(x_a: Floats, x_b: Floats, x_g: Floats, rng: np.random.Generator
     T = third_moment(x_a @ (to_a @ W), x_b @ (to_b @ W), x_g @ W)
     eigenvalues, V = tensor_power(T, rng)
     mu = unwhiten @ (V * eigenvalues)
-    order = linear_sum_assignment(mu, maximize=True)[1]
+    order = optimize.linear_sum_assignment(mu, maximize=True)[1]
     return mu[:, order], eigenvalues[order] ** -2
 
 

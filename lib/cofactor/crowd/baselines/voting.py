@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from cofactor.core.checks import is_number
 from cofactor.core.em import maximization
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import pd
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import (

@@ -25,10 +25,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.stats import chi2
 
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import special
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats
 from cofactor.crowd.base import TaskScorer
@@ -152,7 +152,9 @@ class CATD(WeightedVote):
 
     def _weights(self, agreed: Floats, n: Floats) -> Floats:
         """Take the lower quantile, which is the upper end of the variance's interval; workers without labels get 0."""
-        return np.where(n > 0, chi2.ppf(self.alpha / 2, np.maximum(n, 1)), 0.0) / np.maximum(n - agreed, HALF)
+        return np.where(n > 0, 2 * special.gammaincinv(np.maximum(n, 1) / 2, self.alpha / 2), 0.0) / np.maximum(
+            n - agreed, HALF
+        )
 
 
 @dataclass(eq=False, repr=False)

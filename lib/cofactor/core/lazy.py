@@ -1,0 +1,102 @@
+"""Libraries that take long to import, each imported when something of it is first used.
+
+A command then takes only the time of what it needs. For readers and for mypy, `pd` of this module is pandas; where the
+program runs, it is a stand-in that imports pandas at the first `pd.DataFrame`. So it must not be asked for anything
+while a module is imported: in a default, a base class, or a decorator.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import filelock as filelock
+    import joblib as joblib
+    import numba as numba
+    import pandas as pd
+    import sqlglot as sqlglot
+    from numba import njit as njit
+    from scipy import io as scipy_io
+    from scipy import linalg as linalg
+    from scipy import optimize as optimize
+    from scipy import spatial as spatial
+    from scipy import special as special
+    from scipy import stats as stats
+    from scipy.sparse import csgraph as csgraph
+    from scipy.sparse import linalg as sparse_linalg
+
+    __all__ = ["csgraph", "filelock", "joblib", "linalg", "njit", "numba", "optimize", "pd", "scipy_io"]
+    __all__ += ["sparse_linalg", "spatial", "special", "sqlglot", "stats"]
+else:
+
+    class _Library:
+        """Stand-in for a library that is not imported yet."""
+
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        def __getattr__(self, attribute: str) -> Any:
+            return getattr(import_module(self._name), attribute)
+
+    filelock, joblib, numba, sqlglot = map(_Library, ("filelock", "joblib", "numba", "sqlglot"))
+    pd, scipy_io, sparse_linalg = map(_Library, ("pandas", "scipy.io", "scipy.sparse.linalg"))
+    linalg, optimize, csgraph = map(_Library, ("scipy.linalg", "scipy.optimize", "scipy.sparse.csgraph"))
+    spatial, special, stats = map(_Library, ("scipy.spatial", "scipy.special", "scipy.stats"))
+
+    class _Kernel:
+        """Function that Numba compiles, or reads from its cache, at the first call."""
+
+        def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+            self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
+            self.py_func, self._options, self._compiled = function, options, None
+
+        def __call__(self, *arguments: Any) -> Any:
+            return self.compiled()(*arguments)
+
+        def compiled(self) -> Callable[..., Any]:
+            """Return Numba's function; the kernels that it calls must be Numba's before."""
+            if self._compiled is None:
+                names = self.py_func.__globals__
+                for called in self.py_func.__code__.co_names:
+                    if isinstance(names.get(called), _Kernel):
+                        names[called] = names[called].compiled()
+                self._compiled = numba.njit(**self._options)(self.py_func)
+            return self._compiled
+
+    def njit(**options: Any) -> Callable[[Callable[..., Any]], _Kernel]:
+        """Compile as `numba.njit` does, at the first call."""
+        return lambda function: _Kernel(function, options)
+
+
+def exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package that imports a name of its `__all__` when it is first used.
+
+    Where a name comes from is what the package's `if TYPE_CHECKING` says: the only list of imports is the one that
+    mypy checks.
+    """
+    module = sys.modules[package]
+
+    def import_name(name: str) -> Any:
+        if name not in module.__all__:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        home = _homes(str(module.__file__))[name]
+        found = import_module(f"{package}.{name}") if home == package else getattr(import_module(home), name)
+        setattr(module, name, found)
+        return found
+
+    return import_name, lambda: sorted({*vars(module), *module.__all__})
+
+
+@cache
+def _homes(file: str) -> dict[str, str]:
+    """Return the module of every name that a file imports."""
+    imports = [
+        node for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf8"))) if isinstance(node, ast.ImportFrom)
+    ]
+    return {name.name: str(node.module) for node in imports for name in node.names}
