@@ -12,12 +12,13 @@ from cofactor.core.latent_class import map_class
 from cofactor.core.lazy import special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, right_shares
-from cofactor.crowd.bayes import MAX_INDEPENDENT_Z, BayesDS
+from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.bootstrap import estimated_accuracy
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import FEW_PER_WORKER, agreement
 from cofactor.crowd.labels import vote_shares
 from cofactor.crowd.tables import overruled
+from cofactor.crowd.together import errors_together
 from cofactor.crowd.workers import NO_INFORMATION, without_information
 
 FOUND = {
@@ -48,7 +49,7 @@ def summary(
         f"missing co-occurrences: {cooc.missing_share:.1%} of worker pairs",
         f"agreement (Krippendorff's alpha): {agreement(labels)}",
         f"{name}{start}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}",
-        *_structure(method),
+        *_structure(method, labels),
         *_types(method, labels),
         f"labels that differ from the majority vote: {against.mean():.1%} of the tasks ({against.sum()})",
         *_reliability(method, labels),
@@ -60,14 +61,14 @@ def summary(
     return lines
 
 
-def _structure(method: Aggregator) -> Iterator[str]:
+def _structure(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
     """Yield what the default found: how workers err, and whether they err together."""
     if isinstance(method, BayesDS):
-        together, effect = method.dependence_.z, method.design_effect_
+        together, effect = errors_together(method, labels), method.design_effect_
         yield f"found: {FOUND[method.structure_]}"
-        if together > MAX_INDEPENDENT_Z:
+        if together and together.found:
             yield (
-                f"workers err together on the same tasks ({together:.1f} standard errors above chance): "
+                f"workers err together on the same tasks ({together.z:.1f} standard errors above chance): "
                 f"labels of a task repeat one another; probabilities are lowered (design effect {effect:.1f})"
             )
 

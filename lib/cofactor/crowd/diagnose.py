@@ -13,10 +13,11 @@ from cofactor.core.moments import pairwise_moments
 from cofactor.core.spectrum import classes_told_apart
 from cofactor.crowd.agreement import krippendorff_alpha
 from cofactor.crowd.base import require_labels, tied_share
-from cofactor.crowd.bayes import MAX_INDEPENDENT_Z, BayesDS
+from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import reachable_blocks, too_large
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.together import errors_together
 
 FEW_PER_TASK = 3  # a median below this leaves majority vote little to go by
 FEW_PER_WORKER = 10  # below this a worker's confusion matrix is mostly prior
@@ -174,6 +175,9 @@ def _beyond_classes(labels: CrowdLabels) -> tuple[Check, ...]:
     gain, found = fit.evidence_.get("kinds", -np.inf) - fit.evidence_.get("own", 0.0), fit.dependence_
     by = f"more probable by {abs(gain):.0f} nats" if np.isfinite(gain) else "too few labels to look for two"
     together = f"correlation {found.correlation:.3f} between two workers, {found.z:.1f} standard errors from none"
+    test = errors_together(fit, labels)
+    if test and test.chance.size:
+        together += f", where {test.chance.mean():.1f} come from chance alone (simulated)"
     return (
         _warned_if(
             gain > 0,
@@ -181,7 +185,7 @@ def _beyond_classes(labels: CrowdLabels) -> tuple[Check, ...]:
             "easy and hard tasks: methods that know one kind only can lose to the vote; BayesDS looks for two",
         ),
         _warned_if(
-            found.z > MAX_INDEPENDENT_Z,
+            test is not None and test.found,
             Check("errors on one task", "pass", together),
             "some tasks mislead several workers at once: any model here is too sure of itself, BayesDS least",
         ),
