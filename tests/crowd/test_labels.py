@@ -381,7 +381,7 @@ def test_a_true_class_that_nobody_chose_is_an_error_of_every_method(truth_file):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("task,label\na,cat\n", "no column truth"),
+        ("task,class\na,cat\n", "no column truth"),
         ("task,truth\nz,cat\n", "none of its tasks has a label"),
         ("task,truth\na,cat\nb,\n", "missing truth in rows 3"),
         ("task,truth\na,cat\na,dog\n", "two truths for tasks a"),

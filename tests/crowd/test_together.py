@@ -1,4 +1,4 @@
-"""Whether workers err together: not said of independent workers, however few their labels; said where tasks are hard for all."""
+"""Whether workers err together: not said of independent ones, however few their labels; said of hard tasks."""
 
 import numpy as np
 import pytest

@@ -23,7 +23,7 @@ from cofactor.crowd.truth import read_truth
 from cofactor.crowd.workers import workers_table
 
 AMOUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # labels per task
-READING = ("task", "worker", "label", "conflicts", "encoding", "sep")  # options of how a file is read
+READING = ("task", "worker", "label", "conflicts", "classes", "ignore", "encoding", "sep")  # how a file is read
 LEAST_PLANNED = 15  # planned for at least; where there are many labels now, up to twice as many
 
 
@@ -41,6 +41,7 @@ def plan(arguments: argparse.Namespace) -> None:
 
 def _plan(arguments: argparse.Namespace) -> None:
     labels, truth = _read(arguments.labels, arguments)
+    labels = labels.whole
     wanted = arguments.error, arguments.methods, range(1, arguments.most + 1)
     found = cf.crowd.plan(labels, *wanted, truth, n_trials=arguments.trials, **_work(arguments))
     print(found)
@@ -56,7 +57,7 @@ def _plan(arguments: argparse.Namespace) -> None:
 def next_tasks(arguments: argparse.Namespace) -> None:
     """Print how sure the labels are, and write which tasks to label next."""
     with outputs(arguments, [arguments.output], [arguments.labels]) as writer:
-        found = cf.crowd.next_tasks(_read(arguments.labels, arguments)[0], arguments.budget, arguments.error)
+        found = cf.crowd.next_tasks(_read(arguments.labels, arguments)[0].whole, arguments.budget, arguments.error)
         print(found)
         if arguments.output:
             writer.write(arguments.output, [found.table], f"{len(found.table)} tasks")
@@ -88,6 +89,8 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
         raise cf.CofactorError("--scheduler goes with --moments: labels in one file are fitted here")
     (source,), name = arguments.labels, arguments.method
     labels, truth = _read(source, arguments)
+    if arguments.model and labels.table.shared:
+        raise cf.CofactorError("--model keeps one label of a worker for a task: use --conflicts first or last")
     gold = _read_gold(arguments, labels) if arguments.gold else None
     method: Any = cf.crowd.METHODS[name](random_state=0, verbose=True).fit(labels, gold=gold)
     posterior = method.predict_proba(labels)
@@ -151,7 +154,7 @@ def _page(
     planned = None
     if arguments.plan is not None:
         amounts = [d for d in AMOUNTS if d <= max(LEAST_PLANNED, 2 * labels.n_labels / labels.n_tasks)]
-        planned = cf.crowd.plan(labels, arguments.plan, PLANNED, amounts, truth, **_work(arguments))
+        planned = cf.crowd.plan(labels.whole, arguments.plan, PLANNED, amounts, truth, **_work(arguments))
     source, diagnosis = arguments.labels[0], cf.crowd.diagnose(labels)
     return crowd_page(source, name, method, labels, lines, diagnosis, boot, planned, found)
 

@@ -11,7 +11,7 @@ from cofactor.core.errors import listing
 from cofactor.core.latent_class import map_class
 from cofactor.core.lazy import special
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.base import Aggregator, right_shares
+from cofactor.crowd.base import Aggregator, right_shares, tied_share
 from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.bootstrap import estimated_accuracy
 from cofactor.crowd.cooccurrence import Cooccurrences
@@ -38,7 +38,7 @@ def summary(
     source: str, name: str, method: Aggregator, posterior: Floats, labels: cf.CrowdLabels, truth: Ints | None
 ) -> list[str]:
     """Return lines about labels, method, workers, and errors where truth is known."""
-    cooc = Cooccurrences.from_moments(cf.pairwise_moments(labels.table))
+    cooc = Cooccurrences.from_moments(cf.pairwise_moments(labels.whole.table))
     result = method.result_
     start = f", best start {method.best_start_}" if isinstance(method, cf.crowd.MultiStartEM) else ""
     against = overruled(map_class(posterior, method.model_.prior), labels)
@@ -47,11 +47,12 @@ def summary(
         f"{labels.n_labels} labels",
         f"classes: {listing(labels.classes)}",
         f"missing co-occurrences: {cooc.missing_share:.1%} of worker pairs",
-        f"agreement (Krippendorff's alpha): {agreement(labels)}",
+        f"agreement (Krippendorff's alpha): {agreement(labels.whole)}",
         f"{name}{start}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}",
         *_structure(method, labels),
         *_types(method, labels),
         f"labels that differ from the majority vote: {against.mean():.1%} of the tasks ({against.sum()})",
+        *_ties(labels),
         *_reliability(method, labels),
     ]
     if method.gold_:
@@ -59,6 +60,11 @@ def summary(
     if truth is not None:
         lines.append(_errors(name, posterior, labels, truth))
     return lines
+
+
+def _ties(labels: cf.CrowdLabels) -> Iterator[str]:
+    if share := tied_share(labels):
+        yield f"tied votes: {share:.1%} of the tasks; the label of any of the tied classes agrees with these"
 
 
 def _structure(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:

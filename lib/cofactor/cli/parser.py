@@ -178,14 +178,24 @@ def _add_next(commands: Any) -> None:
 def _add_labels(command: argparse.ArgumentParser, **many: Any) -> None:
     about = f"columns task, worker, label: {FORMS}; or a data set such as bluebird"
     command.add_argument("labels", **many, metavar="LABELS", help=about)
-    _add_columns(command)
+    _add_columns(command, (*CONFLICTS, "all"))
+    classes = "all classes, if some were never used, such as yes,no"
+    command.add_argument("--classes", type=_words, metavar="CLASS,...", help=classes)
+    ignored = "answers that are none, such as unsure,skip"
+    command.add_argument("--ignore", type=_words, default=(), metavar="ANSWER,...", help=ignored)
     add_reading(command)
 
 
-def _add_columns(command: argparse.ArgumentParser) -> None:
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _add_columns(command: argparse.ArgumentParser, conflicts: tuple[str, ...] = CONFLICTS) -> None:
     for column in ("task", "worker", "label"):
         command.add_argument(f"--{column}", default=column, metavar="COLUMN", help=f"the {column} column's name")
-    command.add_argument("--conflicts", choices=CONFLICTS, default="error", help="if a worker labelled a task twice")
+    twice = "if a worker labelled a task twice: refuse, or keep one (by updated_at, else by order)"
+    twice += "; all: each of m answers counts 1/m" if "all" in conflicts else ""
+    command.add_argument("--conflicts", choices=conflicts, default="error", help=twice)
 
 
 def _add_shard(commands: Any) -> None:

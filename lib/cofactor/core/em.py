@@ -110,7 +110,8 @@ def expectation(table: CategoricalTable, model: LatentClassModel) -> SoftCounts:
     T, totals = np.zeros_like(A), np.zeros(model.n_classes)
     F = table.indicator
     log_A = np.log(A, where=A > 0, out=np.full_like(A, -np.inf))
-    log_likelihood = _add_posteriors(F.indptr, F.indices, A, log_A, np.array(model.prior), T, totals)
+    shares = F.data if table.shared else np.zeros(0)
+    log_likelihood = _add_posteriors(F.indptr, F.indices, shares, A, log_A, np.array(model.prior), T, totals)
     return SoftCounts(T, totals, table.n_rows, table.sizes, log_likelihood)
 
 
@@ -124,9 +125,9 @@ def _check_same_alphabets(table: CategoricalTable, model: LatentClassModel) -> N
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def _add_posteriors(
-    indptr: Ints, indices: Ints, A: Floats, log_A: Floats, prior: Floats, T: Floats, totals: Floats
+    indptr: Ints, indices: Ints, shares: Floats, A: Floats, log_A: Floats, prior: Floats, T: Floats, totals: Floats
 ) -> float:
-    """Add the posterior of every row to T and to `totals`; return the log-likelihood.
+    """Add the posterior of every row to T and to `totals`; return the log-likelihood. No `shares`: all are one.
 
     Indices are unsigned: those that may be negative cost a test each, a tenth of the time.
     """
@@ -136,7 +137,7 @@ def _add_posteriors(
     for s in range(len(indptr) - 1):
         first, end = indptr[s], indptr[s + 1]
         total = 0.0
-        if end - first <= SHORT:
+        if end - first <= SHORT and not len(shares):
             for f in range(K):
                 q[f] = prior[f]
             for x in range(first, end):
@@ -145,7 +146,7 @@ def _add_posteriors(
                     q[f] *= A[v, f]
             total = q.sum()
         if total < LEAST:
-            log_likelihood += _in_logarithms(indices[first:end], log_A, log_prior, q)
+            log_likelihood += _in_logarithms(indices[first:end], shares[first:end], log_A, log_prior, q)
             total = q.sum()
         product *= total
         if not MANY < product < 1 / MANY:
@@ -155,20 +156,22 @@ def _add_posteriors(
         totals += q
         for x in range(first, end):
             v = np.uint64(indices[x])
+            share = shares[x] if len(shares) else 1.0
             for f in range(K):
-                T[v, f] += q[f]
+                T[v, f] += share * q[f]
     return log_likelihood + np.log(product)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def _in_logarithms(values: Ints, log_A: Floats, log_prior: Floats, q: Floats) -> float:
+def _in_logarithms(values: Ints, shares: Floats, log_A: Floats, log_prior: Floats, q: Floats) -> float:
     """Set q to the posterior of a row times what keeps it from underflow; return the logarithm taken off."""
     top = -np.inf
     for least in (-np.inf, LOG_FLOOR):  # the second where every class is excluded
         q[:] = log_prior
-        for v in values:
+        for x in range(len(values)):
+            share = shares[x] if len(shares) else 1.0
             for f in range(len(q)):
-                q[f] += max(log_A[np.uint64(v), f], least)
+                q[f] += share * max(log_A[np.uint64(values[x]), f], least)
         top = q.max()
         if top > -np.inf:
             break

@@ -24,7 +24,7 @@ from scipy import sparse
 from cofactor.core.checks import is_whole, positions, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.memory import require_bytes
-from cofactor.core.types import Ints
+from cofactor.core.types import Floats, Ints
 
 MISSING = -1
 LARGEST = 2.0**53  # code; above, floats leave whole numbers out
@@ -65,13 +65,20 @@ class CategoricalTable:
 
     @classmethod
     def from_entries(
-        cls, row: ArrayLike, variable: ArrayLike, code: ArrayLike, sizes: ArrayLike, n_rows: int
+        cls,
+        row: ArrayLike,
+        variable: ArrayLike,
+        code: ArrayLike,
+        sizes: ArrayLike,
+        n_rows: int,
+        shares: Floats | None = None,
     ) -> CategoricalTable:
         """Build a table from its observed entries only, in any order.
 
         Entry e says that `variable[e]` took the value `code[e]` in `row[e]`; `sizes` are the (N,) alphabets. Rows
         without an entry are rows in which nothing was observed. Raises a CofactorError for an index or code out of
-        range, or a variable observed twice in one row (the first ten are named).
+        range, or a variable observed twice in one row (the first ten are named). With (E,) `shares`, each above zero,
+        a variable may have several values in a row, of which each counts its share; they add up to one.
 
         >>> CategoricalTable.from_entries([0, 2], [1, 0], [1, 0], sizes=[2, 2], n_rows=3).codes.tolist()
         [[-1, 1], [-1, -1], [0, -1]]
@@ -82,10 +89,12 @@ class CategoricalTable:
         row, variable, code = (_integer_codes(array, ndim=1) for array in (row, variable, code))
         if not len(row) == len(variable) == len(code):
             raise CofactorError(f"{len(row)} rows, {len(variable)} variables and {len(code)} codes: lengths differ")
-        table._store(row, variable, code, _integer_codes(sizes, ndim=1), int(n_rows))
+        table._store(row, variable, code, _integer_codes(sizes, ndim=1), int(n_rows), shares)
         return table
 
-    def _store(self, row: Ints, variable: Ints, code: Ints, sizes: Ints, n_rows: int) -> None:
+    def _store(
+        self, row: Ints, variable: Ints, code: Ints, sizes: Ints, n_rows: int, shares: Floats | None = None
+    ) -> None:
         if n_rows < 0 or (sizes < 1).any():
             raise CofactorError(f"need n_rows of at least 0 and sizes of at least 1, got {n_rows} and {listing(sizes)}")
         values = sizes.sum(dtype=np.float64)
@@ -97,10 +106,12 @@ class CategoricalTable:
         shape = (n_rows, int(sizes.sum()))
         index = np.int32 if max(*shape, len(row)) < np.iinfo(np.int32).max else np.int64
         columns = (self.offsets[variable] + code).astype(index)
-        coo = sparse.coo_array((np.ones(len(row)), (row.astype(index), columns)), shape=shape)
+        data = np.ones(len(row)) if shares is None else shares
+        coo = sparse.coo_array((data, (row.astype(index), columns)), shape=shape)
         self.indicator = coo.tocsr()  # sums duplicates, which then show as entries above one
         self.indicator.sort_indices()
-        _check_unique(self)
+        if shares is None:
+            _check_unique(self)
 
     @property
     def n_rows(self) -> int:
@@ -116,6 +127,11 @@ class CategoricalTable:
     def n_entries(self) -> int:
         """The number of observed entries."""
         return int(self.indicator.nnz)
+
+    @cached_property
+    def shared(self) -> bool:
+        """Whether a variable has several values in a row, each with a share (the entries of `indicator`)."""
+        return bool((self.indicator.data != 1).any())
 
     @cached_property
     def offsets(self) -> Ints:
@@ -176,7 +192,8 @@ class CategoricalTable:
             warnings.warn(message, DataWarning, stacklevel=4)
         kept = ~outside
         entries = self.rows[kept], self.variables[kept], self.values[kept]
-        return CategoricalTable.from_entries(*entries, sizes, self.n_rows)
+        shares = self.indicator.data[kept] if self.shared else None
+        return CategoricalTable.from_entries(*entries, sizes, self.n_rows, shares)
 
     def take_rows(self, rows: ArrayLike | slice) -> CategoricalTable:
         """Return the table of these rows, in this order (indices, a mask, or a slice)."""

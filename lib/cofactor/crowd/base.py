@@ -70,6 +70,7 @@ class Aggregator(Estimator):
     labels_given_: Ints
     gold_: dict[Any, int]
 
+    takes_shares = False  # whether several answers of one worker to one task can count in parts
     em: bool = False  # a method has these as fields, if they can be chosen
     pseudo_counts: PseudoCounts = PRIOR
     random_state: int | None = None  # part of the common signature: most methods are deterministic
@@ -91,7 +92,7 @@ class Aggregator(Estimator):
         CofactorError
             Labels that cannot be read, or gold for a method that has no use for it.
         """
-        known = as_labels(labels)
+        known = self._countable(as_labels(labels), warn=True)
         codes = None if gold is None else self._checked_gold(gold, known)
         self._fit(known, codes)
         self.workers_, self.classes_ = known.workers, known.classes
@@ -109,6 +110,15 @@ class Aggregator(Estimator):
     def fit_predict(self, labels: Labels, gold: Gold | None = None) -> Ints | pd.Series[Any]:
         """Fit, and return what `predict` says of the same labels."""
         return self.fit(labels, gold).predict(labels)
+
+    def _countable(self, labels: CrowdLabels, warn: bool = False) -> CrowdLabels:
+        """Return labels with answers in parts only for a method that can count them."""
+        if not labels.table.shared or self.takes_shares:
+            return labels
+        if warn:
+            message = f"{type(self).__name__} counts the most frequent of a worker's answers to a task only"
+            warnings.warn(message, DataWarning, stacklevel=3)
+        return labels.whole
 
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         self.model_, self.result_ = self._estimate(labels)
@@ -174,6 +184,7 @@ class Aggregator(Estimator):
             Not fitted yet, or labels of classes that were not there in `fit` (they are named).
         """
         known = self._recoded(as_labels(labels, self.classes_ if hasattr(self, "model_") else None))
+        known = self._countable(known)
         posterior = self._posterior(known)
         if self.gold_:
             self._insert_gold(posterior, known)
@@ -232,7 +243,8 @@ class Aggregator(Estimator):
             )
         table, to_fitted = labels.table, np.array([code[known] for known in labels.classes])
         sizes, values = np.full(labels.n_workers, len(self.classes_)), to_fitted[table.values]
-        recoded = CategoricalTable.from_entries(table.rows, table.variables, values, sizes, labels.n_tasks)
+        shares = table.indicator.data if table.shared else None
+        recoded = CategoricalTable.from_entries(table.rows, table.variables, values, sizes, labels.n_tasks, shares)
         return CrowdLabels(recoded, labels.tasks, labels.workers, self.classes_)
 
     def _for_workers(self, model: LatentClassModel, workers: list[Any]) -> LatentClassModel:

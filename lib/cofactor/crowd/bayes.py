@@ -180,6 +180,7 @@ class BayesDS(VariationalAggregator):
     """
 
     structure: Structure = "auto"
+    takes_shares = True
     diagonal: float = PRIOR[0]
     off: float = PRIOR[1]
     design_effect: float | None = None

@@ -59,7 +59,8 @@ def without_copies(table: CategoricalTable, owner: Ints) -> CategoricalTable:
     if np.array_equal(variable, table.variables):
         return table
     pair = table.rows * np.int64(table.n_variables) + variable
-    kept = np.sort(np.unique(pair, return_index=True)[1])
+    order = np.argsort(-table.indicator.data, kind="stable")  # of several answers of a worker, the most frequent
+    kept = np.sort(order[np.unique(pair[order], return_index=True)[1]])
     entries = table.rows[kept], variable[kept], table.values[kept]
     return CategoricalTable.from_entries(*entries, table.sizes, table.n_rows)
 

@@ -74,6 +74,7 @@ def dependence(labels: CrowdLabels, posterior: Floats, p: Floats) -> Dependence:
 
     Cost: O(labels K) time and memory.
     """
+    labels = labels.whole
     table = labels.table
     mine = p[table.variables]
     e = np.where(table.values[:, None] == np.arange(p.shape[1]), 1.0, 0.0) - mine

@@ -52,6 +52,7 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
     bipartite
     """
     require_labels(labels)
+    labels = labels.whole
     cooc = Cooccurrences.from_moments(pairwise_moments(labels.table), min_common)
     checks = (
         _labels_per_task(labels),

@@ -21,6 +21,7 @@ from cofactor.core.frames import SCOPE, Record
 from cofactor.core.lazy import pd
 
 Answer = tuple[object, Any, Any, Any]  # number or id of the answer, task, worker, label
+TIME = "updated_at"  # an annotation that was changed is as old as its last change
 SHAPES = ("spans", "relations", "audio_spans")
 FREE = ("relations", "text_input", "dep", "spans")  # views of Prodigy without one class per task, besides *_manual
 
@@ -78,7 +79,8 @@ def _label_studio(records: Sequence[Record], task: str, worker: str, label: str)
     questions: dict[str, None] = {}
     for record in records:
         name = record["id"] if task == "task" else record["data"][task]
-        for annotation in record["annotations" if "annotations" in record else "completions"]:
+        given_first = record["annotations" if "annotations" in record else "completions"]
+        for annotation in sorted(given_first, key=lambda one: str(one.get(TIME) or "")):
             if annotation.get("was_cancelled"):
                 passed["cancelled annotations"] += 1
                 continue

@@ -11,7 +11,7 @@ from typing import Any
 from cofactor.core.errors import DataWarning, listing
 from cofactor.core.frames import NO_VALUE, plain_numbers, read_frame
 from cofactor.core.lazy import pd
-from cofactor.crowd.exports import unfold
+from cofactor.crowd.exports import TIME, unfold
 
 COLUMNS = ("task", "worker", "label")
 NO_LABEL = NO_VALUE
@@ -23,14 +23,27 @@ def read_labels(
     encoding: str = "utf-8-sig",
     sep: str | None = None,
 ) -> pd.DataFrame:
-    """Read the columns task, worker and label of a file, see `CrowdLabels.from_file`; missing cells are NaN."""
-    frame = read_frame(path, columns, encoding, sep, unfold=partial(unfold, columns=columns))
+    """Read the columns task, worker and label of a file, see `CrowdLabels.from_file`; missing cells are NaN.
+
+    Rows come in the order of a column `updated_at`, where there is one, else in that of the file.
+    """
+    unfolded = partial(unfold, columns=columns)
+    frame = _by_time(read_frame(path, columns, encoding, sep, unfold=unfolded, optional=(TIME,)))
     label = columns[-1]
     frame[label] = frame[label].mask(frame[label].isin(NO_LABEL))
     _warn_of_lookalikes(frame[label].dropna())
     for name in columns:
         frame[name] = plain_numbers(frame[name].mask(frame[name] == ""))
     return frame
+
+
+def _by_time(frame: pd.DataFrame) -> pd.DataFrame:
+    """Sort rows by their time, if all have one; rows of one time stay in order."""
+    if TIME not in frame:
+        return frame
+    time = pd.to_datetime(frame[TIME], utc=True, errors="coerce", format="ISO8601")
+    rows = frame.drop(columns=TIME)
+    return rows if time.isna().any() else rows.iloc[time.argsort(kind="stable").to_numpy()]
 
 
 def _warn_of_lookalikes(column: pd.Series[Any]) -> None:

@@ -17,14 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.checks import check_kind, positions, whole_codes
 from cofactor.core.errors import SHOWN, CofactorError, DataWarning, listing
-from cofactor.core.frames import check_columns, check_present, located
+from cofactor.core.frames import check_columns, check_present, located, plain_numbers
 from cofactor.core.lazy import pd
 from cofactor.core.memory import require_bytes
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
+from cofactor.crowd.answers import answered, check_single, most_frequent, shares_of_answers
 from cofactor.crowd.files import COLUMNS, read_labels
 
-Conflicts = Literal["error", "first", "last"]
+Conflicts = Literal["error", "first", "last", "all"]
 
 
 class CrowdLabels:
@@ -51,6 +52,7 @@ class CrowdLabels:
         label: str = "label",
         classes: Sequence[Any] | None = None,
         conflicts: Conflicts = "error",
+        ignore: Sequence[Any] = (),
     ) -> CrowdLabels:
         """Read a long table: one row per label.
 
@@ -62,9 +64,12 @@ class CrowdLabels:
             Names of the columns that hold them. Ids and labels may be anything hashable.
         classes : sequence, optional
             All classes, in code order. Default: the labels that occur, sorted where they can be.
-        conflicts : {"error", "first", "last"}
-            What to do where one worker gave one task different labels: refuse, or keep one by row order.
-            The same label given twice counts once, with a `DataWarning`.
+        conflicts : {"error", "first", "last", "all"}
+            What to do where one worker gave one task different labels: refuse, keep one by row order, or count each of
+            m answers 1/m: a worker asked five times, such as a language model, has one opinion with a spread. The same
+            label given twice counts once, with a `DataWarning`.
+        ignore : sequence, optional
+            Answers that are none, such as "unsure"; capitals do not matter. A task without another answer is left out.
 
         Raises
         ------
@@ -83,12 +88,37 @@ class CrowdLabels:
         check_columns(frame, columns)
         for name in columns:
             check_present(frame[name], name)
+        check_single(frame[label])
+        frame = answered(frame, label, ignore)
         ids = [_distinct(frame[name], name) for name in columns]
         if classes is not None:
             _check_classes(frame[label], list(classes))
             ids[2] = list(classes)
         codes = [_encode(frame[name], known) for name, known in zip(columns, ids, strict=True)]
         return cls._assemble(codes, ids, conflicts)
+
+    @classmethod
+    def from_wide(cls, frame: pd.DataFrame, classes: Sequence[Any] | None = None) -> CrowdLabels:
+        """Read a wide table: a row per task (its index), a column per worker, missing where there is no label.
+
+        `classes` and errors as in `from_frame`; workers without a label are left out. Cost: O(cells).
+
+        Examples
+        --------
+        >>> CrowdLabels.from_wide(pd.DataFrame({"ann": ["cat", "dog"], "ben": [None, "cat"]})).to_frame()
+           task worker label
+        0     0    ann   cat
+        1     1    ann   dog
+        2     1    ben   cat
+        """
+        if not isinstance(frame, pd.DataFrame):
+            raise CofactorError(f"expected a pandas DataFrame of tasks by workers, got {type(frame).__name__}")
+        row, column = np.nonzero(frame.notna().to_numpy())
+        tasks, workers = list(frame.index), list(frame)
+        ids = [tasks[n] for n in row], [workers[m] for m in column]
+        cells = frame.to_numpy(dtype=object)[row, column]
+        long = pd.DataFrame({name: pd.Series(v, dtype=object) for name, v in zip(COLUMNS, (*ids, cells), strict=True)})
+        return cls.from_frame(long, classes=classes)
 
     @classmethod
     def from_file(
@@ -101,6 +131,7 @@ class CrowdLabels:
         conflicts: Conflicts = "error",
         encoding: str = "utf-8-sig",
         sep: str | None = None,
+        ignore: Sequence[Any] = (),
     ) -> CrowdLabels:
         """Read a file with one row per label: CSV, TSV, parquet, JSON lines, or an export of Label Studio or Prodigy.
 
@@ -111,8 +142,9 @@ class CrowdLabels:
         task, worker, label : str
             Names of the columns; capitals and blanks around them do not matter if only one column can be meant. In
             exports of Label Studio and Prodigy the usual fields are found by themselves; see `unfold` for other ones.
-        classes, conflicts
-            As in `from_frame`.
+        classes, conflicts, ignore
+            As in `from_frame`. Where one worker gave one task several labels and the file has a column `updated_at`,
+            "first" and "last" go by it; otherwise by the order of the file.
         encoding : str
             Of text.
         sep : str, optional
@@ -137,7 +169,9 @@ class CrowdLabels:
             Classes look alike, such as yes and Yes, 1 and 1.0.
         """
         frame = read_labels(path, (task, worker, label), encoding, sep)
-        return cls.from_frame(frame, task, worker, label, classes, conflicts)
+        if classes is not None and pd.api.types.is_integer_dtype(frame[label]):
+            classes = plain_numbers(pd.Series([str(known) for known in classes], dtype=object)).tolist()
+        return cls.from_frame(frame, task, worker, label, classes, conflicts, ignore)
 
     from_csv = from_file  # under the name of the usual case
 
@@ -203,11 +237,14 @@ class CrowdLabels:
         (task, worker, label), (tasks, workers, classes) = codes, ids
         if len(classes) < 2:
             raise CofactorError(
-                f"only one class ({listing(classes)}): there is nothing to tell apart; "
-                "name all classes if others exist but were never used"
+                f"only one class ({listing(classes)}): there is nothing to tell apart; where others exist but were "
+                "never used, name them all with classes=[...] (--classes)"
             )
-        kept = _one_label_each(task, worker, label, tasks, workers, conflicts)
         sizes = np.full(len(workers), len(classes))
+        if conflicts == "all":
+            entries, shares = shares_of_answers(task, worker, label)
+            return cls(CategoricalTable.from_entries(*entries, sizes, len(tasks), shares), tasks, workers, classes)
+        kept = _one_label_each(task, worker, label, tasks, workers, conflicts)
         table = CategoricalTable.from_entries(task[kept], worker[kept], label[kept], sizes, len(tasks))
         return cls(table, tasks, workers, classes)
 
@@ -238,10 +275,19 @@ class CrowdLabels:
         return self.table.n_entries
 
     @cached_property
-    def votes(self) -> Ints:
-        """(N, K) how many workers gave each task each label."""
+    def votes(self) -> NDArray[Any]:
+        """(N, K) how many workers gave each task each label; of several answers of one worker, each counts a part."""
         counts = self.table.indicator @ np.tile(np.eye(self.n_classes), (self.n_workers, 1))
-        return np.asarray(counts, dtype=np.int64)
+        return np.asarray(counts.round(9) if self.table.shared else counts.astype(np.int64))
+
+    @cached_property
+    def whole(self) -> CrowdLabels:
+        """The labels with one answer of a worker to a task: the most frequent one, of tied ones the first class."""
+        if not self.table.shared:
+            return self
+        entries = most_frequent(self.table)
+        table = CategoricalTable.from_entries(*entries, self.table.sizes, self.n_tasks)
+        return CrowdLabels(table, self.tasks, self.workers, self.classes)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the long table with the caller's ids: one row per label, by task, then worker."""
@@ -321,7 +367,7 @@ def _one_label_each(
 ) -> NDArray[np.intp]:
     """Rows to keep so that each worker labels each task at most once."""
     if conflicts not in ("error", "first", "last"):
-        raise CofactorError(f"conflicts={conflicts!r}: choose 'error', 'first' or 'last'")
+        raise CofactorError(f"conflicts={conflicts!r}: choose 'error', 'first', 'last' or 'all'")
     pair = task * len(workers) + worker
     order = np.argsort(pair, kind="stable")
     new = np.append(True, np.diff(pair[order]) != 0)
@@ -333,7 +379,8 @@ def _one_label_each(
         pairs = dict.fromkeys((tasks[task[e]], workers[worker[e]]) for e in order[clash])
         found = (f"task {t!r} by worker {w!r}" for t, w in pairs)
         raise CofactorError(
-            f"conflicting labels: {listing(found)}; mend the data, or keep one with conflicts='first' or 'last'"
+            f"conflicting labels: {listing(found)}; mend the data, or keep one with conflicts='first' or 'last'; "
+            "'all' counts each of m answers of a worker 1/m"
         )
     message = f"{len(repeats)} labels were given again by the same worker on the same task: one each was kept"
     warnings.warn(message, DataWarning, stacklevel=4)

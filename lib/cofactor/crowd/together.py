@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from cofactor.core.errors import ConvergenceWarning, DataWarning
+from cofactor.core.estimator import clone
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.dependence import accuracies

@@ -14,17 +14,31 @@ from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
 
 
+def _read_task_and_truth(path: str | PathLike[str], encoding: str, sep: str | None) -> pd.DataFrame:
+    """Return the columns task and truth; a column `label` is the truth where there is no column `truth`."""
+    try:
+        return read_frame(path, ("task", "truth"), encoding, sep, "truth")
+    except CofactorError as refusal:
+        if "no column truth" not in str(refusal):
+            raise
+    try:
+        return read_frame(path, ("task", "label"), encoding, sep, "truth").rename(columns={"label": "truth"})
+    except CofactorError:
+        message = f"{path}: no column truth (or label) beside a column task: rename those that hold them"
+        raise CofactorError(message) from None
+
+
 def read_truth(
     path: str | PathLike[str], labels: CrowdLabels, encoding: str = "utf-8-sig", sep: str | None = None
 ) -> Ints:
     """Read the (N,) true class codes of the tasks of `labels` from a file; -1 where a task is not listed.
 
-    The file has columns ``task`` and ``truth``, in any form that `CrowdLabels.from_file` reads but exports. Tasks that
-    nobody labelled are passed over, and classes that nobody chose get the code K, which no prediction can equal, so
-    that they count as errors of every method; both with a `DataWarning`. Tasks with two truths, and rows without task
-    or truth, raise `CofactorError`.
+    The file has columns ``task`` and ``truth`` (or ``label``), in any form that `CrowdLabels.from_file` reads but
+    exports. Tasks that nobody labelled are passed over, and classes that nobody chose get the code K, which no
+    prediction can equal, so that they count as errors of every method; both with a `DataWarning`. Tasks with two
+    truths, and rows without task or truth, raise `CofactorError`.
     """
-    frame = read_frame(path, ("task", "truth"), encoding, sep, "truth")
+    frame = _read_task_and_truth(path, encoding, sep)
     for name in frame.columns:
         check_present(frame[name], name, text=True)
     frame = frame.drop_duplicates()

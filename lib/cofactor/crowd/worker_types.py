@@ -126,6 +126,7 @@ class WorkerTypes(Aggregator):
     [0, 1]
     """
 
+    takes_shares = True
     order: Sequence[Any] | None = None
     reading: Reading = "auto"
     loss: Loss = "steps"
@@ -173,7 +174,7 @@ class WorkerTypes(Aggregator):
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         self._check_settings()
         table = labels.table
-        owner = owners(table) if self.merge_copies else np.arange(labels.n_workers)
+        owner = owners(labels.whole.table) if self.merge_copies else np.arange(labels.n_workers)
         merged = CrowdLabels(without_copies(table, owner), labels.tasks, labels.workers, labels.classes)
         self.fit_evidence(Evidence.of(merged, gold), owner)
         self.copies_ = [[labels.workers[w] for w in np.flatnonzero(owner == u)] for u in repeated(owner)]

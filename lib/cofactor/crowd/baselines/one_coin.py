@@ -66,6 +66,7 @@ class OneCoin(Aggregator):
     [0, 1]
     """
 
+    takes_shares = True
     pseudo_counts: PseudoCounts = (1.0, 1.0)
     estimate_prior: bool = False
     max_iter: int = 500

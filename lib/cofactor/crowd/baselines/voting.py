@@ -66,6 +66,7 @@ class MajorityVote(Aggregator):
     [1, 1]
     """
 
+    takes_shares = True
     skills: Mapping[Any, float] | pd.Series[Any] | None = None
     random_state: int | None = None
     verbose: bool = False
@@ -156,7 +157,7 @@ class DawidSkene(Aggregator):
     ten.
     """
 
-    em = True
+    em, takes_shares = True, True
     pseudo_counts: PseudoCounts = PRIOR
     max_iter: int = EM_ROUNDS
     tol: float = EM_TOL
