@@ -74,6 +74,7 @@ def _tags(item):
     return item.cell.metadata.get("tags", []) if hasattr(item, "cell") else []
 
 
+@pytest.hookimpl(optionalhook=True)  # who runs a notebook as a test needs no pytest-xdist
 def pytest_xdist_make_scheduler(config, log):
     """Give out files, and the book as one."""
     from xdist.scheduler import LoadScopeScheduling
@@ -90,16 +91,17 @@ def _when(item):
     return next((place for place, path in enumerate(FIRST) if item.nodeid.startswith(path)), len(FIRST))
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Without the mirror, skip what needs it and compare no cell about it; limit the time of all but cells."""
     items.sort(key=_when)
+    limited = config.pluginmanager.hasplugin("timeout")
     skip = pytest.mark.skip(reason="COFACTOR_MIRROR names no folder")
     for item in items:
         if item.get_closest_marker("needs_mirror") and _mirror_missing():
             item.add_marker(skip)
         if PUBLIC_DATA in _tags(item) and _mirror_missing():
             item.options["check"] = False  # it runs, with the crowds that are here: other outputs than those stored
-        if not hasattr(item, "cell") and not item.get_closest_marker("timeout"):
+        if limited and not hasattr(item, "cell") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(TIMEOUT))
 
 

@@ -61,7 +61,8 @@ NO_NEWS = '{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements
 
 
 def set_up(*extras: str) -> None:
-    """Make the environment hold the package, its dependencies and `extras`; nothing to do when nothing changed."""
+    """Make the environment hold the package, what notebooks need, and `extras`; nothing to do when nothing changed."""
+    extras = ("notebooks", *extras)
     digest, installed = read_stamp()
     if digest == fingerprint() and installed >= set(extras):
         return

@@ -145,7 +145,7 @@ def test_an_interrupted_set_up_is_done_again(kit, tmp_path, monkeypatch):
     module.set_up("dev")
     module.set_up("dev")  # nothing changed
     module.set_up("book")
-    assert done == [["dev"], ["book", "dev"]]
+    assert done == [["dev", "notebooks"], ["book", "dev", "notebooks"]]
 
 
 def test_where_nothing_can_be_written_it_says_so(kit, tmp_path, monkeypatch):

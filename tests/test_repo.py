@@ -57,9 +57,10 @@ def test_environment_is_the_runtime_and_the_notebook_tests():
     runtime = requirements(PROJECT["dependencies"])
     tests = requirements(PROJECT["optional-dependencies"]["dev"])
     assert SpecifierSet(PROJECT["requires-python"]).contains(conda.pop("python").lstrip("="))
-    assert conda.pop("pip") == "" and pip == ["-e ."]
+    assert conda.pop("pip") == "" and pip == ["-e .[notebooks]"]
     listed = {name: SpecifierSet(version) for name, version in conda.items()}
-    assert listed == runtime | {name: tests[name] for name in READERS_TESTS}
+    notebooks = requirements(PROJECT["optional-dependencies"]["notebooks"])
+    assert listed == runtime | notebooks | {name: tests[name] for name in READERS_TESTS}
 
 
 def test_environment_uses_free_channels_only():
@@ -81,7 +82,6 @@ def test_constraints_satisfy_every_dependency():
 
 IMPORT_NAME = {"scikit-learn": "sklearn", "crowd-kit": "crowdkit"}
 OWN = {"cofactor", "course", "evaluation"}
-STARTED = {"jupyterlab"}  # started, not imported
 
 
 def imported():
@@ -98,7 +98,7 @@ def imported():
 def test_what_is_imported_is_declared_and_the_other_way_round():
     runtime = {IMPORT_NAME.get(name, name) for name in requirements(PROJECT["dependencies"])}
     extras = {IMPORT_NAME.get(n, n) for group in PROJECT["optional-dependencies"].values() for n in requirements(group)}
-    assert runtime - STARTED <= imported() <= runtime | extras
+    assert runtime <= imported() <= runtime | extras
 
 
 def test_the_wheel_holds_the_library_and_the_data_only():

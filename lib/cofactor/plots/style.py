@@ -15,8 +15,8 @@ from typing import Any, TypeVar, cast
 import matplotlib
 import matplotlib.style
 import numpy as np
-import seaborn as sns
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font_names
 from matplotlib.image import AxesImage
@@ -26,7 +26,9 @@ from numpy.typing import ArrayLike
 
 Draw = TypeVar("Draw", bound=Callable[..., Any])
 
-BLUE, ORANGE, GREEN, RED, PURPLE, BROWN, PINK, GREY, YELLOW, SKY = sns.color_palette("colorblind")
+# seaborn's palette for the colour-blind
+BLUE, ORANGE, GREEN, RED, PURPLE = map(to_rgb, ("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc"))
+BROWN, PINK, GREY, YELLOW, SKY = map(to_rgb, ("#ca9161", "#fbafe4", "#949494", "#ece133", "#56b4e9"))
 CLASS_COLOURS = (BLUE, ORANGE, GREEN, PINK, YELLOW, PURPLE, SKY, BROWN)
 CLASS_HATCHES = ("", "///", "...", "xxx", "\\\\\\", "ooo", "+++", "---")  # so that classes differ without colour
 INK, FAINT, PAPER = "#262626", "#8a8a8a", "#f2f2f2"
@@ -56,9 +58,17 @@ OTHER_LETTERS = (  # fonts of the systems for letters that DejaVu Sans lacks, ta
     "Noto Sans Tamil", "Noto Sans Thai", "Nirmala UI", "Leelawadee UI", "Arial Unicode MS",
 )  # fmt: skip
 
-STYLE: dict[str, Any] = {
-    **sns.axes_style("ticks"),
-    **sns.plotting_context("paper", font_scale=1.08),
+TEXT, SMALL = 0.96 * 10.8, 0.88 * 10.8  # points
+
+STYLE: dict[str, Any] = {  # near to seaborn's "ticks" on "paper": what differs from matplotlib's own
+    **dict.fromkeys(("font.size", "axes.labelsize", "legend.title_fontsize"), TEXT),
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), SMALL),
+    **dict.fromkeys(("xtick.major.width", "ytick.major.width"), 1.0),
+    **dict.fromkeys(("xtick.minor.width", "ytick.minor.width"), 0.8),
+    **dict.fromkeys(("xtick.minor.size", "ytick.minor.size"), 3.2),
+    **{"lines.linewidth": 1.2, "lines.markersize": 4.8, "lines.solid_capstyle": "round", "patch.linewidth": 0.8},
+    **{"patch.edgecolor": "w", "patch.force_edgecolor": True, "grid.color": ".8", "axes.axisbelow": True},
+    **{"axes.labelcolor": ".15", "text.color": ".15"},
     # the first ships with matplotlib: the same letters everywhere; a list, since sans-serif would mean only one of them
     "font.family": ["DejaVu Sans", *sorted(set(OTHER_LETTERS) & set(get_font_names()), key=OTHER_LETTERS.index)],
     "axes.spines.top": False,
