@@ -131,6 +131,7 @@ def crowds(seed):
     )
     some = rng.random((N, M)) < 0.4
     alone = np.arange(M) == rng.integers(M, size=(N, 1))
+    edge, guesses = 5 + np.arange(20) // 2, np.repeat(rng.integers(K, size=(40, 10)), 2, axis=1)  # tasks of each pair
     many = np.where(rng.random((N, M)) < 0.6, np.arange(N)[:, None] % 60, rng.integers(60, size=(N, M)))
     return {
         "errors of one's own": own,
@@ -139,6 +140,8 @@ def crowds(seed):
         "a label of one copy only": np.where(some | alone, np.hstack([right[:, :5], right[:, :5]]), -1),
         "one label a task": np.where(alone, right, -1),
         "two workers": right[:, :2],
+        "two workers, one of them constant": np.hstack([right[:, :1], np.zeros((N, 1), int)]),
+        "copies on the edge of what chance explains": np.where(np.arange(40)[:, None] < edge, guesses, -1),
         "tasks of more than 20 labels": np.tile(truth, (25, 1)).T % 2 ^ (rng.random((N, 25)) < 0.4),
         "more than 50 classes": many,
     }
