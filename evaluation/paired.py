@@ -10,7 +10,13 @@ from evaluation.experiment import Experiment
 from evaluation.summary import EMULATIONS
 from evaluation.verdicts import CONFIDENCE
 
-OWN = ("BayesDS", "RobSymNMF-EM", "CNMF-SPA-EM", "MERIT", "ComparisonMF")  # compared with all others, where it is there
+OWN = (
+    "WorkerTypes",
+    "RobSymNMF-EM",
+    "CNMF-SPA-EM",
+    "MERIT",
+    "ComparisonMF",
+)  # compared with all others, where it is there
 LEVELS = ("levels", "sweep", "intervals")  # plots whose first metric is a number that methods compete for
 COLUMNS = ["setting", "own", "method", "metric", "difference", "low", "high", "trials"]
 

@@ -105,7 +105,7 @@ def prepare() -> None:
     experiments.EXPERIMENTS = {"toy": experiment}
     experiments.find_experiment = experiments.EXPERIMENTS.__getitem__
     cf.crowd.METHODS["MV-EM"]().fit(cf.CrowdLabels.from_frame(LABELS))  # compiled code is loaded once for all copies
-    cf.crowd.BayesDS().fit(cf.CrowdLabels.from_frame(LABELS))
+    cf.crowd.WorkerTypes().fit(cf.CrowdLabels.from_frame(LABELS))
     cf.pairwise_moments(cf.CrowdLabels.from_frame(LABELS).table)
 
 

@@ -15,7 +15,7 @@ MAY_NOT_LOAD = {  # what runs, and the libraries that it must leave alone
     "import cofactor": ALL,
     RUN.format(["completion", "bash"]): ALL,
     "import cofactor as cf; cf.load('bluebird')": SLOW | {"pandas", "numba", "scipy.linalg"},
-    "import cofactor as cf; cf.crowd.BayesDS().fit(cf.load('bluebird').labels)": SLOW | {"pandas"},
+    "import cofactor as cf; cf.crowd.WorkerTypes().fit(cf.load('bluebird').labels)": SLOW | {"pandas"},
     RUN.format(["aggregate", "bluebird"]): SLOW | {"pandas"},
     RUN.format(["aggregate", "bluebird", "-o", "-"]): SLOW - {"pyarrow.compute"},  # pandas writes the table
     RUN.format(["diagnose", "bluebird"]): SLOW | {"pandas"},

@@ -38,7 +38,7 @@ PAPER = {"RobSymNMF": Reference(64.99, "the paper (Table 5)"), "DesSymNMF": Refe
 OCTAVE = Reference(163.0, "the authors' code in Octave")
 ACTIVITY = {"even": 0.0, "skewed": 1.0}
 TINY = {"n_workers": 10, "n_tasks": 1000}
-WHOLE = {"BayesDS": "DawidSkene", "MV-EM": "DawidSkene", "OneCoin": "OneCoinDawidSkene", "Wawa": "Wawa"}
+WHOLE = {"WorkerTypes": "DawidSkene", "MV-EM": "DawidSkene", "OneCoin": "OneCoinDawidSkene", "Wawa": "Wawa"}
 ROUNDS = (1, 4)  # crowd-kit's time per EM round is the slope between these, so that its set-up cancels
 
 

@@ -26,7 +26,7 @@ from cofactor.simulate import crowd, dawid_skene_model
 from evaluation.crowd.methods import BINARY, method_named, seed_of, without_prior
 from evaluation.experiment import Experiment, Measurement, measure
 
-DEFAULT, VOTE = "BayesDS", "MajorityVote"
+DEFAULT, VOTE = "WorkerTypes", "MajorityVote"
 WITHOUT_PRIOR = " (no prior)"
 CROWD_KIT = " (crowd-kit)"
 TIE = 1e-6  # points of accuracy that are rounding

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd import BayesDS, CrowdLabels, error_rate, next_tasks
+from cofactor.crowd import CrowdLabels, WorkerTypes, error_rate, next_tasks
 from cofactor.data import load
 from evaluation.experiment import Measurement, measure
 
@@ -24,7 +24,7 @@ START, BATCH, END = 2, 0.25, 7.5  # labels a task: at the start, in a batch, at 
 SHOWN = (3.0, 4.0, 6.0)  # labels a task at which errors are told
 LEVEL, HALF_WINDOW = 6.0, 0.5  # labels a task whose error, evenly, is to be met; errors are means over windows
 
-Choose = Callable[[CrowdLabels, BayesDS, Ints, int, np.random.Generator], Ints]
+Choose = Callable[[CrowdLabels, WorkerTypes, Ints, int, np.random.Generator], Ints]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def asked(labels: CrowdLabels, truth: Ints, choose: Choose, rng: np.random.Gener
     shown, n_batch, points = np.minimum(START, there), round(BATCH * labels.n_tasks), []
     while True:
         known = only(labels, place < shown[labels.table.rows])
-        method = BayesDS().fit(known)
+        method = WorkerTypes().fit(known)
         posterior = method.predict_proba(known)
         points.append(
             (known.n_labels / labels.n_tasks, error_rate(posterior, truth), np.mean(1 - posterior.max(axis=1)))
@@ -115,7 +115,7 @@ def only(labels: CrowdLabels, chosen: NDArray[np.bool_]) -> CrowdLabels:
     return CrowdLabels(table, labels.tasks, labels.workers, labels.classes)
 
 
-def evenly(known: CrowdLabels, _: BayesDS, free: Ints, n: int, rng: np.random.Generator) -> Ints:
+def evenly(known: CrowdLabels, _: WorkerTypes, free: Ints, n: int, rng: np.random.Generator) -> Ints:
     """Return how many labels to reveal of every task: where there are fewest, at random among equals."""
     return fewest(known.table.entries_per_row, free, n, rng)
 
@@ -129,7 +129,7 @@ def fewest(there: Ints, free: Ints, n: int, rng: np.random.Generator) -> Ints:
     return more
 
 
-def by_rule(known: CrowdLabels, method: BayesDS, free: Ints, n: int, rng: np.random.Generator) -> Ints:
+def by_rule(known: CrowdLabels, method: WorkerTypes, free: Ints, n: int, rng: np.random.Generator) -> Ints:
     """Return the same by `next_tasks`, as far as labels are left; the rest evenly."""
     budget, code = n, {task: number for number, task in enumerate(known.tasks)}
     while True:

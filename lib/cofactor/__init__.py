@@ -5,7 +5,7 @@ identifiability guarantee turns it back into the structure behind it.
 
 >>> import cofactor as cf
 >>> bluebird = cf.load("bluebird")
->>> method = cf.crowd.BayesDS().fit(bluebird.labels)
+>>> method = cf.crowd.WorkerTypes().fit(bluebird.labels)
 >>> round(100 * cf.crowd.error_rate(method.predict(bluebird.labels), bluebird.truth), 2)
 13.89
 """

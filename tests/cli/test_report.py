@@ -38,7 +38,7 @@ def test_every_number_of_a_worker_or_class_has_its_interval(page):
 
 def test_intervals_and_plan_are_those_of_the_library(page):
     data = cf.load("bluebird")
-    method = cf.crowd.BayesDS(random_state=0).fit(data.labels)
+    method = cf.crowd.WorkerTypes(random_state=0).fit(data.labels)
     row = cf.crowd.bootstrap(method, data.labels, 20, random_state=0).accuracy().iloc[3]
     numbers = (f"{100 * row[name]:.0f}" for name in ("estimate", "low", "high"))
     assert '{} <span class="ends">({} to {})</span>'.format(*numbers) in page
@@ -50,7 +50,7 @@ def test_intervals_and_plan_are_those_of_the_library(page):
 
 def test_workers_are_those_of_the_table(page):
     labels = cf.load("bluebird").labels
-    method = cf.crowd.BayesDS(random_state=0).fit(labels)
+    method = cf.crowd.WorkerTypes(random_state=0).fit(labels)
     table = cf.crowd.workers_table(method, labels, cf.crowd.bootstrap(method, labels, 20, random_state=0))
     text = page.replace("&#39;", "'")
     for row in table.head(20).itertuples():  # all gave equally many labels
@@ -59,13 +59,12 @@ def test_workers_are_those_of_the_table(page):
     assert (table["verdict"] == "below the crowd's mean").any() and "Without intervals" not in page
 
 
-def test_says_how_many_labels_differ_from_the_vote_and_that_tasks_differ(page):
+def test_says_how_many_labels_differ_from_the_vote(page):
     data = cf.load("bluebird")
-    method = cf.crowd.BayesDS().fit(data.labels)
+    method = cf.crowd.WorkerTypes().fit(data.labels)
     votes = data.labels.votes
     against = np.mean(votes[np.arange(len(votes)), method.predict(data.labels)] < votes.max(axis=1))
     assert f"<strong>{against:.1%}</strong>of the labels differ from the majority vote" in page
-    assert ("Two kinds of tasks a class" in page) == (method.kinds_ == 2)
 
 
 def test_pictures_say_what_they_show(page):

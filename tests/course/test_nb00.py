@@ -12,8 +12,8 @@ CROWD = simulate.crowd(mixed_crowd(9, 3, seed=1), 300, 0.5, random_state=1)
 
 
 def test_overview_tells_both_error_rates():
-    method = METHODS["BayesDS"]().fit(CROWD.labels)
-    fig = draw_overview(CROWD.labels, CROWD.truth, method, "BayesDS")
+    method = METHODS["WorkerTypes"]().fit(CROWD.labels)
+    fig = draw_overview(CROWD.labels, CROWD.truth, method, "WorkerTypes")
     before = error_rate(vote_shares(CROWD.labels), CROWD.truth)
     after = error_rate(method.predict(CROWD.labels), CROWD.truth)
     title = fig.get_suptitle().replace("\n", " ")

@@ -48,7 +48,7 @@ def test_crowds_that_cannot_be_had_are_named_and_left_out(monkeypatch, capsys):
 
 def test_methods_of_the_papers_are_run_without_a_prior():
     assert without_prior("MV-EM").pseudo_counts == without_prior("RobSymNMF-EM").pseudo_counts == (0, 0)
-    assert without_prior("BayesDS", diagonal=3.0).diagonal == 3.0
+    assert without_prior("WorkerTypes", diagonal=3.0).diagonal == 3.0
     plain = METHODS["MV-EM"](pseudo_counts=(0, 0)).fit(BLUEBIRD.labels).predict_proba(BLUEBIRD.labels)
     found = pictures.run_method(BLUEBIRD.labels, BLUEBIRD.truth, "MV-EM")
     assert found.error == error_rate(plain, BLUEBIRD.truth) == pytest.approx(11 / 108)

@@ -1,9 +1,9 @@
-"""What notebook 07 computes and draws about priors: a thin crowd, beliefs, two kinds of tasks."""
+"""What notebook 07 computes and draws about priors: a thin crowd, beliefs, types of workers."""
 
 import numpy as np
 import pytest
 
-from cofactor.crowd import BayesDS, error_rate, vote_shares
+from cofactor.crowd import error_rate, vote_shares
 from course.nb07 import priors
 
 
@@ -23,15 +23,6 @@ def test_a_thin_crowd_has_fewer_labels_a_worker_than_cells_and_repeats_itself():
     assert np.allclose(errors[:, off], errors[0, off])
 
 
-def test_two_kinds_gain_where_tasks_are_hard_and_lose_where_none_is():
-    for seed in range(3):
-        easy, mixed = (
-            [BayesDS(structure=kinds).fit(labels).result_.objective[-1] for kinds in ("own", "kinds")]
-            for labels in (priors.mixed_tasks(share, seed) for share in (0, 0.4))
-        )
-        assert easy[1] < easy[0] and mixed[1] > mixed[0]
-
-
 def test_beliefs_are_told_with_and_without_prior():
     fig = priors.draw_belief([(1, 2), (10, 20)])
     assert title(fig) == "After 3, 30 labels: 33 %, 33 % right by the plain share, 62 %, 40 % with the prior"
@@ -44,7 +35,8 @@ def test_beliefs_are_told_with_and_without_prior():
 
 def test_the_picture_of_evidence_tells_gap_and_gains():
     rounds = np.array([-9.0, -8.5])
-    fig = priors.draw_evidence(rounds, -8.25, [0.0, 0.3], np.array([[-2.0, 8.0], [-4.0, 12.0]]))
-    told = "two kinds lose 3 nats where no task is hard, and gain 10 where 30 % are"
+    fig = priors.draw_evidence(rounds, -8.25, [2, 4], {"constant": [1.0, 2.5], "right": [-1.0, -3.0]})
+    told = "nats for saying nothing after 4 labels: constant +2.5, right -3.0"
     assert title(fig) == f"The bound ends 0.25 nats below the evidence; {told}"
     assert np.allclose(fig.axes[0].lines[1].get_ydata(), rounds)
+    assert np.allclose(fig.axes[1].lines[2].get_ydata(), [-1, -3])

@@ -98,7 +98,7 @@ def test_the_picture_of_the_path_tells_doubts_and_labels(examples):
     posterior = method.predict_proba(labels)
     said = pictures.draw_path(posterior, found, plan).get_suptitle().replace("\n", " ")
     assert said.startswith(f"{np.sum(posterior.max(axis=1) < 0.9)} of 360 tasks are doubtful")
-    assert f"takes {plan.answers()['BayesDS']} labels per task (BayesDS)" in said
+    assert f"takes {plan.answers()['WorkerTypes']} labels per task (WorkerTypes)" in said
 
 
 def test_groups_are_counted_in_files_that_are_hard_to_count_in():

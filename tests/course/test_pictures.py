@@ -115,7 +115,7 @@ PICTURES |= {  # of notebooks 06 to 09
     "spectrum": lambda: nb06.draw_spectrum(LINES),
     "accuracies": lambda: nb06.draw_accuracies(RESULTS),
     "belief": lambda: nb07.draw_belief([(1, 2), (10, 20)]),
-    "evidence": lambda: nb07.draw_evidence(BOUND, -8.0, [0.0, 0.2], np.array([[-2.0, 5.0], [-1.0, 9.0]])),
+    "evidence": lambda: nb07.draw_evidence(BOUND, -8.0, [2, 4], {"constant": [1.0, 2.5], "right": [-1.0, -3.0]}),
     "who_labelled": lambda: nb07.draw_who_labelled({"made": CROWD.labels}),
     "time_and_error": lambda: nb07.draw_time_and_error({"made": TRIALS, "again": TRIALS}),
     "beside_published": lambda: nb07.draw_beside_published(pd.DataFrame([[9, 10.5]], ["MV-EM"], PAIRS)),

@@ -14,8 +14,8 @@ from cofactor.crowd import METHODS, NEED_FEATURES
 from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNMF
 from cofactor.crowd.base import TaskScorer, error_rate
 from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
-from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.worker_types import WorkerTypes
 from tests.oracles.generators import permutations_of, recorded, relabel, skilled_crowd, triples
 
 FAMILY = [name for name in METHODS if "SymNMF" in name]
@@ -347,7 +347,7 @@ def test_predicts_new_tasks_of_the_same_crowd(name):
     assert method.predict(new).shape == (new.n_tasks,)
 
 
-@pytest.mark.parametrize("cls", [BayesDS, DawidSkene])
+@pytest.mark.parametrize("cls", [WorkerTypes, DawidSkene])
 def test_workers_who_were_not_there_count_as_the_average(cls):
     labels = skilled_crowd(0).labels
     method = cls().fit(labels)
@@ -366,7 +366,7 @@ def test_workers_who_were_not_there_count_as_the_average(cls):
 
 def test_classes_are_matched_by_name():
     labels = skilled_crowd(0).labels
-    method = BayesDS().fit(labels)
+    method = WorkerTypes().fit(labels)
     two = np.flatnonzero(labels.votes[:, 0] == 0)  # a batch in which the first class does not occur
     task, worker, label = triples(labels.take_tasks(two))
     batch = CrowdLabels.from_arrays(task, worker, label - 1, n_classes=2, n_tasks=len(two), n_workers=labels.n_workers)
@@ -381,9 +381,9 @@ def test_a_table_or_a_file_gives_ids_back(tmp_path):
     frame = pd.DataFrame({"task": list("aabb"), "worker": [1, 2, 1, 2], "label": ["cat", "cat", "dog", "dog"]})
     frame.to_csv(tmp_path / "labels.csv", index=False)
     for given in (frame, tmp_path / "labels.csv", str(tmp_path / "labels.csv")):
-        found = BayesDS().fit_predict(given)
+        found = WorkerTypes().fit_predict(given)
         assert found.to_dict() == {"a": "cat", "b": "dog"}
-        method = BayesDS().fit(given)
+        method = WorkerTypes().fit(given)
         new = pd.DataFrame({"task": ["c"], "worker": [2], "label": ["dog"]})  # a batch of one class only
         assert method.predict(new).to_dict() == {"c": "dog"}
         with pytest.raises(CofactorError, match="labels that are not among the classes 'cat', 'dog'"):

@@ -49,7 +49,7 @@ def outcome(shards, moments, passes, name=METHOD):
     return method.model_.stacked.tobytes(), frames.to_csv(index=False), method.result_.n_iter
 
 
-@pytest.mark.parametrize("name", [METHOD, "BayesDS", "RobSymNMF"])
+@pytest.mark.parametrize("name", [METHOD, "WorkerTypes", "RobSymNMF"])
 @pytest.mark.parametrize("memory", [0, 3000])
 def test_any_number_of_threads_gives_the_same_bytes(shards, moments, name, memory):
     expected = outcome(shards, moments, None, name)

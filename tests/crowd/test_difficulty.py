@@ -7,7 +7,6 @@ import pytest
 from scipy.stats import norm
 
 import cofactor as cf
-from cofactor.crowd.bayes import USUAL_DESIGN_EFFECT, BayesDS
 from cofactor.crowd.calibration import tempered
 from cofactor.crowd.difficulty import (
     DESIGN_EFFECTS,
@@ -21,6 +20,7 @@ from cofactor.crowd.difficulty import (
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.scores import score
+from cofactor.crowd.worker_types import USUAL_DESIGN_EFFECT, WorkerTypes
 
 
 def uneven_crowd(spread, K=3, N=2000, M=12, seed=0):
@@ -90,7 +90,7 @@ def test_rounds_make_the_labels_more_probable():
 @pytest.mark.parametrize("spread", [0.0, 0.7, 1.0])
 def test_the_spread_is_found(spread):
     labels, _ = uneven_crowd(spread)
-    model = BayesDS(design_effect=0.0).fit(labels).model_
+    model = WorkerTypes(design_effect=0.0).fit(labels).model_
     found = fit_difficulty(Evidence.of(labels).e_step, model, np.full(3, 1.0))
     assert found.correlation == pytest.approx(spread**2 / (1 + spread**2), abs=0.06)
 
@@ -116,7 +116,7 @@ def test_confidence_of_parts_adds_up_and_is_met_by_the_effect():
 
 def test_labels_of_uneven_tasks_are_believed_less():
     even, uneven = (uneven_crowd(spread, N=800)[0] for spread in (0.0, 1.5))
-    one, other = BayesDS().fit(even), BayesDS().fit(uneven)
+    one, other = WorkerTypes().fit(even), WorkerTypes().fit(uneven)
     assert other.design_effect_ > 2 * one.design_effect_
     p = other.difficulty_.model().posterior(uneven.table).reshape(800, 3, -1).sum(axis=2)
     said = tempered(p, uneven.table.entries_per_row, RESIDUAL_DESIGN_EFFECT)
@@ -129,7 +129,7 @@ def test_many_classes_have_the_usual_effect():
     truth = rng.integers(51, size=300)
     label = np.where(rng.random((300, 4)) < 0.7, truth[:, None], rng.integers(51, size=(300, 4)))
     many = CrowdLabels.from_arrays(np.repeat(np.arange(300), 4), np.tile(np.arange(4), 300), label.ravel(), 51)
-    method = BayesDS().fit(many)
+    method = WorkerTypes().fit(many)
     assert method.difficulty_ is None and method.design_effect_ == USUAL_DESIGN_EFFECT
 
 
@@ -140,5 +140,5 @@ def test_probabilities_of_real_crowds_can_be_believed():
     errors = []
     for name in names:
         data = cf.data.load(name, "crowd")
-        errors.append(score(BayesDS().fit(data.labels).predict_proba(data.labels), data.truth).ece)
+        errors.append(score(WorkerTypes().fit(data.labels).predict_proba(data.labels), data.truth).ece)
     assert np.mean(errors) < 0.065

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cofactor.core.errors import CofactorError
-from cofactor.crowd import METHODS, BayesDS, CrowdLabels, error_rate, next_tasks
+from cofactor.crowd import METHODS, CrowdLabels, WorkerTypes, error_rate, next_tasks
 from cofactor.crowd.next_tasks import AHEAD, average_worker, concave_slopes, worth
 from cofactor.simulate import crowd, dawid_skene_model
 from tests.oracles import asking
@@ -17,7 +17,7 @@ def labels():
 
 @pytest.fixture(scope="module")
 def method(labels):
-    return BayesDS().fit(labels)
+    return WorkerTypes().fit(labels)
 
 
 def test_the_worth_of_labels_is_that_of_all_answers_listed():
@@ -42,6 +42,14 @@ def test_slopes_are_those_of_the_concave_function_above():
     V = np.random.default_rng(1).random((20, 6)).cumsum(axis=1)
     above = np.array([asking.concave_above(row) for row in V.tolist()])
     np.testing.assert_allclose(concave_slopes(V), np.diff(above, axis=1), atol=1e-12)
+
+
+def test_never_stops_where_nothing_is_known():
+    """One label a task: an error of 20 % is the prior's, not the crowd's."""
+    single = CrowdLabels.from_arrays(np.arange(30), np.arange(30) % 4, np.arange(30) % 3)
+    found = next_tasks(single, 5, wanted_error=0.5)
+    assert not found.known and not found.stop and found.needed is None
+    assert found.table["ask"].sum() == 5 and "nothing tells how many are wrong" in str(found)
 
 
 def test_the_budget_goes_to_the_best_labels(labels, method):
@@ -93,7 +101,7 @@ def test_chosen_labels_help_more_than_even_ones():
         errors = []
         for added in (more, even):
             labels = CrowdLabels.from_frame(frame.loc[start_index(frame).union(added.index)])
-            errors.append(error_rate(BayesDS().fit_predict(labels), whole.truth))
+            errors.append(error_rate(WorkerTypes().fit_predict(labels), whole.truth))
         gains.append(errors[1] - errors[0])
     assert np.mean(gains) > 0.01
 
@@ -108,7 +116,7 @@ def test_what_cannot_be_is_refused(labels, method):
         {"budget": 2.5},
         {"wanted_error": 0.0},
         {"wanted_error": 1},
-        {"method": "BayesDS"},
+        {"method": "WorkerTypes"},
     ):
         with pytest.raises(CofactorError):
             next_tasks(labels, **arguments)

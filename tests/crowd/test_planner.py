@@ -7,7 +7,7 @@ import pytest
 
 import cofactor as cf
 from cofactor import CofactorError, CrowdLabels, simulate
-from cofactor.crowd import BayesDS, DawidSkene, RobSymNMF, error_rate, plan, vote_shares
+from cofactor.crowd import DawidSkene, RobSymNMF, WorkerTypes, error_rate, plan, vote_shares
 from cofactor.crowd.planner import difficulty_range
 from cofactor.crowd.population import (
     CLARITY_RANGE,
@@ -87,7 +87,7 @@ def test_known_truth_tells_how_hard_tasks_are():
 def test_without_truth_the_range_is_that_of_the_difficulties():
     """The note's errors are those of crowds as easy and as hard as it says, on the same workers and tasks."""
     found = plan(CROWD.labels, 0.1, ["MajorityVote"], [4], n_trials=2, random_state=0)
-    method = BayesDS().fit(CROWD.labels)
+    method = WorkerTypes().fit(CROWD.labels)
     levels = [*harder(population_of(CROWD.labels, method), CROWD.labels, method, 1)][:9]
     low, high = np.interp(difficulty_range(), [one.difficulty for one, _ in levels], [error for _, error in levels])
     said = [float(word[:-1]) / 100 for word in found.notes[0].split() if word.endswith("%")]
@@ -186,9 +186,9 @@ def test_without_truth_the_range_holds_the_error_of_real_crowds(name):
     """Planned from the model alone, weather would have 0.6 per cent of errors in place of 14."""
     dataset = cf.load(name)
     d = round(dataset.labels.n_labels / dataset.labels.n_tasks)
-    found = plan(dataset.labels, 0.1, ["BayesDS"], [d], n_trials=10, random_state=0)
+    found = plan(dataset.labels, 0.1, ["WorkerTypes"], [d], n_trials=10, random_state=0)
     (_, _, _, low, high) = found.curve().loc[0]
-    real = error_rate(BayesDS().fit(dataset.labels).predict_proba(dataset.labels), dataset.truth)
+    real = error_rate(WorkerTypes().fit(dataset.labels).predict_proba(dataset.labels), dataset.truth)
     assert low < real < high
 
 
@@ -227,7 +227,7 @@ def test_any_fitted_method_can_lend_its_model():
     ("settings", "message"),
     [
         ({"wanted_error": 5}, "between 0 and 1"),
-        ({"methods": ["MajorityVote", "Vote"]}, "choose one or more of BayesDS"),
+        ({"methods": ["MajorityVote", "Vote"]}, "choose one or more of WorkerTypes"),
         ({"methods": ["CrowdLayer"]}, "choose one or more"),
         ({"amounts": [0.5]}, "whole numbers"),
         ({"amounts": [20]}, "the most is 12"),

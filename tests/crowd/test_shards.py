@@ -207,7 +207,8 @@ def test_moments_that_contradict_themselves_are_refused(labels, tmp_path, name, 
 
 
 @pytest.mark.parametrize(
-    "name", ["BayesDS", "MV-EM", "RobSymNMF", "RobSymNMF-EM", "RobSymNMF(w=1)", "DesSymNMF-EM", "SymNMF(no imputation)"]
+    "name",
+    ["WorkerTypes", "MV-EM", "RobSymNMF", "RobSymNMF-EM", "RobSymNMF(w=1)", "DesSymNMF-EM", "SymNMF(no imputation)"],
 )
 @pytest.mark.filterwarnings("ignore::cofactor.core.errors.DataWarning")  # of SymNMF: only equality is asked here
 def test_models_and_consensus_are_those_of_all_labels(shards, labels, tmp_path, name):
@@ -253,14 +254,14 @@ def test_moments_of_other_labels_are_refused(shards, labels, tmp_path):
     with pytest.raises(cf.CofactorError, match=r"labels of 890 tasks, the shards hold \d+ of 900"):
         shards.fit(cf.crowd.METHODS["RobSymNMF"](), fewer)
     with pytest.raises(cf.CofactorError, match=r"labels of 890 tasks, the shards hold \d+ of 900"):
-        shards.fit(cf.crowd.METHODS["BayesDS"](), fewer)
+        shards.fit(cf.crowd.METHODS["WorkerTypes"](), fewer)
     with pytest.raises(cf.CofactorError, match="other workers or classes"):
         shards.fit(cf.crowd.METHODS["RobSymNMF"](), CrowdMoments.of(labels.take_workers(range(11))))
 
 
 @pytest.mark.parametrize("name", ["MajorityVote", "MultiStart-EM"])
 def test_methods_that_need_all_labels_say_which_do_not(shards, labels, name):
-    with pytest.raises(cf.CofactorError, match="needs all labels at once; from moments work BayesDS, IBCC, EBCC, MV"):
+    with pytest.raises(cf.CofactorError, match="needs all labels at once; from moments work WorkerTypes, IBCC, EBCC"):
         shards.fit(cf.crowd.METHODS[name](), CrowdMoments.of(labels))
 
 

@@ -93,7 +93,7 @@ def test_tuples_are_ids():
     found = MajorityVote().fit_predict(frame)
     assert found.index.tolist() == [("doc", "a"), ("doc", "b"), ("doc", "c")]
     assert found.tolist() == [("is", c) for c in MajorityVote().fit_predict(FRAME)]
-    assert cf.crowd.BayesDS().fit(frame).predict_proba(frame).columns.tolist() == [("is", "x"), ("is", "y")]
+    assert cf.crowd.WorkerTypes().fit(frame).predict_proba(frame).columns.tolist() == [("is", "x"), ("is", "y")]
 
 
 def test_methods_of_signs_follow_the_vote_where_no_worker_varies():

@@ -21,7 +21,7 @@ from cofactor.crowd.workers import (
 
 COLUMNS = ["worker", "n_labels", "accuracy", "low", "high", "agreement", "verdict", "mistake"]
 LABELS = simulate.crowd(simulate.dawid_skene_model(8, 3, skill=0.6, random_state=0), 150, 0.5, random_state=0).labels
-METHOD = crowd.BayesDS().fit(LABELS)
+METHOD = crowd.WorkerTypes().fit(LABELS)
 FOUND = crowd.bootstrap(METHOD, LABELS, n_draws=10, random_state=0)
 
 
@@ -39,7 +39,7 @@ def test_a_narrower_level_gives_narrower_intervals():
     assert ((wide["high"] - wide["low"]) > (narrow["high"] - narrow["low"])).all()
 
 
-@pytest.mark.parametrize("name", ["BayesDS", "MV-EM", "MajorityVote", "OneCoin"])
+@pytest.mark.parametrize("name", ["WorkerTypes", "MV-EM", "MajorityVote", "OneCoin"])
 def test_without_intervals_nobody_is_judged(name):
     table = workers_table(crowd.METHODS[name]().fit(LABELS), LABELS)
     assert set(table["verdict"]) == {UNJUDGED} and set(table["mistake"]) == {""}
@@ -82,11 +82,18 @@ def test_a_worker_of_few_labels_is_not_accused():
         wrong = (best[:n] + 1) % 3
         arrays = np.append(task, np.arange(n)), np.append(worker, np.full(n, 8)), np.append(said, wrong)
         labels = CrowdLabels.from_arrays(*arrays, unlabelled="keep")
-        method = crowd.BayesDS().fit(labels)
+        method = crowd.WorkerTypes().fit(labels)
         table = workers_table(method, labels, crowd.bootstrap(method, labels, n_draws=10, random_state=0))
         row = table.set_index("worker").loc[8]
         assert {row["verdict"]} == verdicts
         assert bool(row["mistake"]) == (n == 60)
+
+
+def test_nobody_is_judged_where_no_task_has_two_labels():
+    labels = CrowdLabels.from_arrays(np.arange(60), np.arange(60) % 3, np.arange(60) % 2)
+    method = crowd.WorkerTypes().fit(labels)
+    table = workers_table(method, labels, crowd.bootstrap(method, labels, n_draws=5, random_state=0))
+    assert set(table["verdict"]) == {UNCLEAR} and np.allclose(table["accuracy"], 0.8)
 
 
 def test_a_mistake_is_named_only_beyond_that_of_the_crowd():

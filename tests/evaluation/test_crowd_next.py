@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cofactor.crowd import BayesDS
+from cofactor.crowd import WorkerTypes
 from cofactor.simulate import crowd, dawid_skene_model
 from evaluation import EXPERIMENTS
 from evaluation.crowd import next_labels
@@ -29,7 +29,7 @@ def test_as_many_are_revealed_as_asked_for_and_as_there_are(made, choose):
     labels = made.labels
     known = only(labels, random_places(labels.table, np.random.default_rng(0)) < 2)
     free = labels.table.entries_per_row - known.table.entries_per_row
-    method = BayesDS().fit(known)
+    method = WorkerTypes().fit(known)
     for n in (1, 40, int(free.sum())):
         more = choose(known, method, free, n, np.random.default_rng(0))
         assert more.sum() == n and (more >= 0).all() and (more <= free).all()

@@ -12,7 +12,6 @@ from cofactor.core.latent_class import map_class
 from cofactor.core.lazy import special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, right_shares, tied_share
-from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.bootstrap import estimated_accuracy
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import FEW_PER_WORKER, agreement
@@ -21,11 +20,6 @@ from cofactor.crowd.tables import overruled
 from cofactor.crowd.together import errors_together
 from cofactor.crowd.workers import NO_INFORMATION, without_information
 
-FOUND = {
-    "own": "every worker errs in a way of his own",
-    "kinds": "two kinds of tasks a class: tasks differ in more than their class, such as difficulty",
-    "shared": "workers differ in how often they are right, but take the same classes for one another",
-}
 NOTHING_KNOWN = "no task has two labels: how good the workers are is not known, and every label counts the same"
 SHOWN = 3  # workers listed at each end of the reliability ranking
 LEVEL = 0.05  # of the test against the vote
@@ -68,10 +62,9 @@ def _ties(labels: cf.CrowdLabels) -> Iterator[str]:
 
 
 def _structure(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
-    """Yield what the default found: how workers err, and whether they err together."""
-    if isinstance(method, BayesDS):
+    """Yield whether workers err together, as far as the default asks."""
+    if isinstance(method, cf.crowd.WorkerTypes):
         together, effect = errors_together(method, labels), method.design_effect_
-        yield f"found: {FOUND[method.structure_]}"
         if together and together.found:
             yield (
                 f"workers err together on the same tasks ({together.z:.1f} standard errors above chance): "

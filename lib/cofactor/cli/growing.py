@@ -11,7 +11,7 @@ from cofactor.cli.output import outputs, reserved
 from cofactor.core.files import whole_file
 from cofactor.crowd.tables import consensus_frame
 
-MANY_NEW = 2  # times the labels that chose structure and design effect: then they should be chosen anew
+MANY_NEW = 2  # times the labels that chose types, copies and design effect: then they should be chosen anew
 
 
 def keep(fit: cf.crowd.CrowdFit, path: Path) -> None:
@@ -51,12 +51,12 @@ def _facts(source: str, before: cf.crowd.CrowdFit, fit: cf.crowd.CrowdFit) -> li
         f"{source}: {now.n_labels - old.n_labels} new labels, {now.n_tasks - old.n_tasks} new tasks, "
         f"{now.n_workers - old.n_workers} new workers",
         f"all: {now.n_tasks} tasks, {now.n_workers} workers, {now.n_classes} classes, {now.n_labels} labels",
-        f"BayesDS: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}",
+        f"WorkerTypes: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}",
         f"{changed.sum()} of {old.n_tasks} old tasks have another label now",
     ]
     if now.n_labels >= MANY_NEW * fit.n_chosen:
         lines.append(
-            f"the structure ({fit.method.structure_}) was chosen from the first {fit.n_chosen} labels: "
-            "run `cofactor aggregate --model` on all labels to choose it anew"
+            f"types of workers, copies and design effect were chosen from the first {fit.n_chosen} labels: "
+            "run `cofactor aggregate --model` on all labels to choose them anew"
         )
     return lines

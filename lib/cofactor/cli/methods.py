@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-DEFAULT = "BayesDS"
+DEFAULT = "WorkerTypes"
 GROUPS = {
-    "the default, Dawid-Skene with a prior and one or two kinds of tasks; and its relatives": (DEFAULT, "IBCC", "EBCC"),
+    "the default, in which the labels choose what every worker is; relatives with a prior": (DEFAULT, "IBCC", "EBCC"),
     "simple: votes, plain or weighted by worker; one accuracy per worker (also for many classes)": (
         *("MajorityVote", "Wawa", "CATD", "OneCoin", "MACE"),
     ),

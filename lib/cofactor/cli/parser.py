@@ -15,7 +15,7 @@ from cofactor.cli.parser_lines import add_lines
 from cofactor.cli.parts import WRITTEN, Format, LateParser, add_overwriting, add_reading, new_command, separator
 
 DRAWS = 50  # refits behind an interval of the report
-PLANNED = ("MajorityVote", "BayesDS")  # fits of the slower methods, hundreds of times, would take minutes
+PLANNED = ("MajorityVote", "WorkerTypes")  # fits of the slower methods, hundreds of times, would take minutes
 COUNTED = ("MV-EM", "RobSymNMF", "RobSymNMF(w=1)", "DesSymNMF", "SymNMF(no imputation)")  # need counts only
 RESULTS = Path("results")
 CONFLICTS = ("error", "first", "last")

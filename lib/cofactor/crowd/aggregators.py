@@ -146,8 +146,8 @@ class Start:
 class MultiStartEM(Aggregator):
     """EM from majority vote, DesSymNMF and RobSymNMF; the run with the highest posterior density wins.
 
-    Useful where majority vote is a poor start: workers who are wrong more often than right. On most crowds `BayesDS` is
-    better. The choice needs no ground truth; it protects from bad starts, it does not pick the lowest error among
+    Useful where the vote is a poor start: workers who are wrong more often than right. On most crowds `WorkerTypes`
+    is better. The choice needs no ground truth; it protects from bad starts, it does not pick the lowest error among
     good ones. Without a prior (`pseudo_counts=(0, 0)`) it picks by likelihood, and with few labels a worker the start
     that overfits most wins. A start whose method refuses the data (for example a disconnected co-labelling graph) is
     left out, with a `DataWarning`; so are the two SymNMF starts where there are more than 30 classes. Parameters: see

@@ -84,7 +84,7 @@ class Aggregator(Estimator):
         labels : CrowdLabels, DataFrame with columns task, worker, label, or path of a file with these
         gold : (n_tasks,) class codes with -1 where unknown, or a class by task, optional
             Tasks of known class: their labels teach the confusion matrices. A class by task is a dict, a Series by
-            task, or a table with columns task and truth (or label). For methods that end in EM, BayesDS, and
+            task, or a table with columns task and truth (or label). For methods that end in EM, WorkerTypes, and
             MajorityVote, which learns skills from them.
 
         Raises
@@ -153,7 +153,7 @@ class Aggregator(Estimator):
     def _checked_gold(self, gold: Gold, labels: CrowdLabels) -> Ints:
         if not self._takes_gold():
             raise CofactorError(
-                f"{type(self).__name__} cannot use gold tasks: give them to BayesDS, a method that ends in -EM, or "
+                f"{type(self).__name__} cannot use gold tasks: give them to WorkerTypes, a method that ends in -EM, or "
                 "MajorityVote, which then weighs workers by them"
             )
         return gold_codes(gold, labels)

@@ -17,7 +17,6 @@ from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.em import SoftCounts
 from cofactor.core.errors import CofactorError
 from cofactor.core.estimator import clone
-from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import PRIOR, Aggregator
@@ -34,7 +33,6 @@ from cofactor.crowd.variational import (
     Priors,
     SharedErrors,
     variational_em,
-    with_rounds_of_part,
 )
 
 Structure = Literal["auto", "own", "kinds", "shared"]
@@ -210,17 +208,6 @@ class BayesDS(VariationalAggregator):
         self.difficulty_: Difficulty | None = None
         self.design_effect_ = self._learned_effect(fits) if self.design_effect is None else self.design_effect
 
-    def go_on(self, evidence: Evidence, states: LatentClassModel, changed: Evidence, n_rounds: int) -> None:
-        """Iterate from a model of the states, that of an earlier fit, with its structure.
-
-        Every round is followed by `n_rounds` of the changed tasks alone. Sets `belief_`, `model_`, `result_` and
-        `evidence_`; what else was found stays that of the earlier fit.
-        """
-        strengths = self.belief_.strengths if isinstance(self.belief_, SharedErrors) else (self.diagonal, self.off)
-        fits, start = Fits(self, evidence), evidence.e_step(states)
-        self._keep(fits.run(self.structure_, start, strengths, changed, n_rounds))
-        self.evidence_ = {self.structure_: float(self.result_.objective[-1])}
-
     def _check_settings(self) -> None:
         if self.structure not in ("auto", *STRUCTURES):
             raise CofactorError(f"structure={self.structure!r}: choose one of auto, {', '.join(STRUCTURES)}")
@@ -285,15 +272,8 @@ class Fits(dict[str, tuple[AnyBelief, Result]]):
         self[structure] = self.run(structure, start, (self.method.diagonal, self.method.off))
         return self[structure]
 
-    def run(
-        self,
-        structure: str,
-        start: SoftCounts,
-        strengths: tuple[float, float],
-        part: Evidence | None = None,
-        n_rounds: int = 0,
-    ) -> tuple[AnyBelief, Result]:
-        """Iterate from soft counts, and strengths where they are learned; every round has `n_rounds` of a part."""
+    def run(self, structure: str, start: SoftCounts, strengths: tuple[float, float]) -> tuple[AnyBelief, Result]:
+        """Iterate from soft counts, and strengths where they are learned."""
         method, one_kind, labels = self.method, self._priors(1), self.labels
         beliefs: dict[str, Callable[[SoftCounts], AnyBelief]] = {
             "own": partial(Belief.after, priors=one_kind),
@@ -304,9 +284,7 @@ class Fits(dict[str, tuple[AnyBelief, Result]]):
         believe = beliefs[structure]
         if structure.startswith("shared"):
             start, labels = replace(start, cells=start.cells[self.rows], sizes=self.cells.sizes), self.of_rows
-            part = part and part.of_rows(self.rows)
-        e_step = with_rounds_of_part(labels.e_step, part.e_step, believe, n_rounds) if part else labels.e_step
-        return variational_em(e_step, start, believe, method.max_iter, method.tol, method.verbose)
+        return variational_em(labels.e_step, start, believe, method.max_iter, method.tol, method.verbose)
 
     def _priors(self, kinds: int) -> Priors:
         return Priors(self.method.diagonal, self.method.off, class_votes(self.votes), kinds)

@@ -1,9 +1,9 @@
 r"""How sure an aggregator is of its crowd: intervals for prior, accuracies and confusion matrices.
 
 Tasks are drawn with replacement and the method is fitted again. That shows how far the fit would move on other tasks,
-but not where it is wrong, since all refits share its assumption that workers err independently. `BayesDS` says how far
-its labels can be wrong, by its tempered probabilities. So its estimate of a worker's accuracy is the mean probability
-of the worker's labels, and the variance has three parts:
+but not where it is wrong, since all refits share its assumption that workers err independently. `WorkerTypes` says how
+far its labels can be wrong, by its tempered probabilities. So its estimate of a worker's accuracy is the mean
+probability of the worker's labels, and the variance has three parts:
 
     symbol   meaning                                                                            shape
     p_i      tempered probabilities of task i                                                   (K,)
@@ -50,10 +50,10 @@ from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.aggregators import MultiStartEM
 from cofactor.crowd.base import Aggregator, require_labels, worker_accuracy
-from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.evidence import UNKNOWN, Evidence
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.priors import prior_cells
+from cofactor.crowd.worker_types import WorkerTypes
 
 MODEL_ERROR_FACTOR = 0.6  # of u_w; chosen on public crowds, see docs/aggregation.md
 
@@ -70,7 +70,7 @@ class CrowdBootstrap(ModelBootstrap):
     right, right_spread : (n_workers,) arrays
         Estimated accuracy of every worker, and its standard deviation.
     model, draws, counts, n_rows, other : see `ModelBootstrap`
-        `other` is, for BayesDS, the model in which tempered probabilities count as soft classes.
+        `other` is, for WorkerTypes, the model in which tempered probabilities count as soft classes.
     """
 
     workers: list[Any]
@@ -124,7 +124,7 @@ def bootstrap(
         Fitted on `labels`, or not fitted yet.
     labels : CrowdLabels
     n_draws, random_state, n_jobs, verbose
-        See `resample`; the result is the same at any number of jobs. 50 draws do for BayesDS, whose intervals come
+        See `resample`; the result is the same at any number of jobs. 50 draws do for WorkerTypes, whose intervals come
         mostly from what refits cannot show.
 
     Raises
@@ -134,14 +134,14 @@ def bootstrap(
 
     Cost
     ----
-    That of `n_draws` fits, and for BayesDS as many posteriors. Methods that end in EM are fitted again by EM from
+    That of `n_draws` fits, and for WorkerTypes as many posteriors. Methods that end in EM are fitted again by EM from
     their model, which takes fewer rounds and stays in its basin; the others start anew.
 
     Source and deviations
     ---------------------
-    See `cofactor.core.bootstrap`; the variance of an accuracy under BayesDS is this kit's own, see the top of this
-    module. On 16 public crowds, intervals of 90 per cent hold the accuracy of 92 workers in 100 (81 to 99 on one set),
-    nowhere outside 85 to 95 by more than chance; the factor of u_w was chosen on them, see docs/aggregation.md.
+    See `cofactor.core.bootstrap`; the variance of an accuracy under WorkerTypes is this kit's own, see the top of this
+    module. On 23 public crowds, intervals of 90 per cent hold the accuracy of 80 to 98 workers in 100 on 16, of 45 to
+    65 on five, and of hardly any on two, where labels of a task repeat one another unseen: see docs/aggregation.md.
     Intervals of other methods hold the truth only if the Dawid-Skene model does: on the same crowds, those of maximum
     likelihood hold 55.
 
@@ -149,7 +149,7 @@ def bootstrap(
     --------
     >>> from cofactor import crowd, simulate
     >>> labels = simulate.crowd(simulate.dawid_skene_model(8, 2, skill=0.6, random_state=0), 200, random_state=0).labels
-    >>> found = crowd.bootstrap(crowd.BayesDS(), labels, n_draws=50, random_state=0)
+    >>> found = crowd.bootstrap(crowd.WorkerTypes(), labels, n_draws=50, random_state=0)
     >>> found.accuracy(level=0.9).round(1).head(2)
        worker  labels  estimate  low  high
     0       0      55       0.7  0.5   0.9
@@ -157,8 +157,8 @@ def bootstrap(
     """
     fitted = fitted_on(method, labels)
     settings = (n_draws, random_state, n_jobs, verbose)
-    if isinstance(fitted, BayesDS):
-        return _bootstrap_bayes(fitted, labels, settings)
+    if isinstance(fitted, WorkerTypes):
+        return _bootstrap_types(fitted, labels, settings)
     draws = _draws(fitted, labels, settings)
     spread = np.std([worker_accuracy(draw) for draw in draws], axis=0)
     return _collected(fitted, labels, draws, worker_accuracy(fitted.model_), spread)
@@ -174,11 +174,11 @@ def fitted_on(method: Aggregator, labels: CrowdLabels) -> Aggregator:
 
 
 def estimated_accuracy(method: Aggregator, labels: CrowdLabels) -> Floats:
-    """Return the estimated accuracy of every worker: by BayesDS a_w, by other methods that of their model.
+    """Return the estimated accuracy of every worker: by WorkerTypes a_w, by other methods that of their model.
 
     With a prior, the model's accuracy is that of the prior for workers of few labels; a_w is not.
     """
-    if isinstance(method, BayesDS):
+    if isinstance(method, WorkerTypes):
         return mean_over_labels(labels, _of_labels(labels, method.predict_proba(labels)))
     return worker_accuracy(method.model_)
 
@@ -255,13 +255,13 @@ def _gold(fitted: Aggregator, labels: CrowdLabels) -> Ints | None:
     return np.array([fitted.gold_.get(task, UNKNOWN) for task in labels.tasks], dtype=np.int64)
 
 
-# ---- BayesDS, which does ----
+# ---- WorkerTypes, which does ----
 
 
-def _bootstrap_bayes(fitted: BayesDS, labels: CrowdLabels, settings: tuple[Any, ...]) -> CrowdBootstrap:
+def _bootstrap_types(fitted: WorkerTypes, labels: CrowdLabels, settings: tuple[Any, ...]) -> CrowdBootstrap:
     """Return the model with its refits, and the accuracies by the formulas at the top of this module."""
     seen = labels.take_tasks(seen_rows(labels.table))
-    refit = partial(_refit_bayes, fitted=fitted, labels=seen, gold=_gold(fitted, seen))
+    refit = partial(_refit_types, fitted=fitted, labels=seen, gold=_gold(fitted, seen))
     found = resample(refit, seen.n_tasks, *settings)
     warn_of_unfinished([converged for _, _, converged in found])
     tempered = fitted.predict_proba(seen)
@@ -280,13 +280,13 @@ def _right(labels: CrowdLabels, posterior: Floats) -> tuple[Floats, Floats]:
     return right, (MODEL_ERROR_FACTOR * unsure) ** 2 + chance
 
 
-def _refit_bayes(
-    rows: Rows, fitted: BayesDS, labels: CrowdLabels, gold: Ints | None
+def _refit_types(
+    rows: Rows, fitted: WorkerTypes, labels: CrowdLabels, gold: Ints | None
 ) -> tuple[LatentClassModel, Floats, bool]:
-    """Fit redrawn tasks from their votes, one kind and two: the model, the accuracies on all tasks, if it converged."""
+    """Fit redrawn tasks from their votes, with the same copies: model, accuracies on all tasks, if it converged."""
     again = copy(fitted)
     again.verbose, again.design_effect = False, fitted.design_effect_
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # the caller counts them
-        again.fit_evidence(Evidence.of(labels.take_tasks(rows), None if gold is None else gold[rows]))
+        again.refit(labels.take_tasks(rows), None if gold is None else gold[rows])
     posterior = again.predict_proba(labels)
     return again.model_, mean_over_labels(labels, _of_labels(labels, posterior)), again.result_.converged

@@ -26,7 +26,7 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.labels import CrowdLabels
 
 SHRINKAGE_COUNT = 5.0  # labels for which the crowd's mean accuracy counts in a worker's
-PRIOR_RIGHT, PRIOR_TOTAL = 4.0, 5.0  # labels imagined for that mean, as in the prior of BayesDS
+PRIOR_RIGHT, PRIOR_TOTAL = 4.0, 5.0  # labels imagined for that mean, as in the prior of WorkerTypes
 TINY = 1e-12
 
 

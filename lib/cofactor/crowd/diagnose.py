@@ -13,11 +13,11 @@ from cofactor.core.moments import pairwise_moments
 from cofactor.core.spectrum import classes_told_apart
 from cofactor.crowd.agreement import krippendorff_alpha
 from cofactor.crowd.base import require_labels, tied_share
-from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import reachable_blocks, too_large
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.together import errors_together
+from cofactor.crowd.worker_types import WorkerTypes
 
 FEW_PER_TASK = 3  # a median below this leaves majority vote little to go by
 FEW_PER_WORKER = 10  # below this a worker's confusion matrix is mostly prior
@@ -44,7 +44,7 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
 
     Cost
     ----
-    That of the pairwise moments, `classes_told_apart` and `BayesDS`, and O(M B^2) for B reference annotators.
+    That of the pairwise moments, `classes_told_apart` and `WorkerTypes`, and O(M B^2) for B reference annotators.
 
     Examples
     --------
@@ -75,13 +75,11 @@ def _verdict(checks: tuple[Check, ...]) -> str:
     failed = [name for name, found in status.items() if found == "fail"]
     said = []
     if failed:
-        said.append(f"BayesDS, MajorityVote and MV-EM can run; the SymNMF family refuses ({listing(failed)})")
+        said.append(f"WorkerTypes, MajorityVote and MV-EM can run; the SymNMF family refuses ({listing(failed)})")
     if status["labels per cell"] == "warn":
-        said.append(f"BayesDS suits so few labels a worker, and {ONE_COIN_ADVICE}; {METHODS_WITHOUT_PRIOR} do not")
-    elif status.get("kinds of tasks") == "warn":
-        said.append("BayesDS suits these labels; methods that know one kind of tasks only can lose to the vote")
+        said.append(f"WorkerTypes suits so few labels a worker, and {ONE_COIN_ADVICE}; {METHODS_WITHOUT_PRIOR} do not")
     elif not failed:
-        said.append("BayesDS suits these labels, and there are enough a worker for methods without a prior")
+        said.append("WorkerTypes suits these labels, and there are enough a worker for methods without a prior")
     if status.get("errors on one task") == "warn":
         said.append("no probability is sure before it was checked on tasks of known truth")
     return "; ".join(said)
@@ -110,7 +108,7 @@ def _labels_per_cell(labels: CrowdLabels) -> Check:
     counts, K = labels.table.entries_per_variable, labels.n_classes
     per_cell = float(np.median(counts)) / K**2
     value = f"median {per_cell:.2g} for each of {K} x {K} cells of a worker's confusion matrix"
-    remedy = f"use BayesDS, whose prior fills it, or {ONE_COIN_ADVICE}"
+    remedy = f"use WorkerTypes, whose prior fills it, or {ONE_COIN_ADVICE}"
     advice = f"a full confusion matrix is beyond most workers' labels: {remedy}"
     return _warned_if(per_cell < LABELS_PER_CELL, Check("labels per cell", "pass", value), advice)
 
@@ -168,27 +166,22 @@ def _told_apart(labels: CrowdLabels) -> Check:
 
 
 def _beyond_classes(labels: CrowdLabels) -> tuple[Check, ...]:
-    """Ask whether tasks differ in more than their class, from two fits: of one kind of tasks a class, and of two."""
+    """Ask whether some tasks mislead several workers at once, of a fit."""
     if not labels.n_labels:
         return ()
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-        fit = BayesDS().fit(labels)
-    gain, found = fit.evidence_.get("kinds", -np.inf) - fit.evidence_.get("own", 0.0), fit.dependence_
-    by = f"more probable by {abs(gain):.0f} nats" if np.isfinite(gain) else "too few labels to look for two"
+        fit = WorkerTypes().fit(labels)
+    if (found := fit.dependence_) is None:
+        return ()
     together = f"correlation {found.correlation:.3f} between two workers, {found.z:.1f} standard errors from none"
     test = errors_together(fit, labels)
     if test and test.chance.size:
         together += f", where {test.chance.mean():.1f} come from chance alone (simulated)"
     return (
         _warned_if(
-            gain > 0,
-            Check("kinds of tasks", "pass", f"{1 + (gain > 0)} a class, {by}"),
-            "easy and hard tasks: methods that know one kind only can lose to the vote; BayesDS looks for two",
-        ),
-        _warned_if(
             test is not None and test.found,
             Check("errors on one task", "pass", together),
-            "some tasks mislead several workers at once: any model here is too sure of itself, BayesDS least",
+            "some tasks mislead several workers at once: any model here is too sure of itself, WorkerTypes least",
         ),
     )
 

@@ -71,6 +71,11 @@ class Evidence:
         chosen = labels if seen.all() else labels.take_tasks(seen)
         return cls([chosen], None if gold is None else gold[seen])
 
+    @property
+    def n_workers(self) -> int:
+        """Workers, those without labels among them."""
+        return len(self.start().sizes)
+
     def start(self, split: Split | None = None, one_by_one: bool = False) -> SoftCounts:
         """Return the soft counts of the vote shares, or of the (N, S) states that `split` makes of them.
 

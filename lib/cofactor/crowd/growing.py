@@ -1,7 +1,7 @@
-"""Labels that keep coming: a fit of BayesDS that is kept with its labels, and goes on from there when new ones are in.
+"""Labels that keep coming: a fit of WorkerTypes, kept with its labels, goes on from there when new ones are in.
 
 The sums over tasks that a round needs are those of the old labels and of the new ones. So the rounds go on from the
-kept belief, over all labels, and end where a fit of all labels with the same structure ends.
+kept belief, over all labels, and end where a fit of all labels with the same types and copies ends.
 """
 
 from __future__ import annotations
@@ -20,38 +20,34 @@ from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import load_arrays, save_arrays
 from cofactor.core.frames import located
-from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import pd
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
 from cofactor.crowd.base import Labels, as_labels
-from cofactor.crowd.bayes import STRUCTURES, BayesDS
-from cofactor.crowd.dependence import Dependence
-from cofactor.crowd.evidence import UNKNOWN, Evidence
+from cofactor.crowd.evidence import UNKNOWN
 from cofactor.crowd.files import COLUMNS, read_labels
 from cofactor.crowd.labels import Conflicts, CrowdLabels
-from cofactor.crowd.variational import AnyBelief, Belief, Cells, Priors, SharedErrors
+from cofactor.crowd.worker_types import ALL_TYPES, WorkerTypes
 
 CODES = ("tasks", "workers", "labels", "gold")
-PARTS = {Belief: ("P", "nu", "eta"), SharedErrors: ("right", "wrong", "errors", "nu")}  # of a belief, as arrays
-BELIEF = ("part_0", "part_1", "part_2", "part_3")  # an empty one stands last where there are three
+BELIEF = ("prior", "states", "q", "rho", "owner")
 PART_ROUNDS = 20  # most rounds of the changed tasks in a round of all; together they cost no more than it
-SETTINGS = ("structure", "diagonal", "off", "design_effect", "max_iter", "tol")
+SETTINGS = ("merge_copies", "diagonal", "off", "design_effect", "max_iter", "tol")
 
 
 @dataclass(frozen=True)
 class CrowdFit:
-    """A fitted BayesDS with its labels, to be updated with new ones, and kept in a file.
+    """A fitted WorkerTypes with its labels, to be updated with new ones, and kept in a file.
 
     Attributes
     ----------
-    method : BayesDS
+    method : WorkerTypes
         Fitted on `labels`.
     labels : CrowdLabels
         All so far; new tasks and workers come after the old ones.
     n_chosen : int
-        Labels from which structure and design effect were chosen.
+        Labels from which types, copies and design effect were chosen.
 
     Examples
     --------
@@ -62,22 +58,24 @@ class CrowdFit:
     ([0, 1, 7], [0, 1, 1])
     """
 
-    method: BayesDS
+    method: WorkerTypes
     labels: CrowdLabels
     n_chosen: int
 
     @classmethod
-    def start(cls, labels: Labels, method: BayesDS | None = None) -> CrowdFit:
-        """Fit all labels: with the default, or a BayesDS with other settings. Errors and cost are those of `fit`."""
-        known, fitted = as_labels(labels), BayesDS() if method is None else method
-        check_kind(BayesDS, method=fitted)
+    def start(cls, labels: Labels, method: WorkerTypes | None = None) -> CrowdFit:
+        """Fit all labels, by the default or WorkerTypes of other settings. Errors and cost are those of `fit`."""
+        known, fitted = as_labels(labels), WorkerTypes() if method is None else method
+        check_kind(WorkerTypes, method=fitted)
         return cls.of(fitted.fit(known), known)
 
     @classmethod
-    def of(cls, method: BayesDS, labels: CrowdLabels) -> CrowdFit:
+    def of(cls, method: WorkerTypes, labels: CrowdLabels) -> CrowdFit:
         """Keep a method that was fitted on these labels; a CofactorError for another method or other labels."""
-        check_kind(BayesDS, method=method)
+        check_kind(WorkerTypes, method=method)
         method._check_same_crowd(labels)
+        if method.order is not None:
+            raise CofactorError("a fit of grades cannot be kept yet: fit without an order, or fit all labels anew")
         return cls(method, labels, labels.n_labels)
 
     def updated(self, new: Labels, conflicts: Conflicts = "error") -> CrowdFit:
@@ -95,8 +93,9 @@ class CrowdFit:
         Returns
         -------
         CrowdFit, this one where all labels were there already
-            Within the tolerance of the rounds, that of `BayesDS` on all labels with the `structure_` and
-            `design_effect_` of this fit, which are not chosen anew. Gold tasks stay gold.
+            Within the tolerance of the rounds, that of `WorkerTypes` on all labels with the `types_`, `copies_` and
+            `design_effect_` of this fit, which are not chosen anew. Gold tasks stay gold. Where nothing was fitted
+            before, since no task had two labels, all is fitted now.
 
         Raises a CofactorError for classes that the fit does not know (their rows are named), conflicting labels, or
         labels that cannot be read.
@@ -111,10 +110,11 @@ class CrowdFit:
         before, now = self.labels.table.indicator, labels.table.indicator
         if before.shape == now.shape and not (before != now).nnz:
             return self
-        gold, method, changed = self._gold(labels), copy(self.method), labels.take_tasks(tasks)
-        n_rounds = min(PART_ROUNDS, labels.n_labels // max(changed.n_labels, 1))
-        part = Evidence.of(changed, None if gold is None else gold[tasks])
-        method.go_on(Evidence.of(labels, gold), self._states(labels), part, n_rounds)
+        gold, method = self._gold(labels), copy(self.method)
+        if not method.types_:
+            return CrowdFit.of(method.fit(labels, gold), labels)
+        n_changed = int(labels.table.entries_per_row[tasks].sum())
+        method.go_on(labels, gold, tasks, min(PART_ROUNDS, labels.n_labels // max(n_changed, 1)))
         method.workers_, method.labels_given_ = labels.workers, labels.table.entries_per_variable
         method.gold_ = {} if gold is None else {labels.tasks[n]: int(gold[n]) for n in np.flatnonzero(gold != UNKNOWN)}
         return CrowdFit(method, labels, self.n_chosen)
@@ -152,12 +152,6 @@ class CrowdFit:
         known = [self.method.gold_.get(task, UNKNOWN) for task in self.labels.tasks]
         return np.array(known + [UNKNOWN] * (labels.n_tasks - len(known)))
 
-    def _states(self, labels: CrowdLabels) -> LatentClassModel:
-        """Return the model of the states for old workers, then new ones, who begin as the average of the old."""
-        model, n_new = self.method.belief_.expected_logs(), labels.n_workers - self.labels.n_workers
-        new = np.tile(self.method.belief_.population(), (n_new, 1))
-        return LatentClassModel.from_stacked(model.prior, np.vstack([model.stacked, new]), labels.table.sizes)
-
     # ---- files ----
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -166,21 +160,17 @@ class CrowdFit:
         strange = [known for column in ids for known in column if not isinstance(known, str | int)]
         if strange:
             raise CofactorError(f"ids can be kept that are text or whole numbers, not {listing(map(repr, strange))}")
-        gold, table, belief = self._gold(self.labels), self.labels.table, self.method.belief_
+        gold, table, method = self._gold(self.labels), self.labels.table, self.method
         codes = (table.rows, table.variables, table.values, np.zeros(0) if gold is None else gold)
         arrays: dict[str, NDArray[Any]] = {name: code.astype(np.int32) for name, code in zip(CODES, codes, strict=True)}
-        parts = [getattr(belief, name) for name in PARTS[type(belief)]]
-        arrays |= dict(zip(BELIEF, [*parts, np.zeros(0)], strict=False))
+        arrays |= dict(zip(BELIEF, method.kept(), strict=True))
         save_arrays(path, about={"ids": ids, **self._about()}, **arrays)
 
     def _about(self) -> dict[str, Any]:
-        method, together = self.method, self.method.dependence_
+        method = self.method
         return {
             "settings": {name: getattr(method, name) for name in SETTINGS},
-            "found": [method.structure_, method.design_effect_, self.n_chosen],
-            "dependence": [together.excess, together.squares, together.most],
-            "votes": method.belief_.priors.classes.tolist(),
-            "strengths": getattr(method.belief_, "strengths", (method.diagonal, method.off)),
+            "found": [list(method.types_), method.design_effect_, self.n_chosen],
             "result": [method.result_.objective.tolist(), method.result_.converged, method.result_.reason],
         }
 
@@ -237,41 +227,38 @@ def _kept_labels(ids: Sequence[Sequence[Any]], codes: Sequence[NDArray[Any]]) ->
     return labels
 
 
-def _kept_method(about: Mapping[str, Any], kept: Mapping[str, NDArray[Any]], labels: CrowdLabels) -> BayesDS:
-    method = BayesDS(**about["settings"])
+def _kept_method(about: Mapping[str, Any], kept: Mapping[str, NDArray[Any]], labels: CrowdLabels) -> WorkerTypes:
+    method = WorkerTypes(**about["settings"])
     method._check_settings()
-    structure, method.design_effect_ = STRUCTURES[STRUCTURES.index(about["found"][0])], float(about["found"][1])
-    method.structure_, method.dependence_ = structure, Dependence(*map(float, about["dependence"]))
+    types, effect, _ = about["found"]
     objective, converged, reason = about["result"]
     found = Result(np.array(objective, dtype=np.float64), len(objective), bool(converged), str(reason))
-    method._keep((_kept_belief(method, about, kept, labels), found))
-    method.evidence_ = {structure: float(objective[-1])}
-    method.kinds_, method.gold_check_, method.difficulty_ = method.belief_.priors.kinds, None, None
-    method.workers_, method.classes_ = labels.workers, labels.classes
-    method.labels_given_ = labels.table.entries_per_variable
     gold = kept["gold"].tolist() or [UNKNOWN] * labels.n_tasks
     if len(gold) != labels.n_tasks or not set(gold) <= set(range(UNKNOWN, labels.n_classes)):
         raise CofactorError("its gold tasks are none")
+    codes = np.array(gold) if len(kept["gold"]) else None
+    method.types_, method.design_effect_ = _checked_types(types), float(effect)
+    method.workers_, method.classes_ = labels.workers, labels.classes
+    method.labels_given_ = labels.table.entries_per_variable
+    method.take_up(labels, codes, _checked_belief(kept, len(types), labels), found)
     method.gold_ = {task: code for task, code in zip(labels.tasks, gold, strict=True) if code != UNKNOWN}
     return method
 
 
-def _kept_belief(
-    method: BayesDS, about: Mapping[str, Any], kept: Mapping[str, NDArray[Any]], labels: CrowdLabels
-) -> AnyBelief:
+def _checked_types(types: Sequence[str]) -> tuple[str, ...]:
+    if tuple(types) != tuple(name for name in ALL_TYPES if name in types):
+        raise CofactorError(f"it has workers of unknown types: {listing(types)}")
+    return tuple(types)
+
+
+def _checked_belief(kept: Mapping[str, NDArray[Any]], n_types: int, labels: CrowdLabels) -> list[NDArray[Any]]:
     M, K = labels.n_workers, labels.n_classes
-    kinds = 2 if method.structure_ == "kinds" else 1
-    priors = Priors(method.diagonal, method.off, np.array(about["votes"], dtype=np.float64), kinds)
-    shared = method.structure_ == "shared"
-    shapes = [(M, K), (M, K), (K, K), (K,)] if shared else [(M * K, K * kinds), (K,), (K, kinds)]
-    parts = [kept[name] for name in BELIEF[: len(shapes)]]
-    whole = [*parts, priors.classes]
-    sound = all(part.dtype.kind == "f" and np.isfinite(part).all() and (part >= 0).all() for part in whole)
-    if not sound or [part.shape for part in whole] != [*shapes, (K,)]:
+    parts = [kept[name] for name in BELIEF]
+    *floats, owner = parts
+    sound = all(part.dtype.kind == "f" and np.isfinite(part).all() and (part >= 0).all() for part in floats)
+    shapes = [(K,), (M * K, K), (M, n_types), (n_types,), (M,)]
+    if not sound or [part.shape for part in parts] != shapes or owner.dtype.kind != "i":
         raise CofactorError("its belief is of other labels, or holds what are no counts")
-    if not shared:
-        P, nu, eta = parts
-        return Belief(priors, P, nu, eta, labels.table.sizes)
-    a, b = map(float, about["strengths"])
-    right, wrong, errors, nu = parts
-    return SharedErrors(priors, Cells.all(M, K), (a, b), right, wrong, errors, nu)
+    if ((owner < 0) | (owner > np.arange(M))).any() or (owner[owner] != owner).any():
+        raise CofactorError("its groups of copies are none")
+    return parts

@@ -19,12 +19,10 @@ from cofactor.crowd.baselines.one_coin import OneCoin
 from cofactor.crowd.baselines.spectral import SpectralDS
 from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
 from cofactor.crowd.baselines.weighted_votes import BWA, CATD, Wawa
-from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.worker_types import WorkerTypes
 
 METHODS: dict[str, Callable[..., Aggregator]] = {
     "WorkerTypes": WorkerTypes,
-    "BayesDS": BayesDS,
     "MajorityVote": MajorityVote,
     "MV-EM": DawidSkene,
     "RobSymNMF": RobSymNMF,

@@ -31,9 +31,9 @@ from cofactor.core.lazy import pd, special
 from cofactor.core.planning import checked_error
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, Labels, as_labels
-from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.bootstrap import fitted_on
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.worker_types import WorkerTypes
 
 AHEAD = 5  # labels a task at most, in one go
 TINY = 1e-12  # worth of a label that is rounding
@@ -56,7 +56,9 @@ class NextTasks:
     wanted_error : float or None
     needed : int or None
         Labels until the expected error is as wanted: 0 is the time to stop; None where `AHEAD` labels more for every
-        task are not enough, or no error is wanted.
+        task are not enough, no error is wanted, or none is known.
+    known : bool
+        Whether labels tell of the error. Where no task has two of them, it is a guess from before any label.
     """
 
     table: pd.DataFrame
@@ -64,6 +66,7 @@ class NextTasks:
     expected_error: float
     wanted_error: float | None
     needed: int | None
+    known: bool = True
 
     @property
     def stop(self) -> bool:
@@ -71,6 +74,12 @@ class NextTasks:
         return self.needed == 0
 
     def __str__(self) -> str:
+        if not self.known:
+            n_labels, n_tasks = int(self.table["ask"].sum()), len(self.table)
+            return (
+                "no task has two labels, so nothing tells how many are wrong: "
+                f"ask for {n_labels} second labels, of {n_tasks} tasks, and look again"
+            )
         now = f"estimated error {self.error:.2%} (an estimate of the model: check some tasks by hand)"
         if self.stop:
             return f"{now}: at most the {self.wanted_error:.2%} that is wanted, so stop here"
@@ -95,7 +104,7 @@ def next_tasks(
     wanted_error : float, optional
         Ask for no more than are expected to bring the share of wrong labels down to this.
     method : Aggregator, optional
-        Fitted on these labels. Default: `BayesDS` is fitted.
+        Fitted on these labels. Default: `WorkerTypes` is fitted.
 
     Raises a CofactorError for labels that cannot be read, a budget below 1, an error not between 0 and 1, or a method
     of other labels. Cost: a fit where none is given, and O(N K) time; O(N) memory.
@@ -110,16 +119,17 @@ def next_tasks(
     if wanted_error is not None:
         checked_error(wanted_error)
     known = as_labels(labels)
-    fitted = fitted_on(BayesDS() if method is None else method, known)
+    fitted = fitted_on(WorkerTypes() if method is None else method, known)
     posterior = fitted.predict_proba(known)
     slopes = worth(posterior, average_worker(fitted))
     order = _by_use(slopes, known.table.entries_per_row)
     errors = np.mean(1 - posterior.max(axis=1)) - np.append(0, np.cumsum(slopes.ravel()[order])) / known.n_tasks
-    enough = [] if wanted_error is None else np.flatnonzero(errors <= wanted_error).tolist()
+    told = not isinstance(fitted, WorkerTypes) or bool(fitted.types_)
+    enough = [] if wanted_error is None or not told else np.flatnonzero(errors <= wanted_error).tolist()
     needed = enough[0] if enough else None
     chosen = order[: budget if needed is None else min(budget, needed)]
     expected = float(errors[len(chosen)])
-    return NextTasks(_table(chosen, slopes, posterior, known), float(errors[0]), expected, wanted_error, needed)
+    return NextTasks(_table(chosen, slopes, posterior, known), float(errors[0]), expected, wanted_error, needed, told)
 
 
 def average_worker(method: Aggregator) -> Floats:

@@ -22,11 +22,11 @@ from cofactor.core.lazy import optimize, special
 from cofactor.core.planning import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.base import Aggregator, error_rate, require_labels, right_shares
-from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.bootstrap import fitted_on
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.methods import METHODS, NEED_FEATURES
 from cofactor.crowd.population import Level, Population, harder, population_of, seen
+from cofactor.crowd.worker_types import WorkerTypes
 
 MAX_LABELS = 15
 ERROR_GAP = 0.02  # a note is added where simulated crowds err less than the real one by more than this
@@ -40,7 +40,7 @@ MEDIAN_DIFFICULTY, LOG_DIFFICULTY_SD = (
 def plan(
     labels: CrowdLabels,
     wanted_error: float = 0.05,
-    methods: Sequence[str] = ("MajorityVote", "BayesDS"),
+    methods: Sequence[str] = ("MajorityVote", "WorkerTypes"),
     amounts: ArrayLike | None = None,
     truth: ArrayLike | None = None,
     n_tasks: int | None = None,
@@ -69,7 +69,7 @@ def plan(
         Tasks of a simulated crowd. Default: as many as have a label now.
     n_trials : int
     method : Aggregator, optional
-        Whose model of the crowd is believed; fitted on `labels`, or not fitted yet. Default: BayesDS.
+        Whose model of the crowd is believed; fitted on `labels`, or not fitted yet. Default: WorkerTypes.
     random_state : int, Generator or None
     n_jobs, verbose
         As in `bootstrap`; the result is the same at any number of jobs.
@@ -100,7 +100,7 @@ def plan(
     >>> labels = simulate.crowd(model, 200, random_state=0).labels
     >>> found = crowd.plan(labels, wanted_error=0.1, n_trials=5, random_state=0)
     >>> list(found.needed()["method"])
-    ['MajorityVote', 'BayesDS']
+    ['MajorityVote', 'WorkerTypes']
     """
     checked_error(wanted_error)
     names = check_names(methods, _methods())
@@ -110,7 +110,7 @@ def plan(
         check_whole(1, n_tasks=n_tasks)
     active = int(np.count_nonzero(labels.table.entries_per_variable))
     tried = checked_amounts(np.arange(1, MAX_LABELS + 1) if amounts is None else amounts, active)
-    fitted = fitted_on(BayesDS() if method is None else method, labels)
+    fitted = fitted_on(WorkerTypes() if method is None else method, labels)
     rng = rng_of(random_state)
     populations, notes = _populations(labels, fitted, truth, n_trials, rng)
     n_tasks = seen(labels).n_rows if n_tasks is None else n_tasks

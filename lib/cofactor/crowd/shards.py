@@ -44,6 +44,7 @@ from cofactor.crowd.moments import CrowdMoments, save_moments
 from cofactor.crowd.passes import ADVICE, Passes, disjoint
 from cofactor.crowd.priors import prior_cells
 from cofactor.crowd.tables import consensus_frame
+from cofactor.crowd.worker_types import WorkerTypes
 
 VOCABULARY = "vocabulary.json"
 Method = TypeVar("Method", bound=Aggregator)
@@ -173,7 +174,7 @@ class LabelShards:
         Parameters
         ----------
         method : Aggregator
-            One that needs sums over tasks only: BayesDS, IBCC, EBCC; SymNMF, DesSymNMF, RobSymNMF, MV-EM, with or
+            One that needs sums over tasks only: WorkerTypes, IBCC, EBCC; SymNMF, DesSymNMF, RobSymNMF, MV-EM, with or
             without EM.
         moments : CrowdMoments
             Of these shards.
@@ -188,7 +189,7 @@ class LabelShards:
         if (moments.workers, moments.classes) != (self.workers, self.classes):
             raise CofactorError("the moments were counted for other workers or classes: count these shards")
         evidence = Evidence(passes or Passes(self), votes=moments.votes)
-        if isinstance(method, VariationalAggregator):
+        if isinstance(method, VariationalAggregator | WorkerTypes):
             method.max_iter, method.verbose = min(method.max_iter, max_rounds), verbose
             method.fit_evidence(evidence)
         else:
@@ -236,8 +237,8 @@ def _from_moments(method: Aggregator, moments: CrowdMoments) -> tuple[LatentClas
     if isinstance(method, DawidSkene):
         return moments.votes.model(), CLOSED_FORM
     raise CofactorError(
-        f"{type(method).__name__} needs all labels at once; from moments work BayesDS, IBCC, EBCC, MV-EM, RobSymNMF, "
-        "RobSymNMF(w=1), DesSymNMF and SymNMF(no imputation), the last four also with -EM"
+        f"{type(method).__name__} needs all labels at once; from moments work WorkerTypes, IBCC, EBCC, MV-EM, "
+        "RobSymNMF, RobSymNMF(w=1), DesSymNMF and SymNMF(no imputation), the last four also with -EM"
     )
 
 

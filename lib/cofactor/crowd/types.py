@@ -40,7 +40,7 @@ labels. What was tried beside is in docs/aggregation.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -93,7 +93,7 @@ class Counts:
     @cached_property
     def labels(self) -> Floats:
         """The n_wl: (R,)."""
-        return np.asarray(self.C.sum(axis=1))
+        return np.asarray(self.C @ np.ones(self.rows.n_classes))
 
     @cached_property
     def log_of_errors(self) -> Floats:
@@ -141,7 +141,8 @@ class Coin:
     shares_errors: bool = True
 
     def _right_and_wrong(self, counts: Counts) -> tuple[Floats, Floats]:
-        return counts.right.sum(axis=1, keepdims=True), counts.wrong.sum(axis=1, keepdims=True)
+        ones = np.ones((counts.rows.n_classes, 1))
+        return counts.right @ ones, counts.wrong @ ones
 
     def expected_log(self, counts: Counts) -> Floats:
         """Return psi(R + a) - psi(R + W + a + b) if right, else psi(W + b) - psi(R + W + a + b) + log e."""
@@ -152,7 +153,8 @@ class Coin:
     def log_evidence(self, counts: Counts) -> Floats:
         """Return sums of log B(R + a, W + b) - log B(a, b), and the logarithms of the errors."""
         R, W = self._right_and_wrong(counts)
-        return np.sum(log_beta(R + self.a, W + self.b) - log_beta(self.a, self.b), axis=1) + counts.log_of_errors
+        gain = log_beta(R + self.a, W + self.b) - log_beta(self.a, self.b)
+        return gain @ np.ones(gain.shape[1]) + counts.log_of_errors
 
 
 class ByClass(Coin):
@@ -309,6 +311,32 @@ def iterate(
     return belief, counts, history.result()
 
 
+def with_rounds_of_part(
+    whole: Callable[[LatentClassModel], SoftCounts],
+    part: Callable[[LatentClassModel], SoftCounts],
+    believe: Believe,
+    n_rounds: int,
+) -> Callable[[LatentClassModel], SoftCounts]:
+    """Return an E-step of all tasks after which `n_rounds` rounds follow in which only a part is looked at anew.
+
+    Where new labels changed a part of the tasks, and workers who labelled little else, rounds of the part settle them
+    at little cost. Each raises the same bound, and the limit is that of whole rounds.
+
+    Source: Neal and Hinton, "A view of the EM algorithm that justifies incremental, sparse, and other variants", 1998.
+    """
+
+    def e_step(model: LatentClassModel) -> SoftCounts:
+        counts, now = whole(model), part(model)
+        others, other_classes = counts.cells - now.cells, counts.classes - now.classes
+        for _ in range(n_rounds):
+            now = part(believe(counts).expected_logs())
+            cells, classes = np.maximum(others + now.cells, 0.0), np.maximum(other_classes + now.classes, 0.0)
+            counts = replace(counts, cells=cells, classes=classes)  # above: differences may round to below zero
+        return counts
+
+    return e_step
+
+
 def log_dirichlet_constant(x: Floats) -> float:
     """Logarithm of the multivariate Beta function."""
     return float(gammaln(x).sum() - gammaln(x.sum()))
@@ -361,7 +389,7 @@ class Believe:
 def type_probabilities(rho: Floats, L: Floats) -> tuple[Floats, Floats]:
     """Return q (M, T), proportional to rho exp L, and the logarithm of its sum over types (M,)."""
     joint = L + np.log(rho)
-    top = joint.max(axis=1, keepdims=True)
+    top = np.maximum.reduce(list(joint.T))[:, None]  # column by column: fast for few types and many workers
     q = np.exp(joint - top)
-    total = q.sum(axis=1, keepdims=True)
+    total = q @ np.ones((len(rho), 1))
     return q / total, (top + np.log(total))[:, 0]

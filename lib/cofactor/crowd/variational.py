@@ -354,29 +354,3 @@ def variational_em(
         counts = e_step(belief.expected_logs())
         history.record(counts.log_likelihood - belief.divergence())
     return belief, history.result()
-
-
-def with_rounds_of_part(
-    whole: Callable[[LatentClassModel], SoftCounts],
-    part: Callable[[LatentClassModel], SoftCounts],
-    believe: Callable[[SoftCounts], AnyBelief],
-    n_rounds: int,
-) -> Callable[[LatentClassModel], SoftCounts]:
-    """Return an E-step of all tasks after which `n_rounds` rounds follow in which only a part is looked at anew.
-
-    Where new labels changed a part of the tasks, and workers who labelled little else, rounds of the part settle them
-    at little cost. Each raises the same bound, and the limit is that of whole rounds.
-
-    Source: Neal and Hinton, "A view of the EM algorithm that justifies incremental, sparse, and other variants", 1998.
-    """
-
-    def e_step(model: LatentClassModel) -> SoftCounts:
-        counts, now = whole(model), part(model)
-        others, other_classes = counts.cells - now.cells, counts.classes - now.classes
-        for _ in range(n_rounds):
-            now = part(believe(counts).expected_logs())
-            cells, classes = np.maximum(others + now.cells, 0.0), np.maximum(other_classes + now.classes, 0.0)
-            counts = replace(counts, cells=cells, classes=classes)  # above: differences may round to below zero
-        return counts
-
-    return e_step

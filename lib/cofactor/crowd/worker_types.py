@@ -29,8 +29,19 @@ from cofactor.crowd.order import checked_order, in_order
 from cofactor.crowd.ordinal import GRADED, Grading, Loss, Reading, grade, score_grades
 from cofactor.crowd.priors import prior_cells
 from cofactor.crowd.rows import Rows
-from cofactor.crowd.types import Believe, ByClass, Coin, NoInformation, Own, TypesBelief, WorkerType, iterate
+from cofactor.crowd.types import (
+    Believe,
+    ByClass,
+    Coin,
+    NoInformation,
+    Own,
+    TypesBelief,
+    WorkerType,
+    iterate,
+    with_rounds_of_part,
+)
 
+ALL_TYPES = ("coin", "class", "own", "none")
 MAX_INDEPENDENT_Z = 2.0  # above it, workers are taken to err together (see Dependence)
 USUAL_DESIGN_EFFECT = 2.4  # where none is learned: the best single one for public crowds
 MAX_CLASSES = 50  # with more, learning the design effect takes too long
@@ -97,7 +108,8 @@ class WorkerTypes(Aggregator):
     copies_ : list of lists of workers
         The groups that count as one.
     dependence_ : Dependence or None
-        Whether workers err together more than "own" has it, where that was asked.
+        Whether workers err together more than the model has it ("own" alone, where that was tried); None where nothing
+        was fitted.
     design_effect_ : float
     difficulty_ : Difficulty or None
         How much tasks of a class differ in difficulty, where the design effect was learned.
@@ -151,11 +163,9 @@ class WorkerTypes(Aggregator):
         if self.design_effect is not None:
             check_positive(zero=True, design_effect=self.design_effect)
 
-    def fit_evidence(self, evidence: Evidence, owner: Ints | None = None) -> None:
-        """Fit labels in memory or in shards, of workers some of whom belong to an owner already."""
-        self._check_settings()
-        votes = evidence.start()
-        self._owner = np.arange(len(votes.sizes)) if owner is None else owner
+    def _begin(self, evidence: Evidence, owner: Ints) -> None:
+        """Fit labels in which copies are merged already."""
+        self._owner = owner
         self.copies_: list[list[Any]] = []
         self.types_: tuple[str, ...] = ()
         self.belief_: TypesBelief | None = None
@@ -163,24 +173,26 @@ class WorkerTypes(Aggregator):
         self.difficulty_: Difficulty | None = None
         self.gold_check_: GoldCheck | None = None
         self.grading_: Grading | None = None
-        if evidence.gold is None and round(float(votes.cells.sum())) <= votes.n_rows:
-            self._know_nothing(votes)
+        fit = Fit(self, evidence)
+        if evidence.gold is None and fit.n_labels <= fit.votes.n_rows:
+            self._know_nothing(fit.votes)
             return
-        fit = Fit(self, evidence, votes)
-        types, self.dependence_ = fit.offered()
-        self._keep(fit, *fit.run(types))
+        types, together = fit.offered()
+        belief, counts, result = fit.run(types)
+        self._keep(fit, belief, counts, result)
+        self.dependence_ = together or fit.dependence(belief)
         self.design_effect_ = self._learned_effect(fit) if self.design_effect is None else self.design_effect
+
+    def fit_evidence(self, evidence: Evidence) -> None:
+        """Fit labels in memory, or in shards, of workers who are no copies as far as is known."""
+        self._check_settings()
+        self._begin(evidence, np.arange(evidence.n_workers))
 
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         self._check_settings()
-        table = labels.table
         owner = owners(labels.whole.table) if self.merge_copies else np.arange(labels.n_workers)
-        merged = CrowdLabels(without_copies(table, owner), labels.tasks, labels.workers, labels.classes)
-        self.fit_evidence(Evidence.of(merged, gold), owner)
-        self.copies_ = [[labels.workers[w] for w in np.flatnonzero(owner == u)] for u in repeated(owner)]
-        if self.order is not None:
-            self._grade(merged, gold, checked_order(self.order))
-        elif gold is not None and np.sum(gold != UNKNOWN) >= MIN_GOLD_TASKS:
+        self._fit_groups(labels, gold, owner)
+        if self.order is None and gold is not None and np.sum(gold != UNKNOWN) >= MIN_GOLD_TASKS:
             held_out = self._held_out(labels, gold)
             if self.design_effect is None:
                 self.design_effect_ = held_out.best_design_effect()
@@ -202,15 +214,60 @@ class WorkerTypes(Aggregator):
             self.type_probabilities_, self.type_shares_ = belief.q[self._owner], belief.rho
             self._states = self._of_members(found.classes.states)
 
+    def refit(self, labels: CrowdLabels, gold: Ints | None) -> None:
+        """Fit other labels of the same workers, with the copies that were found."""
+        self._fit_groups(labels, gold, self._owner)
+
+    def _fit_groups(self, labels: CrowdLabels, gold: Ints | None, owner: Ints) -> None:
+        merged = without_copies_of(labels, owner)
+        self._begin(Evidence.of(merged, gold), owner)
+        self.copies_ = groups(owner, labels.workers)
+        if self.order is not None:
+            self._grade(merged, gold, checked_order(self.order))
+
+    def go_on(self, labels: CrowdLabels, gold: Ints | None, changed: Ints, n_rounds: int) -> None:
+        """Iterate from an earlier fit over more labels, whose workers begin with those of that fit, and are more.
+
+        Types, copies and design effect stay. Every round is followed by `n_rounds` of the `changed` tasks alone.
+        """
+        before, M = self._owner, labels.n_workers
+        n_new = M - len(before)
+        self._owner = np.append(before, np.arange(len(before), M))
+        stacked = np.vstack([self._states.stacked, np.tile(self._of_anybody, (n_new, 1))])
+        q = np.vstack([self.type_probabilities_, np.tile(self.type_shares_, (n_new, 1))])
+        states = LatentClassModel.from_stacked(self._states.prior, stacked, labels.table.sizes)
+        fit = Fit(self, merged_evidence(labels, gold, self._owner))
+        part = merged_evidence(labels.take_tasks(changed), None if gold is None else gold[changed], self._owner)
+        self._keep(fit, *fit.go_on(states, self.type_shares_, q, part, n_rounds))
+
+    def kept(self) -> tuple[Floats, Floats, Floats, Floats, Ints]:
+        """Return what must be kept of a fit: prior and matrices of the states, q, rho, and owners of groups."""
+        states = self._states
+        return states.prior, states.stacked, self.type_probabilities_, self.type_shares_, self._owner
+
+    def take_up(self, labels: CrowdLabels, gold: Ints | None, kept: Sequence[NDArray[Any]], result: Result) -> None:
+        """Become the method that was fitted on these labels, from what was kept, and its `types_`; an E-step."""
+        prior, stacked, q, rho, self._owner = kept
+        self.copies_ = groups(self._owner, labels.workers)
+        self.dependence_, self.difficulty_, self.gold_check_ = None, None, None
+        fit = Fit(self, merged_evidence(labels, gold, self._owner))
+        if not self.types_:
+            self._know_nothing(fit.votes)
+            return
+        counts = fit.of_rows.e_step(LatentClassModel.from_stacked(prior, stacked[fit.places], fit.rows.sizes))
+        believe = Believe(fit.named(self.types_), fit.rows, fit.alpha, fit.active, rho, q)
+        self._keep(fit, believe(counts), counts, result)
+        self._states = LatentClassModel.from_stacked(prior, stacked, labels.table.sizes)
+        self.type_probabilities_, self.type_shares_ = q, rho
+
     def _know_nothing(self, votes: SoftCounts) -> None:
         """Keep the prior's belief: nothing is known where no task has two labels."""
         K, M = len(votes.classes), len(votes.sizes)
         right = np.where(np.eye(K, dtype=bool), ONE_LABEL_ACCURACY, (1 - ONE_LABEL_ACCURACY) / (K - 1))
-        self._states = self.model_ = LatentClassModel.from_stacked(
-            np.full(K, 1 / K), np.tile(right, (M, 1)), votes.sizes
-        )
+        self.model_ = LatentClassModel.from_stacked(np.full(K, 1 / K), np.tile(right, (M, 1)), votes.sizes)
         self.type_probabilities_, self.type_shares_ = np.zeros((M, 0)), np.zeros(0)
-        self.result_, self.design_effect_, self._of_anybody = ONE_LABEL, 0.0, right
+        self._states, self._of_anybody, self.belief_ = self.model_, right, None
+        self.result_, self.design_effect_ = ONE_LABEL, 0.0
 
     def _keep(self, fit: Fit, belief: TypesBelief, counts: SoftCounts, result: Result) -> None:
         self.belief_, self.result_ = belief, result
@@ -322,48 +379,77 @@ class WorkerTypes(Aggregator):
         """Predict gold tasks from fits that were shown the other gold tasks only."""
         known = np.flatnonzero(gold != UNKNOWN)
         posterior, n = np.empty((len(known), labels.n_classes)), np.empty(len(known), dtype=np.int64)
-        merged = CrowdLabels(without_copies(labels.table, self._owner), labels.tasks, labels.workers, labels.classes)
         for fold in range(N_FOLDS):
             mine = np.arange(len(known)) % N_FOLDS == fold
             shown = gold.copy()
             shown[known[mine]] = UNKNOWN
             again = clone(self).set_params(design_effect=0.0)
             again.workers_, again.classes_ = labels.workers, labels.classes
-            again.fit_evidence(Evidence.of(merged, shown), self._owner)
-            posterior[mine], n[mine] = again._untempered(merged.take_tasks(known[mine]))
+            again._begin(merged_evidence(labels, shown, self._owner), self._owner)
+            again.copies_ = self.copies_
+            posterior[mine], n[mine] = again._untempered(labels.take_tasks(known[mine]))
         return HeldOut(posterior, n, gold[known])
 
 
-def repeated(owner: Ints) -> list[int]:
-    """Return the owners of more than one worker."""
-    return [int(u) for u in np.flatnonzero(np.bincount(owner) > 1)]
+def merged_evidence(labels: CrowdLabels, gold: Ints | None, owner: Ints) -> Evidence:
+    """Return labels in which copies have one label a task, as sums."""
+    return Evidence.of(without_copies_of(labels, owner), gold)
+
+
+def without_copies_of(labels: CrowdLabels, owner: Ints) -> CrowdLabels:
+    """Return labels in which copies have one label a task."""
+    return CrowdLabels(without_copies(labels.table, owner), labels.tasks, labels.workers, labels.classes)
+
+
+def groups(owner: Ints, workers: Sequence[Any]) -> list[list[Any]]:
+    """Return the groups of more than one worker."""
+    repeated = np.flatnonzero(np.bincount(owner) > 1)
+    return [[workers[int(w)] for w in np.flatnonzero(owner == u)] for u in repeated]
 
 
 class Fit:
     """One method's fits to the same labels: sums over tasks that all of them start from."""
 
-    def __init__(self, method: WorkerTypes, evidence: Evidence, votes: SoftCounts) -> None:
-        self.method, self.labels, self.votes = method, evidence, votes
+    def __init__(self, method: WorkerTypes, evidence: Evidence) -> None:
+        self.method, self.labels = method, evidence
+        self.votes = votes = evidence.start()
         M, K = len(votes.sizes), len(votes.classes)
         self.alpha = np.maximum(votes.classes, MIN_CLASS_VOTES)
-        places = np.flatnonzero(votes.cells.any(axis=1))
-        self.rows, self.of_rows = Rows.of(places, M, K), evidence.of_rows(places)
-        self.start = replace(votes, cells=votes.cells[places], sizes=self.rows.sizes)
+        self.places = np.flatnonzero(votes.cells.any(axis=1))
+        self.rows, self.of_rows = Rows.of(self.places, M, K), evidence.of_rows(self.places)
+        self.start = replace(votes, cells=votes.cells[self.places], sizes=self.rows.sizes)
         self.active = self.rows.sizes > 0
         self.n_labels, self.n_cells = round(float(votes.cells.sum())), int(self.active.sum()) * K
 
+    def named(self, names: Sequence[str]) -> list[WorkerType]:
+        """Return the types of these names."""
+        a, b = self.method.diagonal, self.method.off
+        known: tuple[WorkerType, ...] = (Coin(a, b), ByClass(a, b), Own(a, b), NoInformation())
+        return [kind for kind in known if kind.name in names]
+
     def offered(self) -> tuple[list[WorkerType], Dependence | None]:
         """Return the types, "own" among them where labels are enough and workers do not err together."""
-        a, b = self.method.diagonal, self.method.off
-        types: list[WorkerType] = [Coin(a, b), ByClass(a, b), NoInformation()]
+        without = self.named(("coin", "class", "none"))
         if len(self.alpha) < 3 or self.n_labels < self.n_cells:
-            return types, None
-        belief, _, _ = self.run([Own(a, b)])
+            return without, None
+        together = self.dependence(self.run(self.named(("own",)))[0])
+        return (self.named(ALL_TYPES) if together.z <= MAX_INDEPENDENT_Z else without), together
+
+    def go_on(
+        self, model: LatentClassModel, rho: Floats, q: Floats, part: Evidence, n_rounds: int
+    ) -> tuple[TypesBelief, SoftCounts, Result]:
+        """Iterate from a model of all workers, with its types; every round has `n_rounds` of a part."""
+        method, places = self.method, self.places
+        believe = Believe(self.named(method.types_), self.rows, self.alpha, self.active, rho, q)
+        whole = self.of_rows.e_step
+        start = whole(LatentClassModel.from_stacked(model.prior, model.stacked[places], self.rows.sizes))
+        e_step = with_rounds_of_part(whole, part.of_rows(places).e_step, believe, n_rounds)
+        return iterate(e_step, start, believe, method.max_iter, method.tol, method.verbose)
+
+    def dependence(self, belief: TypesBelief) -> Dependence:
+        """Return how far workers err together, given what is believed of each."""
         p = accuracies(belief.counts.right, belief.counts.given)
-        together = self.of_rows.dependence(belief.expected_logs(), p)
-        if together.z <= MAX_INDEPENDENT_Z:
-            types.insert(2, Own(a, b))
-        return types, together
+        return self.of_rows.dependence(belief.expected_logs(), p)
 
     def run(self, types: list[WorkerType]) -> tuple[TypesBelief, SoftCounts, Result]:
         """Iterate from the votes; the counts are those of the posterior of the belief."""
@@ -374,7 +460,7 @@ class Fit:
         """Return the Dawid-Skene model of expected confusion matrices, with the prior counts."""
         M, K = self.rows.n_workers, self.rows.n_classes
         cells = np.zeros((M * K, K))
-        cells[self.rows.owner * K + self.rows.label] = counts.cells
+        cells[self.places] = counts.cells
         prior = np.tile(self._prior_cells(), (M, 1))
         whole = SoftCounts(cells, counts.classes + self.votes.classes, counts.n_rows, self.votes.sizes)
         return whole.model(prior)

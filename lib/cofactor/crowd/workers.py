@@ -27,6 +27,7 @@ UNJUDGED = "no interval, not judged"
 NO_INFORMATION = "no information beside the others"
 MIN_NONE = 0.5  # probability of type "none" from which that is said of a worker
 MIN_JUDGED_CROWD = 3  # workers: where two differ, nothing tells who is right
+MIN_JUDGED = 5  # labels: fewer accuse or praise nobody, whatever the interval says
 RARE = 0.005  # a mistake that would be told as 0 %
 
 
@@ -53,7 +54,7 @@ def workers_table(
         agreement: share of the labels of others on the same tasks that are equal (NaN where there are none);
         verdict: "worse than chance" where the interval ends below 1 / classes; "below the crowd's mean", "above the
         crowd's mean" where it does not hold the mean accuracy over all labels; "better than chance" where it starts
-        above 1 / classes; "too little known to say" otherwise;
+        above 1 / classes; "too little known to say" otherwise, for fewer than five labels, and where no task has two;
         mistake: the most frequent wrong answer, "said for true: share", where its interval starts above the crowd's
         mean; else empty.
 
@@ -82,6 +83,8 @@ def workers_table(
     if bootstrap is not None:
         table[["low", "high"]] = bootstrap.accuracy(level)[["low", "high"]]
         table["verdict"] = _verdicts(table, 1 / labels.n_classes)
+        if not labels.table.entries_per_row.max() > 1:
+            table["verdict"] = UNCLEAR
         table["mistake"] = _mistakes(bootstrap, level)
     return table
 
@@ -124,7 +127,8 @@ def _pairs(labels: CrowdLabels) -> tuple[Floats, Floats]:
 
 def _verdicts(table: pd.DataFrame, chance: float) -> list[str]:
     mean = np.average(table["accuracy"], weights=table["n_labels"])
-    rules = [(table["high"] < chance, WORSE), (table["high"] < mean, BELOW), (table["low"] > mean, ABOVE)]
+    rules = [(table["n_labels"] < MIN_JUDGED, UNCLEAR)]
+    rules += [(table["high"] < chance, WORSE), (table["high"] < mean, BELOW), (table["low"] > mean, ABOVE)]
     rules.append((table["low"] > chance, BETTER))
     return np.select([rule.to_numpy() for rule, _ in rules], [words for _, words in rules], UNCLEAR).tolist()
 

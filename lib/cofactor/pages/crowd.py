@@ -15,7 +15,6 @@ from cofactor.core.lazy import pd
 from cofactor.core.planning import Plan
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator
-from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.bootstrap import CrowdBootstrap
 from cofactor.crowd.diagnose import FEW_PER_WORKER
 from cofactor.crowd.labels import CrowdLabels
@@ -59,7 +58,7 @@ def crowd_page(
         facts=facts,
         warnings=warnings,
         cards=_cards(posterior, labels),
-        findings=[*_findings(method, posterior, labels), *_of_workers(people), *_of_plan(plan)],
+        findings=[*_findings(posterior, labels), *_of_workers(people), *_of_plan(plan)],
         diagnosis=diagnosis,
         checks=_counted(diagnosis),
         draws=len(found.draws) if found else 0,
@@ -111,15 +110,10 @@ def _cards(posterior: Floats, labels: CrowdLabels) -> list[tuple[str, str]]:
     ]
 
 
-def _findings(method: Aggregator, posterior: Floats, labels: CrowdLabels) -> Iterator[str]:
+def _findings(posterior: Floats, labels: CrowdLabels) -> Iterator[str]:
     """Yield sentences on the tasks, which can be passed on as they are."""
     differ = overruled(posterior.argmax(axis=1), labels).sum()
     yield f"On {differ:,} tasks the label is not the one that most workers gave"
-    if isinstance(method, BayesDS) and method.kinds_ > 1:
-        yield (
-            "Two kinds of tasks a class explain these labels better than one: tasks differ in more than their class, "
-            "or workers share errors"
-        )
 
 
 def _of_workers(people: pd.DataFrame) -> Iterator[str]:

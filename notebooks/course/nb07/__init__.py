@@ -11,5 +11,5 @@ from course.nb07.pictures import (
     public_crowds,
     run_method,
 )
-from course.nb07.priors import draw_belief, draw_evidence, mixed_tasks, thin_crowd
+from course.nb07.priors import draw_belief, draw_evidence, thin_crowd
 from course.votes import draw_votes

@@ -22,7 +22,7 @@ from course.panel import Panel, choice
 from course.votes import VOTE, disagreements, fill_methods
 
 OFFERED = (
-    "BayesDS", "MajorityVote", "Wawa", "OneCoin", "MV-EM", "RobSymNMF", "RobSymNMF-EM", "DesSymNMF", "DesSymNMF-EM",
+    "WorkerTypes", "MajorityVote", "Wawa", "OneCoin", "MV-EM", "RobSymNMF", "RobSymNMF-EM", "DesSymNMF", "DesSymNMF-EM",
     "SymNMF(no imputation)", "MultiStart-EM", "MultiSPA", "Spectral-D&S", "KOS",
 )  # fmt: skip
 KEPT = (2, 3, 4, 5, 7, 10, 15, 20, 30, 39)
@@ -94,7 +94,7 @@ def thinning_panel(crowds: Mapping[str, CrowdDataset] | None = None, seed: int =
     controls = {
         "per_task": choice(w.SelectionSlider, KEPT, 10, "labels kept per task"),
         "crowd": choice(w.Dropdown, tuple(offered), next(iter(offered)), "crowd"),
-        "method": choice(w.Dropdown, OFFERED, "BayesDS", "method"),
+        "method": choice(w.Dropdown, OFFERED, "WorkerTypes", "method"),
     }
     return Panel(controls, compute, draw_thinned, _describe)
 

@@ -33,7 +33,7 @@ BUSIEST = {"dog": 52}  # people kept, those with most labels, as in the publishe
 FEW_STARTS = 4  # of EBCC, to save time
 FAMILIES = {  # how methods are drawn whose names start so
     "majority vote": (INK, "X", ("MajorityVote",)),
-    "with a prior": (style.SKY, "h", ("BayesDS", "IBCC", "EBCC")),
+    "with a prior": (style.SKY, "h", ("WorkerTypes", "IBCC", "EBCC")),
     "weighted votes": (INK, "<", ("Wawa", "CATD", "BWA")),
     "few numbers a worker": (style.BROWN, ">", ("OneCoin", "MACE", "GLAD")),
     "EM from the vote": (BLUE, "o", ("MV-EM",)),

@@ -1,8 +1,8 @@
-"""Pictures of notebook 07 about priors: belief in a worker, thin crowds, evidence and its bound, two kinds of tasks."""
+"""Pictures of notebook 07 about priors: belief in a worker, thin crowds, evidence and its bound, types of workers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,15 +11,13 @@ from scipy.stats import beta
 
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.types import Floats
-from cofactor.crowd import CrowdLabels
 from cofactor.plots.style import BLUE, FAINT, INK, ORANGE, WIDTH, new_picture, number, percent, say, styled
 from cofactor.simulate import Crowd, large_crowd
 
 THIN_WORKERS, THIN_CLASSES, THIN_TASKS, THIN_LABELS = 150, 10, 700, 4
 RIGHT = (0.55, 0.85)  # accuracies of the thin crowd's workers, from the least to the most accurate
 BUSY = 0.7  # how unevenly they work: labels fall as 1 / rank^BUSY
-KINDS_TASKS, KINDS_WORKERS = 500, 12
-EASY, HARD = (0.8, 0.95), (0.2, 0.8)  # accuracies on easy and on hard tasks
+LINES = ("o-", "s--", "^:")
 
 
 def thin_crowd(seed: int = 0) -> Crowd:
@@ -73,20 +71,11 @@ def _fill_belief(ax: Axes, seen: tuple[int, int], prior: tuple[float, float], pl
 # ---- evidence ----
 
 
-def mixed_tasks(share: float, seed: int = 0) -> CrowdLabels:
-    """Simulate a crowd for which some tasks of each class are hard: there people are right by chance only."""
-    rng = np.random.default_rng([seed, round(100 * share)])
-    truth, hard = rng.integers(0, 2, KINDS_TASKS), rng.random(KINDS_TASKS) < share
-    easy_right, hard_right = (rng.uniform(*ends, (KINDS_WORKERS, 2)) for ends in (EASY, HARD))
-    right = np.where(hard[:, None, None], hard_right, easy_right)  # (tasks, people, classes)
-    hit = rng.random((KINDS_TASKS, KINDS_WORKERS)) < np.take_along_axis(right, truth[:, None, None], axis=2)[:, :, 0]
-    task, worker = np.nonzero(np.ones(hit.shape))
-    return CrowdLabels.from_arrays(task, worker, np.where(hit, truth[:, None], 1 - truth[:, None]).ravel(), 2)
-
-
 @styled
-def draw_evidence(rounds: Floats, evidence: float, shares: Sequence[float], gains: Floats) -> Figure:
-    """Draw the bound rising below the evidence, and what two kinds of tasks gain as more tasks are hard."""
+def draw_evidence(
+    rounds: Floats, evidence: float, amounts: Sequence[int], gains: Mapping[str, Sequence[float]]
+) -> Figure:
+    """Draw the bound rising below the evidence, and by what labels of some people speak for saying nothing."""
     fig = new_picture(WIDTH, 3.3)
     left, right = fig.subplots(1, 2)
     left.axhline(evidence, color=INK, ls="--", label="evidence, log Pr(labels)")
@@ -94,14 +83,12 @@ def draw_evidence(rounds: Floats, evidence: float, shares: Sequence[float], gain
     left.set(xlabel="round", ylabel="nats")
     left.margins(y=0.2)
     left.legend(loc="lower right")
-    x, mean = 100 * np.asarray(shares), gains.mean(axis=0)
     right.axhline(0, color=FAINT, lw=1)
-    for one in gains:
-        right.plot(x, one, "o", color=ORANGE, ms=4, alpha=0.6)
-    right.plot(x, mean, color=ORANGE, label="mean of the crowds (dots)")
-    right.set(xlabel="hard tasks (%)", ylabel="two kinds minus one (nats)", xticks=x)
-    right.legend(loc="upper left")
+    for (name, nats), style in zip(gains.items(), LINES, strict=False):
+        right.plot(amounts, nats, style, ms=4, color=ORANGE, label=name)
+    right.set(xlabel="labels of the person", ylabel="says nothing, minus accuracies (nats)", xticks=amounts)
+    right.legend(loc="best")
     below = f"The bound ends {number(round(evidence - rounds[-1], 2))} nats below the evidence"
-    gained = f"gain {mean[-1]:.0f} where {percent(shares[-1])} are"
-    say(fig, f"{below}; two kinds lose {-mean[0]:.0f} nats where no task is hard, and {gained}")
+    told = ", ".join(f"{name} {nats[-1]:+.1f}" for name, nats in gains.items())
+    say(fig, f"{below}; nats for saying nothing after {amounts[-1]} labels: {told}")
     return fig

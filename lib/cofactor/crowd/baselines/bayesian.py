@@ -1,4 +1,4 @@
-"""IBCC and EBCC: published aggregators with a prior, relatives of BayesDS.
+"""IBCC and EBCC: published aggregators with a prior, relatives of WorkerTypes.
 
 Source: Kim and Ghahramani, "Bayesian classifier combination", AISTATS 2012 (IBCC); Li, Rubinstein and Cohn,
 "Exploiting worker correlation for label aggregation in crowdsourcing", ICML 2019 (EBCC).
@@ -36,7 +36,7 @@ class EBCC(VariationalAggregator):
 
     Cost
     ----
-    `n_starts` times that of `BayesDS` with so many kinds.
+    `n_starts` times that of `IBCC` with so many kinds.
 
     Source and deviations
     ---------------------
