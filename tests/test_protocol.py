@@ -4,6 +4,8 @@ import pickle
 import re
 import warnings
 from functools import cache, partial
+from importlib.util import find_spec
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,8 +13,10 @@ from sklearn.base import clone
 
 import cofactor as cf
 from cofactor import simulate
+from tests.each import each
 
 NEED_MORE = {"CrowdLayer": "features of the tasks", "DL-MV": "features of the tasks"}
+NEED_MORE |= {} if find_spec("lda") else {"LDA": "an optional package"}
 FOREIGN = [None, "no such file.csv", np.array([["a", "b"]], dtype=object), {"a": 1}]
 ASK = ("predict", "predict_proba", "transform", "sample")
 
@@ -73,7 +77,7 @@ def findings(method):
     return {name: value for name, value in found.items() if isinstance(value, np.ndarray | float | int)}
 
 
-@pytest.mark.parametrize(("line", "name"), CASES)
+@each("line, name", CASES)
 def test_parameters_are_scikit_learn_s(line, name):
     method = made(line, name)
     assert {"random_state", "verbose"} <= set(method.get_params())
@@ -81,13 +85,13 @@ def test_parameters_are_scikit_learn_s(line, name):
     assert not [found for found in vars(method) if found.endswith("_")]
 
 
-@pytest.mark.parametrize(("line", "name"), CASES)
+@each("line, name", CASES)
 def test_limits_have_one_name(line, name):
     others = {"max_rounds", "n_iter", "epochs", "sweeps", "rate", "reg", "C", "penalty", "shrinkage", "step"}
     assert not others & set(made(line, name).get_params())
 
 
-@pytest.mark.parametrize(("line", "name"), CASES)
+@each("line, name", CASES)
 def test_asking_before_fit_is_one_error(line, name):
     method = made(line, name)
     asked = [getattr(method, ask) for ask in ASK if hasattr(method, ask)]
@@ -127,7 +131,7 @@ def test_two_fits_find_the_same(line, name):
         np.testing.assert_array_equal(first[found], second[found], err_msg=found)
 
 
-@pytest.mark.parametrize(("line", "name"), CASES)
+@each("line, name", CASES)
 def test_a_fitted_method_survives_pickling(line, name):
     method = fitted(line, name)
     first, second = findings(method), findings(pickle.loads(pickle.dumps(method)))
@@ -136,14 +140,14 @@ def test_a_fitted_method_survives_pickling(line, name):
         np.testing.assert_array_equal(first[found], second[found], err_msg=found)
 
 
-@pytest.mark.parametrize(("line", "name"), CASES)
-@pytest.mark.parametrize("foreign", FOREIGN, ids=("none", "path", "text", "dict"))
-def test_foreign_data_are_refused(line, name, foreign):
+@each("case, foreign", product(CASES, FOREIGN))
+def test_foreign_data_are_refused(case, foreign):
+    line, name = case
     with pytest.raises(cf.CofactorError):
         made(line, name).fit(foreign)
 
 
-@pytest.mark.parametrize(("line", "name"), CASES)
+@each("line, name", CASES)
 def test_docstrings_say_cost_and_source(line, name):
     method = getattr(cf, line).METHODS[name]
     kind = method.func if isinstance(method, partial) else method
@@ -151,7 +155,7 @@ def test_docstrings_say_cost_and_source(line, name):
     assert re.search("cost", said, re.IGNORECASE) and re.search("source", said, re.IGNORECASE), kind.__name__
 
 
-@pytest.mark.parametrize("line", LINES)
+@each("line", LINES)
 def test_a_line_shows_what_is_public_and_nothing_else(line):
     room = getattr(cf, line)
     assert sorted(dir(room)) == sorted(room.__all__)

@@ -47,6 +47,13 @@ def made():
     }
 
 
+PACKAGES = {  # that are optional, and what needs them
+    "lda": {"separable.LDA", "separable.lda_topics"},
+    "torch": {"crowd.CrowdLayer", "crowd.DL-MV", "crowd.DeepMajorityVote"},
+}
+ABSENT = {name for package, names in PACKAGES.items() if find_spec(package) is None for name in names}
+
+
 def sound():
     """Return name -> (function, arguments by name)."""
     d = made()
@@ -316,7 +323,7 @@ def sound():
         ),
         "data.verify": (cf.data.verify, {"name": "bluebird"}),
     }
-    return calls | methods(d)
+    return {name: call for name, call in (calls | methods(d)).items() if name not in ABSENT}
 
 
 SHORT = {"max_iter": 3, "n_starts": 1, "hidden": 4, "kinds": 2, "n_folds": 2, "n_topics": 2, "rank": 2, "n_anchors": 2}
@@ -339,12 +346,9 @@ def methods(d):
     found = {}
     for line, given in data.items():
         for name, kind in getattr(cf, line).METHODS.items():
-            if name in getattr(getattr(cf, line), "NEED_FEATURES", ()):
-                if find_spec("torch"):
-                    features = np.random.default_rng(0).random((24, 2))
-                    found[f"{line}.{name}"] = kind, given(name) | {"features": features}
-                continue
-            found[f"{line}.{name}"] = kind, given(name)
+            features = {"features": np.random.default_rng(0).random((24, 2))}
+            learns = name in getattr(getattr(cf, line), "NEED_FEATURES", ())
+            found[f"{line}.{name}"] = kind, given(name) | (features if learns else {})
     for kind in pmf.RECOMMENDERS.values():
         found[f"pmf.{kind.__name__}"] = kind, ratings
     for kind in pmf.CLASSIFIERS.values():
