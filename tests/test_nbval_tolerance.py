@@ -11,14 +11,15 @@ import pytest
 from nbformat import v4
 
 from cofactor.plots.style import new_picture
+from tests.each import each
 from tests.fingerprint import HEAD, MIME, fingerprint
 from tests.nbval_tolerance import FINGERPRINT, approx, changed_lines
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-@pytest.mark.parametrize(
-    ("stored", "new", "tags"),
+@each(
+    "stored, new, tags",
     [
         ("x = 0.5", "x = 0.5", ()),
         ("x = 0.3333333333", "x = 0.3333333334", ()),
@@ -36,8 +37,8 @@ def test_close_outputs_are_equal(stored, new, tags):
     assert not operator.ne(approx(stored, tags), new)
 
 
-@pytest.mark.parametrize(
-    ("stored", "new", "tags"),
+@each(
+    "stored, new, tags",
     [
         ("x = 0.5", "x = 0.50003", ()),
         ("n = 12", "n = 13", ("nbval-rtol=1",)),

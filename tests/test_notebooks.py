@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+from itertools import product
 
 import nbformat
 import pytest
@@ -10,31 +11,31 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from course.desk import exercises
 from course.grading import FunctionExercise
+from tests.each import each
 from tests.notebook_parts import ANSWER, PREDICT, code_cells, has_picture, opening, tags
 from tests.notebook_rules import EXEMPT, FAILS, FIRST, NOTEBOOKS, READING, RECAP, RULES, complaints
 
 GOOD = NOTEBOOKS[3]  # any that keeps all rules
 
 
-@pytest.fixture(scope="module", params=NOTEBOOKS, ids=lambda path: path.name)
-def stored(request):
-    return request.param, nbformat.read(request.param, as_version=4)
+@pytest.fixture(scope="module")
+def stored():
+    return {path: nbformat.read(path, as_version=4) for path in NOTEBOOKS}
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_notebook_keeps_the_rule(stored, rule):
-    path, notebook = stored
-    found = complaints(notebook, path.name, [rule])
+@each("path, rule", product(NOTEBOOKS, RULES))
+def test_notebook_keeps_the_rule(stored, path, rule):
+    found = complaints(stored[path], path.name, [rule])
     assert not found, "\n".join([RULES[rule].__doc__, *found])
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+@each("path", NOTEBOOKS)
 def test_notebook_file_has_a_place_in_the_order_and_is_small(path):
     assert re.fullmatch(r"\d\d_[a-z0-9_]+\.ipynb", path.name)
     assert path.stat().st_size < 2_000_000
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+@each("path", NOTEBOOKS)
 def test_notebook_cells_have_names_of_their_own(path):
     names = [cell["id"] for cell in json.loads(path.read_text(encoding="utf8"))["cells"]]  # nbformat would mend them
     assert len(set(names)) == len(names)
@@ -301,7 +302,7 @@ def test_every_rule_is_broken_once():
     assert {rule for rule, _ in BROKEN.values()} == set(RULES)
 
 
-@pytest.mark.parametrize("how", BROKEN)
+@each("how", BROKEN)
 def test_rule_finds_what_it_is_for(good, how):
     rule, change = BROKEN[how]
     broken = copy.deepcopy(good)

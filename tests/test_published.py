@@ -14,6 +14,7 @@ from cofactor.data.registry import entries
 from evaluation.methods import METHODS
 from evaluation.released import RELEASED
 from evaluation.released.pmf import CLASSIFIERS
+from tests.each import each
 
 FOLDER = Path(__file__).parents[1] / "datasets" / "published"
 HEADER = ["setting", "method", "metric", "value", "spread", "unit", "note"]
@@ -82,7 +83,7 @@ def test_every_table_with_numbers_is_there():
     assert {(line, int(number) if number else other) for line, number, other in names} == set(TABLES)
 
 
-@pytest.mark.parametrize(("line", "number"), SIZE)
+@each("line, number", SIZE)
 def test_one_row_for_each_cell_of_the_table(line, number):
     methods, columns = SIZE[line, number]
     keys = [(row["setting"], row["method"], row["metric"]) for row in rows(line, number)]
@@ -97,7 +98,7 @@ def test_ratings_have_two_errors_for_eight_methods_and_a_time_for_five(line, num
     assert Counter(metric for _, metric in keys) == {"rmse": 8, "mae": 8, "seconds": 5}
 
 
-@pytest.mark.parametrize(("line", "number"), TABLES)
+@each("line, number", TABLES)
 def test_numbers_are_numbers_in_their_unit(line, number):
     for row in rows(line, number):
         assert row["unit"] == UNIT[row["metric"]]
@@ -113,7 +114,7 @@ def constructed(line, name):
     return method(np.array([2, 3]), 0) if method in CLASSIFIERS.values() else method()
 
 
-@pytest.mark.parametrize(("line", "number"), TABLES)
+@each("line, number", TABLES)
 def test_every_method_of_a_table_is_found_by_its_name(line, number):
     named = {row["method"] for row in rows(line, number)}
     if (line, number) in NO_METHODS:
@@ -131,8 +132,8 @@ def test_what_was_released_in_another_way_stands_beside_the_library_s(line):
         assert name not in own or METHODS[line][name] is own[name]
 
 
-@pytest.mark.parametrize(
-    ("number", "setting", "method", "metric", "printed"),
+@each(
+    "number, setting, method, metric, printed",
     [
         (1, "p=(0.5,0.7)", "DesSymNMF-EM", "error", "31.40"),
         (1, "all", "KOS", "seconds", "12.798"),
@@ -173,8 +174,8 @@ def test_means_of_the_benchmark_are_those_of_its_notebooks(method, mean):
     assert round(sum(shares) / 17, 2) == mean
 
 
-@pytest.mark.parametrize(
-    ("number", "setting", "method", "metric", "printed", "spread"),
+@each(
+    "number, setting, method, metric, printed, spread",
     [
         (1, "S=1e3", "CNMF-OPT", "mse", "0.0519", ""),
         (1, "S=1e6", "MLE-AD-EM", "mre", "0.1593", ""),
@@ -204,8 +205,8 @@ def test_is_what_the_joint_pmf_paper_prints(number, setting, method, metric, pri
     assert (row["value"], row["spread"]) == (printed, spread)
 
 
-@pytest.mark.parametrize(
-    ("number", "setting", "method", "metric", "printed"),
+@each(
+    "number, setting, method, metric, printed",
     [
         (1, "K=40", "SPA", "success", "0.98"),
         (1, "K=50", "FastGradient", "mrsa", "55.1517"),

@@ -12,6 +12,7 @@ from cofactor.core.errors import CofactorError
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import vote_shares
 from cofactor.simulate import machines
+from tests.each import each
 from tests.oracles.generators import laws, recorded, seeds
 
 
@@ -403,8 +404,8 @@ def test_the_smallest_problems_are_drawn(make, sizes):
 MODEL = simulate.dawid_skene_model(2, 2, random_state=0)
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
+@each(
+    "make, message",
     [
         (lambda: simulate.dawid_skene_model(n_classes=1), "n_classes=1: give a whole number of at least 2"),
         (lambda: simulate.dawid_skene_model(skill=1.5), r"skill=1\.5: give a number from 0 to 1"),
@@ -415,7 +416,6 @@ MODEL = simulate.dawid_skene_model(2, 2, random_state=0)
         (lambda: simulate.draw_comparisons(np.ones((1, 1)), np.ones((1, 1)), 1), "V two items"),
         (lambda: simulate.joint_table(MODEL, 1, 1.5), r"observed=1\.5"),
     ],
-    ids=range(8),
 )
 def test_what_is_just_beyond_is_refused(make, message):
     with pytest.raises(CofactorError, match=message):

@@ -10,6 +10,7 @@ import pytest
 from cofactor.cli import main
 from cofactor.cli.joint import _judged
 from cofactor.pmf.frames import CategoricalFrame
+from tests.each import each
 
 FAST = ("--method", "RAND-EM", "--rank", "2")
 
@@ -144,7 +145,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@each("case", REFUSED)
 def test_refused_before_any_work(folder, capsys, case):
     options, said = REFUSED[case]
     (folder / "old.csv").write_text("kept")

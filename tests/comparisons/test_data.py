@@ -10,6 +10,7 @@ from hypothesis import given
 
 from cofactor import CofactorError, Comparisons, DataWarning
 from tests.comparisons.problems import few
+from tests.each import each
 from tests.oracles.generators import laws, seeds
 
 
@@ -22,8 +23,8 @@ def test_sorted_by_user_and_kept_in_order_within():
     assert data.per_user.tolist() == [2, 0, 2] and data.per_item.tolist() == [1, 2, 2, 2, 1]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
+@each(
+    "change, message",
     [
         ({"left": [0, 1, 1]}, "lengths differ: 2 of user, 3 of left"),
         ({"user": [0, -1]}, "user must be whole numbers from 0.*row 1: -1"),

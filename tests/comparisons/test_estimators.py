@@ -12,6 +12,7 @@ from cofactor.comparisons.choosing import vanishing_ridge
 from cofactor.comparisons.loss import excess_loss
 from cofactor.comparisons.metrics import product_norm
 from tests.comparisons.problems import drawn, error_of, few, truth
+from tests.each import each
 from tests.oracles.generators import recorded
 
 
@@ -273,8 +274,8 @@ def test_unknown_names_are_refused():
         mf.utilities(np.zeros(3))
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
+@each(
+    "settings, message",
     [
         ({"rank": 0}, "rank=0: 6 users and 5 items allow 1 to 4"),
         ({"rank": [2, 9]}, "rank=9"),

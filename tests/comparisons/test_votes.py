@@ -7,6 +7,7 @@ import pytest
 
 import cofactor as cf
 from cofactor.comparisons import rank, read_votes
+from tests.each import each
 
 
 def written(tmp_path, text, name="votes.csv"):
@@ -78,8 +79,8 @@ def test_columns_that_nobody_asked_for_may_hold_anything(tmp_path):
     assert len(read_votes(written(tmp_path, 2 * line, "v.jsonl"))[0]) == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
+@each(
+    "text, options, message",
     [
         ("winner,loser\na,b\nb,\n", {}, "missing loser in rows 3"),
         ("winner,loser,user\na,b,\n", {}, "missing user in rows 2"),

@@ -1,5 +1,7 @@
 """Alignment: a renaming of classes is never an error, and nothing else is forgiven."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 from cofactor.core.alignment import match_classes, match_columns
 from cofactor.core.errors import CofactorError
+from tests.each import each
 from tests.oracles.generators import laws, random_model, seeds
 from tests.oracles.latent_class import best_order, mse_by_trying
 
@@ -27,8 +30,7 @@ def test_matching_undoes_a_cycle(order):
     assert np.array_equal(reference[:, order][:, found], reference)
 
 
-@pytest.mark.parametrize("order", [*THREE_CYCLES, [1, 0, 2], [0, 1, 2]])
-@pytest.mark.parametrize("seed", range(5))
+@each("seed, order", product(range(5), [*THREE_CYCLES, [1, 0, 2], [0, 1, 2]]))
 def test_error_of_a_renamed_model_is_zero(seed, order):
     model = random_model(seed)
     assert model.mse(model.reorder(order)) == 0

@@ -20,6 +20,7 @@ from cofactor.core.files import load_arrays, read_table, unpacked, whole_file, w
 from cofactor.core.frames import read_frame
 from cofactor.core.moments import PairwiseMoments, broken_moments, pairwise_moments
 from cofactor.core.tables import CategoricalTable
+from tests.each import each
 
 PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 
@@ -68,8 +69,8 @@ def test_sound_moments_have_no_problem(arrays):
     assert broken_moments(arrays) == ""
 
 
-@pytest.mark.parametrize(
-    ("change", "problem"),
+@each(
+    "change, problem",
     [
         ({"columns": lambda a: a + 100}, "pairs that are none"),  # beyond the table: compiled code would follow
         ({"columns": lambda a: np.zeros_like(a)}, "pairs that are none"),

@@ -10,6 +10,7 @@ from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
+from tests.each import each
 from tests.oracles.generators import SIZES, laws, random_model, random_table, seeds
 from tests.oracles.latent_class import (
     conditional_by_summing,
@@ -255,8 +256,8 @@ def test_tie_rule(posterior, prior, expected):
 # ---- bad input ----
 
 
-@pytest.mark.parametrize(
-    ("prior", "conditionals", "message"),
+@each(
+    "prior, conditionals, message",
     [
         ([0.5, 0.6], [A], "prior must be nonnegative and sum to one"),
         ([-0.5, 1.5], [A], "prior"),

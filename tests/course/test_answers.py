@@ -3,9 +3,8 @@
 from importlib import import_module
 from pathlib import Path
 
-import pytest
-
 from course.desk import LETTERS, NOTEBOOKS, check, exercises_of, given
+from tests.each import each
 
 FOLDER = Path(__file__).parent / "answers"
 FEWEST = 25  # of a notebook; together more than three hundred
@@ -13,14 +12,14 @@ ANSWERS = {
     path.stem: import_module(f"tests.course.answers.{path.stem}").ANSWERS for path in sorted(FOLDER.glob("nb*.py"))
 }
 TRIED = [
-    pytest.param(name, reply, answer, id=f"{notebook}-{number}-{name}-{'-'.join(reply.split())}")
+    (f"{notebook}, number {number}", *answer)
     for notebook, answers in ANSWERS.items()
-    for number, (name, reply, answer) in enumerate(answers)
+    for number, answer in enumerate(answers)
 ]
 
 
-@pytest.mark.parametrize(("name", "reply", "answer"), TRIED)
-def test_answer_gets_the_reply_that_it_should(name, reply, answer, capsys):
+@each("place, name, reply, answer", TRIED)
+def test_answer_gets_the_reply_that_it_should(place, name, reply, answer, capsys):
     check(name, answer(given(name)))
     printed = capsys.readouterr().out
     said = " ".join(printed.split())
@@ -31,7 +30,7 @@ def test_answer_gets_the_reply_that_it_should(name, reply, answer, capsys):
         assert "correct: " not in said and reply in said, said
 
 
-@pytest.mark.parametrize("notebook", NOTEBOOKS)
+@each("notebook", NOTEBOOKS)
 def test_every_exercise_is_tried_with_right_and_wrong_answers(notebook):
     found = ANSWERS[notebook]
     assert len(found) >= FEWEST

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import warnings
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from cofactor.core.errors import CofactorError
 from course import check, desk, given, hint, passed
 from course.desk import LETTERS, NOTEBOOKS, exercises, exercises_of
 from course.grading import TOLERANCE, FunctionExercise, same
+from tests.each import each
 
 EXERCISES = exercises()
 NAMES = sorted(EXERCISES)
@@ -67,20 +69,20 @@ def significant(array, digits):
     return np.array([float(f"{x:.{digits}g}") for x in np.ravel(array)]).reshape(np.shape(array))
 
 
-@pytest.mark.parametrize("name", NUMBERS)
+@each("name", NUMBERS)
 def test_four_digits_will_do(name, capsys):
     rounded = [significant(part.answer, 4) for part in EXERCISES[name].parts]
     check(name, rounded[0] if len(rounded) == 1 else tuple(rounded))
     assert told(capsys) == f"correct: {EXERCISES[name].praise}"
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_the_function_asked_for_is_right_and_the_one_that_returns_nothing_unanswered(name):
     assert EXERCISES[name].judge(solved(name)).right
     assert words(name, lambda *_: None) == "not answered yet: your function returns nothing"
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_what_is_tried_differs_from_the_example(name):
     exercise = EXERCISES[name]
     assert 2 <= len(exercise.cases()) <= 6 and len(exercise.wrong) >= 2
@@ -89,14 +91,14 @@ def test_what_is_tried_differs_from_the_example(name):
     assert not exercise.judge(lambda *_: remembered).right
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_every_typical_wrong_function_gets_its_own_words(name):
     exercise = EXERCISES[name]
     for says, wrong in exercise.wrong.items():
         assert exercise.judge(wrong).words == f"not yet: {says}"
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_laws_hold_of_right_results(name):
     exercise = EXERCISES[name]
     for case in [exercise.given(), *exercise.cases()]:
@@ -107,12 +109,12 @@ def test_laws_hold_of_right_results(name):
         assert not list(exercise.properties(case, found))
 
 
-@pytest.mark.parametrize("name", NUMBERS)
+@each("name", NUMBERS)
 def test_laws_hold_of_right_answers(name):
     assert all(law.holds(np.asarray(part.answer, dtype=float)) for _, part in parts(name) for law in part.laws)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_data_are_the_same_every_time_and_fresh(name):
     first, second = given(name), given(name)
     assert first.keys() == second.keys()
@@ -124,7 +126,7 @@ def test_the_data_are_the_same_every_time_and_fresh(name):
     assert all(np.array_equal(first[key], given(name)[key]) for key in first)
 
 
-@pytest.mark.parametrize("name", NUMBERS)
+@each("name", NUMBERS)
 def test_every_typical_mistake_gets_its_own_words(name):
     for position, part in parts(name):
         assert len(part.mistakes) >= 2
@@ -132,7 +134,7 @@ def test_every_typical_mistake_gets_its_own_words(name):
             assert words(name, with_part(name, position, wrong)).endswith(f"not yet: {says}")
 
 
-@pytest.mark.parametrize("name", NUMBERS)
+@each("name", NUMBERS)
 def test_mistakes_differ_from_the_answer_and_from_each_other(name):
     for _, part in parts(name):
         values = [np.asarray(value, dtype=float) for value in (part.answer, *part.mistakes.values())]
@@ -142,7 +144,7 @@ def test_mistakes_differ_from_the_answer_and_from_each_other(name):
                 assert one.shape == other.shape and not same(one, wide, other)
 
 
-@pytest.mark.parametrize("name", NUMBERS)
+@each("name", NUMBERS)
 def test_common_mistakes_are_recognised(name):
     for position, part in parts(name):
         expected = np.asarray(part.answer, dtype=float)
@@ -165,15 +167,42 @@ def test_the_worst_entry_is_named_and_its_side_but_not_its_value():
     assert "is too large" in words("accuracy", right("accuracy") + 0.07)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    "garbage",
-    [
-        None, ..., "no idea", b"0", [], {}, set(), object(), [[1], [1, 2]], np.zeros((0, 3)), np.full((3, 3), np.nan),
-        np.inf, 1j, np.ones((3, 3), dtype=complex), np.zeros((2, 2, 2, 2)), pd.Series(["a", "b"]), len, float, True,
-        (1, 2, 3), ("A", None), {"A": 1}, "0.5", -1e300, iter([]), lambda: None, lambda *_: 1j, lambda *_: object(),
-    ],
-)  # fmt: skip
+@each(
+    "garbage, name",
+    product(
+        [
+            None,
+            ...,
+            "no idea",
+            b"0",
+            [],
+            {},
+            set(),
+            object(),
+            [[1], [1, 2]],
+            np.zeros((0, 3)),
+            np.full((3, 3), np.nan),
+            np.inf,
+            1j,
+            np.ones((3, 3), dtype=complex),
+            np.zeros((2, 2, 2, 2)),
+            pd.Series(["a", "b"]),
+            len,
+            float,
+            True,
+            (1, 2, 3),
+            ("A", None),
+            {"A": 1},
+            "0.5",
+            -1e300,
+            iter([]),
+            lambda: None,
+            lambda *_: 1j,
+            lambda *_: object(),
+        ],
+        NAMES,
+    ),
+)
 def test_garbage_gets_a_friendly_sentence(name, garbage, capsys):
     check(name, garbage)
     said = told(capsys)
@@ -236,7 +265,7 @@ def test_a_table_is_a_matrix():
     assert EXERCISES["co-occurrence"].judge(pd.DataFrame(right("co-occurrence"))).right
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_hints_come_in_order(name, capsys):
     hints = EXERCISES[name].hints
     for number, text in enumerate(hints, start=1):

@@ -1,5 +1,7 @@
 """Spectral methods for two classes: against full decompositions, renamed, scaled up, on crowds that break them."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,6 +16,7 @@ from cofactor.crowd.base import error_rate
 from cofactor.crowd.baselines import binary
 from cofactor.crowd.baselines.binary import KOS, EigenRatio, GhoshSVD, SignScorer, first_no, vote_share
 from cofactor.crowd.labels import CrowdLabels
+from tests.each import each
 from tests.oracles import binary as slow
 from tests.oracles.generators import laws, permutations_of, relabel, seeds, skilled_crowd, triples
 
@@ -112,8 +115,7 @@ def test_first_no_is_where_an_ordered_vote_stops():
 # ---- names never matter ----
 
 
-@pytest.mark.parametrize("em", [False, True])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@each("seed, em", product([0, 1, 2], [False, True]))
 def test_renaming_renames_the_answer(cls, seed, em):
     labels = skilled_crowd(seed, **TWO).labels
     tasks, workers, _ = permutations_of(labels, seed)

@@ -4,11 +4,12 @@ import pyarrow as pa
 import pytest
 
 from cofactor.crowd.coding import LARGEST, NotWhole, whole_numbers
+from tests.each import each
 
 EDGES = [0, 9, 10, 99, 100, LARGEST - 1, -1, -9, -10, -99, -100, 1 - LARGEST]
 
 
-@pytest.mark.parametrize("ids", [[], EDGES, *([edge] for edge in EDGES)])
+@each("ids", [[], EDGES, *([edge] for edge in EDGES)])
 def test_plain_whole_numbers_are_numbers(ids):
     assert whole_numbers(pa.array(map(str, ids), pa.string())).to_pylist() == ids
 

@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.crowd.base import error_rate, tied_share, worker_accuracy
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.truth import read_truth
+from tests.each import each
 from tests.oracles.generators import laws, random_model, recorded, seeds, skilled_crowd
 
 ROWS = [("a", "w1", "cat"), ("a", "w2", "dog"), ("b", "w1", "dog")]
@@ -182,8 +184,7 @@ def test_names_missing_columns_and_those_found(column):
         CrowdLabels.from_frame(frame().drop(columns=column))
 
 
-@pytest.mark.parametrize("column", ["task", "worker", "label"])
-@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+@each("missing, column", product([None, np.nan, pd.NA], ["task", "worker", "label"]))
 def test_names_rows_with_missing_ids_or_labels(column, missing):
     rows = frame(ROWS * 5).astype(object)
     rows.loc[range(1, 13), column] = missing
@@ -233,8 +234,8 @@ def test_tuples_of_any_length_are_ids():
 # ---- bad files ----
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
+@each(
+    "content, message",
     [
         ("", "is empty: expected a header row"),
         ("task,worker,label\n", "header but no rows"),
@@ -314,8 +315,8 @@ def test_whatever_a_file_holds_only_cofactor_errors_escape(tmp_path_factory, con
 # ---- bad arrays ----
 
 
-@pytest.mark.parametrize(
-    ("task", "worker", "label", "named", "message"),
+@each(
+    "task, worker, label, named, message",
     [
         ([0, 1], [0], [0, 1], {}, "differ in length: 2, 1, 2"),
         ([], [], [], {}, "no labels: task, worker and label are empty"),

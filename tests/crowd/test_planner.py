@@ -20,6 +20,7 @@ from cofactor.crowd.population import (
     population_of,
     with_difficulty,
 )
+from tests.each import each
 
 TRUTH = simulate.dawid_skene_model(12, 3, skill=0.6, prior=[0.5, 0.3, 0.2], random_state=0)
 CROWD = simulate.crowd(TRUTH, 400, 0.4, random_state=0)
@@ -223,8 +224,8 @@ def test_any_fitted_method_can_lend_its_model():
     assert method.model_ is model and found.present == pytest.approx(labels.n_labels / 400, rel=0.02)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
+@each(
+    "settings, message",
     [
         ({"wanted_error": 5}, "between 0 and 1"),
         ({"methods": ["MajorityVote", "Vote"]}, "choose one or more of WorkerTypes"),

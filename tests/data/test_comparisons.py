@@ -16,6 +16,7 @@ from cofactor.core.errors import CofactorError
 from cofactor.data import comparisons_from_ratings
 from cofactor.data.comparisons import read_car_features, read_cars, read_colors, read_food
 from cofactor.data.registry import entries
+from tests.each import each
 
 FOOD = ["user,item_a,item_b,preference", "0,1,2,1", "0,3,1,-1", "1,2,3,0"]
 RECIPES = ["item,name", "1,Tè", "2,Pane e olio", "3,Acqua"]
@@ -126,8 +127,8 @@ def test_reads_what_was_written(tmp_path, end):
     assert features.tolist() == [[2, 2.5], [1, 5.5], [1, 4]] and names == ["BodyType", "Engin Capacity"]
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
+@each(
+    "lines, message",
     [
         ([*FOOD, "0,1,2,2"], "not as its header says in line 5: '0,1,2,2'"),
         ([*FOOD, "0,1,2"], "line 5"),

@@ -13,6 +13,7 @@ from cofactor.core.errors import CofactorError
 from cofactor.data import load_mag
 from cofactor.data.graphs import read_graph
 from cofactor.data.registry import entries
+from tests.each import each
 
 EDGES = ["2\t1", "3\t1", "4\t3"]
 SHARES = ["1 1 1", "2 1 0.333333", "2 2 0.666667", "3 2 1.000000", "4 1 .5", "4 2 0.5"]
@@ -48,8 +49,8 @@ def test_reads_what_was_written(tmp_path, end):
     assert shares.tolist() == [[1, 0], [0.333333, 0.666667], [0, 1], [0.5, 0.5]]
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
+@each(
+    "line, message",
     [
         ("2\t2", r"joined to itself in line 4: '2\\t2'"),
         ("1\t2", r"once, in one direction; not so with line 4: '1\\t2'"),
@@ -71,8 +72,8 @@ def test_edges_that_are_none_are_named(tmp_path, line, message):
     assert "G_adjacency.txt" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("shares", "message"),
+@each(
+    "shares, message",
     [
         ([*SHARES, "1 2 0.1"], "do not sum to one for nodes 1:"),
         (SHARES[1:], "do not sum to one for nodes 1:"),

@@ -14,6 +14,7 @@ import cofactor as cf
 from cofactor.core.errors import CofactorError
 from cofactor.data import SCALES, RatingsDataset, load_movielens, movie_lists, movielens
 from cofactor.data.registry import entries
+from tests.each import each
 
 HEADER = "userId,movieId,rating,timestamp"
 MOVIES = (
@@ -110,7 +111,7 @@ def test_without_times(tmp_path):
     assert ratings.timestamp is None and ratings.only([10]).timestamp is None and len(ratings.rating) == 4
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "3,30,4.2,1",

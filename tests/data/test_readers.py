@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from cofactor.core.errors import CofactorError
 from cofactor.data.readers import read_codes, read_labels, read_truth
+from tests.each import each
 
 LIMITS = {"task": 9, "worker": 9, "label": 3}
 
@@ -60,8 +61,8 @@ def test_packed_garbage_is_a_cofactor_error(folder, tail):
         read_codes(write(folder, packed[: len(packed) // 2] + tail, "cut.csv.gz"), "csv", LIMITS)
 
 
-@pytest.mark.parametrize(
-    ("line", "quoted"),
+@each(
+    "line, quoted",
     [
         ("1\t2", r"1\t2"),
         ("1\t2\t3\t4", r"1\t2\t3\t4"),

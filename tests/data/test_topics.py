@@ -14,6 +14,7 @@ from cofactor.core.errors import CofactorError
 from cofactor.data import TopicsDataset
 from cofactor.data.registry import entries
 from cofactor.data.topics import read_documents, topic_trials
+from tests.each import each
 
 SETS = ["tdt2", "reuters21578"]
 
@@ -78,8 +79,8 @@ def test_a_set_of_another_kind_is_refused():
 SIGNALLING = np.array(0x7FF0000008000000).view(np.float64)[()]  # a NaN that arithmetic warns of
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
+@each(
+    "content, message",
     [
         ({"fea": np.ones((2, 3)), "gnd": [1, 1]}, r"expected \(3, 2\) counts"),
         ({"fea": np.ones((3, 2)), "gnd": [1, 1]}, r"expected \(3, 2\) counts"),

@@ -4,9 +4,8 @@ import importlib
 import re
 from pathlib import Path
 
-import pytest
-
 from evaluation.fidelity import fidelity
+from tests.each import each
 
 ROOT = Path(__file__).parents[2]
 ROWS = fidelity().to_dict("records")
@@ -26,7 +25,7 @@ def resolve(path):
     raise ModuleNotFoundError(path)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['function']}-{row['equation'][:30]}")
+@each("row", ROWS)
 def test_function_and_tests_exist(row):
     assert callable(resolve(row["function"])), row["function"]
     for test in row["test"].split("; "):
