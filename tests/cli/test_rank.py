@@ -161,3 +161,26 @@ def test_items_whose_rank_is_settled_are_counted(tmp_path, capsys):
     (tmp_path / "a.csv").write_text("winner,loser\n" + "tea,milk\n" * 40 + "milk,tea\n")
     assert main(["rank", str(tmp_path / "a.csv")]) == 0
     assert "items that may be the best: 1; items with one possible rank: 2" in capsys.readouterr().out
+
+
+def test_a_season_with_home_side_elo_and_a_part_by_itself(tmp_path, capsys):
+    rng, rows = np.random.default_rng(0), ["home,away,hg,ag"]
+    for one in range(5):
+        for two in range(5):
+            if one != two:
+                goals = rng.poisson([1.8 - 0.2 * one, 1.2 - 0.2 * two], (6, 2))
+                rows += [f"team{one},team{two},{a},{b}" for a, b in goals]
+    path, out = tmp_path / "season.csv", tmp_path / "out.csv"
+    path.write_text("\n".join([*rows, "other,else,1,0"]))
+    assert main(["rank", str(path), "--home", "--elo", "team2=1500", "-o", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert "columns taken unasked: home, away, hg, ag\n" in printed
+    assert "else, other; ranked are the 5 items of that part" in printed.split("rank  ")[0]
+    assert "team2  1500 (1500 to 1500)" in printed
+    assert "\nhome: 0." in printed
+    table = pd.read_csv(out).set_index("item")
+    assert table.loc["team0", "elo"] > table.loc["team2", "elo"] == 1500 > table.loc["team4", "elo"]
+    assert main(["rank", str(path), "--all-parts"]) == 1
+    assert "2 parts that no comparison links" in capsys.readouterr().err
+    assert main(["rank", str(path), "--elo", "high"]) == 1
+    assert "--elo high: give ITEM=NUMBER" in capsys.readouterr().err

@@ -256,10 +256,37 @@ def test_an_item_that_never_lost_is_named_and_held_finite():
     assert np.isfinite(found.table()[["utility", "low", "high"]].to_numpy()).all()
 
 
-def test_parts_that_nobody_compared_are_refused_by_name():
-    data = Comparisons([0] * 3, [0, 1, 2], [1, 0, 3], [1, 1, 1]).with_ids(items=["a", "b", "c", "d"])
-    with pytest.raises(cf.NotIdentifiableError, match=r"2 parts .* a, b; c, d; collect"):
-        rank(data)
+def test_the_largest_part_is_ranked_and_the_rest_named():
+    data = Comparisons([0] * 5, [0, 1, 2, 3, 4], [1, 0, 3, 4, 2], [1] * 5).with_ids(items=["p", "q", "a", "b", "c"])
+    with pytest.warns(cf.DataWarning, match=r"largest part, .*: p, q; ranked are the 3 items of that part"):
+        found = rank(data, random_state=0)
+    assert sorted(found.items) == ["a", "b", "c"]
+    assert found.counts[:, 2].tolist() == [2, 2, 2]
+    with pytest.raises(cf.NotIdentifiableError, match=r"2 parts .* p, q; a, b, c; collect"):
+        rank(data, all_parts=True)
+
+
+def test_items_of_few_comparisons_can_be_left_out():
+    """Item 3 has one comparison; item 2 has two, and one without it."""
+    left, right = [0, 1, 0, 1, 2, 2], [1, 0, 1, 0, 1, 3]
+    data = Comparisons([0] * 6, left, right, [1] * 6)
+    assert sorted(rank(data, min_comparisons=2, random_state=0).items) == [0, 1]
+    with pytest.raises(cf.CofactorError, match="min_comparisons=5: no items have so many"):
+        rank(data, min_comparisons=5)
+
+
+def test_scale_of_elo():
+    """Odds of ten are 400 points; intervals are those of the difference to the item that anchors the scale."""
+    found = rank(drawn(np.array([1.0, 0.0, -1.0]), 200, np.random.default_rng(0))[0], random_state=0)
+    table, pairs = found.table((1, 1500)), found.probabilities()
+    assert table["elo"][1] == table["elo_low"][1] == 1500
+    first = pairs[(pairs["item"] == 0) & (pairs["against"] == 1)].iloc[0]
+    for name, chance in (("elo", "chance"), ("elo_low", "low"), ("elo_high", "high")):
+        odds = first[chance] / (1 - first[chance])
+        assert table[name][0] - 1500 == pytest.approx(400 * np.log10(odds))
+    assert found.table((None, 1000))["elo"].mean() == pytest.approx(1000)
+    with pytest.raises(cf.CofactorError, match="no item 7: anchor the scale at one of 0, 1, 2"):
+        found.table((7, 1500))
 
 
 def test_items_without_comparisons_are_left_out():

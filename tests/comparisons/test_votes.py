@@ -7,6 +7,7 @@ import pytest
 
 import cofactor as cf
 from cofactor.comparisons import rank, read_votes
+from cofactor.comparisons.votes import reading
 from tests.each import each
 
 
@@ -86,15 +87,33 @@ def test_columns_that_nobody_asked_for_may_hold_anything(tmp_path):
         ("winner,loser,user\na,b,\n", {}, "missing user in rows 2"),
         ("winner,loser\na,b\nb,b\n", {}, r"compared with itself in rows 3 \('b'\)"),
         ("winner,loser,tie\na,b,maybe\n", {}, r"tie must hold yes or no; not so in rows 2 \('maybe'\)"),
-        ("winner,loser,outcome\na,b,0.7\n", {}, r"outcome must hold 1, 0, tie, winner or loser; not so in rows 2"),
+        (
+            "winner,loser,outcome\na,b,0.7\n",
+            {},
+            r"must hold 1, 0, tie, .* name; not so in rows 2",
+        ),
         ("winner,loser,weight\na,b,1\na,b,-1\n", {}, r"from 1e-100 to 1e\+100; not so in rows 3 \('-1'\)"),
-        ("winner,loser,weight\na,b,1\na,b,5e-324\n", {}, r"from 1e-100 to 1e\+100; not so in rows 3 \('5e-324'\)"),
+        (
+            "winner,loser,weight\na,b,1\na,b,5e-324\n",
+            {"weight": "weight"},
+            r"from 1e-100 to 1e\+100; not so in rows 3 \('5e-324'\)",
+        ),
         ("winner,loser,weight\na,b,0\n", {}, "no comparisons of a weight above 0"),
         ("winner,loser,len\na,b,1\na,b,inf\n", {"covariates": ["len"]}, r"len .* numbers; not so in rows 3"),
         ("winner,loser,tie,outcome\na,b,1,1\n", {}, "tie and outcome both say"),
         ("winner,loser\na,b\n", {"covariates": ["len"]}, "no column len"),
         ("winner,loser\na,b\n", {"user": "who"}, "no column who"),
-        ("model_a,model_b\na,b\n", {}, "no column winner, loser"),
+        ("one,two\na,b\n", {}, "no column winner, loser"),
+        ("model_a,model_b\na,b\n", {}, "model_a and model_b hold items, but nothing says who won"),
+        (
+            "model_a,model_b,winner\nx,y,M\n",
+            {},
+            r"or the winner's name; not so in rows 2 \('M'\).*: give the two words",
+        ),
+        ("model_a,winner\nx,model_a\ny,model_b\n", {"loser": "model_a"}, "no item stands in both columns"),
+        ("a,b,winner_a,winner_b\nx,y,1,1\n", {}, "winner_a, winner_b: not exactly one of them is 1 in rows 2"),
+        ("winner,loser,len\na,b,1\n", {"covariates": ["len - size"]}, "no column size"),
+        ("winner,loser\na,b\n", {"home": True}, "home needs two sides and an outcome"),
     ],
 )
 def test_what_cannot_be_read_is_named_by_row(tmp_path, text, options, message):
@@ -106,3 +125,83 @@ def test_what_cannot_be_read_is_named_by_row(tmp_path, text, options, message):
 def test_a_frame_of_votes_is_ranked():
     frame = pd.DataFrame({"winner": ["a", "b", "c"], "loser": ["b", "c", "a"]})
     assert rank(*read_votes(frame)[:1], random_state=0).utilities == pytest.approx(0)
+
+
+# ---- columns as people have them ----
+
+
+def read(tmp_path, text, name="votes.csv", **options):
+    named = dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight"))
+    return reading(written(tmp_path, text, name), {**named, **options})
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        ("model_a,model_b,winner", ("A", "B", "tie", "both bad")),
+        ("model_a,model_b,winner", ("model_a", "model_b", "tie (bothbad)", "bothbad")),
+        ("model_a,model_b,Winner", ("x", "y", "Tie", "neither")),
+        ("left,right,winner", ("left", "right", "draw", "both good")),
+        ("home,away,res", ("H", "A", "D", "D")),
+        ("home_team,away_team,result", ("Home", "Away", "draw", "Draw")),
+        ("player1,player2,outcome", ("1", "2", "X", "x")),
+        ("white,black,result", ("1-0", "0-1", "1/2-1/2", "½")),
+        ("home,away,hg,ag", ("2,1", "0,3", "0,0", "1,1")),
+        ("model_a,model_b,winner_model_a,winner_model_b,winner_tie", ("1,0,0", "0,1,0", "0,0,1", "0,0,1")),
+        ("a,b,a_won,b_won", ("True,False", "False,True", "False,False", "0,0")),
+    ],
+)
+def test_usual_spellings_of_who_won_are_read_and_named(tmp_path, header, words):
+    cells = "".join(f"{pair},{word}\n" for pair, word in zip(("x,y", "x,y", "y,x", "x,y"), words, strict=True))
+    found = read(tmp_path, f"{header}\n{cells}")
+    assert found.comparisons.outcome.tolist() == [1.0, 0.0, 0.5, 0.5]
+    columns = header.lower().split(",")
+    assert found.notes == [f"columns taken unasked: {', '.join(columns)}"]
+
+
+def test_an_outcome_of_one_side_takes_ties_from_its_sibling(tmp_path):
+    text = "model_a,model_b,winner_model_a,winner_model_b,winner_tie\nx,y,0,0,1\ny,x,0,1,0\n"
+    found = read(tmp_path, text, outcome="winner_model_a")
+    assert found.comparisons.outcome.tolist() == [0.5, 0.0]
+
+
+def test_words_that_no_list_knows_can_be_given(tmp_path):
+    text = "one,two,who\nx,y,upper\ny,x,lower\nx,y,tie\n"
+    data = read_votes(written(tmp_path, text), "one", "two", outcome="who", words=("Upper", "lower"))[0]
+    assert data.outcome.tolist() == [1.0, 0.0, 0.5]
+
+
+def test_json_of_pairs_and_of_records(tmp_path):
+    pairs = read(tmp_path, '[["GPT", "Claude"], ["Claude", "Llama"]]', "v.json")
+    assert won(pairs.comparisons) == [("GPT", "Claude", 1.0), ("Claude", "Llama", 1.0)]
+    record = (
+        '[{"model_a": "x", "model_b": "y", "winner": "model_b"}, {"model_a": "y", "model_b": "x", "winner": "tie"}]'
+    )
+    assert won(read(tmp_path, record, "r.json").comparisons) == [("x", "y", 0.0), ("y", "x", 0.5)]
+    with pytest.raises(cf.CofactorError, match=r'such as \{"winner": "x", "loser": "y"\}, or \["x", "y"\]'):
+        read(tmp_path, "[3, 4]", "bad.json")
+
+
+def test_weights_that_are_no_counts_are_left_and_named(tmp_path):
+    found = read(tmp_path, "winner,loser,weight\na,b,97.5\nb,a,93.4\n")
+    assert found.comparisons.counts is None
+    assert found.notes == [
+        "column weight holds numbers that are not whole, which are no counts: it was not used; weight='weight' uses it"
+    ]
+    asked = read(tmp_path, "winner,loser,weight\na,b,97.5\nb,a,93.4\n", weight="weight")
+    assert (asked.comparisons.total, asked.notes) == (190.9, [])
+    assert read(tmp_path, "winner,loser,weight\na,b,9\nb,a,3\n").notes == ["columns taken unasked: weight"]
+
+
+def test_names_that_differ_in_capitals_or_blanks_are_noted(tmp_path):
+    found = read(tmp_path, "winner,loser\nClaude,GPT 4\nclaude,GPT4\nGPT4,Claude\n")
+    assert found.notes == [
+        "items that differ in capitals or blanks only count as different: Claude, claude, GPT 4, GPT4"
+    ]
+
+
+def test_differences_of_columns_and_the_first_side_are_covariates(tmp_path):
+    text = "model_a,model_b,winner,len_a,len_b\nx,y,A,5,3\ny,x,B,1,4\n"
+    data, X = read_votes(written(tmp_path, text), covariates=["len_a - len_b"], home=True)
+    assert data.outcome.tolist() == [1.0, 0.0]
+    assert X.to_dict("list") == {"len_a - len_b": [2.0, -3.0], "home": [1.0, 1.0]}

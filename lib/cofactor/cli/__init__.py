@@ -21,7 +21,8 @@ OPTIONS = {  # arguments of the library, as its messages name them, and what the
     **{"n_jobs": "--jobs", "n_draws": "--draws", "n_trials": "--trials", "n_shards": "--shards"},
     **{"wanted_error": "--error", "amounts": "--most", "max_iter": "--rounds", "gold": "--gold"},
     **{"rank": "--rank", "n_bins": "--bins", "n_anchors": "--anchors", "n_topics": "--anchors", "words": "--words"},
-    **{"min_documents": "--min-documents", **{name: f"--{name}" for name in ("document", "word", "count")}},
+    **{"min_documents": "--min-documents", "min_comparisons": "--min-comparisons"},
+    **{name: f"--{name}" for name in ("document", "word", "count")},
 }
 _VALUE = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,;:()]+)"""
 _GLYPH = re.compile(r"Glyph \d+ .* missing from font")  # as matplotlib says it, once for each letter

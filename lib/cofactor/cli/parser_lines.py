@@ -11,12 +11,14 @@ RANK = """\
 use it where all users are to share one ranking: votes between language models, matches between players.
 Where users differ in taste, learn their own utilities: cofactor.comparisons.ComparisonMF.
 Where users gave several votes each, name their column (--user): intervals without it are too short.
-With an outcome, --winner and --loser name the columns of the first and of the second item.
+With an outcome, --winner and --loser name the columns of the first and of the second item. Columns with usual names
+(model_a, model_b, winner; home, away and goals; winner_model_a, winner_model_b, winner_tie) are found, and named.
 
 examples:
   cofactor rank votes.csv -o ranking.csv --report ranking.html
   cofactor rank votes.csv --covariates length_difference position --coefficients coefficients.csv
   cofactor rank arena.jsonl --winner model_a --loser model_b --outcome winner --user judge
+  cofactor rank season.csv --home --min-comparisons 5 --elo Arsenal=1500
 """
 JOINT = """\
 the table may have gaps: empty cells, NA, ?. Numbers of many values are cut at quantiles, ids are left out.
@@ -73,18 +75,31 @@ def _add_rank(commands: Any) -> None:
     command = new_command(commands, "rank", about, "rank.rank")
     command.add_argument("comparisons", metavar="COMPARISONS", help=f"columns winner, loser: {TABLES}")
     for column in ("winner", "loser"):
-        command.add_argument(f"--{column}", default=column, metavar="COLUMN", help=f"the {column} column's name")
+        sides = "default: winner and loser, or two columns such as model_a and model_b, home and away"
+        command.add_argument(f"--{column}", metavar="COLUMN", help=f"the {column} column's name ({sides})")
     optional = {
         "user": "who chose; intervals then allow for users who are alike in all their votes",
         "tie": "yes or no (1 or 0): neither won",
-        "outcome": "1, 0 or tie: whether the item in the winner column won; or the name of the column that did",
+        "outcome": "who won: 1, 0 or tie; the item's or its column's name; A and B, left and right, H, D and A",
         "weight": "how often this comparison was made with this outcome",
     }
     for column, what in optional.items():
         about = f"{what} (used if there is a column {column})"
         command.add_argument(f"--{column}", metavar="COLUMN", help=about)
-    numbers = "columns of numbers that favour the winner: positive where the winner had more of it"
+    words = "the words of the outcome column for the first and for the second item, where it has others"
+    command.add_argument("--words", nargs=2, metavar=("FIRST", "SECOND"), help=words)
+    numbers = (
+        'columns of numbers that favour the winner: positive where the winner had more of it; "a - b" is a difference'
+    )
     command.add_argument("--covariates", nargs="+", default=(), metavar="COLUMN", help=numbers)
+    home = "a covariate of ones: how much better the first side does by being the first"
+    command.add_argument("--home", action="store_true", help=home)
+    least = "leave out items with fewer comparisons (default: 1)"
+    command.add_argument("--min-comparisons", type=int, default=1, metavar="N", help=least)
+    parts = "refuse items in parts that no comparison links; by default the largest part is ranked, the rest named"
+    command.add_argument("--all-parts", action="store_true", help=parts)
+    elo = "utilities on the scale of Elo, at which this item, or the mean of all, has this number"
+    command.add_argument("--elo", metavar="[ITEM=]NUMBER", help=elo)
     command.add_argument("--level", type=float, default=0.9, help="of all intervals (default: 0.9)")
     add_reading(command)
     files = command.add_argument_group("files to write", WRITTEN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -14,11 +15,12 @@ from cofactor.comparisons.diagnose import diagnose
 from cofactor.comparisons.places import Ranking
 from cofactor.comparisons.ranking import ENOUGH_PER_ITEM, rank_users
 from cofactor.comparisons.ranking import rank as ranked
-from cofactor.comparisons.votes import OPTIONAL, read_votes
-from cofactor.core.errors import DataWarning
+from cofactor.comparisons.votes import OPTIONAL, reading
+from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.lazy import pd
 
-READING = ("winner", "loser", *OPTIONAL, "covariates", "encoding", "sep")  # options of how a file is read
+COLUMNS = ("winner", "loser", *OPTIONAL)  # options that name columns
+READING = ("covariates", "encoding", "sep", "words", "home")  # other options of how a file is read
 TABLES = ("output", "probabilities", "coefficients", "users")
 SHOWN = 20  # items printed
 
@@ -27,14 +29,18 @@ def rank(arguments: argparse.Namespace) -> None:
     """Fit the ranking; print it, and write what was asked for."""
     tables = [getattr(arguments, name) for name in TABLES]
     with outputs(arguments, tables, [arguments.comparisons], [arguments.report]) as writer:
-        data, X = read_votes(arguments.comparisons, **{name: getattr(arguments, name) for name in READING})
+        columns, how = ({name: getattr(arguments, name) for name in names} for names in (COLUMNS, READING))
+        votes = reading(arguments.comparisons, columns, **how)
+        data, X = votes.comparisons, votes.covariates
         checks = diagnose(data, rank=0)
         with warnings.catch_warnings(record=True, action="always", category=DataWarning) as caught:
-            found = ranked(data, X, level=arguments.level, random_state=0)
+            options = {"min_comparisons": arguments.min_comparisons, "all_parts": arguments.all_parts}
+            found = ranked(data, X, level=arguments.level, random_state=0, **options)
+        scale = _scale(arguments.elo, found)
         warned = [str(warning.message) for warning in caught]
-        lines = _facts(arguments, data, found)
-        tell([*lines, *_places(found)], warned)
-        _write_tables(arguments, writer, data, X, found)
+        lines = [*_facts(arguments, data, found), *votes.notes]
+        tell([*lines, *_places(found.table(scale))], warned)
+        _write_tables(arguments, writer, data, X, found, scale)
         if arguments.report:
             from cofactor.pages.rank import rank_page  # pictures take a second to import
 
@@ -61,15 +67,28 @@ def _facts(arguments: argparse.Namespace, data: Comparisons, found: Ranking) -> 
     ]  # fmt: skip
 
 
-def _places(found: Ranking) -> list[str]:
+def _scale(elo: str | None, found: Ranking) -> tuple[Any, float] | None:
+    """Read ITEM=1500, or 1500 for the mean of all items."""
+    if elo is None:
+        return None
+    name, _, number = elo.rpartition("=")
+    try:
+        value = float(number)
+    except ValueError:
+        raise CofactorError(f"--elo {elo}: give ITEM=NUMBER, or a number for the mean of all items") from None
+    return next((item for item in found.items if str(item) == name), name or None), value
+
+
+def _places(table: pd.DataFrame) -> list[str]:
     """Return the ranking as lines, and how much of it the comparisons tell."""
-    table = found.table()
     width = max(len(str(item)) for item in table["item"].head(SHOWN))
-    lines = [f"{'rank':>4}  {'allowed':>9}  {'item':<{width}}  utility"]
-    for row in table.head(SHOWN).itertuples(index=False):
-        allowed = f"{row.rank_low} to {row.rank_high}"
-        interval = f"{row.utility:.3f} ({row.low:.3f} to {row.high:.3f})"
-        lines.append(f"{row.rank:>4}  {allowed:>9}  {row.item!s:<{width}}  {interval}")
+    scale, digits = ("elo", 0) if "elo" in table else ("utility", 3)
+    low, high = ("elo_low", "elo_high") if "elo" in table else ("low", "high")
+    lines = [f"{'rank':>4}  {'allowed':>9}  {'item':<{width}}  {scale}"]
+    for row in table.head(SHOWN).to_dict("records"):
+        allowed = f"{row['rank_low']} to {row['rank_high']}"
+        interval = f"{row[scale]:.{digits}f} ({row[low]:.{digits}f} to {row[high]:.{digits}f})"
+        lines.append(f"{row['rank']:>4}  {allowed:>9}  {row['item']!s:<{width}}  {interval}")
     if len(table) > SHOWN:
         lines.append(f"... and {len(table) - SHOWN} more: -o writes all")
     best, settled = (table["rank_low"] == 1).sum(), (table["rank_low"] == table["rank_high"]).sum()
@@ -77,10 +96,15 @@ def _places(found: Ranking) -> list[str]:
 
 
 def _write_tables(
-    arguments: argparse.Namespace, writer: Writer, data: Comparisons, X: pd.DataFrame, found: Ranking
+    arguments: argparse.Namespace,
+    writer: Writer,
+    data: Comparisons,
+    X: pd.DataFrame,
+    found: Ranking,
+    scale: tuple[Any, float] | None,
 ) -> None:
     if arguments.output:
-        writer.write(arguments.output, [found.table().round(6)], f"{len(found.items)} items")
+        writer.write(arguments.output, [found.table(scale).round(6)], f"{len(found.items)} items")
     if arguments.probabilities:
         pairs = found.probabilities().round(6)
         writer.write(arguments.probabilities, [pairs], f"{len(pairs)} pairs of items")

@@ -24,11 +24,13 @@ from typing import Any
 import numpy as np
 
 from cofactor.comparisons import davidson
+from cofactor.core.errors import CofactorError, listing
 from cofactor.core.lazy import pd, special
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Ints
 
 N_DRAWS = 8000  # of all utilities
+ELO = 400 / np.log(10)  # points for a unit of utility
 ROUNDING = 1e-9  # relative, of scores that are equal
 
 
@@ -90,14 +92,30 @@ class Ranking:
         share = (1 + self.level) / 2
         return float(special.stdtrit(self.n_users - 1, share) if self.n_users else special.ndtri(share))
 
-    def table(self) -> pd.DataFrame:
-        """Return a row per item, best first: utility with its interval, rank and allowed ranks, counts."""
+    def table(self, elo: tuple[Any, float] | None = None) -> pd.DataFrame:
+        """Return a row per item, best first: utility with its interval, rank and allowed ranks, counts.
+
+        `elo`: an item and its number, or None and that of the mean; adds the columns elo, elo_low and elo_high on that
+        scale, 400 points for odds of ten. Their intervals are of the difference to this item.
+        """
         n = len(self.items)
         found = {"item": pd.Series(self.items, dtype=object), **self._intervals(slice(0, n), "utility")}
         found |= dict(zip(("rank", "rank_low", "rank_high"), self.ranks.T, strict=True))
         counts = self.counts.astype(np.int64) if (self.counts % 1 == 0).all() else self.counts
         found |= dict(zip(("wins", "losses", "comparisons"), counts.T, strict=True))
+        found |= {} if elo is None else self._elo(*elo)
         return pd.DataFrame(found).iloc[np.argsort(-self.utilities, kind="stable")].reset_index(drop=True)
+
+    def _elo(self, anchor: Any, number: float) -> dict[str, Floats]:
+        n, zero = len(self.items), 0.0
+        reach = np.sqrt(np.diag(self.covariance)[:n])
+        if anchor is not None:
+            if anchor not in self.items:
+                raise CofactorError(f"no item {anchor}: anchor the scale at one of {listing(self.items)}")
+            k = self.items.index(anchor)
+            zero, reach = float(self.utilities[k]), spreads(self.covariance[:n, :n])[k]
+        center, reach = number + ELO * (self.utilities - zero), ELO * self.quantile * reach
+        return {"elo": center, "elo_low": center - reach, "elo_high": center + reach}
 
     def coefficients(self) -> pd.DataFrame:
         """Return a row per covariate, with the interval of its coefficient; the last row is tau, if there are ties."""

@@ -20,10 +20,10 @@ from cofactor.comparisons.clusters import clustered, independent, users_of_items
 from cofactor.comparisons.data import CHOICES, Comparisons
 from cofactor.comparisons.places import Ranking, places
 from cofactor.core.bootstrap import LEVEL, checked_level
-from cofactor.core.checks import numbers, rng_of
+from cofactor.core.checks import check_whole, numbers, rng_of
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
 from cofactor.core.lazy import pd
-from cofactor.core.types import Floats, Seed
+from cofactor.core.types import Floats, Indices, Seed
 
 FEW_USERS = 5  # equally busy ones: fewer cannot tell how users differ, in all or about one item
 ALIKE = 1e-9  # share of a covariate that items and other covariates leave unexplained, below which it is one of them
@@ -36,6 +36,8 @@ def rank(
     covariates: pd.DataFrame | ArrayLike | None = None,
     *,
     level: float = LEVEL,
+    min_comparisons: int = 1,
+    all_parts: bool = False,
     random_state: Seed = None,
 ) -> Ranking:
     """Rank items by comparisons, with intervals for utilities and simultaneous ones for ranks.
@@ -53,15 +55,20 @@ def rank(
     covariates : (m, k) numbers, optional
         Of left less right, in the order of `comparisons.left`; `read_votes` returns them so.
     level : float
+    min_comparisons : int
+        Items with fewer comparisons are left out, then those that have fewer without them.
+    all_parts : bool
+        Refuse items in parts that no comparison links. By default the largest part is ranked, and a warning names the
+        others.
     random_state : int, Generator or None
         Of the simulated quantile for ranks.
 
     Returns a `Ranking`, with `table()`, `probabilities()` and `coefficients()`.
 
-    Raises a NotIdentifiableError where items are in parts that nobody compared, or a covariate is a sum of others and
-    of utilities; a CofactorError for other outcomes, and covariates of another shape. Warns (`DataWarning`) where
-    chances are no better than the trivial guess on comparisons that were held out, where the prior alone holds
-    utilities or coefficients finite, and where users are few, in all or who compared an item.
+    Raises a NotIdentifiableError where a covariate is a sum of others and of utilities; a CofactorError for other
+    outcomes, and covariates of another shape. Warns (`DataWarning`) where chances are no better than the trivial guess
+    on comparisons that were held out, where the prior alone holds utilities or coefficients finite, where items are in
+    parts that nobody compared, and where users are few, in all or who compared an item.
 
     Cost: O(m) time, O(m + n^2) memory, and n^3 for n items, some forty times. Covariates make every step pass over all
     comparisons.
@@ -74,8 +81,13 @@ def rank(
     """
     rng = rng_of(random_state)
     data, names, X = _checked(comparisons, covariates, level)
-    _check_linked(data)
-    return _ranking(data, X, names, level, rng)
+    _warn_of_unseen(data)
+    rows = _well_compared(data, min_comparisons)
+    data, X = data.take(rows), X[rows]
+    if all_parts:
+        _check_linked(data)
+    rows = _largest_part(data)
+    return _ranking(data.take(rows), X[rows], names, level, rng)
 
 
 def rank_users(
@@ -160,6 +172,43 @@ def _check_linked(data: Comparisons) -> None:
         )
 
 
+def _warn_of_unseen(data: Comparisons) -> None:
+    unseen = [data.items[i] for i in np.flatnonzero(data.per_item == 0).tolist()]
+    if unseen:
+        warnings.warn(f"items without comparisons have no rank: {listing(unseen)}", DataWarning, stacklevel=3)
+
+
+def _well_compared(data: Comparisons, least: int) -> Indices:
+    """Rows of items that have as many comparisons, also among themselves."""
+    check_whole(1, min_comparisons=least)
+    weight = np.ones(len(data)) if data.counts is None else data.counts
+    kept = np.ones(len(data), dtype=bool)
+    while True:
+        left, right = (np.bincount(side, weight * kept, data.n_items) for side in (data.left, data.right))
+        each = left + right
+        left_out = kept & ((each[data.left] < least) | (each[data.right] < least))
+        if least == 1 or not left_out.any():
+            break
+        kept &= ~left_out
+    if not kept.any():
+        raise CofactorError(
+            f"min_comparisons={least}: no items have so many comparisons with one another; ask for fewer"
+        )
+    return np.flatnonzero(kept)
+
+
+def _largest_part(data: Comparisons) -> Indices:
+    """Rows of the part with most items, of several that no comparison links; the other items are named."""
+    part = data.components
+    if data.n_components == 1:
+        return np.arange(len(data))
+    largest = int(np.bincount(part[part >= 0]).argmax())
+    others = listing(data.items[i] for i in np.flatnonzero((part >= 0) & (part != largest)).tolist())
+    what = f"no comparison links these items with the largest part, so that they have no rank in it: {others}"
+    warnings.warn(f"{what}; ranked are the {np.sum(part == largest)} items of that part", DataWarning, stacklevel=3)
+    return np.flatnonzero(part[data.left] == largest)
+
+
 # ---- the fit ----
 
 
@@ -206,9 +255,6 @@ def _seen_items(rows: davidson.Cells, data: Comparisons) -> tuple[davidson.Cells
     """Leave out items that nobody compared."""
     seen = data.per_item > 0
     items = [data.items[i] for i in np.flatnonzero(seen).tolist()]
-    if not seen.all():
-        unseen = listing(data.items[i] for i in np.flatnonzero(~seen).tolist())
-        warnings.warn(f"items without comparisons have no rank: {unseen}", DataWarning, stacklevel=4)
     code = np.cumsum(seen, dtype=np.int32) - np.int32(1)
     return replace(rows, n_items=len(items), left=code[rows.left], right=code[rows.right]), items
 

@@ -1,28 +1,40 @@
-"""Votes as files hold them, who won against whom, as `Comparisons` and covariates."""
+"""Votes as files hold them, who won against whom, as `Comparisons` and covariates; columns are found in `layouts`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from os import PathLike
 
 import numpy as np
 
-from cofactor.comparisons.data import CHOICES, MOST, Comparisons, encoded
+from cofactor.comparisons import layouts
+from cofactor.comparisons.data import MOST, Comparisons, encoded
+from cofactor.comparisons.layouts import Layout
 from cofactor.core.checks import check_kind
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, listing
 from cofactor.core.frames import check_columns, check_present, located, numeric, read_frame
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats
 
-TIES = ("tie", "draw")  # how the word for a tie begins
 YES, NO = ("1", "1.0", "true", "t", "yes", "y", "x"), ("", "0", "0.0", "false", "f", "no", "n")
 OPTIONAL = ("user", "tie", "outcome", "weight")
+HOME = "home"  # name of the covariate that is one in every comparison
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Votes that were read: comparisons, covariates in the same order, and what was taken or noticed unasked."""
+
+    comparisons: Comparisons
+    covariates: pd.DataFrame
+    notes: list[str] = field(default_factory=list)
 
 
 def read_votes(
     source: str | PathLike[str] | pd.DataFrame,
-    winner: str = "winner",
-    loser: str = "loser",
+    winner: str | None = None,
+    loser: str | None = None,
     user: str | None = None,
     tie: str | None = None,
     outcome: str | None = None,
@@ -30,28 +42,39 @@ def read_votes(
     covariates: Sequence[str] = (),
     encoding: str = "utf-8-sig",
     sep: str | None = None,
+    words: tuple[str, str] | None = None,
+    home: bool = False,
 ) -> tuple[Comparisons, pd.DataFrame]:
     """Read one row per comparison, of a file or a frame; what is not named is used where a column is called so.
 
     Parameters
     ----------
     source : path, "-" for standard input, or DataFrame
-        Files as of `Comparisons.from_csv`.
+        Files as of `Comparisons.from_csv`; JSON may also hold pairs [winner, loser].
     winner, loser : names of the columns of items; with `outcome` just of the first and of the second item
+        Default: winner and loser, or two columns that are called like sides (model_a and model_b, home and away, ...).
     user : column of who chose
     tie : column of yes or no, 1 or 0; empty is no
-    outcome : column of 1 (the item in `winner` won), 0 (the other one) and 0.5, of words that begin with "tie" or
-        "draw", or of the names of the columns of items. At most one of `tie` and `outcome` can be used.
+    outcome : column of who won
+        1 (the item in `winner`), 0 (the other one) and 0.5; the names of the columns of items, or of the item; A and B,
+        left and right, H, D and A and the like; ties begin with tie, draw, both or neither. Default, with two sides:
+        a column called winner or outcome; else a column of 0 and 1 for each side (winner_model_a), or two scores.
+        At most one of `tie` and `outcome` can be used.
     weight : column of how often this comparison was made, with this outcome; rows of 0 are left out
-    covariates : columns of finite numbers, of `winner` less `loser`
+        Used unasked where it holds whole numbers.
+    covariates : columns of finite numbers, of `winner` less `loser`; "a - b" is the difference of two columns
         A length of answers, or 1 and -1 for which one was shown first.
     encoding, sep : as of `Comparisons.from_csv`
+    words : the two words of `outcome` for the first and the second item, where it has others
+    home : bool
+        Add a covariate that is one in every comparison: how much better the first side does by being the first.
 
     "" for `user`, `tie`, `outcome` or `weight`: such a column is not used.
 
     Returns the comparisons, and a DataFrame of the covariates in the same order, for `rank`.
 
-    Raises a CofactorError that names rows with missing or equal items, or where a cell cannot be read.
+    Raises a CofactorError that names rows with missing or equal items, or where a cell cannot be read; and where no
+    item stands in both columns.
 
     Cost: O(m), half a microsecond a cell.
 
@@ -59,64 +82,133 @@ def read_votes(
     >>> data.items, data.outcome.tolist()
     (('gin', 'milk', 'tea'), [1.0, 0.5])
     """
+    named = {"winner": winner, "loser": loser, "user": user, "tie": tie, "outcome": outcome, "weight": weight}
+    found = reading(source, named, covariates, encoding, sep, words, home)
+    return found.comparisons, found.covariates
+
+
+def reading(
+    source: str | PathLike[str] | pd.DataFrame,
+    named: dict[str, str | None],
+    covariates: Sequence[str] = (),
+    encoding: str = "utf-8-sig",
+    sep: str | None = None,
+    words: Sequence[str] | None = None,
+    home: bool = False,
+) -> Reading:
+    """Read votes as `read_votes` does; `named` holds its arguments that name columns, None where nothing is said."""
     check_kind((str, PathLike, pd.DataFrame), source=source)
     check_kind((list, tuple), covariates=covariates)
-    named = dict(zip(OPTIONAL, (user, tie, outcome, weight), strict=True))
-    needed = list(dict.fromkeys([winner, loser, *filter(None, named.values()), *covariates]))
-    unasked = [name for name, column in named.items() if column is None]
+    needed = list(dict.fromkeys(filter(None, named.values())))
+    parts = [part.strip() for name in covariates for part in (name, *name.split(" - "))]
     if isinstance(source, pd.DataFrame):
+        check_columns(source, needed, "comparisons")
         frame = source
     else:
-        frame = read_frame(source, needed, encoding, sep, "comparison", optional=unasked)
-    check_columns(frame, needed, "comparisons")
-    used = {name: column or name for name, column in named.items() if column or (name in unasked and name in frame)}
-    if {"tie", "outcome"} <= set(used):
+        optional = [*layouts.candidates(), *parts, *OPTIONAL, "winner", "loser"]
+        frame = read_frame(source, needed, encoding, sep, "comparison", optional=optional, pairs=("winner", "loser"))
+    first, second = layouts.sides_of(list(frame.columns), named["winner"], named["loser"])
+    if not {first, second} <= set(frame.columns):
+        check_columns(pd.DataFrame(columns=frame.attrs.get("found", frame.columns), index=[0]), [first, second])
+    layout = layouts.layout_of(list(frame.columns), first, second, named["outcome"], named["tie"])
+    if layout.outcome and layout.tie:
         raise CofactorError("columns tie and outcome both say whether somebody won: leave one out, say tie='' for it")
-    return _votes(frame, winner, loser, used, list(covariates), frame is not source)
+    if not (layout.sided or named["winner"] or named["loser"] or first == "winner"):
+        advice = "name the column that does as outcome, or the columns of winner and loser"
+        raise CofactorError(f"columns {first} and {second} hold items, but nothing says who won: {advice}")
+    if home and not layout.sided:
+        raise CofactorError("home needs two sides and an outcome: of winners and losers nobody knows who was first")
+    return _Votes(frame, layout, named, frame is not source).read(list(covariates), words, home)
 
 
-def _votes(
-    frame: pd.DataFrame, winner: str, loser: str, used: dict[str, str], covariates: list[str], text: bool
-) -> tuple[Comparisons, pd.DataFrame]:
-    counts = None
-    if "weight" in used:
-        meaning = f"{used['weight']} (how often this comparison was made)"
+class _Votes:
+    """A table of votes whose columns are known."""
+
+    def __init__(self, frame: pd.DataFrame, layout: Layout, named: dict[str, str | None], text: bool) -> None:
+        self.frame, self.layout, self.text = frame, layout, text
+        self.user = self._used(named, "user")
+        self.weight = self._used(named, "weight")
+        self.notes: list[str] = []
+        whole = pd.to_numeric(frame["weight"], errors="coerce") % 1 == 0 if self.weight == "weight" else None
+        if named["weight"] is None and whole is not None and not whole.all():
+            why = "column weight holds numbers that are not whole, which are no counts"
+            self.notes.append(f"{why}: it was not used; weight='weight' uses it")
+            self.weight = None
+        unasked = [layout.first, layout.second, layout.outcome, layout.tie, *layout.each, *layout.scores, self.user]
+        asked = {*named.values(), *({"winner", "loser"} & {layout.first, layout.second})}
+        taken = [name for name in (*unasked, self.weight) if name and name not in asked]
+        if taken:
+            self.notes.insert(0, f"columns taken unasked: {listing(taken)}")
+
+    def _used(self, named: dict[str, str | None], what: str) -> str | None:
+        return (what if what in self.frame else None) if named[what] is None else named[what] or None
+
+    def read(self, covariates: list[str], words: Sequence[str] | None, home: bool) -> Reading:
+        """Return the votes; refuse what cannot be read."""
+        counts, first, second = self._counts(), self.layout.first, self.layout.second
+        frame = self.frame
+        for name in (first, second, *([self.user] if self.user else [])):
+            check_present(frame[name], name, self.text)
+        code, items = encoded(pd.concat([frame[first], frame[second]]), "items", self.text)
+        left, right = np.split(code, 2)
+        self._check_items(left, right, items)
+        who, users = np.zeros(len(frame), dtype=np.int32), [0]
+        if self.user:
+            who, users = encoded(frame[self.user], "users", self.text)
+        pair = (str(words[0]), str(words[1])) if words else None
+        won = layouts.outcomes(frame, self.layout, pair, _ties)
+        found = Comparisons(who, left, right, won, len(users), len(items), counts)
+        columns = {name: self._covariate(name) for name in covariates} | ({HOME: np.ones(len(frame))} if home else {})
+        X = pd.DataFrame(columns, index=range(len(frame)))
+        X = X.iloc[np.argsort(who, kind="stable")].reset_index(drop=True)
+        return Reading(found.with_ids(users, items), X, [*self.notes, *_alike(items)])
+
+    def _counts(self) -> Floats | None:
+        """Return weights, and leave out rows of none."""
+        if not self.weight:
+            return None
+        meaning = f"{self.weight} (how often this comparison was made)"
         rule = f"{meaning} must hold 0, or numbers from {1 / MOST:g} to {MOST:g}"
-        counts = numeric(frame, used["weight"], rule, lambda n: (n == 0) | ((n >= 1 / MOST) & (n <= MOST)))
-        frame, counts = frame[counts > 0], counts[counts > 0]
-        check_columns(frame, [], "comparisons of a weight above 0")
-    for name in (winner, loser, *([used["user"]] if "user" in used else [])):
-        check_present(frame[name], name, text)
-    code, items = encoded(pd.concat([frame[winner], frame[loser]]), "items", text)
-    left, right = np.split(code, 2)
-    same = located(frame, left == right, [items[i] for i in left[left == right]])
-    if same:
-        raise CofactorError(f"an item is compared with itself in {same}: drop these rows")
-    who, users = np.zeros(len(frame), dtype=np.int32), [0]
-    if "user" in used:
-        who, users = encoded(frame[used["user"]], "users", text)
-    found = Comparisons(who, left, right, _outcomes(frame, winner, loser, used), len(users), len(items), counts)
-    columns = {name: numeric(frame, name, f"{name} (a covariate) must hold numbers") for name in covariates}
-    X = pd.DataFrame(columns, index=range(len(frame)))
-    return found.with_ids(users, items), X.iloc[np.argsort(who, kind="stable")].reset_index(drop=True)
+        counts = numeric(self.frame, self.weight, rule, lambda n: (n == 0) | ((n >= 1 / MOST) & (n <= MOST)))
+        self.frame = self.frame[counts > 0]
+        check_columns(self.frame, [], "comparisons of a weight above 0")
+        return counts[counts > 0]
+
+    def _check_items(self, left: np.ndarray, right: np.ndarray, items: list[object]) -> None:
+        same = located(self.frame, left == right, [items[i] for i in left[left == right]])
+        if same:
+            raise CofactorError(f"an item is compared with itself in {same}: drop these rows")
+        one, two = self.layout.first, self.layout.second
+        if len(items) > 2 and not np.intersect1d(left, right).size:
+            advice = "name two columns of items as winner and loser, and that of who won as outcome"
+            raise CofactorError(f"no item stands in both columns {one} and {two}: one of them holds no items; {advice}")
+
+    def _covariate(self, name: str) -> Floats:
+        one, _, other = name.partition(" - ")
+        if name in self.frame or not other:
+            check_columns(self.frame, [name], "comparisons")
+            return numeric(self.frame, name, f"{name} (a covariate) must hold numbers")
+        check_columns(self.frame, [one.strip(), other.strip()], "comparisons")
+        values = [numeric(self.frame, part.strip(), f"{part} (a covariate) must hold numbers") for part in (one, other)]
+        return np.asarray(values[0] - values[1])
 
 
-def _outcomes(frame: pd.DataFrame, winner: str, loser: str, used: dict[str, str]) -> Floats:
-    """Outcomes of all rows: 1 where `winner` is the one who won."""
-    if "tie" not in used and "outcome" not in used:
-        return np.ones(len(frame))
-    name = used.get("outcome", used.get("tie", ""))
+def _alike(items: list[object]) -> list[str]:
+    """Note items that differ in capitals and blanks only."""
+    plain = pd.Series(["".join(str(item).split()).casefold() for item in items], dtype=object)
+    twice = plain.duplicated(keep=False)
+    if not twice.any():
+        return []
+    names = [items[i] for i in sorted(np.flatnonzero(twice), key=lambda i: plain[i])]
+    return [f"items that differ in capitals or blanks only count as different: {listing(names)}"]
+
+
+def _ties(frame: pd.DataFrame, name: str) -> Floats:
+    """Outcomes by a column that says whether a row is a tie."""
     code, cells = pd.factorize(frame[name].to_numpy(dtype=object), use_na_sentinel=False)
     words = pd.Series(["" if pd.isna(cell) else str(cell).strip().casefold() for cell in cells], dtype=object)
-    if "outcome" in used:
-        number = pd.to_numeric(words, errors="coerce")
-        read = words.map({winner.casefold(): 1.0, loser.casefold(): 0.0}).fillna(number.where(number.isin(CHOICES)))
-        read[words.str.startswith(TIES)] = 0.5
-    else:
-        read = words.map(dict.fromkeys(YES, 0.5) | dict.fromkeys(NO, 1.0))
-    values = np.asarray(read, dtype=np.float64)[code]
+    values = np.asarray(words.map(dict.fromkeys(YES, 0.5) | dict.fromkeys(NO, 1.0)), dtype=np.float64)[code]
     if np.isnan(values).any():
         found = located(frame, np.isnan(values), frame[name][np.isnan(values)].tolist())
-        rule = f"1, 0, tie, {winner} or {loser}" if "outcome" in used else "yes or no"
-        raise CofactorError(f"{name} must hold {rule}; not so in {found}: mend or drop these rows")
+        raise CofactorError(f"{name} must hold yes or no; not so in {found}: mend or drop these rows")
     return values

@@ -61,6 +61,7 @@ def read_frame(
     row: str = "label",
     unfold: Unfold | None = None,
     optional: Sequence[str] = (),
+    pairs: tuple[str, str] | None = None,
 ) -> pd.DataFrame:
     """Read columns of a file as text, without blanks around cells; whatever goes wrong is one `CofactorError`.
 
@@ -76,16 +77,19 @@ def read_frame(
     unfold : function, optional
         Turns the objects of a JSON file into a table, or returns None where they are flat rows already.
     optional : names of more columns, which come last where they are found
+    pairs : names of the two columns that JSON of arrays of two values has
 
     Returns
     -------
     DataFrame
-        The columns, under the wanted names. Its index counts as a spreadsheet does (the first line is row 1), in JSON
-        the lines or records from 1, and is named after what it counts. Empty rows are left out.
+        The columns, under the wanted names; `attrs["found"]` names all that there were. Its index counts as a
+        spreadsheet does (the first line is row 1), in JSON the lines or records from 1, and is named after what it
+        counts. Empty rows are left out.
     """
     asked = None if columns is None else [*columns, *optional]
-    frame = _renamed(_read(path, asked, encoding, sep, row, unfold), asked or ())
-    wanted = list(frame.columns) if asked is None else [name for name in asked if name in frame or name not in optional]
+    frame = _renamed(_read(path, asked, encoding, sep, row, unfold, pairs), asked or ())
+    there = list(frame.columns)
+    wanted = there if asked is None else [name for name in asked if name in frame or name not in optional]
     check_columns(frame, wanted, f"{row}s")
     frame = frame if asked is None else frame[list(dict.fromkeys(wanted))]
     if frame.index.name != "row":  # text holds no lists
@@ -93,7 +97,9 @@ def read_frame(
         if nested:
             found = f"a list or an object where one value is expected in {nested}"
             raise CofactorError(f"{_called(path)}: {found}" + (f"; {SCOPE}" if row == "label" else ""))
-    return frame.apply(lambda column: column if column.isna().all() else column.str.strip())
+    read = frame.apply(lambda column: column if column.isna().all() else column.str.strip())
+    read.attrs["found"] = there
+    return read
 
 
 def _read(
@@ -103,6 +109,7 @@ def _read(
     sep: str | None,
     row: str,
     unfold: Unfold | None,
+    pairs: tuple[str, str] | None,
 ) -> pd.DataFrame:
     name, form = _called(path), "a table"
     if sep is not None and (len(sep) != 1 or sep in '\r\n"'):
@@ -113,7 +120,7 @@ def _read(
         if form == "parquet":
             return _read_parquet(content, columns, name)
         if form == "JSON":
-            return _read_json(_whole(content), encoding, unfold)
+            return _read_json(_whole(content), encoding, unfold, pairs)
         return _read_text(head, content, columns, encoding, sep)
     except CofactorError:
         raise
@@ -232,15 +239,21 @@ def _name_ragged(text: str, sep: str) -> None:
 # ---- JSON and parquet ----
 
 
-def _read_json(content: bytes, encoding: str, unfold: Unfold | None) -> pd.DataFrame:
+def _read_json(
+    content: bytes, encoding: str, unfold: Unfold | None, pairs: tuple[str, str] | None = None
+) -> pd.DataFrame:
     text = content.decode(encoding).lstrip("\ufeff")
     lines = text.lstrip().startswith("{")
     numbered = _json_lines(text) if lines else list(enumerate(_parsed(text), 1))
     word = "line" if lines else "record"
+    if pairs and all(isinstance(record, list) and len(record) == len(pairs) for _, record in numbered):
+        numbered = [(number, dict(zip(pairs, record, strict=True))) for number, record in numbered]
     bad = [number for number, record in numbered if not isinstance(record, dict)]
     if bad or not numbered:
         found = f"{word}s {listing(bad)} hold none" if bad else "there is none"
         example = '{"task": 1, "worker": "w", "label": "x"}'
+        if pairs:
+            example = f'{{"{pairs[0]}": "x", "{pairs[1]}": "y"}}, or ["x", "y"]'
         raise ValueError(f"every {word} must be an object such as {example}, but {found}")
     records = [record for _, record in numbered]
     unfolded = unfold(records) if unfold else None
