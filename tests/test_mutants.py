@@ -110,6 +110,18 @@ def test_a_mutant_meets_the_tests_through_its_line_or_through_the_callers_of_its
     assert tests.through(toys["return 1"], 60) == [fast, slow]  # no test runs through this line
 
 
+def test_the_suite_that_kills_is_told(toys, tmp_path, monkeypatch):
+    library = mutants.copied(mutants.LIBRARY, tmp_path / "copy")
+    fast, other = (f"tests/toys/test_toys.py::test_{name}" for name in ("fast", "other"))
+    tests, halved = mutants.Tests({fast: 0.1, other: 0.1}, tmp_path), toys["return least(x) / 2"]
+    found = []
+    for slow in ({}, {fast: 2.0}):
+        monkeypatch.setattr(mutants.suites, "read", lambda slow=slow: slow)
+        found.append(mutants.suite_that_kills(halved, [fast, other], tests, library))
+    assert found == ["small", "all"]
+    assert mutants.suite_that_kills(halved, [other], tests, library) == ""
+
+
 def test_examples_kill_and_the_copy_is_afterwards_what_it_was(toys, tmp_path):
     library = mutants.copied(mutants.LIBRARY, tmp_path / "copy")
     place = library / "cofactor" / "toys" / "__init__.py"

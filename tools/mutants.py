@@ -4,9 +4,10 @@ usage: python3 kit.py mutants [ROOM ...] [-n COUNT] [--seed SEED] [--jobs JOBS] 
 
 A room is a folder of lib/cofactor; without one, all are taken. Of each room, COUNT places are drawn; at each, one
 operator, constant, comparison or guard is changed in a copy of the library. The examples in the docstrings of that
-file and the room's tests that run through the changed line are run until one fails: the mutant is killed. Those that
-survive are printed with the line before and after. Mutants that change nothing a caller can see are named, each with
-its reason, in tests/equivalent_mutants.toml.
+file and the room's tests that run through the changed line are run until one fails: the mutant is killed. Those of the
+small suite are tried first, and it is said how many mutants they kill. Mutants that survive are printed with the line
+before and after. Those that change nothing a caller can see are named, each with its reason, in
+tests/equivalent_mutants.toml.
 
 Which tests these are, and how long each takes, is known from a run with coverage. It sees no compiled line: such a line
 gets the tests that run through the lines that call its function. Of many tests, the fastest are taken, as many as take
@@ -31,6 +32,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Queue
+
+from tests import suites
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "lib"
@@ -291,18 +294,27 @@ def copied(library: Path, place: Path) -> Path:
     return place / "lib"
 
 
-def try_room(room: str, arguments: argparse.Namespace, folder: Path) -> tuple[int, int, list[Mutant]]:
-    """Try the mutants of a room; returns how many were killed, how many are equivalent, and those that survived."""
+def suite_that_kills(mutant: Mutant, chosen: list[str], tests: Tests, library: Path) -> str:
+    """Try the small suite, then what it leaves out; returns "small", "all", or nothing where the mutant survives."""
+    small = suites.chosen(tests.seconds, suites.read())
+    first, rest = ([test for test in chosen if (test in small) == quick] for quick in (True, False))
+    if killed(mutant, first, library, 60 + 5 * tests.took(first)):
+        return "small"
+    return "all" if rest and killed(mutant, rest, library, 60 + 5 * tests.took(rest)) else ""
+
+
+def try_room(room: str, arguments: argparse.Namespace, folder: Path) -> tuple[list[str], int, list[Mutant]]:
+    """Try the mutants of a room; returns which suite killed each, how many are equivalent, and those that survived."""
     first = copied(LIBRARY, folder / "0")
     tests = observed(room, first)
     libraries: Queue[Path] = Queue()
     for library in [first, *(copied(first, folder / str(number)) for number in range(1, arguments.jobs))]:
         libraries.put(library)
 
-    def attempt(mutant: Mutant) -> bool:
+    def attempt(mutant: Mutant) -> str:
         library, chosen = libraries.get(), tests.through(mutant, arguments.seconds)
         try:
-            return killed(mutant, chosen, library, 60 + 5 * tests.took(chosen))
+            return suite_that_kills(mutant, chosen, tests, library)
         finally:
             libraries.put(library)
 
@@ -311,7 +323,7 @@ def try_room(room: str, arguments: argparse.Namespace, folder: Path) -> tuple[in
     with ThreadPoolExecutor(arguments.jobs) as pool:
         fates = list(pool.map(attempt, unseen))
     survivors = [mutant for mutant, dead in zip(unseen, fates, strict=True) if not dead]
-    return sum(fates), len(mutants) - len(unseen), survivors
+    return [fate for fate in fates if fate], len(mutants) - len(unseen), survivors
 
 
 def main() -> None:
@@ -326,9 +338,11 @@ def main() -> None:
     survived = 0
     for room in arguments.rooms:
         with tempfile.TemporaryDirectory() as folder:
-            dead, equivalent, survivors = try_room(room, arguments, Path(folder))
+            fates, equivalent, survivors = try_room(room, arguments, Path(folder))
+        dead, small = len(fates), fates.count("small")
         share = dead / max(1, dead + len(survivors))
         print(f"{room}: {dead} killed, {len(survivors)} survived, {equivalent} equivalent: {share:.0%}", flush=True)
+        print(f"the small suite kills {small} of {dead}", flush=True)
         for mutant in survivors:
             print(mutant, flush=True)
         survived += len(survivors)
