@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import cofactor as cf
-from cofactor.cli import facts, growing, tell, visible
+from cofactor.cli import facts, grades, growing, tell, visible
 from cofactor.cli.methods import DEFAULT
 from cofactor.cli.output import Writer, outputs, reserved, write_page
 from cofactor.cli.parser import PLANNED
@@ -18,7 +18,7 @@ from cofactor.core.files import whole_file
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.bootstrap import CrowdBootstrap
-from cofactor.crowd.tables import consensus_frame, overruled_frame, posterior_frame
+from cofactor.crowd.tables import consensus_frame, graded_frame, overruled_frame, posterior_frame
 from cofactor.crowd.truth import read_truth
 from cofactor.crowd.workers import workers_table
 
@@ -66,6 +66,7 @@ def next_tasks(arguments: argparse.Namespace) -> None:
 def aggregate(arguments: argparse.Namespace) -> None:
     """Fit a method; print what was found, and write what was asked for."""
     inputs = (*arguments.labels, arguments.truth, arguments.gold, arguments.moments)
+    grades.check(arguments)
     if arguments.model and (arguments.moments or arguments.method != DEFAULT):
         raise cf.CofactorError(
             f"--model keeps a fit of {DEFAULT} to labels in memory: leave --method and --moments out"
@@ -87,14 +88,15 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
         raise cf.CofactorError("one file of labels at a time; many shards need --moments")
     if arguments.scheduler:
         raise cf.CofactorError("--scheduler goes with --moments: labels in one file are fitted here")
-    (source,), name = arguments.labels, arguments.method
+    (source,), name = arguments.labels, arguments.method if arguments.order is None else grades.METHOD
     labels, truth = _read(source, arguments)
     if arguments.model and labels.table.shared:
         raise cf.CofactorError("--model keeps one label of a worker for a task: use --conflicts first or last")
     gold = _read_gold(arguments, labels) if arguments.gold else None
-    method: Any = cf.crowd.METHODS[name](random_state=0, verbose=True).fit(labels, gold=gold)
+    more = grades.settings(arguments, labels)
+    method: Any = cf.crowd.METHODS[name](random_state=0, verbose=True, **more).fit(labels, gold=gold)
     posterior = method.predict_proba(labels)
-    found = facts.warnings_of(name, posterior, labels, _judged(truth, gold))
+    found = facts.warnings_of(name, grades.answered(method, posterior), labels, _judged(truth, gold))
     lines = facts.summary(source, name, method, posterior, labels, _judged(truth, gold))
     tell(lines, found)
     if arguments.model:
@@ -110,6 +112,8 @@ def _bootstrap(arguments: argparse.Namespace, method: Aggregator, labels: cf.Cro
     """Refits for the intervals of the page and of the workers' table; none where nobody asked for them."""
     if not arguments.draws or not (arguments.report or arguments.workers):
         return None
+    if grading := grades.grading_of(method):
+        method.set_params(reading=grading.reading)  # refits need not choose again
     return cf.crowd.bootstrap(method, labels, arguments.draws, **_work(arguments))
 
 
@@ -127,7 +131,10 @@ def _write_tables(
 ) -> None:
     tasks = f"{labels.n_tasks} tasks"
     if arguments.output:
-        writer.write(arguments.output, [consensus_frame(labels, posterior, method.model_)], tasks)
+        found = consensus_frame(labels, posterior, method.model_)
+        if grading := grades.grading_of(method):
+            found = graded_frame(labels, posterior, grading)
+        writer.write(arguments.output, [found], tasks)
     if arguments.workers:
         found = workers_table(method, labels, boot).round(6)
         writer.write(arguments.workers, [found], f"{labels.n_workers} workers")
@@ -170,6 +177,9 @@ def _read(source: str, arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, I
     else:
         options = {name: getattr(arguments, name) for name in READING}
         labels, truth = cf.CrowdLabels.from_file(source, **options), None
+    order = getattr(arguments, "order", None)
+    if order is not None:
+        labels, truth = grades.in_declared_order(order, labels, truth)
     own = getattr(arguments, "truth", None)  # `diagnose` has no such option
     return labels, read_truth(own, labels, arguments.encoding) if own else truth
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import cofactor as cf
+from cofactor.cli import grades
 from cofactor.core.errors import listing
-from cofactor.core.latent_class import map_class
 from cofactor.core.lazy import special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, right_shares, tied_share
@@ -35,7 +35,7 @@ def summary(
     cooc = Cooccurrences.from_moments(cf.pairwise_moments(labels.whole.table))
     result = method.result_
     start = f", best start {method.best_start_}" if isinstance(method, cf.crowd.MultiStartEM) else ""
-    against = overruled(map_class(posterior, method.model_.prior), labels)
+    against = overruled(method.answers(posterior), labels)
     lines = [
         f"{source}: {labels.n_tasks} tasks, {labels.n_workers} workers, {labels.n_classes} classes, "
         f"{labels.n_labels} labels",
@@ -45,6 +45,7 @@ def summary(
         f"{name}{start}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}",
         *_structure(method, labels),
         *_types(method, labels),
+        *grades.lines(method, labels),
         f"labels that differ from the majority vote: {against.mean():.1%} of the tasks ({against.sum()})",
         *_ties(labels),
         *_reliability(method, labels),
@@ -52,7 +53,8 @@ def summary(
     if method.gold_:
         lines.append(f"gold tasks used in the fit: {len(method.gold_)}{_gold_check(method)}")
     if truth is not None:
-        lines.append(_errors(name, posterior, labels, truth))
+        lines.append(_errors(name, grades.answered(method, posterior), labels, truth))
+        lines += grades.steps_off(name, method, posterior, labels, truth)
     return lines
 
 

@@ -90,6 +90,7 @@ def _add_aggregate(commands: Any) -> None:
     command.add_argument("--gold", metavar="FILE", help="tasks of known class (columns task, truth), used in the fit")
     truth = "columns task and truth, to report the error; not used in the fit"
     command.add_argument("--truth", metavar="FILE", help=truth)
+    _add_grades(command)
     _add_outputs(command)
     command.add_argument("--report", type=Path, metavar="FILE", help="HTML page: doubtful tasks, workers, checks")
     kept = f"to write: the fit of {DEFAULT} and its labels, for `cofactor update`"
@@ -107,6 +108,16 @@ def _add_aggregate(commands: Any) -> None:
     memory = "with --moments: for labels that stay in memory between rounds, on all workers together (default: 1GB)"
     command.add_argument("--memory", default="1GB", help=memory)
     command.epilog = f"{_methods()}\n\n{EXAMPLES}"
+
+
+def _add_grades(command: argparse.ArgumentParser) -> None:
+    graded = command.add_argument_group("classes that are grades")
+    order = "all classes, the lowest first, such as '1,2,3' or 'low,medium,high'; then workers can err by steps"
+    graded.add_argument("--order", metavar="GRADES", help=order)
+    reading = "class: a task has a grade; mean: a score, the crowd's mean (default: what predicts held-out labels)"
+    graded.add_argument("--reading", choices=("auto", "class", "mean"), default="auto", help=reading)
+    loss = "steps: answer with the median grade; errors: with the most probable one (default: steps)"
+    graded.add_argument("--loss", choices=("steps", "errors"), default="steps", help=loss)
 
 
 def _add_update(commands: Any) -> None:

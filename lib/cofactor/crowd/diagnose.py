@@ -16,6 +16,7 @@ from cofactor.crowd.base import require_labels, tied_share
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import reachable_blocks, too_large
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.order import suggested_order
 from cofactor.crowd.together import errors_together
 from cofactor.crowd.worker_types import WorkerTypes
 
@@ -61,6 +62,7 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
         _classes_used(labels),
         _ties(labels),
         Check("agreement", "pass", f"Krippendorff's alpha {agreement(labels)}"),
+        *_grades(labels),
         _connection(cooc, labels),
         _told_apart(labels),
         *_beyond_classes(labels),
@@ -127,6 +129,15 @@ def _ties(labels: CrowdLabels) -> Check:
     share = tied_share(labels)
     check = Check("tied votes", "pass", f"{share:.1%} of the tasks")
     return _warned_if(share > MANY_TIES, check, "majority vote guesses there; score it with ties split")
+
+
+def _grades(labels: CrowdLabels) -> tuple[Check, ...]:
+    """Note classes that look like grades."""
+    order = suggested_order(labels)
+    if order is None:
+        return ()
+    value = f"perhaps: workers agree by steps in the order {listing(order)}"
+    return (Check("grades", "pass", value, "if classes are grades, declare it: order=[...], or --order"),)
 
 
 def agreement(labels: CrowdLabels) -> str:

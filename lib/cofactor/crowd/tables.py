@@ -10,6 +10,7 @@ from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, worker_accuracy
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.ordinal import Grading
 
 
 def consensus_frame(labels: CrowdLabels, posterior: NDArray[np.float64], model: LatentClassModel) -> pd.DataFrame:
@@ -22,6 +23,16 @@ def consensus_frame(labels: CrowdLabels, posterior: NDArray[np.float64], model: 
         "n_labels": labels.table.entries_per_row,
     }
     return pd.DataFrame(columns)
+
+
+def graded_frame(labels: CrowdLabels, posterior: Floats, grading: Grading) -> pd.DataFrame:
+    """Return the grade of every task as a table, as `consensus_frame`, with low and high: the 90 % interval of it."""
+    frame, classes = consensus_frame(labels, posterior, grading.model), pd.Series(labels.classes).to_numpy()
+    answer, (low, high) = grading.answers(posterior), grading.interval(posterior)
+    frame["label"], frame["probability"] = classes[answer], posterior[np.arange(len(answer)), answer].round(6)
+    frame.insert(3, "low", classes[low])
+    frame.insert(4, "high", classes[high])
+    return frame
 
 
 def workers_frame(method: Aggregator) -> pd.DataFrame:
@@ -52,7 +63,7 @@ def overruled_frame(method: Aggregator, posterior: Floats, labels: CrowdLabels) 
     Columns: task, label, probability, vote (the class most workers chose; of tied ones the first), its share of the
     votes, n_labels.
     """
-    predicted = map_class(posterior, method.model_.prior)
+    predicted = method.answers(posterior)
     rows = np.flatnonzero(overruled(predicted, labels))
     sure = posterior[np.arange(len(posterior)), predicted]
     rows = rows[np.argsort(-sure[rows], kind="stable")]
