@@ -8,13 +8,13 @@
 function consensus(labels, tell) {
   const all = crowdOf(labels), votes = votesOf(all), owner = ownersOf(all, votes, labels);
   const merged = withoutCopies(labels, owner), crowd = crowdOf(merged), found = workerTypes(crowd, tell);
-  const { types, effect, together, rounds, converged } = found;
+  const { types, effect, rounds, converged } = found;
   const posterior = tempered(crowd, found.z, effect), predicted = predictedClasses(crowd, posterior, found.prior);
   const none = Array.from(merged.of, (w) => found.none[w] > CONSTANTS.minNone && crowd.M >= CONSTANTS.minJudgedCrowd);
   const result = {
     tasks: labels.tasks, workers: labels.workers, classes: labels.classes, labels: all.E, posterior, predicted, owner,
     ...comparedWithVotes(all, votes, predicted), ...workersOf(all, votes, labels, posterior),
-    types, effect, together, rounds, converged, none, disputed: disputedTasks(crowd, found.none, predicted),
+    types, effect, rounds, converged, none, disputed: disputedTasks(crowd, found.none, predicted),
     sure: Float64Array.from(predicted, (k, i) => posterior[i * all.K + k]),
   };
   return { ...result, found: factsOf(result), remarks: remarksOf(result) };
@@ -60,15 +60,12 @@ function workersOf({ M, K, first }, votes, { task, worker, label }, posterior) {
 
 /** Return what was found, in lines. */
 function factsOf(result) {
-  const { workers, owner, none, labelsGiven, sure, top, own, disputed, types, together, effect } = result;
+  const { workers, owner, none, labelsGiven, sure, top, own, disputed, types } = result;
   const share = (n) => `${percent(n / sure.length)} of the tasks (${n})`, { method, sure: least } = CONSTANTS;
   const silent = workers.filter((_, w) => none[w]), given = sum(labelsGiven.filter((_, w) => none[w])) / result.labels;
   const copies = groupsOf(workers, owner).filter((group) => group.length > 1).map((group) => group.join(" = "));
   const lines = [
     types.length ? "" : CONSTANTS.nothingKnown,
-    together > CONSTANTS.maxIndependentZ
-      && `workers err together on the same tasks (${tenths(together)} standard errors above chance): labels of a task `
-        + `repeat one another; probabilities are lowered (design effect ${tenths(effect)})`,
     silent.length && `workers with ${CONSTANTS.noInformation}: ${silent.length} of ${none.length} `
       + `(${percent(given)} of the labels): ${listing(silent)}`,
     copies.length && `workers who count as one, since all labels they have in common are the same: ${listing(copies)}`,
@@ -96,13 +93,9 @@ function remarksOf({ workers, owner, none }) {
   });
 }
 
-/** Write a number with one digit, half to even as Python does: toFixed rounds .25 up, the one half that it can hold. */
-function tenths(x) {
-  return (x % 1 === 0.25 ? x - 0.01 : x).toFixed(1);
-}
-
+/** Write a share with one digit, half to even as Python does: toFixed rounds .25 up, the one half that it can hold. */
 function percent(x) {
-  return `${tenths(100 * x)}%`;
+  return `${(100 * x - ((100 * x) % 1 === 0.25 ? 0.01 : 0)).toFixed(1)}%`;
 }
 
 /** Return what must be read before the labels are used. */

@@ -265,19 +265,18 @@ function workerTypes(crowd, tell) {
   if (E <= N) return nothingKnown(crowd);
   const fit = { crowd, types, votes, alpha: votes.classes.map((tasks) => Math.max(tasks, CONSTANTS.minClassVotes)) };
   const own = K >= 3 && E >= M * K && iterate({ ...fit, types: ["own"] }, "looking for errors made together", tell);
-  const together = own ? dependence(crowd, own.belief) : null; // asked only where the labels can tell
-  if (own && together <= CONSTANTS.maxIndependentZ) types.splice(2, 0, "own");
+  if (own && dependence(crowd, own.belief) <= CONSTANTS.maxIndependentZ) types.splice(2, 0, "own");
   const { belief, counts, ...how } = iterate(fit, "fitting", tell), z = posteriorOf(crowd, belief.model);
   const mean = expectedModel(crowd, counts, votes), effect = learnedEffect(crowd, mean, fit.alpha, z, tell);
   const none = belief.q.filter((_, c) => types[c % types.length] === "none");
-  return { ...how, types, z, effect, together, prior: mean.prior, none };
+  return { ...how, types, z, effect, prior: mean.prior, none };
 }
 
 /** Return what is believed where no task has two labels: all is the prior's. */
 function nothingKnown(crowd) {
   const { M, K } = crowd, right = CONSTANTS.oneLabelAccuracy, [prior, none] = [K, M].map((n) => new Float64Array(n));
   const z = votesOf(crowd).map((label) => (label ? right : (1 - right) / (K - 1)));
-  return { rounds: 0, converged: true, types: [], z, effect: 0, together: null, prior, none };
+  return { rounds: 0, converged: true, types: [], z, effect: 0, prior, none };
 }
 
 /** p: (M, K) probabilities of being right, drawn to the crowd's mean. */
