@@ -22,7 +22,7 @@ from cofactor.cli import facts
 from cofactor.cli.output import reserved
 from cofactor.core import errors, frames, latent_class
 from cofactor.core.files import whole_file
-from cofactor.crowd import copies, dependence, difficulty, files, types, worker_types, workers
+from cofactor.crowd import answers, copies, dependence, difficulty, files, types, worker_types, workers
 from cofactor.pages.render import render
 from cofactor.plots import crowd
 
@@ -30,6 +30,7 @@ BACKGROUND = ("reading.js", "copies.js", "types.js", "difficulty.js", "consensus
 METHOD = worker_types.WorkerTypes
 EXAMPLE = "bluebird"
 TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that scripts use
+    answers: ("NO_ANSWERS",),
     copies: ("MIN_COMMON", "FALSE_ALARMS"),
     crowd: ("SURE",),
     dependence: ("SHRINKAGE_COUNT", "PRIOR_RIGHT", "PRIOR_TOTAL", "TINY"),

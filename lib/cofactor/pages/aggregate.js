@@ -17,6 +17,9 @@ function inFields(message) {
   return message
     .replace(/\b(task|worker|label)='(.*?)'/, (_, column, name) => `“${name}” as the ${column} column ${SETTINGS}`)
     .replace("keep one with conflicts='first' or 'last'", `keep the first or the last ${SETTINGS}`)
+    .replace("; 'all' counts", "; with --conflicts all, the command line counts")
+    .replace("name them all with classes=[...] (--classes)", "use the command line with --classes")
+    .replace(/leave them out with ignore \(--ignore .*\)$/, "delete their rows")
     .replace(/say sep='(.*?)'/, "which is none of , tab ; |: take the quotes around the first row away")
     .replace("name its encoding, for example encoding='latin-1'", "use the command line with --encoding")
     .replace(/: call it \.\w+, or unpack it/, ": unpack it first");
@@ -76,7 +79,7 @@ function heard({ progress, refused, notes = [], warnings = [], result: found }) 
     return;
   }
   stop();
-  const lines = notes.map((note) => [`note: ${note}`, "note"]);
+  const lines = notes.map((note) => [`note: ${inFields(note)}`, "note"]);
   lines.push(...warnings.map((warning) => [`WARNING: ${warning}`, "alarm"]));
   if (refused !== undefined) lines.push([`error: ${inFields(refused)}`, "alarm"]);
   at("settings").open ||= refused !== undefined && inFields(refused).includes(SETTINGS);

@@ -270,9 +270,10 @@ function readLabels(text, { columns, conflicts, name }, notes, tell) {
     if (missing.length) throw new Refusal(`missing ${name} in rows ${listing(missing)}${FIRST_ROW}: fill or drop them`);
   }
   const [task, worker, label] = found.map((column) => column.sorted());
+  noteNoAnswers(label.ids, notes);
   if (label.ids.length < 2) {
     throw new Refusal(`only one class (${listing(label.ids)}): there is nothing to tell apart; `
-      + "name all classes if others exist but were never used");
+      + "where others exist but were never used, name them all with classes=[...] (--classes)");
   }
   const kept = oneLabelEach(task, worker, label, conflicts, notes), taken = (codes) => kept.map((e) => codes[e]);
   return {
@@ -295,7 +296,7 @@ function oneLabelEach(task, worker, label, conflicts, notes) {
   }
   if (pairs.size) {
     throw new Refusal(`conflicting labels: ${listing([...pairs])}; `
-      + "mend the data, or keep one with conflicts='first' or 'last'");
+      + "mend the data, or keep one with conflicts='first' or 'last'; 'all' counts each of m answers of a worker 1/m");
   }
   notes.push(`${again.length} labels were given again by the same worker on the same task: one each was kept`);
   return order.filter((_, i) => !repeats(conflicts === "last" ? i + 1 : i));
@@ -318,6 +319,16 @@ function noteLookalikes(classes, notes) {
   if (found.length) {
     notes.push(`classes that look alike count as different: ${listing(found)}; `
       + "write each class in one way if they are one");
+  }
+}
+
+/** Note classes that look as if the worker could not tell. */
+function noteNoAnswers(classes, notes) {
+  const words = (name) => strip(name).toLowerCase().replace(BLANK, " ");
+  const found = classes.filter((name) => CONSTANTS.noAnswers.includes(words(name))).sort(byPoint).map(repr);
+  if (found.length) {
+    notes.push(`labels that look like no answer count as a class: ${listing(found)}; `
+      + `if they are none, leave them out with ignore (--ignore ${found[0]})`);
   }
 }
 
