@@ -13,7 +13,7 @@ from cofactor.crowd.additive import fit_additive, score_posterior
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.graders import Settings, graded_tables, read_classes
 from cofactor.crowd.order import in_order
-from cofactor.crowd.ordinal import held_out_labels
+from cofactor.crowd.ordinal import held_out_labels, opinions
 from cofactor.crowd.scores import score
 from cofactor.crowd.types import ByClass, Coin, NoInformation
 from cofactor.crowd.worker_types import WorkerTypes
@@ -259,3 +259,15 @@ def test_copies_count_once_among_graders():
         found, plain = graded(labels, reading=reading), graded(drawn.labels, reading=reading)
         assert found.copies_ == [[0, 7, 8, 9]]
         assert np.allclose(found.predict_proba(labels), plain.predict_proba(drawn.labels), atol=1e-4)
+
+
+def test_answers_of_one_worker_to_one_task_are_one_opinion():
+    frame = simulate.grader_crowd(60, 6, labels_per_task=4, random_state=0).labels.to_frame()
+    again = frame.assign(label=np.where(frame.index % 3 == 0, (frame["label"] + 2) % 5, frame["label"]))
+    both = CrowdLabels.from_frame(pd.concat([frame, again]).drop_duplicates(), conflicts="all")
+    for order in (both.classes, [4, 3, 2, 1, 0]):
+        found = WorkerTypes(order=order).fit(both)  # held-out labels are asked, too
+        assert found.predict_proba(both).shape == (60, 5) and np.isfinite(found.grading_.held_out.z)
+    task, worker, y = opinions(both.table)
+    means = pd.concat([frame, again]).groupby(["task", "worker"])["label"].mean()
+    assert len(y) == len(means) and np.allclose(y, means.loc[list(zip(task, worker, strict=True))])

@@ -63,7 +63,8 @@ def in_order(labels: CrowdLabels, order: Sequence[Any]) -> CrowdLabels:
         return labels
     table, to_grade = labels.table, np.array([place[name] for name in labels.classes])
     sizes, values = np.full(labels.n_workers, len(grades)), to_grade[table.values]
-    recoded = CategoricalTable.from_entries(table.rows, table.variables, values, sizes, labels.n_tasks)
+    shares = table.indicator.data if table.shared else None
+    recoded = CategoricalTable.from_entries(table.rows, table.variables, values, sizes, labels.n_tasks, shares)
     return CrowdLabels(recoded, labels.tasks, labels.workers, grades)
 
 

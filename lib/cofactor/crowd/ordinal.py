@@ -47,8 +47,17 @@ MAX_DESIGN_EFFECT = 5.0  # a larger one tells that offsets look like difficulty,
 
 def read_scores(labels: CrowdLabels) -> Additive:
     """Fit the mean reading: additive scores."""
-    t = labels.table
-    return fit_additive(t.rows, t.variables, t.values.astype(np.float64), labels.n_tasks, labels.n_workers)
+    return fit_additive(*opinions(labels.table), labels.n_tasks, labels.n_workers)
+
+
+def opinions(table: CategoricalTable) -> tuple[Ints, Ints, Floats]:
+    """Return task, worker and grade of every label; several answers of one worker to one task count as their mean."""
+    y = table.values.astype(np.float64)
+    if not table.shared:
+        return table.rows, table.variables, y
+    pairs, pair = np.unique(table.rows * table.n_variables + table.variables, return_inverse=True)
+    task, worker = np.divmod(pairs, table.n_variables)
+    return task, worker, np.asarray(np.bincount(pair, y * table.indicator.data), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -75,13 +84,13 @@ def held_out_labels(labels: CrowdLabels, settings: Settings) -> HeldOutLabels:
     """
     t = labels.table
     fold = np.random.default_rng(0).integers(0, N_FOLDS, labels.n_labels)
-    squares = []
+    _, first, pair = np.unique(t.rows * t.n_variables + t.variables, return_index=True, return_inverse=True)
+    fold, squares = fold[first][pair], []  # all answers of one worker to one task are held out together
     for k in range(N_FOLDS if labels.n_labels <= MANY_LABELS else 1):
         kept = fold != k
-        parts = t.rows[kept], t.variables[kept], t.values[kept]
-        rest = CrowdLabels(
-            CategoricalTable.from_entries(*parts, t.sizes, labels.n_tasks), labels.tasks, labels.workers, labels.classes
-        )
+        parts, shares = (t.rows[kept], t.variables[kept], t.values[kept]), t.indicator.data[kept] if t.shared else None
+        table = CategoricalTable.from_entries(*parts, t.sizes, labels.n_tasks, shares)
+        rest = CrowdLabels(table, labels.tasks, labels.workers, labels.classes)
         asked = ~kept & (rest.table.entries_per_row[t.rows] > 0)
         if asked.any():
             where = t.rows[asked], t.variables[asked]
@@ -234,8 +243,8 @@ def _by_gold(labels: CrowdLabels, gold: Ints, settings: Settings) -> float:
 
 def score_grades(table: CategoricalTable, scores: Additive, b: Floats) -> Floats:
     """Return (N, K) grade probabilities by a mean reading; b (M,) are the offsets of the workers of the table."""
-    rest = table.values - b[table.variables]
-    return score_posterior(table.rows, rest, scores.ve, table.n_rows, int(table.sizes[0]))[1]
+    task, worker, y = opinions(table)
+    return score_posterior(task, y - b[worker], scores.ve, table.n_rows, int(table.sizes[0]))[1]
 
 
 def expected_model(labels: CrowdLabels, r: Floats) -> LatentClassModel:
