@@ -3,7 +3,6 @@
 import base64
 import json
 import re
-import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -12,9 +11,7 @@ import pytest
 
 import cofactor as cf
 from cofactor.cli import facts, in_options, main, page, visible
-from cofactor.cli.output import Writer
-from cofactor.crowd.bootstrap import mean_over_labels
-from cofactor.crowd.tables import consensus_frame
+from cofactor.crowd.bootstrap import estimated_accuracy
 from cofactor.crowd.workers import NO_INFORMATION, agreement_with_others, without_information
 
 pytestmark = pytest.mark.browser
@@ -168,8 +165,7 @@ def compare(tab, labels, case):
     assert (found["types"], found["rounds"]) == (list(method.types_), method.result_.n_iter), case
     groups = [[w for w, owner in enumerate(found["owner"]) if owner == u] for u in sorted(set(found["owner"]))]
     assert [[labels.workers[w] for w in group] for group in groups if len(group) > 1] == method.copies_, case
-    right = posterior[labels.table.rows, labels.table.values]
-    values = {"posterior": posterior.ravel(), "accuracy": mean_over_labels(labels, right)}
+    values = {"posterior": posterior.ravel(), "accuracy": estimated_accuracy(method, labels)}
     values |= {"agreement": agreement_with_others(labels), "effect": method.design_effect_}
     for name, expected in values.items():
         np.testing.assert_allclose(np.array(found[name], dtype=float), expected, rtol=0, atol=SAME, err_msg=case)
@@ -235,10 +231,7 @@ def test_other_columns_and_the_last_of_two_labels(tab):
 def test_saved_file_is_that_of_the_command_line_and_ids_stay_text(tab, tmp_path, raw):
     labels, expected, saved = tmp_path / "labels.csv", tmp_path / "expected.csv", tmp_path / "saved.csv"
     labels.write_text(HOSTILE, encoding="utf8")
-    known = cf.CrowdLabels.from_file(labels)
-    method = page.METHOD().fit(known)
-    frame = consensus_frame(known, method.predict_proba(known), method.model_)
-    Writer(sys.stdout, raw).write(expected, [frame], "tasks")
+    assert main(["aggregate", str(labels), "-o", str(expected), *["--raw-cells"] * raw]) == 0
     aggregate(tab, HOSTILE.encode())
     tab.set_checked("#raw", raw)
     with tab.expect_download() as download:
