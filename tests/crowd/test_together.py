@@ -5,8 +5,8 @@ import pytest
 
 from cofactor import CrowdLabels
 from cofactor.crowd.baselines.voting import MajorityVote
-from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.together import Together, errors_together, independent_crowd
+from cofactor.crowd.worker_types import WorkerTypes
 
 
 def drawn(n_classes, per_task, hard=0.0, n_tasks=400, n_workers=25, seed=0):
@@ -24,7 +24,7 @@ def drawn(n_classes, per_task, hard=0.0, n_tasks=400, n_workers=25, seed=0):
 def test_independent_workers_are_cleared_where_z_alone_would_accuse_them():
     for n_classes, per_task in ((10, 2), (20, 3)):
         labels = drawn(n_classes, per_task)
-        found = errors_together(BayesDS().fit(labels), labels)
+        found = errors_together(WorkerTypes().fit(labels), labels)
         assert found.z > 5 and len(found.chance) == 5  # the old rule, 2, accuses
         assert not found.found
         assert abs(found.chance.mean() - found.z) < 0.4 * found.z
@@ -32,13 +32,13 @@ def test_independent_workers_are_cleared_where_z_alone_would_accuse_them():
 
 def test_tasks_that_are_hard_for_everybody_are_still_told():
     labels = drawn(5, 10, hard=0.4)
-    found = errors_together(BayesDS().fit(labels), labels)
+    found = errors_together(WorkerTypes().fit(labels), labels)
     assert found.found and found.z > found.chance.mean() + 3
 
 
 def test_no_simulation_where_z_is_low_and_no_answer_from_methods_that_do_not_ask():
     labels = drawn(3, 5)
-    assert not errors_together(BayesDS().fit(labels), labels).chance.size
+    assert not errors_together(WorkerTypes().fit(labels), labels).chance.size
     assert errors_together(MajorityVote().fit(labels), labels) is None
 
 
@@ -49,7 +49,7 @@ def test_the_limit_lies_above_chance_but_never_below_two(chance, limit):
 
 def test_simulated_crowds_have_the_tasks_and_the_accuracies_of_the_labels():
     labels = drawn(4, 8, n_tasks=3000, n_workers=8)
-    r = BayesDS(design_effect=0.0).fit(labels).predict_proba(labels)
+    r = WorkerTypes(design_effect=0.0).fit(labels).predict_proba(labels)
     other = independent_crowd(labels, r, np.random.default_rng(0))
     assert np.array_equal(other.table.rows, labels.table.rows)
     assert np.array_equal(other.table.variables, labels.table.variables)

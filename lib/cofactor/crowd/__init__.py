@@ -15,7 +15,6 @@ from cofactor.crowd.baselines.one_coin import OneCoin
 from cofactor.crowd.baselines.spectral import SpectralDS
 from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
 from cofactor.crowd.baselines.weighted_votes import BWA, CATD, Wawa
-from cofactor.crowd.bayes import BayesDS
 from cofactor.crowd.bootstrap import CrowdBootstrap, bootstrap
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import diagnose
@@ -44,7 +43,6 @@ __all__ = [
     "METHODS",
     "NEED_FEATURES",
     "Aggregator",
-    "BayesDS",
     "Cooccurrences",
     "CrowdBootstrap",
     "CrowdFit",

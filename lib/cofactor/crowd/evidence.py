@@ -6,7 +6,6 @@ with their class instead of a posterior: they teach the confusion matrices.
 
     symbol   meaning                                                         shape
     v_i      vote shares of task i; one at the known class of a gold task    (K,)
-    q_i      sum_k v_ik^2, how much the votes of task i agree
     r_i      share of every state s = (class k, kind m) in task i            (K M,), kinds of one class side by side
 """
 
@@ -164,20 +163,6 @@ def within(model: LatentClassModel, k: int, n_classes: int) -> LatentClassModel:
     """Return the model in which only the states of class k can occur."""
     possible = np.repeat(np.arange(n_classes) == k, model.n_classes // n_classes)
     return LatentClassModel.from_stacked(model.prior * possible, model.stacked, model.sizes)
-
-
-def split_by_agreement(shares: Floats) -> Floats:
-    """Split (N, K) vote shares into (N, 2 K) shares of states: the more the votes of a task agree, the more it is easy.
-
-        r_ik1 = v_ik q_i,   r_ik2 = v_ik (1 - q_i)
-
-    >>> split_by_agreement(np.array([[1.0, 0.0], [0.5, 0.5]]))
-    array([[1.  , 0.  , 0.  , 0.  ],
-           [0.25, 0.25, 0.25, 0.25]])
-    """
-    agreement = np.sum(shares**2, axis=1, keepdims=True)
-    weights = np.stack([agreement, 1 - agreement], axis=2)
-    return np.asarray((shares[:, :, None] * weights).reshape(len(shares), -1))
 
 
 def gold_codes(gold: Gold, labels: CrowdLabels) -> Ints:

@@ -35,8 +35,8 @@ from cofactor.core.result import Result, progress
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.aggregators import SymNMF
 from cofactor.crowd.base import Aggregator
+from cofactor.crowd.baselines.bayesian import VariationalAggregator
 from cofactor.crowd.baselines.voting import CLOSED_FORM, DawidSkene
-from cofactor.crowd.bayes import VariationalAggregator
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.files import COLUMNS
 from cofactor.crowd.labels import CrowdLabels

@@ -26,10 +26,9 @@ Source: Kim and Ghahramani, "Bayesian classifier combination", AISTATS 2012 (one
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from cofactor.core.em import SoftCounts
 from cofactor.core.latent_class import LatentClassModel
@@ -37,9 +36,6 @@ from cofactor.core.lazy import special
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.types import Floats, Ints
-
-STRENGTH_STEPS = 10  # of the fixed point in every round
-STRENGTH_RANGE = (0.05, 50.0)  # kept within: workers who are all alike have no maximum
 
 
 @dataclass(frozen=True)
@@ -112,15 +108,6 @@ class Belief:
         C = self.P.reshape(-1, K, K, kinds) - self.priors.cells.reshape(K, K, kinds)
         return np.asarray(C.sum(axis=3).reshape(-1, K))
 
-    def right_and_given(self) -> tuple[Floats, Floats]:
-        """Return the (M, K) expected numbers of right labels and of all labels, by class."""
-        C = self.counts().reshape(-1, len(self.nu), len(self.nu))
-        return np.diagonal(C, axis1=1, axis2=2), C.sum(axis=1)
-
-    def everywhere(self) -> Belief:
-        """Return itself: there is a row for every pair of a worker and a label."""
-        return self
-
     def mean(self) -> LatentClassModel:
         """Return the Dawid-Skene model of the K classes: expected counts over all kinds, the prior's once."""
         cells = self.counts() + np.tile(self.priors.cells[:, :: self.priors.kinds], (len(self.sizes), 1))
@@ -132,177 +119,6 @@ class Belief:
         a = self.priors.cells
         cells = (self.P.reshape(-1, K, S) - a).sum(axis=0) + a
         return np.asarray(cells / cells.sum(axis=0))
-
-
-@dataclass(frozen=True)
-class Cells:
-    """Pairs (worker, label), the rows of counts and models: all M K, or only those that occur, as a fit needs.
-
-    Attributes
-    ----------
-    owner, label : (R,) ints
-        Worker and label of every row, by worker, then label.
-    n_workers, n_classes : int
-    """
-
-    owner: Ints
-    label: Ints
-    n_workers: int
-    n_classes: int
-
-    @classmethod
-    def all(cls, n_workers: int, n_classes: int) -> Cells:
-        """Every pair."""
-        return cls.of(np.arange(n_workers * n_classes), n_workers, n_classes)
-
-    @classmethod
-    def of(cls, rows: Ints, n_workers: int, n_classes: int) -> Cells:
-        """Some of the rows of all pairs."""
-        return cls(rows // n_classes, rows % n_classes, n_workers, n_classes)
-
-    @property
-    def sizes(self) -> Ints:
-        """(M,) rows of every worker."""
-        return np.bincount(self.owner, minlength=self.n_workers)
-
-    def by_label(self, counts: Floats) -> Floats:
-        """Add up (R, S) counts over workers: (K, S)."""
-        return self._sums(self.label, self.n_classes) @ counts
-
-    def right_and_wrong(self, counts: Floats) -> tuple[Floats, Floats]:
-        """Return the (M, K) expected numbers of right and of wrong labels, by class, from (R, K) expected counts."""
-        given = self._sums(self.owner, self.n_workers) @ counts
-        right = np.zeros_like(given)
-        right[self.owner, self.label] = counts[np.arange(len(self.label)), self.label]
-        return right, np.maximum(given - right, 0.0)
-
-    def _sums(self, group: Ints, n_groups: int) -> sparse.csr_array:
-        rows = np.arange(len(group))
-        return sparse.csr_array((np.ones(len(group)), (group, rows)), shape=(n_groups, len(group)))
-
-
-@dataclass(frozen=True)
-class SharedErrors:
-    """A belief in which workers differ in how often they are right, but share the errors they make.
-
-    A worker labels tasks of class k rightly with probability ~ Beta(strengths); a wrong label is drawn from the
-    errors of class k that the whole crowd shares, ~ Dirichlet(1, ..., 1) over the other classes. With two classes and
-    strengths (diagonal, off) this is `Belief`, since there is one error only.
-
-    Attributes
-    ----------
-    priors : Priors
-        With one kind.
-    cells : Cells
-        The pairs (worker, label) of the model's rows: those that occur, or all.
-    strengths : (float, float)
-        Prior counts of right labels and of wrong ones.
-    right, wrong : (M, K) arrays
-        Parameters of the Beta distributions.
-    errors : (K, K) array
-        Parameters of the Dirichlet distributions: how often class k (column) was taken for the label (row); zero on
-        the diagonal.
-    nu : (K,) array
-        Parameters of the class prior.
-    """
-
-    priors: Priors
-    cells: Cells
-    strengths: tuple[float, float]
-    right: Floats
-    wrong: Floats
-    errors: Floats
-    nu: Floats
-
-    @classmethod
-    def after(
-        cls, counts: SoftCounts, priors: Priors, cells: Cells, learned: tuple[float, float] | None = None
-    ) -> SharedErrors:
-        """Add the expected counts to the prior's; its strengths are those of `priors` unless they were `learned`."""
-        right, wrong = cells.right_and_wrong(counts.cells)
-        errors = np.where(np.eye(len(priors.classes), dtype=bool), 0.0, cells.by_label(counts.cells) + 1.0)
-        a, b = learned or (priors.diagonal, priors.off)
-        return cls(priors, cells, (a, b), right + a, wrong + b, errors, priors.classes + counts.classes)
-
-    def everywhere(self) -> SharedErrors:
-        """Return the same belief, with a row for every pair of a worker and a label."""
-        return replace(self, cells=Cells.all(*self.right.shape))
-
-    def _model(self, prior: Floats, right: Floats, wrong: Floats, errors: Floats) -> LatentClassModel:
-        """Return the model of probabilities of being right or wrong (M, K), and of each error (K, K)."""
-        owner, label = self.cells.owner, self.cells.label
-        stacked = wrong[owner] * errors[label]
-        stacked[np.arange(len(label)), label] = right[owner, label]
-        return LatentClassModel.from_stacked(prior, stacked, self.cells.sizes)
-
-    def expected_logs(self) -> LatentClassModel:
-        """Return exp of the expected logarithms, as a model whose columns sum to less than one."""
-        right, wrong = np.exp(log_mean(np.stack([self.right, self.wrong])))
-        errors = self.errors + np.eye(len(self.nu))  # any positive number does: the diagonal is not read
-        log_errors = special.digamma(errors) - special.digamma(self.errors.sum(axis=0))
-        return self._model(np.exp(log_mean(self.nu)), right, wrong, np.exp(log_errors))
-
-    def divergence(self) -> float:
-        """Return the Kullback-Leibler divergence of this belief from the prior, all distributions added up (nats)."""
-        beta = np.stack([self.right, self.wrong])
-        before = np.array(self.strengths)[:, None, None]
-        workers = dirichlet_divergence(beta, np.broadcast_to(before, beta.shape)).sum()
-        K = len(self.nu)
-        others = self.errors.T[~np.eye(K, dtype=bool)].reshape(K, K - 1).T  # column k: the errors of class k
-        shared = dirichlet_divergence(others, np.ones((K - 1, K))).sum()
-        return float(workers + shared + dirichlet_divergence(self.nu, self.priors.classes))
-
-    def mean(self) -> LatentClassModel:
-        """Return the Dawid-Skene model of expected confusion matrices."""
-        accuracy = self.right / (self.right + self.wrong)
-        return self._model(self.nu / self.nu.sum(), accuracy, 1 - accuracy, self.errors / self.errors.sum(axis=0))
-
-    def right_and_given(self) -> tuple[Floats, Floats]:
-        """Return the (M, K) expected numbers of right labels and of all labels, by class."""
-        a, b = self.strengths
-        return self.right - a, self.right - a + self.wrong - b
-
-    def population(self) -> Floats:
-        """Return the (K, K) confusion matrix of a worker drawn as often as the labels are."""
-        right, given = (counts.sum(axis=0) for counts in self.right_and_given())
-        accuracy = (right + self.strengths[0]) / (given + sum(self.strengths))
-        wrong = (1 - accuracy) * self.errors / self.errors.sum(axis=0)
-        return np.where(np.eye(len(accuracy), dtype=bool), accuracy, wrong)
-
-
-AnyBelief = Belief | SharedErrors
-
-
-@dataclass
-class LearnedStrengths:
-    """`SharedErrors` whose strengths are those under which the expected counts are most probable (empirical Bayes).
-
-    Each call takes some steps towards the maximum over (a, b) of the sum over workers and classes of
-    log B(a + right, b + wrong) - log B(a, b), from where the last call ended; so the evidence still never falls.
-
-    Source: Minka, "Estimating a Dirichlet distribution", 2000, Eq. (55).
-    """
-
-    priors: Priors
-    cells: Cells
-    strengths: tuple[float, float]
-
-    def __call__(self, counts: SoftCounts) -> SharedErrors:
-        """Return the belief after these counts."""
-        right, wrong = self.cells.right_and_wrong(counts.cells)
-        for _ in range(STRENGTH_STEPS):
-            self.strengths = more_probable_strengths(right, wrong, *self.strengths)
-        return SharedErrors.after(counts, self.priors, self.cells, self.strengths)
-
-
-def more_probable_strengths(right: Floats, wrong: Floats, a: float, b: float) -> tuple[float, float]:
-    """Return strengths (a, b) of a Beta distribution after one step of Minka's fixed point."""
-    both = float(np.sum(special.digamma(right + wrong + a + b) - special.digamma(a + b)))
-    if both <= 0:
-        return a, b
-    a = a * float(np.sum(special.digamma(right + a) - special.digamma(a))) / both
-    b = b * float(np.sum(special.digamma(wrong + b) - special.digamma(b))) / both
-    return float(np.clip(a, *STRENGTH_RANGE)), float(np.clip(b, *STRENGTH_RANGE))
 
 
 def log_mean(parameters: Floats) -> Floats:
@@ -323,11 +139,11 @@ def dirichlet_divergence(x: Floats, a: Floats) -> Floats:
 def variational_em(
     e_step: Callable[[LatentClassModel], SoftCounts],
     start: SoftCounts,
-    believe: Callable[[SoftCounts], AnyBelief],
+    believe: Callable[[SoftCounts], Belief],
     max_iter: int,
     tol: float,
     verbose: bool = False,
-) -> tuple[AnyBelief, Result]:
+) -> tuple[Belief, Result]:
     """Raise the lower bound of the evidence until a round changes it by at most `tol`, relative to its size.
 
     Parameters
@@ -340,7 +156,7 @@ def variational_em(
 
     Returns
     -------
-    belief : Belief or SharedErrors
+    belief : Belief
     result : Result
         `objective` is the bound (ELBO, nats) of the belief before each round; it never falls.
 

@@ -12,11 +12,75 @@ from functools import partial
 import numpy as np
 
 from cofactor.core.checks import check_positive, check_whole, rng_of
-from cofactor.core.types import Floats
-from cofactor.crowd.base import PRIOR
-from cofactor.crowd.bayes import VariationalAggregator, class_votes
+from cofactor.core.em import SoftCounts
+from cofactor.core.result import Result
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.base import PRIOR, Aggregator
 from cofactor.crowd.evidence import Evidence
+from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.variational import Belief, Priors, variational_em
+
+MIN_CLASS_VOTES = 1e-3
+
+
+class VariationalAggregator(Aggregator):
+    """Base class of aggregators whose model is a belief: Dirichlet distributions of all confusion matrices.
+
+    A method implements `fit_evidence`, which sets `belief_`, `result_` and `model_`.
+
+    Parameters
+    ----------
+    diagonal, off : float
+        Prior counts of a confusion matrix's column: of the right label, and of each wrong one.
+    max_iter, tol
+        Rounds stop when the evidence changes by at most `tol`, relative to its size, or after `max_iter`.
+    random_state, verbose
+        See `Aggregator`; only EBCC draws random numbers.
+
+    Attributes after `fit`
+    ----------------------
+    belief_ : Belief
+        Parameters of all distributions.
+    model_, result_, ... : see `Aggregator`
+        `model_` has one confusion matrix a worker, the mean of the belief over kinds of tasks.
+    """
+
+    belief_: Belief
+
+    diagonal: float
+    off: float
+    max_iter: int
+    tol: float
+
+    def _takes_gold(self) -> bool:
+        return True
+
+    def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
+        self.fit_evidence(Evidence.of(labels, gold))
+
+    def fit_evidence(self, evidence: Evidence) -> None:
+        """Set `belief_`, `model_` and `result_` from labels in memory or in shards."""
+        raise NotImplementedError
+
+    def _check_settings(self) -> None:
+        check_positive(diagonal=self.diagonal, off=self.off)
+        check_whole(1, max_iter=self.max_iter)
+
+    def _keep(self, found: tuple[Belief, Result]) -> None:
+        belief, self.result_ = found
+        self.belief_ = belief
+        self.model_ = self.belief_.mean()
+
+    def _posterior(self, labels: CrowdLabels) -> Floats:
+        """Return the posterior of the model, the kinds added up; of a task without labels, the prior."""
+        states = self._for_workers(self.belief_.expected_logs(), labels.workers)
+        by_kind = states.posterior(labels.table).reshape(labels.n_tasks, labels.n_classes, -1)
+        empty = labels.table.entries_per_row == 0
+        return np.where(empty[:, None], self.model_.prior, by_kind.sum(axis=2))
+
+    def _population(self, blocks: Floats) -> Floats:
+        """Return the (K, S) expected confusion matrix of a worker who is not known."""
+        return self.belief_.population()
 
 
 @dataclass(eq=False, repr=False)
@@ -116,3 +180,8 @@ class IBCC(VariationalAggregator):
         classes = np.full(len(votes.classes), float(self.class_count))
         believe = partial(Belief.after, priors=Priors(self.diagonal, self.off, classes))
         self._keep(variational_em(evidence.e_step, votes, believe, self.max_iter, self.tol, self.verbose))
+
+
+def class_votes(votes: SoftCounts) -> Floats:
+    """alpha, the votes each class got, in tasks. It must be positive: one without votes counts as a thousandth."""
+    return np.maximum(votes.classes, MIN_CLASS_VOTES)
