@@ -12,8 +12,8 @@ PICTURE = Path(__file__).resolve().parents[1] / "notebooks" / "overview.png"
 def picture():
     """Return the PNG: Bluebird before and after, and who confuses what."""
     bluebird = cf.load("bluebird")
-    method = cf.crowd.METHODS["BayesDS"]().fit(bluebird.labels)
-    fig = nb00.draw_overview(bluebird.labels, bluebird.truth, method, name="BayesDS")
+    method = cf.crowd.METHODS["WorkerTypes"]().fit(bluebird.labels)
+    fig = nb00.draw_overview(bluebird.labels, bluebird.truth, method, name="WorkerTypes")
     return to_png(fig, dpi=130)
 
 
