@@ -183,11 +183,12 @@ def test_methods_without_use_for_gold_say_which_have():
 
 
 def test_design_effect_is_learned_from_gold_tasks_held_out():
-    """Every worker copies one of three: labels repeat one another, and the posterior must know."""
+    """Nine labels of ten are copied from one of three workers: they repeat one another, and the posterior must know."""
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=600)
     three = np.where(rng.random((600, 3)) < 0.75, truth[:, None], 1 - truth[:, None])
-    copied = three[:, rng.integers(3, size=15)]
+    own = np.where(rng.random((600, 15)) < 0.75, truth[:, None], 1 - truth[:, None])
+    copied = np.where(rng.random((600, 15)) < 0.9, three[:, rng.integers(3, size=15)], own)
     task, worker = np.repeat(np.arange(600), 15), np.tile(np.arange(15), 600)
     labels = CrowdLabels.from_arrays(task, worker, copied.ravel())
     gold = np.where(np.arange(600) < 200, truth, -1)

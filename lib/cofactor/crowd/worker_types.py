@@ -249,7 +249,7 @@ class WorkerTypes(Aggregator):
         """Become the method that was fitted on these labels, from what was kept, and its `types_`; an E-step."""
         prior, stacked, q, rho, self._owner = kept
         self.copies_ = groups(self._owner, labels.workers)
-        self.dependence_, self.difficulty_, self.gold_check_ = None, None, None
+        self.dependence_, self.difficulty_, self.gold_check_, self.grading_ = None, None, None, None
         fit = Fit(self, merged_evidence(labels, gold, self._owner))
         if not self.types_:
             self._know_nothing(fit.votes)
