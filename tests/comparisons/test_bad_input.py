@@ -28,6 +28,7 @@ from cofactor.comparisons import (
     utility_error,
 )
 from tests.comparisons.problems import few
+from tests.each import each
 
 DATA = few(m=60)
 N = DATA.n_users + DATA.n_items
@@ -40,8 +41,8 @@ def fitted():
     return ComparisonMF(2, ridge=1.0, random_state=0).fit(DATA)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
+@each(
+    "call, message",
     [
         (lambda: Comparisons([[0], [1, 2]], [0], [1], [1]), "user must be one list"),
         (

@@ -43,6 +43,7 @@ from course import (
     simplex,
     votes,
 )
+from tests.each import each
 
 MODEL = crowds.mixed_crowd(9, 3, seed=1)
 CROWD = simulate.crowd(MODEL, 80, 0.6, random_state=1)
@@ -53,16 +54,14 @@ H = factors_of_model(MODEL).reshape(-1, 3)
 U = principal_root(H)
 _, Q, RESULT = symnmf(U, max_iter=2000)
 BIRDS = load("bluebird", "crowd")
-BOOT = bootstrap(DawidSkene(), CROWD.labels, n_draws=10, random_state=0)
-PLAN = plan(CROWD.labels, 0.1, amounts=[1, 2, 4], n_trials=4, random_state=0)
 PICTURES = {  # of pages, and of several notebooks
     "confusions": lambda: crowd.draw_confusions(MODEL),
     "worker_accuracy": lambda: crowd.draw_worker_accuracy(MODEL, CROWD.labels),
     "uncertainty": lambda: crowd.draw_uncertainty(POSTERIOR, CROWD.truth),
     "methods": lambda: votes.draw_methods({"MajorityVote": 0.3, "MV-EM": 0.1}),
     "votes": lambda: votes.draw_votes(CROWD.labels, POSTERIOR, [0, 1, 2]),
-    "plan": lambda: planning.draw_plan(PLAN),
-    "intervals": lambda: planning.draw_intervals(BOOT),
+    "plan": lambda: planning.draw_plan(planned()),
+    "intervals": lambda: planning.draw_intervals(bootstrap(DawidSkene(), CROWD.labels, n_draws=10, random_state=0)),
     "simplex": lambda: simplex.draw_simplex(H),
     "rotation": lambda: simplex.draw_rotation(U, Q),
     "convergence": lambda: simplex.draw_convergence(RESULT),
@@ -139,6 +138,11 @@ LEAST_CONTRAST = 4.5  # of text against paper: WCAG 2.2, success criterion 1.4.3
 SCHEMATIC = {"expected", "latent_class", "kit", "simplex", "walk", "dual", "certificate"}  # drawn without axes
 
 
+@cache
+def planned():
+    return plan(CROWD.labels, 0.1, amounts=[1, 2, 4], n_trials=4, random_state=0)
+
+
 def of_panel(make):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -146,50 +150,42 @@ def of_panel(make):
     return panel.draw(panel.outcome)
 
 
-@pytest.fixture(params=PICTURES)
+@pytest.fixture(scope="module", params=PICTURES)
 def name(request):
     return request.param
 
 
-@cache
+@pytest.fixture(scope="module")
 def once(name):
-    return PICTURES[name]()
+    """Give a picture, drawn once for all that is looked at; what it leaves behind it is noted."""
+    before = plt.get_fignums(), dict(matplotlib.rcParams)
+    fig = PICTURES[name]()
+    assert isinstance(fig, Figure)
+    assert (plt.get_fignums(), dict(matplotlib.rcParams)) == before
+    return fig
 
 
 # ---- pure, and of a size ----
 
 
-def test_returns_a_figure_and_leaves_pyplot_alone(name):
-    before = plt.get_fignums()
-    assert isinstance(PICTURES[name](), Figure)
-    assert plt.get_fignums() == before
-
-
-def test_same_bytes_whatever_the_session_has_set(name):
-    first = to_png(once(name))
+def test_same_bytes_whatever_the_session_has_set_and_it_stays_set(name, once):
+    first = to_png(once)
     with sns.plotting_context("poster"), sns.axes_style("darkgrid"), matplotlib.rc_context({"savefig.dpi": 30}):
+        before = dict(matplotlib.rcParams)
         assert to_png(PICTURES[name]()) == first
-    assert to_png(once(name)) == first
+        assert dict(matplotlib.rcParams) == before
+    assert to_png(once) == first
     assert first.startswith(b"\x89PNG")
 
 
-def test_leaves_the_settings_of_the_session_alone(name):
-    with matplotlib.rc_context({"lines.linewidth": 7.5, "font.size": 3.25}):
-        before = dict(matplotlib.rcParams)
-        PICTURES[name]()
-        assert dict(matplotlib.rcParams) == before
-
-
-def test_fits_a_notebook(name):
-    fig = once(name)
+def fits_a_notebook(name, fig):
     width, height = fig.get_size_inches()
     assert (width <= 8 or name == "overview") and height <= 6
     drawn, slack = fig.get_tightbbox(FigureCanvasAgg(fig).get_renderer()), 0.01  # versions measure text differently
     assert min(drawn.x0, drawn.y0, width - drawn.x1, height - drawn.y1) >= -slack
 
 
-def test_states_a_finding_and_names_its_axes(name):
-    fig = once(name)
+def states_a_finding_and_names_its_axes(name, fig):
     assert fig.get_suptitle()
     if name not in SCHEMATIC:
         assert any(character.isdigit() for character in fig.get_suptitle())
@@ -197,8 +193,7 @@ def test_states_a_finding_and_names_its_axes(name):
     assert fig.get_suptitle().replace("\n", " ") in alt_text(fig)
 
 
-def test_shows_itself_without_pyplot(name):
-    fig = once(name)
+def shows_itself_without_pyplot(name, fig):
     bundle, metadata = fig._repr_mimebundle_(include=None, exclude=None)
     assert base64.b64decode(bundle["image/png"]) == to_png(fig)
     assert bundle["text/plain"] == alt_text(fig) == f"Figure: {metadata['image/png']['alt']}"
@@ -231,8 +226,8 @@ def told_by_colour_alone(ax):
     return [(a, b) for (a, look, colour), (b, other, paint) in pairs if look == other and not same_color(colour, paint)]
 
 
-def test_no_two_series_are_told_apart_by_colour_alone(name):
-    assert [told_by_colour_alone(ax) for ax in once(name).axes if told_by_colour_alone(ax)] == []
+def tells_no_two_series_apart_by_colour_alone(name, fig):
+    assert [told_by_colour_alone(ax) for ax in fig.axes if told_by_colour_alone(ax)] == []
 
 
 def test_two_lines_of_one_style_are_found():
@@ -263,8 +258,7 @@ def test_contrast_is_that_of_the_guidelines():
     assert contrast(INK) > 10 and contrast(FAINT) > 3  # lines need three
 
 
-def test_words_beside_the_picture_are_readable(name):
-    fig = once(name)
+def has_readable_words_beside_it(name, fig):
     for ax in fig.axes:
         legend = ax.get_legend()
         texts = [ax.title, ax.xaxis.label, ax.yaxis.label, *(legend.get_texts() if legend else ())]
@@ -274,14 +268,26 @@ def test_words_beside_the_picture_are_readable(name):
     assert not [text for text in fig.findobj(Text) if text.get_text() and same_color(text.get_color(), FAINT)]
 
 
-def test_alternative_text_names_axes_and_series_and_has_no_typesetting(name):
-    fig, said = once(name), alt_text(once(name))
+def has_an_alternative_text_that_names_axes_and_series(name, fig):
+    said = alt_text(fig)
     assert said.startswith("Figure: ") and not set("$\\{}\n") & set(said.replace(fig.get_suptitle(), ""))
     plain = said.replace("‖", "||")
     for ax in fig.axes:
         for label in ax.get_legend_handles_labels()[1]:
             assert "$" in label or label.replace("\n", " ").replace("‖", "||") in plain
     assert len(said) > len(fig.get_suptitle()) + 20, "alternative text is the title only"
+
+
+RULES = [
+    *(fits_a_notebook, states_a_finding_and_names_its_axes, shows_itself_without_pyplot),
+    *(tells_no_two_series_apart_by_colour_alone, has_readable_words_beside_it),
+    has_an_alternative_text_that_names_axes_and_series,
+]
+
+
+@each("rule", RULES)
+def test_picture_keeps_the_rule(name, once, rule):
+    rule(name, once)
 
 
 def test_alternative_text_says_what_is_seen():

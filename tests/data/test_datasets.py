@@ -17,6 +17,7 @@ from cofactor.data import DATASETS_DIR, fetch, storage, verify
 from cofactor.data.digits import digits_csv
 from cofactor.data.registry import NUMBER, entries
 from cofactor.simulate import CLASSIFIERS
+from tests.each import each
 from tools.bundle_tables import table_csv
 
 TWICE = ["bluebird", "dog", "rte", "trec", "web"]  # two repositories carry them
@@ -444,7 +445,7 @@ def test_list_agrees_with_what_is_loaded():
     assert listed.offline.to_dict() == {name: name in ("bluebird", "digits", "food", *BUNDLED_TABLES) for name in ALL}
 
 
-@pytest.mark.parametrize("name", ALL)
+@each("name", ALL)
 def test_entry_is_complete(name):
     entry = entries()[name]
     assert len(entry.classes) == entry.n_classes or entry.kind == "topics"  # the sources name no topics
@@ -459,7 +460,7 @@ def test_entry_is_complete(name):
     )
 
 
-@pytest.mark.parametrize("name", ALL)
+@each("name", ALL)
 def test_card_agrees_with_the_registry(name):
     entry = entries()[name]
     card = (DATASETS_DIR / "cards" / f"{name}.md").read_text(encoding="utf8")

@@ -14,6 +14,7 @@ from evaluation.experiment import Measurement, Task
 from evaluation.record import write_trials
 from evaluation.runner import Outcome
 from evaluation.verdicts import sample
+from tests.each import each
 from tests.evaluation.toy import toy
 
 SETTINGS = ("N=10", "N=100", "N=1,000")
@@ -237,8 +238,8 @@ def test_a_method_can_stand_in_an_experiment_beside(made, monkeypatch, tmp_path)
 # ---- verdicts ----
 
 
-@pytest.mark.parametrize(
-    ("bounds", "found"),
+@each(
+    "bounds, found",
     [
         ({"below": 3.1}, "holds"),
         ({"below": 3}, "open"),
@@ -283,8 +284,8 @@ CASES = {  # A below B surely, above it surely, and neither
 }
 
 
-@pytest.mark.parametrize(
-    ("settings", "need", "verdict"),
+@each(
+    "settings, need, verdict",
     [
         (["N=10"], 0, "supported"),
         (["N=100"], 0, "not supported"),
@@ -368,8 +369,8 @@ def test_a_number_of_a_notebook_is_the_one_behind_the_text():
 def test_every_claim_names_what_there_is_and_is_judged(line):
     judged = claims(line)
     assert len(judged) == len(declared(line)) and paper(line)
-    for each in judged:
-        assert each.verdict in rules.VERDICTS and len(each.rulings) == len(each.claim.rules)
+    for one in judged:
+        assert one.verdict in rules.VERDICTS and len(one.rulings) == len(one.claim.rules)
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -385,7 +386,7 @@ def test_there_are_fourteen_theorems_and_propositions():
     assert sum(map(len, THEOREMS.values())) == 14
 
 
-@pytest.mark.parametrize(("line", "claim"), ALL, ids=[f"{line}-{claim.name}" for line, claim in ALL])
+@each("line, claim", ALL)
 def test_every_claim_says_where_it_stands_and_how_it_is_read(line, claim):
     assert claim.place and claim.says and (claim.rules or claim.untestable)
     assert claim.measured or not claim.rules

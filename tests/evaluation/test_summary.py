@@ -9,6 +9,7 @@ from evaluation import EXPERIMENTS, summary
 from evaluation.experiment import PAPER_PROTOCOL, Measurement, Task, measure
 from evaluation.plots import draw
 from evaluation.runner import Outcome
+from tests.each import each
 from tests.evaluation.toy import toy
 
 FACTS = pd.DataFrame(
@@ -60,8 +61,8 @@ def test_median_where_the_paper_takes_it(table):
     assert table(toy(centre="median"), Sum=[1.0, 2.0, 30.0]).loc[("small", "Sum"), "ours"] == 2.0
 
 
-@pytest.mark.parametrize(
-    ("method", "values", "verdict"),
+@each(
+    "method, values, verdict",
     [
         ("Sum", [8.0, 12.0], "cannot tell"),  # so few trials scatter too much
         ("Sum", [9.9, 10.1, 9.9, 10.1], "reproduced"),
@@ -195,8 +196,8 @@ def test_emulated_defects_get_no_verdict(table):
     assert set(found.loc["small"].iloc[:2]["verdict"]) == {""}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
+@each(
+    "arguments, text",
     [
         ((12.3456, 0.5, 0, 3), "12.35 ± 0.5"),
         ((12.3456, 0.0, 1, 1), "12.35"),

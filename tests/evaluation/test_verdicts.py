@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import ttest_ind_from_stats
 
 from evaluation.verdicts import Sample, by_chance, distinct, interval, proportion, sample, verdict
+from tests.each import each
 
 
 @pytest.mark.parametrize(("gap", "n", "n_paper"), [(1.0, 8, 8), (2.3, 5, 20), (4.0, 12, 6)])
@@ -66,8 +67,8 @@ def test_some_equal_draws_do_not_show_how_draws_scatter():
     assert interval(Sample(2.0, 0.0, 20), Sample(1.0, 0.0, 20), 0.1, fixed=False) == pytest.approx((0.9, 1.1))
 
 
-@pytest.mark.parametrize(
-    ("metric", "unit", "printed", "low", "high", "said"),
+@each(
+    "metric, unit, printed, low, high, said",
     [
         ("error", "%", 10.0, -0.9, 0.9, "reproduced"),
         ("error", "%", 10.0, -1.1, 1.1, "cannot tell"),

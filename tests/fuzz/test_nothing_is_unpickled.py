@@ -3,9 +3,8 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 import cofactor
+from tests.each import each
 
 PACKAGE = Path(cofactor.__file__).parent
 SOURCES = sorted(PACKAGE.rglob("*.py"))
@@ -45,7 +44,7 @@ def test_nothing_is_unpickled():
     assert len(found) > 100 and {path: lines for path, lines in found.items() if lines} == SENT
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         *("import pickle", "from pickle import loads", "np.load(path)", "np.load(path, allow_pickle=True)"),

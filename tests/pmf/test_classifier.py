@@ -14,6 +14,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
 from cofactor.pmf.classifier import PSEUDO_COUNTS, RANKS, JointPMFClassifier
 from cofactor.pmf.coding import Coding
+from tests.each import each
 from tests.oracles.latent_class import conditional_by_summing
 
 QUICK = dict(rank=3, pseudo_count=0.1, n_starts=2, random_state=0)
@@ -191,8 +192,8 @@ def test_reaches_the_accuracy_asked_for(name, least):
 # ---- bad input ----
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
+@each(
+    "wrong, message",
     [
         (dict(rank=0), "rank=0: the number of hidden classes is a whole number of at least 1, or 'auto'"),
         (dict(rank=2.5), "rank=2.5"),

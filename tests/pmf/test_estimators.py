@@ -1,5 +1,7 @@
 """All estimators of a joint PMF: the same laws for each, what each is for, one error for each bad input."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -13,6 +15,7 @@ from cofactor.pmf.base import FLOOR, PSEUDO_COUNTS, RANKS, SMOOTHING, independen
 from cofactor.pmf.baselines.mle_ad import MLEAD
 from cofactor.pmf.estimators import CNMFEM, CNMFOPT, CNMFSPA, CNMFSPAEM, Constant, Independence, RandomEM
 from cofactor.pmf.metrics import mre, mse
+from tests.each import each
 from tests.oracles.generators import recorded
 
 METHODS = {
@@ -286,8 +289,7 @@ def test_refuses_what_is_no_table(method):
         fit(method, drawn(10).codes)
 
 
-@pytest.mark.parametrize("rank", [0, -1, 2.5, "3", None, True])
-@pytest.mark.parametrize("name", ["CNMF-SPA", "CNMF-OPT", "RAND-EM", "Constant"])
+@each("name, rank", product(["CNMF-SPA", "CNMF-OPT", "RAND-EM", "Constant"], [0, -1, 2.5, "3", None, True]))
 def test_refuses_ranks_that_are_no_number_of_classes(name, rank):
     with pytest.raises(CofactorError, match="the number of hidden classes is a whole number of at least 1"):
         fit(clone(METHODS[name]).set_params(rank=rank), drawn(10))
@@ -298,8 +300,8 @@ def test_refuses_codes_outside_their_alphabet_and_names_them():
         CategoricalTable([[0, 1], [2, 0]], [2, 2])
 
 
-@pytest.mark.parametrize(
-    ("method", "message"),
+@each(
+    "method, message",
     [
         (CNMFOPT(init="zeros"), "init='zeros': choose 'spa' or 'random'"),
         (CNMFOPT(weights="square"), "weights"),
@@ -312,7 +314,6 @@ def test_refuses_codes_outside_their_alphabet_and_names_them():
         (CNMFSPA(rank=2, em_max_iter=0), "em_max_iter=0: give a whole number of at least 1"),
         (MLEAD(rank=2, start=random_model(TRUTH.sizes, 3, 0)), "the start has 3 classes, rank=2"),
     ],
-    ids=lambda x: "",
 )
 def test_refuses_unknown_settings(method, message):
     with pytest.raises(CofactorError, match=message):

@@ -5,6 +5,7 @@ import pytest
 
 from cofactor import CofactorError, pmf, simulate
 from cofactor.pmf import mre, plan
+from tests.each import each
 
 TRUTH = simulate.joint_model(4, 3, 2, random_state=0)
 TABLE = simulate.joint_table(TRUTH, 500, observed=0.8, random_state=0)
@@ -51,13 +52,19 @@ def test_where_an_estimator_refuses_there_is_no_error():
     assert np.isnan(errors[:, 0]).all() and np.isfinite(errors[:, 1]).all()
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [({"measure": "mse"}, "choose one of mre, log loss"), ({"wanted_error": 2}, "between 0 and 1"),
-     ({"amounts": [0]}, "whole numbers"), ({"n_trials": 1}, "at least two trials"),
-     ({"methods": "SPA"}, "choose one or more of CNMF-SPA"), ({"methods": [EM, 3]}, "choose one or more of"),
-     ({"methods": []}, "choose one or more of"), ({"methods": [EM, "CNMF-EM"]}, "give every method once")],
-)  # fmt: skip
+@each(
+    "settings, message",
+    [
+        ({"measure": "mse"}, "choose one of mre, log loss"),
+        ({"wanted_error": 2}, "between 0 and 1"),
+        ({"amounts": [0]}, "whole numbers"),
+        ({"n_trials": 1}, "at least two trials"),
+        ({"methods": "SPA"}, "choose one or more of CNMF-SPA"),
+        ({"methods": [EM, 3]}, "choose one or more of"),
+        ({"methods": []}, "choose one or more of"),
+        ({"methods": [EM, "CNMF-EM"]}, "give every method once"),
+    ],
+)
 def test_names_what_makes_no_sense(settings, message):
     with pytest.raises(CofactorError, match=message):
         plan(TABLE, **{"methods": EM, **settings})

@@ -13,6 +13,7 @@ from cofactor.pmf.ratings import (
     UserAverage,
 )
 from evaluation.released.pmf import ReleasedBMF
+from tests.each import each
 
 USER, ITEM, RATING = [7, 7, 9, 9, 9], [10, 30, 10, 20, 30], [5.0, 4.0, 3.0, 1.0, 2.0]
 EM = METHODS["RAND-EM"](rank=2, pseudo_count=0.1, random_state=0)
@@ -170,7 +171,7 @@ def test_ids_and_order_of_ratings_do_not_matter(predictor):
     assert shuffled.predict(user * 17 + 5, item * 3 - 4) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("predictor", PREDICTORS, ids=repr)
+@each("predictor", PREDICTORS)
 def test_strangers_get_a_rating_within_the_range(predictor):
     user, item, rating = some_ratings()
     found = predictor.fit(user, item, rating).predict([999, 999, 0, -5], [0, 999, 999, -5])

@@ -14,6 +14,7 @@ from cofactor.core.spa import spa
 from cofactor.separable import METHODS, merit
 from cofactor.separable.descent import Budget, descend
 from cofactor.separable.frank_wolfe import _selected
+from tests.each import each
 from tests.oracles.generators import laws, seeds
 from tests.oracles.merit import dense_merit
 
@@ -263,8 +264,8 @@ def test_the_default_penalty_holds_where_that_of_the_paper_fails(M, N, K, db):
 # ---- bad input ----
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
+@each(
+    "settings, message",
     [
         ({"n_anchors": 41}, "n_anchors=41: X has 40 columns"),
         ({"n_anchors": 0}, "n_anchors=0"),

@@ -1,6 +1,7 @@
 """Memory: what is predicted is what fresh processes take, and what would not fit is refused."""
 
 import tracemalloc
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from cofactor.core import memory
 from cofactor.core.errors import CofactorError
 from cofactor.core.peak import CLEAR_REFS, measure_peak
 from cofactor.separable import METHODS, geo_nmf, predicted_bytes, spoc
+from tests.each import each
 
 linux = pytest.mark.skipif(not CLEAR_REFS.exists(), reason="only Linux tells the peak")
 MEGABYTE = 1e6
@@ -103,9 +105,9 @@ def test_refuses_to_predict_what_it_does_not_know():
         predicted_bytes("LDA", 1, 1, 1)
 
 
-@pytest.mark.parametrize("value", [-1, 0, 2.5, np.nan, "7", None, True])
-@pytest.mark.parametrize("place", range(4))
-@pytest.mark.parametrize("method", ["SPA", "MERIT", "FastGradient"])
+@each(
+    "method, place, value", product(["SPA", "MERIT", "FastGradient"], range(4), [-1, 0, 2.5, np.nan, "7", None, True])
+)
 def test_names_the_size_that_is_no_whole_number(method, place, value):
     sizes = {"n_rows": 5, "n_points": 6, "n_anchors": 2, "max_iter": 3}
     name = list(sizes)[place]

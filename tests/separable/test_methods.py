@@ -8,6 +8,7 @@ from cofactor import CofactorError, separable, simulate
 from cofactor.core.estimator import NotFittedError
 from cofactor.separable import METHODS, communities, diagnose, merit, suggest_n_anchors
 from cofactor.separable.methods import OF_POINTS
+from tests.each import each
 from tests.separable.test_graphs import mixed_graph
 
 PROBLEM = simulate.dirichlet_mixtures(30, 150, 5, snr_db=30, random_state=0)
@@ -25,7 +26,7 @@ def test_methods_of_points_find_anchors_and_weights(name):
     assert len(fitted.result_.objective) and fitted.result_.reason
 
 
-@pytest.mark.parametrize("name", METHODS)
+@each("name", METHODS)
 def test_methods_refuse_before_fit_and_foreign_data(name):
     with pytest.raises(NotFittedError, match="is not fitted"):
         METHODS[name]().transform(PROBLEM.X)
