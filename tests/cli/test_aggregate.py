@@ -354,7 +354,8 @@ def test_types_of_workers_are_told_with_their_names():
     assert {
         "workers with no information beside the others: 1 of 5 (20.0% of the labels): 4",
         "workers who count as one, since all labels they have in common are the same: 0 = 3",
-        f"labels that differ from the vote of the workers with information: {share}",
+        f"labels that differ from the vote of the workers with information: {share}, marked as disputed: look at these "
+        "first",
     } <= set(facts.summary("", "WorkerTypes", method, posterior, labels, None))
     alone = cf.CrowdLabels.from_arrays([0, 1, 2], [0, 0, 1], [0, 1, 1])
     method.fit(alone)

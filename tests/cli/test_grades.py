@@ -37,7 +37,7 @@ def test_grades_are_read_in_the_declared_order_and_the_table_has_their_interval(
     answers, p = method.predict(drawn.labels), method.predict_proba(drawn.labels)
     low, high = method.grading_.interval(p)
     written = pd.read_csv(out)
-    assert list(written.columns) == ["task", "label", "probability", "low", "high", "n_labels"]
+    assert list(written.columns) == ["task", "label", "probability", "low", "high", "n_labels", "disputed"]
     for column, codes in (("label", answers), ("low", low), ("high", high)):
         assert [WORDS.index(word) for word in written[column]] == codes.tolist(), column
     assert np.allclose(written["probability"], p[np.arange(80), answers], atol=1e-6)

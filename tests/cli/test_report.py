@@ -8,6 +8,7 @@ import pytest
 
 import cofactor as cf
 from cofactor.cli import main
+from cofactor.crowd.readings import readings
 
 
 @pytest.fixture(scope="module")
@@ -51,12 +52,14 @@ def test_intervals_and_plan_are_those_of_the_library(page):
 def test_workers_are_those_of_the_table(page):
     labels = cf.load("bluebird").labels
     method = cf.crowd.WorkerTypes(random_state=0).fit(labels)
-    table = cf.crowd.workers_table(method, labels, cf.crowd.bootstrap(method, labels, 20, random_state=0))
+    boot, seen = cf.crowd.bootstrap(method, labels, 20, random_state=0), readings(labels, method)
+    table = cf.crowd.workers_table(method, labels, boot, readings=seen)
     text = page.replace("&#39;", "'")
     for row in table.head(20).itertuples():  # all gave equally many labels
         words = f'<td class="text why">{row.verdict}</td><td class="text why">{row.mistake}</td>'
         assert f"<td>{100 * row.agreement:.0f}</td>{words}" in text
-    assert (table["verdict"] == "below the crowd's mean").any() and "Without intervals" not in page
+    assert set(table["verdict"]) == {"not known from these labels", "no information beside the others"}
+    assert "How reliable each worker is cannot be told" in page and "Without intervals" not in page
 
 
 def test_says_how_many_labels_differ_from_the_vote(page):

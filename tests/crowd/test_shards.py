@@ -218,7 +218,7 @@ def test_models_and_consensus_are_those_of_all_labels(shards, labels, tmp_path, 
     assert np.allclose(method.model_.stacked, whole.model_.stacked, rtol=0, atol=1e-12)
     assert method.result_.n_iter == whole.result_.n_iter
     ours = pd.concat(shards.consensus(method), ignore_index=True)
-    theirs = consensus_frame(labels, whole.predict_proba(labels), whole.model_)
+    theirs = consensus_frame(labels, whole.predict_proba(labels), whole)
     assert ours.drop(columns="probability").equals(theirs.drop(columns="probability"))
     assert np.allclose(ours["probability"], theirs["probability"], atol=2e-6)
 

@@ -10,6 +10,7 @@ from cofactor.crowd.workers import (
     ABOVE,
     BELOW,
     BETTER,
+    NOT_KNOWN,
     UNCLEAR,
     UNJUDGED,
     WORSE,
@@ -19,7 +20,7 @@ from cofactor.crowd.workers import (
     workers_table,
 )
 
-COLUMNS = ["worker", "n_labels", "accuracy", "low", "high", "agreement", "verdict", "mistake"]
+COLUMNS = ["worker", "n_labels", "accuracy", "low", "high", "agreement", "verdict", "mistake", "note"]
 LABELS = simulate.crowd(simulate.dawid_skene_model(8, 3, skill=0.6, random_state=0), 150, 0.5, random_state=0).labels
 METHOD = crowd.WorkerTypes().fit(LABELS)
 FOUND = crowd.bootstrap(METHOD, LABELS, n_draws=10, random_state=0)
@@ -93,7 +94,7 @@ def test_nobody_is_judged_where_no_task_has_two_labels():
     labels = CrowdLabels.from_arrays(np.arange(60), np.arange(60) % 3, np.arange(60) % 2)
     method = crowd.WorkerTypes().fit(labels)
     table = workers_table(method, labels, crowd.bootstrap(method, labels, n_draws=5, random_state=0))
-    assert set(table["verdict"]) == {UNCLEAR} and np.allclose(table["accuracy"], 0.8)
+    assert set(table["verdict"]) == {NOT_KNOWN} and np.allclose(table["accuracy"], 0.8)
 
 
 def test_a_mistake_is_named_only_beyond_that_of_the_crowd():

@@ -85,6 +85,8 @@ def sound():
         "LatentClassModel": (cf.LatentClassModel, {"prior": joint.prior.copy(), "conditionals": joint.conditionals}),
         "load": (cf.load, {"name": "bluebird", "kind": None}),
         "pairwise_moments": (cf.pairwise_moments, {"table": table}),
+        "crowd.believed": (crowd.believed, {"labels": labels, "gold": {0: 0, 1: 1}}),
+        "crowd.readings": (crowd.readings, {"labels": labels, "method": crowd.WorkerTypes()}),
         "crowd.bootstrap": (
             crowd.bootstrap,
             {"method": crowd.MajorityVote(), "labels": labels, "n_draws": 2, "random_state": 0, "n_jobs": 1},

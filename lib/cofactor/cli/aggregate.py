@@ -14,12 +14,16 @@ from cofactor.cli import facts, grades, growing, tell, visible
 from cofactor.cli.methods import DEFAULT
 from cofactor.cli.output import Writer, outputs, reserved, write_page
 from cofactor.cli.parser import PLANNED
+from cofactor.core.errors import listing
 from cofactor.core.files import whole_file
+from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.bootstrap import CrowdBootstrap
+from cofactor.crowd.readings import Readings, View, believed, readings
 from cofactor.crowd.tables import consensus_frame, graded_frame, overruled_frame, posterior_frame
 from cofactor.crowd.truth import read_truth
+from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.crowd.workers import workers_table
 
 AMOUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # labels per task
@@ -57,10 +61,23 @@ def _plan(arguments: argparse.Namespace) -> None:
 def next_tasks(arguments: argparse.Namespace) -> None:
     """Print how sure the labels are, and write which tasks to label next."""
     with outputs(arguments, [arguments.output], [arguments.labels]) as writer:
-        found = cf.crowd.next_tasks(_read(arguments.labels, arguments)[0].whole, arguments.budget, arguments.error)
+        labels = _read(arguments.labels, arguments)[0].whole
+        if arguments.checks is not None:
+            found, table = _checks(labels, arguments.checks)
+        else:
+            asked = cf.crowd.next_tasks(labels, arguments.budget, arguments.error)
+            found, table = str(asked), asked.table
         print(found)
         if arguments.output:
-            writer.write(arguments.output, [found.table], f"{len(found.table)} tasks")
+            writer.write(arguments.output, [table], f"{len(table)} tasks")
+
+
+def _checks(labels: cf.CrowdLabels, n_tasks: int) -> tuple[str, pd.DataFrame]:
+    """Tasks to look up, and what that is good for."""
+    found = readings(labels)
+    table = found.checks(n_tasks)
+    how = "look up the truth of these tasks, and give it with `cofactor aggregate --gold` (columns task, truth)"
+    return f"readings: {found}\n{how}: {listing(table['task'])}", table
 
 
 def aggregate(arguments: argparse.Namespace) -> None:
@@ -94,18 +111,37 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
         raise cf.CofactorError("--model keeps one label of a worker for a task: use --conflicts first or last")
     gold = _read_gold(arguments, labels) if arguments.gold else None
     more = grades.settings(arguments, labels)
-    method: Any = cf.crowd.METHODS[name](random_state=0, verbose=True, **more).fit(labels, gold=gold)
-    posterior = method.predict_proba(labels)
-    found = facts.warnings_of(name, grades.answered(method, posterior), labels, _judged(truth, gold))
-    lines = facts.summary(source, name, method, posterior, labels, _judged(truth, gold))
+    method, right = _fitted(name, labels, gold, more, kept=bool(arguments.model))
+    name = "MajorityVote" if right and isinstance(method, cf.crowd.MajorityVote) else name
+    posterior, seen = method.predict_proba(labels), _readings(method, labels)
+    answered, judged = grades.answered(method, posterior), _judged(truth, gold)
+    found = facts.warnings_of(name, answered, labels, judged, seen)
+    lines = facts.summary(source, name, method, posterior, labels, judged, seen)
+    lines += facts.choice(method, right)
     tell(lines, found)
     if arguments.model:
         growing.keep(cf.crowd.CrowdFit.of(method, labels), arguments.model)
     boot = _bootstrap(arguments, method, labels)
-    _write_tables(arguments, writer, method, posterior, labels, boot)
+    _write_tables(arguments, writer, method, posterior, labels, boot, seen)
     if arguments.report:
-        page = _page(arguments, name, method, labels, found, lines, truth, boot)
+        page = _page(arguments, name, method, labels, found, lines, truth, boot, seen)
         write_page(arguments.report, page)
+
+
+def _fitted(
+    name: str, labels: cf.CrowdLabels, gold: Ints | None, more: dict[str, Any], kept: bool
+) -> tuple[Any, dict[View, float]]:
+    """The method, fitted; of the default, the reading that gold tasks choose, unless the fit is kept for `update`."""
+    if gold is not None and name == DEFAULT and not more and not kept:
+        return believed(labels, gold, verbose=True)
+    return cf.crowd.METHODS[name](random_state=0, verbose=True, **more).fit(labels, gold=gold), {}
+
+
+def _readings(method: Aggregator, labels: cf.CrowdLabels) -> Readings | None:
+    """How else the labels can be read, where nothing tells which reading is right; of the default method."""
+    if not isinstance(method, WorkerTypes) or method.gold_ or method.order is not None or not method.types_:
+        return None
+    return readings(labels.whole, method)
 
 
 def _bootstrap(arguments: argparse.Namespace, method: Aggregator, labels: cf.CrowdLabels) -> CrowdBootstrap | None:
@@ -128,15 +164,17 @@ def _write_tables(
     posterior: Floats,
     labels: cf.CrowdLabels,
     boot: CrowdBootstrap | None,
+    seen: Readings | None,
 ) -> None:
     tasks = f"{labels.n_tasks} tasks"
     if arguments.output:
-        found = consensus_frame(labels, posterior, method.model_)
-        if grading := grades.grading_of(method):
-            found = graded_frame(labels, posterior, grading)
+        if isinstance(method, WorkerTypes) and method.grading_:
+            found = graded_frame(labels, posterior, method)
+        else:
+            found = consensus_frame(labels, posterior, method)
         writer.write(arguments.output, [found], tasks)
     if arguments.workers:
-        found = workers_table(method, labels, boot).round(6)
+        found = workers_table(method, labels, boot, readings=seen).round(6)
         writer.write(arguments.workers, [found], f"{labels.n_workers} workers")
     if arguments.posterior:
         writer.write(arguments.posterior, [posterior_frame(posterior, labels)], tasks)
@@ -154,6 +192,7 @@ def _page(
     lines: list[str],
     truth: Ints | None,
     boot: CrowdBootstrap | None,
+    seen: Readings | None,
 ) -> str:
     """The report, with the intervals and the plan that were asked for."""
     from cofactor.pages.crowd import crowd_page
@@ -163,7 +202,7 @@ def _page(
         amounts = [d for d in AMOUNTS if d <= max(LEAST_PLANNED, 2 * labels.n_labels / labels.n_tasks)]
         planned = cf.crowd.plan(labels.whole, arguments.plan, PLANNED, amounts, truth, **_work(arguments))
     source, diagnosis = arguments.labels[0], cf.crowd.diagnose(labels)
-    return crowd_page(source, name, method, labels, lines, diagnosis, boot, planned, found)
+    return crowd_page(source, name, method, labels, lines, diagnosis, boot, planned, found, seen)
 
 
 # ---- input ----

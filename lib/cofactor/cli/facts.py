@@ -16,9 +16,10 @@ from cofactor.crowd.bootstrap import estimated_accuracy
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import FEW_PER_WORKER, agreement
 from cofactor.crowd.labels import vote_shares
+from cofactor.crowd.readings import Readings, View
 from cofactor.crowd.tables import overruled
 from cofactor.crowd.together import errors_together
-from cofactor.crowd.workers import NO_INFORMATION, without_information
+from cofactor.crowd.workers import NO_INFORMATION, why_not_judged, without_information
 
 NOTHING_KNOWN = "no task has two labels: how good the workers are is not known, and every label counts the same"
 SHOWN = 3  # workers listed at each end of the reliability ranking
@@ -29,9 +30,15 @@ MANY_UNANIMOUS = 0.01
 
 
 def summary(
-    source: str, name: str, method: Aggregator, posterior: Floats, labels: cf.CrowdLabels, truth: Ints | None
+    source: str,
+    name: str,
+    method: Aggregator,
+    posterior: Floats,
+    labels: cf.CrowdLabels,
+    truth: Ints | None,
+    found: Readings | None = None,
 ) -> list[str]:
-    """Return lines about labels, method, workers, and errors where truth is known."""
+    """Return lines about labels, method, readings, workers, and errors where truth is known."""
     cooc = Cooccurrences.from_moments(cf.pairwise_moments(labels.whole.table))
     result = method.result_
     start = f", best start {method.best_start_}" if isinstance(method, cf.crowd.MultiStartEM) else ""
@@ -48,7 +55,8 @@ def summary(
         *grades.lines(method, labels),
         f"labels that differ from the majority vote: {against.mean():.1%} of the tasks ({against.sum()})",
         *_ties(labels),
-        *_reliability(method, labels),
+        *([f"readings: {found}"] if found else []),
+        *_reliability(method, labels, found),
     ]
     if method.gold_:
         lines.append(f"gold tasks used in the fit: {len(method.gold_)}{_gold_check(method)}")
@@ -87,12 +95,22 @@ def _types(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
         yield f"workers with {NO_INFORMATION}: {none.sum()} of {len(none)} ({share:.1%} of the labels): {named}"
     if method.copies_:
         groups = listing((" = ".join(map(str, group)) for group in method.copies_), len(method.copies_))
-        yield f"workers who count as one, since all labels they have in common are the same: {groups}"
+        also = ", or are taken for one voice" if method.together else ""
+        yield f"workers who count as one, since all labels they have in common are the same{also}: {groups}"
     disputed = method.disagreement(labels)
     yield (
         f"labels that differ from the vote of the workers with information: {disputed.mean():.1%} of the tasks "
-        f"({disputed.sum()})"
+        f"({disputed.sum()}), marked as disputed: look at these first"
     )
+
+
+def choice(method: Aggregator, right: dict[View, float]) -> Iterator[str]:
+    """Yield which reading gold tasks chose, and how many of them each has right."""
+    if right:
+        chosen = "one voice" if getattr(method, "together", ()) else "model"
+        chosen = "vote" if isinstance(method, cf.crowd.MajorityVote) else chosen
+        counts = ", ".join(f"{name} {count:g}" for name, count in right.items())
+        yield f"reading chosen by {len(method.gold_)} gold tasks: {chosen} (right without being told: {counts})"
 
 
 def _gold_check(method: Aggregator) -> str:
@@ -102,8 +120,11 @@ def _gold_check(method: Aggregator) -> str:
     return f"; where they were held out, error {check.error:.1%}, mean probability of the label {check.confidence:.1%}"
 
 
-def _reliability(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
-    """Yield lines for the most and least reliable workers by estimated accuracy."""
+def _reliability(method: Aggregator, labels: cf.CrowdLabels, found: Readings | None) -> Iterator[str]:
+    """Yield lines for the most and least reliable workers by estimated accuracy, or why nobody is judged."""
+    if why := why_not_judged(method, labels, found):
+        yield f"how reliable each worker is cannot be told from these labels: {why}"
+        return
     accuracy = estimated_accuracy(method, labels)
     given = labels.table.entries_per_variable
     judged = np.flatnonzero(given >= FEW_PER_WORKER)
@@ -123,9 +144,12 @@ def _errors(name: str, posterior: Floats, labels: cf.CrowdLabels, truth: Ints) -
 # ---- warnings ----
 
 
-def warnings_of(name: str, posterior: Floats, labels: cf.CrowdLabels, truth: Ints | None) -> list[str]:
+def warnings_of(
+    name: str, posterior: Floats, labels: cf.CrowdLabels, truth: Ints | None, found: Readings | None = None
+) -> list[str]:
     """Return what must be read before the labels are used; empty if there is nothing."""
-    return [*_lost(name, posterior, labels, truth), *_suspicious(name, posterior, labels)]
+    two_ways = [found.warning()] if found and found.ambiguous else []
+    return [*two_ways, *_lost(name, posterior, labels, truth), *_suspicious(name, posterior, labels)]
 
 
 def _lost(name: str, posterior: Floats, labels: cf.CrowdLabels, truth: Ints | None) -> Iterator[str]:

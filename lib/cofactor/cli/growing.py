@@ -39,7 +39,7 @@ def update(arguments: argparse.Namespace) -> None:
         tell(_facts(arguments.labels, before, fit))
         keep(fit, arguments.model)
         if arguments.output:
-            found = consensus_frame(fit.labels, posterior, fit.method.model_)
+            found = consensus_frame(fit.labels, posterior, fit.method)
             writer.write(arguments.output, [found], f"{len(posterior)} tasks")
 
 

@@ -52,6 +52,7 @@ use it where labels cost money and can be asked for task by task; plan says befo
 examples, the first one as often as new labels have come in:
   cofactor next labels.csv --budget 100 -o tasks.csv --force
   cofactor next labels.csv --error 0.05          says that it is time to stop, once the estimated error is 5 %
+  cofactor next labels.csv --checks 10 -o ten.csv      tasks to look up where the labels can be read in several ways
 """
 PAGE = """\
 example; then open the file in any browser, and drop a CSV with the columns task, worker, label on it:
@@ -180,7 +181,9 @@ def _add_next(commands: Any) -> None:
     command.add_argument("--budget", type=int, default=100, help=budget)
     error = "share of tasks labelled wrongly that is good enough: stop there"
     command.add_argument("--error", type=float, help=error)
-    asked = f"task, ask (labels to ask for), n_labels, label, probability, gain: {WRITTEN}"
+    checks = "instead of labels: N tasks to look up, whose truth tells which reading of the labels is right"
+    command.add_argument("--checks", type=int, metavar="N", help=checks)
+    asked = f"task, ask (labels to ask for), who (has not seen it), n_labels, label, probability, gain: {WRITTEN}"
     command.add_argument("-o", "--output", type=Path, metavar="FILE", help=asked)
     add_overwriting(command)
     command.epilog = NEXT

@@ -25,6 +25,7 @@ from cofactor.crowd.methods import METHODS, NEED_FEATURES
 from cofactor.crowd.next_tasks import NextTasks, next_tasks
 from cofactor.crowd.order import in_order
 from cofactor.crowd.planner import plan
+from cofactor.crowd.readings import Readings, believed, readings
 from cofactor.crowd.scores import Difference, Score, paired_difference, score
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
 from cofactor.crowd.truth import read_truth
@@ -60,6 +61,7 @@ __all__ = [
     "MultiStartEM",
     "NextTasks",
     "OneCoin",
+    "Readings",
     "RobSymNMF",
     "Score",
     "SpectralDS",
@@ -67,6 +69,7 @@ __all__ = [
     "TensorADMM",
     "Wawa",
     "WorkerTypes",
+    "believed",
     "bootstrap",
     "designated_imputation",
     "diagnose",
@@ -78,6 +81,7 @@ __all__ = [
     "paired_difference",
     "plan",
     "read_truth",
+    "readings",
     "robust_imputation",
     "score",
     "square_root",

@@ -11,6 +11,8 @@ The pair counts as copies if that chance is below `FALSE_ALARMS` divided by the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -53,14 +55,25 @@ def owners(table: CategoricalTable) -> Ints:
     return np.asarray(first_of_group[group], dtype=np.int64)
 
 
+def joined(owner: Ints, groups: Iterable[Sequence[int]]) -> Ints:
+    """Return the owners (M,) after the workers of each group, and all who belong to them, become one."""
+    owner = owner.copy()
+    for group in groups:
+        together = np.unique(owner[list(group)])
+        owner[np.isin(owner, together)] = together[0]
+    return owner
+
+
 def without_copies(table: CategoricalTable, owner: Ints) -> CategoricalTable:
-    """Give the labels of copies to the first of their group, who has one label a task: that of the first of them."""
+    """Give the labels of a group to its owner, who says of each task what most of them say; ties go to the first."""
     variable = owner[table.variables]
     if np.array_equal(variable, table.variables):
         return table
     pair = table.rows * np.int64(table.n_variables) + variable
-    order = np.argsort(-table.indicator.data, kind="stable")  # of several answers of a worker, the most frequent
-    kept = np.sort(order[np.unique(pair[order], return_index=True)[1]])
+    said, first, place = np.unique(np.stack([pair, table.values]), axis=1, return_index=True, return_inverse=True)
+    votes = np.bincount(place.ravel(), table.indicator.data)
+    order = np.lexsort((first, -votes, said[0]))
+    kept = np.sort(first[order[np.unique(said[0, order], return_index=True)[1]]])
     entries = table.rows[kept], variable[kept], table.values[kept]
     return CategoricalTable.from_entries(*entries, table.sizes, table.n_rows)
 

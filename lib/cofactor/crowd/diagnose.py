@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -17,8 +18,10 @@ from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import reachable_blocks, too_large
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.order import suggested_order
+from cofactor.crowd.readings import readings
 from cofactor.crowd.together import errors_together
 from cofactor.crowd.worker_types import WorkerTypes
+from cofactor.crowd.workers import NO_INFORMATION, without_information
 
 FEW_PER_TASK = 3  # a median below this leaves majority vote little to go by
 FEW_PER_WORKER = 10  # below this a worker's confusion matrix is mostly prior
@@ -188,13 +191,31 @@ def _beyond_classes(labels: CrowdLabels) -> tuple[Check, ...]:
     test = errors_together(fit, labels)
     if test and test.chance.size:
         together += f", where {test.chance.mean():.1f} come from chance alone (simulated)"
+    seen = readings(labels, fit)
     return (
         _warned_if(
             test is not None and test.found,
             Check("errors on one task", "pass", together),
             "some tasks mislead several workers at once: any model here is too sure of itself, WorkerTypes least",
         ),
+        _warned_if(seen.ambiguous, Check("readings", "pass", str(seen)), seen.warning()),
+        *_of_workers(fit, labels),
     )
+
+
+def _of_workers(fit: WorkerTypes, labels: CrowdLabels) -> Iterator[Check]:
+    """Name workers who count as one, and workers who say nothing beside the others."""
+    if fit.copies_:
+        groups = listing(" = ".join(map(str, group)) for group in fit.copies_)
+        advice = "are they one person, or one model asked twice? They count as one worker"
+        yield Check(
+            "copies", "warn", f"{len(fit.copies_)} groups with the same labels on all common tasks: {groups}", advice
+        )
+    if (none := without_information(fit)).any():
+        share = labels.table.entries_per_variable[none].sum() / labels.n_labels
+        named = listing(labels.workers[w] for w in np.flatnonzero(none))
+        advice = "they move no label; look how they work before anything is said of them"
+        yield Check(NO_INFORMATION, "warn", f"{none.sum()} workers ({share:.1%} of the labels): {named}", advice)
 
 
 def _warned_if(bad: bool, check: Check, advice: str) -> Check:

@@ -23,6 +23,8 @@ looking ahead over several labels is this kit's.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -31,11 +33,13 @@ from cofactor.core.lazy import pd, special
 from cofactor.core.planning import checked_error
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, Labels, as_labels
-from cofactor.crowd.bootstrap import fitted_on
+from cofactor.crowd.bootstrap import estimated_accuracy, fitted_on
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.worker_types import WorkerTypes
+from cofactor.crowd.workers import without_information
 
 AHEAD = 5  # labels a task at most, in one go
+NAMED = 3  # workers that a task can be given to
 TINY = 1e-12  # worth of a label that is rounding
 
 
@@ -46,7 +50,8 @@ class NextTasks:
     Attributes
     ----------
     table : DataFrame
-        A row per task to be labelled, the most useful first: task, ask (labels to ask for), n_labels (there already),
+        A row per task to be labelled, the most useful first: task, ask (labels to ask for), who (the best of the
+        workers who have not seen it, three at most; empty where all have), n_labels (there already),
         label and its probability now, gain (expected fall of the number of wrong labels).
     error : float
         Estimated share of wrong labels now: the mean of 1 - probability. It is too low where workers err together in
@@ -84,10 +89,13 @@ class NextTasks:
         if self.stop:
             return f"{now}: at most the {self.wanted_error:.2%} that is wanted, so stop here"
         n_labels, n_tasks = int(self.table["ask"].sum()), len(self.table)
+        seen_by_all = int((self.table["who"] == "").sum())
         lines = [now, f"ask for {n_labels} labels of {n_tasks} tasks: expected error then {self.expected_error:.2%}"]
         if self.wanted_error is not None:
             needed = f"more than {AHEAD} more for every task" if self.needed is None else f"about {self.needed}"
             lines.append(f"labels until the expected error is {self.wanted_error:.2%}: {needed}")
+        if seen_by_all:
+            lines.append(f"{seen_by_all} of these tasks were labelled by every worker there is: ask new workers")
         return "\n".join(lines)
 
 
@@ -129,7 +137,24 @@ def next_tasks(
     needed = enough[0] if enough else None
     chosen = order[: budget if needed is None else min(budget, needed)]
     expected = float(errors[len(chosen)])
-    return NextTasks(_table(chosen, slopes, posterior, known), float(errors[0]), expected, wanted_error, needed, told)
+    table = _table(chosen, slopes, posterior, known)
+    table.insert(2, "who", _who(table["task"], fitted, known))
+    return NextTasks(table, float(errors[0]), expected, wanted_error, needed, told)
+
+
+def _who(tasks: pd.Series[Any], method: Aggregator, labels: CrowdLabels) -> list[str]:
+    """Name, for each task, the workers who have not seen it and are most often right, as far as is known."""
+    order = np.argsort(-estimated_accuracy(method, labels), kind="stable")
+    order = order[~without_information(method)[order] & (labels.table.entries_per_variable[order] > 0)]
+    place, indicator = {task: n for n, task in enumerate(labels.tasks)}, labels.table.indicator
+    owner = np.repeat(np.arange(labels.n_workers), labels.table.sizes)
+    rows = (indicator.indices[indicator.indptr[n] : indicator.indptr[n + 1]] for n in map(place.__getitem__, tasks))
+    return [", ".join(str(labels.workers[w]) for w in _first_without(order, set(owner[row].tolist()))) for row in rows]
+
+
+def _first_without(order: Ints, seen: set[int]) -> list[int]:
+    """Return the first `NAMED` of the workers in this order who are not among those."""
+    return list(islice((w for w in order.tolist() if w not in seen), NAMED))
 
 
 def average_worker(method: Aggregator) -> Floats:

@@ -221,7 +221,7 @@ class LabelShards:
 
 
 def _consensus(labels: CrowdLabels, method: Aggregator) -> pd.DataFrame:
-    return consensus_frame(labels, method.predict_proba(labels), method.model_)
+    return consensus_frame(labels, method.predict_proba(labels), method)
 
 
 def _keep(shards: LabelShards, path: Path, part: Path) -> None:

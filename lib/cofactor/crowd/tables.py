@@ -5,29 +5,41 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cofactor.core.latent_class import LatentClassModel, map_class
+from cofactor.core.latent_class import map_class
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, worker_accuracy
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.ordinal import Grading
+from cofactor.crowd.worker_types import WorkerTypes
 
 
-def consensus_frame(labels: CrowdLabels, posterior: NDArray[np.float64], model: LatentClassModel) -> pd.DataFrame:
-    """Return the MAP label of every task, its posterior probability, and the number of labels, as a table."""
-    predicted = map_class(posterior, model.prior)
+def consensus_frame(
+    labels: CrowdLabels,
+    posterior: NDArray[np.float64],
+    method: Aggregator,
+) -> pd.DataFrame:
+    """Return the MAP label of every task, its posterior probability, and the number of labels, as a table.
+
+    Of `WorkerTypes`, a column `disputed` marks tasks whose label is another than that of most workers who say
+    something: look at these first.
+    """
+    predicted = map_class(posterior, method.model_.prior)
     columns = {
         "task": labels.tasks,
         "label": pd.Series(labels.classes).to_numpy()[predicted],
         "probability": posterior[np.arange(labels.n_tasks), predicted].round(6),
         "n_labels": labels.table.entries_per_row,
     }
+    if isinstance(method, WorkerTypes):
+        columns["disputed"] = method.disagreement(labels)
     return pd.DataFrame(columns)
 
 
-def graded_frame(labels: CrowdLabels, posterior: Floats, grading: Grading) -> pd.DataFrame:
+def graded_frame(labels: CrowdLabels, posterior: Floats, method: WorkerTypes) -> pd.DataFrame:
     """Return the grade of every task as a table, as `consensus_frame`, with low and high: the 90 % interval of it."""
-    frame, classes = consensus_frame(labels, posterior, grading.model), pd.Series(labels.classes).to_numpy()
+    frame, classes = consensus_frame(labels, posterior, method), pd.Series(labels.classes).to_numpy()
+    grading = method.grading_
+    assert grading is not None, "of labels that were read as grades"
     answer, (low, high) = grading.answers(posterior), grading.interval(posterior)
     frame["label"], frame["probability"] = classes[answer], posterior[np.arange(len(answer)), answer].round(6)
     frame.insert(3, "low", classes[low])

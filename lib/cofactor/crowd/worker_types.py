@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.em import SoftCounts
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, listing
 from cofactor.core.estimator import clone
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
@@ -19,7 +19,7 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import PRIOR, Aggregator, Labels, as_labels
 from cofactor.crowd.calibration import GoldCheck, HeldOut, tempered
-from cofactor.crowd.copies import owners, without_copies
+from cofactor.crowd.copies import joined, owners, without_copies
 from cofactor.crowd.dependence import Dependence, accuracies
 from cofactor.crowd.difficulty import Difficulty, fit_difficulty
 from cofactor.crowd.evidence import UNKNOWN, Evidence
@@ -84,6 +84,9 @@ class WorkerTypes(Aggregator):
         Auto: whichever predicts held-out labels better, unless five gold tasks or more speak clearly.
     loss : "steps" or "errors"
         Of grades: whether labels are to be few steps off, or seldom wrong by however much.
+    together : sequence of groups of workers
+        Workers who are known to be one voice, such as judges of one family: each group counts as one worker, who says
+        what most of them say.
     merge_copies : bool
         Whether copies count as one worker. From shards they are not looked for.
     design_effect : float, optional
@@ -142,6 +145,7 @@ class WorkerTypes(Aggregator):
     order: Sequence[Any] | None = None
     reading: Reading = "auto"
     loss: Loss = "steps"
+    together: Sequence[Sequence[Any]] = ()
     merge_copies: bool = True
     diagonal: float = PRIOR[0]
     off: float = PRIOR[1]
@@ -190,13 +194,21 @@ class WorkerTypes(Aggregator):
 
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         self._check_settings()
-        owner = owners(labels.whole.table) if self.merge_copies else np.arange(labels.n_workers)
-        self._fit_groups(labels, gold, owner)
+        self._fit_groups(labels, gold, self._owners(labels))
         if self.order is None and gold is not None and np.sum(gold != UNKNOWN) >= MIN_GOLD_TASKS:
             held_out = self._held_out(labels, gold)
             if self.design_effect is None:
                 self.design_effect_ = held_out.best_design_effect()
             self.gold_check_ = held_out.check(self.design_effect_)
+
+    def _owners(self, labels: CrowdLabels) -> Ints:
+        """Return whom every worker belongs to: copies, and workers who are said to be one, to the first of them."""
+        owner = owners(labels.whole.table) if self.merge_copies else np.arange(labels.n_workers)
+        place = {worker: m for m, worker in enumerate(labels.workers)}
+        strange = [worker for group in self.together for worker in group if worker not in place]
+        if strange:
+            raise CofactorError(f"together names workers that gave no label: {listing(map(repr, strange))}")
+        return joined(owner, [[place[worker] for worker in group] for group in self.together])
 
     def _grade(self, labels: CrowdLabels, gold: Ints | None, order: list[Any]) -> None:
         """Read labels without copies as grades, with the types that were offered; two grades are two classes."""

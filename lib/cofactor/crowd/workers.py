@@ -1,7 +1,8 @@
 """What can be said of every worker, and what cannot: a table for a page or a file.
 
 An accuracy that was estimated without ground truth is a guess, and people are paid or banned by it. So nobody is
-called worse, or blamed for a mistake, unless the interval of the number says so.
+called worse, or blamed for a mistake, unless the interval of the number says so. And nobody is judged at all where
+the labels cannot carry it: see `why_not_judged`.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from numpy.typing import NDArray
 
 from cofactor.core.bootstrap import LEVEL
 from cofactor.core.checks import check_kind
+from cofactor.core.errors import listing
 from cofactor.core.lazy import pd
-from cofactor.core.types import Floats
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, require_labels
 from cofactor.crowd.bootstrap import CrowdBootstrap, estimated_accuracy
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.readings import Readings
 from cofactor.crowd.worker_types import WorkerTypes
 
 WORSE = "worse than chance"
@@ -24,15 +27,21 @@ ABOVE = "above the crowd's mean"
 BETTER = "better than chance"
 UNCLEAR = "too little known to say"
 UNJUDGED = "no interval, not judged"
+NOT_KNOWN = "not known from these labels"
 NO_INFORMATION = "no information beside the others"
 MIN_NONE = 0.5  # probability of type "none" from which that is said of a worker
 MIN_JUDGED_CROWD = 3  # workers: where two differ, nothing tells who is right
 MIN_JUDGED = 5  # labels: fewer accuse or praise nobody, whatever the interval says
+ALL_SURE = 0.98  # mean probability of the labels: above it, errors that all workers share cannot be seen
 RARE = 0.005  # a mistake that would be told as 0 %
 
 
 def workers_table(
-    method: Aggregator, labels: CrowdLabels, bootstrap: CrowdBootstrap | None = None, level: float = LEVEL
+    method: Aggregator,
+    labels: CrowdLabels,
+    bootstrap: CrowdBootstrap | None = None,
+    level: float = LEVEL,
+    readings: Readings | None = None,
 ) -> pd.DataFrame:
     """Return what can be said of every worker, one row each, in the order of the workers.
 
@@ -45,6 +54,8 @@ def workers_table(
         Of this method on these labels. Without it nobody is judged.
     level : float in (0, 1)
         Of the intervals.
+    readings : Readings, optional
+        Of these labels; where they differ on many tasks, nobody is judged.
 
     Returns
     -------
@@ -54,9 +65,12 @@ def workers_table(
         agreement: share of the labels of others on the same tasks that are equal (NaN where there are none);
         verdict: "worse than chance" where the interval ends below 1 / classes; "below the crowd's mean", "above the
         crowd's mean" where it does not hold the mean accuracy over all labels; "better than chance" where it starts
-        above 1 / classes; "too little known to say" otherwise, for fewer than five labels, and where no task has two;
+        above 1 / classes; "too little known to say" otherwise, and for fewer than five labels; "no
+        information beside the others" as in `without_information`; "not known from these labels" for everybody where
+        `why_not_judged` says why;
         mistake: the most frequent wrong answer, "said for true: share", where its interval starts above the crowd's
-        mean; else empty.
+        mean; else empty;
+        note: whose copy a worker is, and which class a worker always said; else empty.
 
     Raises
     ------
@@ -83,10 +97,56 @@ def workers_table(
     if bootstrap is not None:
         table[["low", "high"]] = bootstrap.accuracy(level)[["low", "high"]]
         table["verdict"] = _verdicts(table, 1 / labels.n_classes)
-        if not labels.table.entries_per_row.max() > 1:
-            table["verdict"] = UNCLEAR
         table["mistake"] = _mistakes(bootstrap, level)
+        if why_not_judged(method, labels, readings):
+            table["verdict"], table["mistake"] = NOT_KNOWN, ""
+    silent = without_information(method)
+    table.loc[silent, "verdict"], table.loc[silent, "mistake"] = NO_INFORMATION, ""
+    table["note"] = _notes(method, labels)
     return table
+
+
+def why_not_judged(method: Aggregator, labels: CrowdLabels, readings: Readings | None = None) -> str:
+    """Return why these labels cannot carry a verdict on anybody; empty where they can.
+
+    They cannot with two workers, of whom nobody tells which is right; with one label a task; where the readings of the
+    labels differ on a tenth of the tasks or more, unless gold tasks chose one; and where the labels are almost all
+    sure, since errors that all workers share cannot be seen then. How often intervals hold with and without this rule
+    is in docs/aggregation.md.
+    """
+    if np.count_nonzero(labels.table.entries_per_variable) < MIN_JUDGED_CROWD:
+        return "with two workers, nothing tells which of them is right"
+    if labels.n_labels <= np.count_nonzero(labels.table.entries_per_row):
+        return "no task has two labels"
+    if method.gold_:
+        return ""
+    if readings is not None and readings.ambiguous:
+        return f"on {readings.share:.0%} of the tasks the label hangs on who is believed"
+    if isinstance(method, WorkerTypes):
+        sure = float(np.mean(np.max(method.predict_proba(labels), axis=1)))
+        if sure > ALL_SURE:
+            return f"the labels agree almost everywhere (mean probability {sure:.1%}): shared errors cannot be seen"
+    return ""
+
+
+def constant_label(labels: CrowdLabels) -> Ints:
+    """Return, of every worker with two labels or more, the class that all of them are; -1 where they differ."""
+    table, M = labels.table, labels.n_workers
+    low, high = np.full(M, labels.n_classes), np.full(M, -1)
+    np.minimum.at(low, table.variables, table.values)
+    np.maximum.at(high, table.variables, table.values)
+    return np.where((low == high) & (table.entries_per_variable >= 2), low, -1)
+
+
+def _notes(method: Aggregator, labels: CrowdLabels) -> list[str]:
+    """Say of each worker whose copy they are, and which class they always said."""
+    copies = {}
+    for group in getattr(method, "copies_", []):
+        for worker in group:
+            others = listing(other for other in group if other != worker)
+            copies[worker] = f"all labels in common with {others} are the same: counted as one worker"
+    always = [f"always said {labels.classes[k]}" if k >= 0 else "" for k in constant_label(labels)]
+    return ["; ".join(filter(None, (copies.get(w, ""), s))) for w, s in zip(labels.workers, always, strict=True)]
 
 
 def without_information(method: Aggregator) -> NDArray[np.bool_]:

@@ -69,7 +69,8 @@ function factsOf(result) {
     silent.length && `workers with ${CONSTANTS.noInformation}: ${silent.length} of ${none.length} `
       + `(${percent(given)} of the labels): ${listing(silent)}`,
     copies.length && `workers who count as one, since all labels they have in common are the same: ${listing(copies)}`,
-    `labels that differ from the vote of the workers with information: ${share(sum(disputed))}`,
+    `labels that differ from the vote of the workers with information: ${share(sum(disputed))}, marked as disputed: `
+      + "look at these first",
     `labels that differ from the majority vote: ${share(top.filter((votes, i) => own[i] < votes).length)}`,
     `labels of a probability below ${least}: ${share(sure.filter((p) => p < least).length)}`,
     `${method}: ${result.converged ? "converged" : "NOT CONVERGED"} after ${result.rounds} rounds`,
@@ -115,7 +116,7 @@ function warningsOf({ top, own, given }) {
 // ---- the file that is saved ----
 
 /** Return the CSV of the consensus, and how many of its cells got an apostrophe; as cli/output.py writes it. */
-function savedTable({ tasks, classes, posterior, predicted, given }, raw) {
+function savedTable({ tasks, classes, posterior, predicted, given, disputed }, raw) {
   let escapedCells = 0;
   const run = /^[=+\-@\t\r]/, number = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/, K = classes.length;
   const safe = (cell) => {
@@ -126,9 +127,10 @@ function savedTable({ tasks, classes, posterior, predicted, given }, raw) {
   };
   const lines = tasks.map((task, i) => {
     const k = predicted[i];
-    return `${safe(task)},${safe(classes[k])},${rounded(posterior[i * K + k])},${given[i]}\n`;
+    const said = `${safe(task)},${safe(classes[k])},${rounded(posterior[i * K + k])},${given[i]}`;
+    return `${said},${disputed[i] ? "True" : "False"}\n`;
   });
-  return { text: ["task,label,probability,n_labels\n", ...lines].join(""), escapedCells };
+  return { text: ["task,label,probability,n_labels,disputed\n", ...lines].join(""), escapedCells };
 }
 
 /** Write a number as Python does after rounding to six digits: half to even, and 1.0 instead of 1. */

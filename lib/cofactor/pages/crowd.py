@@ -18,8 +18,19 @@ from cofactor.crowd.base import Aggregator
 from cofactor.crowd.bootstrap import CrowdBootstrap
 from cofactor.crowd.diagnose import FEW_PER_WORKER
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.readings import Readings
 from cofactor.crowd.tables import overruled
-from cofactor.crowd.workers import ABOVE, BELOW, UNCLEAR, UNJUDGED, WORSE, mean_agreement, workers_table
+from cofactor.crowd.workers import (
+    ABOVE,
+    BELOW,
+    NO_INFORMATION,
+    NOT_KNOWN,
+    UNCLEAR,
+    UNJUDGED,
+    WORSE,
+    mean_agreement,
+    workers_table,
+)
 from cofactor.pages.render import report
 from cofactor.plots.crowd import PANELS, SURE, draw_confusions, draw_uncertainty, draw_worker_accuracy
 from cofactor.plots.planning import draw_intervals, draw_plan
@@ -40,16 +51,17 @@ def crowd_page(
     found: CrowdBootstrap | None = None,
     plan: Plan | None = None,
     warnings: Sequence[str] = (),
+    readings: Readings | None = None,
 ) -> str:
     """Return the page for a fitted method.
 
     `source` says where the labels come from, `facts` is what was printed, `warnings` stand on top of the page. Without
     `found`, the bootstrap of this method on these labels, no number has an interval; without `plan` the page does not
-    say how many labels are enough.
+    say how many labels are enough. `readings` of the labels that differ much keep workers from being judged.
 
     Cost: that of the posterior, and about a second for the pictures.
     """
-    posterior, people = method.predict_proba(labels), workers_table(method, labels, found)
+    posterior, people = method.predict_proba(labels), workers_table(method, labels, found, readings=readings)
     return report(
         "crowd",
         _pictures(method, labels, posterior, people, found, plan),
@@ -119,7 +131,13 @@ def _findings(posterior: Floats, labels: CrowdLabels) -> Iterator[str]:
 def _of_workers(people: pd.DataFrame) -> Iterator[str]:
     """Yield how many workers can be told from chance, and from the crowd's mean."""
     counts = people["verdict"].value_counts()
+    silent = int(counts.get(NO_INFORMATION, 0))
+    if silent:
+        yield f"Of {len(people)} workers, {silent} say nothing beside the others: their labels move none"
     if UNJUDGED in counts:
+        return
+    if NOT_KNOWN in counts:
+        yield "How reliable each worker is cannot be told from these labels (the warnings and facts say why)"
         return
     below, above, worse, unclear = (int(counts.get(words, 0)) for words in (BELOW, ABOVE, WORSE, UNCLEAR))
     yield (

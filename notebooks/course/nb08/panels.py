@@ -118,6 +118,7 @@ def fill_errors(ax: Axes, errors: Mapping[str, float], name: str) -> None:
     level = errors[CONSTANT]
     ax.axvline(level, color=FAINT, lw=1, zorder=0)
     for y, method in enumerate(names):
+        colour: str | tuple[float, float, float]
         colour, marker = (RED, "X") if errors[method] > level else (BLUE, "o")
         if method == CONSTANT:
             colour, marker = INK, "s"
