@@ -93,18 +93,52 @@ def install(extras: list[str], uv: str | None) -> bool:
     pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
     fast = [uv or str(PYTHON.with_name("uv")), "pip", "install", "--python", str(PYTHON), "--quiet"]
     fast += [] if "PIP_NO_COMPILE" in os.environ else ["--compile-bytecode"]
-    what = [*versions(extras), "-e", f".[{','.join(extras)}]"]
+    fast += [*versions(extras), "-e", f".[{','.join(extras)}]"]
     if uv:
-        return subprocess.run([*fast, *what], cwd=ROOT, env=into_venv).returncode == 0
+        return subprocess.run(fast, cwd=ROOT, env=into_venv).returncode == 0
     try:
-        subprocess.run([*pip, "-c", "constraints.txt", "uv"], cwd=ROOT, env=into_venv, check=True, capture_output=True)
+        subprocess.run([*pip, *hashed({"uv"})], cwd=ROOT, env=into_venv, check=True, capture_output=True)
         settings = settings_of_pip()
         if settings is not None:
-            subprocess.run([*fast, *what], cwd=ROOT, env=into_venv | settings, check=True, capture_output=True)
+            subprocess.run(fast, cwd=ROOT, env=into_venv | settings, check=True, capture_output=True)
             return True
     except (OSError, subprocess.CalledProcessError):
         pass
-    return subprocess.run([*pip, *what], cwd=ROOT, env=into_venv).returncode == 0
+    return all(subprocess.run([*pip, *what], cwd=ROOT, env=into_venv).returncode == 0 for what in for_pip(extras))
+
+
+def for_pip(extras: list[str]) -> list[list[str]]:
+    """Arguments for pip, one call after another: where it checks hashes it takes no folder, so packages come first."""
+    if VERSIONS != "pinned":
+        return [[*versions(extras), "-e", f".[{','.join(extras)}]"]]
+    return [hashed(named(extras)), ["--no-deps", "--no-build-isolation", "-e", "."]]
+
+
+def hashed(wanted: set[str]) -> list[str]:
+    """Arguments that make pip install these packages, and all that they need in turn, by their pins and hashes."""
+    entries = pins()
+    needed_by = [(name, set(re.findall(r"^ +#(?: via)? +([\w-]+)", text, re.MULTILINE))) for name, text in entries]
+    while more := {name for name, parents in needed_by if parents & wanted} - wanted:
+        wanted = wanted | more
+    listed = VENV / "cofactor-pins.txt"
+    listed.write_text("\n".join(text for name, text in entries if name in wanted), encoding="utf8")
+    return ["--require-hashes", "--no-deps", "-r", str(listed)]
+
+
+def pins() -> list[tuple[str, str]]:
+    """Entries of constraints.txt: the name, and the lines with version, hashes, and which packages need it."""
+    entries = re.split(r"\n(?=\w)", (ROOT / "constraints.txt").read_text(encoding="utf8"))
+    return [(entry.split("==")[0], entry) for entry in entries]
+
+
+def named(extras: list[str]) -> set[str]:
+    """Names of the packages that pyproject.toml asks for, at run time, in these extras, and to build."""
+    import tomllib
+
+    content = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))
+    project, build = content["project"], content["build-system"]["requires"]
+    groups = [project["dependencies"], build, *(project["optional-dependencies"][name] for name in extras)]
+    return {re.split(r"[^\w.-]", line)[0] for group in groups for line in group}
 
 
 def settings_of_pip() -> dict[str, str] | None:
@@ -124,15 +158,14 @@ def settings_of_pip() -> dict[str, str] | None:
 def versions(extras: list[str]) -> list[str]:
     """Arguments that settle versions: pins; lower bounds, beside the pinned tools of dev; or, for the newest, none."""
     if VERSIONS != "oldest":
-        return ["-c", "constraints.txt"] if VERSIONS == "pinned" else []
+        return ["-c", "constraints.txt", "-b", "constraints.txt"] if VERSIONS == "pinned" else []
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
     groups = [project["dependencies"], *(project["optional-dependencies"][name] for name in extras if name != "dev")]
     bounds = [line.replace(">=", "==") for group in groups for line in group]
     tools = {re.split("[<>=]", line)[0] for line in project["optional-dependencies"]["dev"]}
-    pins = (ROOT / "constraints.txt").read_text(encoding="utf8").splitlines()
-    return bounds + [pin for pin in pins if pin.split("==")[0] in tools]
+    return bounds + [text.split(" \\")[0] for name, text in pins() if name in tools]
 
 
 def read_stamp() -> tuple[str, set[str]]:

@@ -6,15 +6,21 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+from tests.each import each
+from tools.pins import MORE, with_more
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
 RUNTIME, EXTRAS = PROJECT["dependencies"], PROJECT["optional-dependencies"]
+BROUGHT = {"pip", "setuptools"}  # by every environment
 
 
 @pytest.fixture
@@ -98,7 +104,7 @@ def test_lab_opens_the_copies_or_for_the_instructor_the_sources(kit, monkeypatch
 
 
 def test_the_pinned_versions_are_the_rule(kit):
-    assert kit("test", "-x").versions(["dev"]) == ["-c", "constraints.txt"]
+    assert kit("test", "-x").versions(["dev"]) == ["-c", "constraints.txt", "-b", "constraints.txt"]
     assert kit("test", "-x").VENV == ROOT / ".venv"
 
 
@@ -113,6 +119,39 @@ def test_the_oldest_are_the_lower_bounds_beside_pinned_tools(kit):
 
 def test_the_newest_are_held_back_by_nothing(kit):
     assert kit("test", "--newest").versions(["dev"]) == []
+    assert kit("test", "--newest").for_pip(["dev"]) == [["-e", ".[dev]"]]
+
+
+def needed(name, extras, found):
+    """Add what a package needs with some extras, as its own installed metadata say, and what that needs in turn."""
+    if (name, extras) in found:
+        return
+    found.add((name, extras))
+    for line in metadata.requires(name) or []:
+        one = Requirement(line)
+        if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in extras or {""}):
+            needed(canonicalize_name(one.name), frozenset(one.extras), found)
+
+
+@pytest.mark.skipif("COFACTOR_VERSIONS" in os.environ, reason="the oldest or newest versions are asked for")
+def test_pip_alone_gets_the_hashes_of_all_that_is_needed_and_of_little_more(kit, tmp_path, monkeypatch):
+    module, found = kit("test"), set()
+    monkeypatch.setattr(module, "VENV", tmp_path)
+    (*how, listed), own = module.for_pip(["dev", "notebooks"])
+    assert how == ["--require-hashes", "--no-deps", "-r"] and own == ["--no-deps", "--no-build-isolation", "-e", "."]
+    entries = re.split(r"\n(?=\w)", Path(listed).read_text("utf8"))
+    assert all("--hash=sha256:" in entry for entry in entries)
+    given = {entry.split("==")[0] for entry in entries}
+    needed("cofactor", frozenset(["dev", "notebooks"]), found)
+    assert {name for name, _ in found} - {"cofactor", *BROUGHT} <= given
+    assert {"hatchling", "pathspec"} <= given and not {"torch", "sphinx", "dask", "uv"} & given
+
+
+def test_the_pinned_installer_is_checked_before_it_runs(kit, tmp_path, monkeypatch):
+    module = kit("test")
+    monkeypatch.setattr(module, "VENV", tmp_path)
+    listed = Path(module.hashed({"uv"})[-1]).read_text("utf8")
+    assert re.fullmatch(r"uv==[\d.]+( \\\n    --hash=sha256:[0-9a-f]{64})+\s*", listed)
 
 
 def test_each_choice_has_its_own_environment_and_compiled_code(kit):
@@ -163,20 +202,22 @@ FETCHED, FAST, SLOW = "uv", "pip's uv", "pip"  # what pip brings; and who instal
     ("broken", "settings", "tried", "ends"),
     [
         ([], {}, [FETCHED, FAST], True),
-        ([FETCHED], {}, [FETCHED, SLOW], True),  # no uv for this machine
-        ([FAST], {}, [FETCHED, FAST, SLOW], True),
-        ([], None, [FETCHED, SLOW], True),  # pip is told what uv has no word for
+        ([FETCHED], {}, [FETCHED, SLOW, SLOW], True),  # no uv for this machine; packages first, then the project
+        ([FAST], {}, [FETCHED, FAST, SLOW, SLOW], True),
+        ([], None, [FETCHED, SLOW, SLOW], True),  # pip is told what uv has no word for
         ([FAST, SLOW], {}, [FETCHED, FAST, SLOW], False),
     ],
 )
-def test_pip_brings_uv_and_goes_on_alone_where_that_fails(kit, monkeypatch, broken, settings, tried, ends):
+def test_pip_brings_uv_and_goes_on_alone_where_that_fails(kit, monkeypatch, tmp_path, broken, settings, tried, ends):
     module, told = kit("test"), []
+    monkeypatch.setattr(module, "VENV", tmp_path)
+    monkeypatch.setattr(module, "PYTHON", tmp_path / "python")
     monkeypatch.setattr(module, "usable", lambda need_pip: True)
     monkeypatch.setattr(module, "settings_of_pip", lambda: settings)
 
     def ran(command, cwd, env, check=False, **_):
         assert env["PIP_USER"] == "0" and command[0].startswith(str(module.VENV))
-        told.append(FETCHED if command[-1] == "uv" else SLOW if "-m" in command else FAST)
+        told.append(FAST if "-m" not in command else FETCHED if check else SLOW)
         done = subprocess.CompletedProcess(command, int(told[-1] in broken))
         if check:
             done.check_returncode()
@@ -214,6 +255,20 @@ def test_settings_of_install_go_before_those_of_all_commands(kit, monkeypatch):
     told = "download.index-url='https://a'\nglobal.index-url='https://b'\ninstall.index-url='https://c'\n"
     monkeypatch.setattr(module.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0, stdout=told))
     assert module.settings_of_pip()["UV_INDEX_URL"] == "https://c"
+
+
+@each("left", ["a==1 \\\n", "a==1 \\\n    --hash=sha256:cc \\\n"])
+def test_hashes_beside_those_of_the_index_are_written_once_and_for_their_version_only(left):
+    text = left + "    --hash=sha256:dd\na==2 ; sys_platform == 'linux' \\\n    --hash=sha256:ee\n"
+    asked = {"a==1": "cc", "a==2": "ff", "a==3": "00"}
+    new = "a==1 \\\n    --hash=sha256:cc \\\n    --hash=sha256:dd\n"
+    new += "a==2 ; sys_platform == 'linux' \\\n    --hash=sha256:ff \\\n    --hash=sha256:ee\n"
+    assert with_more(text, asked) == new
+
+
+def test_the_file_has_the_hashes_beside_those_of_the_index():
+    text = (ROOT / "constraints.txt").read_text("utf8")
+    assert with_more(text) == text and MORE and all(digest in text for digest in MORE.values())
 
 
 # ---- the page ----

@@ -17,10 +17,12 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))
+PROJECT, BUILD = PYPROJECT["project"], PYPROJECT["build-system"]
 
 PYPI_NAME = {"matplotlib-base": "matplotlib", "seaborn-base": "seaborn"}  # conda name: PyPI name
 SEEDED = {"pip", "setuptools"}  # venv brings its own
+NOTHING = SpecifierSet("==0,!=0")
 READERS_TESTS = {"pytest", "nbval"}  # of the dev extra, what a reader needs to run notebooks as tests
 HOST = re.compile(r"https?://|--(extra-)?index|--find-links")
 HOSTLESS = ["constraints.txt", "environment.yml", "pyproject.toml", "kit.py", "conftest.py", ".ci/run"]
@@ -67,15 +69,20 @@ def test_environment_uses_free_channels_only():
     assert yaml.safe_load(text_of("environment.yml"))["channels"] == ["conda-forge", "nodefaults"]
 
 
+ENTRIES = re.split(r"\n(?=\S)", text_of("constraints.txt").rstrip("\n"))
+HASHES = r"( \\\n    --hash=sha256:[0-9a-f]{64})+"
+NEEDED_BY = r"(\n    # via( [\w-]+( \(pyproject\.toml\))?|(\n    #   [\w-]+( \(pyproject\.toml\))?)+))?"
+
+
 def pins():
     """Pins of constraints.txt that apply to this Python and machine."""
-    listed = [Requirement(line) for line in text_of("constraints.txt").splitlines()]
+    listed = [Requirement(entry.partition(" \\")[0]) for entry in ENTRIES]
     return requirements(str(r) for r in listed if r.marker is None or r.marker.evaluate())
 
 
 def test_constraints_satisfy_every_dependency():
     pinned = {name: str(version).removeprefix("==") for name, version in pins().items()}
-    for group in [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]:
+    for group in [PROJECT["dependencies"], BUILD["requires"], *PROJECT["optional-dependencies"].values()]:
         for name, allowed in requirements(group).items():
             assert allowed.contains(pinned[name]), name
 
@@ -107,17 +114,20 @@ def test_the_wheel_holds_the_library_and_the_data_only():
     assert built["sources"] == {"lib": "", "datasets": "cofactor/_datasets"}
 
 
-def test_constraints_hold_pins_only():
-    assert all(re.fullmatch(r"[\w.-]+==[\w.]+( ; .+)?", line) for line in text_of("constraints.txt").splitlines())
+def test_constraints_hold_pins_each_with_its_hashes_and_nothing_else():
+    pin = r"[\w.-]+==[\w.]+( ; [^\\\n]+)?"
+    odd = [entry.splitlines()[0] for entry in ENTRIES if not re.fullmatch(pin + HASHES + NEEDED_BY, entry)]
+    assert len(ENTRIES) > 200 and not odd
 
 
 @pytest.mark.skipif("COFACTOR_VERSIONS" in os.environ, reason="the oldest or newest versions are asked for")
 def test_installed_is_what_is_pinned():
     here = metadata.distributions(path=[sysconfig.get_path("purelib")])  # not what setuptools brings for itself
     installed = {canonicalize_name(d.name): d.version for d in here if d.name}
-    both = pins().keys() & installed.keys() - SEEDED
-    wrong = {name: installed[name] for name in both if not pins()[name].contains(installed[name])}
-    assert both and not wrong
+    installed = {name: version for name, version in installed.items() if name not in {*SEEDED, PROJECT["name"]}}
+    pinned = pins()
+    wrong = {name: version for name, version in installed.items() if version not in pinned.get(name, NOTHING)}
+    assert installed and not wrong
 
 
 # ---- texts ----
