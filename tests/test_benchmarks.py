@@ -26,6 +26,7 @@ TINY_DATA = {
     "pmf": {"tiny"},
     "notebooks": {"tiny"},
     "rank": {"tiny"},
+    "startup": {"numpy", "pandas", "cofactor"},
 }
 
 COLUMNS = [
@@ -119,6 +120,17 @@ def test_rankings_of_others_are_at_our_optimum(tiny_run):
     frame = tiny_run("rank")
     theirs = frame[frame["stage"].str.contains("choix|evalica")]
     assert len(theirs) and (theirs["error_percent"] < 1e-4).all()
+
+
+def test_commands_are_timed_beside_two_imports_of_the_same_run(tiny_run):
+    frame = tiny_run("startup")
+    imports = frame[frame["stage"] == "import"].set_index("data")["seconds_median"]
+    ours = frame[frame["data"] == "cofactor"]
+    assert set(ours["stage"]) == {"--version", "import, load bluebird", "aggregate bluebird", "diagnose bluebird"}
+    for name in ("numpy", "pandas"):
+        beside = ours[ours["reference_source"] == f"import {name}"]
+        assert len(beside) == 4 and (beside["reference"] == imports[name]).all()
+    assert (ours["seconds_median"] > 0).all()
 
 
 def test_memory_of_a_notebook_is_that_of_its_kernel(tiny_run):

@@ -44,9 +44,10 @@ def figures(column: pd.Series[float], form: str) -> list[str]:
 
 
 def comparison(row: pd.Series[object]) -> str:
-    """Say how many times faster than the reference, and whose time that is."""
-    source = row["reference_source"]
-    return f"{row['ratio']:.3g} x faster than {source} ({seconds(row['reference'])})" if source else ""
+    """Say how many times faster than the reference, or how many times its time where slower, and whose that is."""
+    source, ratio = row["reference_source"], row["ratio"]
+    said = f"{ratio:.3g} x faster than" if ratio >= 1 else f"{1 / ratio:.3g} x the time of"
+    return f"{said} {source} ({seconds(row['reference'])})" if source else ""
 
 
 def verdict(row: pd.Series[object]) -> str:
