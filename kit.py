@@ -74,7 +74,14 @@ def set_up(*extras: str) -> None:
         sys.exit("The set-up failed, see above. Run the same command again to retry.")
     LAB_SETTINGS.parent.mkdir(parents=True, exist_ok=True)
     LAB_SETTINGS.write_text(NO_NEWS, encoding="utf8")
+    warm_up()
     STAMP.write_text("\n".join([fingerprint(), *wanted]), encoding="utf8")
+
+
+def warm_up() -> None:
+    """Run one command for what it leaves: byte code, and the loops that Numba compiles; later starts read both."""
+    command = [str(PYTHON), "-m", "cofactor", "aggregate", "bluebird"]
+    subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True)
 
 
 def set_up_for_tests() -> None:

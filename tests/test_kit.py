@@ -181,10 +181,19 @@ def test_an_interrupted_set_up_is_done_again(kit, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         module.set_up("dev")
     monkeypatch.setattr(module, "install", lambda extras, uv: not done.append(extras))
+    monkeypatch.setattr(module, "warm_up", lambda: done.append("warm"))
     module.set_up("dev")
     module.set_up("dev")  # nothing changed
     module.set_up("book")
-    assert done == [["dev", "notebooks"], ["book", "dev", "notebooks"]]
+    assert done == [["dev", "notebooks"], "warm", ["book", "dev", "notebooks"], "warm"]
+
+
+def test_after_set_up_compiled_code_is_there(kit, monkeypatch, tmp_path):
+    module = kit("test")
+    monkeypatch.setattr(module, "PYTHON", Path(sys.executable))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    module.warm_up()
+    assert list(tmp_path.rglob("*.nbi"))
 
 
 def test_where_nothing_can_be_written_it_says_so(kit, tmp_path, monkeypatch):
