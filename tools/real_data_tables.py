@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from evaluation import EXPERIMENTS
-from evaluation.crowd.benchmark import OVERVIEW_HEADING, SETS_HEADING, digest
+from evaluation.crowd.tables import FAMILIES_HEADING, OVERVIEW_HEADING, SETS_HEADING, digest
 from evaluation.record import KEPT
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -18,7 +18,6 @@ METHODS = {
     "method": "method",
     "sets": "sets",
     "accuracy %": "accuracy, %",
-    "published": "published",
     "more than the vote": "more than the vote",
     "below the vote / significantly": "sets below the vote / significantly",
     "log-loss": "log-loss",
@@ -35,10 +34,11 @@ def markdown(rows: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def crowds() -> list[str]:
-    """Methods over all crowds, then crowd by crowd."""
+    """Families, then methods over all of them, then crowd by crowd."""
     told = digest(EXPERIMENTS["crowd-benchmark"], pd.read_csv(KEPT / "crowd-benchmark.csv"))
     methods = [{heading: row[name] for name, heading in METHODS.items()} for row in told[OVERVIEW_HEADING]]
-    return [f"{OVERVIEW_HEADING}:", "", *markdown(methods), "", f"{SETS_HEADING}:", "", *markdown(told[SETS_HEADING])]
+    shown = {FAMILIES_HEADING: told[FAMILIES_HEADING], OVERVIEW_HEADING: methods, SETS_HEADING: told[SETS_HEADING]}
+    return [line for heading, rows in shown.items() for line in ("", f"{heading}:", "", *markdown(rows))][1:]
 
 
 def means(line: str, metric: str, amounts: Mapping[str, str], default: str, digits: int = 1) -> list[str]:

@@ -15,6 +15,7 @@ from docs import results
 from evaluation import EXPERIMENTS, raw_trials
 from evaluation.claims import claims
 from evaluation.claims.estimates import Term, combined
+from evaluation.crowd.families import family_means
 from evaluation.experiment import PAPER_PROTOCOL
 from evaluation.fidelity import fidelity
 from evaluation.summary import CHANCE, UNKNOWN
@@ -127,12 +128,18 @@ def chosen(**among):
 
 
 def values(cell):
-    """Return one metric of one method, by trial; of a cell that names no setting its means, by setting."""
+    """Return one metric of one method, by trial; of a cell that names no setting its means, by setting.
+
+    The crowds of the benchmark go by family, since sets of one family share tasks or workers.
+    """
     experiment, setting, method, metric = cell
     rows = raw_trials(experiment) if setting else kept(experiment)
     rows = rows[(rows["method"] == method) & (rows["metric"] == metric)]
     rows = rows[rows["setting"] == setting] if setting else rows
-    return rows.set_index("trial")["value"] if setting else rows.set_index("setting")["ours"]
+    if setting:
+        return rows.set_index("trial")["value"]
+    means = rows.set_index("setting")["ours"]
+    return family_means(means) if experiment == "crowd-benchmark" else means
 
 
 def apart(cell, other, part="mean"):
@@ -150,8 +157,8 @@ def below(cell, other):
 
 
 def mean(experiment, method, metric):
-    """Return the mean over all settings of an experiment of one metric of one method."""
-    return kept(experiment).query("method == @method and metric == @metric")["ours"].mean()
+    """Return the mean over all settings of an experiment, or all families of crowds, of one metric of one method."""
+    return values((experiment, "", method, metric)).mean()
 
 
 @cache

@@ -1,24 +1,20 @@
 """The benchmark of crowds measures every method on the same tasks, and its tables count what they say."""
 
+import gzip
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import cofactor as cf
 from cofactor.crowd import METHODS, error_rate
 from cofactor.data.registry import entries
 from evaluation import EXPERIMENTS
-from evaluation.crowd import benchmark
-from evaluation.crowd.benchmark import (
-    AT_ONCE,
-    CROWD_KIT,
-    DEFAULT,
-    LATER,
-    TOO_LONG,
-    VOTE,
-    WITHOUT_PRIOR,
-)
+from evaluation.crowd import benchmark, families, tables
+from evaluation.crowd.benchmark import AT_ONCE, CROWD_KIT, LATER, TOO_LONG, WITHOUT_PRIOR
+from evaluation.crowd.families import DEVELOPED, FAMILIES, FOLDER, FROM_A_FOLDER, MIRROR, READ_ONCE, crowd_of
+from evaluation.crowd.tables import CANDIDATES, DEFAULT, SHOWN, VOTE
 from evaluation.experiment import Measurement, Task
 from evaluation.released import RELEASED
 from evaluation.runner import Outcome
@@ -42,7 +38,7 @@ def outcome(setting, found):
 
 def values(accuracy, more, high, sure=0.0, wrong=None, cpu=0.1):
     found = {"accuracy": accuracy, "more than the vote": more, "more, at least": 2 * more - high, "more, at most": high}
-    found |= {"log-loss": 0.5, "Brier": 0.2, "ECE": 0.1, "sure": sure, "CPU": cpu}
+    found |= {"log-loss": 0.5, "Brier": 0.2, "ECE": 0.1, "sure": sure, "CPU": cpu, "sign test": 0.02}
     return found if wrong is None else found | {"sure and wrong": wrong}
 
 
@@ -57,18 +53,38 @@ def two_sets():
 # ---- declaration ----
 
 
-def test_sets_are_those_registered():
+def test_seventeen_sets_are_registered_and_twelve_are_not():
     known = entries()
-    assert set(SETTINGS) == set(WITH_TRUTH) and len(SETTINGS) == 17
-    for name, title in SETTINGS.items():
-        entry = known[name]
+    assert set(SETTINGS) == set(WITH_TRUTH) and len(SETTINGS) == 29
+    for name in set(SETTINGS) - set(FROM_A_FOLDER):
+        entry, title = known[name], SETTINGS[name]
         assert f"(N={entry.n_tasks:,}, M={entry.n_workers}, K={entry.n_classes})" in title
         assert WITH_TRUTH[name] <= entry.n_tasks
+    assert len(FROM_A_FOLDER) == 12 and not set(FROM_A_FOLDER) & set(known)
+
+
+def test_every_set_has_one_family():
+    assert sorted(name for names in FAMILIES.values() for name in names) == sorted(SETTINGS)
+    assert (len(DEVELOPED), len(READ_ONCE)) == (13, 6) and {**DEVELOPED, **READ_ONCE} == FAMILIES
 
 
 @pytest.mark.needs_mirror
 def test_numbers_of_tasks_with_truth_are_right():
-    assert {name: int(np.sum(cf.load(name).truth >= 0)) for name in SETTINGS} == WITH_TRUTH
+    registered = set(SETTINGS) - set(FROM_A_FOLDER)
+    assert {name: int(np.sum(cf.load(name).truth >= 0)) for name in registered} == {
+        name: WITH_TRUTH[name] for name in registered
+    }
+
+
+@pytest.mark.skipif(
+    not ((folder := families.folder_of_sets()) and folder.is_dir()),
+    reason=f"the twelve sets are not here: {FOLDER} names no folder",
+)
+def test_sizes_of_the_twelve_are_right():
+    for name in FROM_A_FOLDER:
+        labels, truth = crowd_of(name)
+        assert f"(N={labels.n_tasks:,}, M={labels.n_workers}, K={labels.n_classes})" in SETTINGS[name]
+        assert (int(np.sum(truth >= 0)), truth.max() < labels.n_classes) == (WITH_TRUTH[name], True), name
 
 
 def test_every_method_runs_once_and_is_known():
@@ -77,6 +93,32 @@ def test_every_method_runs_once_and_is_known():
     ours = {name.removesuffix(WITHOUT_PRIOR) for name in names if not name.endswith(CROWD_KIT)}
     assert ours <= set(METHODS) | set(RELEASED["crowd"])
     assert set(TOO_LONG) <= set(names) and {name for sets in TOO_LONG.values() for name in sets} <= set(SETTINGS)
+
+
+# ---- sets that are not registered ----
+
+
+def test_a_set_is_read_from_the_folder_that_is_named(tmp_path, monkeypatch):
+    table = "task,worker,label\n7,a,x\n7,b,y\n8,a,y\n8,b,y\n7,a,y\n9,b,x\n"
+    (tmp_path / "fact.csv.gz").write_bytes(gzip.compress(table.encode()))
+    (tmp_path / "fact_truth.csv.gz").write_bytes(gzip.compress(b"task,truth\n9,y\n7,y\n"))
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    labels, truth = crowd_of("fact")
+    assert (labels.tasks, labels.n_labels, truth.tolist()) == ([7, 8, 9], 5, [1, -1, 1])
+    rows = {(row.method, row.metric): row.value for row in benchmark.benchmark("fact", 0, np.random.default_rng(0))}
+    assert rows[VOTE, "accuracy"] == 50.0  # the last of the labels on task 7 counts
+
+
+def test_without_the_folder_every_row_says_so(tmp_path, monkeypatch):
+    monkeypatch.delenv(FOLDER, raising=False)
+    monkeypatch.setenv(MIRROR, str(tmp_path / "raw"))
+    assert families.folder_of_sets() == tmp_path / "unseen"
+    for trial, methods in enumerate((AT_ONCE, LATER)):
+        rows = benchmark.benchmark("snow_joy", trial, np.random.default_rng(0))
+        assert [row.method for row in rows] == list(methods)
+        assert all(row.value is None and f"not on this machine: {FOLDER}" in row.error for row in rows)
+    monkeypatch.delenv(MIRROR)
+    assert families.folder_of_sets() is None
 
 
 # ---- one set ----
@@ -109,6 +151,13 @@ def test_numbers_are_those_of_the_library(bluebird):
     error = 100 * error_rate(plain, found.truth)
     assert bluebird["MV-EM" + WITHOUT_PRIOR, "accuracy"].value == pytest.approx(100 - error)
     assert bluebird["MV-EM" + WITHOUT_PRIOR, "log-loss"].value > bluebird["MV-EM", "log-loss"].value
+
+
+def test_the_sign_test_counts_tasks_on_which_one_is_better():
+    truth = np.array([0, 0, 0, 0, 0, 0, -1])
+    answer, other = np.array([0, 1, 1, 1, 1, 0, 1]), np.array([1, 0, 0, 0, 0, 0, 0])
+    assert benchmark.sign_test(answer, other, truth) == pytest.approx(2 * (1 + 5) / 2**5)  # 1 better, 4 worse
+    assert benchmark.sign_test(answer, answer, truth) == 1.0
 
 
 def test_seconds_are_of_the_processor_and_of_nothing_compiled(bluebird):
@@ -170,7 +219,7 @@ def test_what_takes_too_long_is_left_out_with_a_word(monkeypatch):
 
 
 def test_overview_counts_losses_and_leaves_out_means_that_do_not_compare(two_sets):
-    table = benchmark.overview(BENCHMARK, two_sets).set_index("method")
+    table = tables.overview(BENCHMARK, two_sets).set_index("method")
     default = table.loc[DEFAULT]
     assert (default["sets"], default["accuracy"], default["more than the vote"]) == (2, 80.0, -1.0)
     assert (default["below"], default["significantly"]) == (1, 1)
@@ -182,16 +231,48 @@ def test_overview_counts_losses_and_leaves_out_means_that_do_not_compare(two_set
 
 
 def test_by_set_names_the_best_of_the_others(two_sets):
-    table = benchmark.by_set(BENCHMARK, two_sets)
+    table = tables.by_set(BENCHMARK, two_sets)
     assert list(table.index) == ["rte", "web"]
     assert table.loc["rte", ["vote", "default", "best", "method"]].tolist() == [88.0, 90.0, 89.0, "Wawa"]
     assert table.loc["web", ["best", "method", "at least", "at most"]].tolist() == [74.0, VOTE, -7.0, -1.0]
     assert table.loc["web", "EBCC"] == pytest.approx(76.8564)
 
 
-def test_text_ends_with_both_tables(two_sets):
+def test_families_count_alike():
+    both = {name: {DEFAULT: values(acc, 1.0, 2.0), VOTE: values(acc - 1, 0.0, 0.0)} for name, acc in
+            (("zencrowd_in", 70.0), ("zencrowd_us", 80.0), ("rte", 95.0))}  # fmt: skip
+    summary = summarise(BENCHMARK, [outcome(name, found) for name, found in both.items()])
+    assert tables.overview(BENCHMARK, summary).set_index("method").loc[DEFAULT, "accuracy"] == (75.0 + 95.0) / 2
+    rows = {row["family"]: row[f"{DEFAULT} (default)"] for row in tables.by_family(summary)}
+    assert list(rows.items())[:-1] == [
+        ("zencrowd (2 sets)", "75.00"),
+        ("rte", "95.00"),
+        ("mean of 1 families used to choose the default", "75.00"),
+        ("mean of 1 families scored once", "95.00"),
+        ("mean of 2 families", "85.00"),
+    ]
+
+
+def test_the_first_table_names_the_sets_on_which_the_default_loses(two_sets):
+    web, rte, *_, mean, significant = tables.by_family(two_sets)
+    assert web[tables.LOSSES] == "web -4.0 (-7.0 to -1.0, p = 0.02)" and rte[tables.LOSSES] == "-"
+    assert significant["family"] == "significantly below the vote, of 2 sets"
+    assert (significant[f"{DEFAULT} (default)"], significant[VOTE]) == ("1", "0")
+    assert web["Wawa"] == mean["Wawa"] == "-"  # no value on web, so that a mean would not compare
+    assert [row["family"] for row in (web, rte)] == ["web", "rte"]  # in the order of the families
+    assert next(iter(tables.digest(BENCHMARK, two_sets))) == tables.FAMILIES_HEADING
+
+
+def test_what_is_chosen_for_a_family_is_best_on_the_others():
+    found = pd.DataFrame({"A": [9.0, 1.0, 5.0], "B": [4.0, 4.0, 4.0]}, index=["x", "y", "z"])
+    chosen = families.chosen_elsewhere(found)
+    assert chosen["method"].tolist() == ["B", "A", "A"] and chosen["value"].tolist() == [4.0, 1.0, 5.0]
+    assert set(CANDIDATES) <= set(SHOWN) <= {*AT_ONCE, *LATER}
+
+
+def test_text_ends_with_the_tables(two_sets):
     text = as_text(BENCHMARK, two_sets)
-    assert text.index(benchmark.OVERVIEW_HEADING) < text.index(benchmark.SETS_HEADING)
+    assert text.index(tables.FAMILIES_HEADING) < text.index(tables.OVERVIEW_HEADING) < text.index(tables.SETS_HEADING)
     assert f"{DEFAULT} (default)" in text and "-4.00 (-7.00 to -1.00)" in text and "1 / 1" in text
     assert "Wawa (web): not for this data" in text
     (line,) = [line for line in text.splitlines() if line.split()[:2] == [VOTE, "0"] and "0.500" in line][:1]
@@ -199,4 +280,4 @@ def test_text_ends_with_both_tables(two_sets):
 
 
 def test_without_results_there_is_no_digest():
-    assert benchmark.digest(BENCHMARK, summarise(BENCHMARK, [])) == {}
+    assert tables.digest(BENCHMARK, summarise(BENCHMARK, [])) == {}
