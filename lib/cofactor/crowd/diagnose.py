@@ -190,7 +190,7 @@ def _beyond_classes(labels: CrowdLabels) -> tuple[Check, ...]:
     together = f"correlation {found.correlation:.3f} between two workers, {found.z:.1f} standard errors from none"
     test = errors_together(fit, labels)
     if test and test.chance.size:
-        together += f", where {test.chance.mean():.1f} come from chance alone (simulated)"
+        together += f", where {round(float(test.chance.mean()), 1) + 0.0:.1f} come from chance alone (simulated)"
     seen = readings(labels, fit)
     return (
         _warned_if(
