@@ -185,8 +185,9 @@ function save() {
     const changed = "cells that a spreadsheet would run as formulas begin with an apostrophe now";
     if (escapedCells) at("said").append(element("p", `note: ${escapedCells} ${changed}`, "note"));
   };
-  const { tasks, classes, posterior, predicted, given: labels } = result;
-  writer.postMessage({ save: { tasks, classes, posterior, predicted, given: labels }, raw: at("raw").checked });
+  const { tasks, classes, posterior, predicted, given, disputed } = result;
+  const save = { tasks, classes, posterior, predicted, given, disputed };
+  writer.postMessage({ save, raw: at("raw").checked });
 }
 
 // ---- what the reader does ----
