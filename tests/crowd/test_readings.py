@@ -5,7 +5,7 @@ import pytest
 
 import cofactor as cf
 from cofactor.core.tables import CategoricalTable
-from cofactor.crowd.copies import without_copies
+from cofactor.crowd.copies import one_voice, without_copies
 from cofactor.crowd.groups import closest_group, linked_groups, pairwise_agreement
 from cofactor.crowd.readings import MANY_DIFFER, believed, readings
 
@@ -132,6 +132,7 @@ def test_few_and_many_workers_have_no_closest_group():
 
 def test_a_group_says_what_most_of_it_say():
     table = CategoricalTable(np.array([[0, 1, 1, 0], [1, 0, -1, 0]]))
-    merged = without_copies(table, np.array([0, 0, 0, 3]))
+    merged = one_voice(table, [[0, 1, 2]])
     assert merged.rows.tolist() == [0, 0, 1, 1] and merged.variables.tolist() == [0, 3, 0, 3]
     assert merged.values.tolist() == [1, 0, 1, 0]  # two of three; of a tie, the first
+    assert without_copies(table, np.array([0, 0, 0, 3])).values.tolist() == [0, 0, 1, 0]  # of copies, the first

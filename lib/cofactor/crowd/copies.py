@@ -11,7 +11,7 @@ The pair counts as copies if that chance is below `FALSE_ALARMS` divided by the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from scipy import sparse
 
 from cofactor.core.lazy import csgraph, njit
 from cofactor.core.tables import CategoricalTable
-from cofactor.core.types import Ints
+from cofactor.core.types import Floats, Ints
 
 MIN_COMMON = 5  # tasks
 FALSE_ALARMS = 1e-3  # pairs called copies by chance in a whole crowd, at most
@@ -55,7 +55,7 @@ def owners(table: CategoricalTable) -> Ints:
     return np.asarray(first_of_group[group], dtype=np.int64)
 
 
-def joined(owner: Ints, groups: Iterable[Sequence[int]]) -> Ints:
+def joined(owner: Ints, groups: Sequence[Sequence[int]]) -> Ints:
     """Return the owners (M,) after the workers of each group, and all who belong to them, become one."""
     owner = owner.copy()
     for group in groups:
@@ -64,16 +64,28 @@ def joined(owner: Ints, groups: Iterable[Sequence[int]]) -> Ints:
     return owner
 
 
+def one_voice(table: CategoricalTable, groups: Sequence[Sequence[int]]) -> CategoricalTable:
+    """Let the first worker of each group say what most of it say of a task, and the others nothing; ties: the first."""
+    variable = joined(np.arange(table.n_variables), groups)[table.variables]
+    pair = table.rows * np.int64(table.n_variables) + variable
+    place = np.unique(np.stack([pair, table.values]), axis=1, return_inverse=True)[1].ravel()
+    votes = np.bincount(place, table.indicator.data)[place].astype(np.float64)
+    return _one_each(table, variable, -votes)
+
+
 def without_copies(table: CategoricalTable, owner: Ints) -> CategoricalTable:
-    """Give the labels of a group to its owner, who says of each task what most of them say; ties go to the first."""
+    """Give the labels of copies to the first of their group, who has one label a task: that of the first of them."""
     variable = owner[table.variables]
     if np.array_equal(variable, table.variables):
         return table
+    return _one_each(table, variable, -table.indicator.data)  # of several answers of a worker, the most frequent
+
+
+def _one_each(table: CategoricalTable, variable: Ints, rank: Floats) -> CategoricalTable:
+    """Return the table of these workers, with the label of least rank for every worker and task."""
     pair = table.rows * np.int64(table.n_variables) + variable
-    said, first, place = np.unique(np.stack([pair, table.values]), axis=1, return_index=True, return_inverse=True)
-    votes = np.bincount(place.ravel(), table.indicator.data)
-    order = np.lexsort((first, -votes, said[0]))
-    kept = np.sort(first[order[np.unique(said[0, order], return_index=True)[1]]])
+    order = np.argsort(rank, kind="stable")
+    kept = np.sort(order[np.unique(pair[order], return_index=True)[1]])
     entries = table.rows[kept], variable[kept], table.values[kept]
     return CategoricalTable.from_entries(*entries, table.sizes, table.n_rows)
 

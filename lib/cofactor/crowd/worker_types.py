@@ -19,7 +19,7 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import PRIOR, Aggregator, Labels, as_labels
 from cofactor.crowd.calibration import GoldCheck, HeldOut, tempered
-from cofactor.crowd.copies import joined, owners, without_copies
+from cofactor.crowd.copies import joined, one_voice, owners, without_copies
 from cofactor.crowd.dependence import Dependence, accuracies
 from cofactor.crowd.difficulty import Difficulty, fit_difficulty
 from cofactor.crowd.evidence import UNKNOWN, Evidence
@@ -194,6 +194,10 @@ class WorkerTypes(Aggregator):
 
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         self._check_settings()
+        strange = {worker for group in self.together for worker in group} - set(labels.workers)
+        if strange:
+            raise CofactorError(f"together names workers that gave no label: {listing(map(repr, strange))}")
+        labels = self._as_voices(labels)
         self._fit_groups(labels, gold, self._owners(labels))
         if self.order is None and gold is not None and np.sum(gold != UNKNOWN) >= MIN_GOLD_TASKS:
             held_out = self._held_out(labels, gold)
@@ -204,11 +208,20 @@ class WorkerTypes(Aggregator):
     def _owners(self, labels: CrowdLabels) -> Ints:
         """Return whom every worker belongs to: copies, and workers who are said to be one, to the first of them."""
         owner = owners(labels.whole.table) if self.merge_copies else np.arange(labels.n_workers)
+        return joined(owner, self._voices(labels))
+
+    def _voices(self, labels: CrowdLabels) -> list[list[int]]:
+        """Return the codes of the workers of each group that is said to be one, as far as they are here."""
         place = {worker: m for m, worker in enumerate(labels.workers)}
-        strange = [worker for group in self.together for worker in group if worker not in place]
-        if strange:
-            raise CofactorError(f"together names workers that gave no label: {listing(map(repr, strange))}")
-        return joined(owner, [[place[worker] for worker in group] for group in self.together])
+        groups = ([place[worker] for worker in group if worker in place] for group in self.together)
+        return [group for group in groups if group]
+
+    def _as_voices(self, labels: CrowdLabels) -> CrowdLabels:
+        """Return labels in which each group that is said to be one speaks through its first worker."""
+        if not self.together:
+            return labels
+        table = one_voice(labels.whole.table, self._voices(labels))
+        return CrowdLabels(table, labels.tasks, labels.workers, labels.classes)
 
     def _grade(self, labels: CrowdLabels, gold: Ints | None, order: list[Any]) -> None:
         """Read labels without copies as grades, with the types that were offered; two grades are two classes."""
@@ -228,7 +241,7 @@ class WorkerTypes(Aggregator):
 
     def refit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         """Fit other labels of the same workers, with the copies that were found."""
-        self._fit_groups(labels, gold, self._owner)
+        self._fit_groups(self._as_voices(labels), gold, self._owner)
 
     def _fit_groups(self, labels: CrowdLabels, gold: Ints | None, owner: Ints) -> None:
         merged = without_copies_of(labels, owner)
@@ -312,7 +325,7 @@ class WorkerTypes(Aggregator):
             here.get(own[self._owner[place[worker]]], m) if worker in place else m
             for m, worker in enumerate(labels.workers)
         ]
-        return without_copies(labels.table, np.array(owner))
+        return without_copies(self._as_voices(labels).table, np.array(owner))
 
     def _untempered(self, labels: CrowdLabels) -> tuple[Floats, Ints]:
         """Return r, the (N, K) posterior of the model, and the labels of every task, those of copies as one."""
