@@ -60,7 +60,7 @@ def test_many_new_labels_call_for_a_new_choice(frame, capsys):
     frame[:60].to_csv("few.csv", index=False)
     run("aggregate", "few.csv", "--model", "model.npz")
     run("update", "model.npz", "old.csv")
-    assert "was chosen from the first 60 labels" in capsys.readouterr().out
+    assert "were chosen from the first 60 labels" in capsys.readouterr().out
     run("aggregate", "old.csv", "--model", "other.npz")
     run("update", "other.npz", "new.csv")
     assert "was chosen from" not in capsys.readouterr().out
@@ -102,6 +102,6 @@ def test_next_stops_and_still_writes_a_table(frame, capsys):
     run("next", "old.csv", "--error", "0.6", "-o", "tasks.csv")
     assert "so stop here" in capsys.readouterr().out
     table = pd.read_csv("tasks.csv")
-    assert table.empty and list(table.columns) == ["task", "ask", "n_labels", "label", "probability", "gain"]
+    assert table.empty and list(table.columns) == ["task", "ask", "who", "n_labels", "label", "probability", "gain"]
     assert "--budget 0: give a whole number" in refused(capsys, "next", "old.csv", "--budget", "0")
     assert "--error 2.0: ask for an error between 0 and 1" in refused(capsys, "next", "old.csv", "--error", "2")
