@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cofactor.core.errors import DataWarning
-from cofactor.crowd import DawidSkene, diagnose
+from cofactor.crowd import DawidSkene, bootstrap, diagnose
 from cofactor.pages import render
 from cofactor.pages.crowd import crowd_page
 from docs.article import figures as article
@@ -18,7 +18,7 @@ from evaluation import summary
 from evaluation.experiment import Measurement, Task
 from evaluation.plots import PLOTS, draw
 from evaluation.runner import Outcome
-from tests.course.test_pictures import BOOT, CROWD, PICTURES, PLAN
+from tests.course.test_pictures import CROWD, PICTURES, planned
 from tests.evaluation.test_summary import FACTS
 from tests.evaluation.toy import toy
 from tests.fingerprint import fingerprint
@@ -50,7 +50,8 @@ def page_of_labels():
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         patch.setattr(render, "to_png", lambda figure, dpi: found.append(figure) or b"")
-        for more in ({"found": BOOT, "plan": PLAN}, {}):
+        boot = bootstrap(DawidSkene(), CROWD.labels, n_draws=10, random_state=0)
+        for more in ({"found": boot, "plan": planned()}, {}):
             crowd_page("made", "DawidSkene", method, CROWD.labels, [], diagnose(CROWD.labels), **more)
     return found
 
