@@ -40,7 +40,7 @@ def test_equal_answers_count_once_in_every_method_that_counts_parts():
     often = CrowdLabels.from_frame(pd.concat([once] * 4), conflicts="all")
     split = CrowdLabels.from_frame(FRAME, conflicts="all")
     labels = CrowdLabels.from_frame(once)
-    for name in ("MajorityVote", "MV-EM", "OneCoin", "BayesDS", "WorkerTypes"):
+    for name in ("MajorityVote", "MV-EM", "OneCoin", "WorkerTypes"):
         method = METHODS[name]()
         expected = method.fit(labels).predict_proba(labels)
         assert np.allclose(method.fit(often).predict_proba(often), expected), name

@@ -76,9 +76,9 @@ def test_lanczos_finds_what_the_full_decomposition_finds(cls, monkeypatch):
 
 def test_lanczos_that_fails_is_said_in_words(monkeypatch):
     def fail(*_, **__):
-        raise binary.linalg.ArpackError(-9)
+        raise binary.sparse_linalg.ArpackError(-9)
 
-    monkeypatch.setattr(binary.linalg, "eigsh", fail)
+    monkeypatch.setattr(binary.sparse_linalg, "eigsh", fail)
     monkeypatch.setattr(binary, "DENSE_SIZE", 0)
     with pytest.raises(CofactorError, match="no single direction stands out among the labels of 9 workers"):
         KOS().fit(skilled_crowd(0, **TWO).labels)

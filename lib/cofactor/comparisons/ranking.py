@@ -75,9 +75,9 @@ def rank(
 
     Source: see the modules `davidson`, `evidence`, `clusters`, `places`.
 
-    >>> found = rank(Comparisons([0] * 6, [0, 0, 0, 1, 1, 2], [1, 1, 2, 2, 0, 0], [1, 1, 1, 1, 1, 1]))
+    >>> found = rank(Comparisons([0] * 60, [0, 0, 1] * 20, [1, 2, 2] * 20, [1, 1, 1, 1, 0] * 12))
     >>> found.table()[["item", "rank", "rank_low", "rank_high"]].values.tolist()
-    [[0, 1, 1, 3], [1, 2, 1, 3], [2, 3, 1, 3]]
+    [[0, 1, 1, 1], [1, 2, 2, 2], [2, 3, 3, 3]]
     """
     rng = rng_of(random_state)
     data, names, X = _checked(comparisons, covariates, level)

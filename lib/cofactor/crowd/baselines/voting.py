@@ -182,8 +182,8 @@ class DawidSkene(Aggregator):
         >>> for model in DawidSkene(max_iter=2).rounds(labels):
         ...     print(model.posterior(labels.table)[0].round(3))
         [0.889 0.111]
-        [0.706 0.294]
-        [0.756 0.244]
+        [0.865 0.135]
+        [0.856 0.144]
         """
         known = as_labels(labels)
         codes = None if gold is None else self._checked_gold(gold, known)
