@@ -42,15 +42,20 @@ def main() -> None:
 
 
 def _ours(bench: Bench, data, u, left, right, won):
-    """The optimum alone; with intervals; from a frame of names."""
+    """The optimum without a prior, which others are held against; with intervals; from a frame of names."""
     n, m = len(u), len(left)
     votes = Comparisons(np.zeros(m, dtype=int), left, right, won.astype(float), n_items=n)
-    bench.measure(data, "optimum", lambda: davidson.fit(davidson.pairs_of(davidson.rows_of(votes, np.zeros((m, 0))))))
-    found = _ranked(bench, data, "with intervals", u, votes)
+    optimum = partial(_optimum, votes)
+    bench.measure(data, "optimum", optimum)
+    _ranked(bench, data, "with intervals", u, votes)
     names = np.array([f"item {k:03d}" for k in range(n)], dtype=object)
     frame = pd.DataFrame({"winner": names[np.where(won, left, right)], "loser": names[np.where(won, right, left)]})
     bench.measure(data, "with intervals, from names", lambda: rank(read_votes(frame)[0], random_state=0))
-    return found.utilities
+    return optimum().theta[:n]
+
+
+def _optimum(votes: Comparisons) -> davidson.Fitted:
+    return davidson.fit(davidson.pairs_of(davidson.rows_of(votes, np.zeros((len(votes), 0)))))
 
 
 def _ranked(bench: Bench, data, stage: str, u, votes, X=None):
