@@ -185,6 +185,8 @@ FUNCTIONS = {
     "crowd.worker_accuracy": (crowd.worker_accuracy, v.models()),
     "crowd.diagnose": (crowd.diagnose, v.labels, _of(v.count, None)),
     "crowd.next_tasks": (crowd.next_tasks, v.labels, v.count),
+    "crowd.readings": (crowd.readings, v.labels),
+    "crowd.believed": (crowd.believed, v.labels, v.codes),
     "crowd.square_root": (crowd.square_root, v.matrix, v.count),
     "crowd.symnmf": (crowd.symnmf, v.matrix, v.number),
     "crowd.model_of_factor": (crowd.model_of_factor, v.matrix),

@@ -23,7 +23,14 @@ ROOMS = {"": cf, **{f"{name}.": getattr(cf, name) for name in cf.__all__ if insp
 RESULTS = {  # classes that functions return, base classes; and readers of files, which tests.fuzz.bytes calls
     *("CrowdLabels", "crowd.CrowdLabels", "comparisons.Comparisons", "datasets"),
     *("crowd.Aggregator", "crowd.Cooccurrences", "crowd.CrowdBootstrap", "crowd.Difference", "crowd.Score"),
-    *("crowd.CrowdFit", "crowd.NextTasks", "crowd.read_truth", "pmf.JointPMFEstimator", "pmf.PMFBootstrap"),
+    *(
+        "crowd.CrowdFit",
+        "crowd.NextTasks",
+        "crowd.Readings",
+        "crowd.read_truth",
+        "pmf.JointPMFEstimator",
+        "pmf.PMFBootstrap",
+    ),
     *("separable.AnchorFit", "separable.AnchorBootstrap", "separable.Communities", "separable.FrankWolfeResult"),
     *("separable.MeritFit", "separable.TopicModel"),
     *("comparisons.ComparisonBootstrap", "comparisons.Link", "comparisons.PreferenceModel"),

@@ -25,6 +25,7 @@ from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, Labels, as_labels, right_shares
 from cofactor.crowd.baselines.voting import MajorityVote
+from cofactor.crowd.bootstrap import fitted_on
 from cofactor.crowd.copies import owners, without_copies
 from cofactor.crowd.evidence import UNKNOWN, Gold, gold_codes
 from cofactor.crowd.groups import MOST_WORKERS, closest_group
@@ -45,7 +46,8 @@ class Readings:
 
     Attributes
     ----------
-    labels : CrowdLabels
+    tasks, classes : lists
+        Ids, in the order of the labels.
     names : tuple of str
         "vote", "model" and, where there is a closest group, "one voice".
     posteriors : (R, N, K) array
@@ -56,7 +58,8 @@ class Readings:
         Tasks whose label hangs on the reading. A label among tied classes of the vote is no difference.
     """
 
-    labels: CrowdLabels
+    tasks: list[Any]
+    classes: list[Any]
     names: tuple[View, ...]
     posteriors: Floats
     together: list[Any]
@@ -108,17 +111,17 @@ class Readings:
         DataFrame with columns task, one for the label under each reading, and differ; the order is that of looking.
         """
         check_whole(1, n_tasks=n_tasks)
-        order = np.random.default_rng(0).permutation(self.labels.n_tasks)
+        order = np.random.default_rng(0).permutation(len(self.tasks))
         sure = self.posteriors[self.names.index("model")].max(axis=1)
         chosen = order[np.lexsort((np.where(self.differ, 0.0, sure)[order], ~self.differ[order]))][:n_tasks]
         said = {
             name: self._said(posterior, chosen) for name, posterior in zip(self.names, self.posteriors, strict=True)
         }
-        columns = {"task": [self.labels.tasks[n] for n in chosen]} | said
+        columns = {"task": [self.tasks[n] for n in chosen]} | said
         return pd.DataFrame(columns | {"differ": self.differ[chosen]})
 
     def _said(self, posterior: Floats, tasks: Ints) -> list[Any]:
-        return [self.labels.classes[k] for k in posterior[tasks].argmax(axis=1)]
+        return [self.classes[k] for k in posterior[tasks].argmax(axis=1)]
 
 
 def readings(labels: Labels, method: WorkerTypes | None = None) -> Readings:
@@ -128,7 +131,7 @@ def readings(labels: Labels, method: WorkerTypes | None = None) -> Readings:
     ----------
     labels : CrowdLabels, DataFrame with columns task, worker, label, or path of a file with these
     method : WorkerTypes, optional
-        Fitted on these labels, without gold. Default: it is fitted.
+        Fitted on these labels, without gold, or not fitted yet. Default: the default is fitted.
 
     Returns
     -------
@@ -148,15 +151,15 @@ def readings(labels: Labels, method: WorkerTypes | None = None) -> Readings:
     ('vote', 'model', 'one voice')
     """
     known = as_labels(labels)
-    own = WorkerTypes().fit(known) if method is None else method
+    own = WorkerTypes() if method is None else method
     check_kind(WorkerTypes, method=own)
-    own._check_same_crowd(known)
+    own = fitted_on(own, known)
     found: dict[View, Floats] = {"vote": vote_shares(known), "model": np.asarray(own.predict_proba(known))}
     together = _closest(known)
     if together:
         found["one voice"] = WorkerTypes(together=(together,), design_effect=0.0).fit(known).predict_proba(known)
     posteriors = np.stack(list(found.values()))
-    return Readings(known, tuple(found), posteriors, together, _differ(posteriors))
+    return Readings(known.tasks, known.classes, tuple(found), posteriors, together, _differ(posteriors))
 
 
 def _closest(labels: CrowdLabels) -> list[Any]:
