@@ -151,9 +151,9 @@ def readings(labels: Labels, method: WorkerTypes | None = None) -> Readings:
     ('vote', 'model', 'one voice')
     """
     known = as_labels(labels)
-    own = WorkerTypes() if method is None else method
-    check_kind(WorkerTypes, method=own)
-    own = fitted_on(own, known)
+    default = WorkerTypes() if method is None else method
+    check_kind(WorkerTypes, method=default)
+    own = fitted_on(default, known)
     found: dict[View, Floats] = {"vote": vote_shares(known), "model": np.asarray(own.predict_proba(known))}
     together = _closest(known)
     if together:
