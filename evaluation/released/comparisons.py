@@ -18,7 +18,6 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from cofactor.comparisons import Comparisons, Objective, PreferenceModel, gradient_descent, spectral_start
@@ -28,6 +27,7 @@ from cofactor.comparisons.spectral import project_to_centred
 from cofactor.core.biased_factors import biased_factors
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.lazy import njit
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints, Seed
 

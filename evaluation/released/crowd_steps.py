@@ -21,13 +21,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import linalg, sparray
 
 from cofactor.core.em import maximization
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import njit
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.types import Floats, Ints

@@ -24,12 +24,12 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from cofactor.core.coupled_nmf import fitted_model, weighted_pairs
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import njit
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints

@@ -13,10 +13,10 @@ from itertools import combinations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cofactor.core.coupled_tensor import TensorData, check_moments, sweep
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import njit
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks, project_vector
 from cofactor.core.triple_moments import TripleMoments
