@@ -43,7 +43,6 @@ STAMP = VENV / "cofactor-setup.txt"
 
 # One thread: BLAS sums in an order that depends on their number, and the notebooks compare stored digits.
 REPRODUCIBLE = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-MINUTES = {True: "about five minutes", False: "15 to 25 minutes"}  # that the small suite takes, and all tests
 INDICES_CHECKED = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(VENV / "numba-checked")}  # compiled apart
 REACH_COMPILED = ["tests/fuzz/test_extremes.py", "tests/separable/test_edges.py", "tests/core/test_least_squares.py"]
 NBVAL = ["--nbval" if VERSIONS == "pinned" else "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
@@ -289,7 +288,7 @@ def test(extra: list[str]) -> int:
     extra = [argument for argument in extra if argument != "--all"] + (["--small"] if small else [])
     if not named:
         suite = "the small suite and all notebooks" if small else "all tests and notebooks"
-        print(f"{suite}: {MINUTES[small]} on two cores; here are {os.cpu_count()}", flush=True)
+        print(f"{suite}, on {os.cpu_count()} cores", flush=True)
     code = lint([]) if VERSIONS == "pinned" else 0
     code = code or run_tests(named, extra)
     if code or named or small or VERSIONS != "pinned":
