@@ -71,7 +71,8 @@ def in_order(labels: CrowdLabels, order: Sequence[Any]) -> CrowdLabels:
 def checked_order(order: Sequence[Any]) -> list[Any]:
     """Return the classes of a declared order as a list, and refuse what is none."""
     try:
-        grades = None if isinstance(order, str) else list(order)
+        plain = order.tolist() if hasattr(order, "tolist") else order  # numbers of NumPy and pandas as Python's
+        grades = None if isinstance(order, str) else list(plain)
         twice = grades is None or len(set(grades)) < len(grades)
     except TypeError:
         grades = None
