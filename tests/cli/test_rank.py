@@ -163,6 +163,18 @@ def test_items_whose_rank_is_settled_are_counted(tmp_path, capsys):
     assert "items that may be the best: 1; items with one possible rank: 2" in capsys.readouterr().out
 
 
+def test_two_columns_of_users_are_a_user_and_a_prompt(tmp_path, capsys):
+    rows = [f"{'ab'[k % 2]},{'ba'[k % 2]},p{k % 6},u{k // 6}\n" for k in range(60)]
+    path = tmp_path / "votes.csv"
+    path.write_text("winner,loser,prompt,voter\n" + "".join(rows))
+    assert main(["rank", str(path), "--user", "voter", "--user", "prompt"]) == 0
+    printed = capsys.readouterr().out
+    assert "10 users, 6 prompts\n" in printed
+    assert "taking users and prompts as independent of each other (they count as 10 and 6 equally busy" in printed
+    assert main(["rank", str(path), "--user", "voter"]) == 0
+    assert "--user prompt beside --user voter allows for that" in capsys.readouterr().out
+
+
 def test_a_season_with_home_side_elo_and_a_part_by_itself(tmp_path, capsys):
     rng, rows = np.random.default_rng(0), ["home,away,hg,ag"]
     for one in range(5):

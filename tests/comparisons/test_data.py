@@ -98,8 +98,8 @@ def test_the_separator_is_found(tmp_path, sep):
 
 @pytest.mark.parametrize("again", [lambda data: data, lambda data: pickle.loads(pickle.dumps(data))])
 def test_nothing_can_be_changed(again):
-    data = again(few(counts=np.full(40, 2.0)))
-    for name in ("user", "left", "right", "outcome", "counts", "per_user", "per_item", "components"):
+    data = again(few(counts=np.full(40, 2.0), prompt=range(40)))
+    for name in ("user", "left", "right", "outcome", "counts", "prompt", "per_user", "per_item", "components"):
         with pytest.raises(ValueError, match="read-only"):
             getattr(data, name)[0] = 1
         with pytest.raises(FrozenInstanceError):

@@ -14,6 +14,7 @@ from scipy.stats import binomtest
 import cofactor as cf
 from cofactor.comparisons import Comparisons, davidson, evidence, rank
 from cofactor.comparisons.clusters import clustered, independent
+from cofactor.comparisons.places import spreads
 from tests.oracles import davidson as oracle
 
 # many of these data are of equal items, or few; tests of this warning see it all the same
@@ -73,6 +74,43 @@ def test_covariance_is_that_of_the_curvature_or_of_users_left_out(tied):
     expected = oracle.covariance_by_users(fitted.theta, data, X, R)
     assert np.allclose(clustered(cells, fitted, data.user), expected, rtol=1e-3, atol=1e-3)
     assert rank(data, X, random_state=0).n_users == pytest.approx(6)
+
+
+def test_users_and_prompts_add_up_less_what_both_count(tied):
+    """Every comparison is of another user and prompt here, so that both count each comparison."""
+    data, X = tied
+    cells, prompt = cells_of(data, X), (np.arange(60) % 10 * 7 % 10).astype(np.int32)
+    fitted = davidson.fit(cells, evidence.precisions(cells, 0.8))
+    R, P = np.diag(fitted.ridge), independent(cells, fitted)
+    one, two = (oracle.jackknife(fitted.theta, data, X, R, way) for way in (data.user, prompt))
+    s = [oracle.gradient(lambda x, c=c: oracle.log_likelihood(x, data, X, [c]), fitted.theta) for c in range(60)]
+    both = P @ np.array(s).T @ np.array(s) @ P
+    values, vectors = np.linalg.eigh(np.linalg.pinv(P) @ (one + two - both) @ np.linalg.pinv(P))
+    expected = P @ ((vectors * np.maximum(values, 0)) @ vectors.T + R) @ P
+    assert np.allclose(clustered(cells, fitted, data.user, prompt), expected, rtol=1e-2, atol=1e-3)
+    assert np.allclose(clustered(cells, fitted, prompt), two + P @ R @ P, rtol=1e-3, atol=1e-3)
+
+
+def test_intervals_hold_for_new_users_and_new_prompts():
+    """Tastes of users and kinds of prompts differ; the truth is what all of them would say on the mean."""
+    rng, held, n, m = np.random.default_rng(0), {"users": [], "both": []}, 8, 900
+    u, (i, j) = np.linspace(-1, 1, n), np.triu_indices(n, 1)
+    share = expit((u[i] - u[j])[:, None] + np.sqrt(2 * (0.4**2 + 0.7**2)) * rng.standard_normal(4000)).mean(axis=1)
+    told = (i.astype(np.int32), j.astype(np.int32), share, 1 - share, 0 * share, np.zeros((len(i), 0)), False)
+    truth = davidson.fit(davidson.Cells(n, *told)).theta
+    for _ in range(20):
+        tastes = 0.4 * rng.standard_normal((40, n)), 0.7 * rng.standard_normal((20, n))
+        user, prompt, left = np.sort(rng.integers(0, 40, m)), rng.integers(0, 20, m), rng.integers(0, n, m)
+        right = (left + rng.integers(1, n, m)) % n
+        own = u + tastes[0][user] + tastes[1][prompt]
+        won = (rng.random(m) < expit(own[np.arange(m), left] - own[np.arange(m), right])).astype(float)
+        for name, asked in (("users", None), ("both", prompt)):
+            found = rank(Comparisons(user, left, right, won, prompt=asked), random_state=0)
+            error = np.abs((found.utilities - truth)[i] - (found.utilities - truth)[j])
+            held[name].append((error <= found.quantile * spreads(found.covariance)[i, j]).mean())
+            assert (found.n_prompts > 0) == (asked is not None)
+    assert 0.84 < np.mean(held["both"]) < 0.96
+    assert np.mean(held["users"]) < 0.8
 
 
 def test_doubt_about_the_prior_moves_utilities_as_another_prior_would(tied):

@@ -80,6 +80,21 @@ def test_columns_that_nobody_asked_for_may_hold_anything(tmp_path):
     assert len(read_votes(written(tmp_path, 2 * line, "v.jsonl"))[0]) == 2
 
 
+def test_votes_may_share_a_prompt_as_well_as_a_user(tmp_path):
+    rows = [f"{'ab'[k % 2]},{'ba'[k % 2]},p{k % 5},u{k % 3}\n" for k in range(15)]
+    path = written(tmp_path, "winner,loser,prompt,voter\n" + "".join(rows))
+    data = read_votes(path, user=["voter", "prompt"])[0]
+    assert (data.n_users, data.take([0, 1]).prompt.tolist()) == (3, [0, 3])
+    assert data.prompt.tolist() == [0, 3, 1, 4, 2, 1, 4, 2, 0, 3, 2, 0, 3, 1, 4]
+    named = dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight"))
+    notes = reading(path, {**named, "user": "voter"}).notes
+    assert [note.split(":")[0] for note in notes] == ["column prompt has 5 values in 15 votes"]
+    assert "user='prompt' beside user='voter' allows for that" in notes[0]
+    assert reading(path, {**named, "user": ["voter", "prompt"]}).notes == []
+    with pytest.raises(cf.CofactorError, match=r"3 columns of users \(voter, prompt, day\): give one or two"):
+        read_votes(path, user=["voter", "prompt", "day"])
+
+
 @each(
     "text, options, message",
     [

@@ -160,7 +160,7 @@ FUNCTIONS = {
     "Comparisons": (
         cf.Comparisons,
         *(v.codes, v.codes, v.codes, v.vector, _of(v.count, None), _of(v.count, None), _of(v.vector, None)),
-        st.sampled_from(["error", "drop", "other"]),
+        *(st.sampled_from(["error", "drop", "other"]), _of(v.codes, None)),
     ),
     "Comparisons.from_frame": (cf.Comparisons.from_frame, frames(["user", "left", "right", "outcome"])),
     "Comparisons.take": (use_comparisons, v.compared, v.codes, v.number),

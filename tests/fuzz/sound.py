@@ -76,6 +76,7 @@ def sound():
             {
                 **{name: getattr(compared, name).copy() for name in ("user", "left", "right", "outcome")},
                 **{"n_users": 5, "n_items": 6, "counts": np.ones(len(compared)), "same_item": "error"},
+                **{"prompt": compared.user.copy()},
             },
         ),
         "CrowdLabels.from_arrays": (

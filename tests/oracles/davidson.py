@@ -39,16 +39,18 @@ def inverse(H, n_items):
 
 
 def covariance_by_users(theta, data, X, R):
-    """The jackknife in one step: theta moves by the inverse of what is left of H, times the scores left out.
+    """What leaving users out tells, and the own part of the prior, of inverse variances R."""
+    P = inverse(R - hessian(lambda x: log_likelihood(x, data, X), theta), data.n_items)
+    return jackknife(theta, data, X, R, data.user) + P @ R @ P
 
-    R holds the inverse variances of the prior, whose own part of the covariance is added.
-    """
+
+def jackknife(theta, data, X, R, user):
+    """In one step: theta moves by the inverse of what is left of H, times the scores left out."""
     whole = R - hessian(lambda x: log_likelihood(x, data, X), theta)
     moves = []
-    for g in np.unique(data.user):
-        rows = np.flatnonzero(data.user == g)
+    for g in np.unique(user):
+        rows = np.flatnonzero(user == g)
         own = lambda x, rows=rows: log_likelihood(x, data, X, rows)  # noqa: E731
         P_without = inverse(whole + hessian(own, theta), data.n_items)
         moves.append(P_without @ gradient(own, theta))
-    G, P = len(moves), inverse(whole, data.n_items)
-    return (G - 1) / G * np.array(moves).T @ np.array(moves) + P @ R @ P
+    return (1 - 1 / len(moves)) * np.array(moves).T @ np.array(moves)

@@ -78,14 +78,16 @@ def _add_rank(commands: Any) -> None:
         sides = "default: winner and loser, or two columns such as model_a and model_b, home and away"
         command.add_argument(f"--{column}", metavar="COLUMN", help=f"the {column} column's name ({sides})")
     optional = {
-        "user": "who chose; intervals then allow for users who are alike in all their votes",
+        "user": "who chose; intervals then allow for users who are alike in all their votes. Give it twice for votes "
+        "that share a prompt, too",
         "tie": "yes or no (1 or 0): neither won",
         "outcome": "who won: 1, 0 or tie; the item's or its column's name; A and B, left and right, H, D and A",
         "weight": "how often this comparison was made with this outcome",
     }
     for column, what in optional.items():
         about = f"{what} (used if there is a column {column})"
-        command.add_argument(f"--{column}", metavar="COLUMN", help=about)
+        action = "append" if column == "user" else "store"
+        command.add_argument(f"--{column}", metavar="COLUMN", help=about, action=action)
     words = "the words of the outcome column for the first and for the second item, where it has others"
     command.add_argument("--words", nargs=2, metavar=("FIRST", "SECOND"), help=words)
     numbers = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cofactor.cli import tell
+from cofactor.cli import in_options, tell
 from cofactor.cli.output import Writer, outputs, write_page
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.diagnose import diagnose
@@ -38,7 +38,7 @@ def rank(arguments: argparse.Namespace) -> None:
             found = ranked(data, X, level=arguments.level, random_state=0, **options)
         scale = _scale(arguments.elo, found)
         warned = [str(warning.message) for warning in caught]
-        lines = [*_facts(arguments, data, found), *votes.notes]
+        lines = [*_facts(arguments, data, found), *map(in_options, votes.notes)]
         tell([*lines, *_places(found.table(scale))], warned)
         _write_tables(arguments, writer, data, X, found, scale)
         if arguments.report:
@@ -53,9 +53,11 @@ def _facts(arguments: argparse.Namespace, data: Comparisons, found: Ranking) -> 
     ties = float(weight[data.outcome == 0.5].sum())
     made = f"{data.total:.10g} comparisons, {ties:.10g} of them ties"
     users = f", {data.n_users} users" if data.n_users > 1 else ""
-    rests = "comparisons as independent of each other"
-    if found.n_users:
-        rests = f"users as independent of each other (they count as {found.n_users:.3g} equally busy ones)"
+    users += "" if data.prompt is None else f", {len(np.unique(data.prompt))} prompts"
+    counts = {"users": found.n_users, "prompts": found.n_prompts}
+    used = " and ".join(name for name, count in counts.items() if count) or "comparisons"
+    count = " and ".join(f"{count:.3g}" for count in counts.values() if count)
+    rests = f"{used} as independent of each other" + (f" (they count as {count} equally busy ones)" if count else "")
     return [
         f"{arguments.comparisons}: {data.n_items} items, {made}{users}",
         f"fit: {'converged' if found.result.converged else 'NOT CONVERGED'}, {found.result.reason}",

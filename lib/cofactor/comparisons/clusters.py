@@ -1,4 +1,4 @@
-"""Covariance of a ranking: of comparisons that are independent, or of users who are alike in all theirs.
+"""Covariance of a ranking: of comparisons that are independent, or of users, or prompts, that share how theirs go.
 
     symbol   meaning                                                              shape
     G        users; m_g comparisons of user g
@@ -16,12 +16,17 @@ users are what is independent:
 Estimates miss the truth by P (s - R theta), s the derivatives of the log-likelihood at the truth, so that R is what the
 prior adds where the truth is drawn from it; with s of covariance H - R that is P again.
 
+Prompts (pictures, questions) differ as users do. Where both repeat, V has the sum over users and that over prompts,
+less what both count, the sum over what one user answered to one prompt; negative eigenvalues of the rest become zero.
+The quantile is that of whichever counts less.
+
 The first is the jackknife in one step; without it, or with G - 1 degrees, intervals are too short where some users made
 many more comparisons than others.
 
 Source: Bell and McCaffrey, Survey Methodology 2002 (x_g); Carter, Schnepel and Steigerwald, Review of Economics and
-Statistics 2017 (users that count), simplified. Deviation: x_g is s_g where a user made less than a fiftieth of the
-comparisons of each of his items, which changes V by as little.
+Statistics 2017 (users that count), simplified; Cameron, Gelbach and Miller, "Robust inference with multiway
+clustering", Journal of Business and Economic Statistics 2011 (users and prompts). Deviation: x_g is s_g where a user
+made less than a fiftieth of the comparisons of each of his items, which changes V by as little.
 """
 
 from __future__ import annotations
@@ -47,18 +52,42 @@ def independent(rows: Cells, fitted: Fitted) -> Floats:
     return davidson.centred(davidson.centred(P, n).T, n)
 
 
-def clustered(rows: Cells, fitted: Fitted, user: Codes) -> Floats:
-    """Return V for rows that are sorted by user.
+def clustered(rows: Cells, fitted: Fitted, *ways: Codes) -> Floats:
+    """Return V for rows of users, or of users and prompts: each of `ways` holds the (c,) codes of one of them.
 
-    Cost: O(m (k + 1)), and for every heavy user the cube of the number of his items.
+    Cost: O(m (k + 1)), for every heavy user the cube of the number of his items, and p^3 for two ways.
     """
-    P, G = independent(rows, fitted), len(np.unique(user))
+    P = independent(rows, fitted)
+    M = sum((_spread(rows, fitted, P, way) for way in ways), np.zeros(P.shape))
+    if len(ways) > 1:
+        values, vectors = np.linalg.eigh(M - _of_both(rows, fitted, ways[0], ways[1]))
+        M = vectors * np.maximum(values, 0.0) @ vectors.T
+    return np.asarray(P @ (M + np.diag(fitted.ridge)) @ P)
+
+
+def _spread(rows: Cells, fitted: Fitted, P: Floats, way: Codes) -> Floats:
+    """Return (G - 1) / G sum_g x_g x_g'."""
+    order = np.argsort(way, kind="stable")
+    rows, user = _taken(rows, order), np.unique(way[order], return_inverse=True)[1].astype(np.int32)
     S = _sums(rows, *davidson.scores(rows, *rows.chances(fitted.theta)), user)
-    heavy = _heavy(rows, user)
+    heavy, G = _heavy(rows, user), S.shape[0]
     X = [_moved(rows, fitted, P, S, user, int(g)) for g in heavy]
-    light = S[np.setdiff1d(np.arange(S.shape[0]), heavy)]
+    light = S[np.setdiff1d(np.arange(G), heavy)]
     M = (light.T @ light).toarray() + sum((np.outer(x, x) for x in X), np.zeros(P.shape))
-    return np.asarray(P @ ((G - 1) / G * M + np.diag(fitted.ridge)) @ P)
+    return np.asarray((G - 1) / G * M)
+
+
+def _of_both(rows: Cells, fitted: Fitted, user: Codes, prompt: Codes) -> Floats:
+    """Return the sum of s s' over what one user answered to one prompt, which both ways count."""
+    pair = user.astype(np.int64) * (int(prompt.max()) + 1) + prompt
+    code = np.unique(pair, return_inverse=True)[1].astype(np.int32)
+    S = _sums(rows, *davidson.scores(rows, *rows.chances(fitted.theta)), code)
+    return np.asarray((S.T @ S).toarray())
+
+
+def _taken(rows: Cells, at: Indices | slice) -> Cells:
+    names = ("left", "right", "won", "lost", "tied", "X")
+    return replace(rows, **{name: getattr(rows, name)[at] for name in names})
 
 
 def users_that_count(rows: Cells, user: Codes) -> float:
@@ -99,8 +128,7 @@ def _made(rows: Cells, user: Codes) -> sparse.csr_array:
 def _moved(rows: Cells, fitted: Fitted, P: Floats, S: sparse.csr_array, user: Codes, g: int) -> Floats:
     """Return x_g; H_g and s_g are zero but for the user's own items, covariates and tau."""
     part = slice(*np.searchsorted(user, [g, g + 1]))
-    names = ("left", "right", "won", "lost", "tied", "X")
-    own = replace(rows, **{name: getattr(rows, name)[part] for name in names})
+    own = _taken(rows, part)
     items, code = np.unique(np.concatenate([own.left, own.right]), return_inverse=True)
     at = np.concatenate([items, np.arange(rows.n_items, rows.size)])
     left, right = np.split(code.astype(np.int32), 2)

@@ -46,10 +46,12 @@ class Comparisons:
         How often this comparison was made; `outcome` is then the share of left. Default: once.
     same_item : {"error", "drop"}
         What to do with comparisons of an item with itself, which tell nothing: refuse, or drop with a `DataWarning`.
+    prompt : (m,) whole numbers from 0, optional
+        What was asked, where that repeats (a prompt, a picture, a day): `rank` takes answers to one for alike.
 
     Attributes
     ----------
-    user, left, right : (m,) int32, outcome : (m,) float, counts : (m,) float or None
+    user, left, right : (m,) int32, outcome : (m,) float, counts : (m,) float or None, prompt : (m,) int32 or None
         Sorted by user (comparisons of one user stay in order), so that passes over the data walk through memory.
     users, items : tuples, or ranges
         The caller's ids in the order of the codes; the codes themselves unless built by `from_frame` or `from_csv`.
@@ -71,6 +73,7 @@ class Comparisons:
     counts: Floats | None
     users: Sequence[Any]
     items: Sequence[Any]
+    prompt: Codes | None = None
 
     def __init__(
         self,
@@ -82,14 +85,16 @@ class Comparisons:
         n_items: int | None = None,
         counts: ArrayLike | None = None,
         same_item: SameItem = "error",
+        prompt: ArrayLike | None = None,
     ) -> None:
-        given = {"user": user, "left": left, "right": right}
+        given = {"user": user, "left": left, "right": right} | ({} if prompt is None else {"prompt": prompt})
         codes = {name: whole_codes(values, name, LARGEST).astype(np.int32) for name, values in given.items()}
         columns: dict[str, NDArray[Any]] = {**codes, "outcome": _outcomes(outcome)}
         if counts is not None:
             columns["counts"] = _counts(counts)
         _check_lengths(columns)
-        sizes = _size(codes["user"], n_users, "user"), _size(np.append(*list(codes.values())[1:]), n_items, "item")
+        items = np.append(codes["left"], codes["right"])
+        sizes = _size(codes["user"], n_users, "user"), _size(items, n_items, "item")
         require_bytes(40.0 * sum(sizes), f"counts of {sizes[0]} users and {sizes[1]} items")
         columns = _without_same_items(columns, same_item)
         order = np.argsort(columns["user"], kind="stable")
@@ -102,7 +107,7 @@ class Comparisons:
 
     def _with(self, **parts: Any) -> Self:
         """Return the same with other parts, of which rows are sorted by user."""
-        names = ("user", "left", "right", "outcome", "counts", "users", "items")
+        names = ("user", "left", "right", "outcome", "counts", "users", "items", "prompt")
         other = object.__new__(type(self))
         other.__setstate__({name: getattr(self, name) for name in names} | parts)
         return other
@@ -240,8 +245,8 @@ class Comparisons:
         if not kept.size:
             raise CofactorError("no comparisons are left: take at least one")
         kept = kept[np.argsort(self.user[kept], kind="stable")]
-        columns = {name: getattr(self, name)[kept] for name in ("user", "left", "right", "outcome")}
-        return self._with(**columns, counts=None if self.counts is None else self.counts[kept])
+        names = ("user", "left", "right", "outcome", "counts", "prompt")
+        return self._with(**{name: getattr(self, name)[kept] for name in names if getattr(self, name) is not None})
 
     def hold_out(self, share: float = 0.1, random_state: Seed = None, by_items: bool = False) -> tuple[Self, Self]:
         """Split into comparisons to learn from and held-out ones: about `share` of every user's, at random.

@@ -52,7 +52,9 @@ class Ranking:
     parameters : (p,) array, covariance : (p, p) array
         Utilities, coefficients of the covariates, and log of the tie parameter if there are ties.
     n_users : float
-        As many equally busy users would tell as much (see `clusters`); 0 where comparisons count as independent.
+        As many equally busy users would tell as much (see `clusters`); 0 where theirs count as independent.
+    n_prompts : float
+        The same of prompts.
     unlinked : list of ids
         Items that never lost to the others, or never won, so that the prior alone holds their utilities finite.
     sd : float
@@ -71,6 +73,7 @@ class Ranking:
     parameters: Floats
     covariance: Floats
     n_users: float
+    n_prompts: float
     unlinked: list[Any]
     sd: float
     log_loss: float
@@ -89,8 +92,8 @@ class Ranking:
     @property
     def quantile(self) -> float:
         """Standard errors that an interval reaches to both sides."""
-        share = (1 + self.level) / 2
-        return float(special.stdtrit(self.n_users - 1, share) if self.n_users else special.ndtri(share))
+        share, fewer = (1 + self.level) / 2, fewest(self.n_users, self.n_prompts)
+        return float(special.stdtrit(fewer - 1, share) if fewer else special.ndtri(share))
 
     def table(self, elo: tuple[Any, float] | None = None) -> pd.DataFrame:
         """Return a row per item, best first: utility with its interval, rank and allowed ranks, counts.
@@ -146,6 +149,11 @@ class Ranking:
         estimate = self.parameters[rows]
         reach = self.quantile * np.sqrt(np.diag(self.covariance)[rows])
         return {name: estimate, "low": estimate - reach, "high": estimate + reach}
+
+
+def fewest(*counts: float) -> float:
+    """Return the least count above 0; 0 if there is none."""
+    return min(filter(None, counts), default=0.0)
 
 
 def places(u: Floats, V: Floats, level: float, n_users: float, rng: np.random.Generator) -> tuple[Ints, Ints]:

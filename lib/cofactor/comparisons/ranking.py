@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from cofactor.comparisons import davidson, evidence
 from cofactor.comparisons.base import require_comparisons
 from cofactor.comparisons.clusters import clustered, independent, users_of_items, users_that_count
-from cofactor.comparisons.data import CHOICES, Comparisons
-from cofactor.comparisons.places import Ranking, places
+from cofactor.comparisons.data import CHOICES, Codes, Comparisons
+from cofactor.comparisons.places import Ranking, fewest, places
 from cofactor.core.bootstrap import LEVEL, checked_level
 from cofactor.core.checks import check_whole, numbers, rng_of
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
@@ -46,7 +46,8 @@ def rank(
 
     by the largest posterior density: utilities have a normal prior, whose standard deviation the evidence of the
     comparisons chooses. So items that were seldom compared, or never lost, are drawn towards the mean as far as the
-    others are alike. Two users or more make the intervals allow for users who are alike in all their votes.
+    others are alike. Two users or more make the intervals allow for users who are alike in all their votes, and so
+    do two prompts or more.
 
     Parameters
     ----------
@@ -223,9 +224,9 @@ def _ranking(
     sd, doubt, fitted = evidence.chosen(cells)
     _warn_of_prior(cells, fitted, names, unlinked)
     n, u = len(items), fitted.theta[: len(items)]
-    n_users, V = _covariance(rows, fitted, data, items)
+    (n_users, n_prompts), V = _covariance(rows, fitted, data, items)
     V = evidence.with_doubt(V, independent(rows, fitted), fitted, doubt, n)
-    ranks = [1 + np.sum(u[None, :] > u[:, None], axis=1), *places(u, V[:n, :n], level, n_users, rng)]
+    ranks = [1 + np.sum(u[None, :] > u[:, None], axis=1), *places(u, V[:n, :n], level, fewest(n_users, n_prompts), rng)]
     losses = _held_out(cells, fitted) if check else (np.nan, np.nan)
     size = np.concatenate([np.ones(n), scale, np.ones(int(cells.has_ties))])
     return Ranking(
@@ -236,6 +237,7 @@ def _ranking(
         parameters=fitted.theta / size,
         covariance=V / np.outer(size, size),
         n_users=n_users,
+        n_prompts=n_prompts,
         unlinked=unlinked,
         sd=sd,
         log_loss=losses[0],
@@ -305,22 +307,32 @@ def _held_out(cells: davidson.Cells, fitted: davidson.Fitted) -> tuple[float, fl
 
 def _covariance(
     rows: davidson.Cells, fitted: davidson.Fitted, data: Comparisons, items: list[Any]
-) -> tuple[float, Floats]:
-    """Return how many users count, 0 where comparisons are taken as independent, and the covariance."""
-    n_users = int(np.sum(data.per_user > 0))
-    if n_users == 1:
-        return 0.0, independent(rows, fitted)
-    count = users_that_count(rows, data.user)
+) -> tuple[list[float], Floats]:
+    """Return how many users and prompts count, 0 where they are left out, and the covariance."""
+    ways = {"users": data.user} | ({} if data.prompt is None else {"prompts": data.prompt})
+    codes = {name: np.unique(way, return_inverse=True)[1].astype(np.int32) for name, way in ways.items()}
+    count = {name: _count(rows, code, name, items) for name, code in codes.items()}
+    used = [code for name, code in codes.items() if count[name]]
+    V = clustered(rows, fitted, *used) if used else independent(rows, fitted)
+    return [count.get(name, 0.0) for name in ("users", "prompts")], V
+
+
+def _count(rows: davidson.Cells, code: Codes, name: str, items: list[Any]) -> float:
+    """Return how many count, 0 if there is one or if they are too few, who are told of."""
+    n = int(code.max()) + 1
+    if n == 1:
+        return 0.0
+    count = users_that_count(rows, code)
     if count < FEW_USERS:
-        message = f"{n_users} users, who count as {count:.3g} equally busy ones, cannot tell how users differ"
-        advice = "intervals are for these users alone, as if their comparisons were independent"
-        warnings.warn(f"{message}: {advice}", DataWarning, stacklevel=5)
-        return 0.0, independent(rows, fitted)
-    few = [items[i] for i in np.flatnonzero(users_of_items(rows, data.user) < FEW_USERS).tolist()]
+        message = f"{n} {name}, who count as {count:.3g} equally busy ones, cannot tell how {name} differ"
+        advice = f"intervals are for these {name} alone, as if their comparisons were independent"
+        warnings.warn(f"{message}: {advice}", DataWarning, stacklevel=6)
+        return 0.0
+    few = [items[i] for i in np.flatnonzero(users_of_items(rows, code) < FEW_USERS).tolist()]
     if few:
-        message = f"fewer than {FEW_USERS} users compared {listing(few)}: the intervals of these items are too short"
-        warnings.warn(message, DataWarning, stacklevel=5)
-    return count, clustered(rows, fitted, data.user)
+        message = f"fewer than {FEW_USERS} {name} compared {listing(few)}: the intervals of these items are too short"
+        warnings.warn(message, DataWarning, stacklevel=6)
+    return count
 
 
 def _counts(cells: davidson.Cells) -> Floats:

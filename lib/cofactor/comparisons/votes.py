@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,12 @@ from cofactor.core.types import Floats
 
 YES, NO = ("1", "1.0", "true", "t", "yes", "y", "x"), ("", "0", "0.0", "false", "f", "no", "n")
 OPTIONAL = ("user", "tie", "outcome", "weight")
+REPEATING = (  # names of columns that votes often share
+    *("prompt", "prompt_id", "question", "question_id", "task", "task_id", "instruction", "query", "document", "image"),
+    *("user_id", "voter", "voter_id", "judge", "judge_id", "annotator", "annotator_id", "rater", "rater_id", "worker"),
+)
+FEW = 5  # prompts: fewer cannot tell how they differ
+Named = Mapping[str, str | Sequence[str] | None]
 HOME = "home"  # name of the covariate that is one in every comparison
 
 
@@ -35,7 +42,7 @@ def read_votes(
     source: str | PathLike[str] | pd.DataFrame,
     winner: str | None = None,
     loser: str | None = None,
-    user: str | None = None,
+    user: str | Sequence[str] | None = None,
     tie: str | None = None,
     outcome: str | None = None,
     weight: str | None = None,
@@ -53,7 +60,7 @@ def read_votes(
         Files as of `Comparisons.from_csv`; JSON may also hold pairs [winner, loser].
     winner, loser : names of the columns of items; with `outcome` just of the first and of the second item
         Default: winner and loser, or two columns that are called like sides (model_a and model_b, home and away, ...).
-    user : column of who chose
+    user : column of who chose; or two, also of the prompt, picture or day that votes share
     tie : column of yes or no, 1 or 0; empty is no
     outcome : column of who won
         1 (the item in `winner`), 0 (the other one) and 0.5; the names of the columns of items, or of the item; A and B,
@@ -82,14 +89,14 @@ def read_votes(
     >>> data.items, data.outcome.tolist()
     (('gin', 'milk', 'tea'), [1.0, 0.5])
     """
-    named = {"winner": winner, "loser": loser, "user": user, "tie": tie, "outcome": outcome, "weight": weight}
+    named: Named = {"winner": winner, "loser": loser, "user": user, "tie": tie, "outcome": outcome, "weight": weight}
     found = reading(source, named, covariates, encoding, sep, words, home)
     return found.comparisons, found.covariates
 
 
 def reading(
     source: str | PathLike[str] | pd.DataFrame,
-    named: dict[str, str | None],
+    named: Named,
     covariates: Sequence[str] = (),
     encoding: str = "utf-8-sig",
     sep: str | None = None,
@@ -99,13 +106,14 @@ def reading(
     """Read votes as `read_votes` does; `named` holds its arguments that name columns, None where nothing is said."""
     check_kind((str, PathLike, pd.DataFrame), source=source)
     check_kind((list, tuple), covariates=covariates)
+    named = _with_prompt(named)
     needed = list(dict.fromkeys(filter(None, named.values())))
     parts = [part.strip() for name in covariates for part in (name, *name.split(" - "))]
     if isinstance(source, pd.DataFrame):
         check_columns(source, needed, "comparisons")
         frame = source
     else:
-        optional = [*layouts.candidates(), *parts, *OPTIONAL, "winner", "loser"]
+        optional = [*layouts.candidates(), *parts, *OPTIONAL, *REPEATING, "winner", "loser"]
         frame = read_frame(source, needed, encoding, sep, "comparison", optional=optional, pairs=("winner", "loser"))
     first, second = layouts.sides_of(list(frame.columns), named["winner"], named["loser"])
     if not {first, second} <= set(frame.columns):
@@ -121,6 +129,15 @@ def reading(
     return _Votes(frame, layout, named, frame is not source).read(list(covariates), words, home)
 
 
+def _with_prompt(named: Named) -> dict[str, Any]:
+    """Name the second of two columns of users "prompt"."""
+    user = named["user"]
+    users = list(user) if isinstance(user, list | tuple) else [user]
+    if not 1 <= len(users) <= 2:
+        raise CofactorError(f"{len(users)} columns of users ({listing(users)}): give one or two")
+    return {**named, "user": users[0], "prompt": users[1] if len(users) > 1 else None}
+
+
 class _Votes:
     """A table of votes whose columns are known."""
 
@@ -128,7 +145,8 @@ class _Votes:
         self.frame, self.layout, self.text = frame, layout, text
         self.user = self._used(named, "user")
         self.weight = self._used(named, "weight")
-        self.notes: list[str] = []
+        self.prompt = named["prompt"] or None
+        self.notes = self._repeating()
         whole = pd.to_numeric(frame["weight"], errors="coerce") % 1 == 0 if self.weight == "weight" else None
         if named["weight"] is None and whole is not None and not whole.all():
             why = "column weight holds numbers that are not whole, which are no counts"
@@ -143,11 +161,22 @@ class _Votes:
     def _used(self, named: dict[str, str | None], what: str) -> str | None:
         return (what if what in self.frame else None) if named[what] is None else named[what] or None
 
+    def _repeating(self) -> list[str]:
+        """Note columns that are called like prompts or users, repeat, and are not used."""
+        used, m, notes = {self.user, self.prompt, self.layout.first, self.layout.second}, len(self.frame), []
+        for name in REPEATING:
+            different = self.frame[name].nunique() if name in self.frame and name not in used else 0
+            if FEW <= different <= m / 2:
+                told = f"column {name} has {different} values in {m} votes: if votes that share one are alike"
+                also = f" beside user={self.user!r}" if self.user else ""
+                notes.append(f"{told}, intervals are too short without it; user={name!r}{also} allows for that")
+        return notes
+
     def read(self, covariates: list[str], words: Sequence[str] | None, home: bool) -> Reading:
         """Return the votes; refuse what cannot be read."""
         counts, first, second = self._counts(), self.layout.first, self.layout.second
         frame = self.frame
-        for name in (first, second, *([self.user] if self.user else [])):
+        for name in filter(None, (first, second, self.user, self.prompt)):
             check_present(frame[name], name, self.text)
         code, items = encoded(pd.concat([frame[first], frame[second]]), "items", self.text)
         left, right = np.split(code, 2)
@@ -155,9 +184,10 @@ class _Votes:
         who, users = np.zeros(len(frame), dtype=np.int32), [0]
         if self.user:
             who, users = encoded(frame[self.user], "users", self.text)
+        prompt = encoded(frame[self.prompt], "prompts", self.text)[0] if self.prompt else None
         pair = (str(words[0]), str(words[1])) if words else None
         won = layouts.outcomes(frame, self.layout, pair, _ties)
-        found = Comparisons(who, left, right, won, len(users), len(items), counts)
+        found = Comparisons(who, left, right, won, len(users), len(items), counts, prompt=prompt)
         columns = {name: self._covariate(name) for name in covariates} | ({HOME: np.ones(len(frame))} if home else {})
         X = pd.DataFrame(columns, index=range(len(frame)))
         X = X.iloc[np.argsort(who, kind="stable")].reset_index(drop=True)
