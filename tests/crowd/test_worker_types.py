@@ -9,9 +9,10 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.copies import owners, without_copies
 from cofactor.crowd.evidence import Evidence
+from cofactor.crowd.fit import Fit
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.types import Believe, ByClass, Coin, NoInformation, Own, iterate
-from cofactor.crowd.worker_types import Fit, WorkerTypes
+from cofactor.crowd.worker_types import WorkerTypes
 from tests.oracles.generators import permutations_of, relabel, skilled_crowd, triples
 from tests.oracles.worker_types import pairs_of_copies, rounds_of_types
 
@@ -41,7 +42,7 @@ def with_constant_workers(seed, n_constant=3, n_tasks=400, rate=1.0):
 def test_rounds_are_those_of_the_loops(seed, n_classes):
     labels = skilled_crowd(seed, n_tasks=40, n_workers=6, n_classes=n_classes, label_rate=0.7, skill=0.3).labels
     names = list(ALL)
-    fit = Fit(WorkerTypes(), Evidence.of(labels))
+    fit = Fit(Evidence.of(labels))
     believe = Believe(list(ALL.values()), fit.rows, fit.alpha, fit.active)
     with pytest.warns(ConvergenceWarning):
         belief, counts, result = iterate(fit.of_rows.e_step, fit.start, believe, 6, 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +12,10 @@ from cofactor.core.lazy import optimize, special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.difficulty import power
+from cofactor.crowd.evidence import UNKNOWN
 
 MAX_DESIGN_EFFECT = 100.0  # tried on gold tasks
+N_FOLDS = 5
 
 
 def tempered(posterior: Floats, n_labels: Ints, design_effect: float) -> Floats:
@@ -77,3 +80,23 @@ class HeldOut:
         p = tempered(self.posterior, self.n_labels, design_effect)
         error, confidence = error_rate(p, self.truth), float(p.max(axis=1).mean())
         return GoldCheck(len(self.truth), error, confidence, self.log_loss(design_effect))
+
+
+def held_out_gold(predict: Callable[[Ints, Ints], tuple[Floats, Ints]], gold: Ints) -> HeldOut:
+    """Predict gold tasks from fits that were shown the other gold tasks only.
+
+    Parameters
+    ----------
+    predict : callable
+        From the (N,) classes that a fit is shown, -1 elsewhere, and the tasks that are asked about, to the posteriors
+        and the numbers of labels of these.
+    gold : (N,) class codes, -1 where unknown
+    """
+    known, parts = np.flatnonzero(gold != UNKNOWN), []
+    folds = [known[fold::N_FOLDS] for fold in range(N_FOLDS)]
+    for asked in folds:
+        shown = gold.copy()
+        shown[asked] = UNKNOWN
+        parts.append(predict(shown, asked))
+    posterior, n_labels = (np.concatenate(found) for found in zip(*parts, strict=True))
+    return HeldOut(posterior, n_labels, gold[np.concatenate(folds)])

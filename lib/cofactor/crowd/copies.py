@@ -12,6 +12,7 @@ The pair counts as copies if that chance is below `FALSE_ALARMS` divided by the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from scipy import sparse
 from cofactor.core.lazy import csgraph, njit
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
+from cofactor.crowd.labels import CrowdLabels
 
 MIN_COMMON = 5  # tasks
 FALSE_ALARMS = 1e-3  # pairs called copies by chance in a whole crowd, at most
@@ -79,6 +81,17 @@ def without_copies(table: CategoricalTable, owner: Ints) -> CategoricalTable:
     if np.array_equal(variable, table.variables):
         return table
     return _one_each(table, variable, -table.indicator.data)  # of several answers of a worker, the most frequent
+
+
+def without_copies_of(labels: CrowdLabels, owner: Ints) -> CrowdLabels:
+    """Return labels in which copies have one label a task."""
+    return CrowdLabels(without_copies(labels.table, owner), labels.tasks, labels.workers, labels.classes)
+
+
+def groups(owner: Ints, workers: Sequence[Any]) -> list[list[Any]]:
+    """Return the groups of more than one worker."""
+    repeated = np.flatnonzero(np.bincount(owner) > 1)
+    return [[workers[int(w)] for w in np.flatnonzero(owner == u)] for u in repeated]
 
 
 def _one_each(table: CategoricalTable, variable: Ints, rank: Floats) -> CategoricalTable:

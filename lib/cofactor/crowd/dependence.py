@@ -27,6 +27,7 @@ from cofactor.crowd.labels import CrowdLabels
 
 SHRINKAGE_COUNT = 5.0  # labels for which the crowd's mean accuracy counts in a worker's
 PRIOR_RIGHT, PRIOR_TOTAL = 4.0, 5.0  # labels imagined for that mean, as in the prior of WorkerTypes
+MAX_INDEPENDENT_Z = 2.0  # above it, workers are taken to err together
 TINY = 1e-12
 
 

@@ -27,8 +27,9 @@ from cofactor.core.types import Ints
 from cofactor.crowd.base import Labels, as_labels
 from cofactor.crowd.evidence import UNKNOWN
 from cofactor.crowd.files import COLUMNS, read_labels
+from cofactor.crowd.fit import ALL_TYPES
 from cofactor.crowd.labels import Conflicts, CrowdLabels
-from cofactor.crowd.worker_types import ALL_TYPES, WorkerTypes
+from cofactor.crowd.worker_types import WorkerTypes
 
 CODES = ("tasks", "workers", "labels", "gold")
 BELIEF = ("prior", "states", "q", "rho", "owner")

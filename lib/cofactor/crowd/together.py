@@ -28,10 +28,9 @@ from cofactor.core.errors import ConvergenceWarning, DataWarning
 from cofactor.core.estimator import clone
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.dependence import accuracies
+from cofactor.crowd.dependence import MAX_INDEPENDENT_Z, accuracies
 from cofactor.crowd.labels import CrowdLabels
 
-MAX_INDEPENDENT_Z = 2.0  # below it nobody asks what chance would give, and above chance it is the limit, too
 SIMULATED = 5  # crowds: the error of their mean adds a tenth to the limit
 
 

@@ -132,13 +132,17 @@ class WorkerType(Protocol):
 
 
 @dataclass(frozen=True)
-class Coin:
-    """Right with probability c_w ~ Beta(a, b), whatever the class."""
+class WithPrior:
+    """A type with labels imagined for every worker before the first: a right ones, b of each wrong one."""
 
     a: float
     b: float
-    name: str = "coin"
-    shares_errors: bool = True
+
+
+class Coin(WithPrior):
+    """Right with probability c_w ~ Beta(a, b), whatever the class."""
+
+    name, shares_errors = "coin", True
 
     def _right_and_wrong(self, counts: Counts) -> tuple[Floats, Floats]:
         ones = np.ones((counts.rows.n_classes, 1))
@@ -160,21 +164,16 @@ class Coin:
 class ByClass(Coin):
     """Right with probability c_wk ~ Beta(a, b) for each class k."""
 
-    def __init__(self, a: float, b: float) -> None:
-        super().__init__(a, b, "class")
+    name = "class"
 
     def _right_and_wrong(self, counts: Counts) -> tuple[Floats, Floats]:
         return counts.right, counts.wrong
 
 
-@dataclass(frozen=True)
-class Own:
+class Own(WithPrior):
     """A confusion matrix of one's own, each column k ~ Dirichlet(a on the diagonal, b elsewhere)."""
 
-    a: float
-    b: float
-    name: str = "own"
-    shares_errors: bool = False
+    name, shares_errors = "own", False
 
     def _prior(self, counts: Counts) -> tuple[Floats, float]:
         """Return the (R, K) prior counts of the rows, and the sum of a column of all labels."""

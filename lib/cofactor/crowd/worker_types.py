@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
@@ -18,38 +18,22 @@ from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import PRIOR, Aggregator, Labels, as_labels
-from cofactor.crowd.calibration import GoldCheck, HeldOut, tempered
-from cofactor.crowd.copies import joined, one_voice, owners, without_copies
-from cofactor.crowd.dependence import Dependence, accuracies
+from cofactor.crowd.calibration import GoldCheck, HeldOut, held_out_gold, tempered
+from cofactor.crowd.copies import groups, joined, one_voice, owners, without_copies, without_copies_of
+from cofactor.crowd.dependence import Dependence
 from cofactor.crowd.difficulty import Difficulty, fit_difficulty
+from cofactor.crowd.disputes import outvoted, weighted_vote_shares
 from cofactor.crowd.evidence import UNKNOWN, Evidence
+from cofactor.crowd.fit import Fit
 from cofactor.crowd.graders import Settings, within_grades
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.order import checked_order, in_order
 from cofactor.crowd.ordinal import GRADED, Grading, Loss, Reading, grade, score_grades
-from cofactor.crowd.priors import prior_cells
-from cofactor.crowd.rows import Rows
-from cofactor.crowd.types import (
-    Believe,
-    ByClass,
-    Coin,
-    NoInformation,
-    Own,
-    TypesBelief,
-    WorkerType,
-    iterate,
-    with_rounds_of_part,
-)
+from cofactor.crowd.types import Believe, TypesBelief
 
-ALL_TYPES = ("coin", "class", "own", "none")
-MAX_INDEPENDENT_Z = 2.0  # above it, workers are taken to err together (see Dependence)
 USUAL_DESIGN_EFFECT = 2.4  # where none is learned: the best single one for public crowds
 MAX_CLASSES = 50  # with more, learning the design effect takes too long
-MIN_CLASS_VOTES = 1e-3
 MIN_GOLD_TASKS = 30  # for a check on held-out gold tasks
-N_FOLDS = 5
-FEW_INFORMED = 1e-6  # votes of a task that come from nobody who says something
-SAME_SHARE = 1e-6  # of votes: closer ones are tied
 ONE_LABEL_ACCURACY = 0.8  # that of the prior, where no task has two labels
 ONE_LABEL = Result(np.zeros(0), 0, True, "no task has two labels: nothing tells how good the workers are")
 
@@ -177,7 +161,7 @@ class WorkerTypes(Aggregator):
         self.difficulty_: Difficulty | None = None
         self.gold_check_: GoldCheck | None = None
         self.grading_: Grading | None = None
-        fit = Fit(self, evidence)
+        fit = self._fit_to(evidence)
         if evidence.gold is None and fit.n_labels <= fit.votes.n_rows:
             self._know_nothing(fit.votes)
             return
@@ -186,6 +170,9 @@ class WorkerTypes(Aggregator):
         self._keep(fit, belief, counts, result)
         self.dependence_ = together or fit.dependence(belief)
         self.design_effect_ = self._learned_effect(fit) if self.design_effect is None else self.design_effect
+
+    def _fit_to(self, evidence: Evidence) -> Fit:
+        return Fit(evidence, (self.diagonal, self.off), self.max_iter, self.tol, self.verbose)
 
     def fit_evidence(self, evidence: Evidence) -> None:
         """Fit labels in memory, or in shards, of workers who are no copies as far as is known."""
@@ -261,9 +248,9 @@ class WorkerTypes(Aggregator):
         stacked = np.vstack([self._states.stacked, np.tile(self._of_anybody, (n_new, 1))])
         q = np.vstack([self.type_probabilities_, np.tile(self.type_shares_, (n_new, 1))])
         states = LatentClassModel.from_stacked(self._states.prior, stacked, labels.table.sizes)
-        fit = Fit(self, merged_evidence(labels, gold, self._owner))
+        fit = self._fit_to(merged_evidence(labels, gold, self._owner))
         part = merged_evidence(labels.take_tasks(changed), None if gold is None else gold[changed], self._owner)
-        self._keep(fit, *fit.go_on(states, self.type_shares_, q, part, n_rounds))
+        self._keep(fit, *fit.go_on(self.types_, states, self.type_shares_, q, part, n_rounds))
 
     def kept(self) -> tuple[Floats, Floats, Floats, Floats, Ints]:
         """Return what must be kept of a fit: prior and matrices of the states, q, rho, and owners of groups."""
@@ -275,7 +262,7 @@ class WorkerTypes(Aggregator):
         prior, stacked, q, rho, self._owner = kept
         self.copies_ = groups(self._owner, labels.workers)
         self.dependence_, self.difficulty_, self.gold_check_, self.grading_ = None, None, None, None
-        fit = Fit(self, merged_evidence(labels, gold, self._owner))
+        fit = self._fit_to(merged_evidence(labels, gold, self._owner))
         if not self.types_:
             self._know_nothing(fit.votes)
             return
@@ -342,17 +329,10 @@ class WorkerTypes(Aggregator):
         workers labelled a task, all count the same. A task without labels has shares of zero.
         """
         known = self._recoded(as_labels(labels, self.classes_ if hasattr(self, "model_") else None))
-        table = self._merged(known)
         place = {worker: m for m, worker in enumerate(self.workers_)}
         weights = np.append(self._informed(), self._informed().mean())
         weight = weights[[place.get(worker, -1) for worker in known.workers]]
-        cells = table.rows * known.n_classes + table.values
-        informed, plain = (
-            np.bincount(cells, w, known.n_tasks * known.n_classes).reshape(known.n_tasks, -1)
-            for w in (weight[table.variables], None)
-        )
-        votes = np.where(informed.sum(axis=1, keepdims=True) > FEW_INFORMED, informed, plain)
-        return np.asarray(votes / np.maximum(votes.sum(axis=1, keepdims=True), FEW_INFORMED))
+        return weighted_vote_shares(self._merged(known), weight)
 
     def _informed(self) -> Floats:
         """Return, of every worker, one minus the probability of type "none"."""
@@ -370,8 +350,7 @@ class WorkerTypes(Aggregator):
         label = self.answers(np.asarray(self.predict_proba(labels)))
         known = as_labels(labels, self.classes_)
         gold = np.array([task in self.gold_ for task in known.tasks])
-        lost = votes.max(axis=1) - votes[np.arange(len(votes)), label] > SAME_SHARE
-        return np.asarray(lost & ~gold)
+        return outvoted(votes, label) & ~gold
 
     def answers(self, posterior: Floats) -> Ints:
         """Return the class codes (N,) that are answered with these probabilities: of grades, as `loss` says."""
@@ -402,98 +381,17 @@ class WorkerTypes(Aggregator):
 
     def _held_out(self, labels: CrowdLabels, gold: Ints) -> HeldOut:
         """Predict gold tasks from fits that were shown the other gold tasks only."""
-        known = np.flatnonzero(gold != UNKNOWN)
-        posterior, n = np.empty((len(known), labels.n_classes)), np.empty(len(known), dtype=np.int64)
-        for fold in range(N_FOLDS):
-            mine = np.arange(len(known)) % N_FOLDS == fold
-            shown = gold.copy()
-            shown[known[mine]] = UNKNOWN
+
+        def predict(shown: Ints, asked: Ints) -> tuple[Floats, Ints]:
             again = clone(self).set_params(design_effect=0.0)
             again.workers_, again.classes_ = labels.workers, labels.classes
             again._begin(merged_evidence(labels, shown, self._owner), self._owner)
             again.copies_ = self.copies_
-            posterior[mine], n[mine] = again._untempered(labels.take_tasks(known[mine]))
-        return HeldOut(posterior, n, gold[known])
+            return again._untempered(labels.take_tasks(asked))
+
+        return held_out_gold(predict, gold)
 
 
 def merged_evidence(labels: CrowdLabels, gold: Ints | None, owner: Ints) -> Evidence:
     """Return labels in which copies have one label a task, as sums."""
     return Evidence.of(without_copies_of(labels, owner), gold)
-
-
-def without_copies_of(labels: CrowdLabels, owner: Ints) -> CrowdLabels:
-    """Return labels in which copies have one label a task."""
-    return CrowdLabels(without_copies(labels.table, owner), labels.tasks, labels.workers, labels.classes)
-
-
-def groups(owner: Ints, workers: Sequence[Any]) -> list[list[Any]]:
-    """Return the groups of more than one worker."""
-    repeated = np.flatnonzero(np.bincount(owner) > 1)
-    return [[workers[int(w)] for w in np.flatnonzero(owner == u)] for u in repeated]
-
-
-class Fit:
-    """One method's fits to the same labels: sums over tasks that all of them start from."""
-
-    def __init__(self, method: WorkerTypes, evidence: Evidence) -> None:
-        self.method, self.labels = method, evidence
-        self.votes = votes = evidence.start()
-        M, K = len(votes.sizes), len(votes.classes)
-        self.alpha = np.maximum(votes.classes, MIN_CLASS_VOTES)
-        self.places = np.flatnonzero(votes.cells.any(axis=1))
-        self.rows, self.of_rows = Rows.of(self.places, M, K), evidence.of_rows(self.places)
-        self.start = replace(votes, cells=votes.cells[self.places], sizes=self.rows.sizes)
-        self.active = self.rows.sizes > 0
-        self.n_labels, self.n_cells = round(float(votes.cells.sum())), int(self.active.sum()) * K
-
-    def named(self, names: Sequence[str]) -> list[WorkerType]:
-        """Return the types of these names."""
-        a, b = self.method.diagonal, self.method.off
-        known: tuple[WorkerType, ...] = (Coin(a, b), ByClass(a, b), Own(a, b), NoInformation())
-        return [kind for kind in known if kind.name in names]
-
-    def offered(self) -> tuple[list[WorkerType], Dependence | None]:
-        """Return the types, "own" among them where labels are enough and workers do not err together."""
-        without = self.named(("coin", "class", "none"))
-        if len(self.alpha) < 3 or self.n_labels < self.n_cells:
-            return without, None
-        together = self.dependence(self.run(self.named(("own",)))[0])
-        return (self.named(ALL_TYPES) if together.z <= MAX_INDEPENDENT_Z else without), together
-
-    def go_on(
-        self, model: LatentClassModel, rho: Floats, q: Floats, part: Evidence, n_rounds: int
-    ) -> tuple[TypesBelief, SoftCounts, Result]:
-        """Iterate from a model of all workers, with its types; every round has `n_rounds` of a part."""
-        method, places = self.method, self.places
-        believe = Believe(self.named(method.types_), self.rows, self.alpha, self.active, rho, q)
-        whole = self.of_rows.e_step
-        start = whole(LatentClassModel.from_stacked(model.prior, model.stacked[places], self.rows.sizes))
-        e_step = with_rounds_of_part(whole, part.of_rows(places).e_step, believe, n_rounds)
-        return iterate(e_step, start, believe, method.max_iter, method.tol, method.verbose)
-
-    def dependence(self, belief: TypesBelief) -> Dependence:
-        """Return how far workers err together, given what is believed of each."""
-        p = accuracies(belief.counts.right, belief.counts.given)
-        return self.of_rows.dependence(belief.expected_logs(), p)
-
-    def run(self, types: list[WorkerType]) -> tuple[TypesBelief, SoftCounts, Result]:
-        """Iterate from the votes; the counts are those of the posterior of the belief."""
-        method, believe = self.method, Believe(types, self.rows, self.alpha, self.active)
-        return iterate(self.of_rows.e_step, self.start, believe, method.max_iter, method.tol, method.verbose)
-
-    def expected(self, counts: SoftCounts) -> LatentClassModel:
-        """Return the Dawid-Skene model of expected confusion matrices, with the prior counts."""
-        M, K = self.rows.n_workers, self.rows.n_classes
-        cells = np.zeros((M * K, K))
-        cells[self.places] = counts.cells
-        prior = np.tile(self._prior_cells(), (M, 1))
-        whole = SoftCounts(cells, counts.classes + self.votes.classes, counts.n_rows, self.votes.sizes)
-        return whole.model(prior)
-
-    def average_worker(self, counts: SoftCounts) -> Floats:
-        """Return the (K, K) confusion matrix of a worker drawn as often as the labels are."""
-        cells = self.rows.by_label(counts.cells) + self._prior_cells()
-        return np.asarray(cells / cells.sum(axis=0))
-
-    def _prior_cells(self) -> Floats:
-        return prior_cells((self.method.diagonal, self.method.off), self.rows.n_classes)
