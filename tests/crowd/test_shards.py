@@ -265,6 +265,12 @@ def test_methods_that_need_all_labels_say_which_do_not(shards, labels, name):
         shards.fit(cf.crowd.METHODS[name](), CrowdMoments.of(labels))
 
 
+def test_grades_and_groups_are_refused_where_labels_are_sums(shards, labels):
+    for setting in ({"order": labels.classes}, {"together": [labels.workers[:2]]}):
+        with pytest.raises(cf.CofactorError, match="order and together need all labels in memory"):
+            shards.fit(cf.crowd.WorkerTypes(**setting), CrowdMoments.of(labels))
+
+
 def folder_of(tmp_path, **tasks):
     """Shards with these tasks, written by hand."""
     for name, column in tasks.items():

@@ -175,8 +175,13 @@ class WorkerTypes(Aggregator):
         return Fit(evidence, (self.diagonal, self.off), self.max_iter, self.tol, self.verbose)
 
     def fit_evidence(self, evidence: Evidence) -> None:
-        """Fit labels in memory, or in shards, of workers who are no copies as far as is known."""
+        """Fit labels in memory, or in shards, of workers who are no copies as far as is known.
+
+        Raises a CofactorError where `order` or `together` is set: both need all labels at once.
+        """
         self._check_settings()
+        if self.order is not None or self.together:
+            raise CofactorError("order and together need all labels in memory: leave them out, or call fit(labels)")
         self._begin(evidence, np.arange(evidence.n_workers))
 
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
