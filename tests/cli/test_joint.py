@@ -64,6 +64,8 @@ def test_hidden_cells_are_compared_with_each_column_alone(folder, capsys):
     )
     wrong, majority = map(float, re.search(r"wrong     ([\d.]+)%, the most frequent .* ([\d.]+)%", said).groups())
     assert loss < alone - 0.2 and wrong < majority - 10
+    ours, median = map(float, re.search(r"  age  ([\d.]+), the median of the column ([\d.]+)\n", said).groups())
+    assert ours < 0.6 < median < 1
     assert main(["joint", "cases.csv", "--columns", "coin", "mood", "--method", "Independence"]) == 0
     said = capsys.readouterr().out
     wrong, majority = re.search(r"wrong     ([\d.]+%), the most frequent value of each column ([\d.]+%)", said).groups()
@@ -185,4 +187,4 @@ def test_many_numbers_are_cut_and_frequent_ones_stay_alone():
     assert shown[0] == "0" and 7 <= len(shown) <= 9
     counts = np.bincount(data.table.codes[:, 0])
     assert counts[0] == (numbers == 0).sum() and counts[1:].max() < 1.5 * counts[1:].min()
-    assert sum(counts) == 500 and data.value(0, 3) in data.observed[0][3]
+    assert sum(counts) == 500

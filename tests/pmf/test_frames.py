@@ -27,5 +27,5 @@ def test_filling_gaps_leaves_the_table_itself_as_it_was():
     frame = pd.DataFrame({"hat": ["red", None, "red", "blue"] * 10, "coat": ["old", "new"] * 20}).astype(object)
     data = CategoricalFrame.from_frame(frame)
     row = np.flatnonzero(frame["hat"].isna())
-    filled = data.filled(row, np.zeros_like(row), np.zeros_like(row))
+    filled = data.filled(row, np.zeros_like(row), ["red"] * len(row))
     assert filled["hat"].notna().all() and data.frame["hat"].isna().sum() == 10

@@ -5,7 +5,7 @@ import pytest
 
 from cofactor import CategoricalTable, simulate
 from cofactor.pmf import METHODS
-from cofactor.pmf.holdout import dependence, gaps, held_out
+from cofactor.pmf.holdout import dependence, held_out
 from cofactor.pmf.selection import hide_cells
 from tests.oracles.latent_class import conditional_by_summing, joint_by_outer_products
 
@@ -45,16 +45,6 @@ def test_gain_counts_rows_not_cells():
 
 def test_too_few_cells_to_hide_any():
     assert held_out(METHODS["RAND-EM"](rank=1), CategoricalTable([[0, 1]])) is None
-
-
-def test_gaps_have_the_conditional_of_their_row():
-    model = simulate.joint_model(4, 3, 2, random_state=0)
-    table = simulate.joint_table(model, 30, 0.7, random_state=1)
-    row, variable, code, share = gaps(model, table)
-    assert list(zip(row, variable, strict=True)) == list(zip(*np.nonzero(table.codes < 0), strict=True))
-    for s, n, k, p in list(zip(row, variable, code, share, strict=True))[::5]:
-        shares = conditional_by_summing(model, table.codes[s], int(n))
-        assert shares.argmax() == k and shares[k] == pytest.approx(p)
 
 
 def test_dependence_is_the_mutual_information_of_the_joint():

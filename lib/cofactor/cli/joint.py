@@ -17,8 +17,9 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import read_frame
 from cofactor.core.lazy import pd
 from cofactor.pmf.base import JointPMFEstimator
+from cofactor.pmf.filling import Filling, fill, number_errors
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor.pmf.holdout import Cells, HeldOut, gaps, held_out
+from cofactor.pmf.holdout import HeldOut, held_out
 from cofactor.pmf.target import classified, cross_validated
 
 ENOUGH = 30  # hidden cells, before a gain is judged
@@ -37,7 +38,8 @@ def joint(arguments: argparse.Namespace) -> None:
         method, found, classes = _fitted(arguments, data, target)
         lines = [*_lines(arguments, data, method, found), *_class_lines(arguments, classes)]
         tell(lines, cautions)
-        cells = _cells(arguments, data, method, target)
+        alone = [] if found is None else _alone(number_errors(found, data))
+        cells = _with_classes(arguments, data, fill(method.model_, data, alone), target)
         _write_tables(arguments, writer, data, cells)
         if drawn:
             rows = data.drawn(method.sample(n_drawn, random_state=0), np.random.default_rng(0))
@@ -78,8 +80,7 @@ def _target(data: CategoricalFrame, name: str | None) -> int | None:
         why = f" ({data.left_out[name]})" if name in data.left_out else ""
         raise CofactorError(f"--target {name}: cannot be used{why}; the columns are {listing(data.names)}")
     target = data.names.index(name)
-    cut = [k for k, cells in enumerate(data.observed[target]) if cells[0] != cells[-1]]
-    if cut:
+    if data.is_cut(target):
         raise CofactorError(f"--target {name}: holds many numbers; a class has few values, cut them into some first")
     if len(data.names) == 1:
         raise CofactorError(f"--target {name}: there is no other column to predict it from")
@@ -129,6 +130,25 @@ def _lines(
     yield f"  gain      {gain:.4f} a cell, standard error {error:.4f}{_judged(found)}"
     wrong, majority = 1 - found.right.mean(), 1 - found.base_right.mean()
     yield f"  wrong     {wrong:.1%}, the most frequent value of each column {majority:.1%}"
+    yield from _number_lines(found, data)
+
+
+def _number_lines(found: HeldOut, data: CategoricalFrame) -> Iterator[str]:
+    """Yield how far off numbers are filled, beside the column's median."""
+    errors = number_errors(found, data)
+    if len(errors):
+        yield "numbers, mean absolute error on hidden cells in standard deviations of the column:"
+    alone = _alone(errors)
+    for n, row in zip(errors.index.tolist(), errors.to_dict("records"), strict=True):
+        judged = ": no better than that" if row["gain"] <= 2 * row["error"] else ""
+        judged = ": too few cells to judge" if row["cells"] < ENOUGH else judged
+        judged = ": no better, so its gaps get that median" if n in alone else judged
+        yield f"  {data.names[n]}  {row['mae']:.3f}, the median of the column {row['base_mae']:.3f}{judged}"
+
+
+def _alone(errors: pd.DataFrame) -> list[int]:
+    """Return the columns of numbers that are filled with their median, since nothing better was found."""
+    return errors.index[(errors["gain"] <= 0) & (errors["cells"] >= ENOUGH)].tolist()
 
 
 def _judged(found: HeldOut) -> str:
@@ -141,7 +161,7 @@ def _judged(found: HeldOut) -> str:
 def _cuts(data: CategoricalFrame) -> Iterator[str]:
     for n, name in enumerate(data.names):
         shown = [data.shown(n, code) for code in range(len(data.observed[n]))]
-        if any(cells[0] != cells[-1] for cells in data.observed[n]):
+        if data.is_cut(n):
             yield f"cut at quantiles: {name}: {listing(shown)}"
 
 
@@ -153,24 +173,23 @@ def _class_lines(arguments: argparse.Namespace, classes: pd.DataFrame | None) ->
         yield f"  {row.method:<12} wrong {row.wrong:.1%} (standard error {row.error:.1%}), log-loss {row.loss:.4f}"
 
 
-def _cells(
-    arguments: argparse.Namespace, data: CategoricalFrame, method: JointPMFEstimator, target: int | None
-) -> Cells:
+def _with_classes(arguments: argparse.Namespace, data: CategoricalFrame, cells: Filling, target: int | None) -> Filling:
     """Return what the gaps are filled with; those of the target by the classifier."""
-    row, variable, code, share = gaps(method.model_, data.table)
     if target is not None and (arguments.output or arguments.filled or arguments.report):
-        own = variable == target
-        _, code[own], share[own] = classified(data.table, target, arguments.rank or "auto", arguments.jobs)
-    return row, variable, code, share
+        own = np.flatnonzero(cells.variable == target).tolist()
+        _, code, cells.probability[own] = classified(data.table, target, arguments.rank or "auto", arguments.jobs)
+        for place, one in zip(own, code.tolist(), strict=True):
+            cells.value[place] = data.shown(target, one)
+    return cells
 
 
-def _write_tables(arguments: argparse.Namespace, writer: Writer, data: CategoricalFrame, cells: Cells) -> None:
+def _write_tables(arguments: argparse.Namespace, writer: Writer, data: CategoricalFrame, cells: Filling) -> None:
     """Write the table without gaps, and the cells that were filled."""
-    row, variable, code, share = cells
     if arguments.output:
-        writer.write(arguments.output, [data.filled(row, variable, code)], f"{len(row)} gaps filled")
+        full = data.filled(cells.row, cells.variable, cells.value)
+        writer.write(arguments.output, [full], f"{len(cells.row)} gaps filled")
     if arguments.filled:
-        values = [data.value(n, one) for n, one in zip(variable.tolist(), code.tolist(), strict=True)]
-        columns = {"column": [data.names[n] for n in variable.tolist()], "value": values, "probability": share.round(6)}
-        table = pd.DataFrame({str(data.frame.index.name): data.frame.index[row], **columns})
-        writer.write(arguments.filled, [table], f"{len(row)} cells")
+        names = [data.names[n] for n in cells.variable.tolist()]
+        columns = {"column": names, "value": cells.value, "probability": cells.probability.round(6)}
+        table = pd.DataFrame({str(data.frame.index.name): data.frame.index[cells.row], **columns})
+        writer.write(arguments.filled, [table], f"{len(cells.row)} cells")

@@ -15,8 +15,9 @@ from cofactor.pages.render import report
 from cofactor.plots.joint import draw_dependence, draw_gains
 from cofactor.plots.style import percent
 from cofactor.pmf.base import JointPMFEstimator
+from cofactor.pmf.filling import Filling
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor.pmf.holdout import Cells, HeldOut, dependence
+from cofactor.pmf.holdout import HeldOut, dependence
 
 MOST_ROWS = 20  # of a table
 
@@ -31,7 +32,7 @@ def joint_page(
     found: HeldOut | None = None,
     classes: pd.DataFrame | None = None,
     target: str = "",
-    cells: Cells | None = None,
+    cells: Filling | None = None,
 ) -> str:
     """Return the page for a fitted method.
 
@@ -101,11 +102,10 @@ def _pairs(shares: Floats, names: Sequence[str]) -> list[tuple[str, str, float]]
     return [(names[m[k]], names[n[k]], float(shares[m[k], n[k]])) for k in order]
 
 
-def _doubtful(data: CategoricalFrame, cells: Cells) -> list[dict[str, Any]]:
+def _doubtful(data: CategoricalFrame, cells: Filling) -> list[dict[str, Any]]:
     """Filled cells to look at: lowest probability first."""
-    row, variable, code, share = cells
     return [
-        {"row": data.frame.index[row[e]], "column": data.names[variable[e]],
-         "value": data.shown(int(variable[e]), int(code[e])), "probability": float(share[e])}
-        for e in np.argsort(share, kind="stable")[:MOST_ROWS]
+        {"row": data.frame.index[cells.row[e]], "column": data.names[cells.variable[e]],
+         "value": cells.value[e], "probability": float(cells.probability[e])}
+        for e in np.argsort(cells.probability, kind="stable")[:MOST_ROWS]
     ]  # fmt: skip

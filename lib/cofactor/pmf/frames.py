@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -50,6 +51,21 @@ class CategoricalFrame:
     left_out: dict[str, str]
     words: list[str]
 
+    @cached_property
+    def numbers(self) -> list[Floats | None]:
+        """(S,) of every column of numbers with more than two values, NaN where missing; None of any other column."""
+        return [self._as_numbers(n) for n in range(len(self.names))]
+
+    def _as_numbers(self, variable: int) -> Floats | None:
+        column = self.frame[self.names[variable]]
+        if len(self.observed[variable]) <= 2 or _numbers(column.dropna()) is None:
+            return None
+        return pd.to_numeric(column).to_numpy(dtype=np.float64)
+
+    def is_cut(self, variable: int) -> bool:
+        """Whether the codes of a column are intervals of numbers rather than single values."""
+        return any(cells[0] != cells[-1] for cells in self.observed[variable])
+
     @classmethod
     def from_frame(
         cls, frame: pd.DataFrame, columns: Sequence[str] | None = None, n_bins: int = N_BINS
@@ -82,21 +98,16 @@ class CategoricalFrame:
         index = self.frame.index
         return int(index[-1] - index[0]) + 1 - len(index) if index.name == "row" else 0
 
-    def value(self, variable: int, code: int) -> str:
-        """Return what stands for a code: its value; of an interval, its median."""
-        cells = self.observed[variable][code]
-        return cells[(len(cells) - 1) // 2]
-
     def shown(self, variable: int, code: int) -> str:
         """Return how a code is told: its value, or from where to where its interval goes."""
         cells = self.observed[variable][code]
         return cells[0] if cells[0] == cells[-1] else f"{cells[0]} to {cells[-1]}"
 
-    def filled(self, row: Ints, variable: Ints, code: Ints) -> pd.DataFrame:
+    def filled(self, row: Ints, variable: Ints, value: Sequence[str]) -> pd.DataFrame:
         """Return the table with these cells set; all other gaps are empty cells."""
         columns = {name: self.frame[name].to_numpy(dtype=object, copy=True) for name in self.frame.columns}
-        for s, n, one in zip(row.tolist(), variable.tolist(), code.tolist(), strict=True):
-            columns[self.names[n]][s] = self.value(n, one)
+        for s, n, one in zip(row.tolist(), variable.tolist(), value, strict=True):
+            columns[self.names[n]][s] = one
         return pd.DataFrame(columns)
 
     def drawn(self, table: CategoricalTable, rng: np.random.Generator) -> pd.DataFrame:

@@ -1,10 +1,9 @@
-"""How good a fitted joint PMF is on cells that it has not seen, and what it says about gaps."""
+"""How good a fitted joint PMF is on cells that it has not seen, and which variables depend on one another."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeAlias
 
 import numpy as np
 
@@ -13,12 +12,10 @@ from cofactor.core.estimator import clone
 from cofactor.core.latent_class import FLOOR, LatentClassModel, map_class
 from cofactor.core.lazy import pd, special
 from cofactor.core.moments import pairwise_moments
-from cofactor.core.tables import MISSING, CategoricalTable
+from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.base import JointPMFEstimator, independence, is_connected
 from cofactor.pmf.selection import HiddenCells, hide_cells
-
-Cells: TypeAlias = tuple[Ints, Ints, Ints, Floats]  # row, variable, code, probability
 
 HALF = 0.5  # pseudo-count of the independence model that others are compared with
 
@@ -34,6 +31,10 @@ class HeldOut:
         Minus the logarithm of the probability of what was hidden (nats): by the model; by its column alone.
     right, base_right : (E,) arrays of bool
         Whether the most probable value was it; whether the most frequent value of the column was.
+    seen : CategoricalTable
+        The table without these cells.
+    model : LatentClassModel
+        Fitted to it.
     """
 
     row: Ints
@@ -42,6 +43,8 @@ class HeldOut:
     base_loss: Floats
     right: Floats
     base_right: Floats
+    seen: CategoricalTable
+    model: LatentClassModel
 
     def gain(self) -> tuple[float, float]:
         """Return the mean of base_loss - loss, and its standard error; cells of one row count as one observation."""
@@ -68,7 +71,7 @@ def held_out(estimator: JointPMFEstimator, table: CategoricalTable, random_state
     model = clone(estimator).fit(hidden.seen).model_
     base = independence(pairwise_moments(hidden.seen), HALF)
     (loss, right), (base_loss, base_right) = (_scored(one, hidden) for one in (model, base))
-    return HeldOut(hidden.row, hidden.variable, loss, base_loss, right, base_right)
+    return HeldOut(hidden.row, hidden.variable, loss, base_loss, right, base_right, hidden.seen, model)
 
 
 def _scored(model: LatentClassModel, hidden: HiddenCells) -> tuple[Floats, Floats]:
@@ -81,22 +84,6 @@ def _scored(model: LatentClassModel, hidden: HiddenCells) -> tuple[Floats, Float
         loss[own] = -np.log(np.maximum(shares[np.arange(len(shares)), code], FLOOR))
         right[own] = map_class(shares, model.marginal(n)) == code
     return loss, right
-
-
-def gaps(model: LatentClassModel, table: CategoricalTable) -> Cells:
-    """Return row, variable, most probable code and its probability of every missing cell, row by row.
-
-    Cost: O(S F + gaps I_n F) time.
-    """
-    Q = model.posterior(table)
-    row, variable = np.nonzero(table.codes == MISSING)
-    code, share = np.zeros(len(row), dtype=np.int64), np.zeros(len(row))
-    for n, A in enumerate(model.conditionals):
-        own = variable == n
-        shares = Q[row[own]] @ A.T
-        code[own] = map_class(shares, model.marginal(n))
-        share[own] = shares[np.arange(len(shares)), code[own]]
-    return row, variable, code, share
 
 
 def dependence(model: LatentClassModel) -> Floats:
