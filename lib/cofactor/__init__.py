@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from cofactor.core.lazy import exports
 
 if TYPE_CHECKING:
-    from cofactor import comparisons, crowd, data, pmf, separable, simulate
+    from cofactor import comparisons, crowd, data, plain, pmf, separable, simulate
     from cofactor.comparisons.data import Comparisons
     from cofactor.core.errors import (
         CofactorError,
@@ -52,6 +52,7 @@ __all__ = [
     "datasets",
     "load",
     "pairwise_moments",
+    "plain",
     "pmf",
     "separable",
     "simulate",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 import cofactor as cf
-from cofactor import simulate
+from cofactor import plain, simulate
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd.base import error_rate
@@ -16,7 +16,6 @@ from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.labels import CrowdLabels
 from tests.oracles.crowd import blocks_of
 from tests.oracles.generators import laws, permutations_of, random_model, recorded, relabel, seeds, skilled_crowd
-from tests.oracles.spa import spa_by_projection_matrix
 
 
 def perfect_first(seed, M=6, K=3):
@@ -47,7 +46,7 @@ def test_equals_the_definition_annotator_by_annotator(seed):
     for m in np.flatnonzero(informative):
         Z = np.hstack([observed[m, j][0] for j in range(6) if (m, j) in observed])
         Z = Z / Z.sum(axis=0)
-        assert np.allclose(A[m], Z[:, spa_by_projection_matrix(Z, 3)])
+        assert np.allclose(A[m], Z[:, plain.spa(Z, 3)])
 
 
 def test_blocks_without_full_rank_do_not_count():

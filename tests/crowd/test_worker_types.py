@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import cofactor as cf
+from cofactor import plain
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.base import error_rate
@@ -14,7 +15,7 @@ from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.types import Believe, ByClass, Coin, NoInformation, Own, iterate
 from cofactor.crowd.worker_types import WorkerTypes
 from tests.oracles.generators import permutations_of, relabel, skilled_crowd, triples
-from tests.oracles.worker_types import pairs_of_copies, rounds_of_types
+from tests.oracles.worker_types import pairs_of_copies
 
 ALL = {"coin": Coin(4.0, 1.0), "class": ByClass(4.0, 1.0), "own": Own(4.0, 1.0), "none": NoInformation()}
 
@@ -46,7 +47,7 @@ def test_rounds_are_those_of_the_loops(seed, n_classes):
     believe = Believe(list(ALL.values()), fit.rows, fit.alpha, fit.active)
     with pytest.warns(ConvergenceWarning):
         belief, counts, result = iterate(fit.of_rows.e_step, fit.start, believe, 6, 0.0)
-    r, q, rho, bounds = rounds_of_types(*triples(labels), n_classes, names, 6)
+    r, q, rho, bounds = plain.worker_types(list(zip(*triples(labels), strict=True)), n_classes, names, 6)
     assert np.allclose(result.objective, bounds, rtol=1e-10)
     assert np.allclose(belief.q, q, atol=1e-10) and np.allclose(belief.rho, rho, atol=1e-12)
     assert np.allclose(belief.everywhere().expected_logs().posterior(labels.table), r, atol=1e-10)

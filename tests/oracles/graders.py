@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import digamma, logsumexp
 from scipy.stats import norm
 
-from tests.oracles.worker_types import normalised, of_type
+from cofactor.plain.types import normalised, of_type
 
 
 def tables(K):
@@ -32,7 +32,7 @@ def grades(centre, spread, K):
     ]
 
 
-def rounds_of_graders(task, worker, label, K, names, n_rounds, a=4.0, b=1.0, gamma=0.5):
+def rounds_of_graders(task, worker, label, K, names, n_rounds):
     """Return r (N, 3 K), q (M, T) with graders last, and rho (T,), after so many rounds."""
     N, M, G, T = max(task) + 1, max(worker) + 1, 3 * K, len(names) + 1
     triples = list(zip(task, worker, label, strict=True))
@@ -52,7 +52,7 @@ def rounds_of_graders(task, worker, label, K, names, n_rounds, a=4.0, b=1.0, gam
         E, L = np.zeros((T - 1, M, K, K)), np.zeros((M, T))
         for t, name in enumerate(names):
             for w in range(M):
-                E[t, w], L[w, t] = of_type(name, by_grade[w], e, K, a, b, gamma)
+                E[t, w], L[w, t] = of_type(name, by_grade[w], e)
         each = np.array([[weight + np.sum(C[w] * np.log(P)) for weight, P in graders] for w in range(M)])
         L[:, -1] = logsumexp(each, axis=1)
         rho = (1 + normalised(np.log(rho) + L).sum(axis=0)) / (M + T)

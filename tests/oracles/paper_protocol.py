@@ -5,10 +5,10 @@ from itertools import product
 import numpy as np
 from scipy.linalg import polar
 
+from cofactor import plain
 from tests.oracles.coupled import lifted, mirror_pass
 from tests.oracles.coupled import pair_blocks as pairs_of
 from tests.oracles.crowd import XI, blocks_of
-from tests.oracles.spa import spa_by_projection_matrix
 
 
 def pair_blocks(cooc, m, n):
@@ -124,7 +124,7 @@ def single_spa(codes, sizes, rank, H, split, steps):
         ]
     )
     columns = np.flatnonzero(X.sum(axis=0))
-    W = X[:, columns[spa_by_projection_matrix(X[:, columns] / X[:, columns].sum(axis=0), rank)]]
+    W = X[:, columns[plain.spa(X[:, columns] / X[:, columns].sum(axis=0), rank)]]
     H = H / H.sum(axis=1, keepdims=True)
     for _ in range(steps):
         H = np.maximum(H - (H @ W.T @ W - X.T @ W) / np.linalg.norm(W, 2) ** 2, 0)

@@ -1,0 +1,59 @@
+"""Every algorithm of the papers on a page of plain NumPy and SciPy, in the papers' symbols.
+
+Start to read here. Data are arrays, nothing is checked, nothing is compiled; the fast versions elsewhere in the library
+do the same sums, and `tests/plain` holds them to these pages.
+
+    module        what it has                                                      the fast version
+    counts        one-hot codes, counts of all pairs                               core.moments
+    em            posterior, weighted frequencies, EM                              core.em, core.latent_class
+    simplex       projection onto the simplex, least squares on it                 core.simplex, core.least_squares
+    spa           the successive projection algorithm                              core.spa
+    merit         MERIT: Frank-Wolfe on a self-dictionary with a sparse C          separable.frank_wolfe
+    cnmf          CNMF-SPA and CNMF-OPT: a joint distribution from its pairs       pmf.cnmf_spa, core.coupled_nmf
+    imputation    designated annotators; robust imputation                         crowd.imputation
+    symnmf        square root, symmetric NMF, the model read off its factor        crowd.symnmf
+    comparisons   features of users and items from comparisons                     comparisons.solvers
+    types         worker types, the default for crowds                             crowd.types
+    scattering    whether a factor is sufficiently scattered                       core.scattering
+
+>>> import cofactor as cf
+>>> cf.plain.spa([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5]], 2).tolist()
+[0, 1]
+"""
+
+from cofactor.plain.cnmf import cnmf_opt, cnmf_spa
+from cofactor.plain.comparisons import comparison_features
+from cofactor.plain.counts import blocks, one_hot, pair_counts, pair_frequencies
+from cofactor.plain.em import em, posterior, refit
+from cofactor.plain.imputation import designated_imputation, robust_imputation
+from cofactor.plain.merit import merit
+from cofactor.plain.scattering import is_scattered, vertices
+from cofactor.plain.simplex import mixtures, project_to_simplex
+from cofactor.plain.spa import spa
+from cofactor.plain.symnmf import model_of_factor, square_root, symnmf
+from cofactor.plain.types import worker_types
+
+__all__ = [
+    "blocks",
+    "cnmf_opt",
+    "cnmf_spa",
+    "comparison_features",
+    "designated_imputation",
+    "em",
+    "is_scattered",
+    "merit",
+    "mixtures",
+    "model_of_factor",
+    "one_hot",
+    "pair_counts",
+    "pair_frequencies",
+    "posterior",
+    "project_to_simplex",
+    "refit",
+    "robust_imputation",
+    "spa",
+    "square_root",
+    "symnmf",
+    "vertices",
+    "worker_types",
+]
