@@ -48,12 +48,37 @@ def test_gaps_are_filled_nearly_as_the_truth_was_and_nothing_else_is_changed(fol
     assert full.columns.tolist() == given.columns.tolist() and (full == given).where(~gap, True).all(axis=None)
     assert (full["mood"] == truth["mood"])[gap["mood"]].mean() > 0.85
     assert set(full["mood"]) == {"glad", "sad"} and "left out: id: 400 values in 400 cells: ids or free text" in said
-    assert "cells that count as gaps: " in said and f"400 rows, 4 columns, {gap.sum().sum()} gaps" in said
+    for name in ("mood", "hat", "age"):
+        word = given[name][gap[name]].iloc[0]
+        shown = re.escape(repr(word)) if word else "empty cells"
+        assert re.search(f"counts as a gap: {shown}: .*{gap[name].sum()} in {name}", said)
+    assert f"400 rows, 4 columns, {gap.sum().sum()} gaps" in said
     cells = pd.read_csv("cells.csv")
     assert len(cells) == gap.sum().sum() and cells["probability"].between(0.1, 1).all()
     row = cells[cells["column"] == "mood"].iloc[0]
     assert full["mood"][row["row"] - 2] == row["value"] and gap["mood"][row["row"] - 2]  # as a spreadsheet counts
     assert cells["probability"][cells["column"] == "mood"].mean() > 0.85
+
+
+def test_the_user_says_which_words_are_gaps(folder, capsys):
+    table = pd.read_csv("cases.csv", dtype=str, keep_default_na=False)
+    table.loc[:9, "coin"] = "None"
+    table.loc[:4, "age"] = "unknown"
+    table["pay"] = np.where(np.arange(400) < 12, "None", 3000 + np.arange(400)).astype(str)
+    table.to_csv("cases.csv", index=False)
+    assert main(["joint", "cases.csv", *FAST, "-o", "full.csv"]) == 0
+    said, full = capsys.readouterr().out, pd.read_csv("full.csv", dtype=str, keep_default_na=False)
+    assert "counts as an answer: 'None': 10 in coin;" in said and "counts as a gap: 'None': 12 in pay" in said
+    assert "age: numbers, and text among them, so that none is taken for a number: 'unknown' (5)" in said
+    assert (full["coin"][:10] == "None").all() and full["pay"][:12].astype(int).between(3000, 3400).all()
+    given = [*FAST, "--gaps", "None, unknown, ?, NA, nowhere", "-o", "full.csv", "--force"]
+    assert main(["joint", "cases.csv", *given]) == 0
+    said, full = capsys.readouterr(), pd.read_csv("full.csv", dtype=str, keep_default_na=False)
+    assert "answer" not in said.out and "among them" not in said.out
+    assert "no cell reads 'nowhere', named by --gaps" in said.err
+    assert set(full["coin"]) == {"heads", "tails"} and full["age"].str.isdecimal().all()
+    assert main(["joint", "cases.csv", *FAST, "--gaps", "", "--columns", "mood", "hat"]) == 0
+    assert "counts as a gap: '" not in capsys.readouterr().out
 
 
 def test_hidden_cells_are_compared_with_each_column_alone(folder, capsys):

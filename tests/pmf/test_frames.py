@@ -29,3 +29,11 @@ def test_filling_gaps_leaves_the_table_itself_as_it_was():
     row = np.flatnonzero(frame["hat"].isna())
     filled = data.filled(row, np.zeros_like(row), ["red"] * len(row))
     assert filled["hat"].notna().all() and data.frame["hat"].isna().sum() == 10
+
+
+def test_a_column_with_gaps_is_never_ids():
+    frame = pd.DataFrame({"pay": np.arange(3000, 3060), "hat": ["red", "blue"] * 30}).astype(str)
+    assert CategoricalFrame.from_frame(frame).left_out == {"pay": "60 whole numbers that never repeat: ids"}
+    frame.loc[3, "pay"] = "n/a"
+    data = CategoricalFrame.from_frame(frame)
+    assert data.names == ["pay", "hat"] and data.gap_words == {"n/a": {"pay": 1}}

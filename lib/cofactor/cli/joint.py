@@ -34,7 +34,7 @@ def joint(arguments: argparse.Namespace) -> None:
         data = _read(arguments)
         target = _target(data, arguments.target)
         diagnosis = cf.pmf.diagnose(data.table, rank=arguments.rank, names=data.names)
-        cautions = warned(diagnosis)
+        cautions = [*warned(diagnosis), *_text_lines(data)]
         method, found, classes = _fitted(arguments, data, target)
         lines = [*_lines(arguments, data, method, found), *_class_lines(arguments, classes)]
         tell(lines, cautions)
@@ -70,7 +70,11 @@ def _read(arguments: argparse.Namespace) -> CategoricalFrame:
     if missing:
         raise CofactorError(f"no column {listing(missing)}; found {listing(frame.columns)}")
     check_whole(1, n_jobs=arguments.jobs)
-    return CategoricalFrame.from_frame(frame, named if arguments.columns else None, arguments.bins)
+    gaps = None if arguments.gaps is None else [word.strip() for word in arguments.gaps.split(",") if word.strip()]
+    data = CategoricalFrame.from_frame(frame, named if arguments.columns else None, arguments.bins, gaps)
+    if nowhere := [word for word in gaps or () if word not in data.gap_words]:
+        warnings.warn(f"no cell reads {listing(map(repr, nowhere))}, named by --gaps", DataWarning, stacklevel=2)
+    return data
 
 
 def _target(data: CategoricalFrame, name: str | None) -> int | None:
@@ -114,9 +118,13 @@ def _lines(
     yield f"{arguments.table}: {table.n_rows} rows, {table.n_variables} columns, {n_cells - table.n_entries} gaps"
     if empty := data.n_empty:
         yield f"empty rows left out, also of what is written: {empty}"
-    if data.words:
-        yield f"cells that count as gaps: {listing(data.words)}, and empty ones"
-    yield from (f"left out: {name}: {why}" for name, why in data.left_out.items())
+    for word, counts in data.gap_words.items():
+        yield f"counts as a gap: {repr(word) if word else 'empty cells'}: {_told(counts)}"
+    for name, count in data.answers.items():
+        yield f"counts as an answer: 'None': {count} in {name}; name the words that are gaps by --gaps, if it is one"
+    for name, why in data.left_out.items():
+        n_gaps = int(data.frame[name].isna().sum())
+        yield f"left out: {name}: {why}" + (f"; {n_gaps} gaps stay as they are" if n_gaps else "")
     yield from _cuts(data)
     ranks = listing(sorted({one.rank_ for one in method.members}))
     chosen = "" if arguments.rank or arguments.method == "Independence" else ", chosen by hidden cells"
@@ -149,6 +157,17 @@ def _number_lines(found: HeldOut, data: CategoricalFrame) -> Iterator[str]:
 def _alone(errors: pd.DataFrame) -> list[int]:
     """Return the columns of numbers that are filled with their median, since nothing better was found."""
     return errors.index[(errors["gain"] <= 0) & (errors["cells"] >= ENOUGH)].tolist()
+
+
+def _told(counts: dict[str, int]) -> str:
+    return listing(f"{count} in {name}" for name, count in counts.items())
+
+
+def _text_lines(data: CategoricalFrame) -> Iterator[str]:
+    """Yield what keeps columns from being columns of numbers."""
+    for name, counts in data.texts.items():
+        words = listing(f"{text!r} ({count})" for text, count in counts.items())
+        yield f"{name}: numbers, and text among them, so that none is taken for a number: {words}; see --gaps"
 
 
 def _judged(found: HeldOut) -> str:

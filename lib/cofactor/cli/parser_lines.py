@@ -21,7 +21,8 @@ examples:
   cofactor rank season.csv --home --min-comparisons 5 --elo Arsenal=1500
 """
 JOINT = """\
-the table may have gaps: empty cells, NA, ?. Numbers of many values are cut at quantiles, ids are left out.
+the table may have gaps: empty cells, NA, n/a, null, ?, . and the like ("None" among numbers only), or the words of
+--gaps. Numbers of many values are cut at quantiles, ids are left out.
 which method:
   CNMF-EM       the default: best on hidden cells of most tables, seconds to a minute
   RAND-EM       about ten times faster, hardly worse: first looks, many columns
@@ -30,6 +31,7 @@ which method:
 
 examples:
   cofactor joint survey.csv -o complete.csv --filled cells.csv --report joint.html
+  cofactor joint survey.csv --gaps "refused, -9, NA" -o complete.csv
   cofactor joint survey.csv --target income --columns age region job
   cofactor joint survey.csv --rank 5 --sample 1000 drawn.csv
 """
@@ -123,6 +125,8 @@ def _add_joint(commands: Any) -> None:
     columns = "to use (default: all but ids and free text, which are named)"
     command.add_argument("--columns", nargs="+", metavar="COLUMN", help=columns)
     command.add_argument("--bins", type=int, default=8, help="intervals that many numbers are cut into (default: 8)")
+    gaps = "words that are gaps beside empty cells, with commas between them; '' for none (default: see below)"
+    command.add_argument("--gaps", metavar="WORDS", help=gaps)
     rank = "number of hidden classes (default: chosen by hidden cells)"
     command.add_argument("--rank", type=int, metavar="F", help=rank)
     _add_method(command, JOINT_METHODS)

@@ -20,7 +20,15 @@ from cofactor.core.lazy import pd
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
 
-UNKNOWN = (*NO_VALUE, "?")  # how a cell reads in which nothing was observed
+ANSWER = "None"  # a gap among numbers; among words it may as well be an answer, such as that of no religion
+GAPS = (
+    *(word for word in NO_VALUE if word != ANSWER),
+    "?",
+    ".",
+    "n/a",
+    "#N/A",
+    "<NA>",
+)  # words that say "not observed"
 FEW = 20  # values: a column of fewer is always taken as it is, one of more numbers is cut
 MOST = 100  # values of text that are taken unasked
 N_BINS = 8
@@ -40,8 +48,12 @@ class CategoricalFrame:
     observed : list of lists of str
         For every code of every column the cells behind it: one text, or those of an interval, rising.
     left_out : dict of name to reason
-    words : list of str
-        What was taken for a missing value.
+    gap_words : dict of word to dict of name to count
+        What was taken for a missing value, and how often in which column; "" are empty cells.
+    answers : dict of name to count
+        Where "None" stands among words and was taken for an answer.
+    texts : dict of name to dict of text to count
+        What stands among the numbers of columns that would else be columns of numbers.
     """
 
     frame: pd.DataFrame
@@ -49,7 +61,14 @@ class CategoricalFrame:
     names: list[str]
     observed: list[list[list[str]]]
     left_out: dict[str, str]
-    words: list[str]
+    gap_words: dict[str, dict[str, int]]
+    answers: dict[str, int]
+    texts: dict[str, dict[str, int]]
+
+    @property
+    def words(self) -> list[str]:
+        """What was taken for a missing value, empty cells apart."""
+        return [word for word in self.gap_words if word]
 
     @cached_property
     def numbers(self) -> list[Floats | None]:
@@ -68,18 +87,25 @@ class CategoricalFrame:
 
     @classmethod
     def from_frame(
-        cls, frame: pd.DataFrame, columns: Sequence[str] | None = None, n_bins: int = N_BINS
+        cls,
+        frame: pd.DataFrame,
+        columns: Sequence[str] | None = None,
+        n_bins: int = N_BINS,
+        gaps: Sequence[str] | None = None,
     ) -> CategoricalFrame:
         """Take columns of a table of text, as `read_frame` gives it.
 
-        `columns` are those to take, by default all that can be of use. Raises a CofactorError where one of them is
-        missing or cannot be used, where no column is left, or fewer than two intervals are asked for.
+        `columns` are those to take, by default all that can be of use. `gaps` are the words that say that nothing was
+        observed, beside empty cells; by default `GAPS`, and "None" among numbers. Raises a CofactorError where a
+        column is missing or cannot be used, where none is left, or fewer than two intervals are asked for.
         """
         check_whole(2, n_bins=n_bins)
         check_columns(frame, columns or list(frame.columns), "cases")
-        gaps = frame.isna() | frame.isin(UNKNOWN)
-        words = sorted({str(cell) for cell in frame.to_numpy()[gaps.to_numpy()] if isinstance(cell, str) and cell})
-        frame = frame.mask(gaps)
+        missing = pd.DataFrame({name: _is_gap(frame[name], gaps) for name in frame.columns})
+        gap_words = _counts(frame, missing)
+        frame = frame.mask(missing)
+        answers = {} if gaps is not None else _counts(frame, frame == ANSWER).get(ANSWER, {})
+        texts = {str(name): found for name in columns or frame.columns if (found := _texts(frame[name]))}
         whys = {name: _useless(frame[name], named=columns is not None) for name in columns or frame.columns}
         left_out = {str(name): why for name, why in whys.items() if why}
         if columns is not None and left_out:
@@ -90,7 +116,7 @@ class CategoricalFrame:
         coded = [_coded(frame[name], n_bins) for name in names]
         codes = np.column_stack([codes for codes, _ in coded])
         table = CategoricalTable(codes, [len(observed) for _, observed in coded])
-        return cls(frame, table, names, [observed for _, observed in coded], left_out, words)
+        return cls(frame, table, names, [observed for _, observed in coded], left_out, gap_words, answers, texts)
 
     @property
     def n_empty(self) -> int:
@@ -130,6 +156,33 @@ def _numbers(cells: pd.Series[str]) -> pd.Series[float] | None:
     return numbers if np.isfinite(numbers).all() else None
 
 
+def _is_gap(column: pd.Series[str], gaps: Sequence[str] | None) -> pd.Series[bool]:
+    """Tell the cells of a column in which nothing was observed."""
+    found = column.isna() | column.isin(["", *(GAPS if gaps is None else gaps)])
+    rest = column[~found & (column != ANSWER)]
+    among_numbers = gaps is None and len(rest) > 0 and _numbers(rest) is not None
+    return found | (column == ANSWER) if among_numbers else found
+
+
+def _counts(frame: pd.DataFrame, which: pd.DataFrame) -> dict[str, dict[str, int]]:
+    """Return how often each text stands in the cells of each column that are asked for; missing ones count as ""."""
+    found: dict[str, dict[str, int]] = {}
+    for name in frame.columns:
+        for word, count in frame[name][which[name]].fillna("").value_counts().items():
+            found.setdefault(str(word), {})[str(name)] = int(count)
+    return dict(sorted(found.items()))
+
+
+def _texts(column: pd.Series[str]) -> dict[str, int]:
+    """Return what stands among numbers, and how often, where most cells of a column are numbers, too many for words."""
+    cells = column.dropna()
+    numbers = pd.to_numeric(cells, errors="coerce")
+    known = np.isfinite(numbers.to_numpy(dtype=np.float64))
+    if known.all() or 2 * known.sum() < len(cells) or numbers[known].nunique() <= FEW:
+        return {}
+    return {str(text): int(count) for text, count in cells[~known].value_counts().items()}
+
+
 def _useless(column: pd.Series[str], named: bool) -> str:
     """Say why a column cannot be used, or not unless it was asked for; "" where it can."""
     cells = column.dropna()
@@ -140,10 +193,10 @@ def _useless(column: pd.Series[str], named: bool) -> str:
         return ""
     numbers = _numbers(cells)
     if numbers is not None:
-        never_twice = bool((numbers == np.floor(numbers)).all()) and n_values == len(cells)
+        never_twice = bool((numbers == np.floor(numbers)).all()) and n_values == len(column)  # ids have no gaps
         return f"{n_values} whole numbers that never repeat: ids" if never_twice and not named else ""
     if 2 * n_values > len(cells):
-        return f"{n_values} values in {len(cells)} cells: ids or free text"
+        return f"{n_values} values in {len(cells)} cells: {'ids or ' if len(cells) == len(column) else ''}free text"
     return f"{n_values} values are more than {MOST}" if n_values > MOST and not named else ""
 
 
