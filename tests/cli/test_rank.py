@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from cofactor.cli import main
-from cofactor.comparisons import rank, rank_users, read_votes
+from cofactor.comparisons import rank, rank_orders, rank_users, read_orders, read_votes
 from cofactor.plots.comparisons import draw_ranking
 from cofactor.plots.style import to_png
 
@@ -173,6 +173,24 @@ def test_two_columns_of_users_are_a_user_and_a_prompt(tmp_path, capsys):
     assert "taking users and prompts as independent of each other (they count as 10 and 6 equally busy" in printed
     assert main(["rank", str(path), "--user", "voter"]) == 0
     assert "--user prompt beside --user voter allows for that" in capsys.readouterr().out
+
+
+def test_orders_of_several_items_are_ranked(tmp_path, capsys):
+    rng, path, out, page = np.random.default_rng(0), *(tmp_path / name for name in ("o.csv", "out.csv", "page.html"))
+    places = np.argsort(-(np.array([1.0, 0.5, 0.0, -0.5]) + rng.gumbel(size=(40, 4))), axis=1)
+    frame = pd.DataFrame(np.array(list("abcd"))[places], columns=["1st", "2nd", "3rd", "4th"])
+    frame.assign(who=np.arange(40) % 8).to_csv(path, index=False)
+    asked = ["rank", str(path), "--places", "1st", "2nd", "3rd", "4th", "--user", "who"]
+    assert main([*asked, "-o", str(out), "--report", str(page)]) == 0
+    printed = capsys.readouterr().out
+    assert "4 items, 40 orders, of 4 to 4 items, 8 users\n" in printed
+    found = rank_orders(read_orders(path, ["1st", "2nd", "3rd", "4th"], user="who"), random_state=0)
+    pd.testing.assert_frame_equal(pd.read_csv(out), found.table().round(6), check_dtype=False)
+    assert "40 orders" in page.read_text(encoding="utf8")
+    assert main([*asked, "--home"]) == 1
+    assert "--home: of pairs of items only, not of --places" in capsys.readouterr().err
+    assert main(["rank", str(path), "--places", "1st", "--others", "2nd", "3rd"]) == 0
+    assert "40 orders, of 3 to 3 items\n" in capsys.readouterr().out
 
 
 def test_a_season_with_home_side_elo_and_a_part_by_itself(tmp_path, capsys):

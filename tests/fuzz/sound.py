@@ -240,6 +240,18 @@ def sound():
             comparisons.rank,
             {"comparisons": compared, "covariates": d["extra"], "level": 0.9, "random_state": 0},
         ),
+        "comparisons.Orders": (
+            comparisons.Orders,
+            {"item": [[0, 1, 2], [1, 2, -1]], "placed": [1, 2], "user": [0, 1], "items": ["a", "b", "c"]},
+        ),
+        "comparisons.rank_orders": (
+            comparisons.rank_orders,
+            {"orders": comparisons.Orders([[0, 1, 2], [2, 0, 1]] * 4), "level": 0.9, "random_state": 0},
+        ),
+        "comparisons.read_orders": (
+            comparisons.read_orders,
+            {"source": d["votes"], "places": ["a"], "others": ["b"], "races": (), "user": "who"},
+        ),
         "comparisons.rank_users": (
             comparisons.rank_users,
             {"comparisons": compared, "covariates": d["extra"], "level": 0.9},

@@ -37,7 +37,8 @@ NOT_CALLED = {  # base classes, what functions return, and what takes none but s
     ),
     *("separable.Communities", "separable.FrankWolfeResult", "separable.MeritFit", "separable.TopicModel"),
     *("comparisons.ComparisonBootstrap", "comparisons.Link", "comparisons.PreferenceModel"),
-    *("comparisons.Ranking", "comparisons.read_votes"),  # the second among the readers of files
+    *("comparisons.Ranking", "comparisons.read_votes", "comparisons.read_orders"),  # the latter read files
+    "comparisons.Orders",  # within rank_orders
 }
 NUMBER = 10 * int(os.environ.get("COFACTOR_FUZZ", 1))
 bounded = settings(

@@ -19,6 +19,7 @@ examples:
   cofactor rank votes.csv --covariates length_difference position --coefficients coefficients.csv
   cofactor rank arena.jsonl --winner model_a --loser model_b --outcome winner --user judge
   cofactor rank season.csv --home --min-comparisons 5 --elo Arsenal=1500
+  cofactor rank ballots.csv --places 1st 2nd 3rd
 """
 JOINT = """\
 the table may have gaps: empty cells, NA, n/a, null, ?, . and the like ("None" among numbers only), or the words of
@@ -90,6 +91,14 @@ def _add_rank(commands: Any) -> None:
         about = f"{what} (used if there is a column {column})"
         action = "append" if column == "user" else "store"
         command.add_argument(f"--{column}", metavar="COLUMN", help=about, action=action)
+    orders = {
+        "places": "instead of pairs: columns of the items at the 1st, 2nd, ... place; the first one alone is a choice",
+        "others": "with --places: columns of items that came after these, in no order; several in a cell by ;",
+    }
+    for name, about in orders.items():
+        command.add_argument(f"--{name}", nargs="+", default=(), metavar="COLUMN", help=about)
+    races = "instead of pairs: one result a row; columns of the race, of the item, and of its place in it"
+    command.add_argument("--races", nargs=3, default=(), metavar=("RACE", "ITEM", "PLACE"), help=races)
     words = "the words of the outcome column for the first and for the second item, where it has others"
     command.add_argument("--words", nargs=2, metavar=("FIRST", "SECOND"), help=words)
     numbers = (

@@ -12,16 +12,22 @@ from cofactor.cli import in_options, tell
 from cofactor.cli.output import Writer, outputs, write_page
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.diagnose import diagnose
+from cofactor.comparisons.orders import read_orders
 from cofactor.comparisons.places import Ranking
+from cofactor.comparisons.plackett_luce import rank_orders
 from cofactor.comparisons.ranking import ENOUGH_PER_ITEM, rank_users
 from cofactor.comparisons.ranking import rank as ranked
 from cofactor.comparisons.votes import OPTIONAL, reading
-from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
 
 COLUMNS = ("winner", "loser", *OPTIONAL)  # options that name columns
 READING = ("covariates", "encoding", "sep", "words", "home")  # other options of how a file is read
 TABLES = ("output", "probabilities", "coefficients", "users")
+PAIRS_ONLY = ("winner", "loser", "tie", "outcome", "weight", "words", "users")
+Found = tuple[
+    Comparisons, "pd.DataFrame", Ranking, str, list[str]
+]  # pairs, covariates, the ranking, what there is, notes
 SHOWN = 20  # items printed
 
 
@@ -29,16 +35,13 @@ def rank(arguments: argparse.Namespace) -> None:
     """Fit the ranking; print it, and write what was asked for."""
     tables = [getattr(arguments, name) for name in TABLES]
     with outputs(arguments, tables, [arguments.comparisons], [arguments.report]) as writer:
-        columns, how = ({name: getattr(arguments, name) for name in names} for names in (COLUMNS, READING))
-        votes = reading(arguments.comparisons, columns, **how)
-        data, X = votes.comparisons, votes.covariates
-        checks = diagnose(data, rank=0)
+        fit = _of_orders if arguments.places or arguments.others or arguments.races else _of_pairs
         with warnings.catch_warnings(record=True, action="always", category=DataWarning) as caught:
-            options = {"min_comparisons": arguments.min_comparisons, "all_parts": arguments.all_parts}
-            found = ranked(data, X, level=arguments.level, random_state=0, **options)
+            data, X, found, made, notes = fit(arguments)
+        checks = diagnose(data, rank=0)
         scale = _scale(arguments.elo, found)
         warned = [str(warning.message) for warning in caught]
-        lines = [*_facts(arguments, data, found), *map(in_options, votes.notes)]
+        lines = [f"{arguments.comparisons}: {made}", *_facts(found), *map(in_options, notes)]
         tell([*lines, *_places(found.table(scale))], warned)
         _write_tables(arguments, writer, data, X, found, scale)
         if arguments.report:
@@ -47,19 +50,43 @@ def rank(arguments: argparse.Namespace) -> None:
             write_page(arguments.report, rank_page(arguments.comparisons, found, data, lines, checks, warned))
 
 
-def _facts(arguments: argparse.Namespace, data: Comparisons, found: Ranking) -> list[str]:
-    """Return lines about the data, what intervals rest on, and coefficients."""
+def _of_pairs(arguments: argparse.Namespace) -> Found:
+    columns, how = ({name: getattr(arguments, name) for name in names} for names in (COLUMNS, READING))
+    votes = reading(arguments.comparisons, columns, **how)
+    data, X = votes.comparisons, votes.covariates
+    options = {"min_comparisons": arguments.min_comparisons, "all_parts": arguments.all_parts}
+    found = ranked(data, X, level=arguments.level, random_state=0, **options)
     weight = np.ones(len(data)) if data.counts is None else data.counts
     ties = float(weight[data.outcome == 0.5].sum())
-    made = f"{data.total:.10g} comparisons, {ties:.10g} of them ties"
     users = f", {data.n_users} users" if data.n_users > 1 else ""
     users += "" if data.prompt is None else f", {len(np.unique(data.prompt))} prompts"
+    made = f"{data.n_items} items, {data.total:.10g} comparisons, {ties:.10g} of them ties{users}"
+    return data, X, found, made, votes.notes
+
+
+def _of_orders(arguments: argparse.Namespace) -> Found:
+    """Fit orders of several items; what is for pairs only is refused."""
+    unset = {"covariates": (), "home": False, "min_comparisons": 1}
+    given = [name for name in (*PAIRS_ONLY, *unset) if getattr(arguments, name) != unset.get(name)]
+    users = arguments.user or [None]
+    if given or len(users) > 1:
+        named = listing(f"--{name.replace('_', '-')}" for name in given) or "a second --user"
+        raise CofactorError(f"{named}: of pairs of items only, not of --places and --races")
+    how = {name: getattr(arguments, name) for name in ("places", "others", "races", "encoding", "sep")}
+    orders = read_orders(arguments.comparisons, user=users[0] or None, **how)
+    found = rank_orders(orders, level=arguments.level, all_parts=arguments.all_parts, random_state=0)
+    who = "" if orders.user is None else f", {len(np.unique(orders.user))} users"
+    made = f"{len(orders.items)} items, {len(orders)} orders, of {orders.size.min()} to {orders.size.max()} items{who}"
+    return orders.pairs(), pd.DataFrame(), found, made, []
+
+
+def _facts(found: Ranking) -> list[str]:
+    """Return lines about the fit, what intervals rest on, and coefficients."""
     counts = {"users": found.n_users, "prompts": found.n_prompts}
     used = " and ".join(name for name, count in counts.items() if count) or "comparisons"
     count = " and ".join(f"{count:.3g}" for count in counts.values() if count)
     rests = f"{used} as independent of each other" + (f" (they count as {count} equally busy ones)" if count else "")
     return [
-        f"{arguments.comparisons}: {data.n_items} items, {made}{users}",
         f"fit: {'converged' if found.result.converged else 'NOT CONVERGED'}, {found.result.reason}",
         f"prior of utilities: normal, standard deviation {found.sd:.3g}, chosen by the evidence of the comparisons",
         f"log-loss on comparisons held out: {found.log_loss:.4f}; the trivial guess: {found.trivial_log_loss:.4f}",

@@ -14,7 +14,9 @@ from cofactor.comparisons.links import LINKS, Link
 from cofactor.comparisons.loss import Objective
 from cofactor.comparisons.methods import METHODS
 from cofactor.comparisons.metrics import feature_error, ndcg, pair_accuracy, utility_error
+from cofactor.comparisons.orders import Orders, read_orders
 from cofactor.comparisons.places import Ranking
+from cofactor.comparisons.plackett_luce import rank_orders
 from cofactor.comparisons.planner import plan
 from cofactor.comparisons.ranking import rank, rank_users
 from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient_descent, lbfgs
@@ -34,6 +36,7 @@ __all__ = [
     "Link",
     "NuclearNormMLE",
     "Objective",
+    "Orders",
     "PreferenceModel",
     "Ranking",
     "WinRate",
@@ -53,7 +56,9 @@ __all__ = [
     "plan",
     "random_start",
     "rank",
+    "rank_orders",
     "rank_users",
+    "read_orders",
     "read_votes",
     "spectral_start",
     "utility_error",

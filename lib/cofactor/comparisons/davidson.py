@@ -22,6 +22,7 @@ problem from binary comparisons", American Mathematical Monthly 1957 (when the m
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,33 @@ from cofactor.core.types import Floats
 
 MAX_ITER, HALVINGS = 100, 40
 TOL = 1e-12  # of the gain that Newton's next step foretells, relative to the number of comparisons
+
+
+class Likelihood(Protocol):
+    """What `fit` maximises: of n utilities, coefficients of (c, k) covariates, and tau if there are ties."""
+
+    @property
+    def n_items(self) -> int:
+        """N."""
+
+    @property
+    def X(self) -> Floats:
+        """(c, k) covariates."""
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether there is a tau."""
+
+    @property
+    def size(self) -> int:
+        """Number of parameters."""
+
+    @property
+    def total(self) -> Floats:
+        """(c,) how often things were compared."""
+
+    def objective(self, theta: Floats) -> tuple[float, Floats, Floats]:
+        """Return the log-likelihood, its gradient, and minus the second derivatives."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +104,17 @@ class Cells:
     def chances(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the chances that left wins, that right wins, and of a tie."""
         return chances(self.differences(theta), self.split(theta)[2])
+
+    def objective(self, theta: Floats) -> tuple[float, Floats, Floats]:
+        """Return the log-likelihood, its gradient, and minus the second derivatives."""
+        tau, z = self.split(theta)[2], self.differences(theta)
+        (win, lose, tie), log_total = _chances_and_log_total(z, tau)
+        value = (self.won - self.lost) @ z / 2 - self.total @ log_total
+        value += tau * self.tied.sum() if self.has_ties else 0.0
+        in_z, in_tau = scores(self, win, lose, tie)
+        last = [in_tau.sum()] if self.has_ties else []
+        gradient = np.concatenate([self.scatter(in_z), in_z @ self.X, last])
+        return float(value), gradient, information(self, win, lose, tie)
 
     def scatter(self, values: Floats) -> Floats:
         """Return the (n,) sums of values over cells where an item is left, less those where it is right."""
@@ -150,7 +189,7 @@ class Fitted:
     result: Result
 
 
-def fit(cells: Cells, ridge: Floats | None = None, start: Floats | None = None) -> Fitted:
+def fit(cells: Likelihood, ridge: Floats | None = None, start: Floats | None = None) -> Fitted:
     """Maximise the log-likelihood less theta' diag(ridge) theta / 2 by Newton's method, steps halved as needed.
 
     Cost: O(c (k + 1)^2 + p^3) time a step, some six steps; O(c (k + 1) + p^2) memory.
@@ -158,13 +197,13 @@ def fit(cells: Cells, ridge: Floats | None = None, start: Floats | None = None) 
     require_bytes(40.0 * cells.size**2, f"the covariance of {cells.n_items} items", "keep fewer items")
     ridge = np.zeros(cells.size) if ridge is None else ridge
     theta = np.zeros(cells.size) if start is None else start
-    value, gradient, H = _objective(cells, ridge, theta)
+    value, gradient, H = _penalised(cells, ridge, theta)
     history = History("Davidson", MAX_ITER, TOL * max(float(cells.total.sum()), 1.0))
     for _ in history:
         step = solve(cells.n_items, H, gradient)
         gain = float(gradient @ step)
         for _ in range(HALVINGS):
-            found = _objective(cells, ridge, theta + step)
+            found = _penalised(cells, ridge, theta + step)
             if found[0] >= value - abs(value) * 1e-15:
                 break
             step = step / 2
@@ -178,16 +217,10 @@ def centred(theta: Floats, n_items: int) -> Floats:
     return np.concatenate([theta[:n_items] - theta[:n_items].mean(axis=0), theta[n_items:]])
 
 
-def _objective(cells: Cells, ridge: Floats, theta: Floats) -> tuple[float, Floats, Floats]:
-    """Return value, gradient and minus the second derivatives."""
-    tau, z = cells.split(theta)[2], cells.differences(theta)
-    (win, lose, tie), log_total = _chances_and_log_total(z, tau)
-    value = (cells.won - cells.lost) @ z / 2 - cells.total @ log_total - ridge @ theta**2 / 2
-    value += tau * cells.tied.sum() if cells.has_ties else 0.0
-    in_z, in_tau = scores(cells, win, lose, tie)
-    last = [in_tau.sum()] if cells.has_ties else []
-    gradient = np.concatenate([cells.scatter(in_z), in_z @ cells.X, last]) - ridge * theta
-    return float(value), gradient, information(cells, win, lose, tie) + np.diag(ridge)
+def _penalised(cells: Likelihood, ridge: Floats, theta: Floats) -> tuple[float, Floats, Floats]:
+    """Return value, gradient and minus the second derivatives, the prior included."""
+    value, gradient, H = cells.objective(theta)
+    return value - float(ridge @ theta**2) / 2, gradient - ridge * theta, H + np.diag(ridge)
 
 
 def scores(cells: Cells, win: Floats, lose: Floats, tie: Floats) -> tuple[Floats, Floats]:
@@ -214,6 +247,12 @@ def information(cells: Cells, win: Floats, lose: Floats, tie: Floats) -> Floats:
         H[-1, :-1] = H[:-1, -1] = np.concatenate([cells.scatter(b), b @ cells.X])
         H[-1, -1] = total @ (tie * (1 - tie))
     return H
+
+
+def counts(cells: Cells) -> Floats:
+    """Return the (n, 3) comparisons that every item won, lost, and took part in."""
+    n, sides = cells.n_items, ((cells.won, cells.lost), (cells.lost, cells.won), (cells.total, cells.total))
+    return np.column_stack([np.bincount(cells.left, a, n) + np.bincount(cells.right, b, n) for a, b in sides])
 
 
 def covariate_information(cells: Cells, theta: Floats) -> tuple[Floats, Floats]:

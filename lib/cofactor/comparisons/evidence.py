@@ -25,7 +25,7 @@ from dataclasses import replace
 import numpy as np
 
 from cofactor.comparisons import davidson
-from cofactor.comparisons.davidson import Cells, Fitted
+from cofactor.comparisons.davidson import Cells, Fitted, Likelihood
 from cofactor.core.lazy import optimize
 from cofactor.core.types import Floats
 
@@ -38,7 +38,7 @@ FOLDS = 5
 MANY = 1e9  # counts that are not split
 
 
-def chosen(cells: Cells) -> tuple[float, float, Fitted]:
+def chosen(cells: Likelihood) -> tuple[float, float, Fitted]:
     """Return the standard deviation of the prior on utilities, the variance of its logarithm, and the fit.
 
     Cost: some twelve fits, each started from the one before.
@@ -66,13 +66,13 @@ def with_doubt(V: Floats, P: Floats, fitted: Fitted, doubt: float, n: int) -> Fl
     return V + doubt * np.outer(way, way)
 
 
-def precisions(cells: Cells, sd: float) -> Floats:
+def precisions(cells: Likelihood, sd: float) -> Floats:
     """Return R."""
     k = cells.X.shape[1]
     return np.repeat([sd**-2, COEFFICIENT_SD**-2, 0.0], [cells.n_items, k, int(cells.has_ties)])
 
 
-def log_evidence(cells: Cells, fitted: Fitted, sd: float) -> float:
+def log_evidence(cells: Likelihood, fitted: Fitted, sd: float) -> float:
     """Return the logarithm of the evidence and of the factor on it, up to a constant."""
     determinant = float(np.linalg.slogdet(fitted.H)[1])
     return float(fitted.value - cells.n_items * np.log(sd) - determinant / 2 + np.log(sd) - RATE * sd)

@@ -86,8 +86,8 @@ def rank(
     rows = _well_compared(data, min_comparisons)
     data, X = data.take(rows), X[rows]
     if all_parts:
-        _check_linked(data)
-    rows = _largest_part(data)
+        check_linked(data)
+    rows = largest_part(data)
     return _ranking(data.take(rows), X[rows], names, level, rng)
 
 
@@ -163,7 +163,8 @@ def _checked_covariates(covariates: pd.DataFrame | ArrayLike | None, m: int) -> 
     return names, X
 
 
-def _check_linked(data: Comparisons) -> None:
+def check_linked(data: Comparisons) -> None:
+    """Refuse items in parts that no comparison links."""
     if data.n_components > 1:
         parts = [np.flatnonzero(data.components == part) for part in range(data.n_components)]
         named = "; ".join(listing(data.items[i] for i in part.tolist()) for part in sorted(parts, key=len)[:3])
@@ -198,7 +199,7 @@ def _well_compared(data: Comparisons, least: int) -> Indices:
     return np.flatnonzero(kept)
 
 
-def _largest_part(data: Comparisons) -> Indices:
+def largest_part(data: Comparisons) -> Indices:
     """Rows of the part with most items, of several that no comparison links; the other items are named."""
     part = data.components
     if data.n_components == 1:
@@ -220,19 +221,22 @@ def _ranking(
     rows, items = _seen_items(davidson.rows_of(data, X / scale), data)
     cells = davidson.pairs_of(rows)
     _check_told(cells, names)
-    unlinked = [items[i] for i in _unlinked(cells)]
+    unlinked = unlinked_of(cells, items)
     sd, doubt, fitted = evidence.chosen(cells)
-    _warn_of_prior(cells, fitted, names, unlinked)
+    _warn_of_covariates(cells, fitted, names)
     n, u = len(items), fitted.theta[: len(items)]
     (n_users, n_prompts), V = _covariance(rows, fitted, data, items)
     V = evidence.with_doubt(V, independent(rows, fitted), fitted, doubt, n)
     ranks = [1 + np.sum(u[None, :] > u[:, None], axis=1), *places(u, V[:n, :n], level, fewest(n_users, n_prompts), rng)]
-    losses = _held_out(cells, fitted) if check else (np.nan, np.nan)
+    losses = (np.nan, np.nan)
+    if check:
+        losses = evidence.held_out_loss(cells, fitted)
+        warn_of_loss(*losses)
     size = np.concatenate([np.ones(n), scale, np.ones(int(cells.has_ties))])
     return Ranking(
         items=items,
         ranks=np.column_stack(ranks),
-        counts=_counts(cells),
+        counts=davidson.counts(cells),
         covariates=names,
         parameters=fitted.theta / size,
         covariance=V / np.outer(size, size),
@@ -277,17 +281,18 @@ def _check_told(cells: davidson.Cells, names: list[str]) -> None:
         raise NotIdentifiableError(f"{found}; leave them out")
 
 
-def _unlinked(cells: davidson.Cells) -> list[int]:
-    """Items outside of the largest group in which everybody lost to everybody, directly or through others."""
+def unlinked_of(cells: davidson.Cells, items: list[Any]) -> list[Any]:
+    """Name items outside of the largest group in which everybody lost to everybody, directly or through others."""
     group = davidson.linked_both_ways(cells)
-    return np.flatnonzero(group != np.bincount(group).argmax()).tolist()
-
-
-def _warn_of_prior(cells: davidson.Cells, fitted: davidson.Fitted, names: list[str], unlinked: list[Any]) -> None:
-    """Name what the prior alone holds finite."""
+    unlinked = [items[i] for i in np.flatnonzero(group != np.bincount(group).argmax()).tolist()]
     if unlinked:
         what = f"items that never lost to the others, or never won, not even through third ones: {listing(unlinked)}"
         warnings.warn(f"{what}; how far they are from the others, the prior decides", DataWarning, stacklevel=5)
+    return unlinked
+
+
+def _warn_of_covariates(cells: davidson.Cells, fitted: davidson.Fitted, names: list[str]) -> None:
+    """Name those that the prior alone holds finite."""
     n, k = cells.n_items, len(names)
     told = np.diag(davidson.covariate_information(cells, fitted.theta)[0])
     if (told <= 2 * (fitted.ridge * np.abs(fitted.theta))[n : n + k]).any():
@@ -295,14 +300,12 @@ def _warn_of_prior(cells: davidson.Cells, fitted: davidson.Fitted, names: list[s
         warnings.warn(f"{what}; how large their coefficients are, the prior decides", DataWarning, stacklevel=5)
 
 
-def _held_out(cells: davidson.Cells, fitted: davidson.Fitted) -> tuple[float, float]:
-    """Return the log-loss on held-out comparisons and that of the trivial guess; warn where that is no worse."""
-    loss, trivial = evidence.held_out_loss(cells, fitted)
+def warn_of_loss(loss: float, trivial: float) -> None:
+    """Warn where the log-loss on held-out comparisons is no better than that of the trivial guess."""
     if not loss < trivial:
         what = f"log-loss {loss:.4f} on held-out comparisons, the trivial guess has {trivial:.4f}"
         message = f"these comparisons do not tell who wins the next one ({what}): they may all be equally good"
-        warnings.warn(message, DataWarning, stacklevel=5)
-    return loss, trivial
+        warnings.warn(message, DataWarning, stacklevel=4)
 
 
 def _covariance(
@@ -333,9 +336,3 @@ def _count(rows: davidson.Cells, code: Codes, name: str, items: list[Any]) -> fl
         message = f"fewer than {FEW_USERS} {name} compared {listing(few)}: the intervals of these items are too short"
         warnings.warn(message, DataWarning, stacklevel=6)
     return count
-
-
-def _counts(cells: davidson.Cells) -> Floats:
-    """(n, 3) comparisons that every item won, lost, and took part in."""
-    n, sides = cells.n_items, ((cells.won, cells.lost), (cells.lost, cells.won), (cells.total, cells.total))
-    return np.column_stack([np.bincount(cells.left, a, n) + np.bincount(cells.right, b, n) for a, b in sides])

@@ -1,0 +1,239 @@
+"""Orders of three items and more, and choices of one of several: checked once, and read from files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cofactor.comparisons.data import Codes, Comparisons, encoded
+from cofactor.core.checks import check_kind, numbers, positions, whole_codes
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.frames import check_columns, check_present, located, numeric, read_frame
+from cofactor.core.lazy import pd
+from cofactor.core.types import Indices
+
+LARGEST = np.iinfo(np.int32).max
+NONE = -1  # pads orders of fewer items
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Orders:
+    """Orders of items: order k holds item[k, 0] before item[k, 1] and so on, as far as places were given.
+
+    Parameters
+    ----------
+    item : (m, L) whole numbers from -1
+        Items of every order, the best first; -1 after the last one, where an order has fewer than L.
+    placed : (m,) whole numbers from 1, optional
+        How many of the first were put in order; the others came after these, in no order. 1 is a choice of one out of
+        several. Default: all.
+    user : (m,) whole numbers from 0, optional
+        Who ordered. Default: everybody is another one.
+    items : ids, optional
+        In the order of the codes. Default: the codes.
+
+    Raises a CofactorError for no orders, other shapes and numbers, and for orders of fewer than two items or of one
+    item twice, by row.
+
+    >>> orders = Orders([[0, 1, 2], [1, 2, -1], [2, 0, 1]], placed=[3, 2, 1])
+    >>> orders
+    Orders(3 orders of 3 items)
+    >>> pairs = orders.pairs()
+    >>> list(zip(pairs.left.tolist(), pairs.right.tolist()))
+    [(0, 1), (0, 2), (1, 2), (1, 2), (2, 0), (2, 1)]
+    """
+
+    item: Codes
+    placed: Codes
+    user: Codes | None
+    items: Sequence[Any]
+
+    def __init__(
+        self,
+        item: ArrayLike,
+        placed: ArrayLike | None = None,
+        user: ArrayLike | None = None,
+        items: Sequence[Any] | None = None,
+    ) -> None:
+        codes = _checked_items(item)
+        size = (codes != NONE).sum(axis=1)
+        first, who = (_one_of_each(name, values, len(codes)) for name, values in (("placed", placed), ("user", user)))
+        first = size if first is None else np.minimum(first, size)
+        _refuse(first < 1, "orders without a first place")
+        if items is not None:
+            check_kind((list, tuple, range, pd.Index, np.ndarray), items=items)
+        ids = range(int(codes.max()) + 1) if items is None else tuple(items)
+        if len(ids) <= codes.max():
+            raise CofactorError(f"{len(ids)} ids for items up to code {codes.max()}: give one of each")
+        self.__dict__.update({"item": codes, "placed": first, "user": who, "items": ids})
+
+    def __repr__(self) -> str:
+        return f"Orders({len(self)} orders of {len(self.items)} items)"
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    @property
+    def size(self) -> Indices:
+        """(m,) how many items every order has."""
+        return np.asarray((self.item != NONE).sum(axis=1))
+
+    def take(self, rows: ArrayLike) -> Orders:
+        """Return these orders only (a mask, or positions); all items stay."""
+        at = positions(rows, len(self), "rows to take")
+        if not at.size:
+            raise CofactorError("no orders are left: take at least one")
+        return Orders(self.item[at], self.placed[at], None if self.user is None else self.user[at], self.items)
+
+    def pairs(self) -> Comparisons:
+        """Return what the orders say of two items each: who came before whom."""
+        parts = []
+        for a in range(self.item.shape[1] - 1):
+            for b in range(a + 1, self.item.shape[1]):
+                rows = np.flatnonzero((a < self.placed) & (self.item[:, b] != NONE))
+                who = rows if self.user is None else self.user[rows]
+                parts.append(np.stack([self.item[rows, a], self.item[rows, b], who]))
+        first, second, who = np.concatenate(parts, axis=1)
+        return Comparisons(who, first, second, np.ones(len(first)), n_items=len(self.items)).with_ids(items=self.items)
+
+
+def _one_of_each(name: str, values: ArrayLike | None, m: int) -> Indices | None:
+    if values is None:
+        return None
+    codes = whole_codes(values, name, LARGEST)
+    if len(codes) != m:
+        raise CofactorError(f"{len(codes)} {name} for {m} orders: give one of each")
+    return codes
+
+
+def _checked_items(item: ArrayLike) -> Codes:
+    values = numbers(item, "item", 2)
+    if not values.size or not np.isfinite(values).all() or (values % 1 != 0).any() or values.min() < NONE:
+        raise CofactorError("orders must hold whole numbers: items from 0, and -1 after the last one")
+    if values.max() >= LARGEST:
+        raise CofactorError(f"codes of items must be below {LARGEST}: number them from 0")
+    codes = values.astype(np.int32)
+    there = codes != NONE
+    _refuse((np.diff(there.astype(int), axis=1) > 0).any(axis=1), "orders with a gap before the last item")
+    _refuse(there.sum(axis=1) < 2, "orders of fewer than two items")
+    in_order = np.sort(codes, axis=1)
+    twice = (in_order[:, 1:] == in_order[:, :-1]) & (in_order[:, 1:] != NONE)
+    _refuse(twice.any(axis=1), "orders that hold an item twice")
+    return codes
+
+
+def _refuse(bad: NDArray[np.bool_], what: str) -> None:
+    if bad.any():
+        raise CofactorError(f"{what}: rows {listing(np.flatnonzero(bad).tolist())}; mend or drop them")
+
+
+def read_orders(
+    source: str | PathLike[str] | pd.DataFrame,
+    places: Sequence[str] = (),
+    others: Sequence[str] = (),
+    races: Sequence[str] = (),
+    user: str | None = None,
+    encoding: str = "utf-8-sig",
+    sep: str | None = None,
+) -> Orders:
+    """Read orders: one a row from columns of places, or one result a row from a long table.
+
+    Parameters
+    ----------
+    source : path, "-" for standard input, or DataFrame
+    places : columns of the items at the first, second, ... place; later ones may be empty
+    others : columns of items that came after these in no order, such as what was not chosen
+        A cell may hold several, with ; or | between them. The items of `places` are left out.
+    races : three columns, instead of the above: the race, the item, and its place in it, a number
+        Several may share the last place of a race, and then have no order.
+    user : column of who ordered
+    encoding, sep : as of `Comparisons.from_csv`
+
+    Raises a CofactorError that names rows with equal items or places, and where a cell cannot be read.
+
+    Cost: O(m L).
+
+    >>> frame = pd.DataFrame({"1st": ["a", "b"], "2nd": ["c", "a"], "3rd": ["b", ""]})
+    >>> read_orders(frame, ["1st", "2nd", "3rd"]).item.tolist()
+    [[0, 2, 1], [1, 0, -1]]
+    """
+    check_kind((str, PathLike, pd.DataFrame), source=source)
+    for name, columns in {"places": places, "others": others, "races": races}.items():
+        check_kind((list, tuple), **{name: columns})
+    if bool(places) == bool(races) or len(races) not in (0, 3) or (races and others):
+        raise CofactorError("give columns as places, and perhaps others; or three as races: race, item, place")
+    names = [*places, *others, *races, *([user] if user else [])]
+    text = not isinstance(source, pd.DataFrame)
+    frame = source if isinstance(source, pd.DataFrame) else read_frame(source, names, encoding, sep, "order")
+    check_columns(frame, names, "orders")
+    if races:
+        race, item, place = races
+        return _of_races(frame, race, item, place, user, text)
+    lists, placed = _lists(frame, list(places), list(others))
+    return _orders(frame, lists, placed, None if user is None else frame[user], text)
+
+
+def _lists(frame: pd.DataFrame, places: list[str], others: list[str]) -> tuple[list[list[Any]], list[int]]:
+    """Return the items of every row, and how many were placed."""
+    first = [[cell for cell in row if _there(cell)] for row in frame[places].itertuples(index=False)]
+    rest = [[item for cell in row for item in _several(cell)] for row in frame[others].itertuples(index=False)]
+    lists = [
+        [*one, *(item for item in dict.fromkeys(two) if item not in one)]
+        for one, two in zip(first, rest or [[]] * len(first), strict=True)
+    ]
+    return lists, [len(one) for one in first]
+
+
+def _there(cell: Any) -> bool:
+    return not (pd.isna(cell) or (isinstance(cell, str) and not cell.strip()))
+
+
+def _several(cell: Any) -> list[Any]:
+    if not isinstance(cell, str):
+        return [cell] if _there(cell) else []
+    return [part.strip() for part in cell.replace("|", ";").split(";") if part.strip()]
+
+
+def _of_races(frame: pd.DataFrame, race: str, item: str, place: str, user: str | None, text: bool) -> Orders:
+    for name in (race, item):
+        check_present(frame[name], name, text)
+    at = numeric(frame, place, f"{place} (the place in a race) must hold numbers")
+    code = pd.factorize(frame[race])[0]
+    results = pd.DataFrame({"race": code, "place": at})
+    last = at == results.groupby("race")["place"].transform("max").to_numpy()
+    twice = results.duplicated(keep=False).to_numpy()
+    if (twice & ~last).any():
+        found = located(frame, twice & ~last)
+        raise CofactorError(f"equal places of one race, before its last, in {found}: decide who was first")
+    order = np.lexsort((at, code))
+    names = frame[item].to_numpy(dtype=object)[order]
+    lists = [list(part) for part in np.split(names, np.flatnonzero(np.diff(code[order])) + 1)]
+    firsts = frame.iloc[pd.Series(code).drop_duplicates().index]
+    placed = np.bincount(code, ~(twice & last)).astype(int).tolist()
+    return _orders(firsts, lists, placed, None if user is None else firsts[user], text)
+
+
+def _orders(
+    frame: pd.DataFrame, lists: list[list[Any]], placed: list[int], user: pd.Series | None, text: bool
+) -> Orders:
+    for bad, what in (
+        ([len(one) < 2 or not n for one, n in zip(lists, placed, strict=True)], "no first place, or one item alone,"),
+        ([len({str(item) for item in one}) < len(one) for one in lists], "an item stands twice"),
+    ):
+        found = located(frame, np.array(bad))
+        if found:
+            raise CofactorError(f"{what} in {found}: mend or drop these rows")
+    flat, items = encoded(pd.Series([item for one in lists for item in one], dtype=object), "items", text)
+    size = np.array([len(one) for one in lists])
+    codes = np.full((len(lists), size.max()), NONE, dtype=np.int32)
+    codes[np.arange(size.max()) < size[:, None]] = flat
+    who = None
+    if user is not None:
+        check_present(user, str(user.name), text)
+        who = encoded(user, "users", text)[0]
+    return Orders(codes, np.array(placed), who, items)

@@ -1,0 +1,152 @@
+"""Orders of several items: the model of Plackett and Luce at its optimum, as pairs where there are two, and read."""
+
+from __future__ import annotations
+
+import choix
+import numpy as np
+import pandas as pd
+import pytest
+
+import cofactor as cf
+from cofactor.comparisons import Comparisons, Orders, davidson, rank, rank_orders, read_orders
+from cofactor.comparisons.plackett_luce import stages_of
+from tests.each import each
+
+pytestmark = pytest.mark.filterwarnings("ignore:these comparisons do not tell who wins")
+
+
+def drawn(u, m, rng, least=2, taste=0.0, user=None):
+    """Orders of at least so many items; by the first of exponential clocks, which is the model."""
+    n = len(u)
+    own = u + (0 if user is None else taste * rng.standard_normal((user.max() + 1, n))[user])
+    best = np.argsort(-(own + rng.gumbel(size=(m, n))), axis=1)
+    size, kept = rng.integers(least, n + 1, m), np.full((m, n), -1)
+    for k in range(m):
+        some = rng.permutation(n)[: size[k]]
+        kept[k, : size[k]] = best[k][np.isin(best[k], some)]
+    return kept
+
+
+def lists(item):
+    return [[i for i in row if i >= 0] for row in item.tolist()]
+
+
+def test_optimum_is_that_of_choix_with_the_same_prior():
+    u, rng = np.linspace(-1, 1, 6), np.random.default_rng(0)
+    item = drawn(u, 60, rng)
+    found = rank_orders(Orders(item), random_state=0)
+    theirs = choix.opt_rankings(6, lists(item), alpha=found.sd**-2 / 2, tol=1e-12)
+    assert found.utilities == pytest.approx(theirs - theirs.mean(), abs=1e-6)
+    chosen = rank_orders(Orders(item, placed=np.ones(60)), random_state=0)
+    top = [(row[0], row[1:]) for row in lists(item)]
+    theirs = choix.opt_top1(6, top, alpha=chosen.sd**-2 / 2, tol=1e-12)
+    assert chosen.utilities == pytest.approx(theirs - theirs.mean(), abs=1e-6)
+    free = davidson.fit(stages_of(Orders(drawn(u, 300, rng))))
+    assert free.result.converged and np.corrcoef(free.theta, u)[0, 1] > 0.95
+
+
+def test_derivatives_are_those_of_the_log_likelihood():
+    stages = stages_of(Orders(drawn(np.zeros(5), 20, np.random.default_rng(1)), placed=[1, 2, 3, 4] * 5))
+    theta, step = np.random.default_rng(2).standard_normal(5), 1e-5 * np.eye(5)
+    _, gradient, H = stages.objective(theta)
+    for e, slope, row in zip(step, gradient, H, strict=True):
+        more, less = stages.objective(theta + e), stages.objective(theta - e)
+        assert (more[0] - less[0]) / 2e-5 == pytest.approx(slope, abs=1e-6)
+        assert (less[1] - more[1]) / 2e-5 == pytest.approx(row, abs=1e-6)
+
+
+def test_orders_of_two_are_the_ranking_of_pairs():
+    rng = np.random.default_rng(3)
+    item, user = drawn(np.linspace(-1, 1, 5), 300, rng)[:, :2], rng.integers(0, 12, 300)
+    pairs = Comparisons(user, *item.T, np.ones(300))
+    ours, theirs = rank_orders(Orders(item, user=user), random_state=0), rank(pairs, random_state=0)
+    pd.testing.assert_frame_equal(ours.table(), theirs.table(), rtol=1e-4, atol=1e-4)
+    assert ours.sd == pytest.approx(theirs.sd) and ours.n_users == pytest.approx(theirs.n_users)
+    assert ours.trivial_log_loss == pytest.approx(np.log(2))
+    alone = rank_orders(Orders(item), random_state=0)
+    assert alone.covariance == pytest.approx(
+        rank(Comparisons([0] * 300, *item.T, np.ones(300)), random_state=0).covariance, rel=1e-4, abs=1e-6
+    )
+
+
+def test_intervals_hold_the_truth_of_orders():
+    truth, rng, held = np.linspace(-1, 1, 6), np.random.default_rng(4), []
+    for _ in range(60):
+        table = rank_orders(Orders(drawn(truth, 30, rng, least=3)), random_state=0).table().sort_values("item")
+        held.append((table["low"] <= truth) & (truth <= table["high"]))
+    assert 0.84 < np.mean(held) < 0.96
+
+
+def test_parts_and_who_never_lost_are_named():
+    item = [[0, 1, 2], [1, 0, 2], [2, 1, 0], [4, 5, -1], [0, 2, 3]]
+    with pytest.warns(cf.DataWarning) as caught:
+        found = rank_orders(Orders(item, items=list("abcdef")), random_state=0)
+    told = [str(one.message) for one in caught]
+    assert any("largest part, so that they have no rank in it: e, f; ranked are the 4 items" in text for text in told)
+    assert any("not even through third ones: d; how far" in text for text in told)
+    assert sorted(found.items) == list("abcd")
+    with pytest.raises(cf.NotIdentifiableError, match="2 parts that no comparison links"):
+        rank_orders(Orders(item), all_parts=True)
+
+
+@each(
+    "arguments, message",
+    [
+        (([[0, 1], [1, 1]],), "orders that hold an item twice: rows 1"),
+        (([[0, -1], [1, 0]],), "orders of fewer than two items: rows 0"),
+        (([[0, -1, 1], [1, 0, 2]],), "a gap before the last item: rows 0"),
+        (([[0, 1.5]],), "whole numbers"),
+        (([[0, 1]], [0]), "orders without a first place: rows 0"),
+        (([[0, 1]], [1, 1]), "2 placed for 1 orders"),
+        (([[0, 1]], None, None, ["a"]), "1 ids for items up to code 1"),
+    ],
+)
+def test_orders_that_are_none_are_refused(arguments, message):
+    with pytest.raises(cf.CofactorError, match=message):
+        Orders(*arguments)
+
+
+# ---- files ----
+
+
+def named(orders):
+    return [
+        ([orders.items[i] for i in row if i >= 0], int(n)) for row, n in zip(orders.item, orders.placed, strict=True)
+    ]
+
+
+def test_places_choices_and_races_are_read(tmp_path):
+    path = tmp_path / "orders.csv"
+    path.write_text("who,1st,2nd,3rd\nx,tea,gin,milk\ny,gin,tea,\n")
+    orders = read_orders(path, ["1st", "2nd", "3rd"], user="who")
+    assert named(orders) == [(["tea", "gin", "milk"], 3), (["gin", "tea"], 2)]
+    assert orders.user.tolist() == [0, 1]
+    path.write_text("chosen,offered\ntea,tea; gin; milk\ngin,milk|tea\n")
+    assert named(read_orders(path, ["chosen"], ["offered"])) == [
+        (["tea", "gin", "milk"], 1),
+        (["gin", "milk", "tea"], 1),
+    ]
+    path.write_text("race,runner,place\n1,a,1\n2,b,2\n1,b,2\n2,c,1\n1,c,9\n2,a,2\n")
+    assert named(read_orders(path, races=["race", "runner", "place"])) == [(["a", "b", "c"], 3), (["c", "b", "a"], 1)]
+
+
+@each(
+    "text, how, message",
+    [
+        ("a,b\nx,x\n", {"places": ["a", "b"]}, "an item stands twice in rows 2 "),
+        ("a,b\nx,y\nx,\n", {"places": ["a", "b"]}, "no first place, or one item alone, in rows 3"),
+        (
+            "r,i,p\n1,x,1\n1,y,1\n1,z,2\n",
+            {"races": ["r", "i", "p"]},
+            "equal places of one race, before its last, in rows 2, 3",
+        ),
+        ("r,i,p\n1,x,1\n1,y,second\n", {"races": ["r", "i", "p"]}, "must hold numbers; not so in rows 3"),
+        ("a,b\nx,y\n", {}, "give columns as places"),
+        ("a,b\nx,y\n", {"places": ["a", "c"]}, "no column c"),
+    ],
+)
+def test_what_is_no_order_is_named_by_row(tmp_path, text, how, message):
+    path = tmp_path / "orders.csv"
+    path.write_text(text)
+    with pytest.raises(cf.CofactorError, match=message):
+        read_orders(path, **how)
