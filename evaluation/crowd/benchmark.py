@@ -17,16 +17,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd import CrowdLabels, paired_difference, score, vote_shares
-from cofactor.crowd.base import right_shares
+from cofactor.crowd import CrowdLabels, paired_difference, score, sign_test, vote_shares
 from cofactor.simulate import crowd, dawid_skene_model
 from evaluation.crowd.families import FROM_A_FOLDER, crowd_of
 from evaluation.crowd.methods import BINARY, method_named, seed_of, without_prior
-from evaluation.crowd.tables import DEFAULT, TIE, VOTE
+from evaluation.crowd.tables import DEFAULT, VOTE
 from evaluation.experiment import Measurement, measure
 
 WITHOUT_PRIOR = " (no prior)"
@@ -155,13 +153,6 @@ def scored(method: Method, case: Case) -> dict[str, float]:
         "sign test": sign_test(answer, vote_shares(case.labels), case.truth),
     }
     return {metric: value for metric, value in values.items() if not np.isnan(value)}
-
-
-def sign_test(answer: Answer, other: Answer, truth: Ints) -> float:
-    """Return the exact two-sided p-value of as many tasks on which one of two answers is the better one."""
-    difference = right_shares(answer, truth) - right_shares(other, truth)
-    better, worse = int(np.sum(difference > TIE)), int(np.sum(difference < -TIE))
-    return float(binomtest(better, better + worse).pvalue) if better + worse else 1.0
 
 
 def compiled(name: str, method: Method) -> None:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
+from cofactor.bench import FAMILIES as REGISTERED
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.types import Ints
 from cofactor.crowd import CrowdLabels
@@ -23,13 +24,10 @@ FOLDER, MIRROR = "COFACTOR_UNSEEN", "COFACTOR_MIRROR"
 GRADES = ("anger", "disgust", "fear", "joy", "sadness", "surprise", "valence")
 DEVELOPED = MappingProxyType(
     {
-        "adult": ("adult_content",),
-        "bluebird": ("bluebird",),
-        "film reviews": ("sentiment_polarity", "sentiment_polarity_amt"),
-        "trec": ("trec",),
-        "weather": ("weather_cf", "weather_amt"),
-        "web": ("web",),
-        "zencrowd": ("zencrowd_all", "zencrowd_in", "zencrowd_us"),
+        **{
+            name: REGISTERED[name]
+            for name in ("adult", "bluebird", "film reviews", "trec", "weather", "web", "zencrowd")
+        },
         "affect": tuple(f"snow_{name}" for name in GRADES),
         "fact": ("fact",),
         "search spam": ("hitspam_cf",),
@@ -39,14 +37,7 @@ DEVELOPED = MappingProxyType(
     }
 )  # families that were looked at while WorkerTypes was chosen
 READ_ONCE = MappingProxyType(
-    {
-        "dog": ("dog",),
-        "faces": ("face_sentiment",),
-        "music": ("music_genre",),
-        "products": ("product",),
-        "rte": ("rte",),
-        "tweets": ("sentiment_1k",),
-    }
+    {name: REGISTERED[name] for name in ("dog", "faces", "music", "products", "rte", "tweets")}
 )  # families on which it was scored when it had been chosen
 FAMILIES = MappingProxyType({**DEVELOPED, **READ_ONCE})
 FAMILY = MappingProxyType({name: family for family, names in FAMILIES.items() for name in names})

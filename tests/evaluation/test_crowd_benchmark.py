@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor.crowd import METHODS, error_rate
+from cofactor.crowd import METHODS, error_rate, sign_test
 from cofactor.data.registry import entries
 from evaluation import EXPERIMENTS
 from evaluation.crowd import benchmark, families, tables
@@ -156,8 +156,8 @@ def test_numbers_are_those_of_the_library(bluebird):
 def test_the_sign_test_counts_tasks_on_which_one_is_better():
     truth = np.array([0, 0, 0, 0, 0, 0, -1])
     answer, other = np.array([0, 1, 1, 1, 1, 0, 1]), np.array([1, 0, 0, 0, 0, 0, 0])
-    assert benchmark.sign_test(answer, other, truth) == pytest.approx(2 * (1 + 5) / 2**5)  # 1 better, 4 worse
-    assert benchmark.sign_test(answer, answer, truth) == 1.0
+    assert sign_test(answer, other, truth) == pytest.approx(2 * (1 + 5) / 2**5)  # 1 better, 4 worse
+    assert sign_test(answer, answer, truth) == 1.0
 
 
 def test_seconds_are_of_the_processor_and_of_nothing_compiled(bluebird):

@@ -178,6 +178,12 @@ FUNCTIONS = {
     "crowd.error_rate": (crowd.error_rate, _of(v.codes, [0, 1]), v.codes),
     "crowd.score": (crowd.score, _of(v.codes, [0, 1]), v.codes),
     "crowd.paired_difference": (crowd.paired_difference, _of(v.codes, [0, 1]), v.codes, v.codes),
+    "crowd.sign_test": (crowd.sign_test, _of(v.codes, [0, 1]), v.codes, v.codes),
+    "crowd.Outside": (
+        lambda labels, answer: crowd.Outside(lambda _: answer).fit(labels),
+        v.labels,
+        _of(v.matrix, [0, 1]),
+    ),
     "crowd.krippendorff_alpha": (
         crowd.krippendorff_alpha,
         v.labels,

@@ -106,6 +106,14 @@ def sound():
             crowd.paired_difference,
             {"predicted": codes, "other": 1 - codes, "truth": codes[::-1].copy()},
         ),
+        "crowd.sign_test": (
+            crowd.sign_test,
+            {"predicted": codes, "other": 1 - codes, "truth": codes[::-1].copy()},
+        ),
+        "crowd.Outside": (
+            lambda labels: crowd.Outside(crowd.vote_shares).fit(labels).predict_proba(labels),
+            {"labels": labels},
+        ),
         "crowd.plan": (
             crowd.plan,
             {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +135,8 @@ def _fitted(
     """The method, fitted; of the default, the reading that gold tasks choose, unless the fit is kept for `update`."""
     if gold is not None and name == DEFAULT and not more and not kept:
         return believed(labels, gold, verbose=True)
-    return cf.crowd.METHODS[name](random_state=0, verbose=True, **more).fit(labels, gold=gold), {}
+    make = partial(cf.crowd.Outside, name) if ":" in name else cf.crowd.METHODS[name]
+    return make(random_state=0, verbose=True, **more).fit(labels, gold=gold), {}
 
 
 def _readings(method: Aggregator, labels: cf.CrowdLabels) -> Readings | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cofactor import __version__
-from cofactor.cli.methods import DEFAULT, GROUPS, OFFERED
+from cofactor.cli.methods import DEFAULT, GROUPS, OFFERED, Choices
 from cofactor.cli.parser_lines import add_lines
 from cofactor.cli.parts import WRITTEN, Format, LateParser, add_overwriting, add_reading, new_command, separator
 
@@ -58,6 +58,15 @@ PAGE = """\
 example; then open the file in any browser, and drop a CSV with the columns task, worker, label on it:
   cofactor page -o aggregate.html
 """
+BENCH = """\
+a method is a function of labels that returns (tasks, classes) probabilities, or a class with fit and predict_proba:
+  cofactor bench my.py:weighted_vote
+  cofactor bench "my.py:Mine(alpha=2)" bluebird rte --beside MV-EM IBCC -o trials.csv
+  cofactor bench my.py:Mine --simulated              crowds drawn here: copies, constant workers, one label a task ...
+  cofactor bench my.py:Mine --data folder            NAME.csv (task, worker, label) beside NAME_truth.csv (task, truth)
+it runs in a process that has no truth and cannot open data sets. All else then takes it, too:
+  cofactor aggregate labels.csv --method my.py:Mine --report page.html
+"""
 SHELLS = ("bash", "zsh", "fish")
 COMPLETION = """\
 bash, in ~/.bashrc:  source <(cofactor completion bash)
@@ -76,7 +85,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"cofactor {__version__}")
     commands = top.add_subparsers(required=True, metavar="command", title="commands")
     labels = _add_aggregate, _add_update, _add_diagnose, _add_plan, _add_next, _add_shard, _add_moments
-    others = _add_sql, _add_fit, _add_datasets, _add_check, _add_page, _add_completion
+    others = _add_sql, _add_fit, _add_bench, _add_datasets, _add_check, _add_page, _add_completion
     for add in (*labels, _add_reproduce, _add_report, add_lines, *others):
         add(commands)
     return top
@@ -86,8 +95,8 @@ def _add_aggregate(commands: Any) -> None:
     about = "Turn crowd labels into one label per task, with its probability."
     command = new_command(commands, "aggregate", about, "aggregate.aggregate")
     _add_labels(command, nargs="+")
-    method = f"see below (default: {DEFAULT})"
-    command.add_argument("--method", choices=OFFERED, metavar="METHOD", default=DEFAULT, help=method)
+    method = f"see below, or your own as my.py:NAME (default: {DEFAULT})"
+    command.add_argument("--method", choices=Choices(OFFERED), metavar="METHOD", default=DEFAULT, help=method)
     command.add_argument("--gold", metavar="FILE", help="tasks of known class (columns task, truth), used in the fit")
     truth = "columns task and truth, to report the error; not used in the fit"
     command.add_argument("--truth", metavar="FILE", help=truth)
@@ -286,6 +295,21 @@ def _add_report(commands: Any) -> None:
 
 def _add_results(command: argparse.ArgumentParser) -> None:
     command.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER", help=f"(default: {RESULTS})")
+
+
+def _add_bench(commands: Any) -> None:
+    about = "Try a method of your own beside the vote and the default, on crowds of known truth."
+    command = new_command(commands, "bench", about, "bench.bench")
+    command.add_argument("method", metavar="METHOD", help="FILE.py:NAME, PACKAGE.MODULE:NAME, or one of this kit")
+    command.add_argument("sets", nargs="*", metavar="SET", help="crowds (default: all registered ones that are here)")
+    command.add_argument("--beside", nargs="+", default=[], metavar="METHOD", help="other methods to run as well")
+    command.add_argument("--data", type=Path, metavar="FOLDER", help="of own crowds, see below")
+    command.add_argument("--simulated", action="store_true", help="crowds drawn from models whose truth is known")
+    kept = "each result is added, and not run again (default: bench.jsonl)"
+    command.add_argument("--keep", type=Path, default=Path("bench.jsonl"), metavar="FILE", help=kept)
+    command.add_argument("-o", "--output", type=Path, metavar="FILE", help=f"one row a set and method: {WRITTEN}")
+    add_overwriting(command)
+    command.epilog = BENCH
 
 
 def _add_datasets(commands: Any) -> None:

@@ -24,9 +24,10 @@ from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.methods import METHODS, NEED_FEATURES
 from cofactor.crowd.next_tasks import NextTasks, next_tasks
 from cofactor.crowd.order import in_order
+from cofactor.crowd.outside import Outside
 from cofactor.crowd.planner import plan
 from cofactor.crowd.readings import Readings, believed, readings
-from cofactor.crowd.scores import Difference, Score, paired_difference, score
+from cofactor.crowd.scores import Difference, Score, paired_difference, score, sign_test
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
 from cofactor.crowd.truth import read_truth
 from cofactor.crowd.worker_types import WorkerTypes
@@ -61,6 +62,7 @@ __all__ = [
     "MultiStartEM",
     "NextTasks",
     "OneCoin",
+    "Outside",
     "Readings",
     "RobSymNMF",
     "Score",
@@ -84,6 +86,7 @@ __all__ = [
     "readings",
     "robust_imputation",
     "score",
+    "sign_test",
     "square_root",
     "symnmf",
     "vote_shares",

@@ -23,6 +23,7 @@ HIGH_PROBABILITY = 0.99
 MIN_PROBABILITY = 1e-15  # probability whose logarithm is taken: one that is zero for the true class would cost infinity
 SUM_TOLERANCE = 1e-6  # of the probabilities of a task
 CONFIDENCE = 0.95
+ROUNDING = 1e-9  # difference of two shares that is none
 
 
 @dataclass(frozen=True)
@@ -207,3 +208,18 @@ def paired_difference(predicted: ArrayLike, other: ArrayLike, truth: ArrayLike) 
     n, mean = len(difference), float(difference.mean())
     half = special.ndtri((1 + CONFIDENCE) / 2) * difference.std(ddof=1) / np.sqrt(n) if n > 1 else np.inf
     return Difference(mean, float(mean - half), float(mean + half))
+
+
+def sign_test(predicted: ArrayLike, other: ArrayLike, truth: ArrayLike) -> float:
+    """Return the exact two-sided p-value of as many tasks on which one of two labellings is the better one.
+
+    Arguments and errors as in `paired_difference`; a tie counts in parts. One where they differ on no task.
+
+    >>> sign_test([1, 1, 1, 1, 1], [0, 0, 0, 0, 0], truth=[1, 1, 1, 1, 1])
+    0.0625
+    """
+    from scipy.stats import binomtest  # here: takes a second
+
+    difference = right_shares(predicted, truth) - right_shares(other, truth)
+    better, worse = int(np.sum(difference > ROUNDING)), int(np.sum(difference < -ROUNDING))
+    return float(binomtest(better, better + worse).pvalue) if better + worse else 1.0

@@ -95,11 +95,12 @@ def _status(file: File, sha256: str) -> Status:
 
 
 def _at_hand(file: File) -> bool:
-    mirror = _mirror()
+    mirror = mirror_folder()
     return _sound(file) or bool(file.url and mirror and (mirror / file.name).is_file())
 
 
-def _mirror() -> Path | None:
+def mirror_folder() -> Path | None:
+    """Return the folder that holds copies of the raw files, where the variable COFACTOR_MIRROR names one."""
     folder = os.environ.get("COFACTOR_MIRROR")
     return Path(folder).expanduser() if folder else None
 
@@ -139,7 +140,7 @@ def _download(file: File) -> None:
 
 def _pieces(file: File) -> Iterator[bytes]:
     """Yield bytes as they arrive: from the mirror if there is one, else by HTTP."""
-    mirror = _mirror()
+    mirror = mirror_folder()
     if mirror:
         with (mirror / file.name).open("rb") as source:
             yield from iter(lambda: source.read(PIECE), b"")
@@ -159,7 +160,7 @@ def _failure(file: File, error: Exception) -> str:
     """One line on why a copy could not be had; a wrong hash (ValueError) is told in full."""
     cause = str(error).rpartition("Caused by ")[2]  # requests repeats the address before it comes to the point
     reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {shorten(cause, 200)}"
-    mirror = _mirror()
+    mirror = mirror_folder()
     origin = f"the mirror {mirror}, in place of {file.url}" if mirror else file.url
     return f"- {file.name} from {origin if file.url else file.path.parent}: {reason}\n"
 

@@ -1,0 +1,32 @@
+"""``cofactor bench``: somebody's method beside the vote and the default, on crowds of known truth."""
+
+from __future__ import annotations
+
+import argparse
+
+from cofactor.bench import bench as trials_of
+from cofactor.bench import by_set, crowds, report
+from cofactor.bench.crowds import missing
+from cofactor.bench.run import trials_in
+from cofactor.cli import tell
+from cofactor.cli.output import outputs
+from cofactor.core.errors import listing
+from cofactor.core.result import progress
+from cofactor.crowd.outside import parts_of
+
+
+def bench(arguments: argparse.Namespace) -> None:
+    """Run, print the tables, and write them where asked for."""
+    sets = crowds(arguments.sets, arguments.data, arguments.simulated)
+    methods = [arguments.method, *arguments.beside]
+    with outputs(arguments, [arguments.output], []) as writer:
+        folders = [arguments.data] if arguments.data else []
+        found = list(trials_of(methods, progress(sets, "sets", True), arguments.keep, folders))
+        own = parts_of(arguments.method)[1] if ":" in arguments.method else arguments.method
+        tried = {(t.method, t.source) for t in trials_in(arguments.keep) if own in t.method}
+        lines = report(found, {own: len(tried)})
+        if not arguments.sets and not arguments.data and not arguments.simulated and (away := missing()):
+            lines.append(f"not on this machine, and left out: {listing(away)}; `cofactor datasets fetch` brings them")
+        tell([*lines, f"kept in {arguments.keep}: what has been run is not run again"])
+        if arguments.output:
+            writer.write(arguments.output, [by_set(found).round(6)], f"{len(found)} trials")

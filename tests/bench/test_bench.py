@@ -1,0 +1,227 @@
+"""A method of one's own beside the vote and the default: how it is found, what it is told, what comes out."""
+
+import json
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cofactor as cf
+from cofactor.bench import FAMILY, bench, by_family, crowds, report
+from cofactor.bench.crowds import SIMULATED, drawn
+from cofactor.cli import main
+from cofactor.core.errors import CofactorError
+from cofactor.crowd import Outside, error_rate, vote_shares
+from cofactor.crowd.outside import source_of
+
+MINE = '''
+import gc
+import sys
+import numpy as np
+import cofactor as cf
+
+
+def vote(labels, power=1):
+    return labels.votes.astype(float) ** power
+
+
+class Half:
+    """Right only on large sets."""
+
+    def __init__(self, least=500):
+        self.least = least
+
+    def fit(self, labels):
+        if labels.n_tasks > 20 and labels.n_tasks < self.least:
+            raise ValueError("too few")
+        self.fitted = cf.crowd.vote_shares(labels)
+
+    def predict_proba(self, labels):
+        return self.fitted
+
+
+def wrong_shape(labels):
+    return [0.5, 0.5]
+
+
+def reads_truth(labels):
+    with open(FOLDER + "/mine_truth.csv") as file:
+        return file.read()
+
+
+def loads_truth(labels):
+    return cf.load("bluebird").truth
+
+
+def searches(labels):
+    """Everything in this process that could be the truth: arrays and lists with one class a task."""
+    if labels.n_tasks < 20:
+        return cf.crowd.vote_shares(labels)
+    found = [thing for thing in gc.get_objects() if isinstance(thing, list | dict | tuple)]
+    frame, seen = sys._getframe(), []
+    while frame:
+        seen += [value for value in frame.f_locals.values() if isinstance(value, np.ndarray)]
+        frame = frame.f_back
+    arrays = [value for thing in found for value in (thing.values() if isinstance(thing, dict) else thing)]
+    likely = [a for a in [*arrays, *seen] if isinstance(a, np.ndarray) and a.shape == (labels.n_tasks,)
+              and a.dtype.kind in "iu" and a.max() < labels.n_classes and a.min() >= -1]
+    for thing in likely:
+        if (np.maximum(thing, 0) != labels.votes.argmax(axis=1)).mean() < 0.4:
+            return np.maximum(thing, 0)
+    return 1 - labels.votes.argmax(axis=1)
+'''
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A file with methods, and a folder with one set of one's own."""
+    labels, truth = drawn("sim_one_accuracy", 5)
+    labels.to_frame().to_csv(tmp_path / "mine.csv", index=False)
+    pd.DataFrame({"task": labels.tasks, "truth": truth}).to_csv(tmp_path / "mine_truth.csv", index=False)
+    path = tmp_path / "my.py"
+    path.write_text(MINE.replace("FOLDER", repr(str(tmp_path))), encoding="utf8")
+    return path
+
+
+def trials(*methods, sets, **more):
+    return [t for t in bench(methods, sets, **more) if t.method in methods]
+
+
+# ---- a method from outside ----
+
+
+def test_functions_objects_and_codes_are_methods(mine):
+    labels, _ = drawn("sim_one_accuracy")
+    codes = vote_shares(labels).argmax(axis=1)
+    for method in (
+        vote_shares,
+        f"{mine}:vote",
+        f"{mine}:Half(least=1)",
+        cf.crowd.MajorityVote(),
+        f"{mine}:vote(power=1)",
+    ):
+        found = Outside(method).fit(labels)
+        assert np.allclose(found.predict_proba(labels), vote_shares(labels)), method
+        assert len(cf.crowd.workers_table(found, labels)) == labels.n_workers
+    assert np.array_equal(Outside(lambda labels: codes).fit(labels).predict(labels), codes)
+    assert not np.allclose(Outside(f"{mine}:vote(power=2)").fit(labels).predict_proba(labels), vote_shares(labels))
+    nothing = Outside(lambda labels: np.zeros((labels.n_tasks, 2))).fit(labels)
+    assert (nothing.predict_proba(labels) == 0.5).all()
+
+
+def test_what_is_no_method_gets_one_sentence(mine):
+    labels, _ = drawn("sim_one_accuracy")
+    for where, said in (
+        ("nowhere.py:vote", "no file nowhere.py"),
+        (f"{mine}:Mine", "has no Mine; it has vote, Half"),
+        (f"{mine}:vote(power=x)", "options are written as"),
+        (f"{mine}:vote(strength=2)", "strength"),
+        (f"{mine}:", "names no method"),
+        ("no_such_package:vote", "cannot be imported"),
+        (f"{mine}:wrong_shape", r"must answer with \(400, 2\) probabilities or 400 class codes, not shape \(2,\)"),
+        (f"{mine}:Half", r"stops in my.py, line \d+: ValueError: too few"),
+    ):
+        with pytest.raises(CofactorError, match=said):
+            Outside(where).fit(labels)
+    for answer, said in (
+        (np.full((400, 2), np.nan), "NaN or below zero for tasks 0"),
+        (np.full(400, 7), "from 0 to 1, not 7"),
+    ):
+        with pytest.raises(CofactorError, match=said):
+            Outside(lambda labels, answer=answer: answer).fit(labels)
+
+
+# ---- the trial ----
+
+
+def test_each_set_has_the_vote_the_default_and_mine(mine):
+    sets = crowds(["sim_copies", "mine"], mine.parent)
+    found = list(bench([f"{mine}:vote"], sets))
+    assert [t.method for t in found] == 2 * ["MajorityVote", "WorkerTypes", f"{mine}:vote"]
+    for crowd, vote, default, own in zip(sets, found[::3], found[1::3], found[2::3], strict=True):
+        labels, truth = crowd.read()
+        assert own.accuracy == vote.accuracy == pytest.approx(100 - 100 * error_rate(vote_shares(labels), truth))
+        assert own.more == 0 and own.p == 1 and own.above_default == pytest.approx(-default.more)
+    assert found[1].more > 5 and found[1].low > 0  # copies, which the default merges
+    assert list(by_family(found).index) == ["sim_copies", "your folder"]
+
+
+def test_a_failure_on_one_set_is_one_row(mine):
+    sets = [*crowds(["sim_copies"]), *crowds(["mine"], mine.parent)]
+    found = trials(f"{mine}:Half(least=401)", f"{mine}:wrong_shape", f"{mine}:vote", sets=sets)
+    assert [bool(t.error) for t in found] == [True, True, False, True, True, False]
+    lines = "\n".join(report(found, {"vote": 3}))
+    assert "Half(least=401) on sim_copies: the method stops in my.py" in lines
+    assert "3 variants of vote were run here" in lines
+
+
+def test_no_truth_reaches_the_method(mine):
+    own = crowds(["mine"], mine.parent)
+    for name, said in (("reads_truth", "opens data sets"), ("loads_truth", "opens data sets")):
+        (found,) = trials(f"{mine}:{name}", sets=own, folders=[mine.parent])
+        assert found.accuracy is None and said in found.error
+    (found,) = trials(f"{mine}:searches", sets=own, folders=[mine.parent])
+    assert found.accuracy < 50  # it found nothing, and answers against the vote
+    labels, truth = own[0].read()
+    assert error_rate(Outside(f"{mine}:searches").fit(labels).predict(labels), truth) == 0  # where there is truth
+
+
+def test_what_was_run_is_not_run_again(mine, tmp_path, monkeypatch):
+    sets, kept, name = crowds(["sim_copies"]), tmp_path / "kept.jsonl", f"{mine}:vote"
+    first = list(bench([name], sets, kept))
+    monkeypatch.setattr("cofactor.bench.run._on_one_set", partial(pytest.fail, "run again"))
+    assert list(bench([name], sets, kept)) == first
+    assert len(kept.read_text().splitlines()) == 3
+    monkeypatch.undo()
+    before = source_of(name)
+    mine.write_text(mine.read_text() + "\n")
+    assert source_of(name) != before
+    assert len(list(bench([name], sets, kept))) == 3 and len(kept.read_text().splitlines()) == 4
+    kept.write_text("task,worker\n")
+    with pytest.raises(CofactorError, match="holds no results"):
+        list(bench([name], sets, kept))
+
+
+def test_simulated_crowds_are_what_their_names_say():
+    for name in SIMULATED:
+        labels, truth = drawn(name)
+        assert labels.n_tasks == len(truth) == 400
+        assert (
+            np.array_equal(drawn(name)[1], truth)
+            and drawn(name)[0].table.values.tolist() == labels.table.values.tolist()
+        )
+        assert error_rate(vote_shares(labels), truth) < 0.5, name
+    assert (drawn("sim_one_label")[0].table.entries_per_row == 1).all()
+    codes = drawn("sim_copies")[0].table.codes
+    assert (codes[:, :4] == codes[:, [0]]).all()
+    shared = drawn("sim_shared_errors")
+    wrong = shared[0].table.codes != shared[1][:, None]
+    among = [np.corrcoef(wrong[:, pair].T)[0, 1] for pair in ([0, 1], [4, 5])]
+    assert among[0] > 0.5 > abs(among[1])
+
+
+def test_sets_by_name():
+    assert [c.name for c in crowds(["bluebird"])] == ["bluebird"] and FAMILY["zencrowd_us"] == "zencrowd"
+    with pytest.raises(CofactorError, match="no crowds named 'nowhere'; there are adult_content"):
+        crowds(["nowhere"])
+
+
+def test_the_command_prints_and_writes(mine, tmp_path, capsys):
+    out, kept = tmp_path / "trials.csv", tmp_path / "kept.jsonl"
+    assert main(["bench", f"{mine}:vote", "sim_copies", "sim_one_label", "--keep", str(kept), "-o", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "accuracy in % by family (2)" in said and "WorkerTypes: below the vote on 0 of 2 sets" in said
+    assert len(pd.read_csv(out)) == 6 and {json.loads(line)["set"] for line in kept.read_text().splitlines()} == {
+        "sim_copies",
+        "sim_one_label",
+    }
+    assert main(["bench", f"{mine}:nothing", "sim_copies", "--keep", str(kept)]) == 1
+    assert "has no nothing" in capsys.readouterr().err
+
+
+def test_aggregate_takes_it(mine, tmp_path, capsys):
+    out = tmp_path / "consensus.csv"
+    assert main(["aggregate", str(mine.parent / "mine.csv"), "--method", f"{mine}:vote", "-o", str(out)]) == 0
+    labels, _ = crowds(["mine"], mine.parent)[0].read()
+    assert np.allclose(pd.read_csv(out)["probability"], vote_shares(labels).max(axis=1))
