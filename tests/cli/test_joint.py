@@ -81,6 +81,25 @@ def test_the_user_says_which_words_are_gaps(folder, capsys):
     assert "counts as a gap: '" not in capsys.readouterr().out
 
 
+def test_draws_are_one_file_and_pooled_estimates_another(folder, truth, capsys):
+    words = ["--draws", "3", "-o", "all.csv", "--pooled", "shares.csv", "--not-asked", "hat if mood=sad"]
+    assert main(["joint", "cases.csv", *FAST, *words, "--sample", "50", "new.csv", "--filled", "cells.csv"]) == 0
+    said, drawn = capsys.readouterr().out, pd.read_csv("all.csv")
+    empty = pd.read_csv("cases.csv")["hat"].replace("?", np.nan).isna()
+    assert drawn["draw"].tolist() == np.repeat([1, 2, 3], 400).tolist()
+    for _, table in drawn.groupby("draw"):
+        table = table.reset_index()
+        assert (table["hat"].isna() == (empty & (table["mood"] == "sad"))).all() and table["age"].notna().all()
+    found = pd.read_csv("shares.csv").set_index(["column", "value"])
+    assert (found["low"] <= found["estimate"]).all() and (found["estimate"] <= found["high"]).all()
+    assert found.loc[("coin", "heads"), "missing"] == 0 and "coin" not in said.split("pooled over 3 draws")[1]
+    age = found.loc[("age", np.nan)] if ("age", np.nan) in found.index else found.loc["age"].iloc[0]
+    assert age["low"] < truth["age"].astype(int).mean() < age["high"]
+    new, filled = pd.read_csv("new.csv"), pd.read_csv("cells.csv")
+    assert (new["hat"].isna() == (new["mood"] == "sad")).all() and "not asked: hat: " in said
+    assert 0 < (filled["column"] == "hat").sum() < empty.sum()
+
+
 def test_hidden_cells_are_compared_with_each_column_alone(folder, capsys):
     assert main(["joint", "cases.csv", *FAST]) == 0
     said = capsys.readouterr().out
@@ -163,6 +182,9 @@ REFUSED = {
     "a rank of none": (["--rank", "0"], "--rank 0: give a whole number of at least 1"),
     "one interval": (["--bins", "1"], "--bins 1: give a whole number of at least 2"),
     "no processes": (["--jobs", "0"], "--jobs 0: give a whole number of at least 1"),
+    "one table drawn": (["--draws", "1"], "--draws 1: give a whole number of at least 2"),
+    "pooled from nothing": (["--pooled", "a.csv"], "--pooled needs --draws"),
+    "a rule in other words": (["--not-asked", "hat where sad"], "--not-asked 'hat where sad': say which column if"),
     "no number of rows": (["--sample", "x", "drawn.csv"], "--sample x drawn.csv: first the number of rows"),
     "no rows": (["--sample", "000", "drawn.csv"], "--sample 000 drawn.csv: first the number of rows"),
     "more rows than can be counted": (["--sample", str(10**12), "drawn.csv"], "a whole number from 1 to 2147483647"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +17,11 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import read_frame
 from cofactor.core.lazy import pd
 from cofactor.pmf.base import JointPMFEstimator
+from cofactor.pmf.draws import draw, pooled
 from cofactor.pmf.filling import Filling, fill, number_errors
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor.pmf.holdout import HeldOut, held_out
+from cofactor.pmf.rules import NotAsked, without_unasked
 from cofactor.pmf.target import classified, cross_validated
 
 ENOUGH = 30  # hidden cells, before a gain is judged
@@ -29,21 +31,24 @@ MANY = 100  # columns, from which on choosing the rank takes minutes
 def joint(arguments: argparse.Namespace) -> None:
     """Fit a joint distribution; print how good it is, and write what was asked for."""
     n_drawn, drawn = _sample_of(arguments)
-    tables = [arguments.output, arguments.filled, drawn]
+    tables = [arguments.output, arguments.filled, arguments.pooled, drawn]
     with outputs(arguments, tables, [arguments.table], [arguments.report]) as writer:
         data = _read(arguments)
-        target = _target(data, arguments.target)
+        target, rules = _target(data, arguments.target), _rules(arguments, data)
         diagnosis = cf.pmf.diagnose(data.table, rank=arguments.rank, names=data.names)
         cautions = [*warned(diagnosis), *_text_lines(data)]
         method, found, classes = _fitted(arguments, data, target)
-        lines = [*_lines(arguments, data, method, found), *_class_lines(arguments, classes)]
+        lines = [*_lines(arguments, data, method, found), *_class_lines(arguments, classes), *_rule_lines(data, rules)]
         tell(lines, cautions)
         alone = [] if found is None else _alone(number_errors(found, data))
         cells = _with_classes(arguments, data, fill(method.model_, data, alone), target)
-        _write_tables(arguments, writer, data, cells)
+        _write_tables(arguments, writer, data, _asked(cells, data, rules))
+        if arguments.draws:
+            _write_draws(arguments, writer, data, method, rules)
         if drawn:
             rows = data.drawn(method.sample(n_drawn, random_state=0), np.random.default_rng(0))
-            writer.write(drawn, [rows], f"{n_drawn} rows drawn")
+            nothing = pd.DataFrame(None, rows.index, rows.columns)
+            writer.write(drawn, [without_unasked(rows, nothing, rules)], f"{n_drawn} rows drawn")
         if arguments.report:
             from cofactor.pages.joint import joint_page  # pictures take a second to import
 
@@ -89,6 +94,34 @@ def _target(data: CategoricalFrame, name: str | None) -> int | None:
     if len(data.names) == 1:
         raise CofactorError(f"--target {name}: there is no other column to predict it from")
     return target
+
+
+def _rules(arguments: argparse.Namespace, data: CategoricalFrame) -> list[NotAsked]:
+    if arguments.pooled and not arguments.draws:
+        raise CofactorError("--pooled needs --draws, how many tables to draw: 20")
+    if arguments.draws is not None:
+        check_whole(2, n_draws=arguments.draws)
+    return [NotAsked.parse(text, data.names) for text in arguments.not_asked]
+
+
+def _rule_lines(data: CategoricalFrame, rules: Sequence[NotAsked]) -> Iterator[str]:
+    for rule in rules:
+        unasked, empty = rule.holds(data.frame), data.frame[rule.column].isna().to_numpy()
+        answered = int((unasked & ~empty).sum())
+        yield (
+            f"not asked: {rule.column}: {(unasked & empty).sum()} cells in rows where {rule.other} is {rule.value}"
+            + (f"; {answered} more have a value there, which stays" if answered else "")
+        )
+
+
+def _asked(cells: Filling, data: CategoricalFrame, rules: Sequence[NotAsked]) -> Filling:
+    """Leave cells out that were not asked, given what their rows were filled with."""
+    if not rules:
+        return cells
+    full = without_unasked(data.filled(cells.row, cells.variable, cells.value), data.frame, rules)[data.names]
+    kept = full.notna().to_numpy()[cells.row, cells.variable]
+    value = [one for one, asked in zip(cells.value, kept.tolist(), strict=True) if asked]
+    return Filling(cells.row[kept], cells.variable[kept], value, cells.probability[kept])
 
 
 def _fitted(
@@ -204,7 +237,7 @@ def _with_classes(arguments: argparse.Namespace, data: CategoricalFrame, cells: 
 
 def _write_tables(arguments: argparse.Namespace, writer: Writer, data: CategoricalFrame, cells: Filling) -> None:
     """Write the table without gaps, and the cells that were filled."""
-    if arguments.output:
+    if arguments.output and not arguments.draws:
         full = data.filled(cells.row, cells.variable, cells.value)
         writer.write(arguments.output, [full], f"{len(cells.row)} gaps filled")
     if arguments.filled:
@@ -212,3 +245,33 @@ def _write_tables(arguments: argparse.Namespace, writer: Writer, data: Categoric
         columns = {"column": names, "value": cells.value, "probability": cells.probability.round(6)}
         table = pd.DataFrame({str(data.frame.index.name): data.frame.index[cells.row], **columns})
         writer.write(arguments.filled, [table], f"{len(cells.row)} cells")
+
+
+def _write_draws(
+    arguments: argparse.Namespace,
+    writer: Writer,
+    data: CategoricalFrame,
+    method: JointPMFEstimator,
+    rules: Sequence[NotAsked],
+) -> None:
+    """Draw completed tables; print what they say together of columns with gaps, and write them."""
+    draws = draw(method, data, arguments.draws, rules, 0, arguments.jobs)
+    table = pooled(draws, data)
+    gaps = [name for name in data.names if data.frame[name].isna().any()]
+    tell(_pooled_lines(table[table["column"].isin(gaps)], len(draws)))
+    if arguments.output:
+        numbered = (one.assign(draw=k)[["draw", *one.columns]] for k, one in enumerate(draws, 1))
+        writer.write(arguments.output, numbered, f"{len(draws)} completed tables, one below another, by column draw")
+    if arguments.pooled:
+        columns = ["estimate", "low", "high", "missing"]
+        writer.write(arguments.pooled, [table.assign(**table[columns].round(6))], f"{len(table)} pooled estimates")
+
+
+def _pooled_lines(table: pd.DataFrame, n_draws: int) -> Iterator[str]:
+    yield f"columns with gaps, pooled over {n_draws} draws, 90 % intervals:"
+    for name, rows in table.groupby("column", sort=False):
+        parts = [
+            f"{row['value'] or 'mean'} {row['estimate']:.4g} ({row['low']:.4g} to {row['high']:.4g})"
+            for row in rows.to_dict("records")
+        ]
+        yield f"  {name}  {listing(parts)}"

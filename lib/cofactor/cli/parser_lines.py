@@ -33,6 +33,7 @@ which method:
 examples:
   cofactor joint survey.csv -o complete.csv --filled cells.csv --report joint.html
   cofactor joint survey.csv --gaps "refused, -9, NA" -o complete.csv
+  cofactor joint survey.csv --draws 20 -o completed.csv --pooled shares.csv --not-asked "job of spouse if married=no"
   cofactor joint survey.csv --target income --columns age region job
   cofactor joint survey.csv --rank 5 --sample 1000 drawn.csv
 """
@@ -136,17 +137,24 @@ def _add_joint(commands: Any) -> None:
     command.add_argument("--bins", type=int, default=8, help="intervals that many numbers are cut into (default: 8)")
     gaps = "words that are gaps beside empty cells, with commas between them; '' for none (default: see below)"
     command.add_argument("--gaps", metavar="WORDS", help=gaps)
+    asked = "cells that are no gaps, and stay empty; may be given several times"
+    command.add_argument("--not-asked", action="append", default=[], metavar='"A if B=VALUE"', help=asked)
     rank = "number of hidden classes (default: chosen by hidden cells)"
     command.add_argument("--rank", type=int, metavar="F", help=rank)
     _add_method(command, JOINT_METHODS)
     target = "predict this column: error beside naive Bayes and the majority, by cross-validation"
     command.add_argument("--target", metavar="COLUMN", help=target)
-    command.add_argument("--jobs", type=int, default=1, help="with --target: processes (default: 1)")
+    draws = "draw so many completed tables (20), whose values are as frequent as they are probable, and pool estimates"
+    command.add_argument("--draws", type=int, metavar="D", help=draws)
+    command.add_argument("--jobs", type=int, default=1, help="with --target, --draws: processes (default: 1)")
     add_reading(command)
     files = command.add_argument_group("files to write", WRITTEN)
     one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
-    files.add_argument("-o", "--output", **one, help="the table with its gaps filled")
+    output = "the table with its gaps filled; with --draws all tables, one below another, and a column draw"
+    files.add_argument("-o", "--output", **one, help=output)
     files.add_argument("--filled", **one, help="row, column, value, probability of every cell that was filled")
+    pooled = "with --draws, means and shares by Rubin's rules: column, value, estimate, low, high, missing"
+    files.add_argument("--pooled", **one, help=pooled)
     files.add_argument("--sample", nargs=2, metavar=("N", "FILE"), help="draw N rows from the joint distribution")
     files.add_argument("--report", **one, help="HTML page: how well each column is predicted, what depends on what")
     add_overwriting(files)

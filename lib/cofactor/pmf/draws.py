@@ -1,0 +1,151 @@
+"""Completed tables, drawn from what a model says about gaps, and estimates pooled over them.
+
+A table in which every gap has its most probable value has too many frequent values, and shows no doubt. Here each
+table has a model of its own, fitted to rows drawn with replacement. A hidden class is drawn for each row, given what
+was observed in it, and values are drawn given the class. A mean or a share of one completed table has its usual
+variance U; over D tables,
+
+    estimate = mean of the D estimates,   variance = mean of U + (1 + 1/D) B,   B their variance.
+
+Source: Rubin, "Multiple imputation for nonresponse in surveys", 1987; Barnard and Rubin, "Small-sample degrees of
+freedom with multiple imputation", Biometrika 1999 (those of the intervals of means). The fit to redrawn rows stands for
+a draw of the parameters, and the values of an interval are redrawn, too (Rubin and Schenker, JASA 1986).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cofactor.core.bootstrap import LEVEL, checked_level, probability_intervals
+from cofactor.core.checks import rng_of
+from cofactor.core.errors import ConvergenceWarning
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import pd, stats
+from cofactor.core.tables import MISSING
+from cofactor.core.types import Floats, Ints, Seed
+from cofactor.pmf.base import JointPMFEstimator
+from cofactor.pmf.bootstrap import bootstrap
+from cofactor.pmf.frames import CategoricalFrame
+from cofactor.pmf.rules import NotAsked, without_unasked
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Completed tables; see `draw`. Iterating gives them one by one, each time the same."""
+
+    data: CategoricalFrame
+    models: tuple[LatentClassModel, ...]
+    seeds: tuple[int, ...]
+    rules: tuple[NotAsked, ...] = ()
+
+    def __len__(self) -> int:
+        """The number of tables."""
+        return len(self.models)
+
+    def __iter__(self) -> Iterator[pd.DataFrame]:
+        """Yield the tables, all columns of each as they were read."""
+        for model, seed in zip(self.models, self.seeds, strict=True):
+            full = self.data.filled(*drawn_values(model, self.data, np.random.default_rng(seed)))
+            yield without_unasked(full, self.data.frame, self.rules)
+
+
+def draw(
+    method: JointPMFEstimator,
+    data: CategoricalFrame,
+    n_draws: int = 20,
+    rules: Sequence[NotAsked] = (),
+    random_state: Seed = None,
+    n_jobs: int = 1,
+) -> Draws:
+    """Draw completed tables of a frame from a method fitted on its table.
+
+    Cells that were not asked by one of `rules` stay empty. Raises a CofactorError for fewer than two draws. Cost: that
+    of `bootstrap` with so many draws; O(S F) a table.
+    """
+    rng = rng_of(random_state)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # the last digits move no value
+        refits = bootstrap(method, data.table, n_draws=n_draws, random_state=rng, n_jobs=n_jobs).draws
+    return Draws(data, refits, tuple(rng.integers(2**32, size=len(refits)).tolist()), tuple(rules))
+
+
+def drawn_values(
+    model: LatentClassModel, data: CategoricalFrame, rng: np.random.Generator
+) -> tuple[Ints, Ints, list[str]]:
+    """Return row, variable and a value for every gap; those of a row are drawn given one hidden class."""
+    table = data.table
+    row, variable = np.nonzero(table.codes == MISSING)
+    kind = _drawn(model.posterior(table), rng)
+    value = np.empty(len(row), dtype=object)
+    for n, A in enumerate(model.conditionals):
+        own = variable == n
+        code = _drawn(A.T[kind[row[own]]], rng)
+        again = [np.array(cells, dtype=object)[rng.integers(len(cells), size=len(cells))] for cells in data.observed[n]]
+        counts = np.array([len(cells) for cells in again])
+        at = (np.cumsum(counts) - counts)[code] + rng.integers(counts[code])
+        value[own] = np.concatenate(again)[at]
+    return row, variable, value.tolist()
+
+
+def _drawn(shares: Floats, rng: np.random.Generator) -> Ints:
+    """Draw one place in every row of (R, K) probabilities."""
+    total = np.cumsum(shares, axis=1)
+    return np.minimum((total < rng.random((len(shares), 1)) * total[:, -1:]).sum(axis=1), shares.shape[1] - 1)
+
+
+def pooled(tables: Iterable[pd.DataFrame], data: CategoricalFrame, level: float = LEVEL) -> pd.DataFrame:
+    """Return means of columns of numbers and shares of all other values, pooled over completed tables.
+
+    Columns: column, value (empty for a mean), estimate, low, high, and `missing`, the share of the variance that gaps
+    add. Cells without a value, such as of those who were not asked, do not count.
+    """
+    checked_level(level)
+    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for table in tables:
+        for n, name in enumerate(data.names):
+            for value, estimate, variance in _estimates(table[name].dropna(), data, n):
+                found.setdefault((name, value), []).append((estimate, variance))
+    rows = []
+    for (name, value), parts in found.items():
+        estimates, variances = np.array(parts).T
+        rows.append({"column": name, "value": value, **_pool(estimates, variances, not value, data, level)})
+    return pd.DataFrame(rows)
+
+
+def _estimates(cells: pd.Series[str], data: CategoricalFrame, n: int) -> Iterable[tuple[str, float, float]]:
+    """Yield value, estimate and its variance, of a mean or of the share of each value."""
+    if not len(cells):
+        return
+    if data.numbers[n] is not None:
+        numbers = pd.to_numeric(cells).to_numpy(dtype=np.float64)
+        yield "", float(numbers.mean()), float(numbers.var() / max(len(numbers) - 1, 1))
+        return
+    counts = cells.value_counts()
+    for code in range(len(data.observed[n])):
+        share = float(counts.get(data.shown(n, code), 0) / len(cells))
+        yield data.shown(n, code), share, share * (1 - share) / len(cells)
+
+
+def _pool(estimates: Floats, variances: Floats, mean: bool, data: CategoricalFrame, level: float) -> dict[str, float]:
+    """Return estimate, interval and the share of the variance that gaps add, by Rubin's rules."""
+    D, n_rows = len(estimates), data.table.n_rows
+    between = (1 + 1 / D) * estimates.var(ddof=1)
+    variance = float(variances.mean() + between)
+    missing = between / variance if variance else 0.0
+    estimate, spread = float(estimates.mean()), np.sqrt(variance)
+    if mean:
+        half = float(stats.t.ppf((1 + level) / 2, _freedom(missing, D, n_rows))) * spread
+        low, high = estimate - half, estimate + half
+    else:
+        low, high = (float(end) for end in probability_intervals(np.array(estimate), np.array(spread), n_rows, level))
+    return {"estimate": estimate, "low": low, "high": high, "missing": float(missing)}
+
+
+def _freedom(missing: float, n_draws: int, n_rows: int) -> float:
+    """Return the degrees of freedom of a pooled mean (Barnard and Rubin)."""
+    complete = n_rows - 1
+    observed = (complete + 1) / (complete + 3) * complete * (1 - missing)
+    return 1 / (missing**2 / (n_draws - 1) + 1 / max(observed, 1.0))

@@ -1,0 +1,76 @@
+"""Completed tables that are drawn, and what they say together."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cofactor import CofactorError
+from cofactor.pmf import METHODS
+from cofactor.pmf.draws import draw, pooled
+from cofactor.pmf.filling import fill
+from cofactor.pmf.frames import CategoricalFrame
+from cofactor.pmf.rules import NotAsked
+
+YES, PAY = 0.6 * 0.1 + 0.4 * 0.6, 20 + 0.4 * 15 + 12  # of all people
+
+
+def survey(rng, n_rows=300):
+    """Two kinds of people; those who differ in `hat` leave `ill` and `pay` out more or less often."""
+    kind = rng.choice(2, n_rows, p=[0.6, 0.4])
+    hat, coat = (np.where(rng.random(n_rows) < 0.15, 1 - kind, kind) for _ in range(2))
+    ill = rng.random(n_rows) < np.array([0.1, 0.6])[kind]
+    frame = pd.DataFrame({"hat": np.array(["red", "blue"])[hat], "coat": np.array(["old", "new"])[coat]})
+    frame["ill"] = np.where(ill, "yes", "no")
+    frame["pay"] = (20 + 15 * kind + rng.gamma(4, 3, n_rows)).round(1).astype(str)
+    left = np.array([0.15, 0.5])[hat]
+    return frame.assign(
+        ill=frame["ill"].mask(rng.random(n_rows) < left), pay=frame["pay"].mask(rng.random(n_rows) < left)
+    )
+
+
+def test_drawn_tables_keep_what_was_given_and_how_frequent_values_are():
+    frame = survey(np.random.default_rng(0), 3000)
+    data = CategoricalFrame.from_frame(frame)
+    method = METHODS["RAND-EM"](rank=2, random_state=0).fit(data.table)
+    draws = draw(method, data, 3, random_state=0)
+    tables = list(draws)
+    assert len(draws) == 3 and all(table.equals(again) for table, again in zip(tables, draws, strict=True))
+    assert not tables[0].equals(tables[1])
+    cells = fill(method.model_, data)
+    mode = (data.filled(cells.row, cells.variable, cells.value)["ill"] == "yes").mean()
+    for table in tables:
+        assert table.notna().all(axis=None) and (table == frame).where(frame.notna(), True).all(axis=None)
+        assert (table["ill"] == "yes").mean() == pytest.approx(YES, abs=0.04) and abs(mode - YES) > 0.04
+        assert table["pay"].astype(float).mean() == pytest.approx(PAY, abs=0.8)
+
+
+def test_pooled_intervals_hold_the_truth_as_often_as_they_say_where_the_rows_without_gaps_mislead():
+    held, alone = [], []
+    for seed in range(30):
+        frame = survey(np.random.default_rng(seed))
+        data = CategoricalFrame.from_frame(frame)
+        method = METHODS["RAND-EM"](rank=2, random_state=0).fit(data.table)
+        found = pooled(draw(method, data, 10, random_state=seed), data).set_index(["column", "value"])
+        ill, pay = found.loc["ill", "yes"], found.loc["pay", ""]
+        held.append([ill.low <= YES <= ill.high, pay.low <= PAY <= pay.high])
+        alone.append((frame["ill"].dropna() == "yes").mean() - YES)
+        assert 0.05 < ill.missing < 0.8
+    assert (np.mean(held, axis=0) >= 0.8).all() and np.mean(alone) < -0.03  # 90 %, less two standard errors of 30
+
+
+def test_what_was_not_asked_stays_empty_and_out_of_what_is_pooled():
+    rng = np.random.default_rng(0)
+    married = rng.choice(["yes", "no"], 400)
+    frame = pd.DataFrame({"married": married, "job": rng.choice(["clerk", "cook"], 400), "hat": married})
+    frame.loc[married == "no", "job"] = None
+    frame.loc[:99, "married"] = None
+    data = CategoricalFrame.from_frame(frame)
+    rules = [NotAsked.parse("job if married=no", data.names)]
+    draws = draw(METHODS["RAND-EM"](rank=2, random_state=0).fit(data.table), data, 2, rules, random_state=0)
+    for table in draws:
+        assert (table["job"].isna() == ((table["married"] == "no") & frame["job"].isna())).all()
+    shares = pooled(draws, data).set_index("column").loc["job", "estimate"]
+    assert shares.sum() == pytest.approx(1)
+    for said in ("job", "job if job=no", "job if age=3"):
+        with pytest.raises(CofactorError, match="not_asked="):
+            NotAsked.parse(said, data.names)
