@@ -21,6 +21,7 @@ from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.bootstrap import CrowdBootstrap
+from cofactor.crowd.evidence import gold_codes
 from cofactor.crowd.readings import Readings, View, believed, readings
 from cofactor.crowd.tables import consensus_frame, graded_frame, overruled_frame, posterior_frame
 from cofactor.crowd.truth import read_truth
@@ -29,6 +30,7 @@ from cofactor.crowd.workers import workers_table
 
 AMOUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # labels per task
 READING = ("task", "worker", "label", "conflicts", "classes", "ignore", "encoding", "sep")  # how a file is read
+SHOWN = 4  # files that are named one by one
 LEAST_PLANNED = 15  # planned for at least; where there are many labels now, up to twice as many
 
 
@@ -102,15 +104,14 @@ def aggregate(arguments: argparse.Namespace) -> None:
 def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     if arguments.plan is not None and not arguments.report:
         raise cf.CofactorError("--plan is shown on the page of --report: name one, or run `cofactor plan`")
-    if len(arguments.labels) > 1:
-        raise cf.CofactorError("one file of labels at a time; many shards need --moments")
     if arguments.scheduler:
         raise cf.CofactorError("--scheduler goes with --moments: labels in one file are fitted here")
-    (source,), name = arguments.labels, arguments.method if arguments.order is None else grades.METHOD
-    labels, truth = _read(source, arguments)
+    name = arguments.method if arguments.order is None else grades.METHOD
+    source = " ".join(arguments.labels) if len(arguments.labels) < SHOWN else f"{len(arguments.labels)} files"
+    labels, truth = _read(arguments.labels, arguments)
     if arguments.model and labels.table.shared:
         raise cf.CofactorError("--model keeps one label of a worker for a task: use --conflicts first or last")
-    gold = _read_gold(arguments, labels) if arguments.gold else None
+    gold = _gold(arguments, labels)
     more = grades.settings(arguments, labels)
     method, right = _fitted(name, labels, gold, more, kept=bool(arguments.model))
     name = "MajorityVote" if right and isinstance(method, cf.crowd.MajorityVote) else name
@@ -203,16 +204,17 @@ def _page(
     if arguments.plan is not None:
         amounts = [d for d in AMOUNTS if d <= max(LEAST_PLANNED, 2 * labels.n_labels / labels.n_tasks)]
         planned = cf.crowd.plan(labels.whole, arguments.plan, PLANNED, amounts, truth, **_work(arguments))
-    source, diagnosis = arguments.labels[0], cf.crowd.diagnose(labels)
+    source, diagnosis = " ".join(arguments.labels), cf.crowd.diagnose(labels)
     return crowd_page(source, name, method, labels, lines, diagnosis, boot, planned, found, seen)
 
 
 # ---- input ----
 
 
-def _read(source: str, arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, Ints | None]:
-    """Labels of a file or of a data set; and truth, of its own file or of the data set, where known."""
-    if source.isidentifier() and not Path(source).exists():
+def _read(sources: str | list[str], arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, Ints | None]:
+    """Labels of files or of a data set; and truth, of its own file or of the data set, where known."""
+    source = sources if isinstance(sources, str) else sources[0] if len(sources) == 1 else sources
+    if isinstance(source, str) and source.isidentifier() and not Path(source).exists():
         dataset = cf.data.load(source, "crowd")
         labels, truth = dataset.labels, dataset.truth
     else:
@@ -223,6 +225,13 @@ def _read(source: str, arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, I
         labels, truth = grades.in_declared_order(order, labels, truth)
     own = getattr(arguments, "truth", None)  # `diagnose` has no such option
     return labels, read_truth(own, labels, arguments.encoding) if own else truth
+
+
+def _gold(arguments: argparse.Namespace, labels: cf.CrowdLabels) -> Ints | None:
+    """Codes of the gold tasks, of --gold or else of what the file of labels knows itself; None where there are none."""
+    if arguments.gold:
+        return _read_gold(arguments, labels)
+    return gold_codes(labels.gold, labels) if labels.gold else None
 
 
 def _read_gold(arguments: argparse.Namespace, labels: cf.CrowdLabels) -> Ints:

@@ -74,7 +74,7 @@ zsh, once:           cofactor completion zsh > "${fpath[1]}/_cofactor"
 fish, once:          cofactor completion fish > ~/.config/fish/completions/cofactor.fish
 """
 SCHEDULER = "of a Dask cluster that does the work, such as tcp://host:8786; see docs/cluster.md"
-FORMS = "CSV, TSV, parquet, JSON lines, an export of Label Studio or Prodigy, - for standard input"
+FORMS = "CSV, TSV, parquet, JSON, results of crowd platforms, exports of labelling tools, - for standard input"
 
 
 def parser() -> argparse.ArgumentParser:

@@ -32,6 +32,7 @@ from cofactor.core.types import Floats
 
 Record = dict[str, Any]
 Unfold = Callable[[list[Record]], "pd.DataFrame | None"]  # from objects within objects to a table
+Recognise = Callable[["pd.DataFrame", Sequence[str]], "pd.DataFrame"]
 
 STDIN = "-"
 SEPARATORS = ",\t;|"
@@ -62,6 +63,7 @@ def read_frame(
     unfold: Unfold | None = None,
     optional: Sequence[str] = (),
     pairs: tuple[str, str] | None = None,
+    recognise: Recognise | None = None,
 ) -> pd.DataFrame:
     """Read columns of a file as text, without blanks around cells; whatever goes wrong is one `CofactorError`.
 
@@ -78,6 +80,8 @@ def read_frame(
         Turns the objects of a JSON file into a table, or returns None where they are flat rows already.
     optional : names of more columns, which come last where they are found
     pairs : names of the two columns that JSON of arrays of two values has
+    recognise : function, optional
+        Turns a table that lacks some of the columns into one that has them, where it knows how
 
     Returns
     -------
@@ -89,6 +93,10 @@ def read_frame(
     asked = None if columns is None else [*columns, *optional]
     frame = _renamed(_read(path, asked, encoding, sep, row, unfold, pairs), asked or ())
     there = list(frame.columns)
+    if recognise is not None and columns is not None and not set(columns) <= set(there):
+        if frame.index.name == "record" and path != STDIN:  # of parquet, only what was asked for has been read
+            frame = _read(path, None, encoding, sep, row, unfold, pairs)
+        frame = recognise(frame, columns)
     wanted = there if asked is None else [name for name in asked if name in frame or name not in optional]
     check_columns(frame, wanted, f"{row}s")
     frame = frame if asked is None else frame[list(dict.fromkeys(wanted))]
@@ -98,7 +106,7 @@ def read_frame(
             found = f"a list or an object where one value is expected in {nested}"
             raise CofactorError(f"{_called(path)}: {found}" + (f"; {SCOPE}" if row == "label" else ""))
     read = frame.apply(lambda column: column if column.isna().all() else column.str.strip())
-    read.attrs["found"] = there
+    read.attrs = frame.attrs | {"found": there}
     return read
 
 

@@ -4,36 +4,58 @@ from __future__ import annotations
 
 import unicodedata
 import warnings
+from collections.abc import Sequence
 from functools import partial
 from os import PathLike
-from typing import Any
+from pathlib import PurePath
+from typing import Any, TypeAlias
 
-from cofactor.core.errors import DataWarning, listing
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import NO_VALUE, plain_numbers, read_frame
 from cofactor.core.lazy import pd
 from cofactor.crowd.exports import TIME, unfold
+from cofactor.crowd.layouts import GOLD, recognised, warn_of_several, without_headers
 
+Path: TypeAlias = "str | PathLike[str]"
 COLUMNS = ("task", "worker", "label")
 NO_LABEL = NO_VALUE
 
 
 def read_labels(
-    path: str | PathLike[str],
+    path: Path | Sequence[Path],
     columns: tuple[str, str, str] = COLUMNS,
     encoding: str = "utf-8-sig",
     sep: str | None = None,
 ) -> pd.DataFrame:
-    """Read the columns task, worker and label of a file, see `CrowdLabels.from_file`; missing cells are NaN.
+    """Read the columns task, worker and label of a file, or of several, see `CrowdLabels.from_file`.
 
-    Rows come in the order of a column `updated_at`, where there is one, else in that of the file.
+    Missing cells are NaN. Rows come in the order of a column `updated_at`, where there is one, else as in the file.
     """
-    unfolded = partial(unfold, columns=columns)
-    frame = _by_time(read_frame(path, columns, encoding, sep, unfold=unfolded, optional=(TIME,)))
+    several = not isinstance(path, str | PathLike)
+    paths = [path] if isinstance(path, str | PathLike) else list(path)
+    if not paths:
+        raise CofactorError("no file of labels is named")
+    frames = [_read_one(one, columns, encoding, sep, several) for one in paths]
+    known = {task: label for frame in frames for task, label in frame.attrs.get(GOLD, {}).items()}
+    frame = frames[0] if not several else pd.concat([one.reset_index(drop=True) for one in frames], ignore_index=True)
     label = columns[-1]
     frame[label] = frame[label].mask(frame[label].isin(NO_LABEL))
     _warn_of_lookalikes(frame[label].dropna())
+    warn_of_several(frame[label])
     for name in columns:
         frame[name] = plain_numbers(frame[name].mask(frame[name] == ""))
+    frame.attrs[GOLD] = known
+    return frame
+
+
+def _read_one(path: Path, columns: tuple[str, str, str], encoding: str, sep: str | None, several: bool) -> pd.DataFrame:
+    """Read one file; of several, one without a worker's column is that of the worker in its name."""
+    whose = PurePath(path).name.split(".")[0] if several else None
+    unfolded, recognise = partial(unfold, columns=columns), partial(recognised, whose=whose)
+    frame = read_frame(path, columns, encoding, sep, unfold=unfolded, optional=(TIME,), recognise=recognise)
+    known = frame.attrs.get(GOLD, {})
+    frame = _by_time(without_headers(frame, columns))
+    frame.attrs[GOLD] = known
     return frame
 
 

@@ -24,6 +24,7 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
 from cofactor.crowd.answers import answered, check_single, most_frequent, shares_of_answers
 from cofactor.crowd.files import COLUMNS, read_labels
+from cofactor.crowd.layouts import GOLD
 
 Conflicts = Literal["error", "first", "last", "all"]
 
@@ -37,11 +38,14 @@ class CrowdLabels:
         Rows are tasks, variables are workers; every alphabet is the K classes.
     tasks, workers, classes : lists
         The caller's ids, in the order of the codes.
+    gold : dict
+        Class by task of what the file says itself that it knows (`from_file`); empty otherwise.
     """
 
     def __init__(self, table: CategoricalTable, tasks: Sequence[Any], workers: Sequence[Any], classes: Sequence[Any]):
         self.table = table
         self.tasks, self.workers, self.classes = list(tasks), list(workers), list(classes)
+        self.gold: dict[Any, Any] = {}
 
     @classmethod
     def from_frame(
@@ -123,7 +127,7 @@ class CrowdLabels:
     @classmethod
     def from_file(
         cls,
-        path: str | PathLike[str],
+        path: str | PathLike[str] | Sequence[str | PathLike[str]],
         task: str = "task",
         worker: str = "worker",
         label: str = "label",
@@ -133,15 +137,18 @@ class CrowdLabels:
         sep: str | None = None,
         ignore: Sequence[Any] = (),
     ) -> CrowdLabels:
-        """Read a file with one row per label: CSV, TSV, parquet, JSON lines, or an export of Label Studio or Prodigy.
+        """Read a file with one row per label: CSV, TSV, parquet, JSON lines, or what platforms and people write.
 
         Parameters
         ----------
-        path : path, or "-" for standard input
-            What it holds is told from its content. It may be packed (.gz, .bz2, .xz, .zip), but for parquet.
+        path : path, several paths, or "-" for standard input
+            Of several, one without a column of workers has those of the worker in its name. What a file holds is told
+            from its content. It may be packed (.gz, .bz2, .xz, .zip), but for parquet.
         task, worker, label : str
-            Names of the columns; capitals and blanks around them do not matter if only one column can be meant. In
-            exports of Label Studio and Prodigy the usual fields are found by themselves; see `unfold` for other ones.
+            Names of the columns; capitals and blanks around them do not matter if only one column can be meant.
+            Exports of Label Studio, Prodigy, Argilla, doccano and labelling jobs, results of Mechanical Turk, Figure
+            Eight and Toloka, tables with one column a worker, and other usual names are recognised; a note says what
+            was taken for what. See `cofactor.crowd.layouts` and `unfold`.
         classes, conflicts, ignore
             As in `from_frame`. Where one worker gave one task several labels and the file has a column `updated_at`,
             "first" and "last" go by it; otherwise by the order of the file.
@@ -171,7 +178,11 @@ class CrowdLabels:
         frame = read_labels(path, (task, worker, label), encoding, sep)
         if classes is not None and pd.api.types.is_integer_dtype(frame[label]):
             classes = plain_numbers(pd.Series([str(known) for known in classes], dtype=object)).tolist()
-        return cls.from_frame(frame, task, worker, label, classes, conflicts, ignore)
+        labels = cls.from_frame(frame, task, worker, label, classes, conflicts, ignore)
+        if known := frame.attrs[GOLD]:
+            ids, named = {str(name): name for name in labels.tasks}, {str(name): name for name in labels.classes}
+            labels.gold = {ids[n]: named[k] for n, k in known.items() if n in ids and k in named}
+        return labels
 
     from_csv = from_file  # under the name of the usual case
 

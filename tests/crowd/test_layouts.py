@@ -1,0 +1,193 @@
+"""Labels as platforms and people write them are the labels of the plain table; a note says what was taken for what."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cofactor import CofactorError, DataWarning
+from cofactor.cli import main
+from cofactor.crowd import CrowdLabels
+
+ROWS = [(f"t{i}", f"A{w}", ("neg", "neu", "pos")[(i + (w == i % 5)) % 3]) for i in range(12) for w in range(5)]
+TASK, WORKER, LABEL = zip(*ROWS, strict=True)
+PLAIN = pd.DataFrame({"task": TASK, "worker": WORKER, "label": LABEL})
+KNOWN = {"t0": "neg", "t4": "neu"}
+
+
+def wide():
+    return PLAIN.pivot_table(index="task", columns="worker", values="label", aggfunc="first").reset_index(names="id")
+
+
+def mturk(answer="Answer.sentiment"):
+    frame = pd.DataFrame({"HITId": TASK, "AssignmentId": range(60), "WorkerId": WORKER, answer: LABEL})
+    return frame.assign(AssignmentStatus="Approved", **{"Input.text": "x"})
+
+
+def figure_eight():
+    frame = pd.DataFrame({"_unit_id": TASK, "_golden": [str(t in KNOWN).lower() for t in TASK], "_tainted": "false"})
+    gold = [KNOWN.get(task, "") for task in TASK]
+    return frame.assign(_worker_id=WORKER, sentiment=LABEL, sentiment_gold=gold, text="x")
+
+
+def toloka():
+    gold = [KNOWN.get(task, "") for task in TASK]
+    frame = pd.DataFrame({"INPUT:image": TASK, "OUTPUT:result": LABEL, "GOLDEN:result": gold})
+    return frame.assign(**{"ASSIGNMENT:task_id": TASK, "ASSIGNMENT:worker_id": WORKER, "ASSIGNMENT:status": "APPROVED"})
+
+
+def label_studio():
+    frame = pd.DataFrame({"text": [f"of {task}" for task in TASK], "id": TASK, "sentiment": LABEL, "annotator": WORKER})
+    return frame.assign(annotation_id=range(60), lead_time=np.linspace(1, 9, 60))
+
+
+TABLES = {
+    "Mechanical Turk: task from HITId, worker from WorkerId, label from Answer.sentiment": mturk(),
+    "label from Answer.taskAnswers": mturk("Answer.taskAnswers").assign(
+        **{"Answer.taskAnswers": [json.dumps([{"sentiment": {"label": label}}]) for label in LABEL]}
+    ),
+    "1 rejected assignments left out": pd.concat(
+        [mturk(), mturk().head(1).assign(AssignmentStatus="Rejected", WorkerId="A9")]
+    ),
+    "Figure Eight: .* 2 tasks of known class are gold": figure_eight(),
+    "Toloka: .* 2 tasks of known class are gold": toloka(),
+    "Label Studio: task from id, worker from annotator, label from sentiment": label_studio(),
+    "one column a worker: A0, A1, A2, A3, A4; task from id": wide(),
+    "columns: task from item_id, worker from Rater, label from response": PLAIN.set_axis(
+        ["item_id", "Rater", "response"], axis=1
+    ),
+    "1 rows repeat the header": pd.concat(
+        [PLAIN.head(30), pd.DataFrame([{name: name for name in PLAIN}]), PLAIN.tail(30)]
+    ),
+}
+
+
+def read(path, **options):
+    return CrowdLabels.from_file(path, **options)
+
+
+@pytest.mark.parametrize("note", TABLES)
+def test_tables_of_platforms_and_people(note, tmp_path):
+    for form in ("csv", "tsv", "parquet"):
+        path = tmp_path / f"labels.{form}"
+        if form == "parquet":
+            TABLES[note].astype(str).to_parquet(path)
+        else:
+            TABLES[note].to_csv(path, index=False, sep="," if form == "csv" else "\t")
+        with pytest.warns(DataWarning, match=note):
+            labels = read(path)
+        assert sorted(map(tuple, labels.to_frame().to_numpy())) == sorted(ROWS), form
+        assert labels.gold == (KNOWN if "gold" in note else {})
+
+
+def record(i, **more):
+    return {"id": f"t{i}", **more}
+
+
+def answers(i):
+    return [(worker, label) for task, worker, label in ROWS if task == f"t{i}"]
+
+
+def job(i):
+    given = [
+        {"workerId": w, "annotationData": {"content": json.dumps({"classifier": {"label": k}})}} for w, k in answers(i)
+    ]
+    return {"datasetObjectId": f"t{i}", "annotations": given}
+
+
+def argilla(i, newer):
+    draft = {"user_id": "A0", "status": "draft"}
+    if newer:
+        given = [{"value": k, "user_id": w, "status": "submitted"} for w, k in answers(i)]
+        return record(
+            i, fields={}, suggestions={"q": {"value": "neg"}}, responses={"q": [*given, draft | {"value": "neg"}]}
+        )
+    given = [{"user_id": w, "values": {"q": {"value": k}}, "status": "submitted"} for w, k in answers(i)]
+    return record(i, responses=[*given, draft | {"values": {"q": {"value": "neg"}}}])
+
+
+def studio(i, kind="choices"):
+    def annotation(worker, label, truth=False):
+        value = {"choices": [label]} if kind == "choices" else {kind: label}
+        result = [{"type": kind, "from_name": "q", "value": value}]
+        return {"id": f"{i}{worker}", "completed_by": worker, "ground_truth": truth, "result": result}
+
+    given = [annotation(w, k) for w, k in answers(i)]
+    known = [annotation("boss", KNOWN[f"t{i}"], truth=True)] if f"t{i}" in KNOWN else []
+    return record(i, data={"text": "x"}, annotations=[*given, *known])
+
+
+RECORDS = {
+    "worker from annotators, label from labels": lambda i: record(
+        i, annotators=[w for w, _ in answers(i)], labels=[k for _, k in answers(i)]
+    ),
+    "Argilla: 12 responses 'draft' passed over": lambda i: argilla(i, newer=False),
+    "Argilla: 12 responses 'draft' passed over; newer": lambda i: argilla(i, newer=True),
+    "annotations of 2 tasks are ground truth, and taken for gold": studio,
+    "ground truth, and taken for gold; ratings": lambda i: studio(i, "rating"),
+    "": job,
+}
+
+
+@pytest.mark.parametrize("note", RECORDS)
+def test_exports_of_tools(note, tmp_path, recwarn):
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps([RECORDS[note](i) for i in range(12)]))
+    labels = read(path)
+    assert sorted(map(tuple, labels.to_frame().to_numpy())) == sorted(ROWS)
+    assert any(note.split(";")[0] in str(one.message) for one in recwarn) or not note
+    assert labels.gold == (KNOWN if "gold" in note else {})
+
+
+def test_one_file_for_each_worker(tmp_path, capsys, recwarn):
+    paths = []
+    for worker, rows in PLAIN.groupby("worker"):
+        paths.append(tmp_path / f"{worker}.jsonl")
+        lines = [{"id": task, "text": "x", "label": [label]} for task, label in zip(rows.task, rows.label, strict=True)]
+        paths[-1].write_text("\n".join(map(json.dumps, lines)))
+    labels = read(paths)
+    assert any("labels of A3: task from id, label from label" in str(one.message) for one in recwarn)
+    assert sorted(map(tuple, labels.to_frame().to_numpy())) == sorted(ROWS)
+    assert main(["aggregate", *map(str, paths)]) == 0
+    assert "5 files: 12 tasks, 5 workers, 3 classes, 60 labels" in capsys.readouterr().out
+    with pytest.raises(CofactorError, match="no file of labels is named"):
+        read([])
+
+
+def test_nobody_is_named(tmp_path):
+    path = tmp_path / "labels.csv"
+    PLAIN[["task", "label"]].to_csv(path, index=False)
+    with pytest.warns(DataWarning, match="each is another worker's, as in a vote"):
+        labels = read(path)
+    assert labels.n_workers == labels.n_labels == 60
+    counts = pd.crosstab(PLAIN["task"], PLAIN["label"]).reset_index(names="id")
+    counts.to_csv(path, index=False)
+    with pytest.warns(DataWarning, match="one column a class .neg, neu, pos., cells count answers"):
+        again = read(path)
+    assert np.array_equal(again.votes, labels.votes[[labels.tasks.index(task) for task in again.tasks]])
+
+
+def test_what_can_mean_several_things_is_refused(tmp_path):
+    path = tmp_path / "labels.csv"
+    mturk().assign(**{"Answer.tone": "calm"}).to_csv(path, index=False)
+    with pytest.raises(CofactorError, match=r"several answers: choose one, such as label='Answer\.sentiment'"):
+        read(path)
+    with pytest.warns(DataWarning, match="label from Answer"):
+        assert read(path, label="Answer.sentiment").n_labels == 60
+    for frame in (
+        PLAIN.set_axis(["doc", "who", "what"], axis=1),
+        PLAIN.assign(item="x").set_axis(["item", "item_id", "answer", "rating"], axis=1),
+        pd.DataFrame({"id": range(4), "age": [3, 4, 5, 6], "town": list("abcd")}),
+        PLAIN.drop(columns="label"),
+    ):
+        frame.to_csv(path, index=False)
+        with pytest.raises(CofactorError, match="no column"):
+            read(path)
+
+
+def test_several_answers_in_one_cell_are_named(tmp_path):
+    path = tmp_path / "labels.csv"
+    PLAIN.assign(label=PLAIN["label"].where(PLAIN.index % 7 > 0, "pos|neg")).to_csv(path, index=False)
+    with pytest.warns(DataWarning, match=r"labels such as 'pos\|neg' hold several answers"):
+        read(path)
