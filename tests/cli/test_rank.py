@@ -210,6 +210,12 @@ def test_a_season_with_home_side_elo_and_a_part_by_itself(tmp_path, capsys):
     assert "\nhome: 0." in printed
     table = pd.read_csv(out).set_index("item")
     assert table.loc["team0", "elo"] > table.loc["team2", "elo"] == 1500 > table.loc["team4", "elo"]
+    assert main(["rank", str(path), "--home", "--baselines", "-o", str(out), "--force"]) == 0
+    told = capsys.readouterr().out.split("each fold with its own prior: ")[1].split("\n")[0]
+    assert [part.rsplit(" ", 1)[0] for part in told.split(", ")] == [
+        *("rank", "Elo", "average win rate", "PageRank", "trivial guess")
+    ]
+    assert pd.read_csv(out).columns.tolist()[-3:] == ["elo", "average_win_rate", "pagerank"]
     assert main(["rank", str(path), "--all-parts"]) == 1
     assert "2 parts that no comparison links" in capsys.readouterr().err
     assert main(["rank", str(path), "--elo", "high"]) == 1

@@ -228,6 +228,8 @@ FUNCTIONS = {
     "comparisons.diagnose": (comparisons.diagnose, v.compared, v.count),
     "comparisons.rank": (comparisons.rank, v.compared),
     "comparisons.rank_users": (comparisons.rank_users, v.compared),
+    "comparisons.baseline_scores": (comparisons.baseline_scores, v.compared),
+    "comparisons.baseline_losses": (comparisons.baseline_losses, v.compared),
     "comparisons.rank_orders": (use_orders, v.matrix, _of(v.codes, None), _of(v.codes, None)),
     "comparisons.ndcg": (comparisons.ndcg, v.codes, v.vector, v.vector, v.count),
     "comparisons.pair_accuracy": (comparisons.pair_accuracy, v.vector, v.vector, _of(v.vector, None)),

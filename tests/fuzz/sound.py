@@ -248,6 +248,11 @@ def sound():
             comparisons.rank,
             {"comparisons": compared, "covariates": d["extra"], "level": 0.9, "random_state": 0},
         ),
+        "comparisons.baseline_scores": (comparisons.baseline_scores, {"comparisons": compared}),
+        "comparisons.baseline_losses": (
+            comparisons.baseline_losses,
+            {"comparisons": compared, "covariates": d["extra"]},
+        ),
         "comparisons.Orders": (
             comparisons.Orders,
             {"item": [[0, 1, 2], [1, 2, -1]], "placed": [1, 2], "user": [0, 1], "items": ["a", "b", "c"]},

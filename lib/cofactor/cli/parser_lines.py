@@ -115,6 +115,8 @@ def _add_rank(commands: Any) -> None:
     elo = "utilities on the scale of Elo, at which this item, or the mean of all, has this number"
     command.add_argument("--elo", metavar="[ITEM=]NUMBER", help=elo)
     command.add_argument("--level", type=float, default=0.9, help="of all intervals (default: 0.9)")
+    beside = "log-loss of Elo, average win rate and PageRank beside; their scores become columns of -o"
+    command.add_argument("--baselines", action="store_true", help=beside)
     add_reading(command)
     files = command.add_argument_group("files to write", WRITTEN)
     one: dict[str, Any] = {"type": Path, "metavar": "FILE"}

@@ -10,6 +10,7 @@ import numpy as np
 
 from cofactor.cli import in_options, tell
 from cofactor.cli.output import Writer, outputs, write_page
+from cofactor.comparisons.baselines.scores import baseline_losses, baseline_scores
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.diagnose import diagnose
 from cofactor.comparisons.orders import read_orders
@@ -42,6 +43,9 @@ def rank(arguments: argparse.Namespace) -> None:
         scale = _scale(arguments.elo, found)
         warned = [str(warning.message) for warning in caught]
         lines = [f"{arguments.comparisons}: {made}", *_facts(found), *map(in_options, notes)]
+        if arguments.baselines:
+            told = (f"{name} {loss:.4f}" for name, loss in baseline_losses(data, X).items())
+            lines.append(f"log-loss on comparisons held out, each fold with its own prior: {', '.join(told)}")
         tell([*lines, *_places(found.table(scale))], warned)
         _write_tables(arguments, writer, data, X, found, scale)
         if arguments.report:
@@ -66,7 +70,7 @@ def _of_pairs(arguments: argparse.Namespace) -> Found:
 
 def _of_orders(arguments: argparse.Namespace) -> Found:
     """Fit orders of several items; what is for pairs only is refused."""
-    unset = {"covariates": (), "home": False, "min_comparisons": 1}
+    unset = {"covariates": (), "home": False, "min_comparisons": 1, "baselines": False}
     given = [name for name in (*PAIRS_ONLY, *unset) if getattr(arguments, name) != unset.get(name)]
     users = arguments.user or [None]
     if given or len(users) > 1:
@@ -133,7 +137,10 @@ def _write_tables(
     scale: tuple[Any, float] | None,
 ) -> None:
     if arguments.output:
-        writer.write(arguments.output, [found.table(scale).round(6)], f"{len(found.items)} items")
+        table = found.table(scale)
+        if arguments.baselines:
+            table = table.merge(baseline_scores(data), "left", "item")
+        writer.write(arguments.output, [table.round(6)], f"{len(found.items)} items")
     if arguments.probabilities:
         pairs = found.probabilities().round(6)
         writer.write(arguments.probabilities, [pairs], f"{len(pairs)} pairs of items")

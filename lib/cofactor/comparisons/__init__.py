@@ -5,6 +5,7 @@ from cofactor.comparisons.baselines.altsvm import AltSVM
 from cofactor.comparisons.baselines.bpr import BPR
 from cofactor.comparisons.baselines.nuclear import NuclearNormMLE
 from cofactor.comparisons.baselines.ranking import BradleyTerry, ItemCount, WinRate
+from cofactor.comparisons.baselines.scores import baseline_losses, baseline_scores
 from cofactor.comparisons.bootstrap import ComparisonBootstrap, bootstrap
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.diagnose import diagnose
@@ -41,6 +42,8 @@ __all__ = [
     "Ranking",
     "WinRate",
     "barzilai_borwein",
+    "baseline_losses",
+    "baseline_scores",
     "bootstrap",
     "comparisons_needed",
     "degrees_of_freedom",

@@ -35,6 +35,7 @@ RATE = 0.5  # of the factor on the evidence: its mean is at a standard deviation
 EXACT, STEP = 0.02, 0.25  # of the logarithm of sd: how exactly it is found, and by what its doubt is told
 DOUBT = 1.0  # largest variance of that logarithm
 FOLDS = 5
+Chances = tuple[Floats, Floats, Floats]  # of a win, a loss and a tie, in every cell
 MANY = 1e9  # counts that are not split
 
 
@@ -96,7 +97,7 @@ def held_out_loss(cells: Cells, fitted: Fitted) -> tuple[float, float]:
         if cells.has_ties:  # half a tie more, so that their chance is not none where no tie is left
             learn = replace(learn, tied=learn.tied + 0.5 / len(learn.tied))
         chances = learn.chances(davidson.fit(learn, fitted.ridge, fitted.theta).theta)
-        losses += _loss(held, chances), _loss(held, _trivial(learn, sided))
+        losses += loss_of(held, chances), loss_of(held, _trivial(learn, sided))
         made += float(held.total.sum())
     return float(losses[0] / made), float(losses[1] / made)
 
@@ -112,7 +113,7 @@ def _parts(cells: Cells) -> list[Cells]:
     return [replace(cells, won=split[0, :, k], lost=split[1, :, k], tied=split[2, :, k]) for k in range(FOLDS)]
 
 
-def _trivial(learn: Cells, sided: bool) -> tuple[Floats, Floats, Floats]:
+def _trivial(learn: Cells, sided: bool) -> Chances:
     won, lost, tied = (float(part.sum()) for part in (learn.won, learn.lost, learn.tied))
     if not sided:
         won = lost = (won + lost) / 2
@@ -121,7 +122,8 @@ def _trivial(learn: Cells, sided: bool) -> tuple[Floats, Floats, Floats]:
     return win, lose, tie
 
 
-def _loss(held: Cells, chances: tuple[Floats, Floats, Floats]) -> float:
+def loss_of(held: Cells, chances: Chances) -> float:
+    """Return the sum of the log-losses of chances of a win, a loss and a tie."""
     counts = (held.won, held.lost, held.tied)
     least = np.finfo(float).tiny
     return -sum(float(count @ np.log(np.maximum(chance, least))) for count, chance in zip(counts, chances, strict=True))

@@ -81,7 +81,7 @@ def rank(
     [[0, 1, 1, 1], [1, 2, 2, 2], [2, 3, 3, 3]]
     """
     rng = rng_of(random_state)
-    data, names, X = _checked(comparisons, covariates, level)
+    data, names, X = checked(comparisons, covariates, level)
     _warn_of_unseen(data)
     rows = _well_compared(data, min_comparisons)
     data, X = data.take(rows), X[rows]
@@ -106,7 +106,7 @@ def rank_users(
     >>> rank_users(data)[["user", "item", "rank", "wins"]].values.tolist()
     [[0, 0, 1, 15], [0, 1, 2, 5]]
     """
-    data, names, X = _checked(comparisons, covariates, level)
+    data, names, X = checked(comparisons, covariates, level)
     busy = np.flatnonzero(data.per_user >= 2 * ENOUGH_PER_ITEM)
     tables = [_of_user(data, X, names, level, user) for user in busy.tolist()]
     none = pd.DataFrame(columns=["user", *COLUMNS])
@@ -131,8 +131,8 @@ def _of_user(data: Comparisons, X: Floats, names: list[str], level: float, user:
 # ---- checks ----
 
 
-def _checked(
-    comparisons: Comparisons, covariates: pd.DataFrame | ArrayLike | None, level: float
+def checked(
+    comparisons: Comparisons, covariates: pd.DataFrame | ArrayLike | None = None, level: float = LEVEL
 ) -> tuple[Comparisons, list[str], Floats]:
     """Return the comparisons, and names and values of the covariates."""
     data = require_comparisons(comparisons)
@@ -217,7 +217,7 @@ def largest_part(data: Comparisons) -> Indices:
 def _ranking(
     data: Comparisons, X: Floats, names: list[str], level: float, rng: np.random.Generator, check: bool = True
 ) -> Ranking:
-    scale = _scales(X)
+    scale = scales(X)
     rows, items = _seen_items(davidson.rows_of(data, X / scale), data)
     cells = davidson.pairs_of(rows)
     _check_told(cells, names)
@@ -251,7 +251,7 @@ def _ranking(
     )
 
 
-def _scales(X: Floats) -> Floats:
+def scales(X: Floats) -> Floats:
     """Root mean squares of the covariates; divided by these they share one prior."""
     largest = np.abs(X).max(axis=0, initial=0.0)
     return np.asarray(largest * np.sqrt(np.mean((X / largest) ** 2, axis=0)))
