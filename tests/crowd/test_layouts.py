@@ -191,3 +191,17 @@ def test_several_answers_in_one_cell_are_named(tmp_path):
     PLAIN.assign(label=PLAIN["label"].where(PLAIN.index % 7 > 0, "pos|neg")).to_csv(path, index=False)
     with pytest.warns(DataWarning, match=r"labels such as 'pos\|neg' hold several answers"):
         read(path)
+
+
+def test_names_that_look_alike_are_named_or_merged(tmp_path):
+    path = tmp_path / "labels.csv"
+    rows = ["t1,ann,yes", "T1,cy,yes", "t1,b\u0435n,Yes", "t2,ann,no", "t2,ben,no\u200b", "7,ann,no", "7.0,ben,no"]
+    path.write_text("\n".join(["task,worker,label", *rows, "t2,cy,no", "7,cy,no"]), encoding="utf8")
+    with pytest.warns(DataWarning) as said:
+        assert read(path).n_tasks == 5
+    found = " ".join(str(one.message) for one in said)
+    for named in ("'T1' = 't1'", "'7' = '7.0'", r"'ben' = 'b\u0435n'", "'Yes' = 'yes'", r"'no' = 'no\u200b'"):
+        assert named in found, named
+    labels = read(path, merge_look_alikes=True)
+    assert (labels.tasks, labels.workers, labels.classes) == (["7", "t1", "t2"], ["ann", "ben", "cy"], ["no", "yes"])
+    assert main(["diagnose", str(path), "--merge-look-alikes"]) == 0

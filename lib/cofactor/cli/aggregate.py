@@ -29,7 +29,7 @@ from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.crowd.workers import workers_table
 
 AMOUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # labels per task
-READING = ("task", "worker", "label", "conflicts", "classes", "ignore", "encoding", "sep")  # how a file is read
+READING = ("task", "worker", "label", "conflicts", "classes", "ignore", "merge_look_alikes", "encoding", "sep")
 SHOWN = 4  # files that are named one by one
 LEAST_PLANNED = 15  # planned for at least; where there are many labels now, up to twice as many
 

@@ -206,6 +206,8 @@ def _add_labels(command: argparse.ArgumentParser, **many: Any) -> None:
     command.add_argument("--classes", type=_words, metavar="CLASS,...", help=classes)
     ignored = "answers that are none, such as unsure,skip"
     command.add_argument("--ignore", type=_words, default=(), metavar="ANSWER,...", help=ignored)
+    merged = "make one of names that differ in capitals, blanks, invisible characters, scripts, forms of a number"
+    command.add_argument("--merge-look-alikes", action="store_true", help=merged)
     add_reading(command)
 
 

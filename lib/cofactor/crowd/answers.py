@@ -24,6 +24,7 @@ from cofactor.core.types import Floats, Ints
 
 NO_ANSWERS = (
     *("unsure", "not sure", "uncertain", "skip", "skipped", "no answer", "idk", "dunno", "?"),
+    *("-", "--", ".", "n/a", "#n/a", "#ref!", "#value!", "<na>", "nil", "undefined", "missing", "-999"),
     *("don't know", "dont know", "don\u2019t know", "do not know", "can't tell", "cannot tell", "can't say"),
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 import warnings
 from collections.abc import Sequence
 from functools import partial
@@ -13,6 +12,7 @@ from typing import Any, TypeAlias
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import NO_VALUE, plain_numbers, read_frame
 from cofactor.core.lazy import pd
+from cofactor.core.look_alikes import look_alikes, merged_names, shown
 from cofactor.crowd.exports import TIME, unfold
 from cofactor.crowd.layouts import GOLD, recognised, warn_of_several, without_headers
 
@@ -26,6 +26,7 @@ def read_labels(
     columns: tuple[str, str, str] = COLUMNS,
     encoding: str = "utf-8-sig",
     sep: str | None = None,
+    merge_look_alikes: bool = False,
 ) -> pd.DataFrame:
     """Read the columns task, worker and label of a file, or of several, see `CrowdLabels.from_file`.
 
@@ -40,10 +41,9 @@ def read_labels(
     frame = frames[0] if not several else pd.concat([one.reset_index(drop=True) for one in frames], ignore_index=True)
     label = columns[-1]
     frame[label] = frame[label].mask(frame[label].isin(NO_LABEL))
-    _warn_of_lookalikes(frame[label].dropna())
     warn_of_several(frame[label])
-    for name in columns:
-        frame[name] = plain_numbers(frame[name].mask(frame[name] == ""))
+    for name, what in zip(columns, ("tasks", "workers", "classes"), strict=True):
+        frame[name] = plain_numbers(_one_way(frame[name].mask(frame[name] == ""), what, merge_look_alikes))
     frame.attrs[GOLD] = known
     return frame
 
@@ -68,20 +68,19 @@ def _by_time(frame: pd.DataFrame) -> pd.DataFrame:
     return rows if time.isna().any() else rows.iloc[time.argsort(kind="stable").to_numpy()]
 
 
-def _warn_of_lookalikes(column: pd.Series[Any]) -> None:
-    distinct = pd.Series(column.unique(), dtype=object)
-    alike = distinct[distinct.map(_skeleton).duplicated(keep=False)]
-    if not alike.empty:
-        found = listing(repr(name) for name in sorted(alike))
-        message = f"classes that look alike count as different: {found}; write each class in one way if they are one"
+def _one_way(column: pd.Series[Any], what: str, merge: bool) -> pd.Series[Any]:
+    """Merge names that look alike into the one that is used most, or say which they are."""
+    counts = column.value_counts(sort=False)
+    if column.isna().all() or plain_numbers(column).dtype != column.dtype:  # whole numbers, each written in one way
+        return column
+    truth_values = what == "classes"
+    if merge:
+        known = merged_names({str(name): count for name, count in counts.items()}, truth_values)
+        return column.map(lambda name: known.get(name, name)) if known else column
+    alike = look_alikes(counts.index, truth_values)
+    if alike:
+        found = listing(" = ".join(shown(group)) for group in alike)
+        how = "merge_look_alikes (--merge-look-alikes) makes them one"
+        message = f"{what} that look alike count as different: {found}; {how}"
         warnings.warn(message, DataWarning, stacklevel=4)
-
-
-def _skeleton(name: str) -> str:
-    """What is left of a class without capitals, blanks and the way to write numbers and truth values."""
-    plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-    plain = {"true": "1", "false": "0"}.get(plain, plain)
-    try:
-        return repr(float(plain))
-    except ValueError:
-        return plain
+    return column

@@ -136,6 +136,7 @@ class CrowdLabels:
         encoding: str = "utf-8-sig",
         sep: str | None = None,
         ignore: Sequence[Any] = (),
+        merge_look_alikes: bool = False,
     ) -> CrowdLabels:
         """Read a file with one row per label: CSV, TSV, parquet, JSON lines, or what platforms and people write.
 
@@ -156,6 +157,10 @@ class CrowdLabels:
             Of text.
         sep : str, optional
             What separates columns of text; default: whichever of comma, tab, semicolon and ``|`` fits the header.
+        merge_look_alikes : bool
+            Whether names of tasks, workers and classes are one that differ only in capitals, blanks, invisible
+            characters, letters of another script that look the same, or the form of a number. Default: they are
+            different, and a `DataWarning` names them.
 
         Returns
         -------
@@ -175,7 +180,7 @@ class CrowdLabels:
         DataWarning
             Classes look alike, such as yes and Yes, 1 and 1.0.
         """
-        frame = read_labels(path, (task, worker, label), encoding, sep)
+        frame = read_labels(path, (task, worker, label), encoding, sep, merge_look_alikes)
         if classes is not None and pd.api.types.is_integer_dtype(frame[label]):
             classes = plain_numbers(pd.Series([str(known) for known in classes], dtype=object)).tolist()
         labels = cls.from_frame(frame, task, worker, label, classes, conflicts, ignore)

@@ -1,0 +1,65 @@
+"""Names that differ only in how they are written: capitals, blanks, invisible characters, scripts, numbers."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+# letters of Cyrillic and Greek that look like Latin ones, small letters only: capitals are folded first
+SAME_LETTER = str.maketrans("аеорсухіјѕԁһӏԛԝοανρτυιкмтв", "aeopcyxijsdhlqwoavptuikmtb")
+TRUTH_VALUES = {"true": "1", "false": "0"}
+
+
+def skeleton(name: str, truth_values: bool = False) -> str:
+    r"""Return what is left of a name without the ways to write it.
+
+    Unicode forms (NFKC), capitals, blanks, characters without a shape (category Cf, such as a zero-width space), and
+    letters of other scripts that look the same do not count; numbers are the same whatever their form. With
+    `truth_values`, true is 1 and false is 0.
+
+    >>> skeleton(" Yes"), skeleton("07.0"), skeleton("a\u200b"), skeleton("p\u0430id")
+    ('yes', '7.0', 'a', 'paid')
+    """
+    plain = name.casefold()
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFKC", plain)
+        plain = "".join(letter for letter in plain if unicodedata.category(letter) != "Cf").translate(SAME_LETTER)
+    plain = " ".join(plain.split())
+    if truth_values:
+        plain = TRUTH_VALUES.get(plain, plain)
+    if plain[:1].isdigit() or plain[:1] in "+-.":
+        try:
+            return repr(float(plain))
+        except ValueError:
+            return plain
+    return plain
+
+
+def look_alikes(names: Iterable[str], truth_values: bool = False) -> list[list[str]]:
+    """Return the groups of different names with one skeleton, in the order in which they come. O(names).
+
+    >>> look_alikes(["yes", "no", "Yes", "no"])
+    [['yes', 'Yes']]
+    """
+    groups: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for name in names:
+        groups[skeleton(name, truth_values)][name] = None
+    return [list(group) for group in groups.values() if len(group) > 1]
+
+
+def merged_names(counts: Mapping[str, int], truth_values: bool = False) -> dict[str, str]:
+    """Return, of every name with look-alikes, the one that is used most (of equal ones, the first).
+
+    >>> merged_names({"Yes": 1, "yes": 5, "no": 2})
+    {'Yes': 'yes', 'yes': 'yes'}
+    """
+    groups = look_alikes(counts, truth_values)
+    return {name: max(group, key=counts.__getitem__) for group in groups for name in group}
+
+
+def shown(group: Iterable[str]) -> list[str]:
+    """Return the names for a message, in order; with escapes where they cannot be told apart by eye."""
+    names = sorted(group)
+    by_eye = len({name.casefold() for name in names}) == 1 or all(map(str.isascii, names))
+    return [repr(name) if by_eye else ascii(name) for name in names]
