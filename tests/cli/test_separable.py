@@ -51,6 +51,17 @@ def test_anchors_are_those_of_the_library_from_every_form(drawn, given, capsys):
     assert "5 anchors: there the residual drops most" in said and "GB predicted" in said
 
 
+def test_an_outlier_is_named_left_out_and_has_weights(drawn, capsys):
+    X = np.insert(drawn[1], 7, np.random.default_rng(0).random(30) * drawn[1].max(), axis=1)
+    pd.DataFrame(X, columns=[f"pixel {n}" for n in range(121)]).to_csv("odd.csv", index=False)
+    anchors = (drawn[0].anchors + (drawn[0].anchors >= 7)).tolist()
+    for asked in ([], ["--anchors", "5"]):
+        assert main(["anchors", "odd.csv", *asked, "--weights", "w.csv", "-o", "o.csv", "--force"]) == 0
+        said = capsys.readouterr().out
+        assert "WARNING: left out, each an anchor of itself alone" in said and "look at them): pixel 7\n" in said
+        assert sorted(pd.read_csv("o.csv")["column"]) == sorted(anchors) and len(pd.read_csv("w.csv")) == 121
+
+
 def test_weights_explain_the_columns(drawn, capsys):
     assert main(["anchors", "a.csv", "--anchors", "5", "--weights", "w.csv", "-o", "-"]) == 0
     out, err = capsys.readouterr()

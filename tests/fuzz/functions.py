@@ -213,6 +213,7 @@ FUNCTIONS = {
     "separable.topic_model": (separable.topic_model, v.points, v.count),
     "separable.communities": (separable.communities, v.graph, v.count),
     "separable.suggest_n_anchors": (separable.suggest_n_anchors, v.points),
+    "separable.lone_columns": (separable.lone_columns, v.points, _of(v.count, None)),
     "separable.mrsa": (separable.mrsa, v.matrix, v.matrix),
     "separable.rae": (separable.rae, v.matrix, v.matrix, v.matrix),
     "separable.coherence": (separable.coherence, v.points, v.whole_matrix),

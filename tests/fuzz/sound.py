@@ -162,6 +162,7 @@ def sound():
             separable.lda_topics,
             {"counts": d["counts"], "n_topics": 2, "max_iter": 3, "alpha": 0.1, "eta": 0.1, "random_state": 0},
         ),
+        "separable.lone_columns": (separable.lone_columns, {"X": X, "n_anchors": 3}),
         "separable.merit": (
             separable.merit,
             {"X": X, "n_anchors": 3, "lam": 0.1, "mu": 1e-5, "n_iter": 5, "t_init": None, "tol": None},

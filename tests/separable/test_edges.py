@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from cofactor import CofactorError, DataWarning, simulate
-from cofactor.separable import METHODS, merit, suggest_n_anchors
+from cofactor.separable import METHODS, lone_columns, merit, suggest_n_anchors
 from cofactor.separable.columns import same_columns
 from tests.oracles.generators import laws, seeds
 
@@ -140,8 +140,51 @@ def test_few_anchors_in_much_noise_are_counted_or_the_doubt_is_said(K):
     assert right.sum() >= 12 and np.sum(sure & ~right) <= 1
 
 
+def spoiled(kind, X, rng):
+    """Make one column, which is no anchor, an outlier of this kind."""
+    X = X.copy()
+    X[:, 7] = {
+        "spectrum": rng.random(len(X)) * X.max(),
+        "hot entry": X[:, 7] + 5 * X.max() * (np.arange(len(X)) == 3),
+        "glint": 10 * X[:, 7],
+    }[kind]
+    return X
+
+
+def test_outliers_are_named_and_not_counted():
+    for kind in ("spectrum", "hot entry", "glint"):
+        for seed, K in enumerate([3, 4, 6, 8]):
+            drawn = mixtures(seed, M=50, N=200, K=K, snr_db=25.0)
+            order = np.argsort(np.isin(np.arange(200), drawn.anchors), kind="stable")  # anchors come last
+            X, anchors = spoiled(kind, drawn.X[:, order], np.random.default_rng(seed)), np.arange(200 - K, 200)
+            assert lone_columns(X).tolist() == lone_columns(X, K).tolist() == [7]
+            k, margin = suggest_n_anchors(X)
+            assert k == K and margin > 0.5
+            for name in ("SPA", "MERIT") if K == 3 else ():
+                with pytest.warns(DataWarning, match="columns 7 would be anchors of themselves alone"):
+                    fitted = METHODS[name]().fit(X)
+                assert sorted(fitted.anchors_.tolist()) == anchors.tolist() and fitted.scores_[7] == 0
+
+
+def test_a_pure_column_of_which_others_hold_something_is_not_an_outlier():
+    rng = np.random.default_rng(0)
+    H = np.hstack([np.eye(4), rng.dirichlet(np.ones(4), 196).T * [[0.4], [1], [1], [1]]])
+    X = rng.random((50, 4)) @ (H / H.sum(axis=0))
+    assert not lone_columns(X + 0.003 * rng.standard_normal(X.shape)).size
+    assert not lone_columns(X[:, :9]).size  # too few columns to tell
+
+
+def test_a_number_is_not_clear_where_more_than_noise_is_left():
+    """Two strong directions and one weak one: the largest drop is behind the second, and says nothing of the third."""
+    rng = np.random.default_rng(0)
+    W = rng.random((40, 1)) + np.array([0.0, 0.3, 0.003]) * rng.standard_normal((40, 3))
+    X = W @ np.hstack([np.eye(3), rng.dirichlet(np.ones(3), 297).T])
+    k, margin = suggest_n_anchors(X + 2e-4 * rng.standard_normal(X.shape))
+    assert k == 2 and margin < 0.5
+
+
 def test_an_unclear_number_is_a_warning():
-    X = np.random.default_rng(0).standard_normal((30, 60))
+    X = np.random.default_rng(0).standard_normal((30, 9))
     with pytest.warns(DataWarning, match="the number of anchors is not clear: .* try several, or give n_anchors"):
         assert merit(X).margin < 0.5
     merit(X, 5)  # whoever gives the number is not warned

@@ -21,7 +21,7 @@ from cofactor.core.frames import STDIN, check_present, numeric, read_frame
 from cofactor.core.lazy import pd
 from cofactor.core.matrices import is_array_file, read_matrix
 from cofactor.core.memory import available_bytes, require_bytes
-from cofactor.core.types import Floats
+from cofactor.core.types import Floats, Indices
 from cofactor.separable.methods import AnchorMethod
 from cofactor.separable.selection import CLEAR, MOST_ANCHORS, suggest_n_anchors
 
@@ -37,14 +37,17 @@ def anchors(arguments: argparse.Namespace) -> None:
         lines.append(_memory_said(arguments, *X.shape))
         X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         X = _scaled(X, names) if arguments.scale else X
-        diagnosis = cf.separable.diagnose(X, arguments.anchors)
-        warnings = warned(diagnosis)
-        K, said = _number(X, arguments.anchors)
-        method = cf.separable.METHODS[arguments.method](K, random_state=0, verbose=True).fit(X)
+        kept, alone = _without_lone(X, names, arguments.anchors)
+        used = X[:, kept]
+        diagnosis = cf.separable.diagnose(used, arguments.anchors)
+        warnings = alone + warned(diagnosis)
+        K, said = _number(used, arguments.anchors)
+        method = cf.separable.METHODS[arguments.method](K, random_state=0, verbose=True).fit(used)
         H = method.transform(X)
-        table = _anchor_table(method, H, names)
-        left = float(np.linalg.norm(X - method.W_ @ H) / np.linalg.norm(X))
+        table = _anchor_table(method, H, names, kept)
+        left = float(np.linalg.norm(used - method.W_ @ H[:, kept]) / np.linalg.norm(used))
         lines += [said, f"{arguments.method}: {method.result_.reason}", *_anchor_lines(table, left)]
+        warnings += _leads_itself_said(table)
         tell(lines, warnings)
         if arguments.output:
             writer.write(arguments.output, [table], f"{K} anchors")
@@ -52,7 +55,7 @@ def anchors(arguments: argparse.Namespace) -> None:
         if arguments.report:
             from cofactor.pages.separable import anchors_page  # pictures take a second to import
 
-            made = arguments.matrix, arguments.method, X, table, left, lines, diagnosis
+            made = arguments.matrix, arguments.method, used, table, left, lines, diagnosis
             write_page(arguments.report, anchors_page(*made))
 
 
@@ -90,6 +93,24 @@ def _scaled(X: Floats, names: list[str]) -> Floats:
     return X / np.where(sums > 0, sums, 1.0)
 
 
+def _without_lone(X: Floats, names: list[str], asked: int | None) -> tuple[Indices, list[str]]:
+    """Return the columns to choose anchors among, and a warning that names the others."""
+    every = np.arange(X.shape[1])
+    if not (np.isfinite(X).all() and X.any()):
+        return every, []  # the checks say it
+    lone = cf.separable.lone_columns(X, asked)
+    if not lone.size:
+        return every, []
+    named = listing(names[n] for n in lone)
+    said = f"left out, each an anchor of itself alone (an outlier, a glint, a hot entry; look at them): {named}"
+    return np.delete(every, lone), [said]
+
+
+def _leads_itself_said(table: pd.DataFrame) -> list[str]:
+    alone = table.loc[table["leads"] <= 1, "name"].tolist() if len(table) > 1 else []
+    return [f"these anchors lead no column but themselves, so they may be outliers: {listing(alone)}"] if alone else []
+
+
 def _number(X: Floats, asked: int | None) -> tuple[int, str]:
     if asked is not None:
         return asked, f"{asked} anchors, as asked for"
@@ -98,10 +119,11 @@ def _number(X: Floats, asked: int | None) -> tuple[int, str]:
     return K, f"{K} anchors: there the residual drops most, by a margin of {margin:.2f}{doubt}"
 
 
-def _anchor_table(method: AnchorMethod, H: Floats, names: list[str]) -> pd.DataFrame:
+def _anchor_table(method: AnchorMethod, H: Floats, names: list[str], kept: Indices) -> pd.DataFrame:
     """Return a row per anchor: its name, column and score, mean weight, and how many columns it leads."""
+    H = H[:, kept]
     leads = np.bincount(H.argmax(axis=0), minlength=len(H))
-    found = method.anchors_.tolist()
+    found = kept[method.anchors_].tolist()
     scores = method.scores_[method.anchors_]
     columns = {"name": [names[n] for n in found], "column": found, "score": scores.round(6)}
     return pd.DataFrame({**columns, "mean_weight": H.mean(axis=1).round(6), "leads": leads})

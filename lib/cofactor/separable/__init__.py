@@ -22,7 +22,7 @@ from cofactor.separable.metrics import (
 )
 from cofactor.separable.planner import plan
 from cofactor.separable.recovery import mrsa, rae
-from cofactor.separable.selection import suggest_n_anchors
+from cofactor.separable.selection import lone_columns, suggest_n_anchors
 from cofactor.separable.topics import topic_model
 from cofactor.separable.words import TopicModel
 
@@ -53,6 +53,7 @@ __all__ = [
     "fast_gradient",
     "geo_nmf",
     "lda_topics",
+    "lone_columns",
     "merit",
     "mrsa",
     "plan",

@@ -7,7 +7,7 @@ that belong to anchors are filled (self-dictionary).
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -46,6 +46,18 @@ class AnchorFit:
     coefficients: sparse.csc_array | None
     result: Result
 
+    def expanded(self, kept: Indices, n_points: int) -> AnchorFit:
+        """Return the same for all columns of X, of which `kept` took part; coefficients of the others stay empty."""
+        if kept.size == n_points:
+            return self
+        scores, C = np.zeros(n_points), self.coefficients
+        scores[kept] = self.scores
+        if C is not None:
+            indptr = np.zeros(n_points + 1, dtype=C.indptr.dtype)
+            indptr[kept + 1] = np.diff(C.indptr)
+            C = sparse.csc_array((C.data, kept[C.indices], np.cumsum(indptr)), shape=(n_points, n_points))
+        return replace(self, anchors=kept[self.anchors], scores=scores, coefficients=C)
+
 
 def points_of(X: Matrix) -> Floats:
     """Return X as a dense matrix of numbers, not all of them finite perhaps."""
@@ -62,6 +74,12 @@ def dense_points(X: Matrix) -> Floats:
     return points
 
 
+def columns_with_size(X: Floats) -> Indices:
+    """Return the columns that are not zero."""
+    largest = np.maximum(X.max(axis=0), -X.min(axis=0))
+    return np.flatnonzero(largest > ZERO * largest.max())
+
+
 def columns_kept(X: Floats) -> Indices:
     """Return the columns that are not zero, warning of those that are; refuse X without any, or without squares."""
     largest = np.maximum(X.max(axis=0), -X.min(axis=0))
@@ -71,7 +89,7 @@ def columns_kept(X: Floats) -> Indices:
             f"the largest entry of X is {largest.max():.3g}: scores are squares, which no number holds then; divide X "
             f"by 2.0**{exponent - 1}, which changes no anchor"
         )
-    kept = np.flatnonzero(largest > ZERO * largest.max())
+    kept = columns_with_size(X)
     if not kept.size:
         raise CofactorError("X is zero everywhere: there is nothing to choose anchors from")
     if kept.size < X.shape[1]:

@@ -53,9 +53,9 @@ class Columns:
         return sparse.csc_array((gather @ C)[:, self.used])
 
 
-def columns_used(X: Floats, merge: bool = False) -> Columns:
-    """Leave out the columns that are zero (with a warning) and, with `merge`, all but one of those that are equal."""
-    kept = columns_kept(X)
+def columns_used(X: Floats, merge: bool = False, left_out: Indices | None = None) -> Columns:
+    """Leave out columns that are zero (with a warning), those named and, with `merge`, all but one of equal ones."""
+    kept = columns_kept(X) if left_out is None else np.setdiff1d(columns_kept(X), left_out)
     representative, groups = same_columns(X[:, kept]) if merge else (np.arange(kept.size), [])
     used = np.unique(kept[representative])
     owner = np.full(X.shape[1], -1)

@@ -10,10 +10,10 @@ from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.memory import available_bytes
 from cofactor.core.spa import require_anchors, spa, with_squares
 from cofactor.core.types import Floats, Indices
-from cofactor.separable.base import ZERO, Matrix, points_of
+from cofactor.separable.base import Matrix, columns_with_size, points_of
 from cofactor.separable.columns import same_columns
 from cofactor.separable.memory import predicted_bytes
-from cofactor.separable.selection import CLEAR, MOST_ANCHORS, largest_drop, residuals
+from cofactor.separable.selection import CLEAR, lone_columns, suggested_number
 
 UNEVEN = 1.5  # columns whose sums differ by more were not scaled alike
 ILL = 100.0  # condition number of the anchors from which on noise of a per cent hides one
@@ -32,8 +32,8 @@ def diagnose(X: Matrix, n_anchors: int | None = None) -> Diagnosis:
         K that is planned. Default: what `suggest_n_anchors` says; there it stands how often that is right.
 
     NaN, infinity and nothing but zeros fail: no method can find anchors. Raises `CofactorError` where X is no matrix,
-    or `n_anchors` is out of range. Cost: that of 200 steps of SPA, O(200 M N), and of a simplex fit of 1000 columns; X
-    is made dense.
+    or `n_anchors` is out of range. Cost: that of `lone_columns`, O(200 M N) and more, and of a simplex fit of 1000
+    columns; X is made dense.
 
     Examples
     --------
@@ -52,8 +52,10 @@ def diagnose(X: Matrix, n_anchors: int | None = None) -> Diagnosis:
         points = with_squares(points)
         checks.append(_zeros(points))
     if checks[-1].status != "fail":
-        kept = points[:, _nonzero(points)]
-        checks += [_repeated(points), _scale(kept), *_anchors(kept, n_anchors)]
+        kept = columns_with_size(points)
+        lone = lone_columns(points, n_anchors)
+        checks += [_repeated(points), _lone(lone), _scale(points[:, kept])]
+        checks += _anchors(points[:, np.setdiff1d(kept, lone)], n_anchors)
     return Diagnosis(title, tuple(checks), _verdict(checks))
 
 
@@ -70,11 +72,6 @@ def _warning_if(warn: bool, name: str, value: str, advice: str) -> Check:
     return Check(name, "warn", value, advice) if warn else Check(name, "pass", value)
 
 
-def _nonzero(points: Floats) -> Indices:
-    largest = np.abs(points).max(axis=0)
-    return np.flatnonzero(largest > ZERO * largest.max())
-
-
 def _finite(points: Floats) -> Check:
     bad = np.flatnonzero(~np.isfinite(points).all(axis=0)).tolist()
     if bad:
@@ -83,7 +80,7 @@ def _finite(points: Floats) -> Check:
 
 
 def _zeros(points: Floats) -> Check:
-    zero = np.setdiff1d(np.arange(points.shape[1]), _nonzero(points)).tolist()
+    zero = np.setdiff1d(np.arange(points.shape[1]), columns_with_size(points)).tolist()
     if len(zero) == points.shape[1] or not points.any():
         return Check("zero columns", "fail", "all of them", "there is nothing to choose anchors from")
     value = f"{len(zero)}: {listing(zero)}" if zero else "none"
@@ -91,12 +88,18 @@ def _zeros(points: Floats) -> Check:
 
 
 def _repeated(points: Floats) -> Check:
-    kept = _nonzero(points)
+    kept = columns_with_size(points)
     groups = same_columns(points[:, kept])[1]
     named = listing(str(tuple(kept[group].tolist())) for group in groups)
     value = f"{len(groups)} groups: {named}" if groups else "none"
     advice = "they share the score of one anchor: keep one of each, or let merit merge them"
     return _warning_if(bool(groups), "equal columns", value, advice)
+
+
+def _lone(lone: Indices) -> Check:
+    value = f"{lone.size}: {listing(lone.tolist())}" if lone.size else "none"
+    advice = "outliers, glints or hot entries, each an anchor of itself alone: not counted; look at them"
+    return _warning_if(bool(lone.size), "lone columns", value, advice)
 
 
 def _scale(points: Floats) -> Check:
@@ -110,13 +113,14 @@ def _scale(points: Floats) -> Check:
 
 
 def _anchors(points: Floats, n_anchors: int | None) -> list[Check]:
-    M, N = points.shape
-    tried = min(max(MOST_ANCHORS, n_anchors or 0), M, N)
-    found = spa(points, tried)
-    suggested, margin = largest_drop(residuals(points, found), tried)
+    found, suggested, margin = suggested_number(points)
+    if n_anchors is not None and n_anchors > len(found):
+        found = spa(points, min(n_anchors, points.shape[1]))
     K = min(suggested if n_anchors is None else n_anchors, len(found))
     W = points[:, found[:K]]
-    return [_number(suggested, margin, n_anchors, len(found)), _condition(W), _residual(points, W), _memory(M, N, K)]
+    number = _number(suggested, margin, n_anchors, len(found))
+    M, N = points.shape
+    return [number, _condition(W), _residual(points, W), _memory(M, N, K)]
 
 
 def _number(suggested: int, margin: float, asked: int | None, rank: int) -> Check:

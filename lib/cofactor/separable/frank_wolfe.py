@@ -32,7 +32,14 @@ from cofactor.core.types import Floats, Indices
 from cofactor.separable.base import AnchorFit, Matrix, dense_points
 from cofactor.separable.columns import Columns, columns_used
 from cofactor.separable.descent import Budget, FrankWolfeResult, descend
-from cofactor.separable.selection import settled_number, spread_rows, suggest_n_anchors, top_rows
+from cofactor.separable.selection import (
+    lone_columns_told,
+    settled_number,
+    spread_rows,
+    squares_left,
+    suggest_n_anchors,
+    top_rows,
+)
 
 Weight: TypeAlias = Literal["msr", "paper"] | float
 Objective = Literal["full", "half"]
@@ -44,7 +51,6 @@ MISFIT = 0.5  # share of X that mixtures of SPA's anchors leave, above which the
 FITS = 1e-12  # a start whose residual is this share of X is exact
 ON_SIMPLEX = 1e-6  # how far from one the columns of a given start may sum
 CLEARLY_LESS = 0.5  # share of squares by which another selection must be better to be taken
-BLOCK = 500  # columns at a time
 LISTED = 0.1  # share of all rows that select="spa" chooses among
 
 
@@ -101,7 +107,8 @@ def merit(
         One point per column, finite, of any sign. Where the weights of the model do not sum to one by themselves,
         scale the columns to sum to one first.
     n_anchors : int in [1, N], optional
-        K. Default: as many as `suggest_n_anchors` says, with a warning where its margin is below 0.5.
+        K. Default: as many as `suggest_n_anchors` says, with a warning where its margin is below 0.5; `lone_columns`
+        are then left out.
     lam : "msr", "paper" or float >= 0
         "msr" is 1.5 times the mean squared residual of SPA, 1.5 ||X - X C0||_F^2 / (N - K): the mean over columns that
         have one, since the K that SPA chose fit themselves. Where this residual is more than half of these columns
@@ -143,7 +150,7 @@ def merit(
     -----
     DataWarning
         Columns of X are zero (named): they are left out, their coefficients stay empty. The number of anchors was not
-        given, and is not clear from X.
+        given, and is not clear from X, or columns lead none but themselves (named): they are left out, too.
     ConvergenceWarning
         A tolerance was given and not met.
 
@@ -168,7 +175,7 @@ def merit(
     whole = dense_points(X)
     _check(whole.shape[1], n_anchors, lam, mu, n_iter, t_init, n_jobs, tol, gap_abs)
     _check_choices(objective, select, init)
-    columns = columns_used(whole, merge_duplicates)
+    columns = columns_used(whole, merge_duplicates, lone_columns_told(whole) if n_anchors is None else None)
     n_suggested, margin = suggest_n_anchors(columns.points)
     K = settled_number(n_anchors, n_suggested, margin)
     factor = 2.0 if objective == "full" else 1.0  # descend knows the half
@@ -235,18 +242,9 @@ def _selected(X: Floats, scores: Floats, K: int, select: Select) -> Indices:
     if select == "top":
         return top
     spread = spread_rows(X, scores, K, max(3 * K, int(LISTED * scores.size)))
-    if select == "spa" or _left(X, spread) < CLEARLY_LESS * _left(X, top):
+    if select == "spa" or squares_left(X, X[:, spread]) < CLEARLY_LESS * squares_left(X, X[:, top]):
         return spread
     return top
-
-
-def _left(X: Floats, anchors: Indices) -> float:
-    """Return the squared length that mixtures of the anchors leave of X."""
-    left, W = 0.0, X[:, anchors]
-    for block in np.array_split(np.arange(X.shape[1]), max(X.shape[1] // BLOCK, 1)):  # little memory beside X
-        rest = W @ simplex_least_squares(W, X[:, block]) - X[:, block]
-        left += float(np.vdot(rest, rest))
-    return left
 
 
 def _in_units(result: FrankWolfeResult, columns: Columns, factor: float) -> FrankWolfeResult:

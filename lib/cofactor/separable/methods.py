@@ -18,14 +18,14 @@ from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.estimator import Estimator, clone
 from cofactor.core.least_squares import simplex_least_squares
-from cofactor.core.types import Floats, Seed
+from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.base import AnchorFit, Matrix, dense_points, spa_fit
 from cofactor.separable.fast_gradient import fast_gradient
 from cofactor.separable.frank_wolfe import Objective, Select, Start, Weight, merit
 from cofactor.separable.graphs import adjacency_of, geo_nmf, leading_eigenvectors, spa_on_rows
 from cofactor.separable.greedy import fast_anchor, xray
 from cofactor.separable.lda import document_shares, lda_topics
-from cofactor.separable.selection import settled_number, suggest_n_anchors
+from cofactor.separable.selection import lone_columns_told, settled_number, suggest_n_anchors
 
 Finder = Callable[[Floats, int], AnchorFit]
 
@@ -37,7 +37,8 @@ class AnchorMethod(Estimator):
     Parameters
     ----------
     n_anchors : int, optional
-        K. Default: as many as `suggest_n_anchors` says, with a warning where that is not clear.
+        K. Default: as many as `suggest_n_anchors` says, with a warning where that is not clear; `lone_columns` are then
+        left out. With a number all columns take part: `cofactor anchors` leaves lone ones out there, too.
     random_state : int, Generator or None
         Has no effect where a method draws nothing.
     verbose : bool
@@ -70,9 +71,12 @@ class AnchorMethod(Estimator):
     def _find(self, X: Floats) -> AnchorFit:
         raise NotImplementedError
 
-    def _number(self, X: Floats) -> int:
-        """Return the number of anchors asked for, or what the data suggest."""
-        return self.n_anchors if self.n_anchors is not None else settled_number(None, *suggest_n_anchors(X))
+    def _chosen(self, X: Floats) -> tuple[Indices, int]:
+        """Return the columns to choose among and the number of anchors: as asked for, or what the data suggest."""
+        if self.n_anchors is not None:
+            return np.arange(X.shape[1]), self.n_anchors
+        kept = np.delete(np.arange(X.shape[1]), lone_columns_told(X))
+        return kept, settled_number(None, *suggest_n_anchors(X[:, kept]))
 
     def _points(self, X: Matrix) -> Floats:
         points = dense_points(X)
@@ -92,7 +96,8 @@ class SPA(AnchorMethod):
     """Successive projection: the longest column, projected out of all others, and again. Cost and source: see `spa`."""
 
     def _find(self, X: Floats) -> AnchorFit:
-        return spa_fit(X, self._number(X))
+        kept, K = self._chosen(X)
+        return spa_fit(X[:, kept], K).expanded(kept, X.shape[1])
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -135,7 +140,9 @@ class FastGradient(AnchorMethod):
     max_iter: int = 150
 
     def _find(self, X: Floats) -> AnchorFit:
-        return fast_gradient(X, self._number(X), self.nu, self.max_iter, self.random_state, self.verbose)
+        kept, K = self._chosen(X)
+        found = fast_gradient(X[:, kept], K, self.nu, self.max_iter, self.random_state, self.verbose)
+        return found.expanded(kept, X.shape[1])
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -145,7 +152,9 @@ class XRAY(AnchorMethod):
     sums: ArrayLike | None = None
 
     def _find(self, X: Floats) -> AnchorFit:
-        return xray(X, self._number(X), self.sums)
+        kept, K = self._chosen(X)
+        sums = self.sums if self.sums is None or np.ndim(self.sums) == 0 else np.asarray(self.sums)[kept]
+        return xray(X[:, kept], K, sums).expanded(kept, X.shape[1])
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -155,7 +164,8 @@ class FastAnchor(AnchorMethod):
     refine: bool = True
 
     def _find(self, X: Floats) -> AnchorFit:
-        return fast_anchor(X, self._number(X), self.random_state, self.refine)
+        kept, K = self._chosen(X)
+        return fast_anchor(X[:, kept], K, self.random_state, self.refine).expanded(kept, X.shape[1])
 
 
 @dataclass(eq=False, repr=False)
