@@ -469,3 +469,23 @@ def test_graders_grade_each_task_as_often_as_asked_and_settings_are_refused_by_n
     ):
         with pytest.raises(CofactorError, match=words):
             simulate.grader_crowd(**settings)
+
+
+def test_seasons_are_knock_outs_of_players_who_drift():
+    (one, two), skills = simulate.tennis_seasons(96, 2, n_weeks=30, field=16, random_state=0)
+    assert len(one) == len(two) == 30 * 2 * 15
+    rounds = one.left[:15], one.right[:15], one.outcome[:15]
+    winners = np.where(rounds[2] == 1, rounds[0], rounds[1])
+    assert len(np.unique(np.append(rounds[0][:8], rounds[1][:8]))) == 16
+    assert set(winners[:8]) == {*rounds[0][8:12], *rounds[1][8:12]}
+    assert set(winners[12:14]) == {rounds[0][14], rounds[1][14]}
+    assert 0.8 < np.corrcoef(skills)[0, 1] < 0.9999
+    assert np.corrcoef(one.per_item, skills[0])[0, 1] > 0.5
+    won = one.outcome == 1
+    better = skills[0][one.left] > skills[0][one.right]
+    assert 0.6 < np.mean(won == better) < 0.8
+    alike = simulate.tennis_seasons(96, 1, field=16, sd=0, random_state=0)[0][0]
+    assert abs(alike.outcome.mean() - 0.5) < 0.06
+    for field in (12, 32):
+        with pytest.raises(CofactorError, match=f"field={field}: a power of two, at most a sixth of 96"):
+            simulate.tennis_seasons(96, field=field)

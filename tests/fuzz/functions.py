@@ -254,6 +254,7 @@ FUNCTIONS = {
     "simulate.joint_model": (simulate.joint_model, v.count, v.count, v.count, _of(v.number, None)),
     "simulate.joint_table": (simulate.joint_table, v.models(), v.count, v.number),
     "simulate.comparison_factors": (simulate.comparison_factors, v.count, v.count, v.count),
+    "simulate.tennis_seasons": (simulate.tennis_seasons, v.count, v.count),
     "simulate.draw_comparisons": (simulate.draw_comparisons, v.matrix, v.matrix, v.count),
     "simulate.dirichlet_mixtures": (simulate.dirichlet_mixtures, v.count, v.count, v.count, _of(v.number, None)),
     "simulate.midpoint_mixtures": (simulate.midpoint_mixtures, v.count, v.count, _of(v.number, None)),

@@ -303,6 +303,13 @@ def sound():
             simulate.draw_comparisons,
             {"U": U, "V": V, "n_comparisons": 20, "random_state": 0},
         ),
+        "simulate.tennis_seasons": (
+            simulate.tennis_seasons,
+            {
+                **{"n_players": 24, "n_seasons": 1, "n_weeks": 2, "field": 4},
+                **{"sd": 1.0, "drift": 0.1, "eager": 0.5, "random_state": 0},
+            },
+        ),
         "simulate.joint_model": (
             simulate.joint_model,
             {"n_variables": 3, "alphabet": 2, "rank": 2, "separability": None, "random_state": 0},

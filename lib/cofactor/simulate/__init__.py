@@ -3,7 +3,7 @@
 Every generator returns the data together with the truth that made it, and takes a `random_state`.
 """
 
-from cofactor.simulate.comparisons import comparison_factors, draw_comparisons
+from cofactor.simulate.comparisons import comparison_factors, draw_comparisons, tennis_seasons
 from cofactor.simulate.crowds import Crowd, Generator, crowd, dawid_skene_model, large_crowd
 from cofactor.simulate.factors import symnmf_problem
 from cofactor.simulate.graders import grader_crowd
@@ -39,4 +39,5 @@ __all__ = [
     "midpoint_mixtures",
     "part_mask",
     "symnmf_problem",
+    "tennis_seasons",
 ]

@@ -11,8 +11,8 @@ from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.links import link_named
 from cofactor.core.checks import check_positive, check_whole, finite_matrix, rng_of
 from cofactor.core.errors import CofactorError
-from cofactor.core.lazy import sparse_linalg
-from cofactor.core.types import Floats, Seed
+from cofactor.core.lazy import sparse_linalg, special
+from cofactor.core.types import Floats, Indices, Seed
 
 Truth = Literal["unit", "gauss", "factor"]
 
@@ -78,6 +78,76 @@ def balanced(W: Floats, H: Floats) -> tuple[Floats, Floats]:
     (Qw, Rw), (Qh, Rh) = np.linalg.qr(W), np.linalg.qr(H)
     A, s, Ct = np.linalg.svd(Rw @ Rh.T)
     return Qw @ (A * np.sqrt(s)), Qh @ (Ct.T * np.sqrt(s))
+
+
+def tennis_seasons(
+    n_players: int = 387,
+    n_seasons: int = 2,
+    *,
+    n_weeks: int = 44,
+    field: int = 32,
+    sd: float = 1.0,
+    drift: float = 0.03,
+    eager: float = 0.8,
+    random_state: Seed = None,
+) -> tuple[list[Comparisons], Floats]:
+    """Draw seasons of knock-out tournaments, two a week; skill drifts, and better players play more.
+
+    Half of the players are free in a week. Who enters is drawn by exp(eager u / sd), u the skill; the draw of a
+    tournament is random, and left beats right with chance 1 / (1 + exp(u_right - u_left)).
+
+    Parameters
+    ----------
+    n_players, n_seasons, n_weeks : int
+    field : int
+        Players of a tournament, a power of two, at most a sixth of all.
+    sd, drift : float >= 0
+        Standard deviation of skills, and of their steps from week to week in units of it (a year's: 0.2 by default).
+    eager : float >= 0
+        How much more the better ones play; 0: all alike.
+    random_state : int, Generator or None
+
+    Returns
+    -------
+    matches : list of Comparisons, one a season, in the order of play
+    skills : (n_seasons, n_players) array, mean of every season
+
+    Raises a CofactorError where the field is no power of two or too large. Cost: O(n_seasons n_weeks n_players log n).
+
+    >>> seasons, skills = tennis_seasons(48, 1, n_weeks=10, field=8, random_state=0)
+    >>> seasons[0], skills.shape
+    (Comparisons(140 comparisons of 48 items by 1 users), (1, 48))
+    """
+    check_whole(1, n_players=n_players, n_seasons=n_seasons, n_weeks=n_weeks)
+    check_whole(2, field=field)
+    check_positive(zero=True, sd=sd, drift=drift, eager=eager)
+    if field & (field - 1) or 6 * field > n_players:
+        raise CofactorError(f"field={field}: a power of two, at most a sixth of {n_players} players")
+    rng = rng_of(random_state)
+    u, seasons, skills = sd * rng.standard_normal(n_players), [], np.zeros((n_seasons, n_players))
+    for season in range(n_seasons):
+        matches = []
+        for _ in range(n_weeks):
+            u = (u + drift * sd * rng.standard_normal(n_players)) / np.hypot(1, drift)
+            skills[season] += u / n_weeks
+            keen = eager * u / max(sd, np.finfo(float).tiny) + rng.gumbel(size=n_players)
+            entered = np.argsort(np.where(rng.random(n_players) < 0.5, -keen, np.inf))[: 2 * field]
+            for part in np.split(rng.permutation(entered), 2):
+                matches += _knock_out(u, part, rng)
+        left, right, won = np.concatenate(matches, axis=1)
+        seasons.append(Comparisons(np.zeros_like(left), left, right, won, 1, n_players))
+    return seasons, skills
+
+
+def _knock_out(u: Floats, players: Indices, rng: np.random.Generator) -> list[Indices]:
+    """Return left, right and who won of every round."""
+    rounds = []
+    while len(players) > 1:
+        left, right = players[0::2], players[1::2]
+        won = rng.random(len(left)) < special.expit(u[left] - u[right])
+        rounds.append(np.stack([left, right, won]))
+        players = np.where(won, left, right)
+    return rounds
 
 
 def draw_comparisons(
