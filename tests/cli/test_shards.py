@@ -137,8 +137,8 @@ def test_outputs_are_kept_and_options_that_do_not_go_together_refused(csv, shard
     assert out.read_text() == "precious" and "--force" in capsys.readouterr().err
     assert run("aggregate", shards, "--moments", out) == 1
     assert "is no file of moments" in capsys.readouterr().err
-    assert run("aggregate", csv, csv) == 1
-    assert "need --moments" in capsys.readouterr().err
+    assert run("aggregate", shards) == 1
+    assert "then aggregated with --moments" in capsys.readouterr().err
     assert run("aggregate", csv, "--scheduler", "tcp://127.0.0.1:1") == 1
     assert "--scheduler goes with --moments" in capsys.readouterr().err
     assert run("moments", shards, "-o", out, "--force") == 0

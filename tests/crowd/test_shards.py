@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import warnings
 from contextlib import suppress
 from unittest import mock
 from weakref import ref
@@ -504,3 +505,38 @@ def test_a_folder_that_is_replaced_is_the_old_one_or_the_new(csv, shards, tmp_pa
     found.verify()
     assert len(shard_labels([csv], folder, n_shards=3, replace=True).paths) == 3
     assert {path.name for path in tmp_path.iterdir()} == {"labels.csv", "shards"}
+
+
+SAME_ROADS = {  # rows behind the header that DuckDB would read in its own way
+    "quoted only far below": [
+        *(f"t{i},w{j},{'ab'[(i + j) % 2]}" for i in range(6000) for j in range(4)),
+        *(f'"u{i}","w{j}","{"ab"[(i + j) % 2]}"' for i in range(50) for j in range(4)),
+    ],
+    "ids in single quotes": ["'t3',w1,a", "t3,w1,b", "t3,w2,a", "'t3',w2,b"],
+    "commas and quotes within quotes": ['"t,1",w1,a', '"t""1",w2,b', "t2,w1,a"],
+    "a backslash": ['"t\\",w1,a', "t2,w2,b", "t2,w1,a"],
+    "what looks like a comment": ["# c,w1,a", "t2,w2,b", "t2,w1,a"],
+    "blanks of other kinds": ["t1\u00a0,w1,a", "t1,w2,b", "t2,w1,a\u3000"],
+}
+REFUSED = {
+    "a title above the header": ["my labels", "task,worker,label", "t1,w1,a", "t1,w2,b"],
+    "a quote that is not closed": ["task,worker,label", '"t1,w1,a', "t1,w2,b"],
+    "a row too long": ["task,worker,label", "t1,w1,a,x", "t1,w2,b"],
+}
+
+
+def test_a_file_reads_the_same_from_shards_and_in_memory(tmp_path):
+    for n, (name, rows) in enumerate({**SAME_ROADS, **REFUSED}.items()):
+        path = tmp_path / f"{n}.csv"
+        path.write_text("\n".join(rows if name in REFUSED else ["task,worker,label", *rows]) + "\n", encoding="utf8")
+        if name in REFUSED:
+            with pytest.raises(cf.CofactorError):
+                cf.CrowdLabels.from_file(path)
+            with pytest.raises(cf.CofactorError):
+                shard_labels([path], tmp_path / str(n))
+            continue
+        with warnings.catch_warnings(action="ignore"):
+            in_memory = cf.CrowdLabels.from_file(path).to_frame()
+        shards = shard_labels([path], tmp_path / str(n))
+        found = pd.concat([part.to_frame() for part in shards])
+        assert sorted(map(tuple, found.to_numpy())) == sorted(map(tuple, in_memory.to_numpy())), name

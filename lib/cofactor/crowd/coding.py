@@ -132,12 +132,12 @@ def trimmed_text(column: Any) -> Any:
     """Return a pyarrow array of text without the blanks around it."""
     from pyarrow import compute
 
-    return compute.utf8_trim(column, characters=" ")
+    return compute.utf8_trim_whitespace(column)
 
 
 def trimmed(known: Any) -> Any:
     """Return text without the blanks around it; what is no text, as it is."""
-    return known.strip(" ") if isinstance(known, str) else known
+    return known.strip() if isinstance(known, str) else known
 
 
 def check_present(base: Any, workers: Ids, labels: Ids, one_csv: bool) -> None:

@@ -126,6 +126,10 @@ def _database(work: Path, memory: str) -> Iterator[Any]:
         shutil.rmtree(work, ignore_errors=True)
 
 
+# how text is read in memory, too; DuckDB would guess the rest from the first rows
+SAID = "header = true, all_varchar = true, quote = '\"', escape = '\"', comment = '', skip = 0, strict_mode = true"
+
+
 def _source(base: Any, sources: list[str], columns: Sequence[str], sep: str) -> tuple[str, bool]:
     """Return the query for the three columns, and whether the files are CSV; refuse what is not there."""
     missing = [path for path in sources if not Path(path).is_file()]
@@ -135,7 +139,7 @@ def _source(base: Any, sources: list[str], columns: Sequence[str], sep: str) -> 
     if len(parquet) > 1:
         raise CofactorError("CSV and parquet files cannot be mixed")
     csv, paths = parquet == {False}, f"[{', '.join(map(_text, sources))}]"
-    options = f", header = true, all_varchar = true, delim = {_text(sep)}" if csv else ""
+    options = f", {SAID}, delim = {_text(sep)}" if csv else ""
     how = f"{'read_csv' if csv else 'read_parquet'}({paths}{options})"
     types = {name: kind for name, kind, *_ in base.execute(f"DESCRIBE SELECT * FROM {how}").fetchall()}
     absent = [name for name in columns if name not in types]
