@@ -60,6 +60,7 @@ class Evidence:
         rows: Ints | None = None,
     ) -> None:
         self.pieces, self.gold, self.votes, self.rows = pieces, gold, votes, rows
+        self._of_rows: dict[int, CategoricalTable] = {}  # of labels that stay in memory, asked for in every round
 
     @classmethod
     def of(cls, labels: CrowdLabels, gold: Ints | None = None) -> Evidence:
@@ -124,10 +125,16 @@ class Evidence:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the pieces behind: who is sent a function of this gets them one by one."""
-        return {**self.__dict__, "pieces": ()}
+        return {**self.__dict__, "pieces": (), "_of_rows": {}}
 
     def _table(self, labels: CrowdLabels) -> CategoricalTable:
-        return labels.table if self.rows is None else labels.table.take_values(self.rows)
+        if self.rows is None:
+            return labels.table
+        if not isinstance(self.pieces, list):
+            return labels.table.take_values(self.rows)
+        if id(labels) not in self._of_rows:
+            self._of_rows[id(labels)] = labels.table.take_values(self.rows)
+        return self._of_rows[id(labels)]
 
     def _sum(self, parts: Iterable[SoftCounts]) -> SoftCounts:
         total = reduce(add, parts)

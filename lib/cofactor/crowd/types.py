@@ -100,12 +100,14 @@ class Counts:
         """Sum over labels and classes, l != k, of C_wlk log e_lk: (M,)."""
         return self.rows.by_worker(np.einsum("rk,rk->r", self.C, self.log_errors[self.rows.label]))
 
-    def of_right_and_wrong(self, log_right: Floats, log_wrong: Floats) -> Floats:
-        """Return (R, K) logs of labels, from those of a right one and of an error of the crowd, both (M, 1 or K)."""
+    def of_right_and_wrong(self, log_right: Floats, log_wrong: Floats, share: Floats) -> Floats:
+        """Return (R, K) logs of labels, from those of a right one and of a wrong one, both (M, K or 1).
+
+        To those of a wrong one log e is added, as far as the worker shares the errors of the crowd: `share` (M, 1).
+        """
         rows = self.rows
-        logs = log_wrong[rows.owner] + self.log_errors[rows.label]
-        column = rows.label if log_right.shape[1] > 1 else 0
-        logs[rows.places, rows.label] = log_right[rows.owner, column]
+        logs = log_wrong[rows.owner] + share[rows.owner] * self.log_errors[rows.label]
+        logs[rows.places, rows.label] = log_right[rows.owner, rows.label if log_right.shape[1] > 1 else 0]
         return logs
 
 
@@ -148,11 +150,15 @@ class Coin(WithPrior):
         ones = np.ones((counts.rows.n_classes, 1))
         return counts.right @ ones, counts.wrong @ ones
 
-    def expected_log(self, counts: Counts) -> Floats:
-        """Return psi(R + a) - psi(R + W + a + b) if right, else psi(W + b) - psi(R + W + a + b) + log e."""
+    def log_right_and_wrong(self, counts: Counts) -> tuple[Floats, Floats]:
+        """Return psi(R + a) - psi(R + W + a + b) and psi(W + b) - psi(R + W + a + b), both (M, 1 or K)."""
         R, W = self._right_and_wrong(counts)
         total = digamma(R + W + self.a + self.b)
-        return counts.of_right_and_wrong(digamma(R + self.a) - total, digamma(W + self.b) - total)
+        return digamma(R + self.a) - total, digamma(W + self.b) - total
+
+    def expected_log(self, counts: Counts) -> Floats:
+        """Return the first of these if right, else the second and log e."""
+        return counts.of_right_and_wrong(*self.log_right_and_wrong(counts), np.ones((counts.rows.n_workers, 1)))
 
     def log_evidence(self, counts: Counts) -> Floats:
         """Return sums of log B(R + a, W + b) - log B(a, b), and the logarithms of the errors."""
@@ -196,17 +202,18 @@ class Own(WithPrior):
 
 @dataclass(frozen=True)
 class NoInformation:
-    """Labels drawn from s_w ~ Dirichlet(gamma, ..., gamma) whatever the class: they move no posterior."""
+    """Labels drawn from s_w ~ Dirichlet(gamma, ..., gamma) whatever the class: they move no posterior.
+
+    E is psi(gamma + n_wl) - psi(K gamma + n_w) for all classes, so neither posterior nor bound change without it.
+    """
 
     gamma: float = NO_INFORMATION_COUNT
     name: str = "none"
     shares_errors: bool = False
 
     def expected_log(self, counts: Counts) -> Floats:
-        """Return psi(gamma + n_wl) - psi(K gamma + n_w), the same for all classes."""
-        n, total = counts.labels, counts.rows.by_worker(counts.labels) + self.gamma * counts.rows.n_classes
-        log_share = digamma(n + self.gamma) - digamma(total)[counts.rows.owner]
-        return np.broadcast_to(log_share[:, None], counts.C.shape)
+        """Return zeros: what is the same for all classes is left out."""
+        return np.broadcast_to(0.0, counts.C.shape)
 
     def log_evidence(self, counts: Counts) -> Floats:
         """Return log B(gamma + n_w) - log B(gamma): a constant of the data."""
@@ -241,9 +248,18 @@ class TypesBelief:
 
     @cached_property
     def expected_log_labels(self) -> Floats:
-        """Sum over t of q_wt E_t: (R, K)."""
-        owner = self.counts.rows.owner
-        parts = (self.q[owner, t, None] * kind.expected_log(self.counts) for t, kind in enumerate(self.types))
+        """Sum over t of q_wt E_t: (R, K); types that share the crowd's errors are added up by worker first."""
+        counts, shared, parts = self.counts, [], []
+        for t, kind in enumerate(self.types):
+            q = self.q[:, [t]]
+            if isinstance(kind, Coin):
+                log_right, log_wrong = kind.log_right_and_wrong(counts)
+                shared.append((q * log_right, q * log_wrong, q))
+            elif not isinstance(kind, NoInformation):
+                parts.append(q[counts.rows.owner] * kind.expected_log(counts))
+        if shared:
+            log_right, log_wrong, share = (np.asarray(sum(terms)) for terms in zip(*shared, strict=True))
+            parts.append(counts.of_right_and_wrong(log_right, log_wrong, share))
         return np.asarray(sum(parts))
 
     def expected_logs(self) -> LatentClassModel:
