@@ -22,7 +22,7 @@ from cofactor.cli import facts
 from cofactor.cli.output import reserved
 from cofactor.core import errors, frames, latent_class
 from cofactor.core.files import whole_file
-from cofactor.crowd import answers, copies, dependence, difficulty, files, types, worker_types, workers
+from cofactor.crowd import answers, copies, dependence, difficulty, disputes, files, fit, types, worker_types, workers
 from cofactor.pages.render import render
 from cofactor.plots import crowd
 
@@ -33,21 +33,20 @@ TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that sc
     answers: ("NO_ANSWERS",),
     copies: ("MIN_COMMON", "FALSE_ALARMS"),
     crowd: ("SURE",),
-    dependence: ("SHRINKAGE_COUNT", "PRIOR_RIGHT", "PRIOR_TOTAL", "TINY"),
+    dependence: ("SHRINKAGE_COUNT", "PRIOR_RIGHT", "PRIOR_TOTAL", "MAX_INDEPENDENT_Z", "TINY"),
     difficulty: (
         *("NODES", "WEIGHTS", "DESIGN_EFFECTS", "RESIDUAL_DESIGN_EFFECT"),
         *("INITIAL_SPREAD", "MIN_PROBABILITY", "MAX_ABILITY", "MAX_SPREAD"),
     ),
+    disputes: ("FEW_VOTES", "SAME_SHARE"),
     errors: ("SHOWN",),
     facts: ("BEHIND", "MANY_BEHIND", "MANY_UNANIMOUS", "NOTHING_KNOWN"),
     files: ("NO_LABEL",),
+    fit: ("MIN_CLASS_VOTES",),
     frames: ("SEPARATORS", "HEAD"),
     latent_class: ("FLOOR", "TIE"),
     types: ("NO_INFORMATION_COUNT",),
-    worker_types: (
-        *("MAX_INDEPENDENT_Z", "USUAL_DESIGN_EFFECT", "MAX_CLASSES", "MIN_CLASS_VOTES"),
-        *("FEW_INFORMED", "SAME_SHARE", "ONE_LABEL_ACCURACY"),
-    ),
+    worker_types: ("USUAL_DESIGN_EFFECT", "MAX_CLASSES", "ONE_LABEL_ACCURACY"),
     workers: ("NO_INFORMATION", "MIN_NONE", "MIN_JUDGED_CROWD"),
 }
 

@@ -24,7 +24,7 @@ function consensus(labels, tell) {
 function disputedTasks(crowd, none, predicted) {
   const { K } = crowd, informed = votesOf(crowd, (w) => 1 - none[w]), plain = votesOf(crowd);
   return Uint8Array.from(predicted, (label, i) => {
-    const of = (votes) => votes.subarray(i * K, (i + 1) * K), few = sum(of(informed)) <= CONSTANTS.fewInformed;
+    const of = (votes) => votes.subarray(i * K, (i + 1) * K), few = sum(of(informed)) <= CONSTANTS.fewVotes;
     const votes = of(few ? plain : informed);
     return (votes[largest(votes, 0, K)] - votes[label]) / sum(votes) > CONSTANTS.sameShare;
   });

@@ -1,7 +1,7 @@
 "use strict";
 /*
  * WorkerTypes, the default of `cofactor aggregate`, step by step as in the library: crowd/types.py (the model),
- * crowd/worker_types.py (the fit) and crowd/dependence.py; copies.js comes before, difficulty.js after. The symbols are
+ * crowd/fit.py (the fit) and crowd/dependence.py; copies.js comes before, difficulty.js after. The symbols are
  * explained there. tests/browser/test_aggregate_page.py holds labels and probabilities to Python's.
  *
  *   crowd    N tasks, M workers, K classes; entry e of task i, first[i] <= e < first[i + 1], has the row[e];
