@@ -116,11 +116,15 @@ def test_hidden_cells_are_compared_with_each_column_alone(folder, capsys):
     assert "no better than each column alone" in said and wrong == majority
 
 
-def test_a_target_is_predicted_beside_naive_bayes_and_the_majority(folder, truth, capsys):
+def test_a_target_is_predicted_beside_logistic_regression_naive_bayes_and_the_majority(folder, truth, capsys):
     words = ["joint", "cases.csv", *FAST, "--target", "mood", "--filled", "cells.csv"]
     assert main(words) == 0
-    found = dict(re.findall(r"^  (JointPMF|naive Bayes|majority) +wrong ([\d.]+)%", capsys.readouterr().out, re.M))
-    assert float(found["JointPMF"]) < 15 and float(found["majority"]) > 35 and float(found["naive Bayes"]) < 15
+    found = dict(
+        re.findall(
+            r"^  (joint \+ logistic|logistic|naive Bayes|majority) +wrong ([\d.]+)%", capsys.readouterr().out, re.M
+        )
+    )
+    assert float(found["joint + logistic"]) < 15 and float(found["majority"]) > 35 and float(found["naive Bayes"]) < 15
 
 
 def test_a_target_needs_another_column(tmp_path, capsys):

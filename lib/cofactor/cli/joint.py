@@ -22,7 +22,7 @@ from cofactor.pmf.filling import Filling, fill, number_errors
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor.pmf.holdout import HeldOut, held_out
 from cofactor.pmf.rules import NotAsked, without_unasked
-from cofactor.pmf.target import classified, cross_validated
+from cofactor.pmf.target import LOGISTIC, better, classified, cross_validated
 
 ENOUGH = 30  # hidden cells, before a gain is judged
 MANY = 100  # columns, from which on choosing the rank takes minutes
@@ -41,7 +41,7 @@ def joint(arguments: argparse.Namespace) -> None:
         lines = [*_lines(arguments, data, method, found), *_class_lines(arguments, classes), *_rule_lines(data, rules)]
         tell(lines, cautions)
         alone = [] if found is None else _alone(number_errors(found, data))
-        cells = _with_classes(arguments, data, fill(method.model_, data, alone), target)
+        cells = _with_classes(arguments, data, fill(method.model_, data, alone), target, classes)
         _write_tables(arguments, writer, data, _asked(cells, data, rules))
         if arguments.draws:
             _write_draws(arguments, writer, data, method, rules)
@@ -138,7 +138,7 @@ def _fitted(
             told = f"{len(data.names)} columns: {slow} of the number of columns; --rank 5 does without the choice"
             warnings.warn(told, DataWarning, stacklevel=2)
     found = held_out(method, data.table, 0)
-    classes = None if target is None else cross_validated(data.table, target, arguments.rank or "auto", arguments.jobs)
+    classes = None if target is None else cross_validated(data.table, target, arguments.rank or "auto")
     return method.fit(data.table), found, classes
 
 
@@ -222,14 +222,23 @@ def _class_lines(arguments: argparse.Namespace, classes: pd.DataFrame | None) ->
         return
     yield f"{arguments.target} from the other columns, five-fold cross-validation:"
     for row in classes.itertuples():
-        yield f"  {row.method:<12} wrong {row.wrong:.1%} (standard error {row.error:.1%}), log-loss {row.loss:.4f}"
+        yield f"  {row.method:<16} wrong {row.wrong:.1%} (standard error {row.error:.1%}), log-loss {row.loss:.4f}"
+    if better(classes) == LOGISTIC:
+        yield f"  logistic regression alone has the lower log-loss, and fills the gaps of {arguments.target}"
 
 
-def _with_classes(arguments: argparse.Namespace, data: CategoricalFrame, cells: Filling, target: int | None) -> Filling:
-    """Return what the gaps are filled with; those of the target by the classifier."""
-    if target is not None and (arguments.output or arguments.filled or arguments.report):
+def _with_classes(
+    arguments: argparse.Namespace,
+    data: CategoricalFrame,
+    cells: Filling,
+    target: int | None,
+    classes: pd.DataFrame | None,
+) -> Filling:
+    """Return what the gaps are filled with; those of the target by the better classifier."""
+    wanted = arguments.output or arguments.filled or arguments.report
+    if wanted and target is not None and classes is not None:
         own = np.flatnonzero(cells.variable == target).tolist()
-        _, code, cells.probability[own] = classified(data.table, target, arguments.rank or "auto", arguments.jobs)
+        _, code, cells.probability[own] = classified(data.table, target, arguments.rank or "auto", better(classes))
         for place, one in zip(own, code.tolist(), strict=True):
             cells.value[place] = data.shown(target, one)
     return cells

@@ -144,11 +144,11 @@ def _add_joint(commands: Any) -> None:
     rank = "number of hidden classes (default: chosen by hidden cells)"
     command.add_argument("--rank", type=int, metavar="F", help=rank)
     _add_method(command, JOINT_METHODS)
-    target = "predict this column: error beside naive Bayes and the majority, by cross-validation"
+    target = "predict this column: error beside logistic regression, naive Bayes and the majority, by cross-validation"
     command.add_argument("--target", metavar="COLUMN", help=target)
     draws = "draw so many completed tables (20), whose values are as frequent as they are probable, and pool estimates"
     command.add_argument("--draws", type=int, metavar="D", help=draws)
-    command.add_argument("--jobs", type=int, default=1, help="with --target, --draws: processes (default: 1)")
+    command.add_argument("--jobs", type=int, default=1, help="with --draws: processes (default: 1)")
     add_reading(command)
     files = command.add_argument_group("files to write", WRITTEN)
     one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
