@@ -216,6 +216,13 @@ def test_a_season_with_home_side_elo_and_a_part_by_itself(tmp_path, capsys):
         *("rank", "Elo", "average win rate", "PageRank", "trivial guess")
     ]
     assert pd.read_csv(out).columns.tolist()[-3:] == ["elo", "average_win_rate", "pagerank"]
+    assert main(["rank", str(path), "--home", "--chance", "team0", "team4", "--given", "home=1", "--next", "2"]) == 0
+    printed = capsys.readouterr().out
+    assert "chance that team0 beats team4, if one does: 0." in printed and ", of a tie 0." in printed
+    assert printed.split("compare next: ")[1].count(" and ") == 2
+    for wrong, said in ((["--given", "home=1"], "name its two items by --chance"), (["--next", "-1"], "n_pairs")):
+        assert main(["rank", str(path), *wrong]) == 1
+        assert said in capsys.readouterr().err
     assert main(["rank", str(path), "--all-parts"]) == 1
     assert "2 parts that no comparison links" in capsys.readouterr().err
     assert main(["rank", str(path), "--elo", "high"]) == 1

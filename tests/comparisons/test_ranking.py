@@ -327,6 +327,31 @@ def test_scale_of_elo():
         found.table((7, 1500))
 
 
+def test_chance_of_a_match_and_the_pairs_to_ask_next(tied):
+    """Of two items a match is that of all pairs; covariates add theirs; what tells most is seldom compared and even."""
+    data, X = tied
+    found = rank(data, X, random_state=0)
+    pair = found.probabilities().iloc[0]
+    match = found.chance(pair["item"], pair["against"])
+    assert [match[name] for name in ("chance", "low", "high", "tie")] == pytest.approx(
+        [pair[name] for name in ("chance", "low", "high", "tie")]
+    )
+    with_more = found.chance(pair["item"], pair["against"], {"covariate 0": 2.0})
+    logit = np.log(with_more["chance"] / (1 - with_more["chance"])) - np.log(pair["chance"] / (1 - pair["chance"]))
+    assert logit == pytest.approx(2 * found.coefficients()["coefficient"][0])
+    for arguments, message in (((0, 9), "no item 9: the ranking has 0"), ((0, 1, {"x": 1}), "covariates are numbers")):
+        with pytest.raises(cf.CofactorError, match=message):
+            found.chance(*arguments)
+    left, right = [0, 1, 2] * 20 + [3, 3], [1, 2, 0] * 20 + [0, 1]
+    few = rank(Comparisons([0] * 62, left, right, [1, 0] * 31), random_state=0)
+    asked = few.next_pairs(3)
+    p, s = asked["chance"][0], spreads(few.covariance)[asked["item"][0], asked["against"][0]]
+    assert asked["gain"][0] == pytest.approx(np.log1p(p * (1 - p) * s**2) / 2)
+    assert 3 in (asked["item"][0], asked["against"][0])
+    assert len({frozenset(pair) for pair in zip(asked["item"], asked["against"], strict=True)}) > 1
+    assert (np.diff(asked["gain"]) <= 0).all()
+
+
 def test_items_without_comparisons_are_left_out():
     with pytest.warns(cf.DataWarning, match="items without comparisons have no rank: 1"):
         found = rank(Comparisons([0, 0], [0, 2], [2, 0], [1, 1], n_items=3), random_state=0)

@@ -115,6 +115,12 @@ def _add_rank(commands: Any) -> None:
     elo = "utilities on the scale of Elo, at which this item, or the mean of all, has this number"
     command.add_argument("--elo", metavar="[ITEM=]NUMBER", help=elo)
     command.add_argument("--level", type=float, default=0.9, help="of all intervals (default: 0.9)")
+    match = "the chance that the one beats the other, where covariates are zero but for those of --given"
+    command.add_argument("--chance", nargs=2, metavar=("ITEM", "AGAINST"), help=match)
+    given = "covariates of the match of --chance, such as home=1"
+    command.add_argument("--given", nargs="+", default=(), metavar="COVARIATE=NUMBER", help=given)
+    more = "name the N pairs whose comparison is expected to tell most"
+    command.add_argument("--next", type=int, default=0, metavar="N", help=more)
     beside = "log-loss of Elo, average win rate and PageRank beside; their scores become columns of -o"
     command.add_argument("--baselines", action="store_true", help=beside)
     add_reading(command)

@@ -46,7 +46,7 @@ def rank(arguments: argparse.Namespace) -> None:
         if arguments.baselines:
             told = (f"{name} {loss:.4f}" for name, loss in baseline_losses(data, X).items())
             lines.append(f"log-loss on comparisons held out, each fold with its own prior: {', '.join(told)}")
-        tell([*lines, *_places(found.table(scale))], warned)
+        tell([*lines, *_places(found.table(scale)), *_asked(arguments, found)], warned)
         _write_tables(arguments, writer, data, X, found, scale)
         if arguments.report:
             from cofactor.pages.rank import rank_page  # pictures take a second to import
@@ -110,6 +110,31 @@ def _scale(elo: str | None, found: Ranking) -> tuple[Any, float] | None:
     except ValueError:
         raise CofactorError(f"--elo {elo}: give ITEM=NUMBER, or a number for the mean of all items") from None
     return next((item for item in found.items if str(item) == name), name or None), value
+
+
+def _asked(arguments: argparse.Namespace, found: Ranking) -> list[str]:
+    """Return lines about a match and about pairs to compare next, where asked for."""
+    lines, named = [], {str(item): item for item in found.items}
+    if arguments.given and not arguments.chance:
+        raise CofactorError("--given is of a match: name its two items by --chance")
+    if arguments.chance:
+        one, two = (named.get(name, name) for name in arguments.chance)
+        match = found.chance(one, two, dict(_given(text) for text in arguments.given))
+        tie = f", of a tie {match['tie']:.3f}" if match["tie"] else ""
+        interval = f"{match['chance']:.3f} ({match['low']:.3f} to {match['high']:.3f})"
+        lines.append(f"chance that {one} beats {two}, if one does: {interval}{tie}")
+    if arguments.next:
+        pairs = found.next_pairs(arguments.next).itertuples(index=False)
+        lines.append(f"compare next: {', '.join(f'{row.item} and {row.against}' for row in pairs)}")
+    return lines
+
+
+def _given(text: str) -> tuple[str, float]:
+    name, _, number = text.rpartition("=")
+    try:
+        return name, float(number)
+    except ValueError:
+        raise CofactorError(f"--given {text}: give COVARIATE=NUMBER") from None
 
 
 def _places(table: pd.DataFrame) -> list[str]:

@@ -18,12 +18,14 @@ far wider: each pair that is not told apart widens two of them. These hold on th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cofactor.comparisons import davidson
+from cofactor.core.checks import check_whole, is_number
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.lazy import pd, special
 from cofactor.core.result import Result
@@ -140,6 +142,52 @@ class Ranking:
         found = {"item": names[first], "against": names[second], "chance": special.expit(z)}
         found |= {"low": special.expit(z - reach), "high": special.expit(z + reach), "tie": davidson.chances(z, tau)[2]}
         return pd.DataFrame(found)
+
+    def chance(self, item: Any, against: Any, given: Mapping[str, float] | None = None) -> dict[str, float]:
+        """Return the chance that one item wins, if one of two does, with its interval; and the chance of a tie.
+
+        `given`: values of covariates, of the first item less the second (home=1); the others are zero.
+
+        Raises a CofactorError for items and covariates that are not of this ranking.
+        """
+        way, given = np.zeros(len(self.parameters)), given or {}
+        for name, sign in ((item, 1.0), (against, -1.0)):
+            way[self._place(name)] += sign
+        for name, value in given.items():
+            if name not in self.covariates or not is_number(value):
+                known = f"numbers of {listing(self.covariates)}" if self.covariates else "none, there are none"
+                raise CofactorError(f"given {name}={value!r}: covariates are {known}")
+            way[len(self.items) + self.covariates.index(name)] = value
+        z, reach = float(way @ self.parameters), self.quantile * float(np.sqrt(way @ self.covariance @ way))
+        tie = davidson.chances(np.array([z]), self.parameters[-1] if self._ties else -np.inf)[2]
+        low, chance, high = special.expit([z - reach, z, z + reach]).tolist()
+        return {"chance": chance, "low": low, "high": high, "tie": float(tie[0])}
+
+    def next_pairs(self, n_pairs: int = 5) -> pd.DataFrame:
+        """Return the pairs to compare next, one a row: those whose outcomes are expected to tell most of utilities.
+
+        `gain` is log(1 + p (1 - p) s^2) / 2 nats, p the chance of the first and s the standard error of the difference;
+        each pair is chosen as if the ones before it had been compared. Ties and the likeness of users do not count.
+
+        Cost: O(n^2) a pair. Source: MacKay, "Information-based objective functions for active data selection", Neural
+        Computation 1992.
+        """
+        check_whole(1, n_pairs=n_pairs)
+        n, rows = len(self.items), []
+        V, z = self.covariance[:n, :n].copy(), self.utilities[:, None] - self.utilities
+        p = special.expit(z)
+        for _ in range(n_pairs):
+            told = p * (1 - p) * spreads(V) ** 2
+            i, j = np.unravel_index(int(np.argmax(np.triu(told, 1) if n > 1 else told)), told.shape)
+            way = V[:, i] - V[:, j]
+            rows.append((self.items[i], self.items[j], float(p[i, j]), float(np.log1p(told[i, j]) / 2)))
+            V -= p[i, j] * (1 - p[i, j]) / (1 + told[i, j]) * np.outer(way, way)
+        return pd.DataFrame(rows, columns=["item", "against", "chance", "gain"])
+
+    def _place(self, item: Any) -> int:
+        if item not in self.items:
+            raise CofactorError(f"no item {item}: the ranking has {listing(self.items)}")
+        return self.items.index(item)
 
     @property
     def _ties(self) -> bool:
