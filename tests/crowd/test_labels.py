@@ -385,10 +385,17 @@ def test_a_true_class_that_nobody_chose_is_an_error_of_every_method(truth_file):
     assert error_rate([0, 1], truth) == 0.5
 
 
+def test_a_true_class_that_looks_like_one_of_the_labels_is_that_one(truth_file):
+    labels = CrowdLabels.from_frame(frame())
+    with pytest.warns(DataWarning, match=r"are taken for them: 'CAT' for 'cat', 'd\\u200bog' for 'dog'"):
+        assert read_truth(truth_file("task,truth\na,CAT\nb,d\u200bog\n"), labels).tolist() == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("task,class\na,cat\n", "no column truth"),
+        ("task,truth\na,cow\n", r"none of its classes \(cow\) is one of the labels \(cat, dog\)"),
         ("task,truth\nz,cat\n", "none of its tasks has a label"),
         ("task,truth\na,cat\nb,\n", "missing truth in rows 3"),
         ("task,truth\na,cat\na,dog\n", "two truths for tasks a"),

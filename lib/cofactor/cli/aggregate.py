@@ -229,7 +229,7 @@ def _read(sources: str | list[str], arguments: argparse.Namespace) -> tuple[cf.C
 
 def _gold(arguments: argparse.Namespace, labels: cf.CrowdLabels) -> Ints | None:
     """Codes of the gold tasks, of --gold or else of what the file of labels knows itself; None where there are none."""
-    if arguments.gold:
+    if arguments.gold and not (labels.gold and arguments.gold in arguments.labels):
         return _read_gold(arguments, labels)
     return gold_codes(labels.gold, labels) if labels.gold else None
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import check_present, read_frame
 from cofactor.core.lazy import pd
+from cofactor.core.look_alikes import skeleton
 from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
 
@@ -35,8 +37,9 @@ def read_truth(
 
     The file has columns ``task`` and ``truth`` (or ``label``), in any form that `CrowdLabels.from_file` reads but
     exports. Tasks that nobody labelled are passed over, and classes that nobody chose get the code K, which no
-    prediction can equal, so that they count as errors of every method; both with a `DataWarning`. Tasks with two
-    truths, and rows without task or truth, raise `CofactorError`.
+    prediction can equal, so that they count as errors of every method; a class that looks like one of the labels' is
+    taken for it; each with a `DataWarning`. Tasks with two truths, rows without task or truth, and a file none of whose
+    classes is one of the labels' raise `CofactorError`.
     """
     frame = _read_task_and_truth(path, encoding, sep)
     for name in frame.columns:
@@ -53,11 +56,36 @@ def read_truth(
     twice = np.flatnonzero(np.bincount(task, minlength=labels.n_tasks) > 1)
     if twice.size:
         raise CofactorError(f"{path} gives two truths for tasks {listing(labels.tasks[n] for n in twice)}")
+    frame = frame.assign(truth=_as_classes(frame["truth"], labels, path))
     truth = pd.Index([str(name) for name in labels.classes]).get_indexer(pd.Index(frame["truth"]))
     unknown = frame["truth"][truth < 0]
+    if len(unknown) == len(frame):
+        named = listing(unknown.unique()), listing(labels.classes)
+        raise CofactorError(
+            f"{path}: none of its classes ({named[0]}) is one of the labels ({named[1]}): name them alike"
+        )
     if len(unknown):
         message = f"{path}: nobody chose the true class of {len(unknown)} tasks ({listing(unknown.unique())}): "
         warnings.warn(f"{message}they count as errors", DataWarning, stacklevel=2)
     codes = np.full(labels.n_tasks, -1)
     codes[task] = np.where(truth < 0, labels.n_classes, truth)
     return codes
+
+
+def _as_classes(column: pd.Series[Any], labels: CrowdLabels, path: str | PathLike[str]) -> pd.Series[Any]:
+    """Return true classes under the names of the labels' classes, where they look like just one of these; say so."""
+    known = [str(name) for name in labels.classes]
+    alike: dict[str, list[str]] = {}
+    for name in known:
+        alike.setdefault(skeleton(name, truth_values=True), []).append(name)
+    said = {}
+    for name in column.unique():
+        like = alike.get(skeleton(name, truth_values=True), [])
+        if name not in known and len(like) == 1:
+            said[name] = like[0]
+    if said:
+        found = listing(f"{name!r} for {other!r}" for name, other in said.items())
+        warnings.warn(
+            f"{path}: classes that look like those of the labels are taken for them: {found}", DataWarning, stacklevel=3
+        )
+    return column.map(lambda name: said.get(name, name))
