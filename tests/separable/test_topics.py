@@ -113,6 +113,25 @@ def as_printed(jitter=None):
     return finder
 
 
+# ---- NMF from the topics of anchors ----
+
+
+def test_nmf_from_anchors_sorts_documents_and_tells_words_as_they_are_counted():
+    counts, classes, owner = planted(seed=3, n_documents=90)
+    counts[::2, 0], counts[1::2, 0] = 0, 2 * counts[1::2, 0]  # in half the documents, so of larger TF-IDF
+    start, model = (topic_model(counts, 3, method, min_documents=2) for method in ("SPA", "NMF"))
+    assert np.array_equal(model.anchors, start.anchors) and model.result.converged
+    assert np.allclose(model.topics.sum(axis=0), 1) and (model.weights >= 0).all()
+    assert document_accuracy(classes, model.weights, random_state=0) >= 0.9
+    for words, topic in zip(model.top_words(5), model.topics.T, strict=True):
+        own = owner == owner[words[0]]
+        assert len(set(owner[words])) == 1 and owner[words[0]] >= 0
+        ratio = topic[own] / topic[own].sum() / (counts[:, own].sum(axis=0) / counts[:, own].sum())
+        assert np.abs(ratio - 1).max() < 0.12
+    again = topic_model(sparse.csr_array(counts), 3, "NMF", min_documents=2, random_state=7)
+    assert np.allclose(again.topics, model.topics)  # nothing is drawn
+
+
 # ---- against the slow version ----
 
 

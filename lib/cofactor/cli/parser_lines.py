@@ -54,8 +54,9 @@ examples:
 TOPICS = """\
 an anchor word stands in one topic only; it is found by the words that it stands together with.
 which method:
-  MERIT, SPA    equally good on news; SPA is faster
-  LDA           short texts, or topics that share nearly all words; needs pip install 'cofactor[topics]'
+  NMF           the default: starts from the topics of SPA; sorts documents best, news and titles alike
+  MERIT, SPA    on news, leading words that stand in the same documents more often; SPA is faster
+  LDA           topics that share nearly all words; needs pip install 'cofactor[topics]'
   MERIT(0), FastGradient, XRAY, FastAnchor   what the papers compare with
 how many topics there are, counts of words do not tell: try 5, 10, 20 and read the words. Coherence tells how often
 the words of a topic stand in the same documents: the nearer to zero, the better.
@@ -65,7 +66,7 @@ examples:
   cofactor topics counts.mtx --vocabulary words.txt --anchors 20 --method SPA
 """
 POINT_METHODS = ("MERIT", "SPA", "MERIT(0)", "FastGradient", "XRAY", "FastAnchor")
-TOPIC_METHODS = (*POINT_METHODS, "LDA")
+TOPIC_METHODS = ("NMF", *POINT_METHODS, "LDA")
 
 
 def add_lines(commands: Any) -> None:

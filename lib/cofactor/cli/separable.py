@@ -164,11 +164,12 @@ def topics(arguments: argparse.Namespace) -> None:
         lines = [f"{arguments.counts}: {D} documents, {N} words, {counts.sum():.0f} in all"]
         lines.append(_topic_memory_said(arguments, counts))
         settings = arguments.method, arguments.min_documents, 0
+        least = arguments.min_documents
         model = cf.separable.topic_model(counts, arguments.anchors, *settings)
         table = _topic_table(model, counts, words, arguments.words)
-        if model.dropped.size:
-            least = arguments.min_documents
-            lines.append(f"{model.dropped.size} words left out: in fewer than {least} documents, or in all")
+        out, used = model.dropped.size, counts.shape[1] - model.dropped.size
+        said = f"{used} words used, {out} left out: in fewer than {least} documents, or in all"
+        lines.append(f"{said}; another --min-documents can give other topics: compare 2, 5 and 10")
         tell([*lines, *_topic_lines(table)])
         if arguments.output:
             writer.write(arguments.output, [table], f"{arguments.anchors} topics")
@@ -227,7 +228,8 @@ def _topic_memory_said(arguments: argparse.Namespace, counts: sparse.csr_array) 
     needed = 6 * 12 * counts.nnz + 6 * DOUBLE * K * sum(counts.shape)
     if arguments.method != "LDA":
         M = N if arguments.method == "FastAnchor" else 2 * K
-        needed += cf.separable.predicted_bytes(arguments.method, min(M, 1000), N, K)
+        finder = "SPA" if arguments.method == "NMF" else arguments.method
+        needed += cf.separable.predicted_bytes(finder, min(M, 1000), N, K)
     require_bytes(needed, f"{arguments.method} on {N} words", "use --method SPA, or a larger --min-documents")
     return f"memory: {needed / 1e9:.2g} GB predicted, {available_bytes() / 1e9:.2g} GB free"
 
