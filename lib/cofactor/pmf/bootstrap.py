@@ -103,15 +103,28 @@ def bootstrap(
     if not np.array_equal(model.sizes, table.sizes):
         raise CofactorError(f"fitted on {model.n_variables} variables, {table!r} has others: fit on this table")
     seen = table.take_rows(rows)
-    settings = (len(rows), n_draws, random_state, n_jobs, verbose)
-    if method.em and model.n_classes > 1:
-        parts = [(one.model_, one.pseudo_count_) for one in fitted.members]
-        found = resample(partial(_refit_by_em, table=seen, parts=parts), *settings)
-        warn_of_unfinished([converged for _, converged in found])
-        draws = [draw for draw, _ in found]
-    else:
-        draws = resample(partial(_refit, members=fitted.members, table=seen), *settings)
+    draws = refits(fitted, seen, n_draws, random_state, n_jobs, verbose)
     return PMFBootstrap(model, tuple(draws), observations(seen, model), len(rows))
+
+
+def refits(
+    fitted: JointPMFEstimator,
+    table: CategoricalTable,
+    n_draws: int,
+    random_state: Seed,
+    n_jobs: int = 1,
+    verbose: bool = False,
+    pseudo_count: float | None = None,
+) -> list[LatentClassModel]:
+    """Return fits to redrawn rows of a table without empty ones; EM takes this pseudo-count, else that of the fit."""
+    settings = (table.n_rows, n_draws, random_state, n_jobs, verbose)
+    if not fitted.em or fitted.model_.n_classes == 1:
+        return resample(partial(_refit, members=fitted.members, table=table), *settings)
+    alphas = [one.pseudo_count_ if pseudo_count is None else pseudo_count for one in fitted.members]
+    parts = [(one.model_, alpha) for one, alpha in zip(fitted.members, alphas, strict=True)]
+    found = resample(partial(_refit_by_em, table=table, parts=parts), *settings)
+    warn_of_unfinished([converged for _, converged in found])
+    return [draw for draw, _ in found]
 
 
 def _refit_by_em(

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cofactor.core.bootstrap import LEVEL, checked_level, probability_intervals
+from cofactor.core.bootstrap import LEVEL, checked_level, probability_intervals, seen_rows
 from cofactor.core.checks import rng_of
 from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.latent_class import LatentClassModel
@@ -28,9 +28,11 @@ from cofactor.core.lazy import pd, stats
 from cofactor.core.tables import MISSING
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.base import JointPMFEstimator
-from cofactor.pmf.bootstrap import bootstrap
+from cofactor.pmf.bootstrap import refits
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor.pmf.rules import NotAsked, without_unasked
+
+SMOOTHING = 0.03  # pseudo-count of the refits: more serves single guesses, and moves shares and means
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +66,12 @@ def draw(
     """Draw completed tables of a frame from a method fitted on its table.
 
     Cells that were not asked by one of `rules` stay empty. Raises a CofactorError for fewer than two draws. Cost: that
-    of `bootstrap` with so many draws; O(S F) a table.
+    of so many refits by EM; O(S F) a table.
     """
-    rng = rng_of(random_state)
+    rng, seen = rng_of(random_state), data.table.take_rows(seen_rows(data.table))
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # the last digits move no value
-        refits = bootstrap(method, data.table, n_draws=n_draws, random_state=rng, n_jobs=n_jobs).draws
-    return Draws(data, refits, tuple(rng.integers(2**32, size=len(refits)).tolist()), tuple(rules))
+        found = refits(method, seen, n_draws, rng, n_jobs, pseudo_count=SMOOTHING)
+    return Draws(data, tuple(found), tuple(rng.integers(2**32, size=len(found)).tolist()), tuple(rules))
 
 
 def drawn_values(
