@@ -2,12 +2,14 @@
 
 TREC (19,033 tasks, 762 annotators, 88,385 labels), and two simulated crowds of 2,000 annotators and a million labels:
 `even`, all annotators equally busy, so that most pairs share a task; `skewed`, busy as 1 / rank, as on real platforms.
+Of 100,000 workers with two labels each, rounds of the default are timed beside those of IBCC.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
+import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -39,6 +41,7 @@ OCTAVE = Reference(163.0, "the authors' code in Octave")
 ACTIVITY = {"even": 0.0, "skewed": 1.0}
 TINY = {"n_workers": 10, "n_tasks": 1000}
 WHOLE = {"WorkerTypes": "DawidSkene", "MV-EM": "DawidSkene", "OneCoin": "OneCoinDawidSkene", "Wawa": "Wawa"}
+SOME_ROUNDS, RIGHT = 20, 0.8  # of workers who gave two labels, and the share of right ones
 ROUNDS = (1, 4)  # crowd-kit's time per EM round is the slope between these, so that its set-up cancels
 
 
@@ -254,9 +257,30 @@ def error_of(crowd: Crowd, predicted: pd.Series[int]) -> float:
     return crowd.error(predicted.reindex(range(crowd.shape[0]), fill_value=-1).to_numpy())
 
 
+# ---- workers who gave hardly a label ----
+
+
+def bench_many_workers(bench: Bench) -> None:
+    """Time rounds of the default on 100,000 workers of two labels each, beside as many rounds of IBCC."""
+    n_labels = 1000 if bench.tiny else 200_000
+    rng, task = np.random.default_rng(0), np.arange(n_labels) % (n_labels // 5)
+    label = np.where(rng.random(n_labels) < RIGHT, task % 2, 1 - task % 2)
+    entries = rng.permutation(n_labels // 5)[task], rng.permutation(n_labels) // 2, label
+    rounds = {"max_iter": SOME_ROUNDS, "tol": 0.0}
+    ibcc, default = cf.crowd.METHODS["IBCC"](**rounds), cf.crowd.WorkerTypes(**rounds, design_effect=0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few workers met a task twice, and rounds end early
+        labels = CrowdLabels.from_arrays(*entries, conflicts="first")
+        _, theirs = bench.time(lambda: ibcc.fit(labels))
+        _, ours = bench.time(lambda: default.fit(labels))
+    reference = Reference(float(np.median(theirs)), f"IBCC, {SOME_ROUNDS} rounds")
+    bench.add(("two labels a worker", labels.n_labels), f"WorkerTypes, {SOME_ROUNDS} rounds", ours, reference=reference)
+
+
 def main() -> None:
     """Run everything on every crowd."""
     bench = Bench("crowd")
+    bench_many_workers(bench)
     for crowd in crowds(bench.tiny):
         for part in (bench_stages, bench_methods, bench_peak, bench_against_crowdkit, bench_whole_methods):
             part(bench, crowd)
