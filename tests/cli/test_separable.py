@@ -156,6 +156,23 @@ def test_tables_of_topics_count_from_one_and_have_six_digits(drawn, capsys):
     assert table["coherence"].equals(table["coherence"].round(4))
 
 
+def test_texts_are_counted_with_and_without_a_header(drawn, capsys):
+    texts = [f"{' '.join(TWO_TOPICS[i % 2])} and {TWO_TOPICS[i % 2][i % 3].upper()}" for i in range(12)]
+    Path("words.txt").write_text("And\n")
+    given = ["--anchors", "2", "--stop-words", "words.txt", "--force", "--weights", "w.csv", "-o", "t.csv"]
+    for header in (["text"], []):
+        Path("texts.csv").write_text("\n".join(header + texts) + "\n")
+        assert main(["topics", "texts.csv", *given]) == 0
+        out, err = capsys.readouterr()
+        assert "12 documents, 6 words, 48 in all" in out and "holds texts: a document a row" in err
+        assert "6 words used, 0 left out: in fewer than 2 documents, or in all; another --min-documents" in out
+        topics = {frozenset(own["word"][:3]) for _, own in pd.read_csv("t.csv").groupby("topic")}
+        assert topics == {frozenset(words) for words in TWO_TOPICS}
+        assert sorted(pd.read_csv("w.csv")["document"]) == [n + 1 + len(header) for n in range(12)]
+    assert main(["topics", "texts.csv", *given, "--ngrams", "2"]) == 0
+    assert "12 documents, 16 words" in capsys.readouterr().out  # and ten pairs of neighbours
+
+
 def test_a_topic_can_be_shown_by_one_word(drawn, capsys):
     write_counts()
     assert main(["topics", "counts.csv", "--anchors", "2", "--method", "SPA", "--words", "1", "-o", "t.csv"]) == 0

@@ -188,7 +188,7 @@ def _add_anchors(commands: Any) -> None:
 def _add_topics(commands: Any) -> None:
     about = "Find topics in counts of words, and how much of each a document holds."
     command = new_command(commands, "topics", about, "separable.topics")
-    what = f"columns document, word, count: {TABLES}; or .npz or .mtx, documents by words"
+    what = f"columns document, word, count, or a column of texts: {TABLES}; or .npz or .mtx, documents by words"
     command.add_argument("counts", metavar="COUNTS", help=what)
     command.add_argument("--vocabulary", type=Path, metavar="FILE", help="of a matrix: one word a line")
     command.add_argument("--anchors", type=int, metavar="K", required=True, help="number of topics")
@@ -198,6 +198,10 @@ def _add_topics(commands: Any) -> None:
     command.add_argument("--words", type=int, default=10, metavar="N", help="shown of a topic (default: 10)")
     for column in ("document", "word", "count"):
         command.add_argument(f"--{column}", default=column, metavar="COLUMN", help=f"the {column} column's name")
+    stop = "of texts: words to leave out, english or a file with a word a line"
+    command.add_argument("--stop-words", metavar="WORDS", help=stop)
+    grams = "of texts: count sequences of up to so many words, too (default: 1)"
+    command.add_argument("--ngrams", type=int, default=1, metavar="N", help=grams)
     add_reading(command)
     table = "topic, anchor, share, coherence, place, word, probability"
     _add_separable_files(command, table, "of every document on the topics")

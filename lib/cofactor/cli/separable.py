@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import cofactor as cf
 from cofactor.cli import tell, warned
 from cofactor.cli.output import Writer, outputs, write_page
 from cofactor.core.checks import check_whole
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import whole_file
 from cofactor.core.frames import STDIN, check_present, numeric, read_frame
 from cofactor.core.lazy import pd
@@ -27,6 +29,7 @@ from cofactor.separable.selection import CLEAR, MOST_ANCHORS, suggest_n_anchors
 
 COPIES = 3  # of the dense matrix, which the checks hold beside each other
 DOUBLE = 8  # bytes
+SEVERAL = 3  # words make a text
 
 
 def anchors(arguments: argparse.Namespace) -> None:
@@ -212,7 +215,8 @@ def _lines(path: Path, encoding: str) -> list[str]:
 def _counted(arguments: argparse.Namespace) -> tuple[sparse.csr_array, list[str], list[str]]:
     """Read a table with a row per document and word."""
     names = [arguments.document, arguments.word, arguments.count]
-    frame = read_frame(arguments.counts, names, arguments.encoding, arguments.sep, "count")
+    recognise = partial(_texts_counted, arguments=arguments)
+    frame = read_frame(arguments.counts, names, arguments.encoding, arguments.sep, "count", recognise=recognise)
     for name in names[:2]:
         check_present(frame[name], name, text=True)
     rule = f"{names[2]}: whole numbers from 0 are needed"
@@ -220,6 +224,37 @@ def _counted(arguments: argparse.Namespace) -> tuple[sparse.csr_array, list[str]
     (row, documents), (column, words) = (pd.factorize(frame[name], sort=True) for name in names[:2])
     counts = sparse.coo_array((count, (row, column)), shape=(len(documents), len(words))).tocsr()
     return counts, [str(name) for name in documents], [str(name) for name in words]
+
+
+def _texts_counted(frame: pd.DataFrame, names: Sequence[str], arguments: argparse.Namespace) -> pd.DataFrame:
+    """Return the counts of words, where a table has one column of texts instead; its rows are the documents."""
+    texts = [name for name in frame.columns if _are_texts(frame[name])]
+    column = "text" if "text" in texts else texts[0] if len(texts) == 1 else None
+    if column is None:
+        return frame
+    rows, cells = [str(row) for row in frame.index], frame[column].fillna("").tolist()
+    headless = _are_texts(pd.Series([column]))
+    if headless:  # the first document stands where the header should
+        rows, cells = ["1", *rows], [column, *cells]
+    from sklearn.feature_extraction.text import CountVectorizer  # here: slow to import
+
+    words = arguments.stop_words
+    left_out = words if words in (None, "english") else [word.lower() for word in _lines(Path(words), "utf-8-sig")]
+    reader = CountVectorizer(stop_words=left_out, ngram_range=(1, arguments.ngrams))
+    try:
+        counts = reader.fit_transform(cells).tocoo()
+    except ValueError as error:
+        raise CofactorError(f"{arguments.counts}: no words in column {column} ({error})") from None
+    called = "the only column, without a header," if headless else f"column {column}"
+    warnings.warn(f"{called} holds texts: a document a row, words counted in lower case", DataWarning, stacklevel=2)
+    found = np.array(rows)[counts.row], reader.get_feature_names_out()[counts.col], counts.data.astype(str)
+    index = pd.Index(frame.index[np.maximum(counts.row - headless, 0)], name=frame.index.name)
+    return pd.DataFrame(dict(zip(names, found, strict=True)), index=index, dtype=object)
+
+
+def _are_texts(column: pd.Series[Any]) -> bool:
+    """Whether most cells hold several words."""
+    return bool((column.dropna().astype(str).str.count(r"\w\w+") >= SEVERAL).mean() > 0.5)
 
 
 def _topic_memory_said(arguments: argparse.Namespace, counts: sparse.csr_array) -> str:
