@@ -54,7 +54,7 @@ examples:
 TOPICS = """\
 an anchor word stands in one topic only; it is found by the words that it stands together with.
 which method:
-  NMF           the default: starts from the topics of SPA; sorts documents best, news and titles alike
+  NMF           the default: starts from the topics of SPA; sorts news and titles better than anchors alone
   MERIT, SPA    on news, leading words that stand in the same documents more often; SPA is faster
   LDA           topics that share nearly all words; needs pip install 'cofactor[topics]'
   MERIT(0), FastGradient, XRAY, FastAnchor   what the papers compare with
