@@ -61,13 +61,15 @@ def test_pooled_intervals_hold_the_truth_as_often_as_they_say_where_the_rows_wit
 def test_what_was_not_asked_stays_empty_and_out_of_what_is_pooled():
     rng = np.random.default_rng(0)
     married = rng.choice(["yes", "no"], 400)
-    frame = pd.DataFrame({"married": married, "job": rng.choice(["clerk", "cook"], 400), "hat": married})
+    hat = np.where(rng.random(400) < 0.3, rng.choice(["yes", "no"], 400), married)
+    frame = pd.DataFrame({"married": married, "job": rng.choice(["clerk", "cook"], 400), "hat": hat})
     frame.loc[married == "no", "job"] = None
     frame.loc[:99, "married"] = None
     data = CategoricalFrame.from_frame(frame)
     rules = [NotAsked.parse("job if married=no", data.names)]
     draws = draw(METHODS["RAND-EM"](rank=2, random_state=0).fit(data.table), data, 2, rules, random_state=0)
     for table in draws:
+        assert (table["job"].notna() & (table["married"] == "no")).any()  # given, though it may not be asked there
         assert (table["job"].isna() == ((table["married"] == "no") & frame["job"].isna())).all()
     shares = pooled(draws, data).set_index("column").loc["job", "estimate"]
     assert shares.sum() == pytest.approx(1)
