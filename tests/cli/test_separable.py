@@ -96,6 +96,21 @@ def test_scaling_divides_by_sums(drawn, capsys):
     assert "WARNING: scale" in capsys.readouterr().out
 
 
+def test_scaling_bears_a_few_negative_entries_and_refuses_many(drawn, capsys):
+    X = drawn[1] * np.random.default_rng(0).uniform(1, 9, 120)
+    X[3] -= np.quantile(X[3], 0.3)  # a dark band
+    np.savez("dark.npz", X)
+    assert (X < 0).any()
+    words = ["--scale", "--method", "SPA", "--anchors", "5", "-o", "s.csv", "--force"]
+    assert main(["anchors", "dark.npz", *words]) == 0
+    found = separable.METHODS["SPA"](5).fit(X / X.sum(axis=0)).anchors_
+    assert pd.read_csv("s.csv")["column"].tolist() == found.tolist()
+    X[:, [2, 5]] *= -1
+    np.savez("negative.npz", X)
+    assert main(["anchors", "negative.npz", *words]) == 1
+    assert "--scale: negative entries outweigh in columns 2, 5" in capsys.readouterr().err
+
+
 def test_scaling_leaves_columns_of_zeros_as_they_are(tmp_path, capsys):
     X = np.insert(np.eye(4)[:, [0, 1, 2, 3, 0]], 2, 0.0, axis=1)
     np.savez(tmp_path / "a.npz", X)

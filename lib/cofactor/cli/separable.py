@@ -29,6 +29,7 @@ from cofactor.separable.selection import CLEAR, MOST_ANCHORS, suggest_n_anchors
 
 COPIES = 3  # of the dense matrix, which the checks hold beside each other
 DOUBLE = 8  # bytes
+POSITIVE = 0.5  # least share of the sum of absolute values that a sum has to be, to divide by it
 SEVERAL = 3  # words make a text
 
 
@@ -89,10 +90,12 @@ def _memory_said(arguments: argparse.Namespace, M: int, N: int) -> str:
 
 
 def _scaled(X: Floats, names: list[str]) -> Floats:
-    negative = np.flatnonzero((X < 0).any(axis=0)).tolist()
-    if negative:
-        raise CofactorError(f"--scale: negative entries in columns {listing(names[n] for n in negative)}")
+    """Divide every column by its sum; a few negative entries, as noise leaves in dark bands, do not hinder that."""
     sums = X.sum(axis=0)
+    odd = np.flatnonzero(sums < POSITIVE * np.abs(X).sum(axis=0)).tolist()
+    if odd:
+        named = listing(names[n] for n in odd)
+        raise CofactorError(f"--scale: negative entries outweigh in columns {named}: subtract an offset, or drop them")
     return X / np.where(sums > 0, sums, 1.0)
 
 
