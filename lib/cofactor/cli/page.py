@@ -20,7 +20,7 @@ import numpy as np
 import cofactor as cf
 from cofactor.cli import facts
 from cofactor.cli.output import reserved
-from cofactor.core import errors, frames, latent_class
+from cofactor.core import errors, frames, latent_class, look_alikes
 from cofactor.core.files import whole_file
 from cofactor.crowd import answers, copies, dependence, difficulty, disputes, files, fit, types, worker_types, workers
 from cofactor.pages.render import render
@@ -45,6 +45,7 @@ TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that sc
     fit: ("MIN_CLASS_VOTES",),
     frames: ("SEPARATORS", "HEAD"),
     latent_class: ("FLOOR", "TIE"),
+    look_alikes: ("SAME_LETTER", "TRUTH_VALUES"),
     types: ("NO_INFORMATION_COUNT",),
     worker_types: ("USUAL_DESIGN_EFFECT", "MAX_CLASSES", "ONE_LABEL_ACCURACY"),
     workers: ("NO_INFORMATION", "MIN_NONE", "MIN_JUDGED_CROWD"),

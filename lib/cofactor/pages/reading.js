@@ -42,9 +42,14 @@ function strip(text) {
   return text.replace(OUTER_BLANKS, "");
 }
 
+/** A text without capitals. */
+function folded(text) {
+  return text.replace(/[^ı]+/g, (part) => part.toUpperCase().toLowerCase()).replace(/ς/g, "σ");
+}
+
 /** A name without capitals and without differences that only Unicode knows. */
 function caseless(text) {
-  return text.normalize("NFKC").replace(/[^ı]+/g, (part) => part.toUpperCase().toLowerCase()).replace(/ς/g, "σ");
+  return folded(text.normalize("NFKC"));
 }
 
 function plain(name) {
@@ -265,7 +270,9 @@ function refuseLong(long, cells, separator) {
 /** Read labels: coded, sorted by task, then worker, one for each pair of them. Notes are pushed to `notes`. */
 function readLabels(text, { columns, conflicts, name }, notes, tell) {
   const found = readColumns(text, columns, name, tell);
-  noteLookalikes([...found[2].known.keys()].filter((value) => !CONSTANTS.noLabel.includes(value)), notes);
+  for (const [i, what] of ["tasks", "workers", "classes"].entries()) {
+    noteLookalikes([...found[i].known.keys()].filter((value) => !found[i].absent.includes(value)), what, notes);
+  }
   for (const { name, missing } of found) {
     if (missing.length) throw new Refusal(`missing ${name} in rows ${listing(missing)}${FIRST_ROW}: fill or drop them`);
   }
@@ -311,15 +318,28 @@ function sortedBy(codes, size, rows = codes.map((_, e) => e)) {
   return order;
 }
 
-/** Note classes that differ only in capitals, blanks, or the way to write a number. */
-function noteLookalikes(classes, notes) {
-  const alike = new Map();
-  for (const name of classes) alike.set(skeleton(name), [...(alike.get(skeleton(name)) ?? []), name]);
-  const found = [...alike.values()].filter((names) => names.length > 1).flat().sort(byPoint).map(repr);
-  if (found.length) {
-    notes.push(`classes that look alike count as different: ${listing(found)}; `
-      + "write each class in one way if they are one");
+/** Note names that differ only in how they are written; as core/look_alikes.py, whole numbers never do. */
+function noteLookalikes(names, what, notes) {
+  if (names.every((name) => PLAIN_NUMBER.test(name))) return;
+  const groups = new Map();
+  for (const name of names) {
+    const left = skeleton(name, what === "classes");
+    if (groups.has(left)) groups.get(left).push(name);
+    else groups.set(left, [name]);
   }
+  const found = [...groups.values()].filter((group) => group.length > 1).map((group) => shownGroup(group).join(" = "));
+  if (found.length) {
+    notes.push(`${what} that look alike count as different: ${listing(found)}; `
+      + "merge_look_alikes (--merge-look-alikes) makes them one");
+  }
+}
+
+/** Write names in order; with escapes where they cannot be told apart by eye. */
+function shownGroup(group) {
+  const byEye = new Set(group.map(folded)).size === 1;
+  const ascii = (text) => Array.from(text, (letter) => (letter.codePointAt(0) > 126 ? escaped(letter) : letter)).join("");
+  const plainly = byEye || group.every((name) => ascii(name) === name);
+  return [...group].sort(byPoint).map((name) => (plainly ? repr(name) : ascii(repr(name))));
 }
 
 /** Note classes that look as if the worker could not tell. */
@@ -332,8 +352,12 @@ function noteNoAnswers(classes, notes) {
   }
 }
 
-function skeleton(name) {
-  const words = strip(caseless(name)).replace(BLANK, " ");
-  const text = { true: "1", false: "0" }[words] ?? words, number = Number(text);
+function skeleton(name, truthValues) {
+  const letters = Array.from(caseless(name).replace(/\p{Cf}/gu, ""), (letter) => {
+    const same = CONSTANTS.sameLetter[letter.codePointAt(0)];
+    return same === undefined ? letter : String.fromCodePoint(same);
+  });
+  const words = strip(letters.join("")).replace(BLANK, " ");
+  const text = (truthValues ? CONSTANTS.truthValues[words] : undefined) ?? words, number = Number(text);
   return DECIMAL.test(text) ? `number ${Object.is(number, -0) ? "-0" : number}` : `text ${text}`;
 }
