@@ -205,6 +205,7 @@ def test_advice_names_what_the_page_has(tab):
         assert said.strip() and not re.search(r"\w='|call it|undefined|--ignore|classes=", said), case
 
 
+@pytest.mark.filterwarnings("ignore:.*look alike:cofactor.DataWarning")
 def test_forms_of_text_are_read_as_by_python(tab, tmp_path):
     for case, content in READABLE.items():
         (tmp_path / "labels.csv").write_bytes(content)
