@@ -37,7 +37,7 @@ from cofactor.data.registry import DATASETS_DIR, data_folder
 from cofactor.data.storage import mirror_folder
 
 VOTE, DEFAULT = "MajorityVote", "WorkerTypes"
-CODE = (".py", ".pyc")  # may lie beside data
+SOURCE, BYTE_CODE = ".py", "__pycache__"  # of the method, which may lie beside data
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def _seal(folders: list[str]) -> None:
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open" and isinstance(arguments[0], str | PathLike):
             path = realpath(arguments[0])
-            if path.startswith(within) and not path.endswith(CODE):
+            if path.startswith(within) and not (path.endswith(SOURCE) or BYTE_CODE in path):
                 raise _Sealed
 
     within = tuple(f"{folder}{sep}" for folder in folders)
