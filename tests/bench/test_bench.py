@@ -216,6 +216,9 @@ def test_the_command_prints_and_writes(mine, tmp_path, capsys):
         "sim_copies",
         "sim_one_label",
     }
+    assert "variants" not in said
+    assert main(["bench", f"{mine}:vote(power=2)", "sim_copies", "--keep", str(kept)]) == 0
+    assert "2 variants of vote were run here" in capsys.readouterr().out
     assert main(["bench", f"{mine}:nothing", "sim_copies", "--keep", str(kept)]) == 1
     assert "has no nothing" in capsys.readouterr().err
 

@@ -12,7 +12,7 @@ from cofactor.cli import tell
 from cofactor.cli.output import outputs
 from cofactor.core.errors import listing
 from cofactor.core.result import progress
-from cofactor.crowd.outside import parts_of
+from cofactor.crowd.outside import is_outside, parts_of
 
 
 def bench(arguments: argparse.Namespace) -> None:
@@ -22,11 +22,16 @@ def bench(arguments: argparse.Namespace) -> None:
     with outputs(arguments, [arguments.output], []) as writer:
         folders = [arguments.data] if arguments.data else []
         found = list(trials_of(methods, progress(sets, "sets", True), arguments.keep, folders))
-        own = parts_of(arguments.method)[1] if ":" in arguments.method else arguments.method
-        tried = {(t.method, t.source) for t in trials_in(arguments.keep) if own in t.method}
+        own = _name(arguments.method)
+        tried = {(t.method, t.source) for t in trials_in(arguments.keep) if _name(t.method) == own}
         lines = report(found, {own: len(tried)})
         if not arguments.sets and not arguments.data and not arguments.simulated and (away := missing()):
             lines.append(f"not on this machine, and left out: {listing(away)}; `cofactor datasets fetch` brings them")
         tell([*lines, f"kept in {arguments.keep}: what has been run is not run again"])
         if arguments.output:
             writer.write(arguments.output, [by_set(found).round(6)], f"{len(found)} trials")
+
+
+def _name(method: str) -> str:
+    """Return the name of a method without its file and its options, by which variants are one."""
+    return parts_of(method)[1] if is_outside(method) else method

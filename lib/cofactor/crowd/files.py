@@ -43,7 +43,7 @@ def read_labels(
     frame[label] = frame[label].mask(frame[label].isin(NO_LABEL))
     warn_of_several(frame[label])
     for name, what in zip(columns, ("tasks", "workers", "classes"), strict=True):
-        frame[name] = plain_numbers(_one_way(frame[name].mask(frame[name] == ""), what, merge_look_alikes))
+        frame[name] = _one_way(frame[name].mask(frame[name] == ""), what, merge_look_alikes)
     frame.attrs[GOLD] = known
     return frame
 
@@ -69,15 +69,16 @@ def _by_time(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _one_way(column: pd.Series[Any], what: str, merge: bool) -> pd.Series[Any]:
-    """Merge names that look alike into the one that is used most, or say which they are."""
-    counts = column.value_counts(sort=False)
-    if column.isna().all() or plain_numbers(column).dtype != column.dtype:  # whole numbers, each written in one way
-        return column
+    """Return whole numbers as such; merge names that look alike into the one that is used most, or name them."""
+    whole = plain_numbers(column)
+    if whole.dtype != column.dtype or column.isna().all():  # whole numbers, each written in one way
+        return whole
     truth_values = what == "classes"
     if merge:
+        counts = column.value_counts(sort=False)
         known = merged_names({str(name): count for name, count in counts.items()}, truth_values)
-        return column.map(lambda name: known.get(name, name)) if known else column
-    alike = look_alikes(counts.index, truth_values)
+        return plain_numbers(column.map(lambda name: known.get(name, name))) if known else column
+    alike = look_alikes(column.dropna().unique(), truth_values)
     if alike:
         found = listing(" = ".join(shown(group)) for group in alike)
         how = "merge_look_alikes (--merge-look-alikes) makes them one"
