@@ -337,9 +337,10 @@ function noteLookalikes(names, what, notes) {
 /** Write names in order; with escapes where they cannot be told apart by eye. */
 function shownGroup(group) {
   const byEye = new Set(group.map(folded)).size === 1;
-  const ascii = (text) => Array.from(text, (letter) => (letter.codePointAt(0) > 126 ? escaped(letter) : letter)).join("");
-  const plainly = byEye || group.every((name) => ascii(name) === name);
-  return [...group].sort(byPoint).map((name) => (plainly ? repr(name) : ascii(repr(name))));
+  const plainly = (letter) => (letter.codePointAt(0) > 126 ? escaped(letter) : letter);
+  const ascii = (text) => Array.from(text, plainly).join("");
+  const readable = byEye || group.every((name) => ascii(name) === name);
+  return [...group].sort(byPoint).map((name) => (readable ? repr(name) : ascii(repr(name))));
 }
 
 /** Note classes that look as if the worker could not tell. */
