@@ -12,9 +12,10 @@ from functools import partial
 from pathlib import Path
 
 import cofactor
+import cofactor_app
 from docs.docstrings import escaped
 
-PRIVATE = {"cofactor.cli", "cofactor.pages", "cofactor.__main__"}  # commands and HTML pages: not for import
+PRIVATE = {"cofactor_app.cli", "cofactor_app.pages", "cofactor.__main__"}  # commands and HTML pages: not for import
 LONGEST = 90  # characters of a constant that are shown
 
 
@@ -23,11 +24,15 @@ def packages():
     rooms = {name: getattr(cofactor, name) for name in cofactor.__all__ if inspect.ismodule(getattr(cofactor, name))}
     lines = [rooms.pop(name) for name in ("crowd", "pmf", "separable", "comparisons") if name in rooms]
     found = [cofactor, *lines, *rooms.values()]
-    for module in pkgutil.iter_modules(cofactor.__path__, "cofactor."):
+    for module in (*_rooms_of(cofactor), *_rooms_of(cofactor_app)):
         if module.name not in PRIVATE and importlib.import_module(module.name) not in found:
             found.append(importlib.import_module(module.name))
     inner = [thing for package in found for thing in names(package).values() if inspect.ismodule(thing)]
     return list(dict.fromkeys([*found, *inner]))
+
+
+def _rooms_of(package):
+    return pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
 
 
 def names(module):

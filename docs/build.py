@@ -13,8 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cofactor.cli import page
 from cofactor.core.errors import CofactorError
+from cofactor_app.cli import page
 from docs import api, claims, notebooks, panels, results, slides, tables, weight
 from docs.article import build as article
 from tools import learner

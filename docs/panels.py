@@ -28,7 +28,7 @@ from PIL import Image
 import cofactor
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import whole_folder
-from cofactor.plots.style import alt_text, to_png
+from cofactor_app.plots.style import alt_text, to_png
 from course.panel import label, named
 from evaluation.machine import version
 from evaluation.origin import PACKAGES, bare, data_sets

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from cofactor.cli.output import reserved
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import make_folder
 from cofactor.core.locks import locked
+from cofactor_app.cli.output import reserved
 from evaluation import EXPERIMENTS, find_experiment
 from evaluation.experiment import Experiment, Task, tasks_of
 from evaluation.origin import code_of_line

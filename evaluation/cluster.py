@@ -8,8 +8,8 @@ from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
-from cofactor.core.crew import connected
 from cofactor.core.errors import CofactorError, listing
+from cofactor_app.scale.crew import connected
 from evaluation.origin import differences, origin, origin_of_old
 
 T = TypeVar("T")

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatterSciNotation, LogLocator
 
 from cofactor.core.types import Floats
-from cofactor.plots.simplex import fill_simplex, to_plane
-from cofactor.plots.style import BLUE, CLASS_COLOURS, CLASS_HATCHES, FAINT, INK, ORANGE, new_picture, styled
+from cofactor_app.plots.simplex import fill_simplex, to_plane
+from cofactor_app.plots.style import BLUE, CLASS_COLOURS, CLASS_HATCHES, FAINT, INK, ORANGE, new_picture, styled
 from evaluation.experiment import Experiment
 from evaluation.runner import Outcome
 from evaluation.summary import measurements

@@ -11,7 +11,7 @@ import pandas as pd
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import whole_file
-from cofactor.pages.render import as_source, render
+from cofactor_app.pages.render import as_source, render
 from evaluation import machine
 from evaluation.experiment import Experiment
 from evaluation.fidelity import fidelity

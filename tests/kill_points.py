@@ -36,8 +36,8 @@ import pandas as pd
 import pyarrow.parquet  # noqa: F401
 
 import cofactor as cf
-from cofactor.cli import aggregate, main, shards  # noqa: F401
 from cofactor.core import files
+from cofactor_app.cli import aggregate, main, shards  # noqa: F401
 from evaluation import cli as experiments
 from evaluation import machine, report, runner
 from tests.evaluation.toy import toy
@@ -95,7 +95,7 @@ def prepare() -> None:
     machine.facts = machine.where = dict
     aggregate._page = lambda *_: "<html>crowd</html>"
     report._section = lambda folder, experiment: experiment if (folder / "toy").exists() else None
-    sys.modules["cofactor.pages.rank"] = mock.Mock(rank_page=lambda *_: "<html>rank</html>")
+    sys.modules["cofactor_app.pages.rank"] = mock.Mock(rank_page=lambda *_: "<html>rank</html>")
     report.pd = mock.Mock()
     report.by_chance = lambda _: None
     report.render = lambda *_, sections, **__: f"<html>{[one.name for one in sections]}</html>"

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from cofactor.plots.style import new_picture
+from cofactor_app.plots.style import new_picture
 from tests.each import each
 from tests.fingerprint import HEAD, MIME, fingerprint
 from tests.nbval_tolerance import FINGERPRINT, approx, changed_lines
@@ -79,7 +79,9 @@ def drawn(*heights, told=True):
     fig = new_picture()
     fig.subplots().plot(heights)
     bundle, _ = fig._repr_mimebundle_()
-    source = "from cofactor.plots.style import new_picture\nfig = new_picture()\nfig.subplots().plot([0, 1, 4])\nfig"
+    source = (
+        "from cofactor_app.plots.style import new_picture\nfig = new_picture()\nfig.subplots().plot([0, 1, 4])\nfig"
+    )
     bundle |= {MIME: fingerprint(fig)} if told else {}
     return claimed(source, v4.new_output("execute_result", data=bundle, execution_count=1))
 

@@ -88,12 +88,12 @@ def test_constraints_satisfy_every_dependency():
 
 
 IMPORT_NAME = {"scikit-learn": "sklearn", "crowd-kit": "crowdkit"}
-OWN = {"cofactor", "course", "evaluation"}
+OWN = {"cofactor", "cofactor_app", "course", "evaluation"}
 
 
 def imported():
-    """What the three packages import, other than themselves and Python's own."""
-    rooms = (ROOT / "lib" / "cofactor", ROOT / "notebooks" / "course", ROOT / "evaluation")
+    """What the four packages import, other than themselves and Python's own."""
+    rooms = (ROOT / "lib", ROOT / "notebooks" / "course", ROOT / "evaluation")
     files = [path for room in rooms for path in room.rglob("*.py") if path.parent.name != "benchmarks"]
     trees = [ast.parse(path.read_text(encoding="utf8")) for path in files]
     nodes = [node for tree in trees for node in ast.walk(tree)]
@@ -110,7 +110,7 @@ def test_what_is_imported_is_declared_and_the_other_way_round():
 
 def test_the_wheel_holds_the_library_and_the_data_only():
     built = tomllib.loads(text_of("pyproject.toml"))["tool"]["hatch"]["build"]["targets"]["wheel"]
-    assert built["only-include"] == ["lib/cofactor", "datasets"]
+    assert built["only-include"] == ["lib/cofactor", "lib/cofactor_app", "datasets"]
     assert built["sources"] == {"lib": "", "datasets": "cofactor/_datasets"}
 
 
@@ -179,6 +179,7 @@ PLACES = [
     ROOT,
     ROOT / "notebooks" / "course" / "nb04",
     ROOT / "lib" / "cofactor",
+    ROOT / "lib" / "cofactor_app",
     ROOT / "notebooks",
     *(ROOT / "lib" / "cofactor" / line for line in LINES),
 ]

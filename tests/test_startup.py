@@ -10,7 +10,7 @@ SLOW = {"matplotlib", "seaborn", "jinja2", "sqlglot", "narwhals", "requests", "t
 SLOW |= {"sklearn", "scipy.stats", "scipy.optimize", "scipy.interpolate", "torch", "duckdb", "dask", "pyarrow.compute"}
 ALL = SLOW | {"numpy", "scipy", "pandas", "numba"}
 VOTES = "winner,loser\na,b\nb,c\nc,a\na,c\nb,a\n"
-RUN = "from cofactor.cli import main; assert main({}) == 0"
+RUN = "from cofactor_app.cli import main; assert main({}) == 0"
 MAY_NOT_LOAD = {  # what runs, and the libraries that it must leave alone
     "import cofactor": ALL,
     RUN.format(["completion", "bash"]): ALL,

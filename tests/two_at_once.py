@@ -15,7 +15,7 @@ from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
-from cofactor.cli import main
+from cofactor_app.cli import main
 from tests.kill_points import CASES, LINES, load, prepare, renew, run, state, write_inputs
 
 REFUSED = ("is being written by ", "exists: name another output")

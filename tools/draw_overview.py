@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import cofactor as cf
-from cofactor.plots.style import to_png
+from cofactor_app.plots.style import to_png
 from course import nb00
 
 PICTURE = Path(__file__).resolve().parents[1] / "notebooks" / "overview.png"

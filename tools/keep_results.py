@@ -12,7 +12,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from cofactor.plots.style import to_png
+from cofactor_app.plots.style import to_png
 from evaluation import EXPERIMENTS
 from evaluation.plots import draw
 from evaluation.record import KEPT, kept_outcomes, making, read_records, write_trials

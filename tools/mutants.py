@@ -2,11 +2,11 @@
 
 usage: python3 kit.py mutants [ROOM ...] [-n COUNT] [--seed SEED] [--jobs JOBS] [--seconds SECONDS]
 
-A room is a folder of lib/cofactor; without one, all are taken. Of each room, COUNT places are drawn; at each, one
-operator, constant, comparison or guard is changed in a copy of the library. The examples in the docstrings of that
-file and the room's tests that run through the changed line are run until one fails: the mutant is killed. Those of the
-small suite are tried first, and it is said how many mutants they kill. Mutants that survive are printed with the line
-before and after. Those that change nothing a caller can see are named, each with its reason, in
+A room is a folder of lib/cofactor or lib/cofactor_app; without one, all are taken. Of each room, COUNT places are
+drawn; at each, one operator, constant, comparison or guard is changed in a copy of the library. The examples in the
+docstrings of that file and the room's tests that run through the changed line are run until one fails: the mutant is
+killed. Those of the small suite are tried first, and it is said how many mutants they kill. Mutants that survive are
+printed with the line before and after. Those that change nothing a caller can see are named, each with its reason, in
 tests/equivalent_mutants.toml.
 
 Which tests these are, and how long each takes, is known from a run with coverage. It sees no compiled line: such a line
@@ -38,7 +38,7 @@ from tests import suites
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "lib"
 EQUIVALENT = ROOT / "tests" / "equivalent_mutants.toml"
-ROOMS = ("core", "crowd", "pmf", "separable", "comparisons", "data", "simulate", "cli")
+ROOMS = ("core", "crowd", "pmf", "separable", "comparisons", "data", "simulate", "scale", "bench", "cli")
 ELSEWHERE = {  # where not all tests lie in the folder of the room's name
     "core": ["tests/core", "tests/cli/test_messy.py"],
     "simulate": ["tests/test_simulate.py", "tests/test_simulate_mixtures.py", "tests/comparisons/test_metrics.py"],
@@ -149,9 +149,14 @@ def _head(statement: ast.stmt) -> str:
     return " ".join(ast.unparse(statement).split("\n")[0].split())
 
 
+def folder_of(room: str, library: Path) -> Path:
+    """Return the folder of a room, in whichever of the packages it is."""
+    return next(library.glob(f"*/{room}"))
+
+
 def drawn(room: str, count: int, seed: int) -> list[Mutant]:
     """Draw mutants of a room."""
-    everything = [m for path in sorted((LIBRARY / "cofactor" / room).rglob("*.py")) for m in mutants_of(path)]
+    everything = [m for path in sorted(folder_of(room, LIBRARY).rglob("*.py")) for m in mutants_of(path)]
     return random.Random(seed).sample(everything, min(count, len(everything)))
 
 
@@ -186,7 +191,7 @@ class Tests:
         while lines and not (found := self._at(lines)):
             functions = {name for path, line in lines if (name := function_at(path, line))} - asked
             asked |= functions
-            lines = {place for name in functions for place in lines_with(name, LIBRARY / "cofactor")}
+            lines = {place for name in functions for place in lines_with(name, LIBRARY)}
         return found if lines else set()
 
     def _at(self, lines: set[tuple[Path, int]]) -> set[str]:
@@ -227,7 +232,7 @@ def tests_of(room: str) -> list[str]:
 def observed(room: str, library: Path) -> Tests:
     """Run the tests of a room once, with coverage and a watch."""
     data, settings = library / "coverage", library / "coverage.toml"
-    settings.write_text(f'[tool.coverage.run]\ndata_file = "{data}"\nsource = ["{library / "cofactor" / room}"]\n')
+    settings.write_text(f'[tool.coverage.run]\ndata_file = "{data}"\nsource = ["{folder_of(room, library)}"]\n')
     how = [f"--cov-config={settings}", "--cov", "--cov-context=test", "--cov-report="]
     code, told = pytest([*tests_of(room), *how, "--durations=0", "--durations-min=0"], library, most=3600)
     if code != PASSED:

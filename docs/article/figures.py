@@ -4,7 +4,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 
-from cofactor.plots.style import BLUE, FAINT, GREEN, GREY, INK, LOOKS, ORANGE, new_picture, styled
+from cofactor_app.plots.style import BLUE, FAINT, GREEN, GREY, INK, LOOKS, ORANGE, new_picture, styled
 from docs.article.quoted import kept, printed_cells
 from docs.tables import LINES
 from evaluation import EXPERIMENTS, raw_trials

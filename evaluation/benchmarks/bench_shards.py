@@ -32,15 +32,15 @@ from runner import NAN, Bench, Reference
 
 import cofactor as cf
 from cofactor import simulate
-from cofactor.core.crew import Cluster, Crew, Threads
 from cofactor.core.em import expectation
 from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.moments import counted_arrays
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.moments import CrowdMoments, save_moments
-from cofactor.crowd.passes import Passes
-from cofactor.crowd.shards import LabelShards, write_vocabulary
+from cofactor_app.scale.crew import Cluster, Crew, Threads
+from cofactor_app.scale.passes import Passes
+from cofactor_app.scale.shards import LabelShards, write_vocabulary
 
 TASKS_PER_SHARD, LABELS_PER_TASK, N_CLASSES = 200_000, 5, 4
 N_SHARDS = {"large": 10, "huge": 100, "billion": 1000}

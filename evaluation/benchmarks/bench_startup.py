@@ -14,7 +14,7 @@ import time
 
 from runner import NAN, Bench, Reference
 
-MAIN = "from cofactor.cli import main; main({})"
+MAIN = "from cofactor_app.cli import main; main({})"
 IMPORTS = ("numpy", "pandas")
 STARTS = {
     "--version": MAIN.format(["--version"]),

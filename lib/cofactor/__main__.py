@@ -1,5 +1,5 @@
 """``python -m cofactor`` is the command line."""
 
-from cofactor.cli import main
+from cofactor_app.cli import main
 
 raise SystemExit(main())

@@ -1,6 +1,6 @@
 """What every notebook calls. What one notebook computes, draws and asks is in its package: nb00 to nb10."""
 
-from cofactor.cli.environment import check_environment
+from cofactor_app.cli.environment import check_environment
 from course.checkpoints import checkpoint
 from course.desk import check, given, hint, passed, tell
 from course.expected import draw_expected

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from cofactor.core.types import Floats
-from cofactor.plots.style import FAINT, PAPER, WIDTH, new_picture, say, styled
+from cofactor_app.plots.style import FAINT, PAPER, WIDTH, new_picture, say, styled
 from course.desk import find
 from course.grading import FunctionExercise, Part, order_of_magnitude
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats
 from cofactor.crowd.cooccurrence import Cooccurrences
-from cofactor.plots.style import (
+from cofactor_app.plots.style import (
     DIVERGING,
     FAINT,
     PAPER,

@@ -16,7 +16,7 @@ import ipywidgets as w
 from matplotlib.figure import Figure
 
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
-from cofactor.plots.style import alt_text, spoken, to_png
+from cofactor_app.plots.style import alt_text, spoken, to_png
 
 BUSY = '<span role="status">computing ...</span>'
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Polygon, Rectangle
 
 from cofactor.core.types import Floats
-from cofactor.plots.style import BLUE, FAINT, GREEN, INK, ORANGE, PAPER, PURPLE, new_picture, say, styled
+from cofactor_app.plots.style import BLUE, FAINT, GREEN, INK, ORANGE, PAPER, PURPLE, new_picture, say, styled
 
 Point = tuple[float, float]
 

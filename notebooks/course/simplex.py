@@ -1,6 +1,6 @@
 """Views of a factor: its rows on the simplex, SymNMF turning them, an objective falling.
 
-Symbols and geometry are those of `cofactor.plots.simplex`.
+Symbols and geometry are those of `cofactor_app.plots.simplex`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import Result
 from cofactor.core.types import Floats
-from cofactor.plots.simplex import CENTRE, RADIUS, fill_simplex, hull_of, nonnegative_rows, to_plane
-from cofactor.plots.style import BLUE, FAINT, GREEN, RED, new_picture, number, percent, say, styled
+from cofactor_app.plots.simplex import CENTRE, RADIUS, fill_simplex, hull_of, nonnegative_rows, to_plane
+from cofactor_app.plots.style import BLUE, FAINT, GREEN, RED, new_picture, number, percent, say, styled
 
 TOUCH = 1e-6  # a hull this close to the disc covers it: rounding moves a corner by more than nothing
 OUTSIDE = 1e-6  # entries above minus this share of the largest count as nonnegative

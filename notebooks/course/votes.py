@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.plots.crowd import known
-from cofactor.plots.style import (
+from cofactor_app.plots.crowd import known
+from cofactor_app.plots.style import (
     BLUE,
     CLASS_COLOURS,
     CLASS_HATCHES,

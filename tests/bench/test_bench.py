@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor.bench import FAMILY, bench, by_family, crowds, report
-from cofactor.bench.crowds import SIMULATED, drawn
-from cofactor.cli import main
 from cofactor.core.errors import CofactorError
 from cofactor.crowd import Outside, error_rate, vote_shares
 from cofactor.crowd.outside import source_of
+from cofactor_app.bench import FAMILY, bench, by_family, crowds, report
+from cofactor_app.bench.crowds import SIMULATED, drawn
+from cofactor_app.cli import main
 
 MINE = '''
 import gc
@@ -170,7 +170,7 @@ def test_no_truth_reaches_the_method(mine):
 def test_what_was_run_is_not_run_again(mine, tmp_path, monkeypatch):
     sets, kept, name = crowds(["sim_copies"]), tmp_path / "kept.jsonl", f"{mine}:vote"
     first = list(bench([name], sets, kept))
-    monkeypatch.setattr("cofactor.bench.run._on_one_set", partial(pytest.fail, "run again"))
+    monkeypatch.setattr("cofactor_app.bench.run._on_one_set", partial(pytest.fail, "run again"))
     assert list(bench([name], sets, kept)) == first
     assert len(kept.read_text().splitlines()) == 3
     monkeypatch.undo()

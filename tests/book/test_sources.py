@@ -30,7 +30,7 @@ def pages():
 
 
 def test_every_room_has_a_page(pages):
-    rooms = {f"cofactor.{path.parent.name}" for path in (ROOT / "lib" / "cofactor").glob("*/__init__.py")}
+    rooms = {f"{path.parents[1].name}.{path.parent.name}" for path in (ROOT / "lib").glob("*/*/__init__.py")}
     assert rooms - set(pages) <= api.PRIVATE
     assert {"index", "cofactor"} < set(pages)
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import cofactor as cf
-from cofactor.cli import facts, in_options, main, page, visible
 from cofactor.crowd.bootstrap import estimated_accuracy
 from cofactor.crowd.workers import NO_INFORMATION, agreement_with_others, without_information
+from cofactor_app.cli import facts, in_options, main, page, visible
 
 pytestmark = pytest.mark.browser
 

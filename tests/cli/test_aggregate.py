@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor.cli import facts, in_options, main
-from cofactor.cli.methods import DEFAULT, OFFERED
-from cofactor.cli.parser import parser
+from cofactor_app.cli import facts, in_options, main
+from cofactor_app.cli.methods import DEFAULT, OFFERED
+from cofactor_app.cli.parser import parser
 
 
 @pytest.fixture
@@ -365,7 +365,7 @@ def test_types_of_workers_are_told_with_their_names():
 
 
 def test_version_and_help_import_neither_numpy_nor_the_library():
-    code = "import sys\nfrom cofactor.cli import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass\n"
+    code = "import sys\nfrom cofactor_app.cli import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass\n"
     code += "print(sorted({'numpy', 'pandas', 'cofactor.crowd'} & sys.modules.keys()))"
     for words in (["--version"], ["--help"], ["aggregate", "--help"]):
         done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
@@ -376,7 +376,7 @@ def test_an_interrupt_while_modules_are_imported_prints_no_traceback(monkeypatch
     def interrupted(name):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cofactor.cli.import_module", interrupted)
+    monkeypatch.setattr("cofactor_app.cli.import_module", interrupted)
     assert run("diagnose", "bluebird") == 130
     assert capsys.readouterr().err == "interrupted\n"
 
@@ -400,4 +400,4 @@ def test_every_command_names_a_function_that_is_there():
     chosen = [action for action in parser()._actions if hasattr(action, "choices") and isinstance(action.choices, dict)]
     for command in chosen[0].choices.values():
         module, function = command.get_default("run").split(".")
-        assert callable(getattr(import_module(f"cofactor.cli.{module}"), function))
+        assert callable(getattr(import_module(f"cofactor_app.cli.{module}"), function))

@@ -6,8 +6,8 @@ from importlib import metadata
 import pytest
 
 from cofactor import CofactorError
-from cofactor.cli import environment, main
-from cofactor.cli.environment import check_environment
+from cofactor_app.cli import environment, main
+from cofactor_app.cli.environment import check_environment
 
 
 def test_this_environment_is_ready(capsys):

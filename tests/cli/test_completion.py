@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from cofactor.cli import main
+from cofactor_app.cli import main
 
 ASK = '{script}\nCOMP_WORDS=({words} "$1")\nCOMP_CWORD={number}\n_shtab_cofactor\nprintf "%s\\n" "${{COMPREPLY[@]}}"'
 METHODS = {"MERIT", "SPA", "FastGradient", "XRAY", "FastAnchor"}

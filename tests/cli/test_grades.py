@@ -6,7 +6,7 @@ import pytest
 
 import cofactor as cf
 from cofactor import simulate
-from cofactor.cli import main
+from cofactor_app.cli import main
 
 WORDS = ["awful", "weak", "mixed", "fine", "best"]
 

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cofactor.cli import main
 from cofactor.crowd import CrowdFit, CrowdLabels, next_tasks
 from cofactor.simulate import crowd, dawid_skene_model
+from cofactor_app.cli import main
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import shlex
 
 import pytest
 
-from cofactor.cli import main
-from cofactor.cli.parser import parser
+from cofactor_app.cli import main
+from cofactor_app.cli.parser import parser
 
 SHOWN = {
     "": 2,

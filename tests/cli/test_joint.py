@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cofactor.cli import main
-from cofactor.cli.joint import _judged
 from cofactor.pmf.frames import CategoricalFrame
+from cofactor_app.cli import main
+from cofactor_app.cli.joint import _judged
 from tests.each import each
 
 FAST = ("--method", "RAND-EM", "--rank", "2")

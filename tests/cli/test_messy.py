@@ -9,7 +9,7 @@ import zipfile
 import pandas as pd
 import pytest
 
-from cofactor.cli import main
+from cofactor_app.cli import main
 
 GOOD = "task,worker,label\na,w1,yes\na,w2,yes\na,w3,no\nb,w1,no\nb,w2,no\nb,w3,no\n"
 TABLE = pd.read_csv(io.StringIO(GOOD))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cofactor.cli import main, page
+from cofactor_app.cli import main, page
 
 SCRIPTS = sorted(Path(page.__file__).parents[1].joinpath("pages").glob("*.js"))
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor.cli import main
 from cofactor.crowd.readings import readings
+from cofactor_app.cli import main
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from cofactor import separable, simulate
-from cofactor.cli import main
 from cofactor.core import memory
+from cofactor_app.cli import main
 
 TWO_TOPICS = [("cat", "dog", "pet"), ("sun", "rain", "sky")]
 

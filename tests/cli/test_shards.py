@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor.cli import main
-from cofactor.crowd.shards import LabelShards
+from cofactor_app.cli import main
+from cofactor_app.scale.shards import LabelShards
 
 pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
@@ -40,7 +40,7 @@ def run(*arguments):
 
 def run_until_killed(patch, *arguments):
     """Run the command in a process in which `patch` sets the trap."""
-    code = f"import os, signal, sys\nfrom cofactor.cli import main\n{patch}\nmain(sys.argv[1:])"
+    code = f"import os, signal, sys\nfrom cofactor_app.cli import main\n{patch}\nmain(sys.argv[1:])"
     words = [sys.executable, "-c", code, *map(str, arguments)]
     assert subprocess.run(words, timeout=300).returncode == -signal.SIGKILL
 
@@ -64,7 +64,7 @@ def test_the_consensus_is_that_of_the_file_as_a_whole(csv, shards, tmp_path, suf
 def test_killed_counting_goes_on_with_the_shards_that_were_not_finished(shards, tmp_path, monkeypatch):
     out = tmp_path / "moments.npz"
     patch = """
-from cofactor.crowd import shards
+from cofactor_app.scale import shards
 save, done = shards.save_moments, []
 def dies(path, *rest, **more):
     if len(done) == 2:
@@ -87,7 +87,7 @@ shards.save_moments = dies
 
 def test_killed_sharding_leaves_no_half_folder_and_can_be_run_again(csv, tmp_path):
     patch = """
-from cofactor.crowd import sharding
+from cofactor_app.scale import sharding
 check, done = sharding._one_label_each, []
 def dies(*arguments):
     if len(done) == 2:

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from cofactor.cli import main
 from cofactor.core.locks import locked
+from cofactor_app.cli import main
 from evaluation import cli as experiments
 from tests.evaluation.toy import toy
 

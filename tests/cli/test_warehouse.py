@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cofactor.cli import main
 from cofactor.crowd import METHODS, CrowdLabels
 from cofactor.simulate import crowd, dawid_skene_model
+from cofactor_app.cli import main
 
 duckdb = pytest.importorskip("duckdb")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cofactor.core.errors import CofactorError
-from cofactor.plots.style import alt_text, to_png
+from cofactor_app.plots.style import alt_text, to_png
 from course import draw_expected
 from course.desk import exercises
 from course.grading import FunctionExercise

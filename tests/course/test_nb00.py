@@ -4,7 +4,7 @@ import numpy as np
 
 from cofactor import simulate
 from cofactor.crowd import METHODS, error_rate, vote_shares
-from cofactor.plots.style import percent
+from cofactor_app.plots.style import percent
 from course.crowds import mixed_crowd
 from course.nb00 import draw_overview
 

@@ -8,7 +8,7 @@ from cofactor.core.em import em
 from cofactor.crowd import METHODS, error_rate
 from cofactor.crowd.base import vote_model
 from cofactor.crowd.labels import vote_shares
-from cofactor.plots.style import percent
+from cofactor_app.plots.style import percent
 from course.crowds import HoledCrowd, hide_pairs, small_crowd
 from course.nb01 import draw_starts, panels
 from course.simplex import hull_margin

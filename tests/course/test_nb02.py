@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.scattering import scattering_certificate, slice_vertices
-from cofactor.plots.simplex import CENTRE, CORNERS, to_plane
+from cofactor_app.plots.simplex import CENTRE, CORNERS, to_plane
 from course.nb02 import panels
 from course.nb02.pictures import OUTER, draw_climbs, draw_dual, draw_margins, slice_in_frame
 

@@ -6,7 +6,7 @@ import pytest
 from cofactor import simulate
 from cofactor.core.errors import CofactorError
 from cofactor.crowd.symnmf import convergence_curve, symnmf_steps
-from cofactor.plots.style import alt_text
+from cofactor_app.plots.style import alt_text
 from course.nb04 import exercises, panels, pictures
 from course.rates import linear_rate
 

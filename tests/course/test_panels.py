@@ -11,7 +11,7 @@ import ipywidgets as w
 import pytest
 
 from cofactor.core.errors import CofactorError, DataWarning
-from cofactor.plots.style import new_picture, say
+from cofactor_app.plots.style import new_picture, say
 from course.desk import NOTEBOOKS
 from course.panel import BUSY, Panel, label, slider
 

@@ -23,8 +23,18 @@ from cofactor.crowd import Cooccurrences, DawidSkene, bootstrap, plan, symnmf
 from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.symnmf import principal_root
 from cofactor.data.loading import load
-from cofactor.plots import crowd, planning
-from cofactor.plots.style import CLASS_COLOURS, CLASS_HATCHES, FAINT, INK, alt_text, new_picture, percent, say, to_png
+from cofactor_app.plots import crowd, planning
+from cofactor_app.plots.style import (
+    CLASS_COLOURS,
+    CLASS_HATCHES,
+    FAINT,
+    INK,
+    alt_text,
+    new_picture,
+    percent,
+    say,
+    to_png,
+)
 from course import (
     crowds,
     draw_expected,

@@ -9,7 +9,7 @@ from matplotlib.patches import Circle
 from cofactor.core.errors import CofactorError
 from cofactor.core.result import Result
 from cofactor.crowd.symnmf import principal_root
-from cofactor.plots.simplex import CENTRE, RADIUS, to_plane
+from cofactor_app.plots.simplex import CENTRE, RADIUS, to_plane
 from course.nb01.panels import scattering
 from course.simplex import TOUCH, draw_convergence, draw_rotation, draw_simplex, hull_margin, outside
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from cofactor import CofactorError, DataWarning
-from cofactor.cli import main
 from cofactor.crowd import CrowdLabels
+from cofactor_app.cli import main
 
 ROWS = [(f"t{i}", f"A{w}", ("neg", "neu", "pos")[(i + (w == i % 5)) % 3]) for i in range(12) for w in range(5)]
 TASK, WORKER, LABEL = zip(*ROWS, strict=True)

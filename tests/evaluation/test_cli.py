@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from filelock import FileLock
 
-from cofactor.cli import main
+from cofactor_app.cli import main
 from evaluation import cli as experiments
 from tests.evaluation.toy import toy
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cofactor import CofactorError
-from cofactor.core import crew
+from cofactor_app.scale import crew
 from evaluation import EXPERIMENTS, runner
 from tests.evaluation.test_runner import undisturbed, values
 from tests.evaluation.toy import LOG, PAUSE, toy
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 START = 300  # seconds a cluster may take to come up on a busy machine
-NEEDED = ("lib/cofactor", "evaluation", "tests/evaluation/__init__.py", "tests/evaluation/toy.py", "tests/__init__.py")
+NEEDED = ("lib", "evaluation", "tests/evaluation/__init__.py", "tests/evaluation/toy.py", "tests/__init__.py")
 NEEDED += ("datasets/registry.toml",)  # by a worker that runs the toy
 
 

@@ -19,12 +19,9 @@ import numpy as np
 import pandas as pd
 
 import cofactor as cf
-from cofactor.cli import main
 from cofactor.core.moments import PairwiseMoments
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.moments import CrowdMoments
-from cofactor.crowd.sharding import shard_labels
-from cofactor.crowd.shards import VOCABULARY, LabelShards, write_vocabulary
 from cofactor.crowd.truth import read_truth
 from cofactor.data import (
     comparisons,
@@ -37,6 +34,9 @@ from cofactor.data import (
     tabular,
     topics,
 )
+from cofactor_app.cli import main
+from cofactor_app.scale.sharding import shard_labels
+from cofactor_app.scale.shards import VOCABULARY, LabelShards, write_vocabulary
 from evaluation import record, runner
 from evaluation.experiment import Experiment
 from tests.fuzz import structures
@@ -157,7 +157,7 @@ def _count_again(path):
     shards = LabelShards.open(path.parent / "s.parquet")
     kept = path.parent / "kept"
     kept.mkdir(exist_ok=True)
-    with mock.patch("cofactor.crowd.shards._mark", return_value="part"):
+    with mock.patch("cofactor_app.scale.shards._mark", return_value="part"):
         shutil.copy(path, kept / "s-part.npz")
         _use_moments(shards.count(kept))
 

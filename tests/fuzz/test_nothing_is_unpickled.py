@@ -1,4 +1,4 @@
-"""No line of the package opens a pickle or runs text as code: read off its syntax trees."""
+"""No line of the packages opens a pickle or runs text as code: read off its syntax trees."""
 
 import ast
 from pathlib import Path
@@ -6,11 +6,13 @@ from pathlib import Path
 import cofactor
 from tests.each import each
 
-PACKAGE = Path(cofactor.__file__).parent
-SOURCES = sorted(PACKAGE.rglob("*.py"))
+PACKAGE = Path(cofactor.__file__).parents[1]  # and the commands beside it
+SOURCES = sorted(path for name in ("cofactor", "cofactor_app") for path in (PACKAGE / name).rglob("*.py"))
 MODULES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "shelve", "marshal"}
 CALLS = {"eval", "exec", "compile", "__import__", "read_pickle", "jsonpickle", "unsafe_load", "full_load"}
-SENT = {"core/crew.py": ["import pickle"]}  # to workers of a cluster, who run what this process asks for anyway
+SENT = {
+    "cofactor_app/scale/crew.py": ["import pickle"]
+}  # to workers of a cluster, who run what this process asks for anyway
 CAREFUL = {"allow_pickle": False, "weights_only": True}  # arguments, and the only value that each may have
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from cofactor.core.errors import DataWarning
 from cofactor.crowd import DawidSkene, bootstrap, diagnose
-from cofactor.pages import render
-from cofactor.pages.crowd import crowd_page
+from cofactor_app.pages import render
+from cofactor_app.pages.crowd import crowd_page
 from docs.article import figures as article
 from evaluation import summary
 from evaluation.experiment import Measurement, Task

@@ -6,7 +6,7 @@ import pytest
 from cofactor import LatentClassModel, simulate
 from cofactor.core.errors import CofactorError
 from cofactor.crowd import worker_accuracy
-from cofactor.plots.crowd import (
+from cofactor_app.plots.crowd import (
     MARKED,
     draw_confusions,
     draw_uncertainty,

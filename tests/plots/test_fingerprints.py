@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from cofactor.plots.style import new_picture
+from cofactor_app.plots.style import new_picture
 from tests.course.test_pictures import PICTURES
 from tests.fingerprint import fingerprint
 from tests.nbval_tolerance import approx, changed_lines

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cofactor.plots.simplex import CENTRE, RADIUS, to_plane
+from cofactor_app.plots.simplex import CENTRE, RADIUS, to_plane
 
 
 @given(seed=st.integers(0, 10_000))

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial, reduce
 from operator import add
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,20 +30,35 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.dependence import Dependence, dependence
 from cofactor.crowd.difficulty import Confidence, confidence
 from cofactor.crowd.labels import CrowdLabels, vote_shares
-from cofactor.crowd.passes import Passes
 
 Split = Callable[[Floats], Floats]
 Gold: TypeAlias = "ArrayLike | Mapping[Any, Any] | pd.Series[Any] | pd.DataFrame"
 UNKNOWN = -1  # class of a task that is not gold
 
 
+@runtime_checkable
+class Passes(Protocol):
+    """Pieces of a crowd that somebody else reads, perhaps several at once, and who may keep the sums of a round."""
+
+    def __iter__(self) -> Iterator[CrowdLabels]:
+        """Yield the pieces, one after the other."""
+
+    def map(self, function: Callable[[CrowdLabels], Any]) -> Iterator[Any]:
+        """Return what a function makes of each piece, in their order."""
+
+    def remembered(self, model: LatentClassModel, rows: Ints | None, count: Callable[[], SoftCounts]) -> SoftCounts:
+        """Return the sums that belong to a model: those kept of it, or else counted now."""
+
+
 class Evidence:
-    """Labels in pieces of whole tasks, as sums.
+    """Reads labels, from memory or piece by piece, and returns the two sums that a fit needs.
+
+    These are the vote counts to start from, and the expected counts of each round.
 
     Parameters
     ----------
     pieces : iterable of CrowdLabels, read anew in every pass
-        One crowd: the same workers and classes in each. `Passes` over shards are read by their crew, in parallel.
+        Pieces of whole tasks of one crowd: the same workers and classes in each. `Passes` read them in their own way.
     gold : (N,) class codes, -1 where unknown, optional
         Of the tasks of a single piece.
     votes : SoftCounts, optional

@@ -1,6 +1,6 @@
 """What notebook 00 shows: one crowd, from its labels to how sure each answer is."""
 
-from cofactor.plots.crowd import draw_confusions, draw_uncertainty, draw_worker_accuracy
+from cofactor_app.plots.crowd import draw_confusions, draw_uncertainty, draw_worker_accuracy
 from course.nb00.pictures import draw_overview
 from course.nb07.panels import thinning_panel
 from course.schematics import draw_kit

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.crowd.base import Aggregator, error_rate
 from cofactor.crowd.labels import CrowdLabels, vote_shares
-from cofactor.plots.crowd import fill_confusions, fill_uncertainty, spread_workers
-from cofactor.plots.style import names_of, new_picture, percent, say, styled
+from cofactor_app.plots.crowd import fill_confusions, fill_uncertainty, spread_workers
+from cofactor_app.plots.style import names_of, new_picture, percent, say, styled
 from course.votes import VOTE, fill_methods
 
 

@@ -16,8 +16,8 @@ from cofactor.core.types import Floats
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
-from cofactor.plots.simplex import fill_simplex, to_plane
-from cofactor.plots.style import CLASS_COLOURS, FAINT, ROUNDING, new_picture, number, say, styled
+from cofactor_app.plots.simplex import fill_simplex, to_plane
+from cofactor_app.plots.style import CLASS_COLOURS, FAINT, ROUNDING, new_picture, number, say, styled
 from course.crowds import hide_pairs
 from course.nb02.pictures import verdict
 from course.panel import Panel, slider

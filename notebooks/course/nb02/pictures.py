@@ -1,6 +1,6 @@
 """Pictures of uniqueness: the disc and its dual, error against margin, two climbs of EM.
 
-The plane 1'x = 1 is drawn at true distances, as in `cofactor.plots.simplex`. The points of norm one form the circle
+The plane 1'x = 1 is drawn at true distances, as in `cofactor_app.plots.simplex`. The points of norm one form the circle
 through the corners of the triangle: the dual cone C* in this plane, as the inscribed disc is C. The hull of the rows of
 H (I, 3) must cover the disc; turned around, the slice T = {x : H x >= 0, 1'x = 1} must stay inside the circle.
 """
@@ -18,8 +18,8 @@ from scipy.spatial import ConvexHull, HalfspaceIntersection
 
 from cofactor.core.scattering import Certificate, scattering_certificate
 from cofactor.core.types import Floats
-from cofactor.plots.simplex import CENTRE, CORNERS, fill_simplex, to_plane
-from cofactor.plots.style import BLUE, FAINT, GREEN, HALO, INK, ORANGE, RED, WIDTH, new_picture, number, say, styled
+from cofactor_app.plots.simplex import CENTRE, CORNERS, fill_simplex, to_plane
+from cofactor_app.plots.style import BLUE, FAINT, GREEN, HALO, INK, ORANGE, RED, WIDTH, new_picture, number, say, styled
 
 OUTER = float(np.sqrt(2 / 3))  # radius of the circle through the corners
 FRAME = 1.12  # half-width of the picture of T, which may be unbounded

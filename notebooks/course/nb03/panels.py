@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipywidgets as w
 
-from cofactor.plots.style import percent
+from cofactor_app.plots.style import percent
 from course.nb03.pictures import SampleErrors, draw_sample_errors, sample_errors
 from course.panel import Panel, slider
 

@@ -20,7 +20,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.cooccurrence import Cooccurrences
-from cofactor.plots.style import INK, new_picture, percent, say, styled
+from cofactor_app.plots.style import INK, new_picture, percent, say, styled
 from course.crowds import MARKS, HoledCrowd, hide_pairs, small_crowd
 
 SIZES = (30, 100, 300, 1000, 3000, 10_000)

@@ -16,7 +16,7 @@ import numpy as np
 from cofactor import simulate
 from cofactor.core.types import Floats
 from cofactor.crowd.symnmf import Operator, Shift, convergence_curve, symnmf_steps
-from cofactor.plots.style import number
+from cofactor_app.plots.style import number
 from course.nb04.pictures import draw_race, draw_turn
 from course.panel import Panel, choice, slider
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.types import Floats
 from cofactor.crowd.symnmf import shifted_relu
-from cofactor.plots.style import (
+from cofactor_app.plots.style import (
     BLUE,
     FAINT,
     GREEN,

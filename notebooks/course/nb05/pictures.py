@@ -16,7 +16,7 @@ from cofactor import simulate
 from cofactor.core.errors import CofactorError
 from cofactor.core.peak import measure_peak
 from cofactor.core.types import Floats
-from cofactor.plots.style import (
+from cofactor_app.plots.style import (
     BLUE,
     FAINT,
     GREEN,

@@ -21,7 +21,7 @@ from cofactor import simulate
 from cofactor.comparisons import Comparisons, Objective, random_start, spectral_start, utility_error
 from cofactor.comparisons.formulas import degrees_of_freedom
 from cofactor.core.types import Floats
-from cofactor.plots.style import BLUE, FAINT, ORANGE, new_picture, number, say, styled
+from cofactor_app.plots.style import BLUE, FAINT, ORANGE, new_picture, number, say, styled
 from course.panel import Panel, choice
 
 USERS, ITEMS = 60, 80  # of the small problem that panels and pictures use

@@ -1,6 +1,6 @@
 """What notebook 07 shows: methods on public crowds, thinned crowds, and what a prior is good for."""
 
-from cofactor.plots.crowd import draw_confusions, draw_uncertainty
+from cofactor_app.plots.crowd import draw_confusions, draw_uncertainty
 from course.crowds import without_prior
 from course.nb07.panels import keep_labels, thinning_panel
 from course.nb07.pictures import (

@@ -16,8 +16,8 @@ from cofactor.crowd import METHODS
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.data.loading import CrowdDataset, load
-from cofactor.plots.crowd import fill_uncertainty
-from cofactor.plots.style import WIDTH, new_picture, percent, say, styled
+from cofactor_app.plots.crowd import fill_uncertainty
+from cofactor_app.plots.style import WIDTH, new_picture, percent, say, styled
 from course.panel import Panel, choice
 from course.votes import VOTE, disagreements, fill_methods
 

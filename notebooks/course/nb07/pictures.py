@@ -24,8 +24,8 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.data.loading import CrowdDataset
-from cofactor.plots import style
-from cofactor.plots.style import BLUE, FAINT, INK, LOOKS_BESIDE_VOTE, WIDTH, new_picture, percent, say, styled
+from cofactor_app.plots import style
+from cofactor_app.plots.style import BLUE, FAINT, INK, LOOKS_BESIDE_VOTE, WIDTH, new_picture, percent, say, styled
 from course.crowds import without_prior
 from course.public import load_public
 

@@ -11,7 +11,7 @@ from scipy.stats import beta
 
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.types import Floats
-from cofactor.plots.style import BLUE, FAINT, INK, ORANGE, WIDTH, new_picture, number, percent, say, styled
+from cofactor_app.plots.style import BLUE, FAINT, INK, ORANGE, WIDTH, new_picture, number, percent, say, styled
 from cofactor.simulate import Crowd, large_crowd
 
 THIN_WORKERS, THIN_CLASSES, THIN_TASKS, THIN_LABELS = 150, 10, 700, 4

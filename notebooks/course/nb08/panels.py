@@ -25,7 +25,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.spa import spa
 from cofactor.core.types import Floats, Ints
-from cofactor.plots.style import BLUE, FAINT, INK, ORANGE, RED, WIDTH, new_picture, number, percent, say, styled
+from cofactor_app.plots.style import BLUE, FAINT, INK, ORANGE, RED, WIDTH, new_picture, number, percent, say, styled
 from cofactor.pmf import METHODS, mre, mse
 from course.panel import Panel, choice
 

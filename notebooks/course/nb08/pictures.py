@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from cofactor.core.tables import CategoricalTable
-from cofactor.plots import style
-from cofactor.plots.style import BLUE, FAINT, INK, LOOKS, WIDTH, heat, new_picture, number, percent, say, styled
+from cofactor_app.plots import style
+from cofactor_app.plots.style import BLUE, FAINT, INK, LOOKS, WIDTH, heat, new_picture, number, percent, say, styled
 from course.nb08.panels import CONSTANT, Anchors, fill_anchors, fill_errors
 
 SMALLEST = 0.1  # nats: nearer to the best is drawn there

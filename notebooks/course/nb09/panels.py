@@ -24,7 +24,7 @@ from scipy import sparse
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats, Indices
 from cofactor.data import GraphDataset
-from cofactor.plots.style import (
+from cofactor_app.plots.style import (
     CLASS_COLOURS,
     GREY,
     HALO,

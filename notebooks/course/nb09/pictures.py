@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.preprocessing import normalize
 
 from cofactor.data import GraphDataset, TopicsDataset
-from cofactor.plots.style import CLASS_COLOURS, FAINT, INK, WIDTH, heat, new_picture, percent, say, styled
+from cofactor_app.plots.style import CLASS_COLOURS, FAINT, INK, WIDTH, heat, new_picture, percent, say, styled
 from course.library import LENGTH, draw_counts
 from course.nb09.panels import (
     MARKERS,

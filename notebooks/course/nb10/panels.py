@@ -12,8 +12,8 @@ import numpy as np
 from cofactor.core.planning import Plan
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.planner import plan
-from cofactor.plots.planning import draw_plan
-from cofactor.plots.style import percent
+from cofactor_app.plots.planning import draw_plan
+from cofactor_app.plots.style import percent
 from course.nb10.files import sorting_crowd
 from course.panel import Panel, choice, slider
 

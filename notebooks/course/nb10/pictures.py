@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 
 from cofactor.core.planning import Plan
 from cofactor.crowd.bootstrap import CrowdBootstrap
-from cofactor.plots.crowd import SURE, fill_uncertainty
-from cofactor.plots.planning import fill_intervals, fill_plan
-from cofactor.plots.style import WIDTH, new_picture, percent, say, styled
+from cofactor_app.plots.crowd import SURE, fill_uncertainty
+from cofactor_app.plots.planning import fill_intervals, fill_plan
+from cofactor_app.plots.style import WIDTH, new_picture, percent, say, styled
 
 
 @styled

@@ -1,7 +1,0 @@
-"""A trial ground for methods: somebody's aggregator beside the vote and the default, on crowds of known truth."""
-
-from cofactor.bench.crowds import FAMILIES, FAMILY, Crowd, crowds
-from cofactor.bench.run import Trial, bench
-from cofactor.bench.table import by_family, by_set, report
-
-__all__ = ["FAMILIES", "FAMILY", "Crowd", "Trial", "bench", "by_family", "by_set", "crowds", "report"]

@@ -1,0 +1,251 @@
+"""Run methods on crowds: those from outside in a process of their own, which is given labels and no truth.
+
+Nor can it open a file in a folder of data, as `cofactor.load` does. Ids of tasks and workers are replaced by numbers,
+so that none tells its class. A method that has learned the truth of a public set by heart is not found out: own sets
+and simulated ones are for that.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from os import PathLike, sep
+from os.path import realpath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cofactor import __version__
+from cofactor.core.errors import CofactorError
+from cofactor.core.files import whole_file
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.methods import METHODS
+from cofactor.crowd.outside import Outside, is_outside, loaded, source_of
+from cofactor.crowd.scores import paired_difference, score, sign_test
+from cofactor.data.registry import DATASETS_DIR, data_folder
+from cofactor.data.storage import mirror_folder
+from cofactor_app.bench.crowds import Crowd
+
+VOTE, DEFAULT = "MajorityVote", "WorkerTypes"
+SOURCE, BYTE_CODE = ".py", "__pycache__"  # of the method, which may lie beside data
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came out for one method on one set; numbers are None where it failed.
+
+    Attributes
+    ----------
+    set, family, method : str
+    source : str
+        Hash of the method's file, or the version of this kit.
+    tasks : int
+        Of known truth.
+    accuracy : float
+        In per cent, ties split.
+    more, low, high, p : float
+        Accuracy above that of the vote in points, its paired 95 % interval, and the exact sign test.
+    above_default, above_low, above_high : float
+        The same against the default.
+    ece : float
+        Expected calibration error.
+    seconds : float
+        Of processor time.
+    error : str
+        Why there is no number.
+    """
+
+    set: str
+    family: str
+    method: str
+    source: str
+    tasks: int
+    accuracy: float | None = None
+    more: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    above_default: float | None = None
+    above_low: float | None = None
+    above_high: float | None = None
+    ece: float | None = None
+    seconds: float | None = None
+    error: str = ""
+
+
+def bench(
+    methods: Sequence[str], sets: Iterable[Crowd], kept: Path | None = None, folders: Sequence[Path] = ()
+) -> Iterator[Trial]:
+    """Score methods on sets, and yield what comes out, set by set; the vote and the default are always among them.
+
+    Parameters
+    ----------
+    methods : names of `cf.crowd.METHODS`, or `FILE.py:NAME` (see `cf.crowd.Outside`)
+    sets : as `crowds` returns them
+    kept : Path, optional
+        A file to which each result is added; what is in it already, of the same method and file, is not run again.
+    folders : sequence of Path
+        Folders, beside those of the kit, that methods may not open files in.
+
+    Raises `CofactorError` where a method cannot be found. A method that fails on a set, or answers in another shape, is
+    one trial with `error`.
+    """
+    names = list(dict.fromkeys([VOTE, DEFAULT, *methods]))
+    sources = {name: source_of(name) if is_outside(name) else f"cofactor {__version__}" for name in names}
+    earlier = {(t.set, t.method, t.source): t for t in trials_in(kept)} if kept else {}
+    sealed = [str(path.resolve()) for path in (DATASETS_DIR, data_folder(), mirror_folder(), *folders) if path]
+    with ExitStack() as processes:
+        runs = {name: processes.enter_context(_Run(name, sealed)) for name in names}
+        for crowd in sets:
+            known = [earlier.get((crowd.name, name, sources[name])) for name in names]
+            for trial in known if all(known) else _on_one_set(crowd, runs, sources):
+                assert trial is not None
+                if kept and (trial.set, trial.method, trial.source) not in earlier:
+                    _keep(trial, kept)
+                yield trial
+
+
+def _on_one_set(crowd: Crowd, runs: dict[str, _Run], sources: dict[str, str]) -> Iterator[Trial]:
+    labels, truth = crowd.read()
+    bare = CrowdLabels(labels.table, list(range(labels.n_tasks)), list(range(labels.n_workers)), labels.classes)
+    found = {name: run(bare) for name, run in runs.items()}
+    default = found[DEFAULT][0]
+    for name, (answer, seconds, error) in found.items():
+        trial = Trial(crowd.name, crowd.family, name, sources[name], int(np.sum(truth >= 0)), error=error)
+        yield trial if answer is None else _scored(trial, answer, labels, truth, default, seconds)
+
+
+def _scored(
+    trial: Trial, answer: Floats, labels: CrowdLabels, truth: Ints, default: Floats | None, seconds: float
+) -> Trial:
+    vote = vote_shares(labels)
+    more, found = paired_difference(answer, vote, truth), score(answer, truth)
+    above = None if default is None else paired_difference(answer, default, truth)
+    values: dict[str, Any] = {
+        "accuracy": 100 * found.accuracy,
+        "more": 100 * more.mean,
+        "low": 100 * more.low,
+        "high": 100 * more.high,
+        "p": sign_test(answer, vote, truth),
+        "ece": found.ece,
+        "seconds": seconds,
+    }
+    if above:
+        values |= {"above_default": 100 * above.mean, "above_low": 100 * above.low, "above_high": 100 * above.high}
+    return Trial(**asdict(trial) | values)
+
+
+# ---- the process without truth ----
+
+
+OPENS = "opens data sets, where the truth is: it may not while it is scored"
+
+
+class _Sealed(BaseException):
+    """A method opens a data set; no handler of ordinary errors must hide that."""
+
+
+class _Run:
+    """Runs one method on set after set: those of this kit here, others in a process of their own."""
+
+    def __init__(self, name: str, sealed: list[str]) -> None:
+        self.name, self.sealed = name, sealed
+        self.pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> _Run:
+        """Look for the method, so that one that cannot be found ends all before any set is read."""
+        if is_outside(self.name):
+            self.pool = self._process()
+            self.pool.submit(_find, self.name).result()
+        return self
+
+    def _process(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(1, get_context("spawn"), _seal, (self.sealed,))
+
+    def __exit__(self, *_: object) -> None:
+        if self.pool:
+            self.pool.shutdown(cancel_futures=True)
+
+    def __call__(self, labels: CrowdLabels) -> tuple[Floats | None, float, str]:
+        """Return answer, seconds of processor time and error."""
+        if not is_outside(self.name):
+            return _answer(self.name, labels)
+        self.pool = self.pool or self._process()
+        try:
+            return self.pool.submit(_answer, self.name, labels).result()
+        except BrokenProcessPool:
+            self.pool = None
+            return None, 0.0, "the process ended, as it does where memory is short or compiled code fails"
+
+
+def _seal(folders: list[str]) -> None:
+    """Refuse data sets to whatever runs in this process from now on; an audit hook cannot be taken out again."""
+
+    def watch(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open" and isinstance(arguments[0], str | PathLike):
+            path = realpath(arguments[0])
+            if path.startswith(within) and not (path.endswith(SOURCE) or BYTE_CODE in path):
+                raise _Sealed
+
+    within = tuple(f"{folder}{sep}" for folder in folders)
+    sys.addaudithook(watch)
+
+
+def _find(name: str) -> None:
+    try:
+        loaded(name)
+    except _Sealed:
+        raise CofactorError(f"{name} {OPENS}") from None
+
+
+def _answer(name: str, labels: CrowdLabels) -> tuple[Floats | None, float, str]:
+    method = Outside(name) if is_outside(name) else METHODS[name](random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            _warm_up(method)
+            began = time.process_time()
+            return method.fit(labels).predict_proba(labels), time.process_time() - began, ""
+        except CofactorError as error:
+            return None, 0.0, str(error)
+        except _Sealed:
+            return None, 0.0, f"the method {OPENS}"
+
+
+def _warm_up(method: Any) -> None:
+    """Run a method on a small crowd first, so that nothing is compiled in the time that counts."""
+    task, worker = np.divmod(np.arange(60), 5)
+    small = CrowdLabels.from_arrays(task, worker, (task + (worker == task % 5)) % 2)
+    try:
+        method.fit(small)
+    except CofactorError:
+        return  # it may need more: the real labels tell
+
+
+# ---- what is kept ----
+
+
+def trials_in(path: Path | None) -> list[Trial]:
+    """Return the trials that a file keeps, one in a line; none where there is no file."""
+    if path is None or not path.exists():
+        return []
+    try:
+        return [Trial(**json.loads(line)) for line in path.read_text(encoding="utf8").splitlines()]
+    except (ValueError, TypeError):
+        raise CofactorError(f"{path} holds no results of `cofactor bench`: name another file with --keep") from None
+
+
+def _keep(trial: Trial, path: Path) -> None:
+    text = path.read_text(encoding="utf8") if path.exists() else ""
+    with whole_file(path) as part:
+        part.write_text(f"{text}{json.dumps(asdict(trial))}\n", encoding="utf8")

@@ -1,0 +1,137 @@
+"""The command line: options in `parser`, one module per family of commands, run from here."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+
+from cofactor.core.diagnosis import Diagnosis
+from cofactor.core.errors import CofactorError
+from cofactor_app.cli.parser import parser
+
+OPTIONS = {  # arguments of the library, as its messages name them, and what they are called here
+    **{name: f"--{name}" for name in ("task", "worker", "label", "sep", "encoding", "conflicts", "methods", "memory")},
+    **{name: f"--{name}" for name in ("winner", "loser", "user", "tie", "outcome", "weight", "level", "budget")},
+    **{
+        "n_jobs": "--jobs",
+        "not_asked": "--not-asked",
+        "n_draws": "--draws",
+        "n_trials": "--trials",
+        "n_shards": "--shards",
+    },
+    **{"wanted_error": "--error", "amounts": "--most", "max_iter": "--rounds", "gold": "--gold"},
+    **{"rank": "--rank", "n_bins": "--bins", "n_anchors": "--anchors", "n_topics": "--anchors", "words": "--words"},
+    **{"min_documents": "--min-documents", "min_comparisons": "--min-comparisons"},
+    **{name: f"--{name}" for name in ("document", "word", "count")},
+}
+_VALUE = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,;:()]+)"""
+_GLYPH = re.compile(r"Glyph \d+ .* missing from font")  # as matplotlib says it, once for each letter
+_ARGUMENT = re.compile(rf"\b({'|'.join(OPTIONS)})={_VALUE}(?: or ('\w+'))?")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code (1: the input cannot be used, 2: wrong usage, 130: interrupted)."""
+    _show_any_letter()
+    try:
+        arguments = parser().parse_args(argv)
+        with _notes():
+            module, function = arguments.run.split(".")
+            getattr(import_module(f"cofactor_app.cli.{module}"), function)(arguments)
+        return 0
+    except CofactorError as error:
+        print(f"error: {visible(in_options(str(error)))}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader of a pipe has gone: not our failure
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        print(f"error: {visible(str(error))}", file=sys.stderr)
+        return 1
+    except MemoryError as error:
+        why = f" ({error})" if str(error) else ""
+        print(f"error: not enough memory{why}: give less data, or use a larger machine", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+def _show_any_letter() -> None:
+    """Print letters that a terminal's encoding lacks as escapes: ids in other alphabets must not end a command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def in_options(message: str) -> str:
+    """Say in options of the command line what a message of the library says in arguments.
+
+    >>> in_options("keep one with conflicts='first' or 'last'")
+    'keep one with --conflicts first or last'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        value = found[2].strip("'\"")
+        quoted = f"'{value}'" if not value or re.search(r"[^\w.,:%/-]", value) else value
+        return f"{OPTIONS[found[1]]} {quoted}" + (f" or {found[3][1:-1]}" if found[3] else "")
+
+    return _ARGUMENT.sub(option, message)
+
+
+def _letters_missing() -> str:
+    import matplotlib  # there already, where it warns of a letter
+
+    return (
+        "pictures show boxes for letters that no known font has, tables are right: install a font such as Noto Sans "
+        f"CJK (Chinese, Japanese, Korean), and delete the old list of fonts in {matplotlib.get_cachedir()}"
+    )
+
+
+def visible(text: str) -> str:
+    r"""Return text for a terminal: control characters of ids are shown as escapes, which no terminal obeys.
+
+    Files of results keep ids as they were given.
+
+    >>> visible("worker \x1b[31mred")
+    'worker \\x1b[31mred'
+    """
+    return "".join(
+        letter if letter.isprintable() or letter in "\n\t" else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
+
+
+def tell(lines: Iterable[str], warnings: Iterable[str] = ()) -> None:
+    """Print what a command found, warnings first."""
+    print(visible("\n".join([*(f"WARNING: {warning}" for warning in warnings), *lines])))
+
+
+def warned(diagnosis: Diagnosis) -> list[str]:
+    """Return what the checks before a fit warn of; a failed one is an error, since every method would refuse, too."""
+    failed = [f"{check.name}: {check.value}: {check.advice}" for check in diagnosis.checks if check.status == "fail"]
+    if failed:
+        raise CofactorError("; ".join(failed))
+    return [f"{check.name}: {check.value}" for check in diagnosis.checks if check.status == "warn"]
+
+
+@contextmanager
+def _notes() -> Iterator[None]:
+    """Show warnings as one-line notes, each once."""
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        text = _letters_missing() if _GLYPH.match(str(message)) else str(message)
+        if text not in shown:
+            shown.add(text)
+            print(f"note: {visible(in_options(text))}", file=sys.stderr)
+
+    shown: set[str] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = show
+        yield

@@ -1,0 +1,37 @@
+"""``cofactor bench``: somebody's method beside the vote and the default, on crowds of known truth."""
+
+from __future__ import annotations
+
+import argparse
+
+from cofactor.core.errors import listing
+from cofactor.core.result import progress
+from cofactor.crowd.outside import is_outside, parts_of
+from cofactor_app.bench import bench as trials_of
+from cofactor_app.bench import by_set, crowds, report
+from cofactor_app.bench.crowds import missing
+from cofactor_app.bench.run import trials_in
+from cofactor_app.cli import tell
+from cofactor_app.cli.output import outputs
+
+
+def bench(arguments: argparse.Namespace) -> None:
+    """Run, print the tables, and write them where asked for."""
+    sets = crowds(arguments.sets, arguments.data, arguments.simulated)
+    methods = [arguments.method, *arguments.beside]
+    with outputs(arguments, [arguments.output], []) as writer:
+        folders = [arguments.data] if arguments.data else []
+        found = list(trials_of(methods, progress(sets, "sets", True), arguments.keep, folders))
+        own = _name(arguments.method)
+        tried = {(t.method, t.source) for t in trials_in(arguments.keep) if _name(t.method) == own}
+        lines = report(found, {own: len(tried)})
+        if not arguments.sets and not arguments.data and not arguments.simulated and (away := missing()):
+            lines.append(f"not on this machine, and left out: {listing(away)}; `cofactor datasets fetch` brings them")
+        tell([*lines, f"kept in {arguments.keep}: what has been run is not run again"])
+        if arguments.output:
+            writer.write(arguments.output, [by_set(found).round(6)], f"{len(found)} trials")
+
+
+def _name(method: str) -> str:
+    """Return the name of a method without its file and its options, by which variants are one."""
+    return parts_of(method)[1] if is_outside(method) else method

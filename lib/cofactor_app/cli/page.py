@@ -1,0 +1,101 @@
+"""``cofactor page``: a page that aggregates labels in a browser, by the default method in JavaScript.
+
+The scripts of `cofactor_app/pages` read a file (`reading.js`), fit (`copies.js`, `types.js`, `difficulty.js`) and sum
+up (`consensus.js`) in the background; `aggregate.js` shows the result. What is a number or a word in the library comes
+from there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import json
+from importlib import resources
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import cofactor as cf
+from cofactor.core import errors, frames, latent_class, look_alikes
+from cofactor.core.files import whole_file
+from cofactor.crowd import answers, copies, dependence, difficulty, disputes, files, fit, types, worker_types, workers
+from cofactor_app.cli import facts
+from cofactor_app.cli.output import reserved
+from cofactor_app.pages.render import render
+from cofactor_app.plots import crowd
+
+BACKGROUND = ("reading.js", "copies.js", "types.js", "difficulty.js", "consensus.js")  # in this order
+METHOD = worker_types.WorkerTypes
+EXAMPLE = "bluebird"
+TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that scripts use
+    answers: ("NO_ANSWERS",),
+    copies: ("MIN_COMMON", "FALSE_ALARMS"),
+    crowd: ("SURE",),
+    dependence: ("SHRINKAGE_COUNT", "PRIOR_RIGHT", "PRIOR_TOTAL", "MAX_INDEPENDENT_Z", "TINY"),
+    difficulty: (
+        *("NODES", "WEIGHTS", "DESIGN_EFFECTS", "RESIDUAL_DESIGN_EFFECT"),
+        *("INITIAL_SPREAD", "MIN_PROBABILITY", "MAX_ABILITY", "MAX_SPREAD"),
+    ),
+    disputes: ("FEW_VOTES", "SAME_SHARE"),
+    errors: ("SHOWN",),
+    facts: ("BEHIND", "MANY_BEHIND", "MANY_UNANIMOUS", "NOTHING_KNOWN"),
+    files: ("NO_LABEL",),
+    fit: ("MIN_CLASS_VOTES",),
+    frames: ("SEPARATORS", "HEAD"),
+    latent_class: ("FLOOR", "TIE"),
+    look_alikes: ("SAME_LETTER", "TRUTH_VALUES"),
+    types: ("NO_INFORMATION_COUNT",),
+    worker_types: ("USUAL_DESIGN_EFFECT", "MAX_CLASSES", "ONE_LABEL_ACCURACY"),
+    workers: ("NO_INFORMATION", "MIN_NONE", "MIN_JUDGED_CROWD"),
+}
+
+
+def page(arguments: argparse.Namespace) -> None:
+    """Write the page, and say so."""
+    with reserved([arguments.output], arguments.force, ()), whole_file(arguments.output) as part:
+        part.write_text(html(), encoding="utf8")
+    print(f"wrote {arguments.output}: open it in a browser")
+
+
+def html() -> str:
+    """Return one page that needs no other file and no network, and may not connect to any host."""
+    numbers = f"const CONSTANTS = {_json(constants())};\n"
+    shown, background = numbers + _script("aggregate.js"), numbers + "".join(map(_script, BACKGROUND))
+    digest = base64.b64encode(hashlib.sha256(shown.encode("utf8")).digest()).decode()
+    return render(
+        "aggregate",
+        digest=digest,
+        version=cf.__version__,
+        method=METHOD.__name__,
+        columns=files.COLUMNS,
+        sure=crowd.SURE,
+        shown=shown,
+        background=background,
+        example=_json(cf.load(EXAMPLE).labels.to_frame().to_csv(index=False, lineterminator="\n")),
+    )
+
+
+def _script(name: str) -> str:
+    return resources.files("cofactor_app.pages").joinpath(name).read_text(encoding="utf8")
+
+
+def _json(content: Any) -> str:
+    """JSON that no browser takes for the end of a script."""
+    return json.dumps(content, default=np.ndarray.tolist).replace("<", "\\u003c")
+
+
+def constants() -> dict[str, Any]:
+    """Return what the scripts take from the library: settings of the method, and `TAKEN` in camel case."""
+    method = METHOD()
+    found = {"method": METHOD.__name__, "diagonal": method.diagonal, "off": method.off, "tol": method.tol}
+    found |= {"maxIter": method.max_iter, "tolWords": f"{method.tol:g}"}
+    found |= {"difficultyRounds": difficulty.MAX_ITER, "difficultyTol": difficulty.TOL}
+    found |= {"packed": [[what, *magic] for magic, what in frames.MAGIC.items()]}
+    return found | {_camel(name): getattr(module, name) for module, names in TAKEN.items() for name in names}
+
+
+def _camel(name: str) -> str:
+    first, *others = name.lower().split("_")
+    return first + "".join(map(str.capitalize, others))

@@ -1,0 +1,343 @@
+"""Commands and their options; what they do is imported only when one of them runs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import textwrap
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from cofactor import __version__
+from cofactor_app.cli.methods import DEFAULT, GROUPS, OFFERED, Choices
+from cofactor_app.cli.parser_lines import add_lines
+from cofactor_app.cli.parts import WRITTEN, Format, LateParser, add_overwriting, add_reading, new_command, separator
+
+DRAWS = 50  # refits behind an interval of the report
+PLANNED = ("MajorityVote", "WorkerTypes")  # fits of the slower methods, hundreds of times, would take minutes
+COUNTED = ("MV-EM", "RobSymNMF", "RobSymNMF(w=1)", "DesSymNMF", "SymNMF(no imputation)")  # need counts only
+RESULTS = Path("results")
+CONFLICTS = ("error", "first", "last")
+
+FIRST = """\
+first look at the labels, then aggregate them:
+  cofactor diagnose labels.csv
+  cofactor aggregate labels.csv -o consensus.csv --workers workers.csv --report report.html
+before labels are collected, plan says how many per task are enough; labels that do not fit into memory take
+shard, moments, and aggregate --moments. Other data: rank takes votes (who won against whom), joint a table with
+gaps, anchors a matrix such as spectra, topics counts of words. Each command has a --help of its own.
+"""
+EXAMPLES = """\
+examples:
+  cofactor aggregate labels.csv -o consensus.csv --report report.html
+  cofactor aggregate export.json --gold known.csv --workers workers.csv -o consensus.parquet
+  cat labels.tsv | cofactor aggregate - -o - > consensus.csv
+"""
+WAREHOUSE = """\
+labels in a database, step by step (refine and fit again as often as the objective still rises):
+  cofactor sql counts --table labels --dialect spark         run it there, keep the result as counts.parquet
+  cofactor fit counts.parquet -o model.npz --sql-tables model.parquet      load this into the table `model`
+  cofactor sql refine --dialect spark                        run it, keep the result as sums.parquet
+  cofactor fit sums.parquet --model model.npz -o model.npz --force --sql-tables model.parquet
+  cofactor sql score --dialect spark                         run it: task, label, probability, n_labels
+"""
+UPDATE = """\
+labels in several files, as they come in (tasks and workers may be old or new; a new class needs a new fit of all):
+  cofactor aggregate labels.csv -o consensus.csv --model model.npz
+  cofactor update model.npz monday.csv -o consensus.csv --force
+"""
+NEXT = """\
+use it where labels cost money and can be asked for task by task; plan says before how many are enough for all.
+examples, the first one as often as new labels have come in:
+  cofactor next labels.csv --budget 100 -o tasks.csv --force
+  cofactor next labels.csv --error 0.05          says that it is time to stop, once the estimated error is 5 %
+  cofactor next labels.csv --checks 10 -o ten.csv      tasks to look up where the labels can be read in several ways
+"""
+PAGE = """\
+example; then open the file in any browser, and drop a CSV with the columns task, worker, label on it:
+  cofactor page -o aggregate.html
+"""
+BENCH = """\
+a method is a function of labels that returns (tasks, classes) probabilities, or a class with fit and predict_proba:
+  cofactor bench my.py:weighted_vote
+  cofactor bench "my.py:Mine(alpha=2)" bluebird rte --beside MV-EM IBCC -o trials.csv
+  cofactor bench my.py:Mine --simulated              crowds drawn here: copies, constant workers, one label a task ...
+  cofactor bench my.py:Mine --data folder            NAME.csv (task, worker, label) beside NAME_truth.csv (task, truth)
+it runs in a process that has no truth and cannot open data sets. All else then takes it, too:
+  cofactor aggregate labels.csv --method my.py:Mine --report page.html
+"""
+SHELLS = ("bash", "zsh", "fish")
+COMPLETION = """\
+bash, in ~/.bashrc:  source <(cofactor completion bash)
+zsh, once:           cofactor completion zsh > "${fpath[1]}/_cofactor"
+fish, once:          cofactor completion fish > ~/.config/fish/completions/cofactor.fish
+"""
+SCHEDULER = "of a Dask cluster that does the work, such as tcp://host:8786; see docs/cluster.md"
+FORMS = "CSV, TSV, parquet, JSON, results of crowd platforms, exports of labelling tools, - for standard input"
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands; each sets `run` to the module and function that do it."""
+    about = "Hidden structure from pairwise evidence."
+    top = LateParser(prog="cofactor", description=about, epilog=FIRST)
+    top.formatter_class = Format
+    top.add_argument("--version", action="version", version=f"cofactor {__version__}")
+    commands = top.add_subparsers(required=True, metavar="command", title="commands")
+    labels = _add_aggregate, _add_update, _add_diagnose, _add_plan, _add_next, _add_shard, _add_moments
+    others = _add_sql, _add_fit, _add_bench, _add_datasets, _add_check, _add_page, _add_completion
+    for add in (*labels, _add_reproduce, _add_report, add_lines, *others):
+        add(commands)
+    return top
+
+
+def _add_aggregate(commands: Any) -> None:
+    about = "Turn crowd labels into one label per task, with its probability."
+    command = new_command(commands, "aggregate", about, "aggregate.aggregate")
+    _add_labels(command, nargs="+")
+    method = f"see below, or your own as my.py:NAME (default: {DEFAULT})"
+    command.add_argument("--method", choices=Choices(OFFERED), metavar="METHOD", default=DEFAULT, help=method)
+    command.add_argument("--gold", metavar="FILE", help="tasks of known class (columns task, truth), used in the fit")
+    truth = "columns task and truth, to report the error; not used in the fit"
+    command.add_argument("--truth", metavar="FILE", help=truth)
+    _add_grades(command)
+    _add_outputs(command)
+    command.add_argument("--report", type=Path, metavar="FILE", help="HTML page: doubtful tasks, workers, checks")
+    kept = f"to write: the fit of {DEFAULT} and its labels, for `cofactor update`"
+    command.add_argument("--model", type=Path, metavar="FILE.npz", help=kept)
+    draws = f"with --report or --workers: refits for intervals (default: {DRAWS}; 0: none)"
+    command.add_argument("--draws", type=int, default=DRAWS, help=draws)
+    plan = "with --report: also how many labels per task this error takes"
+    command.add_argument("--plan", type=float, metavar="ERROR", help=plan)
+    jobs = "with --report: processes; with --moments: threads (default: 1)"
+    command.add_argument("--jobs", type=int, default=1, help=jobs)
+    moments = "from `cofactor moments`; LABELS are then the shards counted there"
+    command.add_argument("--moments", type=Path, metavar="FILE", help=moments)
+    command.add_argument("--rounds", type=int, default=500, help="with --moments: most rounds (default: 500)")
+    command.add_argument("--scheduler", metavar="ADDRESS", help=f"with --moments: {SCHEDULER}")
+    memory = "with --moments: for labels that stay in memory between rounds, on all workers together (default: 1GB)"
+    command.add_argument("--memory", default="1GB", help=memory)
+    command.epilog = f"{_methods()}\n\n{EXAMPLES}"
+
+
+def _add_grades(command: argparse.ArgumentParser) -> None:
+    graded = command.add_argument_group("classes that are grades")
+    order = "all classes, the lowest first, such as '1,2,3' or 'low,medium,high'; then workers can err by steps"
+    graded.add_argument("--order", metavar="GRADES", help=order)
+    reading = "class: a task has a grade; mean: a score, the crowd's mean (default: what predicts held-out labels)"
+    graded.add_argument("--reading", choices=("auto", "class", "mean"), default="auto", help=reading)
+    loss = "steps: answer with the median grade; errors: with the most probable one (default: steps)"
+    graded.add_argument("--loss", choices=("steps", "errors"), default="steps", help=loss)
+
+
+def _add_update(commands: Any) -> None:
+    about = "Add new labels to a fit that `aggregate --model` kept, and go on from there."
+    command = new_command(commands, "update", about, "growing.update")
+    command.add_argument("model", type=Path, metavar="MODEL", help="the file; the new fit takes its place")
+    command.add_argument("labels", metavar="LABELS", help=f"new ones, columns task, worker, label: {FORMS}")
+    _add_columns(command)
+    add_reading(command)
+    command.add_argument("-o", "--output", type=Path, metavar="FILE", help=f"consensus of all tasks: {WRITTEN}")
+    add_overwriting(command)
+    command.epilog = UPDATE
+
+
+def _methods() -> str:
+    lines = ["methods:"]
+    for title, names in GROUPS.items():
+        wrapped = textwrap.wrap(", ".join(names), 90, break_on_hyphens=False)
+        lines += [f"  {title}", *(f"    {line}" for line in wrapped)]
+    return "\n".join(lines)
+
+
+def _add_outputs(command: argparse.ArgumentParser) -> None:
+    files = command.add_argument_group("tables to write", WRITTEN)
+    one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+    files.add_argument("-o", "--output", **one, help="task, label, probability, n_labels")
+    workers = "labels, estimated accuracy with interval, agreement, verdict of every worker"
+    files.add_argument("--workers", **one, help=workers)
+    files.add_argument("--posterior", **one, help="task, and the probability of every class")
+    files.add_argument("--overruled", **one, help="tasks whose label is not the one of most workers")
+    add_overwriting(files)
+
+
+def _add_diagnose(commands: Any) -> None:
+    about = "Check crowd labels before aggregation: what can be told apart, and by which methods."
+    _add_labels(new_command(commands, "diagnose", about, "aggregate.diagnose"))
+
+
+def _add_plan(commands: Any) -> None:
+    about = "Simulate how many labels per task a wanted error takes, for a crowd like this one."
+    command = new_command(commands, "plan", about, "aggregate.plan")
+    _add_labels(command)
+    command.add_argument("--error", type=float, default=0.05, help="share of tasks labelled wrongly (default: 0.05)")
+    methods = f"default: {' '.join(PLANNED)}"
+    command.add_argument("--methods", nargs="+", default=PLANNED, metavar="METHOD", help=methods)
+    command.add_argument("--most", type=int, default=15, help="labels per task to try, from 1 on (default: 15)")
+    truth = "columns task and truth: how hard tasks are, from 20 truths on"
+    command.add_argument("--truth", metavar="FILE", help=truth)
+    command.add_argument("--trials", type=int, default=30, help="simulated crowds (default: 30)")
+    command.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
+    command.add_argument("--figure", type=Path, metavar="FILE", help="PNG to write: error against labels per task")
+    command.add_argument("--force", action="store_true", help="overwrite the figure if it exists")
+
+
+def _add_next(commands: Any) -> None:
+    about = "Say which tasks to label next, where a label lowers the expected error most, and when to stop."
+    command = new_command(commands, "next", about, "aggregate.next_tasks")
+    _add_labels(command)
+    budget = "labels to ask for (default: 100); ask for few, and again when they are there"
+    command.add_argument("--budget", type=int, default=100, help=budget)
+    error = "share of tasks labelled wrongly that is good enough: stop there"
+    command.add_argument("--error", type=float, help=error)
+    checks = "instead of labels: N tasks to look up, whose truth tells which reading of the labels is right"
+    command.add_argument("--checks", type=int, metavar="N", help=checks)
+    asked = f"task, ask (labels to ask for), who (has not seen it), n_labels, label, probability, gain: {WRITTEN}"
+    command.add_argument("-o", "--output", type=Path, metavar="FILE", help=asked)
+    add_overwriting(command)
+    command.epilog = NEXT
+
+
+def _add_labels(command: argparse.ArgumentParser, **many: Any) -> None:
+    about = f"columns task, worker, label: {FORMS}; or a data set such as bluebird"
+    command.add_argument("labels", **many, metavar="LABELS", help=about)
+    _add_columns(command, (*CONFLICTS, "all"))
+    classes = "all classes, if some were never used, such as yes,no"
+    command.add_argument("--classes", type=_words, metavar="CLASS,...", help=classes)
+    ignored = "answers that are none, such as unsure,skip"
+    command.add_argument("--ignore", type=_words, default=(), metavar="ANSWER,...", help=ignored)
+    merged = "make one of names that differ in capitals, blanks, invisible characters, scripts, forms of a number"
+    command.add_argument("--merge-look-alikes", action="store_true", help=merged)
+    add_reading(command)
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _add_columns(command: argparse.ArgumentParser, conflicts: tuple[str, ...] = CONFLICTS) -> None:
+    for column in ("task", "worker", "label"):
+        command.add_argument(f"--{column}", default=column, metavar="COLUMN", help=f"the {column} column's name")
+    twice = "if a worker labelled a task twice: refuse, or keep one (by updated_at, else by order)"
+    twice += "; all: each of m answers counts 1/m" if "all" in conflicts else ""
+    command.add_argument("--conflicts", choices=conflicts, default="error", help=twice)
+
+
+def _add_shard(commands: Any) -> None:
+    about = "Group a file of labels by task into parquet shards, in bounded memory."
+    command = new_command(commands, "shard", about, "shards.shard")
+    command.add_argument("labels", nargs="+", help="CSV (UTF-8) or parquet files with columns task, worker, label")
+    command.add_argument("-o", "--output", type=Path, required=True, help="folder for the shards")
+    command.add_argument("--force", action="store_true", help="replace the folder if it holds shards")
+    command.add_argument("--shards", type=int, help="how many (default: one per million labels)")
+    _add_columns(command)
+    command.add_argument("--sep", type=separator, default=",", help="between the columns of a CSV (default: a comma)")
+    command.add_argument("--memory", default="1GB", help="for sorting (default: 1GB)")
+
+
+def _add_moments(commands: Any) -> None:
+    about = "Count the label pairs of shards; a run that was stopped goes on where it was."
+    command = new_command(commands, "moments", about, "shards.moments")
+    command.add_argument("labels", nargs="+", help="shards, or their folder")
+    command.add_argument("-o", "--output", type=Path, required=True, help=".npz file to write")
+    command.add_argument("--force", action="store_true", help="overwrite the output if it exists")
+    command.add_argument("--jobs", type=int, default=1, help="threads that count at the same time (default: 1)")
+    command.add_argument("--scheduler", metavar="ADDRESS", help=SCHEDULER)
+
+
+def _add_sql(commands: Any) -> None:
+    about = "Write a query, so that a database counts or scores labels that stay in it."
+    command = new_command(commands, "sql", about, "warehouse.sql")
+    what = "counts: pairs of labels, for `cofactor fit`; score: a label for every task; refine: sums for a round of EM"
+    command.add_argument("query", choices=("counts", "score", "refine"), help=what)
+    command.add_argument("--table", default="labels", help="of the labels, one row a label (default: labels)")
+    command.add_argument("--model", default="model", help="table made by `fit --sql-tables` (default: model)")
+    command.add_argument("--dialect", default="duckdb", help="duckdb (default), spark, postgres, bigquery, ...")
+    _add_columns(command)
+    order = "with --conflicts first or last: the column that tells which label came first"
+    command.add_argument("--order", default="", metavar="COLUMN", help=order)
+    command.add_argument("-o", "--output", type=Path, default=Path("-"), help="file to write (default: print it)")
+    command.add_argument("--force", action="store_true", help="overwrite the output if it exists")
+    command.epilog = WAREHOUSE
+
+
+def _add_fit(commands: Any) -> None:
+    about = "Fit a model to the counts of a database, or refine it by a round of EM."
+    command = new_command(commands, "fit", about, "warehouse.fit")
+    command.add_argument("counts", help="result of the query counts or, with --model, refine: CSV, TSV, parquet, JSON")
+    command.add_argument("-o", "--output", type=Path, required=True, help=".npz file of the model to write")
+    tables = f"table of log-probabilities to write, to be loaded into the database: {WRITTEN}"
+    command.add_argument("--sql-tables", type=Path, metavar="FILE", help=tables)
+    command.add_argument("--model", type=Path, metavar="FILE", help="the model of the last round, to be refined")
+    method = f"for the counts: {', '.join(COUNTED)} (default: {COUNTED[0]}, which starts at the vote shares)"
+    command.add_argument("--method", choices=COUNTED, metavar="METHOD", help=method)
+    command.set_defaults(raw_cells=True)
+    command.add_argument("--force", action="store_true", help="overwrite files if they exist")
+    command.epilog = WAREHOUSE
+
+
+def _add_reproduce(commands: Any) -> None:
+    about = "Run tables and figures of the papers and print ours beside published."
+    command = new_command(commands, "reproduce", about, "experiments.reproduce")
+    command.late_epilog = lambda: str(import_module("cofactor_app.cli.experiments").listed())
+    command.add_argument("names", nargs="*", metavar="NAME", help="experiments, or all (default: list them)")
+    command.add_argument("--full", action="store_true", help="the paper's trials and settings (default: few)")
+    command.add_argument("--trials", type=int, help="this many trials instead")
+    command.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one per core)")
+    command.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler, such as tcp://host:8786")
+    _add_results(command)
+
+
+def _add_report(commands: Any) -> None:
+    command = new_command(commands, "report", "Write one HTML page of all results found.", "experiments.report")
+    command.add_argument("-o", "--output", type=Path, default=Path("report.html"), help="(default: report.html)")
+    command.add_argument("--force", action="store_true", help="overwrite the page if it exists")
+    _add_results(command)
+
+
+def _add_results(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER", help=f"(default: {RESULTS})")
+
+
+def _add_bench(commands: Any) -> None:
+    about = "Try a method of your own beside the vote and the default, on crowds of known truth."
+    command = new_command(commands, "bench", about, "bench.bench")
+    command.add_argument("method", metavar="METHOD", help="FILE.py:NAME, PACKAGE.MODULE:NAME, or one of this kit")
+    command.add_argument("sets", nargs="*", metavar="SET", help="crowds (default: all registered ones that are here)")
+    command.add_argument("--beside", nargs="+", default=[], metavar="METHOD", help="other methods to run as well")
+    command.add_argument("--data", type=Path, metavar="FOLDER", help="of own crowds, see below")
+    command.add_argument("--simulated", action="store_true", help="crowds drawn from models whose truth is known")
+    kept = "each result is added, and not run again (default: bench.jsonl)"
+    command.add_argument("--keep", type=Path, default=Path("bench.jsonl"), metavar="FILE", help=kept)
+    command.add_argument("-o", "--output", type=Path, metavar="FILE", help=f"one row a set and method: {WRITTEN}")
+    add_overwriting(command)
+    command.epilog = BENCH
+
+
+def _add_datasets(commands: Any) -> None:
+    command = new_command(commands, "datasets", "List, fetch or verify data sets.", "datasets.datasets")
+    command.add_argument("action", nargs="?", choices=("list", "fetch", "verify"), default="list")
+    command.add_argument("names", nargs="*", help="data sets (default: all)")
+
+
+def _add_check(commands: Any) -> None:
+    about = "Look whether Python, packages, disk and data sets are ready; nothing is changed."
+    command = new_command(commands, "check", about, "environment.check")
+    shards = "folders of shards: read them whole instead"
+    command.add_argument("shards", nargs="*", type=Path, metavar="FOLDER", help=shards)
+
+
+def _add_page(commands: Any) -> None:
+    about = "Write an HTML page that aggregates labels in a browser, for people without Python; nothing is uploaded."
+    command = new_command(commands, "page", about, "page.page")
+    default = Path("aggregate.html")
+    command.add_argument("-o", "--output", type=Path, default=default, metavar="FILE", help=f"(default: {default})")
+    command.add_argument("--force", action="store_true", help="overwrite the page if it exists")
+    command.epilog = PAGE
+
+
+def _add_completion(commands: Any) -> None:
+    about = "Print a script by which a shell completes commands, options and files when TAB is pressed."
+    command = new_command(commands, "completion", about, "completion.completion")
+    command.add_argument("shell", choices=SHELLS, help=f"one of {', '.join(SHELLS)}")
+    command.epilog = COMPLETION

@@ -1,0 +1,178 @@
+"""``cofactor rank``: comparisons in, a ranking with intervals out."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from typing import Any
+
+import numpy as np
+
+from cofactor.comparisons.baselines.scores import baseline_losses, baseline_scores
+from cofactor.comparisons.data import Comparisons
+from cofactor.comparisons.diagnose import diagnose
+from cofactor.comparisons.orders import read_orders
+from cofactor.comparisons.places import Ranking
+from cofactor.comparisons.plackett_luce import rank_orders
+from cofactor.comparisons.ranking import ENOUGH_PER_ITEM, rank_users
+from cofactor.comparisons.ranking import rank as ranked
+from cofactor.comparisons.votes import OPTIONAL, reading
+from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.lazy import pd
+from cofactor_app.cli import in_options, tell
+from cofactor_app.cli.output import Writer, outputs, write_page
+
+COLUMNS = ("winner", "loser", *OPTIONAL)  # options that name columns
+READING = ("covariates", "encoding", "sep", "words", "home")  # other options of how a file is read
+TABLES = ("output", "probabilities", "coefficients", "users")
+PAIRS_ONLY = ("winner", "loser", "tie", "outcome", "weight", "words", "users")
+Found = tuple[
+    Comparisons, "pd.DataFrame", Ranking, str, list[str]
+]  # pairs, covariates, the ranking, what there is, notes
+SHOWN = 20  # items printed
+
+
+def rank(arguments: argparse.Namespace) -> None:
+    """Fit the ranking; print it, and write what was asked for."""
+    tables = [getattr(arguments, name) for name in TABLES]
+    with outputs(arguments, tables, [arguments.comparisons], [arguments.report]) as writer:
+        fit = _of_orders if arguments.places or arguments.others or arguments.races else _of_pairs
+        with warnings.catch_warnings(record=True, action="always", category=DataWarning) as caught:
+            data, X, found, made, notes = fit(arguments)
+        checks = diagnose(data, rank=0)
+        scale = _scale(arguments.elo, found)
+        warned = [str(warning.message) for warning in caught]
+        lines = [f"{arguments.comparisons}: {made}", *_facts(found), *map(in_options, notes)]
+        if arguments.baselines:
+            told = (f"{name} {loss:.4f}" for name, loss in baseline_losses(data, X).items())
+            lines.append(f"log-loss on comparisons held out, each fold with its own prior: {', '.join(told)}")
+        tell([*lines, *_places(found.table(scale)), *_asked(arguments, found)], warned)
+        _write_tables(arguments, writer, data, X, found, scale)
+        if arguments.report:
+            from cofactor_app.pages.rank import rank_page  # pictures take a second to import
+
+            write_page(arguments.report, rank_page(arguments.comparisons, found, data, lines, checks, warned))
+
+
+def _of_pairs(arguments: argparse.Namespace) -> Found:
+    columns, how = ({name: getattr(arguments, name) for name in names} for names in (COLUMNS, READING))
+    votes = reading(arguments.comparisons, columns, **how)
+    data, X = votes.comparisons, votes.covariates
+    options = {"min_comparisons": arguments.min_comparisons, "all_parts": arguments.all_parts}
+    found = ranked(data, X, level=arguments.level, random_state=0, **options)
+    weight = np.ones(len(data)) if data.counts is None else data.counts
+    ties = float(weight[data.outcome == 0.5].sum())
+    users = f", {data.n_users} users" if data.n_users > 1 else ""
+    users += "" if data.prompt is None else f", {len(np.unique(data.prompt))} prompts"
+    made = f"{data.n_items} items, {data.total:.10g} comparisons, {ties:.10g} of them ties{users}"
+    return data, X, found, made, votes.notes
+
+
+def _of_orders(arguments: argparse.Namespace) -> Found:
+    """Fit orders of several items; what is for pairs only is refused."""
+    unset = {"covariates": (), "home": False, "min_comparisons": 1, "baselines": False}
+    given = [name for name in (*PAIRS_ONLY, *unset) if getattr(arguments, name) != unset.get(name)]
+    users = arguments.user or [None]
+    if given or len(users) > 1:
+        named = listing(f"--{name.replace('_', '-')}" for name in given) or "a second --user"
+        raise CofactorError(f"{named}: of pairs of items only, not of --places and --races")
+    how = {name: getattr(arguments, name) for name in ("places", "others", "races", "encoding", "sep")}
+    orders = read_orders(arguments.comparisons, user=users[0] or None, **how)
+    found = rank_orders(orders, level=arguments.level, all_parts=arguments.all_parts, random_state=0)
+    who = "" if orders.user is None else f", {len(np.unique(orders.user))} users"
+    made = f"{len(orders.items)} items, {len(orders)} orders, of {orders.size.min()} to {orders.size.max()} items{who}"
+    return orders.pairs(), pd.DataFrame(), found, made, []
+
+
+def _facts(found: Ranking) -> list[str]:
+    """Return lines about the fit, what intervals rest on, and coefficients."""
+    counts = {"users": found.n_users, "prompts": found.n_prompts}
+    used = " and ".join(name for name, count in counts.items() if count) or "comparisons"
+    count = " and ".join(f"{count:.3g}" for count in counts.values() if count)
+    rests = f"{used} as independent of each other" + (f" (they count as {count} equally busy ones)" if count else "")
+    return [
+        f"fit: {'converged' if found.result.converged else 'NOT CONVERGED'}, {found.result.reason}",
+        f"prior of utilities: normal, standard deviation {found.sd:.3g}, chosen by the evidence of the comparisons",
+        f"log-loss on comparisons held out: {found.log_loss:.4f}; the trivial guess: {found.trivial_log_loss:.4f}",
+        f"intervals of {100 * found.level:g} %, taking {rests}",
+        *(f"{row.name}: {row.coefficient:.4g} ({row.low:.4g} to {row.high:.4g})"
+          for row in found.coefficients().itertuples(index=False)),
+    ]  # fmt: skip
+
+
+def _scale(elo: str | None, found: Ranking) -> tuple[Any, float] | None:
+    """Read ITEM=1500, or 1500 for the mean of all items."""
+    if elo is None:
+        return None
+    name, _, number = elo.rpartition("=")
+    try:
+        value = float(number)
+    except ValueError:
+        raise CofactorError(f"--elo {elo}: give ITEM=NUMBER, or a number for the mean of all items") from None
+    return next((item for item in found.items if str(item) == name), name or None), value
+
+
+def _asked(arguments: argparse.Namespace, found: Ranking) -> list[str]:
+    """Return lines about a match and about pairs to compare next, where asked for."""
+    lines, named = [], {str(item): item for item in found.items}
+    if arguments.given and not arguments.chance:
+        raise CofactorError("--given is of a match: name its two items by --chance")
+    if arguments.chance:
+        one, two = (named.get(name, name) for name in arguments.chance)
+        match = found.chance(one, two, dict(_given(text) for text in arguments.given))
+        tie = f", of a tie {match['tie']:.3f}" if match["tie"] else ""
+        interval = f"{match['chance']:.3f} ({match['low']:.3f} to {match['high']:.3f})"
+        lines.append(f"chance that {one} beats {two}, if one does: {interval}{tie}")
+    if arguments.next:
+        pairs = found.next_pairs(arguments.next).itertuples(index=False)
+        lines.append(f"compare next: {', '.join(f'{row.item} and {row.against}' for row in pairs)}")
+    return lines
+
+
+def _given(text: str) -> tuple[str, float]:
+    name, _, number = text.rpartition("=")
+    try:
+        return name, float(number)
+    except ValueError:
+        raise CofactorError(f"--given {text}: give COVARIATE=NUMBER") from None
+
+
+def _places(table: pd.DataFrame) -> list[str]:
+    """Return the ranking as lines, and how much of it the comparisons tell."""
+    width = max(len(str(item)) for item in table["item"].head(SHOWN))
+    scale, digits = ("elo", 0) if "elo" in table else ("utility", 3)
+    low, high = ("elo_low", "elo_high") if "elo" in table else ("low", "high")
+    lines = [f"{'rank':>4}  {'allowed':>9}  {'item':<{width}}  {scale}"]
+    for row in table.head(SHOWN).to_dict("records"):
+        allowed = f"{row['rank_low']} to {row['rank_high']}"
+        interval = f"{row[scale]:.{digits}f} ({row[low]:.{digits}f} to {row[high]:.{digits}f})"
+        lines.append(f"{row['rank']:>4}  {allowed:>9}  {row['item']!s:<{width}}  {interval}")
+    if len(table) > SHOWN:
+        lines.append(f"... and {len(table) - SHOWN} more: -o writes all")
+    best, settled = (table["rank_low"] == 1).sum(), (table["rank_low"] == table["rank_high"]).sum()
+    return [*lines, f"items that may be the best: {best}; items with one possible rank: {settled}"]
+
+
+def _write_tables(
+    arguments: argparse.Namespace,
+    writer: Writer,
+    data: Comparisons,
+    X: pd.DataFrame,
+    found: Ranking,
+    scale: tuple[Any, float] | None,
+) -> None:
+    if arguments.output:
+        table = found.table(scale)
+        if arguments.baselines:
+            table = table.merge(baseline_scores(data), "left", "item")
+        writer.write(arguments.output, [table.round(6)], f"{len(found.items)} items")
+    if arguments.probabilities:
+        pairs = found.probabilities().round(6)
+        writer.write(arguments.probabilities, [pairs], f"{len(pairs)} pairs of items")
+    if arguments.coefficients:
+        coefficients = found.coefficients()
+        writer.write(arguments.coefficients, [coefficients], f"{len(coefficients)} coefficients")
+    if arguments.users:
+        table = rank_users(data, X, level=arguments.level).round(6)
+        told = f"{table['user'].nunique()} of {data.n_users} users, who have {ENOUGH_PER_ITEM} comparisons an item"
+        writer.write(arguments.users, [table], told)

@@ -1,0 +1,94 @@
+"""``cofactor shard`` and ``cofactor moments``, and ``aggregate --moments``: labels that do not fit into memory."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import cofactor as cf
+from cofactor.core.files import restore, whole_file
+from cofactor.crowd.moments import CrowdMoments
+from cofactor.crowd.tables import workers_frame
+from cofactor_app.cli.output import STDOUT, Writer, reserved
+from cofactor_app.scale.crew import Cluster, Crew, Threads
+from cofactor_app.scale.passes import Passes, bytes_of
+from cofactor_app.scale.sharding import shard_labels
+from cofactor_app.scale.shards import VOCABULARY, LabelShards
+
+
+def shard(arguments: argparse.Namespace) -> None:
+    """Make shards."""
+    folder = arguments.output
+    _check_folder(folder, arguments.force, arguments.labels)
+    columns = (arguments.task, arguments.worker, arguments.label)
+    options = {"conflicts": arguments.conflicts, "sep": arguments.sep, "memory": arguments.memory}
+    shards = shard_labels(arguments.labels, folder, arguments.shards, columns, replace=arguments.force, **options)
+    print(f"wrote {folder}: {len(shards.paths)} shards, {len(shards.workers)} workers, {len(shards.classes)} classes")
+
+
+def _check_folder(folder: Path, force: bool, inputs: Sequence[str]) -> None:
+    """Refuse to replace anything but a folder of shards, and that only by force."""
+    if not folder.parent.is_dir():
+        raise cf.CofactorError(f"{folder}: there is no folder {folder.parent}")
+    restore(folder)
+    if not folder.exists():
+        return
+    ours = folder.is_dir() and all(path.name == VOCABULARY or path.suffix == ".parquet" for path in folder.iterdir())
+    if not ours:
+        raise cf.CofactorError(f"{folder} holds other things than shards: name another output")
+    if any(folder.resolve() in Path(name).resolve().parents for name in inputs):
+        raise cf.CofactorError(f"{folder} is the folder of one of the inputs: name another output")
+    if not force:
+        raise cf.CofactorError(f"{folder} exists: name another output, or replace it with --force")
+
+
+def moments(arguments: argparse.Namespace) -> None:
+    """Count the label pairs of shards."""
+    output = arguments.output.absolute()
+    kept = output.with_name(f".{output.name}.parts")
+    with reserved([arguments.output], arguments.force, tuple(arguments.labels)), _opened(arguments) as (shards, crew):
+        counted = shards.count(kept, verbose=True, crew=crew)
+        with whole_file(output) as part:
+            counted.save(part)
+        shutil.rmtree(kept, ignore_errors=True)
+    amounts = f"{counted.n_labels} labels of {counted.n_tasks} tasks"
+    print(f"wrote {arguments.output}: {amounts}, {len(shards.paths)} shards")
+
+
+@contextmanager
+def _opened(arguments: argparse.Namespace) -> Iterator[tuple[LabelShards, Crew]]:
+    """Shards, and who works on them; a cluster is left at the end."""
+    if not arguments.scheduler:
+        yield LabelShards.open(*arguments.labels), Threads(arguments.jobs)
+        return
+    with closing(Cluster(arguments.scheduler)) as crew:
+        yield LabelShards.open(*(Path(name).absolute() for name in arguments.labels)), crew
+
+
+def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
+    """Fit a method to moments, and label the shards."""
+    whole = ("truth", "gold", "report", "posterior", "overruled", "model")
+    asked = [f"--{name}" for name in whole if getattr(arguments, name)]
+    if asked:
+        raise cf.CofactorError(f"{', '.join(asked)}: needs all labels in memory, and does not go with --moments")
+    memory, moments = bytes_of(arguments.memory), CrowdMoments.load(arguments.moments)
+    method = cf.crowd.METHODS[arguments.method](random_state=0, verbose=True)
+    with _opened(arguments) as (shards, crew):
+        passes = Passes(shards, crew, memory, _kept(arguments))
+        result = shards.fit(method, moments, arguments.rounds, verbose=True, passes=passes).result_
+        print(f"{moments.n_tasks} tasks, {len(moments.workers)} workers, {len(moments.classes)} classes")
+        print(f"{arguments.method}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}")
+        if arguments.output:
+            writer.write(arguments.output, shards.consensus(method, passes), f"{moments.n_tasks} tasks")
+        if arguments.workers:
+            writer.write(arguments.workers, [workers_frame(method)], f"{len(moments.workers)} workers")
+        passes.forget()
+
+
+def _kept(arguments: argparse.Namespace) -> Path | None:
+    """Where rounds are kept for a run that goes on: beside the first output that is a file."""
+    paths = [path for path in (arguments.output, arguments.workers) if path and path != STDOUT]
+    return paths[0].absolute().with_name(f".{paths[0].name}.rounds") if paths else None

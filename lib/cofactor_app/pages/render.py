@@ -1,0 +1,39 @@
+"""From a template and a context to a page."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+from collections.abc import Iterable
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from matplotlib.figure import Figure
+
+import cofactor
+from cofactor_app.plots.style import alt_text, to_png
+
+SHARP = 144  # dots per inch of pictures on a page
+
+
+def render(template: str, **context: Any) -> str:
+    """Fill the template of this name; what comes from outside is escaped, and a missing name is an error."""
+    loader = PackageLoader("cofactor_app.pages", ".")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return environment.get_template(f"{template}.html.j2").render(**context)
+
+
+def report(template: str, pictures: Iterable[tuple[str, Figure]], **context: Any) -> str:
+    """Fill the template of a report, which shows these pictures with their words, and says when it was made by what."""
+    return render(
+        template,
+        version=cofactor.__version__,
+        written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        pictures={title: (as_source(picture), alt_text(picture)) for title, picture in pictures},
+        **context,
+    )
+
+
+def as_source(figure: Figure) -> str:
+    """Return a figure as the source of an <img>, so that the page needs no other file."""
+    return "data:image/png;base64," + base64.b64encode(to_png(figure, SHARP)).decode()

@@ -1,0 +1,249 @@
+"""Views of a crowd: its confusion matrices, its workers, its doubtful tasks.
+
+Every function takes library objects and returns a new figure; none touches pyplot, files or global settings. The
+title states the finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+from numpy.typing import ArrayLike, NDArray
+
+from cofactor.core.bootstrap import probability_intervals
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.base import worker_accuracy
+from cofactor.crowd.labels import CrowdLabels
+from cofactor_app.plots.style import (
+    BLUE,
+    DPI,
+    FAINT,
+    HEIGHT,
+    RED,
+    WIDTH,
+    bare,
+    heat,
+    names_of,
+    new_picture,
+    percent,
+    say,
+    short,
+    styled,
+)
+
+SURE = 0.9  # a winning posterior below this counts as doubtful
+PANELS = 6  # confusion matrices shown unless others are asked for
+NAMED = 4  # outliers named in a scatter plot
+MARKED = 40  # wrong labels marked one by one; more are drawn as shares of groups of tasks
+GROUPS = 25
+TICKS = (0.5, 0.9, 0.99, 0.999, 0.9999)
+CERTAIN = 1 - 1e-5  # posteriors above are drawn here
+LETTER = 0.08  # inches a letter of a tick takes
+
+
+def spread_workers(model: LatentClassModel, n_workers: int = PANELS) -> Ints:
+    """Pick workers from the most to the least accurate, evenly spaced by rank."""
+    order = np.argsort(-worker_accuracy(model), kind="stable")
+    return order[np.unique(np.linspace(0, len(order) - 1, min(n_workers, len(order))).round().astype(int))]
+
+
+@styled
+def draw_confusions(
+    model: LatentClassModel,
+    workers: Sequence[object] | None = None,
+    which: ArrayLike | None = None,
+    classes: Sequence[object] | None = None,
+    accuracy: Floats | None = None,
+) -> Figure:
+    """Draw annotator confusion matrices side by side, the most accurate worker first: who confuses what.
+
+    Parameters
+    ----------
+    model : LatentClassModel
+        Dawid-Skene model, all variables with the same K classes.
+    workers, classes : sequences of names, optional
+        In the order of the codes, such as `labels.workers` and `labels.classes`.
+    which : (P,) worker codes, optional
+        Default: up to six, evenly spaced from the most to the least accurate.
+    accuracy : (M,) array, optional
+        Estimated otherwise than from the model; the title then names nobody's mistake.
+
+    Raises a CofactorError where `which` is empty or holds a code that is not a worker's.
+    """
+    right = worker_accuracy(model) if accuracy is None else accuracy
+    chosen = spread_workers(model) if which is None else known(which, model.n_variables, "worker")
+    chosen = chosen[np.argsort(-right[chosen], kind="stable")]
+    columns = min(len(chosen), 6 if model.n_classes == 2 else 3)
+    rows = -(-len(chosen) // columns)
+    fig = new_picture(WIDTH, min(1.5 + rows * (1.4 if columns > 3 else 2.0), 9))
+    axes = fig.subplots(rows, columns, squeeze=False)
+    fill_confusions(axes, model, chosen, workers, names_of(range(model.n_classes), classes, "class"), accuracy)
+    fig.supxlabel("true class (columns sum to 100 %)", fontsize=9.5)
+    fig.supylabel("label given", fontsize=9.5)
+    shown = f"{percent(right[chosen].max())} to {percent(right[chosen].min())} right"
+    say(fig, shown if accuracy is not None else f"{shown}: {_worst_confusion(model, chosen, workers, classes)}")
+    return fig
+
+
+def fill_confusions(
+    axes: Any,
+    model: LatentClassModel,
+    chosen: Ints,
+    workers: Sequence[object] | None,
+    classes: list[str],
+    accuracy: Floats | None = None,
+) -> None:
+    """Draw the confusion matrices of the chosen workers into a (rows, columns) array of axes."""
+    accuracy = worker_accuracy(model) if accuracy is None else accuracy
+    for ax, m, name in zip(axes.ravel(), chosen, names_of(chosen, workers, "worker"), strict=False):
+        heat(ax, model.conditionals[m], number=lambda value: f"{100 * value:.0f}")
+        ax.set_title(f"{short(name)}\n{percent(accuracy[m])} right")
+        bare(ax)
+    for ax in axes.ravel()[len(chosen) :]:
+        ax.set_axis_off()
+    names = [short(name) for name in classes]
+    room = (axes.flat[0].get_figure().bbox.width / DPI - 1.2) / axes.shape[1] / len(names)  # inches for a class
+    turned = 90 if LETTER * max(map(len, names)) > room else 0
+    for ax in axes[:, 0]:
+        ax.set_yticks(range(len(names)), names)
+    for ax in axes.flat[max(len(chosen) - axes.shape[1], 0) : len(chosen)]:
+        ax.set_xticks(range(len(names)), names, rotation=turned)
+
+
+def _worst_confusion(
+    model: LatentClassModel, chosen: Ints, workers: Sequence[object] | None, classes: Sequence[object] | None
+) -> str:
+    off = np.stack([model.conditionals[m] * (1 - np.eye(model.n_classes)) for m in chosen])
+    p, i, c = np.unravel_index(np.argmax(off), off.shape)
+    (worker,) = names_of([int(chosen[p])], workers, "worker")
+    label, true = names_of([int(i), int(c)], classes, "class")
+    return f"{short(worker)} labels {percent(off[p, i, c])} of ‘{short(true, 24)}’ as ‘{short(label, 24)}’"
+
+
+@styled
+def draw_worker_accuracy(model: LatentClassModel, labels: CrowdLabels) -> Figure:
+    """Draw the estimated accuracy of each worker against the number of labels given; worse than chance is marked.
+
+    It is marked where the labels suffice to say so: where an interval for that many labels ends below chance. Where
+    all workers gave equally many labels, they are drawn in order of accuracy instead.
+    """
+    accuracy, given = worker_accuracy(model), labels.table.entries_per_variable
+    chance = 1 / model.n_classes
+    bad = probability_intervals(accuracy, np.zeros_like(accuracy), given)[1] < chance
+    fig = new_picture()
+    ax = fig.subplots()
+    x = _labels_axis(ax, given, accuracy)
+    ax.plot(x[~bad], 100 * accuracy[~bad], "o", color=BLUE, ms=5, alpha=0.75, mec="white", mew=0.5)
+    ax.plot(x[bad], 100 * accuracy[bad], "X", color=RED, ms=7, mec="white", mew=0.5)
+    ax.axhline(100 * chance, color=FAINT, ls="--", lw=1)
+    right = ax.get_xlim()[1]
+    ax.annotate(f"chance {percent(chance)}", (right, 100 * chance), (-2, 3), textcoords="offset points", ha="right")
+    worst = np.flatnonzero(bad)[np.argsort(accuracy[bad], kind="stable")][: NAMED if bad.sum() <= NAMED else 1]
+    for m, name in zip(worst, names_of(worst, labels.workers, "worker"), strict=True):
+        ax.annotate(short(name), (x[m], 100 * accuracy[m]), (7, -4), textcoords="offset points", color=RED)
+    ax.set(ylabel="estimated accuracy (% of tasks right)", ylim=(min(0, 100 * accuracy.min()) - 3, 103))
+    middle = percent(float(np.median(accuracy)))
+    worse = f"{bad.sum() or 'None'} of {len(bad)} workers {'is' if bad.sum() <= 1 else 'are'} worse than chance"
+    say(fig, f"{worse}; the median is right on {middle}")
+    return fig
+
+
+def _labels_axis(ax: Axes, given: Ints, accuracy: Floats) -> Floats:
+    """Choose what goes along x: labels given, on a log scale where they differ widely, or ranks where they do not."""
+    if given.min() == given.max():
+        ax.set(xlabel=f"workers, least accurate first (each gave {given[0]} labels)", xlim=(0, len(given) + 1))
+        return np.argsort(np.argsort(accuracy, kind="stable")).astype(np.float64) + 1
+    if given.max() > 20 * max(given.min(), 1):
+        ax.set_xscale("log")
+    ax.set_xlabel("labels given")
+    ax.set_xlim(0.8 * max(given.min(), 0.8), 1.25 * given.max())
+    return np.maximum(given, 0.9)
+
+
+@styled
+def draw_uncertainty(posterior: ArrayLike, truth: ArrayLike | None = None) -> Figure:
+    """Draw the posterior of the winning class of every task: errors should gather where it is low.
+
+    The scale is that of log-odds, since most posteriors are near one. With known truth, wrong labels are crossed; many
+    of them are also drawn as shares of groups of tasks.
+
+    Parameters
+    ----------
+    posterior : (N, K) class probabilities
+    truth : (N,) class codes, optional
+        -1 where unknown.
+    """
+    posterior = np.asarray(posterior, dtype=np.float64)
+    bad = None if truth is None else _wrong(posterior, truth)
+    many = bad is not None and bad.sum() > MARKED
+    fig = new_picture(WIDTH, 4.3 if many else HEIGHT)
+    axes = fig.subplots(2 if many else 1, 1, sharex=True, squeeze=False, height_ratios=[2, 1] if many else None)[:, 0]
+    fill_uncertainty(axes[0], posterior, truth)
+    if many and bad is not None:
+        axes[0].set_xlabel("")
+        _share_wrong(axes[1], bad[_least_certain(posterior)])
+    say(fig, _doubt(posterior, bad))
+    return fig
+
+
+def fill_uncertainty(ax: Axes, posterior: Floats, truth: ArrayLike | None) -> None:
+    """Draw the winning posteriors into axes, wrong labels crossed."""
+    order = _least_certain(posterior)
+    rank, height = np.arange(1, len(order) + 1), np.minimum(posterior.max(axis=1)[order], CERTAIN)
+    ax.axvspan(0, (height < SURE).sum() + 0.5, color=FAINT, alpha=0.18, lw=0)
+    ax.axhline(SURE, color=FAINT, ls="--", lw=1)
+    ax.plot(rank, height, ".", color=BLUE, ms=4, label="task")
+    if truth is not None:
+        bad = _wrong(posterior, truth)[order]
+        size = 7 if bad.sum() <= MARKED else 4
+        ax.plot(rank[bad], height[bad], "X", color=RED, ms=size, mec="white", mew=0.4, label="wrong label")
+        ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, handletextpad=0.2, borderpad=0)
+    ax.set_yscale("logit")
+    ax.set_yticks([*TICKS, CERTAIN], [*(f"{100 * tick:.6g}" for tick in TICKS), f"≥ {100 * CERTAIN:.6g}"])
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.set(xlabel="tasks, least certain first", ylabel="posterior of winning class (%)")
+    ax.set(xlim=(0, len(order) + 1), ylim=(min(0.45, 0.9 * height.min()), 1 - (1 - CERTAIN) / 2))
+
+
+def _share_wrong(ax: Axes, bad: NDArray[np.bool_]) -> None:
+    groups = np.array_split(np.arange(len(bad)), GROUPS)
+    share = [100 * bad[group].mean() for group in groups]
+    ax.bar([group.mean() + 1 for group in groups], share, 0.8 * len(groups[0]), color=RED)
+    ax.set(xlabel=f"tasks, least certain first (bars: {len(groups[0])} tasks each)", ylabel="wrong (%)")
+
+
+def _least_certain(posterior: Floats) -> Ints:
+    return np.argsort(posterior.max(axis=1), kind="stable")
+
+
+def _wrong(posterior: ArrayLike, truth: ArrayLike) -> NDArray[np.bool_]:
+    truth = np.asarray(truth)
+    return (truth >= 0) & (np.argmax(np.asarray(posterior), axis=1) != truth)
+
+
+def _doubt(posterior: Floats, bad: NDArray[np.bool_] | None) -> str:
+    doubtful = posterior.max(axis=1) < SURE
+    text = f"Below {percent(SURE)} certain: {doubtful.sum()} of {len(doubtful)} tasks"
+    if bad is None:
+        return text
+    if not bad.any():
+        return f"{text}; no label is wrong"
+    return f"{text}, {(bad & doubtful).sum()} of the {bad.sum()} wrong labels"
+
+
+def known(codes: ArrayLike, limit: int, kind: str) -> Ints:
+    """Check codes of tasks or workers; the ones that do not exist are named."""
+    checked = np.atleast_1d(np.asarray(codes))
+    if checked.dtype.kind not in "iu" or not checked.size:
+        raise CofactorError(f"{kind}s to draw must be codes, whole numbers from 0 to {limit - 1}: got {codes!r}")
+    bad = checked[(checked < 0) | (checked >= limit)]
+    if bad.size:
+        raise CofactorError(f"no such {kind}: {listing(bad.tolist())}; codes go from 0 to {limit - 1}")
+    return checked.astype(np.int64)

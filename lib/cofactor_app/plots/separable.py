@@ -1,0 +1,47 @@
+"""Pictures of anchors and topics for a practitioner's page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from cofactor.core.types import Floats
+from cofactor_app.plots.joint import LONGEST, MOST_COLUMNS, ROW_HEIGHT
+from cofactor_app.plots.style import BLUE, HEIGHT, IN_TITLE, ORANGE, WIDTH, new_picture, percent, say, short, styled
+
+
+@styled
+def draw_residuals(squares: Floats, n_anchors: int) -> Figure:
+    """Draw the squared residual of every column that successive projection chooses; the anchors taken are marked."""
+    shown = squares[: max(3 * n_anchors, 12)]
+    k = np.arange(1, len(shown) + 1)
+    fig = new_picture(WIDTH, HEIGHT)
+    ax = fig.add_subplot()
+    ax.plot(k, shown, "o-", color=BLUE, label="column chosen next", markersize=4)
+    ax.plot(k[:n_anchors], shown[:n_anchors], "s", color=ORANGE, label="taken", markersize=7, fillstyle="none")
+    ax.set_yscale("log")
+    ax.set(xlabel="columns chosen by successive projection", ylabel="squared residual")
+    ax.legend()
+    finding = f"{n_anchors} anchors are all that successive projection finds"
+    if n_anchors < len(shown):
+        left = shown[n_anchors] / shown[n_anchors - 1]
+        finding = f"After {n_anchors} anchors the residual falls to {left:.2g} of what it was"
+    say(fig, finding)
+    return fig
+
+
+@styled
+def draw_shares(names: Sequence[object], shares: ArrayLike, what: str) -> Figure:
+    """Draw how much each anchor or topic accounts for; the 20 largest."""
+    values = np.asarray(shares, dtype=np.float64)
+    order = np.argsort(values, kind="stable")[-MOST_COLUMNS:]
+    fig = new_picture(WIDTH, max(HEIGHT, 1 + ROW_HEIGHT * len(order)))
+    ax = fig.add_subplot()
+    ax.barh(range(len(order)), 100 * values[order], color=BLUE)
+    ax.set_yticks(range(len(order)), [short(names[int(n)], LONGEST) for n in order])
+    ax.set_xlabel(f"{what}, in %")
+    say(fig, f"{short(names[int(order[-1])], IN_TITLE)} accounts for most: {percent(float(values[order[-1]]))}")
+    return fig

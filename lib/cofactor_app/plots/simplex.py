@@ -1,0 +1,89 @@
+"""The rows of a factor on the simplex, with what they must cover to be the only one that fits.
+
+For K = 3, rows of H scaled to sum to one lie in a triangle whose corners are the unit vectors. The second-order cone
+C = {x : 1'x >= sqrt(K-1) ||x||} cuts it in the inscribed disc. H is sufficiently scattered (first condition) if the
+convex hull of its rows covers that disc; falling short of it refutes the condition.
+
+    symbol   meaning                                                    shape
+    H        [A_1; ...; A_M] D^1/2, nonnegative                         (M K, K)
+    x        a row of H, scaled to sum to one                           (K,)
+    c        centre of the simplex, (1, 1, 1) / 3
+    r        radius of the disc, sqrt(1/2 - 1/3) = 0.408
+
+Source: Ibrahim and Fu, ICML 2021, Definition 1 and Figure 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Circle, Polygon
+from numpy.typing import ArrayLike
+from scipy.spatial import ConvexHull, QhullError
+
+from cofactor.core.errors import CofactorError
+from cofactor.core.types import Floats
+from cofactor_app.plots.style import BLUE, INK, ORANGE, RED
+
+CORNERS = np.array([[0.0, 0.0], [np.sqrt(2), 0.0], [np.sqrt(0.5), np.sqrt(1.5)]])  # e_1, e_2, e_3 at true distances
+CENTRE = CORNERS.mean(axis=0)
+RADIUS = float(np.sqrt(1 / 2 - 1 / 3))
+SPECIALISTS = ("specialist\nfor class 1", "specialist\nfor class 2", "specialist for class 3")
+
+
+def to_plane(H: ArrayLike) -> Floats:
+    """Scale the nonzero rows of a nonnegative (I, 3) array to sum to one; return their places in the plane, (I', 2).
+
+    Distances in the plane are those in space.
+    """
+    H = nonnegative_rows(H)
+    total = H.sum(axis=1)
+    return (H[total > 0] / total[total > 0, None]) @ CORNERS
+
+
+def nonnegative_rows(H: ArrayLike) -> Floats:
+    """Check that rows can lie in the triangle."""
+    H = np.asarray(H, dtype=np.float64)
+    if H.ndim != 2 or H.shape[1] != 3:
+        raise CofactorError(f"the triangle shows three classes: H must have shape (rows, 3), got {H.shape}")
+    if not np.isfinite(H).all() or (H < 0).any():
+        raise CofactorError("H must be finite and nonnegative to lie in the triangle: clip it, or use symnmf's H")
+    return H
+
+
+def hull_of(places: Floats) -> ConvexHull | None:
+    """Convex hull, or None where the points have no area."""
+    try:
+        return ConvexHull(places)
+    except (QhullError, ValueError):
+        return None
+
+
+def fill_simplex(ax: Axes, places: Floats, corners: Sequence[str] = SPECIALISTS) -> None:
+    """Draw triangle, disc, hull and points into axes, its corners named; what the hull leaves of the disc is red."""
+    hull = hull_of(places)
+    corner = np.zeros(len(places), dtype=bool)
+    centre = (float(CENTRE[0]), float(CENTRE[1]))
+    ax.add_patch(Circle(centre, RADIUS, fc=RED, alpha=0.75, lw=0))
+    if hull is not None:
+        corner[hull.vertices] = True
+        outline = places[hull.vertices]
+        ax.add_patch(Polygon(outline, closed=True, fc="white", lw=0))
+        ax.add_patch(Polygon(outline, closed=True, fc=(*BLUE, 0.16), ec=BLUE, lw=1.4, label="hull of the rows"))
+    ax.add_patch(Polygon(CORNERS, closed=True, fill=False, ec=INK, lw=1))
+    ax.add_patch(Circle(centre, RADIUS, fill=False, ec=ORANGE, lw=2, ls="--"))
+    ax.plot([], [], "--", color=ORANGE, lw=2, label=f"cone C: disc, radius {RADIUS:.3f}")
+    ax.plot(*places[~corner].T, "o", ms=4, color=BLUE, alpha=0.5, mec="white", mew=0.4, label="row of H")
+    ax.plot(*places[corner].T, "D", ms=5.5, color=BLUE, mec="white", mew=0.6, label="corner of the hull")
+    _name_corners(ax, corners)
+    ax.legend(loc="upper right", handlelength=1.6)
+    ax.set(xlim=(-0.55, np.sqrt(2) + 0.75), ylim=(-0.2, np.sqrt(1.5) + 0.12), aspect="equal")
+    ax.set_axis_off()
+
+
+def _name_corners(ax: Axes, names: Sequence[str]) -> None:
+    beside = [((-8, 0), "right", "center"), ((8, 0), "left", "center"), ((0, 7), "center", "bottom")]
+    for name, corner, (shift, ha, va) in zip(names, CORNERS, beside, strict=True):
+        ax.annotate(name, corner, shift, textcoords="offset points", ha=ha, va=va, color=INK)

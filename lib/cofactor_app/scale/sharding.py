@@ -1,0 +1,210 @@
+"""From a file of labels in any order to a folder of shards: an external sort, in bounded memory.
+
+Ids of workers and classes become codes that all shards share; DuckDB sorts by task, on disk where memory is short.
+The folder appears when it is complete: what a stopped run leaves lies in a hidden folder beside it.
+"""
+
+from __future__ import annotations
+
+import errno
+import shutil
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.files import whole_folder
+from cofactor.core.locks import locked
+from cofactor.core.types import Ints
+from cofactor.crowd.files import COLUMNS
+from cofactor.crowd.labels import Conflicts
+from cofactor_app.scale.coding import BATCH, batches, check_present, import_labels
+from cofactor_app.scale.shards import LabelShards, write_vocabulary
+
+PER_SHARD = 1_000_000  # labels: some 100 MB while they are counted
+WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+
+
+def shard_labels(
+    sources: Sequence[str | PathLike[str]],
+    folder: str | PathLike[str],
+    n_shards: int | None = None,
+    columns: Sequence[str] = COLUMNS,
+    conflicts: Conflicts = "error",
+    sep: str = ",",
+    memory: str = "1GB",
+    replace: bool = False,
+) -> LabelShards:
+    """Group a file of labels by task into shards.
+
+    Parameters
+    ----------
+    sources : paths
+        CSV files (UTF-8), or parquet files, with one row per label. Ids are text or whole numbers; of a CSV file, they
+        are read as `CrowdLabels.from_csv` reads them.
+    folder : path
+        For the shards; must not exist, unless `replace`.
+    n_shards : int, optional
+        Shards of about equal size. Default: a million labels each.
+    columns : three names
+        Of the columns that hold task, worker and label.
+    conflicts : {"error", "first", "last"}
+        As in `CrowdLabels.from_frame`. The same label given twice counts once.
+    sep : str
+        Between the columns of CSV files.
+    memory : str
+        What DuckDB may use, such as "500MB". Needs disk space beside `folder`, about twice the labels' size.
+    replace : bool
+        Put the new folder in the place of one that is there: a run that is killed leaves the old one or the new one.
+
+    Raises a CofactorError where DuckDB is not installed; a file cannot be read; ids are missing, or neither text nor
+    whole numbers; fewer than two classes; conflicting labels; `n_shards` below one. What is wrong is named.
+    Cost: O(E log E) time for E labels.
+    """
+    folder = Path(folder)
+    if n_shards is not None and n_shards < 1:
+        raise CofactorError(f"n_shards={n_shards}: at least one file has to hold the labels")
+    work = folder.with_name(f".{folder.name}.work")
+    with locked(folder), whole_folder(folder) as part, _database(work, memory) as base:
+        if folder.exists() and not replace:
+            raise CofactorError(f"{folder} exists: name another folder")
+        found = _source(base, [str(path) for path in sources], columns, sep)
+        write_vocabulary(part, *_write(base, part, *found, len(sources), n_shards, conflicts))
+    return LabelShards.open(folder)
+
+
+def _write(
+    base: Any, folder: Path, source: str, csv: bool, n_files: int, n_shards: int | None, conflicts: Conflicts
+) -> tuple[list[Any], list[Any]]:
+    """Write the shards; returns the ids of workers and classes."""
+    from pyarrow import parquet
+
+    numbers = import_labels(base, source, csv)
+    check_present(base, *numbers, one_csv=csv and n_files == 1)
+    (workers, place_of_worker), (classes, place_of_class) = (ids.in_order(csv) for ids in numbers)
+    if len(classes) < 2:
+        raise CofactorError(f"only one class ({listing(classes)}): there is nothing to tell apart")
+    ((n_labels,),) = base.execute("SELECT count(*) FROM coded").fetchall()
+    reader = _sorted(base, place_of_worker, len(place_of_class), by_place=conflicts != "error")
+    n_shards = n_shards or -(-n_labels // PER_SHARD)
+    for number, table in enumerate(_cut(reader, n_labels, n_shards)):
+        kept = _one_label_each(table, conflicts, workers, place_of_class)
+        path = folder / f"shard-{number:0{max(3, len(str(n_shards)))}}.parquet"
+        # tasks that are numbers rise, and take a byte each as differences
+        encoding = "PLAIN" if str(kept["task"].type).endswith("string") else "DELTA_BINARY_PACKED"
+        parquet.write_table(kept, path, use_dictionary=["worker", "label"], column_encoding={"task": encoding})
+    return workers, classes
+
+
+@contextmanager
+def _database(work: Path, memory: str) -> Iterator[Any]:
+    """Open a database in a folder of its own, which is removed afterwards."""
+    try:
+        import duckdb
+        import pyarrow
+    except ImportError:
+        raise CofactorError("sharding needs DuckDB and pyarrow: pip install 'cofactor[scale]'") from None
+    shutil.rmtree(work, ignore_errors=True)  # of a run that was stopped
+    work.mkdir()
+    try:
+        settings: Any = {"memory_limit": memory, "temp_directory": str(work / "spill")}
+        with duckdb.connect(str(work / "work.duckdb"), config=settings) as base:
+            base.execute("PRAGMA force_compression = 'uncompressed'")  # all is read once: packing it costs more
+            yield base
+    except (duckdb.Error, OSError, pyarrow.ArrowException) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # others are DuckDB's, which pyarrow hands on
+            raise
+        if "No space left" in str(error):
+            raise OSError(errno.ENOSPC, str(error)) from None
+        raise CofactorError(f"the labels cannot be sharded: {str(error).splitlines()[0]}") from None
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+# how text is read in memory, too; DuckDB would guess the rest from the first rows
+SAID = "header = true, all_varchar = true, quote = '\"', escape = '\"', comment = '', skip = 0, strict_mode = true"
+
+
+def _source(base: Any, sources: list[str], columns: Sequence[str], sep: str) -> tuple[str, bool]:
+    """Return the query for the three columns, and whether the files are CSV; refuse what is not there."""
+    missing = [path for path in sources if not Path(path).is_file()]
+    if missing:
+        raise CofactorError(f"no such file: {listing(missing)}")
+    parquet = {Path(path).suffix == ".parquet" for path in sources}
+    if len(parquet) > 1:
+        raise CofactorError("CSV and parquet files cannot be mixed")
+    csv, paths = parquet == {False}, f"[{', '.join(map(_text, sources))}]"
+    options = f", {SAID}, delim = {_text(sep)}" if csv else ""
+    how = f"{'read_csv' if csv else 'read_parquet'}({paths}{options})"
+    types = {name: kind for name, kind, *_ in base.execute(f"DESCRIBE SELECT * FROM {how}").fetchall()}
+    absent = [name for name in columns if name not in types]
+    if absent:
+        raise CofactorError(f"no column {listing(absent)}; found {listing(types)}: say which column is which")
+    for name, role in zip(columns, COLUMNS, strict=True):
+        if types[name] not in ("VARCHAR", *WHOLE):
+            raise CofactorError(f"ids in column {role} are {types[name]}: make them text or whole numbers")
+    chosen = ", ".join(f"{_quoted(name)} AS {role}" for name, role in zip(columns, COLUMNS, strict=True))
+    return f"SELECT {chosen} FROM {how}", csv
+
+
+def _sorted(base: Any, place_of_worker: Ints, n_labels: int, by_place: bool) -> Any:
+    """Return a reader of task, code of the worker and number of the label, by task and worker.
+
+    Labels given twice come as they came, if `by_place`. What is sorted is made narrow: it may have to go to the disk.
+    """
+    import pyarrow as pa
+
+    code = place_of_worker.astype(np.min_scalar_type(len(place_of_worker)))
+    base.register("workers", pa.table({"number": np.arange(len(code)), "code": code}))
+    chosen = f"task, code, label::{'UTINYINT' if n_labels < 256 else 'INTEGER'} AS label"
+    order = "task, code, coded.rowid" if by_place else "task, code"
+    return batches(base, f"SELECT {chosen} FROM coded JOIN workers ON worker = number ORDER BY {order}", BATCH)
+
+
+def _cut(reader: Any, n_labels: int, n_shards: int) -> Iterator[Any]:
+    """Yield tables about equally long, each of which begins where a task begins."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    cuts = deque(np.unique(np.arange(1, n_shards) * n_labels // n_shards).tolist())
+    held, first = reader.schema.empty_table(), 0
+    for batch in reader:
+        held = pa.concat_tables([held, pa.Table.from_batches([batch])])
+        while cuts and cuts[0] < first + len(held):
+            place = cuts.popleft() - first
+            start = compute.index(held["task"], held["task"][place]).as_py() if place > 0 else 0
+            if start > 0:
+                yield held.slice(0, start)
+                held, first = held.slice(start), first + start
+    yield held
+
+
+def _one_label_each(table: Any, conflicts: Conflicts, workers: list[Any], places: Ints) -> Any:
+    """Return task, worker and label as codes, a worker's labels of a task once; refuse or choose where they differ."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    tasks = table["task"].combine_chunks()
+    worker, label = table["code"].to_numpy().astype(np.int32), places[table["label"].to_numpy()]
+    again = compute.equal(tasks[1:], tasks[:-1]).to_numpy(zero_copy_only=False) & (worker[1:] == worker[:-1])
+    if conflicts == "error" and (clash := np.flatnonzero(again & (label[1:] != label[:-1]))).size:
+        pairs = dict.fromkeys((tasks[n].as_py(), workers[worker[n]]) for n in clash.tolist())
+        found = listing(f"task {task!r} by worker {name!r}" for task, name in pairs)
+        raise CofactorError(f"conflicting labels: {found}; mend the data, or keep the first or last (--conflicts)")
+    whole = pa.table({"task": tasks, "worker": worker, "label": label})
+    if not again.any():
+        return whole
+    return whole.filter(pa.array(np.append(~again, True) if conflicts == "last" else np.append(True, ~again)))
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(value: object) -> str:
+    return "'" + str(value).replace("'", "''") + "'"
