@@ -1,8 +1,11 @@
-"""One Chromium for all tests that look at pages: Playwright runs once in a process."""
+"""What tests of several rooms share: one Chromium, and the two ways of summing up small tables."""
 
 import shutil
 
 import pytest
+
+from cofactor.core import em, moments
+from cofactor.crowd import copies
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
@@ -20,3 +23,12 @@ def chromium():
         browser = playwright.chromium.launch(executable_path=program, headless=True, args=CHROMIUM)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module", params=["whole arrays", "compiled"])
+def both_ways(request):
+    """Let small tables go through whole arrays, as they do, and once more through the compiled loops of large ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (em, moments, copies) if request.param == "compiled" else ():
+            patch.setattr(module, "WORTH_COMPILING", 0)
+        yield

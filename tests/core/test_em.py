@@ -11,6 +11,8 @@ from cofactor.core.tables import CategoricalTable
 from tests.oracles.generators import SIZES, laws, random_model, random_table, recorded, seeds
 from tests.oracles.latent_class import em_round
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 
 def run(table, start, **named):
     return recorded(em, table, start, **named)[0]

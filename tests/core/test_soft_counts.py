@@ -10,6 +10,8 @@ import cofactor as cf
 from cofactor.core.em import em, expectation, iterate_em, maximization, soft_counts
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 
 @pytest.fixture
 def table():

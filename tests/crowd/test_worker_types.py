@@ -122,6 +122,7 @@ def test_errors_of_ones_own_are_offered_where_workers_do_not_err_together():
 # ---- copies ----
 
 
+@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize("seed", range(3))
 def test_copies_are_those_of_the_loops(seed):
     rng = np.random.default_rng(seed)

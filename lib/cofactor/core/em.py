@@ -24,10 +24,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import FLOOR, LatentClassModel
-from cofactor.core.lazy import njit
+from cofactor.core.lazy import WORTH_COMPILING, njit
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import CategoricalTable
@@ -110,6 +111,8 @@ def expectation(table: CategoricalTable, model: LatentClassModel) -> SoftCounts:
     T, totals = np.zeros_like(A), np.zeros(model.n_classes)
     F = table.indicator
     log_A = np.log(A, where=A > 0, out=np.full_like(A, -np.inf))
+    if F.nnz * model.n_classes <= WORTH_COMPILING:
+        return soft_counts(table, *_posteriors(F, log_A, model.prior))
     shares = F.data if table.shared else np.zeros(0)
     log_likelihood = _add_posteriors(F.indptr, F.indices, shares, A, log_A, np.array(model.prior), T, totals)
     return SoftCounts(T, totals, table.n_rows, table.sizes, log_likelihood)
@@ -121,6 +124,20 @@ def _check_same_alphabets(table: CategoricalTable, model: LatentClassModel) -> N
             f"the table has {table.n_variables} variables with {table.sizes.sum()} values in all, "
             f"the model {model.n_variables} with {model.sizes.sum()}: start from a model of the same variables"
         )
+
+
+def _posteriors(F: sparse.csr_array, log_A: Floats, prior: Floats) -> tuple[Floats, float]:
+    """Return the (S, F) posteriors and the log-likelihood of few rows, by whole arrays; as `_add_posteriors`."""
+    with np.errstate(divide="ignore"):
+        log_prior = np.log(prior)
+    Q = F @ log_A + log_prior
+    excluded = Q.max(axis=1) == -np.inf
+    if excluded.any():
+        Q[excluded] = F[excluded] @ np.maximum(log_A, LOG_FLOOR) + log_prior
+    top = Q.max(axis=1, keepdims=True)
+    Q = np.exp(Q - top)
+    total = Q.sum(axis=1, keepdims=True)
+    return Q / total, float((top + np.log(total)).sum())
 
 
 @njit(cache=True, error_model="numpy", nogil=True)

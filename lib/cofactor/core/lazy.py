@@ -74,6 +74,9 @@ else:
         return lambda function: _Kernel(function, options)
 
 
+WORTH_COMPILING = 200_000  # steps of a loop; in fewer, NumPy is done before Numba has begun, which takes a second
+
+
 def exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` of a package that imports a name of its `__all__` when it is first used.
 

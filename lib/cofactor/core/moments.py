@@ -26,7 +26,7 @@ from scipy import sparse
 
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError
-from cofactor.core.lazy import njit
+from cofactor.core.lazy import WORTH_COMPILING, njit
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
 
@@ -265,6 +265,8 @@ def _count_later(
 
 def _count_pairs(F: sparse.csr_array, d: Ints) -> sparse.csr_array:
     n_pairs, n_cells = int(d @ (d - 1)), F.shape[1] ** 2
+    if n_pairs <= WORTH_COMPILING:
+        return _by_product(F)
     if n_pairs >= n_cells:
         return _by_table(F)
     return _by_value(F, d) if n_pairs * SCAN >= n_cells else _by_product(F)
@@ -292,11 +294,13 @@ def _by_value(F: sparse.csr_array, d: Ints) -> sparse.csr_array:
 
 
 def _by_product(F: sparse.csr_array) -> sparse.csr_array:
-    """Count as F'F, a sparse product: for values most of which never met."""
-    counts = (F.T.tocsr() @ F).astype(np.int64)
+    """Count as F'F, a sparse product: for values most of which never met, and where there is little to count."""
+    F = sparse.csr_array((np.ones(F.nnz, dtype=np.int64), F.indices, F.indptr), shape=F.shape)
+    counts = F.T.tocsr() @ F
     # one row holds one value of a variable, so a diagonal block is nonzero on the very diagonal only
     counts = (counts - sparse.diags_array(counts.diagonal(), format="csr", dtype=np.int64)).tocsr()
     counts.eliminate_zeros()
+    counts.sort_indices()
     return counts
 
 

@@ -23,7 +23,7 @@ from scipy import sparse
 from cofactor.core.checks import check_whole, numbers
 from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.lazy import csgraph, njit
+from cofactor.core.lazy import csgraph
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.types import Floats, Ints
 
@@ -70,10 +70,9 @@ class Cooccurrences:
         pairs = n_joint.copy()
         pairs.data[pairs.data < min_common] = 0
         pairs.eliminate_zeros()
-        indptr, indices, n = pairs.indptr.astype(np.int64), pairs.indices.astype(np.int64), pairs.data
-        counts = moments.counts
-        blocks = _joint_frequencies(counts.indptr, counts.indices, counts.data, indptr, indices, n, K)
-        return cls(indptr, indices, blocks, n)
+        pairs.sort_indices()
+        blocks = _joint_frequencies(moments.counts, pairs, K)
+        return cls(pairs.indptr.astype(np.int64), pairs.indices.astype(np.int64), blocks, pairs.data)
 
     def _connects_like(self, other: Cooccurrences) -> bool:
         """Tell whether leaving out pairs cut nobody off and left an odd cycle wherever there was one."""
@@ -181,20 +180,12 @@ class Cooccurrences:
             )
 
 
-@njit(cache=True)
-def _joint_frequencies(
-    counts_indptr: Ints, counts_indices: Ints, counts: Ints, indptr: Ints, indices: Ints, n: Floats, K: int
-) -> Floats:
+def _joint_frequencies(counts: sparse.csr_array, pairs: sparse.csr_array, K: int) -> Floats:
     """Spread sparse counts over the (E, K, K) blocks of a pattern of pairs, divided by n; other pairs are left out."""
-    blocks = np.zeros((len(indices), K, K))
-    position = np.full(len(indptr) - 1, -1)
-    for m in range(len(indptr) - 1):
-        position[:] = -1
-        for e in range(indptr[m], indptr[m + 1]):
-            position[indices[e]] = e
-        for i in range(K):
-            for c in range(counts_indptr[m * K + i], counts_indptr[m * K + i + 1]):
-                e = position[counts_indices[c] // K]
-                if e >= 0:
-                    blocks[e, i, counts_indices[c] % K] = counts[c] / n[e]
+    M, cells, n = pairs.shape[0], counts.tocoo(), pairs.tocoo()
+    known, met = n.row.astype(np.int64) * M + n.col, cells.row.astype(np.int64) // K * M + cells.col // K
+    blocks = np.zeros((len(known), K, K))
+    there = np.isin(met, known)
+    place = np.searchsorted(known, met[there])
+    blocks[place, cells.row[there] % K, cells.col[there] % K] = cells.data[there] / n.data[place]
     return blocks

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cofactor.core.lazy import csgraph, njit
+from cofactor.core.lazy import WORTH_COMPILING, csgraph, njit
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.labels import CrowdLabels
@@ -47,10 +47,12 @@ def owners(table: CategoricalTable) -> Ints:
     M = table.n_variables
     active = max(int(np.count_nonzero(table.entries_per_variable)), 2)
     limit = float(np.log(active * (active - 1) / 2 / FALSE_ALARMS))
-    by_task = sparse.csr_array((table.values, table.variables, table.indicator.indptr), shape=(table.n_rows, M))
-    task, first = _by_worker(table)
-    votes = _same_label(table)
-    pairs = _alike(first, task, by_task.indptr, by_task.indices, by_task.data, votes, limit)
+    start, d, same = table.indicator.indptr, table.entries_per_row, _same_label(table)
+    if int(d @ d) <= WORTH_COMPILING:
+        pairs = _alike_of_few(start, table.variables, table.values, same, limit)
+    else:
+        place, first = _by_worker(table)
+        pairs = _alike(first, place, start, table.variables, table.values, same, limit)
     links = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(M, M))
     group = csgraph.connected_components(links, directed=False)[1]
     _, first_of_group = np.unique(group, return_index=True)
@@ -115,6 +117,22 @@ def _same_label(table: CategoricalTable) -> Ints:
     cell = table.rows * np.int64(K) + table.values
     _, place, count = np.unique(cell, return_inverse=True, return_counts=True)
     return np.asarray(count[place], dtype=np.int64)
+
+
+def _alike_of_few(start: Ints, worker: Ints, label: Ints, same: Ints, limit: float) -> NDArray[np.int64]:
+    """As `_alike`, with all pairs of labels of a task side by side; O(sum over tasks of labels^2) memory."""
+    d = np.repeat(np.diff(start), np.diff(start))  # labels of the task, of every label
+    e = np.repeat(np.arange(len(worker)), d)
+    other = np.repeat(np.repeat(start[:-1], np.diff(start)) + d - np.cumsum(d), d) + np.arange(len(e))
+    later = worker[other] > worker[e]
+    e, other = e[later], other[later]
+    M = np.int64(worker.max(initial=0) + 1)
+    pairs, pair, common = np.unique(worker[e] * M + worker[other], return_inverse=True, return_counts=True)
+    amounts = (label[e] != label[other], d[e] - 2, d[e] - same[e])
+    unlike, others, differ = (np.bincount(pair, amount, len(pairs)) for amount in amounts)
+    alike = np.flatnonzero((common >= MIN_COMMON) & (unlike == 0) & (others > 0))
+    chance = common[alike] * np.log(1 - (differ[alike] + 0.5) / (others[alike] + 1.0))
+    return np.stack(np.divmod(pairs[alike[-chance > limit]], M), axis=1)
 
 
 @njit(cache=True, nogil=True)
