@@ -1,6 +1,6 @@
 """Pytest plugin: two suites by one rule, and the durations by which it chooses.
 
-`--small` keeps every item that takes at most a second of processor time, at most five of one function, evenly spread
+`--small` keeps every item that takes at most .3 seconds of processor time, at most five of one function, evenly spread
 over its parameters, and every cell of a notebook. `tests/durations.tsv` names the items that take longer; one that it
 does not name is in. `--durations-file` writes it anew for the items that run, and leaves the others as they are.
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-SECONDS, MOST = 1.0, 5
+SECONDS, MOST = 0.3, 5
 FILE = Path(__file__).with_name("durations.tsv")
 RULE = f"small: items of at most {SECONDS:g} s of processor time, at most {MOST} of one function, and all notebooks"
 
@@ -30,7 +30,7 @@ def read(path=FILE):
 
 
 def write(measured, path=FILE):
-    """Keep what takes more than a second: items, or the function where all its items do. Others stay as they are."""
+    """Keep what takes longer than that: items, or the function where all its items do. Others stay as they are."""
     functions = by_function(measured)
     slow = {name: seconds for name, seconds in read(path).items() if function_of(name) not in functions}
     for function, items in functions.items():
