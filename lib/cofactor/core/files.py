@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.locks import locked
+from cofactor.core.locks import beside, locked
 
 LARGE = 20_000_000  # bytes: what unpacks to less is never refused
 RATIO = 200  # of unpacked to packed; tables of ids and codes come to 20 at most
@@ -38,7 +38,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     followed, and a file that is replaced keeps its mode. One run at a time writes: another waits `PATIENCE` seconds.
     """
     path = _followed(path)
-    part = path.with_name(f".{path.name}.part")
+    part = beside(path, "part")
     with locked(path, PATIENCE), told_if_full(path):
         part.unlink(missing_ok=True)  # of a run that was killed
         try:
@@ -92,7 +92,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
     aside; `restore` brings it back. One run at a time writes, as with `whole_file`.
     """
     path = _followed(path)
-    part, aside = path.with_name(f".{path.name}.part"), path.with_name(f".{path.name}.old")
+    part, aside = beside(path, "part"), beside(path, "old")
     with locked(path, PATIENCE), told_if_full(path):
         restore(path)
         for left in (part, aside):  # of a run that was killed
@@ -116,7 +116,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
 def restore(path: Path) -> None:
     """Bring back what a killed run had moved aside from `path`, where nothing has taken its place."""
     path = _followed(path)
-    aside = path.with_name(f".{path.name}.old")
+    aside = beside(path, "old")
     if aside.exists() and not path.exists():
         with locked(path, PATIENCE):
             if aside.exists() and not path.exists():

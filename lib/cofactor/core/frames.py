@@ -10,7 +10,9 @@ import csv
 import io
 import json
 import lzma
+import os
 import re
+import stat
 import sys
 import unicodedata
 import warnings
@@ -165,6 +167,8 @@ def _opened(path: str | PathLike[str]) -> tuple[bytes, Any]:
         head = content.getvalue()[:HEAD]
     else:
         with open(path, "rb") as file:
+            if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty() and file.read(1):
+                raise CofactorError(f"{_called(path)} is a device that never ends: name a file")
             head = file.read(HEAD)
     found = [what for magic, what in MAGIC.items() if head.startswith(magic)]
     if found:

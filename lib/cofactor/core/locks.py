@@ -22,6 +22,13 @@ from cofactor.core.lazy import filelock
 LONGEST = 300  # characters of a holder that are believed
 
 
+def beside(path: Path, ending: str) -> Path:
+    """Return the hidden file or folder beside an output, for its lock, its unfinished part, or what it replaces."""
+    if not path.name:
+        raise CofactorError(f"{path} is no name for an output: name a file or folder in it")
+    return path.with_name(f".{path.name}.{ending}")
+
+
 @contextmanager
 def locked(path: Path, wait: float = 0.0) -> Iterator[None]:
     """Keep other processes and threads from writing to `path`; a thread may take its own lock again.
@@ -34,7 +41,7 @@ def locked(path: Path, wait: float = 0.0) -> Iterator[None]:
     path = Path(os.path.realpath(path))
     if not path.parent.is_dir():
         raise CofactorError(f"{path}: there is no folder {path.parent}")
-    name = path.with_name(f".{path.name}.lock")
+    name = beside(path, "lock")
     mode = 0o666  # whoever may write there may lock there
     lock = filelock.FileLock(name, mode=mode, is_singleton=True, on_acquired=_sign)
     try:

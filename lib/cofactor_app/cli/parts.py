@@ -28,6 +28,12 @@ class LateParser(argparse.ArgumentParser):
             self.epilog = self.late_epilog()
         return super().format_help()
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """Refuse `--option=--`: argparse takes the value away, and an empty list would stand in its place."""
+        if action.option_strings and arg_strings == ["--"]:
+            raise argparse.ArgumentError(action, "'--' is no value")
+        return super()._get_values(action, arg_strings)
+
 
 def new_command(commands: Any, name: str, about: str, run: str) -> LateParser:
     """Return the parser of a new command; `run` names the module and the function that do it."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import cofactor as cf
 from cofactor.core.files import restore, whole_file
+from cofactor.core.locks import beside
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.tables import workers_frame
 from cofactor_app.cli.output import STDOUT, Writer, reserved
@@ -48,7 +49,7 @@ def _check_folder(folder: Path, force: bool, inputs: Sequence[str]) -> None:
 def moments(arguments: argparse.Namespace) -> None:
     """Count the label pairs of shards."""
     output = arguments.output.absolute()
-    kept = output.with_name(f".{output.name}.parts")
+    kept = beside(output, "parts")
     with reserved([arguments.output], arguments.force, tuple(arguments.labels)), _opened(arguments) as (shards, crew):
         counted = shards.count(kept, verbose=True, crew=crew)
         with whole_file(output) as part:
@@ -91,4 +92,4 @@ def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
 def _kept(arguments: argparse.Namespace) -> Path | None:
     """Where rounds are kept for a run that goes on: beside the first output that is a file."""
     paths = [path for path in (arguments.output, arguments.workers) if path and path != STDOUT]
-    return paths[0].absolute().with_name(f".{paths[0].name}.rounds") if paths else None
+    return beside(paths[0].absolute(), "rounds") if paths else None

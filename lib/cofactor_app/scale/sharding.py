@@ -19,7 +19,7 @@ import numpy as np
 
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import whole_folder
-from cofactor.core.locks import locked
+from cofactor.core.locks import beside, locked
 from cofactor.core.types import Ints
 from cofactor.crowd.files import COLUMNS
 from cofactor.crowd.labels import Conflicts
@@ -69,7 +69,7 @@ def shard_labels(
     folder = Path(folder)
     if n_shards is not None and n_shards < 1:
         raise CofactorError(f"n_shards={n_shards}: at least one file has to hold the labels")
-    work = folder.with_name(f".{folder.name}.work")
+    work = beside(folder, "work")
     with locked(folder), whole_folder(folder) as part, _database(work, memory) as base:
         if folder.exists() and not replace:
             raise CofactorError(f"{folder} exists: name another folder")
