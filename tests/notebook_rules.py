@@ -12,7 +12,7 @@ A rule takes a notebook and yields complaints. The conventions, from top to bott
     **Exercise.** ...                         given, draw_expected(name), a stub, a folded solution that was run
     **Open question.** ...                    with a rubric for the teacher in a cell of its own, tagged `rubric`
     ## n. Where it fails, and why
-    ## Checkpoint                             checkpoint({"name": (found, told, within)})
+    ## Checkpoint                             checkpoint("nbNN"); as_told({"name": (found, told, within)})
     ## Recap                                  as many points as objectives, in their order and words
     **Further reading.**                      a list with years and links
 """
@@ -68,7 +68,9 @@ FEWEST_PREDICTIONS = FEWEST_MARKS = 3
 MINUTES_PER_EXERCISE = 15
 SHORT, OPEN_QUESTION, SOLUTION = "**Only ten minutes?**", "**Open question.**", "# Solution: click to open"
 STEP = "step"  # tag of a cell that shows a step of an algorithm
-NOT_A_STEP = re.compile(r"\b(check|checkpoint|draw_expected|given)\(|\bnb\d\d\.(draw_\w+|\w+_panel)\(")
+NOT_A_STEP = re.compile(
+    r"\b(as_told|check|checkpoint|draw_expected|given|reveal|usable)\(|\bnb\d\d\.(draw_\w+|\w+_panel)\("
+)
 
 YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 SPAN = re.compile(r"\b(?:Eqs?\.|Tables?|Figures?|Theorems?|Sections?|Algorithms?|Definition)\s+\S*\d")
@@ -239,7 +241,7 @@ def number_of_exercises(notebook):
 def exercises_are_complete(notebook):
     """A picture of the answer, a stub that runs and is told what is wrong, a folded solution that was run."""
     for number, cells in enumerate(exercises(notebook), start=1):
-        names = {name for cell in cells for name in re.findall(r"\bcheck\(\s*\"([\w-]+)\"", cell.source)}
+        names = {name for cell in cells for name in re.findall(r"\b(?:check|reveal)\(\s*\"([\w-]+)\"", cell.source)}
         if len(names) != 1:
             yield f"exercise {number} checks {sorted(names) or 'nothing'}: one name for stub and solution"
             continue
@@ -248,7 +250,7 @@ def exercises_are_complete(notebook):
 
 
 def _incomplete(name, cells):
-    checked = [cell for cell in cells if f'"{name}"' in cell.source and re.search(r"\bcheck\(", cell.source)]
+    checked = [cell for cell in cells if f'"{name}"' in cell.source and re.search(r"\b(check|reveal)\(", cell.source)]
     stubs = [cell for cell in checked if "solution" not in tags(cell)]
     solutions = [cell for cell in checked if "solution" in tags(cell)]
     known = exercises_known()
@@ -266,8 +268,10 @@ def _incomplete(name, cells):
         if "Stuck?" in words_of(cell) and not isinstance(known.get(name), FunctionExercise):
             yield "the mistake of the stub is none that check() recognises: take a typical one"
     if not solutions:
-        yield "no solution: a cell with the tag 'solution' that calls check()"
+        yield "no solution: a cell with the tag 'solution' that calls reveal()"
     for cell in solutions:
+        if "check(" in cell.source:
+            yield "the solution calls check(), which counts as the learner's answer: call reveal()"
         if not cell.metadata.get("jupyter", {}).get("source_hidden"):
             yield "the solution is not folded: metadata jupyter.source_hidden"
         if cell.source.splitlines()[0] != SOLUTION:
@@ -350,15 +354,20 @@ def failures(notebook):
 
 @rule
 def checkpoint(notebook):
-    """Numbers of the text by name, each with its tolerance, all met."""
+    """What the learner has solved, nothing in an untouched notebook; and the numbers of the text, all met."""
     found = section(notebook, CHECKPOINT)
     if not found:
         yield f"there is no section '## {CHECKPOINT}'"
         return
-    calls = [cell for cell in found[1] if re.search(r"\bcheckpoint\(", cell.source)]
+    own = [cell for cell in found[1] if re.search(r"^checkpoint\(", cell.source, re.MULTILINE)]
+    if [bool(re.match(r"0 of \d+ exercises solved; begin with", words_of(cell))) for cell in own] != [True]:
+        yield 'the checkpoint calls no course.checkpoint("nbNN") that says of an untouched notebook: 0 of n'
+    calls = [cell for cell in found[1] if re.search(r"\bas_told\(", cell.source)]
     if not calls:
-        yield 'the checkpoint calls no course.checkpoint({"name": (found, told, within)})'
+        yield 'the checkpoint calls no course.as_told({"name": (found, told, within)})'
     for cell in calls:
+        if "told" not in tags(cell):
+            yield "numbers told in the text are for its author: the tag 'told' keeps them from learners"
         said = words_of(cell)
         total = re.search(r"^(\d+) of (\d+) as told$", said, re.MULTILINE)
         if not total or total[1] != total[2]:
@@ -424,7 +433,7 @@ def code_is_short(notebook):
 def words_between_code(notebook):
     """Steps are told: no long runs of code cells, solutions not counted."""
     for is_code, run in itertools.groupby(notebook.cells, key=lambda cell: cell.cell_type == "code"):
-        cells = [cell for cell in run if is_code and "solution" not in tags(cell)]
+        cells = [cell for cell in run if is_code and not {"solution", "told"} & tags(cell)]
         if len(cells) > MOST_IN_A_ROW:
             yield f"{len(cells)} code cells in a row from {cells[0].source.splitlines()[0]!r}: say what each is for"
 

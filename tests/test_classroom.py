@@ -76,7 +76,7 @@ def places_of(folder, name):
 
 
 def test_every_exercise_is_a_task(name):
-    stored = [tasks.CHECK.search(cell.source)[1] for cell in source(name).cells if "solution" in learner.tags(cell)]
+    stored = [tasks.REVEAL.search(cell.source)[1] for cell in source(name).cells if "solution" in learner.tags(cell)]
     assert exercise_names(name) == stored and len(stored) >= 2
     rubrics = [cell for cell in source(name).cells if "rubric" in learner.tags(cell)]
     assert sum(task.is_open for task in found_tasks(name)) == len(rubrics)

@@ -17,13 +17,14 @@ from pathlib import Path
 import nbformat
 
 from cofactor.core.files import whole_file
+from course.checkpoints import progress
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS, FOLDER = ROOT / "notebooks", ROOT / "learner"
 RECORD = ".handed_out.json"  # by file name: SHA-256 of each text that was ever put there
 
 PREDICT, OPEN = "**Predict.**", "**Open question.**"
-KEPT_BACK = {"solution", "rubric"}  # tags of cells that learners do not get
+KEPT_BACK = {"solution", "rubric", "told"}  # tags of cells that learners do not get
 YOURS = (
     "\n\n**This copy is yours.** Write into it and run it; nothing overwrites what you wrote. "
     "The notebook with its outputs and solutions opens with `python3 kit.py lab --instructor`."
@@ -40,11 +41,18 @@ ELSEWHERE = re.compile(r"[a-z]+:|#")  # of the web, attached to the cell, or in 
 def main():
     """Bring the copies up to date and say what could not be replaced."""
     try:
-        for line in hand_out(copies(), FOLDER):
+        for line in (*hand_out(copies(), FOLDER), *told(progress(FOLDER))):
             print(line)
     except OSError as error:
         return f"The learner's copies cannot be written: {error}"
     return 0
+
+
+def told(solved):
+    """Return the lines that tell a learner's progress: solved and all exercises, by notebook."""
+    names = {path.name[:2]: path.name for path in sources()}
+    lines = [f"  {names.get(own[2:], own):<40} {done} of {of}" for own, (done, of) in solved.items()]
+    return ["Exercises solved, by the checkpoint of each notebook:", *lines] if lines else []
 
 
 # ---- from a notebook to a learner's copy ----

@@ -8,7 +8,7 @@ import nbformat
 
 from tools.learner import ELSEWHERE, NOTEBOOKS, OPEN, TARGET, bare, relinked, tags
 
-CHECK = re.compile(r'\bcheck\(\s*"([\w-]+)"')
+CHECK, REVEAL = (re.compile(rf'\b{name}\(\s*"([\w-]+)"') for name in ("check", "reveal"))
 POINTS = re.compile(r"\((\d+) points?\b")
 ITEM = re.compile(r"^ *(?:[-*]|\d+\.) +", re.MULTILINE)
 
@@ -29,7 +29,7 @@ class Task(NamedTuple):
 
 def pieces(notebook, lead):
     """Return the cells of a notebook in order, with one `Task` in place of the cells of each; `lead` turns links."""
-    cells = [relinked(cell, lead) for cell in bare(notebook).cells]
+    cells = [relinked(cell, lead) for cell in bare(notebook).cells if "told" not in tags(cell)]
     tasks = {**exercises(cells), **open_questions(cells)}
     taken = {id(task.solution) for task in tasks.values()}
     return [tasks.get(id(cell), cell) for cell in cells if id(cell) not in taken]
@@ -40,7 +40,8 @@ def exercises(cells):
     found = {}
     for at, cell in enumerate(cells):
         if "solution" in tags(cell):
-            name = CHECK.search(cell.source)[1]
+            name = REVEAL.search(cell.source)[1]
+            cell.source = cell.source.replace("reveal(", "check(")  # there it is the teacher's answer, and is marked
             stub = [one for one in cells[:at] if name in checked(one) and "solution" not in tags(one)][-1]
             found[id(stub)] = Task(name, stub, cell, points=1)
     return found

@@ -1,8 +1,10 @@
 """What every notebook calls. What one notebook computes, draws and asks is in its package: nb00 to nb10."""
 
 from cofactor_app.cli.environment import check_environment
-from course.checkpoints import checkpoint
+from course.checkpoints import as_told, checkpoint
+from course import desk
 from course.desk import check, given, hint, passed, tell
 from course.expected import draw_expected
 
-__all__ = ["check", "check_environment", "checkpoint", "draw_expected", "given", "hint", "passed", "tell"]
+__all__ = ["as_told", "check", "check_environment", "checkpoint", "desk", "draw_expected", "given", "hint", "passed"]
+__all__ += ["tell"]

@@ -1,14 +1,76 @@
-"""The numbers that a notebook's text tells, held beside those that were found."""
+"""What a learner has solved, objective by objective; and, for the author, the numbers that a notebook's text tells."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
 
 from cofactor.core.errors import CofactorError
+from cofactor.core.files import whole_file
+from course import desk
+
+HANDED_OUT = ".handed_out.json"  # marks the folder of a learner's copies
+PROGRESS = "progress.json"  # beside the copies: solved and all exercises, by notebook
 
 
-def checkpoint(marks: Mapping[str, tuple[float, float, float]]) -> None:
+def checkpoint(notebook: str) -> None:
+    """Print which exercises of a notebook, such as "nb03", are solved, with how many hints, and what is left.
+
+    Solved is what `check` called right when it was last asked in this session. In a learner's folder the number is kept
+    beside the copies, in `progress.json`; `kit.py lab` prints it.
+
+    Raises
+    ------
+    CofactorError
+        There is no such notebook.
+    """
+    if notebook not in desk.NOTEBOOKS:
+        raise CofactorError(f"no notebook {notebook!r}; there are {', '.join(desk.NOTEBOOKS)}")
+    objectives = import_module(f"course.{notebook}.exercises").OBJECTIVES
+    names = [name for names in objectives for name in names]
+    left = [name for name in names if not desk.passed(name)]
+    begin = f'; begin with "{left[0]}"' if len(left) == len(names) else f'; next is "{left[0]}"' if left else ""
+    print(f"{len(names) - len(left)} of {len(names)} exercises solved{begin}")
+    wide = max(map(len, names))
+    for number, own in enumerate(objectives, start=1):
+        for name in own:
+            print(f"objective {number}: {name:<{wide}}  {_state(name)}")
+        if not own:
+            print(f"objective {number}: {'-':<{wide}}  predictions and the open question are its exercise")
+    _keep(notebook, len(names) - len(left), len(names))
+
+
+def _state(name: str) -> str:
+    if not desk.passed(name):
+        return "not solved yet"
+    hints = len(desk.hints_read.get(name, ()))
+    return f"solved with {hints} hint{'s' * (hints > 1)}" if hints else "solved without a hint"
+
+
+def _keep(notebook: str, solved: int, of: int) -> None:
+    """Write the progress beside the copies; elsewhere nothing. The best that was ever reached counts."""
+    folder = Path.cwd()
+    if not (folder / HANDED_OUT).exists():
+        return
+    found = progress(folder)
+    best = max(solved, found.get(notebook, (0, 0))[0])
+    with whole_file(folder / PROGRESS) as part:
+        part.write_text(json.dumps({**found, notebook: (best, of)}, indent=1) + "\n", encoding="utf8")
+
+
+def progress(folder: Path) -> dict[str, tuple[int, int]]:
+    """Return solved and all exercises by notebook, of the notebooks whose checkpoint was run in a folder of copies."""
+    try:
+        found = json.loads((folder / PROGRESS).read_text(encoding="utf8"))
+        return {str(name): (int(solved), int(of)) for name, (solved, of) in sorted(found.items())}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def as_told(marks: Mapping[str, tuple[float, float, float]]) -> None:
     """Print a table of numbers found beside numbers told, and say which differ by more than they may.
 
     A mark is (found, told, within) by its name; it is met where |found - told| <= within, never by a number that is
@@ -21,14 +83,14 @@ def checkpoint(marks: Mapping[str, tuple[float, float, float]]) -> None:
 
     Examples
     --------
-    >>> checkpoint({"tasks": (108, 108, 0), "share wrong": (0.2407, 0.24, 0.01)})
+    >>> as_told({"tasks": (108, 108, 0), "share wrong": (0.2407, 0.24, 0.01)})
     tasks          108       108 ± 0     ok
     share wrong  0.241      0.24 ± 0.01  ok
     2 of 2 as told
     """
     loose = [name for name, (_, _, within) in marks.items() if not within >= 0]
     if not marks or loose:
-        raise CofactorError(f"a checkpoint needs marks with tolerances of zero or more; look at {loose or 'no mark'}")
+        raise CofactorError(f"numbers told need marks with tolerances of zero or more; look at {loose or 'no mark'}")
     rows = [
         (name, _written(found, within), f"{told:g}", f"{within:g}") for name, (found, told, within) in marks.items()
     ]

@@ -9,18 +9,21 @@ there are
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from textwrap import fill
+from typing import Any
 
 from cofactor.core.errors import CofactorError, listing
-from course.grading import Exercise, Given
+from course.grading import Exercise, FunctionExercise, Given
 
 NOTEBOOKS = tuple(path.parent.name for path in sorted(Path(__file__).parent.glob("nb*/exercises.py")))
 LETTERS = 88  # in a line: JupyterLab breaks longer ones within a word
 
 handed_in: dict[str, object] = {}  # the answer last handed in, by the name of its exercise
+hints_read: dict[str, set[int]] = {}  # numbers of the hints asked for, by the name of the exercise
 
 
 @cache
@@ -71,6 +74,28 @@ def check(name: str, answer: object) -> None:
     tell(verdict.words if verdict.recognised else f'{verdict.words}. Stuck? hint("{name}")')
 
 
+def reveal(name: str, answer: object) -> None:
+    """Print what `check` would say of a solution that the learner opened; it does not count as an answer of theirs."""
+    tell(find(name).judge(answer).words)
+
+
+def usable(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the learner's function where it is right, else one that is, so that what follows is right, too.
+
+    Raises
+    ------
+    CofactorError
+        There is no such exercise, or its answer is no function.
+    """
+    exercise = find(name)
+    if not isinstance(exercise, FunctionExercise):
+        raise CofactorError(f"the answer of {name!r} is no function")
+    if exercise.judge(function).right:
+        return function
+    tell(f'Until you solve the exercise "{name}", the cells below use a function of the kit in the place of yours.')
+    return exercise.right()
+
+
 def passed(name: str) -> bool:
     """Whether the answer last handed to `check` is right; False where there is none.
 
@@ -90,6 +115,7 @@ def hint(name: str, number: int = 1) -> None:
         tell(str(unknown))
         return
     if number in range(1, len(hints) + 1):
+        hints_read.setdefault(name, set()).add(number)
         tell(f"hint {number} of {len(hints)}: {hints[number - 1]}")
     else:
         print(f"there are hints 1 to {len(hints)} for {name!r}")

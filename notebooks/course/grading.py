@@ -114,6 +114,16 @@ class FunctionExercise(Exercise):
     def cases(self) -> list[Given]:
         """Return arguments that the learner has not seen: other shapes, and what is special."""
 
+    def right(self) -> Callable[..., Any]:
+        """Return a function that is right; it takes what the learner's takes, and returns what that must return."""
+        names = list(self.given())
+
+        def function(*arguments: Any) -> Any:
+            answers = [part.answer for part in self.solve(**dict(zip(names, arguments, strict=True)))]
+            return answers[0] if len(answers) == 1 else tuple(answers)
+
+        return function
+
     def properties(self, case: Given, result: list[Floats]) -> Iterator[str]:
         """Say which properties a result does not have, beside the laws of its parts."""
         yield from ()

@@ -1,14 +1,92 @@
-"""Numbers told are held beside numbers found: what is met, what is not, and how they are written."""
+"""The checkpoint is the learner's own; numbers told are held beside numbers found, for the author."""
 
+import json
+from importlib import import_module
+
+import nbformat
 import numpy as np
 import pytest
 
 from cofactor.core.errors import CofactorError
-from course import checkpoint
+from course import as_told, check, checkpoint, desk, hint
+from course.checkpoints import HANDED_OUT, PROGRESS, progress
+from tests.course.test_exercises import right, solved
+from tests.notebook_parts import objectives
+from tests.notebook_rules import NOTEBOOKS
+
+# ---- what the learner has solved ----
+
+
+@pytest.fixture
+def learner(tmp_path, monkeypatch):
+    """A new session in a folder of copies."""
+    monkeypatch.setattr(desk, "handed_in", {})
+    monkeypatch.setattr(desk, "hints_read", {})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / HANDED_OUT).write_text("{}")
+    return tmp_path
+
+
+def said(capsys, notebook="nb00"):
+    capsys.readouterr()
+    checkpoint(notebook)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_only_what_the_learner_handed_in_counts(learner, capsys):
+    desk.reveal("accuracy", right("accuracy"))  # a solution that was opened
+    check("vote", lambda labels: labels)
+    first, *rows = said(capsys)
+    assert first == '0 of 3 exercises solved; begin with "vote"'
+    assert [row.split()[-1] for row in rows[1:4]] == ["yet"] * 3 and rows[0].startswith("objective 1: -")
+    check("accuracy", right("accuracy"))
+    hint("expected_wrong")
+    hint("expected_wrong", 2)
+    check("expected_wrong", right("expected_wrong"))
+    first, *rows = said(capsys)
+    assert first == '2 of 3 exercises solved; next is "vote"'
+    assert rows[2].endswith("solved without a hint") and rows[3].endswith("solved with 2 hints")
+    check("vote", solved("vote"))
+    assert said(capsys)[0] == "3 of 3 exercises solved"
+    check("vote", None)  # the best that was reached is kept
+    assert said(capsys)[0].startswith("2 of 3") and progress(learner) == {"nb00": (3, 3)}
+
+
+def test_progress_is_kept_beside_copies_only_and_a_broken_file_is_none(learner, capsys):
+    (learner / PROGRESS).write_text("{")
+    said(capsys)
+    assert json.loads((learner / PROGRESS).read_text()) == {"nb00": [0, 3]}
+    for name in (HANDED_OUT, PROGRESS):
+        (learner / name).unlink()
+    said(capsys)
+    assert not (learner / PROGRESS).exists()
+    with pytest.raises(CofactorError, match="no notebook 'nb99'"):
+        checkpoint("nb99")
+
+
+def test_every_exercise_belongs_to_one_objective():
+    for path, name in zip(NOTEBOOKS, desk.NOTEBOOKS, strict=True):
+        own = import_module(f"course.{name}.exercises").OBJECTIVES
+        assert sorted(one for names in own for one in names) == sorted(desk.exercises_of(name)), name
+        assert len(own) == len(objectives(nbformat.read(path, as_version=4))), name
+
+
+@pytest.mark.parametrize("name", ["robust_sweep", "symnmf_step", "thin_step", "wawa_round", "pair_step"])
+def test_what_follows_uses_a_right_function_whatever_the_learner_wrote(name, capsys):
+    own = solved(name)
+    assert desk.usable(name, own) is own and not capsys.readouterr().out
+    function = desk.usable(name, lambda *given: None)
+    assert f'Until you solve the exercise "{name}"' in capsys.readouterr().out
+    assert desk.find(name).judge(function).right
+    with pytest.raises(CofactorError, match="no function"):
+        desk.usable("accuracy", own)
+
+
+# ---- numbers told in the text ----
 
 
 def lines(marks, capsys):
-    checkpoint(marks)
+    as_told(marks)
     return capsys.readouterr().out.splitlines()
 
 
@@ -50,4 +128,4 @@ def test_a_number_has_a_digit_more_than_its_tolerance(found, within, written, ca
 @pytest.mark.parametrize("marks", [{}, {"rate": (1, 1, -0.1)}, {"rate": (1, 1, np.nan)}])
 def test_marks_without_tolerances_are_refused(marks):
     with pytest.raises(CofactorError, match="rate" if marks else "no mark"):
-        checkpoint(marks)
+        as_told(marks)

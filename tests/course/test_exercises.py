@@ -28,14 +28,7 @@ def right(name):
 
 def solved(name):
     """The function that a function exercise asks for."""
-    exercise = EXERCISES[name]
-    names = list(exercise.given())
-
-    def function(*arguments):
-        answers = [part.answer for part in exercise.solve(**dict(zip(names, arguments, strict=True)))]
-        return answers[0] if len(answers) == 1 else tuple(answers)
-
-    return function
+    return EXERCISES[name].right()
 
 
 def with_part(name, position, value):

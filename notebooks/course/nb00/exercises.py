@@ -121,3 +121,11 @@ class ExpectedWrong(Exercise):
 
 
 EXERCISES = {"vote": Vote(), "accuracy": Accuracy(), "expected_wrong": ExpectedWrong()}
+
+OBJECTIVES = (  # of the notebook, in its order: the exercises of each
+    (),
+    ("vote",),
+    ("accuracy",),
+    ("expected_wrong",),
+    (),
+)

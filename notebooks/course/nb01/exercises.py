@@ -247,3 +247,11 @@ EXERCISES = {
     "imputation": Imputation(),
     "read_off": ReadOff(),
 }
+
+OBJECTIVES = (  # of the notebook, in its order: the exercises of each
+    ("posterior", "em_round"),
+    ("co-occurrence",),
+    ("imputation",),
+    ("read_off",),
+    (),
+)

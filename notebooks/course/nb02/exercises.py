@@ -185,3 +185,11 @@ def _wrong_orders(orders: list[list[int]], of_prior: Floats, of_each: Floats) ->
 
 
 EXERCISES = {"specialists": Specialists(), "longest_corner": LongestCorner(), "model_error": ModelError()}
+
+OBJECTIVES = (  # of the notebook, in its order: the exercises of each
+    ("specialists",),
+    ("longest_corner",),
+    (),
+    ("model_error",),
+    (),
+)

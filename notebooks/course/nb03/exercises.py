@@ -193,3 +193,12 @@ class RobustSweep(FunctionExercise):
 
 
 EXERCISES = {"rate": Rate(), "labels_needed": LabelsNeeded(), "weights": Weights(), "robust_sweep": RobustSweep()}
+
+OBJECTIVES = (  # of the notebook, in its order: the exercises of each
+    ("rate",),
+    (),
+    ("labels_needed",),
+    ("weights", "robust_sweep"),
+    (),
+    (),
+)

@@ -221,3 +221,12 @@ class SymNMFStep(FunctionExercise):
 
 
 EXERCISES = {"rotation": Rotation(), "speed": Speed(), "shift": Shift(), "symnmf_step": SymNMFStep()}
+
+OBJECTIVES = (  # of the notebook, in its order: the exercises of each
+    ("rotation", "symnmf_step"),
+    ("speed",),
+    ("shift",),
+    (),
+    (),
+    (),
+)

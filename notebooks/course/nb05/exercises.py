@@ -171,3 +171,12 @@ class Penalty(Exercise):
 
 
 EXERCISES = {"step": Step(), "thin_step": ThinStep(), "bytes": Bytes(), "penalty": Penalty()}
+
+OBJECTIVES = (  # of the notebook, in its order: the exercises of each
+    ("step", "thin_step"),
+    (),
+    ("bytes",),
+    ("penalty",),
+    (),
+    (),
+)

@@ -203,3 +203,13 @@ class Choices(Exercise):
 
 
 EXERCISES = {"error": Error(), "pull": Pull(), "comparison_gradient": ComparisonGradient(), "choices": Choices()}
+
+OBJECTIVES = (  # of the notebook, in its order: the exercises of each
+    ("error",),
+    ("pull", "comparison_gradient"),
+    (),
+    (),
+    ("choices",),
+    (),
+    (),
+)

@@ -234,3 +234,13 @@ EXERCISES = {
     "imagined": Imagined(),
     "wawa_round": WawaRound(),
 }
+
+OBJECTIVES = (  # of the notebook, in its order: the exercises of each
+    (),
+    ("wawa_round", "paired"),
+    (),
+    ("backwards",),
+    ("starts",),
+    ("imagined",),
+    (),
+)

@@ -197,3 +197,13 @@ class Missing(Exercise):
 
 
 EXERCISES = {"pair": Pair(), "residual": Residual(), "pair_step": PairStep(), "missing": Missing()}
+
+OBJECTIVES = (  # of the notebook, in its order: the exercises of each
+    ("pair",),
+    ("residual",),
+    ("pair_step",),
+    (),
+    (),
+    ("missing",),
+    (),
+)

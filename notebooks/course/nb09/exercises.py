@@ -186,3 +186,12 @@ def _scaled(theta: Floats) -> Floats:
 
 
 EXERCISES = {"word_pairs": WordPairs(), "projection": Projection(), "coherent": Coherent(), "membership": Membership()}
+
+OBJECTIVES = (  # of the notebook, in its order: the exercises of each
+    ("word_pairs",),
+    ("projection", "coherent"),
+    (),
+    ("membership",),
+    (),
+    (),
+)

@@ -154,3 +154,13 @@ class Enough(Exercise):
 
 
 EXERCISES = {"groups": Groups(), "refits": Refits(), "enough": Enough()}
+
+OBJECTIVES = (  # of the notebook, in its order: the exercises of each
+    (),
+    ("groups",),
+    ("refits",),
+    ("enough",),
+    (),
+    (),
+    (),
+)

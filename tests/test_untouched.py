@@ -1,0 +1,39 @@
+"""A copy in which nothing was solved shows the numbers of its notebook: no exercise spoils what follows."""
+
+import json
+import re
+
+import nbformat
+import pytest
+
+from tools import learner, refresh_notebooks
+
+pytestmark = pytest.mark.slow
+
+OWN = re.compile(r"\b(check|checkpoint|usable)\(")  # cells that speak of the learner
+FED = ("03", "04", "05", "07", "08")  # notebooks whose later cells call a function that the learner writes
+
+
+def said(cell):
+    """What a cell printed or returned as text."""
+    kinds = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in cell.outputs]
+    return ["".join(kind) for kind in kinds]
+
+
+@pytest.mark.parametrize("number", FED)
+def test_what_follows_an_unsolved_function_is_right(number, tmp_path):
+    path = next(path for path in learner.sources() if path.name.startswith(number))
+    source = nbformat.read(path, as_version=4)
+    copy = learner.learner_copy(source)
+    (tmp_path / ".handed_out.json").write_text("{}")
+    refresh_notebooks.execute(copy, tmp_path)
+    refresh_notebooks.make_canonical(copy)
+    stored = {cell.source: said(cell) for cell in source.cells if cell.cell_type == "code"}
+    cells = [cell for cell in copy.cells if cell.cell_type == "code"]
+    compared = [cell for cell in cells if not OWN.search(cell.source) and "Figure" not in "".join(said(cell))]
+    assert len(compared) > 20
+    assert not {cell.source: said(cell) for cell in compared if said(cell) != stored[cell.source]}
+    told = "".join(line for cell in cells for line in said(cell))
+    assert told.count("Until you solve the exercise") == 1 and "0 of " in told
+    solved, of = json.loads((tmp_path / "progress.json").read_text())[f"nb{number}"]
+    assert solved == 0 < of
