@@ -80,7 +80,7 @@ def set_up(*extras: str) -> None:
 
 def warm_up() -> None:
     """Run one command for what it leaves: byte code, and the loops that Numba compiles; later starts read both."""
-    command = [str(PYTHON), "-m", "cofactor", "aggregate", "bluebird"]
+    command = [str(PYTHON), "-m", "cofactor", "aggregate", "dog"]  # labels enough to be worth compiling
     subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True)
 
 
@@ -262,7 +262,7 @@ def lab(extra: list[str]) -> int:
     first = f"--LabApp.default_url=/lab/tree/{'notebooks' if instructor else 'learner'}/00_start_here.ipynb"
     extra = [argument for argument in extra if argument != "--instructor"]
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    first_result = ["-m", "cofactor", "aggregate", "bluebird"]
+    first_result = ["-m", "cofactor", "aggregate", "dog"]  # labels enough to be worth compiling
     return (
         python(*first_result)
         or (0 if instructor else python("-m", "tools.learner"))

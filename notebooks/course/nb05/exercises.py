@@ -93,10 +93,7 @@ class ThinStep(FunctionExercise):
         return [*drawn, {"X": np.array([[2.0], [1.0]]), "R": np.zeros((2, 1)), "t": 3}]
 
     def solve(self, X: Floats, R: Floats, t: int) -> list[Part]:
-        picks, after = [], np.zeros_like(R)
-        for n, r in enumerate(R.T):
-            picks.append(int(np.argmin([x @ r for x in X.T])))
-            after[:, n] = t / (t + 2) * r + 2 / (t + 2) * (X[:, picks[-1]] - X[:, n])
+        picks, after = _step(X, R, t)
         return [Part("j", picks, {}, "columns"), Part("R", after, {}, "residuals")]
 
 

@@ -98,16 +98,12 @@ class PairStep(FunctionExercise):
         ]
 
     def solve(self, C: Floats, A_1: Floats, A_2: Floats, lam: Floats) -> list[Part]:
-        T = np.zeros((*C.shape, len(lam)))  # expected counts of (i, k, f), one after the other
-        for i, k in zip(*np.nonzero(C), strict=True):
-            shares = lam * A_1[i] * A_2[k]
-            T[i, k] = C[i, k] * shares / shares.sum()
+        A_1, A_2, lam = _scaled(*_counts(C, A_1, A_2, lam))
         laws = (NONNEGATIVE, COLUMNS_SUM_TO_ONE)
-        counts = T.sum(axis=(0, 1))
         return [
-            Part("A_1", T.sum(axis=1) / counts, {}, "probabilities", laws),
-            Part("A_2", T.sum(axis=0) / counts, {}, "probabilities", laws),
-            Part("lam", counts / C.sum(), {}, "shares", (NONNEGATIVE, SUMS_TO_ONE)),
+            Part("A_1", A_1, {}, "probabilities", laws),
+            Part("A_2", A_2, {}, "probabilities", laws),
+            Part("lam", lam, {}, "shares", (NONNEGATIVE, SUMS_TO_ONE)),
         ]
 
     def properties(self, case: Given, result: list[Floats]) -> Iterator[str]:
