@@ -78,10 +78,16 @@ def set_up(*extras: str) -> None:
     STAMP.write_text("\n".join([fingerprint(), *wanted]), encoding="utf8")
 
 
+WARM_UP = """
+import cofactor as cf
+model = cf.simulate.dawid_skene_model(40, 3, random_state=0)
+cf.crowd.WorkerTypes().fit(cf.simulate.crowd(model, 8000, random_state=0).labels)
+"""  # labels enough to be worth compiling
+
+
 def warm_up() -> None:
-    """Run one command for what it leaves: byte code, and the loops that Numba compiles; later starts read both."""
-    command = [str(PYTHON), "-m", "cofactor", "aggregate", "dog"]  # labels enough to be worth compiling
-    subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True)
+    """Fit labels for what that leaves: byte code, and the loops that Numba compiles; later starts read both."""
+    subprocess.run([str(PYTHON), "-c", WARM_UP], cwd=ROOT, env=environment(), capture_output=True)
 
 
 def set_up_for_tests() -> None:
