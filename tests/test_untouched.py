@@ -11,7 +11,13 @@ from tools import learner, refresh_notebooks
 pytestmark = pytest.mark.slow
 
 OWN = re.compile(r"\b(check|checkpoint|usable)\(")  # cells that speak of the learner
-FED = ("03", "04", "05", "07", "08")  # notebooks whose later cells call a function that the learner writes
+FED = (
+    "03",
+    "04",
+    "05",
+    pytest.param("07", marks=pytest.mark.needs_mirror),
+    "08",
+)  # notebooks whose later cells call a function that the learner writes
 
 
 def said(cell):
