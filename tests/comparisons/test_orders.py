@@ -150,3 +150,10 @@ def test_what_is_no_order_is_named_by_row(tmp_path, text, how, message):
     path.write_text(text)
     with pytest.raises(cf.CofactorError, match=message):
         read_orders(path, **how)
+
+
+def test_items_that_look_alike_are_named_or_merged():
+    frame = pd.DataFrame({"1st": ["X", "x", "Y"], "2nd": ["Y", "y", "X"]})
+    with pytest.warns(cf.DataWarning, match=r"items that look alike .* 'X' = 'x', 'Y' = 'y'; merge_look_alikes"):
+        assert len(read_orders(frame, ["1st", "2nd"]).items) == 4
+    assert read_orders(frame, ["1st", "2nd"], merge_look_alikes=True).items == ("X", "Y")

@@ -147,7 +147,8 @@ def test_a_frame_of_votes_is_ranked():
 
 def read(tmp_path, text, name="votes.csv", **options):
     named = dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight"))
-    return reading(written(tmp_path, text, name), {**named, **options})
+    how = {option: options.pop(option) for option in list(options) if option not in named}
+    return reading(written(tmp_path, text, name), {**named, **options}, **how)
 
 
 @pytest.mark.parametrize(
@@ -208,11 +209,19 @@ def test_weights_that_are_no_counts_are_left_and_named(tmp_path):
     assert read(tmp_path, "winner,loser,weight\na,b,9\nb,a,3\n").notes == ["columns taken unasked: weight"]
 
 
-def test_names_that_differ_in_capitals_or_blanks_are_noted(tmp_path):
-    found = read(tmp_path, "winner,loser\nClaude,GPT 4\nclaude,GPT4\nGPT4,Claude\n")
-    assert found.notes == [
-        "items that differ in capitals or blanks only count as different: Claude, claude, GPT 4, GPT4"
+def test_names_that_look_alike_are_noted_or_merged(tmp_path):
+    rows = "Claude,GPT 4,Ann\nclaude,GPT4,ann\nGPT4,Cl\u0430ude,Ann\nGPT4,Claude,Bo\n"
+    found = read(tmp_path, "winner,loser,user\n" + rows)
+    alike, how = "look alike count as different:", "; merge_look_alikes (--merge-look-alikes) makes them one"
+    assert found.notes[1:] == [
+        f"items that {alike} 'Claude' = 'Cl\\u0430ude' = 'claude', 'GPT 4' = 'GPT4'{how}",
+        f"users that {alike} 'Ann' = 'ann'{how}",
     ]
+    merged = read(tmp_path, "winner,loser,user\n" + rows, merge_look_alikes=True)
+    assert (merged.comparisons.items, merged.comparisons.users) == (("Claude", "GPT4"), ("Ann", "Bo"))
+    assert merged.notes[1:] == []
+    named = read(tmp_path, "model_a,model_b,winner\nx,Y,y\nX,y,x\nx,y,X\n", merge_look_alikes=True)
+    assert won(named.comparisons) == [("x", "y", 0.0), ("x", "y", 1.0), ("x", "y", 1.0)]
 
 
 def test_differences_of_columns_and_the_first_side_are_covariates(tmp_path):

@@ -37,3 +37,12 @@ def test_a_column_with_gaps_is_never_ids():
     frame.loc[3, "pay"] = "n/a"
     data = CategoricalFrame.from_frame(frame)
     assert data.names == ["pay", "hat"] and data.gap_words == {"n/a": {"pay": 1}}
+
+
+def test_values_and_columns_that_look_alike_are_told_or_merged():
+    frame = pd.DataFrame({"Job": ["cook", "Cook ", "cook", "nurse"] * 9, "job": ["7", "7.0", "1", "true"] * 9})
+    found = CategoricalFrame.from_frame(frame)
+    assert found.alike == {"Job": [["Cook ", "cook"]], "job": [["1", "true"], ["7", "7.0"]], "": [["Job", "job"]]}
+    merged = CategoricalFrame.from_frame(frame, merge_look_alikes=True)
+    assert merged.alike == {"": [["Job", "job"]]}
+    assert merged.observed == [[["cook"], ["nurse"]], [["1"], ["7"]]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -12,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from cofactor.comparisons.data import Codes, Comparisons, encoded
 from cofactor.core.checks import check_kind, numbers, positions, whole_codes
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import check_columns, check_present, located, numeric, read_frame
 from cofactor.core.lazy import pd
+from cofactor.core.look_alikes import look_alikes, merged_names, told
 from cofactor.core.types import Indices
 
 LARGEST = np.iinfo(np.int32).max
@@ -140,6 +143,7 @@ def read_orders(
     user: str | None = None,
     encoding: str = "utf-8-sig",
     sep: str | None = None,
+    merge_look_alikes: bool = False,
 ) -> Orders:
     """Read orders: one a row from columns of places, or one result a row from a long table.
 
@@ -153,6 +157,7 @@ def read_orders(
         Several may share the last place of a race, and then have no order.
     user : column of who ordered
     encoding, sep : as of `Comparisons.from_csv`
+    merge_look_alikes : as of `read_votes`, of items
 
     Raises a CofactorError that names rows with equal items or places, and where a cell cannot be read.
 
@@ -173,9 +178,22 @@ def read_orders(
     check_columns(frame, names, "orders")
     if races:
         race, item, place = races
-        return _of_races(frame, race, item, place, user, text)
-    lists, placed = _lists(frame, list(places), list(others))
+        frame, lists, placed = _of_races(frame, race, item, place, text)
+    else:
+        lists, placed = _lists(frame, list(places), list(others))
+    lists = _one_way(lists, merge_look_alikes)
     return _orders(frame, lists, placed, None if user is None else frame[user], text)
+
+
+def _one_way(lists: list[list[Any]], merge: bool) -> list[list[Any]]:
+    """Merge items that look alike into the one that is used most, or warn of them."""
+    counts = Counter(str(item) for one in lists for item in one)
+    if not merge:
+        if message := told(look_alikes(counts, spaced=False), "items"):
+            warnings.warn(message, DataWarning, stacklevel=3)
+        return lists
+    known = merged_names(counts, spaced=False)
+    return [[known.get(str(item), item) for item in one] for one in lists]
 
 
 def _lists(frame: pd.DataFrame, places: list[str], others: list[str]) -> tuple[list[list[Any]], list[int]]:
@@ -199,7 +217,10 @@ def _several(cell: Any) -> list[Any]:
     return [part.strip() for part in cell.replace("|", ";").split(";") if part.strip()]
 
 
-def _of_races(frame: pd.DataFrame, race: str, item: str, place: str, user: str | None, text: bool) -> Orders:
+def _of_races(
+    frame: pd.DataFrame, race: str, item: str, place: str, text: bool
+) -> tuple[pd.DataFrame, list[list[Any]], list[int]]:
+    """Return the first row of every race, its items in order, and how many of them have a place of their own."""
     for name in (race, item):
         check_present(frame[name], name, text)
     at = numeric(frame, place, f"{place} (the place in a race) must hold numbers")
@@ -215,7 +236,7 @@ def _of_races(frame: pd.DataFrame, race: str, item: str, place: str, user: str |
     lists = [list(part) for part in np.split(names, np.flatnonzero(np.diff(code[order])) + 1)]
     firsts = frame.iloc[pd.Series(code).drop_duplicates().index]
     placed = np.bincount(code, ~(twice & last)).astype(int).tolist()
-    return _orders(firsts, lists, placed, None if user is None else firsts[user], text)
+    return firsts, lists, placed
 
 
 def _orders(

@@ -16,6 +16,7 @@ from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.frames import check_columns, check_present, located, numeric, read_frame
 from cofactor.core.lazy import pd
+from cofactor.core.look_alikes import look_alikes, merged_names, told
 from cofactor.core.types import Floats
 
 YES, NO = ("1", "1.0", "true", "t", "yes", "y", "x"), ("", "0", "0.0", "false", "f", "no", "n")
@@ -51,6 +52,7 @@ def read_votes(
     sep: str | None = None,
     words: tuple[str, str] | None = None,
     home: bool = False,
+    merge_look_alikes: bool = False,
 ) -> tuple[Comparisons, pd.DataFrame]:
     """Read one row per comparison, of a file or a frame; what is not named is used where a column is called so.
 
@@ -75,6 +77,9 @@ def read_votes(
     words : the two words of `outcome` for the first and the second item, where it has others
     home : bool
         Add a covariate that is one in every comparison: how much better the first side does by being the first.
+    merge_look_alikes : bool
+        Make one of items, and of users, that differ in capitals, blanks, invisible characters, scripts and forms of a
+        number, the one that is used most. Else they are named and count as different.
 
     "" for `user`, `tie`, `outcome` or `weight`: such a column is not used.
 
@@ -90,7 +95,7 @@ def read_votes(
     (('gin', 'milk', 'tea'), [1.0, 0.5])
     """
     named: Named = {"winner": winner, "loser": loser, "user": user, "tie": tie, "outcome": outcome, "weight": weight}
-    found = reading(source, named, covariates, encoding, sep, words, home)
+    found = reading(source, named, covariates, encoding, sep, words, home, merge_look_alikes)
     return found.comparisons, found.covariates
 
 
@@ -102,6 +107,7 @@ def reading(
     sep: str | None = None,
     words: Sequence[str] | None = None,
     home: bool = False,
+    merge_look_alikes: bool = False,
 ) -> Reading:
     """Read votes as `read_votes` does; `named` holds its arguments that name columns, None where nothing is said."""
     check_kind((str, PathLike, pd.DataFrame), source=source)
@@ -126,7 +132,9 @@ def reading(
         raise CofactorError(f"columns {first} and {second} hold items, but nothing says who won: {advice}")
     if home and not layout.sided:
         raise CofactorError("home needs two sides and an outcome: of winners and losers nobody knows who was first")
-    return _Votes(frame, layout, named, frame is not source).read(list(covariates), words, home)
+    votes = _Votes(frame, layout, named, frame is not source)
+    votes.write_one_way(merge_look_alikes)
+    return votes.read(list(covariates), words, home)
 
 
 def _with_prompt(named: Named) -> dict[str, Any]:
@@ -172,6 +180,18 @@ class _Votes:
                 notes.append(f"{told}, intervals are too short without it; user={name!r}{also} allows for that")
         return notes
 
+    def write_one_way(self, merge: bool) -> None:
+        """Merge items, and users, that look alike, or note them."""
+        columns = {"items": [self.layout.first, self.layout.second], "users": [self.user] if self.user else []}
+        for what, names in columns.items():
+            used = pd.concat([self.frame[name].dropna() for name in names]).value_counts(sort=False) if names else {}
+            counts = {str(name): int(count) for name, count in used.items()}
+            if not merge:
+                self.notes.extend(filter(None, [told(look_alikes(counts, spaced=False), what)]))
+            elif known := merged_names(counts, spaced=False):
+                told_by = [*names, *([self.layout.outcome] if self.layout.outcome else [])]
+                self.frame = self.frame.assign(**{name: renamed(self.frame[name], known) for name in told_by})
+
     def read(self, covariates: list[str], words: Sequence[str] | None, home: bool) -> Reading:
         """Return the votes; refuse what cannot be read."""
         counts, first, second = self._counts(), self.layout.first, self.layout.second
@@ -191,7 +211,7 @@ class _Votes:
         columns = {name: self._covariate(name) for name in covariates} | ({HOME: np.ones(len(frame))} if home else {})
         X = pd.DataFrame(columns, index=range(len(frame)))
         X = X.iloc[np.argsort(who, kind="stable")].reset_index(drop=True)
-        return Reading(found.with_ids(users, items), X, [*self.notes, *_alike(items)])
+        return Reading(found.with_ids(users, items), X, self.notes)
 
     def _counts(self) -> Floats | None:
         """Return weights, and leave out rows of none."""
@@ -223,14 +243,9 @@ class _Votes:
         return np.asarray(values[0] - values[1])
 
 
-def _alike(items: list[object]) -> list[str]:
-    """Note items that differ in capitals and blanks only."""
-    plain = pd.Series(["".join(str(item).split()).casefold() for item in items], dtype=object)
-    twice = plain.duplicated(keep=False)
-    if not twice.any():
-        return []
-    names = [items[i] for i in sorted(np.flatnonzero(twice), key=lambda i: plain[i])]
-    return [f"items that differ in capitals or blanks only count as different: {listing(names)}"]
+def renamed(cells: pd.Series[Any], known: Mapping[str, str]) -> pd.Series[Any]:
+    """Return cells with the names that are known by another one replaced by that."""
+    return cells.map(lambda cell: known.get(str(cell), cell))
 
 
 def _ties(frame: pd.DataFrame, name: str) -> Floats:

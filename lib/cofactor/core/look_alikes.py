@@ -6,9 +6,12 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from cofactor.core.errors import listing
+
 # letters of Cyrillic and Greek that look like Latin ones, small letters only: capitals are folded first
 SAME_LETTER = str.maketrans("аеорсухіјѕԁһӏԛԝοανρτυιкмтв", "aeopcyxijsdhlqwoavptuikmtb")
 TRUTH_VALUES = {"true": "1", "false": "0"}
+MERGED = "merge_look_alikes (--merge-look-alikes) makes them one"
 
 
 def skeleton(name: str, truth_values: bool = False) -> str:
@@ -36,26 +39,38 @@ def skeleton(name: str, truth_values: bool = False) -> str:
     return plain
 
 
-def look_alikes(names: Iterable[str], truth_values: bool = False) -> list[list[str]]:
+def look_alikes(names: Iterable[str], truth_values: bool = False, spaced: bool = True) -> list[list[str]]:
     """Return the groups of different names with one skeleton, in the order in which they come. O(names).
 
-    >>> look_alikes(["yes", "no", "Yes", "no"])
-    [['yes', 'Yes']]
+    Blanks within names count, unless `spaced` is false.
+
+    >>> look_alikes(["yes", "no", "Yes", "no"]), look_alikes(["GPT 4", "gpt4"], spaced=False)
+    ([['yes', 'Yes']], [['GPT 4', 'gpt4']])
     """
     groups: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for name in names:
-        groups[skeleton(name, truth_values)][name] = None
+        groups[skeleton(name if spaced else "".join(name.split()), truth_values)][name] = None
     return [list(group) for group in groups.values() if len(group) > 1]
 
 
-def merged_names(counts: Mapping[str, int], truth_values: bool = False) -> dict[str, str]:
+def merged_names(counts: Mapping[str, int], truth_values: bool = False, spaced: bool = True) -> dict[str, str]:
     """Return, of every name with look-alikes, the one that is used most (of equal ones, the first).
 
     >>> merged_names({"Yes": 1, "yes": 5, "no": 2})
     {'Yes': 'yes', 'yes': 'yes'}
     """
-    groups = look_alikes(counts, truth_values)
+    groups = look_alikes(counts, truth_values, spaced)
     return {name: max(group, key=counts.__getitem__) for group in groups for name in group}
+
+
+def told(groups: Iterable[Iterable[str]], what: str) -> str:
+    """Return the sentence about groups of names that look alike; "" without any.
+
+    >>> told([["yes", "Yes"]], "answers")
+    "answers that look alike count as different: 'Yes' = 'yes'; merge_look_alikes (--merge-look-alikes) makes them one"
+    """
+    found = listing(" = ".join(shown(group)) for group in groups)
+    return f"{what} that look alike count as different: {found}; {MERGED}" if found else ""
 
 
 def shown(group: Iterable[str]) -> list[str]:

@@ -9,10 +9,10 @@ from os import PathLike
 from pathlib import PurePath
 from typing import Any, TypeAlias
 
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.frames import NO_VALUE, plain_numbers, read_frame
 from cofactor.core.lazy import pd
-from cofactor.core.look_alikes import look_alikes, merged_names, shown
+from cofactor.core.look_alikes import look_alikes, merged_names, told
 from cofactor.crowd.exports import TIME, unfold
 from cofactor.crowd.layouts import GOLD, recognised, warn_of_several, without_headers
 
@@ -78,10 +78,6 @@ def _one_way(column: pd.Series[Any], what: str, merge: bool) -> pd.Series[Any]:
         counts = column.value_counts(sort=False)
         known = merged_names({str(name): count for name, count in counts.items()}, truth_values)
         return plain_numbers(column.map(lambda name: known.get(name, name))) if known else column
-    alike = look_alikes(column.dropna().unique(), truth_values)
-    if alike:
-        found = listing(" = ".join(shown(group)) for group in alike)
-        how = "merge_look_alikes (--merge-look-alikes) makes them one"
-        message = f"{what} that look alike count as different: {found}; {how}"
+    if message := told(look_alikes(column.dropna().unique(), truth_values), what):
         warnings.warn(message, DataWarning, stacklevel=4)
     return column

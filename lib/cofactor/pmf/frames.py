@@ -17,6 +17,7 @@ from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.frames import NO_VALUE, check_columns
 from cofactor.core.lazy import pd
+from cofactor.core.look_alikes import look_alikes, merged_names
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
 
@@ -54,6 +55,8 @@ class CategoricalFrame:
         Where "None" stands among words and was taken for an answer.
     texts : dict of name to dict of text to count
         What stands among the numbers of columns that would else be columns of numbers.
+    alike : dict of name to list of lists of str
+        Values of a column that differ in how they are written alone; "" for names of columns.
     """
 
     frame: pd.DataFrame
@@ -64,6 +67,7 @@ class CategoricalFrame:
     gap_words: dict[str, dict[str, int]]
     answers: dict[str, int]
     texts: dict[str, dict[str, int]]
+    alike: dict[str, list[list[str]]]
 
     @property
     def words(self) -> list[str]:
@@ -92,12 +96,15 @@ class CategoricalFrame:
         columns: Sequence[str] | None = None,
         n_bins: int = N_BINS,
         gaps: Sequence[str] | None = None,
+        merge_look_alikes: bool = False,
     ) -> CategoricalFrame:
         """Take columns of a table of text, as `read_frame` gives it.
 
         `columns` are those to take, by default all that can be of use. `gaps` are the words that say that nothing was
-        observed, beside empty cells; by default `GAPS`, and "None" among numbers. Raises a CofactorError where a
-        column is missing or cannot be used, where none is left, or fewer than two intervals are asked for.
+        observed, beside empty cells; by default `GAPS`, and "None" among numbers. `merge_look_alikes` makes one of
+        values of a column that differ in capitals, blanks and the like, the most frequent one. Raises a
+        CofactorError where a column is missing or cannot be used, where none is left, or fewer than two intervals are
+        asked for.
         """
         check_whole(2, n_bins=n_bins)
         check_columns(frame, columns or list(frame.columns), "cases")
@@ -113,10 +120,18 @@ class CategoricalFrame:
         names = [str(name) for name, why in whys.items() if not why]
         if not names:
             raise CofactorError(f"no column is left: {_told(left_out)}")
+        if merge_look_alikes:
+            frame = frame.assign(**{name: _merged(frame[name]) for name in names})
         coded = [_coded(frame[name], n_bins) for name in names]
         codes = np.column_stack([codes for codes, _ in coded])
         table = CategoricalTable(codes, [len(observed) for _, observed in coded])
-        return cls(frame, table, names, [observed for _, observed in coded], left_out, gap_words, answers, texts)
+        shown = [observed for _, observed in coded]
+        values = {
+            name: [cells[0] for cells in one if cells[0] == cells[-1]] for name, one in zip(names, shown, strict=True)
+        }
+        values |= {"": [str(name) for name in frame.columns]}
+        alike = {name: same for name, one in values.items() if (same := look_alikes(one, truth_values=bool(name)))}
+        return cls(frame, table, names, shown, left_out, gap_words, answers, texts, alike)
 
     @property
     def n_empty(self) -> int:
@@ -181,6 +196,13 @@ def _texts(column: pd.Series[str]) -> dict[str, int]:
     if known.all() or 2 * known.sum() < len(cells) or numbers[known].nunique() <= FEW:
         return {}
     return {str(text): int(count) for text, count in cells[~known].value_counts().items()}
+
+
+def _merged(column: pd.Series[str]) -> pd.Series[str]:
+    """Make one of values that look alike, the most frequent one."""
+    counts = {str(value): int(count) for value, count in column.value_counts(sort=False).items()}
+    known = merged_names(counts, truth_values=True)
+    return column.map(lambda cell: known.get(cell, cell)) if known else column
 
 
 def _useless(column: pd.Series[str], named: bool) -> str:

@@ -14,6 +14,7 @@ from cofactor.core.checks import LARGEST, check_whole
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import read_frame
 from cofactor.core.lazy import pd
+from cofactor.core.look_alikes import told
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.draws import draw, pooled
 from cofactor.pmf.filling import Filling, fill, number_errors
@@ -21,7 +22,7 @@ from cofactor.pmf.frames import CategoricalFrame
 from cofactor.pmf.holdout import HeldOut, held_out
 from cofactor.pmf.rules import NotAsked, without_unasked
 from cofactor.pmf.target import LOGISTIC, better, classified, cross_validated
-from cofactor_app.cli import tell, warned
+from cofactor_app.cli import in_options, tell, warned
 from cofactor_app.cli.output import Writer, outputs, write_page
 
 ENOUGH = 30  # hidden cells, before a gain is judged
@@ -36,7 +37,7 @@ def joint(arguments: argparse.Namespace) -> None:
         data = _read(arguments)
         target, rules = _target(data, arguments.target), _rules(arguments, data)
         diagnosis = cf.pmf.diagnose(data.table, rank=arguments.rank, names=data.names)
-        cautions = [*warned(diagnosis), *_text_lines(data)]
+        cautions = [*warned(diagnosis), *_text_lines(data), *_alike_lines(data)]
         method, found, classes = _fitted(arguments, data, target)
         lines = [*_lines(arguments, data, method, found), *_class_lines(arguments, classes), *_rule_lines(data, rules)]
         tell(lines, cautions)
@@ -76,7 +77,9 @@ def _read(arguments: argparse.Namespace) -> CategoricalFrame:
         raise CofactorError(f"no column {listing(missing)}; found {listing(frame.columns)}")
     check_whole(1, n_jobs=arguments.jobs)
     gaps = None if arguments.gaps is None else [word.strip() for word in arguments.gaps.split(",") if word.strip()]
-    data = CategoricalFrame.from_frame(frame, named if arguments.columns else None, arguments.bins, gaps)
+    data = CategoricalFrame.from_frame(
+        frame, named if arguments.columns else None, arguments.bins, gaps, arguments.merge_look_alikes
+    )
     if nowhere := [word for word in gaps or () if word not in data.gap_words]:
         warnings.warn(f"no cell reads {listing(map(repr, nowhere))}, named by --gaps", DataWarning, stacklevel=2)
     return data
@@ -201,6 +204,12 @@ def _text_lines(data: CategoricalFrame) -> Iterator[str]:
     for name, counts in data.texts.items():
         words = listing(f"{text!r} ({count})" for text, count in counts.items())
         yield f"{name}: numbers, and text among them, so that none is taken for a number: {words}; see --gaps"
+
+
+def _alike_lines(data: CategoricalFrame) -> Iterator[str]:
+    """Yield values, and names of columns, that differ in how they are written alone."""
+    for name, groups in data.alike.items():
+        yield in_options(told(groups, f"{name}: values")) if name else told(groups, "names of columns").split(";")[0]
 
 
 def _judged(found: HeldOut) -> str:

@@ -12,7 +12,16 @@ from typing import Any
 from cofactor import __version__
 from cofactor_app.cli.methods import DEFAULT, GROUPS, OFFERED, Choices
 from cofactor_app.cli.parser_lines import add_lines
-from cofactor_app.cli.parts import WRITTEN, Format, LateParser, add_overwriting, add_reading, new_command, separator
+from cofactor_app.cli.parts import (
+    WRITTEN,
+    Format,
+    LateParser,
+    add_merging,
+    add_overwriting,
+    add_reading,
+    new_command,
+    separator,
+)
 
 DRAWS = 50  # refits behind an interval of the report
 PLANNED = ("MajorityVote", "WorkerTypes")  # fits of the slower methods, hundreds of times, would take minutes
@@ -206,8 +215,7 @@ def _add_labels(command: argparse.ArgumentParser, **many: Any) -> None:
     command.add_argument("--classes", type=_words, metavar="CLASS,...", help=classes)
     ignored = "answers that are none, such as unsure,skip"
     command.add_argument("--ignore", type=_words, default=(), metavar="ANSWER,...", help=ignored)
-    merged = "make one of names that differ in capitals, blanks, invisible characters, scripts, forms of a number"
-    command.add_argument("--merge-look-alikes", action="store_true", help=merged)
+    add_merging(command)
     add_reading(command)
 
 

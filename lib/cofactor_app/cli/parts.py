@@ -50,6 +50,12 @@ def add_reading(command: argparse.ArgumentParser) -> None:
     command.add_argument("--sep", type=separator, help=sep)
 
 
+def add_merging(command: argparse.ArgumentParser) -> None:
+    """Add the option that makes one of names that look alike."""
+    merged = "make one of names that differ in capitals, blanks, invisible characters, scripts, forms of a number"
+    command.add_argument("--merge-look-alikes", action="store_true", help=merged)
+
+
 def add_overwriting(files: Any) -> None:
     """Add the options of how tables are written, to a group of options."""
     files.add_argument("--force", action="store_true", help="overwrite files if they exist")

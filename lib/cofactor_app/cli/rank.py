@@ -23,7 +23,8 @@ from cofactor_app.cli import in_options, tell
 from cofactor_app.cli.output import Writer, outputs, write_page
 
 COLUMNS = ("winner", "loser", *OPTIONAL)  # options that name columns
-READING = ("covariates", "encoding", "sep", "words", "home")  # other options of how a file is read
+READING = ("covariates", "encoding", "sep", "words", "home", "merge_look_alikes")  # other options of how a file is read
+ORDERS_READING = ("encoding", "sep", "merge_look_alikes")
 TABLES = ("output", "probabilities", "coefficients", "users")
 PAIRS_ONLY = ("winner", "loser", "tie", "outcome", "weight", "words", "users")
 Found = tuple[
@@ -76,7 +77,7 @@ def _of_orders(arguments: argparse.Namespace) -> Found:
     if given or len(users) > 1:
         named = listing(f"--{name.replace('_', '-')}" for name in given) or "a second --user"
         raise CofactorError(f"{named}: of pairs of items only, not of --places and --races")
-    how = {name: getattr(arguments, name) for name in ("places", "others", "races", "encoding", "sep")}
+    how = {name: getattr(arguments, name) for name in ("places", "others", "races", *ORDERS_READING)}
     orders = read_orders(arguments.comparisons, user=users[0] or None, **how)
     found = rank_orders(orders, level=arguments.level, all_parts=arguments.all_parts, random_state=0)
     who = "" if orders.user is None else f", {len(np.unique(orders.user))} users"
