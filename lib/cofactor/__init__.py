@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from cofactor.core.latent_class import LatentClassModel
     from cofactor.core.moments import pairwise_moments
     from cofactor.core.tables import CategoricalTable
+    from cofactor.crowd.consensus import aggregate
     from cofactor.crowd.labels import CrowdLabels
     from cofactor.data import datasets, load
 
@@ -46,6 +47,7 @@ __all__ = [
     "LatentClassModel",
     "NotFittedError",
     "NotIdentifiableError",
+    "aggregate",
     "comparisons",
     "crowd",
     "data",

@@ -271,6 +271,15 @@ def test_tables_of_workers_posterior_and_overruled_tasks(labels_csv, tmp_path, c
     assert np.allclose(workers["accuracy"], cf.crowd.worker_accuracy(method.model_), atol=1e-6)
     table = pd.read_csv(names["posterior"])
     assert list(table.columns) == ["task", "no", "yes"] and np.allclose(table[["no", "yes"]], posterior, atol=1e-6)
+    wide = tmp_path / "wide.jsonl"
+    written(capsys, labels_csv, "--method", "MV-EM", "-o", wide, "--wide", "--sort", "--confusion", tmp_path / "c.csv")
+    lines = pd.read_json(wide, lines=True)
+    assert lines["probability"].is_monotonic_increasing
+    by_task = lines.set_index("task").loc[labels.tasks, ["probability no", "probability yes"]]
+    assert np.allclose(by_task, posterior, atol=1e-6)
+    entries = pd.read_csv(tmp_path / "c.csv").set_index(["worker", "true", "said"])["probability"]
+    of_first = [[entries[labels.workers[0], true, said] for true in labels.classes] for said in labels.classes]
+    assert np.allclose(of_first, method.model_.conditionals[0], atol=1e-6)
     against = np.flatnonzero(labels.votes[np.arange(80), predicted] < labels.votes.max(axis=1))
     overruled = pd.read_csv(names["overruled"])
     assert len(against) and set(overruled["task"]) == {labels.tasks[n] for n in against}

@@ -300,7 +300,7 @@ def test_every_form_written_is_read_again(name, tmp_path):
 @pytest.mark.parametrize("name", ["x.xlsx", "x.parquet.gz", "x.json"])
 def test_forms_that_cannot_be_written_are_refused_before_the_work(name, tmp_path, capsys):
     assert main(["aggregate", str(tmp_path / "no-such-file.csv"), "-o", str(tmp_path / name)]) == 1
-    assert "tables are written as .csv, .tsv, either with .gz, or .parquet" in capsys.readouterr().err
+    assert "tables are written as .csv, .tsv, .jsonl, each also with .gz, or .parquet" in capsys.readouterr().err
 
 
 def test_two_tables_are_not_written_to_one_file(tmp_path, capsys):

@@ -158,6 +158,7 @@ FUNCTIONS = {
         *(v.codes, v.codes, v.codes, _of(v.count, None), _of(v.count, None), _of(v.count, None)),
         *(st.sampled_from(["error", "first", "other"]), st.sampled_from(["error", "keep", "other"])),
     ),
+    "aggregate": (lambda frame: cf.aggregate(frame, method="MajorityVote"), frames(["task", "worker", "label"])),
     "CrowdLabels.from_frame": (cf.CrowdLabels.from_frame, frames(["task", "worker", "label"])),
     "CrowdLabels.from_csv": (csv(cf.CrowdLabels.from_csv), texts, joined, encodings),
     "CrowdLabels": (use_labels, v.labels, v.codes, v.codes, v.count),

@@ -63,6 +63,24 @@ def posterior_frame(posterior: Floats, labels: CrowdLabels) -> pd.DataFrame:
     return frame
 
 
+def widened(frame: pd.DataFrame, posterior: Floats, labels: CrowdLabels) -> pd.DataFrame:
+    """Return a consensus with the probability of every class beside, in columns such as "probability yes"."""
+    of_classes = posterior_frame(posterior, labels).iloc[:, 1:]
+    return pd.concat([frame, of_classes.add_prefix("probability ")], axis=1)
+
+
+def confusion_frame(method: Aggregator) -> pd.DataFrame:
+    """Return every entry of every annotator confusion matrix: worker, true, said, probability; O(M K^2)."""
+    A, classes = np.array(method.model_.conditionals), pd.Series(method.classes_)
+    M, K = len(A), len(classes)
+    codes = np.arange(K)
+    true, said = classes[np.tile(np.repeat(codes, K), M)], classes[np.tile(codes, M * K)]
+    worker = pd.Series(method.workers_)[np.repeat(np.arange(M), K * K)]
+    columns = {"worker": worker, "true": true, "said": said}
+    found = pd.DataFrame({name: cells.to_numpy() for name, cells in columns.items()})
+    return found.assign(probability=A.swapaxes(1, 2).ravel().round(6))
+
+
 def overruled(predicted: Ints, labels: CrowdLabels) -> NDArray[np.bool_]:
     """Tell of every task whether fewer workers chose its label than some other class."""
     votes = labels.votes

@@ -19,7 +19,14 @@ from cofactor.crowd.base import Aggregator
 from cofactor.crowd.bootstrap import CrowdBootstrap
 from cofactor.crowd.evidence import gold_codes
 from cofactor.crowd.readings import Readings, View, believed, readings
-from cofactor.crowd.tables import consensus_frame, graded_frame, overruled_frame, posterior_frame
+from cofactor.crowd.tables import (
+    confusion_frame,
+    consensus_frame,
+    graded_frame,
+    overruled_frame,
+    posterior_frame,
+    widened,
+)
 from cofactor.crowd.truth import read_truth
 from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.crowd.workers import workers_table
@@ -91,7 +98,7 @@ def aggregate(arguments: argparse.Namespace) -> None:
         raise cf.CofactorError(
             f"--model keeps a fit of {DEFAULT} to labels in memory: leave --method and --moments out"
         )
-    tables = [getattr(arguments, name) for name in ("output", "workers", "posterior", "overruled")]
+    tables = [getattr(arguments, name) for name in ("output", "workers", "confusion", "posterior", "overruled")]
     with outputs(arguments, tables, inputs, [arguments.report, arguments.model]) as writer:
         if arguments.moments:
             from cofactor_app.cli import shards
@@ -175,7 +182,14 @@ def _write_tables(
             found = graded_frame(labels, posterior, method)
         else:
             found = consensus_frame(labels, posterior, method)
+        found = widened(found, posterior, labels) if arguments.wide else found
+        found = found.sort_values("probability", kind="stable") if arguments.sort else found
         writer.write(arguments.output, [found], tasks)
+    elif arguments.wide or arguments.sort:
+        raise cf.CofactorError("--wide and --sort say how -o is written: name the file by -o")
+    if arguments.confusion:
+        entries = confusion_frame(method)
+        writer.write(arguments.confusion, [entries], f"{labels.n_workers} confusion matrices")
     if arguments.workers:
         found = workers_table(method, labels, boot, readings=seen).round(6)
         writer.write(arguments.workers, [found], f"{labels.n_workers} workers")

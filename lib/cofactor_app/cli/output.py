@@ -21,6 +21,7 @@ from cofactor.core.locks import locked
 
 STDOUT = Path("-")
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
+LINES = ".jsonl"
 RUN = re.compile(r"[=+\-@\t\r]")  # how cells begin that a spreadsheet runs as a formula
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -79,11 +80,11 @@ def write_page(path: Path, page: str) -> None:
 
 
 def _form(path: Path) -> str:
-    """Return the suffix that tells the form: .csv, .tsv or .parquet; without any, as of standard output, CSV."""
+    """Return the suffix that tells the form: .csv, .tsv, .jsonl, .parquet; without any (standard output), CSV."""
     form = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
     form = form.lower() or ".csv"
-    if form not in (*SEPARATORS, ".parquet") or (form == ".parquet" and path.suffix == ".gz"):
-        raise CofactorError(f"{path}: tables are written as .csv, .tsv, either with .gz, or .parquet")
+    if form not in (*SEPARATORS, LINES, ".parquet") or (form == ".parquet" and path.suffix == ".gz"):
+        raise CofactorError(f"{path}: tables are written as .csv, .tsv, .jsonl, each also with .gz, or .parquet")
     return form
 
 
@@ -106,7 +107,11 @@ class Writer:
                 _write_parquet(part, frames)
             else:
                 with _text_file(part, packed=path.suffix == ".gz") as file:
-                    self._write_text(file, frames, SEPARATORS[_form(path)])
+                    if _form(path) == LINES:  # no spreadsheet reads it, so nothing is escaped
+                        for frame in frames:
+                            frame.to_json(file, orient="records", lines=True, force_ascii=False)
+                    else:
+                        self._write_text(file, frames, SEPARATORS[_form(path)])
         print(f"wrote {path}: {what}")
 
     def _write_text(self, file: Any, frames: Iterable[pd.DataFrame], sep: str) -> None:

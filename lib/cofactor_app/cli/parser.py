@@ -163,8 +163,12 @@ def _add_outputs(command: argparse.ArgumentParser) -> None:
     files = command.add_argument_group("tables to write", WRITTEN)
     one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     files.add_argument("-o", "--output", **one, help="task, label, probability, n_labels")
+    files.add_argument("--wide", action="store_true", help="in -o also the probability of every class")
+    files.add_argument("--sort", action="store_true", help="the most doubtful tasks of -o first")
     workers = "labels, estimated accuracy with interval, agreement, verdict of every worker"
     files.add_argument("--workers", **one, help=workers)
+    confusion = "confusion matrices as a long table: worker, true, said, probability"
+    files.add_argument("--confusion", **one, help=confusion)
     files.add_argument("--posterior", **one, help="task, and the probability of every class")
     files.add_argument("--overruled", **one, help="tasks whose label is not the one of most workers")
     add_overwriting(files)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 TABLES = "CSV, TSV, parquet, JSON lines, - for standard input"
-WRITTEN = ".csv, .tsv, either with .gz, .parquet, or - for standard output"
+WRITTEN = ".csv, .tsv, .jsonl, each also with .gz, .parquet, or - for standard output"
 
 
 class Format(argparse.RawDescriptionHelpFormatter):

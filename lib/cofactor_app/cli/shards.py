@@ -12,7 +12,7 @@ import cofactor as cf
 from cofactor.core.files import restore, whole_file
 from cofactor.core.locks import beside
 from cofactor.crowd.moments import CrowdMoments
-from cofactor.crowd.tables import workers_frame
+from cofactor.crowd.tables import confusion_frame, workers_frame
 from cofactor_app.cli.output import STDOUT, Writer, reserved
 from cofactor_app.scale.crew import Cluster, Crew, Threads
 from cofactor_app.scale.passes import Passes, bytes_of
@@ -71,7 +71,7 @@ def _opened(arguments: argparse.Namespace) -> Iterator[tuple[LabelShards, Crew]]
 
 def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     """Fit a method to moments, and label the shards."""
-    whole = ("truth", "gold", "report", "posterior", "overruled", "model")
+    whole = ("truth", "gold", "report", "posterior", "overruled", "model", "wide", "sort")
     asked = [f"--{name}" for name in whole if getattr(arguments, name)]
     if asked:
         raise cf.CofactorError(f"{', '.join(asked)}: needs all labels in memory, and does not go with --moments")
@@ -86,6 +86,8 @@ def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
             writer.write(arguments.output, shards.consensus(method, passes), f"{moments.n_tasks} tasks")
         if arguments.workers:
             writer.write(arguments.workers, [workers_frame(method)], f"{len(moments.workers)} workers")
+        if arguments.confusion:
+            writer.write(arguments.confusion, [confusion_frame(method)], f"{len(moments.workers)} confusion matrices")
         passes.forget()
 
 
