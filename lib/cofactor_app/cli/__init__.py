@@ -40,6 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _show_any_letter()
     try:
         arguments = parser().parse_args(argv)
+        arguments.argv = list(sys.argv[1:] if argv is None else argv)
         with _notes():
             module, function = arguments.run.split(".")
             getattr(import_module(f"cofactor_app.cli.{module}"), function)(arguments)

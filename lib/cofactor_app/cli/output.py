@@ -10,7 +10,7 @@ import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, redirect_stdout
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -56,20 +56,34 @@ def outputs(
     asked = [path for path in tables if path]
     for path in asked:
         _form(path)
-    if len({os.path.realpath(path) for path in asked}) < len(asked):
-        raise CofactorError("two tables cannot be written to one file: name another output")
     if STDOUT in asked and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf8")  # as in files, whatever the terminal's is
     writer = Writer(sys.stdout, arguments.raw_cells)
-    paths = [*asked, *(path for path in others if path)]
+    wrote = [*asked, *(path for path in others if path)]
+    paths = wrote + ([arguments.record] if arguments.record else [])
+    if len({os.path.realpath(path) for path in paths}) < len(paths):
+        raise CofactorError("two tables cannot be written to one file: name another output")
+    if arguments.record == STDOUT:
+        raise CofactorError("--record -: what is printed is part of the record; name a file")
     with (
         reserved(paths, arguments.force, inputs),
         redirect_stdout(sys.stderr if STDOUT in asked else sys.stdout),
+        _recorded(arguments, inputs, wrote),
     ):
         yield writer
         if writer.escaped:
             message = f"{writer.escaped} cells that a spreadsheet would run as formulas begin with an apostrophe now"
             warnings.warn(f"{message} (--raw-cells leaves them as they are)", DataWarning, stacklevel=2)
+
+
+def _recorded(
+    arguments: argparse.Namespace, inputs: Sequence[str | Path | None], wrote: Sequence[Path]
+) -> AbstractContextManager[None]:
+    if not arguments.record:
+        return nullcontext()
+    from cofactor_app.cli.record import recorded  # for the few who ask
+
+    return recorded(arguments.record, arguments.argv, [name for name in inputs if name], wrote)
 
 
 def write_page(path: Path, page: str) -> None:

@@ -94,7 +94,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"cofactor {__version__}")
     commands = top.add_subparsers(required=True, metavar="command", title="commands")
     labels = _add_aggregate, _add_update, _add_diagnose, _add_plan, _add_next, _add_shard, _add_moments
-    others = _add_sql, _add_fit, _add_bench, _add_datasets, _add_check, _add_page, _add_completion
+    others = _add_sql, _add_fit, _add_bench, _add_datasets, _add_check, _add_page, _add_again, _add_completion
     for add in (*labels, _add_reproduce, _add_report, add_lines, *others):
         add(commands)
     return top
@@ -346,6 +346,12 @@ def _add_page(commands: Any) -> None:
     command.add_argument("-o", "--output", type=Path, default=default, metavar="FILE", help=f"(default: {default})")
     command.add_argument("--force", action="store_true", help="overwrite the page if it exists")
     command.epilog = PAGE
+
+
+def _add_again(commands: Any) -> None:
+    about = "Repeat a run that --record kept: say whether the same bytes come out, and what has changed where not."
+    command = new_command(commands, "again", about, "record.again")
+    command.add_argument("record", type=Path, metavar="RECORD", help="the file; nothing is written beside it")
 
 
 def _add_completion(commands: Any) -> None:

@@ -1,0 +1,187 @@
+"""A record of a run, by which a second reader checks it, and ``cofactor again``, which repeats the run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+import tempfile
+import warnings
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from datetime import UTC, datetime
+from hashlib import file_digest, sha256
+from importlib import metadata
+from io import StringIO
+from pathlib import Path
+from typing import Any, TextIO
+
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.files import whole_file
+from cofactor_app.cli import in_options, main
+
+PACKAGES = ("numpy", "scipy", "pandas", "numba")
+PARTS = ("cofactor", "command", "when", "versions", "machine", "inputs", "outputs", "notes", "printed")
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file; of a zip such as .npz, which holds the time of writing, that of its contents."""
+    if path.suffix == ".npz":
+        with zipfile.ZipFile(path) as packed:
+            return sha256(repr(sorted((one.filename, one.CRC) for one in packed.infolist())).encode()).hexdigest()
+    with open(path, "rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def recorded(path: Path, argv: Sequence[str], inputs: Iterable[str | Path], outputs: Iterable[Path]) -> Iterator[None]:
+    """Keep what a run read, wrote, printed and noted; nothing where it fails."""
+    files = [Path(name) for name in inputs if Path(name).is_file()]
+    read, notes, shown = {str(name): digest(name) for name in files}, list[str](), _Both(sys.stdout)
+    before = warnings.showwarning
+
+    def noted(message: Warning | str, *more: Any, **options: Any) -> None:
+        text = in_options(str(message))
+        if text not in notes:
+            notes.append(text)
+        before(message, *more, **options)
+
+    warnings.showwarning = noted
+    try:
+        with redirect_stdout(shown):
+            yield
+    finally:
+        warnings.showwarning = before
+    wrote = {str(name): digest(name) for name in outputs if name.is_file()}
+    found = (
+        _version("cofactor"),
+        list(argv),
+        _now(),
+        versions(),
+        machine(),
+        read,
+        wrote,
+        notes,
+        shown.kept.splitlines(),
+    )
+    with whole_file(path) as part:
+        text = json.dumps(dict(zip(PARTS, found, strict=True)), indent=1, ensure_ascii=False)
+        part.write_text(f"{text}\n", encoding="utf8")
+    print(f"wrote {path}: what was read, written, noted, and by which versions")
+
+
+class _Both(StringIO):
+    """Standard output that keeps what is printed."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Print, and keep."""
+        super().write(text)
+        return self.stream.write(text)
+
+    def flush(self) -> None:
+        """Flush what is printed."""
+        self.stream.flush()
+
+    @property
+    def kept(self) -> str:
+        """What was printed."""
+        return self.getvalue()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of what numbers hang on."""
+    return {"python": platform.python_version(), **{name: _version(name) for name in ("cofactor", *PACKAGES)}}
+
+
+def machine() -> dict[str, str]:
+    """Return the system, and the kernel and the threads of linear algebra."""
+    from threadpoolctl import threadpool_info
+
+    blas = [one for one in threadpool_info() if one.get("user_api") == "blas"]
+    kernels = ", ".join(sorted({f"{one.get('architecture', 'unknown')}, {one['num_threads']} threads" for one in blas}))
+    return {"system": platform.system(), "processor": platform.machine(), "blas": kernels or "unknown"}
+
+
+def again(arguments: argparse.Namespace) -> None:
+    """Repeat a recorded run beside its outputs; say whether the same comes out, and what has changed where not."""
+    record = _read(arguments.record)
+    changed = list(_changes(record))
+    lost = [name for name in record["inputs"] if not Path(name).is_file()]
+    if lost:
+        where = "run this where the command ran"
+        raise CofactorError(f"{arguments.record}: inputs that are not here: {listing(lost)}; {where}")
+    with tempfile.TemporaryDirectory() as folder:
+        moved = {name: Path(folder, f"{k}", Path(name).name) for k, name in enumerate(record["outputs"])}
+        for path in moved.values():
+            path.parent.mkdir()
+        command = _elsewhere(record["command"], {name: str(path) for name, path in moved.items()})
+        with redirect_stdout(StringIO()):
+            code = main(command)
+        if code:
+            raise CofactorError(f"the recorded command ends with an error today{_because(changed)}")
+        other = [name for name, path in moved.items() if not path.is_file() or digest(path) != record["outputs"][name]]
+    for line in changed:
+        print(f"changed since: {line}")
+    if other:
+        raise CofactorError(f"other bytes come out: {listing(other)}{_because(changed)}")
+    print(f"the same bytes come out: {listing(record['outputs']) or 'nothing was written'}")
+
+
+def _because(changed: list[str]) -> str:
+    return f"; changed since: {'; '.join(changed)}" if changed else "; nothing that is recorded has changed"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        record = json.loads(path.read_text(encoding="utf8"))
+    except (ValueError, RecursionError) as error:
+        raise CofactorError(f"{path}: not JSON, so not a record of a run ({str(error)[:80]})") from None
+    texts = isinstance(record, dict) and set(PARTS) <= set(record) and isinstance(record["command"], list)
+    if not texts or not all(isinstance(word, str) for word in record["command"]):
+        raise CofactorError(f"{path}: not a record that --record wrote")
+    if not all(isinstance(record[part], dict) for part in ("inputs", "outputs", "versions", "machine")):
+        raise CofactorError(f"{path}: not a record that --record wrote")
+    if record["command"][:1] == ["again"]:
+        raise CofactorError(f"{path}: records a repetition, which is none to repeat")
+    return record
+
+
+def _changes(record: dict[str, Any]) -> Iterator[str]:
+    """Say which inputs, versions and machines are others than those of the record."""
+    for name, known in record["inputs"].items():
+        if Path(name).is_file() and digest(Path(name)) != known:
+            yield f"input {name}"
+    for part, now in (("versions", versions()), ("machine", machine())):
+        for name, known in record[part].items():
+            if now.get(name) != known:
+                yield f"{name} {known}, now {now.get(name)}"
+
+
+def _elsewhere(command: list[str], moved: dict[str, str]) -> list[str]:
+    """Return a command that writes to other files, and keeps no record."""
+    words = iter(command)
+    kept = []
+    for word in words:
+        if word == "--record":
+            next(words, None)
+        elif not word.startswith("--record="):
+            option, equals, value = word.partition("=")
+            kept.append(f"{option}={moved[value]}" if equals and value in moved else moved.get(word, word))
+    return kept
