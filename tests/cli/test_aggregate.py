@@ -410,3 +410,16 @@ def test_every_command_names_a_function_that_is_there():
     for command in chosen[0].choices.values():
         module, function = command.get_default("run").split(".")
         assert callable(getattr(import_module(f"cofactor_app.cli.{module}"), function))
+
+
+def test_a_preview_shows_what_was_understood_and_writes_nothing(tmp_path, capsys):
+    (tmp_path / "wide.csv").write_text("item,ann,ben,cy\n" + "".join(f"t{n},{n % 2},{n % 3 % 2},\n" for n in range(9)))
+    before = sorted(tmp_path.iterdir())
+    for command in ("aggregate", "diagnose", "next", "plan"):
+        assert main([command, str(tmp_path / "wide.csv"), "--preview"]) == 0
+        out = capsys.readouterr().out.splitlines()
+        assert out[0].endswith("18 labels, 9 tasks, 2 workers, 2 classes") and len(out) == 7
+        assert out[1].split() == ["task", "worker", "label"] and out[3].split() == ["t0", "ben", "0"]
+    assert sorted(tmp_path.iterdir()) == before
+    assert main(["aggregate", "bluebird", "--preview"]) == 0
+    assert "bluebird: 4212 labels, 108 tasks, 39 workers, 2 classes" in capsys.readouterr().out

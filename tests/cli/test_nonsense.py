@@ -21,8 +21,11 @@ RUNS = {  # inputs of a command that are sound
     "joint": ["table.csv"],
     "anchors": ["X.csv"],
     "shard": ["labels.csv", "-o", "shards"],
+    "sql": ["counts"],
+    "topics": ["X.csv"],
+    "again": ["labels.csv"],
 }
-NONSENSE = ("--", "/", "", "/dev/zero")
+NONSENSE = ("--", "/", "", "/dev/zero", "'", "9" * 20)
 
 
 def options(command):

@@ -338,7 +338,7 @@ def test_broken_vocabularies_are_refused(tmp_path, text):
 
 def test_numbers_below_one_are_refused(csv, shards, tmp_path):
     for n_shards in (0, -1):
-        with pytest.raises(cf.CofactorError, match="at least one file"):
+        with pytest.raises(cf.CofactorError, match="a number of files from 1"):
             shard_labels([csv], tmp_path / "other", n_shards)
     with pytest.raises(cf.CofactorError, match="at least one process"):
         shards.count(tmp_path / "counts", n_jobs=0)

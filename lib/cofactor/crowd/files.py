@@ -14,7 +14,8 @@ from cofactor.core.frames import NO_VALUE, plain_numbers, read_frame
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import look_alikes, merged_names, told
 from cofactor.crowd.exports import TIME, unfold
-from cofactor.crowd.layouts import GOLD, recognised, warn_of_several, without_headers
+from cofactor.crowd.kinds import cut_ids, odd_labels, unread
+from cofactor.crowd.layouts import GOLD, recognised, without_headers
 
 Path: TypeAlias = "str | PathLike[str]"
 COLUMNS = ("task", "worker", "label")
@@ -41,11 +42,19 @@ def read_labels(
     frame = frames[0] if not several else pd.concat([one.reset_index(drop=True) for one in frames], ignore_index=True)
     label = columns[-1]
     frame[label] = frame[label].mask(frame[label].isin(NO_LABEL))
-    warn_of_several(frame[label])
+    _warn_of_kinds(frame, columns)
     for name, what in zip(columns, ("tasks", "workers", "classes"), strict=True):
         frame[name] = _one_way(frame[name].mask(frame[name] == ""), what, merge_look_alikes)
     frame.attrs[GOLD] = known
     return frame
+
+
+def _warn_of_kinds(frame: pd.DataFrame, columns: tuple[str, str, str]) -> None:
+    """Say where labels are hardly classes, and where a spreadsheet has cut ids."""
+    different = [[name for name in frame[column].dropna().unique() if isinstance(name, str)] for column in columns]
+    found = [*cut_ids(different[0], "tasks"), *cut_ids(different[1], "workers")]
+    for message in [*found, *odd_labels(different[2], int(frame[columns[2]].count()))]:
+        warnings.warn(message, DataWarning, stacklevel=4)
 
 
 def _read_one(path: Path, columns: tuple[str, str, str], encoding: str, sep: str | None, several: bool) -> pd.DataFrame:
@@ -54,6 +63,8 @@ def _read_one(path: Path, columns: tuple[str, str, str], encoding: str, sep: str
     unfolded, recognise = partial(unfold, columns=columns), partial(recognised, whose=whose)
     frame = read_frame(path, columns, encoding, sep, unfold=unfolded, optional=(TIME,), recognise=recognise)
     known = frame.attrs.get(GOLD, {})
+    for message in unread(frame.attrs.get("found", ()), columns):
+        warnings.warn(message, DataWarning, stacklevel=4)
     frame = _by_time(without_headers(frame, columns))
     frame.attrs[GOLD] = known
     return frame

@@ -345,15 +345,3 @@ def without_headers(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame
         message = f"{again.sum()} rows repeat the header and are left out: two files one after the other?"
         warnings.warn(message, DataWarning, stacklevel=4)
     return frame[~again]
-
-
-def warn_of_several(labels: pd.Series[Any]) -> None:
-    """Say where labels look like several answers in one cell, such as "pos|neg" beside "pos" and "neg"."""
-    distinct = [label for label in labels.dropna().unique() if isinstance(label, str)]
-    several = [name for name in distinct if "|" in name and {part.strip() for part in name.split("|")} <= {*distinct}]
-    if several:
-        message = (
-            f"labels such as {several[0]!r} hold several answers and count as a class of their own: "
-            "ask one question per answer, with labels yes and no"
-        )
-        warnings.warn(message, DataWarning, stacklevel=4)

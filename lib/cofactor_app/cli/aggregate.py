@@ -15,9 +15,12 @@ from cofactor.core.errors import listing
 from cofactor.core.files import whole_file
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Ints
+from cofactor.crowd.answers import answered
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.bootstrap import CrowdBootstrap
 from cofactor.crowd.evidence import gold_codes
+from cofactor.crowd.files import read_labels
+from cofactor.crowd.layouts import GOLD
 from cofactor.crowd.readings import Readings, View, believed, readings
 from cofactor.crowd.tables import (
     confusion_frame,
@@ -38,16 +41,42 @@ from cofactor_app.cli.parser import PLANNED
 AMOUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # labels per task
 READING = ("task", "worker", "label", "conflicts", "classes", "ignore", "merge_look_alikes", "encoding", "sep")
 SHOWN = 4  # files that are named one by one
+PREVIEWED = 5  # rows
 LEAST_PLANNED = 15  # planned for at least; where there are many labels now, up to twice as many
+
+
+def preview(arguments: argparse.Namespace) -> bool:
+    """Print the first rows as they are understood, where asked for; whether that was asked for."""
+    if not arguments.preview:
+        return False
+    sources = [arguments.labels] if isinstance(arguments.labels, str) else arguments.labels
+    columns, roles = [arguments.task, arguments.worker, arguments.label], ["task", "worker", "label"]
+    if len(sources) == 1 and _is_data_set(sources[0]):
+        frame = cf.data.load(sources[0], "crowd").labels.to_frame()
+    else:
+        source = sources[0] if len(sources) == 1 else sources
+        frame = read_labels(source, (*columns,), arguments.encoding, arguments.sep, arguments.merge_look_alikes)
+        frame = answered(frame, columns[2], arguments.ignore).rename(columns=dict(zip(columns, roles, strict=True)))
+    found = [
+        f"{frame[role].nunique()} {many}" for role, many in zip(roles, ("tasks", "workers", "classes"), strict=True)
+    ]
+    first = frame[roles].head(PREVIEWED).astype(object).map(lambda cell: "(none)" if pd.isna(cell) else str(cell))
+    known = f", {len(frame.attrs[GOLD])} gold tasks" if frame.attrs.get(GOLD) else ""
+    tell([f"{' '.join(sources)}: {len(frame)} labels, {', '.join(found)}{known}", first.to_string(index=False)])
+    return True
 
 
 def diagnose(arguments: argparse.Namespace) -> None:
     """Print the checks before the fit."""
+    if preview(arguments):
+        return
     print(visible(str(cf.crowd.diagnose(_read(arguments.labels, arguments)[0]))))
 
 
 def plan(arguments: argparse.Namespace) -> None:
     """Print, and draw where asked for, how many labels per task are needed."""
+    if preview(arguments):
+        return
     figures = [arguments.figure] if arguments.figure else []
     with reserved(figures, arguments.force, (arguments.labels, arguments.truth)):
         _plan(arguments)
@@ -70,6 +99,8 @@ def _plan(arguments: argparse.Namespace) -> None:
 
 def next_tasks(arguments: argparse.Namespace) -> None:
     """Print how sure the labels are, and write which tasks to label next."""
+    if preview(arguments):
+        return
     with outputs(arguments, [arguments.output], [arguments.labels]) as writer:
         labels = _read(arguments.labels, arguments)[0].whole
         if arguments.checks is not None:
@@ -92,6 +123,8 @@ def _checks(labels: cf.CrowdLabels, n_tasks: int) -> tuple[str, pd.DataFrame]:
 
 def aggregate(arguments: argparse.Namespace) -> None:
     """Fit a method; print what was found, and write what was asked for."""
+    if preview(arguments):
+        return
     inputs = (*arguments.labels, arguments.truth, arguments.gold, arguments.moments)
     grades.check(arguments)
     if arguments.model and (arguments.moments or arguments.method != DEFAULT):
@@ -228,7 +261,7 @@ def _page(
 def _read(sources: str | list[str], arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, Ints | None]:
     """Labels of files or of a data set; and truth, of its own file or of the data set, where known."""
     source = sources if isinstance(sources, str) else sources[0] if len(sources) == 1 else sources
-    if isinstance(source, str) and source.isidentifier() and not Path(source).exists():
+    if isinstance(source, str) and _is_data_set(source):
         dataset = cf.data.load(source, "crowd")
         labels, truth = dataset.labels, dataset.truth
     else:
@@ -239,6 +272,10 @@ def _read(sources: str | list[str], arguments: argparse.Namespace) -> tuple[cf.C
         labels, truth = grades.in_declared_order(order, labels, truth)
     own = getattr(arguments, "truth", None)  # `diagnose` has no such option
     return labels, read_truth(own, labels, arguments.encoding) if own else truth
+
+
+def _is_data_set(source: str) -> bool:
+    return source.isidentifier() and not Path(source).exists()
 
 
 def _gold(arguments: argparse.Namespace, labels: cf.CrowdLabels) -> Ints | None:

@@ -220,6 +220,8 @@ def _add_labels(command: argparse.ArgumentParser, **many: Any) -> None:
     ignored = "answers that are none, such as unsure,skip"
     command.add_argument("--ignore", type=_words, default=(), metavar="ANSWER,...", help=ignored)
     add_merging(command)
+    preview = "print the first rows as they are understood, and do nothing else"
+    command.add_argument("--preview", action="store_true", help=preview)
     add_reading(command)
 
 
@@ -283,7 +285,7 @@ def _add_fit(commands: Any) -> None:
     command.add_argument("--model", type=Path, metavar="FILE", help="the model of the last round, to be refined")
     method = f"for the counts: {', '.join(COUNTED)} (default: {COUNTED[0]}, which starts at the vote shares)"
     command.add_argument("--method", choices=COUNTED, metavar="METHOD", help=method)
-    command.set_defaults(raw_cells=True)
+    command.set_defaults(raw_cells=True, record=None)
     command.add_argument("--force", action="store_true", help="overwrite files if they exist")
     command.epilog = WAREHOUSE
 

@@ -170,7 +170,7 @@ class Queries:
         try:
             into = sqlglot.exp.Table if whole else sqlglot.exp.Column
             found = sqlglot.parse_one(name, into=into, read=self.dialect)
-        except sqlglot.errors.ParseError:
+        except (sqlglot.errors.ParseError, sqlglot.errors.TokenError):
             raise CofactorError(problem) from None
         except ValueError:
             known = sorted(one.value for one in sqlglot.dialects.Dialects if one.value)

@@ -26,6 +26,7 @@ from cofactor.crowd.labels import Conflicts
 from cofactor_app.scale.coding import BATCH, batches, check_present, import_labels
 from cofactor_app.scale.shards import LabelShards, write_vocabulary
 
+MOST = 100_000  # files in a folder
 PER_SHARD = 1_000_000  # labels: some 100 MB while they are counted
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
@@ -67,8 +68,8 @@ def shard_labels(
     Cost: O(E log E) time for E labels.
     """
     folder = Path(folder)
-    if n_shards is not None and n_shards < 1:
-        raise CofactorError(f"n_shards={n_shards}: at least one file has to hold the labels")
+    if n_shards is not None and not 1 <= n_shards <= MOST:
+        raise CofactorError(f"n_shards={n_shards}: give a number of files from 1 to {MOST}")
     work = beside(folder, "work")
     with locked(folder), whole_folder(folder) as part, _database(work, memory) as base:
         if folder.exists() and not replace:

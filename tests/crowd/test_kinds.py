@@ -1,0 +1,42 @@
+"""Labels and ids that are not what they are taken for are named when a file is read, others are not."""
+
+import pytest
+
+import cofactor as cf
+from cofactor.crowd.kinds import odd_labels
+
+ODD = {
+    "hold several answers": ["pos", "neg", "pos|neg"],
+    "are JSON": ['{"label": "pos"}', '{"label": "neg"}'],
+    "are numbers with fractions": ["1,5", "2,0", "3"],
+    "are orders of the same 3 things": ["B>A>C", "A>B>C"],
+    "are paths": ["animal", "animal/cat", "animal/dog", "car/van"],
+    "12 different labels in 20": [f"a text of its own, number {n}" for n in range(12)],
+}
+SOUND = (
+    ["yes", "no"],
+    ["1", "2", "3.0"],
+    [str(grade) for grade in range(20)],
+    ["n/a", "w/o", "yes"],
+    ["a>b", "b>a"],
+    ["-1.0", "1.0"],
+    ["", "x"],
+)
+
+
+def test_each_kind_is_named_and_sound_labels_are_not():
+    for said, labels in ODD.items():
+        found = list(odd_labels(labels, 20))
+        assert len(found) == 1 and said in found[0], said
+    for labels in SOUND:
+        assert list(odd_labels(labels, 100)) == [], labels
+
+
+def test_a_file_with_cut_ids_or_a_column_of_confidence_says_so(tmp_path):
+    rows = "".join(f"1.2{n}E+11,w{m},{'ab'[(n + m) % 2]},.5\n" for n in range(3) for m in range(3))
+    (tmp_path / "cut.csv").write_text("task,worker,label,Confidence\n" + rows)
+    with pytest.warns(cf.DataWarning) as told:
+        cf.CrowdLabels.from_file(tmp_path / "cut.csv")
+    said = [str(one.message) for one in told]
+    assert said[0].startswith("column Confidence is not used")
+    assert said[1].startswith("tasks such as '1.20E+11' are numbers whose last digits a spreadsheet has cut")
