@@ -227,3 +227,16 @@ def test_a_season_with_home_side_elo_and_a_part_by_itself(tmp_path, capsys):
     assert "2 parts that no comparison links" in capsys.readouterr().err
     assert main(["rank", str(path), "--elo", "high"]) == 1
     assert "--elo high: give ITEM=NUMBER" in capsys.readouterr().err
+
+
+def test_by_adds_a_board_for_every_category(tmp_path, capsys):
+    rows = [f"{a},{b},{'A' if (lang == 'en') == (a < b) else 'B'},{lang}" for a in "abc" for b in "abc" if a != b
+            for lang in ("en", "de", "")] * 4  # fmt: skip
+    (tmp_path / "votes.csv").write_text("model_a,model_b,winner,language\n" + "\n".join(rows) + "\n")
+    out = tmp_path / "boards.csv"
+    assert main(["rank", str(tmp_path / "votes.csv"), "--by", "language", "--elo", "a=1500", "-o", str(out)]) == 0
+    assert "  en: 3 items, 24 comparisons; may be the best: a\n" in capsys.readouterr().out
+    table = pd.read_csv(out)
+    assert table.groupby("board", sort=False).size().to_dict() == {"(all)": 3, "en": 3, "de": 3}
+    assert table[table["rank"] == 1].set_index("board").loc[["en", "de"], "item"].tolist() == ["a", "c"]
+    assert (table[table["item"] == "a"]["elo"] == 1500).all()

@@ -444,3 +444,28 @@ def test_intervals_of_one_user_hold_the_truth():
         if len(table):
             right.append(((table["low"] <= truth) & (truth <= table["high"])).to_numpy())
     assert in_band(np.array(right))
+
+
+def test_a_board_is_the_ranking_of_its_category_alone():
+    left, right = np.array([(0, 1), (1, 2), (0, 2)] * 20).T
+    by = np.array(["x", "y"] * 30, dtype=object)
+    by[:2] = None
+    won = np.where(by == "y", 0, 1) ^ (np.arange(60) % 7 == 0)
+    data, X = Comparisons([0] * 60, left, right, won), pd.DataFrame({"first": np.arange(60) % 2 * 1.0})
+    boards = cf.comparisons.rank_boards(data, by, X, random_state=0)
+    assert list(boards) == ["x", "y"]
+    for name, board in boards.items():
+        rows = np.flatnonzero(by == name)
+        covariates = X.iloc[rows].loc[:, X.iloc[rows].any()]  # always zero in x, and left out there
+        alone = rank(data.take(rows), covariates, random_state=0)
+        pd.testing.assert_frame_equal(board.table(), alone.table())
+    assert boards["x"].table()["item"][0] == 0
+
+
+def test_a_board_that_cannot_be_ranked_is_named():
+    data = Comparisons([0] * 5, [0, 0, 1, 0, 0], [1, 1, 0, 1, 1], [1, 1, 1, 0.5, 0.5])
+    with pytest.warns(cf.DataWarning, match="1 boards cannot be ranked: ties: every comparison is a tie"):
+        boards = cf.comparisons.rank_boards(data, ["won", "won", "won", "ties", "ties"])
+    assert list(boards) == ["won"]
+    with pytest.raises(cf.CofactorError, match="1 categories for 5 comparisons"):
+        cf.comparisons.rank_boards(data, ["won"])

@@ -230,6 +230,7 @@ FUNCTIONS = {
     "comparisons.diagnose": (comparisons.diagnose, v.compared, v.count),
     "comparisons.rank": (comparisons.rank, v.compared),
     "comparisons.rank_users": (comparisons.rank_users, v.compared),
+    "comparisons.rank_boards": (comparisons.rank_boards, v.compared, _of(v.codes, ["a", "a", "b"])),
     "comparisons.baseline_scores": (comparisons.baseline_scores, v.compared),
     "comparisons.baseline_losses": (comparisons.baseline_losses, v.compared),
     "comparisons.rank_orders": (use_orders, v.matrix, _of(v.codes, None), _of(v.codes, None)),

@@ -267,6 +267,10 @@ def sound():
             comparisons.read_orders,
             {"source": d["votes"], "places": ["a"], "others": ["b"], "races": (), "user": "who"},
         ),
+        "comparisons.rank_boards": (
+            comparisons.rank_boards,
+            {"comparisons": compared, "by": ["a"] * len(compared), "covariates": d["extra"], "level": 0.9},
+        ),
         "comparisons.rank_users": (
             comparisons.rank_users,
             {"comparisons": compared, "covariates": d["extra"], "level": 0.9},

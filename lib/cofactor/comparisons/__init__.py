@@ -19,7 +19,7 @@ from cofactor.comparisons.orders import Orders, read_orders
 from cofactor.comparisons.places import Ranking
 from cofactor.comparisons.plackett_luce import rank_orders
 from cofactor.comparisons.planner import plan
-from cofactor.comparisons.ranking import rank, rank_users
+from cofactor.comparisons.ranking import rank, rank_boards, rank_users
 from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient_descent, lbfgs
 from cofactor.comparisons.spectral import random_start, spectral_start
 from cofactor.comparisons.votes import read_votes
@@ -59,6 +59,7 @@ __all__ = [
     "plan",
     "random_start",
     "rank",
+    "rank_boards",
     "rank_orders",
     "rank_users",
     "read_orders",

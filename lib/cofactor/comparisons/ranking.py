@@ -128,6 +128,50 @@ def _of_user(data: Comparisons, X: Floats, names: list[str], level: float, user:
     return None
 
 
+def rank_boards(
+    comparisons: Comparisons,
+    by: ArrayLike,
+    covariates: pd.DataFrame | ArrayLike | None = None,
+    *,
+    level: float = LEVEL,
+    min_comparisons: int = 1,
+    random_state: Seed = None,
+) -> dict[Any, Ranking]:
+    """Rank the items anew within every category of comparisons, such as a language or a kind of question.
+
+    `by` holds the category of every comparison, in the order of `comparisons.left`; those without one (None or NaN)
+    are in no board. Other arguments, errors and source are those of `rank`. Returns the rankings by category, in the
+    order in which categories come first. A category whose comparisons cannot be ranked is named by a `DataWarning`.
+
+    Each board has a prior of its own, so that one of few comparisons is drawn towards equal items, and its intervals
+    say how little it tells. Differences between boards have intervals of their own, which are not computed here.
+
+    Cost: a ranking for each category.
+
+    >>> data = Comparisons([0] * 8, [0, 0, 0, 1, 0, 0, 1, 1], [1, 1, 1, 0, 1, 1, 0, 0], [1] * 8)
+    >>> boards = rank_boards(data, ["easy"] * 4 + ["hard"] * 4)
+    >>> {name: board.table()["wins"].tolist() for name, board in boards.items()}
+    {'easy': [3, 1], 'hard': [2, 2]}
+    """
+    data, names, X = checked(comparisons, covariates, level)
+    category = pd.Series(np.asarray(by, dtype=object))
+    if len(category) != len(data):
+        raise CofactorError(f"{len(category)} categories for {len(data)} comparisons: give one of each")
+    boards, failed = {}, {}
+    how: dict[str, Any] = {"level": level, "min_comparisons": min_comparisons, "random_state": random_state}
+    for name, rows in category.groupby(category, sort=False).indices.items():
+        table = pd.DataFrame(X[rows], columns=names)
+        try:
+            with warnings.catch_warnings(action="ignore", category=DataWarning):
+                boards[name] = rank(data.take(rows), table.loc[:, table.any()], **how)
+        except CofactorError as error:
+            failed[name] = str(error)
+    if failed:
+        told = "; ".join(f"{name}: {why}" for name, why in list(failed.items())[:3])
+        warnings.warn(f"{len(failed)} boards cannot be ranked: {told}", DataWarning, stacklevel=2)
+    return boards
+
+
 # ---- checks ----
 
 

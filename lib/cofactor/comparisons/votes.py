@@ -32,11 +32,12 @@ HOME = "home"  # name of the covariate that is one in every comparison
 
 @dataclass(frozen=True)
 class Reading:
-    """Votes that were read: comparisons, covariates in the same order, and what was taken or noticed unasked."""
+    """Votes that were read: comparisons, covariates and categories in their order, and what was noticed unasked."""
 
     comparisons: Comparisons
     covariates: pd.DataFrame
     notes: list[str] = field(default_factory=list)
+    by: pd.Series[Any] | None = None
 
 
 def read_votes(
@@ -108,12 +109,16 @@ def reading(
     words: Sequence[str] | None = None,
     home: bool = False,
     merge_look_alikes: bool = False,
+    by: str | None = None,
 ) -> Reading:
-    """Read votes as `read_votes` does; `named` holds its arguments that name columns, None where nothing is said."""
+    """Read votes as `read_votes` does; `named` holds its arguments that name columns, None where nothing is said.
+
+    `by` is the column of a category of votes.
+    """
     check_kind((str, PathLike, pd.DataFrame), source=source)
     check_kind((list, tuple), covariates=covariates)
     named = _with_prompt(named)
-    needed = list(dict.fromkeys(filter(None, named.values())))
+    needed = list(dict.fromkeys(filter(None, [*named.values(), by])))
     parts = [part.strip() for name in covariates for part in (name, *name.split(" - "))]
     if isinstance(source, pd.DataFrame):
         check_columns(source, needed, "comparisons")
@@ -134,7 +139,7 @@ def reading(
         raise CofactorError("home needs two sides and an outcome: of winners and losers nobody knows who was first")
     votes = _Votes(frame, layout, named, frame is not source)
     votes.write_one_way(merge_look_alikes)
-    return votes.read(list(covariates), words, home)
+    return votes.read(list(covariates), words, home, by)
 
 
 def _with_prompt(named: Named) -> dict[str, Any]:
@@ -192,7 +197,7 @@ class _Votes:
                 told_by = [*names, *([self.layout.outcome] if self.layout.outcome else [])]
                 self.frame = self.frame.assign(**{name: renamed(self.frame[name], known) for name in told_by})
 
-    def read(self, covariates: list[str], words: Sequence[str] | None, home: bool) -> Reading:
+    def read(self, covariates: list[str], words: Sequence[str] | None, home: bool, by: str | None) -> Reading:
         """Return the votes; refuse what cannot be read."""
         counts, first, second = self._counts(), self.layout.first, self.layout.second
         frame = self.frame
@@ -210,8 +215,10 @@ class _Votes:
         found = Comparisons(who, left, right, won, len(users), len(items), counts, prompt=prompt)
         columns = {name: self._covariate(name) for name in covariates} | ({HOME: np.ones(len(frame))} if home else {})
         X = pd.DataFrame(columns, index=range(len(frame)))
-        X = X.iloc[np.argsort(who, kind="stable")].reset_index(drop=True)
-        return Reading(found.with_ids(users, items), X, self.notes)
+        order = np.argsort(who, kind="stable")
+        X = X.iloc[order].reset_index(drop=True)
+        category = None if by is None else frame[by].replace("", None).iloc[order].reset_index(drop=True)
+        return Reading(found.with_ids(users, items), X, self.notes, category)
 
     def _counts(self) -> Floats | None:
         """Return weights, and leave out rows of none."""

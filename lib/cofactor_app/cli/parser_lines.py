@@ -109,6 +109,8 @@ def _add_rank(commands: Any) -> None:
     command.add_argument("--covariates", nargs="+", default=(), metavar="COLUMN", help=numbers)
     home = "a covariate of ones: how much better the first side does by being the first"
     command.add_argument("--home", action="store_true", help=home)
+    by = "also a ranking within each value of this column; -o then has all of them, by a column board"
+    command.add_argument("--by", metavar="COLUMN", help=by)
     least = "leave out items with fewer comparisons (default: 1)"
     command.add_argument("--min-comparisons", type=int, default=1, metavar="N", help=least)
     parts = "refuse items in parts that no comparison links; by default the largest part is ranked, the rest named"

@@ -14,7 +14,7 @@ from cofactor.comparisons.diagnose import diagnose
 from cofactor.comparisons.orders import read_orders
 from cofactor.comparisons.places import Ranking
 from cofactor.comparisons.plackett_luce import rank_orders
-from cofactor.comparisons.ranking import ENOUGH_PER_ITEM, rank_users
+from cofactor.comparisons.ranking import ENOUGH_PER_ITEM, rank_boards, rank_users
 from cofactor.comparisons.ranking import rank as ranked
 from cofactor.comparisons.votes import OPTIONAL, reading
 from cofactor.core.errors import CofactorError, DataWarning, listing
@@ -23,13 +23,23 @@ from cofactor_app.cli import in_options, tell
 from cofactor_app.cli.output import Writer, outputs, write_page
 
 COLUMNS = ("winner", "loser", *OPTIONAL)  # options that name columns
-READING = ("covariates", "encoding", "sep", "words", "home", "merge_look_alikes")  # other options of how a file is read
+READING = (
+    "covariates",
+    "encoding",
+    "sep",
+    "words",
+    "home",
+    "merge_look_alikes",
+    "by",
+)  # other options of how a file is read
 ORDERS_READING = ("encoding", "sep", "merge_look_alikes")
 TABLES = ("output", "probabilities", "coefficients", "users")
-PAIRS_ONLY = ("winner", "loser", "tie", "outcome", "weight", "words", "users")
+PAIRS_ONLY = ("winner", "loser", "tie", "outcome", "weight", "words", "users", "by")
+ALL = "(all)"  # the board of all comparisons
+Boards = dict[Any, Ranking]
 Found = tuple[
-    Comparisons, "pd.DataFrame", Ranking, str, list[str]
-]  # pairs, covariates, the ranking, what there is, notes
+    Comparisons, "pd.DataFrame", Ranking, Boards, str, list[str]
+]  # pairs, covariates, the ranking, those by category, what there is, notes
 SHOWN = 20  # items printed
 
 
@@ -39,7 +49,7 @@ def rank(arguments: argparse.Namespace) -> None:
     with outputs(arguments, tables, [arguments.comparisons], [arguments.report]) as writer:
         fit = _of_orders if arguments.places or arguments.others or arguments.races else _of_pairs
         with warnings.catch_warnings(record=True, action="always", category=DataWarning) as caught:
-            data, X, found, made, notes = fit(arguments)
+            data, X, found, boards, made, notes = fit(arguments)
         checks = diagnose(data, rank=0)
         scale = _scale(arguments.elo, found)
         warned = [str(warning.message) for warning in caught]
@@ -47,8 +57,8 @@ def rank(arguments: argparse.Namespace) -> None:
         if arguments.baselines:
             told = (f"{name} {loss:.4f}" for name, loss in baseline_losses(data, X).items())
             lines.append(f"log-loss on comparisons held out, each fold with its own prior: {', '.join(told)}")
-        tell([*lines, *_places(found.table(scale)), *_asked(arguments, found)], warned)
-        _write_tables(arguments, writer, data, X, found, scale)
+        tell([*lines, *_places(found.table(scale)), *_board_lines(boards), *_asked(arguments, found)], warned)
+        _write_tables(arguments, writer, data, X, found, boards, scale)
         if arguments.report:
             from cofactor_app.pages.rank import rank_page  # pictures take a second to import
 
@@ -61,12 +71,14 @@ def _of_pairs(arguments: argparse.Namespace) -> Found:
     data, X = votes.comparisons, votes.covariates
     options = {"min_comparisons": arguments.min_comparisons, "all_parts": arguments.all_parts}
     found = ranked(data, X, level=arguments.level, random_state=0, **options)
+    own = {"level": arguments.level, "min_comparisons": arguments.min_comparisons, "random_state": 0}
+    boards = {} if votes.by is None else rank_boards(data, votes.by, X, **own)
     weight = np.ones(len(data)) if data.counts is None else data.counts
     ties = float(weight[data.outcome == 0.5].sum())
     users = f", {data.n_users} users" if data.n_users > 1 else ""
     users += "" if data.prompt is None else f", {len(np.unique(data.prompt))} prompts"
     made = f"{data.n_items} items, {data.total:.10g} comparisons, {ties:.10g} of them ties{users}"
-    return data, X, found, made, votes.notes
+    return data, X, found, boards, made, votes.notes
 
 
 def _of_orders(arguments: argparse.Namespace) -> Found:
@@ -82,7 +94,7 @@ def _of_orders(arguments: argparse.Namespace) -> Found:
     found = rank_orders(orders, level=arguments.level, all_parts=arguments.all_parts, random_state=0)
     who = "" if orders.user is None else f", {len(np.unique(orders.user))} users"
     made = f"{len(orders.items)} items, {len(orders)} orders, of {orders.size.min()} to {orders.size.max()} items{who}"
-    return orders.pairs(), pd.DataFrame(), found, made, []
+    return orders.pairs(), pd.DataFrame(), found, {}, made, []
 
 
 def _facts(found: Ranking) -> list[str]:
@@ -154,16 +166,40 @@ def _places(table: pd.DataFrame) -> list[str]:
     return [*lines, f"items that may be the best: {best}; items with one possible rank: {settled}"]
 
 
+def _of_board(scale: tuple[Any, float] | None, board: Ranking) -> tuple[Any, float] | None:
+    """Return the scale; of a board without the item that it hangs on, with that number for the mean."""
+    return scale if scale is None or scale[0] in board.items else (None, scale[1])
+
+
+def _board_lines(boards: Boards) -> list[str]:
+    """Return a line about every board: its size, and who may be the best in it."""
+    lines = ["", "by category, each with a prior of its own:"] if boards else []
+    for name, board in boards.items():
+        table = board.table()
+        best = listing(table["item"][table["rank_low"] == 1])
+        told = f"{len(table)} items, {table['comparisons'].sum() / 2:.10g} comparisons; may be the best: {best}"
+        trivial = not board.log_loss < board.trivial_log_loss
+        lines.append(
+            f"  {name}: {told}" + ("; no better than the trivial guess on comparisons held out" if trivial else "")
+        )
+    return lines
+
+
 def _write_tables(
     arguments: argparse.Namespace,
     writer: Writer,
     data: Comparisons,
     X: pd.DataFrame,
     found: Ranking,
+    boards: Boards,
     scale: tuple[Any, float] | None,
 ) -> None:
     if arguments.output:
         table = found.table(scale)
+        if boards:
+            tables = {ALL: table, **{name: board.table(_of_board(scale, board)) for name, board in boards.items()}}
+            table = pd.concat([one.assign(board=name) for name, one in tables.items()], ignore_index=True)
+            table = table[["board", *table.columns.drop("board")]]
         if arguments.baselines:
             table = table.merge(baseline_scores(data), "left", "item")
         writer.write(arguments.output, [table.round(6)], f"{len(found.items)} items")
