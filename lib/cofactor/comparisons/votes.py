@@ -217,7 +217,7 @@ class _Votes:
         X = pd.DataFrame(columns, index=range(len(frame)))
         order = np.argsort(who, kind="stable")
         X = X.iloc[order].reset_index(drop=True)
-        category = None if by is None else frame[by].replace("", None).iloc[order].reset_index(drop=True)
+        category = frame[by].replace("", None).iloc[order].reset_index(drop=True) if by else None
         return Reading(found.with_ids(users, items), X, self.notes, category)
 
     def _counts(self) -> Floats | None:
