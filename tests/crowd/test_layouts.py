@@ -13,6 +13,7 @@ from cofactor_app.cli import main
 ROWS = [(f"t{i}", f"A{w}", ("neg", "neu", "pos")[(i + (w == i % 5)) % 3]) for i in range(12) for w in range(5)]
 TASK, WORKER, LABEL = zip(*ROWS, strict=True)
 PLAIN = pd.DataFrame({"task": TASK, "worker": WORKER, "label": LABEL})
+CLASSES = ("neg", "neu", "pos")
 KNOWN = {"t0": "neg", "t4": "neu"}
 
 
@@ -42,6 +43,14 @@ def label_studio():
     return frame.assign(annotation_id=range(60), lead_time=np.linspace(1, 9, 60))
 
 
+def zooniverse(label):
+    return json.dumps([{"task": "T0", "task_label": "Which one?", "value": label}])
+
+
+def one_hot():
+    return PLAIN.assign(text="x", **{k: (PLAIN.label == k).astype(int) for k in CLASSES}).drop(columns="label")
+
+
 TABLES = {
     "Mechanical Turk: task from HITId, worker from WorkerId, label from Answer.sentiment": mturk(),
     "label from Answer.taskAnswers": mturk("Answer.taskAnswers").assign(
@@ -56,6 +65,24 @@ TABLES = {
     "one column a worker: A0, A1, A2, A3, A4; task from id": wide(),
     "columns: task from item_id, worker from Rater, label from response": PLAIN.set_axis(
         ["item_id", "Rater", "response"], axis=1
+    ),
+    "Mechanical Turk: .* label from Answer.sentiment;": mturk("Answer.note")
+    .assign(**{f"Answer.sentiment.{k}": [str(k == label).lower() for label in LABEL] for k in CLASSES})
+    .drop(columns="Answer.note"),
+    "Figure Eight: .* label from sentiment;": figure_eight().drop(columns=["sentiment_gold", "_golden"]),
+    "Toloka: task from ASSIGNMENT:task_id": toloka().drop(columns=["ASSIGNMENT:task_id", "GOLDEN:result"]),
+    "Zooniverse: task from subject_ids, worker from user_name": pd.DataFrame(
+        {"user_name": WORKER, "user_id": WORKER, "subject_ids": TASK, "annotations": map(zooniverse, LABEL)}
+    ),
+    "label from the columns neg, neu, pos": one_hot(),
+    "label from the columns q:::neg, q:::neu, q:::pos": one_hot().rename(
+        columns=lambda n: f"q:::{n}" * (n in CLASSES) or n
+    ),
+    "one column a worker: .* 2 tasks of known class are gold; columns not read: text, final": wide().assign(
+        text="x", gold=lambda frame: frame["id"].map(KNOWN), final="neg"
+    ),
+    "columns: task from instance_id, worker from performer": PLAIN.set_axis(
+        ["instance_id", "performer", "label"], axis=1
     ),
     "1 rows repeat the header": pd.concat(
         [PLAIN.head(30), pd.DataFrame([{name: name for name in PLAIN}]), PLAIN.tail(30)]
@@ -163,9 +190,18 @@ def test_nobody_is_named(tmp_path):
     assert labels.n_workers == labels.n_labels == 60
     counts = pd.crosstab(PLAIN["task"], PLAIN["label"]).reset_index(names="id")
     counts.to_csv(path, index=False)
-    with pytest.warns(DataWarning, match="one column a class .neg, neu, pos., cells count answers"):
+    with pytest.warns(DataWarning, match=r"one column a class .neg, neu, pos., cells count answers"):
+        again = read(path)
+    order = [labels.tasks.index(task) for task in again.tasks]
+    assert np.array_equal(again.votes, labels.votes[order])
+    counts.melt("id", var_name="label", value_name="count").to_csv(path, index=False)
+    with pytest.warns(DataWarning, match="column count counts answers"):
         again = read(path)
     assert np.array_equal(again.votes, labels.votes[[labels.tasks.index(task) for task in again.tasks]])
+    counts["neg"], counts["pos"] = counts["neg"] * 3, counts["pos"] * 2  # rows of different sums
+    counts.assign(total=counts[[*CLASSES]].sum(axis=1)).to_csv(path, index=False)
+    with pytest.warns(DataWarning, match="cells count answers"):
+        assert read(path).classes == [*CLASSES]
 
 
 def test_what_can_mean_several_things_is_refused(tmp_path):
@@ -175,6 +211,9 @@ def test_what_can_mean_several_things_is_refused(tmp_path):
         read(path)
     with pytest.warns(DataWarning, match="label from Answer"):
         assert read(path, label="Answer.sentiment").n_labels == 60
+    one_hot().assign(neg=1).to_csv(path, index=False)
+    with pytest.raises(CofactorError, match=r"one column a class .neg, neu, pos., and more than one is marked in 2"):
+        read(path)
     for frame in (
         PLAIN.set_axis(["doc", "who", "what"], axis=1),
         PLAIN.assign(item="x").set_axis(["item", "item_id", "answer", "rating"], axis=1),

@@ -27,7 +27,8 @@ from typing import Any
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import SCOPE, Record
 from cofactor.core.lazy import pd
-from cofactor.crowd.layouts import GOLD, USUAL, leaf
+from cofactor.crowd.layouts import leaf
+from cofactor.crowd.usual_names import GOLD, USUAL
 
 Answer = tuple[object, Any, Any, Any]  # number or id of the answer, task, worker, label
 TIME = "updated_at"  # an annotation that was changed is as old as its last change

@@ -15,7 +15,8 @@ from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import look_alikes, merged_names, told
 from cofactor.crowd.exports import TIME, unfold
 from cofactor.crowd.kinds import cut_ids, odd_labels, unread
-from cofactor.crowd.layouts import GOLD, recognised, without_headers
+from cofactor.crowd.layouts import recognised, without_headers
+from cofactor.crowd.usual_names import GOLD
 
 Path: TypeAlias = "str | PathLike[str]"
 COLUMNS = ("task", "worker", "label")

@@ -24,7 +24,7 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
 from cofactor.crowd.answers import answered, check_single, most_frequent, shares_of_answers
 from cofactor.crowd.files import COLUMNS, read_labels
-from cofactor.crowd.layouts import GOLD
+from cofactor.crowd.usual_names import GOLD
 
 Conflicts = Literal["error", "first", "last", "all"]
 

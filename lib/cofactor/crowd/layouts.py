@@ -5,11 +5,15 @@ message names them.
 
     layout                task                  worker                  label                    left out
     Mechanical Turk       HITId                 WorkerId                Answer.*                 rejected
-    Figure Eight          _unit_id              _worker_id              X, if X_gold is there    tainted, golden
+    Figure Eight          _unit_id              _worker_id              X of X_gold, what varies tainted, golden
     Toloka                ASSIGNMENT:task_id    ASSIGNMENT:worker_id    OUTPUT:*                 rejected, golden
+                          or the INPUT:*
+    Zooniverse            subject_ids           user_name               annotations
     Label Studio (CSV)    id                    annotator               what varies in a task
     one column a worker   the first column      names of the columns    cells
+    one column a class    as usual              as usual                where 1 or true is
     counts                the first column      nobody                  names of the columns
+    a row a class         as usual              nobody                  as usual, times a column of counts
     usual names           item, unit, ...       annotator, rater, ...   answer, response, ...
     no worker             as usual              nobody                  as usual
 
@@ -29,24 +33,8 @@ import numpy as np
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import NO_VALUE
 from cofactor.core.lazy import pd
-
-USUAL = {
-    "task": (
-        *("task", "task_id", "taskid", "item", "item_id", "unit", "unit_id", "question", "question_id"),
-        *("example", "example_id", "document_id", "sentence_id"),
-    ),
-    "worker": (
-        *("worker", "worker_id", "workerid", "annotator", "annotator_id", "rater", "rater_id", "coder", "judge"),
-        *("user", "user_id", "labeler", "labeller", "participant", "participant_id"),
-    ),
-    "label": (
-        *("label", "answer", "response", "annotation", "judgment", "judgement", "rating", "category", "class"),
-        *("vote", "choice"),
-    ),
-}
-IDS = ("id", "_id", "index", "doc", "doc_id", "document", "image", "text", "sentence", "url", "file", "filename")
-MOST_CLASSES = 20  # distinct answers of a wide table; more are no classes
-GOLD = "gold"  # attribute of a frame: class by task, where the file knows it
+from cofactor.crowd.usual_names import COUNTED, GOLD, IDS, USUAL
+from cofactor.crowd.wide import marks, of_marks, of_wide
 
 
 @dataclass(frozen=True)
@@ -77,14 +65,16 @@ def _beginning(prefix: str) -> Callable[[pd.DataFrame], list[str]]:
 
 
 def _beside_gold(frame: pd.DataFrame) -> list[str]:
-    return [str(name) for name in frame if f"{name}_gold" in frame]
+    """Columns X with a column X_gold; where there is none, those that vary within a task."""
+    found = [str(name) for name in frame if f"{name}_gold" in frame]
+    return found or [name for name in _varying(frame, "_unit_id") if not name.startswith("_")]
 
 
-def _varying(frame: pd.DataFrame) -> list[str]:
+def _varying(frame: pd.DataFrame, task: str = "id") -> list[str]:
     """Columns with different cells within a task; where there is none, those that are not of the tool's own."""
-    own = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time")
+    own = (task, "annotator", "annotation_id", "created_at", "updated_at", "lead_time")
     free = [str(name) for name in frame if name not in own]
-    several = frame.groupby("id")[free].nunique() if free else pd.DataFrame()
+    several = frame.groupby(task)[free].nunique() if free else pd.DataFrame()
     return [name for name in free if (several[name] > 1).any()] or free
 
 
@@ -114,6 +104,7 @@ LAYOUTS = (
         _gold_of_toloka,
     ),
     Layout("Label Studio", "id", "annotator", _varying),
+    Layout("Zooniverse", "subject_ids", "user_name", _beginning("annotations")),
 )
 
 
@@ -146,6 +137,7 @@ def recognised(frame: pd.DataFrame, columns: Sequence[str], whose: str | None = 
     """
     if all(name in frame for name in columns):
         return frame
+    frame = _with_task_of_toloka(frame)
     for layout in LAYOUTS:
         if {layout.task, layout.worker} <= set(frame) and (layout.name != "Label Studio" or "annotation_id" in frame):
             return _of_platform(frame, layout, columns)
@@ -157,7 +149,7 @@ def _of_platform(frame: pd.DataFrame, layout: Layout, columns: Sequence[str]) ->
         wanted if wanted in frame else usual
         for wanted, usual in zip(columns, (layout.task, layout.worker), strict=False)
     )
-    label = columns[2] if columns[2] in frame else _one_of(layout.answers(frame), layout.name, frame)
+    frame, label = _label_of(frame, layout, columns[2])
     left_out = []
     golden = layout.golden(frame, label).replace(list(NO_VALUE), None) if layout.golden else None
     known = dict(zip(frame[task], golden, strict=True)) if golden is not None else {}
@@ -170,6 +162,27 @@ def _of_platform(frame: pd.DataFrame, layout: Layout, columns: Sequence[str]) ->
     if known:
         left_out.append(f"{len(known)} tasks of known class are gold")
     return _taken(frame, {columns[0]: task, columns[1]: worker, columns[2]: label}, layout.name, left_out, known)
+
+
+def _with_task_of_toloka(frame: pd.DataFrame) -> pd.DataFrame:
+    """Older tables of Toloka do not number the tasks: what was shown tells them apart."""
+    task, worker = "ASSIGNMENT:task_id", "ASSIGNMENT:worker_id"
+    shown = _beginning("INPUT:")(frame)
+    if worker not in frame or task in frame or not shown:
+        return frame
+    return frame.assign(**{task: frame[shown].fillna("").agg(" | ".join, axis=1)})
+
+
+def _label_of(frame: pd.DataFrame, layout: Layout, wanted: str) -> tuple[pd.DataFrame, str]:
+    """Return the column of the label; one made of columns of true and false, a column a class, is added."""
+    if wanted in frame:
+        return frame, wanted
+    names = layout.answers(frame)
+    stems = {name.rpartition(".")[0] for name in names}
+    if len(names) > 1 and len(stems) == 1 and (found := of_marks(frame, names)) is not None:
+        stem = stems.pop()
+        return frame.assign(**{stem: found}), stem
+    return frame, _one_of(names, layout.name, frame)
 
 
 def _one_of(names: Sequence[str], layout: str, frame: pd.DataFrame) -> str:
@@ -208,8 +221,13 @@ def _of_people(frame: pd.DataFrame, columns: Sequence[str], whose: str | None) -
     task, worker, label = found.values()
     free = [str(name) for name in frame if name not in found.values()]
     task = task or (free[0] if _is_id(free, frame) else None)
+    if task and worker and not label:
+        names = [name for name in free if name not in (task, worker)]
+        return _of_classes(frame, task, worker, marks(frame, names), columns)
     if task and not worker and not label:
-        return _of_wide(frame, task, columns)
+        return of_wide(frame, task, columns)
+    if task and label and not worker and (counted := _counted(frame, task, label)):
+        return _of_counted(frame, task, label, counted, columns)
     if task and worker and label:
         return _taken(frame, dict(zip(columns, (task, worker, label), strict=True)), "columns")
     others = [name for name in free if name != task]
@@ -221,6 +239,38 @@ def _of_people(frame: pd.DataFrame, columns: Sequence[str], whose: str | None) -
         why = "no column says who gave which label, so each is another worker's, as in a vote"
         return _taken(alone, chosen, why, made=columns[1:2])
     return frame
+
+
+def _of_classes(
+    frame: pd.DataFrame, task: str, worker: str, names: Sequence[str], columns: Sequence[str]
+) -> pd.DataFrame:
+    """Return one label a row, of a table with a column a class."""
+    marks = frame[list(names)]
+    if any(":::" in name for name in names):  # potato writes the class itself, or nothing
+        marks = marks.mask(marks.notna() & ~marks.isin((*NO_VALUE, "0")), "1")
+    found = of_marks(marks, names)
+    if found is None:
+        return frame
+    label = f"the columns {listing(names)}"
+    chosen = dict(zip(columns, (task, worker, label), strict=True))
+    return _taken(frame.assign(**{label: found}), chosen, "one column a class")
+
+
+def _counted(frame: pd.DataFrame, task: str, label: str) -> str | None:
+    """Return the column that says how often a label was given to a task, if each pair is there once."""
+    names = [str(name) for name in frame if str(name).strip().casefold() in COUNTED]
+    if len(names) != 1 or frame.duplicated([task, label]).any() or not frame[task].duplicated().any():
+        return None
+    return names[0] if frame[names[0]].fillna("").str.strip().str.isdigit().all() else None
+
+
+def _of_counted(frame: pd.DataFrame, task: str, label: str, counted: str, columns: Sequence[str]) -> pd.DataFrame:
+    """Return one row an answer, of a table with a row a task and class and a column of counts."""
+    rows = frame.loc[:, [task, label]].iloc[np.repeat(np.arange(len(frame)), frame[counted].astype(int))]
+    rows = rows.assign(**{columns[1]: [f"answer {n}" for n in range(1, len(rows) + 1)]})
+    chosen = dict(zip(columns, (task, columns[1], label), strict=True))
+    why = f"column {counted} counts answers and nobody is named, so that the result is the vote"
+    return _taken(rows, chosen, why, made=columns[1:2])
 
 
 def _usual(frame: pd.DataFrame, role: str, wanted: str) -> str | None:
@@ -247,66 +297,6 @@ def _is_id(names: Sequence[str], frame: pd.DataFrame) -> bool:
     return bool(names) and str(names[0]).strip().casefold() in (*IDS, "")
 
 
-def _of_wide(frame: pd.DataFrame, task: str, columns: Sequence[str]) -> pd.DataFrame:
-    """Return one row a label, of a table with a row a task and a column a worker, or a column a class with counts."""
-    others = [str(name) for name in frame if name != task]
-    cells = frame[others].apply(lambda column: column.str.strip()).mask(frame[others].isin(NO_VALUE))
-    values = pd.unique(cells.to_numpy(dtype=object).ravel())
-    values = [value for value in values if isinstance(value, str)]
-    if len(others) < 2 or not 1 < len(values) <= MOST_CLASSES or frame[task].duplicated().any():
-        return frame
-    row, column = np.nonzero(cells.notna().to_numpy())
-    if _are_counts(cells):
-        return _of_counts(frame, task, cells, columns)
-    if len(_classes_of_two(cells)) < len(values) / 2:
-        return frame  # columns of different things
-    found = pd.DataFrame(
-        {
-            columns[0]: frame[task].to_numpy(dtype=object)[row],
-            columns[1]: np.array(others, dtype=object)[column],
-            columns[2]: cells.to_numpy(dtype=object)[row, column],
-        },
-        index=frame.index[row],
-    )
-    message = f"one column a worker: {listing(others)}; task from {task}; cells are labels"
-    warnings.warn(message, DataWarning, stacklevel=6)
-    return found
-
-
-def _classes_of_two(cells: pd.DataFrame) -> list[str]:
-    """Return the answers that occur in two columns or more, as classes do."""
-    where = pd.Series([value for name in cells for value in cells[name].dropna().unique()]).value_counts()
-    return [str(value) for value in where[where > 1].index]
-
-
-def _are_counts(cells: pd.DataFrame) -> bool:
-    """Whether cells count answers: whole numbers with the same sum, two or more, in every row."""
-    if not cells.notna().to_numpy().all() or not cells.map(str.isdigit).to_numpy().all():
-        return False
-    counts = cells.astype(int).to_numpy()
-    total = counts.sum(axis=1)
-    return bool((total == total[0]).all() and total[0] > 1 and counts.max() > 1)
-
-
-def _of_counts(frame: pd.DataFrame, task: str, cells: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    counts = cells.astype(int).to_numpy()
-    row, column = np.divmod(np.repeat(np.arange(counts.size), counts.ravel()), counts.shape[1])
-    found = pd.DataFrame(
-        {
-            columns[0]: frame[task].to_numpy(dtype=object)[row],
-            columns[1]: [f"answer {n}" for n in range(1, len(row) + 1)],
-            columns[2]: np.array(list(cells), dtype=object)[column],
-        },
-        index=frame.index[row],
-    )
-    message = (
-        f"one column a class ({listing(cells)}), cells count answers; task from {task}; "
-        "nobody is named, so that the result is the vote"
-    )
-    warnings.warn(message, DataWarning, stacklevel=7)
-    return found
-
-
 # ---- cells ----
 
 
@@ -319,7 +309,10 @@ def leaf(cell: Any) -> Any:
     if not isinstance(cell, str) or cell[:1] not in ("[", "{"):
         return cell
     try:
-        found = list(_leaves(json.loads(cell)))
+        thing = json.loads(cell)
+        if isinstance(thing, list) and all(isinstance(one, dict) and {"task", "value"} <= set(one) for one in thing):
+            thing = [one["value"] for one in thing]  # Zooniverse
+        found = list(_leaves(thing))
     except ValueError:
         return cell
     return found[0] if len(found) == 1 else cell

@@ -20,7 +20,6 @@ from cofactor.crowd.base import Aggregator
 from cofactor.crowd.bootstrap import CrowdBootstrap
 from cofactor.crowd.evidence import gold_codes
 from cofactor.crowd.files import read_labels
-from cofactor.crowd.layouts import GOLD
 from cofactor.crowd.readings import Readings, View, believed, readings
 from cofactor.crowd.tables import (
     confusion_frame,
@@ -31,6 +30,7 @@ from cofactor.crowd.tables import (
     widened,
 )
 from cofactor.crowd.truth import read_truth
+from cofactor.crowd.usual_names import GOLD
 from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.crowd.workers import workers_table
 from cofactor_app.cli import facts, grades, growing, tell, visible

@@ -1,0 +1,23 @@
+"""Names that people and tools give to the columns of a table of labels."""
+
+from __future__ import annotations
+
+USUAL = {
+    "task": (
+        *("task", "task_id", "taskid", "item", "item_id", "unit", "unit_id", "question", "question_id"),
+        *("example", "example_id", "document_id", "sentence_id", "instance_id", "subject_id", "uid", "pair_id"),
+    ),
+    "worker": (
+        *("worker", "worker_id", "workerid", "annotator", "annotator_id", "rater", "rater_id", "coder", "judge"),
+        *("user", "user_id", "labeler", "labeller", "participant", "participant_id", "performer", "performer_id"),
+    ),
+    "label": (
+        *("label", "answer", "response", "annotation", "judgment", "judgement", "rating", "category", "class"),
+        *("vote", "choice"),
+    ),
+}
+KNOWN = ("gold", "gold_label", "truth", "true_label", "ground_truth")  # in a wide table, columns of what is right
+AGREED = ("majority", "majority_label", "consensus", "final", "adjudicated", "aggregated")  # no worker's answers
+COUNTED = ("count", "counts", "n", "votes", "n_votes", "frequency", "freq")
+IDS = ("id", "_id", "index", "doc", "doc_id", "document", "image", "text", "sentence", "url", "file", "filename")
+GOLD = "gold"  # attribute of a frame: class by task, where the file knows it
