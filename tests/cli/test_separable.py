@@ -31,12 +31,18 @@ def drawn(tmp_path, monkeypatch):
     np.savez("a.npz", X=X)
     sparse.save_npz("sparse.npz", sparse.csr_matrix(X))
     scipy_io.mmwrite("a.mtx", sparse.coo_matrix(X))
+    np.save("a.npy", X)
+    scipy_io.savemat("a.mat", {"Y": X, "nRow": 12, "wavelengths": np.arange(30)})
+    numbers = frame.set_axis(400 + 10.5 * np.arange(30) ** 1.1, axis="index")
+    numbers.to_csv("waves.csv", index_label="Wavelength (nm)")
+    frame.reset_index(drop=True).to_csv("counted.csv")
     Path("bom.mtx").write_bytes(codecs.BOM_UTF8 + Path("a.mtx").read_bytes())
     return mixtures, X
 
 
 @pytest.mark.parametrize(
-    "given", [["a.csv"], ["turned.csv", "--rows"], ["a.npz"], ["sparse.npz"], ["a.mtx"], ["bom.mtx"]]
+    "given",
+    [["a.csv"], ["turned.csv", "--rows"], ["a.npz"], ["sparse.npz"], ["a.mtx"], ["bom.mtx"], ["a.npy"], ["a.mat"]],
 )
 def test_anchors_are_those_of_the_library_from_every_form(drawn, given, capsys):
     assert main(["anchors", *given, "--method", "SPA", "-o", "anchors.csv", "--weights", "w.npz"]) == 0
@@ -49,6 +55,42 @@ def test_anchors_are_those_of_the_library_from_every_form(drawn, given, capsys):
         assert file["columns"].tolist() == table["name"].astype(str).tolist() and len(file["names"]) == 120
     said = capsys.readouterr().out
     assert "5 anchors: there the residual drops most" in said and "GB predicted" in said
+
+
+def test_a_first_column_of_wavelengths_or_row_numbers_is_no_point(drawn, capsys):
+    for name, told in {"waves.csv": "Wavelength (nm), 400.0 to", "counted.csv": "without a name, 0 to 29"}.items():
+        assert main(["anchors", name, "--method", "SPA"]) == 0
+        said = capsys.readouterr()
+        assert "30 rows, 120 columns to choose from" in said.out
+        assert f"its first column ({told}" in said.err
+    pd.DataFrame({"a": [3.0, 1, 2], "b": [1.0, 2, 4], "c": [1.0, 1, 1]}).to_csv("points.csv", index=False)
+    assert main(["anchors", "points.csv", "--anchors", "2", "--method", "SPA"]) == 0
+    assert "3 rows, 3 columns to choose from" in capsys.readouterr().out
+
+
+def test_the_pixels_of_an_image_are_points_and_weights_are_maps(drawn, capsys):
+    np.save("image.npy", drawn[1].T.reshape(12, 10, 30))
+    assert main(["anchors", "image.npy", "--method", "SPA", "-o", "o.csv", "--weights", "w.npz"]) == 0
+    assert "an image of 12 x 10 pixels, 30 rows, 120 columns" in capsys.readouterr().out
+    found = separable.METHODS["SPA"](5).fit(drawn[1])
+    table = pd.read_csv("o.csv")
+    assert table["name"].tolist() == [f"{n // 10},{n % 10}" for n in found.anchors_.tolist()]
+    with np.load("w.npz") as file:
+        assert np.allclose(file["maps"], found.transform(drawn[1]).reshape(5, 12, 10), atol=1e-6)
+    for wrong, said in {
+        ("anchors", "--rows"): "leave --rows out",
+        ("topics", "--anchors=2"): "three dimensions",
+    }.items():
+        assert main([wrong[0], "image.npy", wrong[1]]) == 1
+        assert said in capsys.readouterr().err
+
+
+def test_a_file_of_matlab_holds_one_matrix(drawn, capsys):
+    scipy_io.savemat("two.mat", {"A": np.eye(3), "B": np.ones((3, 2))})
+    Path("new.mat").write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b"\x00" * 400)
+    for name, said in {"two.mat": "holds 2 matrices (A, B)", "new.mat": "new.mat"}.items():
+        assert main(["anchors", name]) == 1
+        assert said in capsys.readouterr().err
 
 
 def test_an_outlier_is_named_left_out_and_has_weights(drawn, capsys):
@@ -267,7 +309,7 @@ ARRAYS = {
     "no archive": (b"nope", "cannot be read as a matrix"),
     "two arrays": ({"a": np.eye(2), "b": np.eye(2)}, "holds 2 arrays (a, b)"),
     "objects": ({"a": np.array([[1, "x"]], dtype=object)}, "cannot be read as a matrix"),
-    "a vector": ({"a": np.ones(3)}, "expected a matrix of numbers, got float64 of shape (3,)"),
+    "a vector": ({"a": np.ones(3)}, "or an image of rows x columns x bands, got float64 of shape (3,)"),
     "NaN": ({"a": np.array([[1, np.nan], [1, 2]])}, "finite: NaN or infinity in columns 1"),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import warnings
 import zipfile
 from os import PathLike
 from typing import Any
@@ -12,13 +13,28 @@ import numpy as np
 from scipy import sparse
 
 from cofactor.core.checks import sound_places
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import LARGE, RATIO, unpacked
 from cofactor.core.frames import NO_VALUE, located, read_frame
 from cofactor.core.lazy import pd, scipy_io
 
 Names = list[str] | None
-ARRAYS = (".npz", ".mtx", ".mtx.gz")
+ARRAYS = (".npz", ".npy", ".mat", ".mtx", ".mtx.gz")
+INDEX = (
+    "",
+    "index",
+    "row",
+    "id",
+    "band",
+    "bands",
+    "channel",
+    "wavelength",
+    "wavelengths",
+    "wavenumber",
+    "wl",
+    "nm",
+    "um",
+)
 PLACES = ("indices", "indptr", "row", "col", "offsets")  # of a sparse matrix in an .npz; SciPy cuts fractions off
 
 
@@ -35,9 +51,10 @@ def read_matrix(
     Parameters
     ----------
     path : path, or "-" for standard input
-        .npz of `scipy.sparse.save_npz`, or of `numpy.savez` with one array of two dimensions; .mtx (Matrix Market),
-        perhaps .gz; else a table with a header, as `read_frame` takes it. A first column of other things than numbers
-        names the rows.
+        .npz of `scipy.sparse.save_npz`, or of `numpy.savez` with one array; .npy; .mat of MATLAB (up to v7) with one
+        matrix; .mtx (Matrix Market), perhaps .gz; else a table with a header, as `read_frame` takes it. A first column
+        of other things than numbers names the rows, and so does one of row numbers, wavelengths or the like, which a
+        `DataWarning` tells. An array of three dimensions is an image, rows x columns x bands: returned as it is.
     encoding, sep : as for `read_frame`
 
     Raises a CofactorError for what cannot be read, or cells that are no numbers (the rows are named). Nothing is
@@ -46,16 +63,18 @@ def read_matrix(
     if not is_array_file(path):
         return _read_numbers(path, encoding, sep)
     try:
-        matrix = _read_npz(path) if str(path).lower().endswith(".npz") else _read_mtx(path)
+        matrix = _READERS[str(path).lower().removesuffix(".gz").rpartition(".")[2]](path)
     except CofactorError:
         raise
     except FileNotFoundError:
         raise CofactorError(f"no such file: {path}") from None
     except Exception as error:  # whatever the bytes lead NumPy and SciPy to
         raise CofactorError(f"{path} cannot be read as a matrix: {error}") from None
-    if matrix.ndim != 2 or not all(matrix.shape) or matrix.dtype.kind not in "buif":
-        raise CofactorError(f"{path}: expected a matrix of numbers, got {matrix.dtype} of shape {matrix.shape}")
-    sound_places(matrix, str(path))
+    if matrix.ndim not in (2, 3) or not all(matrix.shape) or matrix.dtype.kind not in "buif":
+        what = "a matrix of numbers, or an image of rows x columns x bands"
+        raise CofactorError(f"{path}: expected {what}, got {matrix.dtype} of shape {matrix.shape}")
+    if matrix.ndim == 2:
+        sound_places(matrix, str(path))
     return (matrix.tocsc() if sparse.issparse(matrix) else matrix), None, None
 
 
@@ -85,12 +104,46 @@ def _read_mtx(path: str | PathLike[str]) -> Any:
     return scipy_io.mmread(io.BytesIO(text))
 
 
+def _read_npy(path: str | PathLike[str]) -> Any:
+    return np.load(path, mmap_mode="r", allow_pickle=False)  # a file that lies about its size is refused
+
+
+def _read_mat(path: str | PathLike[str]) -> Any:
+    try:
+        held = scipy_io.loadmat(path)
+    except NotImplementedError:
+        raise CofactorError(f"{path} is of MATLAB's v7.3: save it there by save(..., '-v7')") from None
+    arrays = {name: held[name] for name in held if not name.startswith("__")}
+    found = [name for name, one in arrays.items() if sparse.issparse(one) or min(getattr(one, "shape", (0,))) > 1]
+    if len(found) != 1:
+        raise CofactorError(f"{path} holds {len(found)} matrices ({listing(found or arrays)}): keep the one alone")
+    return arrays[found[0]]
+
+
+_READERS = {"npz": _read_npz, "npy": _read_npy, "mat": _read_mat, "mtx": _read_mtx}
+
+
+def _is_index(name: str, cells: pd.Series[float]) -> bool:
+    """Whether a first column of numbers counts rows, or says where they were measured: it rises or falls steadily."""
+    steps = np.diff(cells.to_numpy(dtype=np.float64))
+    if len(steps) < 2 or not (np.isfinite(steps).all() and ((steps > 0).all() or (steps < 0).all())):
+        return False
+    known = name.strip().casefold().partition("(")[0].strip()
+    even = bool(np.ptp(steps) <= 1e-6 * np.abs(steps).max())
+    return known in INDEX or known.startswith(("unnamed", "wavelength")) or even
+
+
 def _read_numbers(path: str | PathLike[str], encoding: str, sep: str | None) -> tuple[Any, Names, Names]:
     frame = read_frame(path, None, encoding, sep, "row")
     rows: Names = None
     first = frame.iloc[:, 0]
     if frame.shape[1] > 1 and pd.to_numeric(first, errors="coerce").isna().any():
         rows, frame = first.fillna("").tolist(), frame.iloc[:, 1:]
+    elif frame.shape[1] > 2 and _is_index(str(first.name), pd.to_numeric(first)):
+        rows, frame = first.tolist(), frame.iloc[:, 1:]
+        called = "without a name" if str(first.name).startswith("Unnamed") or not first.name else first.name
+        told = f"its first column ({called}, {rows[0]} to {rows[-1]}) counts or names the rows"
+        warnings.warn(f"{path}: {told}, and is no point itself", DataWarning, stacklevel=2)
     numbers = frame.apply(pd.to_numeric, errors="coerce").astype(np.float64)
     gaps = frame.isna() | frame.isin(NO_VALUE)
     bad = ~np.isfinite(numbers) if not gaps.any(axis=None) else gaps

@@ -177,7 +177,8 @@ def _add_joint(commands: Any) -> None:
 def _add_anchors(commands: Any) -> None:
     about = "Find the few columns of a matrix that all others are mixtures of, and the weights of the mixtures."
     command = new_command(commands, "anchors", about, "separable.anchors")
-    what = f".npz or .mtx (dense or sparse), or a table of numbers with a header ({TABLES}); one point per column"
+    what = f".npz, .npy, .mat, .mtx, or a table of numbers with a header ({TABLES}); one point per column"
+    what += "; or an image, rows x columns x bands, whose pixels are the points"
     command.add_argument("matrix", metavar="MATRIX", help=what)
     command.add_argument("--rows", action="store_true", help="points are the rows instead")
     command.add_argument("--scale", action="store_true", help="divide every point by its sum first")
@@ -221,6 +222,6 @@ def _add_separable_files(command: Any, table: str, weights: str) -> None:
     files = command.add_argument_group("files to write", WRITTEN)
     one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     files.add_argument("-o", "--output", **one, help=table)
-    files.add_argument("--weights", **one, help=f"{weights}; also .npz, with arrays weights, names, columns")
+    files.add_argument("--weights", **one, help=f"{weights}; also .npz: weights, names, columns; of an image maps")
     files.add_argument("--report", **one, help="HTML page: what was found, pictures, checks")
     add_overwriting(files)

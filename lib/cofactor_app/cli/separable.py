@@ -36,8 +36,9 @@ SEVERAL = 3  # words make a text
 def anchors(arguments: argparse.Namespace) -> None:
     """Find anchors among columns; print what they explain, and write what was asked for."""
     with _outputs(arguments, arguments.matrix) as writer:
-        X, names = _points(arguments)
-        lines = [f"{arguments.matrix}: {X.shape[0]} rows, {X.shape[1]} columns to choose from"]
+        X, names, image = _points(arguments)
+        what = f"an image of {image[0]} x {image[1]} pixels, " if image else ""
+        lines = [f"{arguments.matrix}: {what}{X.shape[0]} rows, {X.shape[1]} columns to choose from"]
         lines.append(_memory_said(arguments, *X.shape))
         X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         X = _scaled(X, names) if arguments.scale else X
@@ -55,7 +56,7 @@ def anchors(arguments: argparse.Namespace) -> None:
         tell(lines, warnings)
         if arguments.output:
             writer.write(arguments.output, [table], f"{K} anchors")
-        _write_weights(arguments.weights, writer, H.T, "column", names, table["name"].tolist())
+        _write_weights(arguments.weights, writer, H.T, "column", names, table["name"].tolist(), image)
         if arguments.report:
             from cofactor_app.pages.separable import anchors_page  # pictures take a second to import
 
@@ -71,12 +72,18 @@ def _outputs(arguments: argparse.Namespace, *inputs: str | Path | None) -> Abstr
     return outputs(arguments, [arguments.output, table], inputs, [arrays, arguments.report])
 
 
-def _points(arguments: argparse.Namespace) -> tuple[Any, list[str]]:
-    """Return the matrix, one point per column, and the names of its columns."""
+def _points(arguments: argparse.Namespace) -> tuple[Any, list[str], tuple[int, int] | None]:
+    """Return the matrix, one point per column, the names of its columns, and of an image its rows and columns."""
     matrix, rows, columns = read_matrix(arguments.matrix, arguments.encoding, arguments.sep)
+    if matrix.ndim == 3:
+        if arguments.rows:
+            raise CofactorError(f"{arguments.matrix} is an image: its pixels are the points, so leave --rows out")
+        height, width, bands = matrix.shape
+        names = [f"{i},{j}" for i in range(height) for j in range(width)]
+        return matrix.reshape(-1, bands).T, names, (height, width)
     if arguments.rows:
         matrix, columns = matrix.T, rows
-    return matrix, columns or [str(n) for n in range(matrix.shape[1])]
+    return matrix, columns or [str(n) for n in range(matrix.shape[1])], None
 
 
 def _memory_said(arguments: argparse.Namespace, M: int, N: int) -> str:
@@ -144,14 +151,21 @@ def _anchor_lines(table: pd.DataFrame, left: float) -> list[str]:
 
 
 def _write_weights(
-    path: Path | None, writer: Writer, weights: Floats, what: str, names: list[str], columns: list[str]
+    path: Path | None,
+    writer: Writer,
+    weights: Floats,
+    what: str,
+    names: list[str],
+    columns: list[str],
+    image: tuple[int, int] | None = None,
 ) -> None:
-    """Write weights, one row per point: as a table, or as the arrays `weights`, `names` and `columns`."""
+    """Write weights, one row per point, as a table or as arrays; of an image also `maps`, anchors x rows x columns."""
     if path is None:
         return
     if path.suffix == ".npz":
         with whole_file(path) as part, open(part, "wb") as file:
-            np.savez(file, weights=weights, names=np.array(names), columns=np.array(columns))
+            maps: dict[str, Any] = {"maps": weights.T.reshape(-1, *image)} if image else {}
+            np.savez(file, weights=weights, names=np.array(names), columns=np.array(columns), **maps)
         print(f"wrote {path}: {weights.shape[0]} rows of weights")
         return
     table = pd.DataFrame(weights.round(6), columns=[f"{name}" for name in columns])
@@ -194,6 +208,8 @@ def _counts(arguments: argparse.Namespace) -> tuple[sparse.csr_array, list[str],
             raise CofactorError("--vocabulary goes with a matrix (.npz, .mtx): a table has its words in a column")
         return _counted(arguments)
     matrix, _, _ = read_matrix(arguments.counts)
+    if matrix.ndim == 3:
+        raise CofactorError(f"{arguments.counts} has three dimensions; topics need documents by words")
     counts = sparse.csr_array(matrix, dtype=np.float64)
     words = [str(n) for n in range(counts.shape[1])]
     if arguments.vocabulary:
