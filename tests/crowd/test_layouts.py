@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from cofactor import CofactorError, DataWarning
+from cofactor.core.frames import by_value, nested_cells, plain_numbers
 from cofactor.crowd import CrowdLabels
 from cofactor_app.cli import main
 
@@ -244,3 +245,14 @@ def test_names_that_look_alike_are_named_or_merged(tmp_path):
     labels = read(path, merge_look_alikes=True)
     assert (labels.tasks, labels.workers, labels.classes) == (["7", "t1", "t2"], ["ann", "ben", "cy"], ["no", "yes"])
     assert main(["diagnose", str(path), "--merge-look-alikes"]) == 0
+
+
+def test_different_values_are_cleaned_and_not_cells():
+    seen = []
+    column = pd.Series([" a", None, "b ", " a", " a"], index=range(3, 8), name="worker")
+    found = by_value(column, lambda values: (seen.extend(values), values.str.strip())[1])
+    assert seen == [" a", "b "]
+    assert found.where(found.notna(), "-").to_dict() == {3: "a", 4: "-", 5: "b", 6: "a", 7: "a"}
+    numbers = plain_numbers(pd.Series(["12", None, "-3", "12"], index=range(4)))
+    assert (str(numbers.dtype), numbers.fillna(0).tolist()) == ("Int64", [12, 0, -3, 12])
+    assert nested_cells(pd.Series(["a", ["b"], {}])).tolist() == [False, True, True]

@@ -103,11 +103,11 @@ def read_frame(
     check_columns(frame, wanted, f"{row}s")
     frame = frame if asked is None else frame[list(dict.fromkeys(wanted))]
     if frame.index.name != "row":  # text holds no lists
-        nested = located(frame, frame.map(lambda cell: isinstance(cell, list | dict | np.ndarray)).any(axis=1))
+        nested = located(frame, frame.apply(nested_cells).any(axis=1))
         if nested:
             found = f"a list or an object where one value is expected in {nested}"
             raise CofactorError(f"{_called(path)}: {found}" + (f"; {SCOPE}" if row == "label" else ""))
-    read = frame.apply(lambda column: column if column.isna().all() else column.str.strip())
+    read = frame.apply(lambda column: column if column.isna().all() else by_value(column, lambda one: one.str.strip()))
     read.attrs = frame.attrs | {"found": there}
     return read
 
@@ -393,7 +393,27 @@ def located(table: pd.DataFrame | pd.Series[Any], where: ArrayLike, values: Sequ
     return f"{word} {listing(said)}{base}" if bad.size else ""
 
 
+def by_value(column: pd.Series[Any], clean: Callable[[pd.Series[Any]], pd.Series[Any]]) -> pd.Series[Any]:
+    """Clean each different value of a column once, instead of each cell; missing cells stay missing."""
+    codes, values = pd.factorize(column)
+    cleaned = clean(pd.Series(values, dtype=object)).to_numpy(dtype=object)
+    return pd.Series(np.append(cleaned, [None])[codes], column.index, dtype=object, name=column.name)
+
+
+def nested_cells(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Which cells hold lists or objects: they have no hash, so that a column whose cells have one holds none."""
+    try:
+        pd.factorize(column)
+    except TypeError:
+        return column.map(lambda cell: isinstance(cell, list | set | dict | np.ndarray))
+    return pd.Series(False, column.index)
+
+
 def plain_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
     """Turn text into whole numbers if that loses nothing ("12", but not "012" or "1.0")."""
-    plain = column.dropna().str.fullmatch(r"0|-?[1-9][0-9]{0,17}")
-    return column.astype("Int64") if plain.all() and not plain.empty else column
+    codes, values = pd.factorize(column)
+    different = pd.Series(values, dtype=object)
+    if different.empty or not different.str.fullmatch(r"0|-?[1-9][0-9]{0,17}").all():
+        return column
+    numbers = np.append(different.astype("int64").to_numpy(), 0)[codes]
+    return pd.Series(pd.array(numbers, dtype="Int64"), column.index, name=column.name).mask(codes < 0)

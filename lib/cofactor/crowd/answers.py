@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.frames import located
+from cofactor.core.frames import by_value, located, nested_cells
 from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
@@ -33,7 +33,7 @@ def answered(frame: pd.DataFrame, label: str, ignore: Sequence[Any] = ()) -> pd.
     """Return the rows whose label is none of `ignore`; warn of labels that look like no answer."""
     if isinstance(ignore, str):
         ignore = [ignore]
-    plain = frame[label].map(_plain)
+    plain = by_value(frame[label], lambda one: one.map(_plain))
     out = plain.isin([_plain(word) for word in ignore])
     if out.all():
         raise CofactorError(f"no labels: all are {listing(map(repr, ignore))}, which count as no answer")
@@ -55,7 +55,7 @@ def _plain(label: Any) -> str:
 
 def check_single(column: pd.Series[Any]) -> None:
     """Refuse several classes in one cell, and say what to do; their rows are named."""
-    several = column.map(lambda cell: isinstance(cell, list | set | dict | np.ndarray))
+    several = nested_cells(column)
     if several.any():
         raise CofactorError(
             f"several classes at once in {located(column, several)}: ask one question per label, as a table for each "
