@@ -235,8 +235,14 @@ def test_by_adds_a_board_for_every_category(tmp_path, capsys):
     (tmp_path / "votes.csv").write_text("model_a,model_b,winner,language\n" + "\n".join(rows) + "\n")
     out = tmp_path / "boards.csv"
     assert main(["rank", str(tmp_path / "votes.csv"), "--by", "language", "--elo", "a=1500", "-o", str(out)]) == 0
-    assert "  en: 3 items, 24 comparisons; may be the best: a\n" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "  en: 3 items, 24 comparisons; may be the best: a\n" in said
+    assert "24 comparisons have no language, and are in no board" in said
     table = pd.read_csv(out)
     assert table.groupby("board", sort=False).size().to_dict() == {"(all)": 3, "en": 3, "de": 3}
     assert table[table["rank"] == 1].set_index("board").loc[["en", "de"], "item"].tolist() == ["a", "c"]
     assert (table[table["item"] == "a"]["elo"] == 1500).all()
+    beside = ["--baselines", "-o", str(out), "--force"]
+    assert main(["rank", str(tmp_path / "votes.csv"), "--by", "language", *beside]) == 0
+    scores = pd.read_csv(out).groupby("board", sort=False)["average_win_rate"].count()
+    assert scores.to_dict() == {"(all)": 3, "en": 0, "de": 0}

@@ -9,6 +9,7 @@ import pytest
 import cofactor as cf
 from cofactor.crowd.readings import readings
 from cofactor_app.cli import main
+from cofactor_app.pages.render import _legible
 
 
 @pytest.fixture(scope="module")
@@ -120,10 +121,15 @@ def test_names_from_the_data_are_escaped(tmp_path):
     assert main(arguments) == 0
     page = path.read_text()
     assert "<script>" not in page and "&lt;script&gt;" in page and "<b>" not in page
+    assert page.count("Content-Security-Policy") == 1 and "default-src 'none'" in page
 
 
 HOSTILE = ["a $ b", r"$\frac{", "$x$", "100 % $5 to $6", "tab\there", "\u202eright to left", "\x1b[31mred"]
 HOSTILE += ["n" * 10_000, r"\$"]
+
+
+def test_what_cannot_be_seen_is_shown_as_an_escape():
+    assert _legible("a\u202eb\x1b[31mc\u200bd é 日\n") == "a\\u202eb\\x1b[31mc\\u200bd é 日\n"
 
 
 def test_any_id_can_be_drawn(tmp_path):

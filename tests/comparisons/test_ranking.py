@@ -467,5 +467,9 @@ def test_a_board_that_cannot_be_ranked_is_named():
     with pytest.warns(cf.DataWarning, match="1 boards cannot be ranked: ties: every comparison is a tie"):
         boards = cf.comparisons.rank_boards(data, ["won", "won", "won", "ties", "ties"])
     assert list(boards) == ["won"]
+    parts = Comparisons([0] * 6, [0, 0, 1, 2, 2, 3], [1, 1, 0, 3, 3, 2], [1, 1, 1, 1, 1, 1])
+    with pytest.warns(cf.DataWarning, match="^en: no comparison links these items with the largest part") as told:
+        cf.comparisons.rank_boards(parts, ["en"] * 6)
+    assert not any("without comparisons" in str(one.message) for one in told)
     with pytest.raises(cf.CofactorError, match="1 categories for 5 comparisons"):
         cf.comparisons.rank_boards(data, ["won"])

@@ -29,6 +29,8 @@ FEW_USERS = 5  # equally busy ones: fewer cannot tell how users differ, in all o
 ALIKE = 1e-9  # share of a covariate that items and other covariates leave unexplained, below which it is one of them
 ENOUGH_PER_ITEM = 10  # comparisons of one user for a ranking of his own
 COLUMNS = ("item", "utility", "low", "high", "rank", "rank_low", "rank_high", "wins", "losses", "comparisons")
+UNSEEN = "items without comparisons have no rank"
+UNTOLD = "these comparisons do not tell who wins the next one"
 
 
 def rank(
@@ -141,7 +143,8 @@ def rank_boards(
 
     `by` holds the category of every comparison, in the order of `comparisons.left`; those without one (None or NaN)
     are in no board. Other arguments, errors and source are those of `rank`. Returns the rankings by category, in the
-    order in which categories come first. A category whose comparisons cannot be ranked is named by a `DataWarning`.
+    order in which categories come first. A category whose comparisons cannot be ranked is named by a `DataWarning`;
+    warnings about a board begin with its name.
 
     Each board has a prior of its own, so that one of few comparisons is drawn towards equal items, and its intervals
     say how little it tells. Differences between boards have intervals of their own, which are not computed here.
@@ -162,10 +165,14 @@ def rank_boards(
     for name, rows in category.groupby(category, sort=False).indices.items():
         table = pd.DataFrame(X[rows], columns=names)
         try:
-            with warnings.catch_warnings(action="ignore", category=DataWarning):
+            with warnings.catch_warnings(record=True, action="always", category=DataWarning) as noted:
                 boards[name] = rank(data.take(rows), table.loc[:, table.any()], **how)
         except CofactorError as error:
             failed[name] = str(error)
+            continue
+        for text in {str(one.message): None for one in noted}:
+            if not text.startswith((UNSEEN, UNTOLD)):  # items of other boards; and what a `Ranking` says itself
+                warnings.warn(f"{name}: {text}", DataWarning, stacklevel=2)
     if failed:
         told = "; ".join(f"{name}: {why}" for name, why in list(failed.items())[:3])
         warnings.warn(f"{len(failed)} boards cannot be ranked: {told}", DataWarning, stacklevel=2)
@@ -221,7 +228,7 @@ def check_linked(data: Comparisons) -> None:
 def _warn_of_unseen(data: Comparisons) -> None:
     unseen = [data.items[i] for i in np.flatnonzero(data.per_item == 0).tolist()]
     if unseen:
-        warnings.warn(f"items without comparisons have no rank: {listing(unseen)}", DataWarning, stacklevel=3)
+        warnings.warn(f"{UNSEEN}: {listing(unseen)}", DataWarning, stacklevel=3)
 
 
 def _well_compared(data: Comparisons, least: int) -> Indices:
@@ -348,7 +355,7 @@ def warn_of_loss(loss: float, trivial: float) -> None:
     """Warn where the log-loss on held-out comparisons is no better than that of the trivial guess."""
     if not loss < trivial:
         what = f"log-loss {loss:.4f} on held-out comparisons, the trivial guess has {trivial:.4f}"
-        message = f"these comparisons do not tell who wins the next one ({what}): they may all be equally good"
+        message = f"{UNTOLD} ({what}): they may all be equally good"
         warnings.warn(message, DataWarning, stacklevel=4)
 
 

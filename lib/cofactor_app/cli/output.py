@@ -22,7 +22,7 @@ from cofactor.core.locks import locked
 STDOUT = Path("-")
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 LINES = ".jsonl"
-RUN = re.compile(r"[=+\-@\t\r]")  # how cells begin that a spreadsheet runs as a formula
+RUN = re.compile(r"[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")  # how cells begin that a spreadsheet runs as a formula
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 

@@ -73,6 +73,8 @@ def _of_pairs(arguments: argparse.Namespace) -> Found:
     found = ranked(data, X, level=arguments.level, random_state=0, **options)
     own = {"level": arguments.level, "min_comparisons": arguments.min_comparisons, "random_state": 0}
     boards = {} if votes.by is None else rank_boards(data, votes.by, X, **own)
+    if votes.by is not None and (none := int(votes.by.isna().sum())):
+        votes.notes.append(f"{none} comparisons have no {arguments.by}, and are in no board")
     weight = np.ones(len(data)) if data.counts is None else data.counts
     ties = float(weight[data.outcome == 0.5].sum())
     users = f", {data.n_users} users" if data.n_users > 1 else ""
@@ -196,12 +198,12 @@ def _write_tables(
 ) -> None:
     if arguments.output:
         table = found.table(scale)
-        if boards:
-            tables = {ALL: table, **{name: board.table(_of_board(scale, board)) for name, board in boards.items()}}
-            table = pd.concat([one.assign(board=name) for name, one in tables.items()], ignore_index=True)
-            table = table[["board", *table.columns.drop("board")]]
         if arguments.baselines:
             table = table.merge(baseline_scores(data), "left", "item")
+        if boards:  # baselines are of all comparisons, so that boards have none
+            own = [board.table(_of_board(scale, board)).assign(board=name) for name, board in boards.items()]
+            table = pd.concat([table.assign(board=ALL), *own], ignore_index=True)
+            table = table[["board", *table.columns.drop("board")]]
         writer.write(arguments.output, [table.round(6)], f"{len(found.items)} items")
     if arguments.probabilities:
         pairs = found.probabilities().round(6)

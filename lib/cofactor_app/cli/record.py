@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import re
 import sys
 import tempfile
 import warnings
@@ -22,15 +23,18 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import whole_file
 from cofactor_app.cli import in_options, main
 
+WRITTEN = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d UTC")  # when a page was made
 PACKAGES = ("numpy", "scipy", "pandas", "numba")
 PARTS = ("cofactor", "command", "when", "versions", "machine", "inputs", "outputs", "notes", "printed")
 
 
 def digest(path: Path) -> str:
-    """Return the SHA-256 of a file; of a zip such as .npz, which holds the time of writing, that of its contents."""
+    """Return the SHA-256 of a file; of .npz and pages, which hold the time of writing, that of the rest."""
     if path.suffix == ".npz":
         with zipfile.ZipFile(path) as packed:
             return sha256(repr(sorted((one.filename, one.CRC) for one in packed.infolist())).encode()).hexdigest()
+    if path.suffix == ".html":
+        return sha256(WRITTEN.sub(b"", path.read_bytes())).hexdigest()
     with open(path, "rb") as file:
         return file_digest(file, "sha256").hexdigest()
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from matplotlib.figure import Figure
 
 import cofactor
@@ -19,8 +20,20 @@ SHARP = 144  # dots per inch of pictures on a page
 def render(template: str, **context: Any) -> str:
     """Fill the template of this name; what comes from outside is escaped, and a missing name is an error."""
     loader = PackageLoader("cofactor_app.pages", ".")
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, finalize=_legible
+    )
     return environment.get_template(f"{template}.html.j2").render(**context)
+
+
+def _legible(value: Any) -> Any:
+    """Show characters that are not seen, or turn the direction of what follows, as escapes; other text as it is."""
+    if not isinstance(value, str) or isinstance(value, Markup) or value.isprintable():
+        return value
+    return "".join(
+        letter if letter.isprintable() or letter.isspace() else letter.encode("unicode_escape").decode()
+        for letter in value
+    )
 
 
 def report(template: str, pictures: Iterable[tuple[str, Figure]], **context: Any) -> str:
