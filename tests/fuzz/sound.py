@@ -269,7 +269,10 @@ def sound():
         ),
         "comparisons.rank_boards": (
             comparisons.rank_boards,
-            {"comparisons": compared, "by": ["a"] * len(compared), "covariates": d["extra"], "level": 0.9},
+            {
+                **{"comparisons": compared, "by": ["a"] * len(compared), "covariates": d["extra"]},
+                **{"level": 0.9, "random_state": 0},
+            },
         ),
         "comparisons.rank_users": (
             comparisons.rank_users,

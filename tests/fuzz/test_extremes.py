@@ -216,6 +216,7 @@ def nullable(array, missing=False):
 NULLABLE = {"f": ["Float64", "double[pyarrow]"], "i": ["Int64", "int64[pyarrow]"], "u": ["UInt64", "uint64[pyarrow]"]}
 OTHERWISE = {  # columns of tables have names, which the answer keeps; scikit-learn takes no objects as classes
     ("comparisons.rank", "covariates", pd.DataFrame),
+    ("comparisons.rank_boards", "covariates", pd.DataFrame),
     ("pmf.JointPMFClassifier", "y", np.ndarray),
 }
 

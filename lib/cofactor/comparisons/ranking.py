@@ -160,6 +160,7 @@ def rank_boards(
     category = pd.Series(np.asarray(by, dtype=object))
     if len(category) != len(data):
         raise CofactorError(f"{len(category)} categories for {len(data)} comparisons: give one of each")
+    rng_of(random_state)
     boards, failed = {}, {}
     how: dict[str, Any] = {"level": level, "min_comparisons": min_comparisons, "random_state": random_state}
     for name, rows in category.groupby(category, sort=False).indices.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from cofactor.core.checks import check_kind
+from cofactor.core.checks import check_kind, rng_of
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import plain_numbers
 from cofactor.core.lazy import pd
@@ -59,6 +59,7 @@ def aggregate(
     1    b   dog         2
     """
     check_kind(pd.DataFrame, frame=frame)
+    rng_of(random_state)
     if method not in METHODS:
         raise CofactorError(f"no method {method!r}; there are {listing(METHODS, 50)}")
     labels = CrowdLabels.from_frame(_found(frame, (task, worker, label)), task, worker, label, conflicts=conflicts)

@@ -115,7 +115,7 @@ def read_colors(path: Path, n_users: int, n_items: int) -> tuple[Comparisons, Fl
 
     Raises a CofactorError where the file cannot be read, or holds other shapes or answers.
     """
-    answers, colours = (numbers(found, str(path)) for found in load_matlab(path, [ANSWERS, "CIELAB"]))
+    answers, colours = (numbers(found, str(path)) for found in load_matlab(path, [ANSWERS, "CIELAB"]).values())
     shapes = (n_items, n_items, n_users), (n_items, 3)
     if (answers.shape, colours.shape) != shapes or not np.isin(answers, (0, 1, 2)).all():
         raise CofactorError(f"{path}: expected answers 0 to 2 of shape {shapes[0]} and colours of shape {shapes[1]}")

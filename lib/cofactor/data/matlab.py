@@ -30,19 +30,21 @@ TEXT = 16
 ORDERS = {b"IM": "<", b"MI": ">"}  # of bytes; other files are of version 4, which SciPy reads in Python
 
 
-def load_matlab(path: Path, names: Sequence[str]) -> list[Any]:
-    """Read these arrays; a file that cannot be read, or holds other things than numbers, is a CofactorError."""
+def load_matlab(path: Path, names: Sequence[str] | None = None) -> dict[str, Any]:
+    """Read these arrays by name (None: all); a file that cannot be read, or holds no numbers, is a CofactorError."""
     try:
         raw = path.read_bytes()
         if raw[126:HEADER] in ORDERS:
             _check(raw[HEADER:], ORDERS[raw[126:HEADER]])
-        content = scipy_io.loadmat(io.BytesIO(raw), variable_names=list(names), spmatrix=False)
-        arrays = [content[name] for name in names]
-        if any(map(np.iscomplexobj, arrays)):
+        content = scipy_io.loadmat(io.BytesIO(raw), variable_names=names and list(names), spmatrix=False)
+        arrays = {name: content[name] for name in names or content if not name.startswith("__")}
+        if any(map(np.iscomplexobj, arrays.values())):
             raise TypeError("complex numbers")
         return arrays
+    except NotImplementedError:
+        raise CofactorError(f"{path} is of MATLAB's v7.3: save it there by save(..., '-v7')") from None
     except Exception as error:  # scipy raises whatever the bytes lead it to
-        raise CofactorError(f"{path} cannot be read as MATLAB arrays {listing(names)}: {error}") from None
+        raise CofactorError(f"{path} cannot be read as MATLAB arrays {listing(names or [])}: {error}") from None
 
 
 def _check(raw: bytes, order: str) -> None:

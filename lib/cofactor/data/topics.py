@@ -101,7 +101,7 @@ def read_documents(path: Path, shape: tuple[int, int], n_classes: int) -> tuple[
 
     Raises a CofactorError where it cannot be read, or holds other than whole counts of this shape and one class each.
     """
-    fea, gnd = load_matlab(path, ["fea", "gnd"])
+    fea, gnd = load_matlab(path, ["fea", "gnd"]).values()
     try:
         counts = sparse.csr_array(fea, dtype=np.float64)
         classes = numbers(gnd, "gnd").ravel()

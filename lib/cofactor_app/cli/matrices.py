@@ -7,6 +7,7 @@ import io
 import warnings
 import zipfile
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import LARGE, RATIO, unpacked
 from cofactor.core.frames import NO_VALUE, located, read_frame
 from cofactor.core.lazy import pd, scipy_io
+from cofactor.data.matlab import load_matlab
 
 Names = list[str] | None
 ARRAYS = (".npz", ".npy", ".mat", ".mtx", ".mtx.gz")
@@ -109,11 +111,7 @@ def _read_npy(path: str | PathLike[str]) -> Any:
 
 
 def _read_mat(path: str | PathLike[str]) -> Any:
-    try:
-        held = scipy_io.loadmat(path)
-    except NotImplementedError:
-        raise CofactorError(f"{path} is of MATLAB's v7.3: save it there by save(..., '-v7')") from None
-    arrays = {name: held[name] for name in held if not name.startswith("__")}
+    arrays = load_matlab(Path(path))
     found = [name for name, one in arrays.items() if sparse.issparse(one) or min(getattr(one, "shape", (0,))) > 1]
     if len(found) != 1:
         raise CofactorError(f"{path} holds {len(found)} matrices ({listing(found or arrays)}): keep the one alone")

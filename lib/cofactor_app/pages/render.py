@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 from matplotlib.figure import Figure
 
 import cofactor
@@ -28,7 +27,7 @@ def render(template: str, **context: Any) -> str:
 
 def _legible(value: Any) -> Any:
     """Show characters that are not seen, or turn the direction of what follows, as escapes; other text as it is."""
-    if not isinstance(value, str) or isinstance(value, Markup) or value.isprintable():
+    if not isinstance(value, str) or hasattr(value, "__html__") or value.isprintable():
         return value
     return "".join(
         letter if letter.isprintable() or letter.isspace() else letter.encode("unicode_escape").decode()
