@@ -18,7 +18,7 @@ pytest_plugins = ["tests.nbval_tolerance", "tests.suites"]
 PUBLIC_DATA = "public-data"  # tag of notebook cells whose outputs depend on crowds that are downloaded
 ROOT = Path(__file__).parent
 HERE = ("", "localhost", "localhost.localdomain")
-FIRST = ["tests/browser", "tests/book", "tests/test_reproducible.py", "tests/test_kill_points.py"]  # the longest
+FIRST = ["tests/browser", "tests/book", "tests/test_reproducible.py"]  # the longest
 TOGETHER = "tests/book"
 TIMEOUT = 600  # seconds; the cells of notebooks have their own, a timeout from outside would break all later cells
 

@@ -1,16 +1,13 @@
-"""Stop a command at each of its file operations, or cut the power there, and look at what is left.
+"""Stop a command at ten of its file operations, spread over all of them, and look at what is left.
 
 Run as a program of its own, since a process that is to be copied (`os.fork`) must not have threads:
 
     python -m tests.kill_points FOLDER CASE ...
 
 It prints, as a line of JSON each, how many operations there were and what was wrong after which. Every case is run once
-undisturbed; then once for each operation that changes files, in a copy of the process that dies before that operation.
-What stands under the final names must be what was there before or what the undisturbed run leaves. Then the command is
-run again: it must leave what the undisturbed run leaves, and nothing else.
-
-The power is cut in a model of the disk: only what was waited for (`os.fsync`) of contents is there afterwards, and of
-names either that, too, or everything.
+undisturbed; then once for each of the ten, in a copy of the process that dies before that operation. What stands under
+the final names must be what was there before or what the undisturbed run leaves. Then the command is run again: it must
+leave what the undisturbed run leaves, and nothing else.
 """
 
 from __future__ import annotations
@@ -22,7 +19,6 @@ import os
 import re
 import shutil
 import signal
-import stat
 import sys
 import tempfile
 import traceback
@@ -85,6 +81,7 @@ CASES = {  # name: commands before, the command, whether its outputs come and go
 }
 LINES = ("next", "rank", "joint", "anchors", "topics", "page")
 CHANGES = ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "os.link", "os.symlink")
+KILLS = 10
 WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 
@@ -176,73 +173,12 @@ class Trap:
         if os.path.isabs(name) and not name.startswith(self.folder):
             return
         if len(self.done) == self.number:
-            self.die()
+            os.kill(os.getpid(), signal.SIGKILL)
         self.done.append(kind)
-
-    def die(self) -> None:
-        os.kill(os.getpid(), signal.SIGKILL)
 
     def end(self) -> None:
         self.number = -1
         self.notes.write_text(json.dumps(self.done))
-
-
-class PowerCut(Trap):
-    """Leaves beside the folder what a disk would hold: `.waited` and `.named`."""
-
-    def set(self) -> None:
-        self.contents: dict[int, bytes] = {}
-        self.listings: dict[int, dict[str, int]] = {}
-        self.folders: set[int] = set()
-        self.pins: list[int] = []  # open handles: no number of a file is given to another
-        self.real = os.fsync
-        for path in [Path(self.folder), *Path(self.folder).rglob("*")]:
-            self.keep(os.open(path, os.O_RDONLY))
-        super().set()
-        inner = os.fsync
-
-        def waited(handle: int) -> None:
-            inner(handle)
-            self.keep(os.dup(handle))
-
-        os.fsync = waited
-
-    def keep(self, handle: int) -> None:
-        self.pins.append(handle)
-        status = os.fstat(handle)
-        if stat.S_ISDIR(status.st_mode):
-            entries = list(os.scandir(handle))
-            self.listings[status.st_ino] = {entry.name: entry.inode() for entry in entries}
-            self.folders |= {entry.inode() for entry in entries if entry.is_dir()}
-        else:
-            self.contents[status.st_ino] = os.pread(handle, status.st_size, 0)
-
-    def die(self) -> None:
-        self.number = -1
-        self.lose()
-        super().die()
-
-    def end(self) -> None:
-        super().end()
-        self.lose()
-
-    def lose(self) -> None:
-        root = Path(self.folder)
-        self.waited_for(root.stat().st_ino, root.with_suffix(".waited"))
-        for path in [root, *root.rglob("*")]:
-            there = root.with_suffix(".named") / path.relative_to(root)
-            if path.is_dir():
-                there.mkdir()
-            else:
-                there.write_bytes(self.contents.get(path.stat().st_ino, b""))
-
-    def waited_for(self, number: int, there: Path) -> None:
-        if number in self.folders or number in self.listings:
-            there.mkdir()
-            for name, entry in self.listings.get(number, {}).items():
-                self.waited_for(entry, there / name)
-        else:
-            there.write_bytes(self.contents.get(number, b""))
 
 
 def state(folder: Path, hidden: bool = False) -> dict[str, bytes]:
@@ -273,42 +209,32 @@ def wrong(found: dict[str, bytes], old: dict[str, bytes], new: dict[str, bytes])
     return [name for name in {*found, *old, *new} if found.get(name) not in (old.get(name), new.get(name))]
 
 
-def try_all(case: str, home: Path, cut: bool) -> dict[str, object]:
-    """Run a case undisturbed, then disturbed at each operation; say what was wrong."""
+def try_all(case: str, home: Path) -> dict[str, object]:
+    """Run a case undisturbed, then killed at ten operations; say what was wrong."""
     before, words = CASES[case]
     start, work, notes = home / "start", home / "work", home / "notes.json"
     write_inputs(start)
     for command in before:
         assert run(start, command) == 0, command
-    trap = PowerCut if cut else Trap
-    old, problems, number = state(start), [], 0
+    old, problems = state(start), []
     renew(start, work)
-    assert run(work, words, trap(work, -1, notes)) == 0
+    assert run(work, words, Trap(work, -1, notes)) == 0
     kinds, new = json.loads(notes.read_text()), state(work)
-    problems += [f"done, then lost: {name}" for name in lost(work, new) if cut]
-    for number in range(len(kinds)):
+    for number in sorted({round(share * (len(kinds) - 1) / (KILLS - 1)) for share in range(KILLS)}):
         renew(start, work)
-        code = run(work, words, trap(work, number, notes))
+        code = run(work, words, Trap(work, number, notes))
         where = f"before operation {number}, {kinds[number]}"
         if code != -signal.SIGKILL:
             problems.append(f"{where}: ended with {code}")
-        for folder in [work.with_suffix(".waited"), work.with_suffix(".named")] if cut else [work]:
-            problems += [f"{where}: broken: {name} ({folder.suffix})" for name in wrong(state(folder), old, new)]
-        if not cut:
-            problems += again(work, words, where, new)
+        problems += [f"{where}: broken: {name}" for name in wrong(state(work), old, new)]
+        problems += again(work, words, where, new)
     return {"operations": len(kinds), "kinds": Counter(kinds), "wrong": problems}
 
 
 def renew(start: Path, work: Path) -> None:
-    for folder in (work, work.with_suffix(".waited"), work.with_suffix(".named")):
-        shutil.rmtree(folder, ignore_errors=True)
+    """Make the folder to work in anew."""
+    shutil.rmtree(work, ignore_errors=True)
     shutil.copytree(start, work)
-
-
-def lost(work: Path, new: dict[str, bytes]) -> list[str]:
-    """What was reported as done, and is not on the disk."""
-    kept = [state(work.with_suffix(suffix)) for suffix in (".waited", ".named") if work.with_suffix(suffix).exists()]
-    return [name for found in kept for name in new if found.get(name) != new[name]]
 
 
 def again(work: Path, words: list[str], where: str, new: dict[str, bytes]) -> list[str]:
@@ -325,6 +251,4 @@ if __name__ == "__main__":
     home, *chosen = sys.argv[1:]
     load(set(LINES) & set(chosen))
     for case in chosen:
-        for how in ("kill", "cut"):
-            found = try_all(case, Path(home, case, how), how == "cut")
-            print(json.dumps({"case": case, "how": how, **found}), flush=True)
+        print(json.dumps({"case": case, **try_all(case, Path(home, case))}), flush=True)
