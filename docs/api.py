@@ -8,6 +8,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -91,7 +92,7 @@ def body(full, thing, kind, homes):
         return [f".. autoclass:: {full}", "   :members:", "   :show-inheritance:"]
     if kind == "function":
         return [f".. autofunction:: {full}"]
-    if isinstance(thing, dict) and all(map(callable, thing.values())):
+    if isinstance(thing, Mapping) and all(map(callable, thing.values())):
         rows = [[f"``{name}``", call(maker, homes)] for name, maker in thing.items()]
         content = table(["name", "makes"], rows)
     else:

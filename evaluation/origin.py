@@ -58,7 +58,9 @@ def code_of_line(line: str) -> str:
 
 
 def _sources(line: str) -> list[Path]:
-    homes = [*(LIBRARY / room for room in (*ROOMS, line)), EVALUATION / line, *HARNESS]
+    rivals = LIBRARY / "baselines"
+    homes = [*(LIBRARY / room for room in (*ROOMS, line)), *rivals.glob("*.py"), rivals / line]
+    homes += [LIBRARY / "registry.py", EVALUATION / line, *HARNESS]
     return sorted({path for home in homes for path in ([home] if home.is_file() else home.rglob("*.py"))})
 
 

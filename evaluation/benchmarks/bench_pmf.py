@@ -16,10 +16,10 @@ from threadpoolctl import threadpool_limits
 
 import cofactor as cf
 from cofactor import simulate
+from cofactor.baselines.triple_moments import triple_moments
 from cofactor.core.coupled_nmf import coupled_nmf, pair_divergence
 from cofactor.core.em import expectation
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
-from cofactor.core.triple_moments import triple_moments
 from cofactor.data.published import published
 from evaluation.released.mirror_descent import SYNTHETIC, mirror_descent
 

@@ -31,7 +31,7 @@ PERSONAL: dict[str, Callable[..., PreferenceModel]] = {  # three features; ridge
     "ComparisonMF": partial(ComparisonMF, 3, item_bias=False, folds=1),
     "ComparisonMF-bias": partial(ComparisonMF, 3, folds=1),
 }
-HERE = PERSONAL | METHODS | PERSONAL | {"BradleyTerry": partial(BradleyTerry, folds=1)}
+HERE = {**PERSONAL, **METHODS, **PERSONAL} | {"BradleyTerry": partial(BradleyTerry, folds=1)}
 
 
 def by_name(name: str, data: Comparisons, seed: int) -> PreferenceModel:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.types import Ints
+from cofactor.crowd import METHODS
 from cofactor.crowd.base import NO_PRIOR, Aggregator, error_rate
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.methods import METHODS
 from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure
 from evaluation.released import RELEASED
 

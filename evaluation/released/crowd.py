@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cofactor.baselines.crowd.multispa import match_to_votes, model_of_matrices, tell_uninformative, vertex_matrices
 from cofactor.core.errors import DataWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
@@ -24,11 +25,10 @@ from cofactor.core.result import Result
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.aggregators import informative_workers, require_used_classes
 from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes, vote_model
-from cofactor.crowd.baselines.multispa import match_to_votes, model_of_matrices, tell_uninformative, vertex_matrices
-from cofactor.crowd.baselines.voting import CLOSED_FORM
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.moments import CrowdMoments
+from cofactor.crowd.voting import CLOSED_FORM
 from evaluation.released import crowd_steps as steps
 from evaluation.released.crowd_criav import CRIAV
 from evaluation.released.crowd_pgtac import PGTAC

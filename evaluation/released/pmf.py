@@ -26,6 +26,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
+from cofactor.baselines.pmf.mle_ad import Cells, alternate, cells_of
+from cofactor.baselines.triple_moments import TripleMoments, triple_moments
 from cofactor.core.errors import CofactorError
 from cofactor.core.estimator import Estimator
 from cofactor.core.latent_class import LatentClassModel
@@ -33,11 +35,9 @@ from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import Result
 from cofactor.core.spa import spa
 from cofactor.core.tables import CategoricalTable
-from cofactor.core.triple_moments import TripleMoments, triple_moments
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf import CTD, MLEADEM, BiasedMF, JointPMFEstimator, JointPMFRecommender
 from cofactor.pmf.base import CLOSED_FORM, given_or_random
-from cofactor.pmf.baselines.mle_ad import Cells, alternate, cells_of
 from evaluation.released.em import released_em
 from evaluation.released.mirror_descent import REAL, mirror_descent
 from evaluation.released.tensor import Script, released_tensor

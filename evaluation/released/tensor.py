@@ -1,6 +1,6 @@
 """CTD as released with IEEE TSP 2021: penalties, projections and stopping rules in place of those of `coupled_tensor`.
 
-Triples that were never observed together are fitted as zeros. Symbols: see `cofactor.core.coupled_tensor`.
+Triples that were never observed together are fitted as zeros. Symbols: see `cofactor.baselines.coupled_tensor`.
 
 Source: code with Ibrahim and Fu, "Recovering joint probability of discrete random variables from pairwise marginals",
 IEEE TSP 2021.
@@ -14,12 +14,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from cofactor.core.coupled_tensor import TensorData, check_moments, sweep
+from cofactor.baselines.coupled_tensor import TensorData, check_moments, sweep
+from cofactor.baselines.triple_moments import TripleMoments
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import njit
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks, project_vector
-from cofactor.core.triple_moments import TripleMoments
 from cofactor.core.types import Floats
 
 

@@ -14,7 +14,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cofactor.core.lazy import exports
+from cofactor.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from cofactor import comparisons, crowd, data, plain, pmf, separable, simulate
@@ -83,4 +83,4 @@ def _let_compiled_code_be_kept() -> None:
 _let_compiled_code_be_kept()
 
 if not TYPE_CHECKING:  # imported at first use, so that a command takes only the time of what it needs
-    __getattr__, __dir__ = exports(__name__)
+    __getattr__, __dir__ = lazy_exports(__name__)

@@ -58,13 +58,13 @@ def searches(labels):
     """Everything in this process that could be the truth: arrays and lists with one class a task."""
     if labels.n_tasks < 20:
         return cf.crowd.vote_shares(labels)
-    found = [thing for thing in gc.get_objects() if isinstance(thing, list | dict | tuple)]
+    found = [thing for thing in gc.get_objects() if issubclass(type(thing), list | dict | tuple)]
     frame, seen = sys._getframe(), []
     while frame:
-        seen += [value for value in frame.f_locals.values() if isinstance(value, np.ndarray)]
+        seen += [value for value in frame.f_locals.values() if issubclass(type(value), np.ndarray)]
         frame = frame.f_back
     arrays = [value for thing in found for value in (thing.values() if isinstance(thing, dict) else thing)]
-    likely = [a for a in [*arrays, *seen] if isinstance(a, np.ndarray) and a.shape == (labels.n_tasks,)
+    likely = [a for a in [*arrays, *seen] if issubclass(type(a), np.ndarray) and a.shape == (labels.n_tasks,)
               and a.dtype.kind in "iu" and a.max() < labels.n_classes and a.min() >= -1]
     for thing in likely:
         if (np.maximum(thing, 0) != labels.votes.argmax(axis=1)).mean() < 0.4:

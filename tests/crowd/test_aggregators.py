@@ -13,8 +13,8 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd import METHODS, NEED_FEATURES
 from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNMF
 from cofactor.crowd.base import TaskScorer, error_rate
-from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.voting import DawidSkene, MajorityVote
 from cofactor.crowd.worker_types import WorkerTypes
 from tests.oracles.generators import permutations_of, recorded, relabel, skilled_crowd, triples
 

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from cofactor import CofactorError, CrowdLabels, DataWarning
+from cofactor.baselines.crowd.weighted_votes import Wawa
 from cofactor.crowd import METHODS
-from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
-from cofactor.crowd.baselines.weighted_votes import Wawa
+from cofactor.crowd.voting import DawidSkene, MajorityVote
 
 ASKED_FIVE_TIMES = [("a", "model", "x")] * 3 + [("a", "model", "y")] * 2
 REST = [("a", "ann", "y"), ("a", "ben", "x"), ("b", "ann", "x"), ("b", "ben", "x"), ("b", "model", "y")]

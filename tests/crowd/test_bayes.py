@@ -7,16 +7,16 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
+from cofactor.baselines.crowd.bayesian import EBCC, IBCC
+from cofactor.baselines.crowd.weighted_votes import Wawa
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.crowd.base import error_rate
-from cofactor.crowd.baselines.bayesian import EBCC, IBCC
-from cofactor.crowd.baselines.voting import DawidSkene
-from cofactor.crowd.baselines.weighted_votes import Wawa
 from cofactor.crowd.calibration import tempered
 from cofactor.crowd.dependence import accuracies, dependence
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.variational import Belief, Priors, variational_em
+from cofactor.crowd.voting import DawidSkene
 from cofactor.crowd.worker_types import WorkerTypes
 from tests.oracles.bayes import exact_evidence, rounds_of_bayes
 from tests.oracles.generators import skilled_crowd, triples

@@ -7,9 +7,9 @@ import pytest
 from sklearn.base import clone
 
 import cofactor as cf
+from cofactor.baselines.crowd.deep import CrowdLayer, DeepMajorityVote
 from cofactor.core.errors import CofactorError
 from cofactor.crowd.base import error_rate
-from cofactor.crowd.baselines.deep import CrowdLayer, DeepMajorityVote
 from cofactor.crowd.labels import vote_shares
 
 BOTH = pytest.mark.parametrize("method", [CrowdLayer, DeepMajorityVote])

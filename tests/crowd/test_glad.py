@@ -9,9 +9,9 @@ from scipy.optimize import approx_fprime
 from scipy.special import softmax
 
 import cofactor as cf
+from cofactor.baselines.crowd.glad import _loss, log_joint
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.crowd import GLAD, CrowdLabels, error_rate, vote_shares
-from cofactor.crowd.baselines.glad import _loss, log_joint
 from tests.oracles import glad as slow
 from tests.oracles.generators import laws, permutations_of, recorded, relabel, seeds, skilled_crowd, triples
 

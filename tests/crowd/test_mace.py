@@ -10,10 +10,10 @@ from scipy.stats import beta
 
 import cofactor as cf
 from cofactor import simulate
+from cofactor.baselines.crowd.mace import variational_step
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd import MACE, CrowdLabels, error_rate, vote_shares
-from cofactor.crowd.baselines.mace import variational_step
 from tests.oracles import mace as slow
 from tests.oracles.generators import laws, permutations_of, recorded, relabel, seeds, skilled_crowd, triples
 

@@ -7,10 +7,10 @@ import pytest
 
 import cofactor as cf
 from cofactor import simulate
+from cofactor.baselines.crowd.spectral import SpectralDS, group_factor, tensor_power, third_moment
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd.base import error_rate
-from cofactor.crowd.baselines.spectral import SpectralDS, group_factor, tensor_power, third_moment
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from tests.oracles import spectral as oracle
 from tests.oracles.generators import permutations_of, relabel, skilled_crowd, triples

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from cofactor import CrowdLabels
-from cofactor.crowd.baselines.voting import MajorityVote
 from cofactor.crowd.together import Together, errors_together, independent_crowd
+from cofactor.crowd.voting import MajorityVote
 from cofactor.crowd.worker_types import WorkerTypes
 
 

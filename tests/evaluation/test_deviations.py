@@ -8,19 +8,20 @@ import pytest
 from sklearn.cluster import KMeans
 
 from cofactor import CofactorError, Comparisons, LatentClassModel
+from cofactor.baselines.comparisons import nuclear
+from cofactor.baselines.coupled_tensor import _admm, coupled_tensor
+from cofactor.baselines.crowd import spectral
+from cofactor.baselines.separable import lda
+from cofactor.baselines.triple_moments import triple_moments
 from cofactor.comparisons import AltSVM, NuclearNormMLE, Objective
-from cofactor.comparisons.baselines import nuclear
 from cofactor.core import coupled_nmf
-from cofactor.core.coupled_tensor import _admm, coupled_tensor
 from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.tables import CategoricalTable
-from cofactor.core.triple_moments import triple_moments
 from cofactor.crowd import METHODS, symnmf
-from cofactor.crowd.baselines import spectral
 from cofactor.pmf import CNMFOPT, CTD
 from cofactor.pmf import base as pmf_base
 from cofactor.pmf.base import random_model as random_start
-from cofactor.separable import geo_nmf, lda, spa, topic_model
+from cofactor.separable import geo_nmf, spa, topic_model
 from cofactor.simulate import midpoint_mixtures
 from evaluation import EXPERIMENTS
 from evaluation.pmf import methods, real, synthetic

@@ -7,12 +7,12 @@ import pytest
 from sklearn.base import clone
 
 from cofactor import simulate
+from cofactor.baselines.pmf.mle_ad import MLEAD
 from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
 from cofactor.pmf.base import FLOOR, PSEUDO_COUNTS, RANKS, SMOOTHING, independence, random_model
-from cofactor.pmf.baselines.mle_ad import MLEAD
 from cofactor.pmf.estimators import CNMFEM, CNMFOPT, CNMFSPA, CNMFSPAEM, Constant, Independence, RandomEM
 from cofactor.pmf.metrics import mre, mse
 from tests.each import each

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 
 from cofactor import simulate
+from cofactor.baselines.separable.fast_gradient import project_row
 from cofactor.core.errors import CofactorError
 from cofactor.separable import fast_gradient
-from cofactor.separable.fast_gradient import project_row
 from tests.oracles.fast_gradient import plain_steps, project_row_by_quadratic_programme
 from tests.oracles.generators import laws, seeds
 

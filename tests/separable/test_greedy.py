@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from scipy import sparse
 
+from cofactor.baselines.separable.greedy import random_projection
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.separable import METHODS, fast_anchor, xray
-from cofactor.separable.greedy import random_projection
 from tests.oracles.generators import laws, seeds
 from tests.oracles.greedy import distance_from_hull, fast_anchor_by_distances, xray_column_by_column
 

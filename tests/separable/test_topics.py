@@ -8,6 +8,7 @@ from hypothesis import given
 from scipy import sparse
 
 import cofactor as cf
+from cofactor.baselines.separable.lda import document_shares
 from cofactor.core.errors import CofactorError
 from cofactor.separable import (
     TopicModel,
@@ -19,7 +20,6 @@ from cofactor.separable import (
     sim_count,
     topic_model,
 )
-from cofactor.separable.lda import document_shares
 from cofactor.separable.topics import WordPairs
 from tests.oracles.generators import laws, seeds
 from tests.oracles.topics import co_occurrences, reduced_points, topics_by_spa

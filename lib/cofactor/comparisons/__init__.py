@@ -1,11 +1,8 @@
 """What every user would choose, from a few comparisons of each; and the rankings that this is compared with."""
 
+from typing import TYPE_CHECKING
+
 from cofactor.comparisons.base import PreferenceModel
-from cofactor.comparisons.baselines.altsvm import AltSVM
-from cofactor.comparisons.baselines.bpr import BPR
-from cofactor.comparisons.baselines.nuclear import NuclearNormMLE
-from cofactor.comparisons.baselines.ranking import BradleyTerry, ItemCount, WinRate
-from cofactor.comparisons.baselines.scores import baseline_losses, baseline_scores
 from cofactor.comparisons.bootstrap import ComparisonBootstrap, bootstrap
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.diagnose import diagnose
@@ -13,7 +10,6 @@ from cofactor.comparisons.estimators import ComparisonMF
 from cofactor.comparisons.formulas import comparisons_needed, degrees_of_freedom, expected_error, mean_information
 from cofactor.comparisons.links import LINKS, Link
 from cofactor.comparisons.loss import Objective
-from cofactor.comparisons.methods import METHODS
 from cofactor.comparisons.metrics import feature_error, ndcg, pair_accuracy, utility_error
 from cofactor.comparisons.orders import Orders, read_orders
 from cofactor.comparisons.places import Ranking
@@ -23,6 +19,17 @@ from cofactor.comparisons.ranking import rank, rank_boards, rank_users
 from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient_descent, lbfgs
 from cofactor.comparisons.spectral import random_start, spectral_start
 from cofactor.comparisons.votes import read_votes
+from cofactor.core.lazy import lazy_exports
+from cofactor.registry import Methods
+
+if TYPE_CHECKING:
+    from cofactor.baselines.comparisons.altsvm import AltSVM
+    from cofactor.baselines.comparisons.bpr import BPR
+    from cofactor.baselines.comparisons.nuclear import NuclearNormMLE
+    from cofactor.baselines.comparisons.ranking import BradleyTerry, ItemCount, WinRate
+    from cofactor.baselines.comparisons.scores import baseline_losses, baseline_scores
+
+METHODS = Methods("comparisons")
 
 __all__ = [
     "BPR",
@@ -71,3 +78,7 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
+
+
+if not TYPE_CHECKING:  # rivals are imported at first use: the line does not know them
+    __getattr__ = lazy_exports(__name__)[0]

@@ -18,7 +18,6 @@ from cofactor.comparisons.estimators import ComparisonMF
 from cofactor.comparisons.formulas import expected_error
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.links import link_named
-from cofactor.comparisons.methods import METHODS
 from cofactor.comparisons.metrics import product_norm, utility_error
 from cofactor.comparisons.spectral import project_to_centred
 from cofactor.core.bootstrap import check_runs
@@ -27,6 +26,9 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.estimator import clone
 from cofactor.core.planning import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
 from cofactor.core.types import Floats, Seed
+from cofactor.registry import Methods
+
+METHODS = Methods("comparisons")
 
 SPAN = 2.0 ** np.arange(-2, 4)  # amounts tried, in numbers of comparisons that there are
 FORMULA = "formula"

@@ -77,7 +77,7 @@ else:
 WORTH_COMPILING = 200_000  # steps of a loop; in fewer, NumPy is done before Numba has begun, which takes a second
 
 
-def exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazy_exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` of a package that imports a name of its `__all__` when it is first used.
 
     Where a name comes from is what the package's `if TYPE_CHECKING` says: the only list of imports is the one that

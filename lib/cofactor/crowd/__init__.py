@@ -1,27 +1,17 @@
 """Crowd labels to true labels: co-occurrences, imputation, SymNMF, EM, and what they are compared with."""
 
+from typing import TYPE_CHECKING
+
+from cofactor.core.lazy import lazy_exports
 from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNMF
 from cofactor.crowd.agreement import krippendorff_alpha
 from cofactor.crowd.base import Aggregator, error_rate, worker_accuracy
-from cofactor.crowd.baselines.bayesian import EBCC, IBCC
-from cofactor.crowd.baselines.binary import KOS, EigenRatio, GhoshSVD
-from cofactor.crowd.baselines.coupled import CNMF, TensorADMM
-from cofactor.crowd.baselines.deep import CrowdLayer, DeepMajorityVote
-from cofactor.crowd.baselines.glad import GLAD
-from cofactor.crowd.baselines.mace import MACE
-from cofactor.crowd.baselines.minimax import MinimaxEntropy
-from cofactor.crowd.baselines.multispa import MultiSPA
-from cofactor.crowd.baselines.one_coin import OneCoin
-from cofactor.crowd.baselines.spectral import SpectralDS
-from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
-from cofactor.crowd.baselines.weighted_votes import BWA, CATD, Wawa
 from cofactor.crowd.bootstrap import CrowdBootstrap, bootstrap
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import diagnose
 from cofactor.crowd.growing import CrowdFit
 from cofactor.crowd.imputation import designated_imputation, robust_imputation
 from cofactor.crowd.labels import CrowdLabels, vote_shares
-from cofactor.crowd.methods import METHODS, NEED_FEATURES
 from cofactor.crowd.next_tasks import NextTasks, next_tasks
 from cofactor.crowd.order import in_order
 from cofactor.crowd.outside import Outside
@@ -30,8 +20,26 @@ from cofactor.crowd.readings import Readings, believed, readings
 from cofactor.crowd.scores import Difference, Score, paired_difference, score, sign_test
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
 from cofactor.crowd.truth import read_truth
+from cofactor.crowd.voting import DawidSkene, MajorityVote
 from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.crowd.workers import workers_table
+from cofactor.registry import Methods, names
+
+if TYPE_CHECKING:
+    from cofactor.baselines.crowd.bayesian import EBCC, IBCC
+    from cofactor.baselines.crowd.binary import KOS, EigenRatio, GhoshSVD
+    from cofactor.baselines.crowd.coupled import CNMF, TensorADMM
+    from cofactor.baselines.crowd.deep import CrowdLayer, DeepMajorityVote
+    from cofactor.baselines.crowd.glad import GLAD
+    from cofactor.baselines.crowd.mace import MACE
+    from cofactor.baselines.crowd.minimax import MinimaxEntropy
+    from cofactor.baselines.crowd.multispa import MultiSPA
+    from cofactor.baselines.crowd.one_coin import OneCoin
+    from cofactor.baselines.crowd.spectral import SpectralDS
+    from cofactor.baselines.crowd.weighted_votes import BWA, CATD, Wawa
+
+METHODS = Methods("crowd")
+NEED_FEATURES = names("crowd", takes="labels and features")  # fit(labels, features)
 
 __all__ = [
     "BWA",
@@ -97,3 +105,7 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
+
+
+if not TYPE_CHECKING:  # rivals are imported at first use: the line does not know them
+    __getattr__ = lazy_exports(__name__)[0]

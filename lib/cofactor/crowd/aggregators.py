@@ -18,12 +18,12 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes
-from cofactor.crowd.baselines.voting import MajorityVote
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model, robust_imputation
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
+from cofactor.crowd.voting import MajorityVote
 
 START_COUNT = 0.1  # pseudo-count of the majority-vote start: no factor starts exactly singular
 MOVEMENT = 1e-7  # of the rotation, at which SymNMF stops: far below the noise of any labels

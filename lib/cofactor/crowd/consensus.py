@@ -12,8 +12,10 @@ from cofactor.core.look_alikes import look_alikes, told
 from cofactor.core.types import Seed
 from cofactor.crowd.labels import Conflicts, CrowdLabels
 from cofactor.crowd.layouts import recognised
-from cofactor.crowd.methods import METHODS
 from cofactor.crowd.tables import consensus_frame, widened
+from cofactor.registry import Methods
+
+METHODS = Methods("crowd")
 
 
 def aggregate(

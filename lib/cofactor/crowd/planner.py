@@ -24,9 +24,11 @@ from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.base import Aggregator, error_rate, require_labels, right_shares
 from cofactor.crowd.bootstrap import fitted_on
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.methods import METHODS, NEED_FEATURES
 from cofactor.crowd.population import Level, Population, harder, population_of, seen
 from cofactor.crowd.worker_types import WorkerTypes
+from cofactor.registry import Methods, names
+
+METHODS = Methods("crowd")
 
 MAX_LABELS = 15
 ERROR_GAP = 0.02  # a note is added where simulated crowds err less than the real one by more than this
@@ -103,7 +105,7 @@ def plan(
     ['MajorityVote', 'WorkerTypes']
     """
     checked_error(wanted_error)
-    names = check_names(methods, _methods())
+    wanted = check_names(methods, names("crowd", takes="labels"))
     require_labels(labels)
     check_runs(n_jobs, n_trials=n_trials)
     if n_tasks is not None:
@@ -114,15 +116,11 @@ def plan(
     rng = rng_of(random_state)
     populations, notes = _populations(labels, fitted, truth, n_trials, rng)
     n_tasks = seen(labels).n_rows if n_tasks is None else n_tasks
-    found = simulated(partial(_trial, n_tasks, tried, names), populations, rng, n_jobs, verbose)
-    errors = {name: found[:, :, j] for j, name in enumerate(names)}
+    found = simulated(partial(_trial, n_tasks, tried, wanted), populations, rng, n_jobs, verbose)
+    errors = {name: found[:, :, j] for j, name in enumerate(wanted)}
     present = labels.n_labels / max(seen(labels).n_rows, 1)
     told = wanted_error, present, notes, truth is None
     return Plan("labels per task", "share of tasks labelled wrongly", tried, errors, *told)
-
-
-def _methods() -> list[str]:
-    return [name for name in METHODS if name not in NEED_FEATURES]
 
 
 def _trial(

@@ -24,12 +24,12 @@ from cofactor.core.errors import listing
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, Labels, as_labels, right_shares
-from cofactor.crowd.baselines.voting import MajorityVote
 from cofactor.crowd.bootstrap import fitted_on
 from cofactor.crowd.copies import owners, without_copies
 from cofactor.crowd.evidence import UNKNOWN, Gold, gold_codes
 from cofactor.crowd.groups import MOST_WORKERS, closest_group
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.voting import MajorityVote
 from cofactor.crowd.worker_types import WorkerTypes
 
 View = Literal["vote", "model", "one voice"]

@@ -7,7 +7,7 @@ CrowdLabels(4212 labels, 108 tasks, 39 workers, 2 classes)
 
 from typing import TYPE_CHECKING
 
-from cofactor.core.lazy import exports
+from cofactor.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from cofactor.data.comparisons import ComparisonsDataset, comparisons_from_ratings
@@ -40,4 +40,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # one kind of data set does not need what reads the others
-    __getattr__, __dir__ = exports(__name__)
+    __getattr__, __dir__ = lazy_exports(__name__)

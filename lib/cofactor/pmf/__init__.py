@@ -1,8 +1,9 @@
 """The joint distribution of many discrete variables from their pairwise marginals, and what it is compared with."""
 
+from typing import TYPE_CHECKING
+
+from cofactor.core.lazy import lazy_exports
 from cofactor.pmf.base import JointPMFEstimator
-from cofactor.pmf.baselines.ctd import CTD
-from cofactor.pmf.baselines.mle_ad import MLEAD, MLEADEM
 from cofactor.pmf.bootstrap import PMFBootstrap, bootstrap
 from cofactor.pmf.classifier import JointPMFClassifier
 from cofactor.pmf.cnmf_spa import cnmf_spa
@@ -12,6 +13,11 @@ from cofactor.pmf.methods import CLASSIFIERS, METHODS, RECOMMENDERS
 from cofactor.pmf.metrics import mre, mse
 from cofactor.pmf.planner import plan
 from cofactor.pmf.ratings import BiasedMF, GlobalAverage, ItemAverage, JointPMFRecommender, UserAverage
+
+if TYPE_CHECKING:
+    from cofactor.baselines.pmf.ctd import CTD
+    from cofactor.baselines.pmf.mle_ad import MLEAD, MLEADEM
+
 
 __all__ = [
     "CLASSIFIERS",
@@ -46,3 +52,7 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
+
+
+if not TYPE_CHECKING:  # rivals are imported at first use: the line does not know them
+    __getattr__ = lazy_exports(__name__)[0]

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from cofactor.pmf.base import JointPMFEstimator
-from cofactor.pmf.baselines.ctd import CTD
-from cofactor.pmf.baselines.mle_ad import MLEAD, MLEADEM
 from cofactor.pmf.classifier import JointPMFClassifier
-from cofactor.pmf.estimators import CNMFEM, CNMFOPT, CNMFSPA, CNMFSPAEM, Constant, Independence, RandomEM
 from cofactor.pmf.ratings import (
     BiasedMF,
     GlobalAverage,
@@ -15,19 +12,9 @@ from cofactor.pmf.ratings import (
     RatingPredictor,
     UserAverage,
 )
+from cofactor.registry import Methods
 
-METHODS: dict[str, type[JointPMFEstimator]] = {
-    "CNMF-SPA": CNMFSPA,
-    "CNMF-SPA-EM": CNMFSPAEM,
-    "CNMF-OPT": CNMFOPT,
-    "CNMF-EM": CNMFEM,
-    "RAND-EM": RandomEM,
-    "CTD": CTD,
-    "MLE-AD": MLEAD,
-    "MLE-AD-EM": MLEADEM,
-    "Independence": Independence,
-    "Constant": Constant,
-}
+METHODS = Methods("pmf")
 RECOMMENDERS: dict[str, type[RatingPredictor]] = {
     "GlobalAverage": GlobalAverage,
     "UserAverage": UserAverage,

@@ -1,4 +1,4 @@
-"""Which columns of X take part: none of zeros, and one of those that are equal."""
+"""Which columns of X take part: none of zeros, and one of those that are equal; and in how many dimensions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from cofactor.core.checks import rng_of
 from cofactor.core.lazy import csgraph
-from cofactor.core.types import Floats, Indices
+from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.base import columns_kept
 
+DIMENSION = 1000  # of the random projection, as in Arora et al.
+DENSITY = 1 / 3  # of its entries that are not zero: -1, 0, 1 with probabilities 1/6, 2/3, 1/6
 SAME = 1e-9  # columns no further apart than this share of the largest entry are one
 
 
@@ -98,3 +101,17 @@ def same_columns(X: Floats) -> tuple[Indices, list[Indices]]:
     repeated = np.flatnonzero(np.bincount(label) > 1)
     groups = sorted((np.flatnonzero(label == g) for g in repeated), key=lambda group: int(group[0]))
     return representative, groups
+
+
+def random_projection(n_rows: int, random_state: Seed) -> sparse.csr_array:
+    """Return a (1000, n_rows) matrix of -s, 0, s with probabilities 1/6, 2/3, 1/6 that keeps lengths on average.
+
+    The identity where there are at most 1000 rows. Source: Achlioptas, "Database-friendly random projections", 2003.
+    """
+    if n_rows <= DIMENSION:
+        return sparse.csr_array(sparse.eye_array(n_rows))
+    from sklearn.random_projection import SparseRandomProjection  # here: slow to import, and rarely needed
+
+    seed = int(rng_of(random_state).integers(2**31))
+    projection = SparseRandomProjection(DIMENSION, density=DENSITY, random_state=seed)
+    return sparse.csr_array(projection.fit(np.zeros((1, n_rows))).components_)

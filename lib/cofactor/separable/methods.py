@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 
 from cofactor.core.checks import check_kind
@@ -19,12 +18,10 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.estimator import Estimator, clone
 from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.types import Floats, Indices, Seed
+from cofactor.registry import Methods, names
 from cofactor.separable.base import AnchorFit, Matrix, dense_points, spa_fit
-from cofactor.separable.fast_gradient import fast_gradient
 from cofactor.separable.frank_wolfe import Objective, Select, Start, Weight, merit
 from cofactor.separable.graphs import adjacency_of, geo_nmf, leading_eigenvectors, spa_on_rows
-from cofactor.separable.greedy import fast_anchor, xray
-from cofactor.separable.lda import document_shares, lda_topics
 from cofactor.separable.selection import lone_columns_told, settled_number, suggest_n_anchors
 
 Finder = Callable[[Floats, int], AnchorFit]
@@ -132,42 +129,6 @@ class MERIT0(MERIT):
     lam: Weight = 0.0
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class FastGradient(AnchorMethod):
-    """The self-dictionary in full, N x N, by projected gradient. Parameters, cost, source: see `fast_gradient`."""
-
-    nu: float | None = None
-    max_iter: int = 150
-
-    def _find(self, X: Floats) -> AnchorFit:
-        kept, K = self._chosen(X)
-        found = fast_gradient(X[:, kept], K, self.nu, self.max_iter, self.random_state, self.verbose)
-        return found.expanded(kept, X.shape[1])
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class XRAY(AnchorMethod):
-    """Extreme rays of the cone of all columns, one at a time. Parameters, cost and source: see `xray`."""
-
-    sums: ArrayLike | None = None
-
-    def _find(self, X: Floats) -> AnchorFit:
-        kept, K = self._chosen(X)
-        sums = self.sums if self.sums is None or np.ndim(self.sums) == 0 else np.asarray(self.sums)[kept]
-        return xray(X[:, kept], K, sums).expanded(kept, X.shape[1])
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class FastAnchor(AnchorMethod):
-    """Points farthest from the affine hull of those before. Parameters, cost and source: see `fast_anchor`."""
-
-    refine: bool = True
-
-    def _find(self, X: Floats) -> AnchorFit:
-        kept, K = self._chosen(X)
-        return fast_anchor(X[:, kept], K, self.random_state, self.refine).expanded(kept, X.shape[1])
-
-
 @dataclass(eq=False, repr=False)
 class GraphMethod(AnchorMethod):
     """Finders of pure nodes: `fit` takes the (N, N) adjacency matrix of a graph, and needs `n_anchors`.
@@ -215,51 +176,8 @@ class GeoNMF(GraphMethod):
         return geo_nmf(A, vectors.shape[1], self.random_state)
 
 
-@dataclass(eq=False, repr=False)
-class LDA(Estimator):
-    """Latent Dirichlet allocation of word counts. Parameters, cost and source: see `lda_topics`.
-
-    Attributes
-    ----------
-    model_ : TopicModel
-    result_ : Result
-        Minus the log-likelihood after every sweep.
-    """
-
-    n_topics: int = 10
-    max_iter: int = field(default=500, kw_only=True)
-    alpha: float = field(default=0.1, kw_only=True)
-    eta: float = field(default=0.01, kw_only=True)
-    min_documents: int | None = field(default=None, kw_only=True)
-    random_state: Seed = field(default=None, kw_only=True)
-    verbose: bool = field(default=False, kw_only=True)
-
-    def fit(self, counts: Matrix, y: object = None) -> LDA:
-        """Find topics of (D, N) counts of words in documents; y is not used."""
-        settings = self.get_params(deep=False)
-        settings.pop("verbose")  # the sampler is silent
-        self.model_ = lda_topics(counts, **settings)
-        self.result_ = self.model_.result
-        return self
-
-    def transform(self, counts: Matrix) -> Floats:
-        """Return (D, K) shares of the topics in new documents, rows summing to one."""
-        self._check_fitted()
-        return document_shares(counts, self.model_.topics, self.alpha)
-
-
-METHODS: dict[str, type[Any]] = {
-    "SPA": SPA,
-    "MERIT": MERIT,
-    "MERIT(0)": MERIT0,
-    "FastGradient": FastGradient,
-    "XRAY": XRAY,
-    "FastAnchor": FastAnchor,
-    "SPOC": SPOC,  # these two take the adjacency matrix of a graph
-    "GeoNMF": GeoNMF,
-    "LDA": LDA,  # counts of words
-}
-OF_POINTS = tuple(METHODS)[:6]
+METHODS = Methods("separable")
+OF_POINTS = names("separable", takes="points")
 
 
 def find_anchors(
@@ -275,7 +193,7 @@ def find_anchors(
         raise CofactorError(f"no method {method!r}: there are {listing(OF_POINTS)}, {others}")
     check_kind((str, AnchorMethod), method=method)
     found = METHODS[method](random_state=random_state) if isinstance(method, str) else clone(method)
-    if isinstance(found, XRAY) and found.sums is None:
+    if "sums" in found.get_params() and found.sums is None:  # XRAY
         found.set_params(sums=1.0)
     fit: AnchorFit = found.set_params(n_anchors=n_anchors).fit(X).model_
     return fit

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 from scipy import sparse
@@ -30,9 +31,8 @@ from cofactor.core.least_squares import nonnegative_least_squares
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.base import Matrix
-from cofactor.separable.greedy import random_projection
-from cofactor.separable.lda import lda_topics
-from cofactor.separable.methods import AnchorMethod, Finder, find_anchors
+from cofactor.separable.columns import random_projection
+from cofactor.separable.methods import METHODS, AnchorMethod, Finder, find_anchors
 from cofactor.separable.words import TopicModel, documents_with, word_counts, words_kept
 
 STEPS = 500  # of NMF at most
@@ -90,7 +90,8 @@ def topic_model(
     if method == "NMF":
         return _refined(topic_model(counts, n_topics, "SPA", min_documents), word_counts(counts))
     if method == "LDA":
-        return lda_topics(counts, n_topics, min_documents=min_documents, random_state=random_state)
+        lda = METHODS["LDA"](n_topics, min_documents=min_documents, random_state=random_state)
+        return cast(TopicModel, lda.fit(counts).model_)
     documents = word_counts(counts)
     kept = words_kept(documents, min_documents)
     whole = isinstance(n_topics, int | np.integer)

@@ -28,8 +28,8 @@ from cofactor import __version__
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import whole_file
 from cofactor.core.types import Floats, Ints
+from cofactor.crowd import METHODS
 from cofactor.crowd.labels import CrowdLabels, vote_shares
-from cofactor.crowd.methods import METHODS
 from cofactor.crowd.outside import Outside, is_outside, loaded, source_of
 from cofactor.crowd.scores import paired_difference, score, sign_test
 from cofactor.data.registry import DATASETS_DIR, data_folder

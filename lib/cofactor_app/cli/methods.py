@@ -1,25 +1,12 @@
-"""Methods that `cofactor aggregate` offers, by what they are for; a list of its own, so that --help imports none."""
+"""Methods that `cofactor aggregate` offers, by what they are for; none of them is imported to say so."""
 
 from __future__ import annotations
 
+from cofactor.registry import GROUPS, names
+
 DEFAULT = "WorkerTypes"
-GROUPS = {
-    "the default, in which the labels choose what every worker is; relatives with a prior": (DEFAULT, "IBCC", "EBCC"),
-    "simple: votes, plain or weighted by worker; one accuracy per worker (also for many classes)": (
-        *("MajorityVote", "Wawa", "CATD", "OneCoin", "MACE"),
-    ),
-    "Dawid-Skene and other models fitted from the vote; GLAD knows hard tasks, and is slow": ("MV-EM", "BWA", "GLAD"),
-    "from co-occurrences of labels (the papers); with -EM, refined by EM": (
-        *("RobSymNMF-EM", "RobSymNMF", "RobSymNMF(w=1)-EM", "RobSymNMF(w=1)", "DesSymNMF-EM", "DesSymNMF"),
-        *("SymNMF(no imputation)-EM", "SymNMF(no imputation)", "MultiStart-EM"),
-    ),
-    "what the papers compare with": (
-        *("MultiSPA-EM", "MultiSPA", "CNMF-EM", "CNMF", "TensorADMM-EM", "TensorADMM"),
-        *("Spectral-D&S", "Spectral-D&S(no EM)", "MinimaxEntropy", "KOS", "KOS(ordinal)"),
-        *("GhoshSVD", "GhoshSVD(ordinal)", "EigenRatio", "EigenRatio(ordinal)"),
-    ),
-}
-OFFERED = [name for names in GROUPS.values() for name in names]
+BY_GROUP = {title: names("crowd", group=group, takes="labels") for group, title in GROUPS.items()}
+OFFERED = [name for group in BY_GROUP.values() for name in group]
 
 
 class Choices(tuple[str, ...]):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cofactor import __version__
-from cofactor_app.cli.methods import DEFAULT, GROUPS, OFFERED, Choices
+from cofactor_app.cli.methods import BY_GROUP, DEFAULT, OFFERED, Choices
 from cofactor_app.cli.parser_lines import add_lines
 from cofactor_app.cli.parts import (
     WRITTEN,
@@ -153,7 +153,9 @@ def _add_update(commands: Any) -> None:
 
 def _methods() -> str:
     lines = ["methods:"]
-    for title, names in GROUPS.items():
+    for title, names in BY_GROUP.items():
+        if not names:
+            continue
         wrapped = textwrap.wrap(", ".join(names), 90, break_on_hyphens=False)
         lines += [f"  {title}", *(f"    {line}" for line in wrapped)]
     return "\n".join(lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from cofactor.registry import names
 from cofactor_app.cli.parts import TABLES, WRITTEN, add_merging, add_overwriting, add_reading, new_command
 
 RANK = """\
@@ -65,7 +66,7 @@ examples:
   cofactor topics counts.csv --anchors 10 -o topics.csv --weights documents.csv --report topics.html
   cofactor topics counts.mtx --vocabulary words.txt --anchors 20 --method SPA
 """
-POINT_METHODS = ("MERIT", "SPA", "MERIT(0)", "FastGradient", "XRAY", "FastAnchor")
+POINT_METHODS = tuple(sorted(names("separable", takes="points"), key="MERIT".__ne__))  # the default first
 TOPIC_METHODS = ("NMF", *POINT_METHODS, "LDA")
 
 

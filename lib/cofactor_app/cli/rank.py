@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cofactor.comparisons.baselines.scores import baseline_losses, baseline_scores
+from cofactor.baselines.comparisons.scores import baseline_losses, baseline_scores
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.diagnose import diagnose
 from cofactor.comparisons.orders import read_orders

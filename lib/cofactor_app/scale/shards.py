@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cofactor.baselines.crowd.bayesian import VariationalAggregator
 from cofactor.core.em import SoftCounts, iterate_em
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import load_arrays, read_table, reading_parquet, restore, whole_file
@@ -34,14 +35,13 @@ from cofactor.core.result import Result, progress
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.aggregators import SymNMF
 from cofactor.crowd.base import Aggregator
-from cofactor.crowd.baselines.bayesian import VariationalAggregator
-from cofactor.crowd.baselines.voting import CLOSED_FORM, DawidSkene
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.files import COLUMNS
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.moments import CrowdMoments, save_moments
 from cofactor.crowd.priors import prior_cells
 from cofactor.crowd.tables import consensus_frame
+from cofactor.crowd.voting import CLOSED_FORM, DawidSkene
 from cofactor.crowd.worker_types import WorkerTypes
 from cofactor_app.scale.crew import Crew, Threads, in_order
 from cofactor_app.scale.passes import ADVICE, Passes, disjoint

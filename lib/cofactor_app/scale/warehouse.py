@@ -32,10 +32,10 @@ from cofactor.core.moments import PairwiseMoments
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.aggregators import SymNMF
 from cofactor.crowd.base import Aggregator
-from cofactor.crowd.baselines.voting import DawidSkene, MajorityVote
 from cofactor.crowd.evidence import require_same_amounts
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.priors import prior_cells
+from cofactor.crowd.voting import DawidSkene, MajorityVote
 
 COUNTED = ("what", "worker", "label", "other_worker", "other_label", "size", "n")
 REFINED = ("what", "worker", "label", "true_class", "amount")

@@ -33,8 +33,8 @@ from cofactor.core.result import Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.types import Floats
 from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes
-from cofactor.crowd.baselines.voting import CLOSED_FORM
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.voting import CLOSED_FORM
 
 GROUPS = 3
 RESTARTS, ITERATIONS = 100, 100  # of the tensor power method, as released

@@ -25,14 +25,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cofactor.core.coupled_tensor import check_moments
+from cofactor.baselines.coupled_tensor import check_moments
+from cofactor.baselines.triple_moments import TripleMoments, triple_moments
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import njit
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import History, Result
 from cofactor.core.tables import CategoricalTable
-from cofactor.core.triple_moments import TripleMoments, triple_moments
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf.base import JointPMFEstimator, given_or_random
 

@@ -32,14 +32,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cofactor.core.cell_groups import CellGroups, add_full_products, add_products
+from cofactor.baselines.cell_groups import CellGroups, add_full_products, add_products
+from cofactor.baselines.triple_moments import TripleMoments
 from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import njit
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import project_vector
-from cofactor.core.triple_moments import TripleMoments
 from cofactor.core.types import Floats, Ints
 
 RIDGE = 1e-7  # weight of the proximal term at a perfect fit: keeps a class of prior zero solvable

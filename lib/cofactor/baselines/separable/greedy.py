@@ -8,22 +8,22 @@ ICML 2013, Algorithm 4 (FastAnchor).
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
-from cofactor.core.checks import numbers, rng_of
+from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.least_squares import nonnegative_least_squares
 from cofactor.core.spa import require_anchors, spa
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.base import AnchorFit, Matrix, anchors_by_scores, columns_kept, dense_points
+from cofactor.separable.columns import random_projection
+from cofactor.separable.methods import AnchorMethod
 
 SHIFT = 1e-6  # share of the mean of p'x added to it, so that no column is divided by zero
 LEFT = 1e-12  # squared residuals below this share of the largest squared length are rounding
-DIMENSION = 1000  # of the random projection, as in Arora et al.
-DENSITY = 1 / 3  # of its entries that are not zero: -1, 0, 1 with probabilities 1/6, 2/3, 1/6
 
 
 def xray(X: Matrix, n_anchors: int, sums: ArrayLike | None = None) -> AnchorFit:
@@ -121,20 +121,6 @@ def fast_anchor(X: Matrix, n_anchors: int, random_state: Seed = None, refine: bo
     return _greedy_fit(kept[anchors].tolist(), scores, n_points, n_anchors)
 
 
-def random_projection(n_rows: int, random_state: Seed) -> sparse.csr_array:
-    """Return a (1000, n_rows) matrix of -s, 0, s with probabilities 1/6, 2/3, 1/6 that keeps lengths on average.
-
-    The identity where there are at most 1000 rows. Source: Achlioptas, "Database-friendly random projections", 2003.
-    """
-    if n_rows <= DIMENSION:
-        return sparse.csr_array(sparse.eye_array(n_rows))
-    from sklearn.random_projection import SparseRandomProjection  # here: slow to import, and rarely needed
-
-    seed = int(rng_of(random_state).integers(2**31))
-    projection = SparseRandomProjection(DIMENSION, density=DENSITY, random_state=seed)
-    return sparse.csr_array(projection.fit(np.zeros((1, n_rows))).components_)
-
-
 def _squared_distances(X: Floats, hull: Indices) -> Floats:
     """Squared distance of every column from the affine hull of some (of none: from the origin)."""
     if hull.size:
@@ -158,3 +144,26 @@ def _greedy_fit(anchors: list[int], scores: list[float], n_points: int, wanted: 
     if len(anchors) < wanted:
         warnings.warn(f"{len(anchors)} anchors explain all columns: {wanted} asked for", DataWarning, stacklevel=3)
     return anchors_by_scores(anchors, scores, n_points)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class XRAY(AnchorMethod):
+    """Extreme rays of the cone of all columns, one at a time. Parameters, cost and source: see `xray`."""
+
+    sums: ArrayLike | None = None
+
+    def _find(self, X: Floats) -> AnchorFit:
+        kept, K = self._chosen(X)
+        sums = self.sums if self.sums is None or np.ndim(self.sums) == 0 else np.asarray(self.sums)[kept]
+        return xray(X[:, kept], K, sums).expanded(kept, X.shape[1])
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class FastAnchor(AnchorMethod):
+    """Points farthest from the affine hull of those before. Parameters, cost and source: see `fast_anchor`."""
+
+    refine: bool = True
+
+    def _find(self, X: Floats) -> AnchorFit:
+        kept, K = self._chosen(X)
+        return fast_anchor(X[:, kept], K, self.random_state, self.refine).expanded(kept, X.shape[1])

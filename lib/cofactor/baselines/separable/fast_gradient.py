@@ -18,6 +18,8 @@ Source: Gillis and Luce, "A fast gradient method for nonnegative sparse regressi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -31,6 +33,7 @@ from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.base import AnchorFit, Matrix, dense_points
 from cofactor.separable.columns import columns_used
 from cofactor.separable.memory import require_memory
+from cofactor.separable.methods import AnchorMethod
 from cofactor.separable.selection import top_rows
 
 MOMENTUM = 0.05  # a at the start and after every restart
@@ -196,3 +199,16 @@ def project_row(y: Floats, j: int, w: Floats) -> None:
     for i in range(len(y)):
         y[i] = min(max(y[i], 0.0), w[i] * t)
     y[j] = w[j] * t
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class FastGradient(AnchorMethod):
+    """The self-dictionary in full, N x N, by projected gradient. Parameters, cost, source: see `fast_gradient`."""
+
+    nu: float | None = None
+    max_iter: int = 150
+
+    def _find(self, X: Floats) -> AnchorFit:
+        kept, K = self._chosen(X)
+        found = fast_gradient(X[:, kept], K, self.nu, self.max_iter, self.random_state, self.verbose)
+        return found.expanded(kept, X.shape[1])

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cofactor.core.coupled_tensor import coupled_tensor
+from cofactor.baselines.coupled_tensor import coupled_tensor
+from cofactor.baselines.triple_moments import triple_moments
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
-from cofactor.core.triple_moments import triple_moments
 from cofactor.pmf.base import JointPMFEstimator, given_or_random
 
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cofactor.baselines.crowd.one_coin import labelled_part
 from cofactor.core.checks import check_whole
 from cofactor.core.em import expectation
 from cofactor.core.latent_class import LatentClassModel
@@ -27,7 +28,6 @@ from cofactor.core.lazy import special
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator
-from cofactor.crowd.baselines.one_coin import labelled_part
 from cofactor.crowd.labels import CrowdLabels
 
 COMPETENCE = 0.7  # theta of everybody at the start

@@ -9,6 +9,7 @@ topics", PNAS 2004 (the sampler).
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -17,6 +18,7 @@ from scipy import sparse
 
 from cofactor.core.checks import check_positive, check_whole, rng_of
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.estimator import Estimator
 from cofactor.core.memory import require_bytes
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Seed
@@ -116,3 +118,36 @@ def _sampler() -> Any:
     if len(logger.handlers) == 1:  # with its own handler alone, it would set up logging for the whole program
         logger.addHandler(logging.NullHandler())
     return package.LDA
+
+
+@dataclass(eq=False, repr=False)
+class LDA(Estimator):
+    """Latent Dirichlet allocation of word counts. Parameters, cost and source: see `lda_topics`.
+
+    Attributes
+    ----------
+    model_ : TopicModel
+    result_ : Result
+        Minus the log-likelihood after every sweep.
+    """
+
+    n_topics: int = 10
+    max_iter: int = field(default=500, kw_only=True)
+    alpha: float = field(default=0.1, kw_only=True)
+    eta: float = field(default=0.01, kw_only=True)
+    min_documents: int | None = field(default=None, kw_only=True)
+    random_state: Seed = field(default=None, kw_only=True)
+    verbose: bool = field(default=False, kw_only=True)
+
+    def fit(self, counts: Matrix, y: object = None) -> LDA:
+        """Find topics of (D, N) counts of words in documents; y is not used."""
+        settings = self.get_params(deep=False)
+        settings.pop("verbose")  # the sampler is silent
+        self.model_ = lda_topics(counts, **settings)
+        self.result_ = self.model_.result
+        return self
+
+    def transform(self, counts: Matrix) -> Floats:
+        """Return (D, K) shares of the topics in new documents, rows summing to one."""
+        self._check_fitted()
+        return document_shares(counts, self.model_.topics, self.alpha)

@@ -11,15 +11,15 @@ import warnings
 from dataclasses import dataclass
 from typing import Literal
 
+from cofactor.baselines.coupled_tensor import coupled_tensor
+from cofactor.baselines.crowd.multispa import MultiSPA
+from cofactor.baselines.triple_moments import triple_moments
 from cofactor.core.coupled_nmf import coupled_nmf
-from cofactor.core.coupled_tensor import coupled_tensor
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.result import Result
-from cofactor.core.triple_moments import triple_moments
 from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes, vote_model
-from cofactor.crowd.baselines.multispa import MultiSPA
 from cofactor.crowd.labels import CrowdLabels
 
 START_COUNT = 0.1  # pseudo-count of the majority-vote start where MultiSPA cannot run

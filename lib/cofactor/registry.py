@@ -1,0 +1,182 @@
+"""The one list of methods: what each is called, where it stands, what it takes and what it is for.
+
+Nothing is imported to list them, so that a command's --help takes no time. A method of another package is listed, too,
+where the package has an entry point of the group `cofactor.methods`, named LINE.NAME.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property, partial
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+ENTRY_POINTS = "cofactor.methods"
+GROUPS = {  # what methods of a line are for, in the order in which they are shown
+    "default": "the default, in which the labels choose what every worker is; relatives with a prior",
+    "simple": "simple: votes, plain or weighted by worker; one accuracy per worker (also for many classes)",
+    "vote": "Dawid-Skene and other models fitted from the vote; GLAD knows hard tasks, and is slow",
+    "papers": "from co-occurrences of labels (the papers); with -EM, refined by EM",
+    "rivals": "what the papers compare with",
+    "features": "networks that learn from features of the tasks, and need pip install 'cofactor[deep]'",
+    "trivial": "what every other method has to beat",
+    "elsewhere": "of other packages",
+}
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method by name.
+
+    Attributes
+    ----------
+    name : as in the papers
+    line : "crowd", "pmf", "separable" or "comparisons"
+    path : module and class, as "cofactor.crowd.worker_types:WorkerTypes"
+    group : key of `GROUPS`
+    takes : what `fit` takes: "labels", "labels and features", "table", "points", "graph", "counts" or "comparisons"
+    options : settings that make the class this method
+    """
+
+    name: str
+    line: str
+    path: str
+    group: str
+    takes: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def make(self) -> Callable[..., Any]:
+        """The class, imported at first use, with its options where there are any."""
+        module, _, name = self.path.partition(":")
+        made: Callable[..., Any] = getattr(import_module(module), name)
+        return partial(made, **self.options) if self.options else made
+
+
+class Methods(Mapping[str, Callable[..., Any]]):
+    """The methods of a line by name; a class is imported when it is asked for."""
+
+    def __init__(self, line: str) -> None:
+        self._line = line
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        return listed(self._line)[name].make
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(listed(self._line))
+
+    def __len__(self) -> int:
+        return len(listed(self._line))
+
+    def __contains__(self, name: object) -> bool:
+        return name in listed(self._line)
+
+    def __repr__(self) -> str:
+        return f"Methods({', '.join(self)})"
+
+
+@cache
+def listed(line: str) -> dict[str, Method]:
+    """Return the methods of a line by name: those of this kit, then those of other packages.
+
+    >>> list(listed("comparisons"))[:3]
+    ['ComparisonMF', 'BPR', 'AltSVM']
+    >>> listed("crowd")["MV-EM"].path
+    'cofactor.crowd.voting:DawidSkene'
+    """
+    own = {method.name: method for method in OWN if method.line == line}
+    takes = next(method.takes for method in own.values())
+    for point in entry_points(group=ENTRY_POINTS):
+        home, _, name = point.name.partition(".")
+        if home == line and name not in own:
+            own[name] = Method(name, line, point.value, "elsewhere", takes)
+    return own
+
+
+def names(line: str, **wanted: str) -> tuple[str, ...]:
+    """Return names of the methods of a line that have these attributes.
+
+    >>> names("separable", takes="graph")
+    ('SPOC', 'GeoNMF')
+    """
+    found = listed(line).items()
+    return tuple(name for name, one in found if all(getattr(one, key) == value for key, value in wanted.items()))
+
+
+def _crowd() -> Iterator[Method]:
+    make = partial(Method, line="crowd", takes="labels")
+    room, rivals = "cofactor.crowd", "cofactor.baselines.crowd"
+    with_em = {"em": True}
+    yield make("WorkerTypes", path=f"{room}.worker_types:WorkerTypes", group="default")
+    yield make("MajorityVote", path=f"{room}.voting:MajorityVote", group="simple")
+    yield make("MV-EM", path=f"{room}.voting:DawidSkene", group="vote")
+    equal = {"p": 2.0}
+    for name, kind, options in (
+        ("RobSymNMF", "RobSymNMF", {}),
+        ("RobSymNMF(w=1)", "RobSymNMF", equal),
+        ("DesSymNMF", "DesSymNMF", {}),
+        ("SymNMF(no imputation)", "SymNMF", {}),
+    ):
+        yield make(name, path=f"{room}.aggregators:{kind}", group="papers", options=options)
+        yield make(f"{name}-EM", path=f"{room}.aggregators:{kind}", group="papers", options=options | with_em)
+    yield make("MultiStart-EM", path=f"{room}.aggregators:MultiStartEM", group="papers")
+    for name, file in (("MultiSPA", "multispa"), ("CNMF", "coupled"), ("TensorADMM", "coupled")):
+        yield make(name, path=f"{rivals}.{file}:{name}", group="rivals")
+        yield make(f"{name}-EM", path=f"{rivals}.{file}:{name}", group="rivals", options=with_em)
+    yield make("Spectral-D&S", path=f"{rivals}.spectral:SpectralDS", group="rivals")
+    yield make("Spectral-D&S(no EM)", path=f"{rivals}.spectral:SpectralDS", group="rivals", options={"em": False})
+    yield make("MinimaxEntropy", path=f"{rivals}.minimax:MinimaxEntropy", group="rivals")
+    binary = ("KOS", "GhoshSVD", "EigenRatio")
+    for name in binary:
+        yield make(name, path=f"{rivals}.binary:{name}", group="rivals")
+    for name in binary:
+        ordinal = {"multiclass": "ordinal"}
+        yield make(f"{name}(ordinal)", path=f"{rivals}.binary:{name}", group="rivals", options=ordinal)
+    for name in ("IBCC", "EBCC"):
+        yield make(name, path=f"{rivals}.bayesian:{name}", group="default")
+    for name, group in (("Wawa", "simple"), ("CATD", "simple"), ("BWA", "vote")):
+        yield make(name, path=f"{rivals}.weighted_votes:{name}", group=group)
+    for name, file, group in (("OneCoin", "one_coin", "simple"), ("MACE", "mace", "simple"), ("GLAD", "glad", "vote")):
+        yield make(name, path=f"{rivals}.{file}:{name}", group=group)
+    for name, kind in (("CrowdLayer", "CrowdLayer"), ("DL-MV", "DeepMajorityVote")):
+        yield Method(name, "crowd", f"{rivals}.deep:{kind}", "features", "labels and features")
+
+
+def _pmf() -> Iterator[Method]:
+    make = partial(Method, line="pmf", takes="table")
+    room, rivals = "cofactor.pmf.estimators", "cofactor.baselines.pmf"
+    for name in ("CNMF-SPA", "CNMF-SPA-EM", "CNMF-OPT", "CNMF-EM"):
+        yield make(name, path=f"{room}:{name.replace('-', '')}", group="papers")
+    yield make("RAND-EM", path=f"{room}:RandomEM", group="vote")
+    yield make("CTD", path=f"{rivals}.ctd:CTD", group="rivals")
+    yield make("MLE-AD", path=f"{rivals}.mle_ad:MLEAD", group="rivals")
+    yield make("MLE-AD-EM", path=f"{rivals}.mle_ad:MLEADEM", group="rivals")
+    yield make("Independence", path=f"{room}:Independence", group="trivial")
+    yield make("Constant", path=f"{room}:Constant", group="trivial")
+
+
+def _separable() -> Iterator[Method]:
+    make = partial(Method, line="separable", takes="points")
+    room, rivals = "cofactor.separable.methods", "cofactor.baselines.separable"
+    for name, kind in (("SPA", "SPA"), ("MERIT", "MERIT"), ("MERIT(0)", "MERIT0")):
+        yield make(name, path=f"{room}:{kind}", group="papers")
+    for name, file in (("FastGradient", "fast_gradient"), ("XRAY", "greedy"), ("FastAnchor", "greedy")):
+        yield make(name, path=f"{rivals}.{file}:{name}", group="rivals")
+    for name in ("SPOC", "GeoNMF"):
+        yield Method(name, "separable", f"{room}:{name}", "rivals", "graph")
+    yield Method("LDA", "separable", f"{rivals}.lda:LDA", "rivals", "counts")
+
+
+def _comparisons() -> Iterator[Method]:
+    make = partial(Method, line="comparisons", takes="comparisons")
+    rivals = "cofactor.baselines.comparisons"
+    yield make("ComparisonMF", path="cofactor.comparisons.estimators:ComparisonMF", group="papers")
+    for name, file in (("BPR", "bpr"), ("AltSVM", "altsvm"), ("NuclearNormMLE", "nuclear")):
+        yield make(name, path=f"{rivals}.{file}:{name}", group="rivals")
+    for name in ("BradleyTerry", "WinRate", "ItemCount"):
+        yield make(name, path=f"{rivals}.ranking:{name}", group="trivial")
+
+
+OWN = (*_crowd(), *_pmf(), *_separable(), *_comparisons())
