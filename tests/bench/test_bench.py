@@ -11,7 +11,7 @@ import cofactor as cf
 from cofactor.core.errors import CofactorError
 from cofactor.crowd import Outside, error_rate, vote_shares
 from cofactor.crowd.outside import source_of
-from cofactor_app.bench import FAMILY, bench, by_family, crowds, report
+from cofactor_app.bench import FAMILY, bench, by_family, crowds, lines, report
 from cofactor_app.bench.crowds import SIMULATED, drawn
 from cofactor_app.cli import main
 
@@ -228,3 +228,84 @@ def test_aggregate_takes_it(mine, tmp_path, capsys):
     assert main(["aggregate", str(mine.parent / "mine.csv"), "--method", f"{mine}:vote", "-o", str(out)]) == 0
     labels, _ = crowds(["mine"], mine.parent)[0].read()
     assert np.allclose(pd.read_csv(out)["probability"], vote_shares(labels).max(axis=1))
+
+
+LINES = """
+import numpy as np
+import cofactor as cf
+
+
+def mode(table):
+    codes = np.array(table.codes)
+    for column in codes.T:
+        column[:] = np.bincount(column[column >= 0]).argmax()
+    return codes
+
+
+def spa(X, K):
+    return cf.separable.spa(X, K)
+
+
+class Finder:
+    n_anchors = None
+
+    def fit(self, X):
+        self.anchors_ = cf.separable.spa(X, self.n_anchors)
+
+
+class Coin:
+    def fit(self, comparisons):
+        return self
+
+    def predict_proba(self, user, left, right):
+        return np.full(len(user), 0.5)
+
+
+class Sure(Coin):
+    def predict_proba(self, user, left, right):
+        return np.full(len(user), 1.5)
+
+
+def short(comparisons):
+    raise ValueError("too short")
+"""
+OF_LINES = {  # method: line, set, the method that it is
+    "mode": ("pmf", "sim_joint_sparse", "Independence"),
+    "spa": ("separable", "sim_dirichlet", "SPA"),
+    "Finder": ("separable", "sim_dirichlet", "SPA"),
+    "Coin": ("comparisons", "sim_tastes_few", None),
+    "Sure": ("comparisons", "sim_tastes_few", None),
+    "short": ("comparisons", "sim_tastes_few", None),
+}
+
+
+def test_other_lines_are_told_by_the_argument_and_scored_alike(tmp_path, capsys):
+    path, kept = tmp_path / "lines.py", tmp_path / "kept.jsonl"
+    path.write_text(LINES, encoding="utf8")
+    for name, (line, one, _) in OF_LINES.items():
+        assert main(["bench", f"{path}:{name}", one, "--keep", str(kept)]) == 0
+        assert f"line {line}: the share of" in capsys.readouterr().out
+    found = {(t["set"], t["method"].split(":")[-1]): t for t in map(json.loads, kept.read_text().splitlines())}
+    for name, (_, one, same) in OF_LINES.items():
+        if same:
+            assert found[one, name]["accuracy"] == pytest.approx(found[one, same]["accuracy"], abs=0.5), name
+    assert found["sim_tastes_few", "Coin"]["accuracy"] == 50 and found["sim_tastes_few", "Coin"]["high"] < 0
+    assert "2000 probabilities from 0 to 1" in found["sim_tastes_few", "Sure"]["error"]
+    assert "ValueError: too short" in found["sim_tastes_few", "short"]["error"]
+    assert main(["bench", f"{path}:mode", "nowhere", "--keep", str(kept)]) == 1
+    assert "no set of pmf is named nowhere" in capsys.readouterr().err
+
+
+def test_public_tables_and_comparisons_ask_for_what_was_hidden():
+    for line, name in (("pmf", "votes"), ("comparisons", "cars1")):
+        if not lines.offline(lines.entries()[name]):
+            continue
+        (one,) = lines.problems(line, [name])
+        problem, truth = one.read()
+        assert len(problem.asked) == len(truth) > 400 and 0.1 < len(truth) / (len(truth) + amount(problem)) < 0.25
+        if line == "pmf":
+            assert (problem.given.codes[tuple(problem.asked.T)] == -1).all()
+
+
+def amount(problem):
+    return problem.given.n_entries if problem.line == "pmf" else len(problem.given)

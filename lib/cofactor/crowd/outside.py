@@ -126,7 +126,7 @@ def loaded(where: str) -> Any:
     try:
         if inspect.isclass(thing):
             return thing(**options)
-        inspect.signature(thing).bind(None, **options)
+        inspect.signature(thing).bind_partial(**options)
     except TypeError as error:
         raise CofactorError(f"{where}: {error}") from None
     return partial(thing, **options) if options else thing

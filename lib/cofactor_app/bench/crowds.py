@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -47,11 +48,11 @@ LABEL_FILES = (".csv", ".csv.gz", ".tsv", ".parquet", ".jsonl")
 
 @dataclass(frozen=True)
 class Crowd:
-    """A set, not read yet: its name and family, and what returns labels and (N,) true classes, -1 where unknown."""
+    """A set, not read yet: its name and family, and what returns its data and (N,) true classes, -1 where unknown."""
 
     name: str
     family: str
-    read: Callable[[], tuple[CrowdLabels, Ints]]
+    read: Callable[[], tuple[Any, Ints]]
 
 
 def crowds(names: Sequence[str] = (), folder: Path | None = None, simulated: bool = False) -> list[Crowd]:

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from os import PathLike, sep
@@ -27,16 +27,16 @@ import numpy as np
 from cofactor import __version__
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import whole_file
-from cofactor.core.types import Floats, Ints
+from cofactor.core.types import Ints
 from cofactor.crowd import METHODS
-from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.outside import Outside, is_outside, loaded, source_of
 from cofactor.crowd.scores import paired_difference, score, sign_test
 from cofactor.data.registry import DATASETS_DIR, data_folder
 from cofactor.data.storage import mirror_folder
 from cofactor_app.bench.crowds import Crowd
+from cofactor_app.bench.lines import ANSWERS, Problem, answer_on, scores_of, small
 
-VOTE, DEFAULT = "MajorityVote", "WorkerTypes"
 SOURCE, BYTE_CODE = ".py", "__pycache__"  # of the method, which may lie beside data
 
 
@@ -84,9 +84,13 @@ class Trial:
 
 
 def bench(
-    methods: Sequence[str], sets: Iterable[Crowd], kept: Path | None = None, folders: Sequence[Path] = ()
+    methods: Sequence[str],
+    sets: Iterable[Crowd],
+    kept: Path | None = None,
+    folders: Sequence[Path] = (),
+    line: str = "crowd",
 ) -> Iterator[Trial]:
-    """Score methods on sets, and yield what comes out, set by set; the vote and the default are always among them.
+    """Score methods on sets, and yield what comes out, set by set; the trivial answer and the default among them.
 
     Parameters
     ----------
@@ -96,11 +100,12 @@ def bench(
         A file to which each result is added; what is in it already, of the same method and file, is not run again.
     folders : sequence of Path
         Folders, beside those of the kit, that methods may not open files in.
+    line : crowd, pmf, separable or comparisons; all sets are of it
 
     Raises `CofactorError` where a method cannot be found. A method that fails on a set, or answers in another shape, is
     one trial with `error`.
     """
-    names = list(dict.fromkeys([VOTE, DEFAULT, *methods]))
+    names = list(dict.fromkeys([*ANSWERS[line], *methods]))
     sources = {name: source_of(name) if is_outside(name) else f"cofactor {__version__}" for name in names}
     earlier = {(t.set, t.method, t.source): t for t in trials_in(kept)} if kept else {}
     sealed = [str(path.resolve()) for path in (DATASETS_DIR, data_folder(), mirror_folder(), *folders) if path]
@@ -116,28 +121,33 @@ def bench(
 
 
 def _on_one_set(crowd: Crowd, runs: dict[str, _Run], sources: dict[str, str]) -> Iterator[Trial]:
-    labels, truth = crowd.read()
-    bare = CrowdLabels(labels.table, list(range(labels.n_tasks)), list(range(labels.n_workers)), labels.classes)
-    found = {name: run(bare) for name, run in runs.items()}
-    default = found[DEFAULT][0]
+    given, truth = crowd.read()
+    line = given.line if isinstance(given, Problem) else "crowd"
+    if isinstance(given, CrowdLabels):
+        given = CrowdLabels(given.table, list(range(given.n_tasks)), list(range(given.n_workers)), given.classes)
+    found = {name: run(given) for name, run in runs.items()}
+    trivial, default = (found[name][0] for name in ANSWERS[line])
     for name, (answer, seconds, error) in found.items():
         trial = Trial(crowd.name, crowd.family, name, sources[name], int(np.sum(truth >= 0)), error=error)
-        yield trial if answer is None else _scored(trial, answer, labels, truth, default, seconds)
+        whole = answer is not None and trivial is not None
+        yield _scored(trial, line, (answer, trivial, default), truth, seconds) if whole else trial
 
 
-def _scored(
-    trial: Trial, answer: Floats, labels: CrowdLabels, truth: Ints, default: Floats | None, seconds: float
-) -> Trial:
-    vote = vote_shares(labels)
-    more, found = paired_difference(answer, vote, truth), score(answer, truth)
-    above = None if default is None else paired_difference(answer, default, truth)
+def _scored(trial: Trial, line: str, answers: tuple[Any, Any, Any], truth: Ints, seconds: float) -> Trial:
+    """Fill in the numbers of one answer, beside the trivial one and the default, which may be missing."""
+    scored = [None if a is None else a if line == "crowd" else scores_of(line, a, truth)[0] for a in answers]
+    right = truth if line == "crowd" else scores_of(line, answers[0], truth)[1]
+    answer, trivial, default = scored
+    assert answer is not None and trivial is not None
+    more, found = paired_difference(answer, trivial, right), score(answer, right)
+    above = None if default is None else paired_difference(answer, default, right)
     values: dict[str, Any] = {
         "accuracy": 100 * found.accuracy,
         "more": 100 * more.mean,
         "low": 100 * more.low,
         "high": 100 * more.high,
-        "p": sign_test(answer, vote, truth),
-        "ece": found.ece,
+        "p": sign_test(answer, trivial, right),
+        "ece": found.ece if line in ("crowd", "comparisons") else None,  # the others give no probabilities
         "seconds": seconds,
     }
     if above:
@@ -176,7 +186,7 @@ class _Run:
         if self.pool:
             self.pool.shutdown(cancel_futures=True)
 
-    def __call__(self, labels: CrowdLabels) -> tuple[Floats | None, float, str]:
+    def __call__(self, labels: CrowdLabels | Problem) -> tuple[Any, float, str]:
         """Return answer, seconds of processor time and error."""
         if not is_outside(self.name):
             return _answer(self.name, labels)
@@ -208,11 +218,16 @@ def _find(name: str) -> None:
         raise CofactorError(f"{name} {OPENS}") from None
 
 
-def _answer(name: str, labels: CrowdLabels) -> tuple[Floats | None, float, str]:
-    method = Outside(name) if is_outside(name) else METHODS[name](random_state=0)
+def _answer(name: str, labels: CrowdLabels | Problem) -> tuple[Any, float, str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
+            if isinstance(labels, Problem):
+                with suppress(CofactorError):  # it may need more: the real data tell
+                    answer_on(name, small(labels))
+                began = time.process_time()
+                return answer_on(name, labels), time.process_time() - began, ""
+            method = Outside(name) if is_outside(name) else METHODS[name](random_state=0)
             _warm_up(method)
             began = time.process_time()
             return method.fit(labels).predict_proba(labels), time.process_time() - began, ""
@@ -225,11 +240,9 @@ def _answer(name: str, labels: CrowdLabels) -> tuple[Floats | None, float, str]:
 def _warm_up(method: Any) -> None:
     """Run a method on a small crowd first, so that nothing is compiled in the time that counts."""
     task, worker = np.divmod(np.arange(60), 5)
-    small = CrowdLabels.from_arrays(task, worker, (task + (worker == task % 5)) % 2)
-    try:
-        method.fit(small)
-    except CofactorError:
-        return  # it may need more: the real labels tell
+    few = CrowdLabels.from_arrays(task, worker, (task + (worker == task % 5)) % 2)
+    with suppress(CofactorError):  # it may need more: the real labels tell
+        method.fit(few)
 
 
 # ---- what is kept ----

@@ -73,6 +73,10 @@ a method is a function of labels that returns (tasks, classes) probabilities, or
   cofactor bench "my.py:Mine(alpha=2)" bluebird rte --beside MV-EM IBCC -o trials.csv
   cofactor bench my.py:Mine --simulated              crowds drawn here: copies, constant workers, one label a task ...
   cofactor bench my.py:Mine --data folder            NAME.csv (task, worker, label) beside NAME_truth.csv (task, truth)
+other lines are told by what the first argument is called: table, X, comparisons (or by --line):
+  cofactor bench my.py:complete --line pmf           table: completed codes, or a model with predict_map
+  cofactor bench my.py:find --line separable         X and the number of anchors: columns of X
+  cofactor bench my.py:Choices --line comparisons    a class: fit(comparisons), predict_proba(user, left, right)
 it runs in a process that has no truth and cannot open data sets. All else then takes it, too:
   cofactor aggregate labels.csv --method my.py:Mine --report page.html
 """
@@ -316,13 +320,15 @@ def _add_results(command: argparse.ArgumentParser) -> None:
 
 
 def _add_bench(commands: Any) -> None:
-    about = "Try a method of your own beside the vote and the default, on crowds of known truth."
+    about = "Try a method of your own beside the vote and the default, on data of known truth."
     command = new_command(commands, "bench", about, "bench.bench")
     command.add_argument("method", metavar="METHOD", help="FILE.py:NAME, PACKAGE.MODULE:NAME, or one of this kit")
     command.add_argument("sets", nargs="*", metavar="SET", help="crowds (default: all registered ones that are here)")
     command.add_argument("--beside", nargs="+", default=[], metavar="METHOD", help="other methods to run as well")
     command.add_argument("--data", type=Path, metavar="FOLDER", help="of own crowds, see below")
     command.add_argument("--simulated", action="store_true", help="crowds drawn from models whose truth is known")
+    lines = "of the method (default: told by its first argument: labels, table, X, comparisons)"
+    command.add_argument("--line", choices=("crowd", "pmf", "separable", "comparisons"), help=lines)
     kept = "each result is added, and not run again (default: bench.jsonl)"
     command.add_argument("--keep", type=Path, default=Path("bench.jsonl"), metavar="FILE", help=kept)
     command.add_argument("-o", "--output", type=Path, metavar="FILE", help=f"one row a set and method: {WRITTEN}")

@@ -1,0 +1,278 @@
+"""The lines beside crowds: what a method is given, what it is asked, and what of its answer is right.
+
+Each comes down to units that are right or not: hidden cells of a table, hidden comparisons, anchors.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from cofactor import simulate
+from cofactor.comparisons.data import Comparisons
+from cofactor.core.errors import CofactorError
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.outside import answer_of, is_outside, loaded, parts_of
+from cofactor.data import load
+from cofactor.data.registry import entries
+from cofactor.data.storage import offline
+from cofactor.registry import listed
+from cofactor_app.bench.crowds import Crowd
+
+ANSWERS = MappingProxyType(  # by line, the trivial answer and the default of this kit
+    {
+        "crowd": ("MajorityVote", "WorkerTypes"),
+        "pmf": ("Independence", "CNMF-EM"),
+        "separable": ("SPA", "MERIT"),
+        "comparisons": ("WinRate", "ComparisonMF"),
+    }
+)
+FIRST = MappingProxyType({"labels": "crowd", "table": "pmf", "X": "separable", "comparisons": "comparisons"})
+SAMPLE = 3000  # rows of a table that are used, drawn by seed 0
+TABLES = ("car", "votes", "credit", "credit_approval", "nursery", "mushroom", "adult", "connect4")
+CHOICES = ("food", "cars1", "cars2", "colors")
+Read = Callable[[], tuple["Problem", Ints]]
+FEW = 60  # rows, columns or comparisons on which a method runs first, so that nothing is compiled while it is timed
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a method is told: its line, the data, and what it is asked, without the truth.
+
+    Asked is the (n, 2) rows and columns of hidden cells, the number of anchors, or (n, 3) users and two items.
+    """
+
+    line: str
+    given: Any
+    asked: Any
+
+
+def line_of(method: str) -> str:
+    """Return the line of a method by the name of its first argument, read from its file; crowd where nothing tells."""
+    if not is_outside(method):
+        return next((line for line in ANSWERS if method in listed(line)), "crowd")
+    home, name, _ = parts_of(method)
+    path = Path(home).expanduser()
+    if path.suffix != ".py" or not path.is_file():
+        return "crowd"
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return "crowd"  # the run says what is wrong with the file
+    things = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    return FIRST.get(_first_argument(things.get(name), things), "crowd")
+
+
+def _first_argument(thing: ast.stmt | None, things: Mapping[str, ast.stmt]) -> str:
+    """Return the name of the first argument of a function, or of the `fit` of a class or of what it is made from."""
+    if isinstance(thing, ast.ClassDef):
+        fits = [node for node in thing.body if isinstance(node, ast.FunctionDef) and node.name == "fit"]
+        above = [things.get(base.id) for base in thing.bases if isinstance(base, ast.Name) and base.id != thing.name]
+        return next(filter(None, (_first_argument(one, things) for one in (*fits, *above))), "")
+    names = [one.arg for one in thing.args.args if one.arg != "self"] if isinstance(thing, ast.FunctionDef) else []
+    return names[0] if names else ""
+
+
+# ---- what a method answers ----
+
+
+def answer_on(name: str, problem: Problem) -> Any:
+    """Return codes of hidden cells, indices of anchors, or probabilities that the left item wins.
+
+    Raises `CofactorError` where the method fails, or answers in another shape.
+    """
+    return _ASK[problem.line](_method(name, problem), problem)
+
+
+def _method(name: str, problem: Problem) -> Any:
+    if is_outside(name):
+        return loaded(name)
+    extra = {"n_anchors": problem.asked} if problem.line == "separable" else {}
+    return listed(problem.line)[name].make(random_state=0, **extra)
+
+
+def _fitted(method: Any, *given: Any) -> Any:
+    """Return what a function says, or a fresh copy of an object, fitted."""
+    if not hasattr(method, "fit"):
+        return method(*given)
+    fresh = copy.deepcopy(method)
+    if len(given) > 1 and hasattr(fresh, "n_anchors"):
+        fresh.n_anchors = given[1]
+    takes = len(inspect.signature(fresh.fit).parameters)
+    return fresh.fit(*given[: 1 if hasattr(fresh, "n_anchors") else min(takes, len(given))]) or fresh
+
+
+def _cells(method: Any, problem: Problem) -> Ints:
+    def run(table: CategoricalTable) -> Any:
+        found = _fitted(method, table)
+        model = getattr(found, "model_", found)
+        if not hasattr(model, "predict_map"):
+            return found
+        return np.column_stack([model.predict_map(table, n) for n in range(table.n_variables)])
+
+    found, shape = np.asarray(answer_of(run, problem.given)), problem.given.codes.shape
+    if found.shape != shape or found.dtype.kind not in "iu":
+        said = f"shape {found.shape} of {found.dtype}"
+        raise CofactorError(f"the method must answer with a model or a table of {shape} codes, not {said}")
+    return found[tuple(problem.asked.T)]
+
+
+def _anchors(method: Any, problem: Problem) -> Ints:
+    def run(X: Floats) -> Any:
+        found = _fitted(method, X, problem.asked)
+        return getattr(found, "anchors_", getattr(found, "anchors", found))
+
+    found, (K, N) = np.asarray(answer_of(run, problem.given)), (problem.asked, problem.given.shape[1])
+    if found.shape != (K,) or found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= N:
+        said = f"shape {found.shape} of {found.dtype}"
+        raise CofactorError(f"the method must answer with {K} indices from 0 to {N - 1}, not {said}")
+    return found
+
+
+def _chances(method: Any, problem: Problem) -> Floats:
+    found = answer_of(lambda data: _fitted(method, data).predict_proba(*problem.asked.T), problem.given)
+    p, n = np.asarray(found), len(problem.asked)
+    if p.shape != (n,) or p.dtype.kind != "f" or not ((p >= 0) & (p <= 1)).all():
+        said = f"shape {p.shape} of {p.dtype}"
+        raise CofactorError(f"predict_proba must answer with {n} probabilities from 0 to 1, not {said}")
+    return p
+
+
+_ASK: Mapping[str, Callable[[Any, Problem], Any]] = MappingProxyType(
+    {"pmf": _cells, "separable": _anchors, "comparisons": _chances}
+)
+
+
+def small(problem: Problem) -> Problem:
+    """Return a part of a problem that takes no time."""
+    given, asked = problem.given, problem.asked
+    if problem.line == "pmf":
+        rows = np.arange(min(len(given.codes), FEW))
+        return replace(problem, given=given.take_rows(rows), asked=asked[asked[:, 0] < len(rows)])
+    if problem.line == "separable":
+        return replace(problem, given=given[:, :FEW], asked=min(asked, 3))
+    return replace(problem, given=given.take(np.arange(min(len(given), FEW))), asked=asked[:FEW])
+
+
+def scores_of(line: str, answer: Any, truth: Ints) -> tuple[Floats, Ints]:
+    """Return an answer as (n, classes) scores of its units, and the (n,) true classes."""
+    if line == "comparisons":
+        return np.column_stack([1 - answer, answer]), truth
+    right = np.isin(truth, answer) if line == "separable" else answer == truth
+    return np.eye(2)[right.astype(int)], np.ones(len(truth), dtype=np.int64)
+
+
+# ---- problems, drawn by seed 0 ----
+
+
+def problems(line: str, names: Sequence[str] = (), simulated: bool = False) -> list[Crowd]:
+    """Return problems of a line: of these names, or all simulated ones, and all registered ones that are here."""
+    own = PUBLIC.get(line, {})
+    known = SIMULATED[line] | own
+    if strange := [name for name in names if name not in known]:
+        raise CofactorError(f"no set of {line} is named {', '.join(strange)}; there are {', '.join(known)}")
+    here = [name for name in own if not simulated and offline(entries()[name])]
+    return [Crowd(name, "simulated" if name in SIMULATED[line] else name, known[name])
+            for name in names or [*SIMULATED[line], *here]]  # fmt: skip
+
+
+def away(line: str) -> list[str]:
+    """Return the registered sets of a line that are not on this machine."""
+    return [name for name in PUBLIC.get(line, {}) if not offline(entries()[name])]
+
+
+def _hidden(codes: Ints, sizes: Sequence[int], rng: np.random.Generator) -> tuple[Problem, Ints]:
+    """Hide a fifth of the known cells."""
+    cells = np.argwhere(codes >= 0)
+    hidden = cells[rng.permutation(len(cells))[: len(cells) // 5]]
+    truth = codes[tuple(hidden.T)].astype(np.int64)
+    codes[tuple(hidden.T)] = -1
+    return Problem("pmf", CategoricalTable(codes, sizes=list(sizes)), hidden), truth
+
+
+def _public_table(name: str) -> tuple[Problem, Ints]:
+    """A fifth of the known cells hidden, in at most SAMPLE rows."""
+    rng, table = np.random.default_rng(0), load(name).table
+    rows = np.sort(rng.permutation(table.n_rows)[:SAMPLE])
+    return _hidden(np.array(table.codes[rows]), table.sizes, rng)
+
+
+def _public_choices(name: str) -> tuple[Problem, Ints]:
+    """A fifth of every user's comparisons held out, of at most SAMPLE; ties are not asked."""
+    found, rng = load(name).comparisons, np.random.default_rng(0)
+    given, held_out = found.take(rng.permutation(len(found))[:SAMPLE]).hold_out(0.2, random_state=rng)
+    return _questions(given, held_out.take(held_out.outcome != 0.5))
+
+
+def _questions(given: Comparisons, asked: Comparisons) -> tuple[Problem, Ints]:
+    """Ask for the winners of comparisons; users and items are numbers, so that no name tells anything."""
+    sizes = {name: max(getattr(one, name) for one in (given, asked)) for name in ("n_users", "n_items")}
+    bare = Comparisons(given.user, given.left, given.right, given.outcome, **sizes)
+    questions = np.column_stack([asked.user, asked.left, asked.right])
+    return Problem("comparisons", bare, questions), np.asarray(asked.outcome > 0.5, dtype=np.int64)
+
+
+def _table(rank: int, observed: float) -> tuple[Problem, Ints]:
+    """1,000 rows of 8 variables with 4 values; a fifth of the known cells is hidden."""
+    rng = np.random.default_rng(0)
+    model = simulate.joint_model(8, 4, rank, random_state=rng)
+    codes = np.array(simulate.joint_table(model, 1000, observed, random_state=rng).codes)
+    return _hidden(codes, [4] * 8, rng)
+
+
+def _points(kind: str, snr: float) -> tuple[Problem, Ints]:
+    """Twenty (or ten) anchors among mixtures of them, in random order."""
+    rng = np.random.default_rng(0)
+    if kind == "dirichlet":
+        found = simulate.dirichlet_mixtures(n_anchors=20, snr_db=snr, random_state=rng)
+    else:
+        found = simulate.midpoint_mixtures(snr_db=snr, random_state=rng)
+    order = rng.permutation(found.X.shape[1])
+    anchors = np.argsort(order)[found.anchors].astype(np.int64)
+    return Problem("separable", np.ascontiguousarray(found.X[:, order]), len(anchors)), anchors
+
+
+def _choices(rank: int, n: int) -> tuple[Problem, Ints]:
+    """Of 50 users and 30 items, n comparisons are given and 2,000 are asked."""
+    rng = np.random.default_rng(0)
+    U, V = simulate.comparison_factors(50, 30, rank, scale=2.0, random_state=rng)
+    b = rng.normal(size=30)
+    draw = partial(simulate.draw_comparisons, U, V, b=b, random_state=rng)
+    return _questions(draw(n), draw(2000))
+
+
+SIMULATED: Mapping[str, dict[str, Read]] = MappingProxyType(
+    {
+        "pmf": {
+            "sim_joint": partial(_table, 4, 1.0),
+            "sim_joint_sparse": partial(_table, 4, 0.4),
+            "sim_joint_independent": partial(_table, 1, 1.0),
+        },
+        "separable": {
+            "sim_dirichlet": partial(_points, "dirichlet", 20.0),
+            "sim_dirichlet_noisy": partial(_points, "dirichlet", 10.0),
+            "sim_midpoints": partial(_points, "midpoints", 10.0),
+        },
+        "comparisons": {
+            "sim_tastes": partial(_choices, 3, 3000),
+            "sim_tastes_few": partial(_choices, 3, 800),
+            "sim_one_taste": partial(_choices, 1, 3000),
+        },
+    }
+)
+PUBLIC: Mapping[str, dict[str, Read]] = MappingProxyType(
+    {
+        "pmf": {name: partial(_public_table, name) for name in TABLES},
+        "comparisons": {name: partial(_public_choices, name) for name in CHOICES},
+    }
+)
