@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cofactor.core.tables import CategoricalTable
     from cofactor.crowd.consensus import aggregate
     from cofactor.crowd.labels import CrowdLabels
+    from cofactor.crowd.protocol import check_method
     from cofactor.data import datasets, load
 
 __version__ = "0.1.0"
@@ -48,6 +49,7 @@ __all__ = [
     "NotFittedError",
     "NotIdentifiableError",
     "aggregate",
+    "check_method",
     "comparisons",
     "crowd",
     "data",
