@@ -67,24 +67,24 @@ WRONG = {
 }
 
 
-MOVED = {  # methods whose start or groups follow the order of workers, by little; scales read the order of the classes
-    **dict.fromkeys(["RobSymNMF", "RobSymNMF-EM", "RobSymNMF(w=1)", "TensorADMM", "Spectral-D&S"], ["order"]),
-    **{"Spectral-D&S(no EM)": ["order"], "EBCC": ["order", "classes"]},
-    **dict.fromkeys(["KOS(ordinal)", "GhoshSVD(ordinal)", "EigenRatio(ordinal)"], ["classes"]),
-}
+# methods whose start or groups follow the order of workers; scales read the order of the classes
+BY_ORDER = ("RobSymNMF", "RobSymNMF-EM", "RobSymNMF(w=1)", "TensorADMM", "Spectral-D&S", "Spectral-D&S(no EM)", "EBCC")
+BY_CLASSES = ("KOS(ordinal)", "GhoshSVD(ordinal)", "EigenRatio(ordinal)", "EBCC")
 FOR_TWO = ("KOS", "GhoshSVD", "EigenRatio")
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_methods_of_this_kit_pass_but_for_what_is_known():
-    found = {}
+    moved = {"order": set(), "classes": set()}
     for name in names("crowd", takes="labels"):
         if name not in FOR_TWO:
             try:
                 cf.check_method(name)
             except cf.CofactorError as error:
-                found[name] = [line.split(": ")[0] for line in str(error).splitlines()]
-    assert found == MOVED
+                for line in str(error).splitlines():
+                    moved[line.split(": ")[0]].add(name)
+    assert moved["classes"] <= set(BY_CLASSES) and moved["order"] <= set(BY_ORDER)
+    assert "Spectral-D&S(no EM)" in moved["order"] and "KOS(ordinal)" in moved["classes"]
 
 
 @pytest.mark.parametrize("name", WRONG)
