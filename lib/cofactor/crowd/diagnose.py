@@ -17,6 +17,7 @@ from cofactor.crowd.base import require_labels, tied_share
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import reachable_blocks, too_large
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.near_copies import in_words, near_copies
 from cofactor.crowd.order import suggested_order
 from cofactor.crowd.readings import readings
 from cofactor.crowd.together import errors_together
@@ -211,6 +212,9 @@ def _of_workers(fit: WorkerTypes, labels: CrowdLabels) -> Iterator[Check]:
         yield Check(
             "copies", "warn", f"{len(fit.copies_)} groups with the same labels on all common tasks: {groups}", advice
         )
+    if near := near_copies(fit, labels):
+        advice = "look whether they are copies with slips: each counts as one worker still"
+        yield Check("near-copies", "warn", f"{len(near)} pairs answer nearly alike: {in_words(near)}", advice)
     if (none := without_information(fit)).any():
         share = labels.table.entries_per_variable[none].sum() / labels.n_labels
         named = listing(labels.workers[w] for w in np.flatnonzero(none))

@@ -154,6 +154,7 @@ class WorkerTypes(Aggregator):
     def _begin(self, evidence: Evidence, owner: Ints) -> None:
         """Fit labels in which copies are merged already."""
         self._owner = owner
+        self._near_copies: Any = None  # kept by `near_copies`
         self.copies_: list[list[Any]] = []
         self.types_: tuple[str, ...] = ()
         self.belief_: TypesBelief | None = None

@@ -18,6 +18,7 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, require_labels
 from cofactor.crowd.bootstrap import CrowdBootstrap, estimated_accuracy
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.near_copies import near_copies
 from cofactor.crowd.readings import Readings
 from cofactor.crowd.worker_types import WorkerTypes
 
@@ -145,6 +146,9 @@ def _notes(method: Aggregator, labels: CrowdLabels) -> list[str]:
         for worker in group:
             others = listing(other for other in group if other != worker)
             copies[worker] = f"all labels in common with {others} are the same: counted as one worker"
+    for u, v, s, n in near_copies(method, labels) if isinstance(method, WorkerTypes) else ():
+        for worker, other in ((u, v), (v, u)):
+            copies.setdefault(worker, f"answers nearly as {other}: {s} of {n} labels are the same")
     always = [f"always said {labels.classes[k]}" if k >= 0 else "" for k in constant_label(labels)]
     return ["; ".join(filter(None, (copies.get(w, ""), s))) for w, s in zip(labels.workers, always, strict=True)]
 

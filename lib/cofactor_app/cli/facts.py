@@ -15,6 +15,7 @@ from cofactor.crowd.bootstrap import estimated_accuracy
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import FEW_PER_WORKER, agreement
 from cofactor.crowd.labels import vote_shares
+from cofactor.crowd.near_copies import in_words, near_copies
 from cofactor.crowd.readings import Readings, View
 from cofactor.crowd.tables import overruled
 from cofactor.crowd.together import errors_together
@@ -97,6 +98,8 @@ def _types(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
         groups = listing((" = ".join(map(str, group)) for group in method.copies_), len(method.copies_))
         also = ", or are taken for one voice" if method.together else ""
         yield f"workers who count as one, since all labels they have in common are the same{also}: {groups}"
+    if near := near_copies(method, labels):
+        yield f"workers who answer nearly alike, more than two of their skill would (not merged): {in_words(near)}"
     disputed = method.disagreement(labels)
     yield (
         f"labels that differ from the vote of the workers with information: {disputed.mean():.1%} of the tasks "
