@@ -190,3 +190,12 @@ def test_every_file_that_a_guide_names_is_there(name):
     named = re.findall(r"`([\w/.-]+\.(?:py|csv|toml))`", text_of(name))
     assert len(named) > 5
     assert not [path for path in named if path not in EXAMPLES and not any((place / path).exists() for place in PLACES)]
+
+
+def test_every_promise_names_a_test_that_there_is():
+    named = re.findall(r"\| `(tests/[^`]+)` \|", text_of("docs/promises.md"))
+    missing = []
+    for path, _, function in (name.partition("::") for name in named):
+        there = (ROOT / path).exists() and (not function or f"def {function}(" in (ROOT / path).read_text("utf8"))
+        missing += [] if there else [f"{path}::{function}"]
+    assert len(named) > 30 and not missing
