@@ -1,4 +1,4 @@
-"""The exercises of notebook 08: a pair from a model, a step of SPA, a step of the fit of pairs, a missing value."""
+"""The exercises of notebook 08: a pair, a second model, a step of SPA, a step of the fit of pairs, a missing value."""
 
 from __future__ import annotations
 
@@ -39,6 +39,74 @@ class Pair(Exercise):
             "these are the rows times the columns of A_2; transpose it": A_1 * prior @ A_2,
         }
         return [Part("X_12", A_1 * prior @ A_2.T, mistakes, "probabilities", (NONNEGATIVE, SUMS_TO_ONE))]
+
+
+class SecondModel(FunctionExercise):
+    """Another model with the same pairs, by a turn of the classes."""
+
+    hints = (
+        "the turned classes have the roots R' sqrt(lam); their squares are the new shares",
+        "scale the columns of A by sqrt(lam), turn them by R, and divide them by the new roots",
+        "root = R.T @ np.sqrt(lam); return A * np.sqrt(lam) @ R / root, root**2",
+    )
+    praise = "all pairs stay as they are, whatever the turn; only a negative entry could have told"
+
+    def given(self) -> Given:
+        return _turned([[6, 1], [3, 2], [1, 7]], [1, 1], 0.1)
+
+    def cases(self) -> list[Given]:
+        rng = np.random.default_rng(88)
+        turn = np.linalg.qr(np.eye(3) + 0.1 * rng.standard_normal((3, 3)))[0]
+        return [
+            _turned([[2, 1], [3, 4], [1, 1], [4, 2]], [3, 1], -0.2),
+            _turned(1 + rng.random((5, 3)), [5, 3, 2], turn * np.sign(np.diag(turn))),
+            _turned([[5, 1], [2, 6]], [2, 3], 0.0),
+        ]
+
+    def solve(self, A: Floats, lam: Floats, R: Floats) -> list[Part]:
+        B, mu = _second(A, lam, R)
+        return [
+            Part("B", B, {}, "probabilities", (NONNEGATIVE, COLUMNS_SUM_TO_ONE)),
+            Part("mu", mu, {}, "shares", (NONNEGATIVE, SUMS_TO_ONE)),
+        ]
+
+    def properties(self, case: Given, result: list[Floats]) -> Iterator[str]:
+        A, lam, (B, mu) = case["A"], case["lam"], result
+        apart = np.abs((A * lam) @ A.T - (B * mu) @ B.T).max()
+        if apart > 1e-9:
+            yield f"the pairs are not the same: they are up to {apart:.2g} apart"
+
+    wrong: ClassVar = {
+        "this is the model that was given: turn it": lambda A, lam, R: (A, lam),
+        "these are roots, not shares: square them": lambda A, lam, R: (_second(A, lam, R)[0], R.T @ np.sqrt(lam)),
+        "turn the roots of the shares, not the shares themselves": lambda A, lam, R: (A * lam @ R / (R.T @ lam), R.T @ lam),
+        "scale the columns of A by the roots before you turn them": lambda A, lam, R: (
+            A @ R / (R.T @ np.sqrt(lam)),
+            (R.T @ np.sqrt(lam)) ** 2,
+        ),
+        "divide the columns by the new roots, so that they sum to one": lambda A, lam, R: (
+            A * np.sqrt(lam) @ R,
+            (R.T @ np.sqrt(lam)) ** 2,
+        ),
+        "the two turns go against one another: A takes R, so the roots take R'": lambda A, lam, R: (
+            A * np.sqrt(lam) @ R / (R @ np.sqrt(lam)),
+            (R @ np.sqrt(lam)) ** 2,
+        ),
+    }
+
+
+def _second(A: Floats, lam: Floats, R: Floats) -> tuple[Floats, Floats]:
+    root = R.T @ np.sqrt(lam)
+    return A * np.sqrt(lam) @ R / root, root**2
+
+
+def _turned(A: ArrayLike, lam: ArrayLike, R: ArrayLike) -> Given:
+    """A and lam scaled to sum to one, and a turn: a rotation, or the angle of one."""
+    factors = np.array(A, dtype=np.float64), np.array(lam, dtype=np.float64)
+    if np.ndim(R) == 0:
+        c, s = np.cos(R), np.sin(R)
+        R = [[c, -s], [s, c]]
+    return {"A": factors[0] / factors[0].sum(axis=0), "lam": factors[1] / factors[1].sum(), "R": np.array(R)}
 
 
 class Residual(Exercise):
@@ -192,10 +260,16 @@ class Missing(Exercise):
         return [Part("Pr(x_3 | x_1)", told(joint), mistakes, "probabilities", (NONNEGATIVE, SUMS_TO_ONE))]
 
 
-EXERCISES = {"pair": Pair(), "residual": Residual(), "pair_step": PairStep(), "missing": Missing()}
+EXERCISES = {
+    "pair": Pair(),
+    "second": SecondModel(),
+    "residual": Residual(),
+    "pair_step": PairStep(),
+    "missing": Missing(),
+}
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
-    ("pair",),
+    ("pair", "second"),
     ("residual",),
     ("pair_step",),
     (),

@@ -9,6 +9,16 @@ def residual(g):
     return [x @ x - (a @ x) ** 2 / (a @ a) for x in X.T]
 
 
+def turned(A, lam, R):
+    A, roots = A @ np.diag(lam**0.5) @ R, lam**0.5 @ R
+    return A @ np.diag(1 / roots), roots * roots
+
+
+def against(A, lam, R):
+    roots = R @ lam**0.5
+    return A * lam**0.5 @ R / roots, roots**2
+
+
 def third(g):
     joint = [[sum(g["prior"][f] * g["A_1"][1, f] * g["A_3"][i, f] for f in range(2))] for i in range(3)]
     return np.ravel(joint) / np.sum(joint)
@@ -164,6 +174,14 @@ ANSWERS = [
     ("residual", "entry [4]", lambda g: projected(g, g["X"][:, 0] / np.linalg.norm(g["X"][:, 0]), 1)),
     ("residual", "is furthest off", lambda g: projected(g, g["X"][:, 1] / np.linalg.norm(g["X"][:, 1]))),
     ("residual", "expected an array of shape (5,)", lambda g: residual(g)[:3]),
+    ("second", "correct", lambda g: turned),
+    ("second", "correct", lambda g: lambda A, lam, R: {"mu": turned(A, lam, R)[1], "B": turned(A, lam, R)[0].tolist()}),
+    ("second", "model that was given", lambda g: lambda A, lam, R: (A, lam)),
+    ("second", "these are roots", lambda g: lambda A, lam, R: (turned(A, lam, R)[0], turned(A, lam, R)[1] ** 0.5)),
+    ("second", "turn the roots of the shares", lambda g: lambda A, lam, R: (A * lam @ R / (lam @ R), lam @ R)),
+    ("second", "scale the columns of A", lambda g: lambda A, lam, R: (A @ R / (lam**0.5 @ R), (lam**0.5 @ R) ** 2)),
+    ("second", "divide the columns", lambda g: lambda A, lam, R: (A * lam**0.5 @ R, (lam**0.5 @ R) ** 2)),
+    ("second", "go against one another", lambda g: against),
     ("pair_step", "correct", lambda g: in_one_go),
     ("pair_step", "correct", lambda g: with_loops),
     ("pair_step", "correct", lambda g: lambda C, *rest: multiplied(C, *rest, lambda C, M: C / np.where(M > 0, M, 1))),
