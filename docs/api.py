@@ -40,11 +40,12 @@ def names(module):
     """Return the public names of a module; without `__all__`, what its own modules define."""
     if hasattr(module, "__all__"):
         return {name: getattr(module, name) for name in module.__all__}
+    parts = [part.name for part in _rooms_of(module)] if hasattr(module, "__path__") else [module.__name__]
     return {
-        f"{part.name.rpartition('.')[2]}.{name}": thing
-        for part in pkgutil.iter_modules(module.__path__, f"{module.__name__}.")
-        for name, thing in vars(importlib.import_module(part.name)).items()
-        if not name.startswith("_") and getattr(thing, "__module__", "") == part.name and kind_of(thing) != "constant"
+        f"{part}.{name}".removeprefix(f"{module.__name__}."): thing
+        for part in parts
+        for name, thing in vars(importlib.import_module(part)).items()
+        if not name.startswith("_") and getattr(thing, "__module__", "") == part and kind_of(thing) != "constant"
     }
 
 

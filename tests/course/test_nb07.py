@@ -11,7 +11,7 @@ from cofactor import simulate
 from cofactor.core.errors import CofactorError, DatasetUnavailableError, DataWarning
 from cofactor.crowd import METHODS, NEED_FEATURES, error_rate
 from cofactor.data.loading import load
-from course import public
+from course import crowds, public
 from course.crowds import mixed_crowd, without_prior
 from course.nb07 import panels, pictures
 from course.nb07.pictures import _front, _with_room, family
@@ -86,7 +86,7 @@ def test_refusals_have_no_error_and_only_warnings_of_the_kit_are_hidden():
             return super().fit(labels)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(METHODS, "Talkative", Talkative)
+        patch.setattr(crowds, "METHODS", {**METHODS, "Talkative": Talkative})
         with pytest.warns(FutureWarning, match="old function") as told:
             assert pictures.run_method(SMALL.labels, SMALL.truth, "Talkative").error >= 0
     assert len(told) == 1
