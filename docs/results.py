@@ -104,7 +104,16 @@ def index(tables):
         trials = f"{facts(name)['trials']} of {EXPERIMENTS[name].trials}"
         rows.append(f"| {link(name)} | {trials} | {' | '.join(str(found.get(verdict, '')) for verdict in VERDICTS)} |")
     toctree = ["```{toctree}", ":hidden:", "unmet", "stated", *LINES, "```"]
-    return "\n".join([overview(tables), *rows, "", *toctree, ""])
+    return "\n".join([overview(tables), *rows, "", *by_age(tables), "", *toctree, ""])
+
+
+def by_age(names):
+    """Return a table of the kept results, the oldest first: when they were made, of which commit, by which BLAS."""
+    made = sorted((facts(name).get("began", "not told")[:16], name) for name in names)
+    rows = [(name, date, *(facts(name).get(key, "not told") for key in ("commit", "blas"))) for date, name in made]
+    told = "When they were made, of which commit, by which BLAS. `cofactor reproduce NAME --full` makes them anew."
+    return ["## By age", "", told, "", "| experiment | made | commit | BLAS |", "|---|---|---|---|",
+            *(f"| {link(name)} | {date} | {commit} | {blas} |" for name, date, commit, blas in rows)]  # fmt: skip
 
 
 def overview(tables):
