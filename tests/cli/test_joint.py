@@ -239,3 +239,39 @@ def test_many_numbers_are_cut_and_frequent_ones_stay_alone():
     counts = np.bincount(data.table.codes[:, 0])
     assert counts[0] == (numbers == 0).sum() and counts[1:].max() < 1.5 * counts[1:].min()
     assert sum(counts) == 500
+
+
+OWN = """
+import numpy as np
+import cofactor as cf
+
+def halves(table):
+    return cf.pmf.METHODS["RAND-EM"](2, random_state=0).fit(table)
+
+def wrong_sizes(table):
+    return cf.pmf.METHODS["RAND-EM"](2, random_state=0).fit(table.take_variables([0, 1])).model_
+
+def nothing(table):
+    return np.zeros(3)
+"""
+
+
+def test_a_method_of_one_s_own_fills_gaps_and_is_judged_on_hidden_cells(folder, capsys):
+    (folder / "my.py").write_text(OWN)
+    said = {}
+    for method in (FAST, ("--method", "my.py:halves")):
+        more = ("-o", "full.csv", "--filled", "cells.csv", "--report", "p.html", "--draws", "2", "--force")
+        assert main(["joint", "cases.csv", *method, *more]) == 0
+        said[method[1]] = capsys.readouterr().out.splitlines()
+    own, kit = said["my.py:halves"], said["RAND-EM"]
+    assert any("my.py:halves: hidden classes 2; a method from outside" in line for line in own)
+    judged = [[line for line in lines if line.startswith(("  log-loss", "  gain"))] for lines in (own, kit)]
+    assert judged[0] == judged[1] and len(judged[0]) == 2
+    refused = {
+        ("my.py:nothing",): "must answer with a cofactor.LatentClassModel",
+        ("my.py:wrong_sizes",): "values, and the columns have",
+        ("my.py:halves", "--rank", "3"): "follow its name, in brackets",
+    }
+    for method, told in refused.items():
+        assert main(["joint", "cases.csv", "--method", *method, "-o", "no.csv"]) == 1
+        assert told in capsys.readouterr().err and not (folder / "no.csv").exists()

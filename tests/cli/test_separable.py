@@ -375,3 +375,50 @@ def test_an_anchor_may_be_called_as_the_weights_first_column(tmp_path):
     header, first = (tmp_path / "w.csv").read_text().splitlines()[:2]
     assert header.split(",")[0] == "column" and sorted(header.split(",")[1:]) == ["b", "c", "column"]
     assert first.split(",")[0] == "column"
+
+
+OWN = """
+import numpy as np
+
+def longest(X, K, turned=False):
+    lengths = np.linalg.norm(X, axis=0)
+    return np.argsort(-lengths)[:K]
+
+def same(X, K):
+    return np.zeros(K, dtype=int)
+
+class Spread:
+    def fit(self, X, n_anchors):
+        left = X.copy()
+        self.anchors_ = np.empty(n_anchors, dtype=int)
+        for k in range(n_anchors):
+            self.anchors_[k] = np.argmax((left**2).sum(axis=0))
+            u = left[:, self.anchors_[k]] / np.linalg.norm(left[:, self.anchors_[k]])
+            left -= np.outer(u, u @ left)
+        return self
+"""
+
+
+def test_a_method_of_one_s_own_finds_anchors_with_everything_else_as_usual(drawn, capsys):
+    Path("my.py").write_text(OWN)
+    for method in ("SPA", "my.py:Spread"):
+        assert main(["anchors", "a.csv", "--method", method, "-o", "anchors.csv", "--report", "p.html", "--force"]) == 0
+        said = capsys.readouterr().out
+        found = pd.read_csv("anchors.csv")
+        if method == "SPA":
+            expected = found
+    pd.testing.assert_frame_equal(found, expected)
+    assert "beside what the method itself takes" in said and "5 anchors: there the residual drops most" in said
+    assert (
+        main(["anchors", "a.csv", "--method", "my.py:longest(turned=True)", "--anchors", "3", "-o", "three.csv"]) == 0
+    )
+    lengths = np.linalg.norm(drawn[1], axis=0)
+    assert set(pd.read_csv("three.csv")["column"]) == set(np.argsort(-lengths)[:3].tolist())
+    capsys.readouterr()
+    for method, told in {
+        "my.py:same": "5 different columns; 4 of its",
+        "my.py:none": "has no none",
+        "no.py:f": "no file",
+    }.items():
+        assert main(["anchors", "a.csv", "--method", method, "-o", "no.csv"]) == 1
+        assert told in capsys.readouterr().err and not Path("no.csv").exists()

@@ -69,14 +69,14 @@ class Outside(TaskScorer):
         return probabilities(answer_of(method, labels), labels), DONE
 
 
-def answer_of(method: Any, labels: CrowdLabels) -> Any:
-    """Return what a function, or a fresh copy of an object with `fit` and `predict_proba`, says of labels."""
+def answer_of(method: Any, given: Any) -> Any:
+    """Return what a function, or a fresh copy of an object with `fit` and `predict_proba`, says of what it is given."""
     try:
         if hasattr(method, "fit"):
             fitted = copy.deepcopy(method)
-            fitted = fitted.fit(labels) or fitted
-            return fitted.predict_proba(labels) if hasattr(fitted, "predict_proba") else fitted.predict(labels)
-        return method(labels)
+            fitted = fitted.fit(given) or fitted
+            return fitted.predict_proba(given) if hasattr(fitted, "predict_proba") else fitted.predict(given)
+        return method(given)
     except CofactorError:
         raise
     except Exception as error:

@@ -101,7 +101,7 @@ def _method(name: str, problem: Problem) -> Any:
     return listed(problem.line)[name].make(random_state=0, **extra)
 
 
-def _fitted(method: Any, *given: Any) -> Any:
+def fitted(method: Any, *given: Any) -> Any:
     """Return what a function says, or a fresh copy of an object, fitted."""
     if not hasattr(method, "fit"):
         return method(*given)
@@ -114,7 +114,7 @@ def _fitted(method: Any, *given: Any) -> Any:
 
 def _cells(method: Any, problem: Problem) -> Ints:
     def run(table: CategoricalTable) -> Any:
-        found = _fitted(method, table)
+        found = fitted(method, table)
         model = getattr(found, "model_", found)
         if not hasattr(model, "predict_map"):
             return found
@@ -129,18 +129,20 @@ def _cells(method: Any, problem: Problem) -> Ints:
 
 def _anchors(method: Any, problem: Problem) -> Ints:
     def run(X: Floats) -> Any:
-        found = _fitted(method, X, problem.asked)
+        found = fitted(method, X, problem.asked)
         return getattr(found, "anchors_", getattr(found, "anchors", found))
 
     found, (K, N) = np.asarray(answer_of(run, problem.given)), (problem.asked, problem.given.shape[1])
     if found.shape != (K,) or found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= N:
         said = f"shape {found.shape} of {found.dtype}"
         raise CofactorError(f"the method must answer with {K} indices from 0 to {N - 1}, not {said}")
+    if (again := K - len(np.unique(found))) > 0:
+        raise CofactorError(f"the method must answer with {K} different columns; {again} of its answers are repeated")
     return found
 
 
 def _chances(method: Any, problem: Problem) -> Floats:
-    found = answer_of(lambda data: _fitted(method, data).predict_proba(*problem.asked.T), problem.given)
+    found = answer_of(lambda data: fitted(method, data).predict_proba(*problem.asked.T), problem.given)
     p, n = np.asarray(found), len(problem.asked)
     if p.shape != (n,) or p.dtype.kind != "f" or not ((p >= 0) & (p <= 1)).all():
         said = f"shape {p.shape} of {p.dtype}"

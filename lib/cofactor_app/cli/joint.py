@@ -15,6 +15,7 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import read_frame
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import told
+from cofactor.crowd.outside import is_outside
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.draws import draw, pooled
 from cofactor.pmf.filling import Filling, fill, number_errors
@@ -131,8 +132,11 @@ def _fitted(
     arguments: argparse.Namespace, data: CategoricalFrame, target: int | None
 ) -> tuple[JointPMFEstimator, HeldOut | None, pd.DataFrame | None]:
     """Return the fitted method, what it is worth on hidden cells, and the target's errors."""
-    method = cf.pmf.METHODS[arguments.method](random_state=0, verbose=True)
-    if arguments.method != "Independence":
+    if is_outside(arguments.method):
+        method = _own(arguments)
+    else:
+        method = cf.pmf.METHODS[arguments.method](random_state=0, verbose=True)
+    if arguments.method != "Independence" and not is_outside(arguments.method):
         method.rank = arguments.rank or "auto"
         if len(data.names) >= MANY and not arguments.rank:
             slow = (
@@ -143,6 +147,16 @@ def _fitted(
     found = held_out(method, data.table, 0)
     classes = None if target is None else cross_validated(data.table, target, arguments.rank or "auto")
     return method.fit(data.table), found, classes
+
+
+def _own(arguments: argparse.Namespace) -> JointPMFEstimator:
+    from cofactor_app.cli.own import OwnJoint  # brings the bench with it
+
+    if arguments.rank:
+        raise CofactorError(
+            "--rank is of the methods of this kit; options of your own one follow its name, in brackets"
+        )
+    return OwnJoint(name=arguments.method, random_state=0)
 
 
 def _lines(
@@ -163,7 +177,7 @@ def _lines(
         yield f"left out: {name}: {why}" + (f"; {n_gaps} gaps stay as they are" if n_gaps else "")
     yield from _cuts(data)
     ranks = listing(sorted({one.rank_ for one in method.members}))
-    chosen = "" if arguments.rank or arguments.method == "Independence" else ", chosen by hidden cells"
+    chosen = ", chosen by hidden cells" if method.validation_ else ""
     yield f"{arguments.method}: hidden classes {ranks}{chosen}; {method.result_.reason}"
     if found is None:
         yield "too few cells to hide some of them: how good the model is was not measured"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cofactor.registry import names
+from cofactor_app.cli.methods import Choices
 from cofactor_app.cli.parts import TABLES, WRITTEN, add_merging, add_overwriting, add_reading, new_command
 
 RANK = """\
@@ -30,6 +31,7 @@ which method:
   RAND-EM       about ten times faster, hardly worse: first looks, many columns
   CNMF-SPA-EM   only where some values belong to one hidden class alone
   Independence  every column by itself: what the others have to beat
+  my.py:fit     your own: a function of the table, or a class with fit, that gives a cofactor.LatentClassModel
 
 examples:
   cofactor joint survey.csv -o complete.csv --filled cells.csv --report joint.html
@@ -47,6 +49,7 @@ which method:
   MERIT(0)      MERIT without its penalty
   FastGradient  a few thousand columns at most: it holds columns by columns
   XRAY, FastAnchor   what the papers compare with
+  my.py:find    your own: a function of the matrix and the number of anchors that gives their columns, from 0
 
 examples:
   cofactor anchors spectra.csv -o anchors.csv --weights weights.csv --report anchors.html
@@ -154,7 +157,7 @@ def _add_joint(commands: Any) -> None:
     command.add_argument("--not-asked", action="append", default=[], metavar='"A if B=VALUE"', help=asked)
     rank = "number of hidden classes (default: chosen by hidden cells)"
     command.add_argument("--rank", type=int, metavar="F", help=rank)
-    _add_method(command, JOINT_METHODS)
+    _add_own_method(command, JOINT_METHODS)
     target = "predict this column: error beside logistic regression, naive Bayes and the majority, by cross-validation"
     command.add_argument("--target", metavar="COLUMN", help=target)
     draws = "draw so many completed tables (20), whose values are as frequent as they are probable, and pool estimates"
@@ -185,7 +188,7 @@ def _add_anchors(commands: Any) -> None:
     command.add_argument("--scale", action="store_true", help="divide every point by its sum first")
     number = "how many (default: where the residual of successive projection drops most)"
     command.add_argument("--anchors", type=int, metavar="K", help=number)
-    _add_method(command, POINT_METHODS)
+    _add_own_method(command, POINT_METHODS)
     add_reading(command)
     _add_separable_files(command, "name, column (from 0), score, mean_weight, leads", "of every point on the anchors")
     command.epilog = ANCHORS
@@ -217,6 +220,12 @@ def _add_topics(commands: Any) -> None:
 def _add_method(command: Any, names: tuple[str, ...]) -> None:
     about = f"see below (default: {names[0]})"
     command.add_argument("--method", choices=names, metavar="METHOD", default=names[0], help=about)
+
+
+def _add_own_method(command: Any, names: tuple[str, ...]) -> None:
+    """Offer these methods, or one of the user's."""
+    about = f"see below, or your own as my.py:NAME (default: {names[0]})"
+    command.add_argument("--method", choices=Choices(names), metavar="METHOD", default=names[0], help=about)
 
 
 def _add_separable_files(command: Any, table: str, weights: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from cofactor.core.frames import STDIN, check_present, numeric, read_frame
 from cofactor.core.lazy import pd
 from cofactor.core.memory import available_bytes, require_bytes
 from cofactor.core.types import Floats, Indices
+from cofactor.crowd.outside import is_outside
 from cofactor.separable.methods import AnchorMethod
 from cofactor.separable.selection import CLEAR, MOST_ANCHORS, suggest_n_anchors
 from cofactor_app.cli import tell, warned
@@ -47,7 +48,7 @@ def anchors(arguments: argparse.Namespace) -> None:
         diagnosis = cf.separable.diagnose(used, arguments.anchors)
         warnings = alone + warned(diagnosis)
         K, said = _number(used, arguments.anchors)
-        method = cf.separable.METHODS[arguments.method](K, random_state=0, verbose=True).fit(used)
+        method = _finder(arguments.method)(K, random_state=0, verbose=True).fit(used)
         H = method.transform(X)
         table = _anchor_table(method, H, names, kept)
         left = float(np.linalg.norm(used - method.W_ @ H[:, kept]) / np.linalg.norm(used))
@@ -91,9 +92,21 @@ def _memory_said(arguments: argparse.Namespace, M: int, N: int) -> str:
     if arguments.anchors is not None and not 1 <= arguments.anchors <= N:
         raise CofactorError(f"--anchors {arguments.anchors}: there are {N} columns, so ask for 1 to that many")
     K = arguments.anchors or min(MOST_ANCHORS, M, N)
-    needed = cf.separable.predicted_bytes(arguments.method, M, N, K) + DOUBLE * N * (COPIES * M + 2 * K)
+    own = is_outside(arguments.method)
+    known = 0 if own else cf.separable.predicted_bytes(arguments.method, M, N, K)
+    needed = known + DOUBLE * N * (COPIES * M + 2 * K)
     require_bytes(needed, f"{arguments.method} on {N} columns", "use --method SPA, or fewer columns")
-    return f"memory: {needed / 1e9:.2g} GB predicted, {available_bytes() / 1e9:.2g} GB free"
+    beside = ", beside what the method itself takes" if own else ""
+    return f"memory: {needed / 1e9:.2g} GB predicted{beside}, {available_bytes() / 1e9:.2g} GB free"
+
+
+def _finder(name: str) -> Callable[..., AnchorMethod]:
+    """Return the method of this name, or the one that is where the name says."""
+    if not is_outside(name):
+        return cf.separable.METHODS[name]
+    from cofactor_app.cli.own import OwnAnchors  # brings the bench with it
+
+    return partial(OwnAnchors, name=name)
 
 
 def _scaled(X: Floats, names: list[str]) -> Floats:
