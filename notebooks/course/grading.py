@@ -124,6 +124,10 @@ class FunctionExercise(Exercise):
 
         return function
 
+    def arranged(self, parts: list[Part], result: list[Floats]) -> list[Floats]:
+        """Return a result in the order of the solution, where the order is free."""
+        return result
+
     def properties(self, case: Given, result: list[Floats]) -> Iterator[str]:
         """Say which properties a result does not have, beside the laws of its parts."""
         yield from ()
@@ -141,7 +145,7 @@ class FunctionExercise(Exercise):
             if trouble:
                 return Verdict(False, trouble)
             tried.append((where, case, parts, found))
-        failed = [one for one in tried if not _all_same(one[3], one[2])]
+        failed = [one for one in tried if not _all_same(self.arranged(*one[2:]), one[2])]
         if not failed:
             return Verdict(True, f"correct: {self.praise}")
         for says, wrong in self.wrong.items():

@@ -7,9 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
 
 from cofactor.core.types import Floats, Ints
 from course.grading import COLUMNS_SUM_TO_ONE, NONNEGATIVE, SUMS_TO_ONE, Exercise, FunctionExercise, Given, Part
+
+
+EXACT = 1e-9  # a model with nearly the same pairs is no counterexample
 
 
 class Pair(Exercise):
@@ -66,17 +70,27 @@ class SecondModel(FunctionExercise):
     def solve(self, A: Floats, lam: Floats, R: Floats) -> list[Part]:
         B, mu = _second(A, lam, R)
         return [
-            Part("B", B, {}, "probabilities", (NONNEGATIVE, COLUMNS_SUM_TO_ONE)),
-            Part("mu", mu, {}, "shares", (NONNEGATIVE, SUMS_TO_ONE)),
+            Part("B", B, {}, "probabilities", (NONNEGATIVE, COLUMNS_SUM_TO_ONE), EXACT),
+            Part("mu", mu, {}, "shares", (NONNEGATIVE, SUMS_TO_ONE), EXACT),
         ]
+
+    def arranged(self, parts: list[Part], result: list[Floats]) -> list[Floats]:
+        """Classes have no order: take that of the solution."""
+        (B, mu), (right, _) = result, (np.asarray(part.answer) for part in parts)
+        apart = np.abs(B[:, :, None] - right[:, None, :]).sum(axis=0)
+        order = linear_sum_assignment(apart.T)[1]
+        return [B[:, order], mu[order]]
 
     def properties(self, case: Given, result: list[Floats]) -> Iterator[str]:
         A, lam, (B, mu) = case["A"], case["lam"], result
         apart = np.abs((A * lam) @ A.T - (B * mu) @ B.T).max()
-        if apart > 1e-9:
+        if apart > EXACT:
             yield f"the pairs are not the same: they are up to {apart:.2g} apart"
 
     wrong: ClassVar = {
+        "the pairs stay, but this is the turn by R', the other way round; asked is the one by R": lambda A, lam, R: (
+            _second(A, lam, R.T)
+        ),
         "this is the model that was given: turn it": lambda A, lam, R: (A, lam),
         "these are roots, not shares: square them": lambda A, lam, R: (_second(A, lam, R)[0], R.T @ np.sqrt(lam)),
         "turn the roots of the shares, not the shares themselves": lambda A, lam, R: (A * lam @ R / (R.T @ lam), R.T @ lam),
