@@ -76,6 +76,7 @@ READABLE = {
 HOSTILE = (
     'task,worker,label\n=1+1,<b>w</b>,@x\n=1+1,w2,@x\n"a,""b""",w2,-1\n"<img src=x onerror=alert(1)>",w2,-1\n'
     '-5,w2,@x\n+5e3,w2,@x\n"two\nlines",w2,"=cmd|\' /C calc\'!A0"\n</script><script>alert(1)</script>,w2,-1\n'
+    "\uff1d1+1,w2,@x\n\uff20b,w2,@x\n"
 )
 
 

@@ -2,7 +2,10 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
+from cofactor.core.errors import DataWarning
+from cofactor.crowd.answers import answered
 from cofactor.pmf.frames import CategoricalFrame
 
 
@@ -46,3 +49,14 @@ def test_values_and_columns_that_look_alike_are_told_or_merged():
     merged = CategoricalFrame.from_frame(frame, merge_look_alikes=True)
     assert merged.alike == {"": [["Job", "job"]]}
     assert merged.observed == [[["cook"], ["nurse"]], [["1"], ["7"]]]
+
+
+def test_what_spreadsheets_write_for_no_value_is_a_gap_and_as_a_label_is_noted():
+    words = ["#REF!", "#DIV/0!", "#N/A", "undefined", "?"]
+    frame = pd.DataFrame({"hat": [*words, *["red", "blue"] * 10], "size": [*["1", "2"] * 12, "1"]})
+    data = CategoricalFrame.from_frame(frame)
+    assert set(data.gap_words) == set(words) and data.table.sizes[0] == 2
+    rows = pd.DataFrame({"task": range(25), "worker": ["a", "b", "c", "d", "e"] * 5, "label": frame["hat"]})
+    with pytest.warns(DataWarning, match="look like no answer") as caught:
+        answered(rows, "label")
+    assert all(word in str(caught[0].message) for word in words)

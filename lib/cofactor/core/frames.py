@@ -48,6 +48,10 @@ MAGIC = {
 }
 SCOPE = "one class per task and worker can be used, not several at once, free text or marked regions"
 NO_VALUE = ("", "nan", "NaN", "NA", "N/A", "null", "NULL", "None")  # how a missing cell reads in a file
+LIKE_MISSING = (  # how spreadsheets, databases and surveys write that there is none; as a label, it is noted
+    *("?", ".", "n/a", "#N/A", "<NA>", "undefined"),
+    *("#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!"),
+)
 COUNTED = ("row", "line", "record", "annotation")  # names of an index that counts as the file's owner counts
 UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")  # as pandas says it, counted from 0
 UNREADABLE = (

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.frames import by_value, located, nested_cells
+from cofactor.core.frames import LIKE_MISSING, by_value, located, nested_cells
 from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 
 NO_ANSWERS = (
-    *("unsure", "not sure", "uncertain", "skip", "skipped", "no answer", "idk", "dunno", "?"),
-    *("-", "--", ".", "n/a", "#n/a", "#ref!", "#value!", "<na>", "nil", "undefined", "missing", "-999"),
+    *("unsure", "not sure", "uncertain", "skip", "skipped", "no answer", "idk", "dunno"),
+    *("-", "--", "nil", "missing", "-999", *(word.casefold() for word in LIKE_MISSING)),
     *("don't know", "dont know", "don\u2019t know", "do not know", "can't tell", "cannot tell", "can't say"),
 )
 

@@ -15,21 +15,14 @@ import numpy as np
 
 from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.frames import NO_VALUE, check_columns
+from cofactor.core.frames import LIKE_MISSING, NO_VALUE, check_columns
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import look_alikes, merged_names
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
 
 ANSWER = "None"  # a gap among numbers; among words it may as well be an answer, such as that of no religion
-GAPS = (
-    *(word for word in NO_VALUE if word != ANSWER),
-    "?",
-    ".",
-    "n/a",
-    "#N/A",
-    "<NA>",
-)  # words that say "not observed"
+GAPS = (*(word for word in NO_VALUE if word != ANSWER), *LIKE_MISSING)  # words that say "not observed"
 FEW = 20  # values: a column of fewer is always taken as it is, one of more numbers is cut
 MOST = 100  # values of text that are taken unasked
 N_BINS = 8

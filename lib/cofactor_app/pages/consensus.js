@@ -118,7 +118,8 @@ function warningsOf({ top, own, given }) {
 /** Return the CSV of the consensus, and how many of its cells got an apostrophe; as cli/output.py writes it. */
 function savedTable({ tasks, classes, posterior, predicted, given, disputed }, raw) {
   let escapedCells = 0;
-  const run = /^[=+\-@\t\r]/, number = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/, K = classes.length;
+  const run = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/, K = classes.length;
+  const number = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
   const safe = (cell) => {
     const guarded = !raw && run.test(cell) && !number.test(cell);
     escapedCells += guarded;
