@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from cofactor import __version__
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import whole_file
 from cofactor.core.types import Ints
 from cofactor.crowd import METHODS
@@ -34,6 +34,7 @@ from cofactor.crowd.outside import Outside, is_outside, loaded, source_of
 from cofactor.crowd.scores import paired_difference, score, sign_test
 from cofactor.data.registry import DATASETS_DIR, data_folder
 from cofactor.data.storage import mirror_folder
+from cofactor.registry import listed
 from cofactor_app.bench.crowds import Crowd
 from cofactor_app.bench.lines import ANSWERS, Problem, answer_on, scores_of, small
 
@@ -106,6 +107,9 @@ def bench(
     one trial with `error`.
     """
     names = list(dict.fromkeys([*ANSWERS[line], *methods]))
+    if strange := [name for name in names if not is_outside(name) and name not in listed(line)]:
+        offered = f"give FILE.py:NAME, or one of {', '.join(listed(line))}"
+        raise CofactorError(f"no method of line {line} is named {listing(map(repr, strange))}: {offered}")
     sources = {name: source_of(name) if is_outside(name) else f"cofactor {__version__}" for name in names}
     earlier = {(t.set, t.method, t.source): t for t in trials_in(kept)} if kept else {}
     sealed = [str(path.resolve()) for path in (DATASETS_DIR, data_folder(), mirror_folder(), *folders) if path]
