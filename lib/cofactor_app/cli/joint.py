@@ -132,11 +132,9 @@ def _fitted(
     arguments: argparse.Namespace, data: CategoricalFrame, target: int | None
 ) -> tuple[JointPMFEstimator, HeldOut | None, pd.DataFrame | None]:
     """Return the fitted method, what it is worth on hidden cells, and the target's errors."""
-    if is_outside(arguments.method):
-        method = _own(arguments)
-    else:
-        method = cf.pmf.METHODS[arguments.method](random_state=0, verbose=True)
-    if arguments.method != "Independence" and not is_outside(arguments.method):
+    own = is_outside(arguments.method)
+    method = _own(arguments) if own else cf.pmf.METHODS[arguments.method](random_state=0, verbose=True)
+    if not own and arguments.method != "Independence":
         method.rank = arguments.rank or "auto"
         if len(data.names) >= MANY and not arguments.rank:
             slow = (
@@ -153,9 +151,8 @@ def _own(arguments: argparse.Namespace) -> JointPMFEstimator:
     from cofactor_app.cli.own import OwnJoint  # brings the bench with it
 
     if arguments.rank:
-        raise CofactorError(
-            "--rank is of the methods of this kit; options of your own one follow its name, in brackets"
-        )
+        own = "options of a method of your own follow its name, in brackets"
+        raise CofactorError(f"--rank is of the methods of this kit; {own}")
     return OwnJoint(name=arguments.method, random_state=0)
 
 
