@@ -127,8 +127,11 @@ def _scored(method: Method, case: Case, scores: Mapping[str, Score]) -> dict[str
 
 
 def excess_loss(case: Case, estimate: LatentClassModel) -> float:
-    """How much less log-likelihood per row than the truth an estimate gives to fresh rows, floored; nats."""
-    possible = LatentClassModel.from_stacked(estimate.prior, np.maximum(estimate.stacked, LEAST), estimate.sizes)
+    """How much less log-likelihood per row than the truth an estimate gives to fresh rows, floored; nats.
+
+    Columns are scaled to sum to one first: CTD as released leaves some that do not, and no likelihood is theirs.
+    """
+    possible = estimate.lift(LEAST)
     gap = case.truth.log_likelihood(case.fresh) - possible.log_likelihood(case.fresh)
     return gap / case.fresh.n_rows
 

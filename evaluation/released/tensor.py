@@ -1,6 +1,7 @@
 """CTD as released with IEEE TSP 2021: penalties, projections and stopping rules in place of those of `coupled_tensor`.
 
-Triples that were never observed together are fitted as zeros. Symbols: see `cofactor.baselines.coupled_tensor`.
+Triples that were never observed together are fitted as zeros. Columns that sum to less than one are left so, since the
+released scripts score them as they are. Symbols: see `cofactor.baselines.coupled_tensor`.
 
 Source: code with Ibrahim and Fu, "Recovering joint probability of discrete random variables from pairwise marginals",
 IEEE TSP 2021.
@@ -19,7 +20,7 @@ from cofactor.baselines.triple_moments import TripleMoments
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import njit
 from cofactor.core.result import History, Result
-from cofactor.core.simplex import normalize_blocks, project_vector
+from cofactor.core.simplex import project_vector
 from cofactor.core.types import Floats
 
 
@@ -56,7 +57,10 @@ def released_tensor(
     tol: float = 1e-6,
     verbose: bool = False,
 ) -> tuple[LatentClassModel, Result]:
-    """Fit a latent-class model to third moments as released; see `coupled_tensor`."""
+    """Fit a latent-class model to third moments as released; see `coupled_tensor`.
+
+    Columns of its conditionals sum to one only where `script.projection` makes them: it is no joint PMF otherwise.
+    """
     check_moments(triples, start)
     data = TensorData.of(triples, None, np.array(list(combinations(range(len(triples.sizes)), 3))).T)
     solvers = partial(_admm, script=script, by_row=False), partial(_admm, script=script, by_row=True)
@@ -68,9 +72,7 @@ def released_tensor(
         prior, cost = sweep(data, A, prior, duals, solvers, 0.0)
         residual = float(np.sqrt(2 * cost / data.norm2))
         history.record(cost, released_change(step, abs(before[0] - residual), before, script))
-    return LatentClassModel.from_stacked(
-        prior / prior.sum(), normalize_blocks(A, triples.sizes), triples.sizes
-    ), history.result()
+    return LatentClassModel.from_stacked(prior / prior.sum(), A, triples.sizes), history.result()
 
 
 def released_change(step: int, change: float, before: tuple[float, float], script: Script) -> float:

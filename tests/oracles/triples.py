@@ -76,7 +76,7 @@ def admm(G, V, A, U, rho, inner, tol, project):
 
 
 def released_ctd(data, model, penalty, inner, tol, project, n_sweeps):
-    """CTD as released, on the (I_j, I_k, I_l) frequencies of all triples; columns scaled at the end."""
+    """CTD as released, on the (I_j, I_k, I_l) frequencies of all triples."""
     A, prior, N = [A_n.copy() for A_n in model.conditionals], model.prior.copy(), model.n_variables
     U, u = [np.zeros_like(A_n) for A_n in A], np.zeros((1, len(prior)))
     for _ in range(n_sweeps):
@@ -92,4 +92,4 @@ def released_ctd(data, model, penalty, inner, tol, project, n_sweeps):
         V = sum(np.einsum("jkl,jf,kf,lf->f", X, *(A[m] for m in t)) for t, X in data.items())
         row, u = admm(G, V[:, None], prior[None], u, penalty[1], inner[1], tol, lambda B: clipped(B.T).T)
         prior = row[0]
-    return prior / prior.sum(), [A_n / A_n.sum(axis=0) for A_n in A]
+    return prior / prior.sum(), A
