@@ -123,7 +123,8 @@ def run_methods(methods: Mapping[str, Method], case: Case, scores: Mapping[str, 
 def _scored(method: Method, case: Case, scores: Mapping[str, Score]) -> dict[str, float]:
     estimate = method(case)
     found = {metric: score(case.truth, estimate) for metric, score in scores.items()}
-    return found | {"excess loss": excess_loss(case, estimate)}
+    finite = {metric: value for metric, value in found.items() if np.isfinite(value)}  # as the released nanmean
+    return finite | {"excess loss": excess_loss(case, estimate)}
 
 
 def excess_loss(case: Case, estimate: LatentClassModel) -> float:
@@ -152,11 +153,14 @@ def published_mse(truth: LatentClassModel, estimate: LatentClassModel) -> float:
 
 
 def published_mre(truth: LatentClassModel, estimate: LatentClassModel) -> float:
-    """MRE as released: over the norm of the estimate, whose prior is permuted the wrong way round."""
+    """MRE as released: over the norm of the estimate, whose prior is permuted the wrong way round.
+
+    Infinite where the estimate is zero everywhere, as CTD's as released may be.
+    """
     A, prior = _as_released(truth, estimate)
     model = LatentClassModel.from_stacked(prior, A, truth.sizes)
-    ratio = inner_product(truth, truth) / inner_product(model, model)
-    return mre(truth, model) * float(np.sqrt(ratio))
+    norm2 = inner_product(model, model)
+    return mre(truth, model) * float(np.sqrt(inner_product(truth, truth) / norm2)) if norm2 else np.inf
 
 
 def _as_released(truth: LatentClassModel, estimate: LatentClassModel) -> tuple[np.ndarray, np.ndarray]:
