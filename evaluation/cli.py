@@ -16,6 +16,7 @@ from cofactor_app.cli.output import reserved
 from evaluation import EXPERIMENTS, find_experiment
 from evaluation.experiment import Experiment, Task, tasks_of
 from evaluation.origin import code_of_line
+from evaluation.own import experiments_in, is_own, kept_in, refuse_other_file
 from evaluation.record import write_record, write_table
 from evaluation.report import write_report
 from evaluation.runner import failures, finished, run
@@ -42,7 +43,10 @@ def reproduce(arguments: argparse.Namespace) -> None:
 
 
 def _chosen(names: Sequence[str]) -> list[Experiment]:
-    return list(EXPERIMENTS.values()) if "all" in names else [find_experiment(name) for name in names]
+    if "all" in names:
+        return list(EXPERIMENTS.values())
+    return [one for name in names
+            for one in (experiments_in(name, EXPERIMENTS) if is_own(name) else [find_experiment(name)])]  # fmt: skip
 
 
 def _reproduce_one(experiment: Experiment, arguments: argparse.Namespace) -> None:
@@ -52,6 +56,8 @@ def _reproduce_one(experiment: Experiment, arguments: argparse.Namespace) -> Non
     _announce(experiment, trials, tasks_of(experiment, trials, full), folder)
     began = time.time()
     make_folder(folder)
+    if experiment.file:
+        refuse_other_file(experiment, folder)
     with locked(folder / experiment.name):
         tidy(folder / experiment.name)
         outcomes = run(experiment, folder, trials, arguments.jobs, arguments.scheduler, verbose=True, full=full)
@@ -86,6 +92,9 @@ def _announce(experiment: Experiment, trials: int, tasks: Sequence[Task], folder
 
 def report(arguments: argparse.Namespace) -> None:
     """Write the page of all results found."""
+    own, gone = kept_in(arguments.results)
+    if gone:
+        print(f"left out, since their files are gone or have changed: {', '.join(gone)}", file=sys.stderr)
     with reserved([arguments.output], arguments.force, ()):
-        names = write_report(arguments.output, arguments.results, EXPERIMENTS)
+        names = write_report(arguments.output, arguments.results, EXPERIMENTS | {one.name: one for one in own})
     print(f"wrote {arguments.output}: {', '.join(names)}")

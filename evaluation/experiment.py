@@ -109,6 +109,10 @@ class Experiment:
         Another variant of a table that a further experiment shows: its cells are not counted again.
     digest : function, optional
         Makes of the summary what a reader wants first: tables, by their headings, as lists of rows of texts.
+    printed : mapping of (setting, method, metric) to number or text
+        Published numbers of an experiment that has no file of them.
+    file : str
+        Of an experiment of one's own: where it is, see `evaluation.own`.
     """
 
     name: str
@@ -135,6 +139,8 @@ class Experiment:
     calibrated: Mapping[str, str] = field(default_factory=dict)
     beside: bool = False
     digest: Digest | None = None
+    printed: Mapping[tuple[str, str, str], str | float] = field(default_factory=dict)
+    file: str = ""
 
     def counted(self, trials: int) -> str:
         """Say how many of all trials these are; what is measured beyond a paper has no trials of the paper."""

@@ -41,9 +41,10 @@ def differences(there: Mapping[str, str], here: Mapping[str, str]) -> str:
 
 
 def code_of(experiment: Experiment, setting: str) -> str:
-    """Hash what decides the numbers of a setting: the code of its line, and what the setting gives to it."""
+    """Hash what decides the numbers of a setting: the code of its line, its own file, and what the setting gives."""
     numbers = json.dumps(experiment.given.get(setting, {}), sort_keys=True)
-    return hashlib.sha256(f"{code_of_line(experiment.line)} {numbers}".encode()).hexdigest()[:16]
+    own = bare(Path(experiment.file).read_text(encoding="utf8")) if experiment.file else ""
+    return hashlib.sha256(f"{code_of_line(experiment.line)} {numbers}{own}".encode()).hexdigest()[:16]
 
 
 @cache
@@ -61,6 +62,8 @@ def _sources(line: str) -> list[Path]:
     rivals = LIBRARY / "baselines"
     homes = [*(LIBRARY / room for room in (*ROOMS, line)), *rivals.glob("*.py"), rivals / line]
     homes += [LIBRARY / "registry.py", EVALUATION / line, *HARNESS]
+    if not (LIBRARY / line).is_dir():  # an experiment of one's own may use all of them
+        homes = [LIBRARY, *HARNESS]
     return sorted({path for home in homes for path in ([home] if home.is_file() else home.rglob("*.py"))})
 
 

@@ -51,6 +51,7 @@ def write_record(
             "machine": machine.facts(),
             "seeds": {f"{o.task.setting}/{o.task.trial}": o.task.seed for o in outcomes},
             "failed": [f"{o.task.setting}/{o.task.trial}" for o in outcomes if o.error],
+            **({"file": experiment.file} if experiment.file else {}),
         }
     )
     with whole_file(path) as part:

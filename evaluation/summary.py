@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from cofactor.data.published import published
+from cofactor.data.published import listed, published
 from evaluation.experiment import PAPER_PROTOCOL, Experiment
 from evaluation.runner import Outcome
 from evaluation.verdicts import (
@@ -108,7 +108,7 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
             Why the published number is not met, or why there is none of ours; empty where it is met.
     """
     found = measurements(outcomes)
-    facts = published(experiment.published)
+    facts = listed(experiment.printed) if experiment.printed else published(experiment.published)
     mine: dict[Hashable, pd.DataFrame] = dict(iter(found.groupby(["setting", "method"])))
     printed, nothing = _by_key(facts), found.iloc[:0]
     rows = [_row(experiment, key, mine.get(key[:2], nothing), printed) for key in _keys(experiment, found, facts)]

@@ -118,7 +118,7 @@ def is_outside(name: str) -> bool:
 def loaded(where: str) -> Any:
     """Return the method that `where` names: a function, or an object with its options set."""
     home, name, options = parts_of(where)
-    module = _module(home)
+    module = module_of(home)
     if not hasattr(module, name):
         public = [key for key, thing in vars(module).items() if callable(thing) and not key.startswith("_")]
         raise CofactorError(f"{home} has no {name}; it has {listing(public) or 'nothing to call'}")
@@ -155,11 +155,12 @@ def source_of(where: str) -> str:
     home = parts_of(where)[0]
     path = Path(home)
     if path.suffix != ".py":
-        path = Path(str(getattr(_module(home), "__file__", home)))
+        path = Path(str(getattr(module_of(home), "__file__", home)))
     return hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path.is_file() else home
 
 
-def _module(home: str) -> ModuleType:
+def module_of(home: str) -> ModuleType:
+    """Import a file that ends in .py, or a module by its name; what goes wrong in it is one CofactorError."""
     path = Path(home).expanduser()
     if path.suffix == ".py":
         if not path.is_file():

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 
-from cofactor.core.errors import CofactorError
+import numpy as np
+
+from cofactor.core.errors import CofactorError, listing
 from cofactor.core.frames import read_frame
 from cofactor.core.lazy import pd
 from cofactor.data.registry import DATASETS_DIR
@@ -36,6 +39,19 @@ def published(name: str) -> pd.DataFrame:
         return frame.assign(rounding=rounding).replace({"value": "", "spread": ""}, "nan").astype(NUMBERS)
     except (ValueError, ArithmeticError) as error:  # of a decimal
         raise CofactorError(f"{path}: values and spreads must be numbers: {error}") from None
+
+
+def listed(values: Mapping[tuple[str, str, str], str | float]) -> pd.DataFrame:
+    """Return numbers by (setting, method, metric) as such a table; of a text such as "12.30" the digits count.
+
+    Raises a CofactorError where one is no number.
+    """
+    texts = {key: str(value) for key, value in values.items()}
+    try:
+        rows = [[*key, float(text), np.nan, "", "", _half_of_last_digit(text)] for key, text in texts.items()]
+    except (ValueError, ArithmeticError):
+        raise CofactorError(f"published values must be numbers: {listing(texts.values())}") from None
+    return pd.DataFrame(rows, columns=[*COLUMNS, "rounding"])
 
 
 def _half_of_last_digit(printed: str) -> float:
