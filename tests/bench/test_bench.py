@@ -11,7 +11,7 @@ import cofactor as cf
 from cofactor.core.errors import CofactorError
 from cofactor.crowd import Outside, error_rate, vote_shares
 from cofactor.crowd.outside import source_of
-from cofactor_app.bench import FAMILY, bench, by_family, crowds, lines, report
+from cofactor_app.bench import FAMILY, Trial, bench, by_family, choice_report, crowds, left_out, lines, report
 from cofactor_app.bench.crowds import SIMULATED, drawn
 from cofactor_app.cli import main
 
@@ -312,3 +312,41 @@ def test_public_tables_and_comparisons_ask_for_what_was_hidden():
 
 def amount(problem):
     return problem.given.n_entries if problem.line == "pmf" else len(problem.given)
+
+
+# ---- variants, chosen by the other families ----
+
+
+def test_what_is_tuned_to_a_family_is_not_chosen_by_it():
+    accuracies = {"a": (60, 99, 70), "b": (60, 50, 71), "c": (60, 50, 73)}  # the vote, one tuned to a, a steady one
+    names = ("MajorityVote", "my.py:Mine(tuned=1)", "my.py:Mine(tuned=0)")
+    found = [
+        Trial(f"{family}{place}", family, name, "", 100, accuracy, accuracy - 60, -9, 9, 1, 0, -9, 9, 0.1, 0.0)
+        for family, values in accuracies.items()
+        for place in (1, 2)
+        for name, accuracy in zip(names, values, strict=True)
+    ]
+    choice, chosen = left_out(found, names[1:])
+    assert choice == {"a": names[2], "b": names[1], "c": names[1]}
+    assert [trial.accuracy for trial in chosen] == [70, 70, 50, 50, 50, 50]
+    said = "\n".join(choice_report(found, names[1:]))
+    assert "mean" in said and "56.67" in said  # (70 + 50 + 50) / 3, where the best on all has 71.33
+    assert "what was chosen: below the vote on 4 of 6 sets" in said and "Mine(tuned=0), has 71.33" in said
+    for few in (left_out(found, names[2:]), left_out([t for t in found if t.family == "a"], names[1:])):
+        assert few == ({}, [])
+
+
+def test_the_command_chooses_by_families_and_keeps_what_was_chosen(mine, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    first, second = f"{mine}:vote(power=1)", f"{mine}:vote(power=0)"
+    sets = ["sim_copies", "sim_one_accuracy", "sim_spammers"]
+    asked = ["bench", first, *sets, "--beside", second, "--leave-family-out"]
+    assert main([*asked, "-o", "out.csv"]) == 0
+    assert "chosen among 2 variants by the other families" in capsys.readouterr().out
+    out = pd.read_csv("out.csv")
+    chosen = out[out["method"] == "vote (chosen by the other families)"].set_index("set")["accuracy"]
+    assert list(chosen.index) == sets
+    assert (chosen == out[out["method"] == first].set_index("set")["accuracy"]).all()
+    for few in (["bench", first, *sets, "--leave-family-out"], [*asked[:3], *asked[5:]]):
+        assert main(few) == 1
+        assert "chooses among variants of the method, by sets of two families" in capsys.readouterr().err

@@ -9,13 +9,17 @@ import pytest
 from cofactor_app.cli import main
 
 MINE = '''
+from pathlib import Path
+
 from evaluation.own import experiment
+
+CALLS = Path(__file__).with_name("calls.txt")
 
 
 @experiment(settings=["few", "many"], metrics={"error": "%"}, trials=3, published={("few", "level", "error"): "10.0"})
 def sizes(setting, trial, rng):
     """Errors of three methods."""
-    with open("calls.txt", "a") as file:
+    with open(CALLS, "a") as file:
         file.write(f"{setting} {trial}\\n")
     return {
         "level": {"error": 10 + trial},

@@ -2,6 +2,18 @@
 
 from cofactor_app.bench.crowds import FAMILIES, FAMILY, Crowd, crowds
 from cofactor_app.bench.run import Trial, bench
-from cofactor_app.bench.table import by_family, by_set, report
+from cofactor_app.bench.table import by_family, by_set, choice_report, left_out, report
 
-__all__ = ["FAMILIES", "FAMILY", "Crowd", "Trial", "bench", "by_family", "by_set", "crowds", "report"]
+__all__ = [
+    "FAMILIES",
+    "FAMILY",
+    "Crowd",
+    "Trial",
+    "bench",
+    "by_family",
+    "by_set",
+    "choice_report",
+    "crowds",
+    "left_out",
+    "report",
+]

@@ -24,28 +24,77 @@ def by_family(trials: Sequence[Trial]) -> pd.DataFrame:
     return whole.groupby("family", sort=False).mean()
 
 
+def left_out(trials: Sequence[Trial], variants: Sequence[str]) -> tuple[dict[str, str], list[Trial]]:
+    """Choose among variants of a method by all families but one, and score the choice on the one left out.
+
+    The choice has the highest mean over the other families, of equals the first. Returns it by family, and its trials
+    there; nothing where there are not two variants that answer and two families.
+    """
+    table = by_family(trials)
+    table = table[[name for name in dict.fromkeys(variants) if name in table]]
+    if min(table.shape) < 2:
+        return {}, []
+    choice = {str(family): str(table.drop(index=family).mean().idxmax()) for family in table.index}
+    return choice, [trial for trial in trials if choice.get(trial.family) == trial.method]
+
+
+def choice_report(trials: Sequence[Trial], variants: Sequence[str], line: str = "crowd") -> list[str]:
+    """Return the lines to print of `left_out`: the choice by family, its accuracy, and that of the best on all."""
+    choice, chosen = left_out(trials, variants)
+    if not choice:
+        return ["", "nothing was chosen: fewer than two variants answer on the same sets of two families"]
+    table = by_family(trials)
+    shown = table.reindex(columns=list(ANSWERS[line]))
+    shown.insert(0, "by the others", [_short(name) for name in choice.values()])
+    shown.insert(1, "chosen", [table.loc[family, name] for family, name in choice.items()])
+    shown.loc["mean"] = ["", *shown.iloc[:, 1:].mean()]
+    best = table[[name for name in dict.fromkeys(variants) if name in table]].mean()
+    on_all = f"the best on all of them, {_short(str(best.idxmax()))}, has {best.max():.2f}"
+    return [
+        "",
+        f"chosen among {len(best)} variants by the other families, in % on the one left out:",
+        *shown.round(2).to_string(index_names=False).splitlines(),
+        _losses("what was chosen", chosen, line),
+        f"{on_all}, but there the same sets choose and judge",
+    ]
+
+
+def _short(method: str) -> str:
+    """Return a method's name and options without its file."""
+    home, bracket, options = method.partition("(")
+    return home.rpartition(":")[2] + bracket + options
+
+
 def report(trials: Sequence[Trial], variants: dict[str, int], line: str = "crowd") -> list[str]:
     """Return the lines to print: families, losses to the vote, sets, failures, and how many variants were tried."""
     families, names = by_family(trials), list(dict.fromkeys(trial.method for trial in trials))
-    trivial, default = ANSWERS[line]
-    own, below_what = [name for name in names if name not in ANSWERS[line]], "the vote" if line == "crowd" else trivial
+    default = ANSWERS[line][1]
+    own, below_what = [name for name in names if name not in ANSWERS[line]], _trivial(line)
     lines = [f"accuracy in % by family ({len(families)}), which count alike:"]
     shown = families.copy()
     if len(families) > 1:
         shown.loc["mean"] = families.mean()
     lines += shown.round(2).to_string(index_names=False).splitlines()
-    for name in (default, *own):
-        mine = [trial for trial in trials if trial.method == name and trial.more is not None]
-        below = [trial for trial in mine if trial.more is not None and trial.more < -TIE]
-        clear = [trial.set for trial in below if trial.high is not None and trial.high < 0]
-        named = f": {', '.join(clear)}" if clear else ""
-        of = f"{len(below)} of {len(mine)} sets, significantly on {len(clear)}"
-        lines.append(f"{name}: below {below_what} on {of}{named}")
+    lines += [_losses(name, [trial for trial in trials if trial.method == name], line) for name in (default, *own)]
     lines += ["", *_sets(trials, own or [default], below_what, default)]
     lines += [f"{trial.method} on {trial.set}: {trial.error}" for trial in trials if trial.error]
     lines += [f"{count} variants of {name} were run here: the best of many looks better than it is"
               for name, count in variants.items() if count > 1]  # fmt: skip
     return lines
+
+
+def _losses(name: str, mine: Sequence[Trial], line: str) -> str:
+    """Say on how many sets a method is below the trivial answer."""
+    told = [trial for trial in mine if trial.more is not None]
+    below = [trial for trial in told if trial.more is not None and trial.more < -TIE]
+    clear = [trial.set for trial in below if trial.high is not None and trial.high < 0]
+    named = f": {', '.join(clear)}" if clear else ""
+    of = f"{len(below)} of {len(told)} sets, significantly on {len(clear)}"
+    return f"{name}: below {_trivial(line)} on {of}{named}"
+
+
+def _trivial(line: str) -> str:
+    return "the vote" if line == "crowd" else ANSWERS[line][0]
 
 
 def _sets(trials: Sequence[Trial], names: Sequence[str], trivial: str, default: str) -> list[str]:

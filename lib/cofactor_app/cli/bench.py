@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.result import progress
 from cofactor.crowd.outside import is_outside, parts_of
 from cofactor_app.bench import bench as trials_of
-from cofactor_app.bench import by_set, crowds, report
+from cofactor_app.bench import by_set, choice_report, crowds, left_out, report
 from cofactor_app.bench.crowds import missing
 from cofactor_app.bench.lines import ANSWERS, away, line_of, problems
 from cofactor_app.bench.run import trials_in
@@ -20,6 +21,7 @@ ASKED = {
     "separable": "the share of the anchors that are found",
     "comparisons": "the share of held-out comparisons whose winner is foretold",
 }
+CHOSEN = "{} (chosen by the other families)"
 
 
 def bench(arguments: argparse.Namespace) -> None:
@@ -34,12 +36,19 @@ def bench(arguments: argparse.Namespace) -> None:
         else problems(line, arguments.sets, arguments.simulated)
     )
     methods = [arguments.method, *arguments.beside]
+    variants = [name for name in methods if _name(name) == _name(arguments.method)]
+    if arguments.leave_family_out and min(len(set(variants)), len({one.family for one in sets})) < 2:
+        message = "--leave-family-out chooses among variants of the method, by sets of two families at least: name more"
+        raise CofactorError(f"{message} of the method with --beside, such as --beside 'my.py:Mine(alpha=2)'")
     with outputs(arguments, [arguments.output], []) as writer:
         folders = [arguments.data] if arguments.data else []
         found = list(trials_of(methods, progress(sets, "sets", True), arguments.keep, folders, line))
         own = _name(arguments.method)
         tried = {(t.method, t.source) for t in trials_in(arguments.keep) if _name(t.method) == own}
         lines = report(found, {own: len(tried)}, line)
+        if arguments.leave_family_out:
+            lines += choice_report(found, variants, line)
+            found += [replace(one, method=CHOSEN.format(own)) for one in left_out(found, variants)[1]]
         if not crowd:
             trivial, default = ANSWERS[line]
             lines.insert(0, f"line {line}: {ASKED[line]}; beside {trivial}, the simple way, and {default}, the default")

@@ -72,6 +72,8 @@ a method is a function of labels that returns (tasks, classes) probabilities, or
   cofactor bench my.py:weighted_vote
   cofactor bench "my.py:Mine(alpha=2)" bluebird rte --beside MV-EM IBCC -o trials.csv
   cofactor bench my.py:Mine --simulated              crowds drawn here: copies, constant workers, one label a task ...
+  cofactor bench "my.py:Mine(alpha=1)" --beside "my.py:Mine(alpha=2)" --leave-family-out
+                                                     alpha is chosen by the other families of sets
   cofactor bench my.py:Mine --data folder            NAME.csv (task, worker, label) beside NAME_truth.csv (task, truth)
 other lines are told by what the first argument is called: table, X, comparisons (or by --line):
   cofactor bench my.py:complete --line pmf           table: completed codes, or a model with predict_map
@@ -328,6 +330,8 @@ def _add_bench(commands: Any) -> None:
     command.add_argument("--beside", nargs="+", default=[], metavar="METHOD", help="other methods to run as well")
     command.add_argument("--data", type=Path, metavar="FOLDER", help="of own crowds, see below")
     command.add_argument("--simulated", action="store_true", help="crowds drawn from models whose truth is known")
+    leave = "choose among METHOD and its variants in --beside by all families of sets but one, and score on that one"
+    command.add_argument("--leave-family-out", action="store_true", help=leave)
     lines = "of the method (default: told by its first argument: labels, table, X, comparisons)"
     command.add_argument("--line", choices=("crowd", "pmf", "separable", "comparisons"), help=lines)
     kept = "each result is added, and not run again (default: bench.jsonl)"
