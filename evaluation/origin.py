@@ -20,7 +20,7 @@ from evaluation.experiment import Experiment
 BEGAN = time.time()
 LIBRARY, EVALUATION = Path(cofactor.__file__).parent, Path(__file__).parent
 ROOMS = ("core", "simulate", "data")  # of the library, that every line needs
-HARNESS = [EVALUATION / "experiment.py", EVALUATION / "released"]
+HARNESS = [EVALUATION / "experiment.py", EVALUATION / "released", EVALUATION / "peers"]
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")  # whose version may change a digit
 
 

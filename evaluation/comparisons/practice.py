@@ -22,10 +22,10 @@ from cofactor.comparisons import (
     pair_accuracy,
 )
 from cofactor.comparisons.loss import excess_loss
-from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats
 from evaluation.comparisons.real import answers, first_answers, margins, seeded, split
 from evaluation.experiment import Measurement, beyond, measure_each
+from evaluation.peers.rankings import Choix
 
 Margins = Callable[[Comparisons, Comparisons, int], Floats]  # of the second, having learnt from the first
 
@@ -41,14 +41,7 @@ def learnt(make: Callable[[], PreferenceModel], learn: Comparisons, test: Compar
 
 def choix_ranking(learn: Comparisons, test: Comparisons, seed: int) -> Floats:
     """One ranking for all by choix; a tie counts half for either item."""
-    try:
-        import choix
-    except ImportError:
-        raise CofactorError("choix is not installed: pip install choix") from None
-    pairs: list[tuple[int, int]] = []  # winner first; every answer twice, so the prior as well
-    for i, j, w in zip(learn.left.tolist(), learn.right.tolist(), learn.outcome.tolist(), strict=True):
-        pairs += [(i, j)] * round(2 * w) + [(j, i)] * round(2 - 2 * w)
-    b = choix.opt_pairwise(learn.n_items, pairs, alpha=2 * ALPHA)
+    b = Choix(ALPHA).fit(learn).utilities_
     return np.asarray(b[test.left] - b[test.right])
 
 

@@ -12,11 +12,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats, Ints
@@ -26,6 +23,7 @@ from evaluation.crowd.families import FROM_A_FOLDER, crowd_of
 from evaluation.crowd.methods import BINARY, method_named, seed_of, without_prior
 from evaluation.crowd.tables import DEFAULT, VOTE
 from evaluation.experiment import Measurement, measure
+from evaluation.peers.crowd_kit import CrowdKit
 
 WITHOUT_PRIOR = " (no prior)"
 CROWD_KIT = " (crowd-kit)"
@@ -66,22 +64,7 @@ def two_classes(name: str, labels: CrowdLabels, seed: int) -> Answer:
 
 def crowd_kit(name: str, labels: CrowdLabels, _: int) -> Answer:
     """Return the class probabilities of a method of crowd-kit with its defaults, or its labels where it has no more."""
-    try:
-        from crowdkit.aggregation import classification
-    except ImportError:
-        raise CofactorError("crowd-kit is not installed: pip install 'cofactor[bench]'") from None
-    method: Any = getattr(classification, name)()
-    table = labels.table
-    frame = pd.DataFrame({"task": table.rows, "worker": table.variables, "label": table.values})
-    try:
-        if not hasattr(method, "fit_predict_proba"):
-            return np.asarray(method.fit_predict(frame).reindex(range(labels.n_tasks)), dtype=np.int64)
-        found = method.fit_predict_proba(frame)
-    except AttributeError:  # two of its classes have no __sklearn_tags__, which scikit-learn 1.7 and later ask for
-        raise CofactorError(f"this version of crowd-kit ({version('crowd-kit')}) cannot run it") from None
-    except ValueError as error:
-        raise CofactorError(f"crowd-kit stops here: {error}") from None
-    return np.asarray(found.reindex(index=range(labels.n_tasks), columns=range(labels.n_classes)).fillna(0.0))
+    return CrowdKit(name).fit(labels).predict_proba(labels)
 
 
 AT_ONCE: dict[str, Method] = {

@@ -19,15 +19,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.data import load
 from cofactor.pmf import METHODS
 from cofactor.pmf.coding import Coding
 from evaluation.experiment import Experiment, Measurement, beyond, measure_each
+from evaluation.peers.step_mix import latent_classes
 from evaluation.pmf.methods import LEAST
 from evaluation.summary import number, with_interval
 from evaluation.verdicts import CONFIDENCE
@@ -92,20 +91,8 @@ def independence(case: Case) -> LatentClassModel:
 
 
 def stepmix(case: Case) -> LatentClassModel:
-    """Fit StepMix to the table, missing cells and all; values that it never saw get probability zero."""
-    try:
-        from stepmix.stepmix import StepMix
-    except ImportError:
-        raise CofactorError("stepmix is not installed: pip install 'cofactor[bench]'") from None
-    codes, sizes = case.seen.codes, case.seen.sizes
-    settings = {"measurement": "categorical_nan", "random_state": case.seed, "verbose": 0, "progress_bar": 0}
-    found = StepMix(n_components=PEER_RANK, **settings).fit(np.where(codes >= 0, codes, np.nan)).get_parameters()
-    measured = found["measurement"]
-    pis = np.reshape(measured["pis"], (PEER_RANK, len(sizes), -1))
-    padded = np.zeros((PEER_RANK, len(sizes), int(sizes.max())))
-    padded[:, :, : pis.shape[2]] = pis[:, :, : padded.shape[2]]
-    stacked = np.vstack([padded[:, n, :size].T for n, size in enumerate(sizes)])
-    return LatentClassModel.from_stacked(found["weights"], normalize_blocks(stacked, sizes), sizes)
+    """Fit StepMix to the table, missing cells and all."""
+    return latent_classes(case.seen, PEER_RANK, case.seed)
 
 
 Model = Callable[[Case], LatentClassModel]

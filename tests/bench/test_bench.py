@@ -2,6 +2,8 @@
 
 import json
 from functools import partial
+from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -350,3 +352,27 @@ def test_the_command_chooses_by_families_and_keeps_what_was_chosen(mine, tmp_pat
     for few in (["bench", first, *sets, "--leave-family-out"], [*asked[:3], *asked[5:]]):
         assert main(few) == 1
         assert "chooses among variants of the method, by sets of two families" in capsys.readouterr().err
+
+
+# ---- other libraries through the same door ----
+
+
+@pytest.mark.parametrize(("module", "method", "sets", "least"), [
+    ("crowdkit", "crowd_kit.py:CrowdKit(name='OneCoinDawidSkene')", ["sim_one_accuracy"], 85),
+    ("stepmix", "step_mix.py:latent_classes(rank=4)", ["sim_joint"], 35),
+    ("sklearn", "scikit_learn.py:boosting(rounds=10)", ["sim_joint"], 30),
+    ("sklearn", "scikit_learn.py:iterative_imputer", ["sim_joint"], 20),
+    ("sklearn", "scikit_learn.py:nmf", ["sim_dirichlet"], 90),
+    ("sklearn", "scikit_learn.py:lda", ["sim_midpoints"], 60),
+    ("choix", "rankings.py:Choix", ["sim_tastes"], 65),
+    ("evalica", "rankings.py:Evalica(method='elo')", ["sim_tastes"], 65),
+])  # fmt: skip
+def test_peers_answer(module, method, sets, least, tmp_path, monkeypatch, capsys):
+    pytest.importorskip(module)
+    peers = Path(__file__).parents[2] / "evaluation" / "peers"
+    monkeypatch.chdir(tmp_path)
+    assert main(["bench", f"{peers}/{method}", *sets, "-o", "out.csv"]) == 0
+    out, said = pd.read_csv("out.csv"), capsys.readouterr().out
+    assert out["accuracy"].iloc[-1] > least and method.rpartition(":")[2] in out["method"].iloc[-1]
+    distribution = {"crowdkit": "crowd-kit", "sklearn": "scikit-learn"}.get(module, module)
+    assert f"{distribution} {version(distribution)}" in said and f"{peers}/{method}" not in said

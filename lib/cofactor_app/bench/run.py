@@ -7,6 +7,7 @@ and simulated ones are for that.
 
 from __future__ import annotations
 
+import ast
 import json
 import sys
 import time
@@ -16,6 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
+from importlib.metadata import packages_distributions, version
 from multiprocessing import get_context
 from os import PathLike, sep
 from os.path import realpath
@@ -30,7 +32,7 @@ from cofactor.core.files import whole_file
 from cofactor.core.types import Ints
 from cofactor.crowd import METHODS
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.outside import Outside, is_outside, loaded, source_of
+from cofactor.crowd.outside import Outside, is_outside, loaded, parts_of, source_of
 from cofactor.crowd.scores import paired_difference, score, sign_test
 from cofactor.data.registry import DATASETS_DIR, data_folder
 from cofactor.data.storage import mirror_folder
@@ -157,6 +159,17 @@ def _scored(trial: Trial, line: str, answers: tuple[Any, Any, Any], truth: Ints,
     if above:
         values |= {"above_default": 100 * above.mean, "above_low": 100 * above.low, "above_high": 100 * above.high}
     return Trial(**asdict(trial) | values)
+
+
+def packages_of(method: str) -> str:
+    """Name the installed packages that the file of a method imports, with their versions: "crowd-kit 1.4.2"."""
+    path = Path(parts_of(method)[0]).expanduser()
+    tree = ast.parse(path.read_bytes() if path.suffix == SOURCE else b"")
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+    homes = packages_distributions()
+    found = {home for name in names for home in homes.get(name.partition(".")[0], []) if home != "cofactor"}
+    return ", ".join(f"{home} {version(home)}" for home in sorted(found))
 
 
 # ---- the process without truth ----

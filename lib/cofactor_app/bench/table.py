@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from cofactor.core.lazy import pd
 from cofactor_app.bench.lines import ANSWERS
@@ -59,6 +60,16 @@ def choice_report(trials: Sequence[Trial], variants: Sequence[str], line: str = 
     ]
 
 
+def _shortened(trials: Sequence[Trial]) -> list[Trial]:
+    """Call methods by their names without a file, where no two of them are then called alike."""
+    names = dict.fromkeys(trial.method for trial in trials)
+    short = [_short(name) for name in names]
+    return [
+        replace(trial, method=_short(trial.method)) if short.count(_short(trial.method)) == 1 else trial
+        for trial in trials
+    ]
+
+
 def _short(method: str) -> str:
     """Return a method's name and options without its file."""
     home, bracket, options = method.partition("(")
@@ -67,6 +78,7 @@ def _short(method: str) -> str:
 
 def report(trials: Sequence[Trial], variants: dict[str, int], line: str = "crowd") -> list[str]:
     """Return the lines to print: families, losses to the vote, sets, failures, and how many variants were tried."""
+    trials = _shortened(trials)
     families, names = by_family(trials), list(dict.fromkeys(trial.method for trial in trials))
     default = ANSWERS[line][1]
     own, below_what = [name for name in names if name not in ANSWERS[line]], _trivial(line)

@@ -12,7 +12,7 @@ from cofactor_app.bench import bench as trials_of
 from cofactor_app.bench import by_set, choice_report, crowds, left_out, report
 from cofactor_app.bench.crowds import missing
 from cofactor_app.bench.lines import ANSWERS, away, line_of, problems
-from cofactor_app.bench.run import trials_in
+from cofactor_app.bench.run import packages_of, trials_in
 from cofactor_app.cli import tell
 from cofactor_app.cli.output import outputs
 
@@ -52,6 +52,8 @@ def bench(arguments: argparse.Namespace) -> None:
         if not crowd:
             trivial, default = ANSWERS[line]
             lines.insert(0, f"line {line}: {ASKED[line]}; beside {trivial}, the simple way, and {default}, the default")
+        homes = {parts_of(name)[0]: packages_of(name) for name in methods if is_outside(name)}
+        lines += [f"{home} runs with {packages}" for home, packages in homes.items() if packages]
         gone = missing() if crowd else away(line)
         if gone and not arguments.sets and not arguments.data and not arguments.simulated:
             lines.append(f"not on this machine, and left out: {listing(gone)}; `cofactor datasets fetch` brings them")

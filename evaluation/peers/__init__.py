@@ -1,0 +1,11 @@
+"""Other libraries for the same jobs, each in a file that `cofactor bench` takes as a method.
+
+::
+
+    cofactor bench "evaluation/peers/crowd_kit.py:CrowdKit(name='GLAD')"
+    cofactor bench evaluation/peers/step_mix.py:latent_classes
+    cofactor bench evaluation/peers/scikit_learn.py:boosting --line pmf
+    cofactor bench "evaluation/peers/rankings.py:Evalica(method='newman')"
+
+No file is named as the package that it calls, since a file finds those beside it first.
+"""
