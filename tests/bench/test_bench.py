@@ -161,6 +161,14 @@ def test_a_failure_on_one_set_is_one_row(mine):
     assert "3 variants of vote were run here" in lines
 
 
+def test_a_method_of_the_kit_that_does_not_fit_or_crashes_is_a_row_too(monkeypatch):
+    found = list(bench(["LDA"], lines.problems("separable", ["sim_midpoints"]), line="separable"))
+    assert found[-1].error == "LDA finds topics of words, and no columns of X" and found[0].accuracy is not None
+    monkeypatch.setattr(cf.crowd.METHODS["Wawa"], "fit", lambda self, labels: 1 / 0)
+    found = list(bench(["Wawa"], crowds(["sim_copies"])))
+    assert [one.error for one in found] == ["", "", "ZeroDivisionError: division by zero"]
+
+
 def test_no_truth_reaches_the_method(mine):
     own = crowds(["mine"], mine.parent)
     for name, said in (("reads_truth", "opens data sets"), ("loads_truth", "opens data sets")):

@@ -97,8 +97,12 @@ def answer_on(name: str, problem: Problem) -> Any:
 def _method(name: str, problem: Problem) -> Any:
     if is_outside(name):
         return loaded(name)
-    extra = {"n_anchors": problem.asked} if problem.line == "separable" else {}
-    return listed(problem.line)[name].make(random_state=0, **extra)
+    make = listed(problem.line)[name].make
+    if problem.line != "separable":
+        return make(random_state=0)
+    if "n_anchors" not in inspect.signature(make).parameters:
+        raise CofactorError(f"{name} finds topics of words, and no columns of X")
+    return make(random_state=0, n_anchors=problem.asked)
 
 
 def fitted(method: Any, *given: Any) -> Any:

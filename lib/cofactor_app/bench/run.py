@@ -250,6 +250,8 @@ def _answer(name: str, labels: CrowdLabels | Problem) -> tuple[Any, float, str]:
             return method.fit(labels).predict_proba(labels), time.process_time() - began, ""
         except CofactorError as error:
             return None, 0.0, str(error)
+        except Exception as error:  # one that no user should meet: a row, not the end
+            return None, 0.0, f"{type(error).__name__}: {error}"
         except _Sealed:
             return None, 0.0, f"the method {OPENS}"
 
