@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor_app.cli import main
+from cofactor_app.cli import engines, main
 from cofactor_app.scale.shards import LabelShards
 
 pytest.importorskip("duckdb")
@@ -59,6 +59,70 @@ def test_the_consensus_is_that_of_the_file_as_a_whole(csv, shards, tmp_path, suf
     assert list(streamed["n_labels"]) == list(whole["n_labels"])
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"labels.csv", "shards", "moments.npz", f"streamed.{suffix}", "whole.csv"}
+
+
+@pytest.mark.parametrize("method", ["WorkerTypes", "MV-EM", "IBCC"])
+def test_shards_without_moments_and_a_file_sorted_on_the_way_give_the_same(csv, shards, tmp_path, method, capsys):
+    frame = pd.read_csv(csv)
+    frame.to_csv(tmp_path / "labels.tsv", sep="\t", index=False)
+    frame.to_parquet(tmp_path / "labels.parquet", index=False)
+    before = {path.name for path in tmp_path.iterdir()}
+    whole = pd.read_csv(aggregated(csv, "--engine", "memory", "--method", method, "-o", tmp_path / "whole.csv"))
+    for source, engine in ((shards, "auto"), (csv, "shards"), (tmp_path / "labels.tsv", "shards"),
+                           (tmp_path / "labels.parquet", "shards")):  # fmt: skip
+        out = aggregated(source, "--engine", engine, "--method", method, "-o", tmp_path / "out.csv", "--force")
+        assert f"300 tasks, 8 workers, 2 classes\n{method}: converged" in capsys.readouterr().out
+        found = pd.read_csv(out)
+        assert list(found["task"]) == list(whole["task"]) and list(found["label"]) == list(whole["label"])
+        assert np.allclose(found["probability"], whole["probability"], atol=2e-6)
+        assert {path.name for path in tmp_path.iterdir()} == before | {"whole.csv", "out.csv"}
+
+
+def aggregated(source, *options):
+    assert run("aggregate", source, *options) == 0
+    return options[options.index("-o") + 1]
+
+
+def test_the_number_of_labels_and_the_memory_choose_the_engine(csv, tmp_path, monkeypatch, capsys):
+    on_disk = "they are sorted on disk and fitted piece by piece"
+    assert run("aggregate", csv) == 0 and on_disk not in capsys.readouterr().out
+    monkeypatch.setattr(engines, "_memory", lambda: 1e6)
+    sorted_ = tmp_path / "sorted.csv"
+    assert run("aggregate", csv, "--workers", tmp_path / "workers.csv") == 0
+    said = capsys.readouterr().out
+    assert (
+        "would take 0.0 of 0.0 GB in memory" in said and on_disk in said and len(pd.read_csv(tmp_path / "workers.csv"))
+    )
+    for options in (("--engine", "memory"), ("--sort", "-o", sorted_), ("--ignore", "maybe"), ("--conflicts", "all")):
+        assert run("aggregate", csv, *options) == 0 and on_disk not in capsys.readouterr().out, options
+    monkeypatch.setattr(engines, "find_spec", lambda name: None)
+    assert run("aggregate", csv) == 0 and on_disk not in capsys.readouterr().out
+
+
+def test_shards_that_are_asked_for_and_cannot_be_are_refused_with_the_reason(csv, tmp_path, capsys):
+    for options, said in (
+        (("--truth", csv), "--engine shards: --truth needs all labels in memory; leave --engine out"),
+        (("--merge-look-alikes",), "--merge-look-alikes needs all labels in memory"),
+        (("--conflicts", "all"), "--conflicts all needs all labels in memory"),
+        (("--method", "GLAD"), "needs all labels at once"),
+    ):
+        assert run("aggregate", csv, "--engine", "shards", *options) == 1, options
+        assert said in capsys.readouterr().err
+    assert run("aggregate", "bluebird", "--engine", "shards") == 1
+    assert "sorted on disk from CSV or TSV files, or from parquet files" in capsys.readouterr().err
+    assert {path.name for path in tmp_path.iterdir()} == {"labels.csv"}
+
+
+def test_a_run_that_was_killed_while_it_sorted_leaves_nothing_for_the_next(csv, tmp_path):
+    out = tmp_path / "out.csv"
+    patch = """
+from cofactor_app.scale.shards import LabelShards
+LabelShards.fit = lambda self, *rest, **more: os.kill(os.getpid(), signal.SIGKILL)
+"""
+    run_until_killed(patch, "aggregate", csv, "--engine", "shards", "-o", out)
+    assert not out.exists() and (tmp_path / ".out.csv.shards").is_dir()
+    assert run("aggregate", csv, "--engine", "shards", "-o", out) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"labels.csv", "out.csv"}
 
 
 def test_killed_counting_goes_on_with_the_shards_that_were_not_finished(shards, tmp_path, monkeypatch):
@@ -137,13 +201,13 @@ def test_outputs_are_kept_and_options_that_do_not_go_together_refused(csv, shard
     assert out.read_text() == "precious" and "--force" in capsys.readouterr().err
     assert run("aggregate", shards, "--moments", out) == 1
     assert "is no file of moments" in capsys.readouterr().err
-    assert run("aggregate", shards) == 1
-    assert "then aggregated with --moments" in capsys.readouterr().err
+    assert run("aggregate", shards, "--method", "RobSymNMF") == 1
+    assert "RobSymNMF needs the counts of label pairs: count them with `cofactor moments`" in capsys.readouterr().err
     assert run("aggregate", csv, "--scheduler", "tcp://127.0.0.1:1") == 1
     assert "--scheduler goes with --moments" in capsys.readouterr().err
     assert run("moments", shards, "-o", out, "--force") == 0
     assert run("aggregate", shards, "--moments", out, "--truth", csv) == 1
-    assert "--truth: needs all labels in memory, and does not go with --moments" in capsys.readouterr().err
+    assert "--truth: needs all labels in memory, and does not go with shards" in capsys.readouterr().err
     assert run("aggregate", shards, "--moments", out, "--method", "MultiStart-EM") == 1
     assert "needs all labels at once" in capsys.readouterr().err
 

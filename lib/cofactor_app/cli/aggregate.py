@@ -33,7 +33,7 @@ from cofactor.crowd.truth import read_truth
 from cofactor.crowd.usual_names import GOLD
 from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.crowd.workers import workers_table
-from cofactor_app.cli import facts, grades, growing, tell, visible
+from cofactor_app.cli import engines, facts, grades, growing, tell, visible
 from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import Writer, outputs, reserved, write_page
 from cofactor_app.cli.parser import PLANNED
@@ -133,7 +133,7 @@ def aggregate(arguments: argparse.Namespace) -> None:
         )
     tables = [getattr(arguments, name) for name in ("output", "workers", "confusion", "posterior", "overruled")]
     with outputs(arguments, tables, inputs, [arguments.report, arguments.model]) as writer:
-        if arguments.moments:
+        if engines.from_shards(arguments):
             from cofactor_app.cli import shards
 
             shards.aggregate(arguments, writer)

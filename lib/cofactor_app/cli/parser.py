@@ -124,6 +124,8 @@ def _add_aggregate(commands: Any) -> None:
     command.add_argument("--draws", type=int, default=DRAWS, help=draws)
     plan = "with --report: also how many labels per task this error takes"
     command.add_argument("--plan", type=float, metavar="ERROR", help=plan)
+    engine = "fit in memory, or from shards on disk (default: by the number of labels and the memory here)"
+    command.add_argument("--engine", choices=("auto", "memory", "shards"), default="auto", help=engine)
     jobs = "with --report: processes; with --moments: threads (default: 1)"
     command.add_argument("--jobs", type=int, default=1, help=jobs)
     moments = "from `cofactor moments`; LABELS are then the shards counted there"

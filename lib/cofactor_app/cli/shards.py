@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import cofactor as cf
+from cofactor.core.em import SoftCounts
 from cofactor.core.files import restore, whole_file
 from cofactor.core.locks import beside
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.tables import confusion_frame, workers_frame
+from cofactor_app.cli.engines import SEPARATORS, WHOLE, is_folder
 from cofactor_app.cli.output import STDOUT, Writer, reserved
 from cofactor_app.scale.crew import Cluster, Crew, Threads
 from cofactor_app.scale.passes import Passes, bytes_of
 from cofactor_app.scale.sharding import shard_labels
 from cofactor_app.scale.shards import VOCABULARY, LabelShards
+
+SORTING = "1GB"  # of memory, for labels that are sorted on the way
 
 
 def shard(arguments: argparse.Namespace) -> None:
@@ -71,24 +77,46 @@ def _opened(arguments: argparse.Namespace) -> Iterator[tuple[LabelShards, Crew]]
 
 def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     """Fit a method to moments, and label the shards."""
-    whole = ("truth", "gold", "report", "posterior", "overruled", "model", "wide", "sort")
-    asked = [f"--{name}" for name in whole if getattr(arguments, name)]
-    if asked:
-        raise cf.CofactorError(f"{', '.join(asked)}: needs all labels in memory, and does not go with --moments")
-    memory, moments = bytes_of(arguments.memory), CrowdMoments.load(arguments.moments)
+    if asked := [f"--{name}" for name in WHOLE if getattr(arguments, name)]:
+        raise cf.CofactorError(f"{', '.join(asked)}: needs all labels in memory, and does not go with shards")
+    if arguments.method not in cf.crowd.METHODS:
+        raise cf.CofactorError(f"--method {arguments.method}: one of your own needs all labels in memory")
+    memory, moments = bytes_of(arguments.memory), CrowdMoments.load(arguments.moments) if arguments.moments else None
     method = cf.crowd.METHODS[arguments.method](random_state=0, verbose=True)
-    with _opened(arguments) as (shards, crew):
+    with _sorted(arguments), _opened(arguments) as (shards, crew):
         passes = Passes(shards, crew, memory, _kept(arguments))
-        result = shards.fit(method, moments, arguments.rounds, verbose=True, passes=passes).result_
-        print(f"{moments.n_tasks} tasks, {len(moments.workers)} workers, {len(moments.classes)} classes")
+        sums = moments or shards.votes(passes)
+        result = shards.fit(method, sums, arguments.rounds, verbose=True, passes=passes).result_
+        n_tasks = (sums if isinstance(sums, SoftCounts) else sums.votes).n_rows
+        print(f"{n_tasks} tasks, {len(shards.workers)} workers, {len(shards.classes)} classes")
         print(f"{arguments.method}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}")
         if arguments.output:
-            writer.write(arguments.output, shards.consensus(method, passes), f"{moments.n_tasks} tasks")
+            writer.write(arguments.output, shards.consensus(method, passes), f"{n_tasks} tasks")
         if arguments.workers:
-            writer.write(arguments.workers, [workers_frame(method)], f"{len(moments.workers)} workers")
+            writer.write(arguments.workers, [workers_frame(method)], f"{len(shards.workers)} workers")
         if arguments.confusion:
-            writer.write(arguments.confusion, [confusion_frame(method)], f"{len(moments.workers)} confusion matrices")
+            writer.write(arguments.confusion, [confusion_frame(method)], f"{len(shards.workers)} confusion matrices")
         passes.forget()
+
+
+@contextmanager
+def _sorted(arguments: argparse.Namespace) -> Iterator[None]:
+    """Sort labels that are no shards yet into some, beside the first output or in a temporary folder, for a while."""
+    if arguments.moments or is_folder(arguments.labels):
+        yield
+        return
+    columns = (arguments.task, arguments.worker, arguments.label)
+    sep = arguments.sep or SEPARATORS.get(Path(arguments.labels[0]).suffix, ",")
+    first = next((path for path in (arguments.output, arguments.workers) if path and path != STDOUT), None)
+    with TemporaryDirectory() if first is None else nullcontext("") as elsewhere:
+        folder = beside(first.absolute(), "shards") if first else Path(elsewhere, "shards")
+        options = {"conflicts": arguments.conflicts, "sep": sep, "memory": SORTING}
+        try:
+            shard_labels(arguments.labels, folder, None, columns, replace=True, **options)
+            arguments.labels, arguments.jobs = [str(folder)], max(arguments.jobs, os.cpu_count() or 1)
+            yield
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _kept(arguments: argparse.Namespace) -> Path | None:

@@ -157,15 +157,19 @@ class LabelShards:
             pass
         return CrowdMoments.load(*disjoint(self.paths, ((part, _read_span(part)) for part in parts)))
 
+    def votes(self, passes: Passes | None = None) -> SoftCounts:
+        """Count the vote shares of all shards: all that methods need before EM which take no pairs of labels."""
+        return Evidence(passes or Passes(self)).start()
+
     def fit(
         self,
         method: Method,
-        moments: CrowdMoments,
+        moments: CrowdMoments | SoftCounts,
         max_rounds: int = 500,
         verbose: bool = False,
         passes: Passes | None = None,
     ) -> Method:
-        """Fit a method to moments; EM, and the naming of the classes, read the shards, once each round.
+        """Fit a method to sums over tasks; EM, and the naming of the classes, read the shards, once each round.
 
         Equal, up to rounding, to what `method.fit` finds with all labels in memory. Classes are named by the labels
         that tasks of every class were given in the last round. In memory, the labels of a task count as one vote, so
@@ -176,30 +180,33 @@ class LabelShards:
         method : Aggregator
             One that needs sums over tasks only: WorkerTypes, IBCC, EBCC; SymNMF, DesSymNMF, RobSymNMF, MV-EM, with or
             without EM.
-        moments : CrowdMoments
-            Of these shards.
+        moments : CrowdMoments or SoftCounts
+            Of these shards: `count`; or `votes` alone, which is enough for WorkerTypes, IBCC, EBCC and MV-EM.
         max_rounds : int
             Most rounds of EM.
         passes : Passes, optional
             Who reads these shards, what stays in memory, and where rounds are kept. Default: read here, one by one.
 
         Returns `method`, fitted: it predicts the labels of any shard. Raises a CofactorError for a method that needs
-        all labels at once, or moments of other labels.
+        all labels at once, or pairs where there are votes alone, or for moments of other labels.
         """
-        if (moments.workers, moments.classes) != (self.workers, self.classes):
+        votes = moments if isinstance(moments, SoftCounts) else moments.votes
+        if not isinstance(moments, SoftCounts) and (moments.workers, moments.classes) != (self.workers, self.classes):
             raise CofactorError("the moments were counted for other workers or classes: count these shards")
-        evidence = Evidence(passes or Passes(self), votes=moments.votes)
+        evidence = Evidence(passes or Passes(self), votes=votes)
         if isinstance(method, VariationalAggregator | WorkerTypes):
             method.max_iter, method.verbose = min(method.max_iter, max_rounds), verbose
             method.fit_evidence(evidence)
         else:
             method.model_, method.result_ = self._fit(method, moments, evidence, max_rounds, verbose)
         method.workers_, method.classes_, method.gold_ = self.workers, self.classes, {}
-        method.labels_given_ = moments.pairs.singles.reshape(len(self.workers), -1).sum(axis=1)
+        method.labels_given_ = (
+            np.rint(votes.cells.sum(axis=1)).astype(np.int64).reshape(len(self.workers), -1).sum(axis=1)
+        )
         return method
 
     def _fit(
-        self, method: Aggregator, moments: CrowdMoments, evidence: Evidence, max_rounds: int, verbose: bool
+        self, method: Aggregator, moments: CrowdMoments | SoftCounts, evidence: Evidence, max_rounds: int, verbose: bool
     ) -> tuple[LatentClassModel, Result]:
         """Factorise the moments, go on by EM where the method does, and name the classes by the last E-step."""
         model, result = _from_moments(method, moments)
@@ -231,11 +238,14 @@ def _keep(shards: LabelShards, path: Path, part: Path) -> None:
         save_moments(unfinished, labels, span=[labels.tasks[0], labels.tasks[-1]])
 
 
-def _from_moments(method: Aggregator, moments: CrowdMoments) -> tuple[LatentClassModel, Result]:
+def _from_moments(method: Aggregator, moments: CrowdMoments | SoftCounts) -> tuple[LatentClassModel, Result]:
     if isinstance(method, SymNMF):
+        if isinstance(moments, SoftCounts):
+            need = "needs the counts of label pairs: count them with `cofactor moments`, and give them with --moments"
+            raise CofactorError(f"{type(method).__name__} {need}")
         return method.estimate_from(moments)
     if isinstance(method, DawidSkene):
-        return moments.votes.model(), CLOSED_FORM
+        return (moments if isinstance(moments, SoftCounts) else moments.votes).model(), CLOSED_FORM
     raise CofactorError(
         f"{type(method).__name__} needs all labels at once; from moments work WorkerTypes, IBCC, EBCC, MV-EM, "
         "RobSymNMF, RobSymNMF(w=1), DesSymNMF and SymNMF(no imputation), the last four also with -EM"
