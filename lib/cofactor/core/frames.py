@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import read_table, reading_parquet, unpacked
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats
@@ -373,8 +373,16 @@ def check_present(column: pd.Series[Any], name: str, text: bool = False) -> None
 def numeric(
     frame: pd.DataFrame, name: str, rule: str, fits: Callable[[Floats], NDArray[np.bool_]] = np.isfinite
 ) -> Floats:
-    """Return a column as numbers; cells that are none, or do not fit, are named with their rows behind the `rule`."""
-    values = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    """Return a column as numbers; cells that are none, or do not fit, are named with their rows behind the `rule`.
+
+    A `DataWarning` says where numbers are written with a decimal comma and the like.
+    """
+    from cofactor.core.spelling import plain  # which reads tables as this module does
+
+    column, how = plain(frame[name])
+    if how:
+        warnings.warn(f"{name}: numbers {how}, read as 1234.5", DataWarning, stacklevel=2)
+    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     bad = ~fits(values)
     if bad.any():
         found = located(frame, bad, frame[name][bad].tolist())

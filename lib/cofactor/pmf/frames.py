@@ -18,6 +18,7 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.frames import LIKE_MISSING, NO_VALUE, check_columns
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import look_alikes, merged_names
+from cofactor.core.spelling import plain
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
 
@@ -50,6 +51,8 @@ class CategoricalFrame:
         What stands among the numbers of columns that would else be columns of numbers.
     alike : dict of name to list of lists of str
         Values of a column that differ in how they are written alone; "" for names of columns.
+    written : dict of str to list of str
+        How numbers were written that were not plain, and in which columns; `frame` has them plainly.
     """
 
     frame: pd.DataFrame
@@ -61,6 +64,7 @@ class CategoricalFrame:
     answers: dict[str, int]
     texts: dict[str, dict[str, int]]
     alike: dict[str, list[list[str]]]
+    written: dict[str, list[str]]
 
     @property
     def words(self) -> list[str]:
@@ -101,6 +105,7 @@ class CategoricalFrame:
         """
         check_whole(2, n_bins=n_bins)
         check_columns(frame, columns or list(frame.columns), "cases")
+        frame, written = _plain(frame, tuple(gaps or ()))
         missing = pd.DataFrame({name: _is_gap(frame[name], gaps) for name in frame.columns})
         gap_words = _counts(frame, missing)
         frame = frame.mask(missing)
@@ -124,7 +129,7 @@ class CategoricalFrame:
         }
         values |= {"": [str(name) for name in frame.columns]}
         alike = {name: same for name, one in values.items() if (same := look_alikes(one, truth_values=bool(name)))}
-        return cls(frame, table, names, shown, left_out, gap_words, answers, texts, alike)
+        return cls(frame, table, names, shown, left_out, gap_words, answers, texts, alike, written)
 
     @property
     def n_empty(self) -> int:
@@ -152,6 +157,18 @@ class CategoricalFrame:
             cells = [self.observed[n][code] for code in table.codes[:, n].tolist()]
             columns[name] = [one[int(u * len(one))] for one, u in zip(cells, place, strict=True)]
         return pd.DataFrame(columns)
+
+
+def _plain(frame: pd.DataFrame, gaps: tuple[str, ...]) -> tuple[pd.DataFrame, dict[str, list[str]]]:
+    """Write numbers plainly, where there are too many for words; returns which columns had them otherwise, by how."""
+    found = {name: plain(frame[name], gaps) for name in frame.columns if frame[name].nunique() > FEW}
+    written: dict[str, list[str]] = {}
+    for name, (_, how) in found.items():
+        if how:
+            written.setdefault(how, []).append(str(name))
+    if written:
+        frame = frame.assign(**{name: column for name, (column, how) in found.items() if how})
+    return frame, written
 
 
 def _told(left_out: dict[str, str]) -> str:

@@ -167,6 +167,8 @@ def _lines(
         yield f"empty rows left out, also of what is written: {empty}"
     for word, counts in data.gap_words.items():
         yield f"counts as a gap: {repr(word) if word else 'empty cells'}: {_told(counts)}"
+    for how, names in data.written.items():
+        yield f"numbers {how}: {listing(names)}: read, and written, as 1234.5"
     for name, count in data.answers.items():
         yield f"counts as an answer: 'None': {count} in {name}; name the words that are gaps by --gaps, if it is one"
     for name, why in data.left_out.items():

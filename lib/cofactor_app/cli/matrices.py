@@ -18,6 +18,7 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import LARGE, RATIO, unpacked
 from cofactor.core.frames import NO_VALUE, located, read_frame
 from cofactor.core.lazy import pd, scipy_io
+from cofactor.core.spelling import plain
 from cofactor.data.matlab import load_matlab
 
 Names = list[str] | None
@@ -131,8 +132,19 @@ def _is_index(name: str, cells: pd.Series[float]) -> bool:
     return known in INDEX or known.startswith(("unnamed", "wavelength")) or even
 
 
+def _plain(frame: pd.DataFrame, path: str) -> pd.DataFrame:
+    """Write numbers of a table plainly, and say how they were written."""
+    if np.isfinite(frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)).all():
+        return frame
+    found = [plain(frame.iloc[:, n]) for n in range(frame.shape[1])]
+    for how in dict.fromkeys(how for _, how in found if how):
+        columns = listing(str(name) for name, (_, told) in zip(frame.columns, found, strict=True) if told == how)
+        warnings.warn(f"{path}: numbers {how}: {columns}", DataWarning, stacklevel=2)
+    return pd.concat([column for column, _ in found], axis=1)
+
+
 def _read_numbers(path: str | PathLike[str], encoding: str, sep: str | None) -> tuple[Any, Names, Names]:
-    frame = read_frame(path, None, encoding, sep, "row")
+    frame = _plain(read_frame(path, None, encoding, sep, "row"), str(path))
     rows: Names = None
     first = frame.iloc[:, 0]
     if frame.shape[1] > 1 and pd.to_numeric(first, errors="coerce").isna().any():

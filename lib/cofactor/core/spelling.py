@@ -1,0 +1,78 @@
+"""Numbers as people write them: a decimal comma, signs between thousands, a currency or per cent."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from cofactor.core.frames import LIKE_MISSING, NO_VALUE, by_value
+from cofactor.core.lazy import pd
+
+UNITS = "$€£¥₹%"
+BLANKS = "\u0020\u00a0\u2009\u202f'\u2019"  # between thousands: blanks of four widths, apostrophes
+SIGN = "[+\\-\u2212]?"
+COMMA = re.compile(rf"{SIGN}(\d+|[1-9]\d{{0,2}}([.{BLANKS}]\d{{3}})+)(,\d+)?")  # 1.234,5
+POINT = re.compile(rf"{SIGN}(\d+|[1-9]\d{{0,2}}([,{BLANKS}]\d{{3}})+)(\.\d+)?")  # 1,234.5
+EITHER = re.compile(rf"{SIGN}[1-9]\d{{0,2}},\d{{3}}")  # 1,234: one and a quarter, or more than a thousand
+
+
+def plain(column: pd.Series[Any], gaps: tuple[str, ...] = ()) -> tuple[pd.Series[Any], str]:
+    """Write numbers plainly, such as "1234.5"; says how they were written, "" where nothing was changed.
+
+    A column stays as it is unless all of it are numbers, but for missing cells, `gaps` and the words that say that
+    there is no value. "1,234" alone can be two numbers: it is one of thousands where another number of the column has
+    two such commas or a point, one with a decimal comma where another cannot be else.
+
+    >>> plain(pd.Series(["1.234,50 €", "7,5 €", "NA"]))[0].tolist()
+    ['1234.50', '7.5', 'NA']
+    >>> plain(pd.Series(["1,234", "2,345"]))[0].tolist()
+    ['1,234', '2,345']
+    """
+    nothing = {"", *NO_VALUE, *LIKE_MISSING, *gaps}
+    texts = [text for text in pd.unique(column.dropna()) if text not in nothing]
+    if not texts or not all(isinstance(text, str) for text in texts) or _are_plain(texts):
+        return column, ""
+    bare, unit = _without_unit(texts)
+    form = _form(bare)
+    if form is None:
+        return column, ""
+    known = {text: _plainly(one, form) for text, one in zip(texts, bare, strict=True)}
+    written = by_value(column, lambda values: values.map(lambda text: known.get(text, text)))
+    return written, _told(bare, form, unit)
+
+
+def _are_plain(texts: list[str]) -> bool:
+    numbers = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce")
+    return bool(np.isfinite(numbers.to_numpy(dtype=np.float64)).all())
+
+
+def _without_unit(texts: list[str]) -> tuple[list[str], str]:
+    """Return texts without the one unit that at least half of them have; as they are where there is none, or two."""
+    units = {unit for text in texts for unit in UNITS if unit in text}
+    if len(units) != 1 or 2 * sum(next(iter(units)) in text for text in texts) < len(texts):
+        return texts, ""
+    unit = units.pop()
+    return [re.sub(rf"^({SIGN})\s*{re.escape(unit)}\s*|\s*{re.escape(unit)}$", r"\1", text) for text in texts], unit
+
+
+def _form(texts: list[str]) -> str | None:
+    """Return the sign before decimals that all texts agree with; None where they do not, or with both."""
+    fits = {",": all(map(COMMA.fullmatch, texts)), ".": all(map(POINT.fullmatch, texts))}
+    if fits[","] and fits["."] and any(map(EITHER.fullmatch, texts)):
+        return None
+    return next((sign for sign, fit in fits.items() if fit), None)
+
+
+def _plainly(text: str, decimal: str) -> str:
+    """Write one number without signs between thousands, and with a point before its decimals."""
+    other = "." if decimal == "," else ","
+    return re.sub(f"[{other}{BLANKS}]", "", text).replace(decimal, ".").replace("\u2212", "-")
+
+
+def _told(texts: list[str], decimal: str, unit: str) -> str:
+    between = sorted({sign for text in texts for sign in text if sign in f"{BLANKS}{'.' if decimal == ',' else ','}"})
+    said = ["with a decimal comma"] * (decimal == "," and any("," in text for text in texts))
+    said += [f"with {' or '.join(map(repr, between))} between thousands"] * bool(between) + [f"in {unit}"] * bool(unit)
+    return " and ".join(said) or "with a minus sign of its own"

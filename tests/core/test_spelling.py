@@ -1,0 +1,98 @@
+"""Numbers as people write them: what becomes of them, and what stays as it is."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cofactor.core.spelling import plain
+from cofactor_app.cli import main
+
+READ = {
+    "decimal comma": (["0,5", "12,25", "7"], [0.5, 12.25, 7], "with a decimal comma"),
+    "both": (["1.234,5", "12.345.678", "3"], [1234.5, 12345678, 3], "comma and with '.' between thousands"),
+    "thousands": (["1,234.5", "950", "1,200"], [1234.5, 950, 1200], "with ',' between thousands"),
+    "two commas": (["1,234,567", "1,234"], [1234567, 1234], "with ',' between thousands"),
+    "small with a comma": (["0,125", "1,250"], [0.125, 1.25], "with a decimal comma"),
+    "blanks": (["1\u202f234,5", "1\u00a0000"], [1234.5, 1000], "with a decimal comma and with"),
+    "apostrophes": (["1'234.50", "12'000"], [1234.5, 12000], "between thousands"),
+    "dollars": (["$1,234.50", "-$7", "3"], [1234.5, -7, 3], "with ',' between thousands and in $"),
+    "euros": (["1,50 €", "20,00 €"], [1.5, 20], "with a decimal comma and in €"),
+    "per cent": (["12%", "7.5 %"], [12, 7.5], "in %"),
+    "minus": (["\u22123,5", "4,0"], [-3.5, 4], "with a decimal comma"),
+    "a true minus": (["\u22123.5", "4.0"], [-3.5, 4], "a minus sign of its own"),
+}  # fmt: skip
+LEFT = {
+    "plain": ["1.5", "2e-3", "-7"],
+    "either": ["1,234", "2,345", "7"],
+    "lists": ["1,2", "1,2,3"],
+    "words": ["1,5", "much"],
+    "two units": ["$1", "2 €"],
+    "versions": ["1.2.3", "1.10.0"],
+    "dates": ["01.02.2024", "3.4.2024"],
+    "codes": ["007", "012,5x"],
+    "too seldom": ["$1", "2", "3"],
+    "nothing": ["", "NA"],
+}
+
+
+def test_numbers_are_read_as_they_are_meant_and_the_rest_stays():
+    for case, (texts, numbers, said) in READ.items():
+        found, how = plain(pd.Series([*texts, None, "NA", texts[0]], dtype=object))
+        assert found.iloc[:-3].astype(float).tolist() == numbers, case
+        assert float(found.iloc[-1]) == numbers[0] and found.iloc[-2] == "NA" and pd.isna(found.iloc[-3]), case
+        assert said in how, (case, how)
+    for case, texts in LEFT.items():
+        column = pd.Series(texts, dtype=object)
+        found, how = plain(column)
+        assert found.tolist() == texts and how == "", case
+    assert plain(pd.Series(["1,5", "missing"], dtype=object), ("missing",))[0].tolist() == ["1.5", "missing"]
+
+
+@pytest.fixture
+def people(tmp_path):
+    """The same table with points, and as a spreadsheet in another country writes it."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.normal(40, 10, 150).round(1), "sex": rng.choice(["m", "f"], 150)})
+    table["income"] = (1000 * (table["age"] / 20 + rng.normal(0, 0.3, 150))).round(2)
+    table.loc[::9, "income"] = np.nan
+    table.to_csv(tmp_path / "plain.csv", index=False)
+    table.to_csv(tmp_path / "comma.csv", index=False, sep=";", decimal=",")
+    table["income"] = [f"${one:,.2f}" if np.isfinite(one) else "" for one in table["income"]]
+    table.to_csv(tmp_path / "dollars.csv", index=False)
+    return tmp_path
+
+
+def test_a_table_from_another_country_gives_what_the_plain_one_gives(people, capsys):
+    filled = []
+    for name, said in (("plain", ""), ("comma", "with a decimal comma: age, income"),
+                       ("dollars", "with ',' between thousands and in $: income")):  # fmt: skip
+        assert main(["joint", str(people / f"{name}.csv"), "--rank", "2", "-o", str(people / f"{name}_out.csv")]) == 0
+        told = capsys.readouterr().out
+        assert (f"numbers {said}" in told) == bool(said) and "free text" not in told
+        filled.append(pd.read_csv(people / f"{name}_out.csv"))
+    answers = pd.DataFrame({"which": ["1,2", "2,3", "1", None] * 20, "sex": ["f", "m"] * 40})  # several at once
+    answers.to_csv(people / "which.csv", index=False)
+    assert main(["joint", str(people / "which.csv"), "--rank", "2", "-o", str(people / "which_out.csv")]) == 0
+    assert set(pd.read_csv(people / "which_out.csv", dtype=str)["which"]) == {"1,2", "2,3", "1"}
+    pd.testing.assert_frame_equal(filled[0], filled[1])
+    pd.testing.assert_frame_equal(filled[0], filled[2])
+
+
+def test_weights_and_matrices_are_read_so_too(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    games = pd.DataFrame({"winner": rng.choice(list("abc"), 60), "loser": rng.choice(list("bcd"), 60)})
+    games = games[games["winner"] != games["loser"]].assign(weight=lambda f: rng.uniform(0.5, 2, len(f)).round(2))
+    points = pd.DataFrame(rng.random((6, 3)) @ rng.dirichlet(np.ones(3), 30).T, columns=[f"p{n}" for n in range(30)])
+    found = []
+    for decimal, sep in ((".", ","), (",", ";")):
+        games.to_csv(tmp_path / "games.csv", index=False, decimal=decimal, sep=sep)
+        points.round(4).to_csv(tmp_path / "points.csv", index=False, decimal=decimal, sep=sep)
+        out = str(tmp_path / "out.csv")
+        assert main(["rank", str(tmp_path / "games.csv"), "--weight", "weight", "-o", out, "--force"]) == 0
+        ranks = pd.read_csv(out)
+        assert main(["anchors", str(tmp_path / "points.csv"), "-o", out, "--force"]) == 0
+        found.append((ranks, pd.read_csv(out)))
+        said = capsys.readouterr().err
+        assert ("numbers with a decimal comma" in said) == (decimal == ",")
+    for one, other in zip(*found, strict=True):
+        pd.testing.assert_frame_equal(one, other)
