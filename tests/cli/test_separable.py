@@ -88,9 +88,26 @@ def test_the_pixels_of_an_image_are_points_and_weights_are_maps(drawn, capsys):
 def test_a_file_of_matlab_holds_one_matrix(drawn, capsys):
     scipy_io.savemat("two.mat", {"A": np.eye(3), "B": np.ones((3, 2))})
     Path("new.mat").write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b"\x00" * 400)
-    for name, said in {"two.mat": "holds 2 matrices (A, B)", "new.mat": "new.mat"}.items():
+    scipy_io.savemat("none.mat", {"a": np.ones((1, 3)), "b": 2.0})
+    said = {"two.mat": "holds 2 matrices (A, B): name one as two.mat:A", "new.mat": "new.mat"}
+    said |= {"two.mat:C": "holds no matrix C; it holds A, B", "three.mat:A": "no such file: three.mat"}
+    said["none.mat"] = "holds no matrix: a, b are single rows, columns or numbers"
+    for name, sentence in said.items():
         assert main(["anchors", name]) == 1
-        assert said in capsys.readouterr().err
+        assert sentence in capsys.readouterr().err
+
+
+def test_one_of_several_matrices_is_named_behind_the_file(drawn, capsys):
+    _, X = drawn
+    scipy_io.savemat("two.mat", {"A": X, "B": np.eye(3)})
+    np.savez("two.npz", A=X, B=np.eye(3))
+    tables = []
+    for name in ("a.npy", "two.mat:A", "two.npz:A"):
+        assert main(["anchors", name, "-o", "out.csv", "--force"]) == 0
+        tables.append(pd.read_csv("out.csv"))
+    assert tables[0].equals(tables[1]) and tables[0].equals(tables[2])
+    assert main(["anchors", "two.npz"]) == 1
+    assert "two.npz holds 2 matrices (A, B): name one as two.npz:A" in capsys.readouterr().err
 
 
 def test_an_outlier_is_named_left_out_and_has_weights(drawn, capsys):
@@ -279,6 +296,8 @@ def test_a_matrix_with_a_vocabulary_is_the_same(drawn, capsys):
 MESSY = {  # command, what the file holds, what is said
     "a gap": ("anchors", "a,b\n1,2\n3,\n", "gaps in rows 3 (the first line is row 1), columns b"),
     "text among numbers": ("anchors", "a,b\n1,2\n3,x\n", "no numbers in rows 3 (the first line is row 1), columns b"),
+    "a column of text": ("anchors", "a,b,c\n1,2,x\n3,5,y\n", "columns c hold text, and no number: leave them out"),
+    "equal columns": ("anchors", "a,b,c\n1,1,1\n3,3,3\n", "all 3 columns are equal"),
     "infinity": ("anchors", "a,b\n1,inf\n3,4\n", "no numbers in rows 2 (the first line is row 1), columns b"),
     "nothing but zeros": ("anchors", "a,b\n0,0\n0,0\n", "zero columns: all of them"),
     "counts below zero": (
@@ -307,7 +326,7 @@ def test_messy_files_are_refused_in_words(tmp_path, capsys, case):
 
 ARRAYS = {
     "no archive": (b"nope", "cannot be read as a matrix"),
-    "two arrays": ({"a": np.eye(2), "b": np.eye(2)}, "holds 2 arrays (a, b)"),
+    "two arrays": ({"a": np.eye(2), "b": np.eye(2)}, "holds 2 matrices (a, b)"),
     "objects": ({"a": np.array([[1, "x"]], dtype=object)}, "cannot be read as a matrix"),
     "a vector": ({"a": np.ones(3)}, "or an image of rows x columns x bands, got float64 of shape (3,)"),
     "NaN": ({"a": np.array([[1, np.nan], [1, 2]])}, "finite: NaN or infinity in columns 1"),

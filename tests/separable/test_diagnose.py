@@ -94,7 +94,7 @@ def test_equal_columns_are_named():
         X[:, 9] = X[:, 4]
 
     check = diagnose(changed(repeat))["equal columns"]
-    assert (check.status, check.value) == ("warn", "1 groups: (4, 9)")
+    assert (check.status, check.value) == ("warn", "1 group: (4, 9)")
 
 
 def test_columns_of_different_size_are_told():

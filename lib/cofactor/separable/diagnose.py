@@ -91,7 +91,7 @@ def _repeated(points: Floats) -> Check:
     kept = columns_with_size(points)
     groups = same_columns(points[:, kept])[1]
     named = listing(str(tuple(kept[group].tolist())) for group in groups)
-    value = f"{len(groups)} groups: {named}" if groups else "none"
+    value = f"{len(groups)} group{'s' * (len(groups) > 1)}: {named}" if groups else "none"
     advice = "they share the score of one anchor: keep one of each, or let merit merge them"
     return _warning_if(bool(groups), "equal columns", value, advice)
 

@@ -23,6 +23,7 @@ from cofactor.data.matlab import load_matlab
 
 Names = list[str] | None
 ARRAYS = (".npz", ".npy", ".mat", ".mtx", ".mtx.gz")
+SEVERAL = (".npz", ".mat")  # of these, one file may hold several matrices
 INDEX = (
     "",
     "index",
@@ -43,7 +44,14 @@ PLACES = ("indices", "indptr", "row", "col", "offsets")  # of a sparse matrix in
 
 def is_array_file(path: str | PathLike[str]) -> bool:
     """Whether a file holds a matrix without names, by its ending."""
-    return str(path).lower().endswith(ARRAYS)
+    return _parted(path)[0].lower().endswith(ARRAYS)
+
+
+def _parted(path: str | PathLike[str]) -> tuple[str, str]:
+    """Return the file, and the name of the one of its matrices that is asked for as FILE.mat:NAME or FILE.npz:NAME."""
+    file, _, name = str(path).rpartition(":")
+    asked = file.lower().endswith(SEVERAL) and not Path(path).exists()
+    return (file, name) if asked else (str(path), "")
 
 
 def read_matrix(
@@ -54,10 +62,11 @@ def read_matrix(
     Parameters
     ----------
     path : path, or "-" for standard input
-        .npz of `scipy.sparse.save_npz`, or of `numpy.savez` with one array; .npy; .mat of MATLAB (up to v7) with one
-        matrix; .mtx (Matrix Market), perhaps .gz; else a table with a header, as `read_frame` takes it. A first column
-        of other things than numbers names the rows, and so does one of row numbers, wavelengths or the like, which a
-        `DataWarning` tells. An array of three dimensions is an image, rows x columns x bands: returned as it is.
+        .npz of `scipy.sparse.save_npz`, or of `numpy.savez`; .npy; .mat of MATLAB (up to v7); of several matrices, one
+        is named as FILE.mat:NAME; .mtx (Matrix Market), perhaps .gz; else a table with a header, as `read_frame` takes
+        it. A first column of other things than numbers names the rows, and so does one of row numbers, wavelengths or
+        the like, which a `DataWarning` tells. An array of three dimensions is an image, rows x columns x bands:
+        returned as it is.
     encoding, sep : as for `read_frame`
 
     Raises a CofactorError for what cannot be read, or cells that are no numbers (the rows are named). Nothing is
@@ -65,12 +74,13 @@ def read_matrix(
     """
     if not is_array_file(path):
         return _read_numbers(path, encoding, sep)
+    file, name = _parted(path)
+    if not Path(file).exists():
+        raise CofactorError(f"no such file: {file}")
     try:
-        matrix = _READERS[str(path).lower().removesuffix(".gz").rpartition(".")[2]](path)
+        matrix = _READERS[file.lower().removesuffix(".gz").rpartition(".")[2]](file, name)
     except CofactorError:
         raise
-    except FileNotFoundError:
-        raise CofactorError(f"no such file: {path}") from None
     except Exception as error:  # whatever the bytes lead NumPy and SciPy to
         raise CofactorError(f"{path} cannot be read as a matrix: {error}") from None
     if matrix.ndim not in (2, 3) or not all(matrix.shape) or matrix.dtype.kind not in "buif":
@@ -81,7 +91,7 @@ def read_matrix(
     return (matrix.tocsc() if sparse.issparse(matrix) else matrix), None, None
 
 
-def _read_npz(path: str | PathLike[str]) -> Any:
+def _read_npz(path: str, name: str) -> Any:
     with zipfile.ZipFile(path) as archive:
         size, packed = (
             sum(getattr(one, what) for one in archive.infolist()) for what in ("file_size", "compress_size")
@@ -94,29 +104,36 @@ def _read_npz(path: str | PathLike[str]) -> Any:
             if broken:
                 raise CofactorError(f"{path}: {listing(broken)} must hold whole numbers: write it with scipy.sparse")
             return sparse.load_npz(path)
-        if len(file.files) != 1:
-            raise CofactorError(f"{path} holds {len(file.files)} arrays ({listing(file.files)}): keep the matrix alone")
-        found = file[file.files[0]]
+        found = file[_one_of(file.files, name, path)]
     if not isinstance(found, np.ndarray):
         raise CofactorError(f"{path} holds no array: write it with numpy.savez")
     return found
 
 
-def _read_mtx(path: str | PathLike[str]) -> Any:
+def _read_mtx(path: str, _: str) -> Any:
     text = unpacked(path).removeprefix(codecs.BOM_UTF8)  # which some editors put first
     return scipy_io.mmread(io.BytesIO(text))
 
 
-def _read_npy(path: str | PathLike[str]) -> Any:
+def _read_npy(path: str, _: str) -> Any:
     return np.load(path, mmap_mode="r", allow_pickle=False)  # a file that lies about its size is refused
 
 
-def _read_mat(path: str | PathLike[str]) -> Any:
+def _one_of(names: list[str], asked: str, path: str) -> str:
+    """Return the matrix that is asked for, or the only one."""
+    if asked and asked not in names:
+        raise CofactorError(f"{path} holds no matrix {asked}; it holds {listing(names)}")
+    if len(names) > 1 and not asked:
+        raise CofactorError(f"{path} holds {len(names)} matrices ({listing(names)}): name one as {path}:{names[0]}")
+    return asked or names[0]
+
+
+def _read_mat(path: str, name: str) -> Any:
     arrays = load_matlab(Path(path))
-    found = [name for name, one in arrays.items() if sparse.issparse(one) or min(getattr(one, "shape", (0,))) > 1]
-    if len(found) != 1:
-        raise CofactorError(f"{path} holds {len(found)} matrices ({listing(found or arrays)}): keep the one alone")
-    return arrays[found[0]]
+    found = [key for key, one in arrays.items() if sparse.issparse(one) or min(getattr(one, "shape", (0,))) > 1]
+    if not found:
+        raise CofactorError(f"{path} holds no matrix: {listing(arrays)} are single rows, columns or numbers")
+    return arrays[_one_of(found, name, path)]
 
 
 _READERS = {"npz": _read_npz, "npy": _read_npy, "mat": _read_mat, "mtx": _read_mtx}
@@ -157,6 +174,9 @@ def _read_numbers(path: str | PathLike[str], encoding: str, sep: str | None) -> 
     numbers = frame.apply(pd.to_numeric, errors="coerce").astype(np.float64)
     gaps = frame.isna() | frame.isin(NO_VALUE)
     bad = ~np.isfinite(numbers) if not gaps.any(axis=None) else gaps
+    if texts := [str(name) for name in frame.columns if numbers[name].isna().all() and not gaps[name].any()]:
+        advice = "leave them out, or put the one that names the rows first"
+        raise CofactorError(f"{path}: columns {listing(texts)} hold text, and no number: {advice}")
     if bad.any(axis=None):
         where, what = bad.any(axis=1).to_numpy(), "gaps" if gaps.any(axis=None) else "cells that are no numbers"
         columns = listing(bad.columns[bad.any(axis=0)])

@@ -43,6 +43,8 @@ def anchors(arguments: argparse.Namespace) -> None:
         lines.append(_memory_said(arguments, *X.shape))
         X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         X = _scaled(X, names) if arguments.scale else X
+        if X.shape[1] > 1 and X.any() and (X[:, :1] == X).all():
+            raise CofactorError(f"all {X.shape[1]} columns are equal: there are no anchors to choose between")
         kept, alone = _without_lone(X, names, arguments.anchors)
         used = X[:, kept]
         diagnosis = cf.separable.diagnose(used, arguments.anchors)
