@@ -165,6 +165,11 @@ def read(tmp_path, text, name="votes.csv", **options):
         ("home,away,hg,ag", ("2,1", "0,3", "0,0", "1,1")),
         ("model_a,model_b,winner_model_a,winner_model_b,winner_tie", ("1,0,0", "0,1,0", "0,0,1", "0,0,1")),
         ("a,b,a_won,b_won", ("True,False", "False,True", "False,False", "0,0")),
+        ("response_a,response_b,better", ("response_a", "response_b", "tie", "equal")),
+        ("item_a,item_b,a_wins,b_wins", ("1,0", "0,1", "0,0", "0,0")),
+        ("item_a,item_b,a_wins", ("True", "False", "tie", "0.5")),
+        ("option1,option2,choice", ("option1", "option2", "neither", "both")),
+        ("team1,team2,score", ("2-1", "0:3", "1 - 1", "0\u20130")),
     ],
 )
 def test_usual_spellings_of_who_won_are_read_and_named(tmp_path, header, words):
@@ -173,6 +178,30 @@ def test_usual_spellings_of_who_won_are_read_and_named(tmp_path, header, words):
     assert found.comparisons.outcome.tolist() == [1.0, 0.0, 0.5, 0.5]
     columns = header.lower().split(",")
     assert found.notes == [f"columns taken unasked: {', '.join(columns)}"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["winner_name,loser_name", "Winner Name,Loser Name", "chosen,rejected", "better,worse", "winner-id,loser-id"],
+)
+def test_winners_and_losers_by_other_names(tmp_path, header):
+    found = read(tmp_path, f"date,{header},score\n1,x,y,3\n2,y,x,1\n3,x,y,2\n")
+    assert won(found.comparisons) == [("x", "y", 1.0), ("y", "x", 1.0), ("x", "y", 1.0)]
+    named = header.casefold().replace(" ", "_").replace("-", "_").replace(",", ", ")
+    assert found.notes == [f"columns taken unasked: {named}"]
+
+
+def test_blanks_and_lines_in_names_of_columns_do_not_matter(tmp_path):
+    found = read(tmp_path, "Player 1,PLAYER-2,Result\nx,y,1-0\ny,x,0-1\n")
+    assert won(found.comparisons) == [("x", "y", 1.0), ("y", "x", 0.0)]
+
+
+@pytest.mark.parametrize(
+    "header", ["rank1,rank2,rank3", "Place 1,Place 2,Place 3", "1st,2nd,3rd", "choice_1,choice_2,choice_3"]
+)
+def test_orders_of_three_are_told_from_pairs(tmp_path, header):
+    with pytest.raises(cf.CofactorError, match=r"seem to hold orders: read them by `rank --places"):
+        read(tmp_path, f"{header}\na,b,c\n")
 
 
 def test_an_outcome_of_one_side_takes_ties_from_its_sibling(tmp_path):

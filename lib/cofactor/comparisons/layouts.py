@@ -19,14 +19,24 @@ from cofactor.core.frames import located, numeric
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats
 
+WON = (  # names of the columns of the item that won, and of the other one
+    *(("winner", "loser"), ("winner_name", "loser_name"), ("winner_id", "loser_id"), ("chosen", "rejected")),
+    *(("preferred", "rejected"), ("selected", "rejected"), ("better", "worse")),
+    *(("winning_team", "losing_team"), ("winner_model", "loser_model"), ("winner_team", "loser_team")),
+)
 SIDES = (  # names of the two sides of a comparison
     *(("model_a", "model_b"), ("player_a", "player_b"), ("item_a", "item_b"), ("option_a", "option_b"), ("a", "b")),
     *(("home", "away"), ("home_team", "away_team"), ("hometeam", "awayteam"), ("team_a", "team_b"), ("left", "right")),
     *(("player1", "player2"), ("player_1", "player_2"), ("item1", "item2"), ("item_1", "item_2"), ("x", "y")),
     *(("team1", "team2"), ("team_1", "team_2"), ("model1", "model2"), ("model_1", "model_2"), ("first", "second")),
-    *(("white", "black"), ("i", "j")),
+    *(("white", "black"), ("i", "j"), ("response_a", "response_b"), ("response1", "response2")),
+    *(("response_1", "response_2"), ("option1", "option2"), ("option_1", "option_2"), ("answer_a", "answer_b")),
+    *(("answer_1", "answer_2"), ("image_a", "image_b"), ("image_1", "image_2"), ("candidate_a", "candidate_b")),
 )
-OUTCOMES = ("winner", "outcome", "result", "res", "ftr", "preference", "preferred", "chosen", "choice", "label", "vote")
+OUTCOMES = (
+    *("winner", "outcome", "result", "res", "ftr", "preference", "preferred", "chosen", "choice", "label", "vote"),
+    *("better", "picked", "selected", "verdict", "judgment", "judgement", "score"),
+)
 SCORES = (
     *(("score_a", "score_b"), ("score1", "score2"), ("score_1", "score_2"), ("score_left", "score_right")),
     *(("home_score", "away_score"), ("score_home", "score_away"), ("home_goals", "away_goals"), ("hg", "ag")),
@@ -34,6 +44,7 @@ SCORES = (
 )
 WINS = ("winner_{}", "{}_wins", "{}_won", "{}_win", "win_{}", "wins_{}")  # columns of zeros and ones
 TIED = ("tie", "draw", "tied")
+SCORE = re.compile(r"(\d+)\s*[-\u2013:]\s*(\d+)")  # both scores in one cell
 TIES = re.compile(r"tie|draw|both|neither|equal|same$|=$|0\.5$|½|1/2")  # how the word for a tie begins
 WORDS = (  # of the first and of the second item, and perhaps of a tie; tried in turn, the first two for home and away
     *(("h", "a", "d"), ("home", "away", "d"), ("a", "b", ""), ("left", "right", ""), ("l", "r", ""), ("x", "y", "")),
@@ -63,28 +74,37 @@ class Layout:
 def candidates() -> list[str]:
     """Return every name that is looked for."""
     sides = [name for pair in SIDES for name in pair]
-    each = [form.format(name) for form in WINS for name in (*sides, *TIED)]
-    return [*dict.fromkeys([*sides, *OUTCOMES, *(name for pair in SCORES for name in pair), *each, *TIED])]
+    each = [form.format(name) for form in WINS for name in (*sides, *map(_short, sides), *TIED)]
+    return [
+        *dict.fromkeys(
+            [
+                *(name for pair in WON for name in pair),
+                *sides,
+                *OUTCOMES,
+                *(name for pair in SCORES for name in pair),
+                *each,
+                *TIED,
+            ]
+        )
+    ]
 
 
 def sides_of(columns: Sequence[str], winner: str | None, loser: str | None) -> tuple[str, str]:
     """Return the names of the two columns of items: as given, winner and loser, or a pair that is called like sides."""
     if winner or loser:
         return winner or "winner", loser or "loser"
-    if "loser" not in columns:
-        for pair in SIDES:
-            if set(pair) <= set(columns):
-                return pair
-    return "winner", "loser"
+    return next((pair for pair in (*WON, *SIDES) if set(pair) <= set(columns)), WON[0])
 
 
 def layout_of(columns: Sequence[str], first: str, second: str, outcome: str | None, tie: str | None) -> Layout:
     """Return which columns tell who won; "" for `outcome` or `tie`: none of that kind."""
     items = {first, second}
     each = _each(columns, first, second)
-    if not outcome and items != {"winner", "loser"}:
+    if not outcome and (first, second) not in WON:
         found = [name for name in OUTCOMES if name in columns and name not in items]
-        outcome = found[0] if outcome is None and found and not each else None
+        alone = next((form.format(name) for form in WINS for name in (first, _short(first))
+                      if form.format(name) in columns), None)  # fmt: skip
+        outcome = (found[0] if found else alone) if outcome is None and not each else None
         if not outcome and not tie:
             scores = next((pair for pair in SCORES if set(pair) <= set(columns) and not items & set(pair)), ())
             if each or scores:
@@ -99,12 +119,18 @@ def layout_of(columns: Sequence[str], first: str, second: str, outcome: str | No
 
 
 def _each(columns: Sequence[str], first: str, second: str) -> tuple[str, ...]:
-    for form in WINS:
-        pair = form.format(first), form.format(second)
-        if set(pair) <= set(columns):
-            tied = [form.format(word) for word in TIED if form.format(word) in columns]
-            return (*pair, *tied[:1])
+    for one, other in ((first, second), (_short(first), _short(second))):
+        for form in WINS:
+            pair = form.format(one), form.format(other)
+            if set(pair) <= set(columns):
+                tied = [form.format(word) for word in TIED if form.format(word) in columns]
+                return (*pair, *tied[:1])
     return ()
+
+
+def _short(side: str) -> str:
+    """Return what tells a side from the other: "a" of "model_a"."""
+    return side.rpartition("_")[2]
 
 
 # ---- who won ----
@@ -162,12 +188,21 @@ def _meaning(text: list[str], layout: Layout, words: tuple[str, str] | None) -> 
     plain |= {layout.first.casefold(): 1.0, layout.second.casefold(): 0.0, **ties}
     if all(word in plain for word in text):
         return plain
+    scores = _scores(text)
+    if all(word in ties or word in scores for word in text):
+        return {**ties, **scores}
     at_home = "home" in layout.first.casefold() or "h" in text  # where "a" is away
     for first, second, tie in WORDS if at_home else WORDS[2:]:
         found = {**ties, first: 1.0, second: 0.0, **({tie: 0.5} if tie else {})}
         if all(word in found for word in text):
             return found
     return plain
+
+
+def _scores(text: list[str]) -> dict[str, float]:
+    """Return what words such as 2-1 or 0:3 say."""
+    pairs = {word: found.groups() for word in text if (found := SCORE.fullmatch(word))}
+    return {word: float((1 + np.sign(int(one) - int(other))) / 2) for word, (one, other) in pairs.items()}
 
 
 def _of_names(frame: pd.DataFrame, layout: Layout, words: Any, values: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -25,6 +26,7 @@ REPEATING = (  # names of columns that votes often share
     *("prompt", "prompt_id", "question", "question_id", "task", "task_id", "instruction", "query", "document", "image"),
     *("user_id", "voter", "voter_id", "judge", "judge_id", "annotator", "annotator_id", "rater", "rater_id", "worker"),
 )
+PLACE = re.compile(r"(rank|place|position|pos|choice|pick|preference|top)[ _]?\d+|\d+(st|nd|rd|th)( choice| place)?")
 FEW = 5  # prompts: fewer cannot tell how they differ
 Named = Mapping[str, str | Sequence[str] | None]
 HOME = "home"  # name of the covariate that is one in every comparison
@@ -127,12 +129,16 @@ def reading(
         optional = [*layouts.candidates(), *parts, *OPTIONAL, *REPEATING, "winner", "loser"]
         frame = read_frame(source, needed, encoding, sep, "comparison", optional=optional, pairs=("winner", "loser"))
     first, second = layouts.sides_of(list(frame.columns), named["winner"], named["loser"])
+    if not {first, second} <= set(frame.columns) and (places := _places(frame.attrs.get("found", frame.columns))):
+        names = " ".join(places)
+        raise CofactorError(f"columns {listing(places)} seem to hold orders: read them by `rank --places {names}`, or "
+                            "in Python by read_orders")  # fmt: skip
     if not {first, second} <= set(frame.columns):
         check_columns(pd.DataFrame(columns=frame.attrs.get("found", frame.columns), index=[0]), [first, second])
     layout = layouts.layout_of(list(frame.columns), first, second, named["outcome"], named["tie"])
     if layout.outcome and layout.tie:
         raise CofactorError("columns tie and outcome both say whether somebody won: leave one out, say tie='' for it")
-    if not (layout.sided or named["winner"] or named["loser"] or first == "winner"):
+    if not (layout.sided or named["winner"] or named["loser"] or (first, second) in layouts.WON):
         advice = "name the column that does as outcome, or the columns of winner and loser"
         raise CofactorError(f"columns {first} and {second} hold items, but nothing says who won: {advice}")
     if home and not layout.sided:
@@ -140,6 +146,12 @@ def reading(
     votes = _Votes(frame, layout, named, frame is not source)
     votes.write_one_way(merge_look_alikes)
     return votes.read(list(covariates), words, home, by)
+
+
+def _places(columns: Sequence[str]) -> list[str]:
+    """Return the columns that are called like places of an order, where there are three or more."""
+    found = [str(name) for name in columns if PLACE.fullmatch(str(name).strip().casefold())]
+    return found if len(found) > 2 else []
 
 
 def _with_prompt(named: Named) -> dict[str, Any]:

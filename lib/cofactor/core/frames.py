@@ -330,11 +330,12 @@ def _arrow_text(column: Any) -> list[Any]:
 
 
 def _plain(name: object) -> str:
-    return unicodedata.normalize("NFKC", str(name)).strip().casefold()
+    """Return a column's name without what tells no two names apart: capitals, and how its words are joined."""
+    return re.sub(r"[\s_-]+", "_", unicodedata.normalize("NFKC", str(name)).strip().casefold())
 
 
 def _renamed(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """Give columns the wanted names where they differ from them in capitals and blanks alone, and just one does."""
+    """Give columns the wanted names where they differ in capitals, blanks, "-" and "_" alone, and just one does."""
     names = [str(name).strip() for name in frame.columns]
     for wanted in columns:
         alike = [i for i, name in enumerate(names) if _plain(name) == _plain(wanted) and name not in columns]
