@@ -60,6 +60,25 @@ def test_gaps_are_filled_nearly_as_the_truth_was_and_nothing_else_is_changed(fol
     assert cells["probability"][cells["column"] == "mood"].mean() > 0.85
 
 
+def test_what_may_say_that_there_is_no_answer_is_named_and_dates_are_told_as_dates(folder, capsys):
+    table = pd.read_csv("cases.csv", dtype=str, keep_default_na=False)
+    n = len(table)
+    table["born"] = pd.date_range("1950-01-01", periods=n, freq="17D").strftime("%d.%m.%Y")
+    table["sign"] = np.where(np.arange(n) % 2, "+", "-")
+    table["kids"] = np.where(np.arange(n) < 7, "-99", (np.arange(n) % 5).astype(str))
+    table["near"] = np.where(np.arange(n) < 7, "9", (np.arange(n) % 8).astype(str))  # one more than the others
+    table.loc[3:5, "coin"] = "Don't  know"
+    table.to_csv("cases.csv", index=False)
+    assert main(["joint", "cases.csv", *FAST]) == 0
+    said = capsys.readouterr().out
+    assert """counts as an answer: "Don't  know": 3 in coin; name the words that are gaps by --gaps""" in said
+    assert "counts as an answer: '-99': 7 in kids;" in said and said.count("counts as an answer") == 2
+    assert f"left out: born: {n} dates: give a number in their place, such as the year" in said
+    assert main(["joint", "cases.csv", *FAST, "--gaps", "-99, don't  know, Don't  know"]) == 0
+    said = capsys.readouterr().out
+    assert "counts as an answer" not in said and "counts as a gap: '-99': 7 in kids" in said
+
+
 def test_the_user_says_which_words_are_gaps(folder, capsys):
     table = pd.read_csv("cases.csv", dtype=str, keep_default_na=False)
     table.loc[:9, "coin"] = "None"

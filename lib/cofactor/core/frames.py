@@ -52,6 +52,12 @@ LIKE_MISSING = (  # how spreadsheets, databases and surveys write that there is 
     *("?", ".", "n/a", "#N/A", "<NA>", "undefined"),
     *("#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!"),
 )
+NO_ANSWERS = (  # words that may say that nothing was answered, and may be an answer: they are noted
+    *("unsure", "not sure", "uncertain", "skip", "skipped", "no answer", "idk", "dunno", "dk", "refused"),
+    *("-", "--", "nil", "missing", "-999", *(word.casefold() for word in LIKE_MISSING)),
+    *("don't know", "dont know", "don\u2019t know", "do not know", "can't tell", "cannot tell", "can't say"),
+    *("unknown", "not known", "not stated", "not available", "unspecified", "prefer not to say", "not applicable"),
+)
 COUNTED = ("row", "line", "record", "annotation")  # names of an index that counts as the file's owner counts
 UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")  # as pandas says it, counted from 0
 UNREADABLE = (
@@ -362,6 +368,11 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
         raise CofactorError(f"more than one column is called {listing(twice)}: rename all but one")
     if frame.empty:
         raise CofactorError(f"no {rows}: the table has a header but no rows")
+
+
+def one_way(word: object) -> str:
+    """Write a word without capitals and with single blanks."""
+    return " ".join(str(word).casefold().split())
 
 
 def check_present(column: pd.Series[Any], name: str, text: bool = False) -> None:

@@ -17,24 +17,18 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.frames import LIKE_MISSING, by_value, located, nested_cells
+from cofactor.core.frames import NO_ANSWERS, by_value, located, nested_cells, one_way
 from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-
-NO_ANSWERS = (
-    *("unsure", "not sure", "uncertain", "skip", "skipped", "no answer", "idk", "dunno"),
-    *("-", "--", "nil", "missing", "-999", *(word.casefold() for word in LIKE_MISSING)),
-    *("don't know", "dont know", "don\u2019t know", "do not know", "can't tell", "cannot tell", "can't say"),
-)
 
 
 def answered(frame: pd.DataFrame, label: str, ignore: Sequence[Any] = ()) -> pd.DataFrame:
     """Return the rows whose label is none of `ignore`; warn of labels that look like no answer."""
     if isinstance(ignore, str):
         ignore = [ignore]
-    plain = by_value(frame[label], lambda one: one.map(_plain))
-    out = plain.isin([_plain(word) for word in ignore])
+    plain = by_value(frame[label], lambda one: one.map(one_way))
+    out = plain.isin([one_way(word) for word in ignore])
     if out.all():
         raise CofactorError(f"no labels: all are {listing(map(repr, ignore))}, which count as no answer")
     left = frame[~out] if out.any() else frame
@@ -47,10 +41,6 @@ def answered(frame: pd.DataFrame, label: str, ignore: Sequence[Any] = ()) -> pd.
             stacklevel=4,
         )
     return left
-
-
-def _plain(label: Any) -> str:
-    return " ".join(str(label).casefold().split())
 
 
 def check_single(column: pd.Series[Any]) -> None:

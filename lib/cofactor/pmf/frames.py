@@ -15,13 +15,15 @@ import numpy as np
 
 from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.frames import LIKE_MISSING, NO_VALUE, check_columns
+from cofactor.core.frames import LIKE_MISSING, NO_ANSWERS, NO_VALUE, check_columns, one_way
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import look_alikes, merged_names
 from cofactor.core.spelling import plain
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
 
+DATE = r"\d{4}-\d\d?-\d\d?([ T].*)?|\d{1,2}[./]\d{1,2}[./](\d{4}|\d\d)"
+SENTINELS = {float(f"{sign}{code}") for sign in ("", "-") for code in ("9", "99", "999", "9999", "98", "998")} | {-1.0}
 ANSWER = "None"  # a gap among numbers; among words it may as well be an answer, such as that of no religion
 GAPS = (*(word for word in NO_VALUE if word != ANSWER), *LIKE_MISSING)  # words that say "not observed"
 FEW = 20  # values: a column of fewer is always taken as it is, one of more numbers is cut
@@ -45,8 +47,8 @@ class CategoricalFrame:
     left_out : dict of name to reason
     gap_words : dict of word to dict of name to count
         What was taken for a missing value, and how often in which column; "" are empty cells.
-    answers : dict of name to count
-        Where "None" stands among words and was taken for an answer.
+    answers : dict of word to dict of name to count
+        What was taken for an answer, and may say that there is none: "None", "unknown", or among numbers -99.
     texts : dict of name to dict of text to count
         What stands among the numbers of columns that would else be columns of numbers.
     alike : dict of name to list of lists of str
@@ -61,7 +63,7 @@ class CategoricalFrame:
     observed: list[list[list[str]]]
     left_out: dict[str, str]
     gap_words: dict[str, dict[str, int]]
-    answers: dict[str, int]
+    answers: dict[str, dict[str, int]]
     texts: dict[str, dict[str, int]]
     alike: dict[str, list[list[str]]]
     written: dict[str, list[str]]
@@ -109,7 +111,7 @@ class CategoricalFrame:
         missing = pd.DataFrame({name: _is_gap(frame[name], gaps) for name in frame.columns})
         gap_words = _counts(frame, missing)
         frame = frame.mask(missing)
-        answers = {} if gaps is not None else _counts(frame, frame == ANSWER).get(ANSWER, {})
+        answers = {} if gaps is not None else _doubtful(frame)
         texts = {str(name): found for name in columns or frame.columns if (found := _texts(frame[name]))}
         whys = {name: _useless(frame[name], named=columns is not None) for name in columns or frame.columns}
         left_out = {str(name): why for name, why in whys.items() if why}
@@ -198,6 +200,31 @@ def _counts(frame: pd.DataFrame, which: pd.DataFrame) -> dict[str, dict[str, int
     return dict(sorted(found.items()))
 
 
+def _doubtful(frame: pd.DataFrame) -> dict[str, dict[str, int]]:
+    """Return how often what may say that there is no answer stands in which column."""
+    which = pd.DataFrame({name: _may_be_none(frame[name]) for name in frame.columns})
+    return _counts(frame, which) if which.any(axis=None) else {}
+
+
+def _may_be_none(column: pd.Series[str]) -> pd.Series[bool]:
+    """Tell the cells that may say that there is no answer; among numbers a code such as -99, far from all others."""
+    cells = column.dropna()
+    numbers = _numbers(cells)
+    if numbers is None:
+        words = set(cells.unique())
+        found = {word for word in words if word == ANSWER or one_way(word) in NO_ANSWERS} - (
+            {"-"} if "+" in words else set()
+        )
+        return column.isin(found)
+    codes = [text for text in cells.unique() if float(text) in SENTINELS]
+    rest = numbers[~cells.isin(codes)]
+    if not codes or rest.nunique() < 3:
+        return pd.Series(False, column.index)
+    low, high = rest.min(), rest.max()
+    far = [c for c in codes if (float(c) < 0 <= low) or not low - (high - low) <= float(c) <= high + (high - low)]
+    return column.isin(far)
+
+
 def _texts(column: pd.Series[str]) -> dict[str, int]:
     """Return what stands among numbers, and how often, where most cells of a column are numbers, too many for words."""
     cells = column.dropna()
@@ -224,6 +251,8 @@ def _useless(column: pd.Series[str], named: bool) -> str:
     if n_values <= FEW:
         return ""
     numbers = _numbers(cells)
+    if numbers is None and cells.str.fullmatch(DATE).all():
+        return f"{n_values} dates: give a number in their place, such as the year, the month or the days since then"
     if numbers is not None:
         never_twice = bool((numbers == np.floor(numbers)).all()) and n_values == len(column)  # ids have no gaps
         return f"{n_values} whole numbers that never repeat: ids" if never_twice and not named else ""

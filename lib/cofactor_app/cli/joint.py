@@ -169,8 +169,8 @@ def _lines(
         yield f"counts as a gap: {repr(word) if word else 'empty cells'}: {_told(counts)}"
     for how, names in data.written.items():
         yield f"numbers {how}: {listing(names)}: read, and written, as 1234.5"
-    for name, count in data.answers.items():
-        yield f"counts as an answer: 'None': {count} in {name}; name the words that are gaps by --gaps, if it is one"
+    for word, counts in data.answers.items():
+        yield f"counts as an answer: {word!r}: {_told(counts)}; name the words that are gaps by --gaps, if it is one"
     for name, why in data.left_out.items():
         n_gaps = int(data.frame[name].isna().sum())
         yield f"left out: {name}: {why}" + (f"; {n_gaps} gaps stay as they are" if n_gaps else "")
