@@ -85,6 +85,15 @@ TABLES = {
     "columns: task from instance_id, worker from performer": PLAIN.set_axis(
         ["instance_id", "performer", "label"], axis=1
     ),
+    "columns: task from Image URL, worker from Annotator-ID, label from annotation": PLAIN.set_axis(
+        ["Image URL", "Annotator-ID", "annotation"], axis=1
+    ),
+    "columns: task from sample_id, worker from llm, label from verdict": PLAIN.set_axis(
+        ["sample_id", "llm", "verdict"], axis=1
+    ).assign(note="x", length=7),
+    "columns: task from document, worker from judge, label from score": PLAIN.set_axis(
+        ["document", "judge", "score"], axis=1
+    ),
     "1 rows repeat the header": pd.concat(
         [PLAIN.head(30), pd.DataFrame([{name: name for name in PLAIN}]), PLAIN.tail(30)]
     ),
@@ -181,6 +190,43 @@ def test_one_file_for_each_worker(tmp_path, capsys, recwarn):
     assert "5 files: 12 tasks, 5 workers, 3 classes, 60 labels" in capsys.readouterr().out
     with pytest.raises(CofactorError, match="no file of labels is named"):
         read([])
+
+
+def test_objects_with_lists_and_objects_by_task_are_read(tmp_path):
+    each = [(task, [{"worker": w, "label": k} for w, k in zip(one.worker, one.label, strict=True)])
+            for task, one in PLAIN.groupby("task", sort=False)]  # fmt: skip
+    nested = [{"id": task, "text": "x", "annotations": answers} for task, answers in each]
+    by_task = {task: {one["worker"]: one["label"] for one in answers} for task, answers in each}
+    wanted = CrowdLabels.from_frame(PLAIN)
+    for name, content, note in (
+        (
+            "nested.json",
+            nested,
+            "answers in the list annotations: worker from worker, label from label, task from task",
+        ),
+        (
+            "renamed.json",
+            [{"id": one["id"], "votes": one["annotations"]} for one in nested],
+            "answers in the list votes",
+        ),
+        ("by_task.json", by_task, "an object by task, of labels by worker"),
+    ):
+        (tmp_path / name).write_text(json.dumps(content), encoding="utf8")
+        with pytest.warns(DataWarning, match=note):
+            found = read(tmp_path / name)
+        assert found.to_frame().astype(str).equals(wanted.to_frame().astype(str)), name
+
+
+def test_a_file_without_a_header_is_told_as_one(tmp_path):
+    PLAIN.to_csv(tmp_path / "bare.csv", index=False, header=False)
+    with pytest.raises(CofactorError, match=r"the first line \(.*\) holds values that stand below it, too"):
+        read(tmp_path / "bare.csv")
+
+
+def test_a_score_that_is_the_label_is_not_called_unused(tmp_path, recwarn):
+    PLAIN.set_axis(["document", "judge", "score"], axis=1).to_csv(tmp_path / "scores.csv", index=False)
+    read(tmp_path / "scores.csv")
+    assert not [one for one in recwarn if "not used" in str(one.message)]
 
 
 def test_nobody_is_named(tmp_path):

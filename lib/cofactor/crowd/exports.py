@@ -68,6 +68,10 @@ def unfold(records: Sequence[Record], columns: Sequence[str]) -> pd.DataFrame | 
         name, read = "Argilla", _argilla
     elif _lists(first):
         name, read = "lists of labels", _of_lists
+    elif _nested(first):
+        name, read = "objects with a list of answers", _of_nested
+    elif len(records) == 1 and _is_by_task(first):
+        name, read = "labels by task and worker", _by_task
     elif isinstance(first.get("annotations", first.get("completions")), list):
         name, read = "Label Studio", _label_studio
     elif "answer" in first and ("_task_hash" in first or "_input_hash" in first):
@@ -216,6 +220,45 @@ def _of_lists(records: Sequence[Record], task: str, worker: str, label: str) -> 
         name = record[task] if task in record else record.get("id", number)
         answers += [(number, name, *pair) for pair in zip(workers, labels, strict=True)]
     return answers, Counter()
+
+
+def _nested(record: Record) -> tuple[str, str, str] | None:
+    """Return the names of a list of flat objects, and in these of the worker and of the label."""
+    lists = {key: value[0] for key, value in record.items() if isinstance(value, list) and value}
+    lists = {key: one for key, one in lists.items() if isinstance(one, dict)}
+    for key, one in lists.items():
+        scalars = [name for name, value in one.items() if not isinstance(value, list | dict)]
+        worker = [name for name in scalars if name.casefold() in USUAL["worker"]]
+        label = [name for name in scalars if name.casefold() in USUAL["label"]]
+        if len(worker) == len(label) == 1:
+            return key, worker[0], label[0]
+    return None
+
+
+def _of_nested(records: Sequence[Record], task: str, worker: str, label: str) -> tuple[list[Answer], Counter[str]]:
+    answers: list[Answer] = []
+    names = _nested(records[0])
+    assert names is not None
+    whose, what = (names[1] if worker == "worker" else worker), (names[2] if label == "label" else label)
+    message = f"answers in the list {names[0]}: worker from {whose}, label from {what}, task from {task}, or else id"
+    warnings.warn(message, DataWarning, stacklevel=3)
+    for number, record in enumerate(records, 1):
+        name = record[task] if task in record else record.get("id", number)
+        answers += [(number, name, one[whose], one[what]) for one in record.get(names[0]) or []]
+    return answers, Counter()
+
+
+def _is_by_task(record: Record) -> bool:
+    """Whether an object has, by task, objects that have a label by worker."""
+    inner = list(record.values())
+    flat = all(isinstance(one, dict) and one for one in inner)
+    return len(inner) > 1 and flat and not any(isinstance(x, list | dict) for one in inner for x in one.values())
+
+
+def _by_task(records: Sequence[Record], task: str, worker: str, label: str) -> tuple[list[Answer], Counter[str]]:
+    warnings.warn("an object by task, of labels by worker", DataWarning, stacklevel=3)
+    each = enumerate(records[0].items(), 1)
+    return [(number, name, who, said) for number, (name, one) in each for who, said in one.items()], Counter()
 
 
 def _prodigy(records: Sequence[Record], task: str, worker: str, label: str) -> tuple[list[Answer], Counter[str]]:

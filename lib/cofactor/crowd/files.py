@@ -15,7 +15,7 @@ from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import look_alikes, merged_names, told
 from cofactor.crowd.exports import TIME, unfold
 from cofactor.crowd.kinds import cut_ids, odd_labels, unread
-from cofactor.crowd.layouts import recognised, without_headers
+from cofactor.crowd.layouts import TAKEN, recognised, without_headers
 from cofactor.crowd.usual_names import GOLD
 
 Path: TypeAlias = "str | PathLike[str]"
@@ -64,7 +64,8 @@ def _read_one(path: Path, columns: tuple[str, str, str], encoding: str, sep: str
     unfolded, recognise = partial(unfold, columns=columns), partial(recognised, whose=whose)
     frame = read_frame(path, columns, encoding, sep, unfold=unfolded, optional=(TIME,), recognise=recognise)
     known = frame.attrs.get(GOLD, {})
-    for message in unread(frame.attrs.get("found", ()), columns):
+    used = {*columns, *frame.attrs.get(TAKEN, ())}
+    for message in unread([name for name in frame.attrs.get("found", ()) if name not in used], columns):
         warnings.warn(message, DataWarning, stacklevel=4)
     frame = _by_time(without_headers(frame, columns))
     frame.attrs[GOLD] = known

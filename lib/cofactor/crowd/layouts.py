@@ -23,8 +23,9 @@ Golden rows become gold. Where nobody is named, each label is another worker's, 
 from __future__ import annotations
 
 import json
+import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +34,7 @@ import numpy as np
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import NO_VALUE
 from cofactor.core.lazy import pd
-from cofactor.crowd.usual_names import COUNTED, GOLD, IDS, USUAL
+from cofactor.crowd.usual_names import COUNTED, GOLD, IDS, RARER, USUAL
 from cofactor.crowd.wide import marks, of_marks, of_wide
 
 
@@ -106,6 +107,9 @@ LAYOUTS = (
     Layout("Label Studio", "id", "annotator", _varying),
     Layout("Zooniverse", "subject_ids", "user_name", _beginning("annotations")),
 )
+
+
+TAKEN = "taken"  # attribute of a frame: the columns that were recognised
 
 
 def recognised(frame: pd.DataFrame, columns: Sequence[str], whose: str | None = None) -> pd.DataFrame:
@@ -209,7 +213,7 @@ def _taken(
     warnings.warn(message, DataWarning, stacklevel=6)
     found = pd.DataFrame({wanted: frame[name] for wanted, name in chosen.items()}, index=frame.index)
     found[list(chosen)[-1]] = [leaf(cell) for cell in found[list(chosen)[-1]]]
-    found.attrs[GOLD] = known or {}
+    found.attrs |= {GOLD: known or {}, TAKEN: list(chosen.values())}
     return found
 
 
@@ -218,6 +222,10 @@ def _taken(
 
 def _of_people(frame: pd.DataFrame, columns: Sequence[str], whose: str | None) -> pd.DataFrame:
     found = dict(zip(columns, (_usual(frame, *pair) for pair in zip(USUAL, columns, strict=True)), strict=True))
+    pairs = zip(USUAL, columns, strict=True)
+    rarer = [known or _usual(frame, *pair, RARER) for known, pair in zip(found.values(), pairs, strict=True)]
+    if all(rarer) and len(set(rarer)) == len(rarer):
+        return _taken(frame, dict(zip(columns, map(str, rarer), strict=True)), "columns")
     task, worker, label = found.values()
     free = [str(name) for name in frame if name not in found.values()]
     task = task or (free[0] if _is_id(free, frame) else None)
@@ -228,8 +236,6 @@ def _of_people(frame: pd.DataFrame, columns: Sequence[str], whose: str | None) -
         return of_wide(frame, task, columns)
     if task and label and not worker and (counted := _counted(frame, task, label)):
         return _of_counted(frame, task, label, counted, columns)
-    if task and worker and label:
-        return _taken(frame, dict(zip(columns, (task, worker, label), strict=True)), "columns")
     others = [name for name in free if name != task]
     if task and label and columns[1] == "worker" and not worker and not _may_be_workers(frame, others, task):
         chosen = dict(zip(columns, (task, columns[1], label), strict=True))
@@ -238,7 +244,17 @@ def _of_people(frame: pd.DataFrame, columns: Sequence[str], whose: str | None) -
         alone = frame.assign(**{columns[1]: [f"answer {n}" for n in range(1, len(frame) + 1)]})
         why = "no column says who gave which label, so each is another worker's, as in a vote"
         return _taken(alone, chosen, why, made=columns[1:2])
+    _refuse_no_header(frame)
     return frame
+
+
+def _refuse_no_header(frame: pd.DataFrame) -> None:
+    """Refuse a text file whose first line holds values that stand in their columns below, too."""
+    names = [str(name) for name in frame]
+    again = [name for n, name in enumerate(names) if (frame.iloc[:, n] == name).any()]
+    if frame.index.name == "row" and len(names) >= 3 and len(again) >= 2:
+        said = f"the first line ({listing(names)}) holds values that stand below it, too, and is no header"
+        raise CofactorError(f"{said}: put a line of names above it, such as task,worker,label")
 
 
 def _of_classes(
@@ -273,13 +289,14 @@ def _of_counted(frame: pd.DataFrame, task: str, label: str, counted: str, column
     return _taken(rows, chosen, why, made=columns[1:2])
 
 
-def _usual(frame: pd.DataFrame, role: str, wanted: str) -> str | None:
+def _usual(frame: pd.DataFrame, role: str, wanted: str, names: Mapping[str, Sequence[str]] = USUAL) -> str | None:
     """Return the one column of a role: the wanted one, else, of the usual names, the only one that is there."""
     if wanted in frame:
         return wanted
     if wanted != role:  # the user named another one, which is not there
         return None
-    there = [str(name) for name in frame if str(name).strip().casefold().replace(" ", "_") in USUAL[role]]
+    plain = {str(name): re.sub(r"[\s-]+", "_", str(name).strip().casefold()) for name in frame}
+    there = [name for name, one in plain.items() if one in names[role]]
     return there[0] if len(there) == 1 else None
 
 
