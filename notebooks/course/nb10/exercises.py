@@ -1,4 +1,4 @@
-"""The exercises of notebook 10: groups that never meet, an interval from refits, how many labels are enough."""
+"""The exercises of notebook 10: groups that never meet, an interval, how many labels, a weighted vote."""
 
 from __future__ import annotations
 
@@ -153,7 +153,77 @@ class Enough(Exercise):
         ]
 
 
-EXERCISES = {"groups": Groups(), "refits": Refits(), "enough": Enough()}
+def _said(codes: Ints, K: int) -> Floats:
+    """Who said what: (N, M, K) zeros and ones."""
+    return np.asarray(codes[:, :, None] == np.arange(K), dtype=np.float64)
+
+
+def _shares(said: Floats) -> Floats:
+    return np.asarray(said.sum(axis=1) / np.maximum(said.sum(axis=(1, 2)), 1)[:, None])
+
+
+def _weights(said: Floats) -> Floats:
+    """The mean vote share of what each worker says; zero of whoever says nothing."""
+    return np.asarray(np.einsum("nmk,nk->m", said, _shares(said)) / np.maximum(said.sum(axis=(0, 2)), 1))
+
+
+def _scores(said: Floats, weights: Floats) -> Floats:
+    return np.asarray(np.einsum("nmk,m->nk", said, weights))
+
+
+def _with_winners(codes: Ints, K: int) -> Floats:
+    """Weights by agreement with the winner of the vote, ties to the lowest class."""
+    said = _said(codes, K)
+    winner = np.eye(K)[said.sum(axis=1).argmax(axis=1)]
+    return _scores(said, np.einsum("nmk,nk->m", said, winner) / np.maximum(said.sum(axis=(0, 2)), 1))
+
+
+class Weighted(FunctionExercise):
+    """Scores of the classes where labels count by how their workers agree with the vote."""
+
+    hints = (
+        "first the vote shares, tasks x classes: how many say a class, divided by how many say anything",
+        "a worker's weight is the mean, over the tasks with a label of theirs, of the share of the class they said there",
+        "said = codes[:, :, None] == np.arange(K); then np.einsum('nmk,nk->m', said, share) adds up what each worker gets",
+    )
+    praise = "a method of your own: from here on it goes everywhere where a method of the kit goes"
+    wrong: ClassVar = {
+        "these are the votes: all weights are one": lambda c, K: _said(c, K).sum(axis=1),
+        "these are the vote shares: no worker has a weight": lambda c, K: _shares(_said(c, K)),
+        "divide by the number of the worker's own labels, not by the number of tasks": (
+            lambda c, K: _scores(_said(c, K), np.einsum("nmk,nk->m", _said(c, K), _shares(_said(c, K))) / len(c))
+        ),
+        "these weights are sums; whoever labels much would count for more: divide by the number of labels": (
+            lambda c, K: _scores(_said(c, K), np.einsum("nmk,nk->m", _said(c, K), _shares(_said(c, K))))
+        ),
+        "these weights count agreement with the winner, which is arbitrary where votes tie: take the vote share": (
+            _with_winners
+        ),
+        "the classes are in the wrong order": lambda c, K: _scores(_said(c, K), _weights(_said(c, K)))[:, ::-1],
+        "these are shares of the scores; give the sums of weights themselves": (
+            lambda c, K: _shares(_scores(_said(c, K), _weights(_said(c, K)))[:, None])
+        ),
+        "a missing label, -1, is taken for one of the last class": (
+            lambda c, K: _scores(_said(c % K, K), _weights(_said(c % K, K)))
+        ),
+    }
+
+    def given(self) -> Given:
+        return {"codes": np.array([[0, 0, 1, -1], [1, 1, -1, 1], [0, 2, 2, -1], [2, -1, 2, 0]]), "K": 3}
+
+    def cases(self) -> list[Given]:
+        rng = np.random.default_rng(4)
+        many = rng.integers(-1, 4, (30, 7))
+        many[:, 0], many[5] = -1, -1  # somebody says nothing, and of one task nobody says anything
+        pair = np.array([[0, 1], [1, 1], [0, 0]])
+        return [{"codes": many, "K": 4}, {"codes": pair, "K": 2}, {"codes": rng.integers(-1, 2, (12, 5)), "K": 2}]
+
+    def solve(self, codes: Ints, K: int) -> list[Part]:
+        said = _said(codes, K)
+        return [Part("scores", _scores(said, _weights(said)), {})]
+
+
+EXERCISES = {"groups": Groups(), "refits": Refits(), "enough": Enough(), "weighted": Weighted()}
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     (),
@@ -161,6 +231,6 @@ OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     ("refits",),
     ("enough",),
     (),
-    (),
+    ("weighted",),
     (),
 )

@@ -114,6 +114,55 @@ def of_each_crowd(g):
     return [d[np.argmax(row <= g["wanted"])] for row in g["errors"] for d in [g["amounts"]]]
 
 
+# ---- a weighted vote ----
+
+
+def by_loops(codes, K):
+    N, M = codes.shape
+    scores, weight = np.zeros((N, K)), np.zeros(M)
+    for m in range(M):
+        got = [np.mean(row[row >= 0] == row[m]) for row in codes if row[m] >= 0]
+        weight[m] = np.mean(got) if got else 0
+    for n in range(N):
+        for m in range(M):
+            if codes[n, m] >= 0:
+                scores[n, codes[n, m]] += weight[m]
+    return scores
+
+
+def by_matrices(codes, K):
+    said = [codes == k for k in range(K)]
+    share = [one.sum(axis=1) / (codes >= 0).sum(axis=1).clip(1) for one in said]
+    weight = sum(one.T @ s for one, s in zip(said, share, strict=True)) / (codes >= 0).sum(axis=0).clip(1)
+    return np.column_stack([one @ weight for one in said])
+
+
+def of(weight):
+    """Scores from weights (M,), made of who said what and the vote shares."""
+
+    def scores(codes, K):
+        said = codes[:, :, None] == np.arange(K)
+        share = said.sum(axis=1) / said.sum(axis=(1, 2)).clip(1)[:, None]
+        return np.einsum("nmk,m->nk", said, weight(said, share))
+
+    return scores
+
+
+def sums(said, share):
+    return np.einsum("nmk,nk->m", said, share)
+
+
+def by_winner(codes, K):
+    votes = np.stack([(codes == k).sum(axis=1) for k in range(K)], axis=1)
+    agree = (codes == votes.argmax(axis=1)[:, None]) & (codes >= 0)
+    weight = agree.sum(axis=0) / (codes >= 0).sum(axis=0).clip(1)
+    return np.stack([(codes == k) @ weight for k in range(K)], axis=1)
+
+
+def names(codes, K):
+    return by_loops(codes, K).argmax(axis=1)
+
+
 ANSWERS = [
     ("groups", "correct", lambda g: merged),
     ("groups", "correct", lambda g: by_parents),
@@ -168,4 +217,21 @@ ANSWERS = [
     ("enough", "this is in per cent", lambda g: (100 * np.array(share(g)), first(g))),
     ("enough", "is too small", lambda g: (share(g), 5)),
     ("enough", "give 2 arrays or numbers", first),
+    ("weighted", "correct", lambda g: by_loops),
+    ("weighted", "correct", lambda g: by_matrices),
+    ("weighted", "correct", lambda g: of(lambda said, share: sums(said, share) / said.sum(axis=(0, 2)).clip(1))),
+    ("weighted", "all weights are one", lambda g: of(lambda said, share: np.ones(said.shape[1]))),
+    ("weighted", "these weights are sums", lambda g: of(sums)),
+    ("weighted", "not by the number of tasks", lambda g: of(lambda said, share: sums(said, share) / len(said))),
+    ("weighted", "arbitrary where votes tie", lambda g: by_winner),
+    ("weighted", "shares of the scores",
+     lambda g: lambda codes, K: by_loops(codes, K) / by_loops(codes, K).sum(axis=1).clip(1e-300)[:, None]),
+    ("weighted", "no worker has a weight",
+     lambda g: lambda codes, K: np.stack([(codes == k).sum(axis=1) for k in range(K)], axis=1)
+     / (codes >= 0).sum(axis=1).clip(1)[:, None]),
+    ("weighted", "taken for one of the last class", lambda g: lambda codes, K: by_loops(codes % K, K)),
+    ("weighted", "wrong order", lambda g: lambda codes, K: by_loops(codes, K)[:, ::-1]),
+    ("weighted", "expected an array of shape (4, 3)", lambda g: names),
+    ("weighted", "stops with", lambda g: lambda codes, K: codes[K]["x"]),
+    ("weighted", "hand in the function itself", lambda g: by_loops(**g)),
 ]  # fmt: skip
