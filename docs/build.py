@@ -15,7 +15,7 @@ from pathlib import Path
 
 from cofactor.core.errors import CofactorError
 from cofactor_app.cli import page
-from docs import api, claims, notebooks, panels, results, slides, tables, weight
+from docs import api, claims, leaderboard, notebooks, panels, results, slides, tables, weight
 from docs.article import build as article
 from tools import learner
 
@@ -80,6 +80,7 @@ def pages(live=()):
     texts |= {Path("learner") / name: text for name, text in learner.copies().items()}
     texts[Path("index.md")] = texts.pop(Path("docs/index.md")).replace(CARDS, notebooks.cards(stored))
     made = {"docs/fidelity.md": tables.fidelity_page(), "datasets/index.md": tables.data_page()}
+    made["docs/leaderboard.md"] = leaderboard.page()
     made["docs/claims.md"] = claims.claims_page()
     made["docs/article/article.md"] = article.page()
     return texts | {Path(path): text for path, text in (made | results.pages()).items()}

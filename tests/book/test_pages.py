@@ -158,6 +158,25 @@ ICON = """() => {
 
 
 @pytest.mark.browser
+def test_a_click_on_a_heading_sorts_and_another_turns_the_order_round(site, chromium):
+    tab = chromium.new_page(viewport={"width": 1300, "height": 900})
+    tab.goto((site / "docs" / "leaderboard.html").as_uri(), timeout=120_000)
+    table = tab.locator(".sortable table").first
+    column = "table => [...table.tBodies[0].rows].map(row => row.lastElementChild.textContent.trim())"
+    before = table.evaluate(column)
+    found = []
+    for _ in range(2):
+        table.get_by_role("button", name="CPU s").click()
+        found.append([float(text) for text in table.evaluate(column)])
+    assert found == [sorted(map(float, before), reverse=True), sorted(map(float, before))]
+    table.get_by_role("button", name="method").press("Enter")
+    names = table.evaluate("table => [...table.tBodies[0].rows].map(row => row.cells[0].textContent.trim())")
+    assert names == sorted(names, key=str.casefold) and len(names) > 30
+    assert table.locator("th[aria-sort]").count() == 1
+    tab.close()
+
+
+@pytest.mark.browser
 def test_icons_are_letters_of_a_font_and_the_search_finds_without_its_index_on_every_page(site, chromium):
     tab = chromium.new_page(viewport={"width": 1300, "height": 900})
     tab.goto((site / NOTEBOOKS[0]).as_uri(), timeout=120_000)

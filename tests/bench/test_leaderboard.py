@@ -1,0 +1,83 @@
+"""The page of all methods: what its numbers are, and whether the kept ones are those of today's code."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cofactor_app.bench import bench, crowds
+from cofactor_app.bench.crowds import SIMULATED
+from cofactor_app.bench.lines import ANSWERS, problems
+from docs import leaderboard
+
+QUICK = 0.5  # CPU seconds of a method on a set, to run it again
+
+
+def trial(set_, family, method, accuracy, more, above, error=""):
+    low, high = (more - 1, more + 1) if accuracy is not None else (None, None)
+    ece, seconds = (0.1, 2.0) if accuracy is not None else (None, None)
+    numbers = {"accuracy": accuracy, "more": more, "low": low, "high": high, "above_default": above}
+    where = {"set": set_, "family": family, "method": method, "tasks": 10}
+    return {**where, **numbers, "ece": ece, "seconds": seconds, "error": error}
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """A folder with results of two files: the kit's, and somebody's."""
+    rows = [
+        trial("bluebird", "bluebird", "MajorityVote", 60.0, 0.0, -10.0),
+        trial("bluebird", "bluebird", "WorkerTypes", 70.0, 10.0, None),
+        trial("zencrowd_us", "zencrowd", "MajorityVote", 80.0, 0.0, 4.0),
+        trial("zencrowd_us", "zencrowd", "WorkerTypes", 76.0, -4.0, None),
+        trial("zencrowd_in", "zencrowd", "MajorityVote", 70.0, 0.0, 0.0),
+        trial("zencrowd_in", "zencrowd", "WorkerTypes", 70.0, 0.0, None),
+        trial("bluebird", "bluebird", "KOS", None, None, None, "for two | classes only"),
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "crowd.csv", index=False)
+    mine = [
+        trial("bluebird", "bluebird", "/home/me/evaluation/peers/mine.py:Mine(alpha=2)", 72.0, 12.0, 2.0),
+        trial("bluebird", "bluebird", "MajorityVote", 60.0, 0.0, -10.0),
+    ]
+    pd.DataFrame(mine).to_csv(tmp_path / "mine.csv", index=False)
+    return leaderboard.kept(tmp_path)
+
+
+def test_families_count_alike_and_the_best_beside_the_default_comes_first(kept):
+    text = leaderboard.section("crowd", kept)
+    first, *rest = [line for line in text.splitlines() if line.startswith("| ") and "(95" not in line][1:4]
+    assert first == "| Mine(alpha=2) (mine) | 72.00 | 1 | +12.00 | +2.00 | 0, 0 of 1 | 0.100 | 2.0 |"
+    types, vote = rest
+    assert types.startswith("| WorkerTypes | 71.50 | 2 | +4.00 (-72.2 to +80.2) | - | 1, 1 of 3 |")  # (70 + 73) / 2
+    assert vote.startswith("| MajorityVote | 67.50 | 2 | +0.00 (+0.0 to +0.0) | -4.00 (")
+    assert "- KOS on bluebird: for two" in text and "\n| KOS" not in text
+    assert "| Mine(alpha=2) (mine) | 72.00 | - |" in text  # by family
+
+
+def test_every_method_of_the_registry_stands_there_with_numbers_or_a_reason():
+    from cofactor.registry import listed
+
+    trials = leaderboard.kept()
+    for line, (trivial, default) in ANSWERS.items():
+        mine = trials[trials["line"] == line]
+        assert set(listed(line)) <= set(mine["method"]), line
+        assert (mine["accuracy"].notna() | mine["error"].notna()).all()
+        assert mine[mine["method"].isin([trivial, default])]["accuracy"].notna().all()
+    assert leaderboard.page().count("::::{container} sortable") == 2 * len(ANSWERS)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_set_of_every_line_run_again_gives_what_was_kept():
+    """Where this fails: run the method again by `cofactor bench`, and keep what it writes."""
+    from cofactor.registry import listed
+
+    trials, tried = leaderboard.kept(), 0
+    for line, set_ in (("crowd", "sim_spammers"), ("pmf", "sim_joint"), ("separable", "sim_midpoints"),
+                       ("comparisons", "sim_tastes_few")):  # fmt: skip
+        mine = trials[(trials["set"] == set_) & (trials["seconds"] < QUICK)].set_index("method")
+        names = [name for name in mine.index if name in listed(line)]
+        sets = crowds([set_]) if set_ in SIMULATED else problems(line, [set_])
+        again = {one.method: one.accuracy for one in bench(names, sets, line=line)}
+        one_task = 100 / mine["tasks"].iloc[0]
+        for name in names:
+            tried += 1
+            assert np.isclose(again[name], mine.loc[name, "accuracy"], atol=1.01 * one_task), (set_, name)
+    assert tried > 25
