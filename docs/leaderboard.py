@@ -41,7 +41,7 @@ tables below, or the part of them that the method is for. The tests run one set 
 def page():
     """Return the page."""
     trials = kept()
-    units = "; of ".join(f"{what} ({LINES[line].split(':')[0].lower()})" for line, what in UNITS.items())
+    units = ", of ".join(UNITS.values())
     sections = [section(line, trials[trials["line"] == line]) for line in ANSWERS]
     return "\n".join([TEXT.format(units=units), *sections])
 
@@ -66,7 +66,8 @@ def line_of(name):
 def section(line, trials):
     """Return the tables of one line."""
     trivial, default = ANSWERS[line]
-    rows = sorted((summary(name, mine) for name, mine in trials.groupby("method", sort=False)), key=order)
+    rows = [summary(name, mine, name == default) for name, mine in trials.groupby("method", sort=False)]
+    rows = sorted(rows, key=order)
     head = ["method", "%", "families", f"above {trivial}", f"above {default}",
             f"sets below {trivial}, significantly", "calibration error", "CPU s"]  # fmt: skip
     body = [[r["method"], number(r["accuracy"]), str(r["families"]), r["more"], r["above"], r["below"],
@@ -81,7 +82,7 @@ def section(line, trials):
     ])  # fmt: skip
 
 
-def summary(name, mine):
+def summary(name, mine, is_default):
     """Return the numbers of one method: means over its families."""
     answered = mine[mine["accuracy"].notna()]
     families = answered.groupby("family", sort=False)[["accuracy", "more", "above_default", "ece"]].mean()
@@ -92,8 +93,8 @@ def summary(name, mine):
         "families": len(families),
         "accuracy": means["accuracy"],
         "more": interval(families["more"]),
-        "above": interval(families["above_default"]),
-        "sort": means["above_default"] if name not in {default for _, default in ANSWERS.values()} else 0.0,
+        "above": "-" if is_default else interval(families["above_default"]),
+        "sort": 0.0 if is_default else means["above_default"],
         "below": f"{len(below)}, {int((below['high'] < 0).sum())} of {len(answered)}",
         "ece": means["ece"],
         "seconds": answered["seconds"].sum(),
