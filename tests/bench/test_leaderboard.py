@@ -34,7 +34,7 @@ def kept(tmp_path):
     ]
     pd.DataFrame(rows).to_csv(tmp_path / "crowd.csv", index=False)
     mine = [
-        trial("bluebird", "bluebird", "/home/me/evaluation/peers/mine.py:Mine(alpha=2)", 72.0, 12.0, 2.0),
+        trial("bluebird", "bluebird", "somewhere/evaluation/peers/mine.py:Mine(alpha=2)", 72.0, 12.0, 2.0),
         trial("bluebird", "bluebird", "MajorityVote", 60.0, 0.0, -10.0),
     ]
     pd.DataFrame(mine).to_csv(tmp_path / "mine.csv", index=False)
