@@ -61,7 +61,7 @@ def test_where_features_do_not_help_biases_are_left_and_a_warning():
     """Utilities of 0.07, as in the paper's Figure 2, cannot be learnt from choices; what all like, can."""
     U, V = truth(0, kind="gauss")
     b = np.random.default_rng(5).standard_normal(300)
-    with pytest.warns(DataWarning, match="do not help to foretell 10000 held-out comparisons: biases of items alone"):
+    with pytest.warns(DataWarning, match="do not help to predict 10000 held-out comparisons: biases of items alone"):
         mf = fitted(drawn(0.1 * U, V, 10_000, "binary", b=b), item_bias=True)
     assert np.isinf(mf.ridge_) and mf.rank_ == 0 and mf.n_held_out_ == 10_000 and "biases" in mf.result_.reason
     assert np.corrcoef(mf.item_bias_, b)[0, 1] > 0.9
@@ -314,7 +314,7 @@ def test_the_error_of_a_perfect_fit_is_zero_up_to_rounding():
 
 
 def test_pairs_made_from_ratings_call_for_hidden_items():
-    """Ratings without any taste: pairs foretell one another, and tell nothing of items that were not rated."""
+    """Ratings without any taste: pairs predict one another, and tell nothing of items that were not rated."""
     rng = np.random.default_rng(0)
     quality, parts = rng.standard_normal(60), []
     for user in range(80):

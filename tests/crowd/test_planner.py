@@ -166,8 +166,8 @@ def test_workers_are_drawn_together_as_far_as_they_are_alike():
 
 @pytest.mark.needs_mirror
 @pytest.mark.parametrize(("name", "d"), [("dog", 3), ("rte", 5)])
-def test_a_pilot_with_a_hundred_truths_foretells_the_whole_crowd(name, d):
-    """Errors foretold are off by .02 to .06 on average over the amounts, from one pilot to the next."""
+def test_a_pilot_with_a_hundred_truths_predicts_the_whole_crowd(name, d):
+    """Errors predicted are off by .02 to .06 on average over the amounts, from one pilot to the next."""
     dataset, off = cf.load(name), []
     for seed in (0, 1):
         rng = np.random.default_rng(seed)

@@ -109,7 +109,7 @@ def test_a_spectral_start_finds_the_truth_where_random_ones_do_not():
 
 
 @pytest.mark.parametrize(("m", "error"), [("40,000", 0.487), ("160,000", 0.255)])
-def test_choices_leave_the_error_that_the_planner_foretells(m, error):
+def test_choices_leave_the_error_that_the_planner_predicts(m, error):
     found = values(trial("choices", f"m={m}"), "error")
     assert found["ComparisonMF"] == pytest.approx(error, rel=0.08)
     assert found["ComparisonMF"] < found["spectral start"]
@@ -203,7 +203,7 @@ def test_the_peer_is_the_ranking_with_the_same_prior():
     assert practice.choix_ranking(learn, food, 0) == pytest.approx(own, abs=1e-4)
 
 
-def test_at_twenty_answers_the_default_foretells_food_better_than_any_ranking(monkeypatch):
+def test_at_twenty_answers_the_default_predicts_food_better_than_any_ranking(monkeypatch):
     monkeypatch.setattr(practice, "METHODS", {m: practice.METHODS[m] for m in (practice.DEFAULT, "BradleyTerry")})
     rows = EXPERIMENTS["practice-comparisons"].run("food,n=20", 0, np.random.default_rng(0))
     loss, more = values(rows, "log-loss"), values(rows, "more than default")

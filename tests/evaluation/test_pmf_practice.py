@@ -69,7 +69,7 @@ def test_every_filler_gives_a_distribution_for_every_hidden_cell(name):
         assert right > usual + 5
 
 
-def test_the_default_foretells_rows_and_cells_better_than_the_simple_method():
+def test_the_default_predicts_rows_and_cells_better_than_the_simple_method():
     rows = practice.practice(VOTES, 0, np.random.default_rng(0))
     found = {(row.method, row.metric): row.value for row in rows}
     assert found[practice.DEFAULT, "more than Independence"] > 1

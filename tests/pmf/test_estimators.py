@@ -186,7 +186,7 @@ def test_smoothing_adds_observations_to_the_counts_that_the_estimate_expects():
     assert np.allclose(with_two.prior, (200 * plain.prior + 2) / 206)
 
 
-def test_smoothing_foretells_thin_data_better():
+def test_smoothing_predicts_thin_data_better():
     table, fresh = drawn(40, observed=1.0), drawn(2000)
     for name in ("CNMF-EM", "RAND-EM"):
         plain, smooth = (fit(clone(METHODS[name]).set_params(pseudo_count=a), table).model_ for a in (1e-3, 0.3))
@@ -212,7 +212,7 @@ def test_all_ranks_and_counts_are_tried_and_what_is_near_the_best_is_averaged():
 
 
 @pytest.mark.parametrize("name", ["CNMF-SPA", "CNMF-OPT", "CNMF-EM", "RAND-EM"])
-def test_a_rank_that_is_chosen_foretells_better_than_one_too_low_or_too_high(name):
+def test_a_rank_that_is_chosen_predicts_better_than_one_too_low_or_too_high(name):
     table, fresh = drawn(600), drawn(2000)
     chosen = fit(clone(METHODS[name]).set_params(rank="auto"), table).model_.log_likelihood(fresh)
     for rank in (1, 9):

@@ -123,7 +123,7 @@ class _Search:
         return self._follow_path(rank, starts)
 
     def _exact(self, rank: int, starts: list[Floats]) -> Trial | None:
-        """Try no ridge at all, where that foretells held-out chances to a thousandth."""
+        """Try no ridge at all, where that predicts held-out chances to a thousandth."""
         with warnings.catch_warnings(action="ignore"):
             trial, z = self._try(Trial(rank, 0.0, self.settings.bias_ridge or 0.0), starts, self.settings.tol)[:2]
         g = link_named(self.settings.link).probability

@@ -35,7 +35,7 @@ from cofactor.core.result import History, Result
 from cofactor.core.types import Floats
 
 MAX_ITER, HALVINGS = 100, 40
-TOL = 1e-12  # of the gain that Newton's next step foretells, relative to the number of comparisons
+TOL = 1e-12  # of the gain that Newton's next step predicts, relative to the number of comparisons
 
 
 class Likelihood(Protocol):

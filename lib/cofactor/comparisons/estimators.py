@@ -146,7 +146,7 @@ class ComparisonMF(PreferenceModel):
 
 
 def _biases_alone(data: Comparisons, ridge: float, n_held_out: int, settings: Settings) -> tuple[Arrays, Result]:
-    reason = f"features do not help to foretell {n_held_out} held-out comparisons: biases of items alone"
+    reason = f"features do not help to predict {n_held_out} held-out comparisons: biases of items alone"
     advice = "every user is predicted alike; collect more comparisons of each user, or give a ridge"
     warnings.warn(f"{reason}; {advice}", DataWarning, stacklevel=4)
     b = fit_biases(data, ridge, settings, always=True)

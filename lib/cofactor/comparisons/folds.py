@@ -1,4 +1,4 @@
-"""Splits of comparisons: each is held out once, and answers that foretell each other are held out together."""
+"""Splits of comparisons: each is held out once, and answers that predict each other are held out together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def folds(comparisons: Comparisons, n: int, rng: np.random.Generator) -> list[Sp
     """Split n times into comparisons to learn from and held-out ones, so that each is held out once.
 
     All answers of a user about one pair of items are in the same fold, whichever stood left: held out one by one they
-    would be foretold by their repetition. Every fold has about the same share of every user's pairs. Nobody loses all
+    would be predicted by their repetition. Every fold has about the same share of every user's pairs. Nobody loses all
     of them: who compared one pair only keeps it in every fold. Folds in which nothing is held out are left out.
 
     Raises a CofactorError where nobody compared two pairs.

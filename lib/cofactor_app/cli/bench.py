@@ -19,7 +19,7 @@ from cofactor_app.cli.output import outputs
 ASKED = {
     "pmf": "the share of hidden cells (a fifth of a table) that are filled rightly",
     "separable": "the share of the anchors that are found",
-    "comparisons": "the share of held-out comparisons whose winner is foretold",
+    "comparisons": "the share of held-out comparisons whose winner is predicted",
 }
 CHOSEN = "{} (chosen by the other families)"
 

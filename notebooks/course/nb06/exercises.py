@@ -160,7 +160,7 @@ def _relative(found: Floats, truth: Floats) -> float:
 
 
 class Choices(Exercise):
-    """The error foretold for so many choices, and how many times more divide it by three."""
+    """The error predicted for so many choices, and how many times more divide it by three."""
 
     hints = (
         "dof = (n_users + n_items - 1) * rank - rank**2",
