@@ -357,6 +357,12 @@ def test_the_command_chooses_by_families_and_keeps_what_was_chosen(mine, tmp_pat
     chosen = out[out["method"] == "vote (chosen by the other families)"].set_index("set")["accuracy"]
     assert list(chosen.index) == sets
     assert (chosen == out[out["method"] == first].set_index("set")["accuracy"]).all()
+    page = tmp_path / "page.html"
+    beside = [*asked[:-2], second, "KOS", asked[-1]]  # KOS takes two classes only, which hinders nobody
+    assert main([*beside, "--report", str(page)]) == 0
+    text = page.read_text(encoding="utf8")
+    assert "<h1>vote on trial</h1>" in text and text.count('<td class="text">vote(power=1)</td>') >= 2 * len(sets)
+    assert "Content-Security-Policy" in text and str(mine) not in text
     for few in (["bench", first, *sets, "--leave-family-out"], [*asked[:3], *asked[5:]]):
         assert main(few) == 1
         assert "chooses among variants of the method, by sets of two families" in capsys.readouterr().err

@@ -31,8 +31,8 @@ def left_out(trials: Sequence[Trial], variants: Sequence[str]) -> tuple[dict[str
     The choice has the highest mean over the other families, of equals the first. Returns it by family, and its trials
     there; nothing where there are not two variants that answer and two families.
     """
-    table = by_family(trials)
-    table = table[[name for name in dict.fromkeys(variants) if name in table]]
+    mine = [trial for trial in trials if trial.method in variants]
+    table = by_family(mine) if mine else pd.DataFrame()
     if min(table.shape) < 2:
         return {}, []
     choice = {str(family): str(table.drop(index=family).mean().idxmax()) for family in table.index}
@@ -44,13 +44,13 @@ def choice_report(trials: Sequence[Trial], variants: Sequence[str], line: str = 
     choice, chosen = left_out(trials, variants)
     if not choice:
         return ["", "nothing was chosen: fewer than two variants answer on the same sets of two families"]
-    table = by_family(trials)
+    table = by_family([trial for trial in trials if trial.method in {*variants, *ANSWERS[line]}])
     shown = table.reindex(columns=list(ANSWERS[line]))
-    shown.insert(0, "by the others", [_short(name) for name in choice.values()])
+    shown.insert(0, "by the others", [short(name) for name in choice.values()])
     shown.insert(1, "chosen", [table.loc[family, name] for family, name in choice.items()])
     shown.loc["mean"] = ["", *shown.iloc[:, 1:].mean()]
     best = table[[name for name in dict.fromkeys(variants) if name in table]].mean()
-    on_all = f"the best on all of them, {_short(str(best.idxmax()))}, has {best.max():.2f}"
+    on_all = f"the best on all of them, {short(str(best.idxmax()))}, has {best.max():.2f}"
     return [
         "",
         f"chosen among {len(best)} variants by the other families, in % on the one left out:",
@@ -60,17 +60,17 @@ def choice_report(trials: Sequence[Trial], variants: Sequence[str], line: str = 
     ]
 
 
-def _shortened(trials: Sequence[Trial]) -> list[Trial]:
+def shortened(trials: Sequence[Trial]) -> list[Trial]:
     """Call methods by their names without a file, where no two of them are then called alike."""
     names = dict.fromkeys(trial.method for trial in trials)
-    short = [_short(name) for name in names]
+    called = [short(name) for name in names]
     return [
-        replace(trial, method=_short(trial.method)) if short.count(_short(trial.method)) == 1 else trial
+        replace(trial, method=short(trial.method)) if called.count(short(trial.method)) == 1 else trial
         for trial in trials
     ]
 
 
-def _short(method: str) -> str:
+def short(method: str) -> str:
     """Return a method's name and options without its file."""
     home, bracket, options = method.partition("(")
     return home.rpartition(":")[2] + bracket + options
@@ -78,7 +78,7 @@ def _short(method: str) -> str:
 
 def report(trials: Sequence[Trial], variants: dict[str, int], line: str = "crowd") -> list[str]:
     """Return the lines to print: families, losses to the vote, sets, failures, and how many variants were tried."""
-    trials = _shortened(trials)
+    trials = shortened(trials)
     families, names = by_family(trials), list(dict.fromkeys(trial.method for trial in trials))
     default = ANSWERS[line][1]
     own, below_what = [name for name in names if name not in ANSWERS[line]], _trivial(line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 
 from cofactor.core.errors import CofactorError, listing
@@ -12,11 +13,12 @@ from cofactor_app.bench import bench as trials_of
 from cofactor_app.bench import by_set, choice_report, crowds, left_out, report
 from cofactor_app.bench.crowds import missing
 from cofactor_app.bench.lines import ANSWERS, away, line_of, problems
-from cofactor_app.bench.run import packages_of, trials_in
+from cofactor_app.bench.run import Trial, packages_of, trials_in
 from cofactor_app.cli import tell
-from cofactor_app.cli.output import outputs
+from cofactor_app.cli.output import outputs, write_page
 
 ASKED = {
+    "crowd": "the share of tasks with the right class",
     "pmf": "the share of hidden cells (a fifth of a table) that are filled rightly",
     "separable": "the share of the anchors that are found",
     "comparisons": "the share of held-out comparisons whose winner is predicted",
@@ -40,26 +42,41 @@ def bench(arguments: argparse.Namespace) -> None:
     if arguments.leave_family_out and min(len(set(variants)), len({one.family for one in sets})) < 2:
         message = "--leave-family-out chooses among variants of the method, by sets of two families at least: name more"
         raise CofactorError(f"{message} of the method with --beside, such as --beside 'my.py:Mine(alpha=2)'")
-    with outputs(arguments, [arguments.output], []) as writer:
+    with outputs(arguments, [arguments.output], [], [arguments.report]) as writer:
         folders = [arguments.data] if arguments.data else []
-        found = list(trials_of(methods, progress(sets, "sets", True), arguments.keep, folders, line))
+        trials = list(trials_of(methods, progress(sets, "sets", True), arguments.keep, folders, line))
         own = _name(arguments.method)
-        tried = {(t.method, t.source) for t in trials_in(arguments.keep) if _name(t.method) == own}
-        lines = report(found, {own: len(tried)}, line)
-        if arguments.leave_family_out:
-            lines += choice_report(found, variants, line)
-            found += [replace(one, method=CHOSEN.format(own)) for one in left_out(found, variants)[1]]
-        if not crowd:
-            trivial, default = ANSWERS[line]
-            lines.insert(0, f"line {line}: {ASKED[line]}; beside {trivial}, the simple way, and {default}, the default")
-        homes = {parts_of(name)[0]: packages_of(name) for name in methods if is_outside(name)}
-        lines += [f"{home} runs with {packages}" for home, packages in homes.items() if packages]
-        gone = missing() if crowd else away(line)
-        if gone and not arguments.sets and not arguments.data and not arguments.simulated:
-            lines.append(f"not on this machine, and left out: {listing(gone)}; `cofactor datasets fetch` brings them")
-        tell([*lines, f"kept in {arguments.keep}: what has been run is not run again"])
+        lines = _lines(arguments, line, trials)
+        chosen = variants if arguments.leave_family_out else []
+        tell([*lines, *(choice_report(trials, chosen, line) if chosen else []), *_about(arguments, line, methods)])
+        if arguments.report:
+            from cofactor_app.pages.bench import bench_page  # templates take a second to import
+
+            said = [text for text in lines if "sets, significantly on" in text or "variants of" in text]
+            write_page(arguments.report, bench_page(own, line, ASKED[line], trials, said, chosen))
         if arguments.output:
-            writer.write(arguments.output, [by_set(found).round(6)], f"{len(found)} trials")
+            chosen_trials = [replace(one, method=CHOSEN.format(own)) for one in left_out(trials, chosen)[1]]
+            table = by_set([*trials, *chosen_trials])
+            writer.write(arguments.output, [table.round(6)], f"{len(table)} trials")
+
+
+def _lines(arguments: argparse.Namespace, line: str, trials: Sequence[Trial]) -> list[str]:
+    """Tables of the trials, and how many variants of the method were tried in this file."""
+    own = _name(arguments.method)
+    tried = {(t.method, t.source) for t in trials_in(arguments.keep) if _name(t.method) == own}
+    trivial, default = ANSWERS[line]
+    what = f"line {line}: {ASKED[line]}; beside {trivial}, the simple way, and {default}, the default"
+    return [*([] if line == "crowd" else [what]), *report(trials, {own: len(tried)}, line)]
+
+
+def _about(arguments: argparse.Namespace, line: str, methods: Sequence[str]) -> list[str]:
+    """Lines about what ran with what, which sets are not here, and where trials are kept."""
+    homes = {parts_of(name)[0]: packages_of(name) for name in methods if is_outside(name)}
+    lines = [f"{home} runs with {packages}" for home, packages in homes.items() if packages]
+    gone = missing() if line == "crowd" else away(line)
+    if gone and not arguments.sets and not arguments.data and not arguments.simulated:
+        lines.append(f"not on this machine, and left out: {listing(gone)}; `cofactor datasets fetch` brings them")
+    return [*lines, f"kept in {arguments.keep}: what has been run is not run again"]
 
 
 def _name(method: str) -> str:

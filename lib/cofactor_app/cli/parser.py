@@ -339,6 +339,7 @@ def _add_bench(commands: Any) -> None:
     kept = "each result is added, and not run again (default: bench.jsonl)"
     command.add_argument("--keep", type=Path, default=Path("bench.jsonl"), metavar="FILE", help=kept)
     command.add_argument("-o", "--output", type=Path, metavar="FILE", help=f"one row a set and method: {WRITTEN}")
+    command.add_argument("--report", type=Path, metavar="FILE", help="HTML page: families, choice, set by set")
     add_overwriting(command)
     command.epilog = BENCH
 
