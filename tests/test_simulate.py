@@ -265,6 +265,19 @@ def test_fewer_annotators_per_part_leave_more_pairs_without_common_tasks(each, m
     assert np.mean(shares) == pytest.approx(missing, abs=0.02)
 
 
+def test_parts_may_be_for_different_numbers_of_annotators():
+    for numbers in ((7, 4, 4), (4, 4, 9), [4, 4, 4]):
+        mask = simulate.part_mask(200, 10, numbers, random_state=3)
+        members, sizes = parts_of(mask)
+        assert sorted(zip(sizes, members.sum(axis=1), strict=True)) == list(zip((20, 60, 120), numbers, strict=True))
+        assert members.any(axis=0).all()
+    alike = [simulate.part_mask(50, 10, parts, random_state=1) for parts in (5, (5, 5, 5))]
+    assert np.array_equal(*alike)
+    for wrong in ((4, 4), (4, 3, 4), (11, 4, 4), (3, 9, 9)):
+        with pytest.raises(CofactorError, match="so that all have a part"):
+            simulate.part_mask(50, 10, wrong)
+
+
 def test_parts_limit_what_machine_annotators_label():
     crowd = recorded(simulate.machine_annotators, *problem(), label_rate=(1.0, 1.0), workers_per_part=4)[0]
     assert np.all(crowd.labels.table.entries_per_row == 4)

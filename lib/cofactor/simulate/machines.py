@@ -52,7 +52,7 @@ def machine_annotators(
     n_tasks: int | None = None,
     n_designated: int = 0,
     designated_rate: float = 0.8,
-    workers_per_part: int | None = None,
+    workers_per_part: int | Sequence[int] | None = None,
 ) -> Crowd:
     """Let ten different classifiers, each trained on the same small part of a data set, label the rest.
 
@@ -65,7 +65,7 @@ def machine_annotators(
     random_state : int
     n_designated, designated_rate
         As in `label_rates`: so many annotators label each task with probability p_d.
-    workers_per_part : int, optional
+    workers_per_part : int, or one a part, optional
         As in `part_mask`: each part of the tasks is labelled by so many annotators only, at the rates above.
 
     Returns
@@ -81,7 +81,7 @@ def machine_annotators(
     Ibrahim and Fu, ICML 2021, Section 4 and supplement C.2 (UCI data). Settings of the tables: Table 2 (credit),
     ``train_share=150``, ``label_rate=(0.3, 0.3)``, then (0.3, 0.5) and (0.5, 0.7) with ``n_designated=2``; Table 1
     (connect4) the same with ``train_share=5140, n_tasks=20561``; Table 3 (car) ``train_share=376``,
-    ``workers_per_part`` 4, 5, 7 and ``label_rate=(0.2, 0.2)``, a rate that the paper does not tell.
+    ``workers_per_part`` (4, 4, 4), (7, 4, 4), (9, 4, 4), ``label_rate=(0.235, 0.235)``, which the paper does not tell.
     """
     rng = rng_of(random_state)
     answers = classifier_answers(X, y, train_share, n_tasks, rng)
@@ -185,15 +185,15 @@ def label_rates(
 def part_mask(
     n_tasks: int,
     n_workers: int,
-    workers_per_part: int,
+    workers_per_part: int | Sequence[int],
     shares: Sequence[float] = (0.1, 0.3, 0.6),
     random_state: Seed = None,
 ) -> NDArray[np.bool_]:
     """Draw which annotators may label which tasks: a (n_tasks, n_workers) mask.
 
-    The tasks fall into disjoint parts of the given shares. Each part is for `workers_per_part` random annotators, and
-    every annotator has a part: they are first dealt to the parts in turn, then each part is filled up. The fewer per
-    part, the more pairs of annotators share no task.
+    The tasks fall into disjoint parts of the given shares. Each part is for `workers_per_part` random annotators (of
+    several numbers, one a part), and every annotator has a part: they are first dealt to the parts in turn, then each
+    part is filled up. The fewer per part, the more pairs of annotators share no task.
 
     Source: Ibrahim and Fu, ICML 2021, supplement C.2, set-up of Table 3. Deviation: drawn anew until all parts hang
     together by annotators they share, since nothing could tell how the classes of separate parts correspond.
@@ -202,32 +202,35 @@ def part_mask(
     [3, 3, 3, 3, 3, 3, 3, 3, 3, 3]
     """
     shares = numbers(shares, "shares", 1).tolist()
-    check_whole(1, n_tasks=n_tasks, n_workers=n_workers, workers_per_part=workers_per_part, parts=len(shares))
+    parts = len(shares)
+    each = list(workers_per_part) if isinstance(workers_per_part, Sequence) else [workers_per_part] * parts
+    for number in each:
+        check_whole(1, n_tasks=n_tasks, n_workers=n_workers, workers_per_part=number, parts=parts)
     for share in shares:
         check_between(0, 1, share=share)
-    parts = len(shares)
-    least = -(-(n_workers + parts - 1) // parts)
-    if not least <= workers_per_part <= n_workers:
+    least, dealt = -(-(n_workers + parts - 1) // parts), [len(range(n, n_workers, parts)) for n in range(parts)]
+    linked = len(each) == parts and sum(each) >= n_workers + parts - 1
+    if not linked or any(not few <= number <= n_workers for few, number in zip(dealt, each, strict=True)):
         need = "so that all have a part and the parts hang together"
         raise CofactorError(f"workers_per_part={workers_per_part}: choose {least} to {n_workers}, {need}")
     rng = rng_of(random_state)
     bounds = np.round(np.cumsum(shares)[:-1] * n_tasks).astype(np.int64)
-    members = _members(n_workers, workers_per_part, parts, rng)
+    members = _members(n_workers, each, rng)
     while csgraph.connected_components(members @ members.T)[0] > 1:
-        members = _members(n_workers, workers_per_part, parts, rng)
+        members = _members(n_workers, each, rng)
     mask = np.zeros((n_tasks, n_workers), dtype=bool)
     for tasks, chosen in zip(np.split(rng.permutation(n_tasks), bounds), members, strict=True):
         mask[tasks] = chosen
     return mask
 
 
-def _members(n_workers: int, workers_per_part: int, parts: int, rng: np.random.Generator) -> Ints:
-    """Deal annotators to parts: a (parts, n_workers) 0/1 matrix, rows summing to `workers_per_part`."""
-    members = np.zeros((parts, n_workers), dtype=np.int64)
-    members[np.arange(n_workers) % parts, rng.permutation(n_workers)] = 1
-    for member in members:
+def _members(n_workers: int, each: Sequence[int], rng: np.random.Generator) -> Ints:
+    """Deal annotators to parts: a (parts, n_workers) 0/1 matrix whose rows sum to `each`."""
+    members = np.zeros((len(each), n_workers), dtype=np.int64)
+    members[np.arange(n_workers) % len(each), rng.permutation(n_workers)] = 1
+    for member, number in zip(members, each, strict=True):
         others = np.flatnonzero(member == 0)
-        member[rng.choice(others, workers_per_part - member.sum(), replace=False)] = 1
+        member[rng.choice(others, number - member.sum(), replace=False)] = 1
     return members
 
 
