@@ -37,7 +37,18 @@ def options(command):
     """The options of a command that take a value."""
     commands = next(one for one in parser()._actions if isinstance(one, argparse._SubParsersAction)).choices
     found = [one.option_strings[-1] for one in commands[command]._actions if one.option_strings and one.nargs != 0]
-    return [option for option in found if option.startswith("--") and option != "--scheduler"]  # waits for an answer
+    return [option for option in found if option.startswith("--")]
+
+
+def test_a_file_option_without_a_name_is_refused(capsys):
+    for command in (
+        ["aggregate", "bluebird", "--truth="],
+        ["aggregate", "bluebird", "--gold", ""],
+        ["plan", "bluebird", "--truth", " "],
+    ):
+        with pytest.raises(SystemExit):
+            main(command)
+        assert "no file is named: leave the option out, or name one" in capsys.readouterr().err, command
 
 
 @pytest.mark.slow

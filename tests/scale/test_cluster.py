@@ -138,6 +138,9 @@ def test_rounds_of_other_shards_are_not_taken(shards, moments, tmp_path):
 
 def test_a_cluster_that_is_not_there_is_one_error():
     pytest.importorskip("distributed")
+    for odd in ("/", "", "host", "tcp://host", "two words:1"):
+        with pytest.raises(cf.CofactorError, match="is no address: give one such as tcp://host:8786"):
+            Crew(odd)
     with pytest.raises(cf.CofactorError, match=r"no Dask scheduler at tcp://127.0.0.1:9"):
         Crew("tcp://127.0.0.1:9")
 

@@ -19,6 +19,7 @@ from cofactor_app.cli.parts import (
     add_merging,
     add_overwriting,
     add_reading,
+    file_name,
     new_command,
     separator,
 )
@@ -112,9 +113,11 @@ def _add_aggregate(commands: Any) -> None:
     _add_labels(command, nargs="+")
     method = f"see below, or your own as my.py:NAME (default: {DEFAULT})"
     command.add_argument("--method", choices=Choices(OFFERED), metavar="METHOD", default=DEFAULT, help=method)
-    command.add_argument("--gold", metavar="FILE", help="tasks of known class (columns task, truth), used in the fit")
+    command.add_argument(
+        "--gold", type=file_name, metavar="FILE", help="tasks of known class (columns task, truth), used in the fit"
+    )
     truth = "columns task and truth, to report the error; not used in the fit"
-    command.add_argument("--truth", metavar="FILE", help=truth)
+    command.add_argument("--truth", type=file_name, metavar="FILE", help=truth)
     _add_grades(command)
     _add_outputs(command)
     command.add_argument("--report", type=Path, metavar="FILE", help="HTML page: doubtful tasks, workers, checks")
@@ -198,7 +201,7 @@ def _add_plan(commands: Any) -> None:
     command.add_argument("--methods", nargs="+", default=PLANNED, metavar="METHOD", help=methods)
     command.add_argument("--most", type=int, default=15, help="labels per task to try, from 1 on (default: 15)")
     truth = "columns task and truth: how hard tasks are, from 20 truths on"
-    command.add_argument("--truth", metavar="FILE", help=truth)
+    command.add_argument("--truth", type=file_name, metavar="FILE", help=truth)
     command.add_argument("--trials", type=int, default=30, help="simulated crowds (default: 30)")
     command.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
     command.add_argument("--figure", type=Path, metavar="FILE", help="PNG to write: error against labels per task")

@@ -66,6 +66,13 @@ def add_overwriting(files: Any) -> None:
     files.add_argument("--raw-cells", action="store_true", help=raw)
 
 
+def file_name(text: str) -> str:
+    """Return the name of a file, which is not empty, as where a variable of the shell was not set."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("no file is named: leave the option out, or name one")
+    return text
+
+
 def separator(text: str) -> str:
     r"""Return the character that separates columns; a tab can be written \t, as shells do not make one of it."""
     return "\t" if text == "\\t" else text

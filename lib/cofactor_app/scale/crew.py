@@ -10,6 +10,7 @@ import logging
 import os
 import pickle
 import platform
+import re
 import warnings
 from abc import ABC, abstractmethod
 from collections import deque
@@ -23,6 +24,7 @@ from typing import Any
 
 from cofactor.core.errors import CofactorError, listing
 
+ADDRESS = re.compile(r"(\w+://)?[^\s/]+:\d+(/.*)?")
 PATIENCE = 5  # seconds for a scheduler to answer, and for a worker to be there
 DECIDING = ("cofactor", "numpy", "scipy", "numba", "pandas", "pyarrow")  # packages that the last bits depend on
 
@@ -178,6 +180,8 @@ class Cluster(Crew):
 
 def connected(scheduler: str) -> Any:
     """Return a client of a Dask scheduler that has workers; refuse, in one sentence, what is none or has none."""
+    if not ADDRESS.fullmatch(scheduler):
+        raise CofactorError(f"scheduler {scheduler!r} is no address: give one such as tcp://host:8786")
     try:
         distributed: Any = import_module("distributed")  # by name: it may not be installed
     except ImportError:
