@@ -45,6 +45,12 @@ def test_numbers_are_read_as_they_are_meant_and_the_rest_stays():
         column = pd.Series(texts, dtype=object)
         found, how = plain(column)
         assert found.tolist() == texts and how == "", case
+    for column in (
+        pd.Series([1.5, 2]),
+        pd.Series([["1,5"], "2,5"], dtype=object),
+        pd.Series([("1,5",), 2], dtype=object),
+    ):
+        assert plain(column)[0] is column and plain(column)[1] == ""
     assert plain(pd.Series(["1,5", "missing"], dtype=object), ("missing",))[0].tolist() == ["1.5", "missing"]
 
 

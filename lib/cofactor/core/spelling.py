@@ -30,8 +30,14 @@ def plain(column: pd.Series[Any], gaps: tuple[str, ...] = ()) -> tuple[pd.Series
     >>> plain(pd.Series(["1,234", "2,345"]))[0].tolist()
     ['1,234', '2,345']
     """
+    if pd.api.types.is_numeric_dtype(column):
+        return column, ""
+    try:
+        different = pd.unique(column.dropna())
+    except TypeError:  # lists and the like, which are no numbers
+        return column, ""
     nothing = {"", *NO_VALUE, *LIKE_MISSING, *gaps}
-    texts = [text for text in pd.unique(column.dropna()) if text not in nothing]
+    texts = [text for text in different if text not in nothing]
     if not texts or not all(isinstance(text, str) for text in texts) or _are_plain(texts):
         return column, ""
     bare, unit = _without_unit(texts)

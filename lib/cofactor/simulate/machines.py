@@ -204,8 +204,9 @@ def part_mask(
     shares = numbers(shares, "shares", 1).tolist()
     parts = len(shares)
     each = list(workers_per_part) if isinstance(workers_per_part, Sequence) else [workers_per_part] * parts
+    check_whole(1, n_tasks=n_tasks, n_workers=n_workers, parts=parts)
     for number in each:
-        check_whole(1, n_tasks=n_tasks, n_workers=n_workers, workers_per_part=number, parts=parts)
+        check_whole(1, workers_per_part=number)
     for share in shares:
         check_between(0, 1, share=share)
     least, dealt = -(-(n_workers + parts - 1) // parts), [len(range(n, n_workers, parts)) for n in range(parts)]
