@@ -1,6 +1,6 @@
 """Beyond the paper: choices instead of chances, known features.
 
-How far utilities are from the truth against the number of choices, beside what the planner foretells.
+How far utilities are from the truth against the number of choices, beside what the planner predicts.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from evaluation.released.comparisons import RatingMF, Ratings
 MIN_RATINGS = 20  # of a movie
 FIRST, SHARE = 20, 0.8  # ratings of a user to learn from: so many, or such a share of them
 FEWEST = {"A": 30, "B": 20}  # ratings of a user who counts
-MOST_PAIRS, MOST_ASKED = 600, 5_000  # of a user, to learn from and to foretell
+MOST_PAIRS, MOST_ASKED = 600, 5_000  # of a user, to learn from and to predict
 VALID = 0.2  # share of ratings to choose on
 RANK = 5
 RIDGES = (5.0, 15.0, 30.0, 60.0)

@@ -1,4 +1,4 @@
-"""Beyond the paper: real comparisons, and comparisons made from ratings of movies. Held-out answers foretold.
+"""Beyond the paper: real comparisons, and comparisons made from ratings of movies. Held-out answers are predicted.
 
 Three features and a ridge chosen on a single hold-out; and more features, chosen likewise. `practice` has the defaults.
 """
