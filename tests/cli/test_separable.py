@@ -247,6 +247,32 @@ def test_texts_are_counted_with_and_without_a_header(drawn, capsys):
     assert "12 documents, 16 words" in capsys.readouterr().out  # and ten pairs of neighbours
 
 
+def test_other_names_and_a_column_a_word_are_the_same_counts(drawn, capsys):
+    rng = np.random.default_rng(0)
+    words = ["oven", "flour", "butter", "goal", "team", "match", "star", "comet", "orbit"]
+    counts = np.array([np.bincount(3 * k + rng.integers(3, size=20), minlength=9) for k in rng.integers(3, size=60)])
+    wide = pd.DataFrame(counts, columns=words)
+    long = wide.rename_axis("document").reset_index().melt("document", var_name="word", value_name="count")
+    long = long[long["count"] > 0]
+    long.to_csv("long.csv", index=False)
+    long.set_axis(["doc_id", "token", "n"], axis=1).to_csv("tidy.csv", index=False)
+    wide.to_csv("wide.csv")
+    wide.set_axis([f"d{n}" for n in range(60)]).to_csv("named.csv", index_label="doc")
+    tables = []
+    for name, note in (("long", ""), ("tidy", "document from doc_id, word from token, count from n"),
+                       ("wide", "one column a word, a document a row"), ("named", "named by 'doc'")):  # fmt: skip
+        assert main(["topics", f"{name}.csv", "--anchors", "3", "-o", "out.csv", "--force"]) == 0
+        assert note in capsys.readouterr().err
+        tables.append(pd.read_csv("out.csv"))
+    for other in tables[1:]:
+        assert set(other["word"]) == set(tables[0]["word"]) and np.allclose(
+            other["share"], tables[0]["share"], atol=1e-3
+        )
+    wide.iloc[:, :4].to_csv("few.csv", index=False)
+    assert main(["topics", "few.csv", "--anchors", "3"]) == 1
+    assert "no column document, word, count" in capsys.readouterr().err
+
+
 def test_a_topic_can_be_shown_by_one_word(drawn, capsys):
     write_counts()
     assert main(["topics", "counts.csv", "--anchors", "2", "--method", "SPA", "--words", "1", "-o", "t.csv"]) == 0
@@ -307,7 +333,12 @@ MESSY = {  # command, what the file holds, what is said
     ),
     "parts of a word": ("topics", "document,word,count\nd,a,1\nd,b,1.5\n", "not so in rows 3 ('1.5')"),
     "no word": ("topics", "document,word,count\nd,,1\n", "missing word in rows 2"),
-    "other names": ("topics", "doc,word,count\nd,a,1\n", "for example --document doc, or rename"),
+    "other names": ("topics", "mail,word,count\nd,a,1\n", "for example --document mail, or rename"),
+    "two texts": (
+        "topics",
+        "a,b\none two three four,five six seven eight\n",
+        "columns a, b hold texts: keep one, or call it text",
+    ),
     "more topics than words": (
         "topics",
         "document,word,count\nd,a,1\ne,b,1\nd,c,1\ne,c,2\nf,a,1\n",

@@ -35,7 +35,7 @@ first look at the labels, then aggregate them:
   cofactor diagnose labels.csv
   cofactor aggregate labels.csv -o consensus.csv --workers workers.csv --report report.html
 before labels are collected, plan says how many per task are enough; labels that do not fit into memory take
-shard, moments, and aggregate --moments. Other data: rank takes votes (who won against whom), joint a table with
+no other command (aggregate sorts them on disk). Other data: rank takes votes (who won against whom), joint a table with
 gaps, anchors a matrix such as spectra, topics counts of words. Each command has a --help of its own.
 """
 EXAMPLES = """\

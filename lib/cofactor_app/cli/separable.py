@@ -31,6 +31,12 @@ from cofactor_app.cli.output import Writer, outputs, write_page
 COPIES = 3  # of the dense matrix, which the checks hold beside each other
 DOUBLE = 8  # bytes
 POSITIVE = 0.5  # least share of the sum of absolute values that a sum has to be, to divide by it
+FEWEST_WORDS = 8  # columns of counts that make a table of words
+USUAL = {  # other names of the columns that topics needs
+    "document": ("doc", "doc_id", "docid", "document_id", "id", "text_id", "d"),
+    "word": ("token", "term", "feature", "lemma", "w"),
+    "count": ("n", "freq", "frequency", "tf", "counts"),
+}
 SEVERAL = 3  # words make a text
 
 
@@ -249,7 +255,7 @@ def _lines(path: Path, encoding: str) -> list[str]:
 def _counted(arguments: argparse.Namespace) -> tuple[sparse.csr_array, list[str], list[str]]:
     """Read a table with a row per document and word."""
     names = [arguments.document, arguments.word, arguments.count]
-    recognise = partial(_texts_counted, arguments=arguments)
+    recognise = partial(_recognised, arguments=arguments)
     frame = read_frame(arguments.counts, names, arguments.encoding, arguments.sep, "count", recognise=recognise)
     for name in names[:2]:
         check_present(frame[name], name, text=True)
@@ -260,10 +266,50 @@ def _counted(arguments: argparse.Namespace) -> tuple[sparse.csr_array, list[str]
     return counts, [str(name) for name in documents], [str(name) for name in words]
 
 
+def _recognised(frame: pd.DataFrame, names: Sequence[str], arguments: argparse.Namespace) -> pd.DataFrame:
+    """Return the columns document, word and count of a table that calls them otherwise, or has none of the kind."""
+    usual = {wanted: _usual(frame, wanted) for wanted in names}
+    if all(usual.values()):
+        said = ", ".join(f"{wanted} from {name}" for wanted, name in usual.items() if wanted != name)
+        warnings.warn(f"columns: {said}", DataWarning, stacklevel=2)
+        return pd.DataFrame({wanted: frame[name] for wanted, name in usual.items()}, index=frame.index)
+    found = _wide_counted(frame, names)
+    return _texts_counted(frame, names, arguments) if found is None else found
+
+
+def _usual(frame: pd.DataFrame, wanted: str) -> str | None:
+    """Return the only column that is called as wanted, or by another usual name of the same."""
+    if wanted in frame:
+        return wanted
+    there = [str(name) for name in frame if str(name).strip().casefold() in USUAL.get(wanted, ())]
+    return there[0] if len(there) == 1 else None
+
+
+def _wide_counted(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame | None:
+    """Return the counts of a table with a row a document and a column a word; None where it is no such table."""
+    numbers = frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
+    whole = (np.isfinite(numbers) & (numbers >= 0) & (np.floor(numbers) == numbers)).all(axis=0)
+    first = str(frame.columns[0])
+    named = not whole[0] or first.strip().casefold() in (*USUAL["document"], "", "unnamed: 0", "row_0")
+    if frame.shape[1] - named < FEWEST_WORDS or not whole[int(named) :].all():
+        return None
+    documents = frame.iloc[:, 0].astype(str) if named else pd.Series(map(str, frame.index), index=frame.index)
+    if documents.duplicated().any():
+        return None
+    row, column = np.nonzero(numbers[:, int(named) :])
+    words, counts = np.array(frame.columns[int(named) :], dtype=str), numbers[:, int(named) :][row, column]
+    called = f"a document a row ({'named by ' + repr(first) if named else 'numbered'})"
+    warnings.warn(f"one column a word, {called}", DataWarning, stacklevel=2)
+    found = documents.to_numpy()[row], words[column], counts.astype(np.int64).astype(str)
+    return pd.DataFrame(dict(zip(names, found, strict=True)), index=frame.index[row], dtype=object)
+
+
 def _texts_counted(frame: pd.DataFrame, names: Sequence[str], arguments: argparse.Namespace) -> pd.DataFrame:
     """Return the counts of words, where a table has one column of texts instead; its rows are the documents."""
     texts = [name for name in frame.columns if _are_texts(frame[name])]
     column = "text" if "text" in texts else texts[0] if len(texts) == 1 else None
+    if column is None and len(texts) > 1:
+        raise CofactorError(f"columns {listing(texts)} hold texts: keep one, or call it text")
     if column is None:
         return frame
     rows, cells = [str(row) for row in frame.index], frame[column].fillna("").tolist()
