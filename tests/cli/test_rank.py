@@ -246,3 +246,7 @@ def test_by_adds_a_board_for_every_category(tmp_path, capsys):
     assert main(["rank", str(tmp_path / "votes.csv"), "--by", "language", *beside]) == 0
     scores = pd.read_csv(out).groupby("board", sort=False)["average_win_rate"].count()
     assert scores.to_dict() == {"(all)": 3, "en": 0, "de": 0}
+    text = (tmp_path / "votes.csv").read_text().replace(",de", ",(all)")
+    (tmp_path / "votes.csv").write_text(text)
+    assert main(["rank", str(tmp_path / "votes.csv"), "--by", "language"]) == 1
+    assert "(all) is the board of all comparisons: call that category otherwise" in capsys.readouterr().err

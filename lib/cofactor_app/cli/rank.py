@@ -68,6 +68,8 @@ def rank(arguments: argparse.Namespace) -> None:
 def _of_pairs(arguments: argparse.Namespace) -> Found:
     columns, how = ({name: getattr(arguments, name) for name in names} for names in (COLUMNS, READING))
     votes = reading(arguments.comparisons, columns, **how)
+    if votes.by is not None and (votes.by == ALL).any():
+        raise CofactorError(f"--by {arguments.by}: {ALL} is the board of all comparisons: call that category otherwise")
     data, X = votes.comparisons, votes.covariates
     options = {"min_comparisons": arguments.min_comparisons, "all_parts": arguments.all_parts}
     found = ranked(data, X, level=arguments.level, random_state=0, **options)
