@@ -78,6 +78,22 @@ def test_shards_without_moments_and_a_file_sorted_on_the_way_give_the_same(csv, 
         assert {path.name for path in tmp_path.iterdir()} == before | {"whole.csv", "out.csv"}
 
 
+def test_columns_and_separators_are_told_as_in_memory(csv, tmp_path, capsys):
+    frame = pd.read_csv(csv)
+    frame.set_axis(["Item ID", "Rater", "rating"], axis=1).to_csv(tmp_path / "other.csv", index=False, sep=";")
+    frame.rename(columns=str.upper).to_parquet(tmp_path / "upper.parquet", index=False)
+    out = {}
+    for name in (csv, tmp_path / "other.csv", tmp_path / "upper.parquet"):
+        out[name] = pd.read_csv(aggregated(name, "--engine", "shards", "-o", tmp_path / "out.csv", "--force"))
+    assert all(found.equals(out[csv]) for found in out.values())
+    assert capsys.readouterr().err.count("columns: task from Item ID, worker from Rater, label from rating") == 1
+    wide = frame.pivot_table(index="task", columns="worker", values="label", aggfunc="first")
+    wide.to_csv(tmp_path / "wide.csv")
+    assert run("aggregate", tmp_path / "wide.csv", "--engine", "shards") == 1
+    assert "what the columns are is told from all labels" in capsys.readouterr().err
+    assert run("aggregate", tmp_path / "wide.csv") == 0
+
+
 def aggregated(source, *options):
     assert run("aggregate", source, *options) == 0
     return options[options.index("-o") + 1]

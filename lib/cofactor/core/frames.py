@@ -103,7 +103,7 @@ def read_frame(
         counts. Empty rows are left out.
     """
     asked = None if columns is None else [*columns, *optional]
-    frame = _renamed(_read(path, asked, encoding, sep, row, unfold, pairs), asked or ())
+    frame = renamed_columns(_read(path, asked, encoding, sep, row, unfold, pairs), asked or ())
     there = list(frame.columns)
     if recognise is not None and columns is not None and not set(columns) <= set(there):
         if frame.index.name == "record" and path != STDIN:  # of parquet, only what was asked for has been read
@@ -204,7 +204,7 @@ def _read_text(
     head: bytes, content: Any, columns: Sequence[str] | None, encoding: str, sep: str | None
 ) -> pd.DataFrame:
     begin = head.decode(encoding, errors="ignore").lstrip("\ufeff")
-    sep = sep or _separator(begin.lstrip("\r\n"), columns or ())
+    sep = sep or separator_of(begin.lstrip("\r\n"), columns or ())
     if columns is None:
         _refuse_twice(begin.lstrip("\r\n"), sep)
     above = len(begin[: len(begin) - len(begin.lstrip("\r\n"))].splitlines())  # empty lines above the header
@@ -224,7 +224,7 @@ def _read_text(
     return frame[~(frame == "").all(axis=1)]
 
 
-def _separator(begin: str, columns: Sequence[str]) -> str:
+def separator_of(begin: str, columns: Sequence[str]) -> str:
     """Return the separator under which the header names most of the wanted columns, then most columns at all."""
     wanted = {_plain(name) for name in columns}
 
@@ -340,7 +340,7 @@ def _plain(name: object) -> str:
     return re.sub(r"[\s_-]+", "_", unicodedata.normalize("NFKC", str(name)).strip().casefold())
 
 
-def _renamed(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+def renamed_columns(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Give columns the wanted names where they differ in capitals, blanks, "-" and "_" alone, and just one does."""
     names = [str(name).strip() for name in frame.columns]
     for wanted in columns:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
+import warnings
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import reading_parquet
+from cofactor.core.frames import renamed_columns, separator_of
+from cofactor.core.lazy import pd
+from cofactor.crowd.layouts import TAKEN, recognised
 
 ENGINES = ("auto", "memory", "shards")
 PER_LABEL = 300  # bytes of memory at the peak of a fit, of 10^7 labels
 SHARE = 0.25  # of the machine's memory that labels may take before they are sorted on disk
+FIRST = 1000  # rows by which columns are told
 LOOK = 1_000_000  # bytes of a text file, by which its rows are estimated
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
+TEXT = (".csv", ".tsv")
 VOCABULARY = "vocabulary.json"  # of a folder of shards
 WHOLE = ("truth", "gold", "report", "posterior", "overruled", "model", "wide", "sort")  # need all labels at once
 READ_WHOLE = ("ignore", "classes", "merge_look_alikes", "order")  # read in memory only
@@ -30,20 +37,25 @@ def from_shards(arguments: argparse.Namespace) -> bool:
         return True
     if arguments.engine == "memory":
         return False
-    reason = _in_memory_only(arguments)
-    if arguments.engine == "shards":
-        if reason:
-            raise CofactorError(f"--engine shards: {reason}; leave --engine out")
-        return True
-    if reason:
+    asked = arguments.engine == "shards"
+    amount = "" if asked or _not_files(arguments.labels) else _too_many(arguments.labels)
+    if not (asked or amount):
         return False
-    n_labels, memory = sum(map(_rows, arguments.labels)), _memory()
+    reason = _in_memory_only(arguments)
+    if asked and reason:
+        raise CofactorError(f"--engine shards: {reason}; leave --engine out")
+    if amount and not reason:
+        print(f"{amount}: they are sorted on disk and fitted piece by piece (--engine memory: here)")
+    return not reason
+
+
+def _too_many(labels: Sequence[str]) -> str:
+    """Say what labels would take in memory, where that is too much and there is another way; else nothing."""
+    n_labels, memory = sum(map(_rows, labels)), _memory()
     needed = PER_LABEL * n_labels
     if needed <= SHARE * memory or find_spec("duckdb") is None:
-        return False
-    amount = f"some {n_labels:,} labels would take {needed / 1e9:.1f} of {memory / 1e9:.1f} GB in memory"
-    print(f"{amount}: they are sorted on disk and fitted piece by piece (--engine memory: here)")
-    return True
+        return ""
+    return f"some {n_labels:,} labels would take {needed / 1e9:.1f} of {memory / 1e9:.1f} GB in memory"
 
 
 def is_folder(labels: Sequence[str]) -> bool:
@@ -58,12 +70,61 @@ def _in_memory_only(arguments: argparse.Namespace) -> str:
         return f"{', '.join(asked)} needs all labels in memory"
     if arguments.conflicts not in ("error", "first", "last"):
         return f"--conflicts {arguments.conflicts} needs all labels in memory"
-    endings = {Path(name).suffix for name in arguments.labels}
-    if not (endings <= set(SEPARATORS) or endings == {".parquet"}) or not all(
-        Path(n).is_file() for n in arguments.labels
-    ):
+    if files := _not_files(arguments.labels):
+        return files
+    with warnings.catch_warnings(action="ignore"):  # who reads the labels says what was taken for what
+        alike = as_read(arguments)
+    return "" if alike else "what the columns are is told from all labels: name them by --task, --worker and --label"
+
+
+def _not_files(labels: Sequence[str]) -> str:
+    """Return why these cannot be sorted on disk; empty where they are files of one kind that can."""
+    endings = {Path(name).suffix for name in labels}
+    one_kind = endings <= set(TEXT) or endings == {".parquet"}
+    if not one_kind or not all(Path(name).is_file() for name in labels):
         return "labels are sorted on disk from CSV or TSV files, or from parquet files"
     return ""
+
+
+def as_read(arguments: argparse.Namespace) -> tuple[tuple[str, str, str], str] | None:
+    """Return what a file calls task, worker and label, and its separator, as told from its first rows.
+
+    None where a row is not one label, or not all files are alike.
+    """
+    found = {_of_first_rows(name, arguments) for name in arguments.labels}
+    return found.pop() if len(found) == 1 else None
+
+
+def _of_first_rows(name: str, arguments: argparse.Namespace) -> tuple[tuple[str, str, str], str] | None:
+    wanted = (arguments.task, arguments.worker, arguments.label)
+    frame, sep = _first_rows(Path(name), wanted, arguments.sep)
+    same = renamed_columns(frame, wanted)
+    names = dict(zip(map(str, same.columns), map(str, frame.columns), strict=True))
+    if all(column in names for column in wanted):
+        return (names[wanted[0]], names[wanted[1]], names[wanted[2]]), sep
+    found = recognised(same, wanted)
+    task, worker, label = (*found.attrs.get(TAKEN, ()), "", "", "")[:3]
+    if not {task, worker, label} <= set(names) or not found[list(wanted)].equals(
+        same[[task, worker, label]].set_axis(list(wanted), axis=1)
+    ):
+        return None
+    return (names[task], names[worker], names[label]), sep
+
+
+def _first_rows(path: Path, columns: Sequence[str], sep: str | None) -> tuple[pd.DataFrame, str]:
+    """Return the first rows of a file as text, and its separator."""
+    if path.suffix == ".parquet":
+        with reading_parquet(path):
+            from pyarrow import parquet
+
+            rows = next(parquet.ParquetFile(path).iter_batches(FIRST), None)
+            return (pd.DataFrame() if rows is None else rows.to_pandas().astype(str).astype(object)), ","
+    with path.open("rb") as file:
+        text = file.read(LOOK).decode("utf-8-sig", errors="ignore")
+    whole = text[: text.rfind("\n") + 1] or text
+    sep = sep or separator_of(whole, columns)
+    options: dict[str, Any] = {"dtype": str, "keep_default_na": False, "nrows": FIRST, "on_bad_lines": "skip"}
+    return pd.read_csv(io.StringIO(whole), sep=sep, **options), sep
 
 
 def _rows(name: str) -> int:

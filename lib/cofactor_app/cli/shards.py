@@ -16,7 +16,7 @@ from cofactor.core.files import restore, whole_file
 from cofactor.core.locks import beside
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.tables import confusion_frame, workers_frame
-from cofactor_app.cli.engines import SEPARATORS, WHOLE, is_folder
+from cofactor_app.cli.engines import WHOLE, as_read, is_folder
 from cofactor_app.cli.output import STDOUT, Writer, reserved
 from cofactor_app.scale.crew import Cluster, Crew, Threads
 from cofactor_app.scale.passes import Passes, bytes_of
@@ -105,8 +105,9 @@ def _sorted(arguments: argparse.Namespace) -> Iterator[None]:
     if arguments.moments or is_folder(arguments.labels):
         yield
         return
-    columns = (arguments.task, arguments.worker, arguments.label)
-    sep = arguments.sep or SEPARATORS.get(Path(arguments.labels[0]).suffix, ",")
+    read = as_read(arguments)
+    assert read is not None  # or `from_shards` would have said so
+    columns, sep = read
     first = next((path for path in (arguments.output, arguments.workers) if path and path != STDOUT), None)
     with TemporaryDirectory() if first is None else nullcontext("") as elsewhere:
         folder = beside(first.absolute(), "shards") if first else Path(elsewhere, "shards")
