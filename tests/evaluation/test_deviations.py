@@ -467,13 +467,11 @@ def test_the_support_vector_machine_of_the_paper_learns_from_nine_tenths(monkeyp
 
 
 def test_the_label_rate_of_car_gives_the_level_of_the_printed_vote():
-    """Over the three settings, 43 % printed; a rate of .35 gives 23. Single settings differ: the parts are not told."""
+    """In each setting, 42 to 44 % printed; a rate of .35 gives 23, and one number for all parts 33 with few missing."""
     table = EXPERIMENTS["crowd-table3"]
-    printed = pd.read_csv(ROOT / "datasets" / "published" / f"{table.published}.csv").query(
-        "method == 'MajorityVote' and metric == 'error'"
-    )
-    errors = []
-    for given in table.given.values():
-        found = machines.annotated(given, np.random.default_rng(0))
-        errors.append(machines._unlabelled(found.labels, found.truth)[0].value)
-    assert len(printed) == 3 and abs(np.mean(errors) - printed["value"].mean()) < 5
+    rows = pd.read_csv(ROOT / "datasets" / "published" / f"{table.published}.csv")
+    printed = rows.query("method == 'MajorityVote' and metric == 'error'").set_index("setting")["value"]
+    for setting, given in table.given.items():
+        drawn = [machines.annotated(given, np.random.default_rng(seed)) for seed in range(3)]
+        errors = [machines._unlabelled(one.labels, one.truth, wrongly=True)[0].value for one in drawn]
+        assert np.mean(errors) == pytest.approx(printed[setting], abs=4), setting
