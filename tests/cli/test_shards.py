@@ -109,7 +109,14 @@ def test_the_number_of_labels_and_the_memory_choose_the_engine(csv, tmp_path, mo
     assert (
         "would take 0.0 of 0.0 GB in memory" in said and on_disk in said and len(pd.read_csv(tmp_path / "workers.csv"))
     )
-    for options in (("--engine", "memory"), ("--sort", "-o", sorted_), ("--ignore", "maybe"), ("--conflicts", "all")):
+    for options in (
+        ("--method", "GLAD"),
+        ("--encoding", "latin-1"),
+        ("--engine", "memory"),
+        ("--sort", "-o", sorted_),
+        ("--ignore", "maybe"),
+        ("--conflicts", "all"),
+    ):
         assert run("aggregate", csv, *options) == 0 and on_disk not in capsys.readouterr().out, options
     monkeypatch.setattr(engines, "find_spec", lambda name: None)
     assert run("aggregate", csv) == 0 and on_disk not in capsys.readouterr().out

@@ -25,6 +25,8 @@ LOOK = 1_000_000  # bytes of a text file, by which its rows are estimated
 TEXT = (".csv", ".tsv")
 VOCABULARY = "vocabulary.json"  # of a folder of shards
 WHOLE = ("truth", "gold", "report", "posterior", "overruled", "model", "wide", "sort")  # need all labels at once
+SUMS = ("WorkerTypes", "MV-EM", "IBCC", "EBCC")  # methods that read labels as sums over tasks
+UTF_8 = ("utf-8-sig", "utf-8", "utf8", "ascii")
 READ_WHOLE = ("ignore", "classes", "merge_look_alikes", "order")  # read in memory only
 
 
@@ -68,6 +70,10 @@ def _in_memory_only(arguments: argparse.Namespace) -> str:
     """Return why labels cannot be sorted into shards; empty where they can."""
     if asked := [f"--{name.replace('_', '-')}" for name in (*WHOLE, *READ_WHOLE) if getattr(arguments, name)]:
         return f"{', '.join(asked)} needs all labels in memory"
+    if arguments.method not in SUMS:
+        return f"{arguments.method} needs all labels at once, or counts of their pairs; {', '.join(SUMS)} do not"
+    if arguments.encoding.casefold() not in UTF_8:
+        return f"--encoding {arguments.encoding} needs all labels in memory: files that are sorted on disk are UTF-8"
     if arguments.conflicts not in ("error", "first", "last"):
         return f"--conflicts {arguments.conflicts} needs all labels in memory"
     if files := _not_files(arguments.labels):
