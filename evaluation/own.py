@@ -18,9 +18,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from numbers import Real
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -128,8 +129,15 @@ class InFile:
 
     def __call__(self, setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
         """Run one trial."""
-        found: Experiment = getattr(getattr(module_of(self.path), self.name), DECLARATION)
+        module = _module(self.path, Path(self.path).stat().st_mtime_ns)
+        found: Experiment = getattr(getattr(module, self.name), DECLARATION)
         return found.run(setting, trial, rng)
+
+
+@cache
+def _module(path: str, changed: int) -> ModuleType:
+    """Return the module of a file, run once in a process until the file is changed: it may read much at its top."""
+    return module_of(path)
 
 
 def is_own(name: str) -> bool:

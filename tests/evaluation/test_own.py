@@ -14,6 +14,8 @@ from pathlib import Path
 from evaluation.own import experiment
 
 CALLS = Path(__file__).with_name("calls.txt")
+with open(CALLS.with_name("runs.txt"), "a") as file:
+    file.write("run\\n")
 
 
 @experiment(settings=["few", "many"], metrics={"error": "%"}, trials=3, published={("few", "level", "error"): "10.0"})
@@ -58,6 +60,7 @@ def test_it_is_run_kept_resumed_and_shown_as_those_of_the_papers(mine, capsys):
     assert re.search(r"level +10\.50 ± 0\.5 +10\.00 .*cannot tell", said), said
     assert "fails: ZeroDivisionError: division by zero" in said
     assert sorted(calls()) == ["few 0", "few 1", "many 0", "many 1"]
+    assert Path("runs.txt").read_text(encoding="utf8").count("run") == 2  # to list its experiments, and to run them
     table = pd.read_csv("results/sizes/table.csv").set_index(["setting", "method"])
     assert table.loc[("many", "level"), "ours"] == 10.5 and table.loc[("few", "fails"), "failed"] == 2
 
