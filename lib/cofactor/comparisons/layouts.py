@@ -73,20 +73,10 @@ class Layout:
 
 def candidates() -> list[str]:
     """Return every name that is looked for."""
-    sides = [name for pair in SIDES for name in pair]
-    each = [form.format(name) for form in WINS for name in (*sides, *map(_short, sides), *TIED)]
-    return [
-        *dict.fromkeys(
-            [
-                *(name for pair in WON for name in pair),
-                *sides,
-                *OUTCOMES,
-                *(name for pair in SCORES for name in pair),
-                *each,
-                *TIED,
-            ]
-        )
-    ]
+    pairs = [name for pair in (*WON, *SIDES, *SCORES) for name in pair]
+    sides = [short for pair in SIDES for name in pair for short in (name, _short(name))]
+    each = [form.format(name) for form in WINS for name in (*sides, *TIED)]
+    return [*dict.fromkeys([*pairs, *OUTCOMES, *each, *TIED])]
 
 
 def sides_of(columns: Sequence[str], winner: str | None, loser: str | None) -> tuple[str, str]:

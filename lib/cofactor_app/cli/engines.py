@@ -17,7 +17,6 @@ from cofactor.core.frames import renamed_columns, separator_of
 from cofactor.core.lazy import pd
 from cofactor.crowd.layouts import TAKEN, recognised
 
-ENGINES = ("auto", "memory", "shards")
 PER_LABEL = 300  # bytes of memory at the peak of a fit, of 10^7 labels
 SHARE = 0.25  # of the machine's memory that labels may take before they are sorted on disk
 FIRST = 1000  # rows by which columns are told
