@@ -9,7 +9,7 @@ from docs.results import markdown
 from docs.tables import LINES, cell
 from evaluation import EXPERIMENTS
 from evaluation.claims import VERDICTS, claims, paper
-from evaluation.record import KEPT
+from evaluation.trials import KEPT
 
 UNFOLDED = 6  # cases that stand open; more would bury the next claim
 PAGE = """# Claims of the papers

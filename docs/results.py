@@ -13,8 +13,9 @@ from evaluation import EXPERIMENTS
 from evaluation.experiment import PAPER_PROTOCOL
 from evaluation.paired import heading, paired
 from evaluation.plots import axis_name
-from evaluation.record import KEPT, in_words, raw_trials
+from evaluation.record import in_words
 from evaluation.summary import BOUNDS, OURS, PRINTED, bounded, digest, noted, number
+from evaluation.trials import KEPT, raw_trials
 from evaluation.verdicts import CONFIDENCE, VERDICTS, by_chance, distinct
 
 UNFOLDED = 4  # tables of an experiment that stand open; more would bury the next experiment
@@ -22,15 +23,18 @@ TEXTS = ("setting", "method", "metric", "unit", "verdict", "calibrated", "note")
 INDEX = """# Results beside published numbers
 
 Every table and figure of the papers, run by `cofactor reproduce`: ours with its standard error, what was printed, and
-the difference with an interval of 95 %. Where the paper prints no spread, its trials are taken to scatter as ours.
-Where ours are all of the paper's own draws, only that counts which the method itself draws, and rounding.
+the difference with an interval of 95 %. Where the paper prints no spread, its trials are taken to scatter as ours, but
+by no more than the printed number. Where ours are all of the paper's own draws, only that counts which the method
+itself draws, and rounding. Where a method was run on some of them, and a fast one on all, the fast one tells how much
+easier or harder these are than the others, and is taken into account.
 
-- *reproduced*: the interval holds zero, and reaches at most a tenth of the printed number to both sides (0.05 for
-  accuracies and other shares; or one unit of the last printed digit and, on one fixed data set, two tasks);
 - *better* or *worse*: the interval does not hold zero; what describes the data, such as a number of nodes, is worse
   where it differs;
+- *reproduced*: the interval holds zero, and reaches at most a tenth of the printed number to both sides (0.05 for
+  accuracies, 0.1 for shares of trials; or one unit of the last printed digit and, on one fixed data set, two tasks);
 - *cannot tell*: it holds zero and is wider than that;
-- *no value*: the reason stands below the table.
+- *no value*: the reason stands below the table;
+- *not comparable*: the printed number is of other data, or of something else than ours; the reason stands below.
 
 Where a number is not met, the reason stands below the table, as far as it is known. Rows marked "(paper protocol)" use
 the paper's own choices, the others this kit's defaults. A star marks numbers for which something was fitted to the
@@ -55,7 +59,8 @@ UNMET = """# Printed numbers that are not met
 
 Trials that were run, of those of the paper, and printed cells by verdict. Every cell is counted once, by the row of the
 paper's own protocol where there is one, and in the experiment with most trials; the [overview](index.md) says what the
-verdicts mean. Below stands why a number is worse than printed, why nothing can be told, or why there is none.
+verdicts mean. Below stands why a number is worse than printed or cannot be compared, why nothing can be told, or why
+there is none.
 """
 STATED = """# Numbers of the running text
 
@@ -147,7 +152,7 @@ def unmet(tables):
         counts = {verdict: str(found.get(verdict, "")) for verdict in VERDICTS}
         rows.append({"experiment": link(name), "trials": trials, "printed cells": str(len(mine)), **counts})
     parts = [UNMET, *markdown(pd.DataFrame(rows), written=str)]
-    for verdict in ("worse", "cannot tell", "no value"):
+    for verdict in ("worse", "not comparable", "cannot tell", "no value"):
         of_verdict = cells[cells["verdict"] == verdict]
         parts += ["", f"## {verdict.capitalize()}: {len(of_verdict)} printed cells", ""]
         for name, mine in of_verdict.groupby("table", sort=False):

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from cofactor.core.errors import CofactorError
 from evaluation import comparisons, crowd, pmf, separable
 from evaluation.experiment import Experiment
-from evaluation.record import raw_trials
+from evaluation.trials import raw_trials
 
 LINES = (crowd, pmf, separable, comparisons)
 EXPERIMENTS: dict[str, Experiment] = {e.name: e for line in LINES for e in line.EXPERIMENTS}

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -99,6 +100,11 @@ class Experiment:
         By method and metric, the standard deviation of a trial that is done again on the same data; zero for what draws
         nothing itself. Given where the trials are the paper's own draws: with all of these, ours and the printed number
         are of the same data, and only this scatter is left.
+    control : mapping of str to str
+        Where the trials are the paper's own draws: the `experiment` and the `method` that has all of them, and stands
+        beside the others draw by draw, see `evaluation.verdicts.controlled`.
+    apart : mapping of (setting, method, metric) to str
+        Printed numbers that ours cannot be compared with, and why; "" stands for all settings, methods or metrics.
     full_only : sequence of str
         Settings that take too long for the quick profile: left out but of a full run.
     axis : str
@@ -134,6 +140,8 @@ class Experiment:
     granularity: Mapping[str, int] = field(default_factory=dict)
     printed_as: Mapping[str, str] = field(default_factory=dict)
     repeated: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    control: Mapping[str, str] = field(default_factory=dict)
+    apart: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     full_only: Sequence[str] = ()
     axis: str = ""
     calibrated: Mapping[str, str] = field(default_factory=dict)
@@ -162,6 +170,11 @@ class Experiment:
     def note(self, setting: str, method: str) -> str:
         """Return why the published number of a method is not met, where that is known."""
         return self.notes.get((setting, method), self.notes.get(("", method), ""))
+
+    def incomparable(self, setting: str, method: str, metric: str) -> str:
+        """Return why a printed number cannot be compared with ours; empty where it can."""
+        keys = product((setting, ""), (method.split(" (")[0], ""), (metric, ""))
+        return next((self.apart[key] for key in keys if key in self.apart), "")
 
 
 def declared(
@@ -213,6 +226,11 @@ def _declared(
         for setting in note.get("settings", [""])
         for method in note.get("methods", [""])
         if setting in ("", *fields["settings"])
+    }
+    fields["apart"] = {
+        key: _filled(each["text"], words)
+        for each in fields.pop("apart", [])
+        for key in product(*(each.get(name, [""]) for name in ("settings", "methods", "metrics")))
     }
     return Experiment(name, line=line, run=partial(run, given) if given else run, digest=digest, **fields)
 

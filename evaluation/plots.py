@@ -17,7 +17,7 @@ from cofactor_app.plots.simplex import fill_simplex, to_plane
 from cofactor_app.plots.style import BLUE, CLASS_COLOURS, CLASS_HATCHES, FAINT, INK, ORANGE, new_picture, styled
 from evaluation.experiment import Experiment
 from evaluation.runner import Outcome
-from evaluation.summary import measurements
+from evaluation.trials import measurements
 from evaluation.verdicts import NORMAL
 
 ROW = 0.21  # inches per method

@@ -20,7 +20,8 @@ from evaluation.paired import heading, paired
 from evaluation.plots import draw
 from evaluation.record import in_words, making, read_records
 from evaluation.runner import failures, load_all
-from evaluation.summary import bounded, measurements, number, seconds, summarise
+from evaluation.summary import bounded, number, seconds, summarise
+from evaluation.trials import measurements
 from evaluation.verdicts import VERDICTS, by_chance
 
 

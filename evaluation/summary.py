@@ -13,6 +13,7 @@ from scipy.stats import t as student
 from cofactor.data.published import listed, published
 from evaluation.experiment import PAPER_PROTOCOL, Experiment
 from evaluation.runner import Outcome
+from evaluation.trials import measurements, raw_trials
 from evaluation.verdicts import (
     CONFIDENCE,
     PROPORTIONS,
@@ -20,6 +21,7 @@ from evaluation.verdicts import (
     VERDICTS,
     Sample,
     Verdict,
+    controlled,
     interval,
     proportion,
     sample,
@@ -61,26 +63,6 @@ Key = tuple[str, str, str]
 Facts = dict[Key, tuple[float, float, float]]
 
 
-def measurements(outcomes: Sequence[Outcome]) -> pd.DataFrame:
-    """One row per measurement: setting, trial, method, metric, value, seconds, error, note."""
-    rows = [
-        {
-            "setting": outcome.task.setting,
-            "trial": outcome.task.trial,
-            "method": found.method,
-            "metric": found.metric,
-            "value": np.nan if found.value is None else found.value,
-            "seconds": found.seconds,
-            "error": found.error,
-            "note": found.note,
-        }
-        for outcome in outcomes
-        for found in outcome.measurements
-    ]
-    columns = ["setting", "trial", "method", "metric", "value", "seconds", "error", "note"]
-    return pd.DataFrame(rows, columns=columns)
-
-
 def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFrame:
     """Summarise trials: one row per setting, method and metric shown, published rows without a value of ours included.
 
@@ -90,7 +72,8 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
         setting, method, metric, unit : str
         ours, spread, se : float
             Mean over trials (or median, or share), how a single trial scatters around it, and its standard error: zero
-            where the trials are all of the paper's own draws.
+            where the trials are all of the paper's own draws. With `Experiment.control`, of a method without all
+            trials: the mean over all draws as the control tells it, and how the difference from the control scatters.
         trials, failed : int
         published, published_spread, difference, low, high : float
             `difference` is ours - published, `low` and `high` the ends of its 95 % interval, see `verdicts`.
@@ -98,8 +81,8 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
             Decimals of the published number.
         verdict : str
             "reproduced" (the interval holds zero and is narrow), "better" or "worse" (it does not hold zero),
-            "cannot tell" (it holds zero and is wide), "no value", or "" where nothing was published, the number is a
-            time, or the row emulates a defect.
+            "cannot tell" (it holds zero and is wide), "no value", "not comparable" (`Experiment.apart`), or "" where
+            nothing was published, the number is a time, or the row emulates a defect.
         calibrated : str
             What was fitted to the printed numbers before they were compared; empty where nothing was.
         seconds, published_seconds : float
@@ -125,6 +108,8 @@ def _reason(experiment: Experiment, row: dict[Hashable, Any], met: Collection[Ke
     """Why the published number is not met: what is known of it, the paper's own choices, or chance."""
     if row["verdict"] in MET:
         return ""
+    if row["verdict"] == "not comparable":
+        return experiment.incomparable(row["setting"], row["method"], row["metric"])
     if note := experiment.note(row["setting"], row["method"]):
         return note
     if (row["setting"], row["method"] + PAPER_PROTOCOL, row["metric"]) in met:
@@ -179,6 +164,8 @@ def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts) -> 
     values = mine.loc[mine["metric"] == metric, "value"].to_numpy()
     refused = [text for text in dict.fromkeys(mine["error"]) if text]
     ours = sample(values, metric, experiment.centre)
+    if experiment.control and 0 < ours.trials < experiment.trials:
+        ours = _controlled(experiment, key, mine, ours)
     counted = ours._replace(deviation=experiment.scatter(method, metric, ours.trials, ours.deviation))
     printed, scatter, rounding = _fact(facts, setting, method, experiment.printed_as.get(metric, metric))
     return {
@@ -203,6 +190,15 @@ def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts) -> 
     }
 
 
+def _controlled(experiment: Experiment, key: Key, mine: pd.DataFrame, ours: Sample) -> Sample:
+    """Return the mean over all of the paper's draws, as far as the method that has them tells; else that of ours."""
+    setting, _, metric = key
+    known = raw_trials(experiment.control["experiment"])
+    there = known["method"].eq(experiment.control["method"]) & known["setting"].eq(setting) & known["metric"].eq(metric)
+    fast, slow = (rows.set_index("trial")["value"] for rows in (known[there], mine[mine["metric"] == metric]))
+    return controlled(slow, fast) if len(fast) == experiment.trials else ours
+
+
 def judged(experiment: Experiment, key: Key, ours: Sample, fact: tuple[float, float, float]) -> dict[str, object]:
     """Interval and verdict of one number beside the printed one: its value, spread and rounding."""
     setting, method, metric = key
@@ -211,13 +207,15 @@ def judged(experiment: Experiment, key: Key, ours: Sample, fact: tuple[float, fl
     if not ours.trials or np.isnan(printed):
         low = high = np.nan
     else:
-        deviation = ours.deviation if np.isnan(scatter) else scatter
+        deviation = min(ours.deviation, abs(printed)) if np.isnan(scatter) else scatter
         theirs = Sample(printed, deviation, experiment.trials, own=not np.isnan(scatter))
         if metric in PROPORTIONS:
             theirs = proportion(printed, experiment.trials)
         fixed = setting in experiment.granularity or experiment.trials == 1
         low, high = interval(ours, theirs, exact, fixed)
     found = verdict(metric, experiment.metrics[metric], printed, low, high, exact)
+    if found and experiment.incomparable(setting, method, metric):
+        found = "not comparable"
     return {"low": low, "high": high, "verdict": "" if method.endswith(EMULATIONS) else found}
 
 

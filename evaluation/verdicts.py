@@ -5,8 +5,12 @@ s, n     standard deviation of a trial and number of trials, ours; s_p, n_p thos
 e        what two exact runs may differ by: half a unit of the last printed digit, and on one fixed data set one task
 
 The difference of the means, ours - printed, has the standard error sqrt(s^2/n + s_p^2/n_p). Where no spread is printed,
-s_p = s: the paper's trials are taken to scatter as ours. The interval is Student's (with Welch's degrees of freedom
-where both spreads are known), at 95 %, longer by e at both ends.
+s_p = s: the paper's trials are taken to scatter as ours, but by no more than the printed mean, as values that cannot be
+negative rarely do. The interval is Student's (with Welch's degrees of freedom where both spreads are known), at 95 %,
+longer by e at both ends.
+
+Where the paper's own draws are published, and a fast method was run on all of them, it is a control variate of the slow
+ones: see `controlled`.
 """
 
 from __future__ import annotations
@@ -17,11 +21,12 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-Verdict = Literal["reproduced", "better", "worse", "cannot tell", "no value", ""]
-VERDICTS: tuple[Verdict, ...] = ("reproduced", "better", "worse", "cannot tell", "no value")
+Verdict = Literal["better", "reproduced", "cannot tell", "no value", "not comparable", "worse", ""]
+VERDICTS: tuple[Verdict, ...] = ("better", "reproduced", "cannot tell", "no value", "not comparable", "worse")
 CONFIDENCE = 0.95
 NARROW = 0.1  # of the printed number: an interval up to this on both sides of the difference can say "reproduced"
 NARROW_SHARE = 0.05  # the same for metrics between 0 and 1, of which more is better
+NARROW_PROPORTION = 0.1  # the same for shares of trials: of 50, with nearly all, chance alone leaves 0.07
 SHARES = ("accuracy", "success", "src")
 MORE = (*SHARES, "rae", "coherence")  # metrics of which more is better
 OF_DATA = ("mu", "kappa", "missing", "rows", "variables", "classes", "nodes", "communities")  # any difference is worse
@@ -66,6 +71,19 @@ def proportion(share: float, trials: int) -> Sample:
     return Sample(share, float(np.sqrt(p * (1 - p) * trials / (trials + NORMAL**2))), trials)
 
 
+def controlled(slow: pd.Series[float], fast: pd.Series[float]) -> Sample:
+    """Estimate the mean of a slow method over all of the paper's draws from those on which it was run.
+
+    It is the mean of the fast method over all draws, plus the mean difference of the two on the draws that both have.
+    Only this difference scatters: what makes a draw easy or hard for both drops out. Nothing where no draw is shared.
+    """
+    difference = (slow - fast).dropna()
+    if difference.empty:
+        return Sample(np.nan, np.nan, 0)
+    scatter = float(difference.std(ddof=1)) if len(difference) > 1 else 0.0
+    return Sample(float(fast.mean() + difference.mean()), scatter, len(difference))
+
+
 def interval(ours: Sample, printed: Sample, exact: float, fixed: bool) -> tuple[float, float]:
     """Bound the difference ours - printed; without end where some of many draws do not show how they scatter.
 
@@ -103,6 +121,8 @@ def verdict(metric: str, unit: str, printed: float, low: float, high: float, exa
 
 def narrow(metric: str, unit: str, printed: float) -> float:
     """How far an interval may reach on both sides, so that it says something."""
+    if metric in PROPORTIONS:
+        return NARROW_PROPORTION
     return NARROW_SHARE * (100 if unit == "%" else 1) if metric in SHARES else NARROW * abs(printed)
 
 

@@ -15,9 +15,10 @@ from PIL import Image
 from cofactor_app.plots.style import to_png
 from evaluation import EXPERIMENTS
 from evaluation.plots import draw
-from evaluation.record import KEPT, kept_outcomes, making, read_records, write_trials
+from evaluation.record import making, read_records
 from evaluation.runner import load_all
 from evaluation.summary import summarise
+from evaluation.trials import KEPT, kept_outcomes, write_trials
 
 DIGITS = "%.6g"  # four decimals of a percentage: rounded again to two, they are still right
 COLOURS = 64  # of a kept picture: a third of the bytes, and nothing to see of it

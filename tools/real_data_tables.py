@@ -10,7 +10,7 @@ import pandas as pd
 
 from evaluation import EXPERIMENTS
 from evaluation.crowd.tables import FAMILIES_HEADING, OVERVIEW_HEADING, SETS_HEADING, digest
-from evaluation.record import KEPT
+from evaluation.trials import KEPT
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "real_data.md"

@@ -13,11 +13,12 @@ from evaluation.verdicts import VERDICTS
 
 WIDTH = 6.6  # inches: the text of a page
 VERDICT_LOOKS = {
-    "reproduced": (GREEN, ""),
     "better": (BLUE, "..."),
-    "worse": (ORANGE, "///"),
+    "reproduced": (GREEN, ""),
     "cannot tell": ("#d4d4d4", ""),
     "no value": ("white", ""),
+    "not comparable": ("white", "xx"),
+    "worse": (ORANGE, "///"),
 }
 CROWDS = {"bluebird": "Bluebird", "dog": "Dog", "rte": "RTE", "trec": "TREC"}
 ERRORS = (7, 10, 15, 20, 30, 50)  # per cent, along the axes

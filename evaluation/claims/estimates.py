@@ -25,7 +25,7 @@ from scipy.stats import t as student
 from cofactor.data.published import published
 from evaluation import EXPERIMENTS
 from evaluation.experiment import Experiment
-from evaluation.record import KEPT, raw_trials
+from evaluation.trials import KEPT, raw_trials
 from evaluation.verdicts import CONFIDENCE, PROPORTIONS, Sample, sample
 
 Floats = npt.NDArray[np.float64]

@@ -11,6 +11,7 @@ import pytest
 from cofactor.core.errors import CofactorError
 from docs.article import build, figures, quoted
 from evaluation import EXPERIMENTS
+from evaluation.verdicts import VERDICTS
 
 HERE = Path(quoted.__file__).parent
 TEXT = (HERE / "article.md").read_text(encoding="utf8")
@@ -103,8 +104,7 @@ def test_every_number_on_the_list_of_others_is_used():
 
 def test_printed_cells_are_counted_once_by_line_and_verdict():
     cells = quoted.printed_cells()
-    verdicts = ("reproduced", "better", "worse", "cannot tell", "no value")
-    assert sum(len(quoted.chosen(verdict=verdict)) for verdict in verdicts) == len(cells)
+    assert sum(len(quoted.chosen(verdict=verdict)) for verdict in VERDICTS) == len(cells)
     assert not cells.duplicated(["table", "setting", "method", "metric"]).any()
     assert all(not EXPERIMENTS[name].source.startswith("Beyond ") for name in cells["table"])
     worse = [len(quoted.chosen(verdict="worse", remark=remark)) for remark in ("cause", "chance", "none")]

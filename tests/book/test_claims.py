@@ -10,7 +10,7 @@ from docs.tables import LINES, cell
 from evaluation import EXPERIMENTS
 from evaluation.claims import VERDICTS, Rule, rules
 from evaluation.claims.estimates import Estimate, exact
-from evaluation.record import KEPT
+from evaluation.trials import KEPT
 
 ROOT = Path(__file__).resolve().parents[2]
 

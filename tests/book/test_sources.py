@@ -122,9 +122,9 @@ def test_printed_numbers_that_are_not_met_are_counted_and_told_why():
     cells, text = results.printed_cells(kept), results.unmet(kept)
     for name, mine in cells.groupby("table"):
         (row,) = (line for line in text.splitlines() if line.startswith("| ") and f"#{name})" in line)
-        counts = [int(count or 0) for count in row.strip("|").replace(" ", "").split("|")[-6:]]
+        counts = [int(count or 0) for count in row.strip("|").replace(" ", "").split("|")[-7:]]
         assert counts[0] == len(mine) == sum(counts[1:]), name
-    for verdict in ("worse", "cannot tell", "no value"):
+    for verdict in ("worse", "not comparable", "cannot tell", "no value"):
         mine = cells[cells["verdict"] == verdict]
         assert f"## {verdict.capitalize()}: {len(mine)} printed cells" in text
         assert all(tables.cell(reason) in text for reason in set(mine["note"]) - {""})

@@ -11,8 +11,8 @@ from cofactor import CofactorError
 from evaluation.claims import LINES, Claim, Rule, claims, declared, estimates, paper, rules
 from evaluation.claims.estimates import Estimate, Results, Row
 from evaluation.experiment import Measurement, Task
-from evaluation.record import write_trials
 from evaluation.runner import Outcome
+from evaluation.trials import write_trials
 from evaluation.verdicts import sample
 from tests.each import each
 from tests.evaluation.toy import toy

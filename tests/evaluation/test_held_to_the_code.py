@@ -5,7 +5,7 @@ import pytest
 
 from evaluation import EXPERIMENTS
 from evaluation.experiment import Task, one_trial
-from evaluation.record import KEPT, raw_trials
+from evaluation.trials import KEPT, raw_trials
 
 QUICK = 2.0  # seconds of methods that a trial took: others would take minutes in all
 CLOSE = 1e-3  # relative: kernels of BLAS differ by less

@@ -14,17 +14,9 @@ from cofactor.core.errors import CofactorError
 from evaluation import EXPERIMENTS, raw_trials, runner
 from evaluation.experiment import Task
 from evaluation.origin import code_of
-from evaluation.record import (
-    KEPT,
-    in_words,
-    kept_outcomes,
-    making,
-    read_records,
-    write_record,
-    write_table,
-    write_trials,
-)
-from evaluation.summary import measurements, summarise
+from evaluation.record import in_words, making, read_records, write_record, write_table
+from evaluation.summary import summarise
+from evaluation.trials import KEPT, kept_outcomes, measurements, write_trials
 from tests.evaluation.toy import toy
 
 

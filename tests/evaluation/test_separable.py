@@ -13,10 +13,10 @@ from cofactor.separable import document_accuracy
 from evaluation import EXPERIMENTS, find_experiment
 from evaluation.experiment import PAPER_PROTOCOL, Measurement, Task, measure
 from evaluation.plots import draw
-from evaluation.record import KEPT, raw_trials
 from evaluation.runner import Outcome
 from evaluation.separable import communities, memory, practice, synthetic, topics
 from evaluation.summary import summarise
+from evaluation.trials import KEPT, raw_trials
 
 P = "MERIT" + PAPER_PROTOCOL
 TRIALS = 50

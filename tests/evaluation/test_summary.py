@@ -111,6 +111,36 @@ def test_the_paper_s_own_draws_leave_no_error_once_all_are_there(table):
     assert table(toy(trials=2), Sum=[8.0, 12.2]).loc[("small", "Sum"), "verdict"] == "cannot tell"
 
 
+def test_with_a_control_few_of_the_papers_draws_tell_the_mean_of_all(table, monkeypatch):
+    fast = pd.DataFrame({"setting": "small", "trial": range(4), "method": "Fast", "metric": "error"})
+    known = fast.assign(value=[20.0, 30.0, 5.0, 9.0])
+    monkeypatch.setattr(summary, "raw_trials", lambda name: known if name == "toy-fast" else None)
+    control = toy(trials=4, control={"experiment": "toy-fast", "method": "Fast"})
+    row = table(control, Sum=[14.0, 24.2]).loc[("small", "Sum")]  # 6 and 5.8 below, where all are 16 on average
+    assert row["ours"] == pytest.approx(16 - 5.9) and row["trials"] == 2
+    assert row["spread"] == pytest.approx(0.2 / np.sqrt(2))
+    assert table(control, Sum=[14.0, 24.2, 1.0, 2.8]).loc[("small", "Sum"), "ours"] == pytest.approx(10.5)  # all four
+    monkeypatch.setattr(summary, "raw_trials", lambda name: known.iloc[:3])  # the control lacks a draw: no help
+    assert table(control, Sum=[14.0, 24.2]).loc[("small", "Sum"), "ours"] == pytest.approx(19.1)
+
+
+def test_a_borrowed_spread_is_at_most_the_printed_mean(table):
+    row = table(toy(trials=4), Sum=[0.0, 0.0, 0.0, 400.0]).loc[("small", "Sum")]
+    own, borrowed = 200.0, 10.0
+    half = student.ppf(0.975, 3) * np.hypot(own, borrowed) / 2
+    assert row["high"] - row["low"] == pytest.approx(2 * (half + 0.05))
+
+
+def test_numbers_that_cannot_be_compared_are_counted_apart(table):
+    apart = toy(trials=2, apart={("small", "Sum", ""): "other data"})
+    row = table(apart, Sum=[11.0, 11.0]).loc[("small", "Sum")]
+    assert (row["verdict"], row["note"]) == ("not comparable", "other data")
+    variant = table(apart, **{"Sum" + PAPER_PROTOCOL: [11.0, 11.0]}).loc[("small", "Sum" + PAPER_PROTOCOL)]
+    assert variant["verdict"] == "not comparable"
+    assert table(apart, Largest=[11.0, 11.0]).loc[("small", "Largest"), "verdict"] != "not comparable"
+    assert table(apart, Sum=[]).loc[("large", "Elsewhere"), "verdict"] == "no value"
+
+
 def test_what_was_fitted_to_printed_numbers_is_said(table):
     fitted = toy(calibrated={"error": "one constant"})
     assert table(fitted, Sum=[11.0, 11.0]).loc[("small", "Sum"), "calibrated"] == "one constant"
@@ -155,7 +185,7 @@ def test_text_shows_everything_once(table):
     text = summary.as_text(experiment, frame)
     assert text.count("because") == text.count("therefore") == 1
     assert "Sum (small): because" in text and "small set" in text and "+1.00" in text and "nan" not in text
-    assert "ours beside published: 2 worse, 1 no value" in text
+    assert "ours beside published: 1 no value, 2 worse" in text
     assert "\nmethod " in text and "\nLargest" in text  # names begin in one place
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_ind_from_stats
 
-from evaluation.verdicts import Sample, by_chance, distinct, interval, proportion, sample, verdict
+from evaluation.verdicts import Sample, by_chance, controlled, distinct, interval, proportion, sample, verdict
 from tests.each import each
 
 
@@ -131,3 +131,23 @@ def test_of_forty_random_cells_one_is_called_better_by_chance():
     table = rows(*[("a", f"X{i}", "error", 1.0, "reproduced", 0.1, 1.0) for i in range(40)])
     assert by_chance(table) == pytest.approx(1.0)
     assert by_chance(table.assign(se=0.0)) == 0 and by_chance(table.assign(high=np.inf)) == 0
+
+
+def test_a_control_variate_tells_the_mean_over_draws_that_were_not_run():
+    rng = np.random.default_rng(0)
+    fast = pd.Series(rng.normal(50, 20, size=50))
+    slow = fast - 3 + rng.normal(0, 1, size=50)
+    few = controlled(slow.iloc[:10], fast)
+    assert few.trials == 10 and few.deviation < 2
+    assert few.centre == pytest.approx(fast.mean() + (slow - fast).iloc[:10].mean())
+    assert abs(few.centre - slow.mean()) < 1 < abs(slow.iloc[:10].mean() - slow.mean())
+    assert controlled(slow, fast).centre == pytest.approx(slow.mean())
+    assert controlled(slow.iloc[:0], fast).trials == 0
+    assert controlled(slow.iloc[:1], fast).deviation == 0
+
+
+def test_shares_of_trials_are_narrow_up_to_a_tenth():
+    same = proportion(1.0, 50)
+    low, high = interval(same, same, 0.0, fixed=False)
+    assert verdict("success", "1", 1.0, low, high, 0.0) == "reproduced"
+    assert verdict("success", "1", 1.0, -0.11, 0.11, 0.0) == "cannot tell"
