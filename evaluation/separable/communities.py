@@ -5,10 +5,12 @@ Source: Nguyen, Fu and Wu, IEEE TSP 2022.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
@@ -26,20 +28,39 @@ Objective = Literal["full", "half"]
 Find = Callable[[GraphDataset, int], Communities]
 
 ENERGY = 0.99  # of all nodes, that those used have
-MAG_FOLDER = "COFACTOR_MAG"  # names a folder with the two MAG networks, which cannot be downloaded
+MAG_FOLDER = "COFACTOR_MAG"  # names a folder with the two MAG networks, which are not downloaded here
+MAG = {  # the files of Table IV: their git blob ids, which hold their bytes to those of the authors
+    "MAG1_adjacency.txt": "b1f49affed06a945e9310d9f0b4af0b0e1bf1a93",
+    "MAG1_community.txt": "5ba4d39df63348bfc0d2b1d8d3c35e0158da3e87",
+    "MAG2_adjacency.txt": "b441d1fb35bc6e37b0c9eefa23637f47496f2845",
+    "MAG2_community.txt": "8bc70c78f19741965f51bbdeddcaa08c843b6ecd",
+}
+AT = (
+    "https://raw.githubusercontent.com/XiaoFuLab/Frank-Wolfe-based-method-for-SD-MMV/"
+    "f2612ec5e56d142313c2cb7142496e5e2a6343aa/exp_real/community_detection/data/coauthorship/"
+)
 
 
 def graph_of(setting: str) -> GraphDataset:
-    """Load a network; those of MAG from the user's own files."""
+    """Load a network; those of MAG from the user's own files, where these are the authors'."""
     if not setting.startswith("mag"):
         return load(setting)
-    folder = os.environ.get(MAG_FOLDER)
+    folder, names = os.environ.get(MAG_FOLDER), [name for name in MAG if name.startswith(setting.upper())]
     if folder is None:
         raise CofactorError(
-            f"the MAG networks are not to be had online: set {MAG_FOLDER} to a folder with MAG1_adjacency.txt, "
-            "MAG1_community.txt, MAG2_adjacency.txt and MAG2_community.txt"
+            f"public, not downloaded here: put {AT}{names[0]} and {names[1]} from there into a folder, "
+            f"and set {MAG_FOLDER} to it"
         )
-    return load_mag(folder, "MAG1" if setting == "mag1" else "MAG2")
+    graph = load_mag(folder, "MAG1" if setting == "mag1" else "MAG2")
+    if other := [name for name in names if blob_id(Path(folder, name)) != MAG[name]]:
+        raise CofactorError(f"{' and '.join(other)} in {folder}: not the bytes of {AT}; get them anew")
+    return graph
+
+
+def blob_id(path: Path) -> str:
+    """Return the name that git gives to a file's bytes."""
+    content = path.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def by(method: str | AnchorMethod, graph: GraphDataset, seed: int) -> Communities:

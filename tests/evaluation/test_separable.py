@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 from scipy.stats import binomtest, ttest_1samp
 
+from cofactor.core.errors import CofactorError
 from cofactor.data.published import published
 from cofactor.separable import document_accuracy
 from evaluation import EXPERIMENTS, find_experiment
@@ -212,6 +213,19 @@ def test_what_draws_nothing_is_run_once_and_networks_that_are_not_there_say_so(m
     assert {row.method for row in second} == {"GeoNMF"} < {row.method for row in first}
     (mag,) = communities.memberships("mag1", 1, np.random.default_rng(0))
     assert communities.MAG_FOLDER in mag.error and mag.value is None
+
+
+def test_networks_of_others_are_not_taken_for_those_of_mag(tmp_path, monkeypatch):
+    (tmp_path / "MAG1_adjacency.txt").write_text("2\t1\n3\t2\n")
+    (tmp_path / "MAG1_community.txt").write_text("1 1 1.0\n2 1 0.25\n2 2 0.75\n3 2 1.0\n")
+    monkeypatch.setenv(communities.MAG_FOLDER, str(tmp_path))
+    with pytest.raises(CofactorError, match=r"MAG1_adjacency.txt and MAG1_community.txt in .* not the bytes of https"):
+        communities.graph_of("mag1")
+    for path in tmp_path.glob("*.txt"):  # as `git hash-object` has it
+        monkeypatch.setitem(communities.MAG, path.name, communities.blob_id(path))
+    assert communities.graph_of("mag1").memberships.shape == (3, 2)
+    (tmp_path / "empty").write_bytes(b"")
+    assert communities.blob_id(tmp_path / "empty") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 
 
 @pytest.mark.needs_mirror
