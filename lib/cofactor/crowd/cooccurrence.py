@@ -185,7 +185,10 @@ def _joint_frequencies(counts: sparse.csr_array, pairs: sparse.csr_array, K: int
     M, cells, n = pairs.shape[0], counts.tocoo(), pairs.tocoo()
     known, met = n.row.astype(np.int64) * M + n.col, cells.row.astype(np.int64) // K * M + cells.col // K
     blocks = np.zeros((len(known), K, K))
-    there = np.isin(met, known)
-    place = np.searchsorted(known, met[there])
+    if not len(known):
+        return blocks
+    place = np.minimum(np.searchsorted(known, met), len(known) - 1)
+    there = known[place] == met
+    place = place[there]
     blocks[place, cells.row[there] % K, cells.col[there] % K] = cells.data[there] / n.data[place]
     return blocks
