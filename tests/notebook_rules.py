@@ -9,7 +9,7 @@ A rule takes a notebook and yields complaints. The conventions, from top to bott
     | symbol | meaning | shape |              notation, and links to glossary and symbols
     ## Where we are going                     with a picture of the end result
     ## 1. ... ## 2. ...                       short cells; **Predict.**, code, <details><summary>Answer</summary>
-    **Exercise.** ...                         given, draw_expected(name), a stub, a folded solution that was run
+    **Exercise.** ...                         given, expects(name), a stub, a folded solution that was run
     **Open question.** ...                    with a rubric for the teacher in a cell of its own, tagged `rubric`
     ## n. Where it fails, and why
     ## Checkpoint                             checkpoint("nbNN"); as_told({"name": (found, told, within)})
@@ -68,9 +68,7 @@ FEWEST_PREDICTIONS = FEWEST_MARKS = 3
 MINUTES_PER_EXERCISE = 15
 SHORT, OPEN_QUESTION, SOLUTION = "**Only ten minutes?**", "**Open question.**", "# Solution: click to open"
 STEP = "step"  # tag of a cell that shows a step of an algorithm
-NOT_A_STEP = re.compile(
-    r"\b(as_told|check|checkpoint|draw_expected|given|reveal|usable)\(|\bnb\d\d\.(draw_\w+|\w+_panel)\("
-)
+NOT_A_STEP = re.compile(r"\b(as_told|check|checkpoint|expects|given|reveal|usable)\(|\bnb\d\d\.(draw_\w+|\w+_panel)\(")
 
 YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 SPAN = re.compile(r"\b(?:Eqs?\.|Tables?|Figures?|Theorems?|Sections?|Algorithms?|Definition)\s+\S*\d")
@@ -239,7 +237,7 @@ def number_of_exercises(notebook):
 
 @rule
 def exercises_are_complete(notebook):
-    """A picture of the answer, a stub that runs and is told what is wrong, a folded solution that was run."""
+    """What the answer has to be, a stub that runs and is told what is wrong, a folded solution that was run."""
     for number, cells in enumerate(exercises(notebook), start=1):
         names = {name for cell in cells for name in re.findall(r"\b(?:check|reveal)\(\s*\"([\w-]+)\"", cell.source)}
         if len(names) != 1:
@@ -258,8 +256,8 @@ def _incomplete(name, cells):
         yield "no such exercise in any course/nbNN/exercises.py"
     elif _mistakes_known(known[name]) < 2:
         yield "check() must recognise two typical wrong answers or more"
-    if not any(f'draw_expected("{name}")' in cell.source and has_picture(cell) for cell in cells):
-        yield f'show what is expected: draw_expected("{name}")'
+    if not any(f'expects("{name}")' in cell.source for cell in cells):
+        yield f'show what is expected: expects("{name}")'
     if not stubs:
         yield "no stub: a cell that runs, hands a wrong answer to check() and is told what is wrong"
     for cell in stubs:

@@ -265,7 +265,7 @@ BROKEN = {
         "exercises_are_complete",
         on(stub, lambda cell: cell.update(source=cell.source.replace('check("', 'check("un'))),
     ),
-    "nothing expected": ("exercises_are_complete", without(lambda cell: "draw_expected" in cell.source)),
+    "nothing expected": ("exercises_are_complete", without(lambda cell: "expects" in cell.source)),
     "no hints": ("hints_are_named", replaced(r"hint\(\"", "help(", first_only=False)),
     "a hint that is not imported": (
         "hints_are_named",

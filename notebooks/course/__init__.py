@@ -4,7 +4,6 @@ from cofactor_app.cli.environment import check_environment
 from course.checkpoints import as_told, checkpoint
 from course import desk
 from course.desk import check, given, hint, passed, tell
-from course.expected import draw_expected
+from course.expected import expects
 
-__all__ = ["as_told", "check", "check_environment", "checkpoint", "desk", "draw_expected", "given", "hint", "passed"]
-__all__ += ["tell"]
+__all__ = ["as_told", "check", "check_environment", "checkpoint", "desk", "expects", "given", "hint", "passed", "tell"]

@@ -37,7 +37,6 @@ from cofactor_app.plots.style import (
 )
 from course import (
     crowds,
-    draw_expected,
     matrices,
     nb00,
     nb01,
@@ -82,7 +81,6 @@ SAMPLES = nb03.sample_errors(6, 2, sizes=(100, 300), seeds=(0, 1))
 SCORES = np.array([0.9, 0.8, 0.3, 0.1])
 LINES = {"A": [0.3, 0.2, 0.1], "B": [0.4, 0.1, 0.05], "C": [0.5, 0.4, 0.3]}
 PICTURES |= {  # of all notebooks, and of 00 to 05
-    "expected": lambda: draw_expected("read_off"),
     "cooccurrence": lambda: matrices.draw_cooccurrence(BLOCKS),
     "blocks": lambda: matrices.draw_blocks(MODEL.pairwise(0, 1), MODEL.pairwise(0, 2)),
     "completion": lambda: crowds.draw_completion(crowds.HoledCrowd.of(CROWD, HIDDEN).complete("designated")),
