@@ -62,3 +62,19 @@ def test_what_is_no_record_is_refused(ran, capsys):
     assert main(["aggregate", "labels.csv", "-o", "x.csv", "--record", "x.csv"]) == 1
     assert main(["aggregate", "labels.csv", "--record", "-"]) == 1
     assert "name another output" in (told := capsys.readouterr().err) and "name a file" in told
+
+
+def test_a_report_ends_with_the_record_of_its_run_and_can_be_repeated(ran, capsys):
+    command = "aggregate labels.csv -o o.csv --report page.html --draws 5 --record page.json"
+    assert main(command.split()) == 0
+    page = (ran / "page.html").read_text()
+    record = page[page.index("Record of the run") :]
+    assert "cofactor aggregate labels.csv -o o.csv --report page.html --draws 5</code>" in record
+    assert sha256(LABELS.encode()).hexdigest() in record and "numpy" in record
+    assert "Noted: " in record and "&#39;Yes&#39; = &#39;yes&#39;" in record
+    assert main(["again", "page.json"]) == 0
+    assert main(["aggregate", str(ran / "labels.csv"), "--report", str(ran / "far.html"), "--draws=5"]) == 0
+    assert "cofactor aggregate labels.csv --report far.html --draws=5</code>" in (ran / "far.html").read_text()
+    (ran / "clean.csv").write_text(LABELS.replace("Yes", "yes"))
+    assert main(["aggregate", "clean.csv", "-o", "c.csv", "--report", "clean.html", "--draws", "5"]) == 0
+    assert "Nothing was merged, split, dropped or guessed." in (ran / "clean.html").read_text()

@@ -18,6 +18,8 @@ from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.files import told_if_full, whole_file
 from cofactor.core.lazy import pd
 from cofactor.core.locks import locked
+from cofactor_app.cli import in_options
+from cofactor_app.running import Run, running
 
 STDOUT = Path("-")
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -65,10 +67,13 @@ def outputs(
         raise CofactorError("two tables cannot be written to one file: name another output")
     if arguments.record == STDOUT:
         raise CofactorError("--record -: what is printed is part of the record; name a file")
+    read = [Path(name) for name in inputs if name and Path(name).is_file()]
     with (
         reserved(paths, arguments.force, inputs),
         redirect_stdout(sys.stderr if STDOUT in asked else sys.stdout),
-        _recorded(arguments, inputs, wrote),
+        running(Run(arguments.argv, read, wrote)) as run,
+        _noting(run.notes),
+        _recorded(arguments, inputs, wrote, run.notes),
     ):
         yield writer
         if writer.escaped:
@@ -76,14 +81,32 @@ def outputs(
             warnings.warn(f"{message} (--raw-cells leaves them as they are)", DataWarning, stacklevel=2)
 
 
+@contextmanager
+def _noting(notes: list[str]) -> Iterator[None]:
+    """Add each note to a list when it is shown."""
+    before = warnings.showwarning
+
+    def noted(message: Warning | str, *more: Any, **options: Any) -> None:
+        text = in_options(str(message))
+        if text not in notes:
+            notes.append(text)
+        before(message, *more, **options)
+
+    warnings.showwarning = noted
+    try:
+        yield
+    finally:
+        warnings.showwarning = before
+
+
 def _recorded(
-    arguments: argparse.Namespace, inputs: Sequence[str | Path | None], wrote: Sequence[Path]
+    arguments: argparse.Namespace, inputs: Sequence[str | Path | None], wrote: Sequence[Path], notes: Sequence[str]
 ) -> AbstractContextManager[None]:
     if not arguments.record:
         return nullcontext()
     from cofactor_app.cli.record import recorded  # for the few who ask
 
-    return recorded(arguments.record, arguments.argv, [name for name in inputs if name], wrote)
+    return recorded(arguments.record, arguments.argv, [name for name in inputs if name], wrote, notes)
 
 
 def write_page(path: Path, page: str) -> None:

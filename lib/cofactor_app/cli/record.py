@@ -4,70 +4,42 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
-import re
 import sys
 import tempfile
-import warnings
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from datetime import UTC, datetime
-from hashlib import file_digest, sha256
-from importlib import metadata
 from io import StringIO
 from pathlib import Path
 from typing import Any, TextIO
 
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import whole_file
-from cofactor_app.cli import in_options, main
+from cofactor_app.cli import main
+from cofactor_app.running import digest, elsewhere, machine, version, versions
 
-WRITTEN = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d UTC")  # when a page was made
-PACKAGES = ("numpy", "scipy", "pandas", "numba")
 PARTS = ("cofactor", "command", "when", "versions", "machine", "inputs", "outputs", "notes", "printed")
 
 
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file; of .npz and pages, which hold the time of writing, that of the rest."""
-    if path.suffix == ".npz":
-        with zipfile.ZipFile(path) as packed:
-            return sha256(repr(sorted((one.filename, one.CRC) for one in packed.infolist())).encode()).hexdigest()
-    if path.suffix == ".html":
-        return sha256(WRITTEN.sub(b"", path.read_bytes())).hexdigest()
-    with open(path, "rb") as file:
-        return file_digest(file, "sha256").hexdigest()
-
-
 @contextmanager
-def recorded(path: Path, argv: Sequence[str], inputs: Iterable[str | Path], outputs: Iterable[Path]) -> Iterator[None]:
-    """Keep what a run read, wrote, printed and noted; nothing where it fails."""
+def recorded(
+    path: Path, argv: Sequence[str], inputs: Iterable[str | Path], outputs: Iterable[Path], notes: Sequence[str]
+) -> Iterator[None]:
+    """Keep what a run read, wrote, printed and noted; nothing where it fails. `notes` grow while it runs."""
     files = [Path(name) for name in inputs if Path(name).is_file()]
-    read, notes, shown = {str(name): digest(name) for name in files}, list[str](), _Both(sys.stdout)
-    before = warnings.showwarning
-
-    def noted(message: Warning | str, *more: Any, **options: Any) -> None:
-        text = in_options(str(message))
-        if text not in notes:
-            notes.append(text)
-        before(message, *more, **options)
-
-    warnings.showwarning = noted
-    try:
-        with redirect_stdout(shown):
-            yield
-    finally:
-        warnings.showwarning = before
+    read, shown = {str(name): digest(name) for name in files}, _Both(sys.stdout)
+    with redirect_stdout(shown):
+        yield
     wrote = {str(name): digest(name) for name in outputs if name.is_file()}
     found = (
-        _version("cofactor"),
+        version("cofactor"),
         list(argv),
         _now(),
         versions(),
         machine(),
         read,
         wrote,
-        notes,
+        list(notes),
         shown.kept.splitlines(),
     )
     with whole_file(path) as part:
@@ -102,27 +74,6 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "not installed"
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of Python and of what numbers hang on."""
-    return {"python": platform.python_version(), **{name: _version(name) for name in ("cofactor", *PACKAGES)}}
-
-
-def machine() -> dict[str, str]:
-    """Return the system, and the kernel and the threads of linear algebra."""
-    from threadpoolctl import threadpool_info
-
-    blas = [one for one in threadpool_info() if one.get("user_api") == "blas"]
-    kernels = ", ".join(sorted({f"{one.get('architecture', 'unknown')}, {one['num_threads']} threads" for one in blas}))
-    return {"system": platform.system(), "processor": platform.machine(), "blas": kernels or "unknown"}
-
-
 def again(arguments: argparse.Namespace) -> None:
     """Repeat a recorded run beside its outputs; say whether the same comes out, and what has changed where not."""
     record = _read(arguments.record)
@@ -135,7 +86,7 @@ def again(arguments: argparse.Namespace) -> None:
         moved = {name: Path(folder, f"{k}", Path(name).name) for k, name in enumerate(record["outputs"])}
         for path in moved.values():
             path.parent.mkdir()
-        command = _elsewhere(record["command"], {name: str(path) for name, path in moved.items()})
+        command = elsewhere(record["command"], {name: str(path) for name, path in moved.items()})
         with redirect_stdout(StringIO()):
             code = main(command)
         if code:
@@ -176,16 +127,3 @@ def _changes(record: dict[str, Any]) -> Iterator[str]:
         for name, known in record[part].items():
             if now.get(name) != known:
                 yield f"{name} {known}, now {now.get(name)}"
-
-
-def _elsewhere(command: list[str], moved: dict[str, str]) -> list[str]:
-    """Return a command that writes to other files, and keeps no record."""
-    words = iter(command)
-    kept = []
-    for word in words:
-        if word == "--record":
-            next(words, None)
-        elif not word.startswith("--record="):
-            option, equals, value = word.partition("=")
-            kept.append(f"{option}={moved[value]}" if equals and value in moved else moved.get(word, word))
-    return kept

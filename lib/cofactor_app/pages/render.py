@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 import cofactor
 from cofactor_app.plots.style import alt_text, to_png
+from cofactor_app.running import CURRENT, digest, machine, versions
 
 SHARP = 144  # dots per inch of pictures on a page
 
@@ -42,6 +43,10 @@ def report(template: str, pictures: Iterable[tuple[str, Figure]], **context: Any
         version=cofactor.__version__,
         written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         pictures={title: (as_source(picture), alt_text(picture)) for title, picture in pictures},
+        run=CURRENT.get(),
+        digest=digest,
+        versions=versions,
+        machine=machine,
         **context,
     )
 
