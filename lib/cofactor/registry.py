@@ -164,6 +164,7 @@ def _separable() -> Iterator[Method]:
         yield make(name, path=f"{room}:{kind}", group="papers")
     for name, file in (("FastGradient", "fast_gradient"), ("XRAY", "greedy"), ("FastAnchor", "greedy")):
         yield make(name, path=f"{rivals}.{file}:{name}", group="rivals")
+    yield make("VCA", path=f"{rivals}.simplex:VCA", group="rivals")
     for name in ("SPOC", "GeoNMF"):
         yield Method(name, "separable", f"{room}:{name}", "rivals", "graph")
     yield Method("LDA", "separable", f"{rivals}.lda:LDA", "rivals", "counts")

@@ -246,8 +246,8 @@ def test_what_pandas_calls_missing_is_missing_or_refused(name):
 
 POWERS = [-1022, -1000, -520, -499, 499, 520, 1000, 1021]
 ANCHORS = {  # FastGradient adds 0.001 to squares of X, as released
-    **{f"separable.{name}": "anchors_" for name in ("SPA", "MERIT", "MERIT(0)", "XRAY", "FastAnchor")},
-    **{f"separable.{name}": "anchors" for name in ("merit", "xray", "fast_anchor")},
+    **{f"separable.{name}": "anchors_" for name in ("SPA", "MERIT", "MERIT(0)", "XRAY", "FastAnchor", "VCA")},
+    **{f"separable.{name}": "anchors" for name in ("merit", "xray", "fast_anchor", "vca")},
 }
 SCALE_FREE = {"separable.spa": "X", "separable.suggest_n_anchors": "X", "separable.mrsa": "found"}
 ENDS = [5e-324, -5e-324, 1e-310, 1e-200, 1e155, -1e155, 1e300, 1.7e308, -1.7e308, 2.0**53, 2.0**63, np.inf, np.nan]

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cofactor.baselines.separable.fast_gradient import FastGradient, fast_gradient
     from cofactor.baselines.separable.greedy import XRAY, FastAnchor, fast_anchor, xray
     from cofactor.baselines.separable.lda import LDA, lda_topics
+    from cofactor.baselines.separable.simplex import VCA, vca
 
 METHODS = Methods("separable")
 
@@ -41,6 +42,7 @@ __all__ = [
     "METHODS",
     "SPA",
     "SPOC",
+    "VCA",
     "XRAY",
     "AnchorBootstrap",
     "AnchorFit",
@@ -73,6 +75,7 @@ __all__ = [
     "spoc",
     "suggest_n_anchors",
     "topic_model",
+    "vca",
     "xray",
 ]
 

@@ -49,6 +49,7 @@ which method:
   MERIT(0)      MERIT without its penalty
   FastGradient  a few thousand columns at most: it holds columns by columns
   XRAY, FastAnchor   what the papers compare with
+  VCA           what is usual for pixels: the farthest along random directions
   my.py:find    your own: a function of the matrix and the number of anchors that gives their columns, from 0
 
 examples:
@@ -61,7 +62,7 @@ which method:
   NMF           the default: starts from the topics of SPA; sorts news and titles better than anchors alone
   MERIT, SPA    on news, leading words that stand in the same documents more often; SPA is faster
   LDA           topics that share nearly all words; needs pip install 'cofactor[topics]'
-  MERIT(0), FastGradient, XRAY, FastAnchor   what the papers compare with
+  MERIT(0), FastGradient, XRAY, FastAnchor, VCA   what the papers compare with
 how many topics there are, counts of words do not tell: try 5, 10, 20 and read the words. Coherence tells how often
 the words of a topic stand in the same documents: the nearer to zero, the better.
 

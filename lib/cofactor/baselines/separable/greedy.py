@@ -74,7 +74,7 @@ def xray(X: Matrix, n_anchors: int, sums: ArrayLike | None = None) -> AnchorFit:
         anchors.append(int(np.argmax(steepness)))
         scores.append(float(lengths[i]))
         R = points - points[:, anchors] @ nonnegative_least_squares(points[:, anchors], points)
-    return _greedy_fit(anchors, scores, points.shape[1], n_anchors)
+    return greedy_fit(anchors, scores, points.shape[1], n_anchors)
 
 
 def fast_anchor(X: Matrix, n_anchors: int, random_state: Seed = None, refine: bool = True) -> AnchorFit:
@@ -118,7 +118,7 @@ def fast_anchor(X: Matrix, n_anchors: int, random_state: Seed = None, refine: bo
     for k in range(len(anchors) if refine and len(anchors) > 1 else 0):
         anchors[k] = np.argmax(_squared_distances(points, np.delete(anchors, k)))
     scores = [_squared_distances(points, anchors[:k])[anchors[k]] for k in range(len(anchors))]
-    return _greedy_fit(kept[anchors].tolist(), scores, n_points, n_anchors)
+    return greedy_fit(kept[anchors].tolist(), scores, n_points, n_anchors)
 
 
 def _squared_distances(X: Floats, hull: Indices) -> Floats:
@@ -140,7 +140,8 @@ def _positive(sums: ArrayLike, n_points: int) -> Floats:
     return totals
 
 
-def _greedy_fit(anchors: list[int], scores: list[float], n_points: int, wanted: int) -> AnchorFit:
+def greedy_fit(anchors: list[int], scores: list[float], n_points: int, wanted: int) -> AnchorFit:
+    """Return what was found one anchor at a time, with a warning where it is less than wanted."""
     if len(anchors) < wanted:
         warnings.warn(f"{len(anchors)} anchors explain all columns: {wanted} asked for", DataWarning, stacklevel=3)
     return anchors_by_scores(anchors, scores, n_points)

@@ -1,0 +1,36 @@
+"""Vertex component analysis step by step, from the singular vectors of all columns."""
+
+import numpy as np
+
+
+def decibels(X, K):
+    """Estimate the signal-to-noise ratio as the paper does."""
+    M, N = X.shape
+    mean = X.mean(axis=1)
+    U = np.linalg.svd(X - mean[:, None])[0][:, :K]
+    whole = sum(x @ x for x in X.T) / N
+    kept = sum(np.sum((U.T @ (x - mean)) ** 2) for x in X.T) / N + mean @ mean
+    return 10 * np.log10((kept - K / M * whole) / (whole - kept))
+
+
+def vca_step_by_step(X, K, random_state):
+    M, N = X.shape
+    rng = np.random.default_rng(random_state)
+    if decibels(X, K) > 15 + 10 * np.log10(K):
+        U = np.linalg.svd(X)[0][:, :K]
+        mean = U.T @ X.mean(axis=1)
+        Y = np.array([U.T @ x / (mean @ (U.T @ x)) for x in X.T]).T
+    else:
+        mean = X.mean(axis=1)
+        U = np.linalg.svd(X - mean[:, None])[0][:, : K - 1]
+        parts = [U.T @ (x - mean) for x in X.T]
+        Y = np.array([[*part, max(map(np.linalg.norm, parts))] for part in parts]).T
+    E = np.zeros((K, K))
+    E[-1, 0] = 1
+    anchors = []
+    for k in range(K):
+        w = np.append(U.T @ rng.standard_normal(M), rng.standard_normal(K - U.shape[1]))
+        f = w - E @ np.linalg.pinv(E) @ w
+        anchors.append(max(range(N), key=lambda n: abs(f @ Y[:, n])))
+        E[:, k] = Y[:, anchors[-1]]
+    return anchors
