@@ -188,6 +188,7 @@ def sound():
             separable.topic_model,
             {"counts": d["counts"], "n_topics": 2, "method": "SPA", "min_documents": None, "random_state": 0},
         ),
+        "separable.sisal": (separable.sisal, {"X": X, "n_anchors": 3, "lam": 1.0, "random_state": 0}),
         "separable.vca": (separable.vca, {"X": X, "n_anchors": 3, "random_state": 0}),
         "separable.xray": (separable.xray, {"X": X, "n_anchors": 3, "sums": 1.0}),
         "comparisons.Objective": (

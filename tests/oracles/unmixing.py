@@ -1,6 +1,7 @@
-"""Vertex component analysis step by step, from the singular vectors of all columns."""
+"""Vertex component analysis step by step; the smallest simplex as the programme that defines it."""
 
 import numpy as np
+from scipy.optimize import minimize
 
 
 def decibels(X, K):
@@ -34,3 +35,24 @@ def vca_step_by_step(X, K, random_state):
         anchors.append(max(range(N), key=lambda n: abs(f @ Y[:, n])))
         E[:, k] = Y[:, anchors[-1]]
     return anchors
+
+
+def least_objective(Y, start, lam):
+    """Minimise -log |det Q| + lam sum s over Q y + s >= 0, s >= 0, sums of the columns of Q kept, from a given Q."""
+    K, N = Y.shape
+    above = np.hstack([np.kron(np.eye(K), Y.T), np.eye(K * N)])
+    sums = np.hstack([np.kron(np.ones(K), np.eye(K)), np.zeros((K, K * N))])
+    first = np.append(start, np.maximum(-(start @ Y), 0))
+    found = minimize(
+        lambda v: lam * v[K * K :].sum() - np.linalg.slogdet(v[: K * K].reshape(K, K))[1],
+        first,
+        jac=lambda v: np.append(-np.linalg.inv(v[: K * K].reshape(K, K)).T, np.full(K * N, lam)),
+        bounds=[(None, None)] * K * K + [(0, None)] * K * N,
+        constraints=[
+            {"type": "ineq", "fun": lambda v: above @ v, "jac": lambda v: above},
+            {"type": "eq", "fun": lambda v: sums @ (v - first), "jac": lambda v: sums},
+        ],
+        method="SLSQP",
+        options={"maxiter": 500, "ftol": 1e-12},
+    )
+    return found.fun

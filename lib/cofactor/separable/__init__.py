@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cofactor.baselines.separable.fast_gradient import FastGradient, fast_gradient
     from cofactor.baselines.separable.greedy import XRAY, FastAnchor, fast_anchor, xray
     from cofactor.baselines.separable.lda import LDA, lda_topics
-    from cofactor.baselines.separable.simplex import VCA, vca
+    from cofactor.baselines.separable.simplex import SISAL, VCA, VertexFit, sisal, vca
 
 METHODS = Methods("separable")
 
@@ -40,6 +40,7 @@ __all__ = [
     "MERIT",
     "MERIT0",
     "METHODS",
+    "SISAL",
     "SPA",
     "SPOC",
     "VCA",
@@ -53,6 +54,7 @@ __all__ = [
     "GeoNMF",
     "MeritFit",
     "TopicModel",
+    "VertexFit",
     "bootstrap",
     "clustering_accuracy",
     "coherence",
@@ -70,6 +72,7 @@ __all__ = [
     "predicted_bytes",
     "rae",
     "sim_count",
+    "sisal",
     "spa",
     "spearman_rank_correlation",
     "spoc",

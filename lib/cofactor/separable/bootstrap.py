@@ -106,6 +106,8 @@ def bootstrap(
         raise CofactorError(f"{method!r} does not take points: columns are drawn for methods of points only")
     points = dense_points(X)
     fitted = method if hasattr(method, "anchors_") else clone(method).fit(points)
+    if not fitted.anchors_.size:
+        raise CofactorError(f"{method!r} finds corners that are no columns: columns are followed through the draws")
     weights = fitted.transform(points)
     if fitted.scores_.size != points.shape[1]:
         raise CofactorError(f"fitted to {fitted.scores_.size} columns, X has {points.shape[1]}: fit to this X")

@@ -24,8 +24,8 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max
 
     Returns bytes at the peak, in one thread. MERIT: X, its transpose, residuals and X in single precision, 28 M N; up
     to T entries per column, 12 N T (rounded up to the next doubling); a fixed tile of scores. FastGradient: 24 N^2.
-    XRAY: six times X; FastAnchor and VCA: four times. Graphs: 70 bytes per entry, measured, with the copy of an untidy
-    matrix.
+    XRAY: six times X; FastAnchor, VCA and SISAL: four times, SISAL beside it 56 K N. Graphs: 70 bytes per entry,
+    measured, with the copy of an untidy matrix.
 
     Raises a CofactorError where nothing is known of the method, or a size is no whole number of at least one.
 
@@ -43,8 +43,8 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max
         return 3 * DOUBLE * N * N + 6 * points
     if method == "XRAY":
         return 6 * points
-    if method == "VCA":
-        return 4 * points + DOUBLE * (min(M, N) ** 2 + K * N)
+    if method in ("VCA", "SISAL"):
+        return 4 * points + DOUBLE * (min(M, N) ** 2 + (1 if method == "VCA" else 7) * K * N)
     if method == "FastAnchor":
         return 4 * DOUBLE * min(M, 1000) * N + (points if M > 1000 else 0)
     if method in ("SPOC", "GeoNMF"):
