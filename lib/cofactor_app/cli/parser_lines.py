@@ -197,7 +197,7 @@ def _add_anchors(commands: Any) -> None:
 
 def _add_topics(commands: Any) -> None:
     about = "Find topics in counts of words, and how much of each a document holds."
-    command = new_command(commands, "topics", about, "separable.topics")
+    command = new_command(commands, "topics", about, "topics.topics")
     what = f"columns document, word, count, or a column of texts: {TABLES}; or .npz or .mtx, documents by words"
     command.add_argument("counts", metavar="COUNTS", help=what)
     command.add_argument("--vocabulary", type=Path, metavar="FILE", help="of a matrix: one word a line")

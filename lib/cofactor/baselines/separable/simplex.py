@@ -183,8 +183,8 @@ def sisal(
     are 0.9 degrees from the pure columns, where columns found by SPA, VCA and MERIT are 7.5, 8.5 and 7.6 away, and
     centres of k-means 17.2 (standard errors below 0.4). At 20 dB they are 3.9 degrees away with 1000 columns and 5.8
     with 10,000, since more columns stick out (SPA: 9.5 and 8.4); lam = 0.1 gives 1.2 and 3.5. Ten outliers among 1000
-    columns cost little (1.7 degrees), fifty more (5.6; VCA 8.9, SPA 38). Where brightness varies by 20 % it fails (38
-    degrees, SPA 11.8); on columns divided by their sums it is 1.1 away.
+    columns cost little (1.7 degrees), fifty more (5.6; VCA 8.9, SPA 38). Where brightness varies by 20 % it fails (35
+    degrees, SPA 11.7); on columns divided by their sums it is 1.0 away.
 
     There are several minima: other seeds can end in another, where columns are few.
 
