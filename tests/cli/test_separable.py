@@ -15,6 +15,7 @@ from scipy import sparse
 from cofactor import separable, simulate
 from cofactor.core import memory
 from cofactor_app.cli import main
+from cofactor_app.plots.separable import draw_maps
 
 TWO_TOPICS = [("cat", "dog", "pet"), ("sun", "rain", "sky")]
 
@@ -69,20 +70,67 @@ def test_a_first_column_of_wavelengths_or_row_numbers_is_no_point(drawn, capsys)
 
 
 def test_the_pixels_of_an_image_are_points_and_weights_are_maps(drawn, capsys):
-    np.save("image.npy", drawn[1].T.reshape(12, 10, 30))
-    assert main(["anchors", "image.npy", "--method", "SPA", "-o", "o.csv", "--weights", "w.npz"]) == 0
-    assert "an image of 12 x 10 pixels, 30 rows, 120 columns" in capsys.readouterr().out
+    image = drawn[1].T.reshape(12, 10, 30)
+    np.save("image.npy", image)
+    np.savez("image.npz", image)
+    scipy_io.savemat("image.mat", {"Y": image, "bands": np.arange(30)})
     found = separable.METHODS["SPA"](5).fit(drawn[1])
-    table = pd.read_csv("o.csv")
-    assert table["name"].tolist() == [f"{n // 10},{n % 10}" for n in found.anchors_.tolist()]
-    with np.load("w.npz") as file:
-        assert np.allclose(file["maps"], found.transform(drawn[1]).reshape(5, 12, 10), atol=1e-6)
+    H = found.transform(drawn[1])
+    for name in ("image.npy", "image.npz", "image.mat"):
+        files = ["-o", "o.csv", "--weights", "w.npz", "--report", "r.html", "--force"]
+        assert main(["anchors", name, "--method", "SPA", *files]) == 0
+        assert "an image of 12 x 10 pixels in 30 bands: every pixel is a column" in capsys.readouterr().out
+        table = pd.read_csv("o.csv")
+        assert (10 * table["row"] + table["column"]).tolist() == found.anchors_.tolist()
+        assert table["name"].tolist() == [f"{n // 10},{n % 10}" for n in found.anchors_.tolist()]
+        with np.load("w.npz") as file:
+            assert np.allclose(file["maps"], H.reshape(5, 12, 10), atol=1e-6)
+            assert np.allclose(file["anchors"], found.W_) and file["rows"][3] == "row 3"
+        page = Path("r.html").read_text(encoding="utf8")
+        assert page.count("<img") == 3 and "Maps</h2>" in page and "<th>row, from 0</th>" in page
+    assert main(["anchors", "image.npy", "--method", "SPA", "--weights", "w.csv"]) == 0
+    weights = pd.read_csv("w.csv")
+    assert weights.columns.tolist() == ["row", "column", *table["name"]]
+    assert (10 * weights["row"] + weights["column"]).tolist() == list(range(120))
+    assert np.allclose(weights.to_numpy()[:, 2:], H.T, atol=1e-6)
+    capsys.readouterr()
     for wrong, said in {
         ("anchors", "--rows"): "leave --rows out",
         ("topics", "--anchors=2"): "three dimensions",
     }.items():
         assert main([wrong[0], "image.npy", wrong[1]]) == 1
         assert said in capsys.readouterr().err
+
+
+def test_maps_of_anchors_share_one_scale_and_are_named():
+    maps = np.random.default_rng(0).dirichlet(np.ones(6), (8, 9)).transpose(2, 0, 1) * 0.9
+    figure = draw_maps([f"pixel {k}" for k in range(6)], maps)
+    shown = [ax for ax in figure.axes if ax.images and ax.get_label() != "<colorbar>"]
+    assert [ax.get_title() for ax in shown] == [f"pixel {k}" for k in range(6)]
+    for ax, one in zip(shown, maps, strict=True):
+        assert np.array_equal(ax.images[0].get_array(), one) and ax.images[0].get_clim() == (0, 1)
+        assert ax.images[0].get_cmap().name == "viridis"
+    most = maps.mean(axis=(1, 2)).argmax()
+    assert figure.get_suptitle().startswith(f"pixel {most} has the largest mean weight")
+
+
+def test_corners_that_are_no_columns_are_written_with_their_rows(drawn, capsys):
+    words = ["--method", "SISAL", "--anchors", "5", "--force"]
+    assert main(["anchors", "a.csv", *words, "-o", "o.csv", "--weights", "w.npz", "--report", "r.html"]) == 0
+    found = separable.METHODS["SISAL"](5, random_state=0).fit(drawn[1])
+    table = pd.read_csv("o.csv")
+    assert table.columns.tolist() == ["name", "column", "mean_weight", "leads", *(f"band {m}" for m in range(30))]
+    assert table["name"].tolist() == [f"corner {k}" for k in range(1, 6)]
+    assert np.allclose(table.filter(like="band").to_numpy().T, found.W_)
+    H = found.transform(drawn[1])
+    assert table["column"].tolist() == H.argmax(axis=1).tolist()
+    with np.load("w.npz") as file:
+        assert np.allclose(file["anchors"] @ file["weights"].T, found.W_ @ H) and file["rows"][2] == "band 2"
+    page = Path("r.html").read_text(encoding="utf8")
+    assert "Corners are no columns" in page and "<th>score</th>" not in page and "corner 5" in page
+    assert "lead no column but themselves" not in capsys.readouterr().out
+    assert main(["anchors", "turned.csv", "--rows", *words, "-o", "turned_o.csv"]) == 0
+    assert pd.read_csv("turned_o.csv").equals(table)
 
 
 def test_a_file_of_matlab_holds_one_matrix(drawn, capsys):

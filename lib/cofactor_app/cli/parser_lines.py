@@ -50,6 +50,7 @@ which method:
   FastGradient  a few thousand columns at most: it holds columns by columns
   XRAY, FastAnchor   what the papers compare with
   VCA           what is usual for pixels: the farthest along random directions
+  SISAL         corners that need be no column: best where no column is pure; weights have to sum to one (--scale)
   my.py:find    your own: a function of the matrix and the number of anchors that gives their columns, from 0
 
 examples:
@@ -189,9 +190,13 @@ def _add_anchors(commands: Any) -> None:
     command.add_argument("--scale", action="store_true", help="divide every point by its sum first")
     number = "how many (default: where the residual of successive projection drops most)"
     command.add_argument("--anchors", type=int, metavar="K", help=number)
-    _add_own_method(command, POINT_METHODS)
+    _add_own_method(command, (*POINT_METHODS, *names("separable", takes="mixtures")))
     add_reading(command)
-    _add_separable_files(command, "name, column (from 0), score, mean_weight, leads", "of every point on the anchors")
+    _add_separable_files(
+        command,
+        "name, column (from 0; of a pixel also row), score, mean_weight, leads",
+        "of every point on the anchors",
+    )
     command.epilog = ANCHORS
 
 
@@ -233,6 +238,6 @@ def _add_separable_files(command: Any, table: str, weights: str) -> None:
     files = command.add_argument_group("files to write", WRITTEN)
     one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     files.add_argument("-o", "--output", **one, help=table)
-    files.add_argument("--weights", **one, help=f"{weights}; also .npz: weights, names, columns; of an image maps")
+    files.add_argument("--weights", **one, help=f"{weights}; also .npz, of an image with maps")
     files.add_argument("--report", **one, help="HTML page: what was found, pictures, checks")
     add_overwriting(files)

@@ -25,6 +25,8 @@ from cofactor_app.cli import tell, warned
 from cofactor_app.cli.matrices import read_matrix
 from cofactor_app.cli.output import Writer, outputs, write_page
 
+Image = tuple[int, int] | None  # rows and columns, where points are its pixels
+
 COPIES = 3  # of the dense matrix, which the checks hold beside each other
 DOUBLE = 8  # bytes
 POSITIVE = 0.5  # least share of the sum of absolute values that a sum has to be, to divide by it
@@ -33,9 +35,11 @@ POSITIVE = 0.5  # least share of the sum of absolute values that a sum has to be
 def anchors(arguments: argparse.Namespace) -> None:
     """Find anchors among columns; print what they explain, and write what was asked for."""
     with outputs_of(arguments, arguments.matrix) as writer:
-        X, names, image = _points(arguments)
-        what = f"an image of {image[0]} x {image[1]} pixels, " if image else ""
-        lines = [f"{arguments.matrix}: {what}{X.shape[0]} rows, {X.shape[1]} columns to choose from"]
+        X, names, rows, image = _points(arguments)
+        what = f"{X.shape[0]} rows, {X.shape[1]} columns to choose from"
+        if image:
+            what = f"an image of {image[0]} x {image[1]} pixels in {X.shape[0]} bands: every pixel is a column"
+        lines = [f"{arguments.matrix}: {what}"]
         lines.append(_memory_said(arguments, *X.shape))
         X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         X = _scaled(X, names) if arguments.scale else X
@@ -48,19 +52,20 @@ def anchors(arguments: argparse.Namespace) -> None:
         K, said = _number(used, arguments.anchors)
         method = _finder(arguments.method)(K, random_state=0, verbose=True).fit(used)
         H = method.transform(X)
-        table = _anchor_table(method, H, names, kept)
+        table = _anchor_table(method, H, names, kept, image)
         left = float(np.linalg.norm(used - method.W_ @ H[:, kept]) / np.linalg.norm(used))
         lines += [said, f"{arguments.method}: {method.result_.reason}", *_anchor_lines(table, left)]
-        warnings += _leads_itself_said(table)
+        warnings += _leads_itself_said(table) if method.anchors_.size else []
         tell(lines, warnings)
         if arguments.output:
-            writer.write(arguments.output, [table], f"{K} anchors")
-        write_weights(arguments.weights, writer, H.T, "column", names, table["name"].tolist(), image)
+            written = table if method.anchors_.size else table.join(pd.DataFrame(method.W_.T, columns=rows))
+            writer.write(arguments.output, [written], f"{K} anchors")
+        write_weights(arguments.weights, writer, H.T, names, table["name"].tolist(), (rows, method.W_, image))
         if arguments.report:
             from cofactor_app.pages.separable import anchors_page  # pictures take a second to import
 
             made = arguments.matrix, arguments.method, used, table, left, lines, diagnosis
-            write_page(arguments.report, anchors_page(*made))
+            write_page(arguments.report, anchors_page(*made, H.reshape(len(H), *image) if image else None))
 
 
 def outputs_of(arguments: argparse.Namespace, *inputs: str | Path | None) -> AbstractContextManager[Writer]:
@@ -71,18 +76,20 @@ def outputs_of(arguments: argparse.Namespace, *inputs: str | Path | None) -> Abs
     return outputs(arguments, [arguments.output, table], inputs, [arrays, arguments.report])
 
 
-def _points(arguments: argparse.Namespace) -> tuple[Any, list[str], tuple[int, int] | None]:
-    """Return the matrix, one point per column, the names of its columns, and of an image its rows and columns."""
+def _points(arguments: argparse.Namespace) -> tuple[Any, list[str], list[str], Image]:
+    """Return the matrix, one point per column, the names of its columns and rows, and of an image its size."""
     matrix, rows, columns = read_matrix(arguments.matrix, arguments.encoding, arguments.sep)
+    image: Image = None
     if matrix.ndim == 3:
         if arguments.rows:
             raise CofactorError(f"{arguments.matrix} is an image: its pixels are the points, so leave --rows out")
         height, width, bands = matrix.shape
-        names = [f"{i},{j}" for i in range(height) for j in range(width)]
-        return matrix.reshape(-1, bands).T, names, (height, width)
-    if arguments.rows:
-        matrix, columns = matrix.T, rows
-    return matrix, columns or [str(n) for n in range(matrix.shape[1])], None
+        image, matrix, rows = (height, width), matrix.reshape(-1, bands).T, columns
+        columns = [f"{i},{j}" for i in range(height) for j in range(width)]
+    elif arguments.rows:
+        matrix, rows, columns = matrix.T, columns, rows
+    M, N = matrix.shape
+    return matrix, columns or [str(n) for n in range(N)], rows or [f"row {m}" for m in range(M)], image
 
 
 def _memory_said(arguments: argparse.Namespace, M: int, N: int) -> str:
@@ -143,14 +150,24 @@ def _number(X: Floats, asked: int | None) -> tuple[int, str]:
     return K, f"{K} anchors: there the residual drops most, by a margin of {margin:.2f}{doubt}"
 
 
-def _anchor_table(method: AnchorMethod, H: Floats, names: list[str], kept: Indices) -> pd.DataFrame:
-    """Return a row per anchor: its name, column and score, mean weight, and how many columns it leads."""
+def _anchor_table(method: AnchorMethod, H: Floats, names: list[str], kept: Indices, image: Image) -> pd.DataFrame:
+    """Return a row per anchor: its name, column and score, mean weight, and how many columns it leads.
+
+    A corner that is no column has no score, and the column with the largest weight on it.
+    """
     H = H[:, kept]
     leads = np.bincount(H.argmax(axis=0), minlength=len(H))
-    found = kept[method.anchors_].tolist()
-    scores = method.scores_[method.anchors_]
-    columns = {"name": [names[n] for n in found], "column": found, "score": scores.round(6)}
+    corners = not method.anchors_.size
+    found = kept[H.argmax(axis=1) if corners else method.anchors_]
+    called = [f"corner {k}" for k in range(1, len(H) + 1)] if corners else [names[n] for n in found]
+    score = {} if corners else {"score": method.scores_[found].round(6)}
+    columns = {"name": called, **_places(found, image), **score}
     return pd.DataFrame({**columns, "mean_weight": H.mean(axis=1).round(6), "leads": leads})
+
+
+def _places(columns: Indices, image: Image) -> dict[str, Any]:
+    """Say where columns are: in the matrix, or of pixels in the image."""
+    return dict(zip(("row", "column"), divmod(columns, image[1]), strict=True)) if image else {"column": columns}
 
 
 def _anchor_lines(table: pd.DataFrame, left: float) -> list[str]:
@@ -165,20 +182,26 @@ def write_weights(
     path: Path | None,
     writer: Writer,
     weights: Floats,
-    what: str,
     names: list[str],
     columns: list[str],
-    image: tuple[int, int] | None = None,
+    points: tuple[list[str], Floats, Image] | None = None,
 ) -> None:
-    """Write weights, one row per point, as a table or as arrays; of an image also `maps`, anchors x rows x columns."""
+    """Write weights, one row per document or point, as a table or as arrays.
+
+    Arrays of points have also the anchors, rows x anchors, the names of rows and, of an image, anchors x its size.
+    """
     if path is None:
         return
+    rows, anchors, image = points or ([], None, None)
     if path.suffix == ".npz":
+        more: dict[str, Any] = {"anchors": anchors, "rows": np.array(rows)} if points else {}
+        more |= {"maps": weights.T.reshape(-1, *image)} if image else {}
         with whole_file(path) as part, open(part, "wb") as file:
-            maps: dict[str, Any] = {"maps": weights.T.reshape(-1, *image)} if image else {}
-            np.savez(file, weights=weights, names=np.array(names), columns=np.array(columns), **maps)
+            np.savez(file, weights=weights, names=np.array(names), columns=np.array(columns), **more)
         print(f"wrote {path}: {weights.shape[0]} rows of weights")
         return
-    table = pd.DataFrame(weights.round(6), columns=[f"{name}" for name in columns])
-    table.insert(0, what, names, allow_duplicates=True)
+    table = pd.DataFrame(weights.round(6), columns=columns)
+    first = _places(np.arange(len(table)), image) if image else {"column" if points else "document": names}
+    for place, (what, values) in enumerate(first.items()):
+        table.insert(place, what, values, allow_duplicates=True)
     writer.write(path, [table], f"{len(table)} rows of weights")

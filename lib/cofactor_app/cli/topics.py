@@ -50,7 +50,7 @@ def topics(arguments: argparse.Namespace) -> None:
         if arguments.output:
             writer.write(arguments.output, [table], f"{arguments.anchors} topics")
         columns = [f"topic_{k}" for k in range(1, arguments.anchors + 1)]
-        write_weights(arguments.weights, writer, model.weights, "document", documents, columns)
+        write_weights(arguments.weights, writer, model.weights, documents, columns)
         if arguments.report:
             from cofactor_app.pages.separable import topics_page
 

@@ -14,17 +14,25 @@ from cofactor.core.types import Floats
 from cofactor.separable.selection import MOST_ANCHORS, residuals
 from cofactor.separable.words import TopicModel
 from cofactor_app.pages.render import report
-from cofactor_app.plots.separable import draw_residuals, draw_shares
+from cofactor_app.plots.separable import draw_maps, draw_residuals, draw_shares
 from cofactor_app.plots.style import percent
 
 
 def anchors_page(
-    source: str, name: str, X: Floats, table: pd.DataFrame, left: float, facts: Sequence[str], diagnosis: Diagnosis
+    source: str,
+    name: str,
+    X: Floats,
+    table: pd.DataFrame,
+    left: float,
+    facts: Sequence[str],
+    diagnosis: Diagnosis,
+    maps: Floats | None = None,
 ) -> str:
     """Return the page about anchors of the (M, N) matrix X.
 
-    `source` says where it comes from, `table` has a row per anchor (name, column, score, mean_weight, leads), mixtures
-    of them leave the share `left` of the norm of X, and `facts` is what was printed.
+    `source` says where it comes from, `table` has a row per anchor (name, column, score, mean_weight, leads; of a pixel
+    also row; without score where anchors are no columns), mixtures of them leave the share `left` of the norm of X, and
+    `facts` is what was printed. Of an image, `maps` are the weights of its pixels, anchors x rows x columns.
 
     Cost: that of SPA with 200 anchors.
     """
@@ -38,6 +46,9 @@ def anchors_page(
         ("residuals", draw_residuals(squares, min(K, len(squares)))),
         ("shares", draw_shares(table["name"].tolist(), table["mean_weight"], "mean weight")),
     ]
+    if maps is not None:
+        what = "pixel " if "score" in table else ""
+        pictures.append(("maps", draw_maps([f"{what}{name}" for name in table["name"]], maps)))
     common = {"source": source, "method": name, "facts": facts, "cards": cards}
     return report("anchors", pictures, **common, rows=table.to_dict("records"), diagnosis=diagnosis)
 

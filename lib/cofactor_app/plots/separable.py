@@ -10,7 +10,21 @@ from numpy.typing import ArrayLike
 
 from cofactor.core.types import Floats
 from cofactor_app.plots.joint import LONGEST, MOST_COLUMNS, ROW_HEIGHT
-from cofactor_app.plots.style import BLUE, HEIGHT, IN_TITLE, ORANGE, WIDTH, new_picture, percent, say, short, styled
+from cofactor_app.plots.style import (
+    BLUE,
+    HEIGHT,
+    IN_TITLE,
+    ORANGE,
+    WIDTH,
+    heat,
+    new_picture,
+    percent,
+    say,
+    short,
+    styled,
+)
+
+MAPS_ACROSS = 4  # small pictures side by side
 
 
 @styled
@@ -30,6 +44,27 @@ def draw_residuals(squares: Floats, n_anchors: int) -> Figure:
         left = shown[n_anchors] / shown[n_anchors - 1]
         finding = f"After {n_anchors} anchors the residual falls to {left:.2g} of what it was"
     say(fig, finding)
+    return fig
+
+
+@styled
+def draw_maps(names: Sequence[object], maps: Floats) -> Figure:
+    """Draw the weight of each anchor, (anchors, rows, columns), in every pixel; the 20 with the largest mean weight."""
+    means = maps.mean(axis=(1, 2))
+    shown = np.sort(np.argsort(-means, kind="stable")[:MOST_COLUMNS])
+    across = min(MAPS_ACROSS, len(shown))
+    down = -(-len(shown) // across)
+    height = WIDTH / across * maps.shape[1] / maps.shape[2]
+    fig = new_picture(WIDTH, 0.9 + down * (0.3 + np.clip(height, 0.6, 2 * WIDTH / across)))
+    axes = fig.subplots(down, across, squeeze=False).ravel()
+    for ax in axes:
+        ax.set_axis_off()
+    for ax, k in zip(axes, shown, strict=False):
+        image = heat(ax, maps[k], cmap="viridis")
+        ax.set_title(short(names[int(k)]))
+    fig.colorbar(image, ax=axes, label="weight", shrink=0.8, aspect=30, location="bottom")
+    most = int(means.argmax())
+    say(fig, f"{short(names[most], IN_TITLE)} has the largest mean weight in the image: {percent(float(means[most]))}")
     return fig
 
 
