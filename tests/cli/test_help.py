@@ -15,7 +15,7 @@ SHOWN = {
     "update": 2,
     "rank": 3,
     "joint": 3,
-    "anchors": 2,
+    "anchors": 3,
     "topics": 2,
     "sql": 5,
     "page": 1,

@@ -102,6 +102,23 @@ def test_the_pixels_of_an_image_are_points_and_weights_are_maps(drawn, capsys):
         assert said in capsys.readouterr().err
 
 
+def test_pixels_without_light_have_no_weights(drawn, capsys):
+    image = drawn[1].T.reshape(12, 10, 30).copy()
+    found = separable.METHODS["SPA"](5).fit(drawn[1]).anchors_
+    dark = np.setdiff1d(np.arange(120), found)[:7]
+    image.reshape(120, 30)[dark] = 0
+    np.save("image.npy", image)
+    assert (
+        main(["anchors", "image.npy", "--method", "SPA", "--weights", "w.npz", "-o", "o.csv", "--report", "r.html"])
+        == 0
+    )
+    assert "WARNING: 7 pixels are zero in all bands: left out, and without weights" in capsys.readouterr().out
+    table = pd.read_csv("o.csv")
+    assert (10 * table["row"] + table["column"]).tolist() == found.tolist() and table["leads"].sum() == 113
+    with np.load("w.npz") as file:
+        assert np.array_equal(np.flatnonzero(np.isnan(file["weights"]).any(axis=1)), dark)
+
+
 def test_maps_of_anchors_share_one_scale_and_are_named():
     maps = np.random.default_rng(0).dirichlet(np.ones(6), (8, 9)).transpose(2, 0, 1) * 0.9
     figure = draw_maps([f"pixel {k}" for k in range(6)], maps)
@@ -166,7 +183,9 @@ def test_an_outlier_is_named_left_out_and_has_weights(drawn, capsys):
         assert main(["anchors", "odd.csv", *asked, "--weights", "w.csv", "-o", "o.csv", "--force"]) == 0
         said = capsys.readouterr().out
         assert "WARNING: left out, each an anchor of itself alone" in said and "look at them): pixel 7\n" in said
-        assert sorted(pd.read_csv("o.csv")["column"]) == sorted(anchors) and len(pd.read_csv("w.csv")) == 121
+        table = pd.read_csv("o.csv")
+        assert sorted(table["column"]) == sorted(anchors) and len(pd.read_csv("w.csv")) == 121
+        assert (table["score"] > 0).all() and (np.diff(table["score"]) <= 0).all()
 
 
 def test_weights_explain_the_columns(drawn, capsys):

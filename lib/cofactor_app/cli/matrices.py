@@ -19,10 +19,12 @@ from cofactor.core.files import LARGE, RATIO, unpacked
 from cofactor.core.frames import NO_VALUE, located, read_frame
 from cofactor.core.lazy import pd, scipy_io
 from cofactor.core.spelling import plain
+from cofactor.data.envi import HEADER, NUMBERS, load_envi
 from cofactor.data.matlab import load_matlab
 
 Names = list[str] | None
-ARRAYS = (".npz", ".npy", ".mat", ".mtx", ".mtx.gz")
+ENVI = (HEADER, *NUMBERS)
+ARRAYS = (".npz", ".npy", ".mat", ".mtx", ".mtx.gz", *ENVI)
 SEVERAL = (".npz", ".mat")  # of these, one file may hold several matrices
 INDEX = (
     "",
@@ -64,9 +66,10 @@ def read_matrix(
     path : path, or "-" for standard input
         .npz of `scipy.sparse.save_npz`, or of `numpy.savez`; .npy; .mat of MATLAB (up to v7); of several matrices, one
         is named as FILE.mat:NAME; .mtx (Matrix Market), perhaps .gz; else a table with a header, as `read_frame` takes
-        it. A first column of other things than numbers names the rows, and so does one of row numbers, wavelengths or
-        the like, which a `DataWarning` tells. An array of three dimensions is an image, rows x columns x bands:
-        returned as it is.
+        it; .hdr of ENVI, or .img, .bsq, .bil, .bip with that beside it. A first column of other things than numbers
+        names the rows, and so does one of row numbers, wavelengths or the like, which a `DataWarning` tells. An array
+        of three dimensions is an image, rows x columns x bands: returned as it is, with the names of its bands, if any,
+        as those of columns.
     encoding, sep : as for `read_frame`
 
     Raises a CofactorError for what cannot be read, or cells that are no numbers (the rows are named). Nothing is
@@ -77,8 +80,13 @@ def read_matrix(
     file, name = _parted(path)
     if not Path(file).exists():
         raise CofactorError(f"no such file: {file}")
+    matrix: Any
+    bands: Names = None
     try:
-        matrix = _READERS[file.lower().removesuffix(".gz").rpartition(".")[2]](file, name)
+        if file.lower().endswith(ENVI):
+            matrix, bands = load_envi(Path(file))
+        else:
+            matrix = _READERS[file.lower().removesuffix(".gz").rpartition(".")[2]](file, name)
     except CofactorError:
         raise
     except Exception as error:  # whatever the bytes lead NumPy and SciPy to
@@ -88,7 +96,7 @@ def read_matrix(
         raise CofactorError(f"{path}: expected {what}, got {matrix.dtype} of shape {matrix.shape}")
     if matrix.ndim == 2:
         sound_places(matrix, str(path))
-    return (matrix.tocsc() if sparse.issparse(matrix) else matrix), None, None
+    return (matrix.tocsc() if sparse.issparse(matrix) else matrix), None, bands
 
 
 def _read_npz(path: str, name: str) -> Any:

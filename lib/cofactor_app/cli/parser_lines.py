@@ -56,6 +56,7 @@ which method:
 examples:
   cofactor anchors spectra.csv -o anchors.csv --weights weights.csv --report anchors.html
   cofactor anchors pixels.npz --method SPA --anchors 6 --weights weights.npz
+  cofactor anchors scene.hdr --scale --method SISAL -o spectra.csv --report maps.html
 """
 TOPICS = """\
 an anchor word stands in one topic only; it is found by the words that it stands together with.
@@ -184,7 +185,7 @@ def _add_anchors(commands: Any) -> None:
     about = "Find the few columns of a matrix that all others are mixtures of, and the weights of the mixtures."
     command = new_command(commands, "anchors", about, "separable.anchors")
     what = f".npz, .npy, .mat, .mtx, or a table of numbers with a header ({TABLES}); one point per column"
-    what += "; or an image, rows x columns x bands, whose pixels are the points"
+    what += "; or an image, rows x columns x bands or .hdr of ENVI, whose pixels are the points"
     command.add_argument("matrix", metavar="MATRIX", help=what)
     command.add_argument("--rows", action="store_true", help="points are the rows instead")
     command.add_argument("--scale", action="store_true", help="divide every point by its sum first")

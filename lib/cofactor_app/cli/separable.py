@@ -46,12 +46,14 @@ def anchors(arguments: argparse.Namespace) -> None:
         if X.shape[1] > 1 and X.any() and (X[:, :1] == X).all():
             raise CofactorError(f"all {X.shape[1]} columns are equal: there are no anchors to choose between")
         kept, alone = _without_lone(X, names, arguments.anchors)
+        kept, dark = _without_dark(X, kept, image)
         used = X[:, kept]
         diagnosis = cf.separable.diagnose(used, arguments.anchors)
-        warnings = alone + warned(diagnosis)
+        warnings = alone + dark + warned(diagnosis)
         K, said = _number(used, arguments.anchors)
         method = _finder(arguments.method)(K, random_state=0, verbose=True).fit(used)
         H = method.transform(X)
+        H[:, [] if image is None else ~X.any(axis=0)] = np.nan
         table = _anchor_table(method, H, names, kept, image)
         left = float(np.linalg.norm(used - method.W_ @ H[:, kept]) / np.linalg.norm(used))
         lines += [said, f"{arguments.method}: {method.result_.reason}", *_anchor_lines(table, left)]
@@ -137,6 +139,14 @@ def _without_lone(X: Floats, names: list[str], asked: int | None) -> tuple[Indic
     return np.delete(every, lone), [said]
 
 
+def _without_dark(X: Floats, kept: Indices, image: Image) -> tuple[Indices, list[str]]:
+    """Return the columns left when pixels of an image without any light are, and a warning that counts these."""
+    lit = X[:, kept].any(axis=0)
+    if image is None or lit.all() or not lit.any():
+        return kept, []
+    return kept[lit], [f"{np.sum(~lit)} pixels are zero in all bands: left out, and without weights"]
+
+
 def _leads_itself_said(table: pd.DataFrame) -> list[str]:
     alone = table.loc[table["leads"] <= 1, "name"].tolist() if len(table) > 1 else []
     return [f"these anchors lead no column but themselves, so they may be outliers: {listing(alone)}"] if alone else []
@@ -160,7 +170,7 @@ def _anchor_table(method: AnchorMethod, H: Floats, names: list[str], kept: Indic
     corners = not method.anchors_.size
     found = kept[H.argmax(axis=1) if corners else method.anchors_]
     called = [f"corner {k}" for k in range(1, len(H) + 1)] if corners else [names[n] for n in found]
-    score = {} if corners else {"score": method.scores_[found].round(6)}
+    score = {} if corners else {"score": method.scores_[method.anchors_].round(6)}
     columns = {"name": called, **_places(found, image), **score}
     return pd.DataFrame({**columns, "mean_weight": H.mean(axis=1).round(6), "leads": leads})
 

@@ -49,8 +49,11 @@ def draw_residuals(squares: Floats, n_anchors: int) -> Figure:
 
 @styled
 def draw_maps(names: Sequence[object], maps: Floats) -> Figure:
-    """Draw the weight of each anchor, (anchors, rows, columns), in every pixel; the 20 with the largest mean weight."""
-    means = maps.mean(axis=(1, 2))
+    """Draw the weight of each anchor, (anchors, rows, columns), in every pixel; the 20 with the largest mean weight.
+
+    Pixels without weights (NaN) stay white.
+    """
+    means = np.nanmean(maps, axis=(1, 2))
     shown = np.sort(np.argsort(-means, kind="stable")[:MOST_COLUMNS])
     across = min(MAPS_ACROSS, len(shown))
     down = -(-len(shown) // across)
