@@ -21,6 +21,7 @@ from cofactor.core.errors import ConvergenceWarning, DataWarning
 from cofactor.core.types import Floats
 from cofactor.separable import METHODS
 
+PURE = 2.0  # in place of the largest weight: the last K columns are pure
 FAMILIES = {  # K, columns, dB, the largest weight, outliers, spread of brightness
     "as below": (5, 1000, 30.0, 0.8, 0, 0.0),
     "pure columns nearly there": (5, 1000, 30.0, 1.0, 0, 0.0),
@@ -34,6 +35,8 @@ FAMILIES = {  # K, columns, dB, the largest weight, outliers, spread of brightne
     "10 outliers": (5, 1000, 30.0, 0.8, 10, 0.0),
     "50 outliers": (5, 1000, 30.0, 0.8, 50, 0.0),
     "brightness varies by 20 %": (5, 1000, 30.0, 0.8, 0, 0.2),
+    "pure columns there": (5, 1000, 30.0, PURE, 0, 0.0),
+    "pure columns there, 10,000 columns": (5, 10_000, 30.0, PURE, 0, 0.0),
 }
 
 
@@ -44,7 +47,8 @@ def draw(family: str, rng: np.random.Generator) -> tuple[Floats, Floats]:
     while H.shape[1] < N:
         more = rng.dirichlet(np.ones(K), 4 * N).T
         H = np.hstack([H, more[:, more.max(axis=0) < most]])
-    X = W @ H[:, :N] * np.exp(spread * rng.standard_normal(N))
+    H = np.hstack([H[:, : N - K], np.eye(K)]) if most == PURE else H[:, :N]
+    X = W @ H * np.exp(spread * rng.standard_normal(N))
     X[:, :outliers] = rng.random((50, outliers))
     return W, X + rng.standard_normal(X.shape) * np.sqrt(np.mean(X**2) / 10 ** (decibels / 10))
 

@@ -33,7 +33,7 @@ RESULTS = {  # classes that functions return, base classes; and readers of files
         "pmf.PMFBootstrap",
     ),
     *("separable.AnchorFit", "separable.AnchorBootstrap", "separable.Communities", "separable.FrankWolfeResult"),
-    *("separable.MeritFit", "separable.TopicModel"),
+    *("separable.MeritFit", "separable.TopicModel", "separable.VertexFit"),
     *("comparisons.ComparisonBootstrap", "comparisons.Link", "comparisons.PreferenceModel"),
     "comparisons.Ranking",
     *("simulate.Answers", "simulate.Crowd", "simulate.Generator", "simulate.Mixture"),

@@ -35,7 +35,13 @@ NOT_CALLED = {  # base classes, what functions return, and what takes none but s
         "pmf.PMFBootstrap",
         *("separable.AnchorFit", "separable.AnchorBootstrap"),
     ),
-    *("separable.Communities", "separable.FrankWolfeResult", "separable.MeritFit", "separable.TopicModel"),
+    *(
+        "separable.Communities",
+        "separable.FrankWolfeResult",
+        "separable.MeritFit",
+        "separable.TopicModel",
+        "separable.VertexFit",
+    ),
     *("comparisons.ComparisonBootstrap", "comparisons.Link", "comparisons.PreferenceModel"),
     *("comparisons.Ranking", "comparisons.read_votes", "comparisons.read_orders"),  # the latter read files
     "comparisons.Orders",  # within rank_orders
