@@ -10,6 +10,7 @@ from cofactor import CofactorError, simulate
 from cofactor.core.errors import DataWarning
 from cofactor.data.envi import load_envi
 from cofactor_app.cli import main
+from cofactor_app.cli.matrices import read_matrix
 
 ORDER = {"bsq": (2, 0, 1), "bil": (0, 2, 1), "bip": (0, 1, 2)}
 TYPES = {"4": "<f4", "12": "<u2", "2": "<i2", "5": "<f8"}
@@ -76,6 +77,29 @@ def test_what_cannot_be_read_is_said(cube, tmp_path, capsys):
     (tmp_path / "no.hdr").write_text("something else")
     assert main(["anchors", str(tmp_path / "no.hdr")]) == 1
     assert "no.hdr cannot be read as a matrix: File does not appear to be an ENVI header" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore::cofactor.core.errors.DataWarning")
+def test_headers_that_are_damaged_are_read_or_refused(cube, tmp_path):
+    fields = {
+        "bbl": "{1, 0, 1}",
+        "data_ignore_value": -9999,
+        "reflectance_scale_factor": 100,
+        "wavelength": "{1, 2, 3}",
+    }
+    header = write(tmp_path / "a", cube, **fields)
+    sound, rng, refused = header.read_bytes(), np.random.default_rng(0), 0
+    for _ in range(300):
+        place, gone = rng.integers(len(sound)), rng.integers(20)
+        more = rng.choice([b"", b"9999999999", b"-1", b"nan", b"{", b"}", b"0", b"1e400", b"\n", b"\xff"])
+        header.write_bytes(sound[:place] + more + sound[place + gone :])
+        try:
+            assert read_matrix(header)[0].ndim == 3
+        except CofactorError:
+            refused += 1
+    assert 100 < refused < 290
+    with pytest.raises(CofactorError, match="the header says to divide by 0: a positive number is needed"):
+        load_envi(write(tmp_path / "a", cube, reflectance_scale_factor=0))
 
 
 def test_without_the_package_one_sentence_says_what_to_install(tmp_path, monkeypatch, capsys):

@@ -49,7 +49,10 @@ def load_envi(path: Path) -> tuple[Floats, list[str] | None]:
         raise CofactorError(f"{path}: {opened.filename} holds fewer numbers than the header says")
     if numbers.dtype.kind not in "uif":
         raise CofactorError(f"{path} holds numbers of type {numbers.dtype}: real ones are needed")
-    cube = numbers / np.float64(opened.scale_factor)
+    scale = float(opened.scale_factor)
+    if not 0 < scale < np.inf:
+        raise CofactorError(f"{path}: the header says to divide by {scale:g}: a positive number is needed")
+    cube = numbers / np.float64(scale)
     cube[_missing(path, numbers, opened.metadata)] = 0.0
     return _good(path, cube, opened.metadata)
 

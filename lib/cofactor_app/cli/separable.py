@@ -41,10 +41,7 @@ def anchors(arguments: argparse.Namespace) -> None:
             what = f"an image of {image[0]} x {image[1]} pixels in {X.shape[0]} bands: every pixel is a column"
         lines = [f"{arguments.matrix}: {what}"]
         lines.append(_memory_said(arguments, *X.shape))
-        X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-        X = _scaled(X, names) if arguments.scale else X
-        if X.shape[1] > 1 and X.any() and (X[:, :1] == X).all():
-            raise CofactorError(f"all {X.shape[1]} columns are equal: there are no anchors to choose between")
+        X = _dense(X, names, arguments.scale)
         kept, alone = _without_lone(X, names, arguments.anchors)
         kept, dark = _without_dark(X, kept, image)
         used = X[:, kept]
@@ -114,6 +111,15 @@ def _finder(name: str) -> Callable[..., AnchorMethod]:
     from cofactor_app.cli.own import OwnAnchors  # brings the bench with it
 
     return partial(OwnAnchors, name=name)
+
+
+def _dense(X: Any, names: list[str], scale: bool) -> Floats:
+    """Return the matrix dense, scaled if asked for; refuse one column over and over."""
+    X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    X = _scaled(X, names) if scale else X
+    if X.shape[1] > 1 and X.any() and (X[:, :1] == X).all():
+        raise CofactorError(f"all {X.shape[1]} columns are equal: there are no anchors to choose between")
+    return np.asarray(X)
 
 
 def _scaled(X: Floats, names: list[str]) -> Floats:
