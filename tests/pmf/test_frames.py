@@ -60,3 +60,23 @@ def test_what_spreadsheets_write_for_no_value_is_a_gap_and_as_a_label_is_noted()
     with pytest.warns(DataWarning, match="look like no answer") as caught:
         answered(rows, "label")
     assert all(word in str(caught[0].message) for word in words)
+
+
+def test_many_intervals_never_leave_one_empty():
+    rng = np.random.default_rng(0)
+    for n_bins, n_values in ((24, 21), (24, 25), (50, 60), (100, 60)):
+        frame = pd.DataFrame({"age": rng.integers(0, n_values, 300).astype(str), "hat": ["red", "blue"] * 150})
+        data = CategoricalFrame.from_frame(frame, None, n_bins)
+        assert 20 < len(data.observed[0]) <= n_values and (data.columns[0].often > 0).all()
+
+
+def test_other_rows_get_the_codes_of_those_learnt_from():
+    age = np.tile(np.arange(50), 8)
+    frame = pd.DataFrame({"age": age.astype(str), "kids": (age % 4).astype(str)})
+    data = CategoricalFrame.from_frame(frame, None, 4)
+    again = CategoricalFrame.coded_by(data.columns, frame.iloc[::-1].reset_index(drop=True), None)
+    assert (again.table.codes == data.table.codes[::-1]).all() and again.is_cut(0) and not again.is_cut(1)
+    new = pd.DataFrame({"kids": ["3.0", "?", "2"], "age": ["1,000.5", "-3", "None"], "more": "x"})
+    found = CategoricalFrame.coded_by(data.columns, new)
+    assert found.table.codes.tolist() == [[3, 3], [0, -1], [-1, 2]]
+    assert found.left_out == {"more": "the model has no such column"} and found.names == data.names

@@ -5,23 +5,27 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cofactor.core.checks import check_whole, is_number, is_whole, rng_of
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, NotIdentifiableError, listing
 from cofactor.core.estimator import Estimator, clone
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.lazy import csgraph
+from cofactor.core.lazy import csgraph, pd
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
 from cofactor.core.result import Result, progress
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
+from cofactor.pmf.columns import Column, names_of
+from cofactor.pmf.frames import CategoricalFrame, coded
 from cofactor.pmf.selection import Choice, HiddenCells, Scores, choose, hide_cells, mean_model
 
+Data: TypeAlias = "CategoricalTable | CategoricalFrame | pd.DataFrame | ArrayLike"
 CLOSED_FORM = Result(np.zeros(0), 0, True, "closed form")
 EM_TOL = 1e-7  # relative change of the objective; at 1e-6 EM can still be on its way from a poor start
 RANKS = (1, 2, 3, 5, 8, 16, 30)  # tried with rank="auto"
@@ -66,6 +70,8 @@ class JointPMFEstimator(Estimator):
     validation_ : list of dict
         Of all that were tried: rank, pseudo_count, score (mean log-probability of a hidden cell), and whether it is
         kept.
+    columns_ : list of Column
+        How each column of a DataFrame is coded: `columns_[n].shown(code)` is its value; empty where codes were given.
     members_ : list of estimators
         Those whose joint PMFs are averaged in `model_`; empty where nothing was chosen.
 
@@ -88,16 +94,22 @@ class JointPMFEstimator(Estimator):
     pseudo_count_: float = field(init=False)
     validation_: list[dict[str, Any]] = field(init=False)
     members_: list[Any] = field(init=False)
+    columns_: list[Column] = field(init=False)
 
-    def fit(self, table: CategoricalTable) -> Self:
+    def fit(self, table: Data) -> Self:
         """Estimate the model; returns self.
 
-        Raises a CofactorError for what is no `CategoricalTable`, settings out of range, variables that were never
+        `table` is a `CategoricalTable`, an (S, N) array of codes in which gaps are -1, NaN or None, or a DataFrame,
+        whose columns are coded as `cofactor joint` codes those of a file. Then `predict`, `predict_proba`, `aic` and
+        `bic` take a DataFrame with these columns, and the target by its name.
+
+        Raises a CofactorError for what is none of these, settings out of range, variables that were never
         observed (named), or "auto" where every rank above one is refused; a NotIdentifiableError where the variables
         fall into groups that were never observed together (named).
         """
-        rows, moments = self._check(table)
-        self.n_empty_rows_ = table.n_rows - rows.n_rows
+        known, self.columns_ = coded(table)
+        rows, moments = self._check(known)
+        self.n_empty_rows_ = known.n_rows - rows.n_rows
         self.validation_, self.members_ = [], []
         if "auto" in (self.rank, self.pseudo_count):
             return self._fit_best(rows)
@@ -108,18 +120,18 @@ class JointPMFEstimator(Estimator):
             self.model_, self.result_ = self._finish(*self._estimate(rows, moments), rows)
         return self
 
-    def predict(self, table: CategoricalTable, target: int) -> Ints:
+    def predict(self, table: Data, target: int | str) -> Ints:
         """Return the (S,) most probable code of a variable in every row, given the others; see `predict_proba`."""
         self._check_fitted()
-        return self.model_.predict_map(table, target)
+        return self.model_.predict_map(self._coded(table), self._variable(target))
 
-    def predict_proba(self, table: CategoricalTable, target: int) -> Floats:
+    def predict_proba(self, table: Data, target: int | str) -> Floats:
         """Return the (S, I) distribution of a variable in every row, given what was observed of the others.
 
         The table has the variables fitted on, `target` included, which is not looked at; CofactorError where not.
         """
         self._check_fitted()
-        return self.model_.conditional(table, target)
+        return self.model_.conditional(self._coded(table), self._variable(target))
 
     def sample(self, n_rows: int, random_state: Seed = None) -> CategoricalTable:
         """Draw rows from the joint PMF, every variable observed."""
@@ -131,6 +143,20 @@ class JointPMFEstimator(Estimator):
     def members(self) -> list[Any]:
         """The fitted estimators whose joint PMFs are averaged: this one alone, where nothing was chosen."""
         return self.members_ or [self]
+
+    def _coded(self, data: Data) -> CategoricalTable:
+        """Return data as a table with the alphabets of the model."""
+        if not self.columns_ and isinstance(data, pd.DataFrame):
+            raise CofactorError("the model was fitted to codes: give codes, or fit it to a DataFrame")
+        return coded(data, self.columns_)[0]
+
+    def _variable(self, target: int | str) -> int:
+        if not isinstance(target, str):
+            return target
+        names = names_of(self.columns_)
+        if target not in names:
+            raise CofactorError(f"target={target!r}: no such column; the model has {listing(names) or 'numbers only'}")
+        return names.index(target)
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
         raise NotImplementedError
@@ -193,7 +219,6 @@ class JointPMFEstimator(Estimator):
         return found
 
     def _check(self, table: CategoricalTable) -> tuple[CategoricalTable, PairwiseMoments]:
-        check_table(table)
         check_choices(self.rank, self.pseudo_count)
         check_whole(1, em_max_iter=self.em_max_iter)
         if not table.n_entries:

@@ -7,26 +7,28 @@ that never do, names rows and is left out.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from cofactor.core.checks import check_whole
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.checks import check_whole, unmasked
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import LIKE_MISSING, NO_ANSWERS, NO_VALUE, check_columns, one_way
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import look_alikes, merged_names
 from cofactor.core.spelling import plain
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
+from cofactor.pmf.columns import FEW, Column, as_numbers, as_text, names_of
 
 DATE = r"\d{4}-\d\d?-\d\d?([ T].*)?|\d{1,2}[./]\d{1,2}[./](\d{4}|\d\d)"
 SENTINELS = {float(f"{sign}{code}") for sign in ("", "-") for code in ("9", "99", "999", "9999", "98", "998")} | {-1.0}
 ANSWER = "None"  # a gap among numbers; among words it may as well be an answer, such as that of no religion
 GAPS = (*(word for word in NO_VALUE if word != ANSWER), *LIKE_MISSING)  # words that say "not observed"
-FEW = 20  # values: a column of fewer is always taken as it is, one of more numbers is cut
 MOST = 100  # values of text that are taken unasked
 N_BINS = 8
 
@@ -41,9 +43,8 @@ class CategoricalFrame:
         All columns as they were read; missing where nothing was observed.
     table : CategoricalTable
         Codes of those in `names`.
-    names : list of str
-    observed : list of lists of str
-        For every code of every column the cells behind it: one text, or those of an interval, rising.
+    columns : list of Column
+        How each of these is coded.
     left_out : dict of name to reason
     gap_words : dict of word to dict of name to count
         What was taken for a missing value, and how often in which column; "" are empty cells.
@@ -59,14 +60,23 @@ class CategoricalFrame:
 
     frame: pd.DataFrame
     table: CategoricalTable
-    names: list[str]
-    observed: list[list[list[str]]]
+    columns: list[Column]
     left_out: dict[str, str]
     gap_words: dict[str, dict[str, int]]
     answers: dict[str, dict[str, int]]
     texts: dict[str, dict[str, int]]
     alike: dict[str, list[list[str]]]
     written: dict[str, list[str]]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the columns that are used."""
+        return names_of(self.columns)
+
+    @cached_property
+    def observed(self) -> list[list[list[str]]]:
+        """For every code of every column the cells behind it: one text, or those of an interval, rising."""
+        return [column.observed for column in self.columns]
 
     @property
     def words(self) -> list[str]:
@@ -79,14 +89,13 @@ class CategoricalFrame:
         return [self._as_numbers(n) for n in range(len(self.names))]
 
     def _as_numbers(self, variable: int) -> Floats | None:
-        column = self.frame[self.names[variable]]
-        if len(self.observed[variable]) <= 2 or _numbers(column.dropna()) is None:
+        if len(self.observed[variable]) <= 2 or not self.columns[variable].is_numeric:
             return None
-        return pd.to_numeric(column).to_numpy(dtype=np.float64)
+        return pd.to_numeric(self.frame[self.names[variable]]).to_numpy(dtype=np.float64)
 
     def is_cut(self, variable: int) -> bool:
         """Whether the codes of a column are intervals of numbers rather than single values."""
-        return any(cells[0] != cells[-1] for cells in self.observed[variable])
+        return self.columns[variable].is_cut
 
     @classmethod
     def from_frame(
@@ -122,16 +131,33 @@ class CategoricalFrame:
             raise CofactorError(f"no column is left: {_told(left_out)}")
         if merge_look_alikes:
             frame = frame.assign(**{name: _merged(frame[name]) for name in names})
-        coded = [_coded(frame[name], n_bins) for name in names]
-        codes = np.column_stack([codes for codes, _ in coded])
-        table = CategoricalTable(codes, [len(observed) for _, observed in coded])
-        shown = [observed for _, observed in coded]
-        values = {
-            name: [cells[0] for cells in one if cells[0] == cells[-1]] for name, one in zip(names, shown, strict=True)
-        }
+        coded = [Column.of(frame[name], n_bins) for name in names]
+        codes = np.column_stack([column.codes(frame[column.name]) for column in coded])
+        table = CategoricalTable(codes, [len(column.observed) for column in coded])
+        values = {column.name: [cells[0] for cells in column.observed if cells[0] == cells[-1]] for column in coded}
         values |= {"": [str(name) for name in frame.columns]}
         alike = {name: same for name, one in values.items() if (same := look_alikes(one, truth_values=bool(name)))}
-        return cls(frame, table, names, shown, left_out, gap_words, answers, texts, alike, written)
+        return cls(frame, table, coded, left_out, gap_words, answers, texts, alike, written)
+
+    @classmethod
+    def coded_by(
+        cls, columns: Sequence[Column], frame: pd.DataFrame, gaps: Sequence[str] | None = None
+    ) -> CategoricalFrame:
+        """Code other rows of text as the rows that `columns` were learnt from; more columns stay as they are.
+
+        Raises a CofactorError for a column that is missing, or values without a code, which are named with their rows.
+        """
+        names = names_of(columns)
+        check_columns(frame, names, "cases")
+        written = {one.name: plain(frame[one.name], tuple(gaps or ())) for one in columns if one.edges is not None}
+        frame = frame.assign(**{name: column for name, (column, how) in written.items() if how})
+        missing = pd.DataFrame({name: _is_gap(frame[name], gaps) for name in names})
+        gap_words = _counts(frame[names], missing)
+        frame = frame.assign(**{name: frame[name].mask(missing[name]) for name in names})
+        codes = np.column_stack([column.codes(frame[column.name]) for column in columns])
+        table = CategoricalTable(codes, [len(column.observed) for column in columns])
+        left_out = {str(name): "the model has no such column" for name in frame.columns if name not in names}
+        return cls(frame, table, list(columns), left_out, gap_words, {}, {}, {}, {})
 
     @property
     def n_empty(self) -> int:
@@ -141,8 +167,7 @@ class CategoricalFrame:
 
     def shown(self, variable: int, code: int) -> str:
         """Return how a code is told: its value, or from where to where its interval goes."""
-        cells = self.observed[variable][code]
-        return cells[0] if cells[0] == cells[-1] else f"{cells[0]} to {cells[-1]}"
+        return self.columns[variable].shown(code)
 
     def filled(self, row: Ints, variable: Ints, value: Sequence[str]) -> pd.DataFrame:
         """Return the table with these cells set; all other gaps are empty cells."""
@@ -177,17 +202,11 @@ def _told(left_out: dict[str, str]) -> str:
     return listing(f"{name} ({why})" for name, why in left_out.items())
 
 
-def _numbers(cells: pd.Series[str]) -> pd.Series[float] | None:
-    """Return cells as numbers, or None where they are text, also in part."""
-    numbers = pd.to_numeric(cells, errors="coerce").astype(np.float64)
-    return numbers if np.isfinite(numbers).all() else None
-
-
 def _is_gap(column: pd.Series[str], gaps: Sequence[str] | None) -> pd.Series[bool]:
     """Tell the cells of a column in which nothing was observed."""
     found = column.isna() | column.isin(["", *(GAPS if gaps is None else gaps)])
     rest = column[~found & (column != ANSWER)]
-    among_numbers = gaps is None and len(rest) > 0 and _numbers(rest) is not None
+    among_numbers = gaps is None and len(rest) > 0 and as_numbers(rest) is not None
     return found | (column == ANSWER) if among_numbers else found
 
 
@@ -209,7 +228,7 @@ def _doubtful(frame: pd.DataFrame) -> dict[str, dict[str, int]]:
 def _may_be_none(column: pd.Series[str]) -> pd.Series[bool]:
     """Tell the cells that may say that there is no answer; among numbers a code such as -99, far from all others."""
     cells = column.dropna()
-    numbers = _numbers(cells)
+    numbers = as_numbers(cells)
     if numbers is None:
         words = set(cells.unique())
         found = {word for word in words if word == ANSWER or one_way(word) in NO_ANSWERS} - (
@@ -250,7 +269,7 @@ def _useless(column: pd.Series[str], named: bool) -> str:
         return "no cell has a value"
     if n_values <= FEW:
         return ""
-    numbers = _numbers(cells)
+    numbers = as_numbers(cells)
     if numbers is None and cells.str.fullmatch(DATE).all():
         return f"{n_values} dates: give a number in their place, such as the year, the month or the days since then"
     if numbers is not None:
@@ -261,27 +280,46 @@ def _useless(column: pd.Series[str], named: bool) -> str:
     return f"{n_values} values are more than {MOST}" if n_values > MOST and not named else ""
 
 
-def _coded(column: pd.Series[str], n_bins: int) -> tuple[Ints, list[list[str]]]:
-    """Return the codes of a column, and the cells behind each; numbers rise, texts are in order."""
-    cells = column.dropna()
-    numbers = _numbers(cells)
-    if numbers is None or cells.nunique() <= FEW:
-        key = None if numbers is None else float
-        values = sorted(sorted(cells.unique()), key=key)
-        return pd.Index(values, dtype=object).get_indexer(pd.Index(column, dtype=object)), [[one] for one in values]
-    edges = _edges(np.asarray(numbers, dtype=np.float64), n_bins)
-    known, codes = np.searchsorted(edges, numbers, side="right"), np.full(len(column), MISSING)
-    codes[column.notna()] = known
-    order = np.argsort(numbers.to_numpy(), kind="stable")
-    return codes, [cells.iloc[order[known[order] == code]].tolist() for code in range(len(edges) + 1)]
+def coded(data: Any, columns: Sequence[Column] = ()) -> tuple[CategoricalTable, list[Column]]:
+    """Return data as a table, and how the columns of a DataFrame are coded; none where codes were given.
+
+    Parameters
+    ----------
+    data : CategoricalTable, CategoricalFrame, DataFrame, or (S, N) array of codes
+        Gaps of an array are -1, NaN or None. Columns of a DataFrame are coded as those of a file by `cofactor joint`:
+        numbers of many values in intervals, and what can be no category is left out, with a `DataWarning`.
+    columns : those of the table that was fitted, which a DataFrame then has to have
+
+    Raises a CofactorError for anything else, or values that are not among those of `columns`.
+
+    >>> coded([[0, 1], [None, 1]])[0].codes.tolist()
+    [[0, 1], [-1, 1]]
+    """
+    if isinstance(data, CategoricalTable):
+        return data, []
+    if isinstance(data, pd.DataFrame):
+        data = CategoricalFrame.coded_by(columns, as_text(data)) if columns else _first_coded(data)
+    if isinstance(data, CategoricalFrame):
+        return data.table, data.columns
+    return CategoricalTable(_codes(data)), []
 
 
-def _edges(numbers: Floats, n_bins: int) -> Floats:
-    """Return where intervals begin: at quantiles; a value that would fill one by itself, such as zero, gets its own."""
-    values, counts = np.unique(numbers, return_counts=True)
-    often = counts * n_bins > len(numbers)
-    rest = numbers[~np.isin(numbers, values[often])]
-    shares = np.linspace(0, 1, max(n_bins - int(often.sum()), 1) + 1)[1:-1]
-    quantiles = np.quantile(rest, shares) if rest.size else rest
-    edges = np.unique(np.concatenate([values[often], values[1:][often[:-1]], quantiles]))
-    return np.asarray(edges[edges > values[0]])
+def _first_coded(data: pd.DataFrame) -> CategoricalFrame:
+    found = CategoricalFrame.from_frame(as_text(data))
+    if found.left_out:
+        warnings.warn(f"columns left out: {_told(found.left_out)}", DataWarning, stacklevel=4)
+    return found
+
+
+def _codes(data: Any) -> Any:
+    """Return codes in which gaps are -1."""
+    if not isinstance(data, np.ndarray | list | tuple):
+        wanted = "a CategoricalTable, a DataFrame, or an array of codes, rows by variables"
+        raise CofactorError(f"expected {wanted}, got {type(data).__name__}")
+    try:
+        array = unmasked(data, np.int64(MISSING))
+    except (CofactorError, ValueError):
+        return data  # rows of different lengths, which CategoricalTable tells
+    if array.dtype.kind in "OUS" and array.ndim == 2 and array.size:
+        raise CofactorError(f"an array of {array.dtype} holds no codes: give a DataFrame of text, or whole numbers")
+    return np.where(np.isnan(array), MISSING, array) if array.dtype.kind == "f" else array

@@ -14,7 +14,8 @@ from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats
 from cofactor.crowd.outside import DONE, answer_of, loaded
-from cofactor.pmf.base import JointPMFEstimator
+from cofactor.pmf.base import Data, JointPMFEstimator
+from cofactor.pmf.frames import coded
 from cofactor.separable.base import AnchorFit, anchors_by_scores
 from cofactor.separable.methods import AnchorMethod
 from cofactor_app.bench.lines import Problem, answer_on, fitted
@@ -55,14 +56,15 @@ class OwnJoint(JointPMFEstimator):
     name: str
     result_: Result = field(init=False)
 
-    def fit(self, table: CategoricalTable) -> Self:
+    def fit(self, table: Data) -> Self:
         """Fit the method to the rows that are not empty; returns self."""
-        rows, _ = self._check(table)
+        known, self.columns_ = coded(table)
+        rows, _ = self._check(known)
         method = loaded(self.name)
         found = answer_of(partial(fitted, method), rows)
         self.model_ = _sound(getattr(found, "model_", found), rows)
         self.rank_, self.pseudo_count_ = self.model_.n_classes, 0.0
-        self.n_empty_rows_, self.result_ = table.n_rows - rows.n_rows, DONE
+        self.n_empty_rows_, self.result_ = known.n_rows - rows.n_rows, DONE
         self.validation_, self.members_ = [], []
         return self
 
