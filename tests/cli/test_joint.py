@@ -135,6 +135,13 @@ def test_hidden_cells_are_compared_with_each_column_alone(folder, capsys):
     assert "no better than each column alone" in said and wrong == majority
 
 
+def test_every_rank_that_is_kept_has_its_criteria(folder, capsys):
+    assert main(["joint", "cases.csv", *FAST, "--columns", "mood", "hat", "coin"]) == 0
+    found = re.search(r"  2 hidden classes: 7 free parameters, AIC ([\d.]+), BIC ([\d.]+)", capsys.readouterr().out)
+    aic, bic = map(float, found.groups())
+    assert bic - aic == pytest.approx(7 * (np.log(400) - 2), abs=0.2)
+
+
 def test_a_target_is_predicted_beside_logistic_regression_naive_bayes_and_the_majority(folder, truth, capsys):
     words = ["joint", "cases.csv", *FAST, "--target", "mood", "--filled", "cells.csv"]
     assert main(words) == 0

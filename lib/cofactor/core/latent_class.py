@@ -91,6 +91,11 @@ class LatentClassModel:
         """N, the number of variables."""
         return len(self.sizes)
 
+    @property
+    def n_parameters(self) -> int:
+        """F - 1 + F sum (I_n - 1), the number of free parameters."""
+        return self.n_classes - 1 + self.n_classes * int((self.sizes - 1).sum())
+
     @cached_property
     def conditionals(self) -> list[Floats]:
         """The N matrices A_n of shape (I_n, F), columns summing to one."""

@@ -139,6 +139,28 @@ class JointPMFEstimator(Estimator):
         check_whole(0, n_rows=n_rows)
         return self.model_.sample(n_rows, random_state=random_state)[0]
 
+    def aic(self, table: Data) -> float:
+        """Return Akaike's criterion of the model on a table, 2 p - 2 L: the lower, the better.
+
+        L is the log-likelihood (nats), p = F - 1 + F sum (I_n - 1) the number of free parameters. It is meant for fits
+        of the greatest likelihood, so compare ranks with pseudo_count=0, or one as small. What chooses a rank here,
+        hidden cells, needs no such assumption. Raises a CofactorError for a table of other variables.
+
+        Source: Akaike, "A new look at the statistical model identification", 1974; parameters as in StepMix.
+        """
+        self._check_fitted()
+        return 2.0 * self.model_.n_parameters - 2.0 * self.model_.log_likelihood(self._coded(table))
+
+    def bic(self, table: Data) -> float:
+        """Return the Bayesian criterion, p log S - 2 L, of S rows in which something was observed; see `aic`.
+
+        Source: Schwarz, "Estimating the dimension of a model", 1978.
+        """
+        self._check_fitted()
+        known = self._coded(table)
+        n_rows = max(int((known.entries_per_row > 0).sum()), 1)
+        return self.model_.n_parameters * float(np.log(n_rows)) - 2.0 * self.model_.log_likelihood(known)
+
     @property
     def members(self) -> list[Any]:
         """The fitted estimators whose joint PMFs are averaged: this one alone, where nothing was chosen."""

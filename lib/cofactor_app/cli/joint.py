@@ -178,6 +178,9 @@ def _lines(
     ranks = listing(sorted({one.rank_ for one in method.members}))
     chosen = ", chosen by hidden cells" if method.validation_ else ""
     yield f"{arguments.method}: hidden classes {ranks}{chosen}; {method.result_.reason}"
+    for one in method.members:
+        criteria = f"AIC {one.aic(table):.1f}, BIC {one.bic(table):.1f}"
+        yield f"  {one.rank_} hidden classes: {one.model_.n_parameters} free parameters, {criteria} (lower is better)"
     if found is None:
         yield "too few cells to hide some of them: how good the model is was not measured"
         return
