@@ -9,7 +9,7 @@ import pytest
 
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor_app.cli import main
-from cofactor_app.cli.joint import _judged
+from cofactor_app.cli.joint_lines import judged
 from tests.each import each
 
 FAST = ("--method", "RAND-EM", "--rank", "2")
@@ -142,6 +142,35 @@ def test_every_rank_that_is_kept_has_its_criteria(folder, capsys):
     assert bic - aic == pytest.approx(7 * (np.log(400) - 2), abs=0.2)
 
 
+def test_weights_of_rows_are_named_or_noted_and_are_no_column_of_the_model(folder, truth, capsys):
+    table = pd.read_csv("cases.csv", dtype=str, keep_default_na=False)
+    table.insert(1, "wgt", np.where(truth["coin"] == "heads", "3.5", "0.5"))
+    table.to_csv("cases.csv", index=False)
+    assert main(["joint", "cases.csv", *FAST]) == 0
+    assert "WARNING: wgt: is called as weights of rows are, and counts as a column" in capsys.readouterr().out
+    words = ["--weight", "wgt", "--draws", "2", "--pooled", "p.csv", "--sample", "2000", "new.csv", "-o", "full.csv"]
+    assert main(["joint", "cases.csv", *FAST, *words]) == 0
+    said, found = capsys.readouterr().out, pd.read_csv("p.csv").set_index(["column", "value"])
+    assert "weights of rows: wgt, divided by their mean; for means, the 400 rows are worth 2" in said
+    n_heads = (truth["coin"] == "heads").sum()
+    heads = 3.5 * n_heads / (3.5 * n_heads + 0.5 * (400 - n_heads))
+    assert found.loc[("coin", "heads"), "estimate"] == pytest.approx(heads, abs=1e-5) and "wgt" not in found.index
+    new, full = pd.read_csv("new.csv"), pd.read_csv("full.csv")
+    assert (new["coin"] == "heads").mean() == pytest.approx(heads, abs=0.03) and "wgt" not in new.columns
+    assert full.columns.tolist() == ["draw", *table.columns] and "WARNING: wgt" not in said
+    table.loc[3:4, "wgt"] = ["", "-1"]
+    table.to_csv("cases.csv", index=False)
+    refused = {
+        (): "--weight wgt: weights are numbers of at least 0; not so in rows 5 (''), 6 ('-1')",
+        ("--target", "mood"): "--weight wgt: goes with neither --target nor",
+        ("--columns", "mood", "wgt"): "--weight wgt: goes with neither --target nor",
+    }
+    for more, said in refused.items():
+        assert main(["joint", "cases.csv", *FAST, "--weight", "wgt", *more]) == 1
+        assert said in capsys.readouterr().err
+    assert main(["joint", "cases.csv", "--weight", "nope"]) == 1 and "no column nope;" in capsys.readouterr().err
+
+
 def test_a_target_is_predicted_beside_logistic_regression_naive_bayes_and_the_majority(folder, truth, capsys):
     words = ["joint", "cases.csv", *FAST, "--target", "mood", "--filled", "cells.csv"]
     assert main(words) == 0
@@ -201,7 +230,7 @@ def test_letters_without_a_font_and_endless_names_leave_pictures_and_one_note(tm
 
 @pytest.mark.parametrize(("gain", "said"), [(2.5, ""), (1.5, ": no better than each column alone")])
 def test_a_gain_of_two_standard_errors_is_one(gain, said):
-    assert _judged(SimpleNamespace(row=range(40), gain=lambda: (gain, 1.0))) == said
+    assert judged(SimpleNamespace(row=range(40), gain=lambda: (gain, 1.0))) == said
 
 
 REFUSED = {

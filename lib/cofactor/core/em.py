@@ -22,6 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 from scipy import sparse
@@ -95,7 +97,9 @@ class SoftCounts:
 
 
 def soft_counts(table: CategoricalTable, Q: Floats, log_likelihood: float = 0.0) -> SoftCounts:
-    """Add up (S, F) soft classes Q over the rows of a table. O(entries F) time."""
+    """Add up (S, F) soft classes Q over the rows of a table, by their weights. O(entries F) time."""
+    if table.weights is not None:
+        Q = Q * table.weights[:, None]
     return SoftCounts(table.indicator.T @ Q, Q.sum(axis=0), table.n_rows, table.sizes, log_likelihood)
 
 
@@ -104,15 +108,18 @@ def expectation(table: CategoricalTable, model: LatentClassModel) -> SoftCounts:
 
     O(entries F) time, O(sum I_n F) memory: posteriors are added up row by row. A conditional of zero excludes its
     class, as in the equations; only a row that every class excludes is scored with zeros taken for 1e-12, and so is
-    any smaller conditional.
+    any smaller conditional. Rows with weights count as so many rows; many of them take some three times as long.
     """
     _check_same_alphabets(table, model)
     A = np.where(model.stacked > 0, np.maximum(model.stacked, FLOOR), 0.0)
     T, totals = np.zeros_like(A), np.zeros(model.n_classes)
     F = table.indicator
     log_A = np.log(A, where=A > 0, out=np.full_like(A, -np.inf))
+    if table.weights is not None:
+        n_rows = max(WORTH_COMPILING * table.n_rows // max(F.nnz * model.n_classes, 1), 1)
+        return reduce(add, (_by_arrays(piece, log_A, model.prior) for piece in table.chunks(n_rows)))
     if F.nnz * model.n_classes <= WORTH_COMPILING:
-        return soft_counts(table, *_posteriors(F, log_A, model.prior))
+        return _by_arrays(table, log_A, model.prior)
     shares = F.data if table.shared else np.zeros(0)
     log_likelihood = _add_posteriors(F.indptr, F.indices, shares, A, log_A, np.array(model.prior), T, totals)
     return SoftCounts(T, totals, table.n_rows, table.sizes, log_likelihood)
@@ -126,8 +133,14 @@ def _check_same_alphabets(table: CategoricalTable, model: LatentClassModel) -> N
         )
 
 
-def _posteriors(F: sparse.csr_array, log_A: Floats, prior: Floats) -> tuple[Floats, float]:
-    """Return the (S, F) posteriors and the log-likelihood of few rows, by whole arrays; as `_add_posteriors`."""
+def _by_arrays(table: CategoricalTable, log_A: Floats, prior: Floats) -> SoftCounts:
+    Q, log_likelihood = _posteriors(table.indicator, log_A, prior)
+    total = log_likelihood.sum() if table.weights is None else log_likelihood @ table.weights
+    return soft_counts(table, Q, float(total))
+
+
+def _posteriors(F: sparse.csr_array, log_A: Floats, prior: Floats) -> tuple[Floats, Floats]:
+    """Return the (S, F) posteriors and (S,) log-likelihoods of few rows, by whole arrays; as `_add_posteriors`."""
     with np.errstate(divide="ignore"):
         log_prior = np.log(prior)
     Q = F @ log_A + log_prior
@@ -137,7 +150,7 @@ def _posteriors(F: sparse.csr_array, log_A: Floats, prior: Floats) -> tuple[Floa
     top = Q.max(axis=1, keepdims=True)
     Q = np.exp(Q - top)
     total = Q.sum(axis=1, keepdims=True)
-    return Q / total, float((top + np.log(total)).sum())
+    return Q / total, (top + np.log(total))[:, 0]
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -211,7 +224,8 @@ def em(
     Parameters
     ----------
     table : CategoricalTable
-        Rows in which nothing was observed say nothing about the model and are passed over.
+        Rows in which nothing was observed say nothing about the model and are passed over. Its weights multiply the
+        log-likelihoods of its rows.
     start : LatentClassModel
         With the variables of `table`. Classes with prior zero stay empty.
     max_iter : int

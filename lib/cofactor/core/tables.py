@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from cofactor.core.checks import is_whole, positions, unmasked
+from cofactor.core.checks import is_whole, numbers, positions, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.memory import require_bytes
 from cofactor.core.types import Floats, Ints
@@ -51,6 +51,7 @@ class CategoricalTable:
 
     indicator: sparse.csr_array
     sizes: Ints
+    weights: Floats | None = None  # (S,) how many rows each row stands for; None: one
 
     def __init__(self, codes: ArrayLike, sizes: ArrayLike | None = None) -> None:
         codes = _integer_codes(codes)
@@ -155,6 +156,11 @@ class CategoricalTable:
         return self.indicator.indices - self.offsets[self.variables]
 
     @property
+    def row_weights(self) -> Floats:
+        """(S,) how many rows each row stands for: ones where no weights were given."""
+        return np.ones(self.n_rows) if self.weights is None else self.weights
+
+    @property
     def entries_per_row(self) -> Ints:
         """(S,) how many variables were observed in each row."""
         return np.diff(self.indicator.indptr).astype(np.int64)
@@ -176,6 +182,25 @@ class CategoricalTable:
         mine = np.flatnonzero(self.variables == variable)
         return self.rows[mine], self.values[mine]
 
+    def weighted(self, weights: ArrayLike) -> CategoricalTable:
+        """Return the table whose rows stand for so many rows each: counts, likelihoods and EM add them up.
+
+        `weights` are (S,) numbers of at least zero, not all zero; a CofactorError names the rows of others.
+
+        >>> CategoricalTable([[0, 1], [1, 1]]).weighted([2, 0.5]).take_rows([1]).weights
+        array([0.5])
+        """
+        found = numbers(weights, "weights", 1)
+        if len(found) != self.n_rows:
+            raise CofactorError(f"{len(found)} weights for {self.n_rows} rows: give one for each")
+        bad = np.flatnonzero(~((found >= 0) & (found < np.inf)))
+        if bad.size:
+            told = listing(f"row {s}: {found[s]:g}" for s in bad.tolist())
+            raise CofactorError(f"weights of rows are numbers of at least 0; not so in {told} (0 is the first)")
+        if not found.any():
+            raise CofactorError("weights of rows are all zero: nothing would count")
+        return self._with(self.indicator, self.sizes, found)
+
     def with_sizes(self, sizes: ArrayLike) -> CategoricalTable:
         """Return the table with other alphabet sizes, for a model that was fitted with these.
 
@@ -193,24 +218,26 @@ class CategoricalTable:
         kept = ~outside
         entries = self.rows[kept], self.variables[kept], self.values[kept]
         shares = self.indicator.data[kept] if self.shared else None
-        return CategoricalTable.from_entries(*entries, sizes, self.n_rows, shares)
+        table = CategoricalTable.from_entries(*entries, sizes, self.n_rows, shares)
+        table.weights = self.weights
+        return table
 
     def take_rows(self, rows: ArrayLike | slice) -> CategoricalTable:
         """Return the table of these rows, in this order (indices, a mask, or a slice)."""
         chosen = rows if isinstance(rows, slice) else positions(rows, self.n_rows, "rows")
-        return self._with(self.indicator[chosen], self.sizes)
+        return self._with(self.indicator[chosen], self.sizes, None if self.weights is None else self.weights[chosen])
 
     def take_variables(self, variables: ArrayLike) -> CategoricalTable:
         """Return the table of these variables, in this order (indices or a mask)."""
         chosen = positions(variables, self.n_variables, "variables")
         spans = [np.arange(self.offsets[n], self.offsets[n] + self.sizes[n]) for n in chosen]
         columns = np.concatenate(spans) if spans else np.zeros(0, dtype=np.int64)
-        return self._with(self.indicator[:, columns], self.sizes[chosen])
+        return self._with(self.indicator[:, columns], self.sizes[chosen], self.weights)
 
     def take_values(self, columns: Ints) -> CategoricalTable:
         """Return the table of these values only (rising columns of `indicator`); some alphabets may become empty."""
         variable = np.repeat(np.arange(self.n_variables), self.sizes)[columns]
-        return self._with(self.indicator[:, columns], np.bincount(variable, minlength=self.n_variables))
+        return self._with(self.indicator[:, columns], np.bincount(variable, minlength=self.n_variables), self.weights)
 
     def __repr__(self) -> str:
         return f"CategoricalTable({self.n_rows} rows, {self.n_variables} variables, {self.n_entries} entries)"
@@ -223,9 +250,9 @@ class CategoricalTable:
             yield self.take_rows(slice(start, start + n_rows))
 
     @classmethod
-    def _with(cls, indicator: sparse.csr_array, sizes: Ints) -> CategoricalTable:
+    def _with(cls, indicator: sparse.csr_array, sizes: Ints, weights: Floats | None = None) -> CategoricalTable:
         table = cls.__new__(cls)
-        table.indicator, table.sizes = indicator, sizes
+        table.indicator, table.sizes, table.weights = indicator, sizes, weights
         table.indicator.sort_indices()
         return table
 

@@ -96,18 +96,21 @@ class JointPMFEstimator(Estimator):
     members_: list[Any] = field(init=False)
     columns_: list[Column] = field(init=False)
 
-    def fit(self, table: Data) -> Self:
+    def fit(self, table: Data, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the model; returns self.
 
         `table` is a `CategoricalTable`, an (S, N) array of codes in which gaps are -1, NaN or None, or a DataFrame,
         whose columns are coded as `cofactor joint` codes those of a file. Then `predict`, `predict_proba`, `aic` and
-        `bic` take a DataFrame with these columns, and the target by its name.
+        `bic` take a DataFrame with these columns, and the target by its name. `sample_weight`, (S,), says how many rows
+        each row stands for: whole numbers give the fit of so many equal rows, and a row of weight zero does not count.
 
-        Raises a CofactorError for what is none of these, settings out of range, variables that were never
+        Raises a CofactorError for what is none of these, weights that are negative, no numbers or all zero (rows are
+        named), a method of triples with weights, settings out of range, variables that were never
         observed (named), or "auto" where every rank above one is refused; a NotIdentifiableError where the variables
         fall into groups that were never observed together (named).
         """
         known, self.columns_ = coded(table)
+        known = known if sample_weight is None else known.weighted(sample_weight)
         rows, moments = self._check(known)
         self.n_empty_rows_ = known.n_rows - rows.n_rows
         self.validation_, self.members_ = [], []
@@ -158,7 +161,7 @@ class JointPMFEstimator(Estimator):
         """
         self._check_fitted()
         known = self._coded(table)
-        n_rows = max(int((known.entries_per_row > 0).sum()), 1)
+        n_rows = max(float((known.entries_per_row > 0) @ known.row_weights), 1.0)
         return self.model_.n_parameters * float(np.log(n_rows)) - 2.0 * self.model_.log_likelihood(known)
 
     @property
@@ -245,7 +248,7 @@ class JointPMFEstimator(Estimator):
         check_whole(1, em_max_iter=self.em_max_iter)
         if not table.n_entries:
             raise CofactorError("nothing was observed in any row: there is nothing to fit")
-        seen = table.entries_per_row > 0
+        seen = (table.entries_per_row > 0) & (True if table.weights is None else table.weights > 0)
         rows = table if seen.all() else table.take_rows(seen)
         check_rank(self.rank, rows.n_rows)
         moments = pairwise_moments(rows)
@@ -312,13 +315,15 @@ def smoothed(model: LatentClassModel, table: CategoricalTable, pseudo_count: flo
 
         A_n[i, f] proportional to S_n lambda_f A_n[i, f] + alpha,   lambda[f] proportional to S lambda_f + alpha
 
-    for S rows, S_n of them with an entry of variable n.
+    for S rows, S_n of them with an entry of variable n; weights of rows are added up.
     """
     if not pseudo_count:
         return model
-    n_observed = np.repeat(table.entries_per_variable, model.sizes)[:, None]
+    weights = table.row_weights
+    n_rows = np.bincount(table.variables, weights[table.rows], table.n_variables)
+    n_observed = np.repeat(n_rows, model.sizes)[:, None]
     stacked = normalize_blocks(n_observed * model.prior * model.stacked + pseudo_count, model.sizes)
-    prior = table.n_rows * model.prior + pseudo_count
+    prior = weights.sum() * model.prior + pseudo_count
     return LatentClassModel.from_stacked(prior / prior.sum(), stacked, model.sizes)
 
 

@@ -31,6 +31,7 @@ from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.bootstrap import refits
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor.pmf.rules import NotAsked, without_unasked
+from cofactor.pmf.weights import worth
 
 SMOOTHING = 0.03  # pseudo-count of the refits: more serves single guesses, and moves shares and means
 
@@ -102,38 +103,48 @@ def pooled(tables: Iterable[pd.DataFrame], data: CategoricalFrame, level: float 
     """Return means of columns of numbers and shares of all other values, pooled over completed tables.
 
     Columns: column, value (empty for a mean), estimate, low, high, and `missing`, the share of the variance that gaps
-    add. Cells without a value, such as of those who were not asked, do not count.
+    add. Cells without a value, such as of those who were not asked, do not count. Rows count by their weights, where
+    the table of `data` has some, and the variance of one table is then that of a ratio of two weighted sums.
     """
     checked_level(level)
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for table in tables:
         for n, name in enumerate(data.names):
-            for value, estimate, variance in _estimates(table[name].dropna(), data, n):
+            there = table[name].notna().to_numpy()
+            for value, estimate, variance in _estimates(table[name][there], data.table.row_weights[there], data, n):
                 found.setdefault((name, value), []).append((estimate, variance))
-    rows = []
+    rows, n_rows = [], worth(data.table.row_weights)
     for (name, value), parts in found.items():
         estimates, variances = np.array(parts).T
-        rows.append({"column": name, "value": value, **_pool(estimates, variances, not value, data, level)})
+        rows.append({"column": name, "value": value, **_pool(estimates, variances, not value, n_rows, level)})
     return pd.DataFrame(rows)
 
 
-def _estimates(cells: pd.Series[str], data: CategoricalFrame, n: int) -> Iterable[tuple[str, float, float]]:
+def _estimates(
+    cells: pd.Series[str], weights: Floats, data: CategoricalFrame, n: int
+) -> Iterable[tuple[str, float, float]]:
     """Yield value, estimate and its variance, of a mean or of the share of each value."""
-    if not len(cells):
+    if not weights.any():
         return
     if data.numbers[n] is not None:
-        numbers = pd.to_numeric(cells).to_numpy(dtype=np.float64)
-        yield "", float(numbers.mean()), float(numbers.var() / max(len(numbers) - 1, 1))
+        more = len(cells) / max(len(cells) - 1, 1)  # the variance of few cells, about their own mean, is too small
+        mean, variance = _mean(pd.to_numeric(cells).to_numpy(dtype=np.float64), weights)
+        yield "", mean, variance * more
         return
-    counts = cells.value_counts()
     for code in range(len(data.observed[n])):
-        share = float(counts.get(data.shown(n, code), 0) / len(cells))
-        yield data.shown(n, code), share, share * (1 - share) / len(cells)
+        yield data.shown(n, code), *_mean(cells.eq(data.shown(n, code)).to_numpy().astype(np.float64), weights)
 
 
-def _pool(estimates: Floats, variances: Floats, mean: bool, data: CategoricalFrame, level: float) -> dict[str, float]:
+def _mean(numbers: Floats, weights: Floats) -> tuple[float, float]:
+    """Return a weighted mean and its variance."""
+    shares = weights / weights.sum()
+    mean = float(shares @ numbers)
+    return mean, float(shares**2 @ (numbers - mean) ** 2)
+
+
+def _pool(estimates: Floats, variances: Floats, mean: bool, n_rows: float, level: float) -> dict[str, float]:
     """Return estimate, interval and the share of the variance that gaps add, by Rubin's rules."""
-    D, n_rows = len(estimates), data.table.n_rows
+    D = len(estimates)
     between = (1 + 1 / D) * estimates.var(ddof=1)
     variance = float(variances.mean() + between)
     missing = between / variance if variance else 0.0
@@ -146,7 +157,7 @@ def _pool(estimates: Floats, variances: Floats, mean: bool, data: CategoricalFra
     return {"estimate": estimate, "low": low, "high": high, "missing": float(missing)}
 
 
-def _freedom(missing: float, n_draws: int, n_rows: int) -> float:
+def _freedom(missing: float, n_draws: int, n_rows: float) -> float:
     """Return the degrees of freedom of a pooled mean (Barnard and Rubin)."""
     complete = n_rows - 1
     observed = (complete + 1) / (complete + 3) * complete * (1 - missing)

@@ -104,8 +104,9 @@ def number_errors(found: HeldOut, data: CategoricalFrame) -> pd.DataFrame:
         guess = numbers[order][predictive(Q[own] @ found.model.conditionals[n].T, counts, data.is_cut(n))[1]]
         scale = np.nanstd(numbers)
         off, base = (np.abs(one - numbers[own]) / scale for one in (guess, np.median(numbers[order])))
-        gain = base - off
-        error = gain.std() / np.sqrt(len(own))
-        rows[n] = (off.mean(), base.mean(), gain.mean(), error, len(own))
+        shares = found.seen.row_weights[own] / found.seen.row_weights[own].sum()
+        gain = shares @ (base - off)
+        error = np.sqrt(shares**2 @ (base - off - gain) ** 2)
+        rows[n] = (shares @ off, shares @ base, gain, error, len(own))
     columns = ["mae", "base_mae", "gain", "error", "cells"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)

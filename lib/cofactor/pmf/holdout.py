@@ -35,6 +35,8 @@ class HeldOut:
         The table without these cells.
     model : LatentClassModel
         Fitted to it.
+
+    Means over cells count each by the weight of its row, where the table has weights.
     """
 
     row: Ints
@@ -46,17 +48,29 @@ class HeldOut:
     seen: CategoricalTable
     model: LatentClassModel
 
+    @property
+    def weights(self) -> Floats:
+        """(E,) weights of the rows of the hidden cells."""
+        return self.seen.row_weights[self.row]
+
+    def mean(self, values: Floats) -> float:
+        """Return the mean of (E,) values over hidden cells."""
+        return float(np.average(values, weights=self.weights))
+
     def gain(self) -> tuple[float, float]:
         """Return the mean of base_loss - loss, and its standard error; cells of one row count as one observation."""
         gains = self.base_loss - self.loss
-        sums = np.bincount(np.unique(self.row, return_inverse=True)[1], gains - gains.mean())
-        return float(gains.mean()), float(np.sqrt(np.sum(sums**2)) / len(gains))
+        mean, weights = self.mean(gains), self.weights
+        sums = np.bincount(np.unique(self.row, return_inverse=True)[1], weights * (gains - mean))
+        return mean, float(np.sqrt(np.sum(sums**2)) / weights.sum())
 
     def by_variable(self) -> pd.DataFrame:
         """Return a row per variable: hidden cells, mean losses, shares of wrong values; indexed by variable."""
         losses = pd.DataFrame({"loss": self.loss, "base_loss": self.base_loss})
-        groups = losses.assign(wrong=1 - self.right, base_wrong=1 - self.base_right).groupby(self.variable)
-        return groups.mean().assign(cells=groups.size())
+        losses = losses.assign(wrong=1 - self.right, base_wrong=1 - self.base_right)
+        totals = losses.mul(self.weights, axis=0).groupby(self.variable).sum()
+        cells = losses.groupby(self.variable).size()
+        return totals.div(np.bincount(self.variable, self.weights)[totals.index], axis=0).assign(cells=cells)
 
 
 def held_out(estimator: JointPMFEstimator, table: CategoricalTable, random_state: Seed = None) -> HeldOut | None:

@@ -67,12 +67,17 @@ class HiddenCells:
     code: Ints
 
     def score(self, model: LatentClassModel) -> Floats:
-        """Return, for every row with hidden cells, the sum of the logarithms of their probabilities given the rest."""
+        """Return, for every row with hidden cells, the sum of the logarithms of their probabilities given the rest.
+
+        Sums are multiplied by the weights of the rows, where the table has some, over their mean.
+        """
         Q = model.posterior(self.seen)
         value = self.seen.offsets[self.variable] + self.code
         given = np.einsum("ef,ef->e", Q[self.row], model.stacked[value])
         rows, place = np.unique(self.row, return_inverse=True)
-        return np.asarray(np.bincount(place, np.log(np.maximum(given, FLOOR)), len(rows)), dtype=np.float64)
+        scores = np.bincount(place, np.log(np.maximum(given, FLOOR)), len(rows))
+        weights = self.seen.row_weights[rows]
+        return np.asarray(scores * weights / weights.mean(), dtype=np.float64)
 
 
 def hide_cells(table: CategoricalTable, rng: np.random.Generator) -> list[HiddenCells]:
@@ -90,4 +95,5 @@ def _hide(table: CategoricalTable, chosen: Ints) -> HiddenCells:
     seen[chosen] = False
     row, variable, code = table.rows, table.variables, table.values
     left = CategoricalTable.from_entries(row[seen], variable[seen], code[seen], table.sizes, table.n_rows)
+    left = left if table.weights is None else left.weighted(table.weights)
     return HiddenCells(left, row[chosen], variable[chosen], code[chosen])

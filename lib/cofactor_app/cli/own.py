@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
@@ -56,9 +57,11 @@ class OwnJoint(JointPMFEstimator):
     name: str
     result_: Result = field(init=False)
 
-    def fit(self, table: Data) -> Self:
-        """Fit the method to the rows that are not empty; returns self."""
+    def fit(self, table: Data, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the method to the rows that are not empty; returns self. Weights of rows are refused."""
         known, self.columns_ = coded(table)
+        if sample_weight is not None or known.weights is not None:
+            raise CofactorError("a method of your own takes no weights of rows: choose CNMF-EM or RAND-EM")
         rows, _ = self._check(known)
         method = loaded(self.name)
         found = answer_of(partial(fitted, method), rows)

@@ -158,6 +158,8 @@ def _add_joint(commands: Any) -> None:
     command.add_argument("--gaps", metavar="WORDS", help=gaps)
     asked = "cells that are no gaps, and stay empty; may be given several times"
     command.add_argument("--not-asked", action="append", default=[], metavar='"A if B=VALUE"', help=asked)
+    weight = "weights of the rows, such as those of a survey; the column is no part of the model"
+    command.add_argument("--weight", metavar="COLUMN", help=weight)
     rank = "number of hidden classes (default: chosen by hidden cells)"
     command.add_argument("--rank", type=int, metavar="F", help=rank)
     _add_own_method(command, JOINT_METHODS)

@@ -74,8 +74,8 @@ def _cards(data: CategoricalFrame, found: HeldOut | None) -> list[tuple[str, str
     n_gaps = table.n_rows * table.n_variables - table.n_entries
     cards = [(f"{table.n_rows:,}", "rows"), (f"{table.n_variables:,}", "columns used"), (f"{n_gaps:,}", "gaps")]
     if found is not None:
-        cards.append((percent(1 - found.right.mean(), 1), "of hidden cells predicted wrongly"))
-        cards.append((percent(1 - found.base_right.mean(), 1), "by the most frequent value of each column"))
+        cards.append((percent(1 - found.mean(found.right), 1), "of hidden cells predicted wrongly"))
+        cards.append((percent(1 - found.mean(found.base_right), 1), "by the most frequent value of each column"))
     return cards
 
 
