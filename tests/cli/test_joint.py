@@ -171,6 +171,31 @@ def test_weights_of_rows_are_named_or_noted_and_are_no_column_of_the_model(folde
     assert main(["joint", "cases.csv", "--weight", "nope"]) == 1 and "no column nope;" in capsys.readouterr().err
 
 
+def test_forbidden_pairs_are_nowhere_in_what_is_written(folder, truth, capsys):
+    table = pd.read_csv("cases.csv", dtype=str, keep_default_na=False)
+    both = (table["mood"] == "sad") & (table["hat"] == "red")
+    table.loc[both, "hat"] = ""
+    table.to_csv("cases.csv", index=False)
+    words = ["--forbid", "mood=sad & hat=red", "--forbid", "coin=tails & mood=glad", "--target", "mood"]
+    files = ["-o", "full.csv", "--filled", "cells.csv", "--sample", "5000", "new.csv", "--report", "p.html"]
+    table.loc[(table["coin"] == "tails") & (table["mood"] == "glad"), "coin"] = "?"
+    table.to_csv("cases.csv", index=False)
+    assert main(["joint", "cases.csv", *FAST, *words, *files]) == 1
+    assert "forbidden pairs leave no value for a gap of rows 56, 62, 86, 177, " in capsys.readouterr().err
+    table.loc[(table["coin"] == "tails") & (table["hat"] == "red"), "coin"] = "?"
+    table.to_csv("cases.csv", index=False)
+    assert main(["joint", "cases.csv", *FAST, *words, *files]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"forbidden: mood=sad & hat=red: had the probability 0\.\d+, and has none now", said)
+    assert main(["joint", "cases.csv", *FAST, *words[:4], "--draws", "3", "-o", "all.csv"]) == 0
+    for name in ("full.csv", "new.csv", "all.csv"):
+        found = pd.read_csv(name, dtype=str)
+        assert found[["mood", "hat", "coin"]].notna().all(axis=None)
+        assert not ((found["mood"] == "sad") & (found["hat"] == "red")).any()
+        assert not ((found["mood"] == "glad") & (found["coin"] == "tails")).any()
+    assert pd.read_csv("cells.csv")["probability"].between(0, 1).all()
+
+
 def test_a_target_is_predicted_beside_logistic_regression_naive_bayes_and_the_majority(folder, truth, capsys):
     words = ["joint", "cases.csv", *FAST, "--target", "mood", "--filled", "cells.csv"]
     assert main(words) == 0
@@ -244,6 +269,8 @@ REFUSED = {
     "one table drawn": (["--draws", "1"], "--draws 1: give a whole number of at least 2"),
     "pooled from nothing": (["--pooled", "a.csv"], "--pooled needs --draws"),
     "a rule in other words": (["--not-asked", "hat where sad"], "--not-asked 'hat where sad': say which column if"),
+    "a pair in other words": (["--forbid", "sad red"], "--forbid 'sad red': say which two values cannot stand"),
+    "a pair that is there": (["--forbid", "mood=sad & hat=red"], "--forbid 'mood=sad & hat=red': stands in rows "),
     "no number of rows": (["--sample", "x", "drawn.csv"], "--sample x drawn.csv: first the number of rows"),
     "no rows": (["--sample", "000", "drawn.csv"], "--sample 000 drawn.csv: first the number of rows"),
     "more rows than can be counted": (["--sample", str(10**12), "drawn.csv"], "a whole number from 1 to 2147483647"),

@@ -17,8 +17,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cofactor.core.bootstrap import LEVEL, checked_level, probability_intervals, seen_rows
 from cofactor.core.checks import rng_of
@@ -29,10 +31,12 @@ from cofactor.core.tables import MISSING
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.bootstrap import refits
+from cofactor.pmf.forbidden import Pair, exact_posterior, without_pairs
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor.pmf.rules import NotAsked, without_unasked
 from cofactor.pmf.weights import worth
 
+TINY = 1e-12  # share of a row in what it can donate that none is without
 SMOOTHING = 0.03  # pseudo-count of the refits: more serves single guesses, and moves shares and means
 
 
@@ -63,34 +67,53 @@ def draw(
     rules: Sequence[NotAsked] = (),
     random_state: Seed = None,
     n_jobs: int = 1,
+    pairs: Sequence[Pair] = (),
 ) -> Draws:
     """Draw completed tables of a frame from a method fitted on its table.
 
-    Cells that were not asked by one of `rules` stay empty. Raises a CofactorError for fewer than two draws. Cost: that
-    of so many refits by EM; O(S F) a table.
+    Cells that were not asked by one of `rules` stay empty. No row gets one of `pairs`. Raises a CofactorError for fewer
+    than two draws. Cost: that of so many refits by EM; O(S F) a table.
     """
     rng, seen = rng_of(random_state), data.table.take_rows(seen_rows(data.table))
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # the last digits move no value
         found = refits(method, seen, n_draws, rng, n_jobs, pseudo_count=SMOOTHING)
-    return Draws(data, tuple(found), tuple(rng.integers(2**32, size=len(found)).tolist()), tuple(rules))
+    models = tuple(without_pairs(model, pairs) for model in found)
+    return Draws(data, models, tuple(rng.integers(2**32, size=len(found)).tolist()), tuple(rules))
 
 
 def drawn_values(
     model: LatentClassModel, data: CategoricalFrame, rng: np.random.Generator
 ) -> tuple[Ints, Ints, list[str]]:
     """Return row, variable and a value for every gap; those of a row are drawn given one hidden class."""
-    table = data.table
+    table, Q = data.table, exact_posterior(model, data.table)
     row, variable = np.nonzero(table.codes == MISSING)
-    kind = _drawn(model.posterior(table), rng)
+    kind = _drawn(Q, rng)[row]
     value = np.empty(len(row), dtype=object)
     for n, A in enumerate(model.conditionals):
         own = variable == n
-        code = _drawn(A.T[kind[row[own]]], rng)
-        again = [np.array(cells, dtype=object)[rng.integers(len(cells), size=len(cells))] for cells in data.observed[n]]
-        counts = np.array([len(cells) for cells in again])
-        at = (np.cumsum(counts) - counts)[code] + rng.integers(counts[code])
-        value[own] = np.concatenate(again)[at]
+        code = _drawn(A.T[kind[own]], rng)
+        if data.is_cut(n):
+            value[own] = _donated(data, n, Q, code, kind[own], rng)
+        else:
+            value[own] = np.array([cells[0] for cells in data.observed[n]], dtype=object)[code]
     return row, variable, value.tolist()
+
+
+def _donated(
+    data: CategoricalFrame, n: int, Q: Floats, code: Ints, kind: Ints, rng: np.random.Generator
+) -> NDArray[Any]:
+    """Return a value in the interval of each `code`, from a row of which the hidden class `kind` is probable."""
+    rows, codes = data.table.column(n)
+    again = np.bincount(rng.integers(len(rows), size=len(rows)), minlength=len(rows)) * data.table.row_weights[rows]
+    cells = data.frame[data.names[n]].to_numpy(dtype=object)[rows]
+    value, u = np.empty(len(code), dtype=object), rng.random(len(code))
+    for one in np.unique(code).tolist():
+        donors = np.flatnonzero(codes == one)
+        total = np.cumsum((again[donors, None] + TINY) * (Q[rows[donors]] + TINY), axis=0)
+        for f in np.unique(kind[code == one]).tolist():
+            own = (code == one) & (kind == f)
+            value[own] = cells[donors[np.searchsorted(total[:-1, f], u[own] * total[-1, f], side="right")]]
+    return value
 
 
 def _drawn(shares: Floats, rng: np.random.Generator) -> Ints:

@@ -11,7 +11,7 @@ one half is the median of the predictive distribution; no other guess has a smal
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.lazy import pd
 from cofactor.core.tables import MISSING
 from cofactor.core.types import Floats, Ints
+from cofactor.pmf.forbidden import Pair, exact_posterior, settled
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor.pmf.holdout import HeldOut
 
@@ -34,30 +35,46 @@ class Filling:
     variable: Ints
     value: list[str]
     probability: Floats
+    code: Ints
 
 
-def fill(model: LatentClassModel, data: CategoricalFrame, alone: Collection[int] = ()) -> Filling:
+def fill(
+    model: LatentClassModel, data: CategoricalFrame, alone: Collection[int] = (), pairs: Sequence[Pair] = ()
+) -> Filling:
     """Return a value for every gap, row by row.
 
     Numbers get the median of their distribution given the rest of the row; see `predictive` for numbers of few values.
     Variables of numbers that stand in `alone` get the median of their column: the others tell nothing of use about
-    them. All other columns get the most probable value. Cost: O(S F + gaps I_n F) time.
+    them. All other columns get the most probable value. No row gets one of `pairs`, which the model excludes; see
+    `without_pairs`. Cost: O(S F + gaps I_n F) time.
     """
     table = data.table
-    Q = model.posterior(table)
+    Q = exact_posterior(model, table)
     row, variable = np.nonzero(table.codes == MISSING)
-    value, probability = np.empty(len(row), dtype=object), np.zeros(len(row))
+    value, probability, codes = np.empty(len(row), dtype=object), np.zeros(len(row)), np.zeros_like(row)
     for n, A in enumerate(model.conditionals):
         own = variable == n
-        counts, often = np.array([len(cells) for cells in data.observed[n]]), np.bincount(table.column(n)[1])
+        counts, often = np.array([len(cells) for cells in data.observed[n]]), data.columns[n].often
         P = np.tile(often / often.sum(), (own.sum(), 1)) if n in alone else Q[row[own]] @ A.T
         code = map_class(P, model.marginal(n))
         at = (np.cumsum(counts) - counts)[code]
         if data.numbers[n] is not None:
             code, at = predictive(P, counts, data.is_cut(n) or n in alone)
         value[own] = np.concatenate([np.array(cells, dtype=object) for cells in data.observed[n]])[at]
-        probability[own] = P[np.arange(len(P)), code]
-    return Filling(row, variable, value.tolist(), probability)
+        probability[own], codes[own] = P[np.arange(len(P)), code], code
+    found = Filling(row, variable, value.tolist(), probability, codes)
+    return _without_pairs(found, model, data, pairs) if pairs else found
+
+
+def _without_pairs(found: Filling, model: LatentClassModel, data: CategoricalFrame, pairs: Sequence[Pair]) -> Filling:
+    """Fill cells otherwise that are a forbidden pair together; of an interval, with its middle value."""
+    code, probability = settled(model, data.table, pairs, found.row, found.variable, found.code)
+    value = list(found.value)
+    for e in np.flatnonzero(code != found.code).tolist():
+        cells = data.observed[found.variable[e]][code[e]]
+        value[e] = cells[len(cells) // 2]
+    kept = np.isnan(probability)
+    return Filling(found.row, found.variable, value, np.where(kept, found.probability, probability), code)
 
 
 def predictive(P: Floats, counts: Ints, cut: bool) -> tuple[Ints, Ints]:

@@ -11,7 +11,7 @@ Source: Wolpert, "Stacked generalization", Neural Networks 1992.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -25,6 +25,7 @@ from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf.base import SMOOTHING, random_model
 from cofactor.pmf.classifier import SMALLEST
+from cofactor.pmf.forbidden import Pair
 
 Rank: TypeAlias = int | Literal["auto"]
 Predict: TypeAlias = Callable[[Ints], Floats]  # from (R, N) codes of the other variables to (R, K) probabilities
@@ -59,15 +60,30 @@ def cross_validated(table: CategoricalTable, target: int, rank: Rank = "auto") -
 
 
 def classified(
-    table: CategoricalTable, target: int, rank: Rank = "auto", method: str = CHOSEN
+    table: CategoricalTable, target: int, rank: Rank = "auto", method: str = CHOSEN, pairs: Sequence[Pair] = ()
 ) -> tuple[Ints, Ints, Floats]:
-    """Return the rows in which a variable is missing, its most probable code there, and its probability."""
+    """Return the rows in which a variable is missing, its most probable code there, and its probability.
+
+    A class that is one of `pairs` with another value of its row has probability zero.
+    """
     X, y, rows, sizes = _parts(table, target)
     if not rows.size:
         return rows, rows, np.zeros(0)
     with warnings.catch_warnings(action="ignore"):
         shares = METHODS[method](X, y, sizes, _rank(rank))(np.delete(table.codes[rows], target, axis=1))
+    shares = _allowed(shares, table.codes[rows], target, pairs)
     return rows, shares.argmax(axis=1), shares.max(axis=1)
+
+
+def _allowed(shares: Floats, codes: Ints, target: int, pairs: Sequence[Pair]) -> Floats:
+    """Return (R, K) probabilities of the target's classes given that no pair occurs; those of a row stay if all do."""
+    allowed = shares.copy()
+    for one in pairs:
+        for (n, code), (m, other) in (((one.m, one.i), (one.n, one.j)), ((one.n, one.j), (one.m, one.i))):
+            if n == target:
+                allowed[codes[:, m] == other, code] = 0.0
+    total = allowed.sum(axis=1, keepdims=True)
+    return np.where(total > 0, allowed / np.where(total > 0, total, 1.0), shares) if pairs else shares
 
 
 def better(errors: pd.DataFrame) -> str:

@@ -21,6 +21,7 @@ OPTIONS = {  # arguments of the library, as its messages name them, and what the
     **{
         "n_jobs": "--jobs",
         "not_asked": "--not-asked",
+        "forbid": "--forbid",
         "n_draws": "--draws",
         "n_trials": "--trials",
         "n_shards": "--shards",

@@ -17,8 +17,9 @@ from cofactor.core.frames import read_frame
 from cofactor.core.lazy import pd
 from cofactor.crowd.outside import is_outside
 from cofactor.pmf.base import JointPMFEstimator
-from cofactor.pmf.draws import draw, pooled
+from cofactor.pmf.draws import Draws, draw, pooled
 from cofactor.pmf.filling import Filling, fill, number_errors
+from cofactor.pmf.forbidden import Pair, any_pair, parsed, without_pairs
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor.pmf.holdout import HeldOut, held_out
 from cofactor.pmf.rules import NotAsked, without_unasked
@@ -30,6 +31,7 @@ from cofactor_app.cli.joint_lines import (
     alone,
     class_lines,
     model_lines,
+    pair_lines,
     pooled_lines,
     rule_lines,
     text_lines,
@@ -47,6 +49,7 @@ def joint(arguments: argparse.Namespace) -> None:
     with outputs(arguments, tables, [arguments.table], [arguments.report]) as writer:
         data = _read(arguments)
         target, rules = _target(data, arguments.target), _rules(arguments, data)
+        pairs = parsed(arguments.forbid, data)
         diagnosis = cf.pmf.diagnose(data.table, rank=arguments.rank, names=data.names)
         cautions = [*warned(diagnosis), *text_lines(data), *alike_lines(data), *weight_lines(arguments, data)]
         data = _weighted(arguments, data)
@@ -55,13 +58,16 @@ def joint(arguments: argparse.Namespace) -> None:
             *model_lines(arguments, data, method, found),
             *class_lines(arguments, classes),
             *rule_lines(data, rules),
+            *pair_lines(arguments, method.model_, pairs),
         ]
         tell(lines, cautions)
         by_median = [] if found is None else alone(number_errors(found, data))
-        cells = _with_classes(arguments, data, fill(method.model_, data, by_median), target, classes)
-        _write_tables(arguments, writer, data, _asked(cells, data, rules))
         if arguments.draws:
-            _write_draws(arguments, writer, data, method, rules)
+            draws = draw(method, data, arguments.draws, rules, 0, arguments.jobs, pairs)
+            _write_draws(arguments, writer, data, draws)
+        method.model_ = without_pairs(method.model_, pairs)
+        cells = _with_classes(arguments, data, fill(method.model_, data, by_median, pairs), target, classes, pairs)
+        _write_tables(arguments, writer, data, _asked(cells, data, rules))
         if drawn:
             rows = data.drawn(method.sample(n_drawn, random_state=0), np.random.default_rng(0))
             nothing = pd.DataFrame(None, rows.index, rows.columns)
@@ -143,7 +149,7 @@ def _asked(cells: Filling, data: CategoricalFrame, rules: Sequence[NotAsked]) ->
     full = without_unasked(data.filled(cells.row, cells.variable, cells.value), data.frame, rules)[data.names]
     kept = full.notna().to_numpy()[cells.row, cells.variable]
     value = [one for one, asked in zip(cells.value, kept.tolist(), strict=True) if asked]
-    return Filling(cells.row[kept], cells.variable[kept], value, cells.probability[kept])
+    return Filling(cells.row[kept], cells.variable[kept], value, cells.probability[kept], cells.code[kept])
 
 
 def _fitted(
@@ -180,14 +186,20 @@ def _with_classes(
     cells: Filling,
     target: int | None,
     classes: pd.DataFrame | None,
+    pairs: Sequence[Pair],
 ) -> Filling:
-    """Return what the gaps are filled with; those of the target by the better classifier."""
+    """Return what the gaps are filled with; those of the target by the better classifier, if that is no pair."""
     wanted = arguments.output or arguments.filled or arguments.report
     if wanted and target is not None and classes is not None:
-        own = np.flatnonzero(cells.variable == target).tolist()
-        _, code, cells.probability[own] = classified(data.table, target, arguments.rank or "auto", better(classes))
-        for place, one in zip(own, code.tolist(), strict=True):
-            cells.value[place] = data.shown(target, one)
+        own = np.flatnonzero(cells.variable == target)
+        found = classified(data.table, target, arguments.rank or "auto", better(classes), pairs)
+        codes = data.table.codes
+        codes[cells.row, cells.variable] = cells.code
+        codes[cells.row[own], target] = found[1]
+        fine = ~any_pair(codes[cells.row[own]], pairs)
+        cells.probability[own[fine]], cells.code[own[fine]] = found[2][fine], found[1][fine]
+        for place in own[fine].tolist():
+            cells.value[place] = data.shown(target, int(cells.code[place]))
     return cells
 
 
@@ -203,15 +215,8 @@ def _write_tables(arguments: argparse.Namespace, writer: Writer, data: Categoric
         writer.write(arguments.filled, [table], f"{len(cells.row)} cells")
 
 
-def _write_draws(
-    arguments: argparse.Namespace,
-    writer: Writer,
-    data: CategoricalFrame,
-    method: JointPMFEstimator,
-    rules: Sequence[NotAsked],
-) -> None:
-    """Draw completed tables; print what they say together of columns with gaps, and write them."""
-    draws = draw(method, data, arguments.draws, rules, 0, arguments.jobs)
+def _write_draws(arguments: argparse.Namespace, writer: Writer, data: CategoricalFrame, draws: Draws) -> None:
+    """Print what drawn tables say together of columns with gaps, and write them."""
     table = pooled(draws, data)
     gaps = [name for name in data.names if data.frame[name].isna().any()]
     tell(pooled_lines(table[table["column"].isin(gaps)], len(draws)))

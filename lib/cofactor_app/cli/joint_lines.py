@@ -6,10 +6,12 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from cofactor.core.errors import listing
+from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import told
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.filling import number_errors
+from cofactor.pmf.forbidden import Pair
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor.pmf.holdout import HeldOut
 from cofactor.pmf.rules import NotAsked
@@ -138,6 +140,12 @@ def rule_lines(data: CategoricalFrame, rules: Sequence[NotAsked]) -> Iterator[st
             f"not asked: {rule.column}: {(unasked & empty).sum()} cells in rows where {rule.other} is {rule.value}"
             + (f"; {answered} more have a value there, which stays" if answered else "")
         )
+
+
+def pair_lines(arguments: argparse.Namespace, model: LatentClassModel, pairs: Sequence[Pair]) -> Iterator[str]:
+    """Yield how probable forbidden pairs were."""
+    for text, pair in zip(arguments.forbid, pairs, strict=True):
+        yield f"forbidden: {text}: had the probability {pair.probability(model):.2g}, and has none now"
 
 
 def pooled_lines(table: pd.DataFrame, n_draws: int) -> Iterator[str]:

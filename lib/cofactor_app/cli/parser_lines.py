@@ -37,6 +37,7 @@ examples:
   cofactor joint survey.csv -o complete.csv --filled cells.csv --report joint.html
   cofactor joint survey.csv --gaps "refused, -9, NA" -o complete.csv
   cofactor joint survey.csv --draws 20 -o completed.csv --pooled shares.csv --not-asked "job of spouse if married=no"
+  cofactor joint survey.csv --weight weight --forbid "pregnant=yes & sex=male" --sample 1000 drawn.csv
   cofactor joint survey.csv --target income --columns age region job
   cofactor joint survey.csv --rank 5 --sample 1000 drawn.csv
 """
@@ -158,6 +159,8 @@ def _add_joint(commands: Any) -> None:
     command.add_argument("--gaps", metavar="WORDS", help=gaps)
     asked = "cells that are no gaps, and stay empty; may be given several times"
     command.add_argument("--not-asked", action="append", default=[], metavar='"A if B=VALUE"', help=asked)
+    pair = "two values that cannot stand in one row; may be given several times"
+    command.add_argument("--forbid", action="append", default=[], metavar='"A=VALUE & B=VALUE"', help=pair)
     weight = "weights of the rows, such as those of a survey; the column is no part of the model"
     command.add_argument("--weight", metavar="COLUMN", help=weight)
     rank = "number of hidden classes (default: chosen by hidden cells)"

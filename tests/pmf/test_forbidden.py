@@ -1,0 +1,126 @@
+"""Pairs of values that cannot stand in one row: nowhere in the model, in filled cells, in draws, among classes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cofactor import CofactorError
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.tables import CategoricalTable
+from cofactor.pmf.base import random_model
+from cofactor.pmf.draws import draw
+from cofactor.pmf.estimators import RandomEM
+from cofactor.pmf.filling import fill
+from cofactor.pmf.forbidden import Pair, any_pair, exact_posterior, without_pairs
+from cofactor.pmf.frames import CategoricalFrame
+from cofactor.pmf.target import LOGISTIC, classified
+from tests.each import each
+
+PAIRS = {
+    "one": [Pair(0, 1, 2, 0)],
+    "one, the other way round": [Pair(2, 0, 0, 1)],
+    "a value with two others": [Pair(0, 1, 2, 0), Pair(0, 1, 2, 1), Pair(0, 1, 1, 1)],
+    "two apart": [Pair(0, 0, 1, 0), Pair(2, 1, 3, 2)],
+    "a chain": [Pair(0, 0, 1, 0), Pair(1, 1, 2, 1), Pair(2, 0, 3, 2)],
+}
+
+
+def conditioned(model, pairs):
+    """The tensor of all cells, in which those of the pairs are zero, over its sum."""
+    tensor = model.joint_tensor()
+    for pair in pairs:
+        place = [slice(None)] * tensor.ndim
+        place[pair.m], place[pair.n] = pair.i, pair.j
+        tensor[tuple(place)] = 0
+    return tensor / tensor.sum()
+
+
+@each("case", PAIRS)
+def test_the_model_is_the_mixture_given_that_no_pair_occurs(case):
+    model, pairs = random_model(np.array([2, 3, 2, 4]), 3, 0), PAIRS[case]
+    found = without_pairs(model, pairs)
+    np.testing.assert_allclose(found.joint_tensor(), conditioned(model, pairs), atol=1e-15)
+    assert found.n_classes <= 3 * 2 ** len({(p.m, p.i) for p in pairs} if "two others" in case else pairs)
+    assert not any_pair(found.sample(20_000, random_state=0)[0].codes, pairs).any()
+    assert all(pair.probability(found) == 0 for pair in pairs) and without_pairs(model, []) is model
+
+
+@each("case", PAIRS)
+def test_what_is_asked_of_rows_with_gaps_is_that_of_the_tensor(case):
+    pairs = PAIRS[case]
+    found = without_pairs(random_model(np.array([2, 3, 2, 4]), 3, 1), pairs)
+    codes = CategoricalTable(found.sample(40, random_state=0)[0].codes, found.sizes).codes
+    codes[np.random.default_rng(0).random(codes.shape) < 0.5] = -1
+    Q, tensor = exact_posterior(found, CategoricalTable(codes, found.sizes)), found.joint_tensor()
+    for s, row in enumerate(codes):
+        cell = tensor[tuple(slice(None) if code < 0 else slice(code, code + 1) for code in row)]
+        for n in range(4):
+            shares = cell.sum(axis=tuple(set(range(4)) - {n})) / cell.sum()
+            if row[n] < 0:
+                np.testing.assert_allclose(found.conditionals[n] @ Q[s], shares, atol=1e-12)
+
+
+def test_pairs_that_leave_nothing_or_too_many_classes_are_refused():
+    model = random_model(np.array([2, 2]), 2, 0)
+    with pytest.raises(CofactorError, match="forbidden pairs: every row has one of them"):
+        without_pairs(model, [Pair(0, i, 1, j) for i in range(2) for j in range(2)])
+    wide = random_model(np.full(30, 3), 8, 0)
+    with pytest.raises(CofactorError, match="hidden classes are left; name fewer pairs"):
+        without_pairs(wide, [Pair(2 * n, 0, 2 * n + 1, 0) for n in range(15)])
+
+
+def clinic(n_rows=600):
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], n_rows)
+    frame = pd.DataFrame({"sex": sex, "pregnant": np.where((sex == "f") & (rng.random(n_rows) < 0.6), "yes", "no")})
+    frame["ward"] = np.where((frame["pregnant"] == "yes") ^ (rng.random(n_rows) < 0.2), "a", "b")
+    frame["tall"] = np.where((sex == "m") ^ (rng.random(n_rows) < 0.2), "yes", "no")
+    return frame.mask(rng.random(frame.shape) < 0.3)
+
+
+def test_filled_and_drawn_cells_and_classes_have_no_pair():
+    data = CategoricalFrame.from_frame(clinic())
+    pairs = [Pair.parse("pregnant=yes & sex=m", data)]
+    method = RandomEM(1, random_state=0).fit(data.table)  # knows of no dependence at all
+    plain = [data.filled(c.row, c.variable, c.value) for c in (fill(method.model_, data),)]
+    plain += list(draw(method, data, 2, random_state=0))
+    model = without_pairs(method.model_, pairs)
+    cells = fill(model, data, pairs=pairs)
+    found = [data.filled(cells.row, cells.variable, cells.value)]
+    found += list(draw(method, data, 2, random_state=0, pairs=pairs))
+    for table, other in zip(found, plain, strict=True):
+        assert table.notna().all(axis=None) and not ((table["pregnant"] == "yes") & (table["sex"] == "m")).any()
+        assert table is found[0] or ((other["pregnant"] == "yes") & (other["sex"] == "m")).sum() > 10
+    rows, code, share = classified(data.table, 1, 2, LOGISTIC, pairs)
+    male = data.table.codes[rows, 0] == 1
+    assert (data.shown(1, 1), data.shown(0, 1)) == ("yes", "m")
+    assert (code[male] == 0).all() and (share[male] == 1).all() and (code[~male] == 1).any()
+
+
+def test_two_gaps_that_are_most_probable_as_a_pair_are_filled_one_after_the_other():
+    data = CategoricalFrame.from_frame(pd.DataFrame({"a": ["x", "x", "y", None], "b": ["u", "v", "u", None]}))
+    model = LatentClassModel([1.0], [[[0.7], [0.3]], [[0.8], [0.2]]])  # x and u are the most probable, each by itself
+    pairs = [Pair(0, 0, 1, 0)]
+    assert fill(model, data).value == ["x", "u"]
+    left = without_pairs(model, pairs)  # (x, v) .14, (y, u) .24, (y, v) .06 of .44
+    cells = fill(left, data, pairs=pairs)
+    assert cells.value == ["y", "u"] and cells.probability == pytest.approx([0.30 / 0.44, 0.24 / 0.44])
+    heavy = LatentClassModel([1.0], [[[0.9], [0.1]], [[0.55], [0.45]]])
+    assert fill(without_pairs(heavy, pairs), data, pairs=pairs).value == ["x", "v"]
+
+
+WRONG = {
+    "in other words": ("pregnant men", "say which two values cannot stand together"),
+    "no such column": ("pregnant=yes & age=3", "needs two of the columns sex, pregnant"),
+    "one column": ("sex=f & sex=m", "needs two of the columns sex, pregnant"),
+    "no such value": ("pregnant=maybe & sex=m", "pregnant has no value 'maybe'; it has no, yes"),
+    "in the data": ("pregnant=yes&sex=f", r"stands in data rows \d+, .* \(0 is the first\); mend or empty"),
+}
+
+
+@each("case", WRONG)
+def test_pairs_that_are_none_or_stand_in_the_data_are_refused(case):
+    text, said = WRONG[case]
+    data = CategoricalFrame.from_frame(clinic())
+    with pytest.raises(CofactorError, match=f"forbid='{text}': .*{said}"):
+        Pair.parse(text, data)
