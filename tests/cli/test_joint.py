@@ -196,6 +196,36 @@ def test_forbidden_pairs_are_nowhere_in_what_is_written(folder, truth, capsys):
     assert pd.read_csv("cells.csv")["probability"].between(0, 1).all()
 
 
+def test_a_kept_fit_fills_new_rows_and_nothing_is_fitted(folder, truth, capsys):
+    assert main(["joint", "cases.csv", *FAST, "--keep-model", "model.npz", "-o", "full.csv"]) == 0
+    assert "wrote model.npz: the fit and the coding of its 4 columns, for `cofactor joint --model`" in (
+        capsys.readouterr().out
+    )
+    table = pd.read_csv("cases.csv", dtype=str, keep_default_na=False)
+    table.assign(more="x")[["hat", "more", "age", "mood", "coin"]].head(200).to_csv("new.csv", index=False)
+    words = ["joint", "new.csv", "--model", "model.npz", "-o", "new_full.csv", "--sample", "500", "s.csv"]
+    assert main([*words, "--filled", "cells.csv", "--not-asked", "hat if mood=sad"]) == 0
+    said, full, found = capsys.readouterr().out, *(pd.read_csv(f, dtype=str) for f in ("full.csv", "new_full.csv"))
+    asked = found["hat"].notna()
+    assert (found["hat"] == full["hat"].head(200))[asked].all() and 0 < (~asked).sum() < 40
+    assert (found[["age", "mood"]] == full[["age", "mood"]].head(200)).all(axis=None) and (found["more"] == "x").all()
+    assert "new.csv: 200 rows, 4 columns, " in said and "left out: more: the model has no such column" in said
+    assert "model.npz: 2 hidden classes, as fitted" in said and "hidden cells" not in said
+    drawn = pd.read_csv("s.csv")
+    assert ((drawn["mood"] == "glad") == (drawn["hat"] == "red")).mean() > 0.85
+    table.loc[3, "hat"] = "green"
+    table.to_csv("new.csv", index=False)
+    refused = {
+        (): "hat holds values never seen before: rows 5 ('green') (the first line is row 1); mend them",
+        ("--rank", "3", "--draws", "4"): "--rank, --draws: with --model nothing is fitted; leave that out",
+        ("--merge-look-alikes",): "--merge-look-alikes: with --model nothing is fitted",
+        ("--model", "cases.csv"): "cases.csv is no kept joint distribution",
+    }
+    for more, said in refused.items():
+        assert main(["joint", "new.csv", "--model", "model.npz", *more]) == 1
+        assert said in capsys.readouterr().err
+
+
 def test_a_target_is_predicted_beside_logistic_regression_naive_bayes_and_the_majority(folder, truth, capsys):
     words = ["joint", "cases.csv", *FAST, "--target", "mood", "--filled", "cells.csv"]
     assert main(words) == 0
@@ -276,6 +306,7 @@ REFUSED = {
     "more rows than can be counted": (["--sample", str(10**12), "drawn.csv"], "a whole number from 1 to 2147483647"),
     "an output that is the input": (["-o", "cases.csv", "--force"], "is no ordinary file, or one of the inputs"),
     "two outputs in one file": (["-o", "a.csv", "--filled", "a.csv"], "two tables cannot be written to one file"),
+    "a kept fit there already": (["--keep-model", "old.csv"], "old.csv exists: name another output"),
     "an output there already": (["-o", "old.csv"], "old.csv exists: name another output"),
 }
 

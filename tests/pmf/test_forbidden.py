@@ -11,7 +11,7 @@ from cofactor.pmf.base import random_model
 from cofactor.pmf.draws import draw
 from cofactor.pmf.estimators import RandomEM
 from cofactor.pmf.filling import fill
-from cofactor.pmf.forbidden import Pair, any_pair, exact_posterior, without_pairs
+from cofactor.pmf.forbidden import Pair, any_pair, exact_posterior, refuse_rows, without_pairs
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor.pmf.target import LOGISTIC, classified
 from tests.each import each
@@ -114,8 +114,18 @@ WRONG = {
     "no such column": ("pregnant=yes & age=3", "needs two of the columns sex, pregnant"),
     "one column": ("sex=f & sex=m", "needs two of the columns sex, pregnant"),
     "no such value": ("pregnant=maybe & sex=m", "pregnant has no value 'maybe'; it has no, yes"),
-    "in the data": ("pregnant=yes&sex=f", r"stands in data rows \d+, .* \(0 is the first\); mend or empty"),
+    "in the data": ("pregnant=yes & sex=f", r"stands in data rows \d+, .* \(0 is the first\); mend or empty"),
 }
+
+
+def test_gaps_to_which_pairs_leave_no_value_are_refused():
+    frame = pd.DataFrame({"a": ["x", "y"] * 9, "b": ["u", "v"] * 9, "c": ["s", "t"] * 9})
+    frame.loc[4] = [None, "u", "t"]
+    data = CategoricalFrame.from_frame(frame)
+    pairs = [Pair.parse(text, data) for text in ("a=x & c=t", "b=u & a=y")]
+    with pytest.raises(CofactorError, match=r"leave no value for a gap of data rows 4 \(0 is the first\)"):
+        refuse_rows(pairs, data)
+    refuse_rows(pairs[:1], data)
 
 
 @each("case", WRONG)
@@ -123,4 +133,4 @@ def test_pairs_that_are_none_or_stand_in_the_data_are_refused(case):
     text, said = WRONG[case]
     data = CategoricalFrame.from_frame(clinic())
     with pytest.raises(CofactorError, match=f"forbid='{text}': .*{said}"):
-        Pair.parse(text, data)
+        refuse_rows([Pair.parse(text, data)], data)

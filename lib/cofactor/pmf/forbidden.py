@@ -54,7 +54,7 @@ class Pair:
     def parse(cls, text: str, data: CategoricalFrame) -> Self:
         """Read "pregnant=yes & sex=male".
 
-        Raises a CofactorError for another form, columns or values that are not in `data`, or rows that have both.
+        Raises a CofactorError for another form, or columns or values that are not in `data`.
         """
         found = FORM.fullmatch(text.strip())
         if not found:
@@ -63,11 +63,7 @@ class Pair:
         if not set(names) <= set(data.names) or names[0] == names[1]:
             raise CofactorError(f"forbid={text!r}: needs two of the columns {listing(data.names)}")
         m, n = (data.names.index(name) for name in names)
-        pair = cls(m, _code(data, m, values[0], text), n, _code(data, n, values[1], text))
-        there = pair.holds(data.table.codes)
-        if there.any():
-            raise CofactorError(f"forbid={text!r}: stands in {located(data.frame, there)}; mend or empty these cells")
-        return pair
+        return cls(m, _code(data, m, values[0], text), n, _code(data, n, values[1], text))
 
     def holds(self, codes: Ints) -> NDArray[np.bool_]:
         """Tell the rows of (S, N) codes that have both values."""
@@ -78,17 +74,20 @@ class Pair:
         return float(model.pairwise(self.m, self.n)[self.i, self.j])
 
 
-def parsed(texts: Sequence[str], data: CategoricalFrame) -> list[Pair]:
-    """Read pairs; see `Pair.parse`. A CofactorError also names the rows in which pairs leave no value for a gap."""
-    pairs = [Pair.parse(text, data) for text in texts]
+def refuse_rows(pairs: Sequence[Pair], data: CategoricalFrame) -> None:
+    """Refuse rows that have a forbidden pair, or to whose gaps the pairs leave no value."""
+    for pair in pairs:
+        there = pair.holds(data.table.codes)
+        if there.any():
+            told = (f"{data.names[n]}={data.shown(n, code)}" for n, code in ((pair.m, pair.i), (pair.n, pair.j)))
+            where = located(data.frame, there)
+            raise CofactorError(f"forbid={' & '.join(told)!r}: stands in {where}; mend or empty these cells")
     if pairs:
-        sizes = data.table.sizes
-        equal = LatentClassModel([1.0], [np.full((size, 1), 1 / size) for size in sizes.tolist()])
-        never = _excluded(without_pairs(equal, pairs), data.table).all(axis=1)
+        equal = [np.full((size, 1), 1 / size) for size in data.table.sizes.tolist()]
+        never = _excluded(without_pairs(LatentClassModel([1.0], equal), pairs), data.table).all(axis=1)
         if never.any():
             where = located(data.frame, never)
             raise CofactorError(f"forbidden pairs leave no value for a gap of {where}; mend or empty these cells")
-    return pairs
 
 
 def _code(data: CategoricalFrame, variable: int, value: str, text: str) -> int:

@@ -6,50 +6,54 @@ import argparse
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 import cofactor as cf
-from cofactor.core.checks import LARGEST, check_whole
+from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import read_frame
 from cofactor.core.lazy import pd
 from cofactor.crowd.outside import is_outside
 from cofactor.pmf.base import JointPMFEstimator
-from cofactor.pmf.draws import Draws, draw, pooled
+from cofactor.pmf.draws import draw
 from cofactor.pmf.filling import Filling, fill, number_errors
-from cofactor.pmf.forbidden import Pair, any_pair, parsed, without_pairs
+from cofactor.pmf.forbidden import Pair, any_pair, refuse_rows, without_pairs
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor.pmf.holdout import HeldOut, held_out
-from cofactor.pmf.rules import NotAsked, without_unasked
+from cofactor.pmf.kept import JointFit
+from cofactor.pmf.rules import NotAsked
 from cofactor.pmf.target import better, classified, cross_validated
 from cofactor.pmf.weights import survey_weights
 from cofactor_app.cli import tell, warned
+from cofactor_app.cli.joint_files import asked_cells, gap_words, sample_of, write_draws, write_sample, write_tables
+from cofactor_app.cli.joint_kept import fill_new, keep
 from cofactor_app.cli.joint_lines import (
     alike_lines,
     alone,
     class_lines,
     model_lines,
     pair_lines,
-    pooled_lines,
     rule_lines,
     text_lines,
     weight_lines,
 )
-from cofactor_app.cli.output import Writer, outputs, write_page
+from cofactor_app.cli.output import outputs, write_page
 
 MANY = 100  # columns, from which on choosing the rank takes minutes
 
 
 def joint(arguments: argparse.Namespace) -> None:
     """Fit a joint distribution; print how good it is, and write what was asked for."""
-    n_drawn, drawn = _sample_of(arguments)
+    if arguments.model:
+        return fill_new(arguments)
+    n_drawn, drawn = sample_of(arguments)
     tables = [arguments.output, arguments.filled, arguments.pooled, drawn]
-    with outputs(arguments, tables, [arguments.table], [arguments.report]) as writer:
+    with outputs(arguments, tables, [arguments.table], [arguments.report, arguments.keep_model]) as writer:
         data = _read(arguments)
         target, rules = _target(data, arguments.target), _rules(arguments, data)
-        pairs = parsed(arguments.forbid, data)
+        pairs = [Pair.parse(text, data) for text in arguments.forbid]
+        refuse_rows(pairs, data)
         diagnosis = cf.pmf.diagnose(data.table, rank=arguments.rank, names=data.names)
         cautions = [*warned(diagnosis), *text_lines(data), *alike_lines(data), *weight_lines(arguments, data)]
         data = _weighted(arguments, data)
@@ -64,31 +68,20 @@ def joint(arguments: argparse.Namespace) -> None:
         by_median = [] if found is None else alone(number_errors(found, data))
         if arguments.draws:
             draws = draw(method, data, arguments.draws, rules, 0, arguments.jobs, pairs)
-            _write_draws(arguments, writer, data, draws)
+            write_draws(arguments, writer, data, draws)
         method.model_ = without_pairs(method.model_, pairs)
         cells = _with_classes(arguments, data, fill(method.model_, data, by_median, pairs), target, classes, pairs)
-        _write_tables(arguments, writer, data, _asked(cells, data, rules))
+        write_tables(arguments, writer, data, asked_cells(cells, data, rules))
         if drawn:
-            rows = data.drawn(method.sample(n_drawn, random_state=0), np.random.default_rng(0))
-            nothing = pd.DataFrame(None, rows.index, rows.columns)
-            writer.write(drawn, [without_unasked(rows, nothing, rules)], f"{n_drawn} rows drawn")
+            write_sample(writer, drawn, data, method.sample(n_drawn, random_state=0), rules)
+        if arguments.keep_model:
+            fit = JointFit(method.model_, data.columns, gap_words(arguments), by_median, pairs)
+            keep(fit, arguments.keep_model)
         if arguments.report:
             from cofactor_app.pages.joint import joint_page  # pictures take a second to import
 
             made = arguments.table, arguments.method, data, method, lines, diagnosis, found, classes
             write_page(arguments.report, joint_page(*made, arguments.target or "", cells))
-
-
-def _sample_of(arguments: argparse.Namespace) -> tuple[int, Path | None]:
-    """Return how many rows are drawn, and the file they go to."""
-    if not arguments.sample:
-        return 0, None
-    number, path = arguments.sample
-    digits = number.lstrip("0")
-    if not digits.isdecimal() or not digits.isascii() or len(digits) > 10 or int(digits) > LARGEST:
-        first = f"first the number of rows, a whole number from 1 to {LARGEST}"
-        raise CofactorError(f"--sample {number} {path}: {first}, then a file")
-    return int(digits), Path(path)
 
 
 def _read(arguments: argparse.Namespace) -> CategoricalFrame:
@@ -99,7 +92,7 @@ def _read(arguments: argparse.Namespace) -> CategoricalFrame:
     if missing:
         raise CofactorError(f"no column {listing(missing)}; found {listing(frame.columns)}")
     check_whole(1, n_jobs=arguments.jobs)
-    gaps = None if arguments.gaps is None else [word.strip() for word in arguments.gaps.split(",") if word.strip()]
+    gaps = gap_words(arguments)
     used = [name for name in dict.fromkeys(named if arguments.columns else ()) if name != arguments.weight] or None
     rest = frame.drop(columns=[arguments.weight] if arguments.weight else [])
     data = CategoricalFrame.from_frame(rest, used, arguments.bins, gaps, arguments.merge_look_alikes)
@@ -140,16 +133,6 @@ def _rules(arguments: argparse.Namespace, data: CategoricalFrame) -> list[NotAsk
     if arguments.draws is not None:
         check_whole(2, n_draws=arguments.draws)
     return [NotAsked.parse(text, data.names) for text in arguments.not_asked]
-
-
-def _asked(cells: Filling, data: CategoricalFrame, rules: Sequence[NotAsked]) -> Filling:
-    """Leave cells out that were not asked, given what their rows were filled with."""
-    if not rules:
-        return cells
-    full = without_unasked(data.filled(cells.row, cells.variable, cells.value), data.frame, rules)[data.names]
-    kept = full.notna().to_numpy()[cells.row, cells.variable]
-    value = [one for one, asked in zip(cells.value, kept.tolist(), strict=True) if asked]
-    return Filling(cells.row[kept], cells.variable[kept], value, cells.probability[kept], cells.code[kept])
 
 
 def _fitted(
@@ -201,28 +184,3 @@ def _with_classes(
         for place in own[fine].tolist():
             cells.value[place] = data.shown(target, int(cells.code[place]))
     return cells
-
-
-def _write_tables(arguments: argparse.Namespace, writer: Writer, data: CategoricalFrame, cells: Filling) -> None:
-    """Write the table without gaps, and the cells that were filled."""
-    if arguments.output and not arguments.draws:
-        full = data.filled(cells.row, cells.variable, cells.value)
-        writer.write(arguments.output, [full], f"{len(cells.row)} gaps filled")
-    if arguments.filled:
-        names = [data.names[n] for n in cells.variable.tolist()]
-        columns = {"column": names, "value": cells.value, "probability": cells.probability.round(6)}
-        table = pd.DataFrame({str(data.frame.index.name): data.frame.index[cells.row], **columns})
-        writer.write(arguments.filled, [table], f"{len(cells.row)} cells")
-
-
-def _write_draws(arguments: argparse.Namespace, writer: Writer, data: CategoricalFrame, draws: Draws) -> None:
-    """Print what drawn tables say together of columns with gaps, and write them."""
-    table = pooled(draws, data)
-    gaps = [name for name in data.names if data.frame[name].isna().any()]
-    tell(pooled_lines(table[table["column"].isin(gaps)], len(draws)))
-    if arguments.output:
-        numbered = (one.assign(draw=k)[["draw", *one.columns]] for k, one in enumerate(draws, 1))
-        writer.write(arguments.output, numbered, f"{len(draws)} completed tables, one below another, by column draw")
-    if arguments.pooled:
-        columns = ["estimate", "low", "high", "missing"]
-        writer.write(arguments.pooled, [table.assign(**table[columns].round(6))], f"{len(table)} pooled estimates")

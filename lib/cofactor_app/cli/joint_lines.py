@@ -27,22 +27,7 @@ def model_lines(
 ) -> Iterator[str]:
     """Yield lines about table, model and hidden cells."""
     table = data.table
-    n_cells = table.n_rows * table.n_variables
-    yield f"{arguments.table}: {table.n_rows} rows, {table.n_variables} columns, {n_cells - table.n_entries} gaps"
-    if empty := data.n_empty:
-        yield f"empty rows left out, also of what is written: {empty}"
-    if arguments.weight and table.weights is not None:
-        equal = f"for means, the {table.n_rows} rows are worth {worth(table.weights):.0f} of equal weight"
-        yield f"weights of rows: {arguments.weight}, divided by their mean; {equal}"
-    for word, counts in data.gap_words.items():
-        yield f"counts as a gap: {repr(word) if word else 'empty cells'}: {_told(counts)}"
-    for how, names in data.written.items():
-        yield f"numbers {how}: {listing(names)}: read, and written, as 1234.5"
-    for word, counts in data.answers.items():
-        yield f"counts as an answer: {word!r}: {_told(counts)}; name the words that are gaps by --gaps, if it is one"
-    for name, why in data.left_out.items():
-        n_gaps = int(data.frame[name].isna().sum())
-        yield f"left out: {name}: {why}" + (f"; {n_gaps} gaps stay as they are" if n_gaps else "")
+    yield from table_lines(arguments, data)
     yield from _cuts(data)
     ranks = listing(sorted({one.rank_ for one in method.members}))
     chosen = ", chosen by hidden cells" if method.validation_ else ""
@@ -61,6 +46,27 @@ def model_lines(
     wrong, majority = 1 - found.mean(found.right), 1 - found.mean(found.base_right)
     yield f"  wrong     {wrong:.1%}, the most frequent value of each column {majority:.1%}"
     yield from _number_lines(found, data)
+
+
+def table_lines(arguments: argparse.Namespace, data: CategoricalFrame) -> Iterator[str]:
+    """Yield what was read: rows, weights, gaps, answers, columns that are left out."""
+    table = data.table
+    n_cells = table.n_rows * table.n_variables
+    yield f"{arguments.table}: {table.n_rows} rows, {table.n_variables} columns, {n_cells - table.n_entries} gaps"
+    if empty := data.n_empty:
+        yield f"empty rows left out, also of what is written: {empty}"
+    if arguments.weight and table.weights is not None:
+        equal = f"for means, the {table.n_rows} rows are worth {worth(table.weights):.0f} of equal weight"
+        yield f"weights of rows: {arguments.weight}, divided by their mean; {equal}"
+    for word, counts in data.gap_words.items():
+        yield f"counts as a gap: {repr(word) if word else 'empty cells'}: {_told(counts)}"
+    for how, names in data.written.items():
+        yield f"numbers {how}: {listing(names)}: read, and written, as 1234.5"
+    for word, counts in data.answers.items():
+        yield f"counts as an answer: {word!r}: {_told(counts)}; name the words that are gaps by --gaps, if it is one"
+    for name, why in data.left_out.items():
+        n_gaps = int(data.frame[name].isna().sum())
+        yield f"left out: {name}: {why}" + (f"; {n_gaps} gaps stay as they are" if n_gaps else "")
 
 
 def _number_lines(found: HeldOut, data: CategoricalFrame) -> Iterator[str]:

@@ -37,6 +37,8 @@ examples:
   cofactor joint survey.csv -o complete.csv --filled cells.csv --report joint.html
   cofactor joint survey.csv --gaps "refused, -9, NA" -o complete.csv
   cofactor joint survey.csv --draws 20 -o completed.csv --pooled shares.csv --not-asked "job of spouse if married=no"
+  cofactor joint survey.csv --keep-model model.npz
+  cofactor joint new.csv --model model.npz -o complete.csv
   cofactor joint survey.csv --weight weight --forbid "pregnant=yes & sex=male" --sample 1000 drawn.csv
   cofactor joint survey.csv --target income --columns age region job
   cofactor joint survey.csv --rank 5 --sample 1000 drawn.csv
@@ -166,6 +168,8 @@ def _add_joint(commands: Any) -> None:
     rank = "number of hidden classes (default: chosen by hidden cells)"
     command.add_argument("--rank", type=int, metavar="F", help=rank)
     _add_own_method(command, JOINT_METHODS)
+    model = "a fit that --keep-model wrote: fills the gaps of this table, and nothing is fitted"
+    command.add_argument("--model", type=Path, metavar="FILE.npz", help=model)
     target = "predict this column: error beside logistic regression, naive Bayes and the majority, by cross-validation"
     command.add_argument("--target", metavar="COLUMN", help=target)
     draws = "draw so many completed tables (20), whose values are as frequent as they are probable, and pool estimates"
@@ -182,6 +186,8 @@ def _add_joint(commands: Any) -> None:
     files.add_argument("--pooled", **one, help=pooled)
     files.add_argument("--sample", nargs=2, metavar=("N", "FILE"), help="draw N rows from the joint distribution")
     files.add_argument("--report", **one, help="HTML page: how well each column is predicted, what depends on what")
+    kept = "the fit and the coding of the columns, for --model"
+    files.add_argument("--keep-model", type=Path, metavar="FILE.npz", help=kept)
     add_overwriting(files)
     command.epilog = JOINT
 
