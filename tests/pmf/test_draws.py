@@ -76,3 +76,41 @@ def test_what_was_not_asked_stays_empty_and_out_of_what_is_pooled():
     for said in ("job", "job if job=no", "job if age=3"):
         with pytest.raises(CofactorError, match="not_asked="):
             NotAsked.parse(said, data.names)
+
+
+def test_numbers_of_an_interval_come_from_rows_of_the_drawn_class():
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 2, 400)
+    frame = pd.DataFrame({name: np.where(kind, "red", "blue") for name in ("hat", "coat", "shoe")})
+    pay = (10 + 8 * kind + 12 * rng.random(400)).round(2)  # 10 to 22, and 18 to 30: both kinds in each interval
+    frame["pay"] = pay.astype(str)
+    gaps = rng.random(400) < 0.4
+    data = CategoricalFrame.from_frame(frame.assign(pay=frame["pay"].mask(gaps)), n_bins=2)
+    drawn = pd.concat(draw(METHODS["RAND-EM"](2, random_state=0).fit(data.table), data, 5, random_state=0))
+    drawn = drawn.loc[np.flatnonzero(gaps), ["hat", "pay"]].astype({"pay": float}).groupby("hat")["pay"]
+    assert drawn.max()["blue"] <= 22 and drawn.min()["red"] >= 18 and (drawn.nunique() > 60).all()
+    assert drawn.mean().to_dict() == pytest.approx({"blue": 16, "red": 24}, abs=0.6)
+
+
+def test_refits_have_enough_classes_where_people_differ_by_degrees():
+    off = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        degree = rng.normal(size=400)
+        levels = {name: np.digitize(degree + 0.4 * rng.normal(size=400), [-0.7, 0.7]) for name in ("hat", "coat")}
+        frame = pd.DataFrame({name: np.array(list("abc"))[level] for name, level in levels.items()})
+        pay = 40 + 15 * degree + rng.gamma(4, 3, 400)
+        frame["pay"] = pd.Series(pay.round(1).astype(str)).mask(
+            rng.random(400) < np.array([0.05, 0.3, 0.7])[levels["hat"]]
+        )
+        data = CategoricalFrame.from_frame(frame)
+        method = METHODS["RAND-EM"](2, random_state=0).fit(data.table)
+        draws = draw(method, data, 4, random_state=0)
+        assert draws.models[0].n_classes == 8 and method.model_.n_classes == 2
+        off.append(pooled(draws, data).set_index(["column", "value"]).loc[("pay", ""), "estimate"] - pay.mean())
+    assert np.mean(off) > -0.6  # with two classes, -1.5
+    for name, n_classes in (("Independence", 1), ("CNMF-OPT", 2)):
+        method = METHODS[name]().set_params(**({"rank": 2} if n_classes == 2 else {})).fit(data.table)
+        assert draw(method, data, 2, random_state=0).models[0].n_classes == n_classes
+    few = CategoricalFrame.from_frame(frame.head(100))
+    assert draw(METHODS["RAND-EM"](3).fit(few.table), few, 2).models[0].n_classes == 6  # for 25 rows each one, at most

@@ -98,15 +98,15 @@ def test_filled_and_drawn_cells_and_classes_have_no_pair():
 
 
 def test_two_gaps_that_are_most_probable_as_a_pair_are_filled_one_after_the_other():
-    data = CategoricalFrame.from_frame(pd.DataFrame({"a": ["x", "x", "y", None], "b": ["u", "v", "u", None]}))
-    model = LatentClassModel([1.0], [[[0.7], [0.3]], [[0.8], [0.2]]])  # x and u are the most probable, each by itself
+    frame = pd.DataFrame({"a": [*"xyz", None], "b": [*"uvw", None], "c": [*"sts", None]})
+    data = CategoricalFrame.from_frame(frame)
+    shares = [[0.52], [0.24], [0.24]]
     pairs = [Pair(0, 0, 1, 0)]
-    assert fill(model, data).value == ["x", "u"]
-    left = without_pairs(model, pairs)  # (x, v) .14, (y, u) .24, (y, v) .06 of .44
+    left = without_pairs(LatentClassModel([1.0], [shares, shares, [[0.7], [0.3]]]), pairs)
+    assert fill(left, data).value == ["x", "u", "s"]  # each by itself
     cells = fill(left, data, pairs=pairs)
-    assert cells.value == ["y", "u"] and cells.probability == pytest.approx([0.30 / 0.44, 0.24 / 0.44])
-    heavy = LatentClassModel([1.0], [[[0.9], [0.1]], [[0.55], [0.45]]])
-    assert fill(without_pairs(heavy, pairs), data, pairs=pairs).value == ["x", "v"]
+    assert cells.value == ["x", "v", "s"] and cells.code.tolist() == [0, 1, 0]
+    assert cells.probability == pytest.approx([0.52 * 0.48 / (1 - 0.52**2), 0.5, 0.7])
 
 
 WRONG = {

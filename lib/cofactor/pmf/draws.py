@@ -7,9 +7,15 @@ variance U; over D tables,
 
     estimate = mean of the D estimates,   variance = mean of U + (1 + 1/D) B,   B their variance.
 
+What a model leaves out of the dependence pulls drawn values towards those of the rows without gaps, and no interval
+shows it. So refits have more hidden classes than a model that is to be read (copies of its own, shaken apart), and a
+number of an interval is taken from rows that the drawn class is probable for.
+
 Source: Rubin, "Multiple imputation for nonresponse in surveys", 1987; Barnard and Rubin, "Small-sample degrees of
-freedom with multiple imputation", Biometrika 1999 (those of the intervals of means). The fit to redrawn rows stands for
-a draw of the parameters, and the values of an interval are redrawn, too (Rubin and Schenker, JASA 1986).
+freedom with multiple imputation", Biometrika 1999 (those of the intervals of means); Vermunt, Van Ginkel, Van der Ark
+and Sijtsma, "Multiple imputation of incomplete categorical data using latent class analysis", Sociological Methodology
+2008 (rather too many classes than too few). The fit to redrawn rows stands for a draw of the parameters, and the values
+of an interval are redrawn, too (Rubin and Schenker, JASA 1986).
 """
 
 from __future__ import annotations
@@ -17,17 +23,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cofactor.core.bootstrap import LEVEL, checked_level, probability_intervals, seen_rows
+from cofactor.core.bootstrap import LEVEL, START_FLOOR, Rows, checked_level, probability_intervals, resample, seen_rows
 from cofactor.core.checks import rng_of
+from cofactor.core.em import em
 from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import pd, stats
-from cofactor.core.tables import MISSING
+from cofactor.core.simplex import normalize_blocks
+from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.bootstrap import refits
@@ -37,6 +46,8 @@ from cofactor.pmf.rules import NotAsked, without_unasked
 from cofactor.pmf.weights import worth
 
 TINY = 1e-12  # share of a row in what it can donate that none is without
+LEAST, ROWS = 8, 25  # hidden classes of the refits, if there are so many rows for each: fewer leave dependence out
+ROUNDS, FIRST, TOL = 60, 5, 1e-6  # of EM of a refit, times for the first: spare classes take very many to stand still
 SMOOTHING = 0.03  # pseudo-count of the refits: more serves single guesses, and moves shares and means
 
 
@@ -75,10 +86,37 @@ def draw(
     than two draws. Cost: that of so many refits by EM; O(S F) a table.
     """
     rng, seen = rng_of(random_state), data.table.take_rows(seen_rows(data.table))
-    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # the last digits move no value
-        found = refits(method, seen, n_draws, rng, n_jobs, pseudo_count=SMOOTHING)
+    found = _refits(method, seen, n_draws, rng, n_jobs)
     models = tuple(without_pairs(model, pairs) for model in found)
     return Draws(data, models, tuple(rng.integers(2**32, size=len(found)).tolist()), tuple(rules))
+
+
+def _refits(
+    method: JointPMFEstimator, seen: CategoricalTable, n_draws: int, rng: np.random.Generator, n_jobs: int
+) -> list[LatentClassModel]:
+    """Return models of redrawn rows; by some rounds of EM from a model of enough classes, if the method ends in EM."""
+    if not method.em or method.model_.n_classes == 1:
+        return refits(method, seen, n_draws, rng, n_jobs)
+    start = _wider(method.model_, seen, rng)
+    return resample(partial(_refit, table=seen, start=start), seen.n_rows, n_draws, rng, n_jobs)
+
+
+def _refit(rows: Rows, table: CategoricalTable, start: LatentClassModel) -> LatentClassModel:
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # the last digits move no value
+        return em(table.take_rows(rows), start, ROUNDS, TOL, False, SMOOTHING)[0]
+
+
+def _wider(model: LatentClassModel, seen: CategoricalTable, rng: np.random.Generator) -> LatentClassModel:
+    """Return a model without zeros; where classes are too few, one fitted from copies of them, shaken by a half."""
+    times = -(-min(LEAST, seen.n_rows // ROWS) // model.n_classes)
+    model = model.lift(START_FLOOR)
+    if times <= 1:
+        return model
+    shaken = np.tile(model.stacked, times) * rng.uniform(0.5, 1.5, (len(model.stacked), times * model.n_classes))
+    prior = np.tile(model.prior, times) / times
+    start = LatentClassModel.from_stacked(prior, normalize_blocks(shaken, model.sizes), model.sizes)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+        return em(seen, start, FIRST * ROUNDS, TOL, False, SMOOTHING)[0].lift(START_FLOOR)
 
 
 def drawn_values(
