@@ -219,6 +219,7 @@ def test_a_kept_fit_fills_new_rows_and_nothing_is_fitted(folder, truth, capsys):
         (): "hat holds values never seen before: rows 5 ('green') (the first line is row 1); mend them",
         ("--rank", "3", "--draws", "4"): "--rank, --draws: with --model nothing is fitted; leave that out",
         ("--merge-look-alikes",): "--merge-look-alikes: with --model nothing is fitted",
+        ("--method", "RAND-EM", "--bins", "9"): "--bins, --method: with --model nothing is fitted",
         ("--model", "cases.csv"): "cases.csv is no kept joint distribution",
     }
     for more, said in refused.items():
@@ -380,10 +381,12 @@ def test_a_method_of_one_s_own_fills_gaps_and_is_judged_on_hidden_cells(folder, 
     assert any("my.py:halves: hidden classes 2; a method from outside" in line for line in own)
     judged = [[line for line in lines if line.startswith(("  log-loss", "  gain"))] for lines in (own, kit)]
     assert judged[0] == judged[1] and len(judged[0]) == 2
+    pd.read_csv("cases.csv", dtype=str).assign(wgt=1.5).to_csv("cases.csv", index=False)
     refused = {
         ("my.py:nothing",): "must answer with a cofactor.LatentClassModel",
         ("my.py:wrong_sizes",): "values, and the columns have",
         ("my.py:halves", "--rank", "3"): "follow its name, in brackets",
+        ("my.py:halves", "--weight", "wgt"): "a method of your own takes no weights of rows",
     }
     for method, told in refused.items():
         assert main(["joint", "cases.csv", "--method", *method, "-o", "no.csv"]) == 1

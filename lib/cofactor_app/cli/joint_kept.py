@@ -17,6 +17,7 @@ from cofactor_app.cli.joint_files import asked_cells, gap_words, sample_of, writ
 from cofactor_app.cli.joint_lines import rule_lines, table_lines
 from cofactor_app.cli.output import outputs
 
+USUAL = {"bins": 8, "method": "CNMF-EM", "jobs": 1, "merge_look_alikes": False}
 OF_A_FIT = ("columns", "rank", "target", "draws", "pooled", "weight", "forbid", "report", "keep_model")
 
 
@@ -30,7 +31,7 @@ def keep(fit: JointFit, path: Path) -> None:
 def fill_new(arguments: argparse.Namespace) -> None:
     """Fill gaps of other rows by a fit that was kept, and draw rows from it; nothing is fitted."""
     useless = [f"--{name.replace('_', '-')}" for name in OF_A_FIT if getattr(arguments, name)]
-    useless += ["--merge-look-alikes"] if arguments.merge_look_alikes else []
+    useless += [f"--{name.replace('_', '-')}" for name, usual in USUAL.items() if getattr(arguments, name) != usual]
     if useless:
         raise CofactorError(f"{listing(useless)}: with --model nothing is fitted; leave that out, or fit all rows anew")
     n_drawn, drawn = sample_of(arguments)
