@@ -17,6 +17,7 @@ FED = (
     "05",
     pytest.param("07", marks=pytest.mark.needs_mirror),
     "08",
+    "11",
 )  # notebooks whose later cells call a function that the learner writes
 
 

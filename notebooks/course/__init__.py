@@ -1,4 +1,4 @@
-"""What every notebook calls. What one notebook computes, draws and asks is in its package: nb00 to nb10."""
+"""What every notebook calls. What one notebook computes, draws and asks is in its package: nb00 to nb11."""
 
 from cofactor_app.cli.environment import check_environment
 from course.checkpoints import as_told, checkpoint

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.files import whole_file
 from course import desk
-
-HANDED_OUT = ".handed_out.json"  # marks the folder of a learner's copies
-PROGRESS = "progress.json"  # beside the copies: solved and all exercises, by notebook
+from course.record import HANDED_OUT as HANDED_OUT
+from course.record import PROGRESS as PROGRESS
+from course.record import SEED, keep, kept
 
 
 def checkpoint(notebook: str) -> None:
@@ -52,21 +50,16 @@ def _state(name: str) -> str:
 
 def _keep(notebook: str, solved: int, of: int) -> None:
     """Write the progress beside the copies; elsewhere nothing. The best that was ever reached counts."""
-    folder = Path.cwd()
-    if not (folder / HANDED_OUT).exists():
-        return
-    found = progress(folder)
-    best = max(solved, found.get(notebook, (0, 0))[0])
-    with whole_file(folder / PROGRESS) as part:
-        part.write_text(json.dumps({**found, notebook: (best, of)}, indent=1) + "\n", encoding="utf8")
+    best = max(solved, progress(Path.cwd()).get(notebook, (0, 0))[0])
+    keep(Path.cwd(), notebook, (best, of))
 
 
 def progress(folder: Path) -> dict[str, tuple[int, int]]:
     """Return solved and all exercises by notebook, of the notebooks whose checkpoint was run in a folder of copies."""
+    found = {str(name): entry for name, entry in sorted(kept(folder).items()) if name != SEED}
     try:
-        found = json.loads((folder / PROGRESS).read_text(encoding="utf8"))
-        return {str(name): (int(solved), int(of)) for name, (solved, of) in sorted(found.items())}
-    except (OSError, ValueError, TypeError, AttributeError):
+        return {name: (int(solved), int(of)) for name, (solved, of) in found.items()}
+    except (ValueError, TypeError):
         return {}
 
 

@@ -17,6 +17,7 @@ from textwrap import fill
 from typing import Any
 
 from cofactor.core.errors import CofactorError, listing
+from course import seeds
 from course.grading import Exercise, FunctionExercise, Given
 
 NOTEBOOKS = tuple(path.parent.name for path in sorted(Path(__file__).parent.glob("nb*/exercises.py")))
@@ -58,6 +59,21 @@ def given(name: str) -> Given:
         There is no such exercise; the message lists them.
     """
     return find(name).given()
+
+
+def seed(name: str) -> str:
+    """Draw the capstone, and what function exercises are tried on, from a name; return the seed that holds from now on.
+
+    The placeholder "your name" leaves the seed as it is. In a learner's folder it is kept beside the copies, for all
+    notebooks.
+
+    Raises
+    ------
+    CofactorError
+        The name is no text, or an empty one.
+    """
+    seeds.choose(name)
+    return seeds.current()
 
 
 def check(name: str, answer: object) -> None:

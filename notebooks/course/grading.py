@@ -65,6 +65,15 @@ class Verdict(NamedTuple):
     recognised: bool = True
 
 
+class Trial(NamedTuple):
+    """A call of a learner's function: on which data, with what, what is right, and what it returned."""
+
+    where: str
+    case: Given
+    parts: list[Part]
+    found: list[Floats]
+
+
 class Exercise(ABC):
     """What is given (the same every time), how it is solved, hints in order, and what the right answer shows."""
 
@@ -134,6 +143,19 @@ class FunctionExercise(Exercise):
 
     def judge(self, answer: object) -> Verdict:
         """Judge a function by what it returns; whatever it does, nothing is raised."""
+        tried = self.tried(answer)
+        if isinstance(tried, Verdict):
+            return tried
+        failed = [one for one in tried if not _all_same(self.arranged(*one[2:]), one[2])]
+        if not failed:
+            return Verdict(True, f"correct: {self.praise}")
+        for says, wrong in self.wrong.items():
+            if all(_as(wrong, case, parts, found) for _, case, parts, found in tried):
+                return Verdict(False, f"not yet: {says}")
+        return Verdict(False, f"not yet: {self._lack(*failed[0])}", recognised=False)
+
+    def tried(self, answer: object) -> list[Trial] | Verdict:
+        """Call a function on the example and on all cases; a verdict where it is none, stops, or returns no answer."""
         if answer is None or answer is Ellipsis:
             return Verdict(False, UNANSWERED)
         if not callable(answer):
@@ -144,14 +166,8 @@ class FunctionExercise(Exercise):
             found, trouble = _called(answer, case, parts, where)
             if trouble:
                 return Verdict(False, trouble)
-            tried.append((where, case, parts, found))
-        failed = [one for one in tried if not _all_same(self.arranged(*one[2:]), one[2])]
-        if not failed:
-            return Verdict(True, f"correct: {self.praise}")
-        for says, wrong in self.wrong.items():
-            if all(_as(wrong, case, parts, found) for _, case, parts, found in tried):
-                return Verdict(False, f"not yet: {says}")
-        return Verdict(False, f"not yet: {self._lack(*failed[0])}", recognised=False)
+            tried.append(Trial(where, case, parts, found))
+        return tried
 
     def _lack(self, where: str, case: Given, parts: list[Part], found: list[Floats]) -> str:
         """What a result lacks: a property, or its worst entry."""

@@ -34,7 +34,7 @@ def cells_with_panels(path):
 
 def test_every_panel_of_every_notebook_has_its_values():
     found = {path.name[:2]: [panels.called(source) for source in cells_with_panels(path)] for path in STORED}
-    assert len(found) == 11 and all(found.values())
+    assert len(found) == 12 and all(found.values())
     assert {name for names in found.values() for name in names} == set(panels.grids())
 
 

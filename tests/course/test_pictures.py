@@ -48,6 +48,7 @@ from course import (
     nb07,
     nb08,
     nb09,
+    nb11,
     schematics,
     simplex,
     votes,
@@ -117,7 +118,7 @@ JOINT = simulate.joint_model(5, 10, 3, 0.1, random_state=0)
 VIRTUAL = JOINT.stacked[:30] @ JOINT.stacked[30:].T
 NIGHT = CategoricalTable(np.random.default_rng(0).integers(-1, 5, (50, 9)), [5] * 9)
 POINTS, WORDS = np.random.default_rng(0).dirichlet(np.ones(3), 12).T, np.array([f"word{n}" for n in range(12)])
-PICTURES |= {  # of notebooks 06 to 09
+PICTURES |= {  # of notebooks 06 to 09, and 11
     "descents": lambda: nb06.draw_descents(LINES, rate=0.5),
     "spectrum": lambda: nb06.draw_spectrum(LINES),
     "accuracies": lambda: nb06.draw_accuracies(RESULTS),
@@ -141,6 +142,9 @@ PICTURES |= {  # of notebooks 06 to 09
     "pursuit": lambda: of_panel(nb06.descent_panel),
     "befriended": lambda: of_panel(nb09.friends_panel),
     "shelved": lambda: of_panel(nb09.library_panel),
+    "agreement": lambda: nb11.draw_agreement(nb11.draw_crowd("somebody")),
+    "delivery": lambda: nb11.draw_delivery("somebody"),
+    "budget": lambda: of_panel(nb11.budget_panel),
 }
 LEAST_CONTRAST = 4.5  # of text against paper: WCAG 2.2, success criterion 1.4.3
 SCHEMATIC = {"expected", "latent_class", "kit", "simplex", "walk", "dual", "certificate"}  # drawn without axes

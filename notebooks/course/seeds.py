@@ -1,0 +1,60 @@
+"""The learner's seed: a name, from which the capstone and what function exercises are tried on are drawn.
+
+With the placeholder, the data are those of the stored notebooks. The same name gives the same data on every machine.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from cofactor.core.errors import CofactorError
+from course.record import SEED, keep, seed_in
+
+PLACEHOLDER = "your name"
+
+_chosen: dict[str, str] = {}  # the seed of this session
+
+
+def current() -> str:
+    """Return the seed of this session, else the one kept beside a learner's copies, else the placeholder."""
+    return _chosen.get(SEED) or seed_in(Path.cwd()) or PLACEHOLDER
+
+
+def choose(seed: str) -> None:
+    """Let all that is drawn from now on come from a seed, and keep it beside a learner's copies.
+
+    The placeholder changes nothing.
+
+    Raises
+    ------
+    CofactorError
+        The seed is no text, or an empty one.
+    """
+    if number_of(seed) != number_of(PLACEHOLDER):
+        _chosen[SEED] = seed.strip()
+        keep(Path.cwd(), SEED, seed.strip())
+
+
+def number_of(seed: str) -> int:
+    """Return the number that a name stands for; capitals and blanks around it do not count.
+
+    >>> number_of("Ada") == number_of(" ada ")
+    True
+    """
+    if not isinstance(seed, str) or not seed.strip():
+        raise CofactorError(f'seed={seed!r}: give a name in quotes, such as seed = "Ada"')
+    return zlib.crc32(unicodedata.normalize("NFC", seed.strip().casefold()).encode("utf8"))
+
+
+def draws(number: int) -> np.random.Generator:
+    """Return a generator for one set of data: that of the number alone, and with a seed of one's own another.
+
+    >>> draws(5).random() == np.random.default_rng(5).random()
+    True
+    """
+    seed = current()
+    return np.random.default_rng(number if seed == PLACEHOLDER else [number, number_of(seed)])

@@ -1,0 +1,165 @@
+"""Answers to the exercises of notebook 11: exercise, what the reply says, and the answer made from what is given."""
+
+import numpy as np
+import pandas as pd
+
+# ---- who copies, who is constant ----
+
+
+def agreement(labels):
+    gave = labels >= 0
+    both = gave[:, :, None] & gave[:, None, :]
+    same = (both & (labels[:, :, None] == labels[:, None, :])).sum(axis=0) / both.sum(axis=0)
+    np.fill_diagonal(same, 0)
+    return same
+
+
+def never_differ(labels):
+    """Pair by pair, in loops."""
+    M, found = labels.shape[1], []
+    for m in range(M):
+        pairs = [(labels[:, m] >= 0) & (labels[:, j] >= 0) & (labels[:, m] != labels[:, j]) for j in range(M) if j != m]
+        found.append(any(not pair.any() for pair in pairs))
+    return found
+
+
+def of_frame(labels):
+    frame = pd.DataFrame(labels).where(labels >= 0)
+    return (frame.isna() | (frame == frame.max())).all()
+
+
+def least(labels):
+    """The three who agree least with the others."""
+    mean = agreement(labels).mean(axis=0)
+    return np.isin(np.arange(len(mean)), mean.argsort()[:3])
+
+
+# ---- what to buy ----
+
+
+def apart(posteriors):
+    said = posteriors.argmax(axis=2)
+    return (said != said[0]).any(axis=0)
+
+
+def halves(posteriors, budget):
+    rng = np.random.default_rng(3)
+    where = apart(posteriors)
+    some = [rng.choice(np.flatnonzero(mask), budget // 2, replace=False) for mask in (where, ~where)]
+    return np.concatenate(some)
+
+
+def twelve_and_eight(posteriors, budget):
+    rng = np.random.default_rng(8)
+    where = apart(posteriors)
+    first = rng.choice(np.flatnonzero(where), 3 * budget // 5, replace=False)
+    return [*first, *rng.choice(np.flatnonzero(~where), budget - len(first), replace=False)]
+
+
+def first_of_each(posteriors, budget):
+    """The tasks come in no order, so the first ones are as good as any."""
+    where = apart(posteriors)
+    return np.append(np.flatnonzero(where)[: budget // 2], np.flatnonzero(~where)[: budget // 2]).astype(float)
+
+
+def without_replacement_forgotten(posteriors, budget):
+    return np.random.default_rng(0).choice(np.flatnonzero(apart(posteriors))[:15], budget)
+
+
+def surest(posteriors, budget):
+    return posteriors[1].max(axis=1).argsort()[-budget:]
+
+
+def least_sure(posteriors, budget):
+    return posteriors[1].max(axis=1).argsort()[:budget]
+
+
+def closest_votes(posteriors, budget):
+    return np.argsort(posteriors[0].max(axis=1))[:budget]
+
+
+# ---- which reading, and a number ----
+
+
+def counts(given):
+    known = given["truth"] >= 0
+    return (given["said"][:, known] == given["truth"][known]).sum(axis=1)
+
+
+def groups(right, bought, share, half=0.5):
+    p = (right + half) / (bought + 2 * half)
+    return share @ p, np.sqrt(np.sum(share**2 * p * (1 - p) / (bought + 2 * half)))
+
+
+def ends(p, s, times=1.645):
+    return p, max(p - times * s, 0), min(p + times * s, 1)
+
+
+def by_loop(g):
+    p, variance = 0, 0
+    for k, n, weight in zip(g["right"], g["bought"], g["share"], strict=True):
+        own = (k + 0.5) / (n + 1)
+        p, variance = p + weight * own, variance + weight**2 * own * (1 - own) / (n + 1)
+    return ends(p, variance**0.5)
+
+
+COPIES = [
+    ("correct", lambda g: (agreement(g["labels"]) == 1).any(axis=1)),
+    ("correct", lambda g: never_differ(g["labels"])),
+    ("correct", lambda g: (agreement(g["labels"]) > 0.97).any(axis=0).astype(int)),
+    ("copies agree on every task", lambda g: (agreement(g["labels"]) > 0.75).any(axis=0)),
+    ("not always", lambda g: (agreement(g["labels"]) > 0.75).any(axis=0) & ~(agreement(g["labels"]) == 1).any(axis=0)),
+    ("never change their answer", lambda g: of_frame(g["labels"])),
+    ("all the others", lambda g: (agreement(g["labels"]) < 1).all(axis=0)),
+    ("expected an array of shape (12,)", lambda g: [1, 7, 8]),
+    ("expected an array of shape (12,)", lambda g: agreement(g["labels"]) == 1),
+    ("not answered yet", lambda g: None),
+    ("not yet", lambda g: least(g["labels"])),
+]
+CONSTANTS = [
+    ("correct", lambda g: of_frame(g["labels"])),
+    ("correct", lambda g: [len(set(column[column >= 0])) == 1 for column in g["labels"].T]),
+    ("they use all classes", lambda g: (agreement(g["labels"]) == 1).any(axis=1)),
+    ("all the others", lambda g: ~of_frame(g["labels"])),
+    ("among these are the copies", lambda g: of_frame(g["labels"]) | (agreement(g["labels"]) == 1).any(axis=1)),
+    ("no array of numbers", lambda g: ["worker 3", "worker 4"]),
+]
+CHOOSE = [
+    ("correct", lambda g: halves),
+    ("correct", lambda g: twelve_and_eight),
+    ("correct", lambda g: first_of_each),
+    ("hardly more often than tasks drawn at random", lambda g: lambda p, n: np.arange(n)),
+    ("hardly more often than tasks drawn at random", lambda g: surest),
+    ("split the budget", lambda g: lambda p, n: np.flatnonzero(apart(p))[:n]),
+    ("an accuracy counted on them is not that of the rest", lambda g: least_sure),
+    ("a task is chosen twice", lambda g: without_replacement_forgotten),
+    ("expected an array of shape (20,)", lambda g: lambda p, n: apart(p)),
+    ("no task numbers", lambda g: lambda p, n: p[1, :n, 0]),
+    ("no task numbers", lambda g: lambda p, n: np.arange(n) + 290),
+    ("not yet: ", lambda g: lambda p, n: closest_votes(p, n)[::-1] * 0),
+    ("stops with KeyError", lambda g: lambda p, n: {}["tasks"]),
+    ("the function itself", lambda g: halves(**g)),
+]
+READING = [
+    ("correct", lambda g: (counts(g), counts(g).argmax())),
+    ("correct", lambda g: {"right": counts(g).tolist(), "reading": float(counts(g).argmax())}),
+    ("counts of wrong labels", lambda g: (20 - counts(g), counts(g).argmax())),
+    ("these are shares", lambda g: (counts(g) / 20, counts(g).argmax())),
+    ("shares of all tasks", lambda g: ((g["said"] == g["truth"]).mean(axis=1), counts(g).argmax())),
+    ("this takes the model", lambda g: (counts(g), 1)),
+    ("this takes the vote", lambda g: (counts(g), 0)),
+    ("give 2 arrays", lambda g: counts(g)),
+]
+DEFENDED = [
+    ("correct", lambda g: ends(*groups(**g))),
+    ("correct", by_loop),
+    ("correct", lambda g: np.round(ends(*groups(**g)), 4)),
+    ("both groups count alike", lambda g: ends(*groups(**g | {"share": np.full(2, 0.5)}))),
+    ("1.96 standard errors", lambda g: ends(*groups(**g), 1.96)),
+    ("one standard error", lambda g: ends(*groups(**g), 1)),
+    ("not yet", lambda g: ends(*groups(**g, half=1e-9))),
+    ("per cent", lambda g: 100 * np.array(ends(*groups(**g)))),
+    ("expected an array of shape (3,)", lambda g: groups(**g)),
+]
+BY_NAME = {"copies": COPIES, "constants": CONSTANTS, "choose": CHOOSE, "reading": READING, "defended": DEFENDED}
+ANSWERS = [(name, reply, answer) for name, answers in BY_NAME.items() for reply, answer in answers]
