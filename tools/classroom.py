@@ -1,6 +1,6 @@
 """Write what a teacher hands out and collects: learners' copies, a course of nbgrader, assignments of otter.
 
-usage: python3 kit.py classroom [-o FOLDER] [--replace]
+usage: python3 kit.py classroom [-o FOLDER] [--replace] | --seeds NAMES
 """
 
 import argparse
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import nbformat
 
+from tools.answer_key import write_key
 from tools.learner import ROOT, learner_copy, sources, write, written
 from tools.tasks import beside, files_of, is_notebook
 
@@ -28,12 +29,26 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="kit.py classroom")
     parser.add_argument("-o", "--output", type=Path, default=FOLDER, metavar="FOLDER", help="default: classroom")
     parser.add_argument("--replace", action="store_true", help="delete the folder first, with all that lies in it")
+    seeds = "write only seeds.csv beside NAMES: what is right in the capstone for each seed in this file or folder"
+    parser.add_argument("--seeds", type=Path, metavar="NAMES", help=seeds)
     options = parser.parse_args(arguments)
+    if options.seeds:
+        return write_seeds(options.seeds)
     folder = options.output.resolve()
     if refusal := refused(folder, options.replace):
         return refusal
     export(read(sources()), folder)
     print(READY.format(folder=folder))
+    return 0
+
+
+def write_seeds(source):
+    """Write the key of the capstone, or say why not."""
+    try:
+        path = write_key(source)
+    except (OSError, ValueError) as error:
+        return f"No seeds can be read from {source}: {error}"
+    print(f"{path} holds what is right for each seed")
     return 0
 
 

@@ -18,6 +18,7 @@ import nbformat
 
 from cofactor.core.files import whole_file
 from course.checkpoints import progress
+from course.record import seed_in
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS, FOLDER = ROOT / "notebooks", ROOT / "learner"
@@ -41,7 +42,7 @@ ELSEWHERE = re.compile(r"[a-z]+:|#")  # of the web, attached to the cell, or in 
 def main():
     """Bring the copies up to date and say what could not be replaced."""
     try:
-        for line in (*hand_out(copies(), FOLDER), *told(progress(FOLDER))):
+        for line in (*hand_out(copies(), FOLDER), *told(progress(FOLDER)), *seeded(FOLDER)):
             print(line)
     except OSError as error:
         return f"The learner's copies cannot be written: {error}"
@@ -53,6 +54,12 @@ def told(solved):
     names = {path.name[:2]: path.name for path in sources()}
     lines = [f"  {names.get(own[2:], own):<40} {done} of {of}" for own, (done, of) in solved.items()]
     return ["Exercises solved, by the checkpoint of each notebook:", *lines] if lines else []
+
+
+def seeded(folder):
+    """Return the line that tells the seed of a learner's data, where one was chosen."""
+    seed = seed_in(folder)
+    return [f'Data of your own are drawn from the seed "{seed}".'] if seed else []
 
 
 # ---- from a notebook to a learner's copy ----

@@ -30,5 +30,10 @@ def keep(folder: Path, name: str, value: Any) -> None:
 
 def seed_in(folder: Path) -> str:
     """Return the seed that is kept in a folder of copies, or an empty text."""
-    found = kept(folder).get(SEED) if (folder / HANDED_OUT).exists() else None
-    return found if isinstance(found, str) else ""
+    return seed_of(kept(folder)) if (folder / HANDED_OUT).exists() else ""
+
+
+def seed_of(record: dict[str, Any]) -> str:
+    """Return the seed of a record, or an empty text."""
+    found = record.get(SEED)
+    return found.strip() if isinstance(found, str) else ""

@@ -23,6 +23,7 @@ from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.symnmf import model_of_factor
 from course.crowds import round_crowd
 from course.grading import NONNEGATIVE, ROWS_SUM_TO_ONE, SUMS_TO_ONE, Exercise, FunctionExercise, Given, Law, Part
+from course.seeds import own
 
 K = 3
 MISSING = "-1 means no label, and index -1 is the last class"
@@ -113,13 +114,18 @@ class EMRound(FunctionExercise):
         return self._crowd(8, 3, 3, seed=4)
 
     def cases(self) -> list[Given]:
-        return [self._crowd(40, 5, 3, seed=1), self._crowd(30, 4, 2, seed=2), self._crowd(60, 3, 4, seed=3, gaps=0)]
+        return [
+            self._crowd(40, 5, 3, seed=own(1)),
+            self._crowd(30, 4, 2, seed=own(2)),
+            self._crowd(60, 3, 4, seed=own(3), gaps=0),
+        ]
 
     def _crowd(self, n_tasks: int, n_workers: int, K: int, seed: int, gaps: float = 0.25) -> Given:
         rng, shape = np.random.default_rng(seed), (n_tasks, n_workers)
         labels = np.where(rng.random(shape) < 0.6, rng.integers(K, size=(n_tasks, 1)), rng.integers(K, size=shape))
         labels[:K] = np.arange(K)[:, None]  # everybody gave every label once
         labels[K:][rng.random(labels[K:].shape) < gaps] = -1
+        labels[(labels < 0).all(axis=1), 0] = 0  # every task has a label
         return {"labels": labels, "q": (1 + rng.multinomial(20 - K, np.full(K, 1 / K), n_tasks)) / 20}
 
     def solve(self, labels: Ints, q: Floats) -> list[Part]:

@@ -14,6 +14,7 @@ import numpy as np
 from cofactor.core.scattering import scattering_certificate
 from cofactor.core.types import Floats
 from course.grading import NONNEGATIVE, Exercise, FunctionExercise, Given, Part
+from course.seeds import own
 
 K = 3
 HEXAGON = np.array([[2, 1, 0], [1, 2, 0], [0, 2, 1], [0, 1, 2], [1, 0, 2], [2, 0, 1]])
@@ -59,6 +60,12 @@ def nearest(rows: Floats, order: float = 2) -> Floats:
     return np.asarray(np.linalg.norm(rows[:, None] - np.eye(K), ord=order, axis=2).min(axis=0))
 
 
+def _factor(seed: int) -> Floats:
+    """Five workers of three classes, one below the other."""
+    A = np.random.default_rng(seed).dirichlet(np.ones(K), (5, K)).transpose(0, 2, 1)
+    return np.asarray((0.5 * np.eye(K) + 0.5 * A).reshape(-1, K))
+
+
 class LongestCorner(FunctionExercise):
     """The largest norm in T, for any factor with three columns: condition 1 by hand."""
 
@@ -73,10 +80,9 @@ class LongestCorner(FunctionExercise):
         return {"H": np.array([[0.6, 0.1, 0.06], [0.2, 0.4, 0.05], [0.02, 0.1, 0.8]])}
 
     def cases(self) -> list[Given]:
-        rng = np.random.default_rng(5)
-        crowd = (0.5 * np.eye(K) + 0.5 * rng.dirichlet(np.ones(K), (5, K)).transpose(0, 2, 1)).reshape(-1, K)
         never = np.vstack([[1, 1, 2], np.zeros(K), HEXAGON, HEXAGON[0]])  # a label never given, a row twice
-        return [{"H": crowd}, {"H": HEXAGON / [[1], [2], [5], [1], [3], [4]]}, {"H": never}, {"H": 2 * np.eye(K)}]
+        made = HEXAGON / [[1], [2], [5], [1], [3], [4]], never, 2 * np.eye(K)
+        return [{"H": H} for H in (_factor(5), *made, _factor(own(6)))]  # the first tells all typical mistakes apart
 
     def solve(self, H: Floats) -> list[Part]:
         return [Part("r", scattering_certificate(H).radius, {}, "a norm")]

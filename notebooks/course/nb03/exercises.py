@@ -11,6 +11,7 @@ import numpy as np
 from cofactor.core.types import Floats, Ints
 from course.crowds import Mask
 from course.grading import NONNEGATIVE, SUMS_TO_ONE, Exercise, FunctionExercise, Given, Part
+from course.seeds import own
 
 XI = 1e-6  # of Eq. (9)
 
@@ -162,12 +163,12 @@ class RobustSweep(FunctionExercise):
         return puzzle(5, 3, 0.3, seed=1)
 
     def cases(self) -> list[Given]:
-        alone, exact = puzzle(5, 2, 0.0, seed=2), puzzle(4, 3, 0.0, seed=3)
+        alone, exact = puzzle(5, 2, 0.0, seed=own(2)), puzzle(4, 3, 0.0, seed=own(3))
         alone["seen"][3, :] = alone["seen"][:, 3] = False
         alone["R"][~alone["seen"]] = 0.0
         exact["U"] = np.round(4 * exact["U"]) / 4  # so that the blocks fit to the last digit
         exact["R"] = np.einsum("mac,jbc->mjab", exact["U"], exact["U"])
-        return [puzzle(7, 4, 0.3, seed=4), alone, exact]
+        return [puzzle(7, 4, 0.3, seed=own(4)), alone, exact]
 
     def solve(self, R: Floats, seen: Mask, U: Floats) -> list[Part]:
         return [Part("new U", sweep(R, seen, U), {}, unit="factors")]

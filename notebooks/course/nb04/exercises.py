@@ -13,6 +13,7 @@ from cofactor.core.types import Floats
 from cofactor.crowd.symnmf import convergence_curve, shifted_relu
 from course.grading import NONNEGATIVE, ORTHOGONAL, Exercise, FunctionExercise, Given, Law, Part
 from course.rates import linear_rate
+from course.seeds import own
 
 FIRST = 10  # iterations before are not yet a line
 
@@ -193,7 +194,7 @@ class SymNMFStep(FunctionExercise):
 
     def cases(self) -> list[Given]:
         tie = {"U": np.array([[0.2, 0.9], [0.7, -0.1], [0.5, 0.2], [-0.3, 0.6]]), "Q": np.eye(2), "alpha": 0.2}
-        return [self._drawn(5, 2, 0.1, 1), self._drawn(20, 4, 0.0, 2), tie, self._drawn(40, 5, 0.3, 3)]
+        return [self._drawn(5, 2, 0.1, own(1)), self._drawn(20, 4, 0.0, own(2)), tie, self._drawn(40, 5, 0.3, own(3))]
 
     @staticmethod
     def _drawn(n_rows: int, n_classes: int, alpha: float, seed: int) -> Given:

@@ -12,6 +12,7 @@ from cofactor.comparisons import expected_error, utility_error
 from cofactor.comparisons.formulas import mean_information
 from cofactor.core.types import Floats, Ints
 from course.grading import Exercise, FunctionExercise, Given, Law, Part
+from course.seeds import own
 
 
 class Pull(Exercise):
@@ -96,9 +97,14 @@ class ComparisonGradient(FunctionExercise):
         return self._made(3, 4, 2, 6, seed=5)
 
     def cases(self) -> list[Given]:
-        again = self._made(2, 3, 2, 3, seed=1)
+        again = self._made(2, 3, 2, 3, seed=own(1))
         again |= {name: np.repeat(again[name][:1], 3) for name in "uij"}  # one question, asked three times
-        return [self._made(6, 9, 3, 40, 2), self._made(9, 12, 1, 5, 3), self._made(2, 3, 4, 1, 4), again]
+        return [
+            self._made(6, 9, 3, 40, own(2)),
+            self._made(9, 12, 1, 5, own(3)),
+            self._made(2, 3, 4, 1, own(4)),
+            again,
+        ]
 
     def _made(self, n_users: int, n_items: int, rank: int, m: int, seed: int) -> Given:
         rng = np.random.default_rng(seed)

@@ -20,6 +20,7 @@ from course.grading import (
     Given,
     Part,
 )
+from course.seeds import own
 
 
 class WordPairs(Exercise):
@@ -91,11 +92,12 @@ class Projection(FunctionExercise):
         return {"X": np.array(X), "n_anchors": 3}
 
     def cases(self) -> list[Given]:
-        rng = np.random.default_rng(4)
+        rng = np.random.default_rng(4)  # these tell all typical mistakes apart
         drawn = [{"X": rng.standard_normal(shape), "n_anchors": K} for shape, K in (((5, 30), 4), ((2, 12), 1))]
         W = rng.random((8, 6))
         mixed = np.hstack([W, W @ rng.dirichlet(np.ones(6), 40).T])[:, rng.permutation(46)]
-        return [*drawn, {"X": mixed, "n_anchors": 6}, {"X": np.diag([1.0, 3.0, 2.0, 4.0]), "n_anchors": 4}]
+        drawn += [{"X": mixed, "n_anchors": 6}, {"X": np.diag([1.0, 3.0, 2.0, 4.0]), "n_anchors": 4}]
+        return [*drawn, {"X": np.random.default_rng(own(5)).standard_normal((4, 20)), "n_anchors": 3}]
 
     def solve(self, X: Floats, n_anchors: int) -> list[Part]:
         chosen: list[int] = []

@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from cofactor.core.bootstrap import quantiles
 from cofactor.core.types import Floats, Ints
 from course.grading import Exercise, FunctionExercise, Given, Part
+from course.seeds import own
 
 DEFINITIONS = 5e-3  # the definitions of a quantile that people use differ by less, here
 
@@ -70,7 +71,7 @@ class Groups(FunctionExercise):
     def cases(self) -> list[Given]:
         crossed = {"task": np.array([0, 0, 1, 1, 2, 2]), "worker": np.array([5, 2, 8, 7, 2, 8])}
         twice = {"task": np.array([3, 3, 1, 3]), "worker": np.array([4, 4, 6, 9])}
-        return [self._made((range(12),), 2), self._made(((0, 1), (5, 3, 9, 2), (4,), (7,)), 3), crossed, twice]
+        return [self._made((range(12),), own(2)), self._made(((0, 1), (5, 3, 9, 2), (4,), (7,)), own(3)), crossed, twice]
 
     def _made(self, teams: Any, seed: int) -> Given:
         """A chain in each team: neighbours share a task; whoever is alone has one; rows in any order."""
@@ -201,7 +202,7 @@ class Weighted(FunctionExercise):
         ),
         "the classes are in the wrong order": lambda c, K: _scores(_said(c, K), _weights(_said(c, K)))[:, ::-1],
         "these are shares of the scores; give the sums of weights themselves": (
-            lambda c, K: _shares(_scores(_said(c, K), _weights(_said(c, K)))[:, None])
+            lambda c, K: (s := _scores(_said(c, K), _weights(_said(c, K)))) / np.maximum(s.sum(axis=1), 1e-9)[:, None]
         ),
         "a missing label, -1, is taken for one of the last class": (
             lambda c, K: _scores(_said(c % K, K), _weights(_said(c % K, K)))
@@ -212,7 +213,7 @@ class Weighted(FunctionExercise):
         return {"codes": np.array([[0, 0, 1, -1], [1, 1, -1, 1], [0, 2, 2, -1], [2, -1, 2, 0]]), "K": 3}
 
     def cases(self) -> list[Given]:
-        rng = np.random.default_rng(4)
+        rng = np.random.default_rng(own(4))
         many = rng.integers(-1, 4, (30, 7))
         many[:, 0], many[5] = -1, -1  # somebody says nothing, and of one task nobody says anything
         pair = np.array([[0, 1], [1, 1], [0, 0]])

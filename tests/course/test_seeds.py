@@ -1,0 +1,90 @@
+"""A learner's seed draws what functions are tried on; without one, all is as stored."""
+
+import json
+
+import numpy as np
+import pytest
+
+from cofactor.core.errors import CofactorError
+from course import check, checkpoint, desk, seeds
+from course.checkpoints import progress
+from course.desk import exercises
+from course.grading import FunctionExercise
+from course.record import HANDED_OUT, PROGRESS
+from tests.course.test_answers import ANSWERS
+from tests.each import each
+
+FUNCTIONS = {name: one for name, one in exercises().items() if isinstance(one, FunctionExercise)}
+LEARNERS = [f"learner {number}" for number in range(10)]
+
+
+@pytest.fixture
+def session(monkeypatch, tmp_path):
+    """A new session in a learner's folder."""
+    monkeypatch.setattr(seeds, "_chosen", {})
+    monkeypatch.setattr(desk, "handed_in", {})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / HANDED_OUT).write_text("{}")
+    return tmp_path
+
+
+def tried_on(name):
+    return [value for case in FUNCTIONS[name].cases() for value in case.values()]
+
+
+@each("name", FUNCTIONS)
+def test_every_function_is_tried_on_data_of_the_seed(name, session):
+    seeds._chosen.clear()
+    (session / PROGRESS).unlink(missing_ok=True)  # the cases share a session
+    stored, example = tried_on(name), FUNCTIONS[name].given()
+    desk.seed("your name")
+    assert all(map(np.array_equal, stored, tried_on(name)))
+    desk.seed("Ada")
+    ada = tried_on(name)
+    assert [np.shape(value) for value in ada] == [np.shape(value) for value in stored]
+    assert not all(map(np.array_equal, stored, ada))
+    assert name == "choose" or all(
+        np.array_equal(example[key], value) for key, value in FUNCTIONS[name].given().items()
+    )
+    desk.seed(" ADA")
+    assert all(map(np.array_equal, ada, tried_on(name)))
+
+
+@each("seed", LEARNERS)
+def test_verdicts_are_the_same_for_every_seed(seed, session):
+    """Right functions are right, typical mistakes are told by their words, learners' answers as without a seed."""
+    desk.seed(seed)
+    for name, exercise in FUNCTIONS.items():
+        assert exercise.judge(exercise.right()).right, name
+        for says, wrong in exercise.wrong.items():
+            assert exercise.judge(wrong).words == f"not yet: {says}", name
+    for name, reply, answer in (one for answers in ANSWERS.values() for one in answers if one[0] in FUNCTIONS):
+        told = FUNCTIONS[name].judge(answer(FUNCTIONS[name].given()))
+        assert told.right == (reply == "correct") and (told.right or reply in told.words), (name, reply, told)
+
+
+def test_the_seed_is_kept_beside_the_copies_for_all_notebooks(session, monkeypatch, capsys):
+    assert desk.seed("your name") == "your name" and not (session / PROGRESS).exists()
+    assert desk.seed("  Zoë ") == "Zoë"
+    check("accuracy", 0.5)
+    checkpoint("nb00")
+    assert json.loads((session / PROGRESS).read_text()) == {"seed": "Zoë", "nb00": [0, 3]}
+    assert progress(session) == {"nb00": (0, 3)}
+    monkeypatch.setattr(seeds, "_chosen", {})  # another notebook of the same learner
+    assert seeds.current() == "Zoë" == desk.seed("your name") and seeds.own(3) != 3
+    (session / HANDED_OUT).unlink()  # no learner's folder
+    assert seeds.current() == "your name" and seeds.own(3) == 3
+    assert desk.seed("Bo") == "Bo" and json.loads((session / PROGRESS).read_text())["seed"] == "Zoë"
+
+
+@each("broken", ["{", "[1]", '{"seed": 3}', '{"seed": ""}', '{"seed": null, "nb00": [1, 3]}', "\x00"])
+def test_a_broken_record_has_no_seed(broken, session):
+    (session / PROGRESS).write_text(broken)
+    assert seeds.current() == "your name"
+
+
+@each("seed", ["", "  ", None, 7, ["Ada"]])
+def test_a_seed_that_is_no_name_is_refused(seed, session):
+    with pytest.raises(CofactorError, match="give a name in quotes"):
+        desk.seed(seed)
+    assert seeds.current() == "your name"
