@@ -67,7 +67,7 @@ class Copies(Who):
     )
     praise = "good workers agree often, copies always: three labels of theirs are one witness, and the default knows it"
     says: ClassVar = {
-        "these agree with one another often, not always: they learnt from one guide, and each looks at the leaf": (GUIDE,),
+        "these agree with one another often, not always: each of them looks at the leaf": (GUIDE,),
         "among these are copies, and others who agree often; copies agree on every task: look for pairs that never differ": (
             GUIDE, COPIES
         ),
