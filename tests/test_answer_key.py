@@ -33,7 +33,7 @@ def test_a_row_for_each_line_with_what_check_calls_right(tmp_path, monkeypatch, 
             assert EXERCISES[name].judge(who).right
         assert int(row["reading"][0]) == EXERCISES["reading"].parts[1].answer
         assert float(row[row["reading"][3:-1]]) == max(float(row[name]) for name in ("vote", "model", "one voice"))
-    assert right("Ada")["copies"] != right("Bo")["copies"]
+    assert right("Ada")["copies"] != right("Bo")["copies"] and right("=1+1")["seed"] == "'=1+1"
 
 
 def test_seeds_are_found_in_what_learners_handed_in(tmp_path):

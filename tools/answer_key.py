@@ -9,6 +9,7 @@ import re
 
 import numpy as np
 
+from cofactor_app.cli.output import RUN
 from course.nb11.crowd import CONSTANT, COPIES, drawn
 from course.record import PROGRESS, kept, seed_of
 from course.seeds import number_of
@@ -39,11 +40,11 @@ def listed(path):
 def handed_in(folder):
     """Return the seeds in notebooks and records below a folder, each with its place; the placeholder is one, too."""
     found = [
-        (str(path.relative_to(folder)), call["seed"])
+        (path.relative_to(folder).as_posix(), call["seed"])
         for path in sorted(folder.rglob("*.ipynb"))
         if ".ipynb_checkpoints" not in path.parts and (call := CALL.search(code_of(path)))
     ]
-    records = [(str(path.relative_to(folder)), seed_of(kept(path.parent))) for path in folder.rglob(PROGRESS)]
+    records = [(path.relative_to(folder).as_posix(), seed_of(kept(path.parent))) for path in folder.rglob(PROGRESS)]
     return found + [(place, seed) for place, seed in sorted(records) if seed]
 
 
@@ -63,4 +64,5 @@ def right(seed):
     workers = {name: " ".join(map(str, np.flatnonzero(made.are(kind)))) for name, kind in KINDS.items()}
     reading = f"{shares.argmax()} ({made.found.names[shares.argmax()]})"
     accuracy = {name: f"{share:.3f}" for name, share in zip(made.found.names, shares, strict=True)}
-    return {"seed": seed, "number": number_of(seed), **workers, "reading": reading, **accuracy}
+    shown = f"'{seed}" if RUN.match(seed) else seed  # a spreadsheet would run it as a formula
+    return {"seed": shown, "number": number_of(seed), **workers, "reading": reading, **accuracy}

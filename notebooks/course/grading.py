@@ -163,7 +163,7 @@ class FunctionExercise(Exercise):
         tried = []
         for number, case in enumerate([self.given(), *self.cases()]):
             where, parts = _where(number, case), self.solve(**case)
-            found, trouble = _called(answer, case, parts, where)
+            found, trouble = called(answer, case, parts, where)
             if trouble:
                 return Verdict(False, trouble)
             tried.append(Trial(where, case, parts, found))
@@ -181,8 +181,8 @@ class FunctionExercise(Exercise):
         return f"{where}, {part.name}: {_common(part, value) or _worst(part, value)}"
 
 
-def _called(function: Callable[..., Any], case: Given, parts: Sequence[Part], where: str) -> tuple[list[Floats], str]:
-    """What a function returns as arrays, or what is wrong with it."""
+def called(function: Callable[..., Any], case: Given, parts: Sequence[Part], where: str) -> tuple[list[Floats], str]:
+    """Return what a learner's function returns as arrays, or what is wrong with it; nothing is raised."""
     arguments = deepcopy(case)
     try:
         with np.errstate(all="ignore"):

@@ -89,6 +89,18 @@ def test_choosing_half_where_readings_differ_beats_chance_and_a_function_that_ra
         return split_evenly(posteriors, budget)
 
     assert "stops with ValueError: new" in choose.judge(by_heart).words
+
+    def raises_at_times(posteriors, budget):
+        if posteriors[0, 0].argmax() != posteriors[0, 1].argmax() != posteriors[0, 2].argmax():
+            raise KeyError("at times")
+        return split_evenly(posteriors, budget)
+
+    def twice_at_times(posteriors, budget):
+        tasks = split_evenly(posteriors, budget)
+        return tasks if posteriors[0, 0].argmax() == 0 else [tasks[0], *tasks[:-1]]
+
+    assert "stops with KeyError" in choose.judge(raises_at_times).words
+    assert "a task is chosen twice" in choose.judge(twice_at_times).words
     split = lambda p, n: np.append(split_evenly(p, n)[:14], np.flatnonzero(~differ(p))[:6])  # noqa: E731
     assert choose.judge(split).right
 

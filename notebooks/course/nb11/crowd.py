@@ -142,7 +142,10 @@ _sold: dict[str, Ints] = {}  # task codes, by seed
 
 
 class Shop:
-    """Sells the true class of tasks, as many as the budget allows; whoever asks again for a task pays once."""
+    """Sells the true class of tasks, as many as the budget allows; whoever asks again for a task pays once.
+
+    A new shop begins with the whole budget: cells can be run again.
+    """
 
     def __init__(self, seed: str, budget: int = BUDGET) -> None:
         self.seed, self.budget = seed, budget

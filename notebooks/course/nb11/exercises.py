@@ -9,7 +9,7 @@ import numpy as np
 
 from cofactor.core.types import Floats, Ints
 from course import seeds
-from course.grading import Exercise, FunctionExercise, Given, Part, Trial, Verdict
+from course.grading import Exercise, FunctionExercise, Given, Part, Trial, Verdict, called
 from course.nb11.crowd import (
     BUDGET,
     CONSTANT,
@@ -29,7 +29,7 @@ ENOUGH = 0.6  # of the gain of a good choice over a random one
 NINETY = 1.645  # standard errors to each side of an interval of 90 %
 CROWDS = 6  # on which a function that chooses is tried
 MARKS = 400  # draws behind an expected accuracy
-ORDERS = 200  # in which the tasks of a crowd are shown to a function that chooses
+ORDERS = 100  # in which the tasks of a crowd are shown to a function that chooses
 APART = 0.008  # of the largest entry: answers closer to each other are not told apart
 FEWEST, MOSTLY = 3, 12  # tasks on which readings agree, in the mean: with fewer nothing holds the number there
 UNEVEN = 0.05  # bias of an estimate, where the tasks bought are not like the others of their kind
@@ -135,10 +135,12 @@ class Choose(FunctionExercise):
         tried = self.tried(answer)
         if isinstance(tried, Verdict):
             return tried
-        for trial in tried:
-            if trouble := _no_choice(trial):
-                return Verdict(False, f"not yet: {trial.where}, {trouble}")
-        lacks = self._lacks(answer)
+        try:
+            for trial in tried:
+                _checked(trial)
+            lacks = self._lacks(answer)
+        except _NoChoice as trouble:
+            return Verdict(False, f"not yet: {str(trouble).removeprefix('not yet: ')}")
         return Verdict(not lacks, f"not yet: {lacks}" if lacks else f"correct: {self.praise}")
 
     def _crowds(self) -> list[Drawn]:
@@ -159,14 +161,29 @@ class Choose(FunctionExercise):
         return self.few if low_gain else ""
 
 
-def _no_choice(trial: Trial) -> str:
-    """What makes an answer no choice of as many tasks; empty where it is one."""
+class _NoChoice(Exception):
+    """An answer is no choice of as many tasks; the message says why."""
+
+
+def _checked(trial: Trial) -> Ints:
+    """The tasks chosen, as whole numbers."""
     (tasks,) = trial.found
     if (tasks != np.rint(tasks)).any() or tasks.min() < 0 or tasks.max() >= N_TASKS:
-        return f"these are no task numbers from 0 to {N_TASKS - 1}; np.flatnonzero turns a mask into numbers"
+        numbers = f"these are no task numbers from 0 to {N_TASKS - 1}; np.flatnonzero turns a mask into numbers"
+        raise _NoChoice(f"{trial.where}, {numbers}")
     if len(np.unique(tasks)) < len(tasks):
-        return "a task is chosen twice: rng.choice(..., replace=False)"
-    return ""
+        raise _NoChoice(f"{trial.where}, a task is chosen twice: rng.choice(..., replace=False)")
+    return tasks.astype(np.int64)
+
+
+def _chosen(choose: Any, posteriors: Floats) -> Ints:
+    """What a learner's function chooses of tasks in another order."""
+    case, where = {"posteriors": posteriors, "budget": BUDGET}, "with the tasks in another order"
+    parts = [Part("tasks", np.zeros(BUDGET), {})]
+    found, trouble = called(choose, case, parts, where)
+    if trouble:
+        raise _NoChoice(trouble)
+    return _checked(Trial(where, case, parts, found))
 
 
 def _outcomes(crowd: Drawn, choose: Any) -> Floats:
@@ -175,7 +192,7 @@ def _outcomes(crowd: Drawn, choose: Any) -> Floats:
     P, truth, said = crowd.found.posteriors, crowd.crowd.truth, crowd.said
     for _ in range(ORDERS):
         order = rng.permutation(N_TASKS)
-        tasks = order[np.ravel(choose(P[:, order], BUDGET)).astype(int)]
+        tasks = order[_chosen(choose, P[:, order])]
         taken = said[_taken(said, truth, tasks)]
         right, bought, share = strata(taken, P, truth, tasks)
         counted = share @ (right / np.maximum(bought, 1))
@@ -246,11 +263,11 @@ class Reading(Exercise):
     def solve(self, said: Ints, truth: Ints) -> list[Part]:
         bought = truth >= 0
         right, n = (said == truth)[:, bought].sum(axis=1), int(bought.sum())
-        taken = best_of(right)
+        taken = int(right.argmax())
         counts = {
             "these are counts of wrong labels; count those that are right": n - right,
             "these are shares; give the counts, of the tasks that you bought": right / n,
-            "divide by nothing: these are shares of all tasks, most of which you did not buy": right / len(truth),
+            "these are shares of all tasks, most of which you did not buy; give the counts": right / len(truth),
             "this compares the readings with the model, not with the truth": (said == said[1])[:, bought].sum(axis=1),
         }
         others = {
@@ -284,7 +301,7 @@ class Defended(Exercise):
         return dict(
             zip(
                 ("right", "bought", "share"),
-                strata(crowd.said[best_of(right)], crowd.found.posteriors, truth, tasks),
+                strata(crowd.said[right.argmax()], crowd.found.posteriors, truth, tasks),
                 strict=True,
             )
         )

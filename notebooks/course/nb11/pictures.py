@@ -13,7 +13,7 @@ from cofactor.core.types import Floats
 from cofactor.crowd.labels import CrowdLabels
 from cofactor_app.plots.style import BLUE, FAINT, INK, WIDTH, heat, new_picture, percent, say, styled
 from course.nb11.crowd import BUDGET, KINDS, drawn, split_evenly
-from course.nb11.exercises import NINETY, best_of, estimate, strata
+from course.nb11.exercises import NINETY, estimate, strata
 
 
 def agreement(labels: CrowdLabels) -> Floats:
@@ -44,7 +44,7 @@ def draw_delivery(seed: str) -> Figure:
     people, ends = fig.subplots(1, 2, width_ratios=[1, 1.15])
     _fill_agreement(fig, people, agreement(crowd.crowd.labels)[np.ix_(order, order)], order)
     truth, tasks = crowd.crowd.truth, split_evenly(crowd.found.posteriors, BUDGET)
-    taken = best_of((crowd.said[:, tasks] == truth[tasks]).sum(axis=1))
+    taken = int((crowd.said[:, tasks] == truth[tasks]).sum(axis=1).argmax())
     _, s = found = estimate(*strata(crowd.said[taken], crowd.found.posteriors, truth, tasks))
     right = (crowd.said == truth).mean(axis=1)
     bars = ends.barh(
