@@ -47,6 +47,7 @@ def machines(given: Given, setting: str, trial: int, rng: np.random.Generator) -
     rows += run_methods((*PROPOSED,), labels, score, min_common=UCI_THRESHOLD, **paper)
     rows += run_methods(("MultiSPA", "MV-EM"), labels, score, **paper)
     rows += measure("MV-EM (NaN bug)", partial(_spoiled, labels, found.truth))
+    rows += measure("Constant", partial(_constant, found.truth))
     return rows + _unlabelled(labels, found.truth, given[setting]["dataset"] == COUNTS_WRONG)
 
 
@@ -76,6 +77,11 @@ def _spoiled(labels: CrowdLabels, truth: Ints) -> dict[str, float]:
     """Error of the released MV-EM, in which one task without labels spoils all others."""
     posterior = method_named("MV-EM", protocol="uci").fit(labels).predict_proba(labels)
     return _error_of(nan_bug(posterior, labels), truth)
+
+
+def _constant(truth: Ints) -> dict[str, float]:
+    """Error of who says the most frequent class of all tasks, which no method is told."""
+    return {"error": 100 * (1 - np.bincount(truth).max() / len(truth))}
 
 
 def _error_of(scores: Floats, truth: Ints) -> dict[str, float]:
