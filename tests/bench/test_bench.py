@@ -274,6 +274,10 @@ class Coin:
         return np.full(len(user), 0.5)
 
 
+def equal(comparisons):
+    return np.zeros(comparisons.n_items)
+
+
 class Sure(Coin):
     def predict_proba(self, user, left, right):
         return np.full(len(user), 1.5)
@@ -287,6 +291,7 @@ OF_LINES = {  # method: line, set, the method that it is
     "spa": ("separable", "sim_dirichlet", "SPA"),
     "Finder": ("separable", "sim_dirichlet", "SPA"),
     "Coin": ("comparisons", "sim_tastes_few", None),
+    "equal": ("comparisons", "sim_tastes_few", None),
     "Sure": ("comparisons", "sim_tastes_few", None),
     "short": ("comparisons", "sim_tastes_few", None),
 }
@@ -303,6 +308,7 @@ def test_other_lines_are_told_by_the_argument_and_scored_alike(tmp_path, capsys)
         if same:
             assert found[one, name]["accuracy"] == pytest.approx(found[one, same]["accuracy"], abs=0.5), name
     assert found["sim_tastes_few", "Coin"]["accuracy"] == 50 and found["sim_tastes_few", "Coin"]["high"] < 0
+    assert found["sim_tastes_few", "equal"]["accuracy"] == 50
     assert "2000 probabilities from 0 to 1" in found["sim_tastes_few", "Sure"]["error"]
     assert "ValueError: too short" in found["sim_tastes_few", "short"]["error"]
     assert main(["bench", f"{path}:mode", "nowhere", "--keep", str(kept)]) == 1

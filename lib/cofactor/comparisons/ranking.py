@@ -84,12 +84,7 @@ def rank(
     """
     rng = rng_of(random_state)
     data, names, X = checked(comparisons, covariates, level)
-    _warn_of_unseen(data)
-    rows = _well_compared(data, min_comparisons)
-    data, X = data.take(rows), X[rows]
-    if all_parts:
-        check_linked(data)
-    rows = largest_part(data)
+    rows = comparable(data, min_comparisons, all_parts)
     return _ranking(data.take(rows), X[rows], names, level, rng)
 
 
@@ -215,6 +210,17 @@ def _checked_covariates(covariates: pd.DataFrame | ArrayLike | None, m: int) -> 
     return names, X
 
 
+def comparable(data: Comparisons, least: int, all_parts: bool) -> Indices:
+    """Rows of the items that are ranked; those that are left out are named."""
+    unseen = [data.items[i] for i in np.flatnonzero(data.per_item == 0).tolist()]
+    if unseen:
+        warnings.warn(f"{UNSEEN}: {listing(unseen)}", DataWarning, stacklevel=3)
+    rows = _well_compared(data, least)
+    if all_parts:
+        check_linked(data.take(rows))
+    return rows[largest_part(data.take(rows))]
+
+
 def check_linked(data: Comparisons) -> None:
     """Refuse items in parts that no comparison links."""
     if data.n_components > 1:
@@ -224,12 +230,6 @@ def check_linked(data: Comparisons) -> None:
             f"items are in {data.n_components} parts that no comparison links, so that they have no common order; the "
             f"smallest: {named}; collect comparisons between parts, or rank the comparisons of one part at a time"
         )
-
-
-def _warn_of_unseen(data: Comparisons) -> None:
-    unseen = [data.items[i] for i in np.flatnonzero(data.per_item == 0).tolist()]
-    if unseen:
-        warnings.warn(f"{UNSEEN}: {listing(unseen)}", DataWarning, stacklevel=3)
 
 
 def _well_compared(data: Comparisons, least: int) -> Indices:
@@ -333,13 +333,13 @@ def _check_told(cells: davidson.Cells, names: list[str]) -> None:
         raise NotIdentifiableError(f"{found}; leave them out")
 
 
-def unlinked_of(cells: davidson.Cells, items: list[Any]) -> list[Any]:
+def unlinked_of(cells: davidson.Cells, items: list[Any], decides: str = "the prior") -> list[Any]:
     """Name items outside of the largest group in which everybody lost to everybody, directly or through others."""
     group = davidson.linked_both_ways(cells)
     unlinked = [items[i] for i in np.flatnonzero(group != np.bincount(group).argmax()).tolist()]
     if unlinked:
         what = f"items that never lost to the others, or never won, not even through third ones: {listing(unlinked)}"
-        warnings.warn(f"{what}; how far they are from the others, the prior decides", DataWarning, stacklevel=5)
+        warnings.warn(f"{what}; how far they are from the others, {decides} decides", DataWarning, stacklevel=5)
     return unlinked
 
 
@@ -364,12 +364,17 @@ def _covariance(
     rows: davidson.Cells, fitted: davidson.Fitted, data: Comparisons, items: list[Any]
 ) -> tuple[list[float], Floats]:
     """Return how many users and prompts count, 0 where they are left out, and the covariance."""
+    counts, used = ways_of(rows, data, items)
+    return counts, clustered(rows, fitted, *used) if used else independent(rows, fitted)
+
+
+def ways_of(rows: davidson.Cells, data: Comparisons, items: list[Any]) -> tuple[list[float], list[Codes]]:
+    """Return how many users and prompts count, 0 where they are left out, and the codes of those that are not."""
     ways = {"users": data.user} | ({} if data.prompt is None else {"prompts": data.prompt})
     codes = {name: np.unique(way, return_inverse=True)[1].astype(np.int32) for name, way in ways.items()}
     count = {name: _count(rows, code, name, items) for name, code in codes.items()}
     used = [code for name, code in codes.items() if count[name]]
-    V = clustered(rows, fitted, *used) if used else independent(rows, fitted)
-    return [count.get(name, 0.0) for name in ("users", "prompts")], V
+    return [count.get(name, 0.0) for name in ("users", "prompts")], used
 
 
 def _count(rows: davidson.Cells, code: Codes, name: str, items: list[Any]) -> float:

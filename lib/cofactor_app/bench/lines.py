@@ -20,6 +20,7 @@ import numpy as np
 from cofactor import simulate
 from cofactor.comparisons.data import Comparisons
 from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import special
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.outside import answer_of, is_outside, loaded, parts_of
@@ -146,8 +147,32 @@ def _anchors(method: Any, problem: Problem) -> Ints:
 
 
 def _chances(method: Any, problem: Problem) -> Floats:
-    found = answer_of(lambda data: fitted(method, data).predict_proba(*problem.asked.T), problem.given)
-    p, n = np.asarray(found), len(problem.asked)
+    return chances_of(learnt(method, problem.given), problem.asked)
+
+
+def learnt(method: Any, comparisons: Comparisons) -> Any:
+    """Return what a method makes of comparisons: something with `predict_proba`, or (n,) scores of the items.
+
+    Raises `CofactorError` where it fails, or makes something else.
+    """
+    found = answer_of(partial(fitted, method), comparisons)
+    if hasattr(found, "predict_proba"):
+        return found
+    try:
+        scores, n = np.asarray(found), comparisons.n_items
+    except ValueError:
+        scores = np.empty(0)
+    if scores.shape != (n,) or scores.dtype.kind not in "fiub" or not np.isfinite(scores).all():
+        what = f"shape {scores.shape} of {scores.dtype}" if scores.dtype.kind in "fiub" else type(found).__name__
+        raise CofactorError(f"the method must answer with {n} finite scores or with predict_proba, not {what}")
+    return scores.astype(np.float64)
+
+
+def chances_of(found: Any, asked: Ints) -> Floats:
+    """Return the (n,) chances that left wins, of (n, 3) users and pairs; scores are log-odds: exp(u) for each item."""
+    if isinstance(found, np.ndarray):
+        return np.asarray(special.expit(found[asked[:, 1]] - found[asked[:, 2]]))
+    p, n = np.asarray(answer_of(lambda pairs: found.predict_proba(*pairs.T), asked)), len(asked)
     if p.shape != (n,) or p.dtype.kind != "f" or not ((p >= 0) & (p <= 1)).all():
         said = f"shape {p.shape} of {p.dtype}"
         raise CofactorError(f"predict_proba must answer with {n} probabilities from 0 to 1, not {said}")

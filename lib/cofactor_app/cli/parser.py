@@ -79,7 +79,8 @@ a method is a function of labels that returns (tasks, classes) probabilities, or
 other lines are told by what the first argument is called: table, X, comparisons (or by --line):
   cofactor bench my.py:complete --line pmf           table: completed codes, or a model with predict_map
   cofactor bench my.py:find --line separable         X and the number of anchors: columns of X
-  cofactor bench my.py:Choices --line comparisons    a class: fit(comparisons), predict_proba(user, left, right)
+  cofactor bench my.py:Choices --line comparisons    scores of the items in log-odds, or a class with fit(comparisons)
+                                                     and predict_proba(user, left, right)
 it runs in a process that has no truth and cannot open data sets. All else then takes it, too:
   cofactor aggregate labels.csv --method my.py:Mine --report page.html
 """

@@ -22,6 +22,8 @@ examples:
   cofactor rank arena.jsonl --winner model_a --loser model_b --outcome winner --user judge
   cofactor rank season.csv --home --min-comparisons 5 --elo Arsenal=1500
   cofactor rank ballots.csv --places 1st 2nd 3rd
+  cofactor rank votes.csv --method my.py:Mine     a function of comparisons gives scores in log-odds, or a class with
+                                                  fit(comparisons) and predict_proba(user, left, right)
 """
 JOINT = """\
 the table may have gaps: empty cells, NA, n/a, null, ?, . and the like ("None" among numbers only), or the words of
@@ -76,6 +78,7 @@ examples:
   cofactor topics counts.mtx --vocabulary words.txt --anchors 20 --method SPA
 """
 POINT_METHODS = tuple(sorted(names("separable", takes="points"), key="MERIT".__ne__))  # the default first
+RANK_METHODS = names("comparisons")
 TOPIC_METHODS = ("NMF", *POINT_METHODS, "LDA")
 
 
@@ -125,6 +128,8 @@ def _add_rank(commands: Any) -> None:
     command.add_argument("--min-comparisons", type=int, default=1, metavar="N", help=least)
     parts = "refuse items in parts that no comparison links; by default the largest part is ranked, the rest named"
     command.add_argument("--all-parts", action="store_true", help=parts)
+    own = f"{', '.join(RANK_METHODS[:2])}, ... of this kit or your own as my.py:NAME (default: a model with ties)"
+    command.add_argument("--method", choices=Choices(RANK_METHODS), metavar="METHOD", help=own)
     elo = "utilities on the scale of Elo, at which this item, or the mean of all, has this number"
     command.add_argument("--elo", metavar="[ITEM=]NUMBER", help=elo)
     command.add_argument("--level", type=float, default=0.9, help="of all intervals (default: 0.9)")

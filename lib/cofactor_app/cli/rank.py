@@ -40,12 +40,16 @@ Boards = dict[Any, Ranking]
 Found = tuple[
     Comparisons, "pd.DataFrame", Ranking, Boards, str, list[str]
 ]  # pairs, covariates, the ranking, those by category, what there is, notes
+NOT_OWN = ("covariates", "home", "by", "users", "places", "others", "races")  # of the ranking of this kit alone
 SHOWN = 20  # items printed
 
 
 def rank(arguments: argparse.Namespace) -> None:
     """Fit the ranking; print it, and write what was asked for."""
     tables = [getattr(arguments, name) for name in TABLES]
+    if arguments.method and (more := [name for name in NOT_OWN if getattr(arguments, name)]):
+        why = "--method is told who chose between which two items, and nothing more, and gives one ranking"
+        raise CofactorError(f"{why}: leave out {listing(f'--{name}' for name in more)}")
     with outputs(arguments, tables, [arguments.comparisons], [arguments.report]) as writer:
         fit = _of_orders if arguments.places or arguments.others or arguments.races else _of_pairs
         with warnings.catch_warnings(record=True, action="always", category=DataWarning) as caught:
@@ -53,7 +57,7 @@ def rank(arguments: argparse.Namespace) -> None:
         checks = diagnose(data, rank=0)
         scale = _scale(arguments.elo, found)
         warned = [str(warning.message) for warning in caught]
-        lines = [f"{arguments.comparisons}: {made}", *_facts(found), *map(in_options, notes)]
+        lines = [f"{arguments.comparisons}: {made}", *_facts(found, arguments.method), *map(in_options, notes)]
         if arguments.baselines:
             told = (f"{name} {loss:.4f}" for name, loss in baseline_losses(data, X).items())
             lines.append(f"log-loss on comparisons held out, each fold with its own prior: {', '.join(told)}")
@@ -72,7 +76,12 @@ def _of_pairs(arguments: argparse.Namespace) -> Found:
         raise CofactorError(f"--by {arguments.by}: {ALL} is the board of all comparisons: call that category otherwise")
     data, X = votes.comparisons, votes.covariates
     options = {"min_comparisons": arguments.min_comparisons, "all_parts": arguments.all_parts}
-    found = ranked(data, X, level=arguments.level, random_state=0, **options)
+    if arguments.method:
+        from cofactor_app.cli.own_rank import rank_by  # brings the bench with it
+
+        found = rank_by(arguments.method, data, level=arguments.level, **options)
+    else:
+        found = ranked(data, X, level=arguments.level, random_state=0, **options)
     own = {"level": arguments.level, "min_comparisons": arguments.min_comparisons, "random_state": 0}
     boards = {} if votes.by is None else rank_boards(data, votes.by, X, **own)
     if votes.by is not None and (none := int(votes.by.isna().sum())):
@@ -101,15 +110,17 @@ def _of_orders(arguments: argparse.Namespace) -> Found:
     return orders.pairs(), pd.DataFrame(), found, {}, made, []
 
 
-def _facts(found: Ranking) -> list[str]:
+def _facts(found: Ranking, method: str | None) -> list[str]:
     """Return lines about the fit, what intervals rest on, and coefficients."""
+    prior = f"prior of utilities: normal, standard deviation {found.sd:.3g}, chosen by the evidence of the comparisons"
+    own = f"utilities are the mean log-odds of {method} against the other items; intervals are those of its refits"
     counts = {"users": found.n_users, "prompts": found.n_prompts}
     used = " and ".join(name for name, count in counts.items() if count) or "comparisons"
     count = " and ".join(f"{count:.3g}" for count in counts.values() if count)
     rests = f"{used} as independent of each other" + (f" (they count as {count} equally busy ones)" if count else "")
     return [
         f"fit: {'converged' if found.result.converged else 'NOT CONVERGED'}, {found.result.reason}",
-        f"prior of utilities: normal, standard deviation {found.sd:.3g}, chosen by the evidence of the comparisons",
+        own if method else prior,
         f"log-loss on comparisons held out: {found.log_loss:.4f}; the trivial guess: {found.trivial_log_loss:.4f}",
         f"intervals of {100 * found.level:g} %, taking {rests}",
         *(f"{row.name}: {row.coefficient:.4g} ({row.low:.4g} to {row.high:.4g})"
@@ -201,7 +212,7 @@ def _write_tables(
     if arguments.output:
         table = found.table(scale)
         if arguments.baselines:
-            table = table.merge(baseline_scores(data), "left", "item")
+            table = table.merge(baseline_scores(data), "left", "item", suffixes=("", "_baseline"))
         if boards:  # baselines are of all comparisons, so that boards have none
             own = [board.table(_of_board(scale, board)).assign(board=name) for name, board in boards.items()]
             table = pd.concat([table.assign(board=ALL), *own], ignore_index=True)
