@@ -11,9 +11,10 @@ import pytest
 
 import cofactor as cf
 from cofactor.core.errors import CofactorError
+from cofactor.core.peak import CLEAR_REFS
 from cofactor.crowd import Outside, error_rate, vote_shares
 from cofactor.crowd.outside import source_of
-from cofactor_app.bench import FAMILY, Trial, bench, by_family, choice_report, crowds, left_out, lines, report
+from cofactor_app.bench import FAMILY, Trial, bench, by_family, choice_report, crowds, left_out, lines, report, run
 from cofactor_app.bench.crowds import SIMULATED, drawn
 from cofactor_app.cli import main
 
@@ -45,6 +46,12 @@ class Half:
 
 def wrong_shape(labels):
     return [0.5, 0.5]
+
+
+def takes(labels, more):
+    """Take memory where every task has one label."""
+    taken = np.ones(more * 10**6 // 8 if labels.n_tasks > 20 and labels.votes.sum() == labels.n_tasks else 1)
+    return labels.votes + 0.0 * taken[0]
 
 
 def reads_truth(labels):
@@ -165,8 +172,31 @@ def test_a_method_of_the_kit_that_does_not_fit_or_crashes_is_a_row_too(monkeypat
     found = list(bench(["LDA"], lines.problems("separable", ["sim_midpoints"]), line="separable"))
     assert found[-1].error == "LDA finds topics of words, and no columns of X" and found[0].accuracy is not None
     monkeypatch.setattr(cf.crowd.METHODS["Wawa"], "fit", lambda self, labels: 1 / 0)
-    found = list(bench(["Wawa"], crowds(["sim_copies"])))
-    assert [one.error for one in found] == ["", "", "ZeroDivisionError: division by zero"]
+    assert run._answer("Wawa", drawn("sim_copies")[0]).error == "ZeroDivisionError: division by zero"
+
+
+@pytest.mark.skipif(not CLEAR_REFS.exists(), reason="the system does not tell")
+def test_memory_is_that_of_the_method_on_this_set(mine, tmp_path, monkeypatch, capsys):
+    """A process that takes 300 MB on one set, and gives them back, does not have them on the next one."""
+    monkeypatch.chdir(tmp_path)
+    asked = [
+        "bench",
+        f"{mine}:takes(more=300)",
+        "sim_one_label",
+        "sim_copies",
+        "--report",
+        "page.html",
+        "-o",
+        "out.jsonl",
+    ]
+    assert main(asked) == 0
+    out = pd.read_json("out.jsonl", lines=True).pivot_table(index="set", columns="method", values="memory")
+    plain, large = out.loc["sim_copies"], out.loc["sim_one_label"]
+    assert 290 < large[asked[1]] - plain[asked[1]] < 330 and abs(large["MajorityVote"] - plain["MajorityVote"]) < 50
+    assert 50 < plain["MajorityVote"] < 400
+    assert f"{large[asked[1]]:.0f}" in capsys.readouterr().out.split("CPU s  MB")[1].splitlines()[1]
+    page = (tmp_path / "page.html").read_text(encoding="utf8")
+    assert f"<td>{plain['WorkerTypes']:.0f}</td></tr>" in page and "<th>MB</th>" in page
 
 
 def test_no_truth_reaches_the_method(mine):
@@ -337,7 +367,7 @@ def test_what_is_tuned_to_a_family_is_not_chosen_by_it():
     accuracies = {"a": (60, 99, 70), "b": (60, 50, 71), "c": (60, 50, 73)}  # the vote, one tuned to a, a steady one
     names = ("MajorityVote", "my.py:Mine(tuned=1)", "my.py:Mine(tuned=0)")
     found = [
-        Trial(f"{family}{place}", family, name, "", 100, accuracy, accuracy - 60, -9, 9, 1, 0, -9, 9, 0.1, 0.0)
+        Trial(f"{family}{place}", family, name, "", 100, accuracy, accuracy - 60, -9, 9, 1, 0, -9, 9, 0.1, 0.0, 150.0)
         for family, values in accuracies.items()
         for place in (1, 2)
         for name, accuracy in zip(names, values, strict=True)

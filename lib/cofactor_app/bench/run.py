@@ -1,6 +1,6 @@
-"""Run methods on crowds: those from outside in a process of their own, which is given labels and no truth.
+"""Run methods on crowds, in processes that are given labels and no truth: one for each from outside, one for the kit's.
 
-Nor can it open a file in a folder of data, as `cofactor.load` does. Ids of tasks and workers are replaced by numbers,
+Nor can they open a file in a folder of data, as `cofactor.load` does. Ids of tasks and workers are replaced by numbers,
 so that none tells its class. A method that has learned the truth of a public set by heart is not found out: own sets
 and simulated ones are for that.
 """
@@ -12,11 +12,12 @@ import json
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from importlib.metadata import packages_distributions, version
 from multiprocessing import get_context
 from os import PathLike, sep
@@ -29,6 +30,7 @@ import numpy as np
 from cofactor import __version__
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import whole_file
+from cofactor.core.peak import CLEAR_REFS, resident
 from cofactor.core.types import Ints
 from cofactor.crowd import METHODS
 from cofactor.crowd.labels import CrowdLabels
@@ -40,6 +42,8 @@ from cofactor.registry import listed
 from cofactor_app.bench.crowds import Crowd
 from cofactor_app.bench.lines import ANSWERS, Problem, answer_on, scores_of, small
 
+_task, _worker = np.divmod(np.arange(60), 5)
+FEW_LABELS = CrowdLabels.from_arrays(_task, _worker, (_task + (_worker == _task % 5)) % 2)
 SOURCE, BYTE_CODE = ".py", "__pycache__"  # of the method, which may lie beside data
 
 
@@ -64,6 +68,10 @@ class Trial:
         Expected calibration error.
     seconds : float
         Of processor time.
+    memory : float
+        Highest resident size of the process while the method ran on the set, in MB: with Python, the libraries that
+        are loaded and the data, some 150 MB in all; without processes that the method starts. The methods of this kit
+        share a process, so that what one leaves counts for the next. None where the system does not tell (not Linux).
     error : str
         Why there is no number.
     """
@@ -83,6 +91,7 @@ class Trial:
     above_high: float | None = None
     ece: float | None = None
     seconds: float | None = None
+    memory: float | None = None
     error: str = ""
 
 
@@ -116,7 +125,8 @@ def bench(
     earlier = {(t.set, t.method, t.source): t for t in trials_in(kept)} if kept else {}
     sealed = [str(path.resolve()) for path in (DATASETS_DIR, data_folder(), mirror_folder(), *folders) if path]
     with ExitStack() as processes:
-        runs = {name: processes.enter_context(_Run(name, sealed)) for name in names}
+        kit = processes.enter_context(_Process(sealed))
+        runs = {n: processes.enter_context(_Process(sealed, n)) if is_outside(n) else kit for n in names}
         for crowd in sets:
             known = [earlier.get((crowd.name, name, sources[name])) for name in names]
             for trial in known if all(known) else _on_one_set(crowd, runs, sources):
@@ -126,20 +136,22 @@ def bench(
                 yield trial
 
 
-def _on_one_set(crowd: Crowd, runs: dict[str, _Run], sources: dict[str, str]) -> Iterator[Trial]:
+def _on_one_set(crowd: Crowd, runs: dict[str, _Process], sources: dict[str, str]) -> Iterator[Trial]:
     given, truth = crowd.read()
     line = given.line if isinstance(given, Problem) else "crowd"
     if isinstance(given, CrowdLabels):
         given = CrowdLabels(given.table, list(range(given.n_tasks)), list(range(given.n_workers)), given.classes)
-    found = {name: run(given) for name, run in runs.items()}
-    trivial, default = (found[name][0] for name in ANSWERS[line])
-    for name, (answer, seconds, error) in found.items():
-        trial = Trial(crowd.name, crowd.family, name, sources[name], int(np.sum(truth >= 0)), error=error)
-        whole = answer is not None and trivial is not None
-        yield _scored(trial, line, (answer, trivial, default), truth, seconds) if whole else trial
+    found = {name: run(name, given) for name, run in runs.items()}
+    trivial, default = (found[name].said for name in ANSWERS[line])
+    for name, answer in found.items():
+        trial = Trial(crowd.name, crowd.family, name, sources[name], int(np.sum(truth >= 0)), error=answer.error)
+        if answer.said is not None and trivial is not None:
+            trial = replace(trial, seconds=answer.seconds, memory=answer.memory)
+            trial = _scored(trial, line, (answer.said, trivial, default), truth)
+        yield trial
 
 
-def _scored(trial: Trial, line: str, answers: tuple[Any, Any, Any], truth: Ints, seconds: float) -> Trial:
+def _scored(trial: Trial, line: str, answers: tuple[Any, Any, Any], truth: Ints) -> Trial:
     """Fill in the numbers of one answer, beside the trivial one and the default, which may be missing."""
     scored = [None if a is None else a if line == "crowd" else scores_of(line, a, truth)[0] for a in answers]
     right = truth if line == "crowd" else scores_of(line, answers[0], truth)[1]
@@ -154,11 +166,10 @@ def _scored(trial: Trial, line: str, answers: tuple[Any, Any, Any], truth: Ints,
         "high": 100 * more.high,
         "p": sign_test(answer, trivial, right),
         "ece": found.ece if line in ("crowd", "comparisons") else None,  # the others give no probabilities
-        "seconds": seconds,
     }
     if above:
         values |= {"above_default": 100 * above.mean, "above_low": 100 * above.low, "above_high": 100 * above.high}
-    return Trial(**asdict(trial) | values)
+    return replace(trial, **values)
 
 
 def packages_of(method: str) -> str:
@@ -182,37 +193,45 @@ class _Sealed(BaseException):
     """A method opens a data set; no handler of ordinary errors must hide that."""
 
 
-class _Run:
-    """Runs one method on set after set: those of this kit here, others in a process of their own."""
+@dataclass(frozen=True)
+class _Answer:
+    """What a method said of a set, None where it failed, and what that took."""
 
-    def __init__(self, name: str, sealed: list[str]) -> None:
-        self.name, self.sealed = name, sealed
+    said: Any = None
+    seconds: float = 0.0
+    memory: float | None = None
+    error: str = ""
+
+
+class _Process:
+    """A process without truth, for one method from outside or for those of this kit; begun anew where it has ended."""
+
+    def __init__(self, sealed: list[str], outside: str = "") -> None:
+        self.outside, self.sealed = outside, sealed
         self.pool: ProcessPoolExecutor | None = None
 
-    def __enter__(self) -> _Run:
+    def __enter__(self) -> _Process:
         """Look for the method, so that one that cannot be found ends all before any set is read."""
-        if is_outside(self.name):
-            self.pool = self._process()
-            self.pool.submit(_find, self.name).result()
+        if self.outside:
+            self.pool = self._begun()
+            self.pool.submit(_find, self.outside).result()
         return self
 
-    def _process(self) -> ProcessPoolExecutor:
+    def _begun(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(1, get_context("spawn"), _seal, (self.sealed,))
 
     def __exit__(self, *_: object) -> None:
         if self.pool:
             self.pool.shutdown(cancel_futures=True)
 
-    def __call__(self, labels: CrowdLabels | Problem) -> tuple[Any, float, str]:
-        """Return answer, seconds of processor time and error."""
-        if not is_outside(self.name):
-            return _answer(self.name, labels)
-        self.pool = self.pool or self._process()
+    def __call__(self, name: str, labels: CrowdLabels | Problem) -> _Answer:
+        """Run a method on a set."""
+        self.pool = self.pool or self._begun()
         try:
-            return self.pool.submit(_answer, self.name, labels).result()
+            return self.pool.submit(_answer, name, labels).result()
         except BrokenProcessPool:
             self.pool = None
-            return None, 0.0, "the process ended, as it does where memory is short or compiled code fails"
+            return _Answer(error="the process ended, as it does where memory is short or compiled code fails")
 
 
 def _seal(folders: list[str]) -> None:
@@ -235,33 +254,34 @@ def _find(name: str) -> None:
         raise CofactorError(f"{name} {OPENS}") from None
 
 
-def _answer(name: str, labels: CrowdLabels | Problem) -> tuple[Any, float, str]:
+def _answer(name: str, labels: CrowdLabels | Problem) -> _Answer:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            if isinstance(labels, Problem):
-                with suppress(CofactorError):  # it may need more: the real data tell
-                    answer_on(name, small(labels))
-                began = time.process_time()
-                return answer_on(name, labels), time.process_time() - began, ""
-            method = Outside(name) if is_outside(name) else METHODS[name](random_state=0)
-            _warm_up(method)
-            began = time.process_time()
-            return method.fit(labels).predict_proba(labels), time.process_time() - began, ""
+            run = _prepared(name, labels)
+            if CLEAR_REFS.exists():
+                CLEAR_REFS.write_text("5")  # the highest size so far becomes the one of now
+            began, said = time.process_time(), run()
+            seconds = time.process_time() - began
+            return _Answer(said, seconds, resident("VmHWM") if CLEAR_REFS.exists() else None)
         except CofactorError as error:
-            return None, 0.0, str(error)
+            return _Answer(error=str(error))
         except Exception as error:  # one that no user should meet: a row, not the end
-            return None, 0.0, f"{type(error).__name__}: {error}"
+            return _Answer(error=f"{type(error).__name__}: {error}")
         except _Sealed:
-            return None, 0.0, f"the method {OPENS}"
+            return _Answer(error=f"the method {OPENS}")
 
 
-def _warm_up(method: Any) -> None:
-    """Run a method on a small crowd first, so that nothing is compiled in the time that counts."""
-    task, worker = np.divmod(np.arange(60), 5)
-    few = CrowdLabels.from_arrays(task, worker, (task + (worker == task % 5)) % 2)
-    with suppress(CofactorError):  # it may need more: the real labels tell
-        method.fit(few)
+def _prepared(name: str, given: CrowdLabels | Problem) -> Callable[[], Any]:
+    """Return what runs a method on a set; it has run on little, so that nothing is compiled in the time that counts."""
+    if isinstance(given, Problem):
+        with suppress(CofactorError):  # it may need more: the real data tell
+            answer_on(name, small(given))
+        return partial(answer_on, name, given)
+    method = Outside(name) if is_outside(name) else METHODS[name](random_state=0)
+    with suppress(CofactorError):
+        method.fit(FEW_LABELS)
+    return lambda: method.fit(given).predict_proba(given)
 
 
 # ---- what is kept ----

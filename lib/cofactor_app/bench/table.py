@@ -110,7 +110,7 @@ def _trivial(line: str) -> str:
 
 
 def _sets(trials: Sequence[Trial], names: Sequence[str], trivial: str, default: str) -> list[str]:
-    """Lines of a table: accuracy, differences with their paired 95 % intervals, calibration error, seconds."""
+    """Lines of a table: accuracy, differences with their paired 95 % intervals, calibration error, seconds, memory."""
     rows = [
         {
             "set": trial.set,
@@ -122,6 +122,7 @@ def _sets(trials: Sequence[Trial], names: Sequence[str], trivial: str, default: 
             "above the default": _above(trial, default),
             "ECE": "-" if trial.ece is None else f"{trial.ece:.3f}",
             "CPU s": f"{trial.seconds:.2f}",
+            "MB": "-" if trial.memory is None else f"{trial.memory:.0f}",
         }
         for trial in trials
         if trial.method in names and trial.accuracy is not None
