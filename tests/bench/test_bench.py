@@ -16,6 +16,7 @@ from cofactor.crowd import Outside, error_rate, vote_shares
 from cofactor.crowd.outside import source_of
 from cofactor_app.bench import FAMILY, Trial, bench, by_family, choice_report, crowds, left_out, lines, report, run
 from cofactor_app.bench.crowds import SIMULATED, drawn
+from cofactor_app.bench.folder import sets_of
 from cofactor_app.cli import main
 
 MINE = '''
@@ -148,7 +149,7 @@ def test_what_is_no_method_gets_one_sentence(mine):
 
 
 def test_each_set_has_the_vote_the_default_and_mine(mine):
-    sets = crowds(["sim_copies", "mine"], mine.parent)
+    sets = crowds(["sim_copies", "mine"], sets_of(mine.parent, "crowd"))
     found = list(bench([f"{mine}:vote"], sets))
     assert [t.method for t in found] == 2 * ["MajorityVote", "WorkerTypes", f"{mine}:vote"]
     for crowd, vote, default, own in zip(sets, found[::3], found[1::3], found[2::3], strict=True):
@@ -160,7 +161,7 @@ def test_each_set_has_the_vote_the_default_and_mine(mine):
 
 
 def test_a_failure_on_one_set_is_one_row(mine):
-    sets = [*crowds(["sim_copies"]), *crowds(["mine"], mine.parent)]
+    sets = [*crowds(["sim_copies"]), *crowds(["mine"], sets_of(mine.parent, "crowd"))]
     found = trials(f"{mine}:Half(least=401)", f"{mine}:wrong_shape", f"{mine}:vote", sets=sets)
     assert [bool(t.error) for t in found] == [True, True, False, True, True, False]
     lines = "\n".join(report(found, {"vote": 3}))
@@ -200,7 +201,7 @@ def test_memory_is_that_of_the_method_on_this_set(mine, tmp_path, monkeypatch, c
 
 
 def test_no_truth_reaches_the_method(mine):
-    own = crowds(["mine"], mine.parent)
+    own = crowds(["mine"], sets_of(mine.parent, "crowd"))
     for name, said in (("reads_truth", "opens data sets"), ("loads_truth", "opens data sets")):
         (found,) = trials(f"{mine}:{name}", sets=own, folders=[mine.parent])
         assert found.accuracy is None and said in found.error
@@ -269,7 +270,7 @@ def test_the_command_prints_and_writes(mine, tmp_path, capsys):
 def test_aggregate_takes_it(mine, tmp_path, capsys):
     out = tmp_path / "consensus.csv"
     assert main(["aggregate", str(mine.parent / "mine.csv"), "--method", f"{mine}:vote", "-o", str(out)]) == 0
-    labels, _ = crowds(["mine"], mine.parent)[0].read()
+    labels, _ = crowds(["mine"], sets_of(mine.parent, "crowd"))[0].read()
     assert np.allclose(pd.read_csv(out)["probability"], vote_shares(labels).max(axis=1))
 
 

@@ -5,21 +5,18 @@ Sets of one family, such as three parts of one collection, are not independent: 
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from cofactor import simulate
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import CofactorError, listing
 from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.truth import read_truth
 from cofactor.data import load
 from cofactor.data.registry import entries
 from cofactor.data.storage import offline
@@ -42,8 +39,6 @@ FAMILIES = MappingProxyType(
     }
 )
 FAMILY = MappingProxyType({name: family for family, names in FAMILIES.items() for name in names})
-FOLDER_FAMILY = "your folder"
-LABEL_FILES = (".csv", ".csv.gz", ".tsv", ".parquet", ".jsonl")
 
 
 @dataclass(frozen=True)
@@ -55,32 +50,32 @@ class Crowd:
     read: Callable[[], tuple[Any, Ints]]
 
 
-def crowds(names: Sequence[str] = (), folder: Path | None = None, simulated: bool = False) -> list[Crowd]:
-    """Return the sets of these names; without names, all registered ones that are here, those of a folder as asked for.
+def crowds(names: Sequence[str] = (), own: Sequence[Crowd] = (), simulated: bool = False) -> list[Crowd]:
+    """Return the sets of these names; without names, own and simulated ones as asked for, or all registered ones.
 
     Parameters
     ----------
     names : sequence of str
-        Registered sets, sets of the folder, or simulated ones.
-    folder : Path, optional
-        Of own sets: NAME.csv (columns task, worker, label) beside NAME_truth.csv (task, truth).
+        Registered sets, own or simulated ones.
+    own : sequence of Crowd
+        Those of a folder, see `cofactor_app.bench.folder`.
     simulated : bool
         Crowds drawn from models whose truth is known: see `SIMULATED`.
 
     Raises
     ------
     CofactorError
-        Names that are no set, an empty folder, or a set that is not on this machine; nothing is downloaded.
+        Names that are no set, or a set that is not on this machine; nothing is downloaded.
     """
     known = {name: Crowd(name, FAMILY[name], partial(_registered, name)) for name in FAMILY}
     known |= {name: Crowd(name, name, partial(drawn, name)) for name in SIMULATED}
-    own = {found.name: found for found in _of_folder(folder)} if folder else {}
-    if strange := [name for name in names if name not in known | own]:
-        raise CofactorError(f"no crowds named {listing(map(repr, strange))}; there are {', '.join(known | own)}")
+    mine = {one.name: one for one in own}
+    if strange := [name for name in names if name not in known | mine]:
+        raise CofactorError(f"no crowds named {listing(map(repr, strange))}; there are {', '.join(known | mine)}")
     if names:
-        return [(own | known)[name] for name in names]
-    here = [] if folder or simulated else [name for name in FAMILY if offline(entries()[name])]
-    return [*own.values(), *(known[name] for name in (*here, *(SIMULATED if simulated else ())))]
+        return [(mine | known)[name] for name in names]
+    here = [] if own or simulated else [name for name in FAMILY if offline(entries()[name])]
+    return [*own, *(known[name] for name in (*here, *(SIMULATED if simulated else ())))]
 
 
 def missing() -> list[str]:
@@ -93,25 +88,6 @@ def _registered(name: str) -> tuple[CrowdLabels, Ints]:
         raise CofactorError(f"{name} is not on this machine: `cofactor datasets fetch {name}` brings it")
     found = load(name, "crowd")
     return found.labels, found.truth
-
-
-def _of_folder(folder: Path) -> Iterator[Crowd]:
-    pairs = [
-        (path, truth, path.name[: -len(ending)])
-        for ending in LABEL_FILES
-        for path in sorted(folder.glob(f"*{ending}"))
-        if (truth := path.with_name(f"{path.name[: -len(ending)]}_truth{ending}")).is_file()
-    ]
-    if not pairs:
-        raise CofactorError(f"{folder} has no NAME.csv (task, worker, label) beside NAME_truth.csv (task, truth)")
-    yield from (Crowd(name, FOLDER_FAMILY, partial(_from_files, path, truth)) for path, truth, name in pairs)
-
-
-def _from_files(path: Path, truth: Path) -> tuple[CrowdLabels, Ints]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # labels given again: the last counts
-        labels = CrowdLabels.from_file(path, conflicts="last")
-    return labels, read_truth(truth, labels)
 
 
 # ---- simulated crowds: 400 tasks, 25 workers, seed 0; accuracies are drawn evenly from the named range ----

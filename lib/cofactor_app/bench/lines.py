@@ -206,15 +206,18 @@ def scores_of(line: str, answer: Any, truth: Ints) -> tuple[Floats, Ints]:
 # ---- problems, drawn by seed 0 ----
 
 
-def problems(line: str, names: Sequence[str] = (), simulated: bool = False) -> list[Crowd]:
-    """Return problems of a line: of these names, or all simulated ones, and all registered ones that are here."""
-    own = PUBLIC.get(line, {})
-    known = SIMULATED[line] | own
-    if strange := [name for name in names if name not in known]:
-        raise CofactorError(f"no set of {line} is named {', '.join(strange)}; there are {', '.join(known)}")
-    here = [name for name in own if not simulated and offline(entries()[name])]
-    return [Crowd(name, "simulated" if name in SIMULATED[line] else name, known[name])
-            for name in names or [*SIMULATED[line], *here]]  # fmt: skip
+def problems(line: str, names: Sequence[str] = (), own: Sequence[Crowd] = (), simulated: bool = False) -> list[Crowd]:
+    """Return problems of a line: of these names; or own and simulated ones as asked for, else all that are here."""
+    known = {name: Crowd(name, "simulated", read) for name, read in SIMULATED[line].items()}
+    known |= {name: Crowd(name, name, read) for name, read in PUBLIC.get(line, {}).items()}
+    mine = {one.name: one for one in own}
+    if strange := [name for name in names if name not in known | mine]:
+        raise CofactorError(f"no set of {line} is named {', '.join(strange)}; there are {', '.join(known | mine)}")
+    if names:
+        return [(mine | known)[name] for name in names]
+    here = [] if own or simulated else [name for name in PUBLIC.get(line, {}) if offline(entries()[name])]
+    drawn = SIMULATED[line] if simulated or not own else ()
+    return [*own, *(known[name] for name in (*drawn, *here))]
 
 
 def away(line: str) -> list[str]:
@@ -231,18 +234,24 @@ def _hidden(codes: Ints, sizes: Sequence[int], rng: np.random.Generator) -> tupl
     return Problem("pmf", CategoricalTable(codes, sizes=list(sizes)), hidden), truth
 
 
-def _public_table(name: str) -> tuple[Problem, Ints]:
+def cells_of(table: CategoricalTable, rng: np.random.Generator) -> tuple[Problem, Ints]:
     """A fifth of the known cells hidden, in at most SAMPLE rows."""
-    rng, table = np.random.default_rng(0), load(name).table
     rows = np.sort(rng.permutation(table.n_rows)[:SAMPLE])
-    return _hidden(np.array(table.codes[rows]), table.sizes, rng)
+    return _hidden(np.array(table.codes[rows]), table.sizes.tolist(), rng)
+
+
+def choices_of(found: Comparisons, rng: np.random.Generator) -> tuple[Problem, Ints]:
+    """A fifth of every user's comparisons held out, of at most SAMPLE; ties are not asked."""
+    given, held_out = found.take(rng.permutation(len(found))[:SAMPLE]).hold_out(0.2, random_state=rng)
+    return _questions(given, held_out.take(held_out.outcome != 0.5))
+
+
+def _public_table(name: str) -> tuple[Problem, Ints]:
+    return cells_of(load(name).table, np.random.default_rng(0))
 
 
 def _public_choices(name: str) -> tuple[Problem, Ints]:
-    """A fifth of every user's comparisons held out, of at most SAMPLE; ties are not asked."""
-    found, rng = load(name).comparisons, np.random.default_rng(0)
-    given, held_out = found.take(rng.permutation(len(found))[:SAMPLE]).hold_out(0.2, random_state=rng)
-    return _questions(given, held_out.take(held_out.outcome != 0.5))
+    return choices_of(load(name).comparisons, np.random.default_rng(0))
 
 
 def _questions(given: Comparisons, asked: Comparisons) -> tuple[Problem, Ints]:

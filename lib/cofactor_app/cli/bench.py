@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.result import progress
@@ -12,6 +14,7 @@ from cofactor.crowd.outside import is_outside, parts_of
 from cofactor_app.bench import bench as trials_of
 from cofactor_app.bench import by_set, choice_report, crowds, left_out, report
 from cofactor_app.bench.crowds import missing
+from cofactor_app.bench.folder import checked, sets_of
 from cofactor_app.bench.lines import ANSWERS, away, line_of, problems
 from cofactor_app.bench.run import Trial, packages_of, trials_in
 from cofactor_app.cli import tell
@@ -28,15 +31,14 @@ CHOSEN = "{} (chosen by the other families)"
 
 def bench(arguments: argparse.Namespace) -> None:
     """Run, print the tables, and write them where asked for."""
+    if arguments.check_data:
+        return _check_data(arguments.check_data)
+    if not arguments.method:
+        raise CofactorError("which method? give FILE.py:NAME, or a name of this kit")
     line = arguments.line or line_of(arguments.method)
-    if line != "crowd" and arguments.data:
-        raise CofactorError(f"--data holds crowds, and the method is of line {line}: leave --data out")
-    crowd = line == "crowd"
-    sets = (
-        crowds(arguments.sets, arguments.data, arguments.simulated)
-        if crowd
-        else problems(line, arguments.sets, arguments.simulated)
-    )
+    own = sets_of(arguments.data, line) if arguments.data else []
+    some = crowds if line == "crowd" else partial(problems, line)
+    sets = some(arguments.sets, own, arguments.simulated)
     methods = [arguments.method, *arguments.beside]
     variants = [name for name in methods if _name(name) == _name(arguments.method)]
     if arguments.leave_family_out and min(len(set(variants)), len({one.family for one in sets})) < 2:
@@ -45,7 +47,7 @@ def bench(arguments: argparse.Namespace) -> None:
     with outputs(arguments, [arguments.output], [], [arguments.report]) as writer:
         folders = [arguments.data] if arguments.data else []
         trials = list(trials_of(methods, progress(sets, "sets", True), arguments.keep, folders, line))
-        own = _name(arguments.method)
+        name = _name(arguments.method)
         lines = _lines(arguments, line, trials)
         chosen = variants if arguments.leave_family_out else []
         tell([*lines, *(choice_report(trials, chosen, line) if chosen else []), *_about(arguments, line, methods)])
@@ -53,11 +55,19 @@ def bench(arguments: argparse.Namespace) -> None:
             from cofactor_app.pages.bench import bench_page  # templates take a second to import
 
             said = [text for text in lines if "sets, significantly on" in text or "variants of" in text]
-            write_page(arguments.report, bench_page(own, line, ASKED[line], trials, said, chosen))
+            write_page(arguments.report, bench_page(name, line, ASKED[line], trials, said, chosen))
         if arguments.output:
-            chosen_trials = [replace(one, method=CHOSEN.format(own)) for one in left_out(trials, chosen)[1]]
+            chosen_trials = [replace(one, method=CHOSEN.format(name)) for one in left_out(trials, chosen)[1]]
             table = by_set([*trials, *chosen_trials])
             writer.write(arguments.output, [table.round(6)], f"{len(table)} trials")
+
+
+def _check_data(folder: Path) -> None:
+    """Tell of every set of a folder whether it can be used."""
+    found = list(checked(folder))
+    tell([line for sound, line in found if sound], [line for sound, line in found if not sound])
+    if wrong := sum(not sound for sound, _ in found):
+        raise CofactorError(f"{wrong} of {len(found)} sets of {folder} cannot be used as they are")
 
 
 def _lines(arguments: argparse.Namespace, line: str, trials: Sequence[Trial]) -> list[str]:

@@ -75,7 +75,9 @@ a method is a function of labels that returns (tasks, classes) probabilities, or
   cofactor bench my.py:Mine --simulated              crowds drawn here: copies, constant workers, one label a task ...
   cofactor bench "my.py:Mine(alpha=1)" --beside "my.py:Mine(alpha=2)" --leave-family-out
                                                      alpha is chosen by the other families of sets
-  cofactor bench my.py:Mine --data folder            NAME.csv (task, worker, label) beside NAME_truth.csv (task, truth)
+  cofactor bench my.py:Mine --data folder            NAME.csv (task, worker, label) beside NAME_truth.csv (task, truth),
+                                                     or NAME.toml: name, line, family, licence, source, [files]
+  cofactor bench --check-data folder                 what is wrong with each of these sets
 other lines are told by what the first argument is called: table, X, comparisons (or by --line):
   cofactor bench my.py:complete --line pmf           table: completed codes, or a model with predict_map
   cofactor bench my.py:find --line separable         X and the number of anchors: columns of X
@@ -331,11 +333,14 @@ def _add_results(command: argparse.ArgumentParser) -> None:
 def _add_bench(commands: Any) -> None:
     about = "Try a method of your own beside the vote and the default, on data of known truth."
     command = new_command(commands, "bench", about, "bench.bench")
-    command.add_argument("method", metavar="METHOD", help="FILE.py:NAME, PACKAGE.MODULE:NAME, or one of this kit")
-    command.add_argument("sets", nargs="*", metavar="SET", help="crowds (default: all registered ones that are here)")
+    own = "FILE.py:NAME, PACKAGE.MODULE:NAME, or one of this kit"
+    command.add_argument("method", nargs="?", metavar="METHOD", help=own)
+    command.add_argument("sets", nargs="*", metavar="SET", help="(default: all registered ones that are here)")
     command.add_argument("--beside", nargs="+", default=[], metavar="METHOD", help="other methods to run as well")
-    command.add_argument("--data", type=Path, metavar="FOLDER", help="of own crowds, see below")
-    command.add_argument("--simulated", action="store_true", help="crowds drawn from models whose truth is known")
+    command.add_argument("--data", type=Path, metavar="FOLDER", help="of own sets, see below")
+    check = "only look at a folder for --data, and tell what is wrong with each set"
+    command.add_argument("--check-data", type=Path, metavar="FOLDER", help=check)
+    command.add_argument("--simulated", action="store_true", help="sets drawn from models whose truth is known")
     leave = "choose among METHOD and its variants in --beside by all families of sets but one, and score on that one"
     command.add_argument("--leave-family-out", action="store_true", help=leave)
     lines = "of the method (default: told by its first argument: labels, table, X, comparisons)"

@@ -1,0 +1,235 @@
+"""Sets of a folder for the bench: one TOML file for each, beside its files; or two files of labels and their truth.
+
+::
+
+    name = "kitchen"  # kitchen.toml
+    line = "crowd"
+    family = "cooking"  # sets that share tasks, workers or items are one family
+    licence = "CC-BY-4.0"
+    source = "https://example.org/kitchen"
+
+    [files]
+    labels = "labels.csv"  # task, worker, label
+    truth = "truth.csv"  # task, truth
+
+The files of the other lines are in `ROLES`. Of a table and of comparisons no truth is given: a fifth is hidden.
+"""
+
+from __future__ import annotations
+
+import tomllib
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from cofactor.comparisons.votes import reading
+from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.frames import read_frame
+from cofactor.core.types import Ints
+from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.truth import read_truth
+from cofactor.data.matrices import read_matrix
+from cofactor.pmf.frames import CategoricalFrame
+from cofactor_app.bench.crowds import Crowd
+from cofactor_app.bench.lines import Problem, cells_of, choices_of
+
+FIELDS = ("name", "line", "family", "licence", "source", "files")
+ROLES = MappingProxyType(
+    {
+        "crowd": {"labels": "task, worker, label", "truth": "task, truth"},
+        "pmf": {"table": "a header, and one row per case"},
+        "separable": {"points": "a matrix, one point per column", "anchors": "anchor: names of columns, or numbers"},
+        "comparisons": {"comparisons": "winner, loser, or as `cofactor rank` takes them"},
+    }
+)
+LABEL_FILES = (".csv", ".csv.gz", ".tsv", ".parquet", ".jsonl")
+PLAIN_FAMILY = "your folder"  # of labels and truth without a TOML file
+Found = tuple[Any, Ints]
+
+
+@dataclass(frozen=True)
+class Set:
+    """A set of a folder, not read yet."""
+
+    name: str
+    line: str
+    family: str
+    files: Mapping[str, Path]
+
+    def read(self) -> Found:
+        """Return what a method is given, and the truth; raises `CofactorError` where the files are wrong."""
+        with warnings.catch_warnings(action="ignore", category=DataWarning):
+            return _READERS[self.line](**self.files)
+
+
+def sets_of(folder: Path, line: str) -> list[Crowd]:
+    """Return the sets of a line in a folder.
+
+    Raises `CofactorError` where there is none, where a TOML file is wrong, or two sets have one name.
+    """
+    found = [declared(path) for path in _declarations(folder)] + _plain(folder)
+    names = [one.name for one in found]
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise CofactorError(f"{folder}: two sets are called {listing(twice)}")
+    if not (mine := [one for one in found if one.line == line]):
+        has = f"it has {listing(f'{one.name} ({one.line})' for one in found)}" if found else _what(line)
+        raise CofactorError(f"{folder} has no set of line {line}: {has}")
+    return [Crowd(one.name, one.family, one.read) for one in mine]
+
+
+def _what(line: str) -> str:
+    plain = " or NAME.csv (task, worker, label) beside NAME_truth.csv (task, truth)," if line == "crowd" else ""
+    return f"it needs NAME.toml,{plain} see docs/commands.md"
+
+
+def _declarations(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise CofactorError(f"no folder {folder}")
+    return sorted(folder.glob("*.toml"))
+
+
+def _plain(folder: Path) -> list[Set]:
+    """Return labels that lie beside their truth, without a TOML file."""
+    pairs = [
+        (path, truth, path.name[: -len(ending)])
+        for ending in LABEL_FILES
+        for path in sorted(folder.glob(f"*{ending}"))
+        if (truth := path.with_name(f"{path.name[: -len(ending)]}_truth{ending}")).is_file()
+    ]
+    return [Set(name, "crowd", PLAIN_FAMILY, {"labels": path, "truth": truth}) for path, truth, name in pairs]
+
+
+# ---- the TOML file ----
+
+
+def declared(path: Path) -> Set:
+    """Return the set that a TOML file declares; raises `CofactorError` with all that is wrong in it."""
+    try:
+        said = tomllib.loads(path.read_text(encoding="utf8"))
+    except ValueError as error:
+        raise CofactorError(f"{path.name}: no TOML: {error}") from None
+    if wrong := list(_wrong(said, path.parent)):
+        raise CofactorError(f"{path.name}: {'; '.join(wrong)}")
+    files = {role: path.parent / name for role, name in said["files"].items()}
+    return Set(said["name"], said["line"], said["family"], files)
+
+
+def _wrong(said: Mapping[str, Any], folder: Path) -> Iterator[str]:
+    if missing := [name for name in FIELDS if said.get(name) in (None, "", {})]:
+        yield f"no {listing(missing)}"
+    if strange := sorted(set(said) - set(FIELDS)):
+        yield f"unknown fields {listing(strange)}; there are {', '.join(FIELDS)}"
+    if odd := [name for name in FIELDS[:-1] if not isinstance(said.get(name, ""), str)]:
+        yield f"{listing(odd)} must be text"
+    files, line = said.get("files") or {}, str(said.get("line") or "")
+    if line and line not in ROLES:
+        yield f"line {line!r} is none of {', '.join(ROLES)}"
+    if not isinstance(files, dict) or not all(isinstance(name, str) for name in files.values()):
+        yield "[files] must have a name of a file for each role"
+        return
+    if line in ROLES and files:
+        if lacking := [f"{role} ({what})" for role, what in ROLES[line].items() if role not in files]:
+            yield f"[files] has no {listing(lacking)}"
+        if more := sorted(set(files) - set(ROLES[line])):
+            yield f"[files] has {listing(more)}, which line {line} does not know"
+    if gone := [name for name in files.values() if not (folder / name).is_file()]:
+        yield f"no file {listing(gone)}"
+    if out := [name for name in files.values() if not (folder / name).resolve().is_relative_to(folder.resolve())]:
+        yield f"{listing(out)} lies outside of the folder, where a method could open it"
+
+
+# ---- what a folder holds, looked at before a run ----
+
+
+def checked(folder: Path) -> Iterator[tuple[bool, str]]:
+    """Tell of every set of a folder whether it can be used, and in one line what it has, or all that is wrong with it.
+
+    Cost: every file is read.
+    """
+    names: list[str] = []
+    makers: list[Callable[[], Set]] = [partial(declared, path) for path in _declarations(folder)]
+    makers += [partial(_itself, one) for one in _plain(folder)]
+    if not makers:
+        yield False, f"{folder}: no set: {_what('crowd')}"
+    for make in makers:
+        try:
+            one = make()
+        except CofactorError as error:
+            yield False, str(error)
+            continue
+        wrong, has = _looked_at(one)
+        if one.name in names:
+            wrong.append("another set has this name")
+        names.append(one.name)
+        yield not wrong, f"{one.name}: {'; '.join(wrong)}" if wrong else f"{one.name}: line {one.line}, {has}"
+
+
+def _itself(one: Set) -> Set:
+    return one
+
+
+def _looked_at(one: Set) -> tuple[list[str], str]:
+    """Return what is wrong with the files of a set, and what it has."""
+    with warnings.catch_warnings(record=True, action="always", category=DataWarning) as noted:
+        try:
+            given, truth = _READERS[one.line](**one.files)
+        except CofactorError as error:
+            return [" ".join(str(error).split())], ""
+    told = [str(note.message) for note in noted]
+    wrong = [text for text in told if "are passed over" in text or "nobody chose" in text]
+    known = truth[truth >= 0]
+    if one.line == "crowd" and len(np.unique(known)) < 2:
+        wrong.append("the truth has one class only, so that no method can be told from another")
+    return wrong, f"{given}, truth of {len(known)}" if one.line == "crowd" else f"{_size(given)}, {len(truth)} asked"
+
+
+def _size(problem: Problem) -> str:
+    if problem.line == "comparisons":
+        return str(problem.given)
+    rows, columns = problem.given.codes.shape if problem.line == "pmf" else problem.given.shape
+    return f"{rows} rows, {columns} columns"
+
+
+# ---- files ----
+
+
+def _labels(labels: Path, truth: Path) -> Found:
+    read = CrowdLabels.from_file(labels, conflicts="last")
+    return read, read_truth(truth, read)
+
+
+def _table(table: Path) -> Found:
+    found = CategoricalFrame.from_frame(read_frame(table, None, row="case"))
+    if found.table.n_variables < 2:
+        raise CofactorError(f"{table}: one column can be used, {found.names[0]}: a method needs two")
+    return cells_of(found.table, np.random.default_rng(0))
+
+
+def _points(points: Path, anchors: Path) -> Found:
+    X, _, names = read_matrix(points)
+    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    if X.ndim != 2:
+        raise CofactorError(f"{points}: an image: give a matrix, one point per column")
+    said = read_frame(anchors, ("anchor",), row="anchor")["anchor"].tolist()
+    known = {name: place for place, name in enumerate(names or map(str, range(X.shape[1])))}
+    if strange := [name for name in said if name not in known]:
+        raise CofactorError(f"{anchors}: {listing(strange)} are no columns of {points.name}")
+    found = np.array([known[name] for name in dict.fromkeys(said)], dtype=np.int64)
+    order = np.random.default_rng(0).permutation(X.shape[1])  # so that no method learns from the order
+    return Problem("separable", np.ascontiguousarray(X[:, order]), len(found)), np.argsort(order)[found]
+
+
+def _votes(comparisons: Path) -> Found:
+    named = dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight"))
+    return choices_of(reading(comparisons, named).comparisons, np.random.default_rng(0))
+
+
+_READERS: Mapping[str, Callable[..., Found]] = MappingProxyType(
+    {"crowd": _labels, "pmf": _table, "separable": _points, "comparisons": _votes}
+)
