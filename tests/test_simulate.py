@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import expit, logit
 from sklearn.datasets import make_classification
 
 import cofactor as cf
@@ -502,3 +503,42 @@ def test_seasons_are_knock_outs_of_players_who_drift():
     for field in (12, 32):
         with pytest.raises(CofactorError, match=f"field={field}: a power of two, at most a sixth of 96"):
             simulate.tennis_seasons(96, field=field)
+
+
+def test_workers_of_a_drifting_crowd_change_over_their_tasks():
+    drawn = simulate.drifting_crowd(4000, 30, 3, 10, accuracy=(0.75, 0.75), drift=3.0, random_state=0)
+    codes, truth = drawn.labels.table.codes, drawn.truth
+    assert (drawn.labels.table.entries_per_row == 10).all()
+    share = np.empty((30, 3))  # of right labels, in the first, middle and last fifth of each worker's tasks
+    for w in range(30):
+        mine = np.flatnonzero(codes[:, w] >= 0)
+        share[w] = [(codes[part, w] == truth[part]).mean() for part in np.array_split(mine, 5)[::2]]
+    slope = (logit(share[:, 2]) - logit(share[:, 0])) / 0.8
+    assert np.std(slope) == pytest.approx(3.0, rel=0.3) and abs(np.mean(slope)) < 1.5
+    assert np.allclose(share[:, 1], 0.75, atol=0.1) and share[:, 1].mean() == pytest.approx(0.75, abs=0.015)
+    wrong = (codes - truth[:, None])[(codes >= 0) & (codes != truth[:, None])] % 3
+    assert np.mean(wrong == 1) == pytest.approx(0.5, abs=0.02)
+    still = simulate.drifting_crowd(4000, 5, labels_per_task=5, drift=0.0, accuracy=(0.6, 0.9), random_state=1)
+    halves = (still.labels.table.codes == still.truth[:, None]).reshape(2, 2000, 5).mean(axis=1)
+    assert np.allclose(*halves, atol=0.06) and np.ptp(halves[0]) > 0.05
+    for wrong in ({"accuracy": (0.9, 0.6)}, {"accuracy": (0.5, 1.0)}, {"n_workers": 3}, {"drift": -1.0}):
+        with pytest.raises(CofactorError, match=next(iter(wrong)).split("_")[-1]):
+            simulate.drifting_crowd(**wrong)
+
+
+def test_votes_that_share_a_user_or_a_prompt_are_alike():
+    """Residuals of two votes about one pair agree where they share what has a spread, and not otherwise."""
+    for way, spreads in (("user", (1.5, 0.0)), ("prompt", (0.0, 1.5))):
+        data, v = simulate.two_way_comparisons(
+            3, 40, 30, 40000, user_spread=spreads[0], prompt_spread=spreads[1], random_state=0
+        )
+        assert abs(v.sum()) < 1e-12 and data.prompt.max() == 29
+        rest = data.outcome - expit(v[data.left] - v[data.right])
+        for shared, names in ((way, 0.03), ("user" if way == "prompt" else "prompt", 0.0)):
+            key = (getattr(data, shared) * 3 + data.left) * 3 + data.right
+            n = np.bincount(key)
+            total, squares = np.bincount(key, rest), np.bincount(key, rest**2)
+            alike = (total**2 - squares).sum() / (n * (n - 1.0)).sum()  # mean product of two different ones
+            assert alike > names if names else abs(alike) < 0.015, (way, shared)
+    with pytest.raises(CofactorError, match="n_items"):
+        simulate.two_way_comparisons(1)

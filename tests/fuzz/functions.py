@@ -256,6 +256,8 @@ FUNCTIONS = {
     "simulate.joint_model": (simulate.joint_model, v.count, v.count, v.count, _of(v.number, None)),
     "simulate.joint_table": (simulate.joint_table, v.models(), v.count, v.number),
     "simulate.comparison_factors": (simulate.comparison_factors, v.count, v.count, v.count),
+    "simulate.drifting_crowd": (simulate.drifting_crowd, *(v.count,) * 4),
+    "simulate.two_way_comparisons": (simulate.two_way_comparisons, *(v.count,) * 4),
     "simulate.tennis_seasons": (simulate.tennis_seasons, v.count, v.count),
     "simulate.draw_comparisons": (simulate.draw_comparisons, v.matrix, v.matrix, v.count),
     "simulate.dirichlet_mixtures": (simulate.dirichlet_mixtures, v.count, v.count, v.count, _of(v.number, None)),

@@ -321,6 +321,20 @@ def sound():
                 **{"sd": 1.0, "drift": 0.1, "eager": 0.5, "random_state": 0},
             },
         ),
+        "simulate.two_way_comparisons": (
+            simulate.two_way_comparisons,
+            {
+                **{"n_items": 4, "n_users": 5, "n_prompts": 3, "n_comparisons": 20, "random_state": 0},
+                **{"spread": 1.0, "user_spread": 0.5, "prompt_spread": 0.5},
+            },
+        ),
+        "simulate.drifting_crowd": (
+            simulate.drifting_crowd,
+            {
+                **{"n_tasks": 6, "n_workers": 4, "n_classes": 3, "labels_per_task": 3, "random_state": 0},
+                **{"accuracy": (0.6, 0.9), "drift": 1.0},
+            },
+        ),
         "simulate.joint_model": (
             simulate.joint_model,
             {"n_variables": 3, "alphabet": 2, "rank": 2, "separability": None, "random_state": 0},

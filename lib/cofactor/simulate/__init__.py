@@ -3,8 +3,8 @@
 Every generator returns the data together with the truth that made it, and takes a `random_state`.
 """
 
-from cofactor.simulate.comparisons import comparison_factors, draw_comparisons, tennis_seasons
-from cofactor.simulate.crowds import Crowd, Generator, crowd, dawid_skene_model, large_crowd
+from cofactor.simulate.comparisons import comparison_factors, draw_comparisons, tennis_seasons, two_way_comparisons
+from cofactor.simulate.crowds import Crowd, Generator, crowd, dawid_skene_model, drifting_crowd, large_crowd
 from cofactor.simulate.factors import symnmf_problem
 from cofactor.simulate.graders import grader_crowd
 from cofactor.simulate.joint import joint_model, joint_table
@@ -30,6 +30,7 @@ __all__ = [
     "dawid_skene_model",
     "dirichlet_mixtures",
     "draw_comparisons",
+    "drifting_crowd",
     "grader_crowd",
     "joint_model",
     "joint_table",
@@ -40,4 +41,5 @@ __all__ = [
     "part_mask",
     "symnmf_problem",
     "tennis_seasons",
+    "two_way_comparisons",
 ]

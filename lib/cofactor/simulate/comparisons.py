@@ -210,6 +210,56 @@ def draw_comparisons(
     return Comparisons(user, left, right, w, n1, n2)
 
 
+def two_way_comparisons(
+    n_items: int = 8,
+    n_users: int = 40,
+    n_prompts: int = 20,
+    n_comparisons: int = 900,
+    *,
+    spread: float = 1.0,
+    user_spread: float = 0.5,
+    prompt_spread: float = 0.7,
+    random_state: Seed = None,
+) -> tuple[Comparisons, Floats]:
+    """Draw votes that share a user, or a prompt, and are then alike: users have tastes, and prompts suit some items.
+
+        x_uqi = v_i + a_ui + b_qi,    standard deviations `spread`, `user_spread`, `prompt_spread`
+
+    User u, prompt q and a pair of different items are drawn at random; left wins with chance 1 / (1 + exp(x_r - x_l)).
+
+    Parameters
+    ----------
+    n_items, n_users, n_prompts, n_comparisons : int
+        At least two items.
+    spread, user_spread, prompt_spread : float >= 0
+    random_state : int, Generator or None
+
+    Returns
+    -------
+    Comparisons, with `prompt`
+    v : (n_items,) utilities of mean zero
+
+    Raises a CofactorError for a number out of its range. Cost: O(n_comparisons + (n_users + n_prompts) n_items).
+
+    >>> votes, v = two_way_comparisons(5, 10, 4, 100, random_state=0)
+    >>> votes, int(votes.prompt.max()), v.shape
+    (Comparisons(100 comparisons of 5 items by 10 users), 3, (5,))
+    """
+    check_whole(1, n_users=n_users, n_prompts=n_prompts, n_comparisons=n_comparisons)
+    check_whole(2, n_items=n_items)
+    check_positive(zero=True, spread=spread, user_spread=user_spread, prompt_spread=prompt_spread)
+    rng = rng_of(random_state)
+    v = spread * rng.standard_normal(n_items)
+    v = v - v.mean()
+    taste = user_spread * rng.standard_normal((n_users, n_items))
+    suits = prompt_spread * rng.standard_normal((n_prompts, n_items))
+    user, prompt = rng.integers(n_users, size=n_comparisons), rng.integers(n_prompts, size=n_comparisons)
+    left, right = _pairs(rng, n_items, n_comparisons, None)
+    z = (v[k] + taste[user, k] + suits[prompt, k] for k in (left, right))
+    won = rng.random(n_comparisons) < special.expit(next(z) - next(z))
+    return Comparisons(user, left, right, won, n_users, n_items, prompt=prompt), v
+
+
 def _draw(rng: np.random.Generator, n: int, size: int, weights: ArrayLike | None) -> np.ndarray:
     if weights is None:
         return rng.integers(n, size=size)

@@ -8,9 +8,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cofactor.core.checks import check_between, check_kind, check_whole, is_number, numbers, rng_of
+from cofactor.core.checks import check_between, check_kind, check_positive, check_whole, is_number, numbers, rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import special
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.labels import CrowdLabels
 
@@ -26,7 +27,7 @@ class Crowd:
     labels : CrowdLabels
     truth : (n_tasks,) class codes
     model : LatentClassModel or None
-        The Dawid-Skene model that labels were drawn from; None where annotators are real classifiers.
+        The Dawid-Skene model that labels were drawn from; None where there is none, as of graders.
     """
 
     labels: CrowdLabels
@@ -134,3 +135,66 @@ def _label(model: LatentClassModel, n_tasks: int, task: Ints, worker: Ints, rng:
     table, truth = model.sample(n_tasks, (task, worker), rng)
     labels = CrowdLabels(table, range(n_tasks), range(model.n_variables), range(model.n_classes))
     return Crowd(labels, truth, model)
+
+
+def drifting_crowd(
+    n_tasks: int = 400,
+    n_workers: int = 25,
+    n_classes: int = 2,
+    labels_per_task: int = 5,
+    *,
+    accuracy: tuple[float, float] = (0.6, 0.9),
+    drift: float = 2.0,
+    random_state: Seed = None,
+) -> Crowd:
+    """Let workers learn or tire: the skill of each changes steadily over his tasks, in their order.
+
+        logit P(label = truth) = logit(a_w) + d_w (t - 1/2),    d_w ~ N(0, drift^2)
+
+    t goes from 0 at the first task of a worker to 1 at his last. Wrong labels are any other class alike.
+
+    Parameters
+    ----------
+    n_tasks, n_workers, n_classes, labels_per_task : int
+        N, M, K (at least 2), and how many workers, drawn at random, label a task (at most M).
+    accuracy : (float, float) between 0 and 1
+        a_w, halfway, is uniform between the two.
+    drift : float >= 0
+    random_state : int, Generator or None
+
+    Returns
+    -------
+    Crowd, whose `model` is None: no confusion matrix holds for all tasks.
+
+    Raises
+    ------
+    CofactorError
+        A number out of its range, or more labels of a task than workers.
+
+    Cost: O(N M).
+
+    >>> drawn = drifting_crowd(20, 5, labels_per_task=3, random_state=0)
+    >>> drawn.labels.n_labels, drawn.truth.shape
+    (60, (20,))
+    """
+    check_whole(1, n_tasks=n_tasks, n_workers=n_workers, labels_per_task=labels_per_task)
+    check_whole(2, n_classes=n_classes)
+    check_positive(zero=True, drift=drift)
+    ends = numbers(accuracy, "accuracy")
+    if ends.shape != (2,) or not 0 < ends[0] <= ends[1] < 1:
+        raise CofactorError(f"accuracy={accuracy!r}: give two numbers between 0 and 1, the smaller one first")
+    if labels_per_task > n_workers:
+        raise CofactorError(f"labels_per_task={labels_per_task}: {n_workers} workers label a task once each at most")
+    rng = rng_of(random_state)
+    truth = rng.integers(n_classes, size=n_tasks)
+    each = rng.permuted(np.tile(np.arange(n_workers), (n_tasks, 1)), axis=1)[:, :labels_per_task]
+    made = np.zeros((n_tasks, n_workers))
+    np.put_along_axis(made, each, 1.0, axis=1)
+    place = (np.cumsum(made, axis=0) - 1) / np.maximum(made.sum(axis=0) - 1, 1)  # t, where the worker labels the task
+    odds = special.logit(rng.uniform(ends[0], ends[1], n_workers)) + drift * rng.standard_normal(n_workers) * (place - 0.5)
+    task, worker = np.nonzero(made)
+    right = rng.random(len(task)) < special.expit(odds[task, worker])
+    other = (truth[task] + rng.integers(1, n_classes, len(task))) % n_classes
+    label = np.where(right, truth[task], other)
+    labels = CrowdLabels.from_arrays(task, worker, label, n_classes, n_tasks, n_workers, unlabelled="keep")
+    return Crowd(labels, truth, None)

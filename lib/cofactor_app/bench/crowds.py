@@ -166,6 +166,12 @@ def _grades(rng: np.random.Generator) -> tuple[CrowdLabels, Ints]:
     return _labels(_some(rng, np.clip(np.rint(seen), 0, 4).astype(np.int64), 6), truth, 5)
 
 
+def _drifting(rng: np.random.Generator) -> tuple[CrowdLabels, Ints]:
+    """Workers learn or tire over their tasks."""
+    found = simulate.drifting_crowd(drift=3.0, random_state=rng)
+    return found.labels, found.truth
+
+
 def _misleading(rng: np.random.Generator) -> tuple[CrowdLabels, Ints]:
     """Fifteen per cent of the tasks mislead everybody."""
     truth = rng.integers(2, size=400)
@@ -190,5 +196,6 @@ SIMULATED = MappingProxyType(
         "sim_grades": _grades,
         "sim_misleading": _misleading,
         "sim_dawid_skene": _dawid_skene,
+        "sim_drifting": _drifting,
     }
 )

@@ -257,7 +257,7 @@ def _public_choices(name: str) -> tuple[Problem, Ints]:
 def _questions(given: Comparisons, asked: Comparisons) -> tuple[Problem, Ints]:
     """Ask for the winners of comparisons; users and items are numbers, so that no name tells anything."""
     sizes = {name: max(getattr(one, name) for one in (given, asked)) for name in ("n_users", "n_items")}
-    bare = Comparisons(given.user, given.left, given.right, given.outcome, **sizes)
+    bare = Comparisons(given.user, given.left, given.right, given.outcome, **sizes, prompt=given.prompt)
     questions = np.column_stack([asked.user, asked.left, asked.right])
     return Problem("comparisons", bare, questions), np.asarray(asked.outcome > 0.5, dtype=np.int64)
 
@@ -291,6 +291,24 @@ def _choices(rank: int, n: int) -> tuple[Problem, Ints]:
     return _questions(draw(n), draw(2000))
 
 
+def _two_way() -> tuple[Problem, Ints]:
+    """Votes of 40 users about 8 items share one of 20 prompts; a fifth is asked, without the prompt."""
+    found = simulate.two_way_comparisons(n_comparisons=3000, random_state=0)[0]
+    return _questions(*found.hold_out(0.2, random_state=0))
+
+
+def _drifting() -> tuple[Problem, Ints]:
+    """Matches of a season are given, those of the next one are asked; skills drift, and a user is a week."""
+    field, size, n_weeks = 16, 96, 44
+    seasons = simulate.tennis_seasons(size, 2, n_weeks=n_weeks, field=field, drift=0.1, random_state=0)[0]
+    week = np.arange(len(seasons[0])) // (2 * (field - 1))  # of two tournaments
+    given, asked = (
+        Comparisons(week + place * n_weeks, one.left, one.right, one.outcome, 2 * n_weeks, size)
+        for place, one in enumerate(seasons)
+    )
+    return _questions(given, asked)
+
+
 SIMULATED: Mapping[str, dict[str, Read]] = MappingProxyType(
     {
         "pmf": {
@@ -307,6 +325,8 @@ SIMULATED: Mapping[str, dict[str, Read]] = MappingProxyType(
             "sim_tastes": partial(_choices, 3, 3000),
             "sim_tastes_few": partial(_choices, 3, 800),
             "sim_one_taste": partial(_choices, 1, 3000),
+            "sim_two_way": _two_way,
+            "sim_drifting_skill": _drifting,
         },
     }
 )
