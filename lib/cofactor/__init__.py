@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from cofactor.core.tables import CategoricalTable
     from cofactor.crowd.consensus import aggregate
     from cofactor.crowd.labels import CrowdLabels
-    from cofactor.crowd.protocol import check_method
     from cofactor.data import datasets, load
+    from cofactor.protocol.checks import check_method
 
 __version__ = "0.1.0"
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import cofactor as cf
-from cofactor.crowd.protocol import CHECKS
+from cofactor.protocol.checks import ALL
+from cofactor.protocol.labels import CHECKS
 from cofactor.registry import names
 
 
@@ -95,6 +96,6 @@ def test_a_mistake_is_told_by_its_check(name):
 
 
 def test_the_vote_passes_and_a_wrong_shape_ends_it():
-    assert cf.check_method(vote) == ["shape", *CHECKS]
+    assert cf.check_method(vote) == ["shape", *CHECKS, *ALL]
     with pytest.raises(cf.CofactorError, match=r"^the method must answer with \(60, 3\) probabilities or 60 class"):
         cf.check_method(lambda labels: labels.votes[0])

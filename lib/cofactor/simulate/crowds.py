@@ -191,7 +191,9 @@ def drifting_crowd(
     made = np.zeros((n_tasks, n_workers))
     np.put_along_axis(made, each, 1.0, axis=1)
     place = (np.cumsum(made, axis=0) - 1) / np.maximum(made.sum(axis=0) - 1, 1)  # t, where the worker labels the task
-    odds = special.logit(rng.uniform(ends[0], ends[1], n_workers)) + drift * rng.standard_normal(n_workers) * (place - 0.5)
+    odds = special.logit(rng.uniform(ends[0], ends[1], n_workers)) + drift * rng.standard_normal(n_workers) * (
+        place - 0.5
+    )
     task, worker = np.nonzero(made)
     right = rng.random(len(task)) < special.expit(odds[task, worker])
     other = (truth[task] + rng.integers(1, n_classes, len(task))) % n_classes

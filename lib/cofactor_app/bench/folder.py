@@ -36,8 +36,9 @@ from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.truth import read_truth
 from cofactor.data.matrices import read_matrix
 from cofactor.pmf.frames import CategoricalFrame
+from cofactor.protocol.answers import Problem
 from cofactor_app.bench.crowds import Crowd
-from cofactor_app.bench.lines import Problem, cells_of, choices_of
+from cofactor_app.bench.lines import cells_of, choices_of
 
 FIELDS = ("name", "line", "family", "licence", "source", "files")
 ROLES = MappingProxyType(

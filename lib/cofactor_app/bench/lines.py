@@ -6,10 +6,8 @@ Each comes down to units that are right or not: hidden cells of a table, hidden 
 from __future__ import annotations
 
 import ast
-import copy
-import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -20,13 +18,13 @@ import numpy as np
 from cofactor import simulate
 from cofactor.comparisons.data import Comparisons
 from cofactor.core.errors import CofactorError
-from cofactor.core.lazy import special
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.outside import answer_of, is_outside, loaded, parts_of
+from cofactor.crowd.outside import is_outside, parts_of
 from cofactor.data import load
 from cofactor.data.registry import entries
 from cofactor.data.storage import offline
+from cofactor.protocol.answers import FIRST, Problem
 from cofactor.registry import listed
 from cofactor_app.bench.crowds import Crowd
 
@@ -38,24 +36,11 @@ ANSWERS = MappingProxyType(  # by line, the trivial answer and the default of th
         "comparisons": ("WinRate", "ComparisonMF"),
     }
 )
-FIRST = MappingProxyType({"labels": "crowd", "table": "pmf", "X": "separable", "comparisons": "comparisons"})
 SAMPLE = 3000  # rows of a table that are used, drawn by seed 0
 TABLES = ("car", "votes", "credit", "credit_approval", "nursery", "mushroom", "adult", "connect4")
 CHOICES = ("food", "cars1", "cars2", "colors")
 Read = Callable[[], tuple["Problem", Ints]]
 FEW = 60  # rows, columns or comparisons on which a method runs first, so that nothing is compiled while it is timed
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What a method is told: its line, the data, and what it is asked, without the truth.
-
-    Asked is the (n, 2) rows and columns of hidden cells, the number of anchors, or (n, 3) users and two items.
-    """
-
-    line: str
-    given: Any
-    asked: Any
 
 
 def line_of(method: str) -> str:
@@ -82,106 +67,6 @@ def _first_argument(thing: ast.stmt | None, things: Mapping[str, ast.stmt]) -> s
         return next(filter(None, (_first_argument(one, things) for one in (*fits, *above))), "")
     names = [one.arg for one in thing.args.args if one.arg != "self"] if isinstance(thing, ast.FunctionDef) else []
     return names[0] if names else ""
-
-
-# ---- what a method answers ----
-
-
-def answer_on(name: str, problem: Problem) -> Any:
-    """Return codes of hidden cells, indices of anchors, or probabilities that the left item wins.
-
-    Raises `CofactorError` where the method fails, or answers in another shape.
-    """
-    return _ASK[problem.line](_method(name, problem), problem)
-
-
-def _method(name: str, problem: Problem) -> Any:
-    if is_outside(name):
-        return loaded(name)
-    make = listed(problem.line)[name].make
-    if problem.line != "separable":
-        return make(random_state=0)
-    if "n_anchors" not in inspect.signature(make).parameters:
-        raise CofactorError(f"{name} finds topics of words, and no columns of X")
-    return make(random_state=0, n_anchors=problem.asked)
-
-
-def fitted(method: Any, *given: Any) -> Any:
-    """Return what a function says, or a fresh copy of an object, fitted."""
-    if not hasattr(method, "fit"):
-        return method(*given)
-    fresh = copy.deepcopy(method)
-    if len(given) > 1 and hasattr(fresh, "n_anchors"):
-        fresh.n_anchors = given[1]
-    takes = len(inspect.signature(fresh.fit).parameters)
-    return fresh.fit(*given[: 1 if hasattr(fresh, "n_anchors") else min(takes, len(given))]) or fresh
-
-
-def _cells(method: Any, problem: Problem) -> Ints:
-    def run(table: CategoricalTable) -> Any:
-        found = fitted(method, table)
-        model = getattr(found, "model_", found)
-        if not hasattr(model, "predict_map"):
-            return found
-        return np.column_stack([model.predict_map(table, n) for n in range(table.n_variables)])
-
-    found, shape = np.asarray(answer_of(run, problem.given)), problem.given.codes.shape
-    if found.shape != shape or found.dtype.kind not in "iu":
-        said = f"shape {found.shape} of {found.dtype}"
-        raise CofactorError(f"the method must answer with a model or a table of {shape} codes, not {said}")
-    return found[tuple(problem.asked.T)]
-
-
-def _anchors(method: Any, problem: Problem) -> Ints:
-    def run(X: Floats) -> Any:
-        found = fitted(method, X, problem.asked)
-        return getattr(found, "anchors_", getattr(found, "anchors", found))
-
-    found, (K, N) = np.asarray(answer_of(run, problem.given)), (problem.asked, problem.given.shape[1])
-    if found.shape != (K,) or found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= N:
-        said = f"shape {found.shape} of {found.dtype}"
-        raise CofactorError(f"the method must answer with {K} indices from 0 to {N - 1}, not {said}")
-    if (again := K - len(np.unique(found))) > 0:
-        raise CofactorError(f"the method must answer with {K} different columns; {again} of its answers are repeated")
-    return found
-
-
-def _chances(method: Any, problem: Problem) -> Floats:
-    return chances_of(learnt(method, problem.given), problem.asked)
-
-
-def learnt(method: Any, comparisons: Comparisons) -> Any:
-    """Return what a method makes of comparisons: something with `predict_proba`, or (n,) scores of the items.
-
-    Raises `CofactorError` where it fails, or makes something else.
-    """
-    found = answer_of(partial(fitted, method), comparisons)
-    if hasattr(found, "predict_proba"):
-        return found
-    try:
-        scores, n = np.asarray(found), comparisons.n_items
-    except ValueError:
-        scores = np.empty(0)
-    if scores.shape != (n,) or scores.dtype.kind not in "fiub" or not np.isfinite(scores).all():
-        what = f"shape {scores.shape} of {scores.dtype}" if scores.dtype.kind in "fiub" else type(found).__name__
-        raise CofactorError(f"the method must answer with {n} finite scores or with predict_proba, not {what}")
-    return scores.astype(np.float64)
-
-
-def chances_of(found: Any, asked: Ints) -> Floats:
-    """Return the (n,) chances that left wins, of (n, 3) users and pairs; scores are log-odds: exp(u) for each item."""
-    if isinstance(found, np.ndarray):
-        return np.asarray(special.expit(found[asked[:, 1]] - found[asked[:, 2]]))
-    p, n = np.asarray(answer_of(lambda pairs: found.predict_proba(*pairs.T), asked)), len(asked)
-    if p.shape != (n,) or p.dtype.kind != "f" or not ((p >= 0) & (p <= 1)).all():
-        said = f"shape {p.shape} of {p.dtype}"
-        raise CofactorError(f"predict_proba must answer with {n} probabilities from 0 to 1, not {said}")
-    return p
-
-
-_ASK: Mapping[str, Callable[[Any, Problem], Any]] = MappingProxyType(
-    {"pmf": _cells, "separable": _anchors, "comparisons": _chances}
-)
 
 
 def small(problem: Problem) -> Problem:

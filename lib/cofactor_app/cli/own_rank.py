@@ -29,8 +29,8 @@ from cofactor.core.lazy import optimize, special
 from cofactor.core.result import progress
 from cofactor.core.types import Floats
 from cofactor.crowd.outside import DONE, is_outside, loaded
+from cofactor.protocol.answers import chances_of, learnt
 from cofactor.registry import listed
-from cofactor_app.bench.lines import chances_of, learnt
 
 REFITS = 100  # behind intervals: a standard error is then known to 7 %
 MOST_ITEMS = 2000  # that chances are asked about, two million pairs
