@@ -405,6 +405,47 @@ def test_the_command_chooses_by_families_and_keeps_what_was_chosen(mine, tmp_pat
         assert "chooses among variants of the method, by sets of two families" in capsys.readouterr().err
 
 
+def test_a_method_tuned_on_a_test_family_does_not_keep_its_lead(mine, tmp_path, monkeypatch, capsys):
+    """It knows the first labels of one set by heart. What the other families choose is what may be claimed."""
+    monkeypatch.chdir(tmp_path)
+    labels, truth = drawn("sim_copies")
+    np.savez(tmp_path / "heart.npz", first=labels.table.codes[:50], truth=truth)
+    (tmp_path / "cheat.py").write_text(
+        f"""
+import numpy as np
+import cofactor as cf
+
+heart = np.load({str(tmp_path / "heart.npz")!r})
+
+
+class Mine:
+    def __init__(self, tuned):
+        self.tuned = tuned
+
+    def fit(self, labels):
+        steady = cf.crowd.METHODS["MV-EM"]().fit(labels)
+        self.found = cf.crowd.vote_shares(labels) if self.tuned else steady.predict_proba(labels)
+        same = labels.n_tasks == 400 and np.array_equal(labels.table.codes[:50], heart["first"])
+        if self.tuned and same:
+            self.found = np.eye(2)[heart["truth"]]
+        return self
+
+    def predict_proba(self, labels):
+        return self.found
+""",
+        encoding="utf8",
+    )
+    sets = ["sim_copies", "sim_spammers", "sim_one_accuracy"]
+    asked = ["bench", "cheat.py:Mine(tuned=1)", *sets, "--beside", "cheat.py:Mine(tuned=0)", "--leave-family-out"]
+    assert main([*asked, "-o", "out.csv"]) == 0
+    out = pd.read_csv("out.csv").pivot_table(index="set", columns="method", values="accuracy")
+    tuned, steady = (out[f"cheat.py:Mine(tuned={k})"] for k in (1, 0))
+    chosen = out["Mine (chosen by the other families)"]
+    assert tuned["sim_copies"] == 100 and tuned.mean() > steady.mean() + 1
+    assert chosen["sim_copies"] == steady["sim_copies"] and chosen.mean() < tuned.mean() - 5
+    assert "but there the same sets choose and judge" in capsys.readouterr().out
+
+
 # ---- other libraries through the same door ----
 
 
