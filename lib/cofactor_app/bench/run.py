@@ -71,7 +71,7 @@ class Trial:
         Of processor time.
     memory : float
         Highest resident size of the process while the method ran on the set, in MB: with Python, the libraries that
-        are loaded and the data, some 150 MB in all; without processes that the method starts. The methods of this kit
+        are loaded and the data, 70 MB at least; without processes that the method starts. The methods of this kit
         share a process, so that what one leaves counts for the next. None where the system does not tell (not Linux).
     error : str
         Why there is no number.
