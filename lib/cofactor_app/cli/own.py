@@ -16,7 +16,6 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats
 from cofactor.crowd.outside import DONE, answer_of, loaded
 from cofactor.pmf.base import Data, JointPMFEstimator
-from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.frames import coded
 from cofactor.protocol.answers import Problem, answer_on, fitted
 from cofactor.separable.base import AnchorFit, anchors_by_scores
