@@ -6,13 +6,20 @@
     theta    maximum of log-likelihood and prior                                  (p,)
     H        minus the second derivatives there, R included                       (p, p)
 
-    log p(comparisons | sd) ~ log-likelihood(theta) - theta' R theta / 2 - n log sd - log det(H) / 2
+    P        inverse of H: utilities are taken for normal, N(theta, P)                (p, p)
+
+    log p(comparisons | sd) > E log-likelihood - (theta' R theta + tr(R P)) / 2 - n log sd - log det(H) / 2
+
+E is the mean over N(theta, P). Laplace's approximation has the log-likelihood at theta and its second derivatives in
+its place. It finds items too much alike where each was compared a few times: of 100 items with standard deviation 0.8
+and two comparisons each it chose 0.6, and intervals of 90 % held 81 % of the truth. The bound above chooses 0.8.
 
 Without a prior an item that won its only comparison is the best of all. With one that is chosen so, few comparisons
 move an item little, and many move it far. Coefficients of covariates, in units of their root mean square, have the
 fixed prior of `COEFFICIENT_SD`; the parameter of ties has none.
 
-Source: MacKay, "Bayesian interpolation", Neural Computation 1992 (evidence by Laplace's approximation); Chung et al.,
+Source: MacKay, "Bayesian interpolation", Neural Computation 1992 (evidence); Opper and Archambeau, "The variational
+Gaussian approximation revisited", Neural Computation 2009, Eq. (5) (the bound), at Laplace's normal; Chung et al.,
 "A nondegenerate penalized likelihood estimator for variance parameters in multilevel models", Psychometrika 2013: a
 factor sd exp(-sd / 2) on the evidence, which keeps sd away from zero, where few comparisons would leave no doubt at
 all, and from infinity, where somebody won everything.
@@ -25,6 +32,7 @@ from dataclasses import replace
 import numpy as np
 
 from cofactor.comparisons import davidson
+from cofactor.comparisons.clusters import independent
 from cofactor.comparisons.davidson import Cells, Fitted, Likelihood
 from cofactor.core.lazy import optimize
 from cofactor.core.types import Floats
@@ -74,9 +82,11 @@ def precisions(cells: Likelihood, sd: float) -> Floats:
 
 
 def log_evidence(cells: Likelihood, fitted: Fitted, sd: float) -> float:
-    """Return the logarithm of the evidence and of the factor on it, up to a constant."""
-    determinant = float(np.linalg.slogdet(fitted.H)[1])
-    return float(fitted.value - cells.n_items * np.log(sd) - determinant / 2 + np.log(sd) - RATE * sd)
+    """Return the bound of the logarithm of the evidence, and that of the factor on it, up to a constant."""
+    determinant, P = float(np.linalg.slogdet(fitted.H)[1]), independent(cells, fitted)
+    prior = fitted.ridge @ (fitted.theta**2 + np.diag(P))  # but for the mean of utilities, which adds a constant
+    value = cells.expected(fitted.theta, P) - prior / 2 - cells.n_items * np.log(sd) - determinant / 2
+    return float(value + np.log(sd) - RATE * sd)
 
 
 # ---- what chances are worth on comparisons that were held out ----
