@@ -85,7 +85,7 @@ def test_page_holds_the_ranking_and_escapes_ids(arena, tmp_path):
     for row in found.itertuples():
         assert f"{row.rank} ({row.rank_low} to {row.rank_high})" in text
         assert f"{row.utility:.2f} ({row.low:.2f} to {row.high:.2f})" in text
-    assert "length" in text.split("Covariates and ties")[-1]
+    assert "length" in text.split("Covariates and ties", 1)[1]
 
 
 def test_standard_input_and_output(arena, monkeypatch, capsys):
@@ -161,6 +161,41 @@ def test_items_whose_rank_is_settled_are_counted(tmp_path, capsys):
     (tmp_path / "a.csv").write_text("winner,loser\n" + "tea,milk\n" * 40 + "milk,tea\n")
     assert main(["rank", str(tmp_path / "a.csv")]) == 0
     assert "items that may be the best: 1; items with one possible rank: 2" in capsys.readouterr().out
+
+
+NO_ORDER, FEW = (
+    "no order can be told: the allowed ranks of all items overlap\n",
+    "or fewer, whose ranks are hardly told: ",
+)
+SMALL = {  # votes of small boards: whether an order is told, and who has few comparisons
+    "one match": (["ab"], False, "a, b"),
+    "one match won, one lost": (["ab", "ba"], False, "a, b"),
+    "a cycle": (["ab", "bc", "ca"], False, "a, b, c"),
+    "five items in a chain": (["ab", "bc", "cd", "de"], False, "a, b, c, d, e"),
+    "an undefeated one": (["ab", "ac", "ad", "bc", "cd", "db", "bc"], False, None),
+    "two parts": (["ab", "ba", "cd", "dc", "de"], False, "c, e"),
+    "a newcomer who beat the best": (["ab"] * 20 + ["ba", "na"], True, "n"),
+    "ten to nil": (["ab"] * 10, True, None),
+    "three items, far apart": (["ab", "bc"] * 30 + ["ba", "cb"], True, None),
+}
+
+
+def test_small_boards_say_that_no_order_can_be_told(tmp_path, capsys):
+    path, page = tmp_path / "votes.csv", tmp_path / "page.html"
+    for name, (votes, told, few) in SMALL.items():
+        path.write_text("winner,loser\n" + "".join(f"{one},{two}\n" for one, two in votes))
+        assert main(["rank", str(path), "--report", str(page), "--force"]) == 0
+        printed = capsys.readouterr().out
+        assert (NO_ORDER in printed.split("rank  ")[0]) == (not told), name
+        assert (NO_ORDER.strip() in page.read_text(encoding="utf8")) == (not told), name
+        assert (printed.split(FEW)[1].split("\n")[0] if FEW in printed else None) == few, name
+    for votes in (["ab", "ac", "ad"], ["ab", "cd"]):
+        path.write_text("winner,loser\n" + "".join(f"{one},{two}\n" for one, two in votes))
+        assert main(["rank", str(path)]) == 1
+        assert "or every item won always or lost always, which tells no order" in capsys.readouterr().err
+    path.write_text("1st,2nd,3rd\na,b,c\n")
+    assert main(["rank", str(path), "--places", "1st", "2nd", "3rd"]) == 0
+    assert NO_ORDER in capsys.readouterr().out
 
 
 def test_two_columns_of_users_are_a_user_and_a_prompt(tmp_path, capsys):

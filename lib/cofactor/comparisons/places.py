@@ -33,6 +33,7 @@ from cofactor.core.types import Floats, Ints
 
 N_DRAWS = 8000  # of all utilities
 ELO = 400 / np.log(10)  # points for a unit of utility
+FEW = 2  # comparisons of an item, which hardly tell its rank
 ROUNDING = 1e-9  # relative, of scores that are equal
 
 
@@ -96,6 +97,18 @@ class Ranking:
         """Standard errors that an interval reaches to both sides."""
         share, fewer = (1 + self.level) / 2, fewest(self.n_users, self.n_prompts)
         return float(special.stdtrit(fewer - 1, share) if fewer else special.ndtri(share))
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether the ranks that are allowed put any item above another."""
+        return bool(self.ranks[:, 1].max() > self.ranks[:, 2].min())
+
+    def doubts(self) -> list[str]:
+        """Return a sentence where no item is told from another, and one that names items of few comparisons."""
+        found = [] if self.told_apart else ["no order can be told: the allowed ranks of all items overlap"]
+        few = [self.items[i] for i in np.flatnonzero(self.counts[:, 2] <= FEW).tolist()]
+        what = f"items with {FEW} comparisons or fewer, whose ranks are hardly told"
+        return [*found, *([f"{what}: {listing(few)}"] if few else [])]
 
     def table(self, elo: tuple[Any, float] | None = None) -> pd.DataFrame:
         """Return a row per item, best first: utility with its interval, rank and allowed ranks, counts.

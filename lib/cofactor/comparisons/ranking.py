@@ -356,7 +356,7 @@ def warn_of_loss(loss: float, trivial: float) -> None:
     """Warn where the log-loss on held-out comparisons is no better than that of the trivial guess."""
     if not loss < trivial:
         what = f"log-loss {loss:.4f} on held-out comparisons, the trivial guess has {trivial:.4f}"
-        message = f"{UNTOLD} ({what}): they may all be equally good"
+        message = f"{UNTOLD} ({what}): items may all be equally good, or comparisons too few"
         warnings.warn(message, DataWarning, stacklevel=4)
 
 

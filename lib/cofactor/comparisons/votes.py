@@ -250,7 +250,8 @@ class _Votes:
         one, two = self.layout.first, self.layout.second
         if len(items) > 2 and not np.intersect1d(left, right).size:
             advice = "name two columns of items as winner and loser, and that of who won as outcome"
-            raise CofactorError(f"no item stands in both columns {one} and {two}: one of them holds no items; {advice}")
+            why = "one of them holds no items, or every item won always or lost always, which tells no order"
+            raise CofactorError(f"no item stands in both columns {one} and {two}: {why}; {advice}")
 
     def _covariate(self, name: str) -> Floats:
         one, _, other = name.partition(" - ")

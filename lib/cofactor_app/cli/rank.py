@@ -57,7 +57,8 @@ def rank(arguments: argparse.Namespace) -> None:
         checks = diagnose(data, rank=0)
         scale = _scale(arguments.elo, found)
         warned = [str(warning.message) for warning in caught]
-        lines = [f"{arguments.comparisons}: {made}", *_facts(found, arguments.method), *map(in_options, notes)]
+        facts = _facts(found, arguments.method)
+        lines = [f"{arguments.comparisons}: {made}", *facts, *found.doubts(), *map(in_options, notes)]
         if arguments.baselines:
             told = (f"{name} {loss:.4f}" for name, loss in baseline_losses(data, X).items())
             lines.append(f"log-loss on comparisons held out, each fold with its own prior: {', '.join(told)}")
@@ -192,7 +193,8 @@ def _board_lines(boards: Boards) -> list[str]:
     for name, board in boards.items():
         table = board.table()
         best = listing(table["item"][table["rank_low"] == 1])
-        told = f"{len(table)} items, {table['comparisons'].sum() / 2:.10g} comparisons; may be the best: {best}"
+        sure = f"may be the best: {best}" if board.told_apart else "no order can be told"
+        told = f"{len(table)} items, {table['comparisons'].sum() / 2:.10g} comparisons; {sure}"
         trivial = not board.log_loss < board.trivial_log_loss
         lines.append(
             f"  {name}: {told}" + ("; no better than the trivial guess on comparisons held out" if trivial else "")
