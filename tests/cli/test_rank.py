@@ -222,6 +222,9 @@ def test_orders_of_several_items_are_ranked(tmp_path, capsys):
     found = rank_orders(read_orders(path, ["1st", "2nd", "3rd", "4th"], user="who"), random_state=0)
     pd.testing.assert_frame_equal(pd.read_csv(out), found.table().round(6), check_dtype=False)
     assert "40 orders" in page.read_text(encoding="utf8")
+    frame.assign(n=2.5).to_csv(path, index=False)
+    assert main(["rank", str(path), "--places", "1st", "2nd", "--weight", "n"]) == 0
+    assert "4 items, 100 orders, of 2 to 2 items\n" in capsys.readouterr().out
     assert main([*asked, "--home"]) == 1
     assert "--home: of pairs of items only, not of --places" in capsys.readouterr().err
     assert main(["rank", str(path), "--places", "1st", "--others", "2nd", "3rd"]) == 0

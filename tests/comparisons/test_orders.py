@@ -81,6 +81,23 @@ def test_mean_log_likelihood_over_draws_is_that_of_the_rule_for_pairs():
     assert abs(stages.objective(theta)[0] - mean) > 2
 
 
+def test_weights_are_orders_given_several_times():
+    rng = np.random.default_rng(7)
+    item, user, weight = drawn(np.linspace(-1, 1, 5), 40, rng), rng.integers(0, 8, 40), rng.integers(1, 4, 40)
+    for who in (None, user):
+        again = [None if x is None else np.repeat(x, weight, axis=0) for x in (item, who)]
+        ours, theirs = Orders(item, user=who, weight=weight), Orders(again[0], user=again[1])
+        assert ours.pairs().total == theirs.pairs().total
+        one, other = rank_orders(ours, random_state=0), rank_orders(theirs, random_state=0)
+        assert one.sd == pytest.approx(other.sd, rel=1e-3) and one.n_users == pytest.approx(other.n_users)
+        pd.testing.assert_frame_equal(one.table(), other.table(), rtol=2e-3, atol=1e-3)
+        assert one.covariance == pytest.approx(other.covariance, rel=5e-3, abs=1e-4)
+    halved = rank_orders(Orders(item, weight=np.full(40, 0.5)), random_state=0)
+    assert (
+        np.diag(halved.covariance).mean() > 1.2 * np.diag(rank_orders(Orders(item), random_state=0).covariance).mean()
+    )
+
+
 def test_intervals_hold_the_truth_of_orders():
     truth, rng, held = np.linspace(-1, 1, 6), np.random.default_rng(4), []
     for _ in range(60):
@@ -111,6 +128,8 @@ def test_parts_and_who_never_lost_are_named():
         (([[0, 1]], [0]), "orders without a first place: rows 0"),
         (([[0, 1]], [1, 1]), "2 placed for 1 orders"),
         (([[0, 1]], None, None, ["a"]), "1 ids for items up to code 1"),
+        (([[0, 1], [1, 0]], None, None, None, [1, 0]), "weights must lie from 1e-100 to 1e.100: rows 1"),
+        (([[0, 1]], None, None, None, [1, 2]), "2 weights for 1 orders"),
     ],
 )
 def test_orders_that_are_none_are_refused(arguments, message):
@@ -129,8 +148,9 @@ def named(orders):
 
 def test_places_choices_and_races_are_read(tmp_path):
     path = tmp_path / "orders.csv"
-    path.write_text("who,1st,2nd,3rd\nx,tea,gin,milk\ny,gin,tea,\n")
-    orders = read_orders(path, ["1st", "2nd", "3rd"], user="who")
+    path.write_text("who,1st,2nd,3rd,n\nx,tea,gin,milk,2.5\ny,gin,tea,,1\n")
+    orders = read_orders(path, ["1st", "2nd", "3rd"], user="who", weight="n")
+    assert orders.weight.tolist() == [2.5, 1]
     assert named(orders) == [(["tea", "gin", "milk"], 3), (["gin", "tea"], 2)]
     assert orders.user.tolist() == [0, 1]
     path.write_text("chosen,offered\ntea,tea; gin; milk\ngin,milk|tea\n")
@@ -153,6 +173,7 @@ def test_places_choices_and_races_are_read(tmp_path):
             "equal places of one race, before its last, in rows 2, 3",
         ),
         ("r,i,p\n1,x,1\n1,y,second\n", {"races": ["r", "i", "p"]}, "must hold numbers; not so in rows 3"),
+        ("a,b,n\nx,y,1\nx,y,0\n", {"places": ["a", "b"], "weight": "n"}, "numbers above 0; not so in rows 3"),
         ("a,b\nx,y\n", {}, "give columns as places"),
         ("a,b\nx,y\n", {"places": ["a", "c"]}, "no column c"),
     ],

@@ -260,7 +260,10 @@ def sound():
         ),
         "comparisons.Orders": (
             comparisons.Orders,
-            {"item": [[0, 1, 2], [1, 2, -1]], "placed": [1, 2], "user": [0, 1], "items": ["a", "b", "c"]},
+            {
+                **{"item": [[0, 1, 2], [1, 2, -1]], "placed": [1, 2], "user": [0, 1]},
+                **{"items": ["a", "b", "c"], "weight": [1.0, 2.5]},
+            },
         ),
         "comparisons.rank_orders": (
             comparisons.rank_orders,
@@ -268,7 +271,7 @@ def sound():
         ),
         "comparisons.read_orders": (
             comparisons.read_orders,
-            {"source": d["votes"], "places": ["a"], "others": ["b"], "races": (), "user": "who"},
+            {"source": d["votes"], "places": ["a"], "others": ["b"], "races": (), "user": "who", "weight": None},
         ),
         "comparisons.rank_boards": (
             comparisons.rank_boards,

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cofactor.comparisons.data import Codes, Comparisons, encoded
+from cofactor.comparisons.data import MOST, Codes, Comparisons, encoded
 from cofactor.core.checks import check_kind, numbers, positions, whole_codes
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import check_columns, check_present, located, numeric, read_frame
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import look_alikes, merged_names, told
-from cofactor.core.types import Indices
+from cofactor.core.types import Floats, Indices
 
 LARGEST = np.iinfo(np.int32).max
 NONE = -1  # pads orders of fewer items
@@ -39,6 +39,8 @@ class Orders:
         Who ordered. Default: everybody is another one.
     items : ids, optional
         In the order of the codes. Default: the codes.
+    weight : (m,) numbers above 0, optional
+        How often this order was given. Default: once.
 
     Raises a CofactorError for no orders, other shapes and numbers, and for orders of fewer than two items or of one
     item twice, by row.
@@ -55,6 +57,7 @@ class Orders:
     placed: Codes
     user: Codes | None
     items: Sequence[Any]
+    weight: Floats
 
     def __init__(
         self,
@@ -62,6 +65,7 @@ class Orders:
         placed: ArrayLike | None = None,
         user: ArrayLike | None = None,
         items: Sequence[Any] | None = None,
+        weight: ArrayLike | None = None,
     ) -> None:
         codes = _checked_items(item)
         size = (codes != NONE).sum(axis=1)
@@ -73,7 +77,8 @@ class Orders:
         ids = range(int(codes.max()) + 1) if items is None else tuple(items)
         if len(ids) <= codes.max():
             raise CofactorError(f"{len(ids)} ids for items up to code {codes.max()}: give one of each")
-        self.__dict__.update({"item": codes, "placed": first, "user": who, "items": ids})
+        often = np.ones(len(codes)) if weight is None else _checked_weight(weight, len(codes))
+        self.__dict__.update({"item": codes, "placed": first, "user": who, "items": ids, "weight": often})
 
     def __repr__(self) -> str:
         return f"Orders({len(self)} orders of {len(self.items)} items)"
@@ -91,18 +96,21 @@ class Orders:
         at = positions(rows, len(self), "rows to take")
         if not at.size:
             raise CofactorError("no orders are left: take at least one")
-        return Orders(self.item[at], self.placed[at], None if self.user is None else self.user[at], self.items)
+        user = None if self.user is None else self.user[at]
+        return Orders(self.item[at], self.placed[at], user, self.items, self.weight[at])
 
     def pairs(self) -> Comparisons:
         """Return what the orders say of two items each: who came before whom."""
-        parts = []
+        parts, often = [], []
         for a in range(self.item.shape[1] - 1):
             for b in range(a + 1, self.item.shape[1]):
                 rows = np.flatnonzero((a < self.placed) & (self.item[:, b] != NONE))
                 who = rows if self.user is None else self.user[rows]
                 parts.append(np.stack([self.item[rows, a], self.item[rows, b], who]))
+                often.append(self.weight[rows])
         first, second, who = np.concatenate(parts, axis=1)
-        return Comparisons(who, first, second, np.ones(len(first)), n_items=len(self.items)).with_ids(items=self.items)
+        won, counts = np.ones(len(first)), np.concatenate(often)
+        return Comparisons(who, first, second, won, None, len(self.items), counts).with_ids(items=self.items)
 
 
 def _one_of_each(name: str, values: ArrayLike | None, m: int) -> Indices | None:
@@ -112,6 +120,14 @@ def _one_of_each(name: str, values: ArrayLike | None, m: int) -> Indices | None:
     if len(codes) != m:
         raise CofactorError(f"{len(codes)} {name} for {m} orders: give one of each")
     return codes
+
+
+def _checked_weight(weight: ArrayLike, m: int) -> Floats:
+    values = numbers(weight, "weight", 1)
+    if len(values) != m:
+        raise CofactorError(f"{len(values)} weights for {m} orders: give one of each")
+    _refuse(~((values >= 1 / MOST) & (values <= MOST)), f"weights must lie from {1 / MOST:g} to {MOST:g}")
+    return values
 
 
 def _checked_items(item: ArrayLike) -> Codes:
@@ -141,6 +157,7 @@ def read_orders(
     others: Sequence[str] = (),
     races: Sequence[str] = (),
     user: str | None = None,
+    weight: str | None = None,
     encoding: str = "utf-8-sig",
     sep: str | None = None,
     merge_look_alikes: bool = False,
@@ -156,6 +173,7 @@ def read_orders(
     races : three columns, instead of the above: the race, the item, and its place in it, a number
         Several may share the last place of a race, and then have no order.
     user : column of who ordered
+    weight : column of how often this order was given; of a race, in its first row
     encoding, sep : as of `Comparisons.from_csv`
     merge_look_alikes : as of `read_votes`, of items
 
@@ -172,7 +190,7 @@ def read_orders(
         check_kind((list, tuple), **{name: columns})
     if bool(places) == bool(races) or len(races) not in (0, 3) or (races and others):
         raise CofactorError("give columns as places, and perhaps others; or three as races: race, item, place")
-    names = [*places, *others, *races, *([user] if user else [])]
+    names = [*places, *others, *races, *filter(None, (user, weight))]
     text = not isinstance(source, pd.DataFrame)
     frame = source if isinstance(source, pd.DataFrame) else read_frame(source, names, encoding, sep, "order")
     check_columns(frame, names, "orders")
@@ -182,7 +200,9 @@ def read_orders(
     else:
         lists, placed = _lists(frame, list(places), list(others))
     lists = _one_way(lists, merge_look_alikes)
-    return _orders(frame, lists, placed, None if user is None else frame[user], text)
+    rule = f"{weight} (how often this order was given) must hold numbers above 0"
+    often = numeric(frame, weight, rule, lambda n: (n >= 1 / MOST) & (n <= MOST)) if weight else None
+    return _orders(frame, lists, placed, None if user is None else frame[user], often, text)
 
 
 def _one_way(lists: list[list[Any]], merge: bool) -> list[list[Any]]:
@@ -240,7 +260,12 @@ def _of_races(
 
 
 def _orders(
-    frame: pd.DataFrame, lists: list[list[Any]], placed: list[int], user: pd.Series | None, text: bool
+    frame: pd.DataFrame,
+    lists: list[list[Any]],
+    placed: list[int],
+    user: pd.Series | None,
+    weight: Floats | None,
+    text: bool,
 ) -> Orders:
     for bad, what in (
         ([len(one) < 2 or not n for one, n in zip(lists, placed, strict=True)], "no first place, or one item alone,"),
@@ -257,4 +282,4 @@ def _orders(
     if user is not None:
         check_present(user, str(user.name), text)
         who = encoded(user, "users", text)[0]
-    return Orders(codes, np.array(placed), who, items)
+    return Orders(codes, np.array(placed), who, items, weight)

@@ -4,7 +4,8 @@
     u        utilities of the items, of mean zero                                 (n,)
     C_s      items that were left at stage s, of which c_s was chosen
     p_s      chances of the items at stage s, exp(u) / sum over C_s               (n,)
-    H        minus the second derivatives, sum_s diag(p_s) - p_s p_s'             (n, n)
+    w_s      how often the order of stage s was given
+    H        minus the second derivatives, sum_s w_s (diag(p_s) - p_s p_s')       (n, n)
 
     P(order) = prod_s exp(u[c_s]) / sum_{i in C_s} exp(u_i)
 
@@ -47,6 +48,7 @@ class Stages:
     item: Codes
     start: Indices
     order: Indices  # which order a stage belongs to
+    weight: Floats  # how often a stage was seen
     has_ties: bool = False
 
     @property
@@ -62,7 +64,7 @@ class Stages:
     @property
     def total(self) -> Floats:
         """(s,) choices of every stage."""
-        return np.ones(len(self.start))
+        return self.weight
 
     def log_chances(self, theta: Floats) -> tuple[Floats, sparse.csr_array]:
         """Return the (s,) log-chances of what was chosen, and p."""
@@ -74,15 +76,16 @@ class Stages:
         return z[self.start] - top - np.log(total), p
 
     def scores(self, p: sparse.csr_array) -> sparse.csr_array:
-        """Return the (s, n) derivatives of the log-chances."""
+        """Return the (s, n) derivatives of the log-chances, times their weights."""
         n_stages = len(self.start)
         chosen = np.ones(n_stages), (np.arange(n_stages), self.item[self.start])
-        return sparse.csr_array(chosen, p.shape) - p
+        return sparse.csr_array(sparse.diags_array(self.weight) @ (sparse.csr_array(chosen, p.shape) - p))
 
     def objective(self, theta: Floats) -> tuple[float, Floats, Floats]:
         """Return the log-likelihood, its gradient, and H."""
         log_chance, p = self.log_chances(theta)
-        return float(log_chance.sum()), np.asarray(self.scores(p).sum(axis=0)), information(p)
+        H = information(p, self.weight)
+        return float(self.weight @ log_chance), np.asarray(self.scores(p).sum(axis=0)), H
 
     def expected(self, theta: Floats, P: Floats) -> float:
         """Return the mean log-likelihood of utilities that are normal, with this mean and (n, n) covariance.
@@ -101,12 +104,13 @@ class Stages:
         """Return the log-likelihood."""
         z = theta[self.item]
         top = np.maximum.reduceat(z, self.start)
-        return float((z[self.start] - top - np.log(np.add.reduceat(np.exp(z - top[self.stage]), self.start))).sum())
+        total = np.add.reduceat(np.exp(z - top[self.stage]), self.start)
+        return float(self.weight @ (z[self.start] - top - np.log(total)))
 
 
-def information(p: sparse.csr_array) -> Floats:
-    """Return H."""
-    return np.asarray(np.diag(p.sum(axis=0)) - (p.T @ p).toarray())
+def information(p: sparse.csr_array, weight: Floats) -> Floats:
+    """Return H of stages with (s,) weights."""
+    return np.asarray(np.diag(weight @ p) - (p.T @ (sparse.diags_array(weight) @ p)).toarray())
 
 
 def stages_of(orders: Orders) -> Stages:
@@ -117,7 +121,7 @@ def stages_of(orders: Orders) -> Stages:
     left = (np.arange(L) >= at[:, None]) & (orders.item[order] != NONE)
     stage, column = np.nonzero(left)
     start = np.flatnonzero(np.diff(stage, prepend=-1))
-    return Stages(len(orders.items), stage, orders.item[order[stage], column], start, order)
+    return Stages(len(orders.items), stage, orders.item[order[stage], column], start, order, orders.weight[order])
 
 
 def rank_orders(orders: Orders, *, level: float = LEVEL, all_parts: bool = False, random_state: Seed = None) -> Ranking:
@@ -155,7 +159,8 @@ def rank_orders(orders: Orders, *, level: float = LEVEL, all_parts: bool = False
     orders = orders.take(np.isin(orders.item[:, 0], part))
     seen = np.unique(orders.item[orders.item != NONE])
     code = np.append(np.searchsorted(seen, np.arange(len(orders.items))), NONE)
-    orders = Orders(code[orders.item], orders.placed, orders.user, [orders.items[i] for i in seen.tolist()])
+    items = [orders.items[i] for i in seen.tolist()]
+    orders = Orders(code[orders.item], orders.placed, orders.user, items, orders.weight)
     return _ranking(orders, level, rng)
 
 
@@ -194,7 +199,7 @@ def _covariance(stages: Stages, fitted: Fitted, orders: Orders) -> tuple[float, 
     if orders.user is None or len(np.unique(orders.user)) == 1:
         return 0.0, P
     user = np.unique(orders.user, return_inverse=True)[1][stages.order]
-    m = np.bincount(user)
+    m = np.bincount(user, stages.weight)
     count = float(m.sum() ** 2 / (m @ m))
     if count < FEW_USERS:
         message = f"{len(m)} users, who count as {count:.3g} equally busy ones, cannot tell how users differ"
@@ -205,7 +210,7 @@ def _covariance(stages: Stages, fitted: Fitted, orders: Orders) -> tuple[float, 
     S, eye, M = stages.scores(p), np.eye(stages.n_items), np.diag(fitted.ridge)
     for g in range(len(m)):
         rows = np.flatnonzero(user == g)
-        x = np.linalg.solve(eye - information(p[rows]) @ P, np.asarray(S[rows].sum(axis=0)))
+        x = np.linalg.solve(eye - information(p[rows], stages.weight[rows]) @ P, np.asarray(S[rows].sum(axis=0)))
         M = M + (len(m) - 1) / len(m) * np.outer(x, x)
     return count, np.asarray(P @ M @ P)
 
@@ -213,12 +218,12 @@ def _covariance(stages: Stages, fitted: Fitted, orders: Orders) -> tuple[float, 
 def _held_out(orders: Orders, fitted: Fitted) -> tuple[float, float]:
     """Return the mean log-loss of choices in orders that were held out in five folds, and that of equal chances."""
     fold = np.random.default_rng(0).permutation(np.arange(len(orders)) % evidence.FOLDS)
-    losses, made = np.zeros(2), 0
+    losses, made = np.zeros(2), 0.0
     for k in range(min(evidence.FOLDS, len(orders))):
         held = stages_of(orders.take(fold == k))
         theta = np.zeros(len(orders.items))
         if (fold != k).any():
             theta = davidson.fit(stages_of(orders.take(fold != k)), fitted.ridge, fitted.theta).theta
-        losses -= held.log_chances(theta)[0].sum(), held.log_chances(0 * theta)[0].sum()
-        made += len(held.start)
+        losses -= held.weight @ held.log_chances(theta)[0], held.weight @ held.log_chances(0 * theta)[0]
+        made += float(held.weight.sum())
     return float(losses[0] / made), float(losses[1] / made)

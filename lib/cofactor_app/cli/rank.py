@@ -34,7 +34,7 @@ READING = (
 )  # other options of how a file is read
 ORDERS_READING = ("encoding", "sep", "merge_look_alikes")
 TABLES = ("output", "probabilities", "coefficients", "users")
-PAIRS_ONLY = ("winner", "loser", "tie", "outcome", "weight", "words", "users", "by")
+PAIRS_ONLY = ("winner", "loser", "tie", "outcome", "words", "users", "by")
 ALL = "(all)"  # the board of all comparisons
 Boards = dict[Any, Ranking]
 Found = tuple[
@@ -104,10 +104,11 @@ def _of_orders(arguments: argparse.Namespace) -> Found:
         named = listing(f"--{name.replace('_', '-')}" for name in given) or "a second --user"
         raise CofactorError(f"{named}: of pairs of items only, not of --places and --races")
     how = {name: getattr(arguments, name) for name in ("places", "others", "races", *ORDERS_READING)}
-    orders = read_orders(arguments.comparisons, user=users[0] or None, **how)
+    orders = read_orders(arguments.comparisons, user=users[0] or None, weight=arguments.weight or None, **how)
     found = rank_orders(orders, level=arguments.level, all_parts=arguments.all_parts, random_state=0)
     who = "" if orders.user is None else f", {len(np.unique(orders.user))} users"
-    made = f"{len(orders.items)} items, {len(orders)} orders, of {orders.size.min()} to {orders.size.max()} items{who}"
+    m = f"{orders.weight.sum():.10g}"
+    made = f"{len(orders.items)} items, {m} orders, of {orders.size.min()} to {orders.size.max()} items{who}"
     return orders.pairs(), pd.DataFrame(), found, {}, made, []
 
 
