@@ -272,6 +272,14 @@ def test_all_places_at_once_are_held_nine_times_in_ten():
     assert binomtest(sum(right), 200, 0.9).pvalue > 0.01
 
 
+def test_items_far_apart_with_few_comparisons_have_intervals_that_may_be_too_short():
+    said, rng = "intervals of utilities may be too short: items are far apart for ", np.random.default_rng(0)
+    for sd, m, expected in ((2.5, 80, True), (0.5, 80, False), (2.5, 800, False)):
+        with warnings.catch_warnings(action="ignore", category=cf.DataWarning):
+            doubts = rank(drawn(sd * rng.standard_normal(40), m, rng)[0], random_state=0).doubts()
+        assert any(text.startswith(said) for text in doubts) == expected
+
+
 def test_clear_differences_leave_one_rank_each():
     data = drawn(np.array([2.0, 0.0, -2.0]), 2000, np.random.default_rng(0))[0]
     table = rank(data, random_state=0).table()

@@ -34,6 +34,7 @@ from cofactor.core.types import Floats, Ints
 N_DRAWS = 8000  # of all utilities
 ELO = 400 / np.log(10)  # points for a unit of utility
 FEW = 2  # comparisons of an item, which hardly tell its rank
+FAR, MANY_ITEMS, ENOUGH = 1.3, 20, 10  # so many items that are so far apart need so many comparisons each
 ROUNDING = 1e-9  # relative, of scores that are equal
 
 
@@ -104,11 +105,16 @@ class Ranking:
         return bool(self.ranks[:, 1].max() > self.ranks[:, 2].min())
 
     def doubts(self) -> list[str]:
-        """Return a sentence where no item is told from another, and one that names items of few comparisons."""
+        """Return sentences: that no item is told from another, which were seldom compared, that intervals are short."""
         found = [] if self.told_apart else ["no order can be told: the allowed ranks of all items overlap"]
         few = [self.items[i] for i in np.flatnonzero(self.counts[:, 2] <= FEW).tolist()]
         what = f"items with {FEW} comparisons or fewer, whose ranks are hardly told"
-        return [*found, *([f"{what}: {listing(few)}"] if few else [])]
+        found += [f"{what}: {listing(few)}"] if few else []
+        each = float(np.median(self.counts[:, 2]))
+        if len(self.items) >= MANY_ITEMS and self.sd > FAR and each < ENOUGH:
+            far = f"items are far apart for {each:.3g} comparisons of each"
+            found.append(f"intervals of utilities may be too short: {far}, and those of 90 % may hold 80 % of them")
+        return found
 
     def table(self, elo: tuple[Any, float] | None = None) -> pd.DataFrame:
         """Return a row per item, best first: utility with its interval, rank and allowed ranks, counts.
