@@ -73,7 +73,7 @@ def rank(
     on comparisons that were held out, where the prior alone holds utilities or coefficients finite, where items are in
     parts that nobody compared, and where users are few, in all or who compared an item.
 
-    Cost: O(m) time, O(m + n^2) memory, and n^3 for n items, some forty times. Covariates make every step pass over all
+    Cost: O(m) time, O(m + n^2) memory, and n^3 for n items, some sixty times. Covariates make every step pass over all
     comparisons.
 
     Source: see the modules `davidson`, `evidence`, `clusters`, `places`.
