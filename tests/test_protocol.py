@@ -160,3 +160,54 @@ def test_a_line_shows_what_is_public_and_nothing_else(line):
     room = getattr(cf, line)
     assert sorted(dir(room)) == sorted(room.__all__)
     assert {"METHODS", "bootstrap", "diagnose", "plan"} <= set(room.__all__)
+
+
+# ---- names and orders do not matter: what moves else is in the docstring of the method ----
+
+MOVED = 1e-6  # of a probability
+BY_ORDER = {  # probabilities of bluebird move by so much where the workers, tasks and classes are in another order
+    "RobSymNMF": 0.05,
+    "RobSymNMF-EM": 1e-3,
+    "RobSymNMF(w=1)": 1e-3,
+    "RobSymNMF(w=1)-EM": 1e-5,
+    "TensorADMM": 0.006,
+    "TensorADMM-EM": 3e-5,
+    "Spectral-D&S": 0.02,
+    "Spectral-D&S(no EM)": 1.0,
+    "EBCC": 1.0,
+}
+OTHER_CLASSES = {"EBCC": 4, "Spectral-D&S(no EM)": 5}  # tasks of 108, at most
+CROWD = [name for line, name in CASES if line == "crowd"]
+
+
+def under_other_names(labels, seed):
+    """Give tasks, workers and classes names that sort otherwise, and shuffle the rows; return where old ones are."""
+    rng, frame, places = np.random.default_rng(seed), labels.to_frame(), []
+    for column in ("task", "worker", "label"):
+        old = {"task": labels.tasks, "worker": labels.workers, "label": labels.classes}[column]
+        place = rng.permutation(len(old))
+        frame[column] = frame[column].map({name: f"{column} {n:04}" for name, n in zip(old, place, strict=True)})
+        places.append(place)
+    return cf.CrowdLabels.from_frame(frame.sample(frac=1, random_state=seed)), places[0], places[2]
+
+
+def posterior_of(name, labels):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return made("crowd", name).fit(labels).predict_proba(labels)
+
+
+@each("name", CROWD)
+def test_names_and_order_of_rows_do_not_matter(name):
+    labels = cf.load("bluebird").labels
+    other, tasks, classes = under_other_names(labels, seed=0)
+    plain, again = posterior_of(name, labels), posterior_of(name, other)[tasks][:, classes]
+    assert np.abs(again - plain).max() <= BY_ORDER.get(name, MOVED)
+    assert np.sum(again.argmax(axis=1) != plain.argmax(axis=1)) <= OTHER_CLASSES.get(name, 0)
+
+
+@each("name", BY_ORDER)
+def test_docstrings_say_what_the_order_moves(name):
+    method = cf.crowd.METHODS[name]
+    said = (method.func if isinstance(method, partial) else method).__doc__
+    assert "Order" in said and "bluebird" in said, name

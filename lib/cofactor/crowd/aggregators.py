@@ -111,6 +111,12 @@ class RobSymNMF(SymNMF):
 
     Cost: see `robust_imputation`. Source: ICML 2021, Eq. (9)-(13), (17)-(18). The fitted factors U_m are the square
     root of the completed matrix, which is never formed.
+
+    Order: the sweeps go over the workers as they stand in the labels, and end before the minimum is met exactly. In 20
+    other orders, probabilities moved by up to .042 on bluebird, .068 on rte, .0056 on face_sentiment and .009 on dog,
+    where one task of 807 got another class; with `em` by .0005 on dog, .0007 or less on the others, and no class
+    changed. With p = 2 it was up to .072 (rte), with `em` .0002 (dog). Swept on to a relative change of 1e-13, 6 orders
+    of bluebird differ by 2e-5. So the minimum is one, and where the sweeps end depends on the order.
     """
 
     _imputes = True
@@ -151,7 +157,8 @@ class MultiStartEM(Aggregator):
     good ones. Without a prior (`pseudo_counts=(0, 0)`) it picks by likelihood, and with few labels a worker the start
     that overfits most wins. A start whose method refuses the data (for example a disconnected co-labelling graph) is
     left out, with a `DataWarning`; so are the two SymNMF starts where there are more than 30 classes. Parameters: see
-    `Aggregator`.
+    `Aggregator`. Where RobSymNMF wins, the order of the workers moves probabilities as with RobSymNMF-EM: by up to
+    .0005 in 20 orders of dog, of rte .0004; where another start wins (bluebird, face_sentiment), by less than 1e-8.
 
     Attributes after `fit`
     ----------------------

@@ -107,6 +107,11 @@ class EBCC(VariationalAggregator):
     Li, Rubinstein and Cohn, ICML 2019, with its 10 kinds, 40 starts and prior counts; the class prior is that of the
     votes, as in their experiments. Deviation: rounds stop when the evidence settles.
 
+    Order: the random starts are drawn task by task and class by class, so that another order of these is another draw,
+    as another `random_state` is. In 20 other orders of tasks and workers, up to 4 tasks of 108 got another class on
+    bluebird (accuracy 86.1 to 89.8 %), 36 of 584 on face_sentiment (61.8 to 64.7 %), 1 of 800 on rte and none on dog.
+    The largest change of a probability was .0048 on rte and .038 on dog; on the first two, some turn from 0 to 1.
+
     Examples
     --------
     >>> from cofactor.crowd import CrowdLabels

@@ -88,6 +88,9 @@ class TensorADMM(Aggregator):
     Cost: see `triple_moments` and `coupled_tensor`. Source: IEEE TSP 2018, with `MultiSPA` as start. Deviations: see
     `coupled_tensor`.
 
+    Order: the sweeps go over the workers as they stand in the labels, and end before the minimum is met exactly. In 20
+    other orders of bluebird, probabilities moved by up to .005, with `em` by .00002; no task got another class.
+
     Examples
     --------
     >>> from cofactor import simulate

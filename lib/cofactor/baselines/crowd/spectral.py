@@ -66,6 +66,11 @@ class SpectralDS(Aggregator):
     matter; columns of mu get their class by the best assignment instead of by first come; EM estimates the prior and
     goes on until the likelihood settles. Before EM the prior is uniform, as there: the weights w are too noisy.
 
+    Order: in 20 other orders of the workers, probabilities moved by up to .01 on bluebird, .007 on rte, .025 on
+    face_sentiment and .17 on dog, where one task, as on face_sentiment, got another class. Without `em` it is much
+    more, and some probabilities turn from 0 to 1: up to 5 tasks of 108 got another class on bluebird (accuracy 87.0 to
+    90.7 %), 45 of 800 on rte (89.4 to 92.6 %), 39 of 584 on face_sentiment and 37 of 807 on dog.
+
     Examples
     --------
     >>> from cofactor import simulate
