@@ -1,6 +1,7 @@
 """Copies with slips are named; workers who are good, or misled together, are not."""
 
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,8 +13,8 @@ from cofactor_app.cli import main
 SHAPES = ((200, 2, 6), (300, 10, 15), (100, 3, 5))  # tasks, classes, workers
 
 
-def drawn(shape, seed, slips=None, experts=0, misled=0.0):
-    """Workers of skill .55 to .9; the second repeats the first but for slips; experts; tasks that mislead."""
+def drawn(shape, seed, slips=None, experts=0, misled=0.0, rate=1.0):
+    """Workers of skill .55 to .9; the second repeats the first but for slips; experts; tasks that mislead; gaps."""
     (N, K, M), rng = shape, np.random.default_rng(seed)
     truth, lure = rng.integers(K, size=(N, 1)), rng.integers(1, K, size=(N, 1))
     skill = rng.uniform(0.55, 0.9, M)
@@ -22,7 +23,9 @@ def drawn(shape, seed, slips=None, experts=0, misled=0.0):
     codes = (truth + np.where(rng.random((N, M)) < skill, 0, wrong)) % K
     if slips is not None:
         codes[:, 1] = np.where(rng.random(N) < slips, rng.integers(K, size=N), codes[:, 0])
-    return cf.CrowdLabels.from_arrays(np.repeat(range(N), M), np.tile(range(M), N), codes.ravel(), n_classes=K)
+    seen = rng.random((N, M)) < rate
+    seen[:, 1] = seen[:, 0]
+    return cf.CrowdLabels.from_arrays(*np.nonzero(seen), codes[seen], K, N, M, unlabelled="keep")
 
 
 def found(labels):
@@ -39,6 +42,15 @@ def test_copies_with_slips_are_found_and_nobody_else(shape):
             assert [pair[:2] for pair in pairs] == [(0, 1)] and pairs[0][3] == shape[0], (seed, slips)
         for honest in ({}, {"experts": 2}, {"misled": 0.5}):
             assert found(drawn(shape, seed, **honest)) == [], (seed, honest)
+
+
+def test_copies_with_50_labels_each_are_found_more_often_than_not():
+    copies = []
+    for n_classes, seed in product((2, 5, 20), range(12, 20)):
+        shape = 1000, n_classes, 30
+        copies += [pair[:2] for pair in found(drawn(shape, seed, slips=0.1, rate=0.05))]
+        assert found(drawn(shape, seed, experts=2, rate=0.05)) == [], shape
+    assert set(copies) == {(0, 1)} and len(copies) > 12  # of 24
 
 
 def test_whole_copies_are_merged_and_not_named_again():

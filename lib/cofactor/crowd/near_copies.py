@@ -13,6 +13,16 @@ pair is held against what two workers of their skills would do on the same tasks
 A pair is named where s of n is beyond chance p + m (`FALSE_ALARMS` in a crowd), and at most a third of the
 different labels that two such workers would have is left.
 
+Few common tasks hide copies. On simulated crowds of 30 workers of skill .55 to .9 and 1,000 tasks, where a copy labels
+the tasks of the other, of 100 pairs with 5 % (10 %) of own answers were named or counted as one:
+
+    labels each    2 classes    5 or 20 classes, at least
+    50             86 (73)      78 (66)
+    100            95 (89)      96 (89)
+    200            100 (100)    100 (93)
+
+Copies who choose tasks of their own share few: of 600 pairs with 50 or 100 labels each, none was named.
+
 Source: this kit's; "Errors in common" is the oldest sign of copied answers (Angoff, JASA 1974).
 """
 
@@ -33,6 +43,7 @@ Pair = tuple[Any, Any, int, int]
 MOST_WORKERS = 500
 LEAST_WORKERS = 4
 LEAST_AGREEMENT = 0.75
+SUSPECTS = 0.1  # pairs of an honest crowd that are looked at for no reason but chance
 LEFT = 1 / 3  # of the labels that two independent workers of such skills would have different
 
 
@@ -59,7 +70,7 @@ def _found(method: WorkerTypes, labels: CrowdLabels) -> list[Pair]:
         return []
     said = _by_label(labels)
     n, s = _pairs(said)
-    may_be = _may_be(labels, n, s)
+    may_be = _may_be(n, s)
     may_be[_owned_by_one(method, labels)] = False
     if not may_be.any():
         return []
@@ -85,16 +96,15 @@ def _pairs(said: list[Any]) -> tuple[Floats, Floats]:
     return (gave.T @ gave).toarray(), sum((part.T @ part).toarray() for part in said)
 
 
-def _may_be(labels: CrowdLabels, n: Floats, s: Floats) -> Any:
-    """Tell which pairs agree more often than others agree with them, beyond chance."""
+def _may_be(n: Floats, s: Floats) -> Any:
+    """Tell which pairs agree more often than others agree with them: few by chance, for the test of skills decides."""
     rate = s.sum(axis=1) - np.diag(s), n.sum(axis=1) - np.diag(n)
     agree = (rate[0] + 1) / (rate[1] + 2)
     usual = np.maximum(agree[:, None], agree[None, :])
-    pairs = len(n) * (len(n) - 1) / 2
     tail = special.bdtrc(s - 1, n.astype(np.int64), np.clip(usual, 0.0, 1 - 1e-9))
-    found = (n >= MIN_COMMON) & (s >= LEAST_AGREEMENT * n) & (tail < FALSE_ALARMS / max(pairs, 1))
-    np.fill_diagonal(found, False)
-    return found
+    several = n >= MIN_COMMON
+    np.fill_diagonal(several, False)
+    return several & (s >= LEAST_AGREEMENT * n) & (tail < SUSPECTS / max(several.sum() / 2, 1))
 
 
 def _owned_by_one(method: WorkerTypes, labels: CrowdLabels) -> Any:
