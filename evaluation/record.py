@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.files import whole_file
+from cofactor.core.files import from_json, whole_file
 from evaluation import machine
 from evaluation.experiment import Experiment
 from evaluation.runner import Outcome
@@ -60,11 +60,11 @@ def read_records(path: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     try:
-        runs = json.loads(path.read_text(encoding="utf8"))["runs"]
+        runs = from_json(path.read_text(encoding="utf8"))["runs"]
         if isinstance(runs, list) and all(isinstance(run, dict) for run in runs):
             return runs
         reason = "no list of runs"
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         reason = f"{type(error).__name__}: {error}"
     raise CofactorError(f"{path} is no record of runs ({reason}): move it away")
 

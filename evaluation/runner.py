@@ -24,7 +24,7 @@ from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky import get_reusable_executor
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import make_folder, whole_file
+from cofactor.core.files import from_json, make_folder, whole_file
 from cofactor.core.result import progress
 from evaluation import machine
 from evaluation.cluster import on_cluster
@@ -203,7 +203,7 @@ def load(folder: Path, task: Task) -> Outcome | None:
     if not path.exists():
         return None
     try:
-        fields: dict[str, Any] = json.loads(path.read_text(encoding="utf8"))
+        fields: dict[str, Any] = from_json(path.read_text(encoding="utf8"))
         fields.pop("seed")
         measurements = tuple(Measurement(**entry) for entry in fields.pop("measurements"))
         return Outcome(Task(**fields.pop("task")), measurements=measurements, **fields)

@@ -12,7 +12,7 @@ import os
 import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
@@ -26,6 +26,7 @@ from cofactor.core.locks import beside, locked
 LARGE = 20_000_000  # bytes: what unpacks to less is never refused
 RATIO = 200  # of unpacked to packed; tables of ids and codes come to 20 at most
 PIECE = 1 << 24
+BITE = 1 << 16  # bytes, of what unpacks: a zip's reader takes as much of the packed ones at once
 PATIENCE = 60.0  # seconds that one run waits for another to finish a file
 FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
@@ -131,22 +132,32 @@ def unpacked(path: str | PathLike[str]) -> bytes:
     """Return what a .gz, .bz2, .xz or .zip file holds; other files as they are.
 
     A file that unpacks to more than 200 times its size is a CofactorError, unless that is less than 20 MB: a few
-    kilobytes can be made to fill any memory. What else cannot be unpacked raises whatever the unpacking module raises.
+    kilobytes can be made to fill any memory. What was read so far counts, so that little is unpacked before. What else
+    cannot be unpacked raises whatever the unpacking module raises.
     """
-    limit = max(LARGE, RATIO * os.stat(path).st_size)
     content = bytearray()
-    with _opened(Path(path)) as file:
-        while piece := file.read(PIECE):
-            content += piece
-            if len(content) > limit:
-                raise CofactorError(f"{path} unpacks to more than {limit} bytes: unpack it yourself if it should")
+    for piece, limit in _pieces(Path(path)):
+        content += piece
+        if len(content) > limit:
+            raise CofactorError(f"{path} unpacks to more than {limit} bytes: unpack it yourself if it should")
     return bytes(content)
 
 
+def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:
+    """Yield what a file unpacks to, each piece with the bytes that may have come till then."""
+    with open(path, "rb") as packed:
+        size = os.fstat(packed.fileno()).st_size
+        with _opened(path, packed) as file:
+            begin = packed.tell() if packed.seekable() else 0
+            while piece := file.read(BITE):
+                read = packed.tell() - begin if packed.seekable() else size
+                yield piece, max(LARGE, RATIO * read)
+
+
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def _opened(path: Path, packed: IO[bytes]) -> Iterator[IO[bytes]]:
     if path.suffix == ".zip":
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(packed) as archive:
             names = archive.namelist()
             if len(names) != 1:
                 raise CofactorError(f"{path} holds {len(names)} files ({listing(names)}): pack the one that is meant")
@@ -154,8 +165,17 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
                 yield inner
     else:
         openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-        with openers.get(path.suffix, open)(path, "rb") as file:
+        opener = openers.get(path.suffix)
+        with opener(packed) if opener else nullcontext(packed) as file:
             yield file
+
+
+def from_json(text: str | bytes, **options: Any) -> Any:
+    """Parse JSON as `json.loads` does; lists within lists without end are a ValueError, as all other faults are."""
+    try:
+        return json.loads(text, **options)
+    except RecursionError:
+        raise ValueError("its lists or objects lie too deep within one another") from None
 
 
 @contextmanager
@@ -184,12 +204,19 @@ def read_table(source: io.BytesIO | str | PathLike[str], columns: Sequence[str],
     text = [one.name for one in known if types.is_string(one.type) or types.is_large_string(one.type)]
     with parquet.ParquetFile(source, read_dictionary=text) as file:
         found = [column for column in known.names if column in columns]
-        size = file.metadata.num_rows * (1 + len(found))
+        size = max(file.metadata.num_rows * (1 + len(found)), _n_values(file.metadata, found))
         read = file.read(found) if size <= limit else None
     if read is None or sum(map(_unfolded, read.columns)) > limit:
         raise CofactorError(f"{name} unpacks to more than {limit} bytes: unpack it yourself if it should")
     plain = [one.cast(one.type.value_type) if types.is_dictionary(one.type) else one for one in read.columns]
     return table(plain, names=read.column_names)
+
+
+def _n_values(metadata: Any, columns: Sequence[str]) -> int:
+    """Return how many values these columns hold: a row of lists holds many."""
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    parts = (group.column(n) for group in groups for n in range(group.num_columns))
+    return sum(part.num_values for part in parts if part.path_in_schema.split(".")[0] in columns)
 
 
 def _unfolded(column: Any) -> int:

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.files import read_table, reading_parquet, unpacked
+from cofactor.core.files import from_json, read_table, reading_parquet, unpacked
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats
 
@@ -38,6 +38,7 @@ Recognise = Callable[["pd.DataFrame", Sequence[str]], "pd.DataFrame"]
 
 STDIN = "-"
 SEPARATORS = ",\t;|"
+MOST_COLUMNS = 5000  # where a few are wanted; one for each worker may be among them
 HEAD = 1 << 16  # bytes that the form and the separator are told from
 PACKED = (".gz", ".bz2", ".xz", ".zip")
 MAGIC = {
@@ -205,8 +206,11 @@ def _read_text(
 ) -> pd.DataFrame:
     begin = head.decode(encoding, errors="ignore").lstrip("\ufeff")
     sep = sep or separator_of(begin.lstrip("\r\n"), columns or ())
+    names = next(csv.reader(io.StringIO(begin.lstrip("\r\n"), newline=""), delimiter=sep), [])
     if columns is None:
-        _refuse_twice(begin.lstrip("\r\n"), sep)
+        _refuse_twice(names)
+    else:
+        _refuse_many(names)
     above = len(begin[: len(begin) - len(begin.lstrip("\r\n"))].splitlines())  # empty lines above the header
     options: Any = {"dtype": str, "keep_default_na": False, "encoding": encoding, "index_col": False, "sep": sep}
     options |= {"skip_blank_lines": False, "skiprows": above, "compression": None}
@@ -238,9 +242,15 @@ def separator_of(begin: str, columns: Sequence[str]) -> str:
         return SEPARATORS[0]
 
 
-def _refuse_twice(begin: str, sep: str) -> None:
+def _refuse_many(names: Sequence[str]) -> None:
+    """Refuse a header without end, where a few columns are wanted: each is looked at."""
+    if len(names) > MOST_COLUMNS:
+        raise CofactorError(f"the table has more than {MOST_COLUMNS} columns: leave only those that are needed")
+
+
+def _refuse_twice(names: Sequence[str]) -> None:
     """Refuse a header with one name twice, where all columns are wanted: pandas would give the second a new name."""
-    names = [name.strip() for name in next(csv.reader(io.StringIO(begin, newline=""), delimiter=sep), [])]
+    names = [name.strip() for name in names]
     twice = [name for name in dict.fromkeys(names) if name and names.count(name) > 1]
     if twice:
         raise CofactorError(f"more than one column is called {listing(twice)}: rename all but one")
@@ -299,7 +309,7 @@ def _json_lines(text: str) -> list[tuple[int, Any]]:
 
 def _parsed(text: str) -> Any:
     """Parse JSON with numbers as written, so that 1.0 and 10^30 stay what they are; NaN is missing."""
-    found = json.loads(text, parse_int=str, parse_float=str, parse_constant=lambda _: None)
+    found = from_json(text, parse_int=str, parse_float=str, parse_constant=lambda _: None)
     if "\\ud" in text.lower():  # halves of characters that were written as two escapes; alone they are no text
         json.dumps(found, ensure_ascii=False).encode("utf8")
     return found
@@ -310,6 +320,7 @@ def _read_parquet(content: Any, columns: Sequence[str] | None, name: str) -> pd.
         import pyarrow.parquet
 
         names = pyarrow.parquet.ParquetFile(content).schema_arrow.names
+        _refuse_many(names if columns is not None else [])
         wanted = {_plain(column) for column in (names if columns is None else columns)}
         table = read_table(content, [column for column in names if _plain(column) in wanted], name)
         index = pd.RangeIndex(1, 1 + table.num_rows, name="record")
@@ -343,8 +354,10 @@ def _plain(name: object) -> str:
 def renamed_columns(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Give columns the wanted names where they differ in capitals, blanks, "-" and "_" alone, and just one does."""
     names = [str(name).strip() for name in frame.columns]
+    plain = list(map(_plain, names))
     for wanted in columns:
-        alike = [i for i, name in enumerate(names) if _plain(name) == _plain(wanted) and name not in columns]
+        same = _plain(wanted)
+        alike = [i for i, name in enumerate(names) if plain[i] == same and name not in columns]
         if wanted not in names and len(alike) == 1:
             names[alike[0]] = wanted
     return frame.set_axis(names, axis=1)

@@ -13,6 +13,7 @@ from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.frames import NO_VALUE, plain_numbers, read_frame
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import look_alikes, merged_names, told
+from cofactor.core.memory import require_bytes
 from cofactor.crowd.exports import TIME, unfold
 from cofactor.crowd.kinds import cut_ids, odd_labels, unread
 from cofactor.crowd.layouts import TAKEN, recognised, without_headers
@@ -50,9 +51,17 @@ def read_labels(
     return frame
 
 
+def require_crowd(n_tasks: int, n_workers: int, n_classes: int) -> None:
+    """Refuse a crowd whose posterior and confusion matrices would not fit into memory."""
+    needed = 40.0 * n_classes * (n_tasks + n_workers * n_classes)
+    what = f"votes and confusion matrices of {n_tasks} tasks, {n_workers} workers, {n_classes} classes"
+    require_bytes(needed, what, "look whether the labels are classes, or ask for less")
+
+
 def _warn_of_kinds(frame: pd.DataFrame, columns: tuple[str, str, str]) -> None:
-    """Say where labels are hardly classes, and where a spreadsheet has cut ids."""
+    """Refuse too many classes; say where labels are hardly classes, and where a spreadsheet has cut ids."""
     different = [[name for name in frame[column].dropna().unique() if isinstance(name, str)] for column in columns]
+    require_crowd(*map(len, different))
     found = [*cut_ids(different[0], "tasks"), *cut_ids(different[1], "workers")]
     for message in [*found, *odd_labels(different[2], int(frame[columns[2]].count()))]:
         warnings.warn(message, DataWarning, stacklevel=4)

@@ -6,7 +6,6 @@ kept belief, over all labels, and end where a fit of all labels with the same ty
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import load_arrays, save_arrays
+from cofactor.core.files import from_json, load_arrays, save_arrays
 from cofactor.core.frames import located
 from cofactor.core.lazy import pd
 from cofactor.core.result import Result
@@ -180,11 +179,11 @@ class CrowdFit:
         """Read a file that `save` wrote; a CofactorError names one that is none."""
         kept = load_arrays(path, ("about", *CODES, *BELIEF), "kept fit")
         try:
-            about = json.loads(kept["about"].tobytes())
+            about = from_json(kept["about"].tobytes())
             labels = _kept_labels(about["ids"], [kept[name] for name in CODES[:3]])
             method = _kept_method(about, kept, labels)
             return cls(method, labels, int(about["found"][2]))
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError, CofactorError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, CofactorError) as error:
             raise CofactorError(f"{path} is no kept fit, as `cofactor aggregate --model` writes it: {error}") from None
 
 

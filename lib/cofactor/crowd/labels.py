@@ -19,11 +19,10 @@ from cofactor.core.checks import check_kind, positions, whole_codes
 from cofactor.core.errors import SHOWN, CofactorError, DataWarning, listing
 from cofactor.core.frames import check_columns, check_present, located, plain_numbers
 from cofactor.core.lazy import pd
-from cofactor.core.memory import require_bytes
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
 from cofactor.crowd.answers import answered, check_single, most_frequent, shares_of_answers
-from cofactor.crowd.files import COLUMNS, read_labels
+from cofactor.crowd.files import COLUMNS, read_labels, require_crowd
 from cofactor.crowd.usual_names import GOLD
 
 Conflicts = Literal["error", "first", "last", "all"]
@@ -241,11 +240,10 @@ class CrowdLabels:
             raise CofactorError(f"unlabelled={unlabelled!r}: choose 'error' or 'keep'")
         limits = (n_tasks, n_workers, n_classes)
         sizes = [_size(code, limit, name) for code, limit, name in zip(codes, limits, named, strict=True)]
-        N, M, K = sizes
         if unlabelled == "error":
             _check_no_gaps(codes[0], sizes[0], "task")
             _check_no_gaps(codes[1], sizes[1], "worker")
-        require_bytes(40.0 * K * (N + M * K), f"votes and confusion matrices of {N} tasks, {M} workers, {K} classes")
+        require_crowd(*sizes)
         return cls._assemble(codes, [range(size) for size in sizes], conflicts)
 
     @classmethod

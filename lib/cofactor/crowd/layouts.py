@@ -22,7 +22,6 @@ Golden rows become gold. Where nobody is named, each label is another worker's, 
 
 from __future__ import annotations
 
-import json
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.files import from_json
 from cofactor.core.frames import NO_VALUE
 from cofactor.core.lazy import pd
 from cofactor.crowd.usual_names import COUNTED, GOLD, IDS, RARER, USUAL
@@ -326,11 +326,11 @@ def leaf(cell: Any) -> Any:
     if not isinstance(cell, str) or cell[:1] not in ("[", "{"):
         return cell
     try:
-        thing = json.loads(cell)
+        thing = from_json(cell)
         if isinstance(thing, list) and all(isinstance(one, dict) and {"task", "value"} <= set(one) for one in thing):
             thing = [one["value"] for one in thing]  # Zooniverse
         found = list(_leaves(thing))
-    except ValueError:
+    except (ValueError, RecursionError):
         return cell
     return found[0] if len(found) == 1 else cell
 

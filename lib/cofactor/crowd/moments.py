@@ -12,7 +12,6 @@ Source: Ibrahim and Fu, ICML 2021, Eq. (3); Dawid and Skene, 1979, for the start
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 
 from cofactor.core.em import SoftCounts
 from cofactor.core.errors import CofactorError
-from cofactor.core.files import load_arrays, save_arrays
+from cofactor.core.files import from_json, load_arrays, save_arrays
 from cofactor.core.lazy import njit
 from cofactor.core.moments import PairwiseMoments, broken_moments, counted_arrays, pairwise_moments
 from cofactor.core.types import Floats, Ints
@@ -92,7 +91,7 @@ class CrowdMoments:
                 yield part
 
         pairs = PairwiseMoments.from_arrays(parts())
-        return cls(pairs, reduce(add, votes), **json.loads(ids[0]))
+        return cls(pairs, reduce(add, votes), **from_json(ids[0]))
 
 
 def save_moments(path: str | PathLike[str], labels: CrowdLabels, **more: Any) -> None:
@@ -158,11 +157,11 @@ def _broken_votes(part: Mapping[str, NDArray[Any]]) -> str:
 def _broken_ids(part: Mapping[str, NDArray[Any]]) -> str:
     """What is wrong with the ids of a file; empty if nothing is."""
     try:
-        ids = json.loads(part["ids"].tobytes())
+        ids = from_json(part["ids"].tobytes())
         (workers, classes), names = ids.values(), set(ids)
         sound = names == {"workers", "classes"} and {type(known) for known in [*workers, *classes]} <= {str, int}
         fitting = len(workers) == len(part["sizes"]) and (part["sizes"] == len(classes)).all()
-    except (ValueError, TypeError, AttributeError, RecursionError):
+    except (ValueError, TypeError, AttributeError):
         return "its ids cannot be read"
     if not sound:
         return "its ids are neither text nor whole numbers"

@@ -41,6 +41,7 @@ INDEX = (
     "nm",
     "um",
 )
+DOUBLE = 8  # bytes
 PLACES = ("indices", "indptr", "row", "col", "offsets")  # of a sparse matrix in an .npz; SciPy cuts fractions off
 
 
@@ -94,9 +95,18 @@ def read_matrix(
     if matrix.ndim not in (2, 3) or not all(matrix.shape) or matrix.dtype.kind not in "buif":
         what = "a matrix of numbers, or an image of rows x columns x bands"
         raise CofactorError(f"{path}: expected {what}, got {matrix.dtype} of shape {matrix.shape}")
-    if matrix.ndim == 2:
+    if sparse.issparse(matrix):
+        _check_shape(matrix, Path(file))
         sound_places(matrix, str(path))
     return (matrix.tocsc() if sparse.issparse(matrix) else matrix), None, bands
+
+
+def _check_shape(matrix: Any, path: Path) -> None:
+    """Refuse a sparse matrix whose file claims rows and columns without end: each takes memory, even if empty."""
+    size = DOUBLE * sum(matrix.shape)
+    if size > max(LARGE, RATIO * path.stat().st_size):
+        shape = " x ".join(map(str, matrix.shape))
+        raise CofactorError(f"{path} claims a matrix of {shape} with {matrix.nnz} entries: leave out what is empty")
 
 
 def _read_npz(path: str, name: str) -> Any:

@@ -6,7 +6,6 @@ observed. What row had which value is not in it; what values of numbers there we
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from itertools import chain, repeat
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from cofactor.core.checks import is_whole
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import load_arrays, save_arrays
+from cofactor.core.files import LARGE, RATIO, from_json, load_arrays, save_arrays
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import pd
 from cofactor.pmf.columns import Column, names_of
@@ -88,10 +87,11 @@ class JointFit:
         """Read a file that `save` wrote; a CofactorError names one that is none, or does not agree with itself."""
         kept = load_arrays(path, ("about", "prior", "stacked"), "kept joint distribution")
         try:
-            about = json.loads(kept["about"].tobytes())
+            about = from_json(kept["about"].tobytes())
+            _check_cells(about, kept["about"].size)
             columns = [_column(one) for one in about["columns"]]
             return _checked(cls(_model(kept, columns), columns, about["gaps"], about["alone"], _pairs(about)))
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError, CofactorError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, CofactorError) as error:
             said = "no kept joint distribution, as `cofactor joint --keep-model` writes it"
             raise CofactorError(f"{path} is {said}: {error}") from None
 
@@ -107,6 +107,13 @@ def _described(column: Column) -> dict[str, Any]:
     }
 
 
+def _check_cells(about: Mapping[str, Any], size: int) -> None:
+    """Refuse counts that a few bytes claim and that would fill the memory: every cell counted becomes one again."""
+    n_cells = sum(count for column in about["columns"] for one in column["values"] for _, count in one)
+    if n_cells > max(LARGE, RATIO * size):
+        raise CofactorError(f"its columns count {n_cells} cells: fit fewer rows")
+
+
 def _column(about: Mapping[str, Any]) -> Column:
     name, values, often, edges = (about[key] for key in ("name", "values", "often", "edges"))
     texts = all(isinstance(value, str) and is_whole(count) and count > 0 for value, count in chain(*values))
@@ -116,8 +123,8 @@ def _column(about: Mapping[str, Any]) -> Column:
         raise CofactorError(f"its column {name!r} does not say how often each value was observed")
     observed = [list(chain(*(repeat(value, count) for value, count in one))) for one in values]
     column = Column(name, observed, None if edges is None else np.array(edges, dtype=np.float64), np.array(often))
-    cells = pd.Series([cell for one in observed for cell in one], dtype=object, name=name)
-    expected = np.repeat(np.arange(len(values)), [len(one) for one in observed])
+    cells = pd.Series([value for one in values for value, _ in one], dtype=object, name=name)
+    expected = np.repeat(np.arange(len(values)), [len(one) for one in values])
     rising = edges is None or (len(edges) == len(values) - 1 and bool((np.diff(edges) > 0).all()))
     if not rising or not np.array_equal(column.codes(cells), expected):
         raise CofactorError(f"its column {name!r} has values outside their intervals, or twice")

@@ -29,7 +29,7 @@ import numpy as np
 
 from cofactor import __version__
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import whole_file
+from cofactor.core.files import from_json, whole_file
 from cofactor.core.peak import CLEAR_REFS, resident
 from cofactor.core.types import Ints
 from cofactor.crowd import METHODS
@@ -293,7 +293,7 @@ def trials_in(path: Path | None) -> list[Trial]:
     if path is None or not path.exists():
         return []
     try:
-        return [Trial(**json.loads(line)) for line in path.read_text(encoding="utf8").splitlines()]
+        return [Trial(**from_json(line)) for line in path.read_text(encoding="utf8").splitlines()]
     except (ValueError, TypeError):
         raise CofactorError(f"{path} holds no results of `cofactor bench`: name another file with --keep") from None
 

@@ -32,6 +32,8 @@ OPTIONS = {  # arguments of the library, as its messages name them, and what the
     **{name: f"--{name}" for name in ("document", "word", "count")},
 }
 _VALUE = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,;:()]+)"""
+_ENDLESS = re.compile(r"\S{500,}")
+LONGEST = 10_000  # characters of a message
 _GLYPH = re.compile(r"Glyph \d+ .* missing from font")  # as matplotlib says it, once for each letter
 _ARGUMENT = re.compile(rf"\b({'|'.join(OPTIONS)})={_VALUE}(?: or ('\w+'))?")
 
@@ -47,13 +49,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             getattr(import_module(f"cofactor_app.cli.{module}"), function)(arguments)
         return 0
     except CofactorError as error:
-        print(f"error: {visible(in_options(str(error)))}", file=sys.stderr)
+        print(f"error: {visible(in_options(short(str(error))))}", file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader of a pipe has gone: not our failure
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        print(f"error: {visible(str(error))}", file=sys.stderr)
+        print(f"error: {visible(short(str(error)))}", file=sys.stderr)
         return 1
     except MemoryError as error:
         why = f" ({error})" if str(error) else ""
@@ -95,6 +97,21 @@ def _letters_missing() -> str:
     )
 
 
+def short(text: str) -> str:
+    """Return a message that can be read: of words without end, which files may hold, the beginnings, and no middle.
+
+    >>> short("no column " + 1000 * "x" + ": rename")
+    'no column xxxxxxxxxxxxxxxxxxxx... (1000 characters): rename'
+    """
+
+    def beginning(found: re.Match[str]) -> str:
+        word = found[0].rstrip(":;,)'\"")
+        return f"{word[:20]}... ({len(word)} characters){found[0][len(word) :]}"
+
+    text = _ENDLESS.sub(beginning, text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
+
+
 def visible(text: str) -> str:
     r"""Return text for a terminal: control characters of ids are shown as escapes, which no terminal obeys.
 
@@ -127,7 +144,7 @@ def _notes() -> Iterator[None]:
     """Show warnings as one-line notes, each once."""
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        text = _letters_missing() if _GLYPH.match(str(message)) else str(message)
+        text = _letters_missing() if _GLYPH.match(str(message)) else short(str(message))
         if text not in shown:
             shown.add(text)
             print(f"note: {visible(in_options(text))}", file=sys.stderr)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import whole_file
+from cofactor.core.files import from_json, whole_file
 from cofactor_app.cli import main
 from cofactor_app.running import digest, elsewhere, machine, version, versions
 
@@ -105,8 +105,8 @@ def _because(changed: list[str]) -> str:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        record = json.loads(path.read_text(encoding="utf8"))
-    except (ValueError, RecursionError) as error:
+        record = from_json(path.read_text(encoding="utf8"))
+    except ValueError as error:
         raise CofactorError(f"{path}: not JSON, so not a record of a run ({str(error)[:80]})") from None
     texts = isinstance(record, dict) and set(PARTS) <= set(record) and isinstance(record["command"], list)
     if not texts or not all(isinstance(word, str) for word in record["command"]):

@@ -28,7 +28,7 @@ from scipy import sparse
 from cofactor.baselines.crowd.bayesian import VariationalAggregator
 from cofactor.core.em import SoftCounts, iterate_em
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import load_arrays, read_table, reading_parquet, restore, whole_file
+from cofactor.core.files import from_json, load_arrays, read_table, reading_parquet, restore, whole_file
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import optimize, pd
 from cofactor.core.result import Result, progress
@@ -254,8 +254,8 @@ def _from_moments(method: Aggregator, moments: CrowdMoments | SoftCounts) -> tup
 
 def _read_span(part: Path) -> tuple[Any, Any]:
     """First and last task of a shard, as kept with its counts."""
-    with suppress(ValueError, TypeError, RecursionError):
-        first, end = json.loads(load_arrays(part, ["span"], "file of counts")["span"].tobytes())
+    with suppress(ValueError, TypeError):
+        first, end = from_json(load_arrays(part, ["span"], "file of counts")["span"].tobytes())
         if {type(first), type(end)} in ({str}, {int}):
             return first, end
     raise CofactorError(f"{part} holds no counts of a shard: remove it, and count again")
@@ -293,11 +293,11 @@ def _check_manifest(paths: list[Path], manifest: dict[str, dict[str, Any]]) -> N
 
 def _read_vocabulary(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = from_json(path.read_text(encoding="utf-8"))
         listed = found["shards"].items()
         shards = {name: {"bytes": int(one["bytes"]), "sha256": str(one["sha256"])} for name, one in listed}
         return {"workers": list(found["workers"]), "classes": list(found["classes"]), "shards": shards}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
         raise CofactorError(f"{path} is no vocabulary of shards ({type(error).__name__}: {error}); {ADVICE}") from None
 
 

@@ -11,7 +11,6 @@ Labels never leave the database; what travels is a table of counts to here, and 
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +23,7 @@ from scipy import sparse
 
 from cofactor.core.em import SoftCounts, log_dirichlet
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import load_arrays, save_arrays
+from cofactor.core.files import from_json, load_arrays, save_arrays
 from cofactor.core.frames import plain_numbers, read_frame
 from cofactor.core.latent_class import FLOOR, LatentClassModel
 from cofactor.core.lazy import optimize, pd
@@ -271,7 +270,7 @@ class WarehouseFit:
         """Read a file that `save` wrote; a CofactorError names one that is none."""
         kept = load_arrays(path, FIELDS, "fitted model")
         try:
-            about = json.loads(kept["about"].tobytes())
+            about = from_json(kept["about"].tobytes())
             workers, classes = about["workers"], about["classes"]
             K = len(classes)
             blocks = kept["stacked"].reshape(len(workers), K, K)
@@ -280,7 +279,7 @@ class WarehouseFit:
             votes = SoftCounts(kept["votes"].reshape(-1, K), kept["classes"], int(about["n_tasks"]), model.sizes)
             right, wrong = map(float, kept["pseudo_counts"])
             return cls(model, workers, classes, votes, (right, wrong), int(about["rounds"]), float(about["objective"]))
-        except (ValueError, KeyError, TypeError, CofactorError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, CofactorError) as error:
             raise CofactorError(f"{path} is no model of `cofactor fit`: {error}") from None
 
 

@@ -1,0 +1,223 @@
+"""Files made to fill the memory, to hang, or to run code: refused in one sentence, soon, and in little memory.
+
+Every command runs in a copy of one process, which a limit of memory and one of processor time end.
+"""
+
+import bz2
+import contextlib
+import gzip
+import io
+import json
+import lzma
+import os
+import pickle
+import resource
+import struct
+import subprocess
+import sys
+import zipfile
+import zlib
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+MEMORY = 500 << 20  # bytes beyond what the packages take
+SECONDS = 4  # of the processor: what is refused takes less than one, of a million rows two
+DEEP = b"[" * 10**5 + b"]" * 10**5
+ZEROS = b"\0" * (1 << 24)
+LABELS = "task,worker,label\n" + "".join(f"t{n // 3},w{n % 3},{'yn'[n % 7 % 2]}\n" for n in range(36))
+TABLE = "a,b,x\n" + "".join(f"v{n % 2},w{n % 3},{n % 40}\n" for n in range(80))
+MATLAB = b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<H", 0x100) + b"IM"
+RATED = ("truth", "gold")
+COO = "%%MatrixMarket matrix coordinate real general\n"
+JOINT = ["joint", "table.csv", "--model"]
+STREAMED = ["aggregate", "shards", "--method", "MV-EM", "--moments"]
+MODELS = {"model.npz": ["update"], "joint.npz": JOINT, "moments.npz": STREAMED}
+
+
+class Mark:
+    """What leaves a mark where it is unpickled."""
+
+    def __reduce__(self):
+        return (Path.touch, (Path("unpickled"),))
+
+
+def array(values):
+    """Bytes of an .npy file."""
+    file = io.BytesIO()
+    np.save(file, np.asarray(values), allow_pickle=True)
+    return file.getvalue()
+
+
+def claim(*shape, kind="<f8"):
+    """Bytes of an .npy file that claims a shape."""
+    head = repr({"descr": kind, "fortran_order": False, "shape": shape}).encode().ljust(117) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + bytes(64)
+
+
+def text(content):
+    """Bytes of an .npy file that holds text, as models do."""
+    return array(np.frombuffer(content, dtype=np.uint8))
+
+
+def archive(parts, fill=None):
+    """An .npz file of these members; a packed one of zeros without end, where it is named."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED if fill else zipfile.ZIP_STORED) as packed:
+        for name, content in parts.items():
+            with packed.open(f"{name}.npy", "w", force_zip64=True) as member:
+                member.write(content)
+                for _ in range(60 * (name == fill)):
+                    member.write(ZEROS)
+    return file.getvalue()
+
+
+def element(kind, content):
+    """An element of a .mat file, filled up to 8 bytes."""
+    return struct.pack("<II", kind, len(content)) + content + bytes(-len(content) % 8)
+
+
+def matrix(rows, columns, content=bytes(64)):
+    """A matrix of a .mat file that claims this many rows and columns."""
+    head = [(6, struct.pack("<II", 6, 0)), (5, struct.pack("<ii", rows, columns)), (1, b"X"), (9, content)]
+    return element(14, b"".join(element(*one) for one in head))
+
+
+def of_models():
+    """Yield broken copies of every kind of kept model, and the commands that read them."""
+    for model, words in MODELS.items():
+        with np.load(model, allow_pickle=False) as file:
+            parts = {name: array(file[name]) for name in file.files}
+            told = json.loads(file["about" if "about" in parts else "ids"].tobytes())
+        about, first = ("about" if "about" in parts else "ids"), next(n for n in parts if n not in ("about", "ids"))
+        packed = archive(parts | {first: claim(10**9, kind="|u1")}, fill=first)
+        broken = {"claims": archive(parts | {first: claim(10**12)})}
+        broken["nothing"] = archive(dict.fromkeys(parts, claim(10**12, 0)) | {about: parts[about]})
+        broken["pickle"] = archive(parts | {first: array(np.array([Mark()], dtype=object))})
+        broken["deep"] = archive(parts | {about: text(DEEP)})
+        endless = {name: one if isinstance(one, list | dict) else float("inf") for name, one in told.items()}
+        broken |= {} if endless == told else {"endless": archive(parts | {about: text(json.dumps(endless).encode())})}
+        broken["packed"] = packed
+        broken["plain"] = pickle.dumps(Mark())
+        for name, content in broken.items():
+            path = f"{name}-{model}"
+            yield path, content, [*words, path, *(["labels.csv"] if words == ["update"] else [])]
+    about = json.loads(text_of("joint.npz"))
+    about["columns"][-1]["values"][0][0][1] = 10**15
+    with np.load("joint.npz", allow_pickle=False) as file:
+        parts = {name: array(file[name]) for name in file.files}
+    yield "cells.npz", archive(parts | {"about": text(json.dumps(about).encode())}), [*JOINT, "cells.npz"]
+
+
+def text_of(model):
+    """The text within a model."""
+    with np.load(model, allow_pickle=False) as file:
+        return file["about"].tobytes()
+
+
+def of_matrices():
+    """Yield files of matrices."""
+    packed = zlib.compress(matrix(4, 4, bytes(1 << 27)))
+    sparse = {"row": array([0]), "col": array([0]), "data": array([1.0]), "format": array(b"coo")}
+    found = {
+        "claims.npy": claim(10**6, 10**6),
+        "pickle.npy": array(np.array([[Mark()]], dtype=object)),
+        "claims.npz": archive({"X": claim(10**6, 10**6)}),
+        "packed.npz": archive({"X": claim(1000, 10**6, kind="|u1")}, fill="X"),
+        "wide.npz": archive(sparse | {"shape": array([3, 10**12])}),
+        "tall.npz": archive(sparse | {"shape": array([10**9, 3])}),
+        "tall.mtx": f"{COO}1000000000 3 1\n1 1 1.0\n".encode(),
+        "wide.mtx": f"{COO}3 1000000000 1\n1 1 1.0\n".encode(),
+        "many.mtx": f"{COO}3 3 1000000000000\n1 1 1.0\n".encode(),
+        "claims.mat": MATLAB + matrix(2**30, 2**30),
+        "packed.mat": MATLAB + struct.pack("<II", 15, len(packed)) + packed,
+        "pickle.mat": pickle.dumps(Mark()),
+    }
+    for name, content in found.items():
+        yield name, content, ["anchors", name]
+
+
+def of_tables():
+    """Yield tables, and the commands that read one."""
+    head, rows = b"task,worker,label\n", ZEROS * 6
+    packers = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+    for ending, pack in packers.items():
+        yield f"zeros.csv.{ending}", pack(head + rows), ["aggregate", f"zeros.csv.{ending}"]
+    commands = (["aggregate"], ["rank"], ["joint"], ["again"], *(["aggregate", "labels.csv", f"--{n}"] for n in RATED))
+    within = b'[{"task":1,"worker":2,"label":' + DEEP + b"}]"
+    for words in commands:
+        for name, content in {"deep.json": DEEP, "within.json": within, "record.pkl": pickle.dumps(Mark())}.items():
+            yield name, content, [*words, name]
+    long = b"x" * 10**6
+    yield "long.csv", b"a,b," + long + b"\n1,2,3\n", ["rank", "long.csv"]
+    yield "classes.csv", LABELS.encode().replace(b",y", b"," + long), ["update", "model.npz", "classes.csv"]
+    many = head + b"".join(b"%d,w%d,c%d\n" % (n, n % 9, n) for n in range(10**6))
+    yield "many.csv", many, ["aggregate", "many.csv"]
+    yield "shards/vocabulary.json", DEEP, ["moments", "shards", "-o", "new.npz"]
+
+
+def prepare():
+    """Write sound files, and models of them."""
+    from cofactor_app.cli import main
+
+    Path("labels.csv").write_text(LABELS)
+    Path("table.csv").write_text(TABLE)
+    commands = [
+        ["aggregate", "labels.csv", "--model", "model.npz"],
+        ["joint", "table.csv", "--method", "Independence", "--keep-model", "joint.npz", "--columns", "a", "b", "x"],
+        ["shard", "labels.csv", "-o", "shards", "--shards", "2"],
+        ["moments", "shards", "-o", "moments.npz"],
+    ]
+    for words in commands:
+        with contextlib.redirect_stdout(io.StringIO()):
+            assert main(words) == 0, words
+
+
+def refused(words):
+    """Run a command in a copy of this process; say what is wrong with how it ends."""
+    said = Path("said")
+    child = os.fork()
+    if not child:
+        code = 70
+        try:
+            used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, -1))
+            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS + round(sum(os.times()[:2])), -1))
+            with said.open("w") as file, contextlib.redirect_stderr(file):
+                code = main(words)
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    lines = [line for line in said.read_text().splitlines() if not line.startswith("note: ")]
+    sound = code == 1 and len(lines) == 1 and lines[0].startswith("error: ") and len(lines[0]) < 2000
+    return "" if sound and "not enough memory" not in lines[0] else f"exit code {code}: {str(lines)[:300]}"
+
+
+def outcomes():
+    """Yield of every file what is wrong, empty where it is refused as it should be."""
+    for name, content, words in chain(of_models(), of_matrices(), of_tables()):
+        Path(name).write_bytes(content)
+        found = refused(words) or ("unpickled" if Path("unpickled").exists() else "")
+        yield found and f"{name} by {' '.join(words)}: {found}"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="limits of memory need Linux")
+def test_hostile_files_are_refused_soon_and_in_little_memory(tmp_path):
+    pytest.importorskip("duckdb")
+    command = [sys.executable, "-m", "tests.cli.test_bombs", str(tmp_path)]
+    answer = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=300)
+    assert answer.returncode == 0, answer.stderr
+    found = json.loads(answer.stdout.splitlines()[-1])
+    assert found["wrong"] == [] and found["cases"] > 50
+
+
+if __name__ == "__main__":
+    from cofactor_app.cli import main
+
+    os.chdir(sys.argv[1])
+    prepare()
+    found = list(outcomes())
+    print(json.dumps({"cases": len(found), "wrong": list(filter(None, found))}))
