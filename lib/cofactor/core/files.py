@@ -156,7 +156,7 @@ def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:
 
 @contextmanager
 def _opened(path: Path, packed: IO[bytes]) -> Iterator[IO[bytes]]:
-    if path.suffix == ".zip":
+    if path.suffix.lower() == ".zip":
         with zipfile.ZipFile(packed) as archive:
             names = archive.namelist()
             if len(names) != 1:
@@ -165,7 +165,7 @@ def _opened(path: Path, packed: IO[bytes]) -> Iterator[IO[bytes]]:
                 yield inner
     else:
         openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-        opener = openers.get(path.suffix)
+        opener = openers.get(path.suffix.lower())
         with opener(packed) if opener else nullcontext(packed) as file:
             yield file
 

@@ -8,37 +8,32 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import lzma
 import os
-import re
 import stat
 import sys
-import unicodedata
 import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.files import from_json, read_table, reading_parquet, unpacked
+from cofactor.core.files import read_table, reading_parquet, unpacked
+from cofactor.core.json_tables import Unfold, read_json
 from cofactor.core.lazy import pd
+from cofactor.core.look_alikes import has_no_shape, plain_name
+from cofactor.core.text_tables import SEPARATORS, TWICE, read_text, refuse_many, whole
 from cofactor.core.types import Floats
 
-Record = dict[str, Any]
-Unfold = Callable[[list[Record]], "pd.DataFrame | None"]  # from objects within objects to a table
 Recognise = Callable[["pd.DataFrame", Sequence[str]], "pd.DataFrame"]
 
 STDIN = "-"
-SEPARATORS = ",\t;|"
-MOST_COLUMNS = 5000  # where a few are wanted; one for each worker may be among them
+TAKEN = "taken"  # attribute of a frame: the columns that were recognised
 HEAD = 1 << 16  # bytes that the form and the separator are told from
 PACKED = (".gz", ".bz2", ".xz", ".zip")
 MAGIC = {
@@ -60,7 +55,6 @@ NO_ANSWERS = (  # words that may say that nothing was answered, and may be an an
     *("unknown", "not known", "not stated", "not available", "unspecified", "prefer not to say", "not applicable"),
 )
 COUNTED = ("row", "line", "record", "annotation")  # names of an index that counts as the file's owner counts
-UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")  # as pandas says it, counted from 0
 UNREADABLE = (
     *(Warning, OSError, EOFError, ValueError, LookupError, csv.Error),  # pandas raises the first two kinds
     *(zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError),  # the last: a zip's password, JSON too deep
@@ -104,12 +98,19 @@ def read_frame(
         counts. Empty rows are left out.
     """
     asked = None if columns is None else [*columns, *optional]
-    frame = renamed_columns(_read(path, asked, encoding, sep, row, unfold, pairs), asked or ())
+    options = optional, encoding, sep, row, unfold, pairs
+    frame = _read(path, columns, *options)
+    twice = frame.attrs.get(TWICE, ())
+    frame = renamed_columns(frame, asked or ())
     there = list(frame.columns)
     if recognise is not None and columns is not None and not set(columns) <= set(there):
         if frame.index.name == "record" and path != STDIN:  # of parquet, only what was asked for has been read
-            frame = _read(path, None, encoding, sep, row, unfold, pairs)
+            frame = _read(path, None, *options)
         frame = recognise(frame, columns)
+        named = frame.attrs.get(TAKEN, there)
+    else:
+        named = there if columns is None else columns
+    _refuse_twice([name for name in named if name in twice])
     wanted = there if asked is None else [name for name in asked if name in frame or name not in optional]
     check_columns(frame, wanted, f"{row}s")
     frame = frame if asked is None else frame[list(dict.fromkeys(wanted))]
@@ -118,14 +119,27 @@ def read_frame(
         if nested:
             found = f"a list or an object where one value is expected in {nested}"
             raise CofactorError(f"{_called(path)}: {found}" + (f"; {SCOPE}" if row == "label" else ""))
-    read = frame.apply(lambda column: column if column.isna().all() else by_value(column, lambda one: one.str.strip()))
+    read = frame.apply(lambda column: column if column.isna().all() else by_value(column, _stripped))
     read.attrs = frame.attrs | {"found": there}
     return read
+
+
+def _stripped(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Return texts without blanks around them; of one in which nothing can be seen, nothing is left."""
+    found = values.str.strip()
+    return found.mask(found.map(lambda one: isinstance(one, str) and all(map(has_no_shape, one))), "")
+
+
+def _refuse_twice(names: Sequence[str]) -> None:
+    """Refuse columns of one name: pandas gives the second a new one, as if nobody could have meant it."""
+    if names:
+        raise CofactorError(f"more than one column is called {listing(names)}: rename all but one")
 
 
 def _read(
     path: str | PathLike[str],
     columns: Sequence[str] | None,
+    optional: Sequence[str],
     encoding: str,
     sep: str | None,
     row: str,
@@ -139,10 +153,11 @@ def _read(
         head, content = _opened(path)
         form = _form(head, encoding)
         if form == "parquet":
-            return _read_parquet(content, columns, name)
+            return _read_parquet(content, None if columns is None else [*columns, *optional], name)
         if form == "JSON":
-            return _read_json(_whole(content), encoding, unfold, pairs)
-        return _read_text(head, content, columns, encoding, sep)
+            text = whole(content).decode(encoding).lstrip("\ufeff")
+            return read_json(text, columns or (), unfold, pairs)
+        return read_text(head, content, [*(columns or ()), *optional], encoding, sep)
     except CofactorError:
         raise
     except FileNotFoundError:
@@ -154,13 +169,22 @@ def _read(
         raise CofactorError(f"{name} is empty: expected a header row and one row per {row}") from None
     except UnicodeDecodeError as error:
         raise CofactorError(
-            f"{name} is not {encoding.removesuffix('-sig')} text (byte {error.start}): "
+            f"{name} is not {encoding.removesuffix('-sig')} text (byte {_first_bad(content, encoding, error)}): "
             "save it as UTF-8, or name its encoding, for example encoding='latin-1'"
         ) from None
     except MemoryError:
         raise CofactorError(f"{name} does not fit into memory: drop rows or columns that are not needed") from None
     except UNREADABLE as error:
         raise CofactorError(f"{name} cannot be read as {form}: {error}") from None
+
+
+def _first_bad(content: Any, encoding: str, error: UnicodeDecodeError) -> int:
+    """Return the place of the first byte that cannot be read in a whole file: pandas counts from where it read on."""
+    try:
+        whole(content).decode(encoding)
+    except UnicodeDecodeError as first:
+        return first.start
+    return error.start
 
 
 def _called(path: str | PathLike[str]) -> str:
@@ -187,10 +211,6 @@ def _opened(path: str | PathLike[str]) -> tuple[bytes, Any]:
     return head, content
 
 
-def _whole(content: Any) -> bytes:
-    return content.getvalue() if isinstance(content, io.BytesIO) else Path(content).read_bytes()
-
-
 def _form(head: bytes, encoding: str) -> str:
     if head.startswith(b"PAR1"):
         return "parquet"
@@ -198,121 +218,7 @@ def _form(head: bytes, encoding: str) -> str:
     return "JSON" if begin and begin in "[{" else "CSV"
 
 
-# ---- text ----
-
-
-def _read_text(
-    head: bytes, content: Any, columns: Sequence[str] | None, encoding: str, sep: str | None
-) -> pd.DataFrame:
-    begin = head.decode(encoding, errors="ignore").lstrip("\ufeff")
-    sep = sep or separator_of(begin.lstrip("\r\n"), columns or ())
-    names = next(csv.reader(io.StringIO(begin.lstrip("\r\n"), newline=""), delimiter=sep), [])
-    if columns is None:
-        _refuse_twice(names)
-    else:
-        _refuse_many(names)
-    above = len(begin[: len(begin) - len(begin.lstrip("\r\n"))].splitlines())  # empty lines above the header
-    options: Any = {"dtype": str, "keep_default_na": False, "encoding": encoding, "index_col": False, "sep": sep}
-    options |= {"skip_blank_lines": False, "skiprows": above, "compression": None}
-    try:
-        with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):  # rows that are too long
-            frame = pd.read_csv(content, **options)
-    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-        with suppress(csv.Error):  # a cell too long for its reader, where a quote is not closed
-            _name_ragged(_whole(content).decode(encoding), sep)
-        if found := UNCLOSED.search(str(error)):
-            what = f"a quote in row {int(found[1]) + 1} (the first line is row 1) is never closed"
-            raise ValueError(f"{what}: close it, or write a quote within a cell twice") from None
-        raise
-    frame.index = pd.RangeIndex(above + 2, above + 2 + len(frame), name="row")
-    return frame[~(frame == "").all(axis=1)]
-
-
-def separator_of(begin: str, columns: Sequence[str]) -> str:
-    """Return the separator under which the header names most of the wanted columns, then most columns at all."""
-    wanted = {_plain(name) for name in columns}
-
-    def fit(sep: str) -> tuple[int, int]:
-        names = [_plain(name) for name in next(csv.reader(io.StringIO(begin), delimiter=sep), [])]
-        return len(wanted.intersection(names)), len(names)
-
-    try:
-        return max(SEPARATORS, key=fit)
-    except csv.Error:
-        return SEPARATORS[0]
-
-
-def _refuse_many(names: Sequence[str]) -> None:
-    """Refuse a header without end, where a few columns are wanted: each is looked at."""
-    if len(names) > MOST_COLUMNS:
-        raise CofactorError(f"the table has more than {MOST_COLUMNS} columns: leave only those that are needed")
-
-
-def _refuse_twice(names: Sequence[str]) -> None:
-    """Refuse a header with one name twice, where all columns are wanted: pandas would give the second a new name."""
-    names = [name.strip() for name in names]
-    twice = [name for name in dict.fromkeys(names) if name and names.count(name) > 1]
-    if twice:
-        raise CofactorError(f"more than one column is called {listing(twice)}: rename all but one")
-
-
-def _name_ragged(text: str, sep: str) -> None:
-    """Refuse rows that have more cells than the header, by the numbers that a spreadsheet gives them."""
-    rows = enumerate(csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=sep), 1)
-    header: list[str] = next((cells for _, cells in rows if cells), [])
-    bad = [f"row {n} ({len(cells)} cells)" for n, cells in rows if len(cells) > len(header)]
-    if bad:
-        raise CofactorError(
-            f"more cells than the {len(header)} of the header in {listing(bad)} (the first line is row 1): "
-            f"mend these rows; cells that hold {sep!r} belong in quotes"
-        )
-
-
-# ---- JSON and parquet ----
-
-
-def _read_json(
-    content: bytes, encoding: str, unfold: Unfold | None, pairs: tuple[str, str] | None = None
-) -> pd.DataFrame:
-    text = content.decode(encoding).lstrip("\ufeff")
-    lines = text.lstrip().startswith("{")
-    numbered = _json_lines(text) if lines else list(enumerate(_parsed(text), 1))
-    word = "line" if lines else "record"
-    if pairs and all(isinstance(record, list) and len(record) == len(pairs) for _, record in numbered):
-        numbered = [(number, dict(zip(pairs, record, strict=True))) for number, record in numbered]
-    bad = [number for number, record in numbered if not isinstance(record, dict)]
-    if bad or not numbered:
-        found = f"{word}s {listing(bad)} hold none" if bad else "there is none"
-        example = '{"task": 1, "worker": "w", "label": "x"}'
-        if pairs:
-            example = f'{{"{pairs[0]}": "x", "{pairs[1]}": "y"}}, or ["x", "y"]'
-        raise ValueError(f"every {word} must be an object such as {example}, but {found}")
-    records = [record for _, record in numbered]
-    unfolded = unfold(records) if unfold else None
-    if unfolded is not None:
-        return unfolded
-    index = pd.Index([number for number, _ in numbered], name=word)
-    frame = pd.DataFrame(records, index=index, dtype=object)
-    return frame.map(lambda cell: str(cell) if isinstance(cell, bool) else cell)
-
-
-def _json_lines(text: str) -> list[tuple[int, Any]]:
-    found = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                found.append((number, _parsed(line)))
-            except json.JSONDecodeError as error:
-                raise ValueError(f"line {number}: {error.msg} (column {error.colno})") from None
-    return found
-
-
-def _parsed(text: str) -> Any:
-    """Parse JSON with numbers as written, so that 1.0 and 10^30 stay what they are; NaN is missing."""
-    found = from_json(text, parse_int=str, parse_float=str, parse_constant=lambda _: None)
-    if "\\ud" in text.lower():  # halves of characters that were written as two escapes; alone they are no text
-        json.dumps(found, ensure_ascii=False).encode("utf8")
-    return found
+# ---- parquet ----
 
 
 def _read_parquet(content: Any, columns: Sequence[str] | None, name: str) -> pd.DataFrame:
@@ -320,9 +226,10 @@ def _read_parquet(content: Any, columns: Sequence[str] | None, name: str) -> pd.
         import pyarrow.parquet
 
         names = pyarrow.parquet.ParquetFile(content).schema_arrow.names
-        _refuse_many(names if columns is not None else [])
-        wanted = {_plain(column) for column in (names if columns is None else columns)}
-        table = read_table(content, [column for column in names if _plain(column) in wanted], name)
+        if columns is not None:
+            refuse_many(names)
+        wanted = {plain_name(column) for column in (names if columns is None else columns)}
+        table = read_table(content, [column for column in names if plain_name(column) in wanted], name)
         index = pd.RangeIndex(1, 1 + table.num_rows, name="record")
         frame = pd.DataFrame(index=index, columns=names, dtype=object)
         for column in table.column_names:
@@ -346,18 +253,12 @@ def _arrow_text(column: Any) -> list[Any]:
 # ---- columns and rows ----
 
 
-def _plain(name: object) -> str:
-    """Return a column's name without what tells no two names apart: capitals, and how its words are joined."""
-    return re.sub(r"[\s_-]+", "_", unicodedata.normalize("NFKC", str(name)).strip().casefold())
-
-
 def renamed_columns(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Give columns the wanted names where they differ in capitals, blanks, "-" and "_" alone, and just one does."""
     names = [str(name).strip() for name in frame.columns]
     plain = list(map(_plain, names))
     for wanted in columns:
-        same = _plain(wanted)
-        alike = [i for i, name in enumerate(names) if plain[i] == same and name not in columns]
+        alike = [i for i, name in enumerate(names) if plain_name(name) == plain_name(wanted) and name not in columns]
         if wanted not in names and len(alike) == 1:
             names[alike[0]] = wanted
     return frame.set_axis(names, axis=1)

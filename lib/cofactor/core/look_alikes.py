@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -14,10 +15,15 @@ TRUTH_VALUES = {"true": "1", "false": "0"}
 MERGED = "merge_look_alikes (--merge-look-alikes) makes them one"
 
 
+def plain_name(name: object) -> str:
+    """Return a column's name without what tells no two names apart: capitals, and how its words are joined."""
+    return re.sub(r"[\s_-]+", "_", unicodedata.normalize("NFKC", str(name)).strip().casefold())
+
+
 def skeleton(name: str, truth_values: bool = False) -> str:
     r"""Return what is left of a name without the ways to write it.
 
-    Unicode forms (NFKC), capitals, blanks, characters without a shape (category Cf, such as a zero-width space), and
+    Unicode forms (NFKC), capitals, blanks, characters without a shape (such as a zero-width space), and
     letters of other scripts that look the same do not count; numbers are the same whatever their form. With
     `truth_values`, true is 1 and false is 0.
 
@@ -27,16 +33,21 @@ def skeleton(name: str, truth_values: bool = False) -> str:
     plain = name.casefold()
     if not plain.isascii():
         plain = unicodedata.normalize("NFKC", plain)
-        plain = "".join(letter for letter in plain if unicodedata.category(letter) != "Cf").translate(SAME_LETTER)
+        plain = "".join(letter for letter in plain if not has_no_shape(letter)).translate(SAME_LETTER)
     plain = " ".join(plain.split())
     if truth_values:
         plain = TRUTH_VALUES.get(plain, plain)
     if plain[:1].isdigit() or plain[:1] in "+-.":
         try:
-            return repr(float(plain))
+            return repr(float(plain) + 0.0)  # -0 is 0
         except ValueError:
             return plain
     return plain
+
+
+def has_no_shape(letter: str) -> bool:
+    """Whether a character is not seen: those of category Cf, and those that only choose the form of the one before."""
+    return unicodedata.category(letter) == "Cf" or "\ufe00" <= letter <= "\ufe0f"
 
 
 def look_alikes(names: Iterable[str], truth_values: bool = False, spaced: bool = True) -> list[list[str]]:

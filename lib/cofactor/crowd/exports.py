@@ -25,7 +25,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.frames import SCOPE, Record
+from cofactor.core.frames import SCOPE
+from cofactor.core.json_tables import Record
 from cofactor.core.lazy import pd
 from cofactor.crowd.layouts import leaf
 from cofactor.crowd.usual_names import GOLD, USUAL

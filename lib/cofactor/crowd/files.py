@@ -10,13 +10,13 @@ from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from cofactor.core.errors import CofactorError, DataWarning
-from cofactor.core.frames import NO_VALUE, plain_numbers, read_frame
+from cofactor.core.frames import NO_VALUE, TAKEN, plain_numbers, read_frame
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import look_alikes, merged_names, told
 from cofactor.core.memory import require_bytes
 from cofactor.crowd.exports import TIME, unfold
 from cofactor.crowd.kinds import cut_ids, odd_labels, unread
-from cofactor.crowd.layouts import TAKEN, recognised, without_headers
+from cofactor.crowd.layouts import recognised, without_headers
 from cofactor.crowd.usual_names import GOLD
 
 Path: TypeAlias = "str | PathLike[str]"
@@ -76,7 +76,7 @@ def _read_one(path: Path, columns: tuple[str, str, str], encoding: str, sep: str
     used = {*columns, *frame.attrs.get(TAKEN, ())}
     for message in unread([name for name in frame.attrs.get("found", ()) if name not in used], columns):
         warnings.warn(message, DataWarning, stacklevel=4)
-    frame = _by_time(without_headers(frame, columns))
+    frame = _by_time(without_headers(frame, columns, frame.attrs.get(TAKEN, ())))
     frame.attrs[GOLD] = known
     return frame
 

@@ -32,8 +32,9 @@ import numpy as np
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import from_json
-from cofactor.core.frames import NO_VALUE
+from cofactor.core.frames import NO_VALUE, TAKEN
 from cofactor.core.lazy import pd
+from cofactor.core.look_alikes import plain_name
 from cofactor.crowd.usual_names import COUNTED, GOLD, IDS, RARER, USUAL
 from cofactor.crowd.wide import marks, of_marks, of_wide
 
@@ -107,9 +108,6 @@ LAYOUTS = (
     Layout("Label Studio", "id", "annotator", _varying),
     Layout("Zooniverse", "subject_ids", "user_name", _beginning("annotations")),
 )
-
-
-TAKEN = "taken"  # attribute of a frame: the columns that were recognised
 
 
 def recognised(frame: pd.DataFrame, columns: Sequence[str], whose: str | None = None) -> pd.DataFrame:
@@ -348,10 +346,19 @@ def _leaves(thing: Any, name: str = "") -> Iterator[str]:
         yield str(thing)
 
 
-def without_headers(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """Leave out rows that repeat the header, as in two files one after the other, and say so."""
-    again = (frame[list(columns)] == list(columns)).all(axis=1)
-    if again.any():
-        message = f"{again.sum()} rows repeat the header and are left out: two files one after the other?"
-        warnings.warn(message, DataWarning, stacklevel=4)
+def without_headers(frame: pd.DataFrame, columns: Sequence[str], taken: Sequence[str] = ()) -> pd.DataFrame:
+    """Leave out rows that repeat the header, as in two files one after the other, and say so.
+
+    Cells are compared as names of columns are, without a byte order mark; `taken` are names in the file, if others.
+    """
+    again = pd.Series(True, frame.index)
+    for n in (2, 1, 0):  # of labels, few differ
+        names = {plain_name(name) for name in (columns[n], *taken[n : n + 1])}
+        cells = frame.loc[again, columns[n]]
+        alike = [one for one in cells.unique() if isinstance(one, str) and plain_name(one.lstrip("\ufeff")) in names]
+        again &= frame[columns[n]].isin(alike)
+        if not again.any():
+            return frame
+    message = f"{again.sum()} rows repeat the header and are left out: two files one after the other?"
+    warnings.warn(message, DataWarning, stacklevel=4)
     return frame[~again]

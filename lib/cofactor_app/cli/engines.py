@@ -13,9 +13,10 @@ from typing import Any
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import reading_parquet
-from cofactor.core.frames import renamed_columns, separator_of
+from cofactor.core.frames import TAKEN, renamed_columns
 from cofactor.core.lazy import pd
-from cofactor.crowd.layouts import TAKEN, recognised
+from cofactor.core.text_tables import separator_of
+from cofactor.crowd.layouts import recognised
 
 PER_LABEL = 300  # bytes of memory at the peak of a fit, of 10^7 labels
 SHARE = 0.25  # of the machine's memory that labels may take before they are sorted on disk

@@ -1,0 +1,169 @@
+"""Tables of text with a separator between cells, by pandas: whole, or in pieces where they may not fit into memory.
+
+Beside what pandas refuses, rows are refused that are longer than the header, and cells with text after a closing
+quote: other programs write quotes within a cell with a backslash, and then all that follows would be read wrong.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import mmap
+import re
+import warnings
+from codecs import BOM_UTF8
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.lazy import pd
+from cofactor.core.look_alikes import plain_name
+
+SEPARATORS = ",\t;|"
+MOST_COLUMNS = 5000  # where a few are wanted; one for each worker may be among them
+UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")  # as pandas says it, counted from 0
+FIRST_ROW = "(the first line is row 1)"
+AFTER_QUOTE = "write a quote within a cell twice, and put the whole cell in quotes"
+TWICE = "twice"  # attribute of a frame: names that more than one column has
+ONE_BYTE_SIGNS = ("utf-8-sig", "utf-8", "utf8", "ascii", "latin-1", "latin1", "iso-8859-1", "cp1252", "windows-1252")
+
+
+def read_text(head: bytes, content: Any, columns: Sequence[str], encoding: str, sep: str | None) -> pd.DataFrame:
+    """Read a whole table of text; its index counts as a spreadsheet does, `attrs["twice"]` has names there twice."""
+    (frame,) = pieces(head, content, columns, encoding, sep, None)
+    return frame
+
+
+def refuse_many(names: Sequence[str]) -> None:
+    """Refuse a header without end, where a few columns are wanted: each is looked at."""
+    if len(names) > MOST_COLUMNS:
+        raise CofactorError(f"the table has more than {MOST_COLUMNS} columns: leave only those that are needed")
+
+
+def pieces(
+    head: bytes, content: Any, columns: Sequence[str], encoding: str, sep: str | None, size: int | None
+) -> Iterator[pd.DataFrame]:
+    """Yield a table of text in pieces of `size` rows, or whole; rows without any cell are left out.
+
+    Parameters
+    ----------
+    head : bytes
+        The first ones of the file.
+    content : path or BytesIO
+    columns : names wanted, by which the separator is told where `sep` is None
+    """
+    begin = head.decode(encoding, errors="ignore").lstrip("\ufeff")
+    sep = sep or separator_of(begin.lstrip("\r\n"), columns)
+    above = len(begin[: len(begin) - len(begin.lstrip("\r\n"))].splitlines())  # empty lines above the header
+    names = _header(begin.lstrip("\r\n"), sep)
+    if columns:
+        refuse_many(names)
+    twice = [name for name, count in Counter(names).items() if name and count > 1]
+    options: Any = {"dtype": str, "keep_default_na": False, "encoding": encoding, "index_col": False, "sep": sep}
+    options |= {"skip_blank_lines": False, "skiprows": above, "compression": None, "chunksize": size}
+    row = above + 2
+    try:
+        check_text(content, encoding, sep)
+        with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):  # rows that are too long
+            read = pd.read_csv(content, **options)
+            for frame in [read] if size is None else read:
+                frame.index = pd.RangeIndex(row, row + len(frame), name="row")
+                row += len(frame)
+                found = frame[~(frame == "").all(axis=1)]
+                found.attrs[TWICE] = twice
+                yield found
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        with suppress(csv.Error):  # a cell too long for its reader, where a quote is not closed
+            _name_ragged(whole(content).decode(encoding), sep)
+        if found := UNCLOSED.search(str(error)):
+            what = f"a quote in row {int(found[1]) + 1} {FIRST_ROW} is never closed"
+            raise ValueError(f"{what}: close it, or write a quote within a cell twice") from None
+        raise
+
+
+def whole(content: Any) -> bytes:
+    """Return all bytes of a path or a BytesIO."""
+    return content.getvalue() if isinstance(content, io.BytesIO) else Path(content).read_bytes()
+
+
+def separator_of(begin: str, columns: Sequence[str]) -> str:
+    """Return the separator under which the header names most of the wanted columns, then most columns at all."""
+    wanted = {plain_name(name) for name in columns}
+
+    def fit(sep: str) -> tuple[int, int]:
+        names = [plain_name(name) for name in next(csv.reader(io.StringIO(begin), delimiter=sep), [])]
+        return len(wanted.intersection(names)), len(names)
+
+    try:
+        return max(SEPARATORS, key=fit)
+    except csv.Error:
+        return SEPARATORS[0]
+
+
+def _header(begin: str, sep: str) -> list[str]:
+    with suppress(csv.Error):
+        return [name.strip() for name in next(csv.reader(io.StringIO(begin, newline=""), delimiter=sep), [])]
+    return []
+
+
+def _name_ragged(text: str, sep: str) -> None:
+    """Refuse rows that have more cells than the header, by the numbers that a spreadsheet gives them."""
+    rows = enumerate(csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=sep), 1)
+    header: list[str] = next((cells for _, cells in rows if cells), [])
+    bad = [f"row {n} ({len(cells)} cells)" for n, cells in rows if len(cells) > len(header)]
+    if bad:
+        raise CofactorError(
+            f"more cells than the {len(header)} of the header in {listing(bad)} {FIRST_ROW}: "
+            f"mend these rows; cells that hold {sep!r} belong in quotes"
+        )
+
+
+# ---- what pandas passes over ----
+
+
+def check_text(content: Any, encoding: str, sep: str) -> None:
+    """Refuse zero bytes, and a cell that goes on behind its closing quote; the place is named.
+
+    Cost: O(bytes) time, one search for each of the two signs, and one more where there are quotes.
+    """
+    with _bytes_of(content, encoding) as text:
+        zero = text.find(b"\0")
+        if zero >= 0:
+            whole(content).decode(encoding)  # what is no text in this encoding is told as such
+            advice = "name its encoding, for example encoding='utf-16', or save it as UTF-8"
+            raise ValueError(f"it is no text: byte {zero} is zero; {advice}")
+        if text.find(b'"') >= 0 and (row := _row_after_quote(text, sep)):
+            raise ValueError(f"there is text after a closing quote in row {row} {FIRST_ROW}: {AFTER_QUOTE}")
+
+
+def _row_after_quote(text: Any, sep: str) -> int:
+    """Return the row of the first cell that goes on behind its closing quote with more than blanks; 0 for none."""
+    mark = re.escape(sep.encode())
+    blanks = rb"[^\S\r\n%b]*+" % mark
+    quoted, bare = rb'"(?:[^"]++|"")*+"' + blanks, rb'[^"\r\n%b][^\r\n%b]*+' % (mark, mark)
+    cell = rb"(?:%b|%b|)(?:%b|\r\n|\r|\n)" % (quoted, bare, mark)
+    begin = len(BOM_UTF8) * (text[: len(BOM_UTF8)] == BOM_UTF8)
+    well = re.compile(b"(?:%b)*+" % cell).match(text, begin)
+    assert well is not None  # it matches nothing at least
+    last = re.compile(b"(?:%b|%b|)\\Z" % (quoted, bare)).match(text, well.end())
+    if last or not re.compile(quoted).match(text, well.end()):  # else a quote is never closed: pandas names it
+        return 0
+    above = csv.reader(io.StringIO(text[begin : well.end()].decode("latin-1") + "x", newline=""), delimiter=sep)
+    return sum(1 for _ in above)
+
+
+@contextmanager
+def _bytes_of(content: Any, encoding: str) -> Iterator[Any]:
+    """The bytes of a text in UTF-8, or in an encoding of which signs are the same; a file is not read as a whole."""
+    if encoding.casefold() not in ONE_BYTE_SIGNS:
+        yield whole(content).decode(encoding).encode("utf8", "surrogatepass")
+    elif isinstance(content, io.BytesIO):
+        yield content.getvalue()
+    elif not Path(content).is_file() or not Path(content).stat().st_size:
+        yield b""
+    else:
+        with Path(content).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            yield mapped

@@ -1,0 +1,97 @@
+"""The files of the corpus: the right table, or the right sentence, on every road on which labels come in."""
+
+import json
+import warnings
+
+import cofactor as cf
+from cofactor_app.cli import main, visible
+from tests.corpus import make
+
+EXPECTED = json.loads(make.EXPECTED.read_text(encoding="utf8"))
+
+
+def test_files_are_those_of_the_table_of_cases():
+    cases = make.cases()
+    there = {path.relative_to(make.FILES).as_posix() for path in make.FILES.rglob("*") if path.is_file()}
+    assert len(cases) == len(there) >= 200 and {case.name for case in cases} == there
+    assert make.EXPECTED.read_text(encoding="utf8") == make.expectations(cases)
+    kept = [case for case in cases if not case.name.endswith(make.OF_A_LIBRARY)]
+    assert [case.name for case in kept if (make.FILES / case.name).read_bytes() != case.content] == []
+
+
+class Found:
+    """What came of a file on one road: labels or an error, notes where the road has some, and what is wrong with it."""
+
+    def __init__(self, labels=None, error=None, notes=None):
+        self.labels, self.error, self.notes = labels, error, notes
+
+    def wrong(self, expected):
+        """Return how this differs from what was expected."""
+        said = [visible(self.error)] if self.error is not None else []
+        if "labels" in expected and said:
+            return [f"refused: {said[0]}"]
+        if "labels" in expected and sorted(self.labels) != sorted(map(tuple, expected["labels"])):
+            return [f"read: {self.labels}"]
+        if "error" in expected and not said:
+            return [f"not refused: {self.labels}"]
+        wrong = [f"lacks {word!r}: {said[0]}" for word in expected.get("error", ()) if word not in said[0]]
+        return wrong + ([] if self.notes is None else self._wrong_notes(expected.get("notes", [])))
+
+    def _wrong_notes(self, words):
+        lacking = [f"no note {word!r}: {self.notes}" for word in words if not any(word in note for note in self.notes)]
+        return lacking + [f"note {note!r}" for note in self.notes if not any(word in note for word in words)]
+
+
+def report(differences):
+    """Fail with one line a difference, by file."""
+    lines = [f"{name}: {one[:300]}" for name, wrong in differences.items() for one in wrong]
+    assert not lines, f"{len(lines)} differences\n" + "\n".join(lines)
+
+
+def text_of(labels):
+    """Rows of a CrowdLabels, all as text."""
+    return [tuple(map(str, row)) for row in labels.to_frame().itertuples(index=False, name=None)]
+
+
+def recorded(read, path, options):
+    """What a function that reads labels gives, with all it notes."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", cf.DataWarning)
+        try:
+            labels, error = text_of(read(path, **options)), None
+        except cf.CofactorError as refused:
+            labels, error = None, str(refused)
+    return Found(labels, error, [str(one.message) for one in told])
+
+
+def words(options):
+    """Options of the library as those of a command."""
+    found = []
+    for name, value in options.items():
+        option = f"--{name.replace('_', '-')}"
+        if isinstance(value, list):
+            found += [f"{option}={','.join(value)}"] if name == "classes" else [f"{option}={one}" for one in value]
+        found += [option] * (value is True)
+        found += [f"{option}={value}"] if isinstance(value, str) else []
+    return found
+
+
+def test_memory():
+    differences = {}
+    for name, expected in EXPECTED.items():
+        read = recorded(cf.CrowdLabels.from_file, make.FILES / name, expected.get("options", {}))
+        differences[name] = read.wrong(expected)
+    report(differences)
+
+
+def test_aggregate_says_one_sentence_or_writes_a_table(capsys):
+    differences = {}
+    for name, expected in EXPECTED.items():
+        options = words(expected.get("options", {}))
+        code = main(["aggregate", str(make.FILES / name), "--method", "MajorityVote", "-o", "-", *options])
+        out, err = capsys.readouterr()
+        errors = [line for line in err.splitlines() if line.startswith("error: ")]
+        right = (1, 1, "") if "error" in expected else (0, 0, "task,label,probability,n_labels")
+        found = code, len(errors), out.split("\n")[0]
+        differences[name] = [] if found == right else [f"{found}: {err}"]
+    report(differences)
