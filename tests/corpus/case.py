@@ -77,5 +77,10 @@ def bad(
     return Case(name, _bytes(content), None, error, notes, options, needs, differs or {})
 
 
+def in_database(reason: str, *labels: Row) -> dict[str, dict[str, Any]]:
+    """What comes out where the rows lie in a database: these labels, or a refusal if there are none."""
+    return {"database": {"reason": reason} | ({"labels": list(labels)} if labels else {"error": []})}
+
+
 def _bytes(content: str | bytes) -> bytes:
     return content if isinstance(content, bytes) else content.encode("utf8")

@@ -4,9 +4,9 @@
 
 from itertools import product
 
-from tests.corpus.case import DATA, HEAD, Case, bad, good, rows, text
+from tests.corpus.case import DATA, HEAD, Case, bad, good, in_database, rows, text
 
-LAYOUT = ("layout",)
+LAYOUT, WIDE = ("layout",), ("wide",)
 TAKEN = "columns: task from"
 
 
@@ -29,11 +29,11 @@ def headers() -> list[Case]:
         good("headers/other_words.csv", text(head="item,annotator,answer"), DATA, TAKEN, needs=LAYOUT),
         good("headers/other_words_and_blanks.csv", text(head="Item ID,User-ID,rating"), DATA, TAKEN, needs=LAYOUT),
         good("headers/other_words_rare.csv", text(head="image,expert,grade"), DATA, TAKEN, needs=LAYOUT),
-        good("headers/repeated.csv", text() + HEAD + text([("c", "w1", "yes")], head=""), [*DATA, ("c", "w1", "yes")], "repeat the header"),
+        good("headers/repeated.csv", text() + HEAD + text([("c", "w1", "yes")], head=""), [*DATA, ("c", "w1", "yes")], "repeat the header", differs=in_database("in a database, every row that was loaded counts", *DATA, ("c", "w1", "yes"), ("task", "worker", "label"))),
         good("headers/repeated_other_words.csv", text(head="item,annotator,answer") + "item,annotator,answer\n" + "c,w1,yes\n", [*DATA, ("c", "w1", "yes")], "repeat the header", TAKEN, needs=LAYOUT),
         good("headers/repeated_capitals.csv", text(head="Task,Worker,Label") + "Task,Worker,Label\nc,w1,yes\n", [*DATA, ("c", "w1", "yes")], "repeat the header"),
-        good("headers/no_worker.csv", text([(t, y) for t, _, y in DATA], head="task,label"), [("a", "answer 1", "yes"), ("a", "answer 2", "no"), ("b", "answer 3", "no"), ("b", "answer 4", "no")], "no column says who", needs=LAYOUT),
-        bad("headers/none.csv", body, "is no header", "put a line of names above it"),
+        good("headers/no_worker.csv", text([(t, y) for t, _, y in DATA], head="task,label"), [("a", "answer 1", "yes"), ("a", "answer 2", "no"), ("b", "answer 3", "no"), ("b", "answer 4", "no")], "no column says who", needs=WIDE),
+        bad("headers/none.csv", body, "is no header", "put a line of names above it", differs={"page": {"error": ["no column task, worker, label"], "reason": "the page looks for the names of columns only"}}),
         bad("headers/none_and_all_different.csv", text([("a", "u", "x"), ("b", "v", "y")], head=""), "no column task, worker, label"),
         bad("headers/no_label.csv", text([(t, w) for t, w, _ in DATA], head="task,worker"), "no column label"),
         bad("headers/no_task.csv", text(head="thing,worker,label"), "no column task"),
@@ -50,22 +50,24 @@ def headers() -> list[Case]:
 
 def conflicts() -> list[Case]:
     """One worker, one task, and more than one label."""
-    again, other = [*DATA, DATA[0]], [*DATA, ("a", "w1", "no")]
-    timed = [("a", "w1", "yes", "2024-01-02T00:00:00Z"), ("a", "w1", "no", "2024-01-01T00:00:00Z"), *((*row, "2024-01-01T00:00:00Z") for row in DATA[1:])]
-    last = [("a", "w1", "no"), *DATA[1:]]
+    again, other = [*DATA, DATA[0]], [*DATA, ("c", "w1", "yes"), ("a", "w1", "no")]
+    timed = [("a", "w1", "yes", "2024-01-02T00:00:00Z"), ("a", "w1", "no", "2024-01-01T00:00:00Z"), *((*row, "2024-01-01T00:00:00Z") for row in [*DATA[1:], ("c", "w1", "yes")])]
+    last = [("a", "w1", "no"), *DATA[1:], ("c", "w1", "yes")]
+    first = [*DATA, ("c", "w1", "yes")]
+    own = "a task keeps its type in a database, and with it the blanks of a text"
     times = "task,worker,label,updated_at"
     return [
         good("conflicts/same_again.csv", text(again), DATA, "given again"),
         good("conflicts/same_many_times.csv", text(DATA + DATA[:1] * 50), DATA, "50 labels were given again"),
-        good("conflicts/same_by_blanks.csv", text([*DATA, (" a", "w1 ", "yes ")]), DATA, "given again"),
-        good("conflicts/first.csv", text(other), DATA, "given again", conflicts="first"),
+        good("conflicts/same_by_blanks.csv", text([*DATA, (" a", "w1 ", "yes ")]), DATA, "given again", differs=in_database(own, *DATA, DATA[0])),
+        good("conflicts/first.csv", text(other), first, "given again", conflicts="first"),
         good("conflicts/last.csv", text(other), last, "given again", conflicts="last"),
-        good("conflicts/last_of_three.csv", text([*other, DATA[0]]), DATA, "given again", conflicts="last"),
-        good("conflicts/last_by_time.csv", text(timed, head=times), DATA, "given again", conflicts="last", needs=("time",)),
+        good("conflicts/last_of_three.csv", text([*other, DATA[0]]), first, "given again", conflicts="last"),
+        good("conflicts/last_by_time.csv", text(timed, head=times), first, "given again", conflicts="last", needs=("time",)),
         good("conflicts/first_by_time.csv", text(timed, head=times), last, "given again", conflicts="first", needs=("time",)),
         bad("conflicts/other.csv", text(other), "conflicting labels: task 'a' by worker 'w1'"),
         bad("conflicts/numbers.csv", text([("1", "7", "x"), ("1", "7", "y"), ("2", "7", "x")]), "conflicting labels: task 1 by worker 7"),
-        bad("conflicts/by_blanks.csv", text([*DATA, ("a ", " w1", "no")]), "conflicting labels: task 'a' by worker 'w1'"),
+        bad("conflicts/by_blanks.csv", text([*DATA, ("a ", " w1", "no")]), "conflicting labels: task 'a' by worker 'w1'", differs=in_database(own, *DATA, ("a", "w1", "no"))),
         bad("conflicts/capitals.csv", text([*DATA, ("a", "w1", "Yes")]), "conflicting labels", notes=("classes that look alike",)),
         bad("conflicts/forms_of_a_number.csv", text([("a", "w1", "1"), ("a", "w1", "1.0"), ("b", "w1", "0")]), "conflicting labels", notes=("classes that look alike",)),
         good("conflicts/none_by_quotes.csv", text([*DATA, ("a", "w1", '"yes"')]), DATA, "given again"),
@@ -80,13 +82,13 @@ def wide() -> list[Case]:
     onehot = text([("a", "w1", "1", "0"), ("a", "w2", "0", "1"), ("b", "w1", "0", "1"), ("b", "w2", "0", "1")], head="task,worker,yes,no")
     counts = [("a", "answer 1", "no"), ("a", "answer 2", "yes"), ("a", "answer 3", "yes"), ("b", "answer 4", "no"), ("b", "answer 5", "no"), ("b", "answer 6", "no")]
     return [
-        good("wide/workers.csv", "task,ann,ben\na,yes,no\nb,no,no\nc,yes,yes\n", three, said, needs=LAYOUT),
-        good("wide/workers_with_gaps.csv", "task,ann,ben\na,yes,no\nb,no,no\nc,yes,\n", gaps, said, needs=LAYOUT),
-        good("wide/workers_with_words_for_gaps.csv", "task,ann,ben\na,yes,no\nb,no,no\nc,yes,NA\n", gaps, said, needs=LAYOUT),
-        good("wide/numbered_workers.csv", "id,annotator_1,annotator_2\na,yes,no\nb,no,no\n", [("a", "annotator_1", "yes"), ("a", "annotator_2", "no"), ("b", "annotator_1", "no"), ("b", "annotator_2", "no")], said, needs=LAYOUT),
-        good("wide/columns_of_yes_and_no.csv", onehot, DATA, "one column a class", needs=LAYOUT),
-        good("wide/counts.csv", "task,no,yes\na,1,2\nb,3,0\n", counts, "cells count answers", needs=LAYOUT),
-        bad("wide/worker_twice.csv", "task,ann,ann\na,yes,no\nb,no,no\nc,yes,yes\n", "more than one column is called ann", notes=(said,), needs=LAYOUT),
+        good("wide/workers.csv", "task,ann,ben\na,yes,no\nb,no,no\nc,yes,yes\n", three, said, needs=WIDE),
+        good("wide/workers_with_gaps.csv", "task,ann,ben\na,yes,no\nb,no,no\nc,yes,\n", gaps, said, needs=WIDE),
+        good("wide/workers_with_words_for_gaps.csv", "task,ann,ben\na,yes,no\nb,no,no\nc,yes,NA\n", gaps, said, needs=WIDE),
+        good("wide/numbered_workers.csv", "id,annotator_1,annotator_2\na,yes,no\nb,no,no\n", [("a", "annotator_1", "yes"), ("a", "annotator_2", "no"), ("b", "annotator_1", "no"), ("b", "annotator_2", "no")], said, needs=WIDE),
+        good("wide/columns_of_yes_and_no.csv", onehot, DATA, "one column a class", needs=WIDE),
+        good("wide/counts.csv", "task,no,yes\na,1,2\nb,3,0\n", counts, "cells count answers", needs=WIDE),
+        bad("wide/worker_twice.csv", "task,ann,ann\na,yes,no\nb,no,no\nc,yes,yes\n", "more than one column is called ann", notes=(said,), needs=WIDE),
         bad("headers/other_word_twice.csv", text([(*row, "x") for row in DATA], head="item,annotator,answer,answer"), "more than one column is called answer", notes=("columns: task from",), needs=LAYOUT),
         bad("wide/task_twice.csv", "task,ann,ben\na,yes,no\na,no,no\nc,yes,yes\n", "no column worker, label"),
         bad("wide/two_classes_marked.csv", onehot.replace("a,w1,1,0", "a,w1,1,1"), "more than one is marked", needs=LAYOUT),
@@ -96,13 +98,14 @@ def wide() -> list[Case]:
 def few() -> list[Case]:
     """Hardly anything, or nothing."""
     one = [(t, w, "yes") for t, w, _ in DATA]
+    known = {"reason": "the fit that is updated knows the other classes"}
     return [
-        bad("few/one_class.csv", text(one), "only one class (yes)"),
+        bad("few/one_class.csv", text(one), "only one class (yes)", differs={"update": {"labels": one} | known}),
         good("few/one_class_of_two.csv", text(one), one, needs=("classes",), classes=["no", "yes"]),
         bad("few/class_that_is_not_named.csv", text(), "not among the classes", needs=("classes",), classes=["yes", "maybe"]),
         good("few/one_worker.csv", text(r := [("a", "w", "yes"), ("b", "w", "no")]), r),
         good("few/one_task.csv", text(DATA[:2]), DATA[:2]),
-        bad("few/one_row.csv", text(DATA[:1]), "only one class (yes)"),
+        bad("few/one_row.csv", text(DATA[:1]), "only one class (yes)", differs={"update": {"labels": DATA[:1]} | known}),
         bad("few/empty.csv", b"", "is empty"),
         bad("few/line_feeds.csv", "\n\n\n", "is empty"),
         bad("few/blanks.csv", "   ", "no column task, worker, label"),

@@ -1,10 +1,20 @@
 """The files of the corpus: the right table, or the right sentence, on every road on which labels come in."""
 
+import base64
+import copy
+import csv
+import io
 import json
+import shutil
+import subprocess
 import warnings
+
+import pandas as pd
+import pytest
 
 import cofactor as cf
 from cofactor_app.cli import main, visible
+from cofactor_app.cli import page as page_of
 from tests.corpus import make
 
 EXPECTED = json.loads(make.EXPECTED.read_text(encoding="utf8"))
@@ -95,3 +105,171 @@ def test_aggregate_says_one_sentence_or_writes_a_table(capsys):
         found = code, len(errors), out.split("\n")[0]
         differences[name] = [] if found == right else [f"{found}: {err}"]
     report(differences)
+
+
+def through(road, lacks, notes=True):
+    """Hold one road to what is expected; returns of how many files.
+
+    `lacks` has, of what a file may need, what the road says where it lacks it; None where there is no such option. A
+    road without notes has words of its own, too.
+    """
+    differences = {}
+    for name, expected in copy.deepcopy(EXPECTED).items():
+        differs = expected.get("differs", {}).get(road.__name__)
+        refused = [lacks[need] for need in expected.get("needs", ()) if need in lacks]
+        if differs:
+            expected = {"options": expected.get("options", {})} | differs
+        elif None in refused:
+            continue
+        elif refused:
+            expected = {"error": [refused[0]], "options": expected.get("options", {})}
+        found = road(make.FILES / name, expected)
+        if found is not None and not notes and "error" in expected:
+            differences[name] = [] if found.error else [f"not refused: {found.labels}"]
+        elif found is not None:
+            found.notes = found.notes if notes and not refused else None
+            differences[name] = found.wrong(expected)
+    report(differences)
+    return len(differences)
+
+
+CLASSES = ("yes", "no", "Yes", "x", "y", "0", "1", "1.0", "other", *(f"word {n}" for n in range(12)))
+NO_OPTION = dict.fromkeys(("ignore", "classes", "merge"))
+
+
+def test_shards(tmp_path, capsys):
+    pytest.importorskip("duckdb")
+    from cofactor_app.scale.shards import LabelShards
+
+    def shards(path, expected):
+        options = words(expected.get("options", {}))
+        code = main(["shard", str(path), "-o", str(tmp_path / "shards"), "--force", *options])
+        told = capsys.readouterr().err.splitlines()
+        notes = [line.removeprefix("note: ") for line in told if line.startswith("note: ")]
+        if code:
+            return Found(error=told[-1], notes=notes)
+        return Found([row for part in LabelShards.open(tmp_path / "shards") for row in text_of(part)], notes=notes)
+
+    lacks = {"JSON": "JSON, which is not read in pieces", "wide": "told from all labels", "time": "is not read here"}
+    lacks |= NO_OPTION | {"encoding": None}
+    assert through(shards, lacks) > 400
+
+
+def test_update(tmp_path, capsys):
+    kept, model = {}, tmp_path / "model.npz"
+
+    def update(path, expected):
+        classes = sorted({label for _, _, label in expected.get("labels", ())} | {*CLASSES})
+        if tuple(classes) not in kept:
+            start = pd.DataFrame([("?task", f"?worker {n}", label) for n, label in enumerate(classes)])
+            with warnings.catch_warnings(action="ignore"):
+                labels = cf.CrowdLabels.from_frame(start.set_axis(["task", "worker", "label"], axis=1))
+            cf.crowd.CrowdFit.start(labels).save(model)
+            kept[tuple(classes)] = model.read_bytes()
+        model.write_bytes(kept[tuple(classes)])
+        code = main(["update", str(model), str(path), *words(expected.get("options", {}))])
+        told = capsys.readouterr().err.splitlines()
+        notes = [line.removeprefix("note: ") for line in told if line.startswith("note: ")]
+        if code:
+            return Found(error=told[-1], notes=notes)
+        labels = text_of(cf.crowd.CrowdFit.load(model).labels)
+        return Found([row for row in labels if row[0] != "?task"], notes=notes)
+
+    assert through(update, NO_OPTION) > 400
+
+
+def test_database():
+    duckdb = pytest.importorskip("duckdb")
+    from cofactor_app.scale.queries import Queries
+    from cofactor_app.scale.warehouse import moments_of
+
+    def database(path, expected):
+        options = expected.get("options", {})
+        table = loaded(path, options.get("sep"))
+        names = [options.get(name, name) for name in ("task", "worker", "label")]
+        if table is None or not set(names) <= set(table):
+            return None
+        when = "updated_at" if "updated_at" in table else "place"
+        order = {"conflicts": options["conflicts"], "order": when} if "conflicts" in options else {}
+        with duckdb.connect() as base:
+            base.register("labels", table)
+            quoted = ['"' + name.replace('"', '""') + '"' for name in names]
+            queries = Queries("labels", quoted, **order)
+            try:
+                moments_of(base.execute(queries.counts()).df())
+            except cf.CofactorError as refused:
+                return Found(error=str(refused))
+            found = base.execute(queries._translated("SELECT task, worker, label FROM cofactor_labels")).fetchall()
+        return Found([(task.strip(), worker, label) for task, worker, label in found])
+
+    assert through(database, NO_OPTION | {"encoding": None, "packed": None}, notes=False) > 200
+
+
+def loaded(path, sep):
+    """A text file as the owner of a database loads it: every row with all cells, as they stand there; else None."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        sep = sep or max(",\t;|", key=text.split("\n")[0].count)
+        header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=sep, strict=True) if row]
+    except (ValueError, csv.Error):
+        return None
+    if (
+        any(len(row) != len(header) for row in rows)
+        or len({name.strip() for name in header}) < len(header)
+        or "\0" in text
+        or not rows
+    ):
+        return None
+    return pd.DataFrame(rows, columns=header).assign(place=range(len(rows)))
+
+
+PAGE = """
+const fs = require("fs"), {columns, files} = JSON.parse(fs.readFileSync(0, "utf8"));
+const results = files.map(({bytes, conflicts, names}) => {
+    const notes = [], options = {columns: names, conflicts, name: "labels.csv"};
+    try {
+        const text = textOf(Uint8Array.from(Buffer.from(bytes, "base64")), "labels.csv");
+        const found = readLabels(text, options, notes, () => {});
+        const {tasks, workers, classes} = found, {task, worker, label} = found;
+        return {labels: Array.from(task, (t, e) => [tasks[t], workers[worker[e]], classes[label[e]]]), notes};
+    } catch (error) {
+        if (!(error instanceof Refusal)) return {error: `${error.stack}`, notes};
+        return {error: error.message, notes};
+    }
+});
+console.log(JSON.stringify(results));
+"""
+
+
+LOOKS = (  # what the page does not say: that labels and ids look like something else
+    *("a spreadsheet has cut", "numbers with fractions", "different labels", "hold several answers"),
+    *("are JSON", "are paths", "are orders"),
+)
+
+
+def test_page():
+    node = shutil.which("node")
+    if not node:
+        pytest.skip("Node is not installed")
+    files, names = [], list(EXPECTED)
+    for name in names:
+        options = EXPECTED[name].get("options", {})
+        columns = [options.get(column, column) for column in ("task", "worker", "label")]
+        content = base64.b64encode((make.FILES / name).read_bytes()).decode()
+        files.append({"bytes": content, "conflicts": options.get("conflicts", "error"), "names": columns})
+    script = f"const CONSTANTS = {page_of._json(page_of.constants())};\n{page_of._script('reading.js')}\n{PAGE}"
+    done = subprocess.run([node, "-e", script], input=json.dumps({"files": files}), capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+    results = dict(zip(names, json.loads(done.stdout), strict=True))
+
+    def page(path, expected):
+        found = results[path.relative_to(make.FILES).as_posix()]
+        if "sep" in expected.get("options", {}):
+            return None  # the page has no such option
+        expected["notes"] = [word for word in expected.get("notes", ()) if not any(one in word for one in LOOKS)]
+        labels = None if "labels" not in found else [tuple(row) for row in found["labels"]]
+        return Found(labels, found.get("error"), found["notes"])
+
+    lacks = {"JSON": "", "packed": "", "parquet": "which this page cannot read", "encoding": None}
+    lacks |= {"layout": "no column", "wide": "no column", "time": "updated_at"}
+    assert through(page, lacks | NO_OPTION) > 400

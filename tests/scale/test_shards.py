@@ -125,7 +125,7 @@ def test_a_file_that_breaks_off_late_is_refused(tmp_path):
     path = tmp_path / "labels.csv"
     rows = [f"{task},{task % 3},{task % 2}\n" for task in range(300_000)]
     path.write_text("".join(["task,worker,label\n", *rows, '1,2,3,4,5\n"1,2\n']))
-    with pytest.raises(cf.CofactorError, match=r"the labels cannot be sharded: .*(300002|300,002|Line)"):
+    with pytest.raises(cf.CofactorError, match=r"more cells than the 3 of the header in row 300002 \(5 cells\)"):
         shard_labels([path], tmp_path / "shards")
     assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
 
@@ -401,7 +401,8 @@ def test_unusable_files_are_refused_and_nothing_is_left(tmp_path, text, problem)
 def test_of_conflicting_labels_the_first_or_last_is_kept(tmp_path, conflicts):
     path = tmp_path / "labels.csv"
     path.write_text("task,worker,label\na,x,1\na,y,1\na,x,0\nb,y,0\nb,y,0\n")
-    (part,) = shard_labels([path], tmp_path / "shards", conflicts=conflicts)
+    with pytest.warns(cf.DataWarning, match="2 labels were given again"):
+        (part,) = shard_labels([path], tmp_path / "shards", conflicts=conflicts)
     with pytest.warns(cf.core.errors.DataWarning):
         labels = cf.CrowdLabels.from_csv(path, conflicts=conflicts)
     assert np.array_equal(part.table.codes, labels.table.codes)

@@ -15,7 +15,8 @@ import sys
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from typing import Any
 
@@ -27,7 +28,7 @@ from cofactor.core.files import read_table, reading_parquet, unpacked
 from cofactor.core.json_tables import Unfold, read_json
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import has_no_shape, plain_name
-from cofactor.core.text_tables import SEPARATORS, TWICE, read_text, refuse_many, whole
+from cofactor.core.text_tables import SEPARATORS, TWICE, pieces, read_text, refuse_many, whole
 from cofactor.core.types import Floats
 
 Recognise = Callable[["pd.DataFrame", Sequence[str]], "pd.DataFrame"]
@@ -110,7 +111,7 @@ def read_frame(
         named = frame.attrs.get(TAKEN, there)
     else:
         named = there if columns is None else columns
-    _refuse_twice([name for name in named if name in twice])
+    refuse_twice([name for name in named if name in twice])
     wanted = there if asked is None else [name for name in asked if name in frame or name not in optional]
     check_columns(frame, wanted, f"{row}s")
     frame = frame if asked is None else frame[list(dict.fromkeys(wanted))]
@@ -119,18 +120,18 @@ def read_frame(
         if nested:
             found = f"a list or an object where one value is expected in {nested}"
             raise CofactorError(f"{_called(path)}: {found}" + (f"; {SCOPE}" if row == "label" else ""))
-    read = frame.apply(lambda column: column if column.isna().all() else by_value(column, _stripped))
+    read = frame.apply(lambda column: column if column.isna().all() else by_value(column, stripped))
     read.attrs = frame.attrs | {"found": there}
     return read
 
 
-def _stripped(values: pd.Series[Any]) -> pd.Series[Any]:
+def stripped(values: pd.Series[Any]) -> pd.Series[Any]:
     """Return texts without blanks around them; of one in which nothing can be seen, nothing is left."""
     found = values.str.strip()
     return found.mask(found.map(lambda one: isinstance(one, str) and all(map(has_no_shape, one))), "")
 
 
-def _refuse_twice(names: Sequence[str]) -> None:
+def refuse_twice(names: Sequence[str]) -> None:
     """Refuse columns of one name: pandas gives the second a new one, as if nobody could have meant it."""
     if names:
         raise CofactorError(f"more than one column is called {listing(names)}: rename all but one")
@@ -146,18 +147,40 @@ def _read(
     unfold: Unfold | None,
     pairs: tuple[str, str] | None,
 ) -> pd.DataFrame:
-    name, form = _called(path), "a table"
     if sep is not None and (len(sep) != 1 or sep in '\r\n"'):
         raise CofactorError(f"sep={sep!r}: one character separates the columns, such as a comma")
-    try:
+    with _explained(path, encoding, row) as seen:
         head, content = _opened(path)
-        form = _form(head, encoding)
-        if form == "parquet":
-            return _read_parquet(content, None if columns is None else [*columns, *optional], name)
-        if form == "JSON":
+        seen |= {"content": content, "form": _form(head, encoding)}
+        if seen["form"] == "parquet":
+            return _read_parquet(content, None if columns is None else [*columns, *optional], _called(path))
+        if seen["form"] == "JSON":
             text = whole(content).decode(encoding).lstrip("\ufeff")
             return read_json(text, columns or (), unfold, pairs)
         return read_text(head, content, [*(columns or ()), *optional], encoding, sep)
+
+
+def text_pieces(
+    path: str | PathLike[str], columns: Sequence[str], sep: str | None, size: int, encoding: str = "utf-8-sig"
+) -> Iterator[pd.DataFrame]:
+    """Yield a file of text in pieces of `size` rows, as `read_frame` reads it before columns are chosen.
+
+    Raises a CofactorError as that does, and for a file that is JSON or parquet, which are no text with separators.
+    """
+    with _explained(path, encoding, "label") as seen:
+        head, content = _opened(path)
+        seen |= {"content": content, "form": _form(head, encoding)}
+        if seen["form"] != "CSV":
+            raise CofactorError(f"{path} is {seen['form']}, which is not read in pieces: save the table as CSV")
+        yield from pieces(head, content, columns, encoding, sep, size)
+
+
+@contextmanager
+def _explained(path: str | PathLike[str], encoding: str, row: str) -> Iterator[dict[str, Any]]:
+    """Turn whatever goes wrong into a CofactorError; yields where to write what is known of the file."""
+    name, seen = _called(path), {"form": "a table", "content": b""}
+    try:
+        yield seen
     except CofactorError:
         raise
     except FileNotFoundError:
@@ -168,14 +191,15 @@ def _read(
     except pd.errors.EmptyDataError:
         raise CofactorError(f"{name} is empty: expected a header row and one row per {row}") from None
     except UnicodeDecodeError as error:
+        where = _first_bad(seen["content"], encoding, error)
         raise CofactorError(
-            f"{name} is not {encoding.removesuffix('-sig')} text (byte {_first_bad(content, encoding, error)}): "
+            f"{name} is not {encoding.removesuffix('-sig')} text (byte {where}): "
             "save it as UTF-8, or name its encoding, for example encoding='latin-1'"
         ) from None
     except MemoryError:
         raise CofactorError(f"{name} does not fit into memory: drop rows or columns that are not needed") from None
     except UNREADABLE as error:
-        raise CofactorError(f"{name} cannot be read as {form}: {error}") from None
+        raise CofactorError(f"{name} cannot be read as {seen['form']}: {error}") from None
 
 
 def _first_bad(content: Any, encoding: str, error: UnicodeDecodeError) -> int:
@@ -256,9 +280,10 @@ def _arrow_text(column: Any) -> list[Any]:
 def renamed_columns(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Give columns the wanted names where they differ in capitals, blanks, "-" and "_" alone, and just one does."""
     names = [str(name).strip() for name in frame.columns]
-    plain = list(map(_plain, names))
+    plain = list(map(plain_name, names))
     for wanted in columns:
-        alike = [i for i, name in enumerate(names) if plain_name(name) == plain_name(wanted) and name not in columns]
+        same = plain_name(wanted)
+        alike = [i for i, name in enumerate(names) if plain[i] == same and name not in columns]
         if wanted not in names and len(alike) == 1:
             names[alike[0]] = wanted
     return frame.set_axis(names, axis=1)

@@ -14,7 +14,7 @@ import warnings
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")  # as pandas s
 FIRST_ROW = "(the first line is row 1)"
 AFTER_QUOTE = "write a quote within a cell twice, and put the whole cell in quotes"
 TWICE = "twice"  # attribute of a frame: names that more than one column has
+SEPARATOR = "separator"  # another: what stood between its cells
 ONE_BYTE_SIGNS = ("utf-8-sig", "utf-8", "utf8", "ascii", "latin-1", "latin1", "iso-8859-1", "cp1252", "windows-1252")
 
 
@@ -69,12 +70,13 @@ def pieces(
         check_text(content, encoding, sep)
         with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):  # rows that are too long
             read = pd.read_csv(content, **options)
-            for frame in [read] if size is None else read:
-                frame.index = pd.RangeIndex(row, row + len(frame), name="row")
-                row += len(frame)
-                found = frame[~(frame == "").all(axis=1)]
-                found.attrs[TWICE] = twice
-                yield found
+            with nullcontext([read]) if size is None else read as parts:
+                for frame in parts:
+                    frame.index = pd.RangeIndex(row, row + len(frame), name="row")
+                    row += len(frame)
+                    found = frame[~(frame == "").all(axis=1)]
+                    found.attrs |= {TWICE: twice, SEPARATOR: sep}
+                    yield found
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         with suppress(csv.Error):  # a cell too long for its reader, where a quote is not closed
             _name_ragged(whole(content).decode(encoding), sep)

@@ -11,7 +11,7 @@ so that five equal answers count as one, and answers that differ speak for eithe
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,15 +32,20 @@ def answered(frame: pd.DataFrame, label: str, ignore: Sequence[Any] = ()) -> pd.
     if out.all():
         raise CofactorError(f"no labels: all are {listing(map(repr, ignore))}, which count as no answer")
     left = frame[~out] if out.any() else frame
-    alike = sorted({str(known) for known in left[label][plain[~out].isin(NO_ANSWERS)].unique()})
-    if alike:
-        warnings.warn(
-            f"labels that look like no answer count as a class: {listing(map(repr, alike))}; "
-            f"if they are none, leave them out with ignore (--ignore {alike[0]!r})",
-            DataWarning,
-            stacklevel=4,
-        )
+    if message := unsure(left[label][plain[~out].isin(NO_ANSWERS)].unique()):
+        warnings.warn(message, DataWarning, stacklevel=4)
     return left
+
+
+def unsure(names: Iterable[Any]) -> str:
+    """Say which classes look as if nothing was answered; "" for none."""
+    alike = sorted({str(name) for name in names if one_way(name) in NO_ANSWERS})
+    if not alike:
+        return ""
+    return (
+        f"labels that look like no answer count as a class: {listing(map(repr, alike))}; "
+        f"if they are none, leave them out with ignore (--ignore {alike[0]!r})"
+    )
 
 
 def check_single(column: pd.Series[Any]) -> None:

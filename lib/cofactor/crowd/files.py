@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from cofactor.core.errors import CofactorError, DataWarning
-from cofactor.core.frames import NO_VALUE, TAKEN, plain_numbers, read_frame
+from cofactor.core.frames import (
+    NO_VALUE,
+    TAKEN,
+    by_value,
+    check_columns,
+    check_present,
+    plain_numbers,
+    read_frame,
+    refuse_twice,
+    renamed_columns,
+    stripped,
+    text_pieces,
+)
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import look_alikes, merged_names, told
 from cofactor.core.memory import require_bytes
+from cofactor.core.text_tables import TWICE
 from cofactor.crowd.exports import TIME, unfold
 from cofactor.crowd.kinds import cut_ids, odd_labels, unread
 from cofactor.crowd.layouts import recognised, without_headers
@@ -62,9 +75,44 @@ def _warn_of_kinds(frame: pd.DataFrame, columns: tuple[str, str, str]) -> None:
     """Refuse too many classes; say where labels are hardly classes, and where a spreadsheet has cut ids."""
     different = [[name for name in frame[column].dropna().unique() if isinstance(name, str)] for column in columns]
     require_crowd(*map(len, different))
-    found = [*cut_ids(different[0], "tasks"), *cut_ids(different[1], "workers")]
-    for message in [*found, *odd_labels(different[2], int(frame[columns[2]].count()))]:
+    for message in odd_names(different, int(frame[columns[2]].count())):
         warnings.warn(message, DataWarning, stacklevel=4)
+
+
+def odd_names(different: Sequence[Sequence[str]], n_labels: int) -> list[str]:
+    """Say what is odd of the different tasks, workers and classes, as they are written, of so many labels."""
+    tasks, workers, classes = different
+    return [*cut_ids(tasks, "tasks"), *cut_ids(workers, "workers"), *odd_labels(classes, n_labels)]
+
+
+def alike_names(names: Iterable[str], what: str) -> str:
+    """Say which names of tasks, workers or classes look alike; "" for none, and where all are plain whole numbers."""
+    return told(look_alikes(names, what == "classes"), what)
+
+
+def label_pieces(
+    path: Path, columns: Sequence[str] = COLUMNS, sep: str | None = None, size: int = 1 << 19
+) -> Iterator[pd.DataFrame]:
+    """Yield the columns of a text file in pieces, each read as `read_labels` reads a whole one; no id is missing.
+
+    What is told from all of a column is left to the caller: whether ids are whole numbers, and look alike.
+    """
+    empty, label = True, columns[2]
+    for piece in text_pieces(path, columns, sep, size):
+        if piece.empty:
+            continue
+        frame = renamed_columns(piece, columns)
+        check_columns(frame, columns)
+        refuse_twice([name for name in columns if name in piece.attrs[TWICE]])
+        frame = frame[list(columns)].apply(lambda column: by_value(column, stripped))
+        frame = without_headers(frame, columns)
+        frame[label] = frame[label].mask(frame[label].isin(NO_LABEL))
+        for name in columns:
+            check_present(frame[name], name, text=True)
+        empty = empty and frame.empty
+        yield frame.set_axis(list(COLUMNS), axis=1)
+    if empty:
+        raise CofactorError("no labels: the table has a header but no rows")
 
 
 def _read_one(path: Path, columns: tuple[str, str, str], encoding: str, sep: str | None, several: bool) -> pd.DataFrame:
@@ -100,6 +148,6 @@ def _one_way(column: pd.Series[Any], what: str, merge: bool) -> pd.Series[Any]:
         counts = column.value_counts(sort=False)
         known = merged_names({str(name): count for name, count in counts.items()}, truth_values)
         return plain_numbers(column.map(lambda name: known.get(name, name))) if known else column
-    if message := told(look_alikes(column.dropna().unique(), truth_values), what):
+    if message := alike_names(column.dropna().unique(), what):
         warnings.warn(message, DataWarning, stacklevel=4)
     return column

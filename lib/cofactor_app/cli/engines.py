@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import io
 import os
 import warnings
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import reading_parquet
-from cofactor.core.frames import TAKEN, renamed_columns
+from cofactor.core.frames import TAKEN, check_columns, renamed_columns, text_pieces
 from cofactor.core.lazy import pd
-from cofactor.core.text_tables import separator_of
+from cofactor.core.text_tables import SEPARATOR
 from cofactor.crowd.layouts import recognised
 
 PER_LABEL = 300  # bytes of memory at the peak of a fit, of 10^7 labels
@@ -27,6 +25,7 @@ VOCABULARY = "vocabulary.json"  # of a folder of shards
 WHOLE = ("truth", "gold", "report", "posterior", "overruled", "model", "wide", "sort")  # need all labels at once
 SUMS = ("WorkerTypes", "MV-EM", "IBCC", "EBCC")  # methods that read labels as sums over tasks
 UTF_8 = ("utf-8-sig", "utf-8", "utf8", "ascii")
+NOT_TOLD = "what the columns are is told from all labels: name them by --task, --worker and --label"
 READ_WHOLE = ("ignore", "classes", "merge_look_alikes", "order")  # read in memory only
 
 
@@ -80,7 +79,7 @@ def _in_memory_only(arguments: argparse.Namespace) -> str:
         return files
     with warnings.catch_warnings(action="ignore"):  # who reads the labels says what was taken for what
         alike = as_read(arguments)
-    return "" if alike else "what the columns are is told from all labels: name them by --task, --worker and --label"
+    return "" if alike else NOT_TOLD
 
 
 def _not_files(labels: Sequence[str]) -> str:
@@ -101,14 +100,26 @@ def as_read(arguments: argparse.Namespace) -> tuple[tuple[str, str, str], str] |
     return found.pop() if len(found) == 1 else None
 
 
+def named(arguments: argparse.Namespace) -> tuple[tuple[str, str, str], str]:
+    """As `as_read`; a CofactorError where that returns None."""
+    absent = [name for name in arguments.labels if not Path(name).is_file()]
+    if absent:
+        raise CofactorError(f"no such file: {listing(absent)}")
+    found = as_read(arguments)
+    if found is None:
+        raise CofactorError(f"{NOT_TOLD}, or aggregate in memory")
+    return found
+
+
 def _of_first_rows(name: str, arguments: argparse.Namespace) -> tuple[tuple[str, str, str], str] | None:
     wanted = (arguments.task, arguments.worker, arguments.label)
     frame, sep = _first_rows(Path(name), wanted, arguments.sep)
     same = renamed_columns(frame, wanted)
-    names = dict(zip(map(str, same.columns), map(str, frame.columns), strict=True))
+    names = dict(zip(map(str, same.columns), (str(column).strip() for column in frame.columns), strict=True))
     if all(column in names for column in wanted):
         return (names[wanted[0]], names[wanted[1]], names[wanted[2]]), sep
     found = recognised(same, wanted)
+    check_columns(found, wanted)
     task, worker, label = (*found.attrs.get(TAKEN, ()), "", "", "")[:3]
     if not {task, worker, label} <= set(names) or not found[list(wanted)].equals(
         same[[task, worker, label]].set_axis(list(wanted), axis=1)
@@ -125,12 +136,8 @@ def _first_rows(path: Path, columns: Sequence[str], sep: str | None) -> tuple[pd
 
             rows = next(parquet.ParquetFile(path).iter_batches(FIRST), None)
             return (pd.DataFrame() if rows is None else rows.to_pandas().astype(str).astype(object)), ","
-    with path.open("rb") as file:
-        text = file.read(LOOK).decode("utf-8-sig", errors="ignore")
-    whole = text[: text.rfind("\n") + 1] or text
-    sep = sep or separator_of(whole, columns)
-    options: dict[str, Any] = {"dtype": str, "keep_default_na": False, "nrows": FIRST, "on_bad_lines": "skip"}
-    return pd.read_csv(io.StringIO(whole), sep=sep, **options), sep
+    first = next(text_pieces(path, columns, sep, FIRST), pd.DataFrame())
+    return first, first.attrs.get(SEPARATOR, ",")
 
 
 def _rows(name: str) -> int:

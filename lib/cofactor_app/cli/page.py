@@ -20,7 +20,19 @@ import numpy as np
 import cofactor as cf
 from cofactor.core import errors, frames, latent_class, look_alikes
 from cofactor.core.files import whole_file
-from cofactor.crowd import answers, copies, dependence, difficulty, disputes, files, fit, types, worker_types, workers
+from cofactor.crowd import (
+    answers,
+    copies,
+    dependence,
+    difficulty,
+    disputes,
+    exports,
+    files,
+    fit,
+    types,
+    worker_types,
+    workers,
+)
 from cofactor_app.cli import facts
 from cofactor_app.cli.output import reserved
 from cofactor_app.pages.render import render
@@ -40,6 +52,7 @@ TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that sc
     ),
     disputes: ("FEW_VOTES", "SAME_SHARE"),
     errors: ("SHOWN",),
+    exports: ("TIME",),
     facts: ("BEHIND", "MANY_BEHIND", "MANY_UNANIMOUS", "NOTHING_KNOWN"),
     files: ("NO_LABEL",),
     fit: ("MIN_CLASS_VOTES",),

@@ -261,7 +261,7 @@ def _add_shard(commands: Any) -> None:
     command.add_argument("--force", action="store_true", help="replace the folder if it holds shards")
     command.add_argument("--shards", type=int, help="how many (default: one per million labels)")
     _add_columns(command)
-    command.add_argument("--sep", type=separator, default=",", help="between the columns of a CSV (default: a comma)")
+    command.add_argument("--sep", type=separator, help="between the columns of a CSV (default: what fits the header)")
     command.add_argument("--memory", default="1GB", help="for sorting (default: 1GB)")
 
 

@@ -16,7 +16,7 @@ from cofactor.core.files import restore, whole_file
 from cofactor.core.locks import beside
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.tables import confusion_frame, workers_frame
-from cofactor_app.cli.engines import WHOLE, as_read, is_folder
+from cofactor_app.cli.engines import WHOLE, is_folder, named
 from cofactor_app.cli.output import STDOUT, Writer, reserved
 from cofactor_app.scale.crew import Cluster, Crew, Threads
 from cofactor_app.scale.passes import Passes, bytes_of
@@ -30,8 +30,8 @@ def shard(arguments: argparse.Namespace) -> None:
     """Make shards."""
     folder = arguments.output
     _check_folder(folder, arguments.force, arguments.labels)
-    columns = (arguments.task, arguments.worker, arguments.label)
-    options = {"conflicts": arguments.conflicts, "sep": arguments.sep, "memory": arguments.memory}
+    columns, sep = named(arguments)
+    options = {"conflicts": arguments.conflicts, "sep": sep, "memory": arguments.memory}
     shards = shard_labels(arguments.labels, folder, arguments.shards, columns, replace=arguments.force, **options)
     print(f"wrote {folder}: {len(shards.paths)} shards, {len(shards.workers)} workers, {len(shards.classes)} classes")
 
@@ -105,9 +105,7 @@ def _sorted(arguments: argparse.Namespace) -> Iterator[None]:
     if arguments.moments or is_folder(arguments.labels):
         yield
         return
-    read = as_read(arguments)
-    assert read is not None  # or `from_shards` would have said so
-    columns, sep = read
+    columns, sep = named(arguments)
     first = next((path for path in (arguments.output, arguments.workers) if path and path != STDOUT), None)
     with TemporaryDirectory() if first is None else nullcontext("") as elsewhere:
         folder = beside(first.absolute(), "shards") if first else Path(elsewhere, "shards")

@@ -12,6 +12,7 @@ const QUOTE = 34, LINE_FEED = 10, RETURN = 13;
 const BLANKS = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+";
 const OUTER_BLANKS = new RegExp(`^${BLANKS}|${BLANKS}$`, "g"); // what Python's strip takes away
 const BLANK = new RegExp(BLANKS, "g");
+const NO_SHAPE = /[\p{Cf}\ufe00-\ufe0f]/gu, UNSEEN = /^[\p{Cf}\ufe00-\ufe0f]*$/u; // as core/look_alikes.py
 const PLAIN_NUMBER = /^(0|-?[1-9][0-9]{0,17})$/;
 const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/;
 const FIRST_ROW = " (the first line is row 1)";
@@ -42,6 +43,12 @@ function strip(text) {
   return text.replace(OUTER_BLANKS, "");
 }
 
+/** A cell without blanks around it; of one in which nothing can be seen, nothing is left. */
+function stripped(cell) {
+  const text = strip(cell);
+  return UNSEEN.test(text) ? "" : text;
+}
+
 /** A text without capitals. */
 function folded(text) {
   return text.replace(/[^ı]+/g, (part) => part.toUpperCase().toLowerCase()).replace(/ς/g, "σ");
@@ -67,13 +74,20 @@ function textOf(bytes, name) {
   const unread = "which this page cannot read: save the table as CSV";
   if (begins(80, 65, 82, 49)) throw new Refusal(`${name} is parquet, ${unread}`);
   const start = begins(0xef, 0xbb, 0xbf) ? 3 : 0;
+  let text;
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes.subarray(start));
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes.subarray(start));
   } catch {
     const where = firstBad(bytes, start) - start;
     throw new Refusal(`${name} is not utf-8 text (byte ${where}): `
       + "save it as UTF-8, or name its encoding, for example encoding='latin-1'");
   }
+  const zero = bytes.indexOf(0);
+  if (zero >= 0) {
+    throw new Refusal(`${name} cannot be read as CSV: it is no text: byte ${zero} is zero; `
+      + "name its encoding, for example encoding='utf-16', or save it as UTF-8");
+  }
+  return text.replace(/^\ufeff+/, "");
 }
 
 /** Return the place of the first byte that is not UTF-8. */
@@ -96,6 +110,7 @@ function firstBad(bytes, at) {
 class Records {
   constructor(text, separator, at = 0) {
     [this.text, this.separator, this.at, this.unclosed] = [text, separator.charCodeAt(0), at, false];
+    this.goesOn = false; // a cell does, behind its closing quote
   }
 
   /** Return the cells of the next record; null at the end. */
@@ -111,7 +126,10 @@ class Records {
   }
 
   cell() {
-    return this.text.charCodeAt(this.at) === QUOTE ? this.quoted() + this.open() : this.open();
+    if (this.text.charCodeAt(this.at) !== QUOTE) return this.open();
+    const within = this.quoted(), behind = this.open();
+    if (strip(behind)) this.goesOn = true;
+    return within + behind;
   }
 
   open() {
@@ -188,7 +206,7 @@ class Column {
   }
 
   add(cell, row) {
-    const value = strip(cell);
+    const value = stripped(cell);
     if (this.absent.includes(value)) this.missing.push(row);
     let code = this.known.get(value);
     if (code === undefined) this.known.set(value, (code = this.known.size));
@@ -226,28 +244,63 @@ function lifted(half) {
 }
 
 /** Read the wanted columns of a text, as `read_frame` and `read_labels`. */
-function readColumns(text, columns, name, tell) {
+function readColumns(text, { columns, conflicts, name }, notes, tell) {
   const begin = text.search(/[^\r\n]/), above = (text.slice(0, begin).match(/\r\n|\r|\n/g) ?? []).length;
   if (begin < 0) throw new Refusal(`${name} is empty: expected a header row and one row per label`);
   if (/^[\s]*[[{]/.test(text)) throw new Refusal(`${name} is JSON, which this page cannot read: save the table as CSV`);
   const separator = separatorOf(text.slice(begin, begin + CONSTANTS.head), columns);
   const records = new Records(text, separator, begin), header = records.next(), names = namesOf(header);
   const found = columns.map((column, i) => new Column(column, i < 2 ? [""] : CONSTANTS.noLabel));
-  const { value: places = [], error } = caught(() => placesOf(names, columns)), long = []; // other errors come first
-  let row = above + 2;
+  const looked = () => (refuseTwice(header.map(strip), columns), placesOf(names, columns));
+  const { value: places = [], error } = caught(looked), long = []; // other errors come first
+  let row = above + 2, again = 0, goesOn = records.goesOn ? above + 1 : 0;
   for (let cells; (cells = records.next()); row++) {
+    if (records.goesOn && !goesOn) goesOn = row;
     if (cells.length > header.length) long.push(`row ${row} (${cells.length} cells)`);
-    if (cells.some((cell) => cell !== "")) places.forEach((place, i) => found[i].add(cells[place] ?? "", row));
     if (row % 100000 === 0) tell(`reading, row ${row}`);
+    if (!cells.some((cell) => cell !== "")) continue;
+    if (places.length && places.every((place, i) => repeatsName(cells[place], columns[i]))) again++;
+    else places.forEach((place, i) => found[i].add(cells[place] ?? "", row));
   }
+  refuseBroken(name, goesOn);
   refuseLong(long, header.length, separator);
   if (records.unclosed) {
     throw new Refusal(`${name} cannot be read as CSV: `
       + `a quote in row ${row - 1}${FIRST_ROW} is never closed: close it, or write a quote within a cell twice`);
   }
   if (error) throw error;
+  refuseTimes(names, conflicts);
+  if (again) notes.push(`${again} rows repeat the header and are left out: two files one after the other?`);
+  if (!found[0].codes.length && again) throw new Refusal("no labels: all rows repeat the header");
   if (!found[0].codes.length) throw new Refusal("no labels: the table has a header but no rows");
   return found;
+}
+
+/** Whether a cell is the name of a column again, perhaps behind the byte order mark of a second file. */
+function repeatsName(cell, column) {
+  return plain((cell ?? "").replace(/^\ufeff+/, "")) === plain(column);
+}
+
+/** Refuse wanted columns of one name: `namesOf` gives the second a new one. */
+function refuseTwice(header, columns) {
+  const twice = columns.filter((name) => header.indexOf(name) !== header.lastIndexOf(name));
+  if (twice.length) throw new Refusal(`more than one column is called ${listing(twice)}: rename all but one`);
+}
+
+/** Refuse to choose by the order of the rows where a column says when each label was given. */
+function refuseTimes(names, conflicts) {
+  if (conflicts !== "error" && names.includes(CONSTANTS.time)) {
+    throw new Refusal(`column ${CONSTANTS.time} says which label came ${conflicts}, and is not read here: `
+      + "sort the rows by it and rename it, or use the command line");
+  }
+}
+
+/** Refuse a row in which a cell goes on behind its closing quote. */
+function refuseBroken(name, row) {
+  if (row) {
+    throw new Refusal(`${name} cannot be read as CSV: there is text after a closing quote in row ${row}${FIRST_ROW}: `
+      + "write a quote within a cell twice, and put the whole cell in quotes");
+  }
 }
 
 function caught(action) {
@@ -268,8 +321,8 @@ function refuseLong(long, cells, separator) {
 // ---- columns to labels ----
 
 /** Read labels: coded, sorted by task, then worker, one for each pair of them. Notes are pushed to `notes`. */
-function readLabels(text, { columns, conflicts, name }, notes, tell) {
-  const found = readColumns(text, columns, name, tell);
+function readLabels(text, options, notes, tell) {
+  const found = readColumns(text, options, notes, tell);
   for (const [i, what] of ["tasks", "workers", "classes"].entries()) {
     noteLookalikes([...found[i].known.keys()].filter((value) => !found[i].absent.includes(value)), what, notes);
   }
@@ -282,7 +335,7 @@ function readLabels(text, { columns, conflicts, name }, notes, tell) {
     throw new Refusal(`only one class (${listing(label.ids)}): there is nothing to tell apart; `
       + "where others exist but were never used, name them all with classes=[...] (--classes)");
   }
-  const kept = oneLabelEach(task, worker, label, conflicts, notes), taken = (codes) => kept.map((e) => codes[e]);
+  const kept = oneLabelEach(task, worker, label, options.conflicts, notes), taken = (codes) => kept.map((e) => codes[e]);
   return {
     tasks: task.ids, workers: worker.ids, classes: label.ids,
     task: taken(task.codes), worker: taken(worker.codes), label: taken(label.codes),
@@ -354,11 +407,11 @@ function noteNoAnswers(classes, notes) {
 }
 
 function skeleton(name, truthValues) {
-  const letters = Array.from(caseless(name).replace(/\p{Cf}/gu, ""), (letter) => {
+  const letters = Array.from(caseless(name).replace(NO_SHAPE, ""), (letter) => {
     const same = CONSTANTS.sameLetter[letter.codePointAt(0)];
     return same === undefined ? letter : String.fromCodePoint(same);
   });
   const words = strip(letters.join("")).replace(BLANK, " ");
   const text = (truthValues ? CONSTANTS.truthValues[words] : undefined) ?? words, number = Number(text);
-  return DECIMAL.test(text) ? `number ${Object.is(number, -0) ? "-0" : number}` : `text ${text}`;
+  return DECIMAL.test(text) ? `number ${number + 0}` : `text ${text}`;
 }

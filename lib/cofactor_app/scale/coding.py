@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.look_alikes import has_no_shape
 from cofactor.core.types import Ints
 from cofactor.crowd.files import COLUMNS, NO_LABEL
 
 PLAIN = re.compile("0|-?[1-9][0-9]{0,17}")  # whole numbers that lose nothing as numbers, as in `CrowdLabels.from_csv`
+UNSEEN = r"[\s\p{Cf}\x{FE00}-\x{FE0F}]*"  # a cell in which nothing can be seen
 LARGEST = 10**18  # the first with more digits
 BATCH = 1 << 19  # labels
 
@@ -39,13 +41,17 @@ class Ids:
         absent = {None, *blanks}
         return [n for known, n in self.number.items() if (trimmed(known) if known else known) in absent]
 
-    def in_order(self, csv: bool) -> tuple[list[Any], Ints]:
+    def names(self) -> list[str]:
+        """Return the different ids that are text, without the blanks around them."""
+        return list(dict.fromkeys(trimmed(known) for known in self.number if isinstance(known, str)))
+
+    def in_order(self) -> tuple[list[Any], Ints]:
         """Return the sorted ids, and the place there of every number; text sorts as its code points do.
 
-        Text of a CSV file loses the blanks around it, and becomes numbers where all ids are plain whole ones.
+        Text loses the blanks around it, and becomes numbers where all ids are plain whole ones.
         """
-        ids = [trimmed(known) for known in self.number] if csv else list(self.number)
-        if csv and all(PLAIN.fullmatch(known) for known in ids):
+        ids = [trimmed(known) for known in self.number]
+        if all(isinstance(known, str) and PLAIN.fullmatch(known) for known in ids):
             ids = [int(known) for known in ids]
         distinct = sorted(set(ids))
         place = {known: code for code, known in enumerate(distinct)}
@@ -53,34 +59,34 @@ class Ids:
 
 
 class NotWhole(Exception):
-    """A task of a CSV file is no plain whole number."""
+    """A task that is text is no plain whole number."""
 
 
-def import_labels(base: Any, source: str, csv: bool) -> tuple[Ids, Ids]:
+def import_labels(base: Any, read: Callable[[Any], Iterable[Any]], text: bool) -> tuple[Ids, Ids]:
     """Make the table `coded` of task, and numbers of worker and label; its `rowid` is the place in the files.
 
     Parameters
     ----------
     base : connection to DuckDB
-    source : str
-        Query for the three columns as they stand in the files.
-    csv : bool
-        They are all text, to be read as `CrowdLabels.from_csv` reads it.
+    read : function
+        Of a cursor of it: record batches of the three columns as they stand in the files.
+    text : bool
+        Tasks are text, to be read as `CrowdLabels.from_file` reads it.
     """
-    if csv:
+    if text:
         try:
-            return _import(base, source, whole_numbers)
+            return _import(base, read, whole_numbers)
         except NotWhole:
             base.execute("DROP TABLE IF EXISTS coded")
-    return _import(base, source, trimmed_text if csv else lambda tasks: tasks)
+    return _import(base, read, trimmed_text if text else lambda tasks: tasks)
 
 
-def _import(base: Any, source: str, task_of: Callable[[Any], Any]) -> tuple[Ids, Ids]:
+def _import(base: Any, read: Callable[[Any], Iterable[Any]], task_of: Callable[[Any], Any]) -> tuple[Ids, Ids]:
     import pyarrow as pa
 
     workers, labels, empty = Ids(), Ids(), True
     with base.cursor() as reader:
-        for batch in batches(reader, source, BATCH):
+        for batch in read(reader):
             task, worker, label = (batch.column(n) for n in range(3))
             codes = task_of(task), workers.codes(worker), labels.codes(label)
             base.register("part", pa.table(dict(zip(COLUMNS, codes, strict=True))))
@@ -136,25 +142,29 @@ def trimmed_text(column: Any) -> Any:
 
 
 def trimmed(known: Any) -> Any:
-    """Return text without the blanks around it; what is no text, as it is."""
-    return known.strip() if isinstance(known, str) else known
+    """Return text as `core.frames.stripped` does; what is no text, as it is."""
+    if not isinstance(known, str):
+        return known
+    return "" if all(map(has_no_shape, known.strip())) else known.strip()
 
 
-def check_present(base: Any, workers: Ids, labels: Ids, one_csv: bool) -> None:
-    """Refuse labels without a task, a worker or a class; their rows are named."""
+def missing(base: Any, workers: Ids, labels: Ids) -> dict[str, str]:
+    """Return conditions for labels without a task, a worker or a class, by role."""
     ((kind,),) = base.execute("SELECT typeof(task) FROM coded LIMIT 1").fetchall()
-    blank = " OR trim(task) = ''" if kind == "VARCHAR" else ""
-    for role, absent in {
+    blank = f" OR trim(task) = '' OR (strlen(task) < 9 AND regexp_full_match(task, '{UNSEEN}'))"
+    blank = blank if kind == "VARCHAR" else ""
+    return {
         "task": f"task IS NULL{blank}",
         "worker": f"worker IN {(-1, -1, *workers.missing(['']))}",
         "label": f"label IN {(-1, -1, *labels.missing(NO_LABEL))}",
-    }.items():
+    }
+
+
+def check_present(base: Any, workers: Ids, labels: Ids) -> None:
+    """Refuse labels without a task, a worker or a class; their records are named."""
+    for role, absent in missing(base, workers, labels).items():
         bad = base.execute(f"SELECT rowid FROM coded WHERE {absent} ORDER BY rowid LIMIT 10").fetchall()
         if bad:
             ((n_bad,),) = base.execute(f"SELECT count(*) FROM coded WHERE {absent}").fetchall()
-            first, said = (
-                (2, "rows {} (the first line is row 1)") if one_csv else (1, "records {} of all files together")
-            )
-            raise CofactorError(
-                f"missing {role} in {said.format(listing((row + first for (row,) in bad), n_bad))}: fill or drop them"
-            )
+            found = listing((row + 1 for (row,) in bad), n_bad)
+            raise CofactorError(f"missing {role} in records {found} of all files together: fill or drop them")

@@ -8,7 +8,8 @@ Three of them, each over a table of labels with one row per label:
 
 `cofactor_app.scale.warehouse` makes a model of what the first and the third return. The queries are written once, for
 DuckDB; sqlglot translates them for other databases. Workers and labels may be of any type: they are compared as text,
-without blanks around it, as cells of a CSV file are.
+without blanks around it, as cells of a CSV file are. Databases whose TRIM takes no set of characters (MySQL) take
+away plain blanks only.
 """
 
 from __future__ import annotations
@@ -22,14 +23,16 @@ from cofactor.core.lazy import sqlglot
 from cofactor.crowd.files import COLUMNS, NO_LABEL
 from cofactor.crowd.labels import Conflicts
 
+BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001))))  # what Python's strip takes away
 LABELS = """
 cofactor_given AS (
-  SELECT {task} AS task, TRIM(CAST({worker} AS TEXT)) AS worker, TRIM(CAST({label} AS TEXT)) AS label{order}
+  SELECT {task} AS task, TRIM(TRIM(CAST({worker} AS TEXT), {blanks})) AS worker,
+         TRIM(TRIM(CAST({label} AS TEXT), {blanks})) AS label{order}
   FROM {table}),
 cofactor_known AS (SELECT * FROM cofactor_given WHERE NOT ({absent})),
 """
 ABSENT = f"""task IS NULL OR worker IS NULL OR label IS NULL
-  OR TRIM(CAST(task AS TEXT)) = '' OR worker = '' OR label IN {NO_LABEL}"""
+  OR TRIM(TRIM(CAST(task AS TEXT), {{blanks}})) = '' OR worker = '' OR label IN {NO_LABEL}"""
 FIRST_ROW = """
 cofactor_ranked AS (
   SELECT task, worker, label, ROW_NUMBER() OVER (PARTITION BY task, worker ORDER BY place {way}) AS nth
@@ -160,7 +163,8 @@ class Queries:
         names["order"] = f", {self._name(self.order)} AS place" if self.order else ""
         names["way"] = "DESC" if self.conflicts == "last" else "ASC"
         one = FIRST_ROW if self.order else ONE_LABEL
-        query = f"WITH {LABELS}{one}{body}".format(**names, absent=ABSENT, tie=TIE)
+        names["blanks"] = f"'{BLANKS}'"
+        query = f"WITH {LABELS}{one}{body}".format(**names, absent=ABSENT.format(**names), tie=TIE)
         (text,) = sqlglot.transpile(query, read="duckdb", write=self.dialect, pretty=True)
         return f"{text};\n"
 

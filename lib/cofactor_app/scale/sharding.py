@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import shutil
+import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,18 +18,20 @@ from typing import Any
 
 import numpy as np
 
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import whole_folder
 from cofactor.core.locks import beside, locked
 from cofactor.core.types import Ints
-from cofactor.crowd.files import COLUMNS
+from cofactor.crowd.answers import unsure
+from cofactor.crowd.files import COLUMNS, alike_names, odd_names
 from cofactor.crowd.labels import Conflicts
-from cofactor_app.scale.coding import BATCH, batches, check_present, import_labels
+from cofactor_app.scale.coding import BATCH, PLAIN, Ids, batches
 from cofactor_app.scale.shards import LabelShards, write_vocabulary
+from cofactor_app.scale.sources import imported
 
 MOST = 100_000  # files in a folder
 PER_SHARD = 1_000_000  # labels: some 100 MB while they are counted
-WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+MOST_COMPARED = 100_000  # tasks of which is said that they look alike
 
 
 def shard_labels(
@@ -37,7 +40,7 @@ def shard_labels(
     n_shards: int | None = None,
     columns: Sequence[str] = COLUMNS,
     conflicts: Conflicts = "error",
-    sep: str = ",",
+    sep: str | None = None,
     memory: str = "1GB",
     replace: bool = False,
 ) -> LabelShards:
@@ -46,8 +49,8 @@ def shard_labels(
     Parameters
     ----------
     sources : paths
-        CSV files (UTF-8), or parquet files, with one row per label. Ids are text or whole numbers; of a CSV file, they
-        are read as `CrowdLabels.from_csv` reads them.
+        CSV files (UTF-8), or parquet files, with one row per label. Ids are text or whole numbers, read as
+        `CrowdLabels.from_file` reads them.
     folder : path
         For the shards; must not exist, unless `replace`.
     n_shards : int, optional
@@ -57,7 +60,7 @@ def shard_labels(
     conflicts : {"error", "first", "last"}
         As in `CrowdLabels.from_frame`. The same label given twice counts once.
     sep : str
-        Between the columns of CSV files.
+        Between the columns of CSV files; default: as `CrowdLabels.from_file` tells it.
     memory : str
         What DuckDB may use, such as "500MB". Needs disk space beside `folder`, about twice the labels' size.
     replace : bool
@@ -74,32 +77,53 @@ def shard_labels(
     with locked(folder), whole_folder(folder) as part, _database(work, memory) as base:
         if folder.exists() and not replace:
             raise CofactorError(f"{folder} exists: name another folder")
-        found = _source(base, [str(path) for path in sources], columns, sep)
-        write_vocabulary(part, *_write(base, part, *found, len(sources), n_shards, conflicts))
+        numbers = imported(base, [str(path) for path in sources], [name.strip() for name in columns], sep, conflicts)
+        write_vocabulary(part, *_write(base, part, numbers, n_shards, conflicts))
     return LabelShards.open(folder)
 
 
 def _write(
-    base: Any, folder: Path, source: str, csv: bool, n_files: int, n_shards: int | None, conflicts: Conflicts
+    base: Any, folder: Path, numbers: tuple[Ids, Ids], n_shards: int | None, conflicts: Conflicts
 ) -> tuple[list[Any], list[Any]]:
     """Write the shards; returns the ids of workers and classes."""
     from pyarrow import parquet
 
-    numbers = import_labels(base, source, csv)
-    check_present(base, *numbers, one_csv=csv and n_files == 1)
-    (workers, place_of_worker), (classes, place_of_class) = (ids.in_order(csv) for ids in numbers)
+    _tell_of_names(base, *numbers)
+    (workers, place_of_worker), (classes, place_of_class) = (ids.in_order() for ids in numbers)
     if len(classes) < 2:
         raise CofactorError(f"only one class ({listing(classes)}): there is nothing to tell apart")
     ((n_labels,),) = base.execute("SELECT count(*) FROM coded").fetchall()
     reader = _sorted(base, place_of_worker, len(place_of_class), by_place=conflicts != "error")
-    n_shards = n_shards or -(-n_labels // PER_SHARD)
+    n_shards, n_kept = n_shards or -(-n_labels // PER_SHARD), 0
     for number, table in enumerate(_cut(reader, n_labels, n_shards)):
         kept = _one_label_each(table, conflicts, workers, place_of_class)
+        n_kept += len(kept)
         path = folder / f"shard-{number:0{max(3, len(str(n_shards)))}}.parquet"
         # tasks that are numbers rise, and take a byte each as differences
         encoding = "PLAIN" if str(kept["task"].type).endswith("string") else "DELTA_BINARY_PACKED"
         parquet.write_table(kept, path, use_dictionary=["worker", "label"], column_encoding={"task": encoding})
+    if n_kept < n_labels:
+        again = f"{n_labels - n_kept} labels were given again by the same worker on the same task: one each was kept"
+        warnings.warn(again, DataWarning, stacklevel=4)
     return workers, classes
+
+
+def _tell_of_names(base: Any, workers: Ids, labels: Ids) -> None:
+    """Note what is noted of names in memory; of tasks, where they are not many."""
+    ((kind, n_tasks),) = base.execute("SELECT any_value(typeof(task)), count(DISTINCT task) FROM coded").fetchall()
+    tasks: list[str] = []
+    if kind == "VARCHAR" and n_tasks <= MOST_COMPARED:
+        tasks = [
+            name for (name,) in base.execute("SELECT task FROM coded GROUP BY task ORDER BY min(rowid)").fetchall()
+        ]
+    ((n_labels,),) = base.execute("SELECT count(*) FROM coded").fetchall()
+    names = tasks, workers.names(), labels.names()
+    found = odd_names(names, n_labels)
+    for different, what in zip(names, ("tasks", "workers", "classes"), strict=True):
+        found += [] if all(map(PLAIN.fullmatch, different)) else [alike_names(different, what)]
+    found += [unsure(labels.names())]
+    for message in filter(None, found):
+        warnings.warn(message, DataWarning, stacklevel=5)
 
 
 @contextmanager
@@ -125,32 +149,6 @@ def _database(work: Path, memory: str) -> Iterator[Any]:
         raise CofactorError(f"the labels cannot be sharded: {str(error).splitlines()[0]}") from None
     finally:
         shutil.rmtree(work, ignore_errors=True)
-
-
-# how text is read in memory, too; DuckDB would guess the rest from the first rows
-SAID = "header = true, all_varchar = true, quote = '\"', escape = '\"', comment = '', skip = 0, strict_mode = true"
-
-
-def _source(base: Any, sources: list[str], columns: Sequence[str], sep: str) -> tuple[str, bool]:
-    """Return the query for the three columns, and whether the files are CSV; refuse what is not there."""
-    missing = [path for path in sources if not Path(path).is_file()]
-    if missing:
-        raise CofactorError(f"no such file: {listing(missing)}")
-    parquet = {Path(path).suffix == ".parquet" for path in sources}
-    if len(parquet) > 1:
-        raise CofactorError("CSV and parquet files cannot be mixed")
-    csv, paths = parquet == {False}, f"[{', '.join(map(_text, sources))}]"
-    options = f", {SAID}, delim = {_text(sep)}" if csv else ""
-    how = f"{'read_csv' if csv else 'read_parquet'}({paths}{options})"
-    types = {name: kind for name, kind, *_ in base.execute(f"DESCRIBE SELECT * FROM {how}").fetchall()}
-    absent = [name for name in columns if name not in types]
-    if absent:
-        raise CofactorError(f"no column {listing(absent)}; found {listing(types)}: say which column is which")
-    for name, role in zip(columns, COLUMNS, strict=True):
-        if types[name] not in ("VARCHAR", *WHOLE):
-            raise CofactorError(f"ids in column {role} are {types[name]}: make them text or whole numbers")
-    chosen = ", ".join(f"{_quoted(name)} AS {role}" for name, role in zip(columns, COLUMNS, strict=True))
-    return f"SELECT {chosen} FROM {how}", csv
 
 
 def _sorted(base: Any, place_of_worker: Ints, n_labels: int, by_place: bool) -> Any:
@@ -201,11 +199,3 @@ def _one_label_each(table: Any, conflicts: Conflicts, workers: list[Any], places
     if not again.any():
         return whole
     return whole.filter(pa.array(np.append(~again, True) if conflicts == "last" else np.append(True, ~again)))
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _text(value: object) -> str:
-    return "'" + str(value).replace("'", "''") + "'"
