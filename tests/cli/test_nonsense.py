@@ -1,9 +1,14 @@
 """Every option of each command, given nonsense: one sentence and an exit code, never a traceback."""
 
 import argparse
+import os
+import subprocess
+import sys
 
 import pytest
 
+from cofactor import CofactorError
+from cofactor.crowd import planner
 from cofactor_app.cli import main
 from cofactor_app.cli.parser import parser
 from tests.each import each
@@ -29,8 +34,23 @@ RUNS = {  # inputs of a command that are sound
     "datasets": ["list"],
     "page": ["-o", "page.html"],
     "completion": ["bash"],
+    "plan": ["labels.csv", "--trials=2", "--most=2", "--methods", "MajorityVote"],
+    "bench": ["MajorityVote", "bluebird"],
+    "report": ["--results=results"],
+    "reproduce": ["no-such-experiment"],
+    "check": [],
 }
 NONSENSE = ("--", "/", "", "/dev/zero", "'", "9" * 20)
+MORE = ("/dev/full", "-1", "0", "nan", ".", "-", "none/none.csv")
+NAMED = {  # commands of which a name, a file or a folder is an argument without an option
+    "plan": [],
+    "bench": [],
+    "bench a set": ["bench", "MajorityVote"],
+    "reproduce": [],
+    "report": [],
+    "check": [],
+}
+NO_METHOD = ("binary.py:A", "empty.py:A", "nosuch.py:A", "os:getcwd", "a:b", ":", "binary.py")
 
 
 def options(command):
@@ -57,13 +77,46 @@ def test_nonsense_is_one_sentence(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
-    asked = [[f"{option}={value}"] for option in options(command) for value in NONSENSE]
+    monkeypatch.setattr(planner, "_populations", begins)
+    values = (*NONSENSE, *MORE) if command in NAMED else NONSENSE
+    asked = [[f"{option}={value}"] for option in options(command) for value in values]
     asked += [[f"--{one}"] for one in ("no-such-option", "help=1")]
     for more in asked:
-        try:
-            code = main([command, *RUNS[command], *more])
-        except SystemExit as wrong_usage:
-            code = wrong_usage.code
-        said = capsys.readouterr().err.strip()
-        assert code in (0, 1, 2), more
-        assert code == 0 or "error: " in said.splitlines()[-1], (more, said)
+        run([command, *RUNS[command], *more], capsys)
+
+
+def begins(*_, **__):
+    """In the place of simulations, which take long: what is wrong is said before."""
+    raise CofactorError("here the work would begin")
+
+
+def run(words, capsys):
+    """Run a command, which must end well or in one sentence."""
+    try:
+        code = main(words)
+    except SystemExit as wrong_usage:
+        code = wrong_usage.code
+    said = capsys.readouterr().err.strip()
+    assert code in (0, 1, 2), words
+    assert code == 0 or "error: " in said.splitlines()[-1], (words, said)
+    assert said.count("error: ") == (code > 0), (words, said)
+
+
+@pytest.mark.slow
+@each("case", NAMED)
+def test_nonsense_in_the_place_of_a_name_is_one_sentence(case, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "binary.py").write_bytes(bytes(range(256)))
+    (tmp_path / "empty.py").touch()
+    for value in (*NONSENSE[1:], *MORE, *NO_METHOD):
+        run([*(NAMED[case] or [case]), value], capsys)
+
+
+@pytest.mark.parametrize("command", [["check"], ["reproduce"]])
+def test_a_pipe_whose_reader_has_gone_is_no_failure(command, tmp_path):
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = [sys.executable, "-c", "import sys, cofactor_app.cli as cli; sys.exit(cli.main())", *command]
+    done = subprocess.run(words, cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (done.returncode, done.stderr.count("Traceback"), done.stderr.count("error: ")) == (0, 0, 0), done.stderr
