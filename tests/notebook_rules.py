@@ -2,12 +2,15 @@
 
 A rule takes a notebook and yields complaints. The conventions, from top to bottom:
 
-    # Title                                   first cell: **N minutes** · **Level:** ... · **Paper:** ..., year, span
+    # Title                                   first cell: **N minutes on the core path, M in all** · **Level:** ...
+                                              · **Paper:** ..., year, span
     **Objectives.** At the end you can        numbered; each starts with a verb of VERBS
     **Prerequisites:** ...                    links to notebooks
     **Only ten minutes?** ...                 what to read, what to run, which exercise
+    **Core path.** ...                        which objectives are met in what is further
     | symbol | meaning | shape |              notation, and links to glossary and symbols
     ## Where we are going                     with a picture of the end result
+    ## 3. ... (further)                       beside the core path: all its cells have the tag `further`
     ## 1. ... ## 2. ...                       short cells; **Predict.**, code, <details><summary>Answer</summary>
     **Exercise.** ...                         given, expects(name), a stub, a folded solution that was run
     **Open question.** ...                    with a rubric for the teacher in a cell of its own, tagged `rubric`
@@ -37,7 +40,6 @@ from tests.notebook_parts import (
     code_cells,
     exercises,
     has_picture,
-    minutes,
     objectives,
     opening,
     parts,
@@ -46,6 +48,8 @@ from tests.notebook_parts import (
     tags,
     words_of,
 )
+from tests.notebook_path import PATH_RULES
+from tools.minutes import claimed
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -56,6 +60,7 @@ EXEMPT = {
     ("algorithms_are_built", "07_crowd_on_real_data.ipynb"): "it compares methods; 01 to 04 build them",
     ("algorithms_are_built", "10_your_own_data.ipynb"): "it is about using the library on one's own data",
     ("algorithms_are_built", "11_capstone.ipynb"): "it is about judging what methods say",
+    ("core_takes_an_hour", "11_capstone.ipynb"): "it closes the course, and is done whole, in 90 minutes",
 }
 
 VERBS = """
@@ -79,7 +84,7 @@ BULLET = re.compile(r"^- +(.+)$", re.MULTILINE)
 FAILS, CHECKPOINT, RECAP, READING = "Where it fails, and why", "Checkpoint", "Recap", "**Further reading.**"
 GOING = "Where we are going"
 
-RULES = {}
+RULES = {function.__name__: function for function in PATH_RULES}
 
 
 def rule(function):
@@ -105,7 +110,7 @@ def title_minutes_level_paper(notebook):
         yield "the first cell is no Markdown that starts with '# Title'"
     found = LINE.search(text)
     if not found:
-        yield "the first cell needs '**N minutes** · **Level:** what to know · **Paper:** authors, venue, year, span'"
+        yield "needed on top: '**N minutes on the core path, M in all** · **Level:** ... · **Paper:** ..., year, span'"
         return
     if not YEAR.search(found[2]):
         yield f"the paper has no year: {found[2]}"
@@ -231,9 +236,10 @@ def a_panel_that_survives(notebook):
 @rule
 def number_of_exercises(notebook):
     """Two or three; more only in a long notebook."""
-    found, most = len(exercises(notebook)), max(3, minutes(notebook) // MINUTES_PER_EXERCISE)
+    whole = claimed(notebook)[1]
+    found, most = len(exercises(notebook)), max(3, whole // MINUTES_PER_EXERCISE)
     if not 2 <= found <= most:
-        yield f"'{EXERCISE}' stands before {found} exercises; two to {most} suit {minutes(notebook)} minutes"
+        yield f"'{EXERCISE}' stands before {found} exercises; two to {most} suit {whole} minutes"
 
 
 @rule

@@ -137,8 +137,8 @@ def fails_runs_nothing(notebook):
     notebook.cells[at:] = [cell for cell in notebook.cells[at:] if cell.cell_type == "markdown"]
 
 
-def third_exercise_twice(notebook):
-    notebook.cells += copy.deepcopy(notebook.cells)
+def exercises_three_times(notebook):
+    notebook.cells += 2 * copy.deepcopy(notebook.cells)
 
 
 def five_in_a_row(notebook):
@@ -212,6 +212,36 @@ def appended(text):
     return lambda notebook: notebook.cells.append(new_markdown_cell(text))
 
 
+def all_further(notebook):
+    """Let nothing be on the core path but the first cell."""
+    for cell in notebook.cells[1:]:
+        cell.metadata["tags"] = [*tags(cell), "further"]
+
+
+def all_core(notebook):
+    for cell in notebook.cells:
+        cell.metadata["tags"] = [tag for tag in tags(cell) if tag != "further"]
+
+
+def further_without_heading(notebook):
+    """Drop the first heading that says further."""
+    at = next(i for i, cell in enumerate(notebook.cells) if cell.source.endswith("(further)"))
+    del notebook.cells[at]
+
+
+def core_without_heading(notebook):
+    """Let the core path go on with the second cell of what is further."""
+    at = next(i for i, cell in enumerate(notebook.cells) if "further" in tags(cell))
+    untagged(notebook.cells[at + 1])
+
+
+def exercises_further(notebook):
+    """Let no exercise be on the core path."""
+    for cell in notebook.cells:
+        if "check(" in cell.source:
+            cell.metadata["tags"] = [*tags(cell), "further"]
+
+
 def predictions_run_nothing(notebook):
     cell = next(cell for cell in texts(notebook) if PREDICT in cell.source)
     cell.source += f"\n<details>{ANSWER} Five. </details>"
@@ -219,7 +249,17 @@ def predictions_run_nothing(notebook):
 
 BROKEN = {
     "no opening text": ("title_minutes_level_paper", first_is_code),
-    "no minutes": ("title_minutes_level_paper", replaced(r"\*\*\d+ minutes\*\*", "A while")),
+    "no minutes": ("title_minutes_level_paper", replaced(r"\*\*\d+ minutes[^*]*\*\*", "A while")),
+    "fewer minutes on the core path": ("minutes_are_counted", replaced(r"\*\*\d+ minutes on", "**40 minutes on")),
+    "fewer minutes in all": ("minutes_are_counted", replaced(r"\d+ in all", "90 in all")),
+    "a core path of two hours": ("core_takes_an_hour", all_core),
+    "no core path": ("core_takes_an_hour", all_further),
+    "further in words alone": ("further_is_marked", all_core),
+    "further by a tag alone": ("further_is_marked", replaced(r" \(further\)$", "")),
+    "further without a heading": ("further_is_marked", further_without_heading),
+    "a core path without a heading": ("further_is_marked", core_without_heading),
+    "no line on the core path": ("core_has_exercises", replaced(r"^\*\*Core path\.\*\*", "Or:")),
+    "exercises further on": ("core_has_exercises", exercises_further),
     "no level": ("title_minutes_level_paper", replaced(r"\*\*Level:\*\*", "Level:")),
     "no paper": ("title_minutes_level_paper", replaced(r" · \*\*Paper:\*\*.*$", "")),
     "paper without year": ("title_minutes_level_paper", replaced(r"(\*\*Paper:\*\*.*)2021", r"\1")),
@@ -244,7 +284,7 @@ BROKEN = {
     "no panel": ("a_panel_that_survives", without(panel)),
     "a panel without picture": ("a_panel_that_survives", on(panel, lambda cell: cell.update(outputs=[]))),
     "no exercises": ("number_of_exercises", replaced(r"\*\*Exercise\.\*\*", "Now:", first_only=False)),
-    "too many exercises": ("number_of_exercises", third_exercise_twice),
+    "too many exercises": ("number_of_exercises", exercises_three_times),
     "no stub": ("exercises_are_complete", without(stub)),
     "no solution": ("exercises_are_complete", without(solution)),
     "a solution in the open": ("exercises_are_complete", on(solution, unfold)),
