@@ -75,8 +75,21 @@ def test_a_learner_finds_no_results_and_places_to_write(open_notebook, artefacts
     notebook.cell(0).wait_for()
     assert notebook.page.locator(".jp-Notebook .jp-OutputArea-child").count() == 0
     assert notebook.page.locator(".jp-Notebook").get_by_text("Your guess:").count() >= 3
+    expected = unfolded(learner.learner_copy(nbformat.read(learner.NOTEBOOKS / name, as_version=4)).cells)
+    assert [notebook.cell(number).is_visible() for number in range(len(expected))] == expected
     notebook.screenshot(artefacts / f"{Path(name).stem}-learner.png")
     assert notebook.page.errors == []
+
+
+def unfolded(cells):
+    """Whether each cell is shown, and not under a folded heading of its level or a higher one."""
+    folded, shown = 0, []  # level of the heading that is folded
+    for cell in cells:
+        level = len(re.match("#*", cell.source)[0]) if cell.cell_type == "markdown" else 0
+        shown.append(not folded or 0 < level <= folded)
+        if shown[-1]:
+            folded = level if cell.metadata.get(learner.FOLDED) else 0
+    return shown
 
 
 def test_a_learner_answers_an_exercise(open_notebook, artefacts):
