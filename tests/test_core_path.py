@@ -4,7 +4,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from tests.notebook_rules import NOTEBOOKS
+from tests.notebook_rules import NOTEBOOKS, ROOT
 from tests.test_untouched import exempt, said
 from tools import minutes, refresh_notebooks
 
@@ -54,6 +54,15 @@ def test_minutes_are_those_of_the_table():
         assert minutes.counted(new_notebook(cells=[cell])) == pytest.approx(expected), cell.source
     whole = new_notebook(cells=list(cells.values()))
     assert minutes.counted(whole) == pytest.approx(sum(cells)) == minutes.counted(whole, core=True)
+
+
+def test_teachers_read_the_rates_that_are_counted_by():
+    page = (ROOT / "docs" / "classroom.md").read_text(encoding="utf8").replace("\n", " ")
+    rate = minutes.RATES
+    assert f"{1 / rate['word']:.0f} words a minute, {60 * rate['line of code']:.0f} seconds a line of code, " in page
+    assert f"{rate['prediction']} minutes for a prediction, {rate['panel']} for a panel, " in page
+    assert f"{rate['exercise']} for an exercise, {rate['function exercise']} for one that asks for a function, " in page
+    assert f"{rate['open question']} for an open question." in page
 
 
 def test_what_is_beside_the_core_path_is_not_counted_there():

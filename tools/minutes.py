@@ -1,6 +1,6 @@
 """Count the minutes that notebooks take: whole, and on their core path.
 
-usage: python3 -m tools.minutes [notebook ...]
+usage: python -m tools.minutes [notebook ...]
 
 The core path is all cells without the tag `further`, and without folded derivations. The rates are those of a class
 that reads a foreign language; they are one table, RATES, so that all notebooks are counted alike.
