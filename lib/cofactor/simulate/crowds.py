@@ -147,11 +147,11 @@ def drifting_crowd(
     drift: float = 2.0,
     random_state: Seed = None,
 ) -> Crowd:
-    """Let workers learn or tire: the skill of each changes steadily over his tasks, in their order.
+    """Let workers learn or tire: the skill of each changes steadily over the tasks, in their order.
 
         logit P(label = truth) = logit(a_w) + d_w (t - 1/2),    d_w ~ N(0, drift^2)
 
-    t goes from 0 at the first task of a worker to 1 at his last. Wrong labels are any other class alike.
+    t goes from 0 at the first task of a worker to 1 at the last one. Wrong labels are any other class alike.
 
     Parameters
     ----------

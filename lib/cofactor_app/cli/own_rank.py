@@ -2,7 +2,7 @@
 
 A method that gives scores is taken at its word: they are log-odds. One that gives chances is asked about every pair of
 items. The utility of an item is the mean, over the others, of the log-odds that it wins; a chance is the mean over
-users, and each counts by his comparisons. Scores of a model of Bradley and Terry come out as they are.
+users, and each counts by the number of comparisons. Scores of a model of Bradley and Terry come out as they are.
 
 Intervals are those of refits to users drawn with replacement; to comparisons, where users do not repeat or are too few.
 Where users and prompts both repeat, the covariance has that of either, less what both count: that of refits to what one
