@@ -290,10 +290,10 @@ def _prepared(name: str, given: CrowdLabels | Problem) -> Callable[[], Any]:
 
 def trials_in(path: Path | None) -> list[Trial]:
     """Return the trials that a file keeps, one in a line; none where there is no file."""
-    if path.exists() and not path.is_file():
-        raise CofactorError(f"{path} is no ordinary file: name another one with --keep")
     if path is None or not path.exists():
         return []
+    if not path.is_file():
+        raise CofactorError(f"{path} is no ordinary file: name another one with --keep")
     try:
         return [Trial(**from_json(line)) for line in path.read_text(encoding="utf8").splitlines()]
     except (ValueError, TypeError):
