@@ -335,7 +335,8 @@ function readLabels(text, options, notes, tell) {
     throw new Refusal(`only one class (${listing(label.ids)}): there is nothing to tell apart; `
       + "where others exist but were never used, name them all with classes=[...] (--classes)");
   }
-  const kept = oneLabelEach(task, worker, label, options.conflicts, notes), taken = (codes) => kept.map((e) => codes[e]);
+  const kept = oneLabelEach(task, worker, label, options.conflicts, notes);
+  const taken = (codes) => kept.map((e) => codes[e]);
   return {
     tasks: task.ids, workers: worker.ids, classes: label.ids,
     task: taken(task.codes), worker: taken(worker.codes), label: taken(label.codes),
