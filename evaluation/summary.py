@@ -61,6 +61,7 @@ COLUMNS = [
 ]
 Key = tuple[str, str, str]
 Facts = dict[Key, tuple[float, float, float]]
+Control = Mapping[Hashable, "pd.Series[float]"]
 
 
 def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFrame:
@@ -94,7 +95,8 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
     facts = listed(experiment.printed) if experiment.printed else published(experiment.published)
     mine: dict[Hashable, pd.DataFrame] = dict(iter(found.groupby(["setting", "method"])))
     printed, nothing = _by_key(facts), found.iloc[:0]
-    rows = [_row(experiment, key, mine.get(key[:2], nothing), printed) for key in _keys(experiment, found, facts)]
+    control, keys = _control(experiment), _keys(experiment, found, facts)
+    rows = [_row(experiment, key, mine.get(key[:2], nothing), printed, control) for key in keys]
     table = pd.DataFrame(rows, columns=COLUMNS)  # no rows where every task failed and nothing was published
     met = table[table["verdict"] == "reproduced"]
     by_protocol = set(zip(met["setting"], met["method"], met["metric"], strict=True))
@@ -159,13 +161,14 @@ def _by_key(facts: pd.DataFrame) -> Facts:
     return dict(zip(keys, zip(facts["value"], facts["spread"], facts["rounding"], strict=True), strict=True))
 
 
-def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts) -> dict[str, object]:
+def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts, control: Control) -> dict[str, object]:
     setting, method, metric = key
     values = mine.loc[mine["metric"] == metric, "value"].to_numpy()
     refused = [text for text in dict.fromkeys(mine["error"]) if text]
     ours = sample(values, metric, experiment.centre)
-    if experiment.control and 0 < ours.trials < experiment.trials:
-        ours = _controlled(experiment, key, mine, ours)
+    fast = control.get((setting, metric))
+    if fast is not None and 0 < ours.trials < len(fast) == experiment.trials:
+        ours = controlled(mine[mine["metric"] == metric].set_index("trial")["value"], fast)
     counted = ours._replace(deviation=experiment.scatter(method, metric, ours.trials, ours.deviation))
     printed, scatter, rounding = _fact(facts, setting, method, experiment.printed_as.get(metric, metric))
     return {
@@ -190,13 +193,13 @@ def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts) -> 
     }
 
 
-def _controlled(experiment: Experiment, key: Key, mine: pd.DataFrame, ours: Sample) -> Sample:
-    """Return the mean over all of the paper's draws, as far as the method that has them tells; else that of ours."""
-    setting, _, metric = key
+def _control(experiment: Experiment) -> Control:
+    """Return, by setting and metric, the values of the method that was run on all draws; of most tables none."""
+    if not experiment.control:
+        return {}
     known = raw_trials(experiment.control["experiment"])
-    there = known["method"].eq(experiment.control["method"]) & known["setting"].eq(setting) & known["metric"].eq(metric)
-    fast, slow = (rows.set_index("trial")["value"] for rows in (known[there], mine[mine["metric"] == metric]))
-    return controlled(slow, fast) if len(fast) == experiment.trials else ours
+    rows = known[known["method"] == experiment.control["method"]].set_index("trial")
+    return dict(iter(rows.groupby(["setting", "metric"])["value"]))
 
 
 def judged(experiment: Experiment, key: Key, ours: Sample, fact: tuple[float, float, float]) -> dict[str, object]:
