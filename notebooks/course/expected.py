@@ -31,9 +31,11 @@ def expects(name: str) -> None:
 
 
 def _kind(part: Part) -> str:
-    """Unit and order of magnitude of an answer."""
-    power = _power(np.asarray(part.answer, dtype=np.float64))
-    return f"{f', {part.unit}' if part.unit else ''} of the order of {power}"
+    """Unit and order of magnitude of an answer; of whole numbers, which count or name something, the unit alone."""
+    unit = f", {part.unit}" if part.unit else ""
+    if np.asarray(part.answer).dtype.kind in "biu":
+        return unit or ", whole numbers"
+    return f"{unit} of the order of {_power(np.asarray(part.answer, dtype=np.float64))}"
 
 
 def _size(shape: Shape) -> str:
