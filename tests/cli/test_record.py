@@ -77,4 +77,4 @@ def test_a_report_ends_with_the_record_of_its_run_and_can_be_repeated(ran, capsy
     assert "cofactor aggregate labels.csv --report far.html --draws=5</code>" in (ran / "far.html").read_text()
     (ran / "clean.csv").write_text(LABELS.replace("Yes", "yes"))
     assert main(["aggregate", "clean.csv", "-o", "c.csv", "--report", "clean.html", "--draws", "5"]) == 0
-    assert "Nothing was merged, split, dropped or guessed." in (ran / "clean.html").read_text()
+    assert "Noted: nothing." in (ran / "clean.html").read_text()
