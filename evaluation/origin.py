@@ -12,15 +12,17 @@ from functools import cache
 from pathlib import Path
 
 import cofactor
+import cofactor_app
 from cofactor.core.errors import CofactorError, listing
 from cofactor.data.registry import entries
 from evaluation import machine
 from evaluation.experiment import Experiment
 
 BEGAN = time.time()
-LIBRARY, EVALUATION = Path(cofactor.__file__).parent, Path(__file__).parent
+LIBRARY, COMMANDS, EVALUATION = (Path(str(p)).parent for p in (cofactor.__file__, cofactor_app.__file__, __file__))
 ROOMS = ("core", "simulate", "data")  # of the library, that every line needs
 HARNESS = [EVALUATION / "experiment.py", EVALUATION / "released", EVALUATION / "peers"]
+ASKING = COMMANDS / "planning" / "asking.py"  # of the commands, what experiments on crowds run
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")  # whose version may change a digit
 
 
@@ -52,7 +54,7 @@ def code_of_line(line: str) -> str:
     """Hash the code of library and evaluation that a line runs, without docstrings and comments."""
     digest = hashlib.sha256()
     for path in _sources(line):
-        home = LIBRARY if path.is_relative_to(LIBRARY) else EVALUATION
+        home = next(home for home in (LIBRARY, COMMANDS, EVALUATION) if path.is_relative_to(home))
         name = path.relative_to(home.parent).as_posix()
         digest.update(f"{name}\0{bare(path.read_text(encoding='utf8'))}\0".encode())
     return digest.hexdigest()
@@ -61,7 +63,7 @@ def code_of_line(line: str) -> str:
 def _sources(line: str) -> list[Path]:
     rivals = LIBRARY / "baselines"
     homes = [*(LIBRARY / room for room in (*ROOMS, line)), *rivals.glob("*.py"), rivals / line]
-    homes += [LIBRARY / "registry.py", EVALUATION / line, *HARNESS]
+    homes += [LIBRARY / "registry.py", EVALUATION / line, *HARNESS, *([ASKING] if line == "crowd" else [])]
     if not (LIBRARY / line).is_dir():  # an experiment of one's own may use all of them
         homes = [LIBRARY, *HARNESS]
     return sorted({path for home in homes for path in ([home] if home.is_file() else home.rglob("*.py"))})

@@ -108,6 +108,23 @@ def test_what_is_imported_is_declared_and_the_other_way_round():
     assert runtime <= imported() <= runtime | extras
 
 
+ABOVE = re.compile(r"(cofactor_app|course|evaluation)(\.|:|$)")  # packages that know the library
+
+
+def named(source):
+    """Strings of a source that name a package above the library, by which it could be imported unseen by the linter."""
+    strings = [node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)]
+    return [text for text in strings if isinstance(text, str) and ABOVE.match(text)]
+
+
+def test_the_library_imports_no_package_above_it_by_name():
+    code = 'load(f"cofactor_app.cli.{name}"), load("evaluation"), "of course"'
+    assert sorted(named(code)) == ["cofactor_app.cli.", "evaluation"]
+    files = sorted((ROOT / "lib" / "cofactor").rglob("*.py"))
+    assert len(files) > 100
+    assert [(path.name, text) for path in files for text in named(path.read_text(encoding="utf8"))] == []
+
+
 def test_the_wheel_holds_the_library_and_the_data_only():
     built = tomllib.loads(text_of("pyproject.toml"))["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert built["only-include"] == ["lib/cofactor", "lib/cofactor_app", "datasets"]

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd import CrowdLabels, WorkerTypes, error_rate, next_tasks
+from cofactor.crowd import CrowdLabels, WorkerTypes, error_rate
 from cofactor.data import load
+from cofactor_app.planning import next_tasks
 from evaluation.experiment import Measurement, measure
 
 EVENLY, RULE = "evenly", "next_tasks"

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
+from cofactor_app import planning
 from cofactor_app.cli import facts, in_options, main
 from cofactor_app.cli.methods import DEFAULT, OFFERED
 from cofactor_app.cli.parser import parser
@@ -215,7 +216,7 @@ def test_plan_prints_labels_needed_and_draws_them(labels_csv, tmp_path, capsys):
     settings = ("--error", "0.3", "--trials", 3, "--most", 5, "--methods", "MajorityVote", "--truth", truth)
     assert run("plan", labels_csv, *settings, "--figure", figure) == 0
     printed = capsys.readouterr().out
-    expected = cf.crowd.plan(labels, 0.3, ["MajorityVote"], range(1, 6), votes, n_trials=3, random_state=0)
+    expected = planning.crowd.plan(labels, 0.3, ["MajorityVote"], range(1, 6), votes, n_trials=3, random_state=0)
     assert str(expected) in printed and f"wrote {figure}" in printed
     assert figure.read_bytes().startswith(b"\x89PNG")
     assert run("plan", labels_csv, *settings, "--figure", figure) == 1

@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from cofactor import CofactorError
-from cofactor.crowd import planner
 from cofactor_app.cli import main
 from cofactor_app.cli.parser import parser
+from cofactor_app.planning import crowd as planner
 from tests.each import each
 
 VOTES = "winner,loser,user\n" + "".join(f"i{a},i{(a + b) % 6},u{b}\n" for a in range(6) for b in range(1, 4))

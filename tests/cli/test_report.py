@@ -8,6 +8,7 @@ import pytest
 
 import cofactor as cf
 from cofactor.crowd.readings import readings
+from cofactor_app import planning
 from cofactor_app.cli import main
 from cofactor_app.pages.render import _legible
 
@@ -45,7 +46,7 @@ def test_intervals_and_plan_are_those_of_the_library(page):
     numbers = (f"{100 * row[name]:.0f}" for name in ("estimate", "low", "high"))
     assert '{} <span class="ends">({} to {})</span>'.format(*numbers) in page
     amounts = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40]
-    plan = cf.crowd.plan(data.labels, 0.2, amounts=amounts, truth=data.truth, random_state=0)
+    plan = planning.crowd.plan(data.labels, 0.2, amounts=amounts, truth=data.truth, random_state=0)
     for amount in plan.needed()["amount"]:
         assert f"takes {plan.amount_in_words(amount)} labels per task with" in page
 

@@ -22,11 +22,11 @@ from cofactor.comparisons import (
     lbfgs,
     ndcg,
     pair_accuracy,
-    plan,
     random_start,
     spectral_start,
     utility_error,
 )
+from cofactor_app.planning.comparisons import plan
 from tests.comparisons.problems import few
 from tests.each import each
 

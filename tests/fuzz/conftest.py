@@ -2,7 +2,7 @@
 
 import pytest
 
-from cofactor.crowd import population
+from cofactor_app.planning import population
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 import cofactor as cf
+from cofactor_app import planning
 
 crowd, pmf, separable, comparisons, simulate = cf.crowd, cf.pmf, cf.separable, cf.comparisons, cf.simulate
 
@@ -100,8 +101,8 @@ def sound():
         "crowd.in_order": (crowd.in_order, {"labels": labels, "order": [1, 0]}),
         "crowd.krippendorff_alpha": (crowd.krippendorff_alpha, {"labels": labels, "level": "ordinal"}),
         "crowd.model_of_factor": (crowd.model_of_factor, {"H": model.stacked * 0.5, "floor": 0.0}),
-        "crowd.next_tasks": (
-            crowd.next_tasks,
+        "planning.next_tasks": (
+            planning.next_tasks,
             {"labels": labels, "budget": 3, "wanted_error": 0.1, "method": crowd.MajorityVote()},
         ),
         "crowd.paired_difference": (
@@ -116,8 +117,8 @@ def sound():
             lambda labels: crowd.Outside(crowd.vote_shares).fit(labels).predict_proba(labels),
             {"labels": labels},
         ),
-        "crowd.plan": (
-            crowd.plan,
+        "planning.crowd.plan": (
+            planning.crowd.plan,
             {
                 **{"labels": labels, "methods": ["MajorityVote"], "amounts": [1, 2], "n_tasks": 20},
                 **{"method": crowd.MajorityVote(), **plan},
@@ -141,8 +142,8 @@ def sound():
         "pmf.diagnose": (pmf.diagnose, {"table": table, "rank": 2}),
         "pmf.mre": (pmf.mre, {"truth": joint, "estimate": joint}),
         "pmf.mse": (pmf.mse, {"truth": joint, "estimate": joint}),
-        "pmf.plan": (
-            pmf.plan,
+        "planning.pmf.plan": (
+            planning.pmf.plan,
             {"table": table, "amounts": [20, 60], "methods": pmf.RandomEM(2, random_state=0), **plan},
         ),
         "separable.bootstrap": (
@@ -170,7 +171,10 @@ def sound():
             {"X": X, "n_anchors": 3, "lam": 0.1, "mu": 1e-5, "n_iter": 5, "t_init": None, "tol": None},
         ),
         "separable.mrsa": (separable.mrsa, {"W": W, "found": W[:, ::-1].copy()}),
-        "separable.plan": (separable.plan, {"X": X, "n_anchors": 3, "amounts": [12], "methods": ["SPA"], **plan}),
+        "planning.separable.plan": (
+            planning.separable.plan,
+            {"X": X, "n_anchors": 3, "amounts": [12], "methods": ["SPA"], **plan},
+        ),
         "separable.predicted_bytes": (
             separable.predicted_bytes,
             {"method": "MERIT", "n_rows": 4, "n_points": 12, "n_anchors": 3, "max_iter": 5},
@@ -238,8 +242,8 @@ def sound():
             comparisons.pair_accuracy,
             {"margin": d["stars"] - 3, "outcome": codes.astype(float), "counts": np.ones(24)},
         ),
-        "comparisons.plan": (
-            comparisons.plan,
+        "planning.comparisons.plan": (
+            planning.comparisons.plan,
             {
                 **{"comparisons": compared, "amounts": [60, 90], **plan},
                 "methods": {"one": comparisons.ComparisonMF(1, ridge=0.5, random_state=0)},

@@ -14,19 +14,21 @@ from scipy import sparse
 
 import cofactor as cf
 from cofactor.core import memory
+from cofactor_app import planning
 from tests.each import each
 from tests.fuzz.bytes import place
 from tests.fuzz.sound import ABSENT, sound
 
 SOUND = sound()
+LINES = ("crowd", "pmf", "separable", "comparisons")
 MODULES = [name for name in cf.__all__ if inspect.ismodule(getattr(cf, name)) and name != "plain"]  # checks nothing
-ROOMS = {"": cf, **{f"{name}.": getattr(cf, name) for name in MODULES}}
+ROOMS = {"": cf, **{f"{name}.": getattr(cf, name) for name in MODULES}, "planning.": planning}
+ROOMS |= {f"planning.{line}.": getattr(planning, line) for line in LINES}
 RESULTS = {  # classes that functions return, base classes; and readers of files, which tests.fuzz.bytes calls
     *("CrowdLabels", "crowd.CrowdLabels", "comparisons.Comparisons", "datasets"),
     *("crowd.Aggregator", "crowd.Cooccurrences", "crowd.CrowdBootstrap", "crowd.Difference", "crowd.Score"),
     *(
         "crowd.CrowdFit",
-        "crowd.NextTasks",
         "crowd.Readings",
         "crowd.read_truth",
         "pmf.JointPMFEstimator",
@@ -35,13 +37,13 @@ RESULTS = {  # classes that functions return, base classes; and readers of files
     *("separable.AnchorFit", "separable.AnchorBootstrap", "separable.Communities", "separable.FrankWolfeResult"),
     *("separable.MeritFit", "separable.TopicModel", "separable.VertexFit"),
     *("comparisons.ComparisonBootstrap", "comparisons.Link", "comparisons.PreferenceModel"),
-    "comparisons.Ranking",
+    *("comparisons.Ranking", "planning.NextTasks", "planning.Plan"),
     *("simulate.Answers", "simulate.Crowd", "simulate.Generator", "simulate.Mixture"),
     *("data.ComparisonsDataset", "data.CrowdDataset", "data.GraphDataset", "data.Items", "data.RatingsDataset"),
     *("data.TableDataset", "data.TopicsDataset"),
     *("data.datasets", "data.fetch", "data.load", "data.load_mag", "data.load_movielens", "data.movie_lists"),
 }
-LONG = {"crowd.plan", "crowd.CrowdLayer", "crowd.DL-MV", "comparisons.plan", "pmf.plan", "separable.plan"}
+LONG = {"crowd.CrowdLayer", "crowd.DL-MV", *(f"planning.{line}.plan" for line in LINES)}
 REFUSED = object()
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from cofactor import CofactorError, simulate
-from cofactor.separable import METHODS, SPA, bootstrap, plan
+from cofactor.separable import METHODS, SPA, bootstrap
+from cofactor_app.planning.separable import plan
 
 
 def repeated(seed=0, copies=6, noise=0.01):

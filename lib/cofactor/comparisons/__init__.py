@@ -14,7 +14,6 @@ from cofactor.comparisons.metrics import feature_error, ndcg, pair_accuracy, uti
 from cofactor.comparisons.orders import Orders, read_orders
 from cofactor.comparisons.places import Ranking
 from cofactor.comparisons.plackett_luce import rank_orders
-from cofactor.comparisons.planner import plan
 from cofactor.comparisons.ranking import rank, rank_boards, rank_users
 from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient_descent, lbfgs
 from cofactor.comparisons.spectral import random_start, spectral_start
@@ -63,7 +62,6 @@ __all__ = [
     "mean_information",
     "ndcg",
     "pair_accuracy",
-    "plan",
     "random_start",
     "rank",
     "rank_boards",

@@ -12,10 +12,8 @@ from cofactor.crowd.diagnose import diagnose
 from cofactor.crowd.growing import CrowdFit
 from cofactor.crowd.imputation import designated_imputation, robust_imputation
 from cofactor.crowd.labels import CrowdLabels, vote_shares
-from cofactor.crowd.next_tasks import NextTasks, next_tasks
 from cofactor.crowd.order import in_order
 from cofactor.crowd.outside import Outside
-from cofactor.crowd.planner import plan
 from cofactor.crowd.readings import Readings, believed, readings
 from cofactor.crowd.scores import Difference, Score, paired_difference, score, sign_test
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
@@ -68,7 +66,6 @@ __all__ = [
     "MinimaxEntropy",
     "MultiSPA",
     "MultiStartEM",
-    "NextTasks",
     "OneCoin",
     "Outside",
     "Readings",
@@ -87,9 +84,7 @@ __all__ = [
     "in_order",
     "krippendorff_alpha",
     "model_of_factor",
-    "next_tasks",
     "paired_difference",
-    "plan",
     "read_truth",
     "readings",
     "robust_imputation",

@@ -11,7 +11,6 @@ from cofactor.pmf.diagnose import diagnose
 from cofactor.pmf.estimators import CNMFEM, CNMFOPT, CNMFSPA, CNMFSPAEM, Constant, Independence, RandomEM
 from cofactor.pmf.methods import CLASSIFIERS, METHODS, RECOMMENDERS
 from cofactor.pmf.metrics import mre, mse
-from cofactor.pmf.planner import plan
 from cofactor.pmf.ratings import BiasedMF, GlobalAverage, ItemAverage, JointPMFRecommender, UserAverage
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ __all__ = [
     "diagnose",
     "mre",
     "mse",
-    "plan",
 ]
 
 

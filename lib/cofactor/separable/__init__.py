@@ -21,7 +21,6 @@ from cofactor.separable.metrics import (
     sim_count,
     spearman_rank_correlation,
 )
-from cofactor.separable.planner import plan
 from cofactor.separable.recovery import mrsa, rae
 from cofactor.separable.selection import lone_columns, suggest_n_anchors
 from cofactor.separable.topics import topic_model
@@ -68,7 +67,6 @@ __all__ = [
     "lone_columns",
     "merit",
     "mrsa",
-    "plan",
     "predicted_bytes",
     "rae",
     "sim_count",

@@ -33,6 +33,7 @@ from cofactor.crowd.truth import read_truth
 from cofactor.crowd.usual_names import GOLD
 from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.crowd.workers import workers_table
+from cofactor_app import planning
 from cofactor_app.cli import engines, facts, grades, growing, tell, visible
 from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import Writer, outputs, reserved, write_page
@@ -86,7 +87,7 @@ def _plan(arguments: argparse.Namespace) -> None:
     labels, truth = _read(arguments.labels, arguments)
     labels = labels.whole
     wanted = arguments.error, arguments.methods, range(1, arguments.most + 1)
-    found = cf.crowd.plan(labels, *wanted, truth, n_trials=arguments.trials, **_work(arguments))
+    found = planning.crowd.plan(labels, *wanted, truth, n_trials=arguments.trials, **_work(arguments))
     print(found)
     if arguments.figure:
         from cofactor_app.plots.planning import draw_plan  # pictures take a second to import
@@ -106,7 +107,7 @@ def next_tasks(arguments: argparse.Namespace) -> None:
         if arguments.checks is not None:
             found, table = _checks(labels, arguments.checks)
         else:
-            asked = cf.crowd.next_tasks(labels, arguments.budget, arguments.error)
+            asked = planning.next_tasks(labels, arguments.budget, arguments.error)
             found, table = str(asked), asked.table
         print(found)
         if arguments.output:
@@ -250,7 +251,7 @@ def _page(
     planned = None
     if arguments.plan is not None:
         amounts = [d for d in AMOUNTS if d <= max(LEAST_PLANNED, 2 * labels.n_labels / labels.n_tasks)]
-        planned = cf.crowd.plan(labels.whole, arguments.plan, PLANNED, amounts, truth, **_work(arguments))
+        planned = planning.crowd.plan(labels.whole, arguments.plan, PLANNED, amounts, truth, **_work(arguments))
     source, diagnosis = " ".join(arguments.labels), cf.crowd.diagnose(labels)
     return crowd_page(source, name, method, labels, lines, diagnosis, boot, planned, found, seen)
 

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from cofactor.core.bootstrap import LEVEL
 from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.lazy import pd
-from cofactor.core.planning import Plan
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.bootstrap import CrowdBootstrap
@@ -32,6 +31,7 @@ from cofactor.crowd.workers import (
     workers_table,
 )
 from cofactor_app.pages.render import report
+from cofactor_app.planning.plan import Plan
 from cofactor_app.plots.crowd import PANELS, SURE, draw_confusions, draw_uncertainty, draw_worker_accuracy
 from cofactor_app.plots.planning import draw_intervals, draw_plan
 from cofactor_app.plots.style import percent

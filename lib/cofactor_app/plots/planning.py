@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
-from cofactor.core.planning import Plan
 from cofactor.crowd.bootstrap import CrowdBootstrap
+from cofactor_app.planning.plan import Plan
 from cofactor_app.plots.style import (
     BLUE,
     FAINT,

@@ -9,9 +9,9 @@ from functools import lru_cache
 import ipywidgets as w
 import numpy as np
 
-from cofactor.core.planning import Plan
+from cofactor_app.planning.plan import Plan
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.planner import plan
+from cofactor_app.planning.crowd import plan
 from cofactor_app.plots.planning import draw_plan
 from cofactor_app.plots.style import percent
 from course.nb10.files import sorting_crowd

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from cofactor.core.planning import Plan
+from cofactor_app.planning.plan import Plan
 from cofactor.crowd.bootstrap import CrowdBootstrap
 from cofactor_app.plots.crowd import SURE, fill_uncertainty
 from cofactor_app.plots.planning import fill_intervals, fill_plan

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from cofactor import CofactorError, pmf, simulate
-from cofactor.pmf import mre, plan
+from cofactor.pmf import mre
+from cofactor_app.planning.pmf import plan
 from tests.each import each
 
 TRUTH = simulate.joint_model(4, 3, 2, random_state=0)

@@ -30,13 +30,13 @@ import numpy as np
 
 from cofactor.core.checks import check_whole
 from cofactor.core.lazy import pd, special
-from cofactor.core.planning import checked_error
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, Labels, as_labels
 from cofactor.crowd.bootstrap import estimated_accuracy, fitted_on
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.crowd.workers import without_information
+from cofactor_app.planning.plan import checked_error
 
 AHEAD = 5  # labels a task at most, in one go
 NAMED = 3  # workers that a task can be given to

@@ -1,9 +1,9 @@
 """How many labels per task a wanted error takes: crowds simulated from the user's own.
 
 Every trial draws annotators as likely as the labels leave them, lets them label fresh tasks, and aggregates; see
-`cofactor.crowd.population` for the crowd. How hard its tasks are cannot be told from labels alone: where everybody errs
-on the same tasks, everybody agrees. With the truth of some tasks, the difficulty is that at which the method errs as
-often as it does. Without, every trial draws its own from those of public crowds, and the answer is a range.
+`population` for the crowd. How hard its tasks are cannot be told from labels alone: where everybody errs on the same
+tasks, everybody agrees. With the truth of some tasks, the difficulty is that at which the method errs as often as it
+does. Without, every trial draws its own from those of public crowds, and the answer is a range.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from cofactor.core.bootstrap import LEVEL, check_runs
 from cofactor.core.checks import check_whole, rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.lazy import optimize, special
-from cofactor.core.planning import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.base import Aggregator, error_rate, require_labels, right_shares
 from cofactor.crowd.bootstrap import fitted_on
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.population import Level, Population, harder, population_of, seen
 from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.registry import Methods, names
+from cofactor_app.planning.plan import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
+from cofactor_app.planning.population import Level, Population, harder, population_of, seen
 
+__all__ = ["plan"]
 METHODS = Methods("crowd")
 
 MAX_LABELS = 15
@@ -97,10 +98,11 @@ def plan(
 
     Examples
     --------
-    >>> from cofactor import crowd, simulate
+    >>> from cofactor import simulate
+    >>> from cofactor_app import planning
     >>> model = simulate.dawid_skene_model(9, 2, skill=0.5, random_state=0)
     >>> labels = simulate.crowd(model, 200, random_state=0).labels
-    >>> found = crowd.plan(labels, wanted_error=0.1, n_trials=5, random_state=0)
+    >>> found = planning.crowd.plan(labels, wanted_error=0.1, n_trials=5, random_state=0)
     >>> list(found.needed()["method"])
     ['MajorityVote', 'WorkerTypes']
     """

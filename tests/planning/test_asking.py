@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from cofactor.core.errors import CofactorError
-from cofactor.crowd import METHODS, CrowdLabels, WorkerTypes, error_rate, next_tasks
-from cofactor.crowd.next_tasks import AHEAD, average_worker, concave_slopes, worth
+from cofactor.crowd import METHODS, CrowdLabels, WorkerTypes, error_rate
 from cofactor.simulate import crowd, dawid_skene_model
+from cofactor_app.planning.asking import AHEAD, average_worker, concave_slopes, next_tasks, worth
 from tests.oracles import asking
 
 

@@ -7,9 +7,9 @@ import pytest
 
 import cofactor as cf
 from cofactor import CofactorError, CrowdLabels, simulate
-from cofactor.crowd import DawidSkene, RobSymNMF, WorkerTypes, error_rate, plan, vote_shares
-from cofactor.crowd.planner import difficulty_range
-from cofactor.crowd.population import (
+from cofactor.crowd import DawidSkene, RobSymNMF, WorkerTypes, error_rate, vote_shares
+from cofactor_app.planning.crowd import difficulty_range, plan
+from cofactor_app.planning.population import (
     CLARITY_RANGE,
     STEP,
     Population,

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from cofactor import CofactorError, DataWarning
-from cofactor.comparisons import BradleyTerry, ComparisonMF, plan
+from cofactor.comparisons import BradleyTerry, ComparisonMF
+from cofactor_app.planning.comparisons import plan
 from tests.comparisons.problems import drawn, error_of, truth
 
 U, V = truth(0, 40, 30, 2)

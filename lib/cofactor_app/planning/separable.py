@@ -14,11 +14,12 @@ from cofactor.core.bootstrap import check_runs
 from cofactor.core.checks import rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.lazy import optimize
-from cofactor.core.planning import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
 from cofactor.core.types import Floats, Seed
 from cofactor.separable.base import Matrix, dense_points
 from cofactor.separable.methods import METHODS, OF_POINTS, SPA
+from cofactor_app.planning.plan import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
 
+__all__ = ["plan"]
 Vary = Literal["columns", "measurements"]
 
 SPAN = {"columns": 2.0 ** np.arange(-3, 4), "measurements": 2.0 ** np.arange(8)}  # amounts tried, of those there are
@@ -84,9 +85,10 @@ def plan(
 
     Examples
     --------
-    >>> from cofactor import separable, simulate
+    >>> from cofactor import simulate
+    >>> from cofactor_app import planning
     >>> X = simulate.dirichlet_mixtures(20, 100, 3, 20.0, random_state=0).X
-    >>> found = separable.plan(X, 0.1, methods=["SPA"], n_trials=5, random_state=0)
+    >>> found = planning.separable.plan(X, 0.1, methods=["SPA"], n_trials=5, random_state=0)
     >>> bool(found.needed(0.02)["amount"].item() > found.needed(0.3)["amount"].item())
     True
     """

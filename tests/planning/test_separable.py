@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cofactor.separable import SPA
-from cofactor.separable.planner import _population
+from cofactor_app.planning.separable import _population
 
 
 def test_noise_is_what_is_left_in_the_directions_that_anchors_leave_free():

@@ -14,17 +14,18 @@ from cofactor.core.checks import rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.estimator import clone
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.planning import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Seed
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.bootstrap import bootstrap
 from cofactor.pmf.methods import METHODS, name_of
 from cofactor.pmf.metrics import mre
+from cofactor_app.planning.plan import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
 
 Measure = Literal["mre", "log loss"]
 Methods = str | JointPMFEstimator | Sequence[str | JointPMFEstimator]
 
+__all__ = ["plan"]
 DEFAULT = "CNMF-EM"
 SPAN = 2.0 ** np.arange(-4, 4)  # amounts tried, in numbers of rows that there are
 FEWEST = 10  # rows
@@ -74,8 +75,9 @@ def plan(
     and 1, or as `bootstrap`. Cost: the bootstrap, and a fit for every trial, amount and method. Source: this kit's own.
 
     >>> from cofactor import pmf, simulate
+    >>> from cofactor_app import planning
     >>> table = simulate.joint_table(simulate.joint_model(4, 3, 2, random_state=0), 500, random_state=0)
-    >>> found = pmf.plan(table, wanted_error=0.1, methods=pmf.CNMFEM(rank=2), n_trials=5, random_state=0)
+    >>> found = planning.pmf.plan(table, wanted_error=0.1, methods=pmf.CNMFEM(rank=2), n_trials=5, random_state=0)
     >>> bool(found.needed(0.05)["amount"].item() > found.needed(0.2)["amount"].item())
     True
     """

@@ -24,10 +24,11 @@ from cofactor.core.bootstrap import check_runs
 from cofactor.core.checks import rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.estimator import clone
-from cofactor.core.planning import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
 from cofactor.core.types import Floats, Seed
 from cofactor.registry import Methods
+from cofactor_app.planning.plan import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
 
+__all__ = ["plan"]
 METHODS = Methods("comparisons")
 
 SPAN = 2.0 ** np.arange(-2, 4)  # amounts tried, in numbers of comparisons that there are
@@ -84,9 +85,10 @@ def plan(
     choices to be told: from few comparisons the plan errs on the safe side.
 
     >>> from cofactor import comparisons, simulate
+    >>> from cofactor_app import planning
     >>> data = simulate.draw_comparisons(*simulate.comparison_factors(30, 20, 1, random_state=0), 2000, random_state=0)
     >>> methods = {"MF": comparisons.ComparisonMF(rank=1, item_bias=False, random_state=0)}
-    >>> found = comparisons.plan(data, 0.2, methods=methods, n_trials=2, random_state=0)
+    >>> found = planning.comparisons.plan(data, 0.2, methods=methods, n_trials=2, random_state=0)
     >>> list(found.needed()["method"])
     ['MF', 'formula']
     """
