@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cofactor.crowd import CrowdFit, CrowdLabels
+from cofactor.crowd import CrowdLabels
 from cofactor.simulate import crowd, dawid_skene_model
 from cofactor_app.cli import main
+from cofactor_app.growing import CrowdFit
 from cofactor_app.planning import next_tasks
 
 

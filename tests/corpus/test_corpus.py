@@ -15,6 +15,7 @@ import pytest
 import cofactor as cf
 from cofactor_app.cli import main, visible
 from cofactor_app.cli import page as page_of
+from cofactor_app.growing import CrowdFit
 from tests.corpus import make
 
 EXPECTED = json.loads(make.EXPECTED.read_text(encoding="utf8"))
@@ -164,7 +165,7 @@ def test_update(tmp_path, capsys):
             start = pd.DataFrame([("?task", f"?worker {n}", label) for n, label in enumerate(classes)])
             with warnings.catch_warnings(action="ignore"):
                 labels = cf.CrowdLabels.from_frame(start.set_axis(["task", "worker", "label"], axis=1))
-            cf.crowd.CrowdFit.start(labels).save(model)
+            CrowdFit.start(labels).save(model)
             kept[tuple(classes)] = model.read_bytes()
         model.write_bytes(kept[tuple(classes)])
         code = main(["update", str(model), str(path), *words(expected.get("options", {}))])
@@ -172,7 +173,7 @@ def test_update(tmp_path, capsys):
         notes = [line.removeprefix("note: ") for line in told if line.startswith("note: ")]
         if code:
             return Found(error=told[-1], notes=notes)
-        labels = text_of(cf.crowd.CrowdFit.load(model).labels)
+        labels = text_of(CrowdFit.load(model).labels)
         return Found([row for row in labels if row[0] != "?task"], notes=notes)
 
     assert through(update, NO_OPTION) > 400

@@ -35,6 +35,7 @@ from cofactor.data import (
     topics,
 )
 from cofactor_app.cli import main
+from cofactor_app.growing import CrowdFit
 from cofactor_app.scale.sharding import shard_labels
 from cofactor_app.scale.shards import VOCABULARY, LabelShards, write_vocabulary
 from evaluation import record, runner
@@ -115,7 +116,7 @@ MOMENTS_NPZ = _npz(MOMENTS, span=SPAN)
 ARRAYS = dict(np.load(io.BytesIO(MOMENTS_NPZ), allow_pickle=False))
 
 
-KEPT = cf.crowd.CrowdFit.start(CROWD)
+KEPT = CrowdFit.start(CROWD)
 KEPT_NPZ = _npz(KEPT)
 KEPT_ARRAYS = dict(np.load(io.BytesIO(KEPT_NPZ), allow_pickle=False))
 
@@ -329,7 +330,7 @@ READERS = {
     ),
     "CrowdFit.load": Reader(
         {"f.npz": KEPT_NPZ},
-        lambda path: _use_kept(cf.crowd.CrowdFit.load(path)),
+        lambda path: _use_kept(CrowdFit.load(path)),
         {"f.npz": lambda random: structures.npz(KEPT_ARRAYS, random)},
     ),
     "kept counts of shards": Reader(

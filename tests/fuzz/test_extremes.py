@@ -28,7 +28,6 @@ RESULTS = {  # classes that functions return, base classes; and readers of files
     *("CrowdLabels", "crowd.CrowdLabels", "comparisons.Comparisons", "datasets"),
     *("crowd.Aggregator", "crowd.Cooccurrences", "crowd.CrowdBootstrap", "crowd.Difference", "crowd.Score"),
     *(
-        "crowd.CrowdFit",
         "crowd.Readings",
         "crowd.read_truth",
         "pmf.JointPMFEstimator",

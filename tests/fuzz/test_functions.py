@@ -25,7 +25,6 @@ NOT_CALLED = {  # base classes, what functions return, and what takes none but s
     *(
         "crowd.Aggregator",
         "crowd.CrowdBootstrap",
-        "crowd.CrowdFit",  # tests.fuzz.readers damages its files
         "crowd.Difference",
         "crowd.Readings",
         "crowd.read_truth",  # among the readers of files

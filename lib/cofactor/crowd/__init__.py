@@ -9,7 +9,6 @@ from cofactor.crowd.base import Aggregator, error_rate, worker_accuracy
 from cofactor.crowd.bootstrap import CrowdBootstrap, bootstrap
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import diagnose
-from cofactor.crowd.growing import CrowdFit
 from cofactor.crowd.imputation import designated_imputation, robust_imputation
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.order import in_order
@@ -53,7 +52,6 @@ __all__ = [
     "Aggregator",
     "Cooccurrences",
     "CrowdBootstrap",
-    "CrowdFit",
     "CrowdLabels",
     "CrowdLayer",
     "DawidSkene",

@@ -38,6 +38,7 @@ from cofactor_app.cli import engines, facts, grades, growing, tell, visible
 from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import Writer, outputs, reserved, write_page
 from cofactor_app.cli.parser import PLANNED
+from cofactor_app.growing import CrowdFit
 
 AMOUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # labels per task
 READING = ("task", "worker", "label", "conflicts", "classes", "ignore", "merge_look_alikes", "encoding", "sep")
@@ -163,7 +164,7 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     lines += facts.choice(method, right)
     tell(lines, found)
     if arguments.model:
-        growing.keep(cf.crowd.CrowdFit.of(method, labels), arguments.model)
+        growing.keep(CrowdFit.of(method, labels), arguments.model)
     boot = _bootstrap(arguments, method, labels)
     _write_tables(arguments, writer, method, posterior, labels, boot, seen)
     if arguments.report:

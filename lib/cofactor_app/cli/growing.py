@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import cofactor as cf
 from cofactor.core.files import whole_file
 from cofactor.crowd.tables import consensus_frame
 from cofactor_app.cli import tell
 from cofactor_app.cli.output import outputs, reserved
+from cofactor_app.growing import CrowdFit
 
 MANY_NEW = 2  # times the labels that chose types, copies and design effect: then they should be chosen anew
 
 
-def keep(fit: cf.crowd.CrowdFit, path: Path) -> None:
+def keep(fit: CrowdFit, path: Path) -> None:
     """Write a fit to a file, and say so."""
     with whole_file(path) as part:
         fit.save(part)
@@ -30,7 +30,7 @@ def update(arguments: argparse.Namespace) -> None:
         reserved([arguments.model], force=True, inputs=(arguments.labels,)),
         outputs(arguments, [arguments.output], (arguments.labels, arguments.model)) as writer,
     ):
-        before = cf.crowd.CrowdFit.load(arguments.model)
+        before = CrowdFit.load(arguments.model)
         columns = (arguments.task, arguments.worker, arguments.label)
         conflicts = arguments.conflicts
         new = before.read(arguments.labels, columns, conflicts, arguments.encoding, arguments.sep)
@@ -43,7 +43,7 @@ def update(arguments: argparse.Namespace) -> None:
             writer.write(arguments.output, [found], f"{len(posterior)} tasks")
 
 
-def _facts(source: str, before: cf.crowd.CrowdFit, fit: cf.crowd.CrowdFit) -> list[str]:
+def _facts(source: str, before: CrowdFit, fit: CrowdFit) -> list[str]:
     """Return lines about what came, how the rounds went, and which labels of old tasks are others now."""
     old, now, result = before.labels, fit.labels, fit.method.result_
     changed = before.method.predict(old) != fit.method.predict(now)[: old.n_tasks]

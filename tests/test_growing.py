@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from cofactor.core.errors import CofactorError, DataWarning
-from cofactor.crowd import CrowdFit, CrowdLabels, MajorityVote, WorkerTypes
+from cofactor.crowd import CrowdLabels, MajorityVote, WorkerTypes
 from cofactor.simulate import crowd, dawid_skene_model
+from cofactor_app.growing import CrowdFit
 
 TIGHT = {"tol": 1e-12, "max_iter": 2000}
 
@@ -62,7 +63,7 @@ def test_rounds_of_the_changed_tasks_save_rounds_of_all(monkeypatch):
     )
     fit = CrowdFit.start(old, WorkerTypes(design_effect=0.0, tol=1e-13))
     quick = fit.updated(new).method.result_.n_iter
-    monkeypatch.setattr("cofactor.crowd.growing.PART_ROUNDS", 0)
+    monkeypatch.setattr("cofactor_app.growing.PART_ROUNDS", 0)
     assert quick < 0.8 * fit.updated(new).method.result_.n_iter
 
 
