@@ -16,15 +16,7 @@ from cofactor.core.frames import read_frame
 from cofactor.core.lazy import pd
 from cofactor.crowd.outside import is_outside
 from cofactor.pmf.base import JointPMFEstimator
-from cofactor.pmf.draws import draw
-from cofactor.pmf.filling import Filling, fill, number_errors
-from cofactor.pmf.forbidden import Pair, any_pair, refuse_rows, without_pairs
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor.pmf.holdout import HeldOut, held_out
-from cofactor.pmf.kept import JointFit
-from cofactor.pmf.rules import NotAsked
-from cofactor.pmf.target import better, classified, cross_validated
-from cofactor.pmf.weights import survey_weights
 from cofactor_app.cli import tell, warned
 from cofactor_app.cli.joint_files import asked_cells, gap_words, sample_of, write_draws, write_sample, write_tables
 from cofactor_app.cli.joint_kept import fill_new, keep
@@ -39,6 +31,14 @@ from cofactor_app.cli.joint_lines import (
     weight_lines,
 )
 from cofactor_app.cli.output import outputs, write_page
+from cofactor_app.joint.draws import draw
+from cofactor_app.joint.filling import Filling, fill, number_errors
+from cofactor_app.joint.forbidden import Pair, any_pair, refuse_rows, without_pairs
+from cofactor_app.joint.holdout import HeldOut, held_out
+from cofactor_app.joint.kept import JointFit
+from cofactor_app.joint.rules import NotAsked
+from cofactor_app.joint.target import better, classified, cross_validated
+from cofactor_app.joint.weights import survey_weights
 
 MANY = 100  # columns, from which on choosing the rank takes minutes
 

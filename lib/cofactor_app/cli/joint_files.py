@@ -12,13 +12,13 @@ from cofactor.core.checks import LARGEST
 from cofactor.core.errors import CofactorError
 from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf.draws import Draws, pooled
-from cofactor.pmf.filling import Filling
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor.pmf.rules import NotAsked, without_unasked
 from cofactor_app.cli import tell
 from cofactor_app.cli.joint_lines import pooled_lines
 from cofactor_app.cli.output import Writer
+from cofactor_app.joint.draws import Draws, pooled
+from cofactor_app.joint.filling import Filling
+from cofactor_app.joint.rules import NotAsked, without_unasked
 
 
 def sample_of(arguments: argparse.Namespace) -> tuple[int, Path | None]:

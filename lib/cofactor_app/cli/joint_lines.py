@@ -10,14 +10,14 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import told
 from cofactor.pmf.base import JointPMFEstimator
-from cofactor.pmf.filling import number_errors
-from cofactor.pmf.forbidden import Pair
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor.pmf.holdout import HeldOut
-from cofactor.pmf.rules import NotAsked
-from cofactor.pmf.target import LOGISTIC, better
-from cofactor.pmf.weights import like_weights, worth
 from cofactor_app.cli import in_options
+from cofactor_app.joint.filling import number_errors
+from cofactor_app.joint.forbidden import Pair
+from cofactor_app.joint.holdout import HeldOut
+from cofactor_app.joint.rules import NotAsked
+from cofactor_app.joint.target import LOGISTIC, better
+from cofactor_app.joint.weights import like_weights, worth
 
 ENOUGH = 30  # hidden cells, before a gain is judged
 

@@ -12,9 +12,9 @@ from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats
 from cofactor.pmf.base import JointPMFEstimator
-from cofactor.pmf.filling import Filling
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor.pmf.holdout import HeldOut, dependence
+from cofactor_app.joint.filling import Filling
+from cofactor_app.joint.holdout import HeldOut, dependence
 from cofactor_app.pages.render import report
 from cofactor_app.plots.joint import draw_dependence, draw_gains
 from cofactor_app.plots.style import percent

@@ -20,9 +20,9 @@ from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.lazy import pd
 from cofactor.core.tables import MISSING
 from cofactor.core.types import Floats, Ints
-from cofactor.pmf.forbidden import Pair, exact_posterior, settled
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor.pmf.holdout import HeldOut
+from cofactor_app.joint.forbidden import Pair, exact_posterior, settled
+from cofactor_app.joint.holdout import HeldOut
 
 HALF = 0.5 - 1e-9  # rounding must not move a median
 

@@ -8,12 +8,12 @@ from cofactor import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
 from cofactor.pmf.base import random_model
-from cofactor.pmf.draws import draw
 from cofactor.pmf.estimators import RandomEM
-from cofactor.pmf.filling import fill
-from cofactor.pmf.forbidden import Pair, any_pair, exact_posterior, refuse_rows, without_pairs
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor.pmf.target import LOGISTIC, classified
+from cofactor_app.joint.draws import draw
+from cofactor_app.joint.filling import fill
+from cofactor_app.joint.forbidden import Pair, any_pair, exact_posterior, refuse_rows, without_pairs
+from cofactor_app.joint.target import LOGISTIC, classified
 from tests.each import each
 
 PAIRS = {

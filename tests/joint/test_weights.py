@@ -12,11 +12,11 @@ from cofactor.core.lazy import WORTH_COMPILING
 from cofactor.core.tables import CategoricalTable
 from cofactor.pmf import METHODS
 from cofactor.pmf.base import random_model
-from cofactor.pmf.draws import pooled
-from cofactor.pmf.filling import number_errors
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor.pmf.holdout import held_out
-from cofactor.pmf.weights import survey_weights, worth
+from cofactor_app.joint.draws import pooled
+from cofactor_app.joint.filling import number_errors
+from cofactor_app.joint.holdout import held_out
+from cofactor_app.joint.weights import survey_weights, worth
 from tests.each import each
 
 TABLE = simulate.joint_table(simulate.joint_model(4, 3, 2, random_state=0), 200, 0.8, random_state=1)

@@ -25,7 +25,7 @@ from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf.base import SMOOTHING, random_model
 from cofactor.pmf.classifier import SMALLEST
-from cofactor.pmf.forbidden import Pair
+from cofactor_app.joint.forbidden import Pair
 
 Rank: TypeAlias = int | Literal["auto"]
 Predict: TypeAlias = Callable[[Ints], Floats]  # from (R, N) codes of the other variables to (R, K) probabilities

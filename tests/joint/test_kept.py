@@ -9,10 +9,10 @@ import pytest
 from cofactor import CofactorError
 from cofactor.core.files import load_arrays, save_arrays
 from cofactor.pmf.estimators import RandomEM
-from cofactor.pmf.filling import fill
-from cofactor.pmf.forbidden import Pair, without_pairs
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor.pmf.kept import JointFit
+from cofactor_app.joint.filling import fill
+from cofactor_app.joint.forbidden import Pair, without_pairs
+from cofactor_app.joint.kept import JointFit
 from tests.each import each
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from cofactor import CategoricalTable, simulate
 from cofactor.pmf import METHODS
-from cofactor.pmf.holdout import dependence, held_out
 from cofactor.pmf.selection import hide_cells
+from cofactor_app.joint.holdout import dependence, held_out
 from tests.oracles.latent_class import conditional_by_summing, joint_by_outer_products
 
 

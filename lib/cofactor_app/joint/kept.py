@@ -21,9 +21,9 @@ from cofactor.core.files import LARGE, RATIO, from_json, load_arrays, save_array
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import pd
 from cofactor.pmf.columns import Column, names_of
-from cofactor.pmf.filling import Filling, fill
-from cofactor.pmf.forbidden import Pair, refuse_rows
 from cofactor.pmf.frames import CategoricalFrame
+from cofactor_app.joint.filling import Filling, fill
+from cofactor_app.joint.forbidden import Pair, refuse_rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,10 +40,10 @@ from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.bootstrap import refits
-from cofactor.pmf.forbidden import Pair, exact_posterior, without_pairs
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor.pmf.rules import NotAsked, without_unasked
-from cofactor.pmf.weights import worth
+from cofactor_app.joint.forbidden import Pair, exact_posterior, without_pairs
+from cofactor_app.joint.rules import NotAsked, without_unasked
+from cofactor_app.joint.weights import worth
 
 TINY = 1e-12  # share of a row in what it can donate that none is without
 LEAST, ROWS = 8, 25  # hidden classes of the refits, if there are so many rows for each: fewer leave dependence out

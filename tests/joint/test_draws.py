@@ -6,10 +6,10 @@ import pytest
 
 from cofactor import CofactorError
 from cofactor.pmf import METHODS
-from cofactor.pmf.draws import draw, pooled
-from cofactor.pmf.filling import fill
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor.pmf.rules import NotAsked
+from cofactor_app.joint.draws import draw, pooled
+from cofactor_app.joint.filling import fill
+from cofactor_app.joint.rules import NotAsked
 
 YES, PAY = 0.6 * 0.1 + 0.4 * 0.6, 20 + 0.4 * 15 + 12  # of all people
 

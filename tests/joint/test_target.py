@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from cofactor import CategoricalTable, CofactorError, simulate
-from cofactor.pmf.target import better, classified, cross_validated
+from cofactor_app.joint.target import better, classified, cross_validated
 
 
 def test_errors_are_shares_of_wrong_rows_and_what_so_many_rows_tell():

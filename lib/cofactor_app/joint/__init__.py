@@ -1,0 +1,1 @@
+"""What is done with the joint distribution of a table: gaps filled or drawn, a column predicted, a fit kept."""
