@@ -17,7 +17,8 @@ import pandas as pd
 from runner import Bench
 from threadpoolctl import threadpool_limits
 
-from cofactor.comparisons import Comparisons, davidson, rank, read_votes
+from cofactor.comparisons import Comparisons, davidson, rank
+from cofactor_app.reading import read_votes
 
 N_USERS, TAU = 5000, -0.5
 WARM = 5.0  # seconds from which one call is enough

@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from cofactor.comparisons import rank, rank_orders, rank_users, read_orders, read_votes
+from cofactor.comparisons import rank, rank_orders, rank_users
 from cofactor_app.cli import main
 from cofactor_app.plots.comparisons import draw_ranking
 from cofactor_app.plots.style import to_png
+from cofactor_app.reading import read_orders, read_votes
 
 ARENA = [
     "--winner",

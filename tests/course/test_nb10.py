@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor_app import planning
+from cofactor_app import planning, reading
 from course.nb10 import exercises, files, panels, pictures
 from course.nb10.files import ANSWERS, BRIDGE, KNOWN, PER_BRIDGE, SHIFTS, sorting_crowd
 
@@ -51,7 +51,7 @@ def test_a_second_file_links_the_shifts(examples):
 
 def test_known_answers_are_true(examples):
     labels = files.clean_labels(examples.labels)
-    truth = cf.crowd.read_truth(examples.labels.with_name("known_answers.csv"), labels)
+    truth = reading.read_truth(examples.labels.with_name("known_answers.csv"), labels)
     assert np.sum(truth >= 0) == KNOWN
     skills = {f"{shift}-{m + 1}": skill for shift, skills in SHIFTS.items() for m, skill in enumerate(skills)}
     right = pd.Series(labels.table.values == truth[labels.table.rows])[truth[labels.table.rows] >= 0]

@@ -22,7 +22,6 @@ import cofactor as cf
 from cofactor.core.moments import PairwiseMoments
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.moments import CrowdMoments
-from cofactor.crowd.truth import read_truth
 from cofactor.data import (
     comparisons,
     load_mag,
@@ -36,6 +35,7 @@ from cofactor.data import (
 )
 from cofactor_app.cli import main
 from cofactor_app.growing import CrowdFit
+from cofactor_app.reading import read_truth, read_votes
 from cofactor_app.scale.sharding import shard_labels
 from cofactor_app.scale.shards import VOCABULARY, LabelShards, write_vocabulary
 from evaluation import record, runner
@@ -321,7 +321,7 @@ READERS = {
     ),
     "CrowdLabels.from_csv": _csv_reader(LABELS, lambda path: _use_crowd(cf.CrowdLabels.from_csv(path))),
     "read_truth of labels": _csv_reader(TRUTH, lambda path: read_truth(path, CROWD)),
-    "read_votes": _csv_reader(VOTES, lambda path: cf.comparisons.read_votes(path, covariates=["len"])),
+    "read_votes": _csv_reader(VOTES, lambda path: read_votes(path, covariates=["len"])),
     "Comparisons.from_csv": _csv_reader(COMPARED, lambda path: cf.Comparisons.from_csv(path, counts="n").components),
     "CrowdMoments.load": Reader(
         {"m.npz": MOMENTS_NPZ},

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 import cofactor as cf
-from cofactor_app import planning
+from cofactor_app import planning, reading
 
 crowd, pmf, separable, comparisons, simulate = cf.crowd, cf.pmf, cf.separable, cf.comparisons, cf.simulate
 
@@ -273,8 +273,8 @@ def sound():
             comparisons.rank_orders,
             {"orders": comparisons.Orders([[0, 1, 2], [2, 0, 1]] * 4), "level": 0.9, "random_state": 0},
         ),
-        "comparisons.read_orders": (
-            comparisons.read_orders,
+        "reading.read_orders": (
+            reading.read_orders,
             {"source": d["votes"], "places": ["a"], "others": ["b"], "races": (), "user": "who", "weight": None},
         ),
         "comparisons.rank_boards": (
@@ -288,8 +288,8 @@ def sound():
             comparisons.rank_users,
             {"comparisons": compared, "covariates": d["extra"], "level": 0.9},
         ),
-        "comparisons.read_votes": (
-            comparisons.read_votes,
+        "reading.read_votes": (
+            reading.read_votes,
             {
                 **{"source": d["votes"], "winner": "a", "loser": "b", "user": "who", "outcome": "won"},
                 **{"weight": "n", "covariates": ["n"]},

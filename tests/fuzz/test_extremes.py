@@ -14,7 +14,7 @@ from scipy import sparse
 
 import cofactor as cf
 from cofactor.core import memory
-from cofactor_app import planning
+from cofactor_app import planning, reading
 from tests.each import each
 from tests.fuzz.bytes import place
 from tests.fuzz.sound import ABSENT, sound
@@ -22,21 +22,20 @@ from tests.fuzz.sound import ABSENT, sound
 SOUND = sound()
 LINES = ("crowd", "pmf", "separable", "comparisons")
 MODULES = [name for name in cf.__all__ if inspect.ismodule(getattr(cf, name)) and name != "plain"]  # checks nothing
-ROOMS = {"": cf, **{f"{name}.": getattr(cf, name) for name in MODULES}, "planning.": planning}
+ROOMS = {"": cf, **{f"{name}.": getattr(cf, name) for name in MODULES}, "planning.": planning, "reading.": reading}
 ROOMS |= {f"planning.{line}.": getattr(planning, line) for line in LINES}
 RESULTS = {  # classes that functions return, base classes; and readers of files, which tests.fuzz.bytes calls
     *("CrowdLabels", "crowd.CrowdLabels", "comparisons.Comparisons", "datasets"),
     *("crowd.Aggregator", "crowd.Cooccurrences", "crowd.CrowdBootstrap", "crowd.Difference", "crowd.Score"),
     *(
         "crowd.Readings",
-        "crowd.read_truth",
         "pmf.JointPMFEstimator",
         "pmf.PMFBootstrap",
     ),
     *("separable.AnchorFit", "separable.AnchorBootstrap", "separable.Communities", "separable.FrankWolfeResult"),
     *("separable.MeritFit", "separable.TopicModel", "separable.VertexFit"),
     *("comparisons.ComparisonBootstrap", "comparisons.Link", "comparisons.PreferenceModel"),
-    *("comparisons.Ranking", "planning.NextTasks", "planning.Plan"),
+    *("comparisons.Ranking", "planning.NextTasks", "planning.Plan", "reading.read_matrix", "reading.read_truth"),
     *("simulate.Answers", "simulate.Crowd", "simulate.Generator", "simulate.Mixture"),
     *("data.ComparisonsDataset", "data.CrowdDataset", "data.GraphDataset", "data.Items", "data.RatingsDataset"),
     *("data.TableDataset", "data.TopicsDataset"),

@@ -27,7 +27,6 @@ NOT_CALLED = {  # base classes, what functions return, and what takes none but s
         "crowd.CrowdBootstrap",
         "crowd.Difference",
         "crowd.Readings",
-        "crowd.read_truth",  # among the readers of files
         "crowd.Score",
         "pmf.JointPMFEstimator",
         "pmf.PMFBootstrap",
@@ -41,7 +40,7 @@ NOT_CALLED = {  # base classes, what functions return, and what takes none but s
         "separable.VertexFit",
     ),
     *("comparisons.ComparisonBootstrap", "comparisons.Link", "comparisons.PreferenceModel"),
-    *("comparisons.Ranking", "comparisons.read_votes", "comparisons.read_orders"),  # the latter read files
+    "comparisons.Ranking",
     "comparisons.Orders",  # within rank_orders
 }
 NUMBER = 10 * int(os.environ.get("COFACTOR_FUZZ", 1))

@@ -11,13 +11,12 @@ from cofactor.comparisons.formulas import comparisons_needed, degrees_of_freedom
 from cofactor.comparisons.links import LINKS, Link
 from cofactor.comparisons.loss import Objective
 from cofactor.comparisons.metrics import feature_error, ndcg, pair_accuracy, utility_error
-from cofactor.comparisons.orders import Orders, read_orders
+from cofactor.comparisons.orders import Orders
 from cofactor.comparisons.places import Ranking
 from cofactor.comparisons.plackett_luce import rank_orders
 from cofactor.comparisons.ranking import rank, rank_boards, rank_users
 from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient_descent, lbfgs
 from cofactor.comparisons.spectral import random_start, spectral_start
-from cofactor.comparisons.votes import read_votes
 from cofactor.core.lazy import lazy_exports
 from cofactor.registry import Methods
 
@@ -67,8 +66,6 @@ __all__ = [
     "rank_boards",
     "rank_orders",
     "rank_users",
-    "read_orders",
-    "read_votes",
     "spectral_start",
     "utility_error",
 ]

@@ -16,7 +16,6 @@ from cofactor.crowd.outside import Outside
 from cofactor.crowd.readings import Readings, believed, readings
 from cofactor.crowd.scores import Difference, Score, paired_difference, score, sign_test
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
-from cofactor.crowd.truth import read_truth
 from cofactor.crowd.voting import DawidSkene, MajorityVote
 from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.crowd.workers import workers_table
@@ -83,7 +82,6 @@ __all__ = [
     "krippendorff_alpha",
     "model_of_factor",
     "paired_difference",
-    "read_truth",
     "readings",
     "robust_imputation",
     "score",

@@ -28,17 +28,17 @@ from typing import Any
 
 import numpy as np
 
-from cofactor.comparisons.votes import reading
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import read_frame
 from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.truth import read_truth
-from cofactor.data.matrices import read_matrix
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor.protocol.answers import Problem
 from cofactor_app.bench.crowds import Crowd
 from cofactor_app.bench.lines import cells_of, choices_of
+from cofactor_app.reading.matrices import read_matrix
+from cofactor_app.reading.truth import read_truth
+from cofactor_app.reading.votes import reading
 
 FIELDS = ("name", "line", "family", "licence", "source", "files")
 ROLES = MappingProxyType(

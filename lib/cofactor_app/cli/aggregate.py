@@ -29,7 +29,6 @@ from cofactor.crowd.tables import (
     posterior_frame,
     widened,
 )
-from cofactor.crowd.truth import read_truth
 from cofactor.crowd.usual_names import GOLD
 from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.crowd.workers import workers_table
@@ -39,6 +38,7 @@ from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import Writer, outputs, reserved, write_page
 from cofactor_app.cli.parser import PLANNED
 from cofactor_app.growing import CrowdFit
+from cofactor_app.reading.truth import read_truth
 
 AMOUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # labels per task
 READING = ("task", "worker", "label", "conflicts", "classes", "ignore", "merge_look_alikes", "encoding", "sep")

@@ -11,16 +11,16 @@ import numpy as np
 from cofactor.baselines.comparisons.scores import baseline_losses, baseline_scores
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.diagnose import diagnose
-from cofactor.comparisons.orders import read_orders
 from cofactor.comparisons.places import Ranking
 from cofactor.comparisons.plackett_luce import rank_orders
 from cofactor.comparisons.ranking import ENOUGH_PER_ITEM, rank_boards, rank_users
 from cofactor.comparisons.ranking import rank as ranked
-from cofactor.comparisons.votes import OPTIONAL, reading
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
 from cofactor_app.cli import in_options, tell
 from cofactor_app.cli.output import Writer, outputs, write_page
+from cofactor_app.reading.orders import read_orders
+from cofactor_app.reading.votes import OPTIONAL, reading
 
 COLUMNS = ("winner", "loser", *OPTIONAL)  # options that name columns
 READING = (

@@ -18,10 +18,10 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import STDIN, check_present, numeric, read_frame
 from cofactor.core.lazy import pd
 from cofactor.core.memory import available_bytes, require_bytes
-from cofactor.data.matrices import is_array_file, read_matrix
 from cofactor_app.cli import tell
 from cofactor_app.cli.output import write_page
 from cofactor_app.cli.separable import DOUBLE, outputs_of, write_weights
+from cofactor_app.reading.matrices import is_array_file, read_matrix
 
 FEWEST_WORDS = 8  # columns of counts that make a table of words
 SEVERAL = 3  # words make a text

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor.comparisons import rank, read_votes
-from cofactor.comparisons.votes import reading
+from cofactor.comparisons import rank
+from cofactor_app.reading.votes import read_votes, reading
 from tests.each import each
 
 

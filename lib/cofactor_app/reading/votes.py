@@ -1,4 +1,4 @@
-"""Votes as files hold them, who won against whom, as `Comparisons` and covariates; columns are found in `layouts`."""
+"""Votes as files hold them, who won against whom, as `Comparisons` and covariates; `vote_layouts` finds columns."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from cofactor.comparisons import layouts
 from cofactor.comparisons.data import MOST, Comparisons, encoded
-from cofactor.comparisons.layouts import Layout
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.frames import check_columns, check_present, located, numeric, read_frame
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import look_alikes, merged_names, told
 from cofactor.core.types import Floats
+from cofactor_app.reading import vote_layouts
+from cofactor_app.reading.vote_layouts import Layout
 
 YES, NO = ("1", "1.0", "true", "t", "yes", "y", "x"), ("", "0", "0.0", "false", "f", "no", "n")
 OPTIONAL = ("user", "tie", "outcome", "weight")
@@ -126,19 +126,19 @@ def reading(
         check_columns(source, needed, "comparisons")
         frame = source
     else:
-        optional = [*layouts.candidates(), *parts, *OPTIONAL, *REPEATING, "winner", "loser"]
+        optional = [*vote_layouts.candidates(), *parts, *OPTIONAL, *REPEATING, "winner", "loser"]
         frame = read_frame(source, needed, encoding, sep, "comparison", optional=optional, pairs=("winner", "loser"))
-    first, second = layouts.sides_of(list(frame.columns), named["winner"], named["loser"])
+    first, second = vote_layouts.sides_of(list(frame.columns), named["winner"], named["loser"])
     if not {first, second} <= set(frame.columns) and (places := _places(frame.attrs.get("found", frame.columns))):
         names = " ".join(places)
         raise CofactorError(f"columns {listing(places)} seem to hold orders: read them by `rank --places {names}`, or "
                             "in Python by read_orders")  # fmt: skip
     if not {first, second} <= set(frame.columns):
         check_columns(pd.DataFrame(columns=frame.attrs.get("found", frame.columns), index=[0]), [first, second])
-    layout = layouts.layout_of(list(frame.columns), first, second, named["outcome"], named["tie"])
+    layout = vote_layouts.layout_of(list(frame.columns), first, second, named["outcome"], named["tie"])
     if layout.outcome and layout.tie:
         raise CofactorError("columns tie and outcome both say whether somebody won: leave one out, say tie='' for it")
-    if not (layout.sided or named["winner"] or named["loser"] or (first, second) in layouts.WON):
+    if not (layout.sided or named["winner"] or named["loser"] or (first, second) in vote_layouts.WON):
         advice = "name the column that does as outcome, or the columns of winner and loser"
         raise CofactorError(f"columns {first} and {second} hold items, but nothing says who won: {advice}")
     if home and not layout.sided:
@@ -223,7 +223,7 @@ class _Votes:
             who, users = encoded(frame[self.user], "users", self.text)
         prompt = encoded(frame[self.prompt], "prompts", self.text)[0] if self.prompt else None
         pair = (str(words[0]), str(words[1])) if words else None
-        won = layouts.outcomes(frame, self.layout, pair, _ties)
+        won = vote_layouts.outcomes(frame, self.layout, pair, _ties)
         found = Comparisons(who, left, right, won, len(users), len(items), counts, prompt=prompt)
         columns = {name: self._covariate(name) for name in covariates} | ({HOME: np.ones(len(frame))} if home else {})
         X = pd.DataFrame(columns, index=range(len(frame)))

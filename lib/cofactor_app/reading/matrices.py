@@ -19,8 +19,8 @@ from cofactor.core.files import LARGE, RATIO, unpacked
 from cofactor.core.frames import NO_VALUE, located, read_frame
 from cofactor.core.lazy import pd, scipy_io
 from cofactor.core.spelling import plain
-from cofactor.data.envi import HEADER, NUMBERS, load_envi
 from cofactor.data.matlab import load_matlab
+from cofactor_app.reading.envi import HEADER, NUMBERS, load_envi
 
 Names = list[str] | None
 ENVI = (HEADER, *NUMBERS)
