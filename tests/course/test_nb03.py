@@ -5,6 +5,7 @@ import pytest
 
 from cofactor.core.errors import CofactorError
 from cofactor.crowd import Cooccurrences, robust_imputation
+from cofactor.plain.imputation import designated_imputation
 from course.nb03 import exercises, panels, pictures
 
 
@@ -91,3 +92,21 @@ def test_repeated_sweeps_lower_the_criterion_and_end_where_the_library_does():
     cooc = Cooccurrences(np.searchsorted(rows, np.arange(7)), columns.copy(), R[seen], np.ones(len(rows)))
     _, result = robust_imputation(cooc, start, max_iter=5000, tol=1e-12)
     assert np.isclose(result.objective[-1], values[-1], rtol=1e-6)
+
+
+def test_links_weighted_are_designated_imputation_as_on_the_page_of_the_plain_library():
+    exercise = exercises.EXERCISES["links"]
+    for case in [exercise.given(), *exercise.cases()]:
+        R, seen, m, n = case.values()
+        estimates, weights = exercise.right()(R, seen, m, n)
+        total = np.maximum(np.einsum("lr,lrab->ab", weights, estimates), 0)
+        blocks = {(int(a), int(b)): (R[a, b], 1.0) for a, b in np.argwhere(seen)}
+        assert np.allclose(total / max(total.sum(), 1e-99), designated_imputation(blocks, m, n, len(seen)), atol=1e-12)
+
+
+def test_links_are_tried_with_a_block_that_has_no_inverse_and_without_any_link():
+    _, dull, alone = exercises.EXERCISES["links"].cases()
+    R, seen, m, n = dull.values()
+    linked = seen & np.outer(seen[n], seen[m])
+    assert np.linalg.svd(R[linked], compute_uv=False)[:, -1].min() < 1e-10
+    assert not alone["seen"][alone["m"]].any()

@@ -1,10 +1,10 @@
-"""The exercises of notebook 03: a power law, the labels it asks for, the weights and a sweep of robust imputation."""
+"""The exercises of notebook 03: links, a power law, the labels it asks for, weights and a sweep of robust imputation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from course.grading import NONNEGATIVE, SUMS_TO_ONE, Exercise, FunctionExercise,
 from course.seeds import own
 
 XI = 1e-6  # of Eq. (9)
+SINGULAR = 1e-20  # squared, of a block that has no inverse
 
 
 class Rate(Exercise):
@@ -149,6 +150,92 @@ def criterion(R: Floats, seen: Mask, U: Floats) -> float:
     return float(np.sqrt(misfit + XI)[seen].sum()) / 2
 
 
+def links(
+    R: Floats,
+    seen: Mask,
+    m: int,
+    n: int,
+    weigh: Callable[..., Any] = lambda s: s[:, -1] ** 2,
+    middle: Callable[..., Any] = np.linalg.pinv,
+    everyone: bool = False,
+) -> tuple[Floats, Floats]:
+    """Estimates of R_mn through every link (l, r), and weights; with other settings, what is often written instead."""
+    estimates, weights = np.zeros_like(R), np.zeros(seen.shape)
+    l, r = np.nonzero(seen if everyone else seen & np.outer(seen[n], seen[m]))
+    estimates[l, r] = R[m, r] @ middle(R[l, r]) @ R[l, n]
+    weights[l, r] = weigh(np.linalg.svd(R[l, r], compute_uv=False))
+    return estimates, weights
+
+
+class Links(FunctionExercise):
+    """Designated imputation: the estimate of a missing block through every link, and its weight."""
+
+    hints = (
+        "l and r link m and n where seen[m, r], seen[l, r] and seen[l, n] are all true: two loops, or np.argwhere of "
+        "seen & np.outer(seen[n], seen[m])",
+        "estimates[l, r] = R[m, r] @ np.linalg.pinv(R[l, r]) @ R[l, n]",
+        "weights[l, r] = np.linalg.svd(R[l, r], compute_uv=False)[-1] ** 2; elsewhere both stay zero",
+    )
+    praise = "with the weighted mean of the estimates, this is designated imputation"
+
+    def given(self) -> Given:
+        return self._hole(6, 3, 0.2, seed=1)
+
+    def cases(self) -> list[Given]:
+        dull, alone = self._hole(6, 3, 0.1, own(32)), self._hole(5, 2, 0.0, own(33))
+        l, r = np.argwhere(dull["seen"] & np.outer(dull["seen"][dull["n"]], dull["seen"][dull["m"]]))[0]
+        dull["R"][l, r, 0] = dull["R"][r, l, :, 0] = 0.0  # a label that l never gave to these tasks: no inverse
+        alone["seen"][alone["m"]] = alone["seen"][:, alone["m"]] = False  # nobody links m with n
+        alone["R"][~alone["seen"]] = 0.0
+        return [self._hole(7, 4, 0.3, own(31)), dull, alone]
+
+    def _hole(self, n_workers: int, K: int, share: float, seed: int) -> Given:
+        """The blocks of a crowd, and a pair of annotators without one."""
+        made = puzzle(n_workers, K, share, seed)
+        R, seen, (m, n) = made["R"], made["seen"], (n_workers - 2, 0)
+        seen[m, n] = seen[n, m] = False
+        R[m, n] = R[n, m] = 0.0
+        return {"R": np.abs(R), "seen": seen, "m": m, "n": n}
+
+    def solve(self, R: Floats, seen: Mask, m: int, n: int) -> list[Part]:
+        estimates, weights = links(R, seen, m, n)
+        return [Part("estimates", estimates, {}, "blocks"), Part("weights", weights, {}, laws=(NONNEGATIVE,))]
+
+    def arranged(self, parts: list[Part], result: list[Floats]) -> list[Floats]:
+        """Whatever is written where the block has no inverse: it has no weight."""
+        right, weights = (np.asarray(part.answer) for part in parts)
+        return [np.where((weights > SINGULAR)[:, :, None, None], result[0], right), result[1]]
+
+    wrong: ClassVar = {
+        "both tables are still zero: fill them where l and r link m and n": lambda R, seen, m, n: (R * 0, seen * 0.0),
+        "the weight is the square of the smallest singular value": partial(links, weigh=lambda s: s[:, -1]),
+        "the weight takes the smallest singular value, the last one: by it the inverse multiplies noise": partial(
+            links, weigh=lambda s: s[:, 0] ** 2
+        ),
+        "all links have the same weight here: square the smallest singular value of R[l, r]": partial(
+            links, weigh=lambda s: s[:, -1] ** 0
+        ),
+        "only who shares a block links: seen[m, r] and seen[l, n] have to be true as well": partial(
+            links, everyone=True
+        ),
+        "the weights stay as they are; their sum is divided by later": lambda R, seen, m, n: (
+            (found := links(R, seen, m, n))[0],
+            found[1] / (found[1].sum() or 1.0),
+        ),
+        "the middle is the inverse of R[l, r], not R[l, r] itself": partial(links, middle=lambda blocks: blocks),
+        "the middle is the inverse of R[l, r]; this is that of R[r, l], its transpose": partial(
+            links, middle=lambda blocks: np.linalg.pinv(blocks).swapaxes(1, 2)
+        ),
+        "one over each entry is not the inverse of a matrix: use np.linalg.pinv": partial(
+            links, middle=lambda blocks: np.divide(1.0, blocks, out=np.zeros_like(blocks), where=blocks != 0)
+        ),
+        "the tables are transposed: rows are l, who has a block with n": lambda *case: tuple(
+            table.swapaxes(0, 1) for table in links(*case)
+        ),
+        "this is the block R_nm: m goes with the rows": lambda R, seen, m, n: links(R, seen, n, m),
+    }
+
+
 class RobustSweep(FunctionExercise):
     """One sweep of robust imputation."""
 
@@ -193,10 +280,17 @@ class RobustSweep(FunctionExercise):
             yield f"the sum of misfits rises from {before:.4f} to {after:.4f}; a sweep can only lower it"
 
 
-EXERCISES = {"rate": Rate(), "labels_needed": LabelsNeeded(), "weights": Weights(), "robust_sweep": RobustSweep()}
+EXERCISES = {
+    "links": Links(),
+    "rate": Rate(),
+    "labels_needed": LabelsNeeded(),
+    "weights": Weights(),
+    "robust_sweep": RobustSweep(),
+}
+
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
-    ("rate",),
+    ("links", "rate"),
     (),
     ("labels_needed",),
     ("weights", "robust_sweep"),

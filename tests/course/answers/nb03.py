@@ -134,6 +134,45 @@ def columns_scaled(R, seen, U):
     return new / new.sum(axis=1, keepdims=True)
 
 
+def linked(seen, l, r, m, n):
+    return seen[m, r] and seen[l, r] and seen[l, n]
+
+
+def tables(weigh=lambda s: s[-1] ** 2, middle=np.linalg.pinv, link=linked):
+    """A function that goes through all l and r, with other weights, something else for the inverse, or other links."""
+
+    def function(R, seen, m, n):
+        estimates, weights = np.zeros(R.shape), np.zeros(seen.shape)
+        for l, r in np.ndindex(seen.shape):
+            if link(seen, l, r, m, n):
+                weights[l, r] = weigh(np.linalg.svd(R[l, r], compute_uv=False))
+                estimates[l, r] = R[m, r] @ middle(R[l, r]) @ R[l, n]
+        return estimates, weights
+
+    return lambda g: function
+
+
+def by_eigenvalues(R, seen, m, n):
+    """Zero where a block has no inverse: it has no weight either."""
+    estimates, weights = np.zeros_like(R), np.zeros(seen.shape)
+    for l, r in np.argwhere(seen):
+        s = np.sqrt(np.linalg.eigvalsh(R[l, r].T @ R[l, r]).clip(0))
+        if seen[m, r] and seen[l, n] and s[0] > 1e-6:
+            weights[l, r] = s[0] ** 2
+            estimates[l, r] = R[m, r] @ np.linalg.solve(R[l, r], R[l, n])
+    return estimates, weights
+
+
+def both_turned(R, seen, m, n):
+    estimates, weights = tables()(None)(R, seen, m, n)
+    return estimates.transpose(1, 0, 2, 3), weights.T
+
+
+def shared_out(R, seen, m, n):
+    estimates, weights = tables()(None)(R, seen, m, n)
+    return estimates, weights / (weights.sum() or 1)
+
+
 ANSWERS = [
     ("rate", "correct", lambda g: -np.polyfit(np.log(g["sizes"]), np.log(g["errors"]), 1)[0]),
     ("rate", "correct", lambda g: -np.polyfit(np.log10(g["sizes"]), np.log10(g["errors"]), 1)[0]),
@@ -211,4 +250,23 @@ ANSWERS = [
     ("robust_sweep", "shape (5, 3, 3)", lambda g: lambda R, seen, U: by_loops(R, seen, U)[0]),
     ("robust_sweep", "the function itself", lambda g: by_loops(**g)),
     ("robust_sweep", "TypeError", lambda g: lambda R, seen: R),
+    ("links", "correct", tables()),
+    ("links", "correct", lambda g: by_eigenvalues),
+    ("links", "correct", lambda g: lambda *case: dict(zip("ew", by_eigenvalues(*case), strict=True))),
+    ("links", "both tables are still zero", lambda g: lambda R, seen, m, n: (np.zeros(R.shape), np.zeros(seen.shape))),
+    ("links", "the square of the smallest", tables(weigh=lambda s: s[-1])),
+    ("links", "the last one", tables(weigh=lambda s: s[0] ** 2)),
+    ("links", "all links have the same weight", tables(weigh=lambda s: 1.0)),
+    ("links", "entry [", tables(weigh=lambda s: s.prod())),
+    ("links", "not R[l, r] itself", tables(middle=lambda B: B)),
+    ("links", "its transpose", tables(middle=lambda B: np.linalg.pinv(B).T)),
+    ("links", "only who shares a block links", tables(link=lambda seen, l, r, m, n: seen[l, r])),
+    ("links", "the tables are transposed", lambda g: both_turned),
+    ("links", "R_nm", lambda g: lambda R, seen, m, n: tables()(g)(R, seen, n, m)),
+    ("links", "their sum is divided by later", lambda g: shared_out),
+    ("links", "Singular matrix", tables(middle=np.linalg.inv)),
+    ("links", "give 2 arrays", lambda g: lambda *case: by_eigenvalues(*case)[0]),
+    ("links", "shape (6, 6, 3, 3)", lambda g: lambda *case: tuple(table[:2] for table in by_eigenvalues(*case))),
+    ("links", "returns nothing", lambda g: lambda R, seen, m, n: None),
+    ("links", "hand in the function itself", lambda g: by_eigenvalues(**g)),
 ]
