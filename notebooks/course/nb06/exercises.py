@@ -1,8 +1,9 @@
-"""The exercises of notebook 06: the error of utilities, the pull of one comparison and of all, how many choices."""
+"""The exercises of notebook 06: the error of utilities, the pull of one comparison and of all, flat directions, choices."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -208,12 +209,72 @@ class Choices(Exercise):
         ]
 
 
-EXERCISES = {"error": Error(), "pull": Pull(), "comparison_gradient": ComparisonGradient(), "choices": Choices()}
+class Flat(Exercise):
+    """How many directions at the truth are flat: those that no comparison notices, and those that these do not."""
+
+    hints = (
+        "no comparison notices an invertible r x r matrix, nor one vector that is added to all items",
+        "one row of A for each comparison: V_i - V_j at the place of u, U_u at that of i, -U_u at that of j; a direction "
+        "is flat if all rows miss it",
+        "r**2 + r; and A.shape[1] - np.linalg.matrix_rank(A), where A is (m, (n_1 + n_2) r)",
+    )
+    praise = (
+        "whoever is never asked, and what is never shown, leaves r directions flat, however many comparisons there are"
+    )
+
+    def given(self) -> Given:
+        rng = np.random.default_rng(own(64))
+        rank, n_users, n_items = int(rng.integers(3, 5)), 8, 9
+        U, V = (rng.standard_normal((rows, rank)).round(2) for rows in (n_users, n_items))
+        asked, shown = rng.permutation(n_users)[2:], rng.permutation(n_items)[2:]
+        triples = [(u, i, j) for u in asked for i, j in combinations(shown, 2)]
+        u, i, j = rng.permutation(np.array(triples)).T
+        return {"U": U, "V": V, "u": u, "i": i, "j": j}
+
+    def solve(self, U: Floats, V: Floats, u: Ints, i: Ints, j: Ints) -> list[Part]:
+        (n_users, r), n_items = U.shape, len(V)
+        A = np.zeros((len(u), n_users + n_items, r))
+        k = np.arange(len(u))
+        A[k, u], A[k, n_users + i], A[k, n_users + j] = V[i] - V[j], U[u], -U[u]
+        rank = int(np.linalg.matrix_rank(A.reshape(len(u), -1)))
+        always, left_out = r * r + r, n_users - len(np.unique(u)) + n_items - len(np.unique([i, j]))
+        of_all = {
+            "one and the same vector can be added to all items, too: r more": r * r,
+            "any invertible matrix goes unnoticed, not only a rotation: r^2 in the place of r (r - 1) / 2": (
+                r * (r - 1) // 2 + r
+            ),
+            "these are the shifts of items alone; invertible matrices go unnoticed, too": r,
+            "a vector added to all users is noticed: everybody likes the same items more": always + r,
+            "this is what comparisons can tell, dof; asked is what they cannot": (n_users + n_items) * r - always,
+        }
+        of_these = {
+            "two users were never asked and two items never shown: nothing holds their features": always,
+            "these are two that were left out; there are two users and two items": always + 2 * r,
+            "each user or item that was left out has r features, not one": always + left_out,
+            "this is the rank of A; flat is what its rows leave of all (n_1 + n_2) r": rank,
+            "this counts combinations of comparisons, the rows; directions are columns: A.shape[1] less the rank": (
+                len(u) - rank
+            ),
+        }
+        return [
+            Part("always", always, of_all, "directions"),
+            Part("here", (n_users + n_items) * r - rank, of_these, "directions"),
+        ]
+
+
+EXERCISES = {
+    "error": Error(),
+    "pull": Pull(),
+    "comparison_gradient": ComparisonGradient(),
+    "flat": Flat(),
+    "choices": Choices(),
+}
+
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     ("error",),
     ("pull", "comparison_gradient"),
-    (),
+    ("flat",),
     (),
     ("choices",),
     (),

@@ -127,6 +127,23 @@ def flat(U, V, u, i, j, w):
     return np.concatenate([G.ravel() for G in in_a_loop(U, V, u, i, j, w)])
 
 
+def noticed(g):
+    """The rank of the slopes of all z, each found by moving one feature at a time."""
+    (u, i, j), features = (g[name] for name in "uij"), np.vstack([g["U"], g["V"]])
+    users, columns = len(g["U"]), []
+    for place in np.ndindex(features.shape):
+        by = np.zeros_like(features)
+        by[place] = 1e-3
+        z = [np.sum(F[u] * (F[users + i] - F[users + j]), axis=1) for F in (features - by, features + by)]
+        columns.append((z[1] - z[0]) / 2e-3)
+    return int((np.linalg.svd(np.array(columns), compute_uv=False) > 1e-6).sum())
+
+
+def unnoticed(g, always=lambda r: r * r + r, here=0):
+    r = g["U"].shape[1]
+    return always(r), 17 * r - noticed(g) + here
+
+
 ANSWERS = [
     ("pull", "correct", pull_in_loops),
     ("pull", "correct", lambda g: -g["U_u"] * expit(-apart(g))),
@@ -192,4 +209,18 @@ ANSWERS = [
     ("choices", "not how many more", lambda g: (left(g), 8)),
     ("choices", "not how many", lambda g: (left(g), 45_000)),
     ("choices", "give 2 arrays or numbers", left),
+    ("flat", "correct", unnoticed),
+    ("flat", "correct", lambda g: {"here": float(unnoticed(g)[1]), "always": np.int64(unnoticed(g)[0])}),
+    ("flat", "can be added to all items", lambda g: unnoticed(g, lambda r: r * r)),
+    ("flat", "not only a rotation", lambda g: unnoticed(g, lambda r: r * (r - 1) // 2 + r)),
+    ("flat", "the shifts of items alone", lambda g: unnoticed(g, lambda r: r)),
+    ("flat", "added to all users is noticed", lambda g: unnoticed(g, lambda r: r * r + 2 * r)),
+    ("flat", "what comparisons can tell", lambda g: unnoticed(g, lambda r: 16 * r - r * r)),
+    ("flat", "nothing holds their features", lambda g: unnoticed(g, here=-4 * g["U"].shape[1])),
+    ("flat", "two users and two items", lambda g: unnoticed(g, here=-2 * g["U"].shape[1])),
+    ("flat", "has r features, not one", lambda g: unnoticed(g, here=4 - 4 * g["U"].shape[1])),
+    ("flat", "this is the rank of A", lambda g: (unnoticed(g)[0], noticed(g))),
+    ("flat", "combinations of comparisons", lambda g: (unnoticed(g)[0], 126 - noticed(g))),
+    ("flat", "is too large", lambda g: unnoticed(g, here=1)),
+    ("flat", "give 2 arrays or numbers", lambda g: unnoticed(g)[0]),
 ]  # fmt: skip
