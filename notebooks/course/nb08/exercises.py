@@ -1,4 +1,4 @@
-"""The exercises of notebook 08: a pair, a second model, a step of SPA, a step of the fit of pairs, a missing value."""
+"""The exercises of notebook 08: a pair, a second model, a step of SPA, a step of the fit, pairs or triples, a gap."""
 
 from __future__ import annotations
 
@@ -94,7 +94,10 @@ class SecondModel(FunctionExercise):
         ),
         "this is the model that was given: turn it": lambda A, lam, R: (A, lam),
         "these are roots, not shares: square them": lambda A, lam, R: (_second(A, lam, R)[0], R.T @ np.sqrt(lam)),
-        "turn the roots of the shares, not the shares themselves": lambda A, lam, R: (A * lam @ R / (R.T @ lam), R.T @ lam),
+        "turn the roots of the shares, not the shares themselves": lambda A, lam, R: (
+            A * lam @ R / (R.T @ lam),
+            R.T @ lam,
+        ),
         "scale the columns of A by the roots before you turn them": lambda A, lam, R: (
             A @ R / (R.T @ np.sqrt(lam)),
             (R.T @ np.sqrt(lam)) ** 2,
@@ -243,6 +246,54 @@ def _scaled(T_1: Floats, T_2: Floats) -> tuple[Floats, Floats, Floats]:
     return T_1 / T_1.sum(axis=0), T_2 / T_2.sum(axis=0), T_1.sum(axis=0) / T_1.sum()
 
 
+class Evidence(Exercise):
+    """Whether pairs or triples have rows enough, for tables of several sizes."""
+
+    hints = (
+        "an entry is observed with probability p, a pair of entries with p**2, three with p**3",
+        "a triple has I**3 cells for S p**3 rows; triples are worth it from about one row for each cell on",
+        "S * p**3 / I**3; take 3 where that is one or more, else 2 where S * p**2 / I**2 is, else 0",
+    )
+    praise = "the share that is observed counts to the third power: half of it leaves an eighth of the rows of a triple"
+
+    def given(self) -> Given:
+        rng = np.random.default_rng(own(84))
+        I, p = np.array([6, 8, 12, 3, 10]), np.array([0.8, 0.2, 0.7, 0.9, 0.05]) * rng.uniform(0.9, 1.1, 5).round(2)
+        wanted = rng.uniform([4, 0.1, 0.1, 4, 0.0002], [9, 0.25, 0.25, 9, 0.0006])  # rows for each cell of a triple
+        order = rng.permutation(5)
+        tables = {"S": np.ceil(wanted * I**3 / p**3).astype(int), "p": p.round(3), "I": I}
+        return {name: values[order] for name, values in tables.items()}
+
+    def solve(self, S: Ints, p: Floats, I: Ints) -> list[Part]:
+        triples, pairs = S * p**3 / I**3, S * p**2 / I**2
+        take = np.where(triples >= 1, 3, np.where(pairs >= 1, 2, 0))
+        of_rows = {
+            "these are rows for each cell of a pair; a triple is seen in S p^3 rows, and has I^3 cells": pairs,
+            "not every row shows all three: they are observed together with probability p^3": S / I**3,
+            "three entries have to be observed, not one: p^3": S * p / I**3,
+            "this takes the cells of a pair; a triple has I^3": S * p**3 / I**2,
+            "these are the rows in which a triple is seen; divide by its I^3 cells": S * p**3,
+            "upside down: rows by cells": I**3 / (S * p**3),
+        }
+        of_choice = {
+            "triples need rows for each of their I^3 cells, S p^3 of them; this looks at pairs alone": (
+                np.where(pairs >= 1, 3, 0)
+            ),
+            "entries are missing, so that few rows show all three: S p^3, not S": np.where(S / I**3 >= 1, 3, take),
+            "the number of rows alone does not decide; it is rows for each cell": np.where(S > np.median(S), 3, 2),
+            "the other way round: thin tables are for pairs, since a pair has fewer cells to fill": (
+                np.choose(take - take // 2, [0, 3, 2])
+            ),
+            "for one table not even pairs have a row for each cell: 0": np.where(take == 0, 2, take),
+            "triples are not the rule: where they have less than a row for each cell, pairs fail later": np.full(5, 3),
+            "pairs are safe, but where triples have rows enough they need neither anchors nor zeros": np.full(5, 2),
+        }
+        return [
+            Part("rows", triples, of_rows, "rows for each cell of a triple", (NONNEGATIVE,)),
+            Part("take", take, of_choice, "3 for triples, 2 for pairs, 0 for neither"),
+        ]
+
+
 class Missing(Exercise):
     """The third variable, given the first; the second is missing."""
 
@@ -280,6 +331,7 @@ EXERCISES = {
     "second": SecondModel(),
     "residual": Residual(),
     "pair_step": PairStep(),
+    "evidence": Evidence(),
     "missing": Missing(),
 }
 
@@ -287,7 +339,7 @@ OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     ("pair", "second"),
     ("residual",),
     ("pair_step",),
-    (),
+    ("evidence",),
     (),
     ("missing",),
     (),

@@ -147,6 +147,21 @@ def projected(g, a, power=2):
     return np.sum(np.abs(g["X"] - np.outer(a, a @ g["X"])) ** power, axis=0)
 
 
+def rows_a_cell(g, shares=3, cells=3):
+    return [S * p**shares / I**cells for S, p, I in zip(*g.values(), strict=True)]
+
+
+def take(g):
+    """3 where a triple has rows enough, 2 where only a pair has, else 0."""
+    pairs = rows_a_cell(g, shares=2, cells=2)
+    return [3 if t >= 1 else 2 if d >= 1 else 0 for t, d in zip(rows_a_cell(g), pairs, strict=True)]
+
+
+def taken(g, *choices):
+    """The right choice, but for some, such as (2, 3): what is 2 becomes 3."""
+    return rows_a_cell(g), [dict(choices).get(one, one) for one in take(g)]
+
+
 ANSWERS = [
     ("pair", "correct", lambda g: np.einsum("f,if,kf->ik", g["prior"], g["A_1"], g["A_2"])),
     ("pair", "correct", outer_products),
@@ -222,4 +237,24 @@ ANSWERS = [
     ("missing", "does not have the value 0", lambda g: told(g, g["prior"] * g["A_1"][1] * g["A_2"][0])),
     ("missing", "do not sum to one", lambda g: g["A_3"] @ g["A_1"][1]),
     ("missing", "expected an array of shape (3,)", lambda g: g["prior"] * g["A_1"][1]),
+    ("evidence", "correct", lambda g: (rows_a_cell(g), take(g))),
+    ("evidence", "correct", lambda g: {"take": take(g), "rows": pd.Series(rows_a_cell(g)).round(4)}),
+    ("evidence", "for each cell of a pair", lambda g: (rows_a_cell(g, shares=2, cells=2), take(g))),
+    ("evidence", "not every row shows all three", lambda g: (rows_a_cell(g, shares=0), take(g))),
+    ("evidence", "not one: p^3", lambda g: (rows_a_cell(g, shares=1), take(g))),
+    ("evidence", "takes the cells of a pair", lambda g: (rows_a_cell(g, cells=2), take(g))),
+    ("evidence", "divide by its I^3 cells", lambda g: (rows_a_cell(g, cells=0), take(g))),
+    ("evidence", "upside down", lambda g: (1 / np.array(rows_a_cell(g)), take(g))),
+    ("evidence", "this looks at pairs alone", lambda g: taken(g, (2, 3))),
+    (
+        "evidence",
+        "S p^3, not S",
+        lambda g: (rows_a_cell(g), np.where(np.array(rows_a_cell(g, shares=0)) >= 1, 3, take(g))),
+    ),
+    ("evidence", "number of rows alone", lambda g: (rows_a_cell(g), np.where(g["S"] > np.median(g["S"]), 3, 2))),
+    ("evidence", "thin tables are for pairs", lambda g: taken(g, (2, 3), (3, 2))),
+    ("evidence", "not even pairs", lambda g: taken(g, (0, 2))),
+    ("evidence", "triples are not the rule", lambda g: (rows_a_cell(g), [3] * 5)),
+    ("evidence", "pairs are safe", lambda g: (rows_a_cell(g), [2] * 5)),
+    ("evidence", "give 2 arrays", take),
 ]
