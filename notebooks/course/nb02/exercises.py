@@ -190,12 +190,78 @@ def _wrong_orders(orders: list[list[int]], of_prior: Floats, of_each: Floats) ->
     }
 
 
-EXERCISES = {"specialists": Specialists(), "longest_corner": LongestCorner(), "model_error": ModelError()}
+class Margin(Exercise):
+    """The margins of four crowds, from the corners of their T, and which of them say that a perfect fit is right."""
+
+    hints = (
+        "the margin is one minus the norm of the longest corner of T that is no unit vector",
+        "a corner that is only near a unit vector counts; it sticks out of the ball by little",
+        "with a positive margin no second Q is left; at zero and below one may be, as for the hexagon",
+    )
+    praise = "only a positive margin promises: at zero the hexagon has a second factor, and below zero most crowds have"
+
+    def given(self) -> Given:
+        rng = np.random.default_rng(own(23))
+        kinds = (rng.uniform(0.72, 0.9), 0), (2 / 3, 0), (rng.uniform(0.54, 0.62), 0), (0.85, rng.uniform(0.02, 0.04))
+        corners = [rng.permutation(_corners(*kind)) for kind in kinds]
+        return {"corners": rng.permutation(corners).round(9) + 0.0}
+
+    def solve(self, corners: Floats) -> list[Part]:
+        norms = np.linalg.norm(corners, axis=2)
+        distances = np.linalg.norm(corners[:, :, None] - np.eye(K), axis=3).min(axis=2)
+        others = np.where(distances < 1e-6, 0, norms)  # no unit vectors
+        farther = np.sort(np.where(np.argsort(np.argsort(distances)) < K, 0, norms))[:, -1]
+        margins = 1 - others.max(axis=1)
+        sure, zero = margins > 1e-6, np.abs(margins) < 1e-6
+        nearly = (norms.max(axis=1) > 1 + 1e-6) & (farther < 1)
+        of_margin = {
+            "unit vectors are always corners of T, and their norm is one: leave them out": 1 - norms.max(axis=1),
+            "leave out unit vectors only; where all entries are mixed, T has corners near them that are longer": (
+                1 - farther
+            ),
+            "these are the norms of the longest corners; the margin is one minus that": others.max(axis=1),
+            "these are squared norms: take the square root first": 1 - others.max(axis=1) ** 2,
+            "this takes the shortest corner; the longest one decides": 1 - norms.min(axis=1),
+            "this is the mean over corners; the longest one decides": 1 - norms.mean(axis=1),
+        }
+        of_promise = {
+            "a margin of zero promises nothing: three corners on the ball can form a second Q, as for the hexagon": (
+                sure | zero
+            ),
+            "a small negative margin is negative: the corner sticks out, and a small turn is left": sure | nearly,
+            "only a positive margin promises; zero and a little below zero do not": sure | zero | nearly,
+            "the other way round: 1 is for a margin that leaves no second factor": ~sure,
+            "one of the margins is positive; there a perfect fit is right": np.zeros(len(sure)),
+            "a perfect fit is possible for all four; right it is for sure only with a positive margin": (
+                np.ones(len(sure))
+            ),
+        }
+        return [
+            Part("margins", margins, of_margin, "margins"),
+            Part("promise", sure.astype(int), of_promise, "1 or 0 each"),
+        ]
+
+
+def _corners(right: float, mixed: float) -> Floats:
+    """The six corners of T of a crowd that takes a class for one other, a share of whose labels is mixed evenly."""
+    sides = np.where(HEXAGON == 2, right, np.where(HEXAGON == 1, 1 - right, 0.0))
+    rows = (1 - mixed) * sides + mixed / K
+    crossed = np.cross(rows, np.roll(rows, -1, axis=0))  # of neighbours on the hull
+    return np.asarray(crossed / crossed.sum(axis=1, keepdims=True))
+
+
+EXERCISES = {
+    "specialists": Specialists(),
+    "longest_corner": LongestCorner(),
+    "margin": Margin(),
+    "model_error": ModelError(),
+}
+
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     ("specialists",),
     ("longest_corner",),
-    (),
+    ("margin",),
     ("model_error",),
     (),
 )

@@ -147,6 +147,19 @@ def largest_entries(g):
     return (((g["A"] - moved) ** 2).sum() + ((g["prior"] - g["prior_hat"]) ** 2).sum()) / 13
 
 
+def margins(g, leave_out=1e-6, power=1):
+    """One minus the longest corner, crowd by crowd, without those this near to a unit vector."""
+    found = []
+    for corners in g["corners"]:
+        far = [x for x in corners if min(np.abs(x - e).max() for e in np.eye(3)) > leave_out]
+        found.append(1 - max(x @ x for x in far) ** (power / 2))
+    return found
+
+
+def promise(g, least=1e-6):
+    return [int(margin > least) for margin in margins(g)]
+
+
 ANSWERS = [
     ("specialists", "correct", lambda g: [min(np.linalg.norm(h / sum(h) - e) for h in g["H"]) for e in np.eye(3)]),
     ("specialists", "correct", lambda g: cdist(dots(g), np.eye(3)).min(axis=0)),
@@ -216,4 +229,24 @@ ANSWERS = [
     ("model_error", "negative", lambda g: -0.7),
     ("model_error", "expected a single number", lambda g: [total(g, p) / 13 for p in ORDERS]),
     ("model_error", "0.55 is too large", lambda g: 0.55),
+    ("margin", "correct", lambda g: (margins(g), promise(g))),
+    ("margin", "correct", lambda g: {"promise": np.array(promise(g)) > 0, "margins": np.round(margins(g), 4)}),
+    ("margin", "leave them out", lambda g: (margins(g, -1), promise(g))),
+    ("margin", "leave out unit vectors only", lambda g: (margins(g, 0.05), promise(g))),
+    ("margin", "norms of the longest corners", lambda g: (1 - np.array(margins(g)), promise(g))),
+    ("margin", "squared norms", lambda g: (margins(g, power=2), promise(g))),
+    ("margin", "shortest", lambda g: (1 - np.linalg.norm(g["corners"], axis=2).min(axis=1), promise(g))),
+    ("margin", "the mean over corners", lambda g: (1 - np.linalg.norm(g["corners"], axis=2).mean(axis=1), promise(g))),
+    ("margin", "the sign is wrong", lambda g: (-np.array(margins(g)), promise(g))),
+    ("margin", "a margin of zero promises nothing", lambda g: (margins(g), np.array(margins(g)) > -1e-6)),
+    (
+        "margin",
+        "a small negative margin",
+        lambda g: (margins(g), [int(m > 1e-6 or -0.05 < m < -1e-6) for m in margins(g)]),
+    ),
+    ("margin", "only a positive margin promises", lambda g: (margins(g), promise(g, -0.05))),
+    ("margin", "the other way round", lambda g: (margins(g), 1 - np.array(promise(g)))),
+    ("margin", "one of the margins is positive", lambda g: (margins(g), [0, 0, 0, 0])),
+    ("margin", "a perfect fit is possible for all four", lambda g: (margins(g), [1, 1, 1, 1])),
+    ("margin", "give 2 arrays", promise),
 ]
