@@ -1,16 +1,20 @@
-"""What notebook 01 computes and draws: the corner that turns, a method against the vote, EM round by round."""
+"""What notebook 01 computes and draws: the corner that turns, a method against the vote, EM, pictures to read."""
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from cofactor import simulate
 from cofactor.core.em import em
-from cofactor.crowd import METHODS, error_rate
+from cofactor.core.errors import NotIdentifiableError
+from cofactor.core.scattering import scattering_certificate
+from cofactor.crowd import METHODS, Cooccurrences, error_rate
 from cofactor.crowd.base import vote_model
 from cofactor.crowd.labels import vote_shares
+from cofactor_app.plots.simplex import to_plane
 from cofactor_app.plots.style import percent
 from course.crowds import HoledCrowd, hide_pairs, small_crowd
-from course.nb01 import draw_starts, panels
+from course.nb01 import conditions, draw_conditions, draw_starts, panels
 from course.simplex import hull_margin
 
 
@@ -172,3 +176,57 @@ def test_panels_draw_figures():
     panel = panels.em_panel()
     assert isinstance(panel.draw(panel.outcome), Figure)
     assert np.isfinite(panels.em_rounds().log_likelihood[1:]).all()
+
+
+# ---- pictures to read conditions off ----
+
+
+def test_every_picture_is_of_the_kind_that_the_library_finds():
+    told = set()
+    for seed in range(40):
+        drawn = conditions.pictures(seed)
+        for links in drawn["graphs"]:
+            assert np.array_equal(links, links.T) and links.sum() == 12  # six links: their number tells nothing
+            kind = conditions.kind_of_graph(links)
+            told.add(("graph", kind))
+            assert refused(links) == (kind < 3)
+        for rows in drawn["clouds"]:
+            kind, found = conditions.kind_of_cloud(rows), scattering_certificate(rows)
+            told.add(("rows", kind))
+            assert (found.condition1 == "holds") == found.holds == (kind > 1)
+            assert (np.linalg.norm(rows[:, None] - np.eye(3), axis=2).min(axis=0).max() < 1e-9) == (kind == 3)
+        found = conditions.kinds(**drawn)
+        assert set(found[:4]) == set(found[4:]) == {1, 2, 3}
+    assert len(told) == 6
+
+
+def refused(links):
+    four = simulate.dawid_skene_model(6, 3, 0.0, random_state=0)
+    try:
+        Cooccurrences.from_model(four, links).require_identifiable()
+    except NotIdentifiableError:
+        return True
+    return False
+
+
+def test_what_is_read_off_is_plain_to_see():
+    for seed in range(40):
+        for rows in conditions.pictures(seed)["clouds"]:
+            nearest = np.linalg.norm(rows[:, None] - np.eye(3), axis=2).min(axis=0)
+            assert np.all((nearest < 1e-9) | (nearest > 0.19))  # the side of the triangle is 1.41 long
+            if conditions.kind_of_cloud(rows) == 1:
+                assert hull_margin(rows) < -0.15  # the radius of the disc is 0.41
+
+
+def test_conditions_are_drawn_without_the_answer():
+    drawn = conditions.pictures(3)
+    fig = draw_conditions(**drawn)
+    assert [ax.get_title() for ax in fig.axes] == list("abcdefgh")
+    for ax, links in zip(fig.axes[:4], drawn["graphs"], strict=True):
+        *lines, dots = ax.lines
+        ends = {frozenset(map(tuple, line.get_xydata().round(6))) for line in lines}
+        places = dots.get_xydata().round(6)
+        assert ends == {frozenset((tuple(places[a]), tuple(places[b]))) for a, b in np.argwhere(links)}
+    for ax, rows in zip(fig.axes[4:], drawn["clouds"], strict=True):
+        assert np.allclose(ax.lines[0].get_xydata(), to_plane(rows)) and len(ax.patches) == 2  # no hull
+    assert "cover" not in fig.get_suptitle()

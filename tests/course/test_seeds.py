@@ -8,13 +8,14 @@ import pytest
 from cofactor.core.errors import CofactorError
 from course import check, checkpoint, desk, seeds
 from course.checkpoints import progress
-from course.desk import exercises
+from course.desk import exercises, find
 from course.grading import FunctionExercise
 from course.record import HANDED_OUT, PROGRESS
 from tests.course.test_answers import ANSWERS
 from tests.each import each
 
 FUNCTIONS = {name: one for name, one in exercises().items() if isinstance(one, FunctionExercise)}
+DRAWN = "conditions", "margin", "flat", "evidence"  # no functions, and what is given comes from the seed
 LEARNERS = [f"learner {number}" for number in range(10)]
 
 
@@ -48,6 +49,24 @@ def test_every_function_is_tried_on_data_of_the_seed(name, session):
     )
     desk.seed(" ADA")
     assert all(map(np.array_equal, ada, tried_on(name)))
+
+
+@each("seed", LEARNERS)
+def test_answers_about_data_of_the_seed_get_the_same_replies_for_every_seed(seed, session):
+    stored = {name: find(name).given() for name in DRAWN}
+    desk.seed(seed)
+    for name in DRAWN:
+        exercise, given = find(name), find(name).given()
+        assert not all(map(np.array_equal, stored[name].values(), given.values())), name
+        right = [part.answer for part in exercise.parts]
+        assert exercise.judge(right).right
+        for place, part in enumerate(exercise.parts):
+            for says, wrong in part.mistakes.items():
+                answer = [wrong if k == place else other for k, other in enumerate(right)]
+                assert exercise.judge(answer).words == f"{part.name}: not yet: {says}"
+    for name, reply, answer in (one for answers in ANSWERS.values() for one in answers if one[0] in DRAWN):
+        told = find(name).judge(answer(find(name).given()))
+        assert told.right == (reply == "correct") and (told.right or reply in told.words), (name, reply, told)
 
 
 @each("seed", LEARNERS)

@@ -23,6 +23,8 @@ from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.symnmf import model_of_factor
 from course.crowds import round_crowd
 from course.grading import NONNEGATIVE, ROWS_SUM_TO_ONE, SUMS_TO_ONE, Exercise, FunctionExercise, Given, Law, Part
+from course.nb01.conditions import Graph, kinds, pictures
+from course.nb01.pictures import LETTERS
 from course.seeds import own
 
 K = 3
@@ -246,12 +248,62 @@ class ReadOff(Exercise):
         ]
 
 
+class Conditions(Exercise):
+    """What holds in each of eight pictures: four co-labelling graphs, then four clouds of rows."""
+
+    hints = (
+        "graphs: start at one annotator and follow the lines; who is never reached belongs to another group",
+        "graphs: colour neighbours in turn in two colours; a line that joins equal colours closes an odd cycle",
+        "clouds: lay a rubber band round the dots, that is their hull; then look at the disc, and at the three corners",
+    )
+    praise = "both are seen before anything is fitted: the graph says whether any method can, the hull whether pairs do"
+    of_graphs: ClassVar = {
+        1: {
+            2: "follow the lines from one annotator: somebody is never reached, so this is not one group",
+            3: "an odd cycle helps only the group it is in: here somebody is never reached from the others",
+        },
+        2: {
+            1: "this is one group: lines lead from everybody to everybody, if only through others",
+            3: "every cycle here has an even number of links: coloured in turn, no line joins two of one colour",
+        },
+        3: {
+            1: "this is one group: lines lead from everybody to everybody, if only through others",
+            2: "two colours in turn do not go round here: a cycle has an odd number of links, three or five",
+        },
+    }
+    of_clouds: ClassVar = {
+        1: {
+            2: "lay a rubber band round the dots: a part of the disc stays outside",
+            3: "not every corner has a dot; at one of them a part of the disc stays outside the hull",
+        },
+        2: {
+            1: "lay a rubber band round the dots: the whole disc is inside; that needs no dot in a corner",
+            3: "the dots nearest to the corners lie on the sides beside them; the hull covers the disc all the same",
+        },
+        3: {
+            1: "each of the three corners has a dot, so that the hull is the whole triangle",
+            2: "the hull covers the disc, and more holds: each of the three corners has a dot",
+        },
+    }
+
+    def given(self) -> Given:
+        return pictures(own(15))
+
+    def solve(self, graphs: Graph, clouds: Floats) -> list[Part]:
+        says = [self.of_graphs] * len(graphs) + [self.of_clouds] * len(clouds)
+        return [
+            Part(letter, kind, {text: other for other, text in about[int(kind)].items()}, "1, 2 or 3")
+            for letter, kind, about in zip(LETTERS, kinds(graphs, clouds), says, strict=True)
+        ]
+
+
 EXERCISES = {
     "posterior": Posterior(),
     "em_round": EMRound(),
     "co-occurrence": CoOccurrence(),
     "imputation": Imputation(),
     "read_off": ReadOff(),
+    "conditions": Conditions(),
 }
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
@@ -259,5 +311,5 @@ OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     ("co-occurrence",),
     ("imputation",),
     ("read_off",),
-    (),
+    ("conditions",),
 )

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import linprog
 
 
 def posterior(g):
@@ -84,6 +85,48 @@ def em_hard(labels, q):
 def em_in_place(labels, q):
     labels[labels < 0] = 0
     return em_vectors(labels, q)
+
+
+def colours(links):
+    """Colour annotators in turn, each group from its first: the number of groups, and whether two equal ones meet."""
+    colour, groups = {}, 0
+    for first in range(len(links)):
+        groups += first not in colour
+        waiting = [(first, 0)] if first not in colour else []
+        while waiting:
+            one, own = waiting.pop()
+            if one not in colour:
+                colour[one] = own
+                waiting += [(other, 1 - own) for other in np.flatnonzero(links[one])]
+    return groups, any(colour[a] == colour[b] for a, b in np.argwhere(links))
+
+
+def hull_covers(rows):
+    """Whether every point of the rim of the disc is a sum of rows: a linear program for each."""
+    across = np.linalg.svd(np.ones((1, 3)))[2][1:]
+    rim = [1 / 3 + 0.999 * np.sqrt(1 / 6) * np.array([np.cos(t), np.sin(t)]) @ across for t in np.linspace(0, 6.3, 60)]
+    return all(linprog(np.ones(len(rows)), A_eq=rows.T, b_eq=point).success for point in rim)
+
+
+def read_by_eye(g):
+    found = []
+    for links in g["graphs"]:
+        groups, odd = colours(links)
+        found.append(1 if groups > 1 else 3 if odd else 2)
+    for rows in g["clouds"]:
+        found.append(3 if (rows.max(axis=0) > 0.99).all() else 2 if hull_covers(rows) else 1)
+    return found
+
+
+def mistaken(half, kind, said):
+    """All right but for one kind of graphs, or of rows."""
+
+    def answer(g):
+        found = np.array(read_by_eye(g)).reshape(2, 4)
+        found[half][found[half] == kind] = said
+        return tuple(found.ravel())
+
+    return answer
 
 
 ANSWERS = [
@@ -173,4 +216,21 @@ ANSWERS = [
     ("read_off", "sums of squares", lambda g: (read_off(g)[0], (g["H"][6:9] ** 2).sum(axis=0))),
     ("read_off", "columns do not sum to one", lambda g: (g["H"][6:9] ** 2, read_off(g)[1])),
     ("read_off", "give 2 arrays", lambda g: read_off(g)[0][:1]),
+    ("conditions", "correct", read_by_eye),
+    ("conditions", "correct", lambda g: np.array(read_by_eye(g), dtype=float)),
+    ("conditions", "correct", lambda g: dict(zip("abcdefgh", read_by_eye(g), strict=True))),
+    ("conditions", "somebody is never reached, so this is not one group", mistaken(0, 1, 2)),
+    ("conditions", "an odd cycle helps only the group it is in", mistaken(0, 1, 3)),
+    ("conditions", "this is one group", mistaken(0, 2, 1)),
+    ("conditions", "even number of links", mistaken(0, 2, 3)),
+    ("conditions", "this is one group", mistaken(0, 3, 1)),
+    ("conditions", "two colours in turn do not go round", mistaken(0, 3, 2)),
+    ("conditions", "a part of the disc stays outside", mistaken(1, 1, 2)),
+    ("conditions", "not every corner has a dot", mistaken(1, 1, 3)),
+    ("conditions", "the whole disc is inside", mistaken(1, 2, 1)),
+    ("conditions", "lie on the sides beside them", mistaken(1, 2, 3)),
+    ("conditions", "the hull is the whole triangle", mistaken(1, 3, 1)),
+    ("conditions", "more holds", mistaken(1, 3, 2)),
+    ("conditions", "give 8 arrays or numbers", lambda g: read_by_eye(g)[:4]),
+    ("conditions", "no array of numbers", lambda g: [f"kind {kind}" for kind in read_by_eye(g)]),
 ]  # fmt: skip

@@ -1,0 +1,58 @@
+"""A picture of notebook 01: graphs and clouds off which conditions are read."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, Polygon
+
+from cofactor.core.types import Floats
+from cofactor_app.plots.simplex import CENTRE, CORNERS, RADIUS, to_plane
+from cofactor_app.plots.style import BLUE, FAINT, INK, ORANGE, new_picture, say, styled
+from course.nb01.conditions import Graph
+
+LETTERS = "abcdefgh"
+
+
+@styled
+def draw_conditions(graphs: Graph, clouds: Floats) -> Figure:
+    """Draw co-labelling graphs, and below them clouds of rows with the disc; what holds in each is left to the reader.
+
+    Parameters
+    ----------
+    graphs : (P, M, M) array of bool
+    clouds : (P, I, 3) array, nonnegative
+    """
+    fig = new_picture(8, 4.9)
+    axes = fig.subplots(2, len(graphs))
+    for ax, links in zip(axes[0], graphs, strict=True):
+        _fill_graph(ax, links)
+    for ax, rows in zip(axes[1], clouds, strict=True):
+        _fill_cloud(ax, rows)
+    for ax, letter in zip(axes.flat, LETTERS, strict=False):
+        ax.set_title(letter)
+        ax.set_aspect("equal")
+        ax.set_axis_off()
+    say(fig, "Who shares tasks with whom (above), and rows of H with the disc (below)")
+    return fig
+
+
+def _fill_graph(ax: Axes, links: Graph) -> None:
+    """Annotators stand on a circle; a line joins two who share tasks."""
+    angle = np.pi / 2 - 2 * np.pi * np.arange(len(links)) / len(links)
+    places = np.column_stack([np.cos(angle), np.sin(angle)])
+    for a, b in np.argwhere(np.triu(links)):
+        ax.plot(*places[[a, b]].T, color=FAINT, lw=1.8, zorder=1)
+    ax.plot(*places.T, "o", ms=15, color=BLUE, mec="white", zorder=2)
+    for number, place in enumerate(places):
+        ax.text(float(place[0]), float(place[1]), str(number), color="white", ha="center", va="center", fontsize=9, zorder=3)
+    ax.set(xlim=(-1.35, 1.35), ylim=(-1.35, 1.35))
+
+
+def _fill_cloud(ax: Axes, rows: Floats) -> None:
+    """The triangle, the disc and the dots; no hull."""
+    ax.add_patch(Circle((float(CENTRE[0]), float(CENTRE[1])), RADIUS, fc=(*ORANGE, 0.12), ec=ORANGE, lw=1.6, ls="--"))
+    ax.add_patch(Polygon(CORNERS, closed=True, fill=False, ec=INK, lw=1))
+    ax.plot(*to_plane(rows).T, "o", ms=6, color=BLUE, mec="white", mew=0.5, clip_on=False)
+    ax.set(xlim=(-0.1, np.sqrt(2) + 0.1), ylim=(-0.1, np.sqrt(1.5) + 0.1))
