@@ -36,16 +36,7 @@ theorems, "tested" is about the part that can be seen in an experiment: no exper
 """
 COLUMNS = ("experiment", "setting", "of", "ours", "printed", "outcome")
 NUMBERS = ("ours", "printed")  # columns that end in one place; texts begin in one
-IN_SHORT = {"slope": "exponent", "rate": "share left", "rank": "place", "spread": "ratio of deviations"}
 UNITS = ("MB", "s", "%", "points")  # that are written behind a number
-QUANTITIES = {
-    "ratio": "Ratio",
-    "slope": "Exponent of the power law",
-    "rate": "Share left by a step",
-    "rank": "Place among all",
-    "spread": "Ratio of standard deviations",
-    "share": "Share of trials with {limit:g} or more",
-}
 
 
 def claims_page():
@@ -83,7 +74,7 @@ def overview(line, judged):
 
 def verdict(each):
     """Write a verdict; of a theorem it is about the part that was tested."""
-    return f"tested part {each.verdict}" if each.claim.is_theorem and each.rulings else each.verdict
+    return f"tested part {each.verdict}" if each.claim.is_theorem and each.rules else each.verdict
 
 
 def target(line, claim):
@@ -93,33 +84,32 @@ def target(line, claim):
 
 def found(each):
     """Say what the rules found in a few words."""
-    return "; ".join(in_short(ruling) for ruling in each.rulings)
+    return "; ".join(in_short(rule) for rule in each.rules)
 
 
-def in_short(ruling):
+def in_short(rule):
     """Write the number of a single case; of several, how many hold; then the same of the printed numbers."""
-    rule, cases = ruling.rule, ruling.cases
-    if ruling.verdict == "not testable here":
+    quantity = rule.quantity
+    if rule.verdict == "not testable here":
         return "no value"
-    if len(cases) == 1:
-        printed = short(rule, cases[0].printed.value)
-        printed = f", in print {printed}{unit(rule)}" if printed and not rule.printed else ""
-        return f"{quantity(rule)}{written(rule, cases[0].number)}{unit(rule)}{printed}"
-    needed = f", {rule.need} needed" if rule.need else ""
-    printed = f", in print {holding(ruling.in_print)}" if ruling.in_print and not rule.printed else ""
-    return f"{holding(ruling.outcomes)} hold{needed}{printed}"
+    if len(quantity.cases) == 1:
+        (case,) = quantity.cases
+        printed = short(quantity, case.printed.value)
+        printed = f", in print {printed}{unit(quantity)}" if printed and not quantity.is_printed else ""
+        before = f"{quantity.short} " if quantity.short else ""
+        return f"{before}{written(quantity, case.number)}{unit(quantity)}{printed}"
+    needed = f", {rule.needed} needed" if rule.needed else ""
+    printed = f", in print {holding(rule.in_print)}" if rule.in_print and not quantity.is_printed else ""
+    return f"{holding(rule.outcomes)} hold{needed}{printed}"
 
 
-def quantity(rule):
-    """Say before a single number what it is, where that is not plain."""
-    return f"{rule.after}: " if rule.notebook else f"{IN_SHORT.get(rule.of, rule.of)} " if rule.of else ""
-
-
-def unit(rule):
+def unit(quantity):
     """Return what to write behind a value or a difference: its unit, if it has one."""
-    known = EXPERIMENTS[rule.experiments[0]].metrics if rule.experiments and not rule.of else {}
-    found = "s" if rule.metric == "seconds" and not rule.of else known.get(rule.metric, "")
-    found = "points" if found == "%" and (rule.than or rule.against) else found
+    rows = quantity.rows
+    if quantity.short or not rows.experiments:
+        return ""
+    found = "s" if rows.metrics == ("seconds",) else rows.unit
+    found = "points" if found == "%" and quantity.is_difference else found
     return f" {found}" if found in UNITS else ""
 
 
@@ -146,13 +136,15 @@ def details(line, number, each):
 
 def tables(each):
     """Return the numbers behind a claim, rule by rule."""
-    return [text for ruling in each.rulings for text in table_of(ruling)]
+    return [text for rule in each.rules for text in table_of(rule)]
 
 
-def table_of(ruling):
+def table_of(rule):
     """Return what a rule asks for, and its cases, folded where there are many."""
-    rule = ruling.rule
-    rows = pd.DataFrame([case_row(rule, case) for case in ruling.cases], columns=COLUMNS)
+    said = [f"{cell(asked(rule))}: {cell(in_short(rule))}; *{rule.verdict}*.", ""]
+    if rule.quantity.notebook:
+        return said  # a single number
+    rows = pd.DataFrame([case_row(rule, case) for case in rule.quantity.cases], columns=COLUMNS)
     rows = rows[[name for name in COLUMNS if (rows[name] != "").any()]]
     if "experiment" in rows and len(set(rows["experiment"])) == 1:
         rows = rows.drop(columns="experiment")  # the links below name it
@@ -161,56 +153,54 @@ def table_of(ruling):
     table = ["::::{container} cases", "", head, f"|{ends}|", *lines, "", "::::", ""]
     if len(rows) > UNFOLDED:
         table = [f"<details><summary>All {len(rows)} numbers</summary>", "", *table, "</details>", ""]
-    said = [f"{cell(asked(rule))}: {cell(in_short(ruling))}; *{ruling.verdict}*.", ""]
-    return said if rule.notebook else [*said, *table]  # a single number is said
+    return [*said, *table]
 
 
 def asked(rule):
     """Say what a rule asks of its numbers."""
-    what = "Difference" if rule.than or rule.against else "Value"
-    what = QUANTITIES[rule.of].format(limit=rule.limit) if rule.of else what
-    what += " less that elsewhere" if rule.than and rule.against else ""
-    what += ", geometric mean over steps," if rule.of == "ratio" and rule.metrics else ""
-    what += ", mean over settings," if rule.pool else ""
-    return f"{what} {rule.bounds}{' of the printed one' if rule.of_printed else ''}"
+    return f"{rule.quantity.what} {rule.bounds}{' of the printed one' if rule.of_printed else ''}"
 
 
 def case_row(rule, case):
     """Return the cells of one case."""
-    experiment = EXPERIMENTS.get(case.experiment)
-    setting = experiment.settings.get(case.setting, "") if experiment else f"notebook {rule.notebook[:2]}"
-    title = experiment.title.partition(":")[0] if experiment else ""
-    outcome = "no value" if np.isnan(case.number.value) else case.outcome
-    rows = f"{case.about}: {rule.metric or 'error'}" if experiment else case.about
-    return title, setting, rows, written(rule, case.number), short(rule, case.printed.value), outcome
+    quantity, experiment = rule.quantity, EXPERIMENTS[case.experiment]
+    metric = quantity.rows.metrics[0] if len(quantity.rows.metrics) == 1 else "error"
+    outcome = "no value" if np.isnan(case.number.value) else rule.outcome(case)
+    numbers = written(quantity, case.number), short(quantity, case.printed.value)
+    where = experiment.title.partition(":")[0], experiment.settings.get(case.setting, "")
+    return *where, f"{case.about}: {metric}", *numbers, outcome
 
 
 def links(each):
     """Return links to the experiments and notebooks of a claim."""
-    rules = [ruling.rule for ruling in each.rulings]
-    names = dict.fromkeys([name for rule in rules for name in (*rule.experiments, *rule.beside)] + [*each.claim.see])
+    quantities = [rule.quantity for rule in each.rules]
+    named = [name for quantity in quantities for name in (*quantity.rows.experiments, *quantity.rows.beside)]
+    names = dict.fromkeys([*named, *each.claim.see])
     names = [name for name in names if (KEPT / f"{name}.csv").exists()]  # others have no section yet
     lines = {name: name.removeprefix("practice-").split("-")[0] for name in names}
     texts = [f"[{cell(EXPERIMENTS[name].title)}](results/{line}.md#{name})" for name, line in lines.items()]
-    books = dict.fromkeys([*(ruling.rule.notebook for ruling in each.rulings), *each.claim.notebooks])
+    books = dict.fromkeys([*(quantity.notebook for quantity in quantities), *each.claim.notebooks])
     texts += [f"[notebook {name[:2]}](../notebooks/{name}.ipynb)" for name in books if name]
     return [f"See {', '.join(texts)}.", ""] if texts else []
 
 
-def written(rule, number):
+def written(quantity, number):
     """Write a number with its interval, where that has ends and they differ."""
     value, low, high = number
     if np.isnan(value):
         return "no value"
     if not np.isfinite([low, high]).all():
-        return f"{short(rule, value)} (no interval)"
-    return short(rule, value) if low == high else f"{short(rule, value)} ({short(rule, low)} to {short(rule, high)})"
+        return f"{short(quantity, value)} (no interval)"
+    return (
+        short(quantity, value)
+        if low == high
+        else f"{short(quantity, value)} ({short(quantity, low)} to {short(quantity, high)})"
+    )
 
 
-def short(rule, value):
+def short(quantity, value):
     """Write a number with three digits; differences have a sign."""
     if np.isnan(value):
         return ""
-    compared = (rule.than or rule.against) and not rule.of
-    sign = "+" if compared and value else ""
+    sign = "+" if quantity.is_difference and value else ""
     return f"{value:{sign}.3g}" if abs(value) < 1000 else f"{value:{sign},.0f}"

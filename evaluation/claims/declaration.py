@@ -1,130 +1,46 @@
-"""What a claim is, and where it is read from: `<line>.toml`, with the 14 theorems and propositions.
+"""What a claim is: a function in the file of its paper, whose words are the docstring and whose rules it returns.
 
-A claim says what the paper says and where, what was measured, and rules. A rule names rows of kept results, and between
-which bounds their numbers must lie.
+The docstring begins with what the paper says. A paragraph that begins with a word of `PARTS` goes on to something else;
+a list follows "Assumed:" and "Known defects:".
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Literal
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
 
-import numpy as np
+from evaluation.claims.rules import Rule, Verdict
 
-from evaluation.claims.estimates import Estimate
-
-FOLDER = Path(__file__).parent
 LINES = ("crowd", "pmf", "separable", "comparisons")
-Outcome = Literal["holds", "fails", "open"]
-Of = Literal["", "ratio", "slope", "rate", "rank", "spread", "share"]
-
-
-@dataclass(frozen=True)
-class Rule:
-    """Which numbers, and between which bounds they must lie.
-
-    Attributes
-    ----------
-    experiment : str or sequence of str
-        Names of kept experiments.
-    settings, methods : sequence of str
-        As kept; all kept settings where none is named, and of several experiments those that each has.
-    metric : str
-        As kept, or "seconds".
-    metrics : sequence of str
-        In its place for "rate": errors after numbers of steps, such as "t=100"; for "ratio" their geometric mean.
-    than : sequence of str
-        Methods to compare with, on the same data.
-    beside : sequence of str
-        Kept experiments on the same data, in which methods are looked for that this one has not.
-    prints : mapping
-        Under which name the paper prints a method, where that is another one.
-    against : mapping
-        In place of `than`: the same method elsewhere, where "experiment", "setting" or "metric" is replaced. With
-        `than`: how much larger the difference is than the same one of another "experiment" or "setting".
-    of : str
-        "" for the value of a method, or its difference from what it is compared with; "ratio" of means over trials;
-        "slope" (exponent of a power law; x is the number at the end of a setting's name, such as "S=1e5"); "rate"
-        (factor that a step leaves); "rank" (place of the best of `methods` among these and `than`); "spread" (ratio
-        of standard deviations over trials); "share" (of trials with `limit` or more).
-    at_least, at_most, above, below : float
-        Bounds, the first two included.
-    of_printed : bool
-        The bounds are for the number as a share of the printed one.
-    need : int
-        Cases that must hold; 0 for all.
-    by : "" or "setting"
-        Whether all comparisons of a setting make one case.
-    pool : bool
-        Take the mean over settings instead of a case for each.
-    printed : bool
-        Judge the paper's own numbers.
-    fixed : bool
-        Nothing is drawn, so that one run of a deterministic method says all.
-    notebook, after : str
-        In place of all but the bounds: the number behind this text in a stored output of this notebook.
-    """
-
-    experiment: str | Sequence[str] = ()
-    settings: Sequence[str] = ()
-    methods: Sequence[str] = ()
-    metric: str = ""
-    metrics: Sequence[str] = ()
-    than: Sequence[str] = ()
-    beside: Sequence[str] = ()
-    prints: Mapping[str, str] = field(default_factory=dict)
-    against: Mapping[str, str] = field(default_factory=dict)
-    of: Of = ""
-    limit: float = np.nan
-    at_least: float = -np.inf
-    at_most: float = np.inf
-    above: float = -np.inf
-    below: float = np.inf
-    of_printed: bool = False
-    need: int = 0
-    by: Literal["", "setting"] = ""
-    pool: bool = False
-    printed: bool = False
-    fixed: bool = False
-    notebook: str = ""
-    after: str = ""
-
-    @property
-    def experiments(self) -> list[str]:
-        """Names of the experiments."""
-        return [self.experiment] if isinstance(self.experiment, str) else list(self.experiment)
-
-    @property
-    def bounds(self) -> str:
-        """The bounds in words."""
-        words = {"at least": self.at_least, "above": self.above, "at most": self.at_most, "below": self.below}
-        return " and ".join(f"{word} {bound:g}" for word, bound in words.items() if np.isfinite(bound))
-
-    def outcome(self, number: Estimate, printed: float) -> Outcome:
-        """Say whether the whole interval, none of it, or a part is within the bounds."""
-        _, low, high = number  # of a missing one no comparison is true, so that it is open
-        if self.of_printed:
-            low, high = sorted((low / printed, high / printed))
-        if low >= self.at_least and high <= self.at_most and low > self.above and high < self.below:
-            return "holds"
-        outside = high < self.at_least or low > self.at_most or high <= self.above or low >= self.below
-        return "fails" if outside else "open"
+PARTS = {
+    "Measured": "measured",
+    "Note": "note",
+    "Not testable": "untestable",
+    "Assumed": "assumes",
+    "Known defects": "defects",
+}
+WEAKER: tuple[Verdict, ...] = ("supported", "not testable here", "cannot tell", "not supported")
+Rules = Rule | Sequence[Rule] | None
+Judge = Callable[[], Rules]
+_ALL: dict[str, list[Claim]] = {}
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says, and how it is judged; the 14 theorems and propositions have `assumes`.
+    """What a paper says, and how it is judged; the 14 theorems and propositions have a title and `assumes`.
 
     Attributes
     ----------
     name, place, says : str
         A short name, where it stands in the paper, and what it says; of a theorem the whole statement.
+    judge : function
+        Returns its rules.
     measured : str
         What is measured of it, and how the rules read its words.
-    rules : sequence of Rule
     note : str
         What to know about the verdict.
     untestable : str
@@ -140,8 +56,8 @@ class Claim:
     name: str
     place: str
     says: str
+    judge: Judge
     measured: str = ""
-    rules: Sequence[Rule] = ()
     note: str = ""
     untestable: str = ""
     see: Sequence[str] = ()
@@ -155,24 +71,71 @@ class Claim:
         """Theorems and propositions have a title."""
         return bool(self.title)
 
+    def rules(self) -> list[Rule]:
+        """Compute the rules over the kept results."""
+        found = self.judge()
+        return [found] if isinstance(found, Rule) else list(found or ())
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim, its rules, and the verdict: that of its weakest rule; without rules it is not testable here."""
+
+    claim: Claim
+    rules: Sequence[Rule]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Supported if all rules are, and not supported if one is not."""
+        found: list[Verdict] = [rule.verdict for rule in self.rules]
+        return max(found or ["not testable here"], key=WEAKER.index)
+
+
+def claim(place: str, see: Sequence[str] = ()) -> Callable[[Judge], Judge]:
+    """Declare a claim, named as its function."""
+    return lambda judge: _declared(judge, judge.__name__.replace("_", "-"), place, see=see)
+
+
+def theorem(name: str, title: str, place: str, notebooks: Sequence[str]) -> Callable[[Judge], Judge]:
+    """Declare a theorem or a proposition."""
+    return lambda judge: _declared(judge, name, place, title=title, notebooks=notebooks)
+
+
+def _declared(judge: Judge, name: str, place: str, **fields: Any) -> Judge:
+    line = judge.__module__.rpartition(".")[2]
+    _ALL.setdefault(line, []).append(Claim(name, place, judge=judge, **words(judge), **fields))
+    return judge
+
+
+def words(judge: Judge) -> dict[str, Any]:
+    """Read a docstring: fields of a claim, each a text on one line, or a list of these."""
+    words: dict[str, Any] = {}
+    for paragraph in inspect.getdoc(judge).split("\n\n"):  # type: ignore[union-attr]  # one without fails here
+        head, _, text = paragraph.partition(":")
+        part = PARTS.get(head, "")
+        if part in ("assumes", "defects"):
+            words[part] = [_joined(item) for item in ("\n" + text.strip()).split("\n- ")[1:]]
+        else:
+            words[part or "says"] = _joined(text if part else paragraph)
+    return words
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())
+
 
 def paper(line: str) -> str:
     """Return which paper a line's claims are of."""
-    return str(_read(line)["paper"])
+    return str(import_module(f"evaluation.claims.{line}").PAPER)
 
 
 def declared(line: str) -> list[Claim]:
-    """Read the claims of a paper, then its theorems."""
-    tables = _read(line)
-    return [_claim(table) for kind in ("claim", "theorem") for table in tables.get(kind, [])]
+    """Return the claims of a paper, then its theorems."""
+    import_module(f"evaluation.claims.{line}")
+    return sorted(_ALL[line], key=lambda claim: claim.is_theorem)
 
 
-def _read(line: str) -> dict[str, Any]:
-    return tomllib.loads((FOLDER / f"{line}.toml").read_text(encoding="utf8"))
-
-
-def _claim(table: dict[str, Any]) -> Claim:
-    """Build a claim; theorems say what they state."""
-    rules = [Rule(**rule) for rule in table.pop("rule", [])]
-    says = table.pop("states", None) or table.pop("says")
-    return Claim(says=says, rules=rules, **table)
+@cache
+def claims(line: str) -> list[Judged]:
+    """Judge all claims of a paper once, in their order."""
+    return [Judged(claim, claim.rules()) for claim in declared(line)]
