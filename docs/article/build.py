@@ -1,6 +1,6 @@
 """The article: one text, `article.md`, as a page of the book and as PDF, with numbers and pictures of the kept results.
 
-The text is plain Markdown with formulas; {{names}} are numbers of `numbers.toml`. A picture stands in a paragraph of
+The text is plain Markdown with formulas; {{expressions}} are numbers, see `quoted`. A picture stands in a paragraph of
 its own, and its alternative text is its caption.
 """
 
@@ -81,7 +81,7 @@ def with_source(folder, use):
 def text():
     """Return the text with its numbers and the references to the papers."""
     written = (HERE / "article.md").read_text(encoding="utf8")
-    numbered = re.sub(r"\s%", "\N{NO-BREAK SPACE}%", quoted.filled(written, quoted.entries()))
+    numbered = re.sub(r"\s%", "\N{NO-BREAK SPACE}%", quoted.filled(written))
     return numbered + "\n" + "\n\n".join(map(reference, citation()["references"])) + "\n"
 
 

@@ -1,14 +1,18 @@
 """The numbers that the article quotes: where each comes from, and within which range its sentence is true.
 
-`numbers.toml` names every number. Its value is a cell of a kept table (experiment, setting, method, metric), or what
-one of `CALLS` computes; `over` divides it by another one. The text writes {{name}}. A value outside `within` is an
-error that tells number, value and sentence: then the sentence has to be thought over, not the range.
+The article is a template. `{{ dog["MV-EM"] | within(15, 16, ".2f") }}` writes a cell of a kept table with two digits,
+where `dog` is `cells("crowd-table4", "dog", "error")`; `GLOBALS` are the functions that such an expression may call. A
+number outside its range is an error that tells number and sentence: then the sentence has to be thought over, not the
+range.
 """
 
+from __future__ import annotations
+
 import re
-import tomllib
+from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined
 
 from cofactor.core.errors import CofactorError
 from docs import results
@@ -21,53 +25,29 @@ from evaluation.fidelity import fidelity
 from evaluation.summary import CHANCE, UNKNOWN
 from evaluation.verdicts import by_chance, sample
 
-HERE = Path(__file__).parent
-NAME = re.compile(r"\{\{ *([\w.-]+) *\}\}")
-SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z*{])|\n\s*\n|\n(?=[|-])")
+SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z*\d⟦])|\n\s*\n|\n(?=[|-])")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 PROPOSED = ("SymNMF", "RobSymNMF", "DesSymNMF", "CNMF-SPA", "CNMF-OPT", "MERIT")  # begin the papers' own methods
 EQUAL = 1e-9  # numbers that differ less are taken to be equal
 
 
-def filled(text, entries):
-    """Put the values in the place of their names; CofactorError where one leaves its range or is not there."""
-    values, wrong = {}, []
-    for name in dict.fromkeys(NAME.findall(text)):
-        try:
-            values[name] = written(checked(name, entries[name]), entries[name].get("format", ".0f"))
-        except (KeyError, CofactorError) as error:
-            why = f"{name} is not in numbers.toml" if isinstance(error, KeyError) else error
-            wrong.append(f"{why}: {sentence(text, name)!r}")
+def filled(template):
+    """Write the numbers of a template; CofactorError where one leaves its range or is not there."""
+    environment = Environment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
+    environment.filters["within"] = within
+    text = environment.from_string(template, globals=GLOBALS).render()
+    wrong = [" ".join(part.split()) for part in SENTENCE.split(text) if "⟦" in part]
     if wrong:
-        raise CofactorError("numbers of docs/article do not hold what its text says: " + "; ".join(wrong))
-    return NAME.sub(lambda found: values[found[1]], text)
+        raise CofactorError("numbers of docs/article do not hold what its text says: " + "; ".join(map(repr, wrong)))
+    return text
 
 
-def entries():
-    """Read numbers.toml: every number by its name, without the list of `plain` texts."""
-    table = tomllib.loads((HERE / "numbers.toml").read_text(encoding="utf8"))
-    return {name: entry for name, entry in table.items() if name != "plain"}
-
-
-def checked(name, entry):
-    """Return the value of a number; CofactorError where it is outside the range that its sentences need."""
-    value = term(name, entry) / (term(name, entry["over"]) if "over" in entry else 1) * entry.get("times", 1)
-    low, high = entry["within"]
-    if not low <= value <= high:  # neither is NaN
-        raise CofactorError(f"{name} is {value:.6g}, outside {low} to {high}")
-    return value
-
-
-def term(name, entry):
-    """Return one cell of a kept table, or what a function computes."""
-    if "call" in entry:
-        return float(CALLS[entry["call"]](**entry.get("with", {})))
-    experiment, setting, method, metric = entry["cell"]
-    table = kept(experiment)
-    row = table[(table["setting"] == setting) & (table["method"] == method) & (table["metric"] == metric)]
-    if len(row) != 1:
-        raise CofactorError(f"{name} asks for {entry['cell']}, of which {len(row)} rows were kept")
-    return float(row[entry.get("column", "ours")].iloc[0])
+def within(quantity, low, high, form=".0f"):
+    """Write a number, or in brackets that it is outside the range that its sentence needs."""
+    value = float(quantity)
+    if low <= value <= high:  # neither is NaN
+        return written(value, form)
+    return f"⟦{value:.6g}, not {low} to {high}⟧"
 
 
 def written(value, form):
@@ -77,19 +57,129 @@ def written(value, form):
     return f"{text}·10{str(int(power)).translate(RAISED)}" if power else text
 
 
-def sentence(text, name):
-    """Return the first sentence that quotes a number, on one line."""
-    parts = (part for part in SENTENCE.split(text) if name in NAME.findall(part))
-    return " ".join(next(parts).split())
+# ---- cells of kept tables ----
 
 
-# ---- what is computed ----
+@dataclass(frozen=True)
+class Cell:
+    """One metric of one method in a setting; without a setting the mean over all.
+
+    The crowds of the benchmark go by family, since sets of one family share tasks or workers.
+    """
+
+    experiment: str
+    setting: str
+    metric: str
+    method: str = ""
+    column: str = "ours"
+
+    @property
+    def printed(self):
+        """The number that the paper prints."""
+        return replace(self, column="published")
+
+    @property
+    def se(self):
+        """The standard error."""
+        return replace(self, column="se")
+
+    @property
+    def median(self):
+        """The median over trials."""
+        return self.values().median()
+
+    def __float__(self):
+        if not self.setting:
+            return float(self.values().mean())
+        rows = self.rows(kept(self.experiment))
+        if len(rows) != 1:
+            raise CofactorError(f"the article asks for {self}, of which {len(rows)} rows were kept")
+        return float(rows[self.column].iloc[0])
+
+    def __sub__(self, other):
+        return Differences(self, other)
+
+    def __mul__(self, factor):
+        return float(self) * factor
+
+    def __truediv__(self, other):
+        return float(self) / float(other)
+
+    def rows(self, table):
+        """Return the rows of a table that are about this; those of all settings where none is named."""
+        rows = table[(table["method"] == self.method) & (table["metric"] == self.metric)]
+        return rows[rows["setting"] == self.setting] if self.setting else rows
+
+    def values(self):
+        """Return the values by trial; where no setting is named the means, by setting or family."""
+        if self.setting:
+            return self.rows(raw_trials(self.experiment)).set_index("trial")["value"]
+        means = self.rows(kept(self.experiment)).set_index("setting")["ours"]
+        return family_means(means) if self.experiment == "crowd-benchmark" else means
+
+    def below(self, other):
+        """Return how many trials are below all of another cell."""
+        return (self.values() < other.values().min()).sum()
+
+    def between(self, low, high):
+        """Return how many trials are between two numbers."""
+        return self.values().between(low, high).sum()
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of an experiment, a setting and a metric, by method; `suffix` ends the names of rows of one kind."""
+
+    experiment: str
+    setting: str
+    metric: str
+    suffix: str = ""
+
+    def __getitem__(self, method):
+        return Cell(self.experiment, self.setting, self.metric, method + self.suffix)
+
+    @property
+    def protocol(self):
+        """The rows by the paper's protocol."""
+        return replace(self, suffix=PAPER_PROTOCOL)
+
+
+@dataclass(frozen=True)
+class Differences:
+    """The mean difference of two cells on the same data."""
+
+    cell: Cell
+    other: Cell
+
+    def values(self):
+        """Return the differences, by trial or setting."""
+        return (self.cell.values() - self.other.values()).dropna()
+
+    def interval(self):
+        """Return the mean with its interval."""
+        return combined([Term(1, sample(self.values().to_numpy(), "", "mean"))])
+
+    def __float__(self):
+        return self.interval().value
+
+    @property
+    def half(self):
+        """Half of the 95 % interval."""
+        return self.interval().high - self.interval().value
+
+    @property
+    def above(self):
+        """How many differences are above zero."""
+        return (self.values() > EQUAL).sum()
 
 
 @cache
 def kept(experiment):
     """Return the kept table of an experiment."""
     return results.kept(experiment)
+
+
+# ---- counts ----
 
 
 def there(beyond=False):
@@ -127,40 +217,6 @@ def chosen(**among):
     return cells
 
 
-def values(cell):
-    """Return one metric of one method, by trial; of a cell that names no setting its means, by setting.
-
-    The crowds of the benchmark go by family, since sets of one family share tasks or workers.
-    """
-    experiment, setting, method, metric = cell
-    rows = raw_trials(experiment) if setting else kept(experiment)
-    rows = rows[(rows["method"] == method) & (rows["metric"] == metric)]
-    rows = rows[rows["setting"] == setting] if setting else rows
-    if setting:
-        return rows.set_index("trial")["value"]
-    means = rows.set_index("setting")["ours"]
-    return family_means(means) if experiment == "crowd-benchmark" else means
-
-
-def apart(cell, other, part="mean"):
-    """Return the mean difference of two cells on the same data, half of its 95 % interval, or how many are above 0."""
-    differences = (values(cell) - values(other)).dropna()
-    if part == "above":
-        return (differences > EQUAL).sum()
-    found = combined([Term(1, sample(differences.to_numpy(), "", "mean"))])
-    return {"mean": found.value, "half": found.high - found.value}[part]
-
-
-def below(cell, other):
-    """Return how many raw trials of one method are below all of another."""
-    return (values(cell) < values(other).min()).sum()
-
-
-def mean(experiment, method, metric):
-    """Return the mean over all settings of an experiment, or all families of crowds, of one metric of one method."""
-    return values((experiment, "", method, metric)).mean()
-
-
 @cache
 def judgements():
     """Return of every claim whether it is a theorem, and the verdict."""
@@ -182,20 +238,31 @@ def with_all_trials(yes=True):
     return sum(has_all_trials(name) == yes for name in there())
 
 
-CALLS = {
-    "printed": lambda **which: len(chosen(**which)),
-    "by chance": lambda: by_chance(printed_cells()),
+def settings(experiment):
+    """Return how many settings of an experiment were kept."""
+    return kept(experiment)["setting"].nunique()
+
+
+def met(experiment):
+    """Return how many numbers of an experiment are reproduced."""
+    return (kept(experiment)["verdict"] == "reproduced").sum()
+
+
+def variants():
+    """Return how many rows of all tables follow the paper's protocol."""
+    return sum(row.endswith(PAPER_PROTOCOL) for name in there() for row in kept(name)["method"].unique())
+
+
+GLOBALS = {
+    "cells": Cells,
+    "count": lambda **among: len(chosen(**among)),
+    "by_chance": lambda: by_chance(printed_cells()),
     "calibrated": lambda: (printed_cells()["calibrated"] != "").sum(),
-    "median": lambda cell: values(cell).median(),
-    "below": below,
-    "runs": lambda cell, over, under: values(cell).between(over, under).sum(),
-    "apart": apart,
-    "mean": mean,
     "claims": judged,
-    "settings": lambda experiment: kept(experiment)["setting"].nunique(),
-    "experiments": lambda **which: len(there(**which)),
-    "all trials": with_all_trials,
-    "met": lambda experiment: (kept(experiment)["verdict"] == "reproduced").sum(),
-    "equations": lambda line="": fidelity()["line"].str.startswith(line).sum(),
-    "variants": lambda: sum(row.endswith(PAPER_PROTOCOL) for name in there() for row in kept(name)["method"].unique()),
+    "settings": settings,
+    "experiments": lambda beyond=False: len(there(beyond)),
+    "in_full": with_all_trials,
+    "met": met,
+    "equations": lambda: len(fidelity()),
+    "variants": variants,
 }
