@@ -182,14 +182,16 @@ def declared(
 ) -> tuple[Experiment, ...]:
     """Build the experiments of a line from settings/<line>.toml and the functions that run them.
 
-    Where an experiment has numbers of its settings (`given`), these are the function's first argument. `like` names an
-    experiment of the same file whose fields and notes hold where nothing else is said; an empty text takes a note away.
-    {words} in braces stand for a text of the file, or for one of the experiment's `fill`.
+    Where an experiment has numbers of its settings, these are the function's first argument: `common` of all settings,
+    `given` of single ones, and `over` a list of values, each of which makes a setting by a pattern of name and
+    heading, such as "SNR={snr_db:g}" = "{snr_db:g} dB". `like` names an experiment of the same file whose
+    fields and notes hold where nothing else is said; an empty text takes a note away. {words} in braces stand for a
+    text of the file, for one of the experiment's `fill`, or for a number of all settings.
 
     Raises
     ------
     ValueError
-        File and functions do not name the same experiments.
+        File and functions do not name the same experiments, or numbers are given for a setting that there is not.
     """
     tables = tomllib.loads((SETTINGS / f"{line}.toml").read_text(encoding="utf8"))
     texts = tables.pop("texts", {})
@@ -217,9 +219,10 @@ def _declared(
     run: Callable[..., list[Measurement]],
     digest: Digest | None,
 ) -> Experiment:
-    words = {**texts, **fields.pop("fill", {})}
+    words = {**texts, **fields.get("common", {}), **fields.pop("fill", {})}
     fields["protocol"] = _filled(fields["protocol"], words)
-    given = fields.get("given", {})
+    fields["settings"], fields["given"] = _spread(fields)
+    given = fields["given"]
     fields["notes"] = {
         (setting, method): _filled(note["text"], words)
         for note in fields.pop("notes", [])
@@ -233,6 +236,21 @@ def _declared(
         for key in product(*(each.get(name, [""]) for name in ("settings", "methods", "metrics")))
     }
     return Experiment(name, line=line, run=partial(run, given) if given else run, digest=digest, **fields)
+
+
+def _spread(fields: dict[str, Any]) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+    """Return headings and numbers of the settings; a pattern makes one for each value of `over`, and 1e3 of 1000."""
+    common, given, over = (fields.pop(name, {}) for name in ("common", "given", "over"))
+    rows = [dict(zip(over, values, strict=True)) for values in zip(*over.values(), strict=True)]
+    settings, numbers = {}, {}
+    for name, heading in fields["settings"].items():
+        for row in rows if "{" in name else [{}]:
+            setting = name.format(**row).replace("e+0", "e")
+            settings[setting] = heading.format(**row)
+            numbers[setting] = common | given.get(setting, {}) | row
+    if odd := set(given) - set(settings):
+        raise ValueError(f"numbers are given for settings that there are not: {sorted(odd)}")
+    return settings, numbers if any(numbers.values()) else {}
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:

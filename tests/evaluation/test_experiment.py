@@ -43,6 +43,9 @@ text = "another reason"
 """
 
 
+OLD = "given = {small = {n = 1}, large = {n = 2}}\n"
+
+
 def run(given, setting, trial, rng):
     return [Measurement("A", "error", given[setting]["n"])]
 
@@ -75,6 +78,37 @@ def test_numbers_of_the_settings_come_first(folder):
     rng = np.random.default_rng(0)
     assert [one.run(setting, 0, rng)[0].value for setting in one.settings] == [1, 2]
     assert two.run("small", 0, rng)[0].value == 0.0
+
+
+def test_a_pattern_makes_a_setting_of_each_value(folder):
+    path = experiment.SETTINGS / "toy.toml"
+    settings = """settings = {plain = "plain one", "S={n:.0e},K={shape[1]}" = "{n:,} rows, {shape[1]} anchors"}
+common = {noise = 0.5}
+over = {n = [1000, 20000], shape = [[5, 3], [6, 4]]}
+given = {plain = {n = 1}, "S=2e4,K=4" = {noise = 0.25}}
+"""
+    path.write_text(
+        FILE.replace('settings = {small = "small set", large = "large set"}\n', settings, 1).replace(OLD, "", 1)
+    )
+    one, two = declared("toy", {"one": run, "two": plain})
+    assert list(one.settings.values()) == ["plain one", "1,000 rows, 3 anchors", "20,000 rows, 4 anchors"]
+    assert one.given == {
+        "plain": {"noise": 0.5, "n": 1},
+        "S=1e3,K=3": {"noise": 0.5, "n": 1000, "shape": [5, 3]},
+        "S=2e4,K=4": {"noise": 0.25, "n": 20000, "shape": [6, 4]},
+    }
+    assert two.given == {"small": {"noise": 0.5}}  # what all settings have is inherited
+
+
+@pytest.mark.parametrize(
+    ("numbers", "named"),
+    [("over = {n = [1, 2], m = [1]}", "shorter"), ("given = {smal = {n = 1}}", r"there are not: \['smal'\]")],
+)
+def test_numbers_that_belong_to_no_setting_are_an_error(folder, numbers, named):
+    path = experiment.SETTINGS / "toy.toml"
+    path.write_text(FILE.replace(OLD, f"{numbers}\n", 1))
+    with pytest.raises(ValueError, match=named):
+        declared("toy", {"one": run, "two": plain})
 
 
 @pytest.mark.parametrize("runs", [{"one": run}, {"one": run, "two": plain, "three": plain}])
