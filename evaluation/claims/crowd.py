@@ -280,7 +280,7 @@ def robust_slightly_better_than_designated() -> Rule:
 
 @claim("Section 4, UCI data, Tables 1 and 2")
 def robust_not_worse_than_unweighted() -> Rule:
-    """Robust imputation has errors "smaller than or equal to its non-robust version in 5 out of 6 settings".
+    """Robust imputation has errors "smaller than or equal to its non-robust version [...] in 5 out of 6 settings".
 
     Measured: Difference from the version with all weights one, on the same labels: at most 0.05 points in 5 of 6
     settings, so that equal ones count.
@@ -291,8 +291,8 @@ def robust_not_worse_than_unweighted() -> Rule:
 
 @claim("Section 4, UCI data, Table 3")
 def car_largely_outperforms() -> Rule:
-    """On Car "the proposed method largely outperforms the baselines, especially in the cases where 70% of the
-    co-occurrences are not observed".
+    """On Car "the proposed method largely outperforms the baselines, especially in the cases where 70% of
+    the [co-occurrences] are not observed".
 
     Measured: Largely: two points of the error rate or more below each of eight baselines, in each of three settings,
     for the robust method. By the paper's protocol, which counts a task without labels as an error of the vote; MV-EM is

@@ -129,8 +129,8 @@ def em_improves_upon_spa() -> Rule:
 
 @claim("Section 5.2, Tables 1 and 2")
 def good_start_of_em() -> list[Rule]:
-    """CNMF-SPA "is quite effective for initializing the EM algorithm whereas RAND-EM and MLE-AD-EM sometimes
-    struggle".
+    """CNMF-SPA "is quite effective for initializing the EM algorithm whereas randomly initialized EM (RAND-EM) and the
+    MLE-AD-EM method [...] sometimes struggle to attain good performance".
 
     Measured: Sometimes: in two of eight settings or more the mean squared error of RAND-EM, and in as many that of
     MLE-AD-EM, is above that of CNMF-SPA-EM. By the paper's protocol, with 30 rounds of EM each.
