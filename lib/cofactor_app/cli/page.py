@@ -1,8 +1,8 @@
 """``cofactor page``: a page that aggregates labels in a browser, by the default method in JavaScript.
 
-The scripts of `cofactor_app/pages` read a file (`reading.js`), fit (`copies.js`, `types.js`, `difficulty.js`) and sum
-up (`consensus.js`) in the background; `aggregate.js` shows the result. What is a number or a word in the library comes
-from there.
+The scripts of `cofactor_app/pages` read a file (`notes.js`, `reading.js`), fit (`copies.js`, `types.js`,
+`difficulty.js`) and sum up (`consensus.js`) in the background; `aggregate.js` shows the result. What is a number or a
+word in the library comes from there.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 
 import cofactor as cf
-from cofactor.core import errors, frames, latent_class, look_alikes
+from cofactor.core import errors, frames, latent_class, look_alikes, text_tables
 from cofactor.core.files import whole_file
 from cofactor.crowd import (
-    answers,
     copies,
     dependence,
     difficulty,
@@ -29,6 +28,7 @@ from cofactor.crowd import (
     exports,
     files,
     fit,
+    kinds,
     types,
     worker_types,
     workers,
@@ -38,11 +38,10 @@ from cofactor_app.cli.output import reserved
 from cofactor_app.pages.render import render
 from cofactor_app.plots import crowd
 
-BACKGROUND = ("reading.js", "copies.js", "types.js", "difficulty.js", "consensus.js")  # in this order
+BACKGROUND = ("notes.js", "reading.js", "copies.js", "types.js", "difficulty.js", "consensus.js")  # in this order
 METHOD = worker_types.WorkerTypes
 EXAMPLE = "bluebird"
 TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that scripts use
-    answers: ("NO_ANSWERS",),
     copies: ("MIN_COMMON", "FALSE_ALARMS"),
     crowd: ("SURE",),
     dependence: ("SHRINKAGE_COUNT", "PRIOR_RIGHT", "PRIOR_TOTAL", "MAX_INDEPENDENT_Z", "TINY"),
@@ -56,9 +55,11 @@ TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that sc
     facts: ("BEHIND", "MANY_BEHIND", "MANY_UNANIMOUS", "NOTHING_KNOWN"),
     files: ("NO_LABEL",),
     fit: ("MIN_CLASS_VOTES",),
-    frames: ("SEPARATORS", "HEAD"),
+    frames: ("SEPARATORS", "HEAD", "NO_ANSWERS"),
+    kinds: ("MANY", "CONFIDENCES"),
     latent_class: ("FLOOR", "TIE"),
     look_alikes: ("SAME_LETTER", "TRUTH_VALUES"),
+    text_tables: ("MOST_COLUMNS",),
     types: ("NO_INFORMATION_COUNT",),
     worker_types: ("USUAL_DESIGN_EFFECT", "MAX_CLASSES", "ONE_LABEL_ACCURACY"),
     workers: ("NO_INFORMATION", "MIN_NONE", "MIN_JUDGED_CROWD"),

@@ -20,6 +20,7 @@ function inFields(message) {
     .replace("; 'all' counts", "; with --conflicts all, the command line counts")
     .replace("name them all with classes=[...] (--classes)", "use the command line with --classes")
     .replace(/leave them out with ignore \(--ignore .*\)$/, "delete their rows")
+    .replace("merge_look_alikes (--merge-look-alikes) makes", "the command line with --merge-look-alikes makes")
     .replace(/say sep='(.*?)'/, "which is none of , tab ; |: take the quotes around the first row away")
     .replace("name its encoding, for example encoding='latin-1'", "use the command line with --encoding")
     .replace(/: call it \.\w+, or unpack it/, ": unpack it first");

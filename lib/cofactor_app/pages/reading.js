@@ -1,6 +1,7 @@
 "use strict";
 /*
- * From the bytes of a CSV file to coded labels, by the same rules and in the same words as `cofactor aggregate`.
+ * From the bytes of a CSV file to coded labels, by the same rules and in the same words as `cofactor aggregate`; what
+ * is said of names is in notes.js.
  *
  * A `Refusal` is input that cannot be used. Its message is that of the library (core/frames.py, crowd/labels.py);
  * tests/browser/test_aggregate_page.py holds the two equal. CONSTANTS comes from Python, see cli/page.py.
@@ -9,59 +10,7 @@
 class Refusal extends Error {}
 
 const QUOTE = 34, LINE_FEED = 10, RETURN = 13;
-const BLANKS = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+";
-const OUTER_BLANKS = new RegExp(`^${BLANKS}|${BLANKS}$`, "g"); // what Python's strip takes away
-const BLANK = new RegExp(BLANKS, "g");
-const NO_SHAPE = /[\p{Cf}\ufe00-\ufe0f]/gu, UNSEEN = /^[\p{Cf}\ufe00-\ufe0f]*$/u; // as core/look_alikes.py
-const PLAIN_NUMBER = /^(0|-?[1-9][0-9]{0,17})$/;
-const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/;
 const FIRST_ROW = " (the first line is row 1)";
-
-// ---- words ----
-
-/** Name the first ten values and count them all; as `listing` in core/errors.py. */
-function listing(values, count = values.length) {
-  const left = count - Math.min(count, CONSTANTS.shown), shown = values.slice(0, CONSTANTS.shown).join(", ");
-  return left ? `${shown}, ... (${count} in all)` : shown;
-}
-
-/** Write a text as Python's repr does. */
-function repr(text) {
-  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const named = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", [quote]: `\\${quote}` };
-  const hidden = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u; // what Python calls not printable
-  const shown = Array.from(text, (letter) => named[letter] ?? (hidden.test(letter) ? escaped(letter) : letter));
-  return quote + shown.join("") + quote;
-}
-
-function escaped(letter) {
-  const code = letter.codePointAt(0), [mark, digits] = code < 256 ? ["x", 2] : code < 65536 ? ["u", 4] : ["U", 8];
-  return `\\${mark}${code.toString(16).padStart(digits, "0")}`;
-}
-
-function strip(text) {
-  return text.replace(OUTER_BLANKS, "");
-}
-
-/** A cell without blanks around it; of one in which nothing can be seen, nothing is left. */
-function stripped(cell) {
-  const text = strip(cell);
-  return UNSEEN.test(text) ? "" : text;
-}
-
-/** A text without capitals. */
-function folded(text) {
-  return text.replace(/[^ı]+/g, (part) => part.toUpperCase().toLowerCase()).replace(/ς/g, "σ");
-}
-
-/** A name without capitals and without differences that only Unicode knows. */
-function caseless(text) {
-  return folded(text.normalize("NFKC"));
-}
-
-function plain(name) {
-  return caseless(strip(name));
-}
 
 // ---- bytes to text ----
 
@@ -250,6 +199,7 @@ function readColumns(text, { columns, conflicts, name }, notes, tell) {
   if (/^[\s]*[[{]/.test(text)) throw new Refusal(`${name} is JSON, which this page cannot read: save the table as CSV`);
   const separator = separatorOf(text.slice(begin, begin + CONSTANTS.head), columns);
   const records = new Records(text, separator, begin), header = records.next(), names = namesOf(header);
+  refuseMany(names);
   const found = columns.map((column, i) => new Column(column, i < 2 ? [""] : CONSTANTS.noLabel));
   const looked = () => (refuseTwice(header.map(strip), columns), placesOf(names, columns));
   const { value: places = [], error } = caught(looked), long = []; // other errors come first
@@ -270,6 +220,7 @@ function readColumns(text, { columns, conflicts, name }, notes, tell) {
   }
   if (error) throw error;
   refuseTimes(names, conflicts);
+  noteUnread(names, columns, notes);
   if (again) notes.push(`${again} rows repeat the header and are left out: two files one after the other?`);
   if (!found[0].codes.length && again) throw new Refusal("no labels: all rows repeat the header");
   if (!found[0].codes.length) throw new Refusal("no labels: the table has a header but no rows");
@@ -279,6 +230,13 @@ function readColumns(text, { columns, conflicts, name }, notes, tell) {
 /** Whether a cell is the name of a column again, perhaps behind the byte order mark of a second file. */
 function repeatsName(cell, column) {
   return plain((cell ?? "").replace(/^\ufeff+/, "")) === plain(column);
+}
+
+/** Refuse a header without end. */
+function refuseMany(names) {
+  const { mostColumns } = CONSTANTS;
+  if (names.length <= mostColumns) return;
+  throw new Refusal(`the table has more than ${mostColumns} columns: leave only those that are needed`);
 }
 
 /** Refuse wanted columns of one name: `namesOf` gives the second a new one. */
@@ -323,9 +281,9 @@ function refuseLong(long, cells, separator) {
 /** Read labels: coded, sorted by task, then worker, one for each pair of them. Notes are pushed to `notes`. */
 function readLabels(text, options, notes, tell) {
   const found = readColumns(text, options, notes, tell);
-  for (const [i, what] of ["tasks", "workers", "classes"].entries()) {
-    noteLookalikes([...found[i].known.keys()].filter((value) => !found[i].absent.includes(value)), what, notes);
-  }
+  const names = found.map(({ known, absent }) => [...known.keys()].filter((value) => !absent.includes(value)));
+  noteOddNames(names, found[2].codes.length - found[2].missing.length, notes);
+  for (const [i, what] of ["tasks", "workers", "classes"].entries()) noteLookalikes(names[i], what, notes);
   for (const { name, missing } of found) {
     if (missing.length) throw new Refusal(`missing ${name} in rows ${listing(missing)}${FIRST_ROW}: fill or drop them`);
   }
@@ -370,49 +328,4 @@ function sortedBy(codes, size, rows = codes.map((_, e) => e)) {
   for (let k = 0; k < size; k++) next[k + 1] += next[k];
   for (const e of rows) order[next[codes[e]]++] = e;
   return order;
-}
-
-/** Note names that differ only in how they are written; as core/look_alikes.py, whole numbers never do. */
-function noteLookalikes(names, what, notes) {
-  if (names.every((name) => PLAIN_NUMBER.test(name))) return;
-  const groups = new Map();
-  for (const name of names) {
-    const left = skeleton(name, what === "classes");
-    if (groups.has(left)) groups.get(left).push(name);
-    else groups.set(left, [name]);
-  }
-  const found = [...groups.values()].filter((group) => group.length > 1).map((group) => shownGroup(group).join(" = "));
-  if (found.length) {
-    notes.push(`${what} that look alike count as different: ${listing(found)}; `
-      + "merge_look_alikes (--merge-look-alikes) makes them one");
-  }
-}
-
-/** Write names in order; with escapes where they cannot be told apart by eye. */
-function shownGroup(group) {
-  const byEye = new Set(group.map(folded)).size === 1;
-  const plainly = (letter) => (letter.codePointAt(0) > 126 ? escaped(letter) : letter);
-  const ascii = (text) => Array.from(text, plainly).join("");
-  const readable = byEye || group.every((name) => ascii(name) === name);
-  return [...group].sort(byPoint).map((name) => (readable ? repr(name) : ascii(repr(name))));
-}
-
-/** Note classes that look as if the worker could not tell. */
-function noteNoAnswers(classes, notes) {
-  const words = (name) => strip(name).toLowerCase().replace(BLANK, " ");
-  const found = classes.filter((name) => CONSTANTS.noAnswers.includes(words(name))).sort(byPoint).map(repr);
-  if (found.length) {
-    notes.push(`labels that look like no answer count as a class: ${listing(found)}; `
-      + `if they are none, leave them out with ignore (--ignore ${found[0]})`);
-  }
-}
-
-function skeleton(name, truthValues) {
-  const letters = Array.from(caseless(name).replace(NO_SHAPE, ""), (letter) => {
-    const same = CONSTANTS.sameLetter[letter.codePointAt(0)];
-    return same === undefined ? letter : String.fromCodePoint(same);
-  });
-  const words = strip(letters.join("")).replace(BLANK, " ");
-  const text = (truthValues ? CONSTANTS.truthValues[words] : undefined) ?? words, number = Number(text);
-  return DECIMAL.test(text) ? `number ${number + 0}` : `text ${text}`;
 }
