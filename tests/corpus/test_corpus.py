@@ -226,8 +226,8 @@ def loaded(path, sep):
 
 PAGE = """
 const fs = require("fs"), {columns, files} = JSON.parse(fs.readFileSync(0, "utf8"));
-const results = files.map(({bytes, conflicts, names}) => {
-    const notes = [], options = {columns: names, conflicts, name: "labels.csv"};
+const results = files.map(({bytes, conflicts, ignore, names}) => {
+    const notes = [], options = {columns: names, conflicts, ignore, name: "labels.csv"};
     try {
         const text = textOf(Uint8Array.from(Buffer.from(bytes, "base64")), "labels.csv");
         const found = readLabels(text, options, notes, () => {});
@@ -251,7 +251,8 @@ def test_page():
         options = EXPECTED[name].get("options", {})
         columns = [options.get(column, column) for column in ("task", "worker", "label")]
         content = base64.b64encode((make.FILES / name).read_bytes()).decode()
-        files.append({"bytes": content, "conflicts": options.get("conflicts", "error"), "names": columns})
+        said = {name: options.get(name, default) for name, default in (("conflicts", "error"), ("ignore", []))}
+        files.append({"bytes": content, "names": columns, **said})
     scripts = map(page_of._script, ("notes.js", "reading.js"))
     script = "\n".join([f"const CONSTANTS = {page_of._json(page_of.constants())};", *scripts, PAGE])
     done = subprocess.run([node, "-e", script], input=json.dumps({"files": files}), capture_output=True, text=True)
@@ -267,4 +268,4 @@ def test_page():
 
     lacks = {"JSON": "", "packed": "", "parquet": "which this page cannot read", "encoding": None}
     lacks |= {"layout": "no column", "wide": "no column", "time": "updated_at"}
-    assert through(page, lacks | NO_OPTION) > 400
+    assert through(page, lacks | dict.fromkeys(("classes", "merge"))) > 400

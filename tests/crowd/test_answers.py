@@ -7,7 +7,11 @@ import pytest
 from cofactor import CofactorError, CrowdLabels, DataWarning
 from cofactor.baselines.crowd.weighted_votes import Wawa
 from cofactor.crowd import METHODS
+from cofactor.crowd.bootstrap import mean_over_labels
+from cofactor.crowd.disputes import weighted_vote_shares
+from cofactor.crowd.together import errors_together
 from cofactor.crowd.voting import DawidSkene, MajorityVote
+from cofactor.crowd.workers import agreement_with_others
 
 ASKED_FIVE_TIMES = [("a", "model", "x")] * 3 + [("a", "model", "y")] * 2
 REST = [("a", "ann", "y"), ("a", "ben", "x"), ("b", "ann", "x"), ("b", "ben", "x"), ("b", "model", "y")]
@@ -46,6 +50,30 @@ def test_equal_answers_count_once_in_every_method_that_counts_parts():
         assert np.allclose(method.fit(often).predict_proba(often), expected), name
         p = method.fit(split).predict_proba(split)
         assert np.allclose(p.sum(axis=1), 1) and p[0, 0] < expected[0, 0], name  # two of five said y
+
+
+def test_what_is_said_of_workers_counts_their_answers_in_parts():
+    labels = CrowdLabels.from_frame(FRAME, conflicts="all")  # the model said x of a three times of five
+    assert labels.workers == ["ann", "ben", "model"]
+    assert np.allclose(agreement_with_others(labels), agreement_with_others(labels.whole))
+    assert np.allclose(weighted_vote_shares(labels.table, np.ones(3)), [[1.6 / 3, 1.4 / 3], [2 / 3, 1 / 3]])
+    p = np.array([[0.9, 0.1], [0.8, 0.2]])
+    expected = [(0.1 + 0.8) / 2, (0.9 + 0.8) / 2, (0.6 * 0.9 + 0.4 * 0.1 + 0.2) / 2]
+    assert np.allclose(mean_over_labels(labels, p[labels.table.rows, labels.table.values]), expected)
+
+
+def test_errors_made_together_are_looked_for_where_answers_are_repeated():
+    rng = np.random.default_rng(0)
+    truth, hard = rng.integers(3, size=200), rng.random(200) < 0.3
+    codes = np.where(hard[:, None] & (rng.random((200, 8)) < 0.6), (truth[:, None] + 1) % 3, truth[:, None])
+    codes = np.where(rng.random(codes.shape) < 0.8, codes, rng.integers(3, size=codes.shape))
+    task, worker = (index.ravel() for index in np.indices(codes.shape))
+    once = pd.DataFrame({"task": task, "worker": worker, "label": codes.ravel()})
+    again = once.assign(label=np.where(rng.random(len(once)) < 0.8, once["label"], rng.integers(3, size=len(once))))
+    labels = CrowdLabels.from_frame(pd.concat([once, again]), conflicts="all")
+    method = METHODS["WorkerTypes"]().fit(labels)
+    found = errors_together(method, labels)
+    assert found is not None and found.z > 2 and found.chance.size
 
 
 def test_other_methods_say_that_they_count_the_most_frequent_answer():

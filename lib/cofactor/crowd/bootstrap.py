@@ -184,10 +184,13 @@ def estimated_accuracy(method: Aggregator, labels: CrowdLabels) -> Floats:
 
 
 def mean_over_labels(labels: CrowdLabels, values: Floats) -> Floats:
-    """Return the mean of each worker's labels of a value given per label; of a worker without labels, that of all."""
-    given = labels.table.entries_per_variable
-    total = np.bincount(labels.table.variables, values, minlength=labels.n_workers)
-    return np.asarray(np.where(given > 0, total / np.maximum(given, 1), values.mean()))
+    """Return the mean of each worker's labels of a value given per label; of a worker without labels, that of all.
+
+    Of several answers of a worker to one task, each counts its share.
+    """
+    owner, share = labels.table.variables, labels.table.indicator.data
+    total, given = (np.bincount(owner, amount, minlength=labels.n_workers) for amount in (values * share, share))
+    return np.asarray(np.where(given > 0, total / np.where(given > 0, given, 1), values.mean()))
 
 
 def _of_labels(labels: CrowdLabels, posterior: Floats) -> Floats:

@@ -13,15 +13,14 @@ SAME_SHARE = 1e-6  # of votes: closer ones are tied
 
 
 def weighted_vote_shares(table: CategoricalTable, weight: Floats) -> Floats:
-    """Return (N, K) vote shares in which worker w counts with weight (M,).
+    """Return (N, K) vote shares in which worker w counts with weight (M,), several answers of one by their shares.
 
     Where only workers of no weight labelled a task, all count the same. A task without labels has shares of zero.
     """
     K = int(table.sizes[0])
-    cells = table.rows * K + table.values
-    weighted, plain = (
-        np.bincount(cells, w, table.n_rows * K).reshape(table.n_rows, K) for w in (weight[table.variables], None)
-    )
+    cells, share = table.rows * K + table.values, table.indicator.data
+    of_weights = weight[table.variables] * share
+    weighted, plain = (np.bincount(cells, w, table.n_rows * K).reshape(table.n_rows, K) for w in (of_weights, share))
     votes = np.where(weighted.sum(axis=1, keepdims=True) > FEW_VOTES, weighted, plain)
     return np.asarray(votes / np.maximum(votes.sum(axis=1, keepdims=True), FEW_VOTES))
 

@@ -65,6 +65,7 @@ def near_copies(method: WorkerTypes, labels: CrowdLabels) -> list[Pair]:
 
 
 def _found(method: WorkerTypes, labels: CrowdLabels) -> list[Pair]:
+    labels = labels.whole
     active = np.flatnonzero(labels.table.entries_per_variable)
     if not LEAST_WORKERS <= len(active) <= MOST_WORKERS or not method.types_ or method.grading_:
         return []

@@ -85,7 +85,8 @@ def errors_together(method: Any, labels: CrowdLabels, random_state: int = 0) -> 
 
 
 def independent_crowd(labels: CrowdLabels, r: Floats, rng: np.random.Generator) -> CrowdLabels:
-    """Draw labels of the same workers for the same tasks, independent given the class. O(labels K)."""
+    """Draw a label of the same workers for each of the same tasks, independent given the class. O(labels K)."""
+    labels = labels.whole
     table, K = labels.table, labels.n_classes
     cells = np.asarray(table.indicator.T @ r).reshape(labels.n_workers, K, K)  # by label, then class
     p = accuracies(np.einsum("mkk->mk", cells), cells.sum(axis=1))

@@ -180,8 +180,8 @@ def mean_agreement(labels: CrowdLabels) -> float:
 
 
 def _pairs(labels: CrowdLabels) -> tuple[Floats, Floats]:
-    """Count, of every worker, the labels of others on the same tasks: the equal ones, and all."""
-    table, votes = labels.table, labels.votes
+    """Count, of every worker, the labels of others on the same tasks: the equal ones, and all; one of each worker."""
+    table, votes = labels.whole.table, labels.whole.votes
     equal = votes[table.rows, table.values] - 1
     pairs = table.entries_per_row[table.rows] - 1
     of_workers = (np.bincount(table.variables, counts, minlength=labels.n_workers) for counts in (equal, pairs))

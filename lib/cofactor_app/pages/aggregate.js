@@ -5,7 +5,7 @@
  */
 
 const ROWS = 20; // of a table, before more are asked for
-const SETTINGS = "(under “Names of columns, labels given twice”)";
+const SETTINGS = "(under “Settings”)";
 const at = (id) => document.getElementById(id);
 const source = URL.createObjectURL(new Blob([at("background").textContent], { type: "text/javascript" }));
 let worker = null, given = null, result = null; // what is at work, what it was given, what it found
@@ -17,9 +17,9 @@ function inFields(message) {
   return message
     .replace(/\b(task|worker|label)='(.*?)'/, (_, column, name) => `“${name}” as the ${column} column ${SETTINGS}`)
     .replace("keep one with conflicts='first' or 'last'", `keep the first or the last ${SETTINGS}`)
-    .replace("; 'all' counts", "; with --conflicts all, the command line counts")
+    .replace("; 'all' counts each of m answers of a worker 1/m", ", or count each of m answers of a worker 1/m")
     .replace("name them all with classes=[...] (--classes)", "use the command line with --classes")
-    .replace(/leave them out with ignore \(--ignore .*\)$/, "delete their rows")
+    .replace(/leave them out with ignore \(--ignore .*\)$/, `name them as no answers ${SETTINGS}`)
     .replace("merge_look_alikes (--merge-look-alikes) makes", "the command line with --merge-look-alikes makes")
     .replace(/say sep='(.*?)'/, "which is none of , tab ; |: take the quotes around the first row away")
     .replace("name its encoding, for example encoding='latin-1'", "use the command line with --encoding")
@@ -68,10 +68,16 @@ async function aggregate(file, name) {
   mine.onerror = (event) => heard({ refused: `the page failed, please report it: ${event.message}` });
   try {
     const bytes = new Uint8Array(await file.arrayBuffer());
-    mine.postMessage({ bytes, name, columns, conflicts: at("conflicts").value }, [bytes.buffer]);
+    const ignore = listed(at("ignore").value), conflicts = at("conflicts").value;
+    mine.postMessage({ bytes, name, columns, conflicts, ignore }, [bytes.buffer]);
   } catch (error) {
     if (worker === mine) heard({ refused: `${name} cannot be read: ${error.message}` });
   }
+}
+
+/** Words between commas; as `--ignore` reads them. */
+function listed(text) {
+  return text.split(",").map((word) => word.trim()).filter(Boolean);
 }
 
 function heard({ progress, refused, notes = [], warnings = [], result: found }) {

@@ -6,14 +6,16 @@
 
 /** Fit, and return all that is shown, as arrays that cost little to hand over. */
 function consensus(labels, tell) {
-  const all = crowdOf(labels), votes = votesOf(all), owner = ownersOf(all, votes, labels);
+  const all = crowdOf(labels), votes = votesOf(all);
+  const owner = ownersOf(all.whole, votesOf(all.whole), mostFrequent(labels));
   const merged = withoutCopies(labels, owner), crowd = crowdOf(merged), found = workerTypes(crowd, tell);
   const { types, effect, rounds, converged } = found;
   const posterior = tempered(crowd, found.z, effect), predicted = predictedClasses(crowd, posterior, found.prior);
   const none = Array.from(merged.of, (w) => found.none[w] > CONSTANTS.minNone && crowd.M >= CONSTANTS.minJudgedCrowd);
   const result = {
-    tasks: labels.tasks, workers: labels.workers, classes: labels.classes, labels: all.E, posterior, predicted, owner,
-    ...comparedWithVotes(all, votes, predicted), ...workersOf(all, votes, labels, posterior),
+    tasks: labels.tasks, workers: labels.workers, classes: labels.classes, labels: labels.task.length,
+    posterior, predicted, owner,
+    ...comparedWithVotes(all, votes, predicted), ...workersOf(all, labels, posterior),
     types, effect, rounds, converged, none, disputed: disputedTasks(crowd, found.none, predicted),
     sure: Float64Array.from(predicted, (k, i) => posterior[i * all.K + k]),
   };
@@ -45,17 +47,20 @@ function predictedClasses({ N, K }, posterior, prior) {
 /** Of each task: the class that most workers chose (of tied ones the first), its votes, those of the label, and all. */
 function comparedWithVotes({ K, first }, votes, predicted) {
   const vote = predicted.map((_, i) => largest(votes, i * K, K));
-  const of = (classes) => classes.map((k, i) => votes[i * K + k]);
-  return { vote, top: of(vote), own: of(predicted), given: predicted.map((_, i) => first[i + 1] - first[i]) };
+  const of = (classes) => Float64Array.from(classes, (k, i) => votes[i * K + k]);
+  const cast = added(predicted.length, votes, (c) => Math.floor(c / K));
+  return { vote, top: of(vote), own: of(predicted), cast, given: predicted.map((_, i) => first[i + 1] - first[i]) };
 }
 
 /** Of each worker: labels, estimated share of right ones, and agreement with others on the same tasks. */
-function workersOf({ M, K, first }, votes, { task, worker, label }, posterior) {
-  const total = (of) => added(M, Array.from(task, (i, e) => of(i * K + label[e], i)), (e) => worker[e]);
-  const share = (x, all) => x.map((value, w) => value / all[w]), labelsGiven = total(() => 1);
-  const equal = total((cell) => votes[cell] - 1), others = total((_, i) => first[i + 1] - first[i] - 1);
-  const accuracy = share(total((cell) => posterior[cell]), labelsGiven);
-  return { labelsGiven, accuracy, agreement: share(equal, others) };
+function workersOf({ M, K, whole }, labels, posterior) {
+  const total = ({ task, worker, label, share }, of) =>
+    added(M, task.map((i, e) => of(i * K + label[e], i, share[e])), (e) => worker[e]);
+  const ratio = (x, all) => x.map((value, w) => value / all[w]), votes = votesOf(whole), { first } = whole;
+  const one = mostFrequent(labels), others = total(one, (_, i) => first[i + 1] - first[i] - 1);
+  const agreement = ratio(total(one, (cell) => votes[cell] - 1), others);
+  const right = total(labels, (cell, _, share) => share * posterior[cell]), asked = total(labels, (_, i, part) => part);
+  return { labelsGiven: total(labels, () => 1), accuracy: ratio(right, asked), agreement };
 }
 
 /** Return what was found, in lines. */
@@ -100,9 +105,9 @@ function percent(x) {
 }
 
 /** Return what must be read before the labels are used. */
-function warningsOf({ top, own, given }) {
+function warningsOf({ top, own, cast }) {
   const name = CONSTANTS.method, behind = top.map((votes, i) => votes - own[i]), share = (n) => n / behind.length;
-  const unanimous = behind.filter((by, i) => by > 0 && top[i] === given[i] && given[i] > 1).length;
+  const unanimous = behind.filter((by, i) => by > 0 && top[i] === cast[i] && cast[i] > 1).length;
   const far = behind.filter((by) => by >= CONSTANTS.behind).length;
   const said = (n) => `${n} tasks (${percent(share(n))})`, { manyUnanimous, manyBehind, behind: votes } = CONSTANTS;
   const advice = "check some of them by hand (“overruled” below lists them) before these labels are used";

@@ -42,15 +42,26 @@ function join(owner, u, v) {
   if (first < second) owner.forEach((x, w) => x === second && (owner[w] = first));
 }
 
-/** Give the labels of copies to their owner, one label a task (that of the first); `of` numbers the owners anew. */
-function withoutCopies({ tasks, classes, task, worker, label }, owner) {
-  const owners = [...new Set(owner)].sort((u, v) => u - v), place = new Map(owners.map((u, m) => [u, m]));
-  const of = owner.map((u) => place.get(u)), last = new Int32Array(owners.length).fill(-1), kept = [];
-  task.forEach((i, e) => {
-    if (last[of[worker[e]]] !== i) kept.push(e);
-    last[of[worker[e]]] = i;
+/** Keep, of several answers of one worker to one task, the most frequent; of tied ones the first class. */
+function mostFrequent(labels) {
+  return labels.share.every((part) => part === 1) ? labels : oneEach(labels);
+}
+
+/** Keep one label of each worker and task, that of the greatest share, of equal ones the first. */
+function oneEach({ task, worker, label, share, ...names }) {
+  const best = new Map(); // of the task at hand
+  const kept = task.flatMap((i, e) => {
+    if (e && i !== task[e - 1]) best.clear();
+    if (!(share[e] <= share[best.get(worker[e])])) best.set(worker[e], e);
+    return i === task[e + 1] ? [] : [...best.values()].sort((a, b) => a - b);
   });
   const taken = (values) => kept.map((e) => values[e]);
-  const merged = { task: taken(task), worker: taken(worker).map((w) => of[w]), label: taken(label) };
-  return { of, tasks, workers: owners, classes, ...merged };
+  return { ...names, task: taken(task), worker: taken(worker), label: taken(label), share: kept.map(() => 1) };
+}
+
+/** Give the labels of copies to their owner, one label a task; `of` numbers the owners anew. */
+function withoutCopies(labels, owner) {
+  const owners = [...new Set(owner)].sort((u, v) => u - v), place = new Map(owners.map((u, m) => [u, m]));
+  const of = owner.map((u) => place.get(u)), numbered = { ...labels, worker: labels.worker.map((w) => of[w]) };
+  return { of, ...(owners.length < owner.length ? oneEach(numbered) : labels), workers: owners };
 }

@@ -247,7 +247,7 @@ function refuseTwice(header, columns) {
 
 /** Refuse to choose by the order of the rows where a column says when each label was given. */
 function refuseTimes(names, conflicts) {
-  if (conflicts !== "error" && names.includes(CONSTANTS.time)) {
+  if (["first", "last"].includes(conflicts) && names.includes(CONSTANTS.time)) {
     throw new Refusal(`column ${CONSTANTS.time} says which label came ${conflicts}, and is not read here: `
       + "sort the rows by it and rename it, or use the command line");
   }
@@ -278,7 +278,7 @@ function refuseLong(long, cells, separator) {
 
 // ---- columns to labels ----
 
-/** Read labels: coded, sorted by task, then worker, one for each pair of them. Notes are pushed to `notes`. */
+/** Read labels: coded, sorted by task, then worker, one for each pair of them, or parts of one by `share`. */
 function readLabels(text, options, notes, tell) {
   const found = readColumns(text, options, notes, tell);
   const names = found.map(({ known, absent }) => [...known.keys()].filter((value) => !absent.includes(value)));
@@ -287,27 +287,58 @@ function readLabels(text, options, notes, tell) {
   for (const { name, missing } of found) {
     if (missing.length) throw new Refusal(`missing ${name} in rows ${listing(missing)}${FIRST_ROW}: fill or drop them`);
   }
-  const [task, worker, label] = found.map((column) => column.sorted());
+  const [task, worker, label] = answered(found.map((column) => column.sorted()), options.ignore);
   noteNoAnswers(label.ids, notes);
   if (label.ids.length < 2) {
     throw new Refusal(`only one class (${listing(label.ids)}): there is nothing to tell apart; `
       + "where others exist but were never used, name them all with classes=[...] (--classes)");
   }
-  const kept = oneLabelEach(task, worker, label, options.conflicts, notes);
+  const of = options.conflicts === "all" ? partsOfOne : oneLabelEach;
+  const { kept, share } = of(task, worker, label, options.conflicts, notes);
   const taken = (codes) => kept.map((e) => codes[e]);
   return {
-    tasks: task.ids, workers: worker.ids, classes: label.ids,
+    tasks: task.ids, workers: worker.ids, classes: label.ids, share: share ?? kept.map(() => 1),
     task: taken(task.codes), worker: taken(worker.codes), label: taken(label.codes),
   };
 }
 
-/** Return rows by task, then worker: of those of one pair, the first or the last. */
+/** Leave out rows whose label is none, and ids that no other row has; as crowd/answers.py. */
+function answered(columns, ignore) {
+  const { ids, codes } = columns[2], none = new Set(ignore.map(oneWay));
+  const out = ids.map((name) => none.has(oneWay(name)));
+  if (!out.includes(true)) return columns;
+  const rows = Array.from(codes, (_, e) => e).filter((e) => !out[codes[e]]);
+  if (!rows.length) throw new Refusal(`no labels: all are ${listing(ignore.map(repr))}, which count as no answer`);
+  return columns.map((column) => {
+    const used = [...new Set(rows.map((e) => column.codes[e]))].sort((a, b) => a - b);
+    const place = new Map(used.map((code, k) => [code, k]));
+    const left = Int32Array.from(rows, (e) => place.get(column.codes[e]));
+    return { ...column, ids: used.map((code) => column.ids[code]), codes: left };
+  });
+}
+
+/** Return rows by task, worker and label, each different answer once, and its share among those of its worker there. */
+function partsOfOne(task, worker, label) {
+  const columns = [task, worker, label];
+  const order = [...columns].reverse().reduce((rows, { ids, codes }) => sortedBy(codes, ids.length, rows), undefined);
+  const same = (i, n) => i > 0 && columns.slice(0, n).every(({ codes }) => codes[order[i]] === codes[order[i - 1]]);
+  const kept = [], times = [], opinion = [], answers = []; // the last: of every worker for a task
+  order.forEach((e, i) => {
+    if (!same(i, 2)) answers.push(0);
+    if (!same(i, 3)) (kept.push(e), times.push(0), opinion.push(answers.length - 1));
+    times[times.length - 1]++;
+    answers[answers.length - 1]++;
+  });
+  return { kept, share: times.map((n, x) => n / answers[opinion[x]]) };
+}
+
+/** Return `kept`, rows by task, then worker: of those of one pair, the first or the last. */
 function oneLabelEach(task, worker, label, conflicts, notes) {
   const byWorker = sortedBy(worker.codes, worker.ids.length), order = sortedBy(task.codes, task.ids.length, byWorker);
   const repeats = (i) => i > 0 && i < order.length
     && task.codes[order[i]] === task.codes[order[i - 1]] && worker.codes[order[i]] === worker.codes[order[i - 1]];
   const again = order.map((_, i) => i).filter(repeats), pairs = new Set();
-  if (!again.length) return order;
+  if (!again.length) return { kept: [...order] };
   const shown = ({ ids, numbers, codes }, e) => (numbers ? ids[codes[e]] : repr(ids[codes[e]]));
   for (const i of conflicts === "error" ? again : []) {
     const clash = label.codes[order[i]] !== label.codes[order[i - 1]];
@@ -318,7 +349,7 @@ function oneLabelEach(task, worker, label, conflicts, notes) {
       + "mend the data, or keep one with conflicts='first' or 'last'; 'all' counts each of m answers of a worker 1/m");
   }
   notes.push(`${again.length} labels were given again by the same worker on the same task: one each was kept`);
-  return order.filter((_, i) => !repeats(conflicts === "last" ? i + 1 : i));
+  return { kept: [...order].filter((_, i) => !repeats(conflicts === "last" ? i + 1 : i)) };
 }
 
 /** Return row numbers sorted by a code, ties as in `rows`. */

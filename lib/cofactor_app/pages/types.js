@@ -4,7 +4,8 @@
  * crowd/fit.py (the fit) and crowd/dependence.py; copies.js comes before, difficulty.js after. The symbols are
  * explained there. tests/browser/test_aggregate_page.py holds labels and probabilities to Python's.
  *
- *   crowd    N tasks, M workers, K classes; entry e of task i, first[i] <= e < first[i + 1], has the row[e];
+ *   crowd    N tasks, M workers, K classes; entry e of task i, first[i] <= e < first[i + 1], has the row[e], and counts
+ *            share[e]: 1, but for several answers of one worker; E is the sum; whole: the most frequent ones alone;
  *            row r is a pair (owner[r], label[r]) of a worker and a label that occurs; diagonal[w K + k] is a row or -1
  *   counts   cells (R, S): expected labels of every row and state; classes (S,): expected tasks of every state
  *   model    logA (R, S) and logPrior (S,): logarithms of probabilities, or what is expected of these
@@ -62,19 +63,22 @@ function softmax(x, from, n) {
 
 // ---- sums over tasks ----
 
-function crowdOf({ tasks, workers, classes, task, worker, label }) {
-  const N = tasks.length, M = workers.length, K = classes.length, E = task.length;
+function crowdOf(given) {
+  const { tasks, workers, classes, task, worker, label, share } = given;
+  const N = tasks.length, M = workers.length, K = classes.length;
   const first = new Int32Array(N + 1), diagonal = new Int32Array(M * K).fill(-1), place = new Int32Array(M * K);
-  for (let e = 0; e < E; e++) (first[task[e] + 1]++, (place[worker[e] * K + label[e]] = 1));
+  for (let e = 0; e < task.length; e++) (first[task[e] + 1]++, (place[worker[e] * K + label[e]] = 1));
   for (let i = 0; i < N; i++) first[i + 1] += first[i];
   let R = 0;
   for (let pair = 0; pair < M * K; pair++) if (place[pair]) place[pair] = ++R;
-  const owner = new Int32Array(R), labels = new Int32Array(R), row = new Int32Array(E);
-  for (let e = 0; e < E; e++) {
+  const owner = new Int32Array(R), labels = new Int32Array(R), row = new Int32Array(task.length);
+  for (let e = 0; e < row.length; e++) {
     const pair = worker[e] * K + label[e], r = (row[e] = place[pair] - 1);
     [owner[r], labels[r], diagonal[pair]] = [worker[e], label[e], r];
   }
-  return { N, M, K, E, R, first, row, owner, label: labels, diagonal };
+  const whole = mostFrequent(given), E = Math.round(sum(share));
+  const crowd = { N, M, K, E, R, first, row, share, owner, label: labels, diagonal };
+  return { ...crowd, whole: whole === given ? crowd : crowdOf(whole) };
 }
 
 function modelOf(A, prior) {
@@ -82,22 +86,26 @@ function modelOf(A, prior) {
 }
 
 /** Put the posterior of the states in task i into q; return the task's log-likelihood. */
-function explain({ row, first }, { logA, logPrior }, i, q) {
+function explain({ row, first, share }, { logA, logPrior }, i, q) {
   const S = q.length;
   q.set(logPrior);
-  for (let e = first[i]; e < first[i + 1]; e++) for (let s = 0, c = row[e] * S; s < S; s++, c++) q[s] += logA[c];
+  for (let e = first[i]; e < first[i + 1]; e++) {
+    for (let s = 0, c = row[e] * S; s < S; s++, c++) q[s] += share[e] * logA[c];
+  }
   return softmax(q, 0, S);
 }
 
 /** E-step: the expected counts of all tasks under a model, and its log-likelihood. */
 function eStep(crowd, model) {
-  const S = model.logPrior.length, { N, R, row, first } = crowd, q = new Float64Array(S);
+  const S = model.logPrior.length, { N, R, row, first, share } = crowd, q = new Float64Array(S);
   const cells = new Float64Array(R * S), classes = new Float64Array(S);
   let logLikelihood = 0;
   for (let i = 0; i < N; i++) {
     logLikelihood += explain(crowd, model, i, q);
     for (let s = 0; s < S; s++) classes[s] += q[s];
-    for (let e = first[i]; e < first[i + 1]; e++) for (let s = 0, c = row[e] * S; s < S; s++, c++) cells[c] += q[s];
+    for (let e = first[i]; e < first[i + 1]; e++) {
+      for (let s = 0, c = row[e] * S; s < S; s++, c++) cells[c] += share[e] * q[s];
+    }
   }
   return { cells, classes, logLikelihood };
 }
@@ -113,22 +121,20 @@ function posteriorOf(crowd, model) {
 }
 
 /** Return the (N, K) votes, each label counted by the weight of its worker. */
-function votesOf({ N, K, first, row, owner, label }, weight = () => 1) {
-  const votes = new Float64Array(N * K);
-  for (let i = 0; i < N; i++) {
-    for (let e = first[i]; e < first[i + 1]; e++) votes[i * K + label[row[e]]] += weight(owner[row[e]]);
-  }
-  return votes;
+function votesOf({ N, K, first, row, share, owner, label }, weight) {
+  const votes = new Float64Array(N * K), of = (e) => share[e] * (weight ? weight(owner[row[e]]) : 1);
+  for (let i = 0; i < N; i++) for (let e = first[i]; e < first[i + 1]; e++) votes[i * K + label[row[e]]] += of(e);
+  return weight ? votes : votes.map((x) => Math.round(x * 1e9) / 1e9); // thirds add up to one
 }
 
 /** Return the counts of the vote shares. */
 function voteCounts(crowd) {
-  const { N, K, R, first, row } = crowd, v = votesOf(crowd);
+  const { N, K, R, first, row, share } = crowd, v = votesOf(crowd), all = added(N, v, (c) => Math.floor(c / K));
   const cells = new Float64Array(R * K), classes = new Float64Array(K);
   for (let c = 0; c < N * K; c++) {
-    const i = Math.floor(c / K), share = v[c] / (first[i + 1] - first[i]);
-    classes[c % K] += share;
-    for (let e = first[i]; e < first[i + 1]; e++) cells[row[e] * K + (c % K)] += share;
+    const i = Math.floor(c / K), part = v[c] / all[i];
+    classes[c % K] += part;
+    for (let e = first[i]; e < first[i + 1]; e++) cells[row[e] * K + (c % K)] += share[e] * part;
   }
   return { cells, classes };
 }
@@ -274,8 +280,10 @@ function workerTypes(crowd, tell) {
 
 /** Return what is believed where no task has two labels: all is the prior's. */
 function nothingKnown(crowd) {
-  const { M, K } = crowd, right = CONSTANTS.oneLabelAccuracy, [prior, none] = [K, M].map((n) => new Float64Array(n));
-  const z = votesOf(crowd).map((label) => (label ? right : (1 - right) / (K - 1)));
+  const { M, K, R, label } = crowd, right = CONSTANTS.oneLabelAccuracy, prior = new Float64Array(K).fill(1 / K);
+  const probability = (r, k) => (label[r] === k ? right : (1 - right) / (K - 1));
+  const A = Float64Array.from({ length: R * K }, (_, c) => probability(Math.floor(c / K), c % K));
+  const z = posteriorOf(crowd, modelOf(A, prior)), none = new Float64Array(M);
   return { rounds: 0, converged: true, types: [], z, effect: 0, prior, none };
 }
 
@@ -288,7 +296,7 @@ function accuracies({ K }, { right, given }) {
 
 /** Return by how many standard errors workers err together on the same tasks. */
 function dependence(crowd, belief) {
-  const { N, K, first, row, owner, label } = crowd;
+  const { N, K, first, row, owner, label } = crowd.whole;
   const z = posteriorOf(crowd, belief.model), p = accuracies(crowd, belief);
   let excess = 0, squares = 0;
   for (let i = 0; i < N; i++) {
