@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 
 import cofactor as cf
+from cofactor import simulate
 from cofactor.crowd.bootstrap import estimated_accuracy
+from cofactor.crowd.near_copies import near_copies
+from cofactor.crowd.order import suggested_order
 from cofactor.crowd.workers import NO_INFORMATION, agreement_with_others, without_information
-from cofactor_app.cli import facts, in_options, main, page, visible
+from cofactor_app.cli import facts, grades, in_options, main, page, visible
 
 pytestmark = pytest.mark.browser
 
@@ -158,6 +161,7 @@ def crowds(seed):
         "copies on the edge of what chance explains": np.where(np.arange(40)[:, None] < edge, guesses, -1),
         "tasks of more than 20 labels": np.tile(truth, (25, 1)).T % 2 ^ (rng.random((N, 25)) < 0.4),
         "more than 50 classes": many,
+        "copies with slips": np.where(rng.random((N, M)) < 0.02, 0, right[:, [0, 0, 1, 1, 1, 2, 3, 4, 5, 6]]),
     }
 
 
@@ -168,6 +172,7 @@ def test_labels_and_probabilities_of_drawn_crowds_are_those_of_python(tab, seed)
         task, worker = np.nonzero(codes >= 0)
         labels = cf.CrowdLabels.from_arrays(task, worker, codes[task, worker])
         method = compare(tab, labels, case)
+        assert bool(near_copies(method, labels)) == (case == "copies with slips"), case
         ways |= {method.types_, bool(method.copies_), bool(without_information(method).any())}
     assert {(), ("coin", "class", "none"), ("coin", "class", "own", "none"), True, False} <= ways
 
@@ -194,6 +199,28 @@ def test_several_answers_of_a_worker_and_answers_that_are_none_count_as_in_pytho
         compare(tab, labels, case, frame.to_csv(index=False).encode())
 
 
+def test_classes_that_may_be_grades_are_named_with_the_command_that_reads_them(tab):
+    words = ["very good", "Good", "fair", "bad", "very_bad"]
+    names = {4: "0123", 5: words, 9: ["-2.0", "-1", "0", "3", "4.0", "5", "6", "7", "1E1"], 3: "abc"}
+    crowds = [simulate.grader_crowd(150, 10, K, random_state=seed).labels for K in names for seed in (0, 1)]
+    crowds += [simulate.grader_crowd(100, 8, 5, random_state=2).labels]
+    flat = [simulate.dawid_skene_model(10, 5, skill=0.5, random_state=seed) for seed in range(6)]
+    crowds += [simulate.crowd(model, 200, 0.5, seed).labels for seed, model in enumerate(flat)]
+    found = []
+    for case, labels in enumerate(crowds):
+        own = names[labels.n_classes] if case % 2 else [3, 0, 1, 4, 2, *range(5, labels.n_classes)][: labels.n_classes]
+        frame = labels.to_frame()
+        frame["label"] = [own[k] for k in frame["label"]]
+        again = read(frame)
+        aggregate(tab, csv_of(again))
+        told, order = tab.inner_text("#facts"), suggested_order(again)
+        assert ("may be grades" in told) == (order is not None), case
+        assert order is None or grades.suggestion(order).split("; if")[0] in told, case
+        assert order is None or grades.suggestion(order).split(": ")[-1] in told, case
+        found.append(order)
+    assert {len(order) for order in found if order} == {4, 5, 9} and found.count(None) > 5
+
+
 def read(frame, **options):
     """Read a table of text as a file is read."""
     with tempfile.NamedTemporaryFile(suffix=".csv") as file:
@@ -217,6 +244,10 @@ def compare(tab, labels, case, content=None):
     marks = {"predicted": method.predict(labels), "disputed": method.disagreement(labels)}
     for name, expected in (marks | {"none": without_information(method)}).items():
         assert found[name] == expected.tolist(), (case, name)
+    for u, v, s, n in near_copies(method, labels):
+        remarks = [found["remarks"][labels.workers.index(worker)] for worker in (u, v)]
+        told = (f"answers nearly as {other}: {s} of {n} labels are the same" for other in (v, u))
+        assert all(words in remark for words, remark in zip(told, remarks, strict=True)), case
     compare_words(tab, labels, method, posterior, case)
     return method
 
@@ -224,9 +255,9 @@ def compare(tab, labels, case, content=None):
 def compare_words(tab, labels, method, posterior, case):
     told = facts.warnings_of(page.METHOD.__name__, posterior, labels, None)
     lines = facts.summary("", page.METHOD.__name__, method, posterior, labels, None)
-    told += [line for line in lines if re.match("no task|workers (with|who)|labels that", line) and NEAR not in line]
+    told += [line for line in lines if re.match("no task|workers (with|who)|labels that", line)]
     said = tab.inner_text("#said") + tab.inner_text("#facts")
-    assert NEAR in tab.inner_text("main")  # which is left to the command line, as the page says
+    assert (NEAR in said) == any(NEAR in line for line in told), case
     lacking = [line for line in told if visible(line).split(": check")[0] not in said]
     assert len(told) >= 2 and not lacking, (case, said)
 
@@ -248,7 +279,7 @@ def test_advice_names_what_the_page_has(tab):
     for case, content in MESSY.items():
         aggregate(tab, content)
         said = tab.inner_text("#said")
-        assert said.strip() and not re.search(r"\w='|call it|undefined|--ignore|classes=|alikes \(", said), case
+        assert said.strip() and not re.search(r"\w='|call it|undefined|--ignore|classes=|alikes \(|declare", said), case
 
 
 @pytest.mark.filterwarnings("ignore:.*look alike:cofactor.DataWarning")

@@ -1,8 +1,8 @@
 """``cofactor page``: a page that aggregates labels in a browser, by the default method in JavaScript.
 
 The scripts of `cofactor_app/pages` read a file (`notes.js`, `reading.js`), fit (`copies.js`, `types.js`,
-`difficulty.js`) and sum up (`consensus.js`) in the background; `aggregate.js` shows the result. What is a number or a
-word in the library comes from there.
+`difficulty.js`) and sum up (`near_copies.js`, `grades.js`, `consensus.js`) in the background; `aggregate.js` shows the
+result. What is a number or a word in the library comes from there.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from cofactor.crowd import (
     files,
     fit,
     kinds,
+    near_copies,
+    order,
     types,
     worker_types,
     workers,
@@ -38,7 +40,8 @@ from cofactor_app.cli.output import reserved
 from cofactor_app.pages.render import render
 from cofactor_app.plots import crowd
 
-BACKGROUND = ("notes.js", "reading.js", "copies.js", "types.js", "difficulty.js", "consensus.js")  # in this order
+FITTING = ("copies.js", "types.js", "difficulty.js")
+BACKGROUND = ("notes.js", "reading.js", *FITTING, "near_copies.js", "grades.js", "consensus.js")  # in this order
 METHOD = worker_types.WorkerTypes
 EXAMPLE = "bluebird"
 TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that scripts use
@@ -59,6 +62,8 @@ TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that sc
     kinds: ("MANY", "CONFIDENCES"),
     latent_class: ("FLOOR", "TIE"),
     look_alikes: ("SAME_LETTER", "TRUTH_VALUES"),
+    near_copies: ("LEAST_WORKERS", "MOST_WORKERS", "LEAST_AGREEMENT", "SUSPECTS", "LEFT"),
+    order: ("FEWEST", "MOST", "ALL_ORDERS", "DRAWN", "LUCK", "SCALES"),
     text_tables: ("MOST_COLUMNS",),
     types: ("NO_INFORMATION_COUNT",),
     worker_types: ("USUAL_DESIGN_EFFECT", "MAX_CLASSES", "ONE_LABEL_ACCURACY"),

@@ -21,6 +21,7 @@ function inFields(message) {
     .replace("name them all with classes=[...] (--classes)", "use the command line with --classes")
     .replace(/leave them out with ignore \(--ignore .*\)$/, `name them as no answers ${SETTINGS}`)
     .replace("merge_look_alikes (--merge-look-alikes) makes", "the command line with --merge-look-alikes makes")
+    .replace("declare their order", "use the command line with --order")
     .replace(/say sep='(.*?)'/, "which is none of , tab ; |: take the quotes around the first row away")
     .replace("name its encoding, for example encoding='latin-1'", "use the command line with --encoding")
     .replace(/: call it \.\w+, or unpack it/, ": unpack it first");

@@ -7,19 +7,19 @@
 /** Fit, and return all that is shown, as arrays that cost little to hand over. */
 function consensus(labels, tell) {
   const all = crowdOf(labels), votes = votesOf(all);
-  const owner = ownersOf(all.whole, votesOf(all.whole), mostFrequent(labels));
+  const whole = mostFrequent(labels), owner = ownersOf(all.whole, votesOf(all.whole), whole);
   const merged = withoutCopies(labels, owner), crowd = crowdOf(merged), found = workerTypes(crowd, tell);
   const { types, effect, rounds, converged } = found;
   const posterior = tempered(crowd, found.z, effect), predicted = predictedClasses(crowd, posterior, found.prior);
   const none = Array.from(merged.of, (w) => found.none[w] > CONSTANTS.minNone && crowd.M >= CONSTANTS.minJudgedCrowd);
   const result = {
     tasks: labels.tasks, workers: labels.workers, classes: labels.classes, labels: labels.task.length,
-    posterior, predicted, owner,
+    posterior, predicted, owner, near: types.length ? nearCopies(whole, owner, tell) : [],
     ...comparedWithVotes(all, votes, predicted), ...workersOf(all, labels, posterior),
     types, effect, rounds, converged, none, disputed: disputedTasks(crowd, found.none, predicted),
     sure: Float64Array.from(predicted, (k, i) => posterior[i * all.K + k]),
   };
-  return { ...result, found: factsOf(result), remarks: remarksOf(result) };
+  return { ...result, found: [...factsOf(result), ...gradesFound(labels.classes, votes)], remarks: remarksOf(result) };
 }
 
 /** Tell of every task whether its label is another than most votes, each counted as far as its worker is informed. */
@@ -65,15 +65,18 @@ function workersOf({ M, K, whole }, labels, posterior) {
 
 /** Return what was found, in lines. */
 function factsOf(result) {
-  const { workers, owner, none, labelsGiven, sure, top, own, disputed, types } = result;
+  const { workers, owner, near, none, labelsGiven, sure, top, own, disputed, types } = result;
   const share = (n) => `${percent(n / sure.length)} of the tasks (${n})`, { method, sure: least } = CONSTANTS;
   const silent = workers.filter((_, w) => none[w]), given = sum(labelsGiven.filter((_, w) => none[w])) / result.labels;
   const copies = groupsOf(workers, owner).filter((group) => group.length > 1).map((group) => group.join(" = "));
+  const nearly = near.map(([u, v, s, n]) => `${workers[u]} and ${workers[v]} (${s} of ${n} labels)`);
   const lines = [
     types.length ? "" : CONSTANTS.nothingKnown,
     silent.length && `workers with ${CONSTANTS.noInformation}: ${silent.length} of ${none.length} `
       + `(${percent(given)} of the labels): ${listing(silent)}`,
     copies.length && `workers who count as one, since all labels they have in common are the same: ${listing(copies)}`,
+    nearly.length && "workers who answer nearly alike, more than two of their skill would (not merged): "
+      + listing(nearly),
     `labels that differ from the vote of the workers with information: ${share(sum(disputed))}, marked as disputed: `
       + "look at these first",
     `labels that differ from the majority vote: ${share(top.filter((votes, i) => own[i] < votes).length)}`,
@@ -90,12 +93,15 @@ function groupsOf(workers, owner) {
   return groups;
 }
 
-/** Return a remark on each worker: who says nothing beside the others, and who are one. */
-function remarksOf({ workers, owner, none }) {
+/** Return a remark on each worker: who says nothing beside the others, who are one, and who answer nearly alike. */
+function remarksOf({ workers, owner, near, none }) {
   const groups = groupsOf(workers, owner);
+  const nearly = (w) => near.filter(([u, v]) => u === w || v === w).map(([u, v, s, n]) => (
+    `answers nearly as ${workers[u === w ? v : u]}: ${s} of ${n} labels are the same`
+  ));
   return workers.map((name, w) => {
     const others = groups[owner[w]].filter((other) => other !== name), one = `counts as one with ${listing(others)}`;
-    return [none[w] && CONSTANTS.noInformation, others.length && one].filter(Boolean).join("; ");
+    return [none[w] && CONSTANTS.noInformation, others.length && one, ...nearly(w)].filter(Boolean).join("; ");
   });
 }
 

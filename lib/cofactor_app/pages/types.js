@@ -266,16 +266,16 @@ function expectedModel(crowd, { cells, classes }, votes) {
 // ---- the fit ----
 
 /** Fit a crowd without copies: posteriors z (N, K), the effect that flattens them, and who says nothing (M,). */
-function workerTypes(crowd, tell) {
+function workerTypes(crowd, tell, flatten = true) {
   const { E, N, M, K } = crowd, votes = voteCounts(crowd), types = ["coin", "class", "none"];
   if (E <= N) return nothingKnown(crowd);
   const fit = { crowd, types, votes, alpha: votes.classes.map((tasks) => Math.max(tasks, CONSTANTS.minClassVotes)) };
   const own = K >= 3 && E >= M * K && iterate({ ...fit, types: ["own"] }, "looking for errors made together", tell);
   if (own && dependence(crowd, own.belief) <= CONSTANTS.maxIndependentZ) types.splice(2, 0, "own");
   const { belief, counts, ...how } = iterate(fit, "fitting", tell), z = posteriorOf(crowd, belief.model);
-  const mean = expectedModel(crowd, counts, votes), effect = learnedEffect(crowd, mean, fit.alpha, z, tell);
+  const mean = expectedModel(crowd, counts, votes), learned = () => learnedEffect(crowd, mean, fit.alpha, z, tell);
   const none = belief.q.filter((_, c) => types[c % types.length] === "none");
-  return { ...how, types, z, effect, prior: mean.prior, none };
+  return { ...how, types, z, effect: flatten ? learned() : 0, prior: mean.prior, none };
 }
 
 /** Return what is believed where no task has two labels: all is the prior's. */
