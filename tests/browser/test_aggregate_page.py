@@ -65,6 +65,9 @@ MESSY = {  # what a command that refuses or notes something says of it, the page
     "conflicts of numbers": b"task,worker,label\n1,7,x\n1,7,y\n2,7,x\n",
     "ids that look alike": "task,worker,label\n1,a,x\n01,\u0430,y\n2,a\u200b,x\nt,é,x\nT,e\u0301,y\n".encode(),
     "given again, alike": "task,worker,label\n1,a,Straße\n1,a,Straße\n2,a,STRASSE\n3,b,1.0\n3,c,1\n".encode(),
+    "numbers that look alike": (
+        "task,worker,label\n1_0,+inf,x\n10.0,inf,y\n٣,-inf,x\n03,+nan,y\n1__0,nan,x\n1,infinity,y\n".encode()
+    ),
     "no answers": "task,worker,label\n1,a,x\n1,b,Unsure\n2,a,don’t  know\n2,b,don't know\n".encode(),
     "ids that a spreadsheet has cut": b"task,worker,label\n1.23E+11,a,x\n1.24E+11,a,y\n1,1E+15,y\n",
     "several answers": b"task,worker,label\n1,a,x\n1,b,y\n2,a,x | y\n",

@@ -5,6 +5,7 @@ import copy
 import csv
 import io
 import json
+import random
 import shutil
 import subprocess
 import warnings
@@ -242,30 +243,89 @@ console.log(JSON.stringify(results));
 """
 
 
-def test_page():
+def read_by_the_page(contents, asked):
+    """What the page's scripts make of files, in Node; `asked` are options of the library."""
     node = shutil.which("node")
     if not node:
         pytest.skip("Node is not installed")
-    files, names = [], list(EXPECTED)
-    for name in names:
-        options = EXPECTED[name].get("options", {})
-        columns = [options.get(column, column) for column in ("task", "worker", "label")]
-        content = base64.b64encode((make.FILES / name).read_bytes()).decode()
+    files = []
+    for content, options in zip(contents, asked, strict=True):
         said = {name: options.get(name, default) for name, default in (("conflicts", "error"), ("ignore", []))}
-        files.append({"bytes": content, "names": columns, **said})
+        columns = [options.get(column, column) for column in ("task", "worker", "label")]
+        files.append({"bytes": base64.b64encode(content).decode(), "names": columns, **said})
     scripts = map(page_of._script, ("notes.js", "reading.js"))
     script = "\n".join([f"const CONSTANTS = {page_of._json(page_of.constants())};", *scripts, PAGE])
     done = subprocess.run([node, "-e", script], input=json.dumps({"files": files}), capture_output=True, text=True)
     assert not done.returncode, done.stderr
-    results = dict(zip(names, json.loads(done.stdout), strict=True))
+    found = json.loads(done.stdout)
+    rows = (None if "labels" not in one else list(map(tuple, one["labels"])) for one in found)
+    return [Found(labels, one.get("error"), one["notes"]) for labels, one in zip(rows, found, strict=True)]
+
+
+def test_page():
+    names = list(EXPECTED)
+    contents = ((make.FILES / name).read_bytes() for name in names)
+    options = (EXPECTED[name].get("options", {}) for name in names)
+    results = dict(zip(names, read_by_the_page(contents, options), strict=True))
 
     def page(path, expected):
-        found = results[path.relative_to(make.FILES).as_posix()]
         if "sep" in expected.get("options", {}):
             return None  # the page has no such option
-        labels = None if "labels" not in found else [tuple(row) for row in found["labels"]]
-        return Found(labels, found.get("error"), found["notes"])
+        return results[path.relative_to(make.FILES).as_posix()]
 
     lacks = {"JSON": "", "packed": "", "parquet": "which this page cannot read", "encoding": None}
     lacks |= {"layout": "no column", "wide": "no column", "time": "updated_at"}
     assert through(page, lacks | dict.fromkeys(("classes", "merge"))) > 400
+
+
+WORDS = (  # of which a table drawn from a few looks like something else than labels, or ids
+    *("1", "2", "03", "1.0", "1.5", "2,5", "1_0", "10", "-0", "+1", ".5", "1e5", "1.2E+11", "\u0663", "\u00b2", "+inf"),
+    *(
+        "a",
+        "A",
+        "\uff41",
+        "\u00e9",
+        "\u0130",
+        "\u0131",
+        "\u00df",
+        "SS",
+        "\u03c2",
+        "\u03c3",
+        "x y",
+        "x\u00a0y",
+        "\u00ad",
+    ),
+    *(
+        "x",
+        "y",
+        "x|y",
+        "|x",
+        "[x]",
+        "{}",
+        "[",
+        "a/b",
+        "/a",
+        "a>b>c",
+        "c>b>a",
+        "a::b",
+        "unsure",
+        "Un sure",
+        "n/a",
+        "nan",
+    ),
+    *("true", "TRUE", "0", "false", "'", '"', "don't know", "  "),
+)
+
+
+def test_page_reads_drawn_tables_as_memory_does(tmp_path):
+    rng, tables, asked = random.Random(0), [], []
+    for _ in range(60):
+        tasks, workers, labels = (rng.sample(WORDS, rng.randint(2, 6)) for _ in range(3))
+        rows = [(rng.choice(tasks), rng.choice(workers), rng.choice(labels)) for _ in range(rng.randint(3, 25))]
+        tables.append(pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv(index=False).encode())
+        asked.append({"conflicts": rng.choice(["error", "first", "last", "all"])})
+        asked[-1]["ignore"] = rng.choice([[], [], ["unsure"], ["x", "TRUE"]])
+    for table, options, page in zip(tables, asked, read_by_the_page(tables, asked), strict=True):
+        (tmp_path / "labels.csv").write_bytes(table)
+        memory = recorded(cf.CrowdLabels.from_file, tmp_path / "labels.csv", options)
+        assert (page.labels, page.error, page.notes) == (memory.labels, memory.error, memory.notes), table

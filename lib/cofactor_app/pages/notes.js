@@ -100,8 +100,22 @@ function skeleton(name, truthValues) {
     return same === undefined ? letter : String.fromCodePoint(same);
   });
   const words = strip(letters.join("")).replace(BLANK, " ");
-  const text = (truthValues ? CONSTANTS.truthValues[words] : undefined) ?? words, number = Number(text);
-  return DECIMAL.test(text) ? `number ${number + 0}` : `text ${text}`;
+  return numeral((truthValues ? CONSTANTS.truthValues[words] : undefined) ?? words);
+}
+
+/** A number in one form, whatever its digits, and how it was written; other texts as they are. */
+function numeral(text) {
+  const digits = text.replace(/\p{Nd}/gu, digit).replace(/(\d)_(?=\d)/g, "$1");
+  const plainly = digits.replace(/^\+inf(inity)?$|^inf$/, "1e999").replace(/^-inf(inity)?$/, "-1e999");
+  if (DECIMAL.test(plainly)) return `number ${Number(plainly) + 0}`;
+  return `text ${text.replace(/^[+-]nan$/, "nan")}`;
+}
+
+/** The digit of any script, 0 to 9: those of one follow each other. */
+function digit(letter) {
+  let value = 0;
+  while (/\p{Nd}/u.test(String.fromCodePoint(letter.codePointAt(0) - value - 1))) value++;
+  return value % 10;
 }
 
 // ---- labels that may not be what they are taken for ----
