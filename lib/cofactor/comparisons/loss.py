@@ -93,6 +93,7 @@ class Objective:
         self.balance = balance
         self.n_threads = (1 if len(comparisons) < MANY else numba.get_num_threads()) if n_threads is None else n_threads
         self.n_passes = 0
+        self.shape = comparisons.n_users, comparisons.n_items, rank  # kept here: a fit asks for them at every step
         self._prepare()
 
     def with_ridge(self, ridge: float) -> Objective:
@@ -119,20 +120,20 @@ class Objective:
     @property
     def size(self) -> int:
         """Length of x."""
-        n1, n2 = self.data.n_users, self.data.n_items
-        return (n1 + n2) * self.rank + n2 * self.item_bias
+        n1, n2, r = self.shape
+        return (n1 + n2) * r + n2 * self.item_bias
 
     def split(self, x: Floats) -> Arrays:
         """Return U, V and b as views of x; b is empty in a model without biases."""
-        n1, n2, r = self.data.n_users, self.data.n_items, self.rank
+        n1, n2, r = self.shape
         if len(x) != self.size:
             raise CofactorError(f"a vector of {len(x)} numbers: this objective has {self.size}; `join` makes one")
-        U, V, b = np.split(x, [n1 * r, (n1 + n2) * r])
-        return U.reshape(n1, r), V.reshape(n2, r), b
+        of_users, of_items = n1 * r, (n1 + n2) * r
+        return x[:of_users].reshape(n1, r), x[of_users:of_items].reshape(n2, r), x[of_items:]
 
     def join(self, U: Floats, V: Floats, b: Floats | None = None) -> Floats:
         """Return x; biases that are not given start at zero."""
-        b = np.zeros(self.data.n_items * self.item_bias) if b is None else b
+        b = np.zeros(self.shape[1] * self.item_bias) if b is None else b
         x = np.concatenate([U.ravel(), V.ravel(), b])
         if x.size != self.size:
             raise CofactorError(
