@@ -21,6 +21,7 @@ from evaluation.experiment import Experiment
 BEGAN = time.time()
 LIBRARY, COMMANDS, EVALUATION = (Path(str(p)).parent for p in (cofactor.__file__, cofactor_app.__file__, __file__))
 ROOMS = ("core", "simulate", "data")  # of the library, that every line needs
+BORROWED = {"crowd": ["pmf/cnmf_opt.py"], "comparisons": ["pmf/biased_factors.py"]}  # from another line, by rivals
 HARNESS = [EVALUATION / "experiment.py", EVALUATION / "released", EVALUATION / "peers"]
 OF_CROWDS = ("planning/asking.py", "reading/truth.py")  # of the commands, what experiments on crowds run
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")  # whose version may change a digit
@@ -63,6 +64,7 @@ def code_of_line(line: str) -> str:
 def _sources(line: str) -> list[Path]:
     rivals = LIBRARY / "baselines"
     homes = [*(LIBRARY / room for room in (*ROOMS, line)), *rivals.glob("*.py"), rivals / line]
+    homes += [LIBRARY / module for module in BORROWED.get(line, ())]
     homes += [LIBRARY / "registry.py", EVALUATION / line, *HARNESS]
     homes += [COMMANDS / name for name in OF_CROWDS if line == "crowd"]
     if not (LIBRARY / line).is_dir():  # an experiment of one's own may use all of them

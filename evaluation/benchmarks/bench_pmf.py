@@ -17,10 +17,10 @@ from threadpoolctl import threadpool_limits
 import cofactor as cf
 from cofactor import simulate
 from cofactor.baselines.triple_moments import triple_moments
-from cofactor.core.coupled_nmf import coupled_nmf, pair_divergence
 from cofactor.core.em import expectation
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
 from cofactor.data.published import published
+from cofactor.pmf.cnmf_opt import cnmf_opt, pair_divergence
 from evaluation.released.mirror_descent import SYNTHETIC, mirror_descent
 
 PATIENCE = 5.0
@@ -53,7 +53,7 @@ def _closed_form(bench: Bench, data: tuple[str, int], moments: PairwiseMoments, 
 
 def _pair_fit(bench: Bench, data: tuple[str, int], moments: PairwiseMoments, rank: int) -> None:
     start = cf.pmf.cnmf_spa(moments, rank, split=3)
-    fit = partial(coupled_nmf, moments, start, "equal")
+    fit = partial(cnmf_opt, moments, start, "equal")
     released = partial(mirror_descent, moments, start, "equal", 500, 1e-6, settings=SYNTHETIC)
     model, _ = bench.measure(data, "CNMF-OPT by mirror descent", released)
     goal = pair_divergence(moments, model, "equal")

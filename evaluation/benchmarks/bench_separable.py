@@ -14,8 +14,8 @@ from runner import Bench, Reference
 from threadpoolctl import threadpool_limits
 
 from cofactor import simulate
-from cofactor.core.least_squares import simplex_least_squares
 from cofactor.separable.descent import Budget, descend
+from cofactor.separable.least_squares import simplex_least_squares
 
 STEPS = 4  # timed together: what starts a run is shared by them
 RELEASED = {(50, 10_000): 1.159, (6, 6_437): 0.306}  # one step of the released core, on another machine

@@ -27,12 +27,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from cofactor.core.coupled_nmf import fitted_model, weighted_pairs
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import njit
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints
+from cofactor.pmf.cnmf_opt import fitted_model, weighted_pairs
 
 # a division by zero gives what it gave the authors, so that no such step is taken
 compiled = njit(cache=True, error_model="numpy")
@@ -94,7 +94,7 @@ def mirror_descent(
     settings: Mirror | None = None,
     verbose: bool = False,
 ) -> tuple[LatentClassModel, Result]:
-    """Minimise sum_{m<j} w_mj KL(R_mj || M_mj) by mirror descent; arguments and result are those of `coupled_nmf`.
+    """Minimise sum_{m<j} w_mj KL(R_mj || M_mj) by mirror descent; arguments and result are those of `cnmf_opt`.
 
     `objective` is that of the model clipped as for lambda, after each pass; where both clips are one it never rises,
     since a step that finds no descent is not taken. O(sum over pairs of I_m I_j F) time per pass and trial step,

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from cofactor.core import coupled_nmf as module
-from cofactor.core.coupled_nmf import LIFTED, _evidence, _lift_growing, _pass_over_blocks, coupled_nmf, weighted_pairs
+from cofactor.core import cnmf_opt as module
 from cofactor.core.errors import CofactorError, ConvergenceWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
+from cofactor.pmf.cnmf_opt import LIFTED, _evidence, _lift_growing, _pass_over_blocks, cnmf_opt, weighted_pairs
 from evaluation.released.mirror_descent import mirror_descent
 from tests.oracles.coupled import (
     block_pass,
@@ -48,10 +48,10 @@ def run(solver, *arguments, **named):
 
 
 def fit(*arguments, **named):
-    return run(coupled_nmf, *arguments, **named)
+    return run(cnmf_opt, *arguments, **named)
 
 
-both = pytest.mark.parametrize("solver", [coupled_nmf, mirror_descent], ids=["mm", "mirror"])
+both = pytest.mark.parametrize("solver", [cnmf_opt, mirror_descent], ids=["mm", "mirror"])
 
 
 # ---- the slow version ----
@@ -108,7 +108,7 @@ def test_the_objective_never_rises(solver, seed):
 @pytest.mark.parametrize("sizes", [(3,) * 6, (3, 4, 2, 3, 5, 2)])
 def test_recovers_a_model_from_its_exact_moments(sizes):
     truth, start = skilled(0, sizes)
-    found, result = coupled_nmf(exact_pairs(truth), start, max_iter=20_000, tol=1e-13)
+    found, result = cnmf_opt(exact_pairs(truth), start, max_iter=20_000, tol=1e-13)
     assert result.objective[-1] < 1e-10
     assert truth.mse(found) < 1e-8
 
@@ -135,7 +135,7 @@ def test_a_weight_of_zero_masks_a_pair(solver):
         masked[0].stacked, run(solver, moments, model, "equal", max_iter=5)[0].stacked
     )
     pairs = {pair: block for pair, block in pair_blocks(without, SIZES).items() if pair != (1, 3)}
-    if solver is coupled_nmf:
+    if solver is cnmf_opt:
         assert np.isclose(masked[1].objective[-1], coupled_objective(pairs, masked[0], weights_of(pairs, "equal")))
 
 
@@ -215,7 +215,7 @@ def test_lifting_ends_where_it_does_not_help(monkeypatch):
 def test_says_so_when_the_limit_comes_first():
     _, moments, model = problem(0)
     with pytest.warns(ConvergenceWarning, match="coupled NMF: iteration limit 2"):
-        assert not coupled_nmf(moments, model, max_iter=2)[1].converged
+        assert not cnmf_opt(moments, model, max_iter=2)[1].converged
 
 
 @pytest.mark.parametrize(
@@ -229,13 +229,13 @@ def test_says_so_when_the_limit_comes_first():
 def test_refuses_what_it_cannot_use(named, message):
     _, moments, model = problem(0)
     with pytest.raises(CofactorError, match=message):
-        coupled_nmf(moments, model, **named)
+        cnmf_opt(moments, model, **named)
 
 
 def test_refuses_a_start_of_other_variables_and_moments_without_pairs():
     codes, moments, _ = problem(0)
     with pytest.raises(CofactorError, match="4 variables with 11 values in all, the start of 3 with 9"):
-        coupled_nmf(moments, random_model(0))
+        cnmf_opt(moments, random_model(0))
     codes[:, 1:] = -1
     with pytest.raises(NotIdentifiableError, match="no two variables were observed together"):
-        coupled_nmf(pairwise_moments(CategoricalTable(codes, SIZES)), random_model(0, 3, SIZES))
+        cnmf_opt(pairwise_moments(CategoricalTable(codes, SIZES)), random_model(0, 3, SIZES))

@@ -6,7 +6,7 @@ from hypothesis import given
 from scipy.optimize import nnls
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.least_squares import nonnegative_least_squares, simplex_least_squares
+from cofactor.separable.least_squares import nonnegative_least_squares, simplex_least_squares
 from tests.oracles.generators import laws, seeds
 from tests.oracles.least_squares import least_squares_by_supports
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from cofactor import simulate
-from cofactor.core.coupled_nmf import coupled_nmf, pair_divergence
 from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.moments import pairwise_moments
 from cofactor.pmf import cnmf_spa
+from cofactor.pmf.cnmf_opt import cnmf_opt, pair_divergence
 from evaluation.pmf import real
 from evaluation.released.mirror_descent import SYNTHETIC, mirror_descent
 
@@ -31,7 +31,7 @@ def divergences(moments, rank, split, passes):
     start = cnmf_spa(moments, rank, split, pad=True, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        mm, _ = coupled_nmf(moments, start, "equal", max_iter=3000, thorough=True)
+        mm, _ = cnmf_opt(moments, start, "equal", max_iter=3000, thorough=True)
         mirror, _ = mirror_descent(moments, start, "equal", passes, 1e-6, settings=SYNTHETIC)
     return pair_divergence(moments, mm, "equal"), pair_divergence(moments, mirror, "equal")
 

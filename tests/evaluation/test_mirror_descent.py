@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from cofactor.core.coupled_nmf import coupled_nmf
 from cofactor.core.moments import pairwise_moments
+from cofactor.pmf.cnmf_opt import cnmf_opt
 from evaluation.released.mirror_descent import SYNTHETIC as PMF
 from evaluation.released.mirror_descent import Mirror, mirror_descent
 from tests.core.test_coupled_nmf import SIZES, problem, skilled, weights_of
@@ -68,6 +68,6 @@ def test_mirror_descent_gets_near_a_model_from_its_exact_moments():
 def test_both_solvers_reach_the_same_objective():
     truth, start = skilled(1)
     moments = pairwise_moments(truth.sample(5000, random_state=0)[0])
-    best = coupled_nmf(moments, start)[1].objective[-1]
+    best = cnmf_opt(moments, start)[1].objective[-1]
     mirror = fit(moments, start, max_iter=200, settings=PMF)[1].objective[-1]
     assert np.isclose(best, mirror, rtol=0.01)

@@ -1,14 +1,18 @@
 """What decides numbers is named, and what does not decide them is left out."""
 
+import re
 from dataclasses import replace
 from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cofactor import CofactorError
 from cofactor.data.registry import entries
-from evaluation import origin
+from evaluation import LINES, origin
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -49,3 +53,16 @@ def test_an_old_process_does_not_speak_for_code_that_was_changed_since(here, mon
     monkeypatch.setattr(origin, "BEGAN", 0.0)
     with pytest.raises(CofactorError, match=r"changed after this process began: \w+\.py, "):
         origin.origin_of_old("crowd")
+
+
+def test_what_a_line_takes_from_another_decides_its_numbers():
+    library = ROOT / "lib" / "cofactor"
+    lines = [line.__name__.rpartition(".")[2] for line in LINES]
+    for line in lines:
+        rooms = [library / "baselines" / line, ROOT / "evaluation" / line]
+        files = [path for room in rooms for path in room.rglob("*.py")]
+        files += (ROOT / "evaluation" / "released").glob(f"{line}*.py")
+        imported = rf"from cofactor\.({'|'.join({*lines} - {line})})\.(\w+) import"
+        taken = {"/".join(names) + ".py" for path in files for names in re.findall(imported, path.read_text("utf8"))}
+        assert taken == set(origin.BORROWED.get(line, ())), line
+        assert {library / name for name in taken} <= set(origin._sources(line))

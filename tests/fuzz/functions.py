@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 import cofactor as cf
 from cofactor.core.alignment import match_classes, match_columns
-from cofactor.core.least_squares import nonnegative_least_squares, simplex_least_squares
 from cofactor.core.scattering import scattering_certificate
 from cofactor.core.simplex import project_to_simplex
 from cofactor.crowd.cooccurrence import Cooccurrences
+from cofactor.separable.least_squares import nonnegative_least_squares, simplex_least_squares
 from cofactor_app import planning
 from tests.fuzz import values as v
 

@@ -8,14 +8,14 @@ import numpy as np
 import cofactor as cf
 from cofactor import plain, simulate
 from cofactor.core import spa as fast_spa
-from cofactor.core.coupled_nmf import coupled_nmf, pair_divergence
 from cofactor.core.em import em
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.scattering import scattering_certificate
 from cofactor.core.simplex import project_to_simplex
 from cofactor.crowd.cooccurrence import Cooccurrences
+from cofactor.pmf.cnmf_opt import cnmf_opt, pair_divergence
 from cofactor.pmf.cnmf_spa import cnmf_spa
+from cofactor.separable.least_squares import simplex_least_squares
 from tests.oracles.crowd import blocks_of
 from tests.oracles.generators import SIZES, random_model, random_table, recorded
 
@@ -72,7 +72,7 @@ def test_joint_distribution_from_pairs():
     fast = cnmf_spa(moments, 3, split=[0, 1, 2])
     fast = fast[0] if isinstance(fast, tuple) else fast
     assert fast.mse(found) < 1e-4  # where the fast one lifts zeros
-    end = recorded(coupled_nmf, moments, found.lift(0.05), max_iter=2000, tol=1e-12)[0][0]
+    end = recorded(cnmf_opt, moments, found.lift(0.05), max_iter=2000, tol=1e-12)[0][0]
     stays = plain.cnmf_opt(R, end.prior, end.stacked, truth.sizes, 1)
     assert end.mse(LatentClassModel.from_stacked(*stays, truth.sizes)) < 1e-10
     models = [found.lift(0.05)]

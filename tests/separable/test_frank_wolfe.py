@@ -9,11 +9,11 @@ from scipy import sparse
 
 from cofactor import ConvergenceWarning, simulate
 from cofactor.core.errors import CofactorError
-from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.spa import spa
 from cofactor.separable import METHODS, merit
 from cofactor.separable.descent import Budget, descend
 from cofactor.separable.frank_wolfe import _selected
+from cofactor.separable.least_squares import simplex_least_squares
 from tests.each import each
 from tests.oracles.generators import laws, seeds
 from tests.oracles.merit import dense_merit

@@ -6,8 +6,8 @@ from hypothesis import given
 
 from cofactor import CofactorError, simulate
 from cofactor.core.errors import DataWarning
-from cofactor.core.least_squares import simplex_least_squares
 from cofactor.separable import METHODS, bootstrap, sisal, topic_model, vca
+from cofactor.separable.least_squares import simplex_least_squares
 from tests.oracles.generators import laws, seeds
 from tests.oracles.unmixing import decibels, least_objective, vca_step_by_step
 

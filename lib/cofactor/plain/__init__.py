@@ -6,10 +6,10 @@ do the same sums, and `tests/plain` holds them to these pages.
     module        what it has                                                      the fast version
     counts        one-hot codes, counts of all pairs                               core.moments
     em            posterior, weighted frequencies, EM                              core.em, core.latent_class
-    simplex       projection onto the simplex, least squares on it                 core.simplex, core.least_squares
+    simplex       projection onto the simplex, least squares on it                 core.simplex, separable.least_squares
     spa           the successive projection algorithm                              core.spa
     merit         MERIT: Frank-Wolfe on a self-dictionary with a sparse C          separable.frank_wolfe
-    cnmf          CNMF-SPA and CNMF-OPT: a joint distribution from its pairs       pmf.cnmf_spa, core.coupled_nmf
+    cnmf          CNMF-SPA and CNMF-OPT: a joint distribution from its pairs       pmf.cnmf_spa, pmf.cnmf_opt
     imputation    designated annotators; robust imputation                         crowd.imputation
     symnmf        square root, symmetric NMF, the model read off its factor        crowd.symnmf
     comparisons   features of users and items from comparisons                     comparisons.solvers

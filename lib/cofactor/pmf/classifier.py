@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.checks import check_whole, rng_of, unmasked
-from cofactor.core.coupled_nmf import coupled_nmf
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
 from cofactor.core.estimator import Estimator, NotFittedError
@@ -31,6 +30,7 @@ from cofactor.core.result import Result, progress
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.base import FLOOR, check_choices, check_rank, random_model
+from cofactor.pmf.cnmf_opt import cnmf_opt
 from cofactor.pmf.coding import Coding, encode
 from cofactor.pmf.selection import Choice, Scores, choose, mean_model
 
@@ -55,7 +55,7 @@ class JointPMFClassifier(Estimator):
         alpha of EM, observations added to every cell. "auto" tries 0.01, 0.05, 0.3 and 1 on validation rows, with the
         best rank.
     method : "EM" or "CNMF-EM"
-        EM from random starts; or from the pairwise fits (`coupled_nmf`) that these starts lead to.
+        EM from random starts; or from the pairwise fits (`cnmf_opt`) that these starts lead to.
     n_starts : int
         Random starts. The joint PMFs they lead to are averaged, which is again a joint PMF, of rank n_starts F.
     validation_share : float
@@ -293,7 +293,7 @@ def _fit(
     start = random_model(table.sizes, rank, seed)
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         if pairwise and rank > 1:
-            start = coupled_nmf(pairwise_moments(table), start)[0].lift(FLOOR)
+            start = cnmf_opt(pairwise_moments(table), start)[0].lift(FLOOR)
         return em(table, start, max_iter, TOL, pseudo_count=alpha)
 
 

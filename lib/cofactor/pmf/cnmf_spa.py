@@ -26,7 +26,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.core.checks import check_between, check_kind, check_whole, is_whole, numbers, rng_of
-from cofactor.core.coupled_nmf import pair_divergence
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import optimize
@@ -35,6 +34,7 @@ from cofactor.core.simplex import normalize_blocks
 from cofactor.core.spa import spa
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf.base import FLOOR
+from cofactor.pmf.cnmf_opt import pair_divergence
 
 SPLITS = 10  # tried by default
 TRIALS = 200  # random splits looked at for one in which all pairs were observed

@@ -14,7 +14,6 @@ from typing import Literal, Self
 import numpy as np
 
 from cofactor.core.checks import check_whole, rng_of
-from cofactor.core.coupled_nmf import coupled_nmf
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
@@ -22,6 +21,7 @@ from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.pmf.base import CLOSED_FORM, EM_TOL, FLOOR, JointPMFEstimator, random_model
+from cofactor.pmf.cnmf_opt import cnmf_opt
 from cofactor.pmf.cnmf_spa import cnmf_spa
 
 PASSES = 100  # most of CNMF-OPT while rank and smoothing are chosen: the rest hardly moves a prediction
@@ -75,11 +75,11 @@ class CNMFOPT(JointPMFEstimator):
     weights : "count" or "equal"
         Pairs count as often as they were observed, or all alike as in the paper.
     max_iter, tol, floor
-        See `coupled_nmf`, which runs with `thorough`.
+        See `cnmf_opt`, which runs with `thorough`.
     rank, em, em_max_iter, pseudo_count, random_state, verbose
         See `JointPMFEstimator`, also for what `fit` raises.
 
-    Cost and source: see `coupled_nmf`; IEEE TSP 2021, Algorithm 1.
+    Cost and source: see `cnmf_opt`; IEEE TSP 2021, Algorithm 1.
 
     >>> from cofactor import simulate
     >>> truth = simulate.joint_model(5, 10, 5, random_state=0)
@@ -96,7 +96,7 @@ class CNMFOPT(JointPMFEstimator):
     floor: float = FLOOR
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
-        return coupled_nmf(
+        return cnmf_opt(
             moments,
             self._start(moments),
             self.weights,

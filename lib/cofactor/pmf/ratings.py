@@ -22,7 +22,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cofactor.core.biased_factors import biased_factors
 from cofactor.core.checks import check_positive, check_whole, numbers, rng_of, unmasked
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.estimator import Estimator, clone
@@ -30,6 +29,7 @@ from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.base import CLOSED_FORM, JointPMFEstimator
+from cofactor.pmf.biased_factors import biased_factors
 from cofactor.pmf.estimators import CNMFEM
 
 LARGEST = 1e100  # rating; the squares of larger ones overflow

@@ -12,9 +12,9 @@ from cofactor.core.checks import positions
 from cofactor.core.errors import CofactorError
 from cofactor.core.estimator import clone
 from cofactor.core.lazy import optimize, pd
-from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.base import Matrix, dense_points
+from cofactor.separable.least_squares import simplex_least_squares
 from cofactor.separable.methods import AnchorMethod, GraphMethod
 
 NEAR = 0.9  # a column of which an anchor accounts for this share stands for the anchor

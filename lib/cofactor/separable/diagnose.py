@@ -6,12 +6,12 @@ import numpy as np
 
 from cofactor.core.diagnosis import Check, Diagnosis
 from cofactor.core.errors import listing
-from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.memory import available_bytes
 from cofactor.core.spa import require_anchors, spa, with_squares
 from cofactor.core.types import Floats, Indices
 from cofactor.separable.base import Matrix, columns_with_size, points_of
 from cofactor.separable.columns import same_columns
+from cofactor.separable.least_squares import simplex_least_squares
 from cofactor.separable.memory import predicted_bytes
 from cofactor.separable.selection import CLEAR, lone_columns, suggested_number
 

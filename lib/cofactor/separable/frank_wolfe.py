@@ -26,12 +26,12 @@ from scipy import sparse
 
 from cofactor.core.checks import check_positive, check_whole, is_number, numbers, sound_places
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.spa import require_anchors, spa
 from cofactor.core.types import Floats, Indices
 from cofactor.separable.base import AnchorFit, Matrix, dense_points
 from cofactor.separable.columns import Columns, columns_used
 from cofactor.separable.descent import Budget, FrankWolfeResult, descend
+from cofactor.separable.least_squares import simplex_least_squares
 from cofactor.separable.selection import (
     lone_columns_told,
     settled_number,

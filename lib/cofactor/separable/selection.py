@@ -7,10 +7,10 @@ import warnings
 import numpy as np
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.least_squares import simplex_least_squares
 from cofactor.core.spa import RANK, require_anchors, spa, with_squares
 from cofactor.core.types import Floats, Indices
 from cofactor.separable.base import Matrix, columns_with_size, dense_points
+from cofactor.separable.least_squares import simplex_least_squares
 
 MOST_ANCHORS = 200  # tried, where their number is not given
 MOST_SHARE = 0.75  # of the columns may be anchors: behind it the last residuals fall fast in any matrix

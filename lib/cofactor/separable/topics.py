@@ -27,11 +27,11 @@ from scipy import sparse
 
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.core.lazy import sparse_linalg
-from cofactor.core.least_squares import nonnegative_least_squares
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.base import Matrix
 from cofactor.separable.columns import random_projection
+from cofactor.separable.least_squares import nonnegative_least_squares
 from cofactor.separable.methods import METHODS, AnchorMethod, Finder, find_anchors
 from cofactor.separable.words import TopicModel, documents_with, word_counts, words_kept
 

@@ -14,13 +14,13 @@ from typing import Literal
 from cofactor.baselines.coupled_tensor import coupled_tensor
 from cofactor.baselines.crowd.multispa import MultiSPA
 from cofactor.baselines.triple_moments import triple_moments
-from cofactor.core.coupled_nmf import coupled_nmf
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.result import Result
 from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes, vote_model
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.pmf.cnmf_opt import cnmf_opt
 
 START_COUNT = 0.1  # pseudo-count of the majority-vote start where MultiSPA cannot run
 PROXIMAL = 0.01  # of TensorADMM, as released
@@ -43,7 +43,7 @@ class CNMF(Aggregator):
     Raises (in `fit`): NotIdentifiableError where no two workers labelled a task in common.
     Warns: a DataWarning where `MultiSPA`, the start, cannot run, so that majority vote takes its place.
 
-    Cost: see `coupled_nmf`. Source: NeurIPS 2019. Deviations: see `coupled_nmf`; classes are named by one common
+    Cost: see `cnmf_opt`. Source: NeurIPS 2019. Deviations: see `cnmf_opt`; classes are named by one common
     permutation, and pairs whose co-occurrences have rank one are not left out. The papers stop after ten passes of
     mirror descent, long before the optimum.
 
@@ -66,7 +66,7 @@ class CNMF(Aggregator):
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         settings = (self.weights, self.max_iter, self.tol)
         moments, start = pairwise_moments(labels.table), spectral_start(labels)
-        model, result = coupled_nmf(moments, start, *settings, verbose=self.verbose)
+        model, result = cnmf_opt(moments, start, *settings, verbose=self.verbose)
         return name_classes(model, labels), result
 
 

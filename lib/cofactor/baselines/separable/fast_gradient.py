@@ -26,12 +26,12 @@ from scipy import sparse
 
 from cofactor.core.checks import check_positive, check_whole, rng_of
 from cofactor.core.lazy import njit
-from cofactor.core.least_squares import nonnegative_least_squares
 from cofactor.core.result import Result, progress
 from cofactor.core.spa import require_anchors, spa
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.base import AnchorFit, Matrix, dense_points
 from cofactor.separable.columns import columns_used
+from cofactor.separable.least_squares import nonnegative_least_squares
 from cofactor.separable.memory import require_memory
 from cofactor.separable.methods import AnchorMethod
 from cofactor.separable.selection import top_rows

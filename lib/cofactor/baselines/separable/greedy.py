@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike
 
 from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.least_squares import nonnegative_least_squares
 from cofactor.core.spa import require_anchors, spa
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.base import AnchorFit, Matrix, anchors_by_scores, columns_kept, dense_points
 from cofactor.separable.columns import random_projection
+from cofactor.separable.least_squares import nonnegative_least_squares
 from cofactor.separable.methods import AnchorMethod
 
 SHIFT = 1e-6  # share of the mean of p'x added to it, so that no column is divided by zero

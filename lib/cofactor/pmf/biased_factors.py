@@ -1,4 +1,4 @@
-"""Biased matrix factorisation by alternating least squares: what rating predictors and rankings from ratings share.
+"""Biased matrix factorisation of ratings by alternating least squares.
 
 symbol   meaning                                          shape
 R        ratings of items by users, most of them unknown  (U, N)

@@ -1,4 +1,4 @@
-"""Coupled nonnegative matrix factorisation: one latent-class model fitted to all pairwise moments at once.
+"""CNMF-OPT, coupled nonnegative matrix factorisation: one latent-class model fitted to all pairwise moments at once.
 
     min over A_1, ..., A_N, lambda of  sum_{m<j in Omega} w_mj KL(R_mj || A_m diag(lambda) A_j')
 
@@ -57,7 +57,7 @@ LIFTED, GROWS = 1e-3, 1e-3  # an entry below the first that grows by the second,
 DENSE = 0.2  # share of nonzero cells from which matrix products beat the walk over nonzeros
 
 
-def coupled_nmf(
+def cnmf_opt(
     moments: PairwiseMoments,
     start: LatentClassModel,
     weights: Literal["count", "equal"] | ArrayLike = "count",
@@ -107,7 +107,7 @@ def coupled_nmf(
     >>> truth = LatentClassModel([0.6, 0.4], [[[0.9, 0.2], [0.1, 0.8]]] * 3)
     >>> table, _ = truth.sample(100_000, random_state=1)
     >>> start = LatentClassModel([0.5, 0.5], [[[0.7, 0.3], [0.3, 0.7]]] * 3)
-    >>> coupled_nmf(pairwise_moments(table), start)[0].prior.round(1)
+    >>> cnmf_opt(pairwise_moments(table), start)[0].prior.round(1)
     array([0.6, 0.4])
     """
     pairs = weighted_pairs(moments, start, weights)
@@ -128,7 +128,7 @@ def fitted_model(stacked: Floats, prior: Floats, moments: PairwiseMoments, pairs
 def pair_divergence(
     moments: PairwiseMoments, model: LatentClassModel, weights: Literal["count", "equal"] | ArrayLike = "count"
 ) -> float:
-    """Return sum_{m<j} w_mj KL(R_mj || A_m diag(lambda) A_j'), what `coupled_nmf` minimises, of any model.
+    """Return sum_{m<j} w_mj KL(R_mj || A_m diag(lambda) A_j'), what `cnmf_opt` minimises, of any model.
 
     Zero where the model explains all observed pairs exactly. Arguments and errors as there.
     """
