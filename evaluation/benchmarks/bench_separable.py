@@ -14,7 +14,7 @@ from runner import Bench, Reference
 from threadpoolctl import threadpool_limits
 
 from cofactor import simulate
-from cofactor.separable.descent import Budget, descend
+from cofactor.separable.frank_wolfe import Budget, descend
 from cofactor.separable.least_squares import simplex_least_squares
 
 STEPS = 4  # timed together: what starts a run is shared by them

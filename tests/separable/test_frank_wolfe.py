@@ -11,8 +11,7 @@ from cofactor import ConvergenceWarning, simulate
 from cofactor.core.errors import CofactorError
 from cofactor.core.spa import spa
 from cofactor.separable import METHODS, merit
-from cofactor.separable.descent import Budget, descend
-from cofactor.separable.frank_wolfe import _selected
+from cofactor.separable.frank_wolfe import Budget, _selected, descend
 from cofactor.separable.least_squares import simplex_least_squares
 from tests.each import each
 from tests.oracles.generators import laws, seeds

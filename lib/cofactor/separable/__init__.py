@@ -8,9 +8,8 @@ from cofactor.registry import Methods
 from cofactor.separable.base import AnchorFit
 from cofactor.separable.bootstrap import AnchorBootstrap, bootstrap
 from cofactor.separable.communities import Communities, communities
-from cofactor.separable.descent import FrankWolfeResult
 from cofactor.separable.diagnose import diagnose
-from cofactor.separable.frank_wolfe import MeritFit, merit
+from cofactor.separable.frank_wolfe import FrankWolfeResult, MeritFit, merit
 from cofactor.separable.graphs import geo_nmf, spoc
 from cofactor.separable.memory import predicted_bytes
 from cofactor.separable.methods import MERIT, MERIT0, SPA, SPOC, GeoNMF

@@ -1,5 +1,14 @@
 """MERIT: Frank-Wolfe on the self-dictionary, in memory linear in the number of points.
 
+Read `cofactor.plain.merit` first: the same algorithm in forty lines of NumPy. `descend` below is its loop, and the rest
+of this file says what it is given: weight, start, and which rows are anchors in the end.
+
+    plain version                                 here                                                     file
+    least_of_gradient, 500 columns of G a time    GradientTiles.least_of_gradient, tiles that are dropped  tiles
+    row_softmax, P in two parts                   row_penalty, the same two parts times lam                lists
+    C = (1 - step) C + step U, a sparse matrix    Coefficients.step, one list of entries a column          lists
+    residual_of_spa                               `_weight`, "msr"                                         here
+
 Model: X ~ X C, columns of C on the simplex; a row of C is filled only if its column of X is an anchor. Every step
 moves every column of C towards one vertex of the simplex, so that C after T steps holds at most T entries per column
 and is never formed as an N x N array.
@@ -17,21 +26,23 @@ factorization: a Frank-Wolfe approach", IEEE TSP 2022, Algorithm 1.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import DTypeLike
 from scipy import sparse
+from threadpoolctl import ThreadpoolController
 
-from cofactor.core.checks import check_positive, check_whole, is_number, numbers, sound_places
-from cofactor.core.errors import CofactorError, listing
-from cofactor.core.spa import require_anchors, spa
+from cofactor.core.errors import ConvergenceWarning
+from cofactor.core.result import Result, progress
+from cofactor.core.spa import spa
 from cofactor.core.types import Floats, Indices
 from cofactor.separable.base import AnchorFit, Matrix, dense_points
 from cofactor.separable.columns import Columns, columns_used
-from cofactor.separable.descent import Budget, FrankWolfeResult, descend
 from cofactor.separable.least_squares import simplex_least_squares
+from cofactor.separable.lists import CAPACITY, Coefficients, row_penalty
+from cofactor.separable.options import Objective, Select, Start, Weight, check_choices, check_numbers, given_start
 from cofactor.separable.selection import (
     lone_columns_told,
     settled_number,
@@ -40,18 +51,74 @@ from cofactor.separable.selection import (
     suggest_n_anchors,
     top_rows,
 )
-
-Weight: TypeAlias = Literal["msr", "paper"] | float
-Objective = Literal["full", "half"]
-Start: TypeAlias = Literal["spa"] | ArrayLike | sparse.sparray | None
-Select = Literal["auto", "top", "spa"]
+from cofactor.separable.tiles import GradientTiles
 
 MSR_SHARE = 1.5  # lam of "msr" in mean squared residuals of SPA; from 1 to 2 little changes
-MISFIT = 0.5  # share of X that mixtures of SPA's anchors leave, above which they are no model of it
-FITS = 1e-12  # a start whose residual is this share of X is exact
-ON_SIMPLEX = 1e-6  # how far from one the columns of a given start may sum
+FOREIGN = 0.5  # share of the squares that mixtures of SPA's anchors leave, above which they are no model of X
+EXACT_START = 1e-12  # a start whose residual is this share of X is exact
 CLEARLY_LESS = 0.5  # share of squares by which another selection must be better to be taken
 LISTED = 0.1  # share of all rows that select="spa" chooses among
+FLOPS_OF_THREADS = 2e7  # per step, below which more threads only cost
+
+
+@dataclass(frozen=True)
+class FrankWolfeResult(Result):
+    """A `Result` with what Frank-Wolfe knows besides.
+
+    Attributes
+    ----------
+    gap : (n_iter,) array
+        Duality gap of the point from which each step started, in units of the objective: no feasible point is lower
+        by more. NaN for the first step from C = 0, which is no feasible point.
+    nnz : (n_iter,) ints
+        Entries stored after each step.
+    """
+
+    gap: Floats
+    nnz: Indices
+
+
+@dataclass(frozen=True)
+class Budget:
+    """When to stop, and what to work with: steps, largest gap (-inf: none), type of rough scores, threads."""
+
+    n_iter: int
+    most_gap: float = -np.inf
+    dtype: DTypeLike = np.float32
+    n_jobs: int | None = None
+    verbose: bool = False
+
+
+def descend(
+    X: Floats, start: sparse.csc_array | None, t: float, lam: float, mu: float, budget: Budget
+) -> tuple[Coefficients, FrankWolfeResult]:
+    """Minimise 1/2 ||X - X C||_F^2 + lam Phi_mu(C) by the steps t, t + 1, ... of Frank-Wolfe from C = `start`.
+
+    The loop of `cofactor.plain.merit`, whose lines stand in the comments; `start` None is C = 0. Two things are kept
+    from step to step that the plain version computes anew: the residuals X C - X, and the penalty of the rows of C.
+    """
+    points = np.ascontiguousarray(X.T)  # no copy where columns of X lie together
+    C = Coefficients.empty(len(points), CAPACITY) if start is None else Coefficients.from_sparse(start, CAPACITY)
+    residuals = -points if start is None else start.T @ points
+    if start is not None:
+        residuals -= points
+    objective, gap, nnz, converged = [], [], [], False
+    blas = ThreadpoolController()
+    with blas.limit(limits=1, user_api="blas"):
+        threads = _threads(budget.n_jobs, blas, X.shape)
+        tiles = GradientTiles(points, budget.dtype, threads, prefer_stored=start is not None)
+        penalty, _ = row_penalty(C, lam, mu)  # plain: row_softmax
+        for step in progress(range(budget.n_iter), "MERIT", budget.verbose):
+            picks, gaps = tiles.least_of_gradient(residuals, C, penalty)  # plain: the same name
+            fit = C.step(points, residuals, picks, alpha=2 / (t + step + 2))  # plain: (1 - step) C + step U
+            penalty, peaks = row_penalty(C, lam, mu)
+            objective.append(fit / 2 + lam * peaks)
+            gap.append(float(gaps.sum()) if step or start is not None else np.nan)
+            nnz.append(C.nnz)
+            converged = step > 0 and gap[-1] <= budget.most_gap
+            if converged:
+                break
+    return C, _outcome(np.array(objective), np.array(gap), np.array(nnz), converged, budget)
 
 
 @dataclass(frozen=True)
@@ -111,9 +178,10 @@ def merit(
         are then left out.
     lam : "msr", "paper" or float >= 0
         "msr" is 1.5 times the mean squared residual of SPA, 1.5 ||X - X C0||_F^2 / (N - K): the mean over columns that
-        have one, since the K that SPA chose fit themselves. Where this residual is more than half of these columns
-        themselves, as for words and for nodes of real graphs, it says nothing of the noise: then lam is 0, and the
-        start C0. "paper" is the heuristic ||X - X C0||_F / K. 0 is MERIT(0), without penalty.
+        have one, since the K that SPA chose fit themselves. Where mixtures of SPA's anchors leave more than half of
+        the squares of the other columns unexplained, as for words and for nodes of real graphs, the residual does not
+        measure noise, and "msr" means: no penalty (lam = 0), and start from SPA's coefficients C0. "paper" is the
+        heuristic ||X - X C0||_F / K. 0 is MERIT(0), without penalty.
     mu : float > 0
         Smoothing of the row maxima; without consequence from 1e-7 to 1e-1.
     n_iter : int >= 1
@@ -164,7 +232,7 @@ def merit(
     0.0071); the default lam and n_iter (the paper: ||X - X C0||_F / K, which neither scales with X nor with N, and 100
     steps); equal columns are merged; a column without residual stays where its own penalty is least (the gradient is
     rounding there); lowest index on ties. The released code stops by an absolute gap (`gap_abs`) and takes t_init from
-    the spectral norm. `tests/oracles` holds the dense version.
+    the spectral norm. `cofactor.plain.merit` is the plain version, `tests/oracles` holds the dense one.
 
     Examples
     --------
@@ -173,8 +241,8 @@ def merit(
     [0, 1, 2]
     """
     whole = dense_points(X)
-    _check(whole.shape[1], n_anchors, lam, mu, n_iter, t_init, n_jobs, tol, gap_abs)
-    _check_choices(objective, select, init)
+    check_numbers(whole.shape[1], n_anchors, lam, mu, n_iter, t_init, n_jobs, tol, gap_abs)
+    check_choices(objective, select, init)
     columns = columns_used(whole, merge_duplicates, lone_columns_told(whole) if n_anchors is None else None)
     n_suggested, margin = suggest_n_anchors(columns.points)
     K = settled_number(n_anchors, n_suggested, margin)
@@ -190,6 +258,9 @@ def merit(
     return MeritFit(*found, _in_units(result, columns, factor), weight, n_suggested, margin, columns.groups)
 
 
+# ---- weight and start ----
+
+
 def _weight_and_start(
     lam: Weight, init: Start, columns: Columns, K: int, factor: float
 ) -> tuple[float, sparse.csc_array | None]:
@@ -198,14 +269,14 @@ def _weight_and_start(
     foreign = lam == "msr" and C0 is not None and _foreign(C0, columns)
     weight = 0.0 if foreign else _weight(lam, C0, columns, K, factor)
     from_spa = isinstance(init, str) or (foreign and init is None)
-    return weight, C0 if from_spa else _given_start(init, columns)
+    return weight, C0 if from_spa else given_start(init, columns)
 
 
 def _weight(lam: Weight, C0: sparse.csc_array | None, columns: Columns, K: int, factor: float) -> float:
     """Return lam in units of X."""
     if not isinstance(lam, str) or C0 is None:
         return float(lam)
-    rest = _misfit(columns.points, C0)
+    rest = _residual_norm(columns.points, C0)
     if lam == "paper":
         return float(np.ldexp(rest, columns.exponent)) / K
     left = max(columns.used.size - K, 1)  # the anchors have no residual
@@ -216,7 +287,7 @@ def _foreign(C0: sparse.csc_array, columns: Columns) -> bool:
     """Whether mixtures of SPA's anchors are no model of the other columns."""
     squares = np.einsum("mn,mn->n", columns.points, columns.points)
     squares[C0.indices] = 0  # the anchors
-    return bool(_misfit(columns.points, C0) ** 2 > MISFIT * squares.sum())
+    return bool(_residual_norm(columns.points, C0) ** 2 > FOREIGN * squares.sum())
 
 
 def _first_t(start: sparse.csc_array | None, columns: Columns, t_init: int | None) -> float:
@@ -224,36 +295,14 @@ def _first_t(start: sparse.csc_array | None, columns: Columns, t_init: int | Non
     if start is None:
         return 0
     X = columns.points
-    rest = _misfit(X, start)
-    if rest <= FITS * np.linalg.norm(X):
+    rest = _residual_norm(X, start)
+    if rest <= EXACT_START * np.linalg.norm(X):
         return np.inf
     rmse = np.ldexp(rest / np.sqrt(X.shape[1]), columns.exponent)
     return t_init or max(round(1 / rmse), 1)
 
 
-def _most_gap(tol: float | None, gap_abs: float | None, columns: Columns) -> float:
-    """Return the gap at which to stop, of the columns that take part; -inf where there is no such rule."""
-    relative = -np.inf if tol is None else tol * np.sum(columns.points**2)
-    return float(max(relative, -np.inf if gap_abs is None else columns.scaled(gap_abs)))
-
-
-def _selected(X: Floats, scores: Floats, K: int, select: Select) -> Indices:
-    top = top_rows(scores, K)
-    if select == "top":
-        return top
-    spread = spread_rows(X, scores, K, max(3 * K, int(LISTED * scores.size)))
-    if select == "spa" or squares_left(X, X[:, spread]) < CLEARLY_LESS * squares_left(X, X[:, top]):
-        return spread
-    return top
-
-
-def _in_units(result: FrankWolfeResult, columns: Columns, factor: float) -> FrankWolfeResult:
-    """Return objective and gap in units of X."""
-    unit = np.ldexp(factor, 2 * columns.exponent)
-    return replace(result, objective=unit * result.objective, gap=unit * result.gap)
-
-
-def _misfit(X: Floats, C: sparse.csc_array) -> float:
+def _residual_norm(X: Floats, C: sparse.csc_array) -> float:
     """Return ||X - X C||_F."""
     rest = C.T @ X.T
     rest -= X.T
@@ -267,50 +316,46 @@ def _spa_start(X: Floats, K: int) -> sparse.csc_array:
     return sparse.csc_array((H.data, anchors[H.indices], H.indptr), shape=(X.shape[1], X.shape[1]))
 
 
-def _given_start(init: ArrayLike | sparse.sparray | None, columns: Columns) -> sparse.csc_array | None:
-    if init is None:
-        return None
-    given = sound_places(init, "init") if sparse.issparse(init) else numbers(init, "init", 2)
-    C0, N = sparse.csc_array(given, dtype=np.float64), columns.owner.size
-    if C0.shape != (N, N):
-        raise CofactorError(f"init has shape {C0.shape}: X has {N} columns, so give {N} x {N} coefficients")
-    C0 = columns.shrink(C0)
-    bad = np.abs(C0.sum(axis=0) - 1) > ON_SIMPLEX
-    bad[C0.tocoo().col[~(C0.data >= 0)]] = True
-    if bad.any():
-        raise CofactorError(
-            f"init is not on the simplex in {bad.sum()} columns ({listing(columns.used[bad])}): entries must be "
-            "nonnegative, sum to one, and use no column of zeros"
-        )
-    C0.eliminate_zeros()
-    return C0
+# ---- stopping, and what comes out ----
 
 
-def _check(
-    N: int,
-    n_anchors: int | None,
-    lam: Weight,
-    mu: float,
-    n_iter: int,
-    t_init: int | None,
-    n_jobs: int | None,
-    *tolerances: float | None,
-) -> None:
-    if n_anchors is not None:
-        require_anchors(n_anchors, N)
-    if lam not in ("msr", "paper") if isinstance(lam, str) else not (is_number(lam) and 0 <= lam < np.inf):
-        raise CofactorError(f'lam={lam!r}: give "msr", "paper" or a number of at least 0')
-    check_positive(mu=mu)
-    counts = {"n_iter": n_iter, "t_init": t_init, "n_jobs": n_jobs}
-    check_whole(1, **{name: count for name, count in counts.items() if count is not None or name == "n_iter"})
-    if any(not (is_number(tolerance) and tolerance >= 0) for tolerance in tolerances if tolerance is not None):
-        raise CofactorError(f"tol, gap_abs = {tolerances}: tolerances are 0 or more")
+def _most_gap(tol: float | None, gap_abs: float | None, columns: Columns) -> float:
+    """Return the gap at which to stop, of the columns that take part; -inf where there is no such rule."""
+    relative = -np.inf if tol is None else tol * np.sum(columns.points**2)
+    return float(max(relative, -np.inf if gap_abs is None else columns.scaled(gap_abs)))
 
 
-def _check_choices(objective: Objective, select: Select, init: Start) -> None:
-    starts = ("spa",) if isinstance(init, str) else (init,)
-    choices = ("objective", objective, get_args(Objective)), ("select", select, get_args(Select))
-    given = (*choices, ("init", init, starts))
-    for name, value, known in given:
-        if not any(value is choice or (isinstance(value, str) and value == choice) for choice in known):
-            raise CofactorError(f"{name}={value!r}: choose one of {', '.join(known)}")
+def _threads(n_jobs: int | None, blas: ThreadpoolController, shape: tuple[int, int]) -> int:
+    if 2 * shape[0] * shape[1] ** 2 < FLOPS_OF_THREADS:
+        return 1
+    return n_jobs or max([pool["num_threads"] for pool in blas.info() if pool["user_api"] == "blas"], default=1)
+
+
+def _outcome(objective: Floats, gap: Floats, nnz: Indices, converged: bool, budget: Budget) -> FrankWolfeResult:
+    n_iter = len(objective)
+    if not n_iter:
+        converged, reason = True, "the start fits exactly: no step was due"
+    elif converged:
+        reason = f"gap within the tolerance after {n_iter} steps"
+    elif budget.most_gap == -np.inf:
+        converged, reason = True, f"made the {n_iter} steps asked for; no tolerance was given"
+    else:
+        reason = f"limit of {n_iter} steps reached before the gap fell to the tolerance"
+        warnings.warn(f"MERIT: {reason}", ConvergenceWarning, stacklevel=4)
+    return FrankWolfeResult(objective, n_iter, converged, reason, gap, nnz)
+
+
+def _in_units(result: FrankWolfeResult, columns: Columns, factor: float) -> FrankWolfeResult:
+    """Return objective and gap in units of X."""
+    unit = np.ldexp(factor, 2 * columns.exponent)
+    return replace(result, objective=unit * result.objective, gap=unit * result.gap)
+
+
+def _selected(X: Floats, scores: Floats, K: int, select: Select) -> Indices:
+    top = top_rows(scores, K)
+    if select == "top":
+        return top
+    spread = spread_rows(X, scores, K, max(3 * K, int(LISTED * scores.size)))
+    if select == "spa" or squares_left(X, X[:, spread]) < CLEARLY_LESS * squares_left(X, X[:, top]):
+        return spread
+    return top

@@ -22,6 +22,7 @@ from cofactor.core.types import Floats
 
 Ints32 = NDArray[np.int32]
 
+CAPACITY = 16  # entries per column that lists start with
 VANISHED = -700.0  # exp of less than this counts as zero
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError
 from cofactor.core.memory import require_bytes
-from cofactor.separable.descent import CAPACITY
-from cofactor.separable.scoring import BLOCK, THIN, THIN_BLOCK, THIN_TILE, TILE
+from cofactor.separable.lists import CAPACITY
+from cofactor.separable.tiles import BLOCK, THIN, THIN_BLOCK, THIN_TILE, TILE
 
 DOUBLE, SINGLE, INDEX, EDGE = 8, 4, 4, 70
 VECTORS = 16  # arrays of N doubles that MERIT holds besides: penalties, picks, gaps, squares, what they are made of

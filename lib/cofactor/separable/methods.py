@@ -19,9 +19,10 @@ from cofactor.core.estimator import Estimator, clone
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.registry import Methods, names
 from cofactor.separable.base import AnchorFit, Matrix, dense_points, spa_fit
-from cofactor.separable.frank_wolfe import Objective, Select, Start, Weight, merit
+from cofactor.separable.frank_wolfe import merit
 from cofactor.separable.graphs import adjacency_of, geo_nmf, leading_eigenvectors, spa_on_rows
 from cofactor.separable.least_squares import simplex_least_squares
+from cofactor.separable.options import Objective, Select, Start, Weight
 from cofactor.separable.selection import lone_columns_told, settled_number, suggest_n_anchors
 
 Finder = Callable[[Floats, int], AnchorFit]

@@ -1,8 +1,10 @@
-"""The linear step of MERIT: for every column the cheapest row of its gradient, without ever storing a gradient.
+"""The linear step of MERIT: for every column the least entry of its gradient, without ever storing a gradient.
 
-The gradient of column l is g_n = x_n'r_l + y_nl. A BLAS product per tile of columns and block of rows gives rough
-scores (X carries the base penalties p as one more row, the residuals a one); compiled code folds a block, while it is
-in the cache, into the least score of every column and forgets it. Rough scores err by at most
+The fast version of `least_of_gradient` in `cofactor.plain.merit`, which forms the gradient 500 columns at a time.
+
+The gradient of column l (half of the plain one) is g_n = x_n'r_l + y_nl. A BLAS product per tile of columns and block
+of rows gives rough scores (X carries the base penalties p as one more row, the residuals a one); compiled code folds a
+block, while it is in the cache, into the least score of every column and forgets it. Rough scores err by at most
 
     e_l = eps (M + 8) (max_n ||x_n|| ||r_l|| + max_n y_nl),
 
@@ -50,19 +52,19 @@ class Scan(NamedTuple):
     longest: float  # max ||x||
     base_max: float  # max p
     tile: int
-    stay: bool
+    prefer_stored: bool
 
 
-class Scorer:
-    """Finds the cheapest row of every column's gradient, tile by tile, on `n_threads` threads.
+class GradientTiles:
+    """Finds the least entry of every column of the gradient, tile by tile, on `n_threads` threads.
 
     Keeps the points as rows in double precision and, in blocks, as columns in the precision of rough scores. A column
-    without residual is scored by its penalties alone; with `stay` it keeps to its own rows where they tie.
+    without residual is scored by its penalties alone; with `prefer_stored`, a row that C stores there wins a tie.
     """
 
-    def __init__(self, points: Floats, dtype: DTypeLike, n_threads: int, stay: bool) -> None:
+    def __init__(self, points: Floats, dtype: DTypeLike, n_threads: int, prefer_stored: bool) -> None:
         N, M = points.shape
-        self.points, self.n_threads, self.stay = points, n_threads, stay
+        self.points, self.n_threads, self.prefer_stored = points, n_threads, prefer_stored
         self.tile, block = (TILE, BLOCK) if M >= THIN else (THIN_TILE, THIN_BLOCK)
         self.ends = range(block, N, block)
         self.blocks = np.zeros((len(self.ends) + 1, M + 1, min(block, N)), dtype)
@@ -71,19 +73,19 @@ class Scorer:
         self.squares = np.einsum("nm,nm->n", points, points)
         self.error = (M + 8) * float(np.finfo(self.blocks.dtype).eps) / 2
 
-    def pick(self, residuals: Floats, C: Coefficients, penalty: RowPenalty) -> tuple[Picks, Floats]:
+    def least_of_gradient(self, residuals: Floats, C: Coefficients, penalty: RowPenalty) -> tuple[Picks, Floats]:
         """Return for every column the row to move to, and the gap r'(r + x) + sum_n C_n y_n - min_n g_n."""
         N = len(residuals)
         for base, columns in zip(np.split(penalty.base, self.ends), self.blocks, strict=True):
             columns[-1, : len(base)] = base
         longest, base_max = float(np.sqrt(self.squares.max())), float(penalty.base.max())
-        evidence = self.points, residuals, self.squares, self.blocks, C.entries, penalty
-        scan = Scan(*evidence, self.error, longest, base_max, self.tile, self.stay)
+        arrays = self.points, residuals, self.squares, self.blocks, C.entries, penalty
+        scan = Scan(*arrays, self.error, longest, base_max, self.tile, self.prefer_stored)
         picks, gaps = np.zeros(N, np.int64), np.empty(N)
-        own, *others = pairwise(np.linspace(0, N, self.n_threads + 1).astype(int).tolist())
+        first, *others = pairwise(np.linspace(0, N, self.n_threads + 1).astype(int).tolist())
         with ThreadPoolExecutor(self.n_threads) as pool:
             futures = [pool.submit(_pick_span, scan, span, picks, gaps) for span in others]
-            _pick_span(scan, own, picks, gaps)
+            _pick_span(scan, first, picks, gaps)
             for future in futures:
                 future.result()
         return picks, gaps
@@ -175,13 +177,13 @@ def _close_tile(scan: Scan, start: int, margin: Floats, least: Floats, picks: Pi
     for i in range(len(margin)):
         l = start + i
         if margin[i] < 0:
-            picks[l], least[i] = _cheapest_row(scan.C, scan.penalty, l, scan.stay)
+            picks[l], least[i] = _cheapest_row(scan.C, scan.penalty, l, scan.prefer_stored)
         gaps[l] -= least[i]
 
 
 @njit(cache=True, nogil=True)
-def _cheapest_row(C: Entries, penalty: RowPenalty, l: int, stay: bool) -> tuple[int, float]:
-    """Row of least penalty; the lowest index on ties, or with `stay` one of the column's own."""
+def _cheapest_row(C: Entries, penalty: RowPenalty, l: int, prefer_stored: bool) -> tuple[int, float]:
+    """Row of least penalty; on ties the lowest index, or with `prefer_stored` a row that C stores in this column."""
     support, base = C.rows[l, : C.count[l]], penalty.base
     best, least = -1, np.inf
     for e in range(len(support)):
@@ -189,7 +191,7 @@ def _cheapest_row(C: Entries, penalty: RowPenalty, l: int, stay: bool) -> tuple[
         if y < least or (y == least and support[e] < best):
             best, least = support[e], y
     for n in range(len(base)):
-        if (base[n] < least or (base[n] == least and n < best and not stay)) and not (support == n).any():
+        if (base[n] < least or (base[n] == least and n < best and not prefer_stored)) and not (support == n).any():
             best, least = n, base[n]
     return best, least
 
