@@ -137,7 +137,7 @@ SETTINGS = {  # ICML 2021, Table 8, whose "coarse" Gaussian kernel of P = 9 feat
 
 @pytest.mark.parametrize(("name", "settings"), SETTINGS.items())
 def test_classifiers_have_the_settings_of_the_paper(name, settings):
-    place = simulate.CLASSIFIERS.index(name)
+    place = simulate.MACHINES.index(name)
     found = machines._classifiers(9, 150, 0)[place][-1].get_params()
     assert {key: found[key] for key in settings} == settings
     few = machines._classifiers(9, 6, 0)[place][-1].get_params()
@@ -148,7 +148,7 @@ def test_machine_annotators_are_deterministic_and_better_than_chance():
     first, second, other = (classifiers_on(seed) for seed in (0, 0, 1))
     assert np.array_equal(first.labels.table.codes, second.labels.table.codes)
     assert not np.array_equal(first.labels.table.codes, other.labels.table.codes)
-    assert first.labels.workers == list(simulate.CLASSIFIERS)
+    assert first.labels.workers == list(simulate.MACHINES)
     assert first.labels.n_tasks == len(first.truth) == 340
     assert first.model is None
     right = first.truth[first.labels.table.rows] == first.labels.table.values
@@ -220,7 +220,7 @@ def test_labels_given_are_the_answers_where_the_mask_is_true():
     given[[0, 2, 2], [1, 0, 9]] = True
     crowd = answers.crowd(given)
     assert np.array_equal(crowd.labels.table.codes, np.where(given, answers.answers, -1))
-    assert crowd.labels.n_tasks == 4 and crowd.labels.workers == list(simulate.CLASSIFIERS)
+    assert crowd.labels.n_tasks == 4 and crowd.labels.workers == list(simulate.MACHINES)
     assert np.array_equal(crowd.truth, answers.truth)
 
 

@@ -12,7 +12,7 @@ import nbformat
 from nbclient import NotebookClient
 from runner import NAN, Bench
 
-from cofactor.core.peak import STATUS, resident
+from cofactor.core.peak import PROC_STATUS, resident
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
 CELL_TIMEOUT = 300
@@ -32,7 +32,7 @@ def measure(notebook: nbformat.NotebookNode, folder: Path) -> tuple[float, float
 
 def peak_of(process: int) -> float:
     """Highest resident size of a process so far, in MB."""
-    return resident("VmHWM", Path(f"/proc/{process}/status")) if STATUS.exists() else NAN
+    return resident("VmHWM", Path(f"/proc/{process}/status")) if PROC_STATUS.exists() else NAN
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from cofactor.core.errors import DataWarning
 from cofactor.core.spa import spa
 from cofactor.core.types import Floats, Indices
 from cofactor.separable import lone_columns, suggest_n_anchors
-from cofactor.separable.selection import CLEAR
+from cofactor.separable.selection import CLEAR_MARGIN
 
 FAMILIES = {
     "uniform": "weights uniform on the simplex, pure columns uniform",
@@ -93,8 +93,8 @@ def measured(n_draws: int) -> Iterator[dict[str, object]]:
                     "family": family,
                     "spoiled": kind,
                     "number right": k == K,
-                    "clear": margin >= CLEAR,
-                    "right where clear": float(k == K) if margin >= CLEAR else np.nan,
+                    "clear": margin >= CLEAR_MARGIN,
+                    "right where clear": float(k == K) if margin >= CLEAR_MARGIN else np.nan,
                     "pure left out": float((lone < K).any()),
                     "found of all": _found(np.arange(X.shape[1]), X, K),
                     "found": _found(kept, X, K),

@@ -66,7 +66,7 @@ def test_a_step_and_its_objective_equal_the_slow_version(kind, share, seed):
     pairs = pair_blocks(codes, SIZES)
     w = weights_of(pairs, kind)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "DENSE", share)
+        patch.setattr(module, "DENSE_SHARE", share)
         evidence = _evidence(moments, weighted_pairs(moments, model, kind))
     cost, (A, prior) = evidence.step((model.stacked, model.prior))
     slow_prior, slow_A = mm_step(pairs, model.prior, model.conditionals, w)
@@ -82,8 +82,8 @@ def test_passes_over_blocks_equal_the_slow_version(kind, seed):
     pairs = pair_blocks(codes, SIZES)
     prior, A = model.prior, model.conditionals
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "PASSES", 2)
-        patch.setattr(module, "INNER", 3)
+        patch.setattr(module, "BLOCK_PASSES", 2)
+        patch.setattr(module, "BLOCK_STEPS", 3)
         found, found_prior = _pass_over_blocks(
             _evidence(moments, weighted_pairs(moments, model, kind)), (model.stacked, prior)
         )

@@ -94,7 +94,7 @@ def test_a_folder_that_is_missing_is_named_and_not_made(tmp_path):
 
 @pytest.mark.parametrize("write", [whole_file, whole_folder])
 def test_a_second_writer_waits_and_then_gives_up(held, tmp_path, monkeypatch, write):
-    monkeypatch.setattr(files, "PATIENCE", 0.1)
+    monkeypatch.setattr(files, "WAIT_SECONDS", 0.1)
     held(tmp_path / "out")
     with pytest.raises(CofactorError, match="is being written by process"), write(tmp_path / "out"):
         pass
@@ -107,7 +107,7 @@ def test_a_killed_writer_holds_nothing_and_the_next_one_cleans(tmp_path, how, mo
     words = [sys.executable, "-c", HOLD, str(out), how]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout.readline() == "ready\n"
-        monkeypatch.setattr(files, "PATIENCE", 0.0)
+        monkeypatch.setattr(files, "WAIT_SECONDS", 0.0)
         write = whole_file if how == "file" else whole_folder
         with pytest.raises(CofactorError, match=f"is being written by process {child.pid} on"), write(out):
             pass

@@ -126,7 +126,7 @@ def test_rows_that_end_before_or_after_the_counts_are_told():
 
 
 def test_parts_of_many_values_are_added_without_a_table_of_all_pairs(monkeypatch):
-    monkeypatch.setattr(module, "DENSE", 1_000_000)  # bytes, of 353 values
+    monkeypatch.setattr(module, "DENSE_BYTES", 1_000_000)  # bytes, of 353 values
     table = CategoricalTable(np.arange(800).reshape(400, 2) % 400, (400, 400))
     parts = [pairwise_moments(table.take_rows(rows)).arrays() for rows in (slice(200), slice(200, 400))]
     tracemalloc.start()

@@ -265,9 +265,9 @@ def test_cliques_are_found_and_the_search_gives_up_in_the_end():
 
 def test_the_search_may_take_as_many_steps_as_are_said(monkeypatch):
     two = ~np.eye(2, dtype=bool)  # seen from the second node, from the first, and both together
-    monkeypatch.setattr(module, "STEPS", 3)
+    monkeypatch.setattr(module, "SEARCH_STEPS", 3)
     assert _has_clique(two, 2, 2) is True
-    monkeypatch.setattr(module, "STEPS", 2)
+    monkeypatch.setattr(module, "SEARCH_STEPS", 2)
     with pytest.warns(DataWarning, match="right angles"):
         assert _has_clique(two, 2, 2) is None
 

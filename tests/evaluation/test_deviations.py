@@ -365,7 +365,7 @@ def test_the_penalty_of_the_nuclear_norm_is_chosen_on_held_out_comparisons():
     slope = np.zeros((20, 15))  # of the loss of all utilities zero
     np.add.at(slope, (learn.user, learn.left), 0.5 - learn.outcome)
     np.add.at(slope, (learn.user, learn.right), learn.outcome - 0.5)
-    ridges = np.linalg.norm(slope, 2) * nuclear.PATH[:4]
+    ridges = np.linalg.norm(slope, 2) * nuclear.NUCLEAR_PATH[:4]
     losses = []
     for ridge in ridges:
         model = recorded(NuclearNormMLE(ridge).fit, learn)[0]

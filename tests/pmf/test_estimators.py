@@ -12,7 +12,7 @@ from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf.base import FLOOR, PSEUDO_COUNTS, RANKS, SMOOTHING, independence, random_model
+from cofactor.pmf.base import DEFAULT_PSEUDO_COUNT, PSEUDO_COUNTS, RANKS, START_FLOOR, independence, random_model
 from cofactor.pmf.estimators import CNMFEM, CNMFOPT, CNMFSPA, CNMFSPAEM, Constant, Independence, RandomEM
 from cofactor.pmf.metrics import mre, mse
 from tests.each import each
@@ -145,8 +145,8 @@ def test_the_best_pipeline_finds_fifteen_variables_from_any_start(init):
 
 
 def test_lifting_leaves_no_zeros_and_sums_of_one():
-    model = LatentClassModel([1.0, 0.0], [np.eye(2)] * 2).lift(FLOOR)
-    assert model.stacked.min() > FLOOR / 2 and model.prior.min() > FLOOR / 2
+    model = LatentClassModel([1.0, 0.0], [np.eye(2)] * 2).lift(START_FLOOR)
+    assert model.stacked.min() > START_FLOOR / 2 and model.prior.min() > START_FLOOR / 2
     assert np.allclose(model.stacked[:2].sum(axis=0), 1) and model.prior.sum() == pytest.approx(1)
 
 
@@ -199,7 +199,7 @@ def test_smoothing_predicts_thin_data_better():
 def test_all_ranks_and_counts_are_tried_and_what_is_near_the_best_is_averaged():
     fitted = fit(RandomEM("auto", pseudo_count="auto", random_state=0), drawn(60))
     tried = [(one["rank"], one["pseudo_count"]) for one in fitted.validation_]
-    assert tried[: len(RANKS)] == [(rank, SMOOTHING) for rank in RANKS]
+    assert tried[: len(RANKS)] == [(rank, DEFAULT_PSEUDO_COUNT) for rank in RANKS]
     assert len(tried) == len(RANKS) + len(PSEUDO_COUNTS) - 1
     best = max(fitted.validation_, key=lambda one: one["score"])
     assert (fitted.rank_, fitted.pseudo_count_) == (best["rank"], best["pseudo_count"])
@@ -226,7 +226,11 @@ def test_what_is_given_is_not_chosen():
     rank_given = fit(RandomEM(3, pseudo_count="auto", random_state=0), table)
     assert {one["rank"] for one in rank_given.validation_} == {3}
     both = fit(RandomEM(3, random_state=0), table)
-    assert both.validation_ == [] and both.members == [both] and (both.rank_, both.pseudo_count_) == (3, SMOOTHING)
+    assert (
+        both.validation_ == []
+        and both.members == [both]
+        and (both.rank_, both.pseudo_count_) == (3, DEFAULT_PSEUDO_COUNT)
+    )
     assert len(fit(Independence(pseudo_count="auto"), table).validation_) == len(PSEUDO_COUNTS)
 
 

@@ -42,7 +42,7 @@ from cofactor.core.result import History, Result
 from cofactor.core.simplex import project_vector
 from cofactor.core.types import Floats, Ints
 
-RIDGE = 1e-7  # weight of the proximal term at a perfect fit: keeps a class of prior zero solvable
+PROXIMAL_WEIGHT = 1e-7  # weight of the proximal term at a perfect fit: keeps a class of prior zero solvable
 INNER_TOL = 1e-7  # of both residuals, relative to the size of A, at which ADMM stops early
 
 Solver = Callable[[Floats, Floats, Floats, Floats, float], tuple[Floats, Floats]]  # G, V, A, U, mu: new A and U
@@ -103,7 +103,7 @@ def coupled_tensor(
     history, residual = History("coupled tensor factorisation", max_iter, tol, verbose), 1.0
     for _ in history:
         before = residual
-        prior, cost = sweep(data, A, prior, duals, solvers, RIDGE + proximal * residual**2)
+        prior, cost = sweep(data, A, prior, duals, solvers, PROXIMAL_WEIGHT + proximal * residual**2)
         residual = float(np.sqrt(2 * cost / data.norm2))
         history.record(cost, abs(before - residual))
     alone = np.repeat(~data.seen, triples.sizes)
@@ -227,7 +227,7 @@ def sweep(
 
 def _admm(G: Floats, V: Floats, A: Floats, U: Floats, mu: float, inner: int, by_row: bool) -> tuple[Floats, Floats]:
     """Minimise 1/2 tr(A G A') - tr(A V') + mu/2 ||A - start||^2, columns (or the row) of A on the simplex."""
-    rho = max(float(np.trace(G)) / len(G), RIDGE)
+    rho = max(float(np.trace(G)) / len(G), PROXIMAL_WEIGHT)
     inverse = np.asarray(np.linalg.inv(G + (rho + mu) * np.eye(len(G))), dtype=np.float64)
     X, dual = A.T.copy(), U.T.copy()
     _admm_steps(inverse, np.ascontiguousarray((V + mu * A).T), rho, X, dual, inner, by_row)

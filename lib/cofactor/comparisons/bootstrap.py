@@ -23,7 +23,7 @@ from cofactor.core.estimator import clone
 from cofactor.core.lazy import pd, special
 from cofactor.core.types import Indices, Seed
 
-CHOSEN = ("rank", "ridge", "bias_ridge")  # settings that a fit may choose; it keeps them with an underscore
+CHOSEN_SETTINGS = ("rank", "ridge", "bias_ridge")  # settings that a fit may choose; it keeps them with an underscore
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,7 +108,7 @@ def fitted_and_refits(
 
 def with_what_was_chosen(fitted: PreferenceModel) -> PreferenceModel:
     """Return the method, not fitted, with the rank and the ridges that a fit has chosen."""
-    chosen = {name: getattr(fitted, f"{name}_") for name in CHOSEN if hasattr(fitted, f"{name}_")}
+    chosen = {name: getattr(fitted, f"{name}_") for name in CHOSEN_SETTINGS if hasattr(fitted, f"{name}_")}
     if np.isinf(chosen.get("ridge", 0.0)):
         raise CofactorError("no preferences are found in these comparisons that could be fitted again: collect more")
     unfitted: PreferenceModel = clone(fitted).set_params(**chosen)

@@ -24,11 +24,11 @@ from cofactor.core.lazy import sparse_linalg
 from cofactor.core.types import Floats, Seed
 
 HELD_OUT = 0.1  # of a single hold-out, and of hidden items
-PATH = np.geomspace(0.5, 1e-3, 9)  # ridges, relative to the smallest one at which features vanish
+RIDGE_PATH = np.geomspace(0.5, 1e-3, 9)  # ridges, relative to the smallest one at which features vanish
 BIAS_PATH = np.geomspace(30, 0.1, 6)
-PATIENCE = 2  # ridges in a row that do worse before the path ends
-EXACT = 1e-3  # root mean square gap on held-out chances below which they are taken for exact
-VANISHED = 1e-3  # features this small, relative to a spectral start, count as gone
+PATIENCE_RIDGES = 2  # ridges in a row that do worse before the path ends
+EXACT_CHANCES = 1e-3  # root mean square gap on held-out chances below which they are taken for exact
+VANISHED_FEATURES = 1e-3  # features this small, relative to a spectral start, count as gone
 ROUGH = 1e-4  # tolerance that tells ridges apart; the fit to all comparisons has the caller's
 
 
@@ -128,7 +128,7 @@ class _Search:
             trial, z = self._try(Trial(rank, 0.0, self.settings.bias_ridge or 0.0), starts, self.settings.tol)[:2]
         g = link_named(self.settings.link).probability
         gaps = [g(found) - held.outcome for (_, held), found in zip(self.splits, z, strict=True)]
-        return trial if np.sqrt(np.mean(np.concatenate(gaps) ** 2)) < EXACT else None
+        return trial if np.sqrt(np.mean(np.concatenate(gaps) ** 2)) < EXACT_CHANCES else None
 
     def _follow_path(self, rank: int, starts: list[Floats]) -> list[Trial]:
         """Try ridges from none of the features to small, each from the features of the one before."""
@@ -142,12 +142,12 @@ class _Search:
             for part, b in zip(self.splits, self.b, strict=True)
         ]
         now, best, worse = starts, np.inf, 0
-        for ridge in max(limits) * PATH if any(limits) else ():
+        for ridge in max(limits) * RIDGE_PATH if any(limits) else ():
             trial, _, now = self._try(Trial(rank, float(ridge), self.bias_ridge), self._revived(now, starts, rank))
             path.append(trial)
             worse = worse + 1 if trial.loss > best else 0
             best = min(best, trial.loss)
-            if worse == PATIENCE:
+            if worse == PATIENCE_RIDGES:
                 break
         return path
 
@@ -156,7 +156,7 @@ class _Search:
         data = self.splits[0][0]
         size = (data.n_users + data.n_items) * rank
         return [
-            fresh if np.linalg.norm(x[:size]) < VANISHED * np.linalg.norm(fresh[:size]) else x
+            fresh if np.linalg.norm(x[:size]) < VANISHED_FEATURES * np.linalg.norm(fresh[:size]) else x
             for x, fresh in zip(now, starts, strict=True)
         ]
 

@@ -25,8 +25,8 @@ Codes = NDArray[np.int32]  # half the memory of 64 bits, and passes over compari
 SameItem = Literal["error", "drop"]
 Names = tuple[str, str, str, str, str | None]  # of the columns user, left, right, outcome, counts
 CHOICES = (0.0, 0.5, 1.0)  # outcomes of one comparison: right was chosen, nobody, left
-LARGEST = np.iinfo(np.int32).max
-MOST = 1e100  # count of one comparison, and 1 / MOST the least: squares and inverses must be numbers
+LARGEST_CODE = np.iinfo(np.int32).max
+LARGEST_COUNT = 1e100  # count of one comparison, and 1 / LARGEST_COUNT the least: squares and inverses must be numbers
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -88,7 +88,7 @@ class Comparisons:
         prompt: ArrayLike | None = None,
     ) -> None:
         given = {"user": user, "left": left, "right": right} | ({} if prompt is None else {"prompt": prompt})
-        codes = {name: whole_codes(values, name, LARGEST).astype(np.int32) for name, values in given.items()}
+        codes = {name: whole_codes(values, name, LARGEST_CODE).astype(np.int32) for name, values in given.items()}
         columns: dict[str, NDArray[Any]] = {**codes, "outcome": _outcomes(outcome)}
         if counts is not None:
             columns["counts"] = _counts(counts)
@@ -312,8 +312,8 @@ def _outcomes(values: ArrayLike) -> Floats:
 def _counts(values: ArrayLike) -> Floats:
     counts = numbers(values, "counts", 1)
     _refuse(counts, ~((counts > 0) & np.isfinite(counts)), "counts must be positive and finite", ": drop these rows")
-    rule = f"counts must lie from {1 / MOST:g} to {MOST:g}, so that squares of them are numbers"
-    _refuse(counts, (counts < 1 / MOST) | (counts > MOST), rule, ": count in another unit")
+    rule = f"counts must lie from {1 / LARGEST_COUNT:g} to {LARGEST_COUNT:g}, so that squares of them are numbers"
+    _refuse(counts, (counts < 1 / LARGEST_COUNT) | (counts > LARGEST_COUNT), rule, ": count in another unit")
     return counts
 
 

@@ -34,10 +34,10 @@ from cofactor.core.memory import require_bytes
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats
 
-MAX_ITER, HALVINGS = 100, 40
-NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(5)  # nine change no standard deviation that is chosen
-WEIGHTS = WEIGHTS / WEIGHTS.sum()  # of a standard normal variable
-TOL = 1e-12  # of the gain that Newton's next step predicts, relative to the number of comparisons
+NEWTON_ROUNDS, NEWTON_HALVINGS = 100, 40
+NORMAL_NODES, NORMAL_WEIGHTS = np.polynomial.hermite_e.hermegauss(5)  # nine change no standard deviation that is chosen
+NORMAL_WEIGHTS = NORMAL_WEIGHTS / NORMAL_WEIGHTS.sum()  # of a standard normal variable
+NEWTON_TOL = 1e-12  # of the gain that Newton's next step predicts, relative to the number of comparisons
 
 
 class Likelihood(Protocol):
@@ -128,7 +128,7 @@ class Cells:
         """
         (_, _, tau), z, reach = self.split(theta), self.differences(theta), np.sqrt(self._variances(P))
         value = tau * self.tied.sum() if self.has_ties else 0.0
-        for node, weight in zip(NODES, WEIGHTS, strict=True):
+        for node, weight in zip(NORMAL_NODES, NORMAL_WEIGHTS, strict=True):
             at = z + node * reach
             value += weight * float((self.won - self.lost) @ at / 2 - self.total @ _chances_and_log_total(at, tau)[1])
         return float(value)
@@ -223,11 +223,11 @@ def fit(cells: Likelihood, ridge: Floats | None = None, start: Floats | None = N
     ridge = np.zeros(cells.size) if ridge is None else ridge
     theta = np.zeros(cells.size) if start is None else start
     value, gradient, H = _penalised(cells, ridge, theta)
-    history = History("Davidson", MAX_ITER, TOL * max(float(cells.total.sum()), 1.0))
+    history = History("Davidson", NEWTON_ROUNDS, NEWTON_TOL * max(float(cells.total.sum()), 1.0))
     for _ in history:
         step = solve(cells.n_items, H, gradient)
         gain = float(gradient @ step)
-        for _ in range(HALVINGS):
+        for _ in range(NEWTON_HALVINGS):
             found = _penalised(cells, ridge, theta + step)
             if found[0] >= value - abs(value) * 1e-15:
                 break

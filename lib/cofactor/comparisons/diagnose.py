@@ -13,7 +13,7 @@ from cofactor.comparisons.base import require_comparisons
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.davidson import linked_both_ways, pairs_of, rows_of
 from cofactor.comparisons.folds import held_out_once
-from cofactor.comparisons.formulas import ENOUGH, degrees_of_freedom
+from cofactor.comparisons.formulas import ENOUGH_PER_DEGREE, degrees_of_freedom
 from cofactor.core.checks import is_whole
 from cofactor.core.diagnosis import Check, Diagnosis
 from cofactor.core.errors import listing
@@ -22,7 +22,7 @@ from cofactor.core.lazy import csgraph
 Counts = NDArray[np.intp]
 
 BOTH_WAYS = "wins and losses"
-CHOICE = "choice of rank and ridge"
+CHOICE_OF_RANK = "choice of rank and ridge"
 ENOUGH_HELD_OUT = 400  # answers that tell which ridge is right: with 240 to 300, 4 of 16 choices on real data were bad
 
 
@@ -57,7 +57,7 @@ def diagnose(comparisons: Comparisons, rank: int = 3) -> Diagnosis:
 
 def _verdict(checks: tuple[Check, ...]) -> str:
     warned = {check.name for check in checks if check.status != "pass"}
-    doubt = "; so few answers may choose a wrong one" if CHOICE in warned else ""
+    doubt = "; so few answers may choose a wrong one" if CHOICE_OF_RANK in warned else ""
     if warned & {"comparisons", "always or never chosen", "comparisons per user", "items linked"}:
         first = "fit with a ridge (ridge='auto'), and compare with biases alone"
         return f"{first}{doubt}; without a ridge utilities are not told"
@@ -120,7 +120,7 @@ def user_spans(data: Comparisons) -> Counts:
 
 
 def _amount(data: Comparisons, dof: int) -> Check:
-    enough, kind = ENOUGH[data.noisy], "choices" if data.noisy else "chances"
+    enough, kind = ENOUGH_PER_DEGREE[data.noisy], "choices" if data.noisy else "chances"
     value = f"{data.total:g} {kind} for {dof} degrees of freedom"
     if data.total < enough * dof:
         advice = f"fewer than {enough} for each: a ridge is needed, and a small loss proves nothing; hold some out"
@@ -132,15 +132,15 @@ def _choice(data: Comparisons) -> Check:
     """How many answers say which rank and ridge are right, and how well these tell the accuracy of a model."""
     n = held_out_once(data)
     if not data.noisy:
-        return Check(CHOICE, "pass", "exact chances, which need no ridge")
+        return Check(CHOICE_OF_RANK, "pass", "exact chances, which need no ridge")
     points = 100 * np.sqrt(0.25 / max(n, 1))
     value = f"rests on {n} answers, each held out once: they tell an accuracy to {points:.1f} points"
     if n < ENOUGH_HELD_OUT:
         advice = (
             f"fewer than {ENOUGH_HELD_OUT}: the choice may be wrong, and biases alone no worse; collect more answers"
         )
-        return Check(CHOICE, "warn", value, advice)
-    return Check(CHOICE, "pass", value)
+        return Check(CHOICE_OF_RANK, "warn", value, advice)
+    return Check(CHOICE_OF_RANK, "pass", value)
 
 
 def _one_sided(data: Comparisons) -> Check:

@@ -14,7 +14,7 @@ from cofactor.comparisons.choosing import choose
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.fitting import Settings, checked_settings, fit, fit_biases, objective_of, start_of
 from cofactor.comparisons.fold_in import fold_in
-from cofactor.comparisons.formulas import ENOUGH, degrees_of_freedom
+from cofactor.comparisons.formulas import ENOUGH_PER_DEGREE, degrees_of_freedom
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.links import link_named
 from cofactor.core.checks import rng_of
@@ -22,7 +22,7 @@ from cofactor.core.errors import DataWarning, listing
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Seed
 
-LEAST = 1e-6  # ridge of features of new users where there is none
+LEAST_USER_RIDGE = 1e-6  # ridge of features of new users where there is none
 
 
 @dataclass(eq=False, repr=False)
@@ -138,7 +138,9 @@ class ComparisonMF(PreferenceModel):
         left, right = code[data.left], code[data.right]
         if np.isinf(self.ridge_):
             return np.zeros((data.n_users, 0))
-        return fold_in(data, V[left] - V[right], b[left] - b[right], link_named(self.link), max(self.ridge_, LEAST))
+        return fold_in(
+            data, V[left] - V[right], b[left] - b[right], link_named(self.link), max(self.ridge_, LEAST_USER_RIDGE)
+        )
 
     def _check_linked(self, i: Codes, j: Codes) -> None:
         if not self.ridge_:
@@ -165,9 +167,9 @@ def _warn_of_parts(data: Comparisons) -> None:
 
 def _warn_of_few(data: Comparisons, rank: int) -> None:
     dof = degrees_of_freedom(data.n_users, data.n_items, rank)
-    if data.total < ENOUGH[data.noisy] * dof:
+    if data.total < ENOUGH_PER_DEGREE[data.noisy] * dof:
         message = (
             f"{data.total:g} comparisons for {dof} degrees of freedom: without a ridge, fewer than "
-            f"{ENOUGH[data.noisy]} per degree do not tell the utilities, however small the loss"
+            f"{ENOUGH_PER_DEGREE[data.noisy]} per degree do not tell the utilities, however small the loss"
         )
         warnings.warn(message, DataWarning, stacklevel=4)

@@ -38,13 +38,15 @@ from cofactor.core.lazy import optimize
 from cofactor.core.types import Floats
 
 COEFFICIENT_SD = 3.0  # so that a covariate which decides every comparison has a finite coefficient
-LEAST, MOST = 0.02, 20.0  # standard deviations that are tried
+LEAST_SD, MOST_SD = 0.02, 20.0  # standard deviations that are tried
 RATE = 0.5  # of the factor on the evidence: its mean is at a standard deviation of 4
-EXACT, STEP = 0.02, 0.25  # of the logarithm of sd: how exactly it is found, and by what its doubt is told
+# of the logarithm of sd: how exactly it is found, and by what its doubt is told
+LOG_SD_TOLERANCE = 0.02
+LOG_SD_STEP = 0.25
 DOUBT = 1.0  # largest variance of that logarithm
 FOLDS = 5
 Chances = tuple[Floats, Floats, Floats]  # of a win, a loss and a tie, in every cell
-MANY = 1e9  # counts that are not split
+UNSPLIT_COUNT = 1e9  # counts that are not split
 
 
 def chosen(cells: Likelihood) -> tuple[float, float, Fitted]:
@@ -59,8 +61,10 @@ def chosen(cells: Likelihood) -> tuple[float, float, Fitted]:
         last.append(fitted)
         return -log_evidence(cells, fitted, float(np.exp(log_sd)))
 
-    best = optimize.minimize_scalar(loss, bounds=np.log([LEAST, MOST]), method="bounded", options={"xatol": EXACT})
-    bend = (loss(best.x - STEP) + loss(best.x + STEP) - 2 * best.fun) / STEP**2
+    best = optimize.minimize_scalar(
+        loss, bounds=np.log([LEAST_SD, MOST_SD]), method="bounded", options={"xatol": LOG_SD_TOLERANCE}
+    )
+    bend = (loss(best.x - LOG_SD_STEP) + loss(best.x + LOG_SD_STEP) - 2 * best.fun) / LOG_SD_STEP**2
     loss(best.x)
     return float(np.exp(best.x)), float(1 / max(bend, 1 / DOUBT)), last[-1]
 
@@ -116,7 +120,7 @@ def _parts(cells: Cells) -> list[Cells]:
     """Split comparisons into folds: one by one where counts are whole numbers, else cell by cell."""
     rng, shares = np.random.default_rng(0), np.full(FOLDS, 1 / FOLDS)
     counts = np.stack([cells.won, cells.lost, cells.tied])
-    if (counts % 1 == 0).all() and counts.max(initial=0) < MANY:
+    if (counts % 1 == 0).all() and counts.max(initial=0) < UNSPLIT_COUNT:
         split = np.asarray(rng.multinomial(counts.astype(np.int64), shares), dtype=np.float64)
     else:
         split = counts[..., None] * (rng.integers(0, FOLDS, (counts.shape[1], 1)) == np.arange(FOLDS))

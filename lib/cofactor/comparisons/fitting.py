@@ -22,7 +22,7 @@ SOLVERS = {"lbfgs": lbfgs, "bb": barzilai_borwein}
 RANKS = 3, 20  # tried by default: few features, and as many as a ridge may thin out
 RUNAWAY = 30.0  # |z| beyond which an unpenalised fit to choices is running to infinity: g(30) = 1 - 1e-13
 LOOK = 20  # iterations between two looks at that
-LEAST = 1e-6  # ridge of biases alone, which have no maximum where an item always won
+LEAST_BIAS_RIDGE = 1e-6  # ridge of biases alone, which have no maximum where an item always won
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def fit_biases(data: Comparisons, ridge: float, settings: Settings, always: bool
     """Fit biases alone, the ranking of Bradley and Terry; empty for a model without biases, unless `always`."""
     if not settings.item_bias and not always:
         return np.empty(0)
-    objective = Objective(data, 0, settings.link, bias_ridge=max(ridge, LEAST), item_bias=True)
+    objective = Objective(data, 0, settings.link, bias_ridge=max(ridge, LEAST_BIAS_RIDGE), item_bias=True)
     return lbfgs(objective, np.zeros(objective.size), settings.max_iter, settings.tol)[0]
 
 

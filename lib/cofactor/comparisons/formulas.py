@@ -16,10 +16,10 @@ from cofactor.core.checks import check_between, check_positive, check_whole
 from cofactor.core.errors import CofactorError
 from cofactor.core.lazy import special
 
-TINY = 1e-30  # smallest number of choices, or spread, of which squares are sure to be numbers
-LEAST = 1e-6  # error planned for
-NODES = 64  # of the Gauss-Hermite rule
-ENOUGH = {True: 15, False: 3}  # comparisons per degree of freedom: choices (True) and exact chances
+LEAST_SQUARED = 1e-30  # smallest number of choices, or spread, of which squares are sure to be numbers
+LEAST_ERROR = 1e-6  # error planned for
+N_NODES = 64  # of the Gauss-Hermite rule
+ENOUGH_PER_DEGREE = {True: 15, False: 3}  # comparisons per degree of freedom: choices (True) and exact chances
 
 
 def degrees_of_freedom(n_users: int, n_items: int, rank: int) -> int:
@@ -43,7 +43,7 @@ def mean_information(spread: float, link: str = "logistic") -> float:
     0.219
     """
     check_positive(spread=spread)
-    nodes, weights = special.roots_hermitenorm(NODES)
+    nodes, weights = special.roots_hermitenorm(N_NODES)
     values = link_named(link).information(np.sqrt(2) * spread * nodes)
     found = float(weights @ values / weights.sum())
     if not found:
@@ -67,7 +67,7 @@ def expected_error(
     """
     check_positive(n_comparisons=n_comparisons)
     dof, information = degrees_of_freedom(n_users, n_items, rank), mean_information(spread, link)
-    check_between(TINY, 1 / TINY, n_comparisons=n_comparisons, spread=spread)
+    check_between(LEAST_SQUARED, 1 / LEAST_SQUARED, n_comparisons=n_comparisons, spread=spread)
     return float(np.sqrt(dof / (2 * n_comparisons * information)) / spread)
 
 
@@ -80,7 +80,9 @@ def comparisons_needed(
     167042
     """
     check_positive(error=error)
-    if error < LEAST:
-        raise CofactorError(f"error={error}: ask for {LEAST:g} at least, which takes more choices than anybody makes")
+    if error < LEAST_ERROR:
+        raise CofactorError(
+            f"error={error}: ask for {LEAST_ERROR:g} at least, which takes more choices than anybody makes"
+        )
     one = expected_error(1, n_users, n_items, rank, spread, link)
     return int(np.ceil((one / error) ** 2))

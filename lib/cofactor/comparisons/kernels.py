@@ -22,7 +22,7 @@ Arrays = tuple[Floats, Floats, Floats]  # of users, of items, of biases of items
 Triples = tuple[Codes, Codes, Codes]  # user, left, right
 Marker = tuple[int, ...]
 
-BLOCK = 1000  # comparisons per block; a product of as many terms in [1, 2] is below the largest number
+COMPARISONS_PER_BLOCK = 1000  # comparisons per block; a product of as many terms in [1, 2] is below the largest number
 SERIES = 0.02  # distance to the best z below which loss and slope are summed as series
 LOG2 = 6.93145751953125e-1, 1.42860682030941723212e-6  # in two parts, the first of few digits (Cody and Waite)
 PER_LOG2 = 1 / math.log(2)
@@ -142,9 +142,13 @@ def logistic_pass(
     entropies for choices, whose plain loss is summed.
     """
     (w, weight, target, entropy), total = answers, 0.0
-    block, D, power = np.empty((3, BLOCK)), np.empty((BLOCK, len(marker))), np.empty(BLOCK, dtype=np.int64)
-    for start in range(0, len(w), BLOCK):
-        end = min(start + BLOCK, len(w))
+    block, D, power = (
+        np.empty((3, COMPARISONS_PER_BLOCK)),
+        np.empty((COMPARISONS_PER_BLOCK, len(marker))),
+        np.empty(COMPARISONS_PER_BLOCK, dtype=np.int64),
+    )
+    for start in range(0, len(w), COMPARISONS_PER_BLOCK):
+        end = min(start + COMPARISONS_PER_BLOCK, len(w))
         z, e = block[0, : end - start], block[1, : end - start]
         _gather(triples, factors, marker, start, z, D)
         _exponentials(z, e, power)
@@ -161,16 +165,16 @@ def logistic_pass(
 @njit(cache=True, nogil=True)
 def differences(triples: Triples, factors: Arrays, marker: Marker, z: Floats) -> None:
     """Fill in z for every comparison."""
-    D = np.empty((BLOCK, len(marker)))
-    for start in range(0, len(z), BLOCK):
-        _gather(triples, factors, marker, start, z[start : start + BLOCK], D)
+    D = np.empty((COMPARISONS_PER_BLOCK, len(marker)))
+    for start in range(0, len(z), COMPARISONS_PER_BLOCK):
+        _gather(triples, factors, marker, start, z[start : start + COMPARISONS_PER_BLOCK], D)
 
 
 @njit(cache=True, nogil=True)
 def add_gradient(triples: Triples, factors: Arrays, marker: Marker, h: Floats, G: Arrays) -> None:
     """Add the sum over comparisons of h_k times the gradient of z_k to G."""
-    block, D = np.empty(BLOCK), np.empty((BLOCK, len(marker)))
-    for start in range(0, len(h), BLOCK):
-        own = h[start : start + BLOCK]
+    block, D = np.empty(COMPARISONS_PER_BLOCK), np.empty((COMPARISONS_PER_BLOCK, len(marker)))
+    for start in range(0, len(h), COMPARISONS_PER_BLOCK):
+        own = h[start : start + COMPARISONS_PER_BLOCK]
         _gather(triples, factors, marker, start, block[: len(own)], D)
         _scatter(triples, factors[0], marker, start, own, D, G)

@@ -33,7 +33,7 @@ from cofactor.core.types import Floats
 Columns = tuple[Any, ...]  # arrays of one length, as the kernels want them
 
 BALANCE = 1 / 40  # lambda / gamma of the paper's simulations
-MANY = 1_000_000  # comparisons from which threads pay
+COMPARISONS_OF_THREADS = 1_000_000  # comparisons from which threads pay
 
 
 class Objective:
@@ -91,7 +91,11 @@ class Objective:
         if balance is None:
             balance = 0.0 if ridge else BALANCE * gamma(comparisons.n_users, comparisons.n_items)
         self.balance = balance
-        self.n_threads = (1 if len(comparisons) < MANY else numba.get_num_threads()) if n_threads is None else n_threads
+        self.n_threads = (
+            (1 if len(comparisons) < COMPARISONS_OF_THREADS else numba.get_num_threads())
+            if n_threads is None
+            else n_threads
+        )
         self.n_passes = 0
         self.shape = comparisons.n_users, comparisons.n_items, rank  # kept here: a fit asks for them at every step
         self._prepare()

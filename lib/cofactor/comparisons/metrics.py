@@ -16,7 +16,7 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.lazy import linalg, pd
 from cofactor.core.types import Floats
 
-LARGEST = 1e70  # feature whose products, squared, are still numbers
+LARGEST_FACTOR = 1e70  # feature whose products, squared, are still numbers
 MOST_RATING = 1000  # whose gain, 2^rating, can be added up
 
 
@@ -119,8 +119,8 @@ def ndcg(user: ArrayLike, rating: ArrayLike, score: ArrayLike, k: int = 10) -> f
 def _checked(U: Floats, V: Floats, true_U: Floats, true_V: Floats) -> tuple[Floats, ...]:
     given = {"U": U, "V": V, "true_U": true_U, "true_V": true_V}
     U, V, true_U, true_V = (finite_matrix(values, name) for name, values in given.items())
-    if max(np.abs(values).max() for values in (U, V, true_U, true_V)) > LARGEST:
-        raise CofactorError(f"features beyond {LARGEST:g}: squares of their products overflow, scale them down")
+    if max(np.abs(values).max() for values in (U, V, true_U, true_V)) > LARGEST_FACTOR:
+        raise CofactorError(f"features beyond {LARGEST_FACTOR:g}: squares of their products overflow, scale them down")
     if U.shape[1] != V.shape[1] or true_U.shape[1] != true_V.shape[1]:
         raise CofactorError(f"features of users and items differ in number: {U.shape}, {V.shape}; {true_U.shape}, ...")
     if len(U) != len(true_U) or len(V) != len(true_V):

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cofactor.comparisons.data import MOST, Codes, Comparisons
+from cofactor.comparisons.data import LARGEST_COUNT, Codes, Comparisons
 from cofactor.core.checks import check_kind, numbers, positions, whole_codes
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Indices
 
-LARGEST = np.iinfo(np.int32).max
+LARGEST_CODE = np.iinfo(np.int32).max
 NONE = -1  # pads orders of fewer items
 
 
@@ -111,7 +111,7 @@ class Orders:
 def _one_of_each(name: str, values: ArrayLike | None, m: int) -> Indices | None:
     if values is None:
         return None
-    codes = whole_codes(values, name, LARGEST)
+    codes = whole_codes(values, name, LARGEST_CODE)
     if len(codes) != m:
         raise CofactorError(f"{len(codes)} {name} for {m} orders: give one of each")
     return codes
@@ -121,7 +121,10 @@ def _checked_weight(weight: ArrayLike, m: int) -> Floats:
     values = numbers(weight, "weight", 1)
     if len(values) != m:
         raise CofactorError(f"{len(values)} weights for {m} orders: give one of each")
-    _refuse(~((values >= 1 / MOST) & (values <= MOST)), f"weights must lie from {1 / MOST:g} to {MOST:g}")
+    _refuse(
+        ~((values >= 1 / LARGEST_COUNT) & (values <= LARGEST_COUNT)),
+        f"weights must lie from {1 / LARGEST_COUNT:g} to {LARGEST_COUNT:g}",
+    )
     return values
 
 
@@ -129,8 +132,8 @@ def _checked_items(item: ArrayLike) -> Codes:
     values = numbers(item, "item", 2)
     if not values.size or not np.isfinite(values).all() or (values % 1 != 0).any() or values.min() < NONE:
         raise CofactorError("orders must hold whole numbers: items from 0, and -1 after the last one")
-    if values.max() >= LARGEST:
-        raise CofactorError(f"codes of items must be below {LARGEST}: number them from 0")
+    if values.max() >= LARGEST_CODE:
+        raise CofactorError(f"codes of items must be below {LARGEST_CODE}: number them from 0")
     codes = values.astype(np.int32)
     there = codes != NONE
     _refuse((np.diff(there.astype(int), axis=1) > 0).any(axis=1), "orders with a gap before the last item")

@@ -31,11 +31,14 @@ from cofactor.core.lazy import pd, special
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Ints
 
-N_DRAWS = 8000  # of all utilities
+UTILITY_DRAWS = 8000  # of all utilities
 ELO = 400 / np.log(10)  # points for a unit of utility
-FEW = 2  # comparisons of an item, which hardly tell its rank
-FAR, MANY_ITEMS, ENOUGH = 1.3, 20, 10  # so many items that are so far apart need so many comparisons each
-ROUNDING = 1e-9  # relative, of scores that are equal
+FEW_OF_AN_ITEM = 2  # comparisons of an item, which hardly tell its rank
+# so many items that are so far apart need so many comparisons each
+FAR_APART = 1.3
+MANY_ITEMS = 20
+ENOUGH_PER_ITEM = 10
+SCORE_ROUNDING = 1e-9  # relative, of scores that are equal
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,11 +110,11 @@ class Ranking:
     def doubts(self) -> list[str]:
         """Return sentences: that no item is told from another, which were seldom compared, that intervals are short."""
         found = [] if self.told_apart else ["no order can be told: the allowed ranks of all items overlap"]
-        few = [self.items[i] for i in np.flatnonzero(self.counts[:, 2] <= FEW).tolist()]
-        what = f"items with {FEW} comparisons or fewer, whose ranks are hardly told"
+        few = [self.items[i] for i in np.flatnonzero(self.counts[:, 2] <= FEW_OF_AN_ITEM).tolist()]
+        what = f"items with {FEW_OF_AN_ITEM} comparisons or fewer, whose ranks are hardly told"
         found += [f"{what}: {listing(few)}"] if few else []
         each = float(np.median(self.counts[:, 2]))
-        if len(self.items) >= MANY_ITEMS and self.sd > FAR and each < ENOUGH:
+        if len(self.items) >= MANY_ITEMS and self.sd > FAR_APART and each < ENOUGH_PER_ITEM:
             far = f"items are far apart for {each:.3g} comparisons of each"
             found.append(f"intervals of utilities may be too short: {far}, and those of 90 % may hold 80 % of them")
         return found
@@ -226,7 +229,9 @@ def fewest(*counts: float) -> float:
 def places(u: Floats, V: Floats, level: float, n_users: float, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Return the best and the worst rank of every item that the comparisons allow, for all items at once.
 
-    Draws follow the order of utilities, so that names of items change nothing. Cost: O(n^3 + N_DRAWS n (n + log n)).
+    Draws follow the order of utilities, so that names of items change nothing.
+
+    Cost: O(n^3 + UTILITY_DRAWS n (n + log n)).
     """
     n, order = len(u), np.argsort(-u, kind="stable")
     drawn = _drawn_ranks(u[order], V[np.ix_(order, order)], n_users, rng)
@@ -234,7 +239,7 @@ def places(u: Floats, V: Floats, level: float, n_users: float, rng: np.random.Ge
     q = table[drawn]
     mean, sd = q.mean(axis=0), q.std(axis=0)
     ratio = np.abs(q - mean) / np.where(sd > 0, sd, 1.0)
-    reach = np.quantile(ratio.max(axis=1), level, method="higher") * sd + ROUNDING * (1 + np.abs(mean))
+    reach = np.quantile(ratio.max(axis=1), level, method="higher") * sd + SCORE_ROUNDING * (1 + np.abs(mean))
     low, high = np.searchsorted(table, mean - reach), np.searchsorted(table, mean + reach, side="right") - 1
     least, most = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)
     least[order], most[order] = np.minimum(low, np.arange(n)), np.maximum(high, np.arange(n))
@@ -242,13 +247,13 @@ def places(u: Floats, V: Floats, level: float, n_users: float, rng: np.random.Ge
 
 
 def _drawn_ranks(u: Floats, V: Floats, n_users: float, rng: np.random.Generator) -> Ints:
-    """(N_DRAWS, n) ranks, from 0, of utilities that are drawn; a number that all share changes none."""
+    """(UTILITY_DRAWS, n) ranks, from 0, of utilities that are drawn; a number that all share changes none."""
     n = len(u)
     size = max(np.trace(V) / n, np.finfo(float).tiny)
     L = np.linalg.cholesky(V + size / n + 1e-10 * size * np.eye(n))
-    noise = rng.standard_normal((N_DRAWS, n)) @ L.T
+    noise = rng.standard_normal((UTILITY_DRAWS, n)) @ L.T
     if n_users:
-        noise *= np.sqrt((n_users - 1) / rng.chisquare(n_users - 1, (N_DRAWS, 1)))
+        noise *= np.sqrt((n_users - 1) / rng.chisquare(n_users - 1, (UTILITY_DRAWS, 1)))
     by_place = np.argsort(-(u + noise), axis=1)
     drawn = np.empty_like(by_place)
     np.put_along_axis(drawn, by_place, np.arange(n)[None, :], axis=1)

@@ -36,7 +36,7 @@ from cofactor.core.checks import check_kind, rng_of
 from cofactor.core.errors import DataWarning
 from cofactor.core.types import Floats, Indices, Seed
 
-N_DRAWS = 16  # of utilities, and as many opposite ones, for the evidence
+EVIDENCE_DRAWS = 16  # of utilities, and as many opposite ones, for the evidence
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,13 @@ class Stages:
     def expected(self, theta: Floats, P: Floats) -> float:
         """Return the mean log-likelihood of utilities that are normal, with this mean and (n, n) covariance.
 
-        By the second derivatives, and for what these leave by the same `N_DRAWS` standard normal draws each time, and
-        their opposites. Cost: O(N_DRAWS S L + n^3).
+        By the second derivatives, and for what these leave by the same `EVIDENCE_DRAWS` standard normal draws each
+        time, and their opposites. Cost: O(EVIDENCE_DRAWS S L + n^3).
         """
         n, (value, _, H) = self.n_items, self.objective(theta)
         size = max(np.trace(P) / n, np.finfo(float).tiny)
         L = np.linalg.cholesky(P + size / n + 1e-10 * size * np.eye(n))  # all may share a number
-        moves = np.random.default_rng(0).standard_normal((N_DRAWS, n)) @ L.T
+        moves = np.random.default_rng(0).standard_normal((EVIDENCE_DRAWS, n)) @ L.T
         rest = [self._value(theta + move) + self._value(theta - move) - 2 * value + move @ H @ move for move in moves]
         return float(value - np.sum(H * P) / 2 + np.mean(rest) / 2)
 

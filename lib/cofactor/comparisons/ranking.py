@@ -28,7 +28,7 @@ from cofactor.core.types import Floats, Indices, Seed
 FEW_USERS = 5  # equally busy ones: fewer cannot tell how users differ, in all or about one item
 ALIKE = 1e-9  # share of a covariate that items and other covariates leave unexplained, below which it is one of them
 ENOUGH_PER_ITEM = 10  # comparisons of one user for a ranking of his own
-COLUMNS = ("item", "utility", "low", "high", "rank", "rank_low", "rank_high", "wins", "losses", "comparisons")
+RANKING_COLUMNS = ("item", "utility", "low", "high", "rank", "rank_low", "rank_high", "wins", "losses", "comparisons")
 UNSEEN = "items without comparisons have no rank"
 UNTOLD = "these comparisons do not tell who wins the next one"
 
@@ -106,7 +106,7 @@ def rank_users(
     data, names, X = checked(comparisons, covariates, level)
     busy = np.flatnonzero(data.per_user >= 2 * ENOUGH_PER_ITEM)
     tables = [_of_user(data, X, names, level, user) for user in busy.tolist()]
-    none = pd.DataFrame(columns=["user", *COLUMNS])
+    none = pd.DataFrame(columns=["user", *RANKING_COLUMNS])
     return pd.concat([table for table in tables if table is not None] or [none], ignore_index=True)
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cofactor.comparisons.formulas import ENOUGH, degrees_of_freedom
+from cofactor.comparisons.formulas import ENOUGH_PER_DEGREE, degrees_of_freedom
 from cofactor.comparisons.loss import Objective
 from cofactor.core.checks import check_kind, check_positive, check_whole, finite_numbers, rng_of
 from cofactor.core.errors import CofactorError, ConvergenceWarning
@@ -28,18 +28,18 @@ from cofactor.core.types import Floats
 Callback = Callable[[Floats], object]
 Projection = Callable[[Floats], Floats]
 
-MEMORY = 10  # values of f that a new one is compared with, and pairs that L-BFGS keeps
+MEMORY_STEPS = 10  # values of f that a new one is compared with, and pairs that L-BFGS keeps
 SUFFICIENT = 1e-4  # share of the decrease promised by the gradient that is asked for
-STEPS = 1e-6, 1e6  # smallest and largest step, relative to the first
-FLAT = 1e-12  # relative change of f that counts as none
+STEP_RANGE = 1e-6, 1e6  # smallest and largest step, relative to the first
+FLAT_CHANGE = 1e-12  # relative change of f that counts as none
 TRIES = 30  # shortenings of one step
-FIRST = 0.3  # first step, relative to one over the curvature
-FEWEST = 0.1  # comparisons a user or an item without any is scaled as if it had
+FIRST_STEP = 0.3  # first step, relative to one over the curvature
+COMPARISONS_OF_THE_UNSEEN = 0.1  # comparisons a user or an item without any is scaled as if it had
 WARM_UP = 40  # steps of Barzilai and Borwein before L-BFGS
 EASING, EASING_STEPS = (0.03, 0.003), 25  # ridges before none, relative to one over the size of features, and steps
-LARGEST = 1e30  # number in a start
+LARGEST_START = 1e30  # number in a start
 POWER = 30  # iterations that estimate the curvature
-HALVINGS = 20
+MAX_HALVINGS = 20
 
 
 def barzilai_borwein(
@@ -95,7 +95,7 @@ def _barzilai_borwein_steps(
     objective: Objective, p: Floats, start: Floats, history: History, callback: Callback | None
 ) -> Floats:
     x, (f, g) = start / p, _scaled(objective, p, start / p)
-    first = eta = FIRST / (2 * float(objective.link.information(0.0)))
+    first = eta = FIRST_STEP / (2 * float(objective.link.information(0.0)))
     g0, recent, flat = float(np.linalg.norm(g)), [f], 0
     _tell(callback, start)
     history.converged = _at_minimum(objective, g0)
@@ -104,11 +104,11 @@ def _barzilai_borwein_steps(
         if not np.isfinite(f_new):
             raise CofactorError("losses run beyond all numbers from this start: start nearer to zero, or take a ridge")
         s, y = x_new - x, g_new - g
-        flat = flat + 1 if abs(f_new - f) <= FLAT * abs(f) else 0
-        x, f, g, recent = x_new, f_new, g_new, [*recent, f_new][-MEMORY:]
-        eta = float(np.clip(_barzilai_borwein_step(s, y, eta, step), STEPS[0] * first, STEPS[1] * first))
+        flat = flat + 1 if abs(f_new - f) <= FLAT_CHANGE * abs(f) else 0
+        x, f, g, recent = x_new, f_new, g_new, [*recent, f_new][-MEMORY_STEPS:]
+        eta = float(np.clip(_barzilai_borwein_step(s, y, eta, step), STEP_RANGE[0] * first, STEP_RANGE[1] * first))
         _tell(callback, p * x)
-        history.record(f, 0.0 if flat == MEMORY else float(np.linalg.norm(g)) / g0)
+        history.record(f, 0.0 if flat == MEMORY_STEPS else float(np.linalg.norm(g)) / g0)
     return p * x
 
 
@@ -138,8 +138,8 @@ def checked_start(objective: Objective, start: ArrayLike) -> Floats:
     check_kind(Objective, objective=objective)
     x = finite_numbers(start, "start")
     objective.split(x)
-    if x.size and np.abs(x).max() > LARGEST:
-        raise CofactorError(f"start holds numbers beyond {LARGEST:g}, which overflow: start nearer to zero")
+    if x.size and np.abs(x).max() > LARGEST_START:
+        raise CofactorError(f"start holds numbers beyond {LARGEST_START:g}, which overflow: start nearer to zero")
     return x
 
 
@@ -151,7 +151,7 @@ def scales(objective: Objective, x: Floats) -> Floats:
     """
     data, (U, V, b) = objective.data, objective.split(x)
     m, prior = len(data), objective.rho / float(objective.link.information(0.0))
-    floor = FEWEST / m
+    floor = COMPARISONS_OF_THE_UNSEEN / m
     users, items = np.maximum(data.per_user / m, floor), np.maximum(data.per_item / m, floor)
     h = objective.join(
         np.repeat((2 * np.mean(V**2) * users + prior)[:, None], objective.rank, axis=1) if U.size else U,
@@ -195,7 +195,7 @@ def lbfgs(
         _tell(callback, p * intermediate_result.x)
 
     limits = {"maxiter": max_iter - WARM_UP, "maxfun": 20 * max_iter}
-    options = {**limits, "maxcor": MEMORY, "ftol": 0.0, "gtol": tol * steepest}
+    options = {**limits, "maxcor": MEMORY_STEPS, "ftol": 0.0, "gtol": tol * steepest}
     found = optimize.minimize(
         lambda x: _scaled(objective, p, x), x / p, jac=True, method="L-BFGS-B", callback=note, options=options
     )
@@ -214,7 +214,7 @@ def eased_start(objective: Objective, start: Floats) -> Floats:
     """
     start = checked_start(objective, start)
     data, rank = objective.data, objective.rank
-    few = data.total < ENOUGH[False] * degrees_of_freedom(data.n_users, data.n_items, rank)
+    few = data.total < ENOUGH_PER_DEGREE[False] * degrees_of_freedom(data.n_users, data.n_items, rank)
     if data.noisy or objective.rho or not rank or not few:
         return start
     U, V, _ = objective.split(start)
@@ -259,13 +259,13 @@ def gradient_descent(
         check_positive(learning_rate=learning_rate)
     start = checked_start(objective, start)
     eta = 1 / largest_curvature(objective, start) if learning_rate is None else learning_rate
-    for _ in range(HALVINGS):
+    for _ in range(MAX_HALVINGS):
         history = History("gradient descent", max_iter, tol, verbose)
         x = _descend(objective, start, eta, history, projection or np.asarray, callback)
         if x is not None:
             return x, history.result()
         eta /= 2
-    raise CofactorError(f"gradient descent diverged with steps from {eta * 2**HALVINGS:g} down to {eta:g}")
+    raise CofactorError(f"gradient descent diverged with steps from {eta * 2**MAX_HALVINGS:g} down to {eta:g}")
 
 
 def _descend(

@@ -44,9 +44,9 @@ Fit = TypeVar("Fit")
 MOST_RUNS, MOST_JOBS = 100_000, 10_000  # more tell nothing that so many do not
 LEVEL = 0.9
 START_FLOOR = 1e-3  # refits start no lower: a probability of zero would stay zero
-TOL = 1e-7  # of the log-likelihood; a refit that stops early stays too near to where it started
-MAX_ROUNDS = 2000
-TINY = 1e-12
+REFIT_TOL = 1e-7  # of the log-likelihood; a refit that stops early stays too near to where it started
+REFIT_ROUNDS = 2000
+LEAST_VARIANCE = 1e-12
 
 
 def resample(
@@ -122,7 +122,7 @@ def refit_by_em(
 ) -> tuple[LatentClassModel, bool]:
     """EM on redrawn rows of a table from the model of all rows: aligned to it, and whether it converged."""
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # the caller counts them
-        found, result = em(table.take_rows(rows), model.lift(START_FLOOR), MAX_ROUNDS, TOL, False, pseudo_count)
+        found, result = em(table.take_rows(rows), model.lift(START_FLOOR), REFIT_ROUNDS, REFIT_TOL, False, pseudo_count)
     return found.align_to(model), result.converged
 
 
@@ -164,7 +164,7 @@ def probability_intervals(p: Floats, spread: Floats, n: ArrayLike, level: float 
     tail = (1 - checked_level(level)) / 2
     n = np.broadcast_to(np.asarray(n, dtype=np.float64), p.shape)
     inside = np.clip(p, 0.5 / (n + 1.0), 1 - 0.5 / (n + 1.0))
-    worth = np.minimum(inside * (1 - inside) / np.maximum(spread**2, TINY) - 1, n)
+    worth = np.minimum(inside * (1 - inside) / np.maximum(spread**2, LEAST_VARIANCE) - 1, n)
     worth = np.maximum(worth, 0.0)
     low, high = (special.betaincinv(worth * p + 0.5, worth * (1 - p) + 0.5, q) for q in (tail, 1 - tail))
     return np.minimum(low, p), np.maximum(high, p)

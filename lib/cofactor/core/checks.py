@@ -13,7 +13,7 @@ from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Seed
 
 REAL = (bool, int, float, np.bool_, np.integer, np.floating)
-LARGEST = 2**31 - 1  # whole number as a setting: no array or loop is longer
+LARGEST_SETTING = 2**31 - 1  # whole number as a setting: no array or loop is longer
 
 
 Sparse = TypeVar("Sparse", sparse.csr_array, sparse.csc_array)
@@ -37,8 +37,8 @@ def check_whole(least: int, **settings: Any) -> None:
     for name, value in settings.items():
         if not is_whole(value) or value < least:
             raise CofactorError(f"{name}={value!r}: give a whole number of at least {least}")
-        if value > LARGEST:
-            raise CofactorError(f"{name}={value!r}: give a whole number of at most {LARGEST}")
+        if value > LARGEST_SETTING:
+            raise CofactorError(f"{name}={value!r}: give a whole number of at most {LARGEST_SETTING}")
 
 
 def check_between(least: float, most: float, **settings: Any) -> None:

@@ -27,7 +27,7 @@ LARGE = 20_000_000  # bytes: what unpacks to less is never refused
 RATIO = 200  # of unpacked to packed; tables of ids and codes come to 20 at most
 PIECE = 1 << 24
 BITE = 1 << 16  # bytes, of what unpacks: a zip's reader takes as much of the packed ones at once
-PATIENCE = 60.0  # seconds that one run waits for another to finish a file
+WAIT_SECONDS = 60.0  # seconds that one run waits for another to finish a file
 FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
@@ -36,11 +36,11 @@ def whole_file(path: Path) -> Iterator[Path]:
     """Give a file beside `path` to write to; it takes its place only if all went well.
 
     It is on the disk before it takes the name, so that a loss of power leaves the old file or the new one. A link is
-    followed, and a file that is replaced keeps its mode. One run at a time writes: another waits `PATIENCE` seconds.
+    followed, and a file that is replaced keeps its mode. One run at a time writes: another waits `WAIT_SECONDS`.
     """
     path = _followed(path)
     part = beside(path, "part")
-    with locked(path, PATIENCE), told_if_full(path):
+    with locked(path, WAIT_SECONDS), told_if_full(path):
         part.unlink(missing_ok=True)  # of a run that was killed
         try:
             os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # no link of this name is followed
@@ -94,7 +94,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
     """
     path = _followed(path)
     part, aside = beside(path, "part"), beside(path, "old")
-    with locked(path, PATIENCE), told_if_full(path):
+    with locked(path, WAIT_SECONDS), told_if_full(path):
         restore(path)
         for left in (part, aside):  # of a run that was killed
             shutil.rmtree(left, ignore_errors=True)
@@ -119,7 +119,7 @@ def restore(path: Path) -> None:
     path = _followed(path)
     aside = beside(path, "old")
     if aside.exists() and not path.exists():
-        with locked(path, PATIENCE):
+        with locked(path, WAIT_SECONDS):
             if aside.exists() and not path.exists():
                 os.replace(aside, path)
 

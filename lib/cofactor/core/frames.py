@@ -55,7 +55,7 @@ NO_ANSWERS = (  # words that may say that nothing was answered, and may be an an
     *("don't know", "dont know", "don\u2019t know", "do not know", "can't tell", "cannot tell", "can't say"),
     *("unknown", "not known", "not stated", "not available", "unspecified", "prefer not to say", "not applicable"),
 )
-COUNTED = ("row", "line", "record", "annotation")  # names of an index that counts as the file's owner counts
+INDEX_NAMES = ("row", "line", "record", "annotation")  # names of an index that counts as the file's owner counts
 UNREADABLE = (
     *(Warning, OSError, EOFError, ValueError, LookupError, csv.Error),  # pandas raises the first two kinds
     *(zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError),  # the last: a zip's password, JSON too deep
@@ -348,7 +348,7 @@ def located(table: pd.DataFrame | pd.Series[Any], where: ArrayLike, values: Sequ
     'data rows 1, 2 (0 is the first)'
     """
     bad = np.flatnonzero(np.asarray(where))
-    counted = table.index.name in COUNTED
+    counted = table.index.name in INDEX_NAMES
     numbers = table.index[bad] if counted else bad
     said = numbers if values is None else [f"{n} ({value!r})" for n, value in zip(numbers, values, strict=True)]
     word, base = (f"{table.index.name}s", "") if counted else ("data rows", " (0 is the first)")

@@ -19,7 +19,7 @@ from pathlib import Path
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.lazy import filelock
 
-LONGEST = 300  # characters of a holder that are believed
+LONGEST_HOLDER = 300  # characters of a holder that are believed
 
 
 def beside(path: Path, ending: str) -> Path:
@@ -76,4 +76,4 @@ def _holder(name: Path) -> str:
         with suppress(OSError, ValueError):
             text = text or name.read_text(encoding="utf8")
         time.sleep(0 if text else 0.02)
-    return text if 0 < len(text) <= LONGEST and text.isprintable() else "another process"
+    return text if 0 < len(text) <= LONGEST_HOLDER and text.isprintable() else "another process"

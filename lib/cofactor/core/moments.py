@@ -30,7 +30,7 @@ from cofactor.core.lazy import WORTH_COMPILING, njit
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 
-DENSE = 1 << 28  # bytes of a table of all pairs in which counts of many files are added up
+DENSE_BYTES = 1 << 28  # bytes of a table of all pairs in which counts of many files are added up
 SCAN = 64  # cells that may be looked at per pair: beyond, a sparse product is faster
 
 
@@ -170,7 +170,7 @@ def _upper_sum(parts: Iterator[Mapping[str, NDArray[Any]]]) -> PairwiseMoments:
     """Add up parts; where a table of all pairs is small, in such a table."""
     total = _upper_moments(next(parts))
     V = len(total.singles)
-    if 8 * V**2 > DENSE:
+    if 8 * V**2 > DENSE_BYTES:
         return reduce(add, map(_upper_moments, parts), total)
     dense = np.zeros((V, V), dtype=np.int64)
     _add_upper(total.counts.indptr, total.counts.indices, total.counts.data, dense)

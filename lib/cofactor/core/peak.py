@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-STATUS, CLEAR_REFS = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+PROC_STATUS, CLEAR_REFS = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 ARRAY = "array in a file"
 
 
@@ -57,7 +57,7 @@ def measure_peak(
     return figures
 
 
-def resident(key: str, status: Path = STATUS) -> float:
+def resident(key: str, status: Path = PROC_STATUS) -> float:
     """Read a size of this process (or of the one whose status file is given) from /proc, in MB."""
     line = next(line for line in status.read_text().splitlines() if line.startswith(f"{key}:"))
     return int(line.split()[1]) * 1024 / 1e6

@@ -41,13 +41,13 @@ from cofactor.core.types import Floats
 
 Verdict = Literal["holds", "fails", "cannot tell"]
 
-STATUS: dict[Verdict, Status] = {"holds": "pass", "fails": "fail", "cannot tell": "warn"}
-MOST_CLASSES = 8  # with more columns a polytope can have too many vertices to list
+STATUS_OF_VERDICT: dict[Verdict, Status] = {"holds": "pass", "fails": "fail", "cannot tell": "warn"}
+MOST_LISTED_CLASSES = 8  # with more columns a polytope can have too many vertices to list
 TOLERANCE = 1e-6  # a norm this close to one is one
-SAME = 1e-10  # rows closer than this are one row; a facet this close to the middle makes T unbounded
+SAME_ROW = 1e-10  # rows closer than this are one row; a facet this close to the middle makes T unbounded
 BOX = 1e3  # where the search stops on an unbounded T: any norm above one refutes
 ASCENT = 50  # linear programs of one climb; each strictly raises the norm, and a handful suffice
-STEPS = 100_000  # of the search for right angles, before it gives up
+SEARCH_STEPS = 100_000  # of the search for right angles, before it gives up
 
 
 @dataclass(frozen=True)
@@ -106,14 +106,14 @@ class Certificate:
         farthest = int(np.argmax(self.distances))
         advice = f"no row is near unit vector {farthest}: distance {self.distances[farthest]:.3g}"
         return Check(
-            "1: hull of rows covers C", STATUS[self.condition1], f"{self.condition1}: {size}",
+            "1: hull of rows covers C", STATUS_OF_VERDICT[self.condition1], f"{self.condition1}: {size}",
             advice if self.condition1 == "fails" else "",
         )  # fmt: skip
 
     def _second(self) -> Check:
         why = " (only asked where the first holds)" if self.condition1 != "holds" else ""
         advice = "another rotation keeps every row nonnegative" if self.condition2 == "fails" else ""
-        return Check("2: no other rotation", STATUS[self.condition2], self.condition2 + why, advice)
+        return Check("2: no other rotation", STATUS_OF_VERDICT[self.condition2], self.condition2 + why, advice)
 
     def _separable(self) -> Check:
         largest = float(self.distances.max())
@@ -140,7 +140,7 @@ def scattering_certificate(
     H: ArrayLike,
     threshold: float = 0.0,
     tol: float = TOLERANCE,
-    max_classes: int = MOST_CLASSES,
+    max_classes: int = MOST_LISTED_CLASSES,
     n_searches: int = 100,
     random_state: int = 0,
 ) -> Certificate:
@@ -223,7 +223,7 @@ def _different_rows(H: Floats, threshold: float) -> Floats:
     if not len(rows):
         raise CofactorError(f"threshold={threshold} leaves no entry of H: lower it")
     rows = rows / rows.sum(axis=1, keepdims=True)
-    _, first = np.unique(np.round(rows / SAME), axis=0, return_index=True)
+    _, first = np.unique(np.round(rows / SAME_ROW), axis=0, return_index=True)
     return np.asarray(rows[np.sort(first)])
 
 
@@ -235,7 +235,7 @@ def _examine(
 ) -> Findings:
     K = rows.shape[1]
     roomy = 1 - 1 / np.sqrt(K - 1)
-    if distances.max() <= SAME:
+    if distances.max() <= SAME_ROW:
         return "holds", "holds", 1.0, roomy, np.eye(K)[0], True
     if np.linalg.matrix_rank(rows) < K:
         x = linalg.null_space(rows)[:, 0]
@@ -289,10 +289,10 @@ def _vertices(rows: Floats) -> Floats | None:
             return None
         normals, offsets = equations[:, :-1], -equations[:, -1]
     nearest = int(np.argmin(offsets))
-    if offsets[nearest] <= SAME:
+    if offsets[nearest] <= SAME_ROW:
         return np.asarray(-(B @ normals[nearest])[None])
     x = 1 / K - (normals / (K * offsets[:, None])) @ B.T
-    _, first = np.unique(np.round(x / SAME), axis=0, return_index=True)  # a facet may come in several pieces
+    _, first = np.unique(np.round(x / SAME_ROW), axis=0, return_index=True)  # a facet may come in several pieces
     return np.asarray(x[first])
 
 
@@ -308,7 +308,7 @@ def _longest_found(rows: Floats, n_searches: int, random_state: int) -> Floats:
         y = direction * 0
         for _ in range(ASCENT):
             found = optimize.linprog(-direction, A_ub=-rows @ B, b_ub=np.full(len(rows), 1 / K), bounds=(-BOX, BOX))
-            if not found.success or np.linalg.norm(found.x) <= np.linalg.norm(y) + SAME:
+            if not found.success or np.linalg.norm(found.x) <= np.linalg.norm(y) + SAME_ROW:
                 break
             y = direction = found.x
         x = 1 / K + B @ y
@@ -336,7 +336,7 @@ def _has_clique(neighbours: NDArray[np.bool_], size: int, n_starts: int) -> bool
     pending = [(1, neighbours[i] & (np.arange(len(neighbours)) > i)) for i in range(n_starts)]
     while pending:
         steps += 1
-        if steps > STEPS:
+        if steps > SEARCH_STEPS:
             warnings.warn("too many touching vertices to search them all for right angles", DataWarning, stacklevel=2)
             return None
         depth, rest = pending.pop()

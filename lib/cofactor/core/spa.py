@@ -26,9 +26,9 @@ from cofactor.core.types import Floats
 
 Points: TypeAlias = Floats | sparse.csc_array
 
-TIE = 1e-6  # columns this close to the longest count as tied
+LENGTH_TIE = 1e-6  # columns this close to the longest count as tied
 SQUARES = 500  # powers of two up to which squares of entries, and their sums, stay numbers
-RANK = 1e-9  # stop when the longest squared residual has shrunk to this share of the first
+RANK_SHARE = 1e-9  # stop when the longest squared residual has shrunk to this share of the first
 
 
 def spa(X: ArrayLike | sparse.sparray | sparse.spmatrix, n_anchors: int, restart: bool = False) -> NDArray[np.intp]:
@@ -98,7 +98,7 @@ def _successive_projection(X: Points, n_anchors: int) -> NDArray[np.intp]:
     basis = np.empty((min(n_anchors, X.shape[0]), X.shape[0]))
     anchors: list[int] = []
     for k in range(len(basis)):
-        if r.max() <= RANK * length.max():
+        if r.max() <= RANK_SHARE * length.max():
             break
         anchors.append(_longest(r, length))
         basis[k] = _orthogonal_part(_column(X, anchors[-1]), basis[:k])
@@ -107,7 +107,7 @@ def _successive_projection(X: Points, n_anchors: int) -> NDArray[np.intp]:
 
 
 def _longest(r: Floats, length: Floats) -> int:
-    tied = np.flatnonzero(r >= (1 - TIE) * r.max())
+    tied = np.flatnonzero(r >= (1 - LENGTH_TIE) * r.max())
     return int(tied[np.argmax(length[tied])])
 
 

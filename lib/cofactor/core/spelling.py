@@ -10,7 +10,7 @@ import numpy as np
 from cofactor.core.frames import LIKE_MISSING, NO_VALUE, by_value
 from cofactor.core.lazy import pd
 
-UNITS = "$€£¥₹%"
+UNIT_SIGNS = "$€£¥₹%"
 BLANKS = "\u0020\u00a0\u2009\u202f'\u2019"  # between thousands: blanks of four widths, apostrophes
 SIGN = "[+\\-\u2212]?"
 COMMA = re.compile(rf"{SIGN}(\d+|[1-9]\d{{0,2}}([.{BLANKS}]\d{{3}})+)(,\d+)?")  # 1.234,5
@@ -56,7 +56,7 @@ def _are_plain(texts: list[str]) -> bool:
 
 def _without_unit(texts: list[str]) -> tuple[list[str], str]:
     """Return texts without the one unit that at least half of them have; as they are where there is none, or two."""
-    units = {unit for text in texts for unit in UNITS if unit in text}
+    units = {unit for text in texts for unit in UNIT_SIGNS if unit in text}
     if len(units) != 1 or 2 * sum(next(iter(units)) in text for text in texts) < len(texts):
         return texts, ""
     unit = units.pop()

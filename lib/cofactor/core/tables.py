@@ -27,7 +27,7 @@ from cofactor.core.memory import require_bytes
 from cofactor.core.types import Floats, Ints
 
 MISSING = -1
-LARGEST = 2.0**53  # code; above, floats leave whole numbers out
+LARGEST_EXACT_CODE = 2.0**53  # code; above, floats leave whole numbers out
 
 
 class CategoricalTable:
@@ -268,7 +268,7 @@ def _integer_codes(values: ArrayLike, ndim: int = 2) -> Ints:
     if array.size and not fits:
         if array.dtype.kind not in "uf":
             raise CofactorError(f"codes must be integers, missing ones -1; got {array.dtype}")
-        bad = np.argwhere(~(np.abs(array) <= LARGEST) | (np.floor(array) != array))
+        bad = np.argwhere(~(np.abs(array) <= LARGEST_EXACT_CODE) | (np.floor(array) != array))
         if len(bad):
             raise CofactorError(
                 f"codes must be integers, missing ones -1; not so at {listing(map(tuple, bad.tolist()))}"

@@ -30,9 +30,9 @@ import numpy as np
 
 from cofactor.core.bootstrap import (
     LEVEL,
-    MAX_ROUNDS,
+    REFIT_ROUNDS,
+    REFIT_TOL,
     START_FLOOR,
-    TOL,
     ModelBootstrap,
     Rows,
     observations,
@@ -247,7 +247,7 @@ def _refit_by_em(
     """
     evidence = Evidence.of(labels.take_tasks(rows), None if gold is None else gold[rows])
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # the caller counts them
-        found, result = iterate_em(evidence.e_step, model.lift(START_FLOOR), MAX_ROUNDS, TOL)
+        found, result = iterate_em(evidence.e_step, model.lift(START_FLOOR), REFIT_ROUNDS, REFIT_TOL)
     return (found if gold is not None else found.align_to(model)), result.converged
 
 

@@ -201,9 +201,9 @@ def _labels(entry: Entry) -> CrowdLabels:
     task, worker, label = read_labels(file.path, file.reader, n_tasks, n_workers, n_classes).T
     labels = CrowdLabels.from_arrays(task, worker, label, n_classes, n_tasks, n_workers, unlabelled="keep")
     if entry.recipe:
-        from cofactor.simulate import CLASSIFIERS  # here: the other lines are slow to import
+        from cofactor.simulate import MACHINES  # here: the other lines are slow to import
 
-        labels.workers = list(CLASSIFIERS)
+        labels.workers = list(MACHINES)
     return labels
 
 

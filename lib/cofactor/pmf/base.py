@@ -30,8 +30,8 @@ CLOSED_FORM = Result(np.zeros(0), 0, True, "closed form")
 EM_TOL = 1e-7  # relative change of the objective; at 1e-6 EM can still be on its way from a poor start
 RANKS = (1, 2, 3, 5, 8, 16, 30)  # tried with rank="auto"
 PSEUDO_COUNTS = (0.03, 0.1, 0.3, 1.0)  # tried with pseudo_count="auto"
-SMOOTHING = 0.3  # the default; with "auto", the one the rank is chosen with
-FLOOR = 1e-3  # smallest entry a multiplicative method starts from: a zero would stay zero
+DEFAULT_PSEUDO_COUNT = 0.3  # the default; with "auto", the one the rank is chosen with
+START_FLOOR = 1e-3  # smallest entry a multiplicative method starts from: a zero would stay zero
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -84,7 +84,7 @@ class JointPMFEstimator(Estimator):
     rank: int | Literal["auto"] = field(default="auto", kw_only=False)
     em: bool = False
     em_max_iter: int = 500
-    pseudo_count: float | Literal["auto"] = SMOOTHING
+    pseudo_count: float | Literal["auto"] = DEFAULT_PSEUDO_COUNT
     random_state: Seed = None
     verbose: bool = False
     model_: LatentClassModel = field(init=False)
@@ -194,7 +194,7 @@ class JointPMFEstimator(Estimator):
     ) -> tuple[LatentClassModel, Result]:
         """Go on by EM, or smooth; what smooths in `_estimate` leaves it at that."""
         if self.em:
-            return em(table, model.lift(FLOOR), self.em_max_iter, EM_TOL, self.verbose, self.pseudo_count_)
+            return em(table, model.lift(START_FLOOR), self.em_max_iter, EM_TOL, self.verbose, self.pseudo_count_)
         return smoothed(model, table, self.pseudo_count_), result
 
     # ---- rank and smoothing by hidden cells ----
@@ -202,7 +202,7 @@ class JointPMFEstimator(Estimator):
     def _fit_best(self, table: CategoricalTable) -> Self:
         ranks = RANKS if self.rank == "auto" else (int(self.rank),)
         given = self.pseudo_count != "auto"
-        first = float(self.pseudo_count) if given else SMOOTHING
+        first = float(self.pseudo_count) if given else DEFAULT_PSEUDO_COUNT
         hidden = [one for one in hide_cells(table, rng_of(self.random_state)) if is_connected(one.seen)]
         kept = choose(ranks, (first,) if given else PSEUDO_COUNTS, first, partial(self._validate, hidden))
         for tried in self.validation_:

@@ -29,18 +29,18 @@ from cofactor.core.moments import pairwise_moments
 from cofactor.core.result import Result, progress
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
-from cofactor.pmf.base import FLOOR, check_choices, check_rank, random_model
+from cofactor.pmf.base import START_FLOOR, check_choices, check_rank, random_model
 from cofactor.pmf.cnmf_opt import cnmf_opt
 from cofactor.pmf.coding import Coding, encode
 from cofactor.pmf.selection import Choice, Scores, choose, mean_model
 
 RANKS = (2, 4, 8, 16, 24, 30)  # tried with rank="auto"
 PSEUDO_COUNTS = (0.01, 0.05, 0.3, 1.0)  # tried with pseudo_count="auto"
-FIRST = 0.05  # of these, the one the rank is chosen with
-TOL = 1e-6  # relative change of the objective of EM: what comes after it hardly moves a prediction
+FIRST_PSEUDO_COUNT = 0.05  # of these, the one the rank is chosen with
+CLASSIFIER_TOL = 1e-6  # relative change of the objective of EM: what comes after it hardly moves a prediction
 SCORED = 1000  # rows that are scored on validation, in at most so many splits:
 MOST_SPLITS = 5
-SMALLEST = 1e-3  # probability of the true class below which a wrong prediction costs no more
+LEAST_SCORED = 1e-3  # probability of the true class below which a wrong prediction costs no more
 
 
 @dataclass(eq=False, repr=False)
@@ -227,7 +227,7 @@ class JointPMFClassifier(Estimator):
 
     def _choose(self, table: CategoricalTable, target: Ints, rng: np.random.Generator) -> list[Choice]:
         """The best choice, then those like it; see `choose`."""
-        alpha = FIRST if self.pseudo_count == "auto" else float(self.pseudo_count)
+        alpha = FIRST_PSEUDO_COUNT if self.pseudo_count == "auto" else float(self.pseudo_count)
         ranks = RANKS if self.rank == "auto" else (int(self.rank),)
         counts = PSEUDO_COUNTS if self.pseudo_count == "auto" else (alpha,)
         if len(ranks) * len(counts) == 1:
@@ -293,11 +293,11 @@ def _fit(
     start = random_model(table.sizes, rank, seed)
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         if pairwise and rank > 1:
-            start = cnmf_opt(pairwise_moments(table), start)[0].lift(FLOOR)
-        return em(table, start, max_iter, TOL, pseudo_count=alpha)
+            start = cnmf_opt(pairwise_moments(table), start)[0].lift(START_FLOOR)
+        return em(table, start, max_iter, CLASSIFIER_TOL, pseudo_count=alpha)
 
 
 def _score(shares: Floats, target: Ints) -> tuple[Floats, NDArray[np.bool_]]:
     """Logarithm of the probability of the true class of every row, and whether the class is predicted."""
     given = shares[np.arange(len(target)), target]
-    return np.log(np.maximum(given, SMALLEST)), shares.argmax(axis=1) == target
+    return np.log(np.maximum(given, LEAST_SCORED)), shares.argmax(axis=1) == target

@@ -49,12 +49,12 @@ from cofactor.core.types import Floats, Ints
 State = tuple[Floats, Floats]  # stacked conditionals, prior
 Step = Callable[[State], tuple[float, State]]  # a state's objective, and the state after it
 
-TINY = 1e-300  # smallest number whose logarithm is taken
-LONGEST = 64.0  # of the extrapolation, in majorise-minimise steps
-ROUNDING = 1e-13  # of the total weight: an objective below that is zero
-PASSES, INNER = 3, 50  # over the blocks, of so many steps on each
+LEAST_LOGGED = 1e-300  # smallest number whose logarithm is taken
+LONGEST_EXTRAPOLATION = 64.0  # of the extrapolation, in majorise-minimise steps
+ZERO_SHARE = 1e-13  # of the total weight: an objective below that is zero
+BLOCK_PASSES, BLOCK_STEPS = 3, 50  # over the blocks, of so many steps on each
 LIFTED, GROWS = 1e-3, 1e-3  # an entry below the first that grows by the second, relatively, in a step is lifted to it
-DENSE = 0.2  # share of nonzero cells from which matrix products beat the walk over nonzeros
+DENSE_SHARE = 0.2  # share of nonzero cells from which matrix products beat the walk over nonzeros
 
 
 def cnmf_opt(
@@ -200,7 +200,7 @@ class _Evidence:
     def _expected_dense(self, A: Floats, prior: Floats) -> tuple[float, Floats]:
         assert self.dense is not None
         weighted = A * prior
-        M = np.maximum(weighted @ A.T, TINY)
+        M = np.maximum(weighted @ A.T, LEAST_LOGGED)
         T = A * ((self.dense / M) @ weighted)
         return 0.5 * float(np.vdot(self.dense, self.dense_log_R - np.log(M, out=M))), T
 
@@ -214,7 +214,7 @@ def _expected_counts(
     share = np.empty(F)
     for k in range(len(indptr) - 1):
         for e in range(indptr[k], indptr[k + 1]):
-            row, M = indices[e], TINY
+            row, M = indices[e], LEAST_LOGGED
             for f in range(F):
                 share[f] = A[k, f] * prior[f] * A[row, f]
                 M += share[f]
@@ -238,7 +238,7 @@ def _evidence(moments: PairwiseMoments, pairs: sparse.csr_array) -> _Evidence:
     shape = upper.shape
     Y = sparse.coo_array((w[kept] * R, index), shape=shape).tocsr()
     log_R = sparse.coo_array((np.log(R), index), shape=shape).tocsr()
-    if 2 * Y.nnz <= DENSE * shape[0] ** 2:
+    if 2 * Y.nnz <= DENSE_SHARE * shape[0] ** 2:
         return _Evidence(Y, log_R.data, None, None, moments.sizes)
     full = [np.asarray(half.toarray()) for half in (Y, log_R)]
     return _Evidence(Y, log_R.data, full[0] + full[0].T, full[1] + full[1].T, moments.sizes)
@@ -261,7 +261,7 @@ def _majorise_minimise(
     """Two steps, an extrapolation along them, and a step from where that leads; SQUAREM, never uphill."""
     history = History("coupled NMF", max_iter, tol, verbose)
     cost, first = evidence.step(state)
-    zero = ROUNDING * evidence.weight
+    zero = ZERO_SHARE * evidence.weight
     for _ in history:
         cost_first, second = evidence.step(first)
         far = _extrapolate(state, first, second, evidence.sizes)
@@ -304,8 +304,8 @@ def _pass_over_blocks(evidence: _Evidence, state: State) -> State:
     Y = (evidence.Y + evidence.Y.T).tocsr()
     first = np.concatenate([[0], np.cumsum(evidence.sizes)])
     A, prior = state[0].copy(), state[1].copy()
-    for _ in range(PASSES):
-        _minimise_blocks(Y.indptr, Y.indices, Y.data, first, A, prior, INNER)
+    for _ in range(BLOCK_PASSES):
+        _minimise_blocks(Y.indptr, Y.indices, Y.data, first, A, prior, BLOCK_STEPS)
     return A, prior
 
 
@@ -338,7 +338,7 @@ def _expect(
     for k in range(begin, end):
         T[k] = 0
         for e in range(indptr[k], indptr[k + 1]):
-            b, M = indices[e], TINY
+            b, M = indices[e], LEAST_LOGGED
             for f in range(F):
                 share[f] = left[k, f] * right[b, f]
                 M += share[f]
@@ -359,9 +359,11 @@ def _lift_growing(evidence: _Evidence, state: State) -> State | None:
 
 def _extrapolate(start: State, first: State, second: State, sizes: Ints) -> State:
     """Follow the curve through three logarithmic states as far as their curvature allows, back onto the simplex."""
-    t0, t1, t2 = (np.log(np.maximum(np.vstack((state[1][None], state[0])), TINY)) for state in (start, first, second))
+    t0, t1, t2 = (
+        np.log(np.maximum(np.vstack((state[1][None], state[0])), LEAST_LOGGED)) for state in (start, first, second)
+    )
     r, v = t1 - t0, t2 - 2 * t1 + t0
-    ratio = float(np.linalg.norm(r)) / max(float(np.linalg.norm(v)), TINY)
-    length = min(max(ratio, 1.0), LONGEST)
+    ratio = float(np.linalg.norm(r)) / max(float(np.linalg.norm(v)), LEAST_LOGGED)
+    length = min(max(ratio, 1.0), LONGEST_EXTRAPOLATION)
     t = np.exp(np.clip(t0 + 2 * length * r + length**2 * v, -690.0, 100.0))
     return normalize_blocks(t[1:], sizes), t[0] / t[0].sum()

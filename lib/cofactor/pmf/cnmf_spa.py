@@ -33,20 +33,20 @@ from cofactor.core.moments import PairwiseMoments
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.spa import spa
 from cofactor.core.types import Floats, Ints
-from cofactor.pmf.base import FLOOR
+from cofactor.pmf.base import START_FLOOR
 from cofactor.pmf.cnmf_opt import pair_divergence
 
 SPLITS = 10  # tried by default
 TRIALS = 200  # random splits looked at for one in which all pairs were observed
 JITTER = 0.05  # relative, of classes added beyond the rank of X
-SINGULAR = 1e-12  # smallest eigenvalue that counts, relative to the largest
+LEAST_EIGENVALUE = 1e-12  # smallest eigenvalue that counts, relative to the largest
 
 
 def cnmf_spa(
     moments: PairwiseMoments,
     rank: int,
     split: int | Sequence[int] | None = None,
-    floor: float = FLOOR,
+    floor: float = START_FLOOR,
     pad: bool = False,
     random_state: int | np.random.Generator | None = None,
 ) -> LatentClassModel:
@@ -161,7 +161,7 @@ def _anchors(X: Floats, rank: int, fewer: bool) -> Floats:
 def _prior(X: Floats, W: Floats, H: Floats) -> Floats:
     """Minimise ||X - W diag(l) H'||_F over l >= 0 from its F x F normal equations; scaled to sum one."""
     s, V = np.linalg.eigh((W.T @ W) * (H.T @ H))
-    kept = s > SINGULAR * s[-1]
+    kept = s > LEAST_EIGENVALUE * s[-1]
     root, V = np.sqrt(s[kept]), V[:, kept]
     b = np.einsum("if,ij,jf->f", W, X, H, optimize=True)
     prior = optimize.nnls((V * root).T, V.T @ b / root)[0]

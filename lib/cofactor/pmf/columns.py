@@ -12,10 +12,10 @@ import numpy as np
 from cofactor.core.errors import CofactorError
 from cofactor.core.frames import located
 from cofactor.core.lazy import pd
-from cofactor.core.tables import LARGEST, MISSING
+from cofactor.core.tables import LARGEST_EXACT_CODE, MISSING
 from cofactor.core.types import Floats, Ints
 
-FEW = 20  # values: a column of fewer is always taken as it is, one of more numbers is cut
+FEW_VALUES = 20  # values: a column of fewer is always taken as it is, one of more numbers is cut
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Column:
         """Learn how a column is coded from its cells, missing ones among them; numbers rise, texts are in order."""
         known = cells.dropna()
         numbers = as_numbers(known)
-        if numbers is None or known.nunique() <= FEW:
+        if numbers is None or known.nunique() <= FEW_VALUES:
             key = None if numbers is None else float
             values = sorted(sorted(known.unique()), key=key)
             often: Ints = np.asarray(known.value_counts().reindex(values), dtype=np.int64)
@@ -116,7 +116,7 @@ def _texts(column: pd.Series[Any], name: object) -> pd.Series[str]:
     cells = column.reset_index(drop=True)
     if pd.api.types.is_float_dtype(cells):
         numbers = cells.dropna().to_numpy(dtype=np.float64)
-        if (numbers == np.floor(numbers)).all() and (np.abs(numbers) < LARGEST).all():
+        if (numbers == np.floor(numbers)).all() and (np.abs(numbers) < LARGEST_EXACT_CODE).all():
             cells = cells.astype("Int64")
     nested = [row for row, cell in enumerate(cells.tolist()) if pd.api.types.is_list_like(cell)]
     if nested:

@@ -21,7 +21,7 @@ from cofactor.pmf.cnmf_spa import rank_cap
 
 Names: TypeAlias = NDArray[np.object_]
 
-ENOUGH = 20  # rows in common before two columns that always agree count as one and the same
+ENOUGH_IN_COMMON = 20  # rows in common before two columns that always agree count as one and the same
 
 
 def diagnose(table: CategoricalTable, *, rank: int | None = None, names: Sequence[object] | None = None) -> Diagnosis:
@@ -179,7 +179,7 @@ def _twins(moments: PairwiseMoments, n_joint: Ints, called: Names) -> Check:
     pair = owner[a] * N + owner[b]
     cells = np.bincount(pair, minlength=N * N)
     left, right = (np.bincount(np.unique(np.stack([pair, value]), axis=1)[0], minlength=N * N) for value in (a, b))
-    same = (cells > 1) & (cells == left) & (cells == right) & (n_joint.ravel() >= ENOUGH)
+    same = (cells > 1) & (cells == left) & (cells == right) & (n_joint.ravel() >= ENOUGH_IN_COMMON)
     if same.any():
         found = listing(f"({called[j]}, {called[k]})" for j, k in np.argwhere(same.reshape(N, N)))
         advice = "one gives the other away: keep one of each pair, or held-out errors mean nothing"

@@ -20,11 +20,11 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf.base import CLOSED_FORM, EM_TOL, FLOOR, JointPMFEstimator, random_model
+from cofactor.pmf.base import CLOSED_FORM, EM_TOL, START_FLOOR, JointPMFEstimator, random_model
 from cofactor.pmf.cnmf_opt import cnmf_opt
 from cofactor.pmf.cnmf_spa import cnmf_spa
 
-PASSES = 100  # most of CNMF-OPT while rank and smoothing are chosen: the rest hardly moves a prediction
+CHOOSING_ITERATIONS = 100  # most of CNMF-OPT while rank and smoothing are chosen: the rest hardly moves a prediction
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -93,7 +93,7 @@ class CNMFOPT(JointPMFEstimator):
     weights: Literal["count", "equal"] = "count"
     max_iter: int = 3000
     tol: float = 1e-9
-    floor: float = FLOOR
+    floor: float = START_FLOOR
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
         return cnmf_opt(
@@ -115,7 +115,7 @@ class CNMFOPT(JointPMFEstimator):
         return cnmf_spa(moments, self.rank_, self.split, pad=True, random_state=self.random_state)
 
     def _hurried(self) -> Self:
-        self.max_iter = min(self.max_iter, PASSES)
+        self.max_iter = min(self.max_iter, CHOOSING_ITERATIONS)
         return self
 
 

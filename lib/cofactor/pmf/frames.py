@@ -23,13 +23,13 @@ from cofactor.core.look_alikes import look_alikes, merged_names
 from cofactor.core.spelling import plain
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.pmf.columns import FEW, Column, as_numbers, as_text, names_of
+from cofactor.pmf.columns import FEW_VALUES, Column, as_numbers, as_text, names_of
 
 DATE = r"\d{4}-\d\d?-\d\d?([ T].*)?|\d{1,2}[./]\d{1,2}[./](\d{4}|\d\d)"
 SENTINELS = {float(f"{sign}{code}") for sign in ("", "-") for code in ("9", "99", "999", "9999", "98", "998")} | {-1.0}
 ANSWER = "None"  # a gap among numbers; among words it may as well be an answer, such as that of no religion
 GAPS = (*(word for word in NO_VALUE if word != ANSWER), *LIKE_MISSING)  # words that say "not observed"
-MOST = 100  # values of text that are taken unasked
+MOST_TEXT_VALUES = 100  # values of text that are taken unasked
 N_BINS = 8
 
 
@@ -188,7 +188,7 @@ class CategoricalFrame:
 
 def _plain(frame: pd.DataFrame, gaps: tuple[str, ...]) -> tuple[pd.DataFrame, dict[str, list[str]]]:
     """Write numbers plainly, where there are too many for words; returns which columns had them otherwise, by how."""
-    found = {name: plain(frame[name], gaps) for name in frame.columns if frame[name].nunique() > FEW}
+    found = {name: plain(frame[name], gaps) for name in frame.columns if frame[name].nunique() > FEW_VALUES}
     written: dict[str, list[str]] = {}
     for name, (_, how) in found.items():
         if how:
@@ -249,7 +249,7 @@ def _texts(column: pd.Series[str]) -> dict[str, int]:
     cells = column.dropna()
     numbers = pd.to_numeric(cells, errors="coerce")
     known = np.isfinite(numbers.to_numpy(dtype=np.float64))
-    if known.all() or 2 * known.sum() < len(cells) or numbers[known].nunique() <= FEW:
+    if known.all() or 2 * known.sum() < len(cells) or numbers[known].nunique() <= FEW_VALUES:
         return {}
     return {str(text): int(count) for text, count in cells[~known].value_counts().items()}
 
@@ -267,7 +267,7 @@ def _useless(column: pd.Series[str], named: bool) -> str:
     n_values = cells.nunique()
     if not n_values:
         return "no cell has a value"
-    if n_values <= FEW:
+    if n_values <= FEW_VALUES:
         return ""
     numbers = as_numbers(cells)
     if numbers is None and cells.str.fullmatch(DATE).all():
@@ -277,7 +277,7 @@ def _useless(column: pd.Series[str], named: bool) -> str:
         return f"{n_values} whole numbers that never repeat: ids" if never_twice and not named else ""
     if 2 * n_values > len(cells):
         return f"{n_values} values in {len(cells)} cells: {'ids or ' if len(cells) == len(column) else ''}free text"
-    return f"{n_values} values are more than {MOST}" if n_values > MOST and not named else ""
+    return f"{n_values} values are more than {MOST_TEXT_VALUES}" if n_values > MOST_TEXT_VALUES and not named else ""
 
 
 def coded(data: Any, columns: Sequence[Column] = ()) -> tuple[CategoricalTable, list[Column]]:

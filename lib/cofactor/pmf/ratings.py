@@ -32,7 +32,7 @@ from cofactor.pmf.base import CLOSED_FORM, JointPMFEstimator
 from cofactor.pmf.biased_factors import biased_factors
 from cofactor.pmf.estimators import CNMFEM
 
-LARGEST = 1e100  # rating; the squares of larger ones overflow
+LARGEST_RATING = 1e100  # rating; the squares of larger ones overflow
 LEVELS = 5  # of what biases leave of a rating
 
 
@@ -330,7 +330,7 @@ def _check_ratings(user: Ints, item: Ints, rating: Floats) -> None:
         raise CofactorError(f"{len(user)} users, {len(item)} items and {rating.size} ratings: lengths differ")
     if not len(user):
         raise CofactorError("no ratings: there is nothing to learn from")
-    bad = np.flatnonzero(~(np.abs(rating) < LARGEST))
+    bad = np.flatnonzero(~(np.abs(rating) < LARGEST_RATING))
     if bad.size:
         raise CofactorError(f"ratings that are not finite, or huge (leave them out): {listing(bad.tolist())}")
 

@@ -14,7 +14,7 @@ from cofactor.separable.base import columns_kept
 
 DIMENSION = 1000  # of the random projection, as in Arora et al.
 DENSITY = 1 / 3  # of its entries that are not zero: -1, 0, 1 with probabilities 1/6, 2/3, 1/6
-SAME = 1e-9  # columns no further apart than this share of the largest entry are one
+SAME_COLUMN = 1e-9  # columns no further apart than this share of the largest entry are one
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,11 @@ def same_columns(X: Floats) -> tuple[Indices, list[Indices]]:
     groups : list of int arrays
         Groups of two and more, each rising.
 
-    Columns are sorted along one generic direction v; equal ones differ by at most SAME max|X| ||v||_1 there, so that
-    only neighbours are compared: O(M N + N log N) unless many columns meet on v without being equal.
+    Columns are sorted along one generic direction v; equal ones differ by at most SAME_COLUMN max|X| ||v||_1 there,
+    so that only neighbours are compared: O(M N + N log N) unless many columns meet on v without being equal.
     """
     N = X.shape[1]
-    limit = SAME * np.abs(X).max()
+    limit = SAME_COLUMN * np.abs(X).max()
     v = np.sin(np.arange(1, len(X) + 1))  # any direction without structure will do
     along = v @ X
     order = np.argsort(along, kind="stable")

@@ -30,8 +30,8 @@ from cofactor.separable.methods import AnchorMethod, Finder, find_anchors
 
 Clip = Literal["mean", "floor", "zero"]
 
-TINY = 1e-12  # a membership below this is rounding
-SMALLEST = np.finfo(np.float64).eps  # what SPOC puts in place of less than NOISE
+LEAST_MEMBERSHIP = 1e-12  # a membership below this is rounding
+SPOC_FLOOR = np.finfo(np.float64).eps  # what SPOC puts in place of less than NOISE
 NOISE = 1e-13  # SPOC makes shares of what is left of a row, however small: digits of the processor must not be among it
 LIKE = 1 - 1e-9  # rows of nodes in the same position differ by rounding only
 
@@ -146,7 +146,11 @@ def energetic_rows(V: Floats, energy: float) -> Indices:
 
 def _clipped(theta: Floats, clip: Clip) -> Floats:
     """Make rows nonnegative with sum one, see `communities`."""
-    theta = np.where(theta < NOISE, SMALLEST, theta) if clip == "floor" else np.where(theta < TINY, 0.0, theta)
+    theta = (
+        np.where(theta < NOISE, SPOC_FLOOR, theta)
+        if clip == "floor"
+        else np.where(theta < LEAST_MEMBERSHIP, 0.0, theta)
+    )
     sums = theta.sum(axis=1, keepdims=True)
     theta = theta / np.where(sums > 0, sums, 1.0)
     unknown = sums[:, 0] == 0

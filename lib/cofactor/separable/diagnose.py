@@ -13,11 +13,11 @@ from cofactor.separable.base import Matrix, columns_with_size, points_of
 from cofactor.separable.columns import same_columns
 from cofactor.separable.least_squares import simplex_least_squares
 from cofactor.separable.memory import predicted_bytes
-from cofactor.separable.selection import CLEAR, lone_columns, suggested_number
+from cofactor.separable.selection import CLEAR_MARGIN, lone_columns, suggested_number
 
 UNEVEN = 1.5  # columns whose sums differ by more were not scaled alike
 ILL = 100.0  # condition number of the anchors from which on noise of a per cent hides one
-LEFT = 0.2  # relative residual above which anchors do not explain the columns
+UNEXPLAINED = 0.2  # relative residual above which anchors do not explain the columns
 SAMPLE = 1000  # columns that are fitted to tell the residual
 
 
@@ -128,7 +128,7 @@ def _number(suggested: int, margin: float, asked: int | None, rank: int) -> Chec
     if asked is not None and asked > rank:
         advice = f"SPA finds {rank} directions only; methods that allow more anchors than that need little noise"
         return Check("number of anchors", "warn", f"{asked} asked for, {rank} found", advice)
-    if margin < CLEAR:
+    if margin < CLEAR_MARGIN:
         return Check("number of anchors", "warn", value, "no clear drop: noise, or no anchors; try several numbers")
     if asked not in (None, suggested):
         return Check("number of anchors", "warn", f"{asked} asked for, {value}", "compare both")
@@ -146,7 +146,7 @@ def _residual(points: Floats, W: Floats) -> Check:
     some = points[:, chosen]
     left = float(np.linalg.norm(some - W @ simplex_least_squares(W, some)) / np.linalg.norm(some))
     advice = "mixtures of these anchors do not explain the columns: more anchors, less noise, or other scaling"
-    return _warning_if(left > LEFT, "residual", f"{left:.1%} of the norm, at {W.shape[1]} anchors", advice)
+    return _warning_if(left > UNEXPLAINED, "residual", f"{left:.1%} of the norm, at {W.shape[1]} anchors", advice)
 
 
 def _memory(M: int, N: int, K: int) -> Check:

@@ -29,12 +29,12 @@ from cofactor.core.result import Result
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.base import ZERO, AnchorFit, Matrix, spa_fit
 
-FIRST_SHARE, STEP = 0.25, 0.025  # rows longer than (1 - share) of the longest may be pure; widened by steps
+FIRST_SHARE, SHARE_STEP = 0.25, 0.025  # rows longer than (1 - share) of the longest may be pure; widened by steps
 ROUND, ROUND_DENSE, DENSE_DEGREE = 2.0, 1.5, 250  # largest condition number of pure rows; of graphs of high degree
 RUNS = 20  # of k-means
 DIGITS = 9  # rows equal up to these are the same point
 TOP = 0.95  # quantile of degree-weighted lengths above which a node of a cluster may represent it
-SMALL = 80  # nodes up to which all eigenvectors are computed
+DENSE_NODES = 80  # nodes up to which all eigenvectors are computed
 
 
 def spoc(A: Matrix, n_anchors: int) -> AnchorFit:
@@ -90,7 +90,7 @@ def geo_nmf(A: Matrix, n_anchors: int, random_state: Seed = None) -> AnchorFit:
     limit = ROUND_DENSE if degrees.mean() >= DENSE_DEGREE else ROUND
     seed = int(rng_of(random_state).integers(2**31))
     best, condition, last = None, np.inf, 0
-    for share in np.arange(FIRST_SHARE, 1.0, STEP):
+    for share in np.arange(FIRST_SHARE, 1.0, SHARE_STEP):
         near = np.flatnonzero(squares > (1 - share) * squares.max())
         if len(near) == last or len(np.unique(unit[near], axis=0)) < n_anchors:
             continue
@@ -140,7 +140,7 @@ def leading_eigenvectors(A: sparse.csr_array, n_vectors: int, which: Literal["LM
     n_nodes = A.shape[0]
     if not (is_whole(n_vectors) and 1 <= n_vectors <= n_nodes):
         raise CofactorError(f"{n_vectors} communities of {n_nodes} nodes: ask for 1 to that many")
-    if n_nodes <= max(SMALL, 2 * n_vectors):
+    if n_nodes <= max(DENSE_NODES, 2 * n_vectors):
         values, vectors = np.linalg.eigh(A.toarray())
         first = np.argsort(-(np.abs(values) if which == "LM" else values), kind="stable")[:n_vectors]
         return values[first], vectors[:, first]

@@ -26,10 +26,10 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.lazy import njit
 from cofactor.core.types import Floats, Indices
 
-BLOCK = 4096  # columns at a time
+COLUMNS_PER_BLOCK = 4096  # columns at a time
 VIOLATION = 1e-10  # an atom joins when its gradient is below the multiplier by this share of G_ii
 DEPENDENT = 1e-6  # atoms with a singular value below this share of the largest are taken as dependent
-RIDGE = 1e-13  # share of the mean of G_ii added to the diagonal where the atoms depend on one another
+DIAGONAL_SHARE = 1e-13  # share of the mean of G_ii added to the diagonal where the atoms depend on one another
 
 
 def simplex_least_squares(W: ArrayLike, X: ArrayLike) -> Floats:
@@ -75,11 +75,11 @@ def _solve(W: ArrayLike, X: ArrayLike, on_simplex: bool) -> Floats:
     atoms = _augmented(atoms / size, on_simplex)
     G = atoms.T @ atoms
     if np.linalg.matrix_rank(atoms, rtol=DEPENDENT) < len(G):
-        G += RIDGE * np.trace(G) / len(G) * np.eye(len(G))
+        G += DIAGONAL_SHARE * np.trace(G) / len(G) * np.eye(len(G))
     H, unfinished = np.zeros((points.shape[1], len(G))), 0
-    for start in range(0, len(H), BLOCK):
-        block = _augmented(points[:, start : start + BLOCK] / size, on_simplex)
-        unfinished += _active_set(G, block.T @ atoms, H[start : start + BLOCK], on_simplex)
+    for start in range(0, len(H), COLUMNS_PER_BLOCK):
+        block = _augmented(points[:, start : start + COLUMNS_PER_BLOCK] / size, on_simplex)
+        unfinished += _active_set(G, block.T @ atoms, H[start : start + COLUMNS_PER_BLOCK], on_simplex)
     if unfinished:
         raise CofactorError(f"least squares: {unfinished} columns did not settle: W is too close to singular")
     return H.T

@@ -23,7 +23,7 @@ from cofactor.core.types import Floats
 Ints32 = NDArray[np.int32]
 
 CAPACITY = 16  # entries per column that lists start with
-VANISHED = -700.0  # exp of less than this counts as zero
+LEAST_EXPONENT = -700.0  # exp of less than this counts as zero
 
 
 class Entries(NamedTuple):
@@ -105,7 +105,7 @@ class Coefficients:
 def row_penalty(C: Coefficients, lam: float, mu: float) -> tuple[RowPenalty, float]:
     """Sum up the rows of C, shifted by their peaks so that nothing overflows; their penalty, and Phi_mu(C)."""
     peak, stored = _row_peaks(C.entries)
-    zeros: Floats = np.exp(np.maximum(-peak / mu, 2 * VANISHED))
+    zeros: Floats = np.exp(np.maximum(-peak / mu, 2 * LEAST_EXPONENT))
     total = (len(peak) - stored) * zeros
     _add_row_sums(C.entries, mu, peak, total)
     value = float(np.sum(peak + mu * np.log(total / len(peak))))
@@ -129,7 +129,7 @@ def _add_row_sums(C: Entries, mu: float, peak: Floats, total: Floats) -> None:
     for l in range(len(C.count)):
         for e in range(C.count[l]):
             exponent = (C.scale * C.weights[l, e] - peak[C.rows[l, e]]) / mu
-            if exponent > VANISHED:
+            if exponent > LEAST_EXPONENT:
                 total[C.rows[l, e]] += np.exp(exponent)
 
 
@@ -138,7 +138,7 @@ def entry_penalty(C: Entries, penalty: RowPenalty, l: int, e: int) -> float:
     """Return y of entry e of column l."""
     n = C.rows[l, e]
     exponent = (C.scale * C.weights[l, e] - penalty.peak[n]) / penalty.mu
-    return penalty.lam * np.exp(exponent) / penalty.total[n] if exponent > VANISHED else 0.0
+    return penalty.lam * np.exp(exponent) / penalty.total[n] if exponent > LEAST_EXPONENT else 0.0
 
 
 @njit(cache=True, nogil=True)

@@ -6,9 +6,9 @@ from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError
 from cofactor.core.memory import require_bytes
 from cofactor.separable.lists import CAPACITY
-from cofactor.separable.tiles import BLOCK, THIN, THIN_BLOCK, THIN_TILE, TILE
+from cofactor.separable.tiles import BLOCK_ROWS, THIN_BLOCK, THIN_ROWS, THIN_TILE, TILE_COLUMNS
 
-DOUBLE, SINGLE, INDEX, EDGE = 8, 4, 4, 70
+DOUBLE_BYTES, SINGLE_BYTES, INDEX_BYTES, EDGE_BYTES = 8, 4, 4, 70
 VECTORS = 16  # arrays of N doubles that MERIT holds besides: penalties, picks, gaps, squares, what they are made of
 
 
@@ -36,26 +36,26 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max
     """
     check_whole(1, n_rows=n_rows, n_points=n_points, n_anchors=n_anchors, max_iter=max_iter)
     M, N, K = int(n_rows), int(n_points), int(n_anchors)  # NumPy's integers would wrap around
-    points = DOUBLE * M * N
+    points = DOUBLE_BYTES * M * N
     if method == "SPA":
-        return 2 * points + DOUBLE * (min(K, M) * M + 3 * N)
+        return 2 * points + DOUBLE_BYTES * (min(K, M) * M + 3 * N)
     if method == "FastGradient":
-        return 3 * DOUBLE * N * N + 6 * points
+        return 3 * DOUBLE_BYTES * N * N + 6 * points
     if method == "XRAY":
         return 6 * points
     if method in ("VCA", "SISAL"):
-        return 4 * points + DOUBLE * (min(M, N) ** 2 + (1 if method == "VCA" else 7) * K * N)
+        return 4 * points + DOUBLE_BYTES * (min(M, N) ** 2 + (1 if method == "VCA" else 7) * K * N)
     if method == "FastAnchor":
-        return 4 * DOUBLE * min(M, 1000) * N + (points if M > 1000 else 0)
+        return 4 * DOUBLE_BYTES * min(M, 1000) * N + (points if M > 1000 else 0)
     if method in ("SPOC", "GeoNMF"):
-        return EDGE * M * N + DOUBLE * (3 * K + 64) * N * (method == "GeoNMF")
+        return EDGE_BYTES * M * N + DOUBLE_BYTES * (3 * K + 64) * N * (method == "GeoNMF")
     if method in ("MERIT", "MERIT(0)"):
         capacity = CAPACITY
         while capacity < min(max_iter, N):
             capacity *= 2
-        tile = TILE * BLOCK if M >= THIN else THIN_TILE * THIN_BLOCK
-        scores = SINGLE * ((M + 1) * N + tile)
-        return 3 * points + scores + (DOUBLE + INDEX) * capacity * N + VECTORS * DOUBLE * N
+        tile = TILE_COLUMNS * BLOCK_ROWS if M >= THIN_ROWS else THIN_TILE * THIN_BLOCK
+        scores = SINGLE_BYTES * ((M + 1) * N + tile)
+        return 3 * points + scores + (DOUBLE_BYTES + INDEX_BYTES) * capacity * N + VECTORS * DOUBLE_BYTES * N
     raise CofactorError(f"method={method!r}: memory is predicted for the methods of points and graphs in METHODS")
 
 

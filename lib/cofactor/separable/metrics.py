@@ -20,7 +20,7 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.lazy import optimize, pd, stats
 from cofactor.core.types import Floats, Indices, Seed
 
-SMOOTHING = 0.01  # documents added to those that two words share
+SMOOTHING_DOCUMENTS = 0.01  # documents added to those that two words share
 TO_ONE = 1e-4  # rows of memberships sum to one up to the rounding of files
 
 
@@ -60,7 +60,7 @@ def _coherence_of_one(present: Floats, words: Indices) -> float:
     if absent.size:
         raise CofactorError(f"no document has the words {listing(absent.tolist())}: leave them out of the topics")
     a, b = np.triu_indices(len(words), k=1)
-    return float(2 * np.log((together[a, b] + SMOOTHING) / together[a, a]).sum())
+    return float(2 * np.log((together[a, b] + SMOOTHING_DOCUMENTS) / together[a, a]).sum())
 
 
 def sim_count(top_words: ArrayLike) -> int:

@@ -7,21 +7,24 @@ import warnings
 import numpy as np
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.spa import RANK, require_anchors, spa, with_squares
+from cofactor.core.spa import RANK_SHARE, require_anchors, spa, with_squares
 from cofactor.core.types import Floats, Indices
 from cofactor.separable.base import Matrix, columns_with_size, dense_points
 from cofactor.separable.least_squares import simplex_least_squares
 
 MOST_ANCHORS = 200  # tried, where their number is not given
 MOST_SHARE = 0.75  # of the columns may be anchors: behind it the last residuals fall fast in any matrix
-CLEAR = 0.5  # margin below which the suggested number is often wrong
+CLEAR_MARGIN = 0.5  # margin below which the suggested number is often wrong
 GROWTH = 1.25  # factor by which squares left may grow without a column that leads itself alone
-FEW, SOME, TENTH = 3, 50, 10  # lone columns: at most three, or one in fifty, and at most a tenth of all
+# lone columns: at most three, or one in fifty, and at most a tenth of all
+LONE_COLUMNS = 3
+LONE_ONE_IN = 50
+LONE_ONE_IN_AT_MOST = 10
 EACH = 2  # columns per anchor, or more: with fewer, many anchors lead none by chance
 WHITE = 0.4  # by how much the largest direction left may exceed that of noise before nothing is clear
-ROWS, COLUMNS = 500, 2000  # that tell whether only noise is left
-ROUNDS = 3  # of dividing rows by the size of their noise
-BLOCK = 500  # columns at a time
+NOISE_ROWS, NOISE_COLUMNS = 500, 2000  # that tell whether only noise is left
+SCALING_ROUNDS = 3  # of dividing rows by the size of their noise
+COLUMNS_AT_A_TIME = 500  # columns at a time
 
 
 def suggest_n_anchors(X: Matrix) -> tuple[int, float]:
@@ -92,7 +95,7 @@ def lone_columns(X: Matrix, n_anchors: int | None = None) -> Indices:
     if n_anchors is not None:
         require_anchors(n_anchors, points.shape[1])
     start = kept = columns_with_size(points)
-    allowed = min(max(FEW, start.size // SOME), start.size // TENTH)
+    allowed = min(max(LONE_COLUMNS, start.size // LONE_ONE_IN), start.size // LONE_ONE_IN_AT_MOST)
     for known in (None,) if n_anchors is None else (None, n_anchors):
         while (found := _lone(points[:, kept], known, allowed - start.size + kept.size)).size:
             kept = np.delete(kept, found)
@@ -112,7 +115,7 @@ def _lone(X: Floats, n_anchors: int | None, allowed: int) -> Indices:
             rest = np.delete(X, anchors[some], axis=1)
             others = _first_anchors(rest, n_anchors)[: len(anchors)]
             before, after = squares_left(rest, X[:, anchors]), squares_left(rest, rest[:, others])
-            if after <= max(GROWTH * before, RANK**2 * float(np.vdot(rest, rest))):
+            if after <= max(GROWTH * before, RANK_SHARE**2 * float(np.vdot(rest, rest))):
                 return anchors[some]
     return np.array([], dtype=np.intp)
 
@@ -145,17 +148,21 @@ def _beside_noise(X: Floats, k: int) -> float:
     hardly a direction is left, or only rounding.
     """
     M, N = X.shape
-    rows = np.unique(np.linspace(0, M - 1, max(ROWS, 4 * k)).astype(int)) if max(ROWS, 4 * k) < M else np.arange(M)
-    Y = X[rows][:, np.unique(np.linspace(0, N - 1, min(COLUMNS, N)).astype(int))]
+    rows = (
+        np.unique(np.linspace(0, M - 1, max(NOISE_ROWS, 4 * k)).astype(int))
+        if max(NOISE_ROWS, 4 * k) < M
+        else np.arange(M)
+    )
+    Y = X[rows][:, np.unique(np.linspace(0, N - 1, min(NOISE_COLUMNS, N)).astype(int))]
     free, n = len(rows) - k, Y.shape[1]
     rest = Y
-    for _ in range(ROUNDS if free > 1 else 0):
+    for _ in range(SCALING_ROUNDS if free > 1 else 0):
         U = np.linalg.eigh(Y @ Y.T)[1][:, -k:]
         rest = Y - U @ (U.T @ Y)
         size = np.sqrt(np.einsum("mn,mn->m", rest, rest) * len(rows) / (free * n))
-        if not (size > 0).any() or size.max() <= RANK * np.abs(Y).max():
+        if not (size > 0).any() or size.max() <= RANK_SHARE * np.abs(Y).max():
             return 1.0
-        size = np.where(size > RANK * size.max(), size, 1.0)[:, None]
+        size = np.where(size > RANK_SHARE * size.max(), size, 1.0)[:, None]
         Y, rest = Y / size, rest / size
     if free <= 1:
         return 1.0
@@ -165,7 +172,9 @@ def _beside_noise(X: Floats, k: int) -> float:
 def squares_left(X: Floats, W: Floats) -> float:
     """Return the squared length that mixtures of the columns of W leave of X."""
     left = 0.0
-    for block in np.array_split(np.arange(X.shape[1]), max(X.shape[1] // BLOCK, 1)):  # little memory beside X
+    for block in np.array_split(
+        np.arange(X.shape[1]), max(X.shape[1] // COLUMNS_AT_A_TIME, 1)
+    ):  # little memory beside X
         rest = W @ simplex_least_squares(W, X[:, block]) - X[:, block]
         left += float(np.vdot(rest, rest))
     return left
@@ -186,10 +195,10 @@ def lone_columns_told(X: Floats) -> Indices:
 
 def settled_number(n_anchors: int | None, suggested: int, margin: float) -> int:
     """Return the number that was given, or else the suggested one, with a warning where it is not clear."""
-    if n_anchors is None and margin < CLEAR:
+    if n_anchors is None and margin < CLEAR_MARGIN:
         warnings.warn(
-            f"the number of anchors is not clear: {suggested} suggested by a margin of {margin:.2f}, and below {CLEAR} "
-            "it is often wrong; try several, or give n_anchors",
+            f"the number of anchors is not clear: {suggested} suggested by a margin of {margin:.2f}, and below "
+            f"{CLEAR_MARGIN} it is often wrong; try several, or give n_anchors",
             DataWarning,
             stacklevel=3,
         )
@@ -204,7 +213,7 @@ def residuals(points: Floats, found: Indices) -> Floats:
 
 def largest_drop(squares: Floats, tried: int, n_points: int) -> tuple[int, float]:
     """Return the k > 1 with the largest r_k / r_{k+1}, and its margin; fewer than `tried`: then nothing is left."""
-    known = np.append(squares, RANK) if len(squares) < tried else squares
+    known = np.append(squares, RANK_SHARE) if len(squares) < tried else squares
     factors = (known[:-1] / known[1:])[1 : int(MOST_SHARE * n_points)]
     if not factors.size:
         return len(squares), 0.0

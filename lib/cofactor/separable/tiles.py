@@ -32,8 +32,13 @@ Rough = NDArray[np.float32] | Floats
 Picks = NDArray[np.int64]
 
 LANES = 64  # rough minima kept per column of a block; a lane holds every 64th row
-TILE, BLOCK = 384, 1024  # columns and rows scored at a time: 1.5 MB of rough scores, which stay in the cache
-THIN, THIN_TILE, THIN_BLOCK = 16, 32, 2048  # the same where X has fewer rows than this, and the product costs little
+# columns and rows scored at a time: 1.5 MB of rough scores, which stay in the cache
+TILE_COLUMNS = 384
+BLOCK_ROWS = 1024
+# the same where X has fewer rows than this, and the product costs little
+THIN_ROWS = 16
+THIN_TILE = 32
+THIN_BLOCK = 2048
 CACHE_LINE = 64  # bytes
 FITTED = 1e-24  # a squared residual of this share of the squared length is rounding
 UNDERFLOW = 1e-35  # what products that fall below the range of single precision may add up to
@@ -65,7 +70,7 @@ class GradientTiles:
     def __init__(self, points: Floats, dtype: DTypeLike, n_threads: int, prefer_stored: bool) -> None:
         N, M = points.shape
         self.points, self.n_threads, self.prefer_stored = points, n_threads, prefer_stored
-        self.tile, block = (TILE, BLOCK) if M >= THIN else (THIN_TILE, THIN_BLOCK)
+        self.tile, block = (TILE_COLUMNS, BLOCK_ROWS) if M >= THIN_ROWS else (THIN_TILE, THIN_BLOCK)
         self.ends = range(block, N, block)
         self.blocks = np.zeros((len(self.ends) + 1, M + 1, min(block, N)), dtype)
         for rows, columns in zip(np.split(points, self.ends), self.blocks, strict=True):

@@ -35,9 +35,9 @@ from cofactor.separable.least_squares import nonnegative_least_squares
 from cofactor.separable.methods import METHODS, AnchorMethod, Finder, find_anchors
 from cofactor.separable.words import TopicModel, documents_with, word_counts, words_kept
 
-STEPS = 500  # of NMF at most
-LEAST = 1e-6  # share of the mean added to the start of NMF: what is zero stays zero
-RANK = 1e-13  # share of the largest eigenvalue of a Gram matrix below which a direction is rounding
+NMF_STEPS = 500  # of NMF at most
+START_SHARE = 1e-6  # share of the mean added to the start of NMF: what is zero stays zero
+GRAM_RANK = 1e-13  # share of the largest eigenvalue of a Gram matrix below which a direction is rounding
 
 
 def topic_model(
@@ -125,8 +125,8 @@ def _refined(model: TopicModel, counts: sparse.csr_array) -> TopicModel:
     S = model.topics[kept].T
     S = S / np.linalg.norm(S, axis=1, keepdims=True)
     A = _nonnegative_weights(S @ S.T, (F @ S.T).T).T
-    start = [np.ascontiguousarray(part + LEAST * part.mean()) for part in (A, S)]
-    solver = NMF(len(S), init="custom", max_iter=STEPS)
+    start = [np.ascontiguousarray(part + START_SHARE * part.mean()) for part in (A, S)]
+    solver = NMF(len(S), init="custom", max_iter=NMF_STEPS)
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # it takes the root of an error below zero
         warnings.simplefilter("ignore", SlowNMF)  # told below, as of all methods
         A = solver.fit_transform(F, W=start[0], H=start[1])
@@ -137,8 +137,12 @@ def _refined(model: TopicModel, counts: sparse.csr_array) -> TopicModel:
     S /= np.maximum(S.sum(axis=1, keepdims=True), tiny)
     topics = np.zeros_like(model.topics)
     topics[kept] = S.T
-    converged = solver.n_iter_ < STEPS
-    why = f"changes fell below {solver.tol:g} of the first" if converged else f"stopped after the {STEPS} steps allowed"
+    converged = solver.n_iter_ < NMF_STEPS
+    why = (
+        f"changes fell below {solver.tol:g} of the first"
+        if converged
+        else f"stopped after the {NMF_STEPS} steps allowed"
+    )
     result = Result(np.array([np.nan_to_num(solver.reconstruction_err_) ** 2]), int(solver.n_iter_), converged, why)
     if not converged:
         warnings.warn(f"NMF: {why}; topics may still move", ConvergenceWarning, stacklevel=3)
@@ -196,6 +200,6 @@ def tf_idf(counts: sparse.csr_array) -> sparse.csr_array:
 def _nonnegative_weights(G: Floats, Q: Floats) -> Floats:
     """Argmin over H >= 0 of trace(H'G H - 2 H'Q): least squares of which only G = W'W and Q = W'X are known."""
     values, vectors = np.linalg.eigh(G)
-    clear = values > RANK * values[-1]
+    clear = values > GRAM_RANK * values[-1]
     root = np.sqrt(values[clear])
     return nonnegative_least_squares((vectors[:, clear] * root).T, (vectors[:, clear] / root).T @ Q)

@@ -9,7 +9,7 @@ from cofactor.simulate.factors import symnmf_problem
 from cofactor.simulate.graders import grader_crowd
 from cofactor.simulate.joint import joint_model, joint_table
 from cofactor.simulate.machines import (
-    CLASSIFIERS,
+    MACHINES,
     Answers,
     classifier_answers,
     label_rates,
@@ -19,7 +19,7 @@ from cofactor.simulate.machines import (
 from cofactor.simulate.mixtures import Mixture, dirichlet_mixtures, midpoint_mixtures
 
 __all__ = [
-    "CLASSIFIERS",
+    "MACHINES",
     "Answers",
     "Crowd",
     "Generator",

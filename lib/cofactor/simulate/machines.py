@@ -16,7 +16,7 @@ from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.simulate.crowds import Crowd
 
-LARGEST = 1e18  # feature; the squares of larger ones overflow in single precision
+LARGEST_SINGLE = 1e18  # feature; the squares of larger ones overflow in single precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Answers:
         task, worker = np.nonzero(np.asarray(given, dtype=bool))
         label, (n_tasks, n_workers) = self.answers[task, worker], self.answers.shape
         labels = CrowdLabels.from_arrays(task, worker, label, self.n_classes, n_tasks, n_workers, unlabelled="keep")
-        labels.workers = list(CLASSIFIERS)
+        labels.workers = list(MACHINES)
         return Crowd(labels, self.truth, None)
 
 
@@ -143,7 +143,7 @@ def _learnable(X: ArrayLike, y: ArrayLike) -> tuple[Floats, Ints]:
     X, y = numbers(X, "X", 2), unmasked(y)
     if not X.size:
         raise CofactorError(f"X is empty: its shape is {X.shape}")
-    bad = np.flatnonzero(~(np.abs(X) < LARGEST).all(axis=1))
+    bad = np.flatnonzero(~(np.abs(X) < LARGEST_SINGLE).all(axis=1))
     if bad.size:
         raise CofactorError(f"NaN or infinity in the features of rows {listing(bad.tolist())}, or too large")
     if y.dtype.kind not in "iu" or y.shape != (len(X),) or y.min() < 0:
@@ -235,14 +235,14 @@ def _members(n_workers: int, each: Sequence[int], rng: np.random.Generator) -> I
     return members
 
 
-CLASSIFIERS = (
+MACHINES = (
     "100 neighbours", "10 neighbours", "1 neighbour", "10 cosine neighbours", "tree, 5 leaves",
     "tree, 21 leaves", "tree, 101 leaves", "linear SVM", "quadratic SVM", "RBF SVM",
 )  # fmt: skip
 
 
 def _classifiers(n_features: int, n_train: int, seed: int) -> list[Any]:
-    """Ten scikit-learn classifiers in the order of CLASSIFIERS, inputs standardised."""
+    """Ten scikit-learn classifiers in the order of MACHINES, inputs standardised."""
     from sklearn.neighbors import KNeighborsClassifier  # here: slow to import
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler

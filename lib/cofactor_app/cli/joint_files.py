@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cofactor.core.checks import LARGEST
+from cofactor.core.checks import LARGEST_SETTING
 from cofactor.core.errors import CofactorError
 from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
@@ -27,8 +27,8 @@ def sample_of(arguments: argparse.Namespace) -> tuple[int, Path | None]:
         return 0, None
     number, path = arguments.sample
     digits = number.lstrip("0")
-    if not digits.isdecimal() or not digits.isascii() or len(digits) > 10 or int(digits) > LARGEST:
-        first = f"first the number of rows, a whole number from 1 to {LARGEST}"
+    if not digits.isdecimal() or not digits.isascii() or len(digits) > 10 or int(digits) > LARGEST_SETTING:
+        first = f"first the number of rows, a whole number from 1 to {LARGEST_SETTING}"
         raise CofactorError(f"--sample {number} {path}: {first}, then a file")
     return int(digits), Path(path)
 

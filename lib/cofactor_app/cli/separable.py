@@ -20,7 +20,7 @@ from cofactor.core.memory import available_bytes, require_bytes
 from cofactor.core.types import Floats, Indices
 from cofactor.crowd.outside import is_outside
 from cofactor.separable.methods import AnchorMethod
-from cofactor.separable.selection import CLEAR, MOST_ANCHORS, suggest_n_anchors
+from cofactor.separable.selection import CLEAR_MARGIN, MOST_ANCHORS, suggest_n_anchors
 from cofactor_app.cli import tell, warned
 from cofactor_app.cli.output import Writer, outputs, write_page
 from cofactor_app.reading.matrices import read_matrix
@@ -162,7 +162,7 @@ def _number(X: Floats, asked: int | None) -> tuple[int, str]:
     if asked is not None:
         return asked, f"{asked} anchors, as asked for"
     K, margin = suggest_n_anchors(X)
-    doubt = "" if margin >= CLEAR else f"; below {CLEAR} it is often wrong: compare several --anchors"
+    doubt = "" if margin >= CLEAR_MARGIN else f"; below {CLEAR_MARGIN} it is often wrong: compare several --anchors"
     return K, f"{K} anchors: there the residual drops most, by a margin of {margin:.2f}{doubt}"
 
 

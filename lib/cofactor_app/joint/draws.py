@@ -45,10 +45,15 @@ from cofactor_app.joint.forbidden import Pair, exact_posterior, without_pairs
 from cofactor_app.joint.rules import NotAsked, without_unasked
 from cofactor_app.joint.weights import worth
 
-TINY = 1e-12  # share of a row in what it can donate that none is without
-LEAST, ROWS = 8, 25  # hidden classes of the refits, if there are so many rows for each: fewer leave dependence out
-ROUNDS, FIRST, TOL = 60, 5, 1e-6  # of EM of a refit, times for the first: spare classes take very many to stand still
-SMOOTHING = 0.03  # pseudo-count of the refits: more serves single guesses, and moves shares and means
+DONOR_SHARE = 1e-12  # share of a row in what it can donate that none is without
+# hidden classes of the refits, if there are so many rows for each: fewer leave dependence out
+LEAST_CLASSES = 8
+ROWS_PER_CLASS = 25
+# of EM of a refit, times for the first: spare classes take very many to stand still
+DRAW_ROUNDS = 60
+FIRST_FIT_TIMES = 5
+DRAW_TOL = 1e-6
+DRAW_PSEUDO_COUNT = 0.03  # pseudo-count of the refits: more serves single guesses, and moves shares and means
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +108,12 @@ def _refits(
 
 def _refit(rows: Rows, table: CategoricalTable, start: LatentClassModel) -> LatentClassModel:
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # the last digits move no value
-        return em(table.take_rows(rows), start, ROUNDS, TOL, False, SMOOTHING)[0]
+        return em(table.take_rows(rows), start, DRAW_ROUNDS, DRAW_TOL, False, DRAW_PSEUDO_COUNT)[0]
 
 
 def _wider(model: LatentClassModel, seen: CategoricalTable, rng: np.random.Generator) -> LatentClassModel:
     """Return a model without zeros; where classes are too few, one fitted from copies of them, shaken by a half."""
-    times = -(-min(LEAST, seen.n_rows // ROWS) // model.n_classes)
+    times = -(-min(LEAST_CLASSES, seen.n_rows // ROWS_PER_CLASS) // model.n_classes)
     model = model.lift(START_FLOOR)
     if times <= 1:
         return model
@@ -116,7 +121,7 @@ def _wider(model: LatentClassModel, seen: CategoricalTable, rng: np.random.Gener
     prior = np.tile(model.prior, times) / times
     start = LatentClassModel.from_stacked(prior, normalize_blocks(shaken, model.sizes), model.sizes)
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-        return em(seen, start, FIRST * ROUNDS, TOL, False, SMOOTHING)[0].lift(START_FLOOR)
+        return em(seen, start, FIRST_FIT_TIMES * DRAW_ROUNDS, DRAW_TOL, False, DRAW_PSEUDO_COUNT)[0].lift(START_FLOOR)
 
 
 def drawn_values(
@@ -147,7 +152,7 @@ def _donated(
     value, u = np.empty(len(code), dtype=object), rng.random(len(code))
     for one in np.unique(code).tolist():
         donors = np.flatnonzero(codes == one)
-        total = np.cumsum((again[donors, None] + TINY) * (Q[rows[donors]] + TINY), axis=0)
+        total = np.cumsum((again[donors, None] + DONOR_SHARE) * (Q[rows[donors]] + DONOR_SHARE), axis=0)
         for f in np.unique(kind[code == one]).tolist():
             own = (code == one) & (kind == f)
             value[own] = cells[donors[np.searchsorted(total[:-1, f], u[own] * total[-1, f], side="right")]]

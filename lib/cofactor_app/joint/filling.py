@@ -24,7 +24,7 @@ from cofactor.pmf.frames import CategoricalFrame
 from cofactor_app.joint.forbidden import Pair, exact_posterior, settled
 from cofactor_app.joint.holdout import HeldOut
 
-HALF = 0.5 - 1e-9  # rounding must not move a median
+MEDIAN_LEVEL = 0.5 - 1e-9  # rounding must not move a median
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +92,13 @@ def predictive(P: Floats, counts: Ints, cut: bool) -> tuple[Ints, Ints]:
     possible = P * (counts > 0)
     possible /= possible.sum(axis=1, keepdims=True)
     total = np.cumsum(possible, axis=1)
-    code = np.asarray((total < HALF).sum(axis=1))
+    code = np.asarray((total < MEDIAN_LEVEL).sum(axis=1))
     rows = np.arange(len(P))
     if not cut:
         best = possible.argmax(axis=1)
         code = np.where(2 * possible[rows, code] < possible[rows, best], best, code)
     share, before = possible[rows, code], total[rows, code] - possible[rows, code]
-    inside = np.ceil((HALF - before) / share * counts[code]).astype(np.int64) - 1
+    inside = np.ceil((MEDIAN_LEVEL - before) / share * counts[code]).astype(np.int64) - 1
     return code, (np.cumsum(counts) - counts)[code] + np.clip(inside, 0, counts[code] - 1)
 
 

@@ -37,8 +37,8 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf.frames import CategoricalFrame
 
-FORM = re.compile(r"(.+?)=(.*?)\s*&\s*(.+?)=(.*)")
-MOST = 10_000  # hidden classes
+COMBINATION_FORM = re.compile(r"(.+?)=(.*?)\s*&\s*(.+?)=(.*)")
+MOST_HIDDEN_CLASSES = 10_000  # hidden classes
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Pair:
 
         Raises a CofactorError for another form, or columns or values that are not in `data`.
         """
-        found = FORM.fullmatch(text.strip())
+        found = COMBINATION_FORM.fullmatch(text.strip())
         if not found:
             raise CofactorError(f"forbid={text!r}: say which two values cannot stand together: 'hat=red & coat=old'")
         names, values = [found[1].strip(), found[3].strip()], [found[2].strip(), found[4].strip()]
@@ -117,7 +117,7 @@ def without_pairs(model: LatentClassModel, pairs: Sequence[Pair]) -> LatentClass
     first = np.cumsum(model.sizes) - model.sizes
     for pair in pairs:
         prior, stacked = _without(prior, stacked, model.sizes, first[pair.m] + pair.i, first[pair.n] + pair.j)
-        if not 0 < len(prior) <= MOST:
+        if not 0 < len(prior) <= MOST_HIDDEN_CLASSES:
             told = "every row has one of them" if not len(prior) else f"{len(prior)} hidden classes are left"
             raise CofactorError(f"forbidden pairs: {told}; name fewer pairs")
     return LatentClassModel.from_stacked(prior / prior.sum(), stacked, model.sizes) if pairs else model

@@ -9,7 +9,7 @@ import numpy as np
 
 from cofactor.core.checks import rng_of
 from cofactor.core.estimator import clone
-from cofactor.core.latent_class import FLOOR, LatentClassModel, map_class
+from cofactor.core.latent_class import LEAST_PROBABILITY, LatentClassModel, map_class
 from cofactor.core.lazy import pd, special
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
@@ -17,7 +17,7 @@ from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.base import JointPMFEstimator, independence, is_connected
 from cofactor.pmf.selection import HiddenCells, hide_cells
 
-HALF = 0.5  # pseudo-count of the independence model that others are compared with
+INDEPENDENCE_PSEUDO_COUNT = 0.5  # pseudo-count of the independence model that others are compared with
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ def held_out(estimator: JointPMFEstimator, table: CategoricalTable, random_state
     if hidden is None or not is_connected(hidden.seen):
         return None
     model = clone(estimator).fit(hidden.seen).model_
-    base = independence(pairwise_moments(hidden.seen), HALF)
+    base = independence(pairwise_moments(hidden.seen), INDEPENDENCE_PSEUDO_COUNT)
     (loss, right), (base_loss, base_right) = (_scored(one, hidden) for one in (model, base))
     return HeldOut(hidden.row, hidden.variable, loss, base_loss, right, base_right, hidden.seen, model)
 
@@ -95,7 +95,7 @@ def _scored(model: LatentClassModel, hidden: HiddenCells) -> tuple[Floats, Float
     for n, A in enumerate(model.conditionals):
         own = hidden.variable == n
         shares, code = Q[hidden.row[own]] @ A.T, hidden.code[own]
-        loss[own] = -np.log(np.maximum(shares[np.arange(len(shares)), code], FLOOR))
+        loss[own] = -np.log(np.maximum(shares[np.arange(len(shares)), code], LEAST_PROBABILITY))
         right[own] = map_class(shares, model.marginal(n)) == code
     return loss, right
 
@@ -111,5 +111,5 @@ def dependence(model: LatentClassModel) -> Floats:
     entropy = [special.entr(model.marginal(n)).sum() for n in range(model.n_variables)]
     for m, n in combinations(range(model.n_variables), 2):
         common, least = entropy[m] + entropy[n] - special.entr(model.pairwise(m, n)).sum(), min(entropy[m], entropy[n])
-        found[m, n] = found[n, m] = np.clip(common / least, 0.0, 1.0) if least > FLOOR else 0.0
+        found[m, n] = found[n, m] = np.clip(common / least, 0.0, 1.0) if least > LEAST_PROBABILITY else 0.0
     return found

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.lazy import pd
 
-FORM = re.compile(r"(.+?) if (.+?)=(.*)")
+RULE_FORM = re.compile(r"(.+?) if (.+?)=(.*)")
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class NotAsked:
     @classmethod
     def parse(cls, text: str, names: Sequence[str]) -> Self:
         """Read "job if married=no"; raises a CofactorError for another form, or columns not among `names`."""
-        found = FORM.fullmatch(text.strip())
+        found = RULE_FORM.fullmatch(text.strip())
         if not found:
             raise CofactorError(f"not_asked={text!r}: say which column if which has which value: 'job if married=no'")
         column, other, value = (part.strip() for part in found.groups())

@@ -23,17 +23,20 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import pd
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.pmf.base import SMOOTHING, random_model
-from cofactor.pmf.classifier import SMALLEST
+from cofactor.pmf.base import DEFAULT_PSEUDO_COUNT, random_model
+from cofactor.pmf.classifier import LEAST_SCORED
 from cofactor_app.joint.forbidden import Pair
 
 Rank: TypeAlias = int | Literal["auto"]
 Predict: TypeAlias = Callable[[Ints], Floats]  # from (R, N) codes of the other variables to (R, K) probabilities
 Learn: TypeAlias = Callable[[Ints, Ints, Ints, int], Predict]  # from codes, classes, (N + 1,) sizes, rank
 
-FOLDS, INNER = 5, 2
-CHOSEN, LOGISTIC, NAIVE, MAJORITY = "joint + logistic", "logistic", "naive Bayes", "majority"
-USUAL, ROUNDS, TOL = 8, 30, 1e-5  # hidden classes and EM of a joint PMF that is a feature: more hardly changes it
+FOLDS, INNER_FOLDS = 5, 2
+STACKED, LOGISTIC, NAIVE, MAJORITY = "joint + logistic", "logistic", "naive Bayes", "majority"
+# hidden classes and EM of a joint PMF that is a feature: more hardly changes it
+FEATURE_CLASSES = 8
+FEATURE_ROUNDS = 30
+FEATURE_TOL = 1e-5
 
 
 def cross_validated(table: CategoricalTable, target: int, rank: Rank = "auto") -> pd.DataFrame:
@@ -51,16 +54,16 @@ def cross_validated(table: CategoricalTable, target: int, rank: Rank = "auto") -
 
     X, y, _, sizes = _parts(table, target)
     _check_counts(np.bincount(y, minlength=1))
-    shares = {name: np.zeros((len(y), sizes[-1])) for name in METHODS}
+    shares = {name: np.zeros((len(y), sizes[-1])) for name in PREDICTORS}
     with warnings.catch_warnings(action="ignore"):  # of rare classes and values: they cost, which is what is measured
         for learnt, asked in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y):
-            for name, learn in METHODS.items():
+            for name, learn in PREDICTORS.items():
                 shares[name][asked] = learn(X[learnt], y[learnt], sizes, _rank(rank))(X[asked])
     return pd.DataFrame([{"method": name, **_scored(found, y)} for name, found in shares.items()])
 
 
 def classified(
-    table: CategoricalTable, target: int, rank: Rank = "auto", method: str = CHOSEN, pairs: Sequence[Pair] = ()
+    table: CategoricalTable, target: int, rank: Rank = "auto", method: str = STACKED, pairs: Sequence[Pair] = ()
 ) -> tuple[Ints, Ints, Floats]:
     """Return the rows in which a variable is missing, its most probable code there, and its probability.
 
@@ -70,7 +73,7 @@ def classified(
     if not rows.size:
         return rows, rows, np.zeros(0)
     with warnings.catch_warnings(action="ignore"):
-        shares = METHODS[method](X, y, sizes, _rank(rank))(np.delete(table.codes[rows], target, axis=1))
+        shares = PREDICTORS[method](X, y, sizes, _rank(rank))(np.delete(table.codes[rows], target, axis=1))
     shares = _allowed(shares, table.codes[rows], target, pairs)
     return rows, shares.argmax(axis=1), shares.max(axis=1)
 
@@ -89,11 +92,11 @@ def _allowed(shares: Floats, codes: Ints, target: int, pairs: Sequence[Pair]) ->
 def better(errors: pd.DataFrame) -> str:
     """Return which has the lower log-loss: the joint PMF with logistic regression, or logistic regression alone."""
     losses = errors.set_index("method")["loss"]
-    return LOGISTIC if losses[LOGISTIC] < losses[CHOSEN] else CHOSEN
+    return LOGISTIC if losses[LOGISTIC] < losses[STACKED] else STACKED
 
 
 def _rank(rank: Rank) -> int:
-    return USUAL if rank == "auto" else rank
+    return FEATURE_CLASSES if rank == "auto" else rank
 
 
 def _parts(table: CategoricalTable, target: int) -> tuple[Ints, Ints, Ints, Ints]:
@@ -117,7 +120,7 @@ def _check_counts(counts: Ints) -> None:
 def _scored(shares: Floats, y: Ints) -> dict[str, float]:
     """Return the share of rows whose most probable class is wrong, its standard error, and the loss of the true one."""
     wrong = shares.argmax(axis=1) != y
-    loss = -np.log(np.maximum(shares[np.arange(len(y)), y], SMALLEST))
+    loss = -np.log(np.maximum(shares[np.arange(len(y)), y], LEAST_SCORED))
     return {"wrong": wrong.mean(), "error": wrong.std() / np.sqrt(len(y)), "loss": loss.mean()}
 
 
@@ -129,7 +132,7 @@ def _stacked(X: Ints, y: Ints, sizes: Ints, rank: int) -> Predict:
     from sklearn.model_selection import StratifiedKFold
 
     said = np.zeros((len(y), sizes[-1]))
-    for learnt, asked in StratifiedKFold(INNER, shuffle=True, random_state=0).split(X, y):
+    for learnt, asked in StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=0).split(X, y):
         said[asked] = _log_shares(_joint(X[learnt], y[learnt], sizes, rank), X[asked])
     model, values = _joint(X, y, sizes, rank), _indicators(sizes)
     predict = _regressed(sparse.hstack([values(X), said], format="csr"), y, sizes)
@@ -138,12 +141,12 @@ def _stacked(X: Ints, y: Ints, sizes: Ints, rank: int) -> Predict:
 
 def _joint(X: Ints, y: Ints, sizes: Ints, rank: int) -> LatentClassModel:
     table = CategoricalTable(np.column_stack([X, y]), sizes)
-    return em(table, random_model(sizes, rank, 0), ROUNDS, TOL, pseudo_count=SMOOTHING)[0]
+    return em(table, random_model(sizes, rank, 0), FEATURE_ROUNDS, FEATURE_TOL, pseudo_count=DEFAULT_PSEUDO_COUNT)[0]
 
 
 def _log_shares(model: LatentClassModel, X: Ints) -> Floats:
     table = CategoricalTable(np.column_stack([X, np.full(len(X), MISSING)]), model.sizes)
-    return np.log(np.maximum(model.conditional(table, X.shape[1]), SMALLEST))
+    return np.log(np.maximum(model.conditional(table, X.shape[1]), LEAST_SCORED))
 
 
 def _logistic(X: Ints, y: Ints, sizes: Ints, rank: int) -> Predict:
@@ -195,4 +198,4 @@ def _in_all(method: Any, sizes: Ints) -> Predict:
     return predict
 
 
-METHODS: dict[str, Learn] = {CHOSEN: _stacked, LOGISTIC: _logistic, NAIVE: _naive_bayes, MAJORITY: _majority}
+PREDICTORS: dict[str, Learn] = {STACKED: _stacked, LOGISTIC: _logistic, NAIVE: _naive_bayes, MAJORITY: _majority}

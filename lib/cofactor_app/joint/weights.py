@@ -11,9 +11,11 @@ from cofactor.core.frames import located
 from cofactor.core.lazy import pd
 from cofactor.core.spelling import plain
 from cofactor.core.types import Floats
-from cofactor.pmf.columns import FEW, as_numbers
+from cofactor.pmf.columns import FEW_VALUES, as_numbers
 
-USUAL = re.compile(r"(.*[ _.])?(weights?|wg?ts?|[pfs]weights?)", re.IGNORECASE)  # what columns of weights are called
+WEIGHT_NAMES = re.compile(
+    r"(.*[ _.])?(weights?|wg?ts?|[pfs]weights?)", re.IGNORECASE
+)  # what columns of weights are called
 
 
 def survey_weights(column: pd.Series[str]) -> Floats:
@@ -46,9 +48,9 @@ def like_weights(frame: pd.DataFrame) -> list[str]:
     """Return the columns that are called as weights are, and hold positive numbers that are not all whole, or many."""
     found = []
     for name in frame.columns:
-        numbers = as_numbers(frame[name].dropna()) if USUAL.fullmatch(str(name).strip()) else None
+        numbers = as_numbers(frame[name].dropna()) if WEIGHT_NAMES.fullmatch(str(name).strip()) else None
         if numbers is None or not len(numbers) or (numbers <= 0).any():
             continue
-        if numbers.nunique() > FEW or (numbers != np.floor(numbers)).any():
+        if numbers.nunique() > FEW_VALUES or (numbers != np.floor(numbers)).any():
             found.append(str(name))
     return found

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cofactor.comparisons.data import MOST, encoded
+from cofactor.comparisons.data import LARGEST_COUNT, encoded
 from cofactor.comparisons.orders import NONE, Orders
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError, DataWarning
@@ -70,7 +70,7 @@ def read_orders(
         lists, placed = _lists(frame, list(places), list(others))
     lists = _one_way(lists, merge_look_alikes)
     rule = f"{weight} (how often this order was given) must hold numbers above 0"
-    often = numeric(frame, weight, rule, lambda n: (n >= 1 / MOST) & (n <= MOST)) if weight else None
+    often = numeric(frame, weight, rule, lambda n: (n >= 1 / LARGEST_COUNT) & (n <= LARGEST_COUNT)) if weight else None
     return _orders(frame, lists, placed, None if user is None else frame[user], often, text)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cofactor.comparisons.data import MOST, Comparisons, encoded
+from cofactor.comparisons.data import LARGEST_COUNT, Comparisons, encoded
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.frames import check_columns, check_present, located, numeric, read_frame
@@ -20,14 +20,14 @@ from cofactor.core.types import Floats
 from cofactor_app.reading import vote_layouts
 from cofactor_app.reading.vote_layouts import Layout
 
-YES, NO = ("1", "1.0", "true", "t", "yes", "y", "x"), ("", "0", "0.0", "false", "f", "no", "n")
+YES_WORDS, NO_WORDS = ("1", "1.0", "true", "t", "yes", "y", "x"), ("", "0", "0.0", "false", "f", "no", "n")
 OPTIONAL = ("user", "tie", "outcome", "weight")
 REPEATING = (  # names of columns that votes often share
     *("prompt", "prompt_id", "question", "question_id", "task", "task_id", "instruction", "query", "document", "image"),
     *("user_id", "voter", "voter_id", "judge", "judge_id", "annotator", "annotator_id", "rater", "rater_id", "worker"),
 )
 PLACE = re.compile(r"(rank|place|position|pos|choice|pick|preference|top)[ _]?\d+|\d+(st|nd|rd|th)( choice| place)?")
-FEW = 5  # prompts: fewer cannot tell how they differ
+FEW_PROMPTS = 5  # prompts: fewer cannot tell how they differ
 Named = Mapping[str, str | Sequence[str] | None]
 HOME = "home"  # name of the covariate that is one in every comparison
 
@@ -191,7 +191,7 @@ class _Votes:
         used, m, notes = {self.user, self.prompt, self.layout.first, self.layout.second}, len(self.frame), []
         for name in REPEATING:
             different = self.frame[name].nunique() if name in self.frame and name not in used else 0
-            if FEW <= different <= m / 2:
+            if FEW_PROMPTS <= different <= m / 2:
                 told = f"column {name} has {different} values in {m} votes: if votes that share one are alike"
                 also = f" beside user={self.user!r}" if self.user else ""
                 notes.append(f"{told}, intervals are too short without it; user={name!r}{also} allows for that")
@@ -237,8 +237,10 @@ class _Votes:
         if not self.weight:
             return None
         meaning = f"{self.weight} (how often this comparison was made)"
-        rule = f"{meaning} must hold 0, or numbers from {1 / MOST:g} to {MOST:g}"
-        counts = numeric(self.frame, self.weight, rule, lambda n: (n == 0) | ((n >= 1 / MOST) & (n <= MOST)))
+        rule = f"{meaning} must hold 0, or numbers from {1 / LARGEST_COUNT:g} to {LARGEST_COUNT:g}"
+        counts = numeric(
+            self.frame, self.weight, rule, lambda n: (n == 0) | ((n >= 1 / LARGEST_COUNT) & (n <= LARGEST_COUNT))
+        )
         self.frame = self.frame[counts > 0]
         check_columns(self.frame, [], "comparisons of a weight above 0")
         return counts[counts > 0]
@@ -272,7 +274,7 @@ def _ties(frame: pd.DataFrame, name: str) -> Floats:
     """Outcomes by a column that says whether a row is a tie."""
     code, cells = pd.factorize(frame[name].to_numpy(dtype=object), use_na_sentinel=False)
     words = pd.Series(["" if pd.isna(cell) else str(cell).strip().casefold() for cell in cells], dtype=object)
-    values = np.asarray(words.map(dict.fromkeys(YES, 0.5) | dict.fromkeys(NO, 1.0)), dtype=np.float64)[code]
+    values = np.asarray(words.map(dict.fromkeys(YES_WORDS, 0.5) | dict.fromkeys(NO_WORDS, 1.0)), dtype=np.float64)[code]
     if np.isnan(values).any():
         found = located(frame, np.isnan(values), frame[name][np.isnan(values)].tolist())
         raise CofactorError(f"{name} must hold yes or no; not so in {found}: mend or drop these rows")

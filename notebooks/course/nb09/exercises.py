@@ -10,7 +10,7 @@ import numpy as np
 
 from cofactor.core.types import Floats, Ints
 from cofactor.separable import coherence
-from cofactor.separable.metrics import SMOOTHING
+from cofactor.separable.metrics import SMOOTHING_DOCUMENTS
 from course.grading import (
     COLUMNS_SUM_TO_ONE,
     NONNEGATIVE,
@@ -130,8 +130,8 @@ class Coherent(Exercise):
         together = present.T @ present
         a, b = np.triu_indices(len(top_words), k=1)
         both, first, second = together[a, b], together[a, a], together[b, b]
-        logs = np.log((both + SMOOTHING) / first)
-        lighter = 2 * np.log((both + SMOOTHING) / second).sum()
+        logs = np.log((both + SMOOTHING_DOCUMENTS) / first)
+        lighter = 2 * np.log((both + SMOOTHING_DOCUMENTS) / second).sum()
         mistakes = {
             "the factor 2 is missing: published numbers count every pair in both directions": logs.sum(),
             "divide by the documents of the heavier word, a, which stands first in the list": lighter,
@@ -148,7 +148,7 @@ class Coherent(Exercise):
     def _raw(counts: Ints) -> float:
         meet = (counts.T @ counts).astype(float)
         a, b = np.triu_indices(len(meet), k=1)
-        return float(2 * np.log((meet[a, b] + SMOOTHING) / meet[a, a]).sum())
+        return float(2 * np.log((meet[a, b] + SMOOTHING_DOCUMENTS) / meet[a, a]).sum())
 
 
 class Membership(Exercise):

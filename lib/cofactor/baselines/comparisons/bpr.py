@@ -15,7 +15,7 @@ from cofactor.core.lazy import njit
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Indices, Seed
 
-SPREAD = 0.1  # standard deviation of the random start
+START_SPREAD = 0.1  # standard deviation of the random start
 
 
 @dataclass(eq=False, repr=False)
@@ -57,8 +57,8 @@ class BPR(PreferenceModel):
         check_positive(learning_rate=self.learning_rate)
         check_positive(zero=True, ridge=self.ridge)
         data, rng = comparisons, rng_of(self.random_state)
-        U = SPREAD * rng.standard_normal((data.n_users, self.rank))
-        V = SPREAD * rng.standard_normal((data.n_items, self.rank))
+        U = START_SPREAD * rng.standard_normal((data.n_users, self.rank))
+        V = START_SPREAD * rng.standard_normal((data.n_items, self.rank))
         b = np.zeros(data.n_items)
         triples, settings = (data.user, data.left, data.right), (self.learning_rate, self.ridge, self.item_bias)
         history = History("BPR", self.max_iter, -np.inf, self.verbose)

@@ -17,8 +17,8 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Seed
 
-LARGEST = 1_000_000  # utilities, users times items, up to which the dense matrix is formed
-PATH = np.geomspace(0.5, 0.005, 8)  # ridges tried, relative to the one at which all utilities vanish
+MOST_UTILITIES = 1_000_000  # utilities, users times items, up to which the dense matrix is formed
+NUCLEAR_PATH = np.geomspace(0.5, 0.005, 8)  # ridges tried, relative to the one at which all utilities vanish
 
 
 @dataclass(eq=False, repr=False)
@@ -58,9 +58,10 @@ class NuclearNormMLE(PreferenceModel):
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
         data = comparisons
-        if data.n_users * data.n_items > LARGEST:
+        if data.n_users * data.n_items > MOST_UTILITIES:
             raise CofactorError(
-                f"{data.n_users} x {data.n_items} utilities, more than {LARGEST}: use ComparisonMF, which never forms "
+                f"{data.n_users} x {data.n_items} utilities, more than {MOST_UTILITIES}: use ComparisonMF, which never "
+                f"forms "
                 "their matrix"
             )
         check_whole(1, max_iter=self.max_iter)
@@ -75,7 +76,7 @@ class NuclearNormMLE(PreferenceModel):
     def _choose(self, data: Comparisons) -> float:
         learn, held = data.hold_out(random_state=self.random_state)
         X, losses = np.zeros((data.n_users, data.n_items)), list[float]()
-        ridges = np.linalg.norm(self._gradient(learn, X), 2) * PATH
+        ridges = np.linalg.norm(self._gradient(learn, X), 2) * NUCLEAR_PATH
         for ridge in ridges:
             X, _ = self._fista(learn, ridge, X)
             z = X[held.user, held.left] - X[held.user, held.right]

@@ -18,7 +18,7 @@ from cofactor.core.checks import check_positive, check_whole, rng_of
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Seed
 
-COUNTED = Result(np.zeros(0), 0, True, "closed form")
+CLOSED_FORM = Result(np.zeros(0), 0, True, "closed form")
 
 
 @dataclass(eq=False, repr=False)
@@ -85,7 +85,7 @@ class WinRate(PreferenceModel):
         check_positive(ridge=self.ridge)
         data, k = comparisons, self.ridge / 2
         won, lost = _won(data, data.outcome), _won(data, 1 - data.outcome)
-        return (*_no_features(data), np.log((won + k) / (lost + k))), COUNTED
+        return (*_no_features(data), np.log((won + k) / (lost + k))), CLOSED_FORM
 
 
 @dataclass(eq=False, repr=False)
@@ -105,7 +105,7 @@ class ItemCount(PreferenceModel):
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
         half = np.full(len(comparisons), 0.5)
-        return (*_no_features(comparisons), 2 * _won(comparisons, half)), COUNTED
+        return (*_no_features(comparisons), 2 * _won(comparisons, half)), CLOSED_FORM
 
 
 def _won(data: Comparisons, share: Floats) -> Floats:

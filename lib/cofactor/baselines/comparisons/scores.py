@@ -18,9 +18,12 @@ from cofactor.comparisons.ranking import checked, scales
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats
 
-K, START, POINTS = 16.0, 1500.0, 400.0  # points a comparison moves at most, of a new item, and for odds of ten
-DAMPING, ROUNDS = 0.85, 200
-LEAST = 1e-3  # chance of a score that is zero, so that its log-loss is a number
+# points a comparison moves at most, of a new item, and for odds of ten
+K = 16.0
+START_POINTS = 1500.0
+POINTS_OF_TEN = 400.0
+DAMPING, PAGERANK_ROUNDS = 0.85, 200
+LEAST_CHANCE = 1e-3  # chance of a score that is zero, so that its log-loss is a number
 
 
 def baseline_scores(comparisons: Comparisons) -> pd.DataFrame:
@@ -67,9 +70,9 @@ def _chances(learn: Comparisons, X: Floats, held: davidson.Cells) -> dict[str, e
     rows = davidson.rows_of(learn, X)
     ties = (float(rows.tied.sum()) + 0.5) / (float(rows.total.sum()) + 1) if held.has_ties or rows.has_ties else 0.0
     elo = _elo(learn)[[held.left, held.right]]
-    win = {"Elo": 1 / (1 + 10 ** ((elo[1] - elo[0]) / POINTS))}
+    win = {"Elo": 1 / (1 + 10 ** ((elo[1] - elo[0]) / POINTS_OF_TEN))}
     for name, score in {"average win rate": _average_win_rate(learn), "PageRank": _pagerank(learn)}.items():
-        one, two = np.nan_to_num(score, nan=0.5)[[held.left, held.right]] + LEAST / len(score)
+        one, two = np.nan_to_num(score, nan=0.5)[[held.left, held.right]] + LEAST_CHANCE / len(score)
         win[name] = one / (one + two)
     win["trivial guess"] = np.full(len(held.left), 0.5)
     found = {name: ((1 - ties) * p, (1 - ties) * (1 - p), np.full(len(p), ties)) for name, p in win.items()}
@@ -88,11 +91,11 @@ def _of_rank(rows: davidson.Cells, held: davidson.Cells, ties: float) -> evidenc
 
 
 def _elo(data: Comparisons) -> Floats:
-    rating = [START] * data.n_items
+    rating = [START_POINTS] * data.n_items
     weight = np.ones(len(data)) if data.counts is None else data.counts
     columns = (data.left.tolist(), data.right.tolist(), data.outcome.tolist(), weight.tolist())
     for i, j, won, often in zip(*columns, strict=True):
-        moved = K * min(often, 1.0) * (won - 1 / (1 + 10 ** ((rating[j] - rating[i]) / POINTS)))
+        moved = K * min(often, 1.0) * (won - 1 / (1 + 10 ** ((rating[j] - rating[i]) / POINTS_OF_TEN)))
         rating[i] += moved
         rating[j] -= moved
     return np.array(rating)
@@ -113,7 +116,7 @@ def _pagerank(data: Comparisons) -> Floats:
     A = sparse.csr_array((links, (winner, loser)), (n, n))
     lost = np.asarray(A.sum(axis=0))
     score = np.full(n, 1 / n)
-    for _ in range(ROUNDS):
+    for _ in range(PAGERANK_ROUNDS):
         passed = A @ (score / np.where(lost > 0, lost, 1.0)) + score[lost == 0].sum() / n
         score = DAMPING * passed + (1 - DAMPING) / n
     return np.asarray(score)

@@ -39,7 +39,7 @@ from cofactor.crowd.voting import CLOSED_FORM
 
 DENSE_SIZE = 400  # up to here all eigenvectors at once are as fast as Lanczos, and never fail to converge
 SUPPORT = 1e-8  # an entry of a leading eigenvector below this share of the largest is zero but for rounding
-TIE = 1e-9  # weighted vote shares this close to one half are tied, as for posteriors
+SHARE_TIE = 1e-9  # weighted vote shares this close to one half are tied, as for posteriors
 
 
 @dataclass(eq=False, repr=False)
@@ -246,7 +246,7 @@ def first_no(above: Floats) -> Floats:
 
 def _decided(above: Floats) -> Floats:
     """Round shares to no (0), tied (1/2), yes (1): shares of different splits cannot be compared."""
-    return np.where(np.abs(above - 0.5) <= TIE, 0.5, np.round(above))
+    return np.where(np.abs(above - 0.5) <= SHARE_TIE, 0.5, np.round(above))
 
 
 def _towards_votes(w: Floats, C: sparse.csr_array) -> Floats:

@@ -24,7 +24,7 @@ from cofactor.pmf.cnmf_opt import cnmf_opt
 
 START_COUNT = 0.1  # pseudo-count of the majority-vote start where MultiSPA cannot run
 PROXIMAL = 0.01  # of TensorADMM, as released
-INNER = 10  # ADMM steps per block, as released
+ADMM_STEPS = 10  # ADMM steps per block, as released
 
 
 @dataclass(eq=False, repr=False)
@@ -109,7 +109,7 @@ class TensorADMM(Aggregator):
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         triples, start, pairs = triple_moments(labels.table), spectral_start(labels), pairwise_moments(labels.table)
         settings = (PROXIMAL, self.max_iter, self.tol, self.verbose)
-        model, result = coupled_tensor(triples, start, pairs, INNER, *settings)
+        model, result = coupled_tensor(triples, start, pairs, ADMM_STEPS, *settings)
         return name_classes(model, labels), result
 
 

@@ -32,7 +32,7 @@ from cofactor.core.types import Floats
 from cofactor.crowd.base import TaskScorer, require_labels
 from cofactor.crowd.labels import CrowdLabels
 
-LARGEST = 1e100  # feature; the squares of larger ones overflow
+LARGEST_TASK_FEATURE = 1e100  # feature; the squares of larger ones overflow
 Loss = Callable[[Any, Any], Any]  # of the scores that the network gives a batch, and of the tasks in it
 
 
@@ -255,8 +255,10 @@ def _finite(features: ArrayLike) -> Floats:
     X = numbers(features, "features")
     if X.ndim != 2 or not X.shape[1]:
         raise CofactorError(f"features must be a matrix, one row per task; got an array of shape {X.shape}")
-    bad = np.flatnonzero(~(np.abs(X) < LARGEST).all(axis=1))
+    bad = np.flatnonzero(~(np.abs(X) < LARGEST_TASK_FEATURE).all(axis=1))
     if bad.size:
-        message = f"NaN or infinity in the features of tasks {listing(bad.tolist())}, or more than {LARGEST:g}"
+        message = (
+            f"NaN or infinity in the features of tasks {listing(bad.tolist())}, or more than {LARGEST_TASK_FEATURE:g}"
+        )
         raise CofactorError(f"{message}: fill them first")
     return X

@@ -30,7 +30,9 @@ from cofactor.crowd.base import TaskScorer
 from cofactor.crowd.labels import CrowdLabels
 
 MEAN = 1.0  # of the priors of ability and log-easiness; their variance is one
-LARGEST = 30.0  # log-easiness up to which exp is taken: beyond, every label is certain, and inf * 0 would give NaN
+LARGEST_LOG_EASINESS = (
+    30.0  # log-easiness up to which exp is taken: beyond, every label is certain, and inf * 0 would give NaN
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -89,14 +91,17 @@ class GLAD(TaskScorer):
             x = _climb(x, task, worker, p, labels, self.steps)
             S = log_joint(x, task, worker, label, labels)
             history.record(float(special.logsumexp(S, axis=1).sum() - np.sum((x - MEAN) ** 2) / 2))
-        self.ability_, self.easiness_ = x[: labels.n_workers], np.exp(np.minimum(x[labels.n_workers :], LARGEST))
+        self.ability_, self.easiness_ = (
+            x[: labels.n_workers],
+            np.exp(np.minimum(x[labels.n_workers :], LARGEST_LOG_EASINESS)),
+        )
         return special.softmax(S, axis=1), history.result()
 
 
 def log_joint(x: Floats, task: Ints, worker: Ints, label: Ints, labels: CrowdLabels) -> Floats:
     """Return (N, K) log Pr(labels of task i, class c) at x = (a, b)."""
     N, K, M = labels.n_tasks, labels.n_classes, labels.n_workers
-    z = x[worker] * np.exp(np.minimum(x[M + task], LARGEST))
+    z = x[worker] * np.exp(np.minimum(x[M + task], LARGEST_LOG_EASINESS))
     log_right, log_wrong = -np.logaddexp(0, -z), -np.logaddexp(0, z) - np.log(K - 1)
     all_wrong = np.bincount(task, log_wrong, minlength=N)
     at_label = np.bincount(task * K + label, log_right - log_wrong, minlength=N * K).reshape(N, K)
@@ -116,7 +121,7 @@ def _loss(x: Floats, task: Ints, worker: Ints, p: Floats, n_workers: int) -> tup
     """Return minus the expected log-posterior and its gradient, up to a constant."""
     gradient = x - MEAN
     loss = np.dot(gradient, gradient) / 2
-    exp_b = np.exp(np.minimum(x[n_workers:], LARGEST))
+    exp_b = np.exp(np.minimum(x[n_workers:], LARGEST_LOG_EASINESS))
     for e in range(len(p)):
         i, j = task[e], worker[e]
         z = x[j] * exp_b[i]

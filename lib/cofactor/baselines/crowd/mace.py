@@ -33,7 +33,7 @@ from cofactor.crowd.labels import CrowdLabels
 COMPETENCE = 0.7  # theta of everybody at the start
 BETA = 0.5  # variational form: prior Beta(1/2, 1/2) of theta
 DIRICHLET = 10.0  # variational form: prior Dirichlet(10, ..., 10) of xi
-SMOOTHING = 0.01  # plain form: over K, added to every expected count
+PLAIN_SMOOTHING = 0.01  # plain form: over K, added to every expected count
 
 
 @dataclass(eq=False, repr=False)
@@ -140,7 +140,7 @@ def variational_step(k: Floats, s: Floats) -> tuple[Parameters, float]:
 
 def smoothed_step(k: Floats, s: Floats) -> tuple[Parameters, float]:
     """Return the parameters that maximise expected log-likelihood and log-prior, and this prior."""
-    added, unknown = SMOOTHING / s.shape[1], s.sum(axis=1)
+    added, unknown = PLAIN_SMOOTHING / s.shape[1], s.sum(axis=1)
     theta = (k + added) / (k + unknown + 2 * added)
     xi = (s + added) / (unknown + s.shape[1] * added)[:, None]
     log_prior = added * float(np.sum(np.log(theta) + np.log1p(-theta)) + np.sum(np.log(xi)))

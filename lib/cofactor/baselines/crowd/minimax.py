@@ -36,7 +36,7 @@ from cofactor.crowd.base import PRIOR, PseudoCounts, TaskScorer
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 
 SOLVED = 1e-10  # nats: half of Newton's decrement, below which a row counts as solved
-STEPS = 50  # of Newton per row; a handful is usual
+ROW_STEPS = 50  # of Newton per row; a handful is usual
 ARMIJO = 1e-4  # share of the predicted gain that a step must reach
 
 
@@ -154,7 +154,7 @@ def _maximise_rows(
 @njit(cache=True)
 def _newton(x: Floats, offset: Floats, label: Ints, weight: Floats, lam: float) -> None:
     """Maximise f(x) = sum_e weight_e log softmax(x + offset_e)[label_e] - lam/2 ||x||^2 in place; strictly concave."""
-    for _ in range(STEPS):
+    for _ in range(ROW_STEPS):
         f, gradient, hessian = _derivatives(x, offset, label, weight, lam)
         direction = np.linalg.solve(hessian, gradient)
         gain = np.dot(gradient, direction)

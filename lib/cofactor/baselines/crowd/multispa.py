@@ -33,7 +33,9 @@ from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.voting import CLOSED_FORM
 
-FLOOR = 1e-3  # smallest entry of a confusion matrix: a label never seen on a few tasks is rare, not impossible
+CONFUSION_FLOOR = (
+    1e-3  # smallest entry of a confusion matrix: a label never seen on a few tasks is rare, not impossible
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -72,7 +74,7 @@ class MultiSPA(Aggregator):
     """
 
     min_common: int | None = None
-    floor: float = FLOOR
+    floor: float = CONFUSION_FLOOR
     em: bool = False
     pseudo_counts: PseudoCounts = PRIOR
     random_state: int | None = None

@@ -36,10 +36,10 @@ from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.voting import CLOSED_FORM
 
-GROUPS = 3
+N_GROUPS = 3
 RESTARTS, ITERATIONS = 100, 100  # of the tensor power method, as released
-FLOOR = 1e-6  # smallest entry of a confusion matrix before its columns are normalised, as released
-SINGULAR = 1e10  # condition number from which a co-occurrence of two groups counts as rank-deficient
+RELEASED_FLOOR = 1e-6  # smallest entry of a confusion matrix before its columns are normalised, as released
+DEFICIENT_CONDITION = 1e10  # condition number from which a co-occurrence of two groups counts as rank-deficient
 
 
 @dataclass(eq=False, repr=False)
@@ -86,11 +86,11 @@ class SpectralDS(Aggregator):
     verbose: bool = False
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
-        group = np.arange(labels.n_workers) % GROUPS
+        group = np.arange(labels.n_workers) % N_GROUPS
         x = _group_votes(labels, group)
         _require_full_groups(x, labels, group)
         rng = rng_of(self.random_state)
-        mu, w = np.zeros((GROUPS, *2 * x.shape[2:])), np.zeros((GROUPS, x.shape[2]))
+        mu, w = np.zeros((N_GROUPS, *2 * x.shape[2:])), np.zeros((N_GROUPS, x.shape[2]))
         for g, a, b in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
             mu[g], w[g] = group_factor(x[a], x[b], x[g], rng)
         uniform = np.full(labels.n_classes, 1 / labels.n_classes)
@@ -115,7 +115,7 @@ def whitening(M2: Floats) -> tuple[Floats, Floats]:
     """Return W with W' M2 W = I, and the inverse of W'; eigenvalues that noise made negative count by their size."""
     s, U = np.linalg.eigh(M2)
     s = np.sqrt(np.abs(s))
-    if s.min() ** 2 * SINGULAR <= s.max() ** 2:
+    if s.min() ** 2 * DEFICIENT_CONDITION <= s.max() ** 2:
         raise CofactorError(_too_few("the second moment of the groups' votes"))
     return U / s, U * s
 
@@ -141,7 +141,7 @@ def tensor_power(T: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
         theta = _power(T, theta[:, [best]])
         eigenvalues[c], V[:, c] = _value(T, theta)[0], theta[:, 0]
         T = T - eigenvalues[c] * np.einsum("i,j,k->ijk", *[V[:, c]] * 3)
-    if not eigenvalues.min() > 1 / SINGULAR:
+    if not eigenvalues.min() > 1 / DEFICIENT_CONDITION:
         raise CofactorError(_too_few("the third moment of the groups' votes"))
     return eigenvalues, V
 
@@ -170,26 +170,26 @@ def _unit(V: Floats) -> Floats:
 def _group_votes(labels: CrowdLabels, group: NDArray[np.int64]) -> Floats:
     K, table = labels.n_classes, labels.table
     cell = (group[table.variables] * table.n_rows + table.rows) * K + table.values
-    counts = np.bincount(cell, minlength=GROUPS * table.n_rows * K)
-    return counts.reshape(GROUPS, table.n_rows, K).astype(np.float64)
+    counts = np.bincount(cell, minlength=N_GROUPS * table.n_rows * K)
+    return counts.reshape(N_GROUPS, table.n_rows, K).astype(np.float64)
 
 
 def _confusion(labels: CrowdLabels, group: NDArray[np.int64], x: Floats, mu: Floats, w: Floats) -> Floats:
     """Return (M K, K): A_m ~ E[x_m x_o'] (diag(w_o) mu_o')^-1, with o the two groups that m is not in; step 3."""
     F, K = labels.table.indicator, labels.n_classes
     raw = np.zeros((F.shape[1], K))
-    for g in range(GROUPS):
-        others = [o for o in range(GROUPS) if o != g]
+    for g in range(N_GROUPS):
+        others = [o for o in range(N_GROUPS) if o != g]
         x_o, mu_o, w_o = x[others].sum(axis=0), mu[others].sum(axis=0), w[others].mean(axis=0)
         mine = np.repeat(group == g, K)
         raw[mine] = np.linalg.solve(mu_o * w_o, (F[:, mine].T @ x_o / len(x_o)).T).T
-    return normalize_blocks(np.maximum(raw, FLOOR), labels.table.sizes)
+    return normalize_blocks(np.maximum(raw, RELEASED_FLOOR), labels.table.sizes)
 
 
 def _require_full_groups(x: Floats, labels: CrowdLabels, group: NDArray[np.int64]) -> None:
-    if labels.n_workers < GROUPS:
+    if labels.n_workers < N_GROUPS:
         raise CofactorError(f"Spectral-D&S needs three groups of workers, found {labels.n_workers}: use MV-EM")
-    for g in range(GROUPS):
+    for g in range(N_GROUPS):
         never = [labels.classes[k] for k in np.flatnonzero(x[g].sum(axis=0) == 0)]
         if never:
             workers = listing(labels.workers[m] for m in np.flatnonzero(group == g))
@@ -198,7 +198,7 @@ def _require_full_groups(x: Floats, labels: CrowdLabels, group: NDArray[np.int64
                 "nobody uses, put the workers in another order (worker m is in group m mod 3), or use MV-EM"
             )
     for a, b in ((0, 1), (1, 2), (0, 2)):
-        if np.linalg.cond(x[a].T @ x[b]) > SINGULAR:
+        if np.linalg.cond(x[a].T @ x[b]) > DEFICIENT_CONDITION:
             raise CofactorError(_too_few(f"the co-occurrence of the votes of groups {a} and {b}"))
 
 

@@ -34,8 +34,8 @@ from cofactor.core.types import Floats
 from cofactor.crowd.base import TaskScorer
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 
-TIE = 1e-9  # share of the winner's votes by which a class may fall short and still count as tied
-HALF = 0.5  # lost labels that a worker without any counts with in CATD: without it the weight would be infinite
+VOTE_TIE = 1e-9  # share of the winner's votes by which a class may fall short and still count as tied
+LOST_LABELS = 0.5  # lost labels that a worker without any counts with in CATD: without it the weight would be infinite
 NO_SPREAD = 1e-9  # smallest b_k in BWA: with unanimous labels it is zero, and so is the distance that it is added to
 
 
@@ -153,7 +153,7 @@ class CATD(WeightedVote):
     def _weights(self, agreed: Floats, n: Floats) -> Floats:
         """Take the lower quantile, which is the upper end of the variance's interval; workers without labels get 0."""
         return np.where(n > 0, 2 * special.gammaincinv(np.maximum(n, 1) / 2, self.alpha / 2), 0.0) / np.maximum(
-            n - agreed, HALF
+            n - agreed, LOST_LABELS
         )
 
 
@@ -251,7 +251,7 @@ def _check(labels: CrowdLabels, max_iter: int) -> None:
 
 def winners(s: Floats) -> Floats:
     """Return (N, K) shares of the classes with most votes: 1 for the winner, 1/t each in a tie of t."""
-    tied = s >= s.max(axis=1, keepdims=True) * (1 - TIE)
+    tied = s >= s.max(axis=1, keepdims=True) * (1 - VOTE_TIE)
     return np.asarray(tied / tied.sum(axis=1, keepdims=True))
 
 

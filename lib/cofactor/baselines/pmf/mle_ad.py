@@ -36,7 +36,7 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf.base import JointPMFEstimator, given_or_random
 
-STEP = 0.01  # on the gradient, as released
+GRADIENT_STEP = 0.01  # on the gradient, as released
 MOVE = 1e-7  # least difference of neighbours in B, and the largest move at which a block is done, as released
 MOST_BYTES = 2_000_000_000
 
@@ -226,7 +226,7 @@ def _step(B: Floats, Q: Floats) -> float:
     """Move B by its gradient G[i] = Q[i] - Q[i + 1], largest first, each between its neighbours; the largest move."""
     moved = 0.0
     for f in range(B.shape[1]):
-        G = STEP * (Q[:-1, f] - Q[1:, f])
+        G = GRADIENT_STEP * (Q[:-1, f] - Q[1:, f])
         for i in np.argsort(-G, kind="mergesort"):
             before = B[i + 1, f]
             B[i + 1, f] = max(min(before - G[i], B[i, f] - MOVE), B[i + 2, f] + MOVE)

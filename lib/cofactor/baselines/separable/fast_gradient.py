@@ -37,8 +37,8 @@ from cofactor.separable.methods import AnchorMethod
 from cofactor.separable.selection import top_rows
 
 MOMENTUM = 0.05  # a at the start and after every restart
-SPREAD = 0.01  # p is uniform on 1 -+ half of this, so that equal columns do not share their diagonal
-FLOOR = 1e-3  # added to the squared residual that sets nu
+P_SPREAD = 0.01  # p is uniform on 1 -+ half of this, so that equal columns do not share their diagonal
+RESIDUAL_FLOOR = 1e-3  # added to the squared residual that sets nu
 CHANGE = 0.1  # how much nu changes at a restart, halved at each change of direction
 
 
@@ -93,10 +93,10 @@ def fast_gradient(
     require_memory("FastGradient", whole.shape[0], whole.shape[1], n_anchors, max_iter)
     columns = columns_used(whole)
     points = np.ascontiguousarray(columns.points)
-    p = 1 + SPREAD * (rng_of(random_state).random(columns.used.size) - 0.5)
+    p = 1 + P_SPREAD * (rng_of(random_state).random(columns.used.size) - 0.5)
     found = spa(points, min(n_anchors, columns.used.size))
     square = 4.0**columns.exponent
-    weight = _first_weight(points, found, p, FLOOR / square) if nu is None else nu / square
+    weight = _first_weight(points, found, p, RESIDUAL_FLOOR / square) if nu is None else nu / square
     C, objective = _descend(points, p, weight, min(n_anchors / 2 + 1, len(found)), max_iter, verbose)
     scores = np.diagonal(C).copy()
     result = Result(square * objective, max_iter, True, f"made the {max_iter} steps asked for")

@@ -23,7 +23,7 @@ from cofactor.separable.least_squares import nonnegative_least_squares
 from cofactor.separable.methods import AnchorMethod
 
 SHIFT = 1e-6  # share of the mean of p'x added to it, so that no column is divided by zero
-LEFT = 1e-12  # squared residuals below this share of the largest squared length are rounding
+ROUNDING_RESIDUAL = 1e-12  # squared residuals below this share of the largest squared length are rounding
 
 
 def xray(X: Matrix, n_anchors: int, sums: ArrayLike | None = None) -> AnchorFit:
@@ -63,7 +63,7 @@ def xray(X: Matrix, n_anchors: int, sums: ArrayLike | None = None) -> AnchorFit:
     anchors: list[int] = []
     scores: list[float] = []
     R = points
-    floor = LEFT * np.einsum("mn,mn->n", points, points).max()
+    floor = ROUNDING_RESIDUAL * np.einsum("mn,mn->n", points, points).max()
     for _ in range(n_anchors):
         lengths = np.einsum("mn,mn->n", R, R)
         i = int(np.argmax(lengths))

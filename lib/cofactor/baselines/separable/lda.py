@@ -25,7 +25,7 @@ from cofactor.core.types import Floats, Seed
 from cofactor.separable.base import Matrix
 from cofactor.separable.words import TopicModel, word_counts, words_kept
 
-PASSES = 50  # of EM on the weights of new documents
+WEIGHT_PASSES = 50  # of EM on the weights of new documents
 
 
 def lda_topics(
@@ -99,7 +99,7 @@ def document_shares(counts: Matrix, topics: Floats, alpha: float) -> Floats:
         raise CofactorError(f"counts have {documents.shape[1]} words, and the topics {len(topics)}")
     rows, words = documents.tocoo().coords
     theta = np.full((documents.shape[0], topics.shape[1]), 1 / topics.shape[1])
-    for _ in range(PASSES):
+    for _ in range(WEIGHT_PASSES):
         chance = np.einsum("ek,ek->e", theta[rows], topics[words])
         parts = sparse.csr_array(
             (documents.data / np.where(chance > 0, chance, 1.0), (rows, words)), shape=documents.shape

@@ -22,9 +22,9 @@ from cofactor.separable.base import AnchorFit, Matrix, columns_kept, dense_point
 from cofactor.separable.methods import AnchorMethod
 
 CLEAN = 10**1.5  # 15 dB: where signal over noise is K times this, columns are scaled, else shifted
-FLAT = 1e-9  # cosines, lengths and shares of the signal below this are rounding
+NEGLIGIBLE = 1e-9  # cosines, lengths and shares of the signal below this are rounding
 SPLIT = 1000  # times K / N: weight of squared distances between weights and their copies, as in the released code
-FEW, MANY = 20, 640  # steps of the split problem: more, up to many, where few bring nothing
+FEW_STEPS, MANY_STEPS = 20, 640  # steps of the split problem: more, up to many, where few bring nothing
 SHORTEST = 1e-4  # share of a step below which it is given up
 
 
@@ -88,7 +88,7 @@ def _reduced(X: Floats, K: int) -> tuple[Floats, Floats]:
         U = leading_directions(X, K)
         Y = U.T @ X
         along = Y.mean(axis=1) @ Y
-        if (along > FLAT * np.linalg.norm(Y.mean(axis=1)) * np.linalg.norm(Y, axis=0)).all():
+        if (along > NEGLIGIBLE * np.linalg.norm(Y.mean(axis=1)) * np.linalg.norm(Y, axis=0)).all():
             return Y / along, U
     U = around[:, : K - 1]
     Y = U.T @ (X - mean)
@@ -105,9 +105,9 @@ def _farthest(Y: Floats, U: Floats, n_anchors: int, rng: np.random.Generator) ->
         w = np.append(U.T @ rng.standard_normal(len(U)), rng.standard_normal(len(Y) - U.shape[1]))
         Q = np.linalg.qr(spanned)[0]
         along = np.abs((w - Q @ (Q.T @ w)) @ Y)
-        if along.max() <= FLAT * np.linalg.norm(w) * largest:
+        if along.max() <= NEGLIGIBLE * np.linalg.norm(w) * largest:
             break
-        anchors.append(int(np.argmax(along >= (1 - FLAT) * along.max())))
+        anchors.append(int(np.argmax(along >= (1 - NEGLIGIBLE) * along.max())))
         spanned = Y[:, anchors]
     return np.array(anchors, dtype=np.intp)
 
@@ -118,7 +118,7 @@ def _is_clean(X: Floats, mean: Floats, around: Floats, K: int) -> bool:
     whole = float(np.einsum("mn,mn->", X, X))
     kept = float(np.einsum("kn,kn->", Y, Y)) + X.shape[1] * float(np.sum(mean**2))
     signal = kept - K / len(X) * whole
-    return signal > max(FLAT * whole, CLEAN * K * (whole - kept))
+    return signal > max(NEGLIGIBLE * whole, CLEAN * K * (whole - kept))
 
 
 def leading_directions(X: Floats, n_directions: int) -> Floats:
@@ -224,7 +224,7 @@ def _whitened(X: Floats, K: int) -> tuple[Floats, Floats, Floats]:
     U = leading_directions(X - mean, K - 1)
     Y = U.T @ (X - mean)
     spread = np.sqrt(np.einsum("kn,kn->k", Y, Y) / X.shape[1])
-    rank = int(np.sum(spread > FLAT * np.abs(X).max()))
+    rank = int(np.sum(spread > NEGLIGIBLE * np.abs(X).max()))
     if rank < K - 1:
         raise CofactorError(f"the columns span {rank} dimensions around their mean: ask for 1 to {rank + 1} anchors")
     return mean, U * spread, np.vstack([Y / spread[:, None], np.ones(X.shape[1])])
@@ -237,13 +237,13 @@ def _objective(Q: Floats, Y: Floats, lam: float) -> float:
 
 def _smallest(Q: Floats, Y: Floats, lam: float, history: History) -> Floats:
     """Return the Q in which the descent from a given one ends."""
-    copies, duals, steps = np.maximum(Q @ Y, 0), np.zeros_like(Y), FEW
+    copies, duals, steps = np.maximum(Q @ Y, 0), np.zeros_like(Y), FEW_STEPS
     least = _objective(Q, Y, lam)
     for _ in history:
         aim, copies, duals = _split(Q, Y, lam, copies, duals, steps)
         Q, now = _towards(aim, Q, Y, lam, least)
         gain, least = (least - now) / max(1.0, abs(now)), now
-        inexact = gain <= history.tol and steps < MANY
+        inexact = gain <= history.tol and steps < MANY_STEPS
         steps = 2 * steps if inexact else steps
         history.record(least, np.inf if inexact else gain)
     return Q
