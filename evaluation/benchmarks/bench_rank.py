@@ -56,7 +56,7 @@ def _ours(bench: Bench, data, u, left, right, won):
 
 
 def _optimum(votes: Comparisons) -> davidson.Fitted:
-    return davidson.fit(davidson.pairs_of(davidson.rows_of(votes, np.zeros((len(votes), 0)))))
+    return davidson.fit_ranking(davidson.pairs_of(davidson.rows_of(votes, np.zeros((len(votes), 0)))))
 
 
 def _ranked(bench: Bench, data, stage: str, u, votes, X=None):
@@ -102,7 +102,7 @@ def _more(bench: Bench, data, u, left, right, rng: np.random.Generator) -> None:
     won = (rng.random(m) < 1 / (1 + np.exp(-z))).astype(float)
     user = rng.integers(0, min(N_USERS, m // 20), m)
     _ranked(bench, data, "with users", u, Comparisons(user, left, right, won, n_items=len(u)))
-    chances = davidson.chances(z, TAU)
+    chances = davidson.outcome_chances(z, TAU)
     drawn = rng.random(m)
     tied = np.where(drawn < chances[0], 1.0, np.where(drawn < chances[0] + chances[1], 0.0, 0.5))
     _ranked(bench, data, "with ties", u, Comparisons(nobody, left, right, tied, n_items=len(u)))

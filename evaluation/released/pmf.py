@@ -26,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from cofactor.baselines.pmf.mle_ad import Cells, alternate, cells_of
+from cofactor.baselines.pmf.mle_ad import TripleCells, alternate, cells_of
 from cofactor.baselines.triple_moments import TripleMoments, triple_moments
 from cofactor.core.errors import CofactorError
 from cofactor.core.estimator import Estimator
@@ -181,7 +181,7 @@ class ReleasedMLEADEM(MLEADEM):
         )
 
 
-def misplaced(triples: TripleMoments, right: Cells) -> Cells:
+def misplaced(triples: TripleMoments, right: TripleCells) -> TripleCells:
     """Return the cells with the values at which the released model looks for them."""
     N, V = len(triples.sizes), int(triples.sizes.sum())
     places = _places(triples.sizes, list(combinations(range(N), 3)))

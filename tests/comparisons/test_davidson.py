@@ -7,7 +7,7 @@ from cofactor.comparisons import davidson
 
 
 def test_chances_of_very_different_items_are_none_and_one():
-    win, lose, tie = davidson.chances(np.array([3000.0, -3000.0, 0.0]), 0.0)
+    win, lose, tie = davidson.outcome_chances(np.array([3000.0, -3000.0, 0.0]), 0.0)
     assert np.allclose([win, lose, tie], [[1, 0, 1 / 3], [0, 1, 1 / 3], [0, 0, 1 / 3]])
 
 
@@ -17,8 +17,8 @@ def test_a_ridge_pulls_items_together_and_leaves_ties_alone():
     cells = davidson.Cells(3, left, right, won, lost, tied, none, has_ties=True)
     spread = []
     for ridge in (0.0, 5.0):
-        u, _, tau = cells.split(davidson.fit(cells, ridge * np.array([1, 1, 1, 0])).theta)
-        win, lose, tie = davidson.chances(u[left] - u[right], tau)
+        u, _, tau = cells.split(davidson.fit_ranking(cells, ridge * np.array([1, 1, 1, 0])).theta)
+        win, lose, tie = davidson.outcome_chances(u[left] - u[right], tau)
         assert cells.total @ tie == pytest.approx(tied.sum())  # slope of the likelihood in tau
         half = (won - lost - cells.total * (win - lose)) / 2
         assert cells.scatter(half) == pytest.approx(ridge * u, abs=1e-6)

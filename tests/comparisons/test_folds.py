@@ -5,7 +5,7 @@ import pytest
 
 from cofactor import CofactorError, Comparisons
 from cofactor.comparisons.choosing import split
-from cofactor.comparisons.fitting import Settings
+from cofactor.comparisons.fitting import FitSettings
 from cofactor.comparisons.folds import folds, held_out_once, user_pairs
 from tests.comparisons.problems import few
 
@@ -47,9 +47,9 @@ def test_nothing_to_hold_out_is_refused():
 
 def test_one_fold_is_one_tenth_and_hidden_items_are_hidden_as_often_as_there_are_folds():
     data, rng = few(n1=30, n2=20, m=3000), np.random.default_rng(0)
-    ((learn, held),) = split(data, Settings(folds=1), rng)
+    ((learn, held),) = split(data, FitSettings(folds=1), rng)
     assert len(learn) + len(held) == 3000 and 250 < len(held) < 350
-    for learn, held in (splits := split(data, Settings(new_items=True), rng)):
+    for learn, held in (splits := split(data, FitSettings(new_items=True), rng)):
         for user in range(30):
             items = [set(d.left[d.user == user]) | set(d.right[d.user == user]) for d in (learn, held)]
             assert not items[0] & items[1]

@@ -41,7 +41,7 @@ def test_optimum_is_that_of_choix_with_the_same_prior():
     top = [(row[0], row[1:]) for row in lists(item)]
     theirs = choix.opt_top1(6, top, alpha=chosen.sd**-2 / 2, tol=1e-12)
     assert chosen.utilities == pytest.approx(theirs - theirs.mean(), abs=1e-6)
-    free = davidson.fit(stages_of(Orders(drawn(u, 300, rng))))
+    free = davidson.fit_ranking(stages_of(Orders(drawn(u, 300, rng))))
     assert free.result.converged and np.corrcoef(free.theta, u)[0, 1] > 0.95
 
 

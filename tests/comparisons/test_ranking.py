@@ -47,7 +47,7 @@ def test_bradley_terry_is_at_the_optimum_of_choix_with_the_same_prior():
     found = rank(data, random_state=0)
     theirs = choix.opt_pairwise(8, pairs, alpha=found.sd**-2 / 2, method="Newton-CG", tol=1e-12)
     assert np.abs(found.utilities - theirs).max() < 1e-6
-    assert choix.ilsr_pairwise(8, pairs) == pytest.approx(davidson.fit(cells_of(data)).theta, abs=1e-5)
+    assert choix.ilsr_pairwise(8, pairs) == pytest.approx(davidson.fit_ranking(cells_of(data)).theta, abs=1e-5)
 
 
 def cells_of(data, X=None):
@@ -67,7 +67,7 @@ def test_ties_and_covariates_are_at_the_optimum(tied):
 def test_covariance_is_that_of_the_curvature_or_of_users_left_out(tied):
     data, X = tied
     cells = cells_of(data, X)
-    fitted = davidson.fit(cells, evidence.precisions(cells, 0.8))
+    fitted = davidson.fit_ranking(cells, evidence.precisions(cells, 0.8))
     R = np.diag(fitted.ridge)
     H = R - oracle.hessian(lambda x: oracle.log_likelihood(x, data, X), fitted.theta)
     assert np.allclose(independent(cells, fitted), oracle.inverse(H, 4), rtol=1e-3, atol=1e-4)
@@ -80,7 +80,7 @@ def test_users_and_prompts_add_up_less_what_both_count(tied):
     """Every comparison is of another user and prompt here, so that both count each comparison."""
     data, X = tied
     cells, prompt = cells_of(data, X), (np.arange(60) % 10 * 7 % 10).astype(np.int32)
-    fitted = davidson.fit(cells, evidence.precisions(cells, 0.8))
+    fitted = davidson.fit_ranking(cells, evidence.precisions(cells, 0.8))
     R, P = np.diag(fitted.ridge), independent(cells, fitted)
     one, two = (oracle.jackknife(fitted.theta, data, X, R, way) for way in (data.user, prompt))
     s = [oracle.gradient(lambda x, c=c: oracle.log_likelihood(x, data, X, [c]), fitted.theta) for c in range(60)]
@@ -97,7 +97,7 @@ def test_intervals_hold_for_new_users_and_new_prompts():
     u, (i, j) = np.linspace(-1, 1, n), np.triu_indices(n, 1)
     share = expit((u[i] - u[j])[:, None] + np.sqrt(2 * (0.4**2 + 0.7**2)) * rng.standard_normal(4000)).mean(axis=1)
     told = (i.astype(np.int32), j.astype(np.int32), share, 1 - share, 0 * share, np.zeros((len(i), 0)), False)
-    truth = davidson.fit(davidson.Cells(n, *told)).theta
+    truth = davidson.fit_ranking(davidson.Cells(n, *told)).theta
     for _ in range(20):
         tastes = 0.4 * rng.standard_normal((40, n)), 0.7 * rng.standard_normal((20, n))
         user, prompt, left = np.sort(rng.integers(0, 40, m)), rng.integers(0, 20, m), rng.integers(0, n, m)
@@ -115,8 +115,8 @@ def test_intervals_hold_for_new_users_and_new_prompts():
 
 def test_doubt_about_the_prior_moves_utilities_as_another_prior_would(tied):
     cells = cells_of(*tied)
-    thetas = [davidson.fit(cells, evidence.precisions(cells, np.exp(x))).theta for x in (-0.201, -0.2, -0.199)]
-    fitted = davidson.fit(cells, evidence.precisions(cells, np.exp(-0.2)))
+    thetas = [davidson.fit_ranking(cells, evidence.precisions(cells, np.exp(x))).theta for x in (-0.201, -0.2, -0.199)]
+    fitted = davidson.fit_ranking(cells, evidence.precisions(cells, np.exp(-0.2)))
     P = independent(cells, fitted)
     way = (thetas[2] - thetas[0]) / 0.002
     assert evidence.with_doubt(P, P, fitted, 0.5, 4) - P == pytest.approx(0.5 * np.outer(way, way), rel=1e-2, abs=1e-5)
@@ -133,7 +133,7 @@ def test_evidence_is_the_integral_over_utilities():
         return np.log(np.sum(prior * np.exp(log_density - log_density.max()))) + np.log(sd) - evidence.RATE * sd
 
     def ours(sd):
-        return evidence.log_evidence(cells, davidson.fit(cells, evidence.precisions(cells, sd)), sd)
+        return evidence.log_evidence(cells, davidson.fit_ranking(cells, evidence.precisions(cells, sd)), sd)
 
     for sd in (0.1, 0.5, 3.0):
         assert ours(sd) - ours(1.0) == pytest.approx(exact(sd) - exact(1.0), abs=0.02)

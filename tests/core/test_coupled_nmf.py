@@ -9,7 +9,7 @@ from cofactor.core.errors import CofactorError, ConvergenceWarning, NotIdentifia
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf.cnmf_opt import LIFTED, _evidence, _lift_growing, _pass_over_blocks, cnmf_opt, weighted_pairs
+from cofactor.pmf.cnmf_opt import LIFTED, _lift_growing, _pass_over_blocks, _weighted_cells, cnmf_opt, weighted_pairs
 from evaluation.released.mirror_descent import mirror_descent
 from tests.oracles.coupled import (
     block_pass,
@@ -67,7 +67,7 @@ def test_a_step_and_its_objective_equal_the_slow_version(kind, share, seed):
     w = weights_of(pairs, kind)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "DENSE_SHARE", share)
-        evidence = _evidence(moments, weighted_pairs(moments, model, kind))
+        evidence = _weighted_cells(moments, weighted_pairs(moments, model, kind))
     cost, (A, prior) = evidence.step((model.stacked, model.prior))
     slow_prior, slow_A = mm_step(pairs, model.prior, model.conditionals, w)
     assert np.isclose(cost, coupled_objective(pairs, model, w))
@@ -85,7 +85,7 @@ def test_passes_over_blocks_equal_the_slow_version(kind, seed):
         patch.setattr(module, "BLOCK_PASSES", 2)
         patch.setattr(module, "BLOCK_STEPS", 3)
         found, found_prior = _pass_over_blocks(
-            _evidence(moments, weighted_pairs(moments, model, kind)), (model.stacked, prior)
+            _weighted_cells(moments, weighted_pairs(moments, model, kind)), (model.stacked, prior)
         )
     for _ in range(2):
         prior, A = block_pass(pairs, prior, A, weights_of(pairs, kind), 3)
@@ -183,7 +183,7 @@ def test_a_thorough_fit_never_rises_and_is_fixed_by_its_last_objective(seed):
 
 def test_an_entry_given_up_too_soon_is_lifted_and_one_that_belongs_at_zero_is_not():
     truth, _ = skilled(0)
-    evidence = _evidence(exact_pairs(truth), weighted_pairs(exact_pairs(truth), truth, "equal"))
+    evidence = _weighted_cells(exact_pairs(truth), weighted_pairs(exact_pairs(truth), truth, "equal"))
     assert _lift_growing(evidence, (truth.stacked, truth.prior)) is None  # half of the first rows are zeros
     lost = np.array(truth.stacked)
     lost[[7, 8], 1] = 1e-12, lost[[7, 8], 1].sum() - 1e-12

@@ -16,7 +16,7 @@ import pytest
 import cofactor
 from cofactor.core import files
 from cofactor.core.errors import CofactorError
-from cofactor.core.files import load_arrays, read_table, unpacked, whole_file, whole_folder
+from cofactor.core.files import load_arrays, read_parquet, unpacked, whole_file, whole_folder
 from cofactor.core.frames import read_frame
 from cofactor.core.moments import PairwiseMoments, broken_moments, pairwise_moments
 from cofactor.core.tables import CategoricalTable
@@ -133,7 +133,7 @@ def test_a_small_parquet_file_that_unpacks_to_a_large_one_is_refused(tmp_path, c
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     parquet.write_table(arrow.table({"task": cells}), path)
     assert path.stat().st_size < 10_000
-    assert read_table(path, ["task"], path).num_rows == len(cells)
+    assert read_parquet(path, ["task"], path).num_rows == len(cells)
     monkeypatch.setattr(files, "LARGE", 1000)
     with pytest.raises(CofactorError, match=r"labels\.parquet unpacks to more than \d+ bytes"):
         read_frame(path, ["task"])

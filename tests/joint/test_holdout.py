@@ -6,7 +6,7 @@ import pytest
 from cofactor import CategoricalTable, simulate
 from cofactor.pmf import METHODS
 from cofactor.pmf.selection import hide_cells
-from cofactor_app.joint.holdout import dependence, held_out
+from cofactor_app.joint.holdout import held_out, shared_information
 from tests.oracles.latent_class import conditional_by_summing, joint_by_outer_products
 
 
@@ -53,5 +53,5 @@ def test_dependence_is_the_mutual_information_of_the_joint():
     rows, columns = pair.sum(axis=1), pair.sum(axis=0)
     common = np.sum(pair * np.log(pair / np.outer(rows, columns)))
     least = min(-np.sum(p * np.log(p)) for p in (rows, columns))
-    found = dependence(model)
+    found = shared_information(model)
     assert found[0, 1] == pytest.approx(common / least) == pytest.approx(found[1, 0]) and found[2, 2] == 1

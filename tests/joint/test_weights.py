@@ -16,7 +16,7 @@ from cofactor.pmf.frames import CategoricalFrame
 from cofactor_app.joint.draws import pooled
 from cofactor_app.joint.filling import number_errors
 from cofactor_app.joint.holdout import held_out
-from cofactor_app.joint.weights import survey_weights, worth
+from cofactor_app.joint.weights import effective_rows, survey_weights
 from tests.each import each
 
 TABLE = simulate.joint_table(simulate.joint_model(4, 3, 2, random_state=0), 200, 0.8, random_state=1)
@@ -133,7 +133,7 @@ def test_hidden_cells_count_by_the_weights_of_their_rows():
 
 def test_survey_weights_have_mean_one_and_name_the_rows_that_have_none():
     column = pd.Series(["1,5", "0,5", "4,0"], name="w")
-    assert survey_weights(column).tolist() == [0.75, 0.25, 2.0] and worth(np.array([1.0, 1.0, 0.0])) == 2
+    assert survey_weights(column).tolist() == [0.75, 0.25, 2.0] and effective_rows(np.array([1.0, 1.0, 0.0])) == 2
     cases = {("1", "x", None, "-2"): r"data rows 1 \('x'\), 2 \(''\), 3 \('-2'\)", ("0", "0"): "all weights are zero"}
     for cells, said in cases.items():
         with pytest.raises(CofactorError, match=f"weight='w': .*{said}"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf.selection import choose, hide_cells, mean_model, near_best
+from cofactor.pmf.selection import choose_rank_and_smoothing, hide_cells, mean_model, near_best
 from tests.oracles.generators import random_model, random_table
 from tests.oracles.latent_class import conditional_by_summing, joint_by_outer_products
 
@@ -22,13 +22,13 @@ def scored(levels):
 
 def test_tries_all_ranks_at_the_first_count_then_all_counts_at_the_best_rank():
     validate, calls = scored({(2, 0.3): -3, (4, 0.3): -1, (8, 0.3): -2, (4, 0.1): -0.5, (4, 1.0): -4})
-    assert choose((2, 4, 8), (0.1, 0.3, 1.0), 0.3, validate) == [(4, 0.1)]
+    assert choose_rank_and_smoothing((2, 4, 8), (0.1, 0.3, 1.0), 0.3, validate) == [(4, 0.1)]
     assert calls == [[(2, 0.3), (4, 0.3), (8, 0.3)], [(4, 0.1), (4, 1.0)]]
 
 
 def test_refused_choices_are_left_out_and_nothing_is_chosen_where_all_are():
-    assert choose((2, 40), (0.3,), 0.3, scored({(2, 0.3): -1})[0]) == [(2, 0.3)]
-    assert choose((2, 40), (0.3,), 0.3, scored({})[0]) == []
+    assert choose_rank_and_smoothing((2, 40), (0.3,), 0.3, scored({(2, 0.3): -1})[0]) == [(2, 0.3)]
+    assert choose_rank_and_smoothing((2, 40), (0.3,), 0.3, scored({})[0]) == []
 
 
 def test_choices_that_validation_cannot_tell_from_the_best_are_kept():

@@ -164,7 +164,7 @@ def _normalised(factors: Arrays, data: Comparisons) -> Arrays:
 
 
 def require_comparisons(comparisons: Comparisons) -> Comparisons:
-    """Refuse anything else."""
+    """Raise a CofactorError where an argument is no `Comparisons`."""
     if not isinstance(comparisons, Comparisons):
         kind = type(comparisons).__name__
         raise CofactorError(f"expected Comparisons, got {kind}: Comparisons(user, left, right, outcome)")

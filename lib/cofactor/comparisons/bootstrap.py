@@ -99,10 +99,10 @@ def fitted_and_refits(
     n_jobs: int,
     verbose: bool,
 ) -> tuple[PreferenceModel, list[PreferenceModel]]:
-    """Fit to all comparisons, and with what that fit has chosen to redrawn ones."""
+    """Return the fit to all comparisons, and fits to redrawn ones with the rank and ridges that it chose."""
     check_kind(PreferenceModel, method=method)
     model = clone(method).set_params(random_state=int(rng.integers(2**31))).fit(comparisons)
-    again = partial(refit, with_what_was_chosen(model), comparisons)
+    again = partial(refit_to_redrawn, with_what_was_chosen(model), comparisons)
     return model, resample(again, len(comparisons), n_draws, rng, n_jobs, verbose)
 
 
@@ -115,8 +115,8 @@ def with_what_was_chosen(fitted: PreferenceModel) -> PreferenceModel:
     return unfitted
 
 
-def refit(method: PreferenceModel, comparisons: Comparisons, rows: Indices) -> PreferenceModel:
-    """Fit to redrawn comparisons."""
+def refit_to_redrawn(method: PreferenceModel, comparisons: Comparisons, rows: Indices) -> PreferenceModel:
+    """Return the method fitted to these rows of the comparisons; rows may repeat."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cofactor.comparisons.data import Comparisons
-from cofactor.comparisons.fitting import Settings, fit, fit_biases, objective_of, start_of
+from cofactor.comparisons.fitting import FitSettings, fit_biases, fit_features, objective_of, start_of
 from cofactor.comparisons.folds import Split, folds
 from cofactor.comparisons.links import link_named
 from cofactor.comparisons.loss import excess_loss
@@ -34,7 +34,7 @@ ROUGH = 1e-4  # tolerance that tells ridges apart; the fit to all comparisons ha
 
 @dataclass(frozen=True)
 class Trial:
-    """What was tried: rank and ridges, and the mean excess loss on held-out comparisons."""
+    """One setting that was tried: rank, ridges, and the mean excess loss on held-out comparisons."""
 
     rank: int
     ridge: float
@@ -44,7 +44,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen: ridge infinity where features do not help; the trials; how many comparisons were held out."""
+    """Chosen rank and ridges (infinity: features do not help), all trials, and the number of held-out comparisons."""
 
     rank: int
     ridge: float
@@ -53,14 +53,14 @@ class Choice:
     n_held_out: int = 0
 
 
-def choose(data: Comparisons, settings: Settings, rng: np.random.Generator) -> Choice:
-    """Choose what the settings leave open; with one rank and a ridge that is nothing.
+def choose_rank_and_ridge(data: Comparisons, settings: FitSettings, rng: np.random.Generator) -> Choice:
+    """Choose the rank and the ridges that the settings leave to "auto", by the loss on held-out comparisons.
 
     Cost: for every fold and rank a fit per ridge of the path, until two in a row do worse.
     """
     if settings.ridge is not None and len(settings.ranks) == 1:
-        own = settings.ridge / 4 if settings.bias_ridge is None else settings.bias_ridge
-        return Choice(settings.ranks[0], settings.ridge, own)
+        ridge_of_biases = settings.ridge / 4 if settings.bias_ridge is None else settings.bias_ridge
+        return Choice(settings.ranks[0], settings.ridge, ridge_of_biases)
     splits = split(data, settings, rng)
     search = _Search(splits, _bias_ridge(splits, settings) if settings.item_bias else 0.0, settings, rng)
     path: list[Trial] = []
@@ -75,14 +75,14 @@ def choose(data: Comparisons, settings: Settings, rng: np.random.Generator) -> C
     return Choice(best.rank, best.ridge, best.bias_ridge, tuple(path), n_held_out)
 
 
-def split(data: Comparisons, settings: Settings, rng: np.random.Generator) -> list[Split]:
+def split(data: Comparisons, settings: FitSettings, rng: np.random.Generator) -> list[Split]:
     """Hold comparisons out: in folds; or a tenth, if that is one fold; or those between items hidden from users."""
     if settings.folds == 1 or settings.new_items:
         return [data.hold_out(HELD_OUT, rng, settings.new_items) for _ in range(settings.folds)]
     return folds(data, settings.folds, rng)
 
 
-def choose_bias_ridge(splits: Sequence[Split], settings: Settings) -> float:
+def choose_bias_ridge(splits: Sequence[Split], settings: FitSettings) -> float:
     """Return the ridge of biases alone with the lowest loss on all held-out comparisons."""
     losses = []
     for ridge in BIAS_PATH:
@@ -92,7 +92,7 @@ def choose_bias_ridge(splits: Sequence[Split], settings: Settings) -> float:
     return float(BIAS_PATH[int(np.argmin(losses))])
 
 
-def _bias_ridge(splits: Sequence[Split], settings: Settings) -> float:
+def _bias_ridge(splits: Sequence[Split], settings: FitSettings) -> float:
     return choose_bias_ridge(splits, settings) if settings.bias_ridge is None else settings.bias_ridge
 
 
@@ -105,7 +105,7 @@ class _Search:
     """Fits to what every split leaves to learn from, and their loss on what it holds out."""
 
     def __init__(
-        self, splits: Sequence[Split], bias_ridge: float, settings: Settings, rng: np.random.Generator
+        self, splits: Sequence[Split], bias_ridge: float, settings: FitSettings, rng: np.random.Generator
     ) -> None:
         self.splits, self.bias_ridge, self.settings, self.rng = splits, bias_ridge, settings, rng
         self.b = [fit_biases(learn, bias_ridge, settings) for learn, _ in splits]
@@ -168,7 +168,7 @@ class _Search:
         rough = replace(self.settings, tol=max(tol, self.settings.tol))
         z, found = [], []
         for (learn, held), start in zip(self.splits, starts, strict=True):
-            found.append(fit(objective_of(learn, *numbers, rough), start, rough)[0])
+            found.append(fit_features(objective_of(learn, *numbers, rough), start, rough)[0])
             z.append(objective_of(held, *numbers, rough).differences(found[-1]))
         return replace(trial, loss=_mean_loss(self.splits, z, rough.link)), z, found
 

@@ -1,4 +1,4 @@
-"""Covariance of a ranking: of comparisons that are independent, or of users, or prompts, that share how theirs go.
+"""Covariance of a ranking: of independent comparisons, or of comparisons grouped by users, prompts, or both.
 
     symbol   meaning                                                              shape
     G        users; m_g comparisons of user g
@@ -71,7 +71,7 @@ def _spread(rows: Cells, fitted: Fitted, P: Floats, way: Codes) -> Floats:
     rows, user = _taken(rows, order), np.unique(way[order], return_inverse=True)[1].astype(np.int32)
     S = _sums(rows, *davidson.scores(rows, *rows.chances(fitted.theta)), user)
     heavy, G = _heavy(rows, user), S.shape[0]
-    X = [_moved(rows, fitted, P, S, user, int(g)) for g in heavy]
+    X = [_change_of_user(rows, fitted, P, S, user, int(g)) for g in heavy]
     light = S[np.setdiff1d(np.arange(G), heavy)]
     M = (light.T @ light).toarray() + sum((np.outer(x, x) for x in X), np.zeros(P.shape))
     return np.asarray((G - 1) / G * M)
@@ -91,13 +91,13 @@ def _taken(rows: Cells, at: Indices | slice) -> Cells:
 
 
 def users_that_count(rows: Cells, user: Codes) -> float:
-    """Return (sum m_g)^2 / (sum m_g^2): as many equally busy users would tell as much about how users differ."""
+    """Return the effective number of users, (sum m_g)^2 / sum m_g^2, with m_g the comparisons of user g."""
     m = np.bincount(user, rows.total)
     return float(m.sum() ** 2 / (m @ m))
 
 
 def users_of_items(rows: Cells, user: Codes) -> Ints:
-    """(n,) how many users compared every item."""
+    """Return the (n,) number of users who compared each item."""
     return np.bincount(_made(rows, user).indices, minlength=rows.n_items)
 
 
@@ -125,7 +125,7 @@ def _made(rows: Cells, user: Codes) -> sparse.csr_array:
     return sparse.csr_array((np.tile(rows.total, 2), (who, what)), (int(user.max()) + 1, rows.n_items))
 
 
-def _moved(rows: Cells, fitted: Fitted, P: Floats, S: sparse.csr_array, user: Codes, g: int) -> Floats:
+def _change_of_user(rows: Cells, fitted: Fitted, P: Floats, S: sparse.csr_array, user: Codes, g: int) -> Floats:
     """Return x_g; H_g and s_g are zero but for the user's own items, covariates and tau."""
     part = slice(*np.searchsorted(user, [g, g + 1]))
     own = _taken(rows, part)
@@ -133,7 +133,7 @@ def _moved(rows: Cells, fitted: Fitted, P: Floats, S: sparse.csr_array, user: Co
     at = np.concatenate([items, np.arange(rows.n_items, rows.size)])
     left, right = np.split(code.astype(np.int32), 2)
     small = replace(own, n_items=len(items), left=left, right=right)
-    H = davidson.information(small, *own.chances(fitted.theta))
+    H = davidson.information_of_cells(small, *own.chances(fitted.theta))
     x = np.zeros(rows.size)
     x[at] = np.linalg.pinv(np.eye(len(at)) - H @ P[np.ix_(at, at)], rcond=ALONE) @ S[[g]].toarray()[0, at]
     return x

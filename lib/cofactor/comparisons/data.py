@@ -241,12 +241,12 @@ class Comparisons:
 
     def take(self, rows: ArrayLike) -> Self:
         """Return these comparisons only (a mask, or positions in the sorted arrays); all users and items stay."""
-        kept = positions(rows, len(self), "rows to take")
-        if not kept.size:
+        chosen = positions(rows, len(self), "rows to take")
+        if not chosen.size:
             raise CofactorError("no comparisons are left: take at least one")
-        kept = kept[np.argsort(self.user[kept], kind="stable")]
+        chosen = chosen[np.argsort(self.user[chosen], kind="stable")]
         names = ("user", "left", "right", "outcome", "counts", "prompt")
-        return self._with(**{name: getattr(self, name)[kept] for name in names if getattr(self, name) is not None})
+        return self._with(**{name: getattr(self, name)[chosen] for name in names if getattr(self, name) is not None})
 
     def hold_out(self, share: float = 0.1, random_state: Seed = None, by_items: bool = False) -> tuple[Self, Self]:
         """Split into comparisons to learn from and held-out ones: about `share` of every user's, at random.
@@ -266,13 +266,13 @@ class Comparisons:
         rng = rng_of(random_state)
         if by_items:
             n_hidden = self._hidden_items(np.sqrt(share), rng)
-            out, kept = n_hidden == 2, n_hidden == 0
+            out, learnt = n_hidden == 2, n_hidden == 0
         else:
             out = _some_of_each(self.user, self.n_users, share, rng)
-            kept = ~out
+            learnt = ~out
         if not out.any():
             raise CofactorError(f"nothing to hold out: no user has enough comparisons to spare a share of {share}")
-        return self.take(kept), self.take(out)
+        return self.take(learnt), self.take(out)
 
     def _hidden_items(self, share: float, rng: np.random.Generator) -> NDArray[np.intp]:
         """Hide a share of every user's items; return how many of a comparison's two are, none of who would lose all."""

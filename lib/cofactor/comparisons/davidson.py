@@ -41,11 +41,11 @@ NEWTON_TOL = 1e-12  # of the gain that Newton's next step predicts, relative to 
 
 
 class Likelihood(Protocol):
-    """What `fit` maximises: of n utilities, coefficients of (c, k) covariates, and tau if there are ties."""
+    """What `fit_ranking` maximises: of n utilities, coefficients of (c, k) covariates, and tau if there are ties."""
 
     @property
     def n_items(self) -> int:
-        """N."""
+        """Number of items, n."""
 
     @property
     def X(self) -> Floats:
@@ -102,13 +102,13 @@ class Cells:
         return theta[:n], theta[n : n + k], float(theta[-1]) if self.has_ties else -np.inf
 
     def differences(self, theta: Floats) -> Floats:
-        """Return z."""
+        """Return the (c,) differences of utilities z, left less right, with the covariates' part."""
         u, beta, _ = self.split(theta)
         return np.asarray(u[self.left] - u[self.right] + self.X @ beta)
 
     def chances(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the chances that left wins, that right wins, and of a tie."""
-        return chances(self.differences(theta), self.split(theta)[2])
+        return outcome_chances(self.differences(theta), self.split(theta)[2])
 
     def objective(self, theta: Floats) -> tuple[float, Floats, Floats]:
         """Return the log-likelihood, its gradient, and minus the second derivatives."""
@@ -119,7 +119,7 @@ class Cells:
         in_z, in_tau = scores(self, win, lose, tie)
         last = [in_tau.sum()] if self.has_ties else []
         gradient = np.concatenate([self.scatter(in_z), in_z @ self.X, last])
-        return float(value), gradient, information(self, win, lose, tie)
+        return float(value), gradient, information_of_cells(self, win, lose, tie)
 
     def expected(self, theta: Floats, P: Floats) -> float:
         """Return the mean log-likelihood over z, normal about its estimate; tau is taken as known.
@@ -148,7 +148,7 @@ class Cells:
 
 
 def rows_of(data: Comparisons, X: Floats) -> Cells:
-    """Return one cell a row."""
+    """Return comparisons and their covariates as `Cells`, one cell a row."""
     weight = np.ones(len(data)) if data.counts is None else data.counts
     won, lost, tied = (weight * (data.outcome == value) for value in (1.0, 0.0, 0.5))
     return Cells(data.n_items, data.left, data.right, won, lost, tied, X, bool(tied.any()))
@@ -187,7 +187,7 @@ def linked_both_ways(cells: Cells) -> NDArray[np.int32]:
     return np.asarray(csgraph.connected_components(edges.tocsr(), connection="strong")[1])
 
 
-def chances(z: Floats, tau: float) -> tuple[Floats, Floats, Floats]:
+def outcome_chances(z: Floats, tau: float) -> tuple[Floats, Floats, Floats]:
     """Return the chances that left wins, that right wins, and of a tie."""
     return _chances_and_log_total(z, tau)[0]
 
@@ -202,7 +202,7 @@ def _chances_and_log_total(z: Floats, tau: float) -> tuple[tuple[Floats, Floats,
 
 @dataclass(frozen=True)
 class Fitted:
-    """Maximum theta of the log-likelihood and the log of the prior, value there, and minus the second derivatives H.
+    """Result of `fit_ranking`: parameters theta, penalised log-likelihood there, and minus its second derivatives H.
 
     `ridge` holds the (p,) inverse variances of the prior, which H includes; without a prior H lacks the gauge.
     """
@@ -214,7 +214,7 @@ class Fitted:
     result: Result
 
 
-def fit(cells: Likelihood, ridge: Floats | None = None, start: Floats | None = None) -> Fitted:
+def fit_ranking(cells: Likelihood, ridge: Floats | None = None, start: Floats | None = None) -> Fitted:
     """Maximise the log-likelihood less theta' diag(ridge) theta / 2 by Newton's method, steps halved as needed.
 
     Cost: O(c (k + 1)^2 + p^3) time a step, some six steps; O(c (k + 1) + p^2) memory.
@@ -254,7 +254,7 @@ def scores(cells: Cells, win: Floats, lose: Floats, tie: Floats) -> tuple[Floats
     return (cells.won - cells.lost - total * (win - lose)) / 2, cells.tied - total * tie
 
 
-def information(cells: Cells, win: Floats, lose: Floats, tie: Floats) -> Floats:
+def information_of_cells(cells: Cells, win: Floats, lose: Floats, tie: Floats) -> Floats:
     """Return minus the (p, p) second derivatives of the log-likelihood."""
     n, total, lead = cells.n_items, cells.total, win - lose
     a = total * (win + lose - lead**2) / 4
@@ -283,7 +283,7 @@ def counts(cells: Cells) -> Floats:
 def covariate_information(cells: Cells, theta: Floats) -> tuple[Floats, Floats]:
     """Return the (k, k) information on the covariates that items leave, and the (k,) one if utilities were known."""
     n, k = cells.n_items, cells.X.shape[1]
-    H = information(cells, *cells.chances(theta))
+    H = information_of_cells(cells, *cells.chances(theta))
     items, both, own = H[:n, :n], H[:n, n : n + k], H[n : n + k, n : n + k]
     return own - both.T @ solve(n, items, both), np.diag(own)
 

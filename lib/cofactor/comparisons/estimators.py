@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 
 from cofactor.comparisons.base import Codes, PreferenceModel, codes_of, refuse_across, require_comparisons
-from cofactor.comparisons.choosing import choose
+from cofactor.comparisons.choosing import choose_rank_and_ridge
 from cofactor.comparisons.data import Comparisons
-from cofactor.comparisons.fitting import Settings, checked_settings, fit, fit_biases, objective_of, start_of
+from cofactor.comparisons.fitting import FitSettings, checked_settings, fit_biases, fit_features, objective_of, start_of
 from cofactor.comparisons.fold_in import fold_in
 from cofactor.comparisons.formulas import ENOUGH_PER_DEGREE, degrees_of_freedom
 from cofactor.comparisons.kernels import Arrays
@@ -114,7 +114,7 @@ class ComparisonMF(PreferenceModel):
         settings = checked_settings(comparisons, self.get_params())
         _warn_of_parts(comparisons)
         rng = rng_of(self.random_state)
-        chosen = choose(comparisons, settings, rng)
+        chosen = choose_rank_and_ridge(comparisons, settings, rng)
         self.rank_, self.ridge_, self.bias_ridge_ = chosen.rank, chosen.ridge, chosen.bias_ridge
         self.path_, self.n_held_out_ = list(chosen.path), chosen.n_held_out
         if np.isinf(chosen.ridge):
@@ -123,7 +123,7 @@ class ComparisonMF(PreferenceModel):
             _warn_of_few(comparisons, chosen.rank)
         b = fit_biases(comparisons, chosen.bias_ridge, settings)
         objective = objective_of(comparisons, chosen.rank, chosen.ridge, chosen.bias_ridge, settings)
-        x, result = fit(objective, start_of(objective, b, rng), settings)
+        x, result = fit_features(objective, start_of(objective, b, rng), settings)
         return objective.split(x), result
 
     def fold_in(self, comparisons: Comparisons) -> Floats:
@@ -147,7 +147,7 @@ class ComparisonMF(PreferenceModel):
             refuse_across(self.components_, i, j, self.items_)
 
 
-def _biases_alone(data: Comparisons, ridge: float, n_held_out: int, settings: Settings) -> tuple[Arrays, Result]:
+def _biases_alone(data: Comparisons, ridge: float, n_held_out: int, settings: FitSettings) -> tuple[Arrays, Result]:
     reason = f"features do not help to predict {n_held_out} held-out comparisons: biases of items alone"
     advice = "every user is predicted alike; collect more comparisons of each user, or give a ridge"
     warnings.warn(f"{reason}; {advice}", DataWarning, stacklevel=4)

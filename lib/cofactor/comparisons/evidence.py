@@ -57,7 +57,7 @@ def chosen(cells: Likelihood) -> tuple[float, float, Fitted]:
     last: list[Fitted] = []
 
     def loss(log_sd: float) -> float:
-        fitted = davidson.fit(cells, precisions(cells, float(np.exp(log_sd))), last[-1].theta if last else None)
+        fitted = davidson.fit_ranking(cells, precisions(cells, float(np.exp(log_sd))), last[-1].theta if last else None)
         last.append(fitted)
         return -log_evidence(cells, fitted, float(np.exp(log_sd)))
 
@@ -70,23 +70,23 @@ def chosen(cells: Likelihood) -> tuple[float, float, Fitted]:
 
 
 def with_doubt(V: Floats, P: Floats, fitted: Fitted, doubt: float, n: int) -> Floats:
-    """Add to the covariance V of n utilities, and what follows, what the doubt about sd adds, to first order.
+    """Add to the covariance V of n utilities (and what follows them) the variance that comes from not knowing sd.
 
-    theta moves by 2 P R theta as the logarithm of sd does. Source: Kass and Steffey, JASA 1989.
+    To first order, theta changes by 2 P R theta per unit of log sd. Source: Kass and Steffey, JASA 1989.
     """
-    moved = np.append(fitted.ridge[:n] * fitted.theta[:n], np.zeros(len(V) - n))
-    way = davidson.centred(2 * P @ moved, n)
+    change = np.append(fitted.ridge[:n] * fitted.theta[:n], np.zeros(len(V) - n))
+    way = davidson.centred(2 * P @ change, n)
     return V + doubt * np.outer(way, way)
 
 
 def precisions(cells: Likelihood, sd: float) -> Floats:
-    """Return R."""
+    """Return the diagonal of R, the (p,) inverse variances of the prior, for items with standard deviation `sd`."""
     k = cells.X.shape[1]
     return np.repeat([sd**-2, COEFFICIENT_SD**-2, 0.0], [cells.n_items, k, int(cells.has_ties)])
 
 
 def log_evidence(cells: Likelihood, fitted: Fitted, sd: float) -> float:
-    """Return the bound of the logarithm of the evidence, and that of the factor on it, up to a constant."""
+    """Return a bound of the log marginal likelihood of `sd` plus the log of its prior, up to a constant."""
     determinant, P = float(np.linalg.slogdet(fitted.H)[1]), independent(cells, fitted)
     prior = fitted.ridge @ (fitted.theta**2 + np.diag(P))  # but for the mean of utilities, which adds a constant
     value = cells.expected(fitted.theta, P) - prior / 2 - cells.n_items * np.log(sd) - determinant / 2
@@ -110,7 +110,7 @@ def held_out_loss(cells: Cells, fitted: Fitted) -> tuple[float, float]:
         learn = replace(cells, **{name: getattr(cells, name) - getattr(held, name) for name in ("won", "lost", "tied")})
         if cells.has_ties:  # half a tie more, so that their chance is not none where no tie is left
             learn = replace(learn, tied=learn.tied + 0.5 / len(learn.tied))
-        chances = learn.chances(davidson.fit(learn, fitted.ridge, fitted.theta).theta)
+        chances = learn.chances(davidson.fit_ranking(learn, fitted.ridge, fitted.theta).theta)
         losses += loss_of(held, chances), loss_of(held, _trivial(learn, sided))
         made += float(held.total.sum())
     return float(losses[0] / made), float(losses[1] / made)

@@ -26,7 +26,7 @@ LEAST_BIAS_RIDGE = 1e-6  # ridge of biases alone, which have no maximum where an
 
 
 @dataclass(frozen=True)
-class Settings:
+class FitSettings:
     """What fits are told: the parameters of `ComparisonMF`, checked; None stands for "auto"."""
 
     ranks: tuple[int, ...] = (1,)
@@ -42,7 +42,7 @@ class Settings:
     verbose: bool = False
 
 
-def checked_settings(data: Comparisons, params: Mapping[str, Any]) -> Settings:
+def checked_settings(data: Comparisons, params: Mapping[str, Any]) -> FitSettings:
     """Check the parameters of a ComparisonMF against each other and the data."""
     link_named(params["link"])
     check_whole(1, max_iter=params["max_iter"], folds=params["folds"])
@@ -53,7 +53,7 @@ def checked_settings(data: Comparisons, params: Mapping[str, Any]) -> Settings:
     as_given = ("link", "solver", "item_bias", "new_items", "folds", "max_iter", "tol", "verbose")
     checked: dict[str, Any] = {name: params[name] for name in as_given}
     checked |= {name: _number_or_auto(name, params[name]) for name in ("ridge", "bias_ridge")}
-    return Settings(_ranks(params["rank"], min(data.n_users, data.n_items) - 1, data), **checked)
+    return FitSettings(_ranks(params["rank"], min(data.n_users, data.n_items) - 1, data), **checked)
 
 
 def _ranks(rank: int | Sequence[int] | str, most: int, data: Comparisons) -> tuple[int, ...]:
@@ -78,7 +78,7 @@ def _number_or_auto(name: str, value: object) -> float | None:
     raise CofactorError(f"{name}={value!r}: give 'auto' or a number of at least 0")
 
 
-def objective_of(data: Comparisons, rank: int, ridge: float, bias_ridge: float, settings: Settings) -> Objective:
+def objective_of(data: Comparisons, rank: int, ridge: float, bias_ridge: float, settings: FitSettings) -> Objective:
     """Return what is minimised with these numbers."""
     return Objective(data, rank, settings.link, ridge, bias_ridge, item_bias=settings.item_bias)
 
@@ -89,7 +89,7 @@ def start_of(objective: Objective, b: Floats, rng: np.random.Generator) -> Float
     return objective.join(*spectral_start(objective.data, objective.rank, objective.link.name, known, rng), b)
 
 
-def fit(objective: Objective, start: Floats, settings: Settings) -> tuple[Floats, Result]:
+def fit_features(objective: Objective, start: Floats, settings: FitSettings) -> tuple[Floats, Result]:
     """Minimise from a start; return the flat vector of features and biases.
 
     Raises a NotIdentifiableError where choices without a ridge drive utilities to infinity.
@@ -99,7 +99,7 @@ def fit(objective: Objective, start: Floats, settings: Settings) -> tuple[Floats
     return SOLVERS[settings.solver](objective, start, settings.max_iter, settings.tol, guard, settings.verbose)
 
 
-def fit_biases(data: Comparisons, ridge: float, settings: Settings, always: bool = False) -> Floats:
+def fit_biases(data: Comparisons, ridge: float, settings: FitSettings, always: bool = False) -> Floats:
     """Fit biases alone, the ranking of Bradley and Terry; empty for a model without biases, unless `always`."""
     if not settings.item_bias and not always:
         return np.empty(0)

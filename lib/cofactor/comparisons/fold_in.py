@@ -22,8 +22,8 @@ def fold_in(data: Comparisons, D: Floats, offset: Floats, link: Link, ridge: flo
     cuts = np.append(0, np.cumsum(data.per_user))
     found = np.zeros((data.n_users, D.shape[1]))
     for u in range(data.n_users):
-        own = slice(cuts[u], cuts[u + 1])
-        found[u] = _features(D[own], offset[own], data.outcome[own], weight[own], link, ridge)
+        of_user = slice(cuts[u], cuts[u + 1])
+        found[u] = _features(D[of_user], offset[of_user], data.outcome[of_user], weight[of_user], link, ridge)
     return found
 
 

@@ -163,8 +163,8 @@ def logistic_pass(
 
 
 @njit(cache=True, nogil=True)
-def differences(triples: Triples, factors: Arrays, marker: Marker, z: Floats) -> None:
-    """Fill in z for every comparison."""
+def fill_differences(triples: Triples, factors: Arrays, marker: Marker, z: Floats) -> None:
+    """Write the (m,) differences of utilities into z, in place."""
     D = np.empty((COMPARISONS_PER_BLOCK, len(marker)))
     for start in range(0, len(z), COMPARISONS_PER_BLOCK):
         _gather(triples, factors, marker, start, z[start : start + COMPARISONS_PER_BLOCK], D)
@@ -175,6 +175,6 @@ def add_gradient(triples: Triples, factors: Arrays, marker: Marker, h: Floats, G
     """Add the sum over comparisons of h_k times the gradient of z_k to G."""
     block, D = np.empty(COMPARISONS_PER_BLOCK), np.empty((COMPARISONS_PER_BLOCK, len(marker)))
     for start in range(0, len(h), COMPARISONS_PER_BLOCK):
-        own = h[start : start + COMPARISONS_PER_BLOCK]
-        _gather(triples, factors, marker, start, block[: len(own)], D)
-        _scatter(triples, factors[0], marker, start, own, D, G)
+        of_block = h[start : start + COMPARISONS_PER_BLOCK]
+        _gather(triples, factors, marker, start, block[: len(of_block)], D)
+        _scatter(triples, factors[0], marker, start, of_block, D, G)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from cofactor.comparisons.data import Comparisons
-from cofactor.comparisons.kernels import Arrays, add_gradient, differences, logistic_pass
+from cofactor.comparisons.kernels import Arrays, add_gradient, fill_differences, logistic_pass
 from cofactor.comparisons.links import link_named
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError
@@ -123,7 +123,7 @@ class Objective:
 
     @property
     def size(self) -> int:
-        """Length of x."""
+        """Length of the flat vector x: all features and biases."""
         n1, n2, r = self.shape
         return (n1 + n2) * r + n2 * self.item_bias
 
@@ -185,10 +185,10 @@ class Objective:
         GU, GV, Gb = self.split(g)
         if len(self._parts) == 1:
             return work(self._parts[0], (GU, GV, Gb))
-        own = [(GU, np.zeros_like(GV), np.zeros_like(Gb)) for _ in self._parts]
+        of_part = [(GU, np.zeros_like(GV), np.zeros_like(Gb)) for _ in self._parts]
         with ThreadPoolExecutor(len(self._parts)) as pool:
-            total = sum(pool.map(work, self._parts, own))
-        for _, V, b in own:
+            total = sum(pool.map(work, self._parts, of_part))
+        for _, V, b in of_part:
             GV += V
             Gb += b
         return total
@@ -214,7 +214,7 @@ class Objective:
     def differences(self, x: Floats) -> Floats:
         """Return the (m,) differences of utilities z."""
         z = np.empty(len(self.data))
-        differences(self.triples, self.split(x), self._marker, z)
+        fill_differences(self.triples, self.split(x), self._marker, z)
         return z
 
     def curvature(self, x: Floats) -> Callable[[Floats], Floats]:

@@ -110,7 +110,8 @@ def ndcg(user: ArrayLike, rating: ArrayLike, score: ArrayLike, k: int = 10) -> f
     gain = 2.0**rating - 1
     from sklearn.metrics import ndcg_score  # here: slow to import
 
-    values = [ndcg_score(gain[None, own], score[None, own], k=k) for own in np.split(order, cuts) if own.size > 1]
+    users = np.split(order, cuts)
+    values = [ndcg_score(gain[None, rows], score[None, rows], k=k) for rows in users if rows.size > 1]
     if not values:
         raise CofactorError("no user has two rated items: there is nothing to order")
     return float(np.mean(values))

@@ -1,4 +1,4 @@
-"""A ranking, its tables, and which places cannot be told apart.
+"""The result of a ranking: utilities, ranks with simultaneous intervals, tables, and pairs to compare next.
 
     symbol   meaning                                                              shape
     u        utilities of the items                                               (n,)
@@ -43,7 +43,7 @@ SCORE_ROUNDING = 1e-9  # relative, of scores that are equal
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ranking:
-    """What `rank` found.
+    """Result of `rank`: utilities with intervals, simultaneous intervals of ranks, and tables of them.
 
     Attributes
     ----------
@@ -99,8 +99,8 @@ class Ranking:
     @property
     def quantile(self) -> float:
         """Standard errors that an interval reaches to both sides."""
-        share, fewer = (1 + self.level) / 2, fewest(self.n_users, self.n_prompts)
-        return float(special.stdtrit(fewer - 1, share) if fewer else special.ndtri(share))
+        upper, fewer = (1 + self.level) / 2, fewest(self.n_users, self.n_prompts)
+        return float(special.stdtrit(fewer - 1, upper) if fewer else special.ndtri(upper))
 
     @property
     def told_apart(self) -> bool:
@@ -162,7 +162,11 @@ class Ranking:
         tau = self.parameters[-1] if self._ties else -np.inf
         names = np.array([*self.items, None], dtype=object)  # ids that are sequences stay whole beside None
         found = {"item": names[first], "against": names[second], "chance": special.expit(z)}
-        found |= {"low": special.expit(z - reach), "high": special.expit(z + reach), "tie": davidson.chances(z, tau)[2]}
+        found |= {
+            "low": special.expit(z - reach),
+            "high": special.expit(z + reach),
+            "tie": davidson.outcome_chances(z, tau)[2],
+        }
         return pd.DataFrame(found)
 
     def chance(self, item: Any, against: Any, given: Mapping[str, float] | None = None) -> dict[str, float]:
@@ -181,7 +185,7 @@ class Ranking:
                 raise CofactorError(f"given {name}={value!r}: covariates are {known}")
             way[len(self.items) + self.covariates.index(name)] = value
         z, reach = float(way @ self.parameters), self.quantile * float(np.sqrt(way @ self.covariance @ way))
-        tie = davidson.chances(np.array([z]), self.parameters[-1] if self._ties else -np.inf)[2]
+        tie = davidson.outcome_chances(np.array([z]), self.parameters[-1] if self._ties else -np.inf)[2]
         low, chance, high = special.expit([z - reach, z, z + reach]).tolist()
         return {"chance": chance, "low": low, "high": high, "tie": float(tie[0])}
 
@@ -222,7 +226,7 @@ class Ranking:
 
 
 def fewest(*counts: float) -> float:
-    """Return the least count above 0; 0 if there is none."""
+    """Return the smallest positive count; 0 if there is none."""
     return min(filter(None, counts), default=0.0)
 
 
@@ -261,6 +265,6 @@ def _drawn_ranks(u: Floats, V: Floats, n_users: float, rng: np.random.Generator)
 
 
 def spreads(V: Floats) -> Floats:
-    """Return the standard errors of all differences."""
+    """Return the (n, n) standard errors of the differences of all two utilities."""
     variance = np.diag(V)
     return np.sqrt(np.maximum(variance[:, None] + variance[None, :] - 2 * V, 0.0))

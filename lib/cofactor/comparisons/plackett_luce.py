@@ -53,7 +53,7 @@ class Stages:
 
     @property
     def X(self) -> Floats:
-        """No covariates."""
+        """Covariates, of which rankings of several items have none: an empty matrix."""
         return np.zeros((len(self.start), 0))
 
     @property
@@ -84,7 +84,7 @@ class Stages:
     def objective(self, theta: Floats) -> tuple[float, Floats, Floats]:
         """Return the log-likelihood, its gradient, and H."""
         log_chance, p = self.log_chances(theta)
-        H = information(p, self.weight)
+        H = information_of_stages(p, self.weight)
         return float(self.weight @ log_chance), np.asarray(self.scores(p).sum(axis=0)), H
 
     def expected(self, theta: Floats, P: Floats) -> float:
@@ -108,8 +108,8 @@ class Stages:
         return float(self.weight @ (z[self.start] - top - np.log(total)))
 
 
-def information(p: sparse.csr_array, weight: Floats) -> Floats:
-    """Return H of stages with (s,) weights."""
+def information_of_stages(p: sparse.csr_array, weight: Floats) -> Floats:
+    """Return H, minus the (n, n) second derivatives of the log-likelihood, of stages with (s,) weights."""
     return np.asarray(np.diag(weight @ p) - (p.T @ (sparse.diags_array(weight) @ p)).toarray())
 
 
@@ -210,7 +210,9 @@ def _covariance(stages: Stages, fitted: Fitted, orders: Orders) -> tuple[float, 
     S, eye, M = stages.scores(p), np.eye(stages.n_items), np.diag(fitted.ridge)
     for g in range(len(m)):
         rows = np.flatnonzero(user == g)
-        x = np.linalg.solve(eye - information(p[rows], stages.weight[rows]) @ P, np.asarray(S[rows].sum(axis=0)))
+        x = np.linalg.solve(
+            eye - information_of_stages(p[rows], stages.weight[rows]) @ P, np.asarray(S[rows].sum(axis=0))
+        )
         M = M + (len(m) - 1) / len(m) * np.outer(x, x)
     return count, np.asarray(P @ M @ P)
 
@@ -223,7 +225,7 @@ def _held_out(orders: Orders, fitted: Fitted) -> tuple[float, float]:
         held = stages_of(orders.take(fold == k))
         theta = np.zeros(len(orders.items))
         if (fold != k).any():
-            theta = davidson.fit(stages_of(orders.take(fold != k)), fitted.ridge, fitted.theta).theta
+            theta = davidson.fit_ranking(stages_of(orders.take(fold != k)), fitted.ridge, fitted.theta).theta
         losses -= held.weight @ held.log_chances(theta)[0], held.weight @ held.log_chances(0 * theta)[0]
         made += float(held.weight.sum())
     return float(losses[0] / made), float(losses[1] / made)

@@ -113,13 +113,13 @@ def rank_users(
 def _of_user(data: Comparisons, X: Floats, names: list[str], level: float, user: int) -> pd.DataFrame | None:
     """Return the ranking of one user; None where too little is known."""
     rows = slice(*np.searchsorted(data.user, [user, user + 1]))
-    own = data.take(np.arange(rows.start, rows.stop))
-    cells = davidson.rows_of(own, X[rows])
-    met = own.per_item > 0
-    if own.total < ENOUGH_PER_ITEM * met.sum() or len(np.unique(davidson.linked_both_ways(cells)[met])) > 1:
+    of_user = data.take(np.arange(rows.start, rows.stop))
+    cells = davidson.rows_of(of_user, X[rows])
+    met = of_user.per_item > 0
+    if of_user.total < ENOUGH_PER_ITEM * met.sum() or len(np.unique(davidson.linked_both_ways(cells)[met])) > 1:
         return None
     with suppress(NotIdentifiableError), warnings.catch_warnings(action="ignore", category=DataWarning):
-        table = _ranking(own, X[rows], names, level, np.random.default_rng(0), check=False).table()
+        table = _ranking(of_user, X[rows], names, level, np.random.default_rng(0), check=False).table()
         table.insert(0, "user", pd.Series([data.users[user]] * len(table), dtype=object))
         return table
     return None
@@ -236,19 +236,19 @@ def _well_compared(data: Comparisons, least: int) -> Indices:
     """Rows of items that have as many comparisons, also among themselves."""
     check_whole(1, min_comparisons=least)
     weight = np.ones(len(data)) if data.counts is None else data.counts
-    kept = np.ones(len(data), dtype=bool)
+    ranked = np.ones(len(data), dtype=bool)
     while True:
-        left, right = (np.bincount(side, weight * kept, data.n_items) for side in (data.left, data.right))
+        left, right = (np.bincount(side, weight * ranked, data.n_items) for side in (data.left, data.right))
         each = left + right
-        left_out = kept & ((each[data.left] < least) | (each[data.right] < least))
+        left_out = ranked & ((each[data.left] < least) | (each[data.right] < least))
         if least == 1 or not left_out.any():
             break
-        kept &= ~left_out
-    if not kept.any():
+        ranked &= ~left_out
+    if not ranked.any():
         raise CofactorError(
             f"min_comparisons={least}: no items have so many comparisons with one another; ask for fewer"
         )
-    return np.flatnonzero(kept)
+    return np.flatnonzero(ranked)
 
 
 def largest_part(data: Comparisons) -> Indices:
@@ -269,7 +269,7 @@ def largest_part(data: Comparisons) -> Indices:
 def _ranking(
     data: Comparisons, X: Floats, names: list[str], level: float, rng: np.random.Generator, check: bool = True
 ) -> Ranking:
-    scale = scales(X)
+    scale = covariate_scales(X)
     rows, items = _seen_items(davidson.rows_of(data, X / scale), data)
     cells = davidson.pairs_of(rows)
     _check_told(cells, names)
@@ -303,7 +303,7 @@ def _ranking(
     )
 
 
-def scales(X: Floats) -> Floats:
+def covariate_scales(X: Floats) -> Floats:
     """Root mean squares of the covariates; divided by these they share one prior."""
     largest = np.abs(X).max(axis=0, initial=0.0)
     return np.asarray(largest * np.sqrt(np.mean((X / largest) ** 2, axis=0)))

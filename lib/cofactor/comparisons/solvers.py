@@ -54,7 +54,7 @@ def barzilai_borwein(
 
         x = x - eta g,   eta = <s, s> / <s, y> and <s, y> / <y, y> in turn
 
-    accepted if f <= max(last 10 f) - 1e-4 eta ||g||^2, else eta / 4, in variables scaled by `scales`.
+    accepted if f <= max(last 10 f) - 1e-4 eta ||g||^2, else eta / 4, in variables scaled by `variable_scales`.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def barzilai_borwein(
     ([1.2, -0.18, -1.02], True)
     """
     start = checked_start(objective, start)
-    p = scales(objective, start)
+    p = variable_scales(objective, start)
     history = History("Barzilai-Borwein", max_iter, tol, verbose)
     x = _barzilai_borwein_steps(objective, p, start, history, callback)
     return x, history.result()
@@ -143,7 +143,7 @@ def checked_start(objective: Objective, start: ArrayLike) -> Floats:
     return x
 
 
-def scales(objective: Objective, x: Floats) -> Floats:
+def variable_scales(objective: Objective, x: Floats) -> Floats:
     """Return a number per variable that evens out curvature: 1 / sqrt(mean curvature of its row).
 
     A user with n_u comparisons has the curvature g'(0) n_u/m times the mean of (V_i - V_j)^2, an item n_i/m times that
@@ -183,7 +183,7 @@ def lbfgs(
     """
     check_whole(1, max_iter=max_iter)
     start = checked_start(objective, start)
-    p = scales(objective, start)
+    p = variable_scales(objective, start)
     history = History("L-BFGS", min(WARM_UP, max_iter), tol, verbose)
     x = _barzilai_borwein_steps(objective, p, start, history, callback)
     if history.converged or max_iter <= WARM_UP:
@@ -206,11 +206,11 @@ def lbfgs(
 
 
 def eased_start(objective: Objective, start: Floats) -> Floats:
-    """Return a better start where exact chances are few: after some steps with a ridge, then a smaller one.
+    """Return a start after some steps with a ridge and then with a smaller one, where exact chances are few.
 
-    Without, features can run off before the comparisons hold them. The ridges are 0.03 and 0.003 over the mean square
-    of the features at the start. The start itself comes back where outcomes are choices, where there is a ridge
-    anyway, and from three comparisons per degree of freedom on. Not in the paper.
+    Without these steps features can grow without limit, since few comparisons do not bound them. The ridges are 0.03
+    and 0.003 over the mean square of the features at the start. The start itself comes back where outcomes are choices,
+    where there is a ridge anyway, and from three comparisons per degree of freedom on. Not in the paper.
     """
     start = checked_start(objective, start)
     data, rank = objective.data, objective.rank
@@ -222,9 +222,9 @@ def eased_start(objective: Objective, start: Floats) -> Floats:
     if not square:
         return start
     unit, x = (U.size + V.size) / square, start
-    for share in EASING:
-        eased = objective.with_ridge(share * unit)
-        x = _barzilai_borwein_steps(eased, scales(eased, x), x, History("easing", EASING_STEPS, 0.0), None)
+    for easing in EASING:
+        eased = objective.with_ridge(easing * unit)
+        x = _barzilai_borwein_steps(eased, variable_scales(eased, x), x, History("easing", EASING_STEPS, 0.0), None)
         objective.n_passes += eased.n_passes
     return x
 

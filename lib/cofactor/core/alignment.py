@@ -1,4 +1,4 @@
-"""Hidden classes have no names: matching the columns of an estimate with those of a reference.
+"""Match the columns of an estimate with those of a reference, since hidden classes come in any order.
 
 Every error metric of a model goes through here, so that a mere renaming of classes never counts as an error.
 """

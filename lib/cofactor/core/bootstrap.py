@@ -93,7 +93,7 @@ def resample(
 
 
 def check_runs(n_jobs: Any, **runs: Any) -> None:
-    """Refuse fewer than two runs (`n_draws`, `n_trials`), and no process at all."""
+    """Raise a CofactorError for fewer than two runs (`n_draws`, `n_trials`), or for fewer than one process."""
     for name, n in runs.items():
         if not is_whole(n) or n < 2 or not is_whole(n_jobs) or n_jobs == 0:
             needed = f"at least two {name.removeprefix('n_')} and one process are needed"
@@ -127,7 +127,7 @@ def refit_by_em(
 
 
 def warn_of_unfinished(converged: list[bool]) -> None:
-    """Say how many refits stopped at their limit, if any did."""
+    """Warn with the number of refits that stopped at their limit, if any did."""
     if not all(converged):
         unfinished = f"{converged.count(False)} of {len(converged)} refits stopped before they converged"
         warnings.warn(f"{unfinished}: intervals may be too narrow", ConvergenceWarning, stacklevel=4)

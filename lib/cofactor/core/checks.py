@@ -1,4 +1,4 @@
-"""Arguments, checked once at the public edge."""
+"""Checks of arguments at the public functions; each raises one CofactorError that names what is wrong."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def check_positive(zero: bool = False, **settings: Any) -> None:
 
 
 def check_kind(kind: type | tuple[type, ...], **values: Any) -> None:
-    """Refuse what is of another class."""
+    """Raise a CofactorError where an argument is no instance of this class; given by name."""
     for name, value in values.items():
         if not isinstance(value, kind):
             names = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
@@ -167,10 +167,10 @@ def added_up(matrix: Sparse) -> Sparse:
     """
     if matrix.has_canonical_format and matrix.data.all():
         return matrix
-    own = matrix.copy()
-    own.sum_duplicates()
-    own.eliminate_zeros()
-    return own
+    copied = matrix.copy()
+    copied.sum_duplicates()
+    copied.eliminate_zeros()
+    return copied
 
 
 def sound_places(matrix: Any, name: str) -> Any:

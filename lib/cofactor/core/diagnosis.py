@@ -1,4 +1,4 @@
-"""A pre-flight report: what was checked, what was found, what to do about it. One shape for all four problems."""
+"""A report on data before a fit, the same for all four lines: checks with status, measured value and advice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MARKS = {"pass": "ok  ", "warn": "WARN", "fail": "FAIL"}
 
 @dataclass(frozen=True)
 class Check:
-    """One thing looked at: its name, how it stands, the measured value, and what to do if it is not well."""
+    """One check of a report: its name, its status (pass, warn, fail), the measured value, and advice."""
 
     name: str
     status: Status

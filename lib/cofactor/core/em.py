@@ -278,7 +278,7 @@ def iterate_em(
     pseudo_count: float | Floats = 0.0,
     unseen: Floats | None = None,
 ) -> tuple[LatentClassModel, Result]:
-    """Run EM over rows that only `e_step` sees: it returns the soft counts of all rows under a model.
+    """Run EM where the rows are behind `e_step`, a function from a model to the soft counts of all rows.
 
     For rows that do not fit into memory, `e_step` adds up `expectation` over pieces. Arguments, result and source as
     in `em`; equal to it up to rounding. `unseen` as in `SoftCounts.model`.

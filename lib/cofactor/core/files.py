@@ -56,7 +56,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def told_if_full(path: object) -> Iterator[None]:
-    """Say which output finds no room on its disk, and what to do: the system's own error does not."""
+    """Turn the system's error about a full disk into a CofactorError that names the output and says what to do."""
     try:
         yield
     except OSError as error:
@@ -115,7 +115,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
 
 
 def restore(path: Path) -> None:
-    """Bring back what a killed run had moved aside from `path`, where nothing has taken its place."""
+    """Move the old folder back to `path` where a killed run had moved it aside and put nothing in its place."""
     path = _followed(path)
     aside = beside(path, "old")
     if aside.exists() and not path.exists():
@@ -180,7 +180,7 @@ def from_json(text: str | bytes, **options: Any) -> Any:
 
 @contextmanager
 def reading_parquet(name: object) -> Iterator[None]:
-    """Turn what pyarrow raises, or that it is not installed, into a CofactorError about the file."""
+    """Turn errors of pyarrow, and its absence, into a CofactorError that names the file."""
     try:
         yield
     except ImportError:
@@ -191,7 +191,7 @@ def reading_parquet(name: object) -> Iterator[None]:
         raise CofactorError(f"{name} cannot be read as parquet: {error}") from None
 
 
-def read_table(source: io.BytesIO | str | PathLike[str], columns: Sequence[str], name: object) -> Any:
+def read_parquet(source: io.BytesIO | str | PathLike[str], columns: Sequence[str], name: object) -> Any:
     """Read those of the columns that a parquet file has, as a pyarrow table; `name` is for messages.
 
     A file that unpacks to more than 200 times its size is refused as by `unpacked`; call it inside `reading_parquet`.

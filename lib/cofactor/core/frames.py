@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.files import read_table, reading_parquet, unpacked
+from cofactor.core.files import read_parquet, reading_parquet, unpacked
 from cofactor.core.json_tables import Unfold, read_json
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import has_no_shape, plain_name
@@ -126,13 +126,13 @@ def read_frame(
 
 
 def stripped(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Return texts without blanks around them; of one in which nothing can be seen, nothing is left."""
+    """Return texts without blanks around them; a text of invisible characters alone becomes empty."""
     found = values.str.strip()
     return found.mask(found.map(lambda one: isinstance(one, str) and all(map(has_no_shape, one))), "")
 
 
 def refuse_twice(names: Sequence[str]) -> None:
-    """Refuse columns of one name: pandas gives the second a new one, as if nobody could have meant it."""
+    """Raise a CofactorError that names columns which occur twice; pandas would rename the second in silence."""
     if names:
         raise CofactorError(f"more than one column is called {listing(names)}: rename all but one")
 
@@ -253,7 +253,7 @@ def _read_parquet(content: Any, columns: Sequence[str] | None, name: str) -> pd.
         if columns is not None:
             refuse_many(names)
         wanted = {plain_name(column) for column in (names if columns is None else columns)}
-        table = read_table(content, [column for column in names if plain_name(column) in wanted], name)
+        table = read_parquet(content, [column for column in names if plain_name(column) in wanted], name)
         index = pd.RangeIndex(1, 1 + table.num_rows, name="record")
         frame = pd.DataFrame(index=index, columns=names, dtype=object)
         for column in table.column_names:
@@ -310,7 +310,7 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
 
 
 def one_way(word: object) -> str:
-    """Write a word without capitals and with single blanks."""
+    """Return a word in small letters with single blanks, so that spellings can be compared."""
     return " ".join(str(word).casefold().split())
 
 
@@ -364,7 +364,7 @@ def by_value(column: pd.Series[Any], clean: Callable[[pd.Series[Any]], pd.Series
 
 
 def nested_cells(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Which cells hold lists or objects: they have no hash, so that a column whose cells have one holds none."""
+    """Return a mask of the cells that hold lists or objects, recognised by their missing hash."""
     try:
         pd.factorize(column)
     except TypeError:

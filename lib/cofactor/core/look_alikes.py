@@ -21,10 +21,10 @@ def plain_name(name: object) -> str:
 
 
 def skeleton(name: str, truth_values: bool = False) -> str:
-    r"""Return what is left of a name without the ways to write it.
+    r"""Return a key of a name that is equal for names that differ only in how they are written.
 
-    Unicode forms (NFKC), capitals, blanks, characters without a shape (such as a zero-width space), and
-    letters of other scripts that look the same do not count; numbers are the same whatever their form. With
+    Unicode forms (NFKC), capitals, blanks, invisible characters (such as a zero-width space), and letters of other
+    scripts that look the same do not count; numbers are the same whatever their form. With
     `truth_values`, true is 1 and false is 0.
 
     >>> skeleton(" Yes"), skeleton("07.0"), skeleton("a\u200b"), skeleton("p\u0430id")
@@ -46,7 +46,7 @@ def skeleton(name: str, truth_values: bool = False) -> str:
 
 
 def has_no_shape(letter: str) -> bool:
-    """Whether a character is not seen: those of category Cf, and those that only choose the form of the one before."""
+    """Whether a character is invisible: of category Cf, or one that only selects the form of the one before."""
     return unicodedata.category(letter) == "Cf" or "\ufe00" <= letter <= "\ufe0f"
 
 
@@ -75,7 +75,7 @@ def merged_names(counts: Mapping[str, int], truth_values: bool = False, spaced: 
 
 
 def told(groups: Iterable[Iterable[str]], what: str) -> str:
-    """Return the sentence about groups of names that look alike; "" without any.
+    """Return a sentence for the user that lists groups of names that look alike; "" where there are none.
 
     >>> told([["yes", "Yes"]], "answers")
     "answers that look alike count as different: 'Yes' = 'yes'; merge_look_alikes (--merge-look-alikes) makes them one"

@@ -1,4 +1,4 @@
-"""What memory there is, and the refusal of what would take more."""
+"""How much memory is free, and the error where a computation would need more."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def available_bytes() -> float:
 
 
 def require_bytes(needed: float, what: str, advice: str = "ask for less") -> None:
-    """Refuse what would not fit, with the predicted bytes and the way out."""
+    """Raise a CofactorError where `needed` bytes exceed the free memory; it says how many, and what to do."""
     free = available_bytes()
     if needed > free:
         told = f"{needed / 1e9:.1f} GB ({needed:.0f} bytes)"

@@ -97,7 +97,7 @@ class History:
         self.converged = change is not None and change <= self.tol
 
     def result(self) -> Result:
-        """Say how it went; warn if the limit came before convergence."""
+        """Return the Result; warn with a ConvergenceWarning where the limit of steps came before convergence."""
         n_iter = len(self.objective)
         if self.converged:
             reason = f"change at most {self.tol:g} after {n_iter} iterations"

@@ -89,12 +89,12 @@ class Certificate:
 
     @property
     def holds(self) -> bool:
-        """Whether both conditions are certain."""
+        """Whether both conditions are proved to hold."""
         return self.condition1 == self.condition2 == "holds"
 
     @property
     def diagnosis(self) -> Diagnosis:
-        """The same as a report."""
+        """The certificate as a `Diagnosis`, for text, HTML and programs."""
         title = f"sufficiently scattered? {len(self.distances)} columns, {self.n_rows} different rows of {self.n_given}"
         if self.threshold:
             title += f"; entries below {self.threshold:g} of their row's sum counted as zero: a verdict on that matrix"

@@ -62,7 +62,7 @@ def classes_told_apart(table: CategoricalTable, random_state: int = 0) -> tuple[
 
 
 def eigenvalues(moments: PairwiseMoments) -> Floats:
-    """Return the eigenvalues of Z, falling."""
+    """Return the eigenvalues of Z, largest first."""
     C = moments.counts.toarray().astype(np.float64)
     owner = np.repeat(np.arange(len(moments.sizes)), moments.sizes)
     starts = np.cumsum(moments.sizes) - moments.sizes
@@ -78,10 +78,10 @@ def _most_observed(table: CategoricalTable) -> CategoricalTable:
     small = np.flatnonzero(table.sizes <= MOST_VALUES // 2)
     order = small[np.argsort(-table.entries_per_variable[small], kind="stable")]
     within = np.cumsum(table.sizes[order]) <= MOST_VALUES
-    kept = table.take_variables(np.sort(order[within]))
-    if kept.n_rows <= MOST_ROWS:
-        return kept
-    return kept.take_rows(np.linspace(0, kept.n_rows - 1, MOST_ROWS).astype(np.int64))
+    in_order = table.take_variables(np.sort(order[within]))
+    if in_order.n_rows <= MOST_ROWS:
+        return in_order
+    return in_order.take_rows(np.linspace(0, in_order.n_rows - 1, MOST_ROWS).astype(np.int64))
 
 
 def _shuffled(table: CategoricalTable, rng: np.random.Generator) -> CategoricalTable:

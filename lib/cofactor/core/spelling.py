@@ -19,7 +19,7 @@ EITHER = re.compile(rf"{SIGN}[1-9]\d{{0,2}},\d{{3}}")  # 1,234: one and a quarte
 
 
 def plain(column: pd.Series[Any], gaps: tuple[str, ...] = ()) -> tuple[pd.Series[Any], str]:
-    """Write numbers plainly, such as "1234.5"; says how they were written, "" where nothing was changed.
+    """Rewrite numbers in plain form, such as "1234.5"; also return how they were written, "" if nothing was changed.
 
     A column stays as it is unless all of it are numbers, but for missing cells, `gaps` and the words that say that
     there is no value. "1,234" alone can be two numbers: it is one of thousands where another number of the column has

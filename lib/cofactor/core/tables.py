@@ -215,9 +215,9 @@ class CategoricalTable:
                 f"{listing(f'row {s}, variable {n}: {code}' for s, n, code in found)}"
             )
             warnings.warn(message, DataWarning, stacklevel=4)
-        kept = ~outside
-        entries = self.rows[kept], self.variables[kept], self.values[kept]
-        shares = self.indicator.data[kept] if self.shared else None
+        inside = ~outside
+        entries = self.rows[inside], self.variables[inside], self.values[inside]
+        shares = self.indicator.data[inside] if self.shared else None
         table = CategoricalTable.from_entries(*entries, sizes, self.n_rows, shares)
         table.weights = self.weights
         return table

@@ -39,7 +39,7 @@ def read_text(head: bytes, content: Any, columns: Sequence[str], encoding: str, 
 
 
 def refuse_many(names: Sequence[str]) -> None:
-    """Refuse a header without end, where a few columns are wanted: each is looked at."""
+    """Raise a CofactorError where a header has too many columns to look at each for the few that are wanted."""
     if len(names) > MOST_COLUMNS:
         raise CofactorError(f"the table has more than {MOST_COLUMNS} columns: leave only those that are needed")
 

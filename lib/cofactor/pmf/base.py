@@ -21,9 +21,9 @@ from cofactor.core.result import Result, progress
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
-from cofactor.pmf.columns import Column, names_of
+from cofactor.pmf.columns import CodedColumn, names_of
 from cofactor.pmf.frames import CategoricalFrame, coded
-from cofactor.pmf.selection import Choice, HiddenCells, Scores, choose, hide_cells, mean_model
+from cofactor.pmf.selection import Choice, HiddenCells, Scores, choose_rank_and_smoothing, hide_cells, mean_model
 
 Data: TypeAlias = "CategoricalTable | CategoricalFrame | pd.DataFrame | ArrayLike"
 CLOSED_FORM = Result(np.zeros(0), 0, True, "closed form")
@@ -70,7 +70,7 @@ class JointPMFEstimator(Estimator):
     validation_ : list of dict
         Of all that were tried: rank, pseudo_count, score (mean log-probability of a hidden cell), and whether it is
         kept.
-    columns_ : list of Column
+    columns_ : list of CodedColumn
         How each column of a DataFrame is coded: `columns_[n].shown(code)` is its value; empty where codes were given.
     members_ : list of estimators
         Those whose joint PMFs are averaged in `model_`; empty where nothing was chosen.
@@ -94,7 +94,7 @@ class JointPMFEstimator(Estimator):
     pseudo_count_: float = field(init=False)
     validation_: list[dict[str, Any]] = field(init=False)
     members_: list[Any] = field(init=False)
-    columns_: list[Column] = field(init=False)
+    columns_: list[CodedColumn] = field(init=False)
 
     def fit(self, table: Data, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the model; returns self.
@@ -204,10 +204,12 @@ class JointPMFEstimator(Estimator):
         given = self.pseudo_count != "auto"
         first = float(self.pseudo_count) if given else DEFAULT_PSEUDO_COUNT
         hidden = [one for one in hide_cells(table, rng_of(self.random_state)) if is_connected(one.seen)]
-        kept = choose(ranks, (first,) if given else PSEUDO_COUNTS, first, partial(self._validate, hidden))
+        best = choose_rank_and_smoothing(
+            ranks, (first,) if given else PSEUDO_COUNTS, first, partial(self._validate, hidden)
+        )
         for tried in self.validation_:
-            tried["kept"] = (tried["rank"], tried["pseudo_count"]) in kept
-        self.members_ = [self._with(choice).fit(table) for choice in kept or [(ranks[0], first)]]
+            tried["kept"] = (tried["rank"], tried["pseudo_count"]) in best
+        self.members_ = [self._with(choice).fit(table) for choice in best or [(ranks[0], first)]]
         self.rank_, self.pseudo_count_ = self.members_[0].rank_, self.members_[0].pseudo_count_
         self.model_ = mean_model([one.model_ for one in self.members_])
         self.result_ = self.members_[0].result_
@@ -263,7 +265,7 @@ def check_table(table: Any) -> None:
 
 
 def check_choices(rank: Any, pseudo_count: Any) -> None:
-    """Refuse what is neither "auto" nor a rank, or a pseudo-count."""
+    """Raise a CofactorError where `rank` is no rank and not "auto", or `pseudo_count` no number and not "auto"."""
     if rank != "auto" and (not is_whole(rank) or rank < 1):
         told = "the number of hidden classes is a whole number of at least 1, or 'auto'"
         raise CofactorError(f"rank={rank!r}: {told}")
@@ -296,7 +298,7 @@ def require_connected(moments: PairwiseMoments) -> None:
 
 
 def is_connected(table: CategoricalTable) -> bool:
-    """Whether `require_connected` has nothing against a table."""
+    """Whether the variables of a table are linked by pairs observed together, as `require_connected` asks."""
     try:
         require_connected(pairwise_moments(table))
     except CofactorError:

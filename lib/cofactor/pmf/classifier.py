@@ -32,7 +32,7 @@ from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.base import START_FLOOR, check_choices, check_rank, random_model
 from cofactor.pmf.cnmf_opt import cnmf_opt
 from cofactor.pmf.coding import Coding, encode
-from cofactor.pmf.selection import Choice, Scores, choose, mean_model
+from cofactor.pmf.selection import Choice, Scores, choose_rank_and_smoothing, mean_model
 
 RANKS = (2, 4, 8, 16, 24, 30)  # tried with rank="auto"
 PSEUDO_COUNTS = (0.01, 0.05, 0.3, 1.0)  # tried with pseudo_count="auto"
@@ -149,10 +149,10 @@ class JointPMFClassifier(Estimator):
         self._warn_of_empty(table)
         rng = rng_of(self.random_state)
         self.validation_: list[dict[str, Any]] = []
-        kept = self._choose(table, target, rng)
-        self.rank_, self.pseudo_count_ = kept[0]
+        best_choices = self._choose(table, target, rng)
+        self.rank_, self.pseudo_count_ = best_choices[0]
         seeds = rng.integers(2**32, size=self.n_starts).tolist()
-        found = self._run([(table, *choice, seed) for choice, seed in product(kept, seeds)])
+        found = self._run([(table, *choice, seed) for choice, seed in product(best_choices, seeds)])
         self.model_, self.results_ = mean_model([model for model, _ in found]), [result for _, result in found]
         self.result_ = self.results_[0]
         self.n_iter_ = self.result_.n_iter
@@ -226,7 +226,7 @@ class JointPMFClassifier(Estimator):
             warnings.warn(message, DataWarning, stacklevel=3)
 
     def _choose(self, table: CategoricalTable, target: Ints, rng: np.random.Generator) -> list[Choice]:
-        """The best choice, then those like it; see `choose`."""
+        """The best choice, then those like it; see `choose_rank_and_smoothing`."""
         alpha = FIRST_PSEUDO_COUNT if self.pseudo_count == "auto" else float(self.pseudo_count)
         ranks = RANKS if self.rank == "auto" else (int(self.rank),)
         counts = PSEUDO_COUNTS if self.pseudo_count == "auto" else (alpha,)
@@ -235,10 +235,12 @@ class JointPMFClassifier(Estimator):
         splits = self._splits(target, rng)
         if not splits:  # too few rows to hold any out
             return [(min(ranks[-1], len(self.classes_)), alpha)]
-        kept = choose(ranks, counts, alpha, lambda tried: self._validate(table, target, splits, tried))
+        best_choices = choose_rank_and_smoothing(
+            ranks, counts, alpha, lambda tried: self._validate(table, target, splits, tried)
+        )
         for tried in self.validation_:
-            tried["kept"] = (tried["rank"], tried["pseudo_count"]) in kept
-        return kept
+            tried["kept"] = (tried["rank"], tried["pseudo_count"]) in best_choices
+        return best_choices
 
     def _splits(self, target: Ints, rng: np.random.Generator) -> list[tuple[Ints, Ints]]:
         """(rows to fit, rows to validate), enough times to score about `SCORED` rows; none if a side would be empty."""
@@ -263,8 +265,8 @@ class JointPMFClassifier(Estimator):
         means = [mean_model(models[first : first + L]) for first in range(0, len(models), L)]
         found: Scores = {}
         for place, (F, alpha) in enumerate(tried):
-            own = zip(means[place * len(splits) :], splits, strict=False)
-            shares = [model.conditional(table.take_rows(held), len(table.sizes) - 1) for model, (_, held) in own]
+            of_split = zip(means[place * len(splits) :], splits, strict=False)
+            shares = [model.conditional(table.take_rows(held), len(table.sizes) - 1) for model, (_, held) in of_split]
             found[F, alpha], right = _score(np.vstack(shares), np.concatenate([target[held] for _, held in splits]))
             noted = {"score": float(found[F, alpha].mean()), "accuracy": float(right.mean())}
             self.validation_.append({"rank": F, "pseudo_count": alpha, **noted})

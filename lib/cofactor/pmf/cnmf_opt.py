@@ -9,7 +9,7 @@ with the columns of every A_m, and lambda, on the simplex.
     R_mj     joint frequencies of variables m and j, sums to one              (I_m, I_j)
     w_mj     weight of a pair: n_mj ("count"), or one ("equal")
     A        all A_m stacked                                                  (sum I_n, F)
-    Y        weighted evidence, block (m, j) is w_mj R_mj                     (sum I_n, sum I_n)
+    Y        weighted frequencies, block (m, j) is w_mj R_mj                  (sum I_n, sum I_n)
     M        A diag(lambda) A'
     T        expected counts of (value, hidden class)                         (sum I_n, F)
 
@@ -114,7 +114,7 @@ def cnmf_opt(
     lifted = start.lift(floor)
     state = lifted.stacked.copy(), lifted.prior.copy()
     descend = _descend_thoroughly if thorough else _majorise_minimise
-    (stacked, prior), result = descend(_evidence(moments, pairs), state, max_iter, tol, verbose)
+    (stacked, prior), result = descend(_weighted_cells(moments, pairs), state, max_iter, tol, verbose)
     return fitted_model(stacked, prior, moments, pairs), result
 
 
@@ -132,8 +132,8 @@ def pair_divergence(
 
     Zero where the model explains all observed pairs exactly. Arguments and errors as there.
     """
-    evidence = _evidence(moments, weighted_pairs(moments, model, weights))
-    return evidence.step((model.stacked, model.prior))[0]
+    cells = _weighted_cells(moments, weighted_pairs(moments, model, weights))
+    return cells.step((model.stacked, model.prior))[0]
 
 
 def weighted_pairs(moments: PairwiseMoments, start: LatentClassModel, weights: str | ArrayLike) -> sparse.csr_array:
@@ -172,7 +172,7 @@ def _symmetric(weights: ArrayLike, N: int) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Evidence:
+class _WeightedCells:
     """Upper triangle of Y without its zeros, log R at the same cells, and Y as a whole where it is dense."""
 
     Y: sparse.csr_array
@@ -211,37 +211,37 @@ def _expected_counts(
 ) -> float:
     """Add to T the share of every cell that each class is expected to have; return sum Y (log R - log M)."""
     F, cost = A.shape[1], 0.0
-    share = np.empty(F)
+    of_class = np.empty(F)
     for k in range(len(indptr) - 1):
         for e in range(indptr[k], indptr[k + 1]):
             row, M = indices[e], LEAST_LOGGED
             for f in range(F):
-                share[f] = A[k, f] * prior[f] * A[row, f]
-                M += share[f]
+                of_class[f] = A[k, f] * prior[f] * A[row, f]
+                M += of_class[f]
             cost += Y[e] * (log_R[e] - np.log(M))
             for f in range(F):
-                share[f] *= Y[e] / M
-                T[k, f] += share[f]
-                T[row, f] += share[f]
+                of_class[f] *= Y[e] / M
+                T[k, f] += of_class[f]
+                T[row, f] += of_class[f]
     return cost
 
 
-def _evidence(moments: PairwiseMoments, pairs: sparse.csr_array) -> _Evidence:
-    """Weigh the joint frequencies; cells of masked pairs are left out."""
+def _weighted_cells(moments: PairwiseMoments, pairs: sparse.csr_array) -> _WeightedCells:
+    """Multiply the joint frequencies of every pair by its weight; cells of masked pairs are left out."""
     upper = sparse.triu(moments.counts, 1, format="coo")
     N, owner = len(moments.sizes), np.repeat(np.arange(len(moments.sizes)), moments.sizes)
     cell = owner[upper.row] * N + owner[upper.col]
     w, n = _at(pairs, cell), _at(moments.n_joint, cell)
-    kept = (w > 0) & (upper.data > 0)
-    R = upper.data[kept] / n[kept]
-    index = upper.row[kept], upper.col[kept]
+    in_fit = (w > 0) & (upper.data > 0)
+    R = upper.data[in_fit] / n[in_fit]
+    index = upper.row[in_fit], upper.col[in_fit]
     shape = upper.shape
-    Y = sparse.coo_array((w[kept] * R, index), shape=shape).tocsr()
+    Y = sparse.coo_array((w[in_fit] * R, index), shape=shape).tocsr()
     log_R = sparse.coo_array((np.log(R), index), shape=shape).tocsr()
     if 2 * Y.nnz <= DENSE_SHARE * shape[0] ** 2:
-        return _Evidence(Y, log_R.data, None, None, moments.sizes)
+        return _WeightedCells(Y, log_R.data, None, None, moments.sizes)
     full = [np.asarray(half.toarray()) for half in (Y, log_R)]
-    return _Evidence(Y, log_R.data, full[0] + full[0].T, full[1] + full[1].T, moments.sizes)
+    return _WeightedCells(Y, log_R.data, full[0] + full[0].T, full[1] + full[1].T, moments.sizes)
 
 
 def _at(matrix: sparse.csr_array, flat: Ints) -> Floats:
@@ -256,35 +256,35 @@ def _at(matrix: sparse.csr_array, flat: Ints) -> Floats:
 
 
 def _majorise_minimise(
-    evidence: _Evidence, state: State, max_iter: int, tol: float, verbose: bool
+    cells: _WeightedCells, state: State, max_iter: int, tol: float, verbose: bool
 ) -> tuple[State, Result]:
     """Two steps, an extrapolation along them, and a step from where that leads; SQUAREM, never uphill."""
     history = History("coupled NMF", max_iter, tol, verbose)
-    cost, first = evidence.step(state)
-    zero = ZERO_SHARE * evidence.weight
+    cost, first = cells.step(state)
+    zero = ZERO_SHARE * cells.weight
     for _ in history:
-        cost_first, second = evidence.step(first)
-        far = _extrapolate(state, first, second, evidence.sizes)
-        cost_far, landed = evidence.step(far)
+        cost_first, second = cells.step(first)
+        far = _extrapolate(state, first, second, cells.sizes)
+        cost_far, landed = cells.step(far)
         state = landed if cost_far <= cost_first else second
         before = cost
-        cost, first = evidence.step(state)
+        cost, first = cells.step(state)
         history.record(cost, (before - cost) / max(cost, zero))
     return state, history.result()
 
 
 def _descend_thoroughly(
-    evidence: _Evidence, state: State, max_iter: int, tol: float, verbose: bool
+    cells: _WeightedCells, state: State, max_iter: int, tol: float, verbose: bool
 ) -> tuple[State, Result]:
     """Descend at once and after passes over the blocks; from the lower end, lift entries as long as that helps."""
 
     def descend(start: State, most: int = max_iter) -> tuple[State, Result]:
-        return _majorise_minimise(evidence, start, most, tol, verbose)
+        return _majorise_minimise(cells, start, most, tol, verbose)
 
-    ends = [descend(state), descend(_pass_over_blocks(evidence, state))]
+    ends = [descend(state), descend(_pass_over_blocks(cells, state))]
     best, result = min(ends, key=_lowest)
     while (left := max_iter - sum(end[1].n_iter for end in ends[1:])) > 0:
-        lifted = _lift_growing(evidence, best) if result.converged else None
+        lifted = _lift_growing(cells, best) if result.converged else None
         if lifted is None:
             break
         ends.append(descend(lifted, left))
@@ -300,9 +300,9 @@ def _lowest(end: tuple[State, Result]) -> float:
     return float(end[1].objective[-1])
 
 
-def _pass_over_blocks(evidence: _Evidence, state: State) -> State:
-    Y = (evidence.Y + evidence.Y.T).tocsr()
-    first = np.concatenate([[0], np.cumsum(evidence.sizes)])
+def _pass_over_blocks(cells: _WeightedCells, state: State) -> State:
+    Y = (cells.Y + cells.Y.T).tocsr()
+    first = np.concatenate([[0], np.cumsum(cells.sizes)])
     A, prior = state[0].copy(), state[1].copy()
     for _ in range(BLOCK_PASSES):
         _minimise_blocks(Y.indptr, Y.indices, Y.data, first, A, prior, BLOCK_STEPS)
@@ -334,27 +334,27 @@ def _expect(
 ) -> None:
     """Rows `begin` to `end` of T: the expected counts where M = left right'."""
     F = left.shape[1]
-    share = np.empty(F)
+    of_class = np.empty(F)
     for k in range(begin, end):
         T[k] = 0
         for e in range(indptr[k], indptr[k + 1]):
             b, M = indices[e], LEAST_LOGGED
             for f in range(F):
-                share[f] = left[k, f] * right[b, f]
-                M += share[f]
+                of_class[f] = left[k, f] * right[b, f]
+                M += of_class[f]
             for f in range(F):
-                T[k, f] += share[f] * (Y[e] / M)
+                T[k, f] += of_class[f] * (Y[e] / M)
 
 
-def _lift_growing(evidence: _Evidence, state: State) -> State | None:
+def _lift_growing(cells: _WeightedCells, state: State) -> State | None:
     """Lift entries below the floor that the next step would enlarge; None where there are none."""
     lost = [
-        (now < LIFTED) & (after > (1 + GROWS) * now) for now, after in zip(state, evidence.step(state)[1], strict=True)
+        (now < LIFTED) & (after > (1 + GROWS) * now) for now, after in zip(state, cells.step(state)[1], strict=True)
     ]
     if not any(one.any() for one in lost):
         return None
     A, prior = (np.where(one, LIFTED, now) for one, now in zip(lost, state, strict=True))
-    return normalize_blocks(A, evidence.sizes), prior / prior.sum()
+    return normalize_blocks(A, cells.sizes), prior / prior.sum()
 
 
 def _extrapolate(start: State, first: State, second: State, sizes: Ints) -> State:

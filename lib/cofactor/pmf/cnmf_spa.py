@@ -161,8 +161,8 @@ def _anchors(X: Floats, rank: int, fewer: bool) -> Floats:
 def _prior(X: Floats, W: Floats, H: Floats) -> Floats:
     """Minimise ||X - W diag(l) H'||_F over l >= 0 from its F x F normal equations; scaled to sum one."""
     s, V = np.linalg.eigh((W.T @ W) * (H.T @ H))
-    kept = s > LEAST_EIGENVALUE * s[-1]
-    root, V = np.sqrt(s[kept]), V[:, kept]
+    positive = s > LEAST_EIGENVALUE * s[-1]
+    root, V = np.sqrt(s[positive]), V[:, positive]
     b = np.einsum("if,ij,jf->f", W, X, H, optimize=True)
     prior = optimize.nnls((V * root).T, V.T @ b / root)[0]
     return np.asarray(prior / prior.sum())

@@ -1,4 +1,4 @@
-"""How a column of anything becomes codes: categories by name, many-valued numbers by quantiles."""
+"""Coding of the classifier's columns: categories by name, numbers with many values by quantiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the cells of one column become codes: categories by name, numbers of many values by intervals."""
+"""Coding of a column of text for `fill`: categories by name, numbers with many values by intervals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FEW_VALUES = 20  # values: a column of fewer is always taken as it is, one of mo
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class CodedColumn:
     """A column of text as codes.
 
     Attributes
@@ -39,7 +39,7 @@ class Column:
     often: Ints
 
     @classmethod
-    def of(cls, cells: pd.Series[str], n_bins: int) -> Column:
+    def of(cls, cells: pd.Series[str], n_bins: int) -> CodedColumn:
         """Learn how a column is coded from its cells, missing ones among them; numbers rise, texts are in order."""
         known = cells.dropna()
         numbers = as_numbers(known)
@@ -65,7 +65,7 @@ class Column:
         return as_numbers(pd.Series([cells[0] for cells in self.observed], dtype=object)) is not None
 
     def shown(self, code: int) -> str:
-        """Return how a code is told: its value, or from where to where its interval goes."""
+        """Return the text of a code for the user: its value, or the ends of its interval."""
         cells = self.observed[code]
         return cells[0] if cells[0] == cells[-1] else f"{cells[0]} to {cells[-1]}"
 
@@ -139,6 +139,6 @@ def _edges(numbers: Floats, n_bins: int) -> Floats:
     return np.asarray(edges[edges > values[0]])
 
 
-def names_of(columns: Sequence[Column]) -> list[str]:
+def names_of(columns: Sequence[CodedColumn]) -> list[str]:
     """Return the names of columns."""
     return [column.name for column in columns]

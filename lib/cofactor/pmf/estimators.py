@@ -163,7 +163,7 @@ class RandomEM(JointPMFEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Independence(JointPMFEstimator):
-    """The product of the observed marginals: what a joint PMF has to beat. Its rank is one, in closed form.
+    """The product of the observed marginals, of rank one: the baseline that takes all variables for independent.
 
     Parameters `pseudo_count`, `random_state`, `verbose` and errors: see `JointPMFEstimator`. Cost: that of counting.
     Source: a baseline of IEEE TSP 2021.
@@ -176,7 +176,7 @@ class Independence(JointPMFEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Constant(JointPMFEstimator):
-    """Uniform conditionals and prior, whatever the data: an error near this one's is no estimate.
+    """Uniform prior and conditionals, whatever the data: the baseline for errors, which any estimate should beat.
 
     Parameters and errors: see `JointPMFEstimator`; only `rank` matters. Cost: O(sum I_n F). Source: none.
     """

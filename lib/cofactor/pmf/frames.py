@@ -1,4 +1,4 @@
-"""A table of anything as a `CategoricalTable`, and codes back to what stood in the cells.
+"""Turn a table of text into a `CategoricalTable`, and codes back into cells.
 
 A column of few values is taken as categories. A column of numbers with many values is cut at its quantiles, since a
 joint distribution of values that hardly repeat says nothing. A column of text that hardly repeats, or of whole numbers
@@ -23,7 +23,7 @@ from cofactor.core.look_alikes import look_alikes, merged_names
 from cofactor.core.spelling import plain
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.pmf.columns import FEW_VALUES, Column, as_numbers, as_text, names_of
+from cofactor.pmf.columns import FEW_VALUES, CodedColumn, as_numbers, as_text, names_of
 
 DATE = r"\d{4}-\d\d?-\d\d?([ T].*)?|\d{1,2}[./]\d{1,2}[./](\d{4}|\d\d)"
 SENTINELS = {float(f"{sign}{code}") for sign in ("", "-") for code in ("9", "99", "999", "9999", "98", "998")} | {-1.0}
@@ -43,7 +43,7 @@ class CategoricalFrame:
         All columns as they were read; missing where nothing was observed.
     table : CategoricalTable
         Codes of those in `names`.
-    columns : list of Column
+    columns : list of CodedColumn
         How each of these is coded.
     left_out : dict of name to reason
     gap_words : dict of word to dict of name to count
@@ -60,7 +60,7 @@ class CategoricalFrame:
 
     frame: pd.DataFrame
     table: CategoricalTable
-    columns: list[Column]
+    columns: list[CodedColumn]
     left_out: dict[str, str]
     gap_words: dict[str, dict[str, int]]
     answers: dict[str, dict[str, int]]
@@ -131,7 +131,7 @@ class CategoricalFrame:
             raise CofactorError(f"no column is left: {_told(left_out)}")
         if merge_look_alikes:
             frame = frame.assign(**{name: _merged(frame[name]) for name in names})
-        coded = [Column.of(frame[name], n_bins) for name in names]
+        coded = [CodedColumn.of(frame[name], n_bins) for name in names]
         codes = np.column_stack([column.codes(frame[column.name]) for column in coded])
         table = CategoricalTable(codes, [len(column.observed) for column in coded])
         values = {column.name: [cells[0] for cells in column.observed if cells[0] == cells[-1]] for column in coded}
@@ -141,7 +141,7 @@ class CategoricalFrame:
 
     @classmethod
     def coded_by(
-        cls, columns: Sequence[Column], frame: pd.DataFrame, gaps: Sequence[str] | None = None
+        cls, columns: Sequence[CodedColumn], frame: pd.DataFrame, gaps: Sequence[str] | None = None
     ) -> CategoricalFrame:
         """Code other rows of text as the rows that `columns` were learnt from; more columns stay as they are.
 
@@ -166,7 +166,7 @@ class CategoricalFrame:
         return int(index[-1] - index[0]) + 1 - len(index) if index.name == "row" else 0
 
     def shown(self, variable: int, code: int) -> str:
-        """Return how a code is told: its value, or from where to where its interval goes."""
+        """Return the text of a code for the user: its value, or the ends of its interval."""
         return self.columns[variable].shown(code)
 
     def filled(self, row: Ints, variable: Ints, value: Sequence[str]) -> pd.DataFrame:
@@ -280,7 +280,7 @@ def _useless(column: pd.Series[str], named: bool) -> str:
     return f"{n_values} values are more than {MOST_TEXT_VALUES}" if n_values > MOST_TEXT_VALUES and not named else ""
 
 
-def coded(data: Any, columns: Sequence[Column] = ()) -> tuple[CategoricalTable, list[Column]]:
+def coded(data: Any, columns: Sequence[CodedColumn] = ()) -> tuple[CategoricalTable, list[CodedColumn]]:
     """Return data as a table, and how the columns of a DataFrame are coded; none where codes were given.
 
     Parameters

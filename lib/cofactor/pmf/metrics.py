@@ -1,4 +1,4 @@
-"""How far an estimated joint PMF is from the truth: its parameters (MSE), and the distribution itself (MRE)."""
+"""Errors of an estimated joint PMF: of its parameters (MSE), and of the distribution itself (MRE)."""
 
 from __future__ import annotations
 

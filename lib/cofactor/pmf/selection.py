@@ -1,4 +1,4 @@
-"""Choosing rank and smoothing by what was held out: the one mechanism of all estimators of a joint PMF.
+"""Choose rank and smoothing of estimators of a joint PMF by the likelihood of hidden cells.
 
 The rank is chosen first, at a fixed pseudo-count; then the pseudo-count, at the best rank. Few data cannot tell close
 choices apart: all that are within one standard error of the best are kept, and their joint PMFs averaged, which is
@@ -23,7 +23,7 @@ Choice = tuple[int, float]  # rank, pseudo-count
 Scores = dict[Choice, Floats]  # of every row scored: more is better
 
 
-def choose(
+def choose_rank_and_smoothing(
     ranks: Sequence[int], counts: Sequence[float], first: float, validate: Callable[[list[Choice]], Scores]
 ) -> list[Choice]:
     """Return the choices (rank, pseudo-count) to average, the best first; none where every choice was refused.
@@ -33,7 +33,7 @@ def choose(
 
     >>> def validate(choices):  # rank 4 is best, and smoothing makes no difference
     ...     return {(F, alpha): np.array([-abs(F - 4.0), -abs(F - 4.0) - 0.1]) for F, alpha in choices}
-    >>> choose((2, 4, 8), (0.1, 1.0), 0.1, validate)
+    >>> choose_rank_and_smoothing((2, 4, 8), (0.1, 1.0), 0.1, validate)
     [(4, 0.1), (4, 1.0)]
     """
     scores = validate([(rank, first) for rank in ranks])

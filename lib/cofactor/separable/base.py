@@ -27,7 +27,7 @@ ZERO = 1e-12  # a column whose largest entry is this share of the largest of all
 
 @dataclass(frozen=True)
 class AnchorFit:
-    """Anchors, and how they were found.
+    """Result of a finder of anchors: which columns of X are anchors, their scores, and how the iteration went.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Which columns of X take part: none of zeros, and one of those that are equal; and in how many dimensions."""
+"""Prepare X for a finder of anchors: drop zero columns, merge equal ones, scale by a power of two, project rows."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ class Columns:
     groups: list[Indices]
 
     def scaled(self, square: float) -> float:
-        """Return what is in units of squares of X in those of `points`."""
+        """Convert a squared quantity, such as lam, from the units of X to those of the scaled `points`."""
         return float(np.ldexp(square, -2 * self.exponent))
 
     def expand_scores(self, scores: Floats) -> Floats:
-        """Return scores for all columns of X, zero for those that did not take part."""
+        """Return the (N,) scores of all columns of X from those of the columns used; zero for columns left out."""
         whole = np.zeros(self.owner.size)
         whole[self.used] = scores
         return whole
 
     def expand(self, C: sparse.csc_array) -> sparse.csc_array:
-        """Return coefficients of all columns of X; a merged column has those of its representative."""
+        """Return the (N, N) coefficients of all columns of X; a merged column gets those of its representative."""
         N, n = self.owner.size, self.used.size
         if n == N:
             return C
@@ -49,7 +49,7 @@ class Columns:
         return sparse.csc_array((C.data, self.used[C.indices], indptr), shape=(N, n + 1))[:, self.owner]
 
     def shrink(self, C: sparse.csc_array) -> sparse.csc_array:
-        """Return given coefficients on the columns that take part."""
+        """Return given (N, N) coefficients summed onto the (n, n) columns that are used."""
         N, n = self.owner.size, self.used.size
         seen = np.flatnonzero(self.owner >= 0)
         gather = sparse.csc_array((np.ones(seen.size), (self.owner[seen], seen)), shape=(n, N))

@@ -40,7 +40,7 @@ CLIPS: dict[str, Clip] = {"SPOC": "floor", "GeoNMF": "zero"}
 
 @dataclass(frozen=True, eq=False)
 class Communities:
-    """Memberships, and the nodes they are measured by.
+    """Result of `communities`: how far every node belongs to each community, and the pure nodes of the communities.
 
     Attributes
     ----------

@@ -52,10 +52,10 @@ def diagnose(X: Matrix, n_anchors: int | None = None) -> Diagnosis:
         points = with_squares(points)
         checks.append(_zeros(points))
     if checks[-1].status != "fail":
-        kept = columns_with_size(points)
+        nonzero = columns_with_size(points)
         lone = lone_columns(points, n_anchors)
-        checks += [_repeated(points), _lone(lone), _scale(points[:, kept])]
-        checks += _anchors(points[:, np.setdiff1d(kept, lone)], n_anchors)
+        checks += [_repeated(points), _lone(lone), _scale(points[:, nonzero])]
+        checks += _anchors(points[:, np.setdiff1d(nonzero, lone)], n_anchors)
     return Diagnosis(title, tuple(checks), _verdict(checks))
 
 
@@ -88,9 +88,9 @@ def _zeros(points: Floats) -> Check:
 
 
 def _repeated(points: Floats) -> Check:
-    kept = columns_with_size(points)
-    groups = same_columns(points[:, kept])[1]
-    named = listing(str(tuple(kept[group].tolist())) for group in groups)
+    nonzero = columns_with_size(points)
+    groups = same_columns(points[:, nonzero])[1]
+    named = listing(str(tuple(nonzero[group].tolist())) for group in groups)
     value = f"{len(groups)} group{'s' * (len(groups) > 1)}: {named}" if groups else "none"
     advice = "they share the score of one anchor: keep one of each, or let merit merge them"
     return _warning_if(bool(groups), "equal columns", value, advice)

@@ -42,7 +42,7 @@ from cofactor.separable.base import AnchorFit, Matrix, dense_points
 from cofactor.separable.columns import Columns, columns_used
 from cofactor.separable.least_squares import simplex_least_squares
 from cofactor.separable.lists import CAPACITY, Coefficients, row_penalty
-from cofactor.separable.options import Objective, Select, Start, Weight, check_choices, check_numbers, given_start
+from cofactor.separable.options import Objective, Select, Start, Weight, check_numbers, check_options, given_start
 from cofactor.separable.selection import (
     lone_columns_told,
     settled_number,
@@ -63,7 +63,7 @@ FLOPS_OF_THREADS = 2e7  # per step, below which more threads only cost
 
 @dataclass(frozen=True)
 class FrankWolfeResult(Result):
-    """A `Result` with what Frank-Wolfe knows besides.
+    """How the iteration of `merit` went: a `Result` with the duality gap and the stored entries of every step.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class FrankWolfeResult(Result):
 
 @dataclass(frozen=True)
 class Budget:
-    """When to stop, and what to work with: steps, largest gap (-inf: none), type of rough scores, threads."""
+    """Limits of `descend`: most steps, gap at which to stop (-inf: never), precision of rough scores, threads."""
 
     n_iter: int
     most_gap: float = -np.inf
@@ -123,7 +123,7 @@ def descend(
 
 @dataclass(frozen=True)
 class MeritFit(AnchorFit):
-    """An `AnchorFit` with what MERIT settled on.
+    """Result of `merit`: an `AnchorFit` with the weight lam that was used and the suggested number of anchors.
 
     Attributes
     ----------
@@ -242,7 +242,7 @@ def merit(
     """
     whole = dense_points(X)
     check_numbers(whole.shape[1], n_anchors, lam, mu, n_iter, t_init, n_jobs, tol, gap_abs)
-    check_choices(objective, select, init)
+    check_options(objective, select, init)
     columns = columns_used(whole, merge_duplicates, lone_columns_told(whole) if n_anchors is None else None)
     n_suggested, margin = suggest_n_anchors(columns.points)
     K = settled_number(n_anchors, n_suggested, margin)

@@ -90,8 +90,8 @@ def geo_nmf(A: Matrix, n_anchors: int, random_state: Seed = None) -> AnchorFit:
     limit = ROUND_DENSE if degrees.mean() >= DENSE_DEGREE else ROUND
     seed = int(rng_of(random_state).integers(2**31))
     best, condition, last = None, np.inf, 0
-    for share in np.arange(FIRST_SHARE, 1.0, SHARE_STEP):
-        near = np.flatnonzero(squares > (1 - share) * squares.max())
+    for trimmed in np.arange(FIRST_SHARE, 1.0, SHARE_STEP):
+        near = np.flatnonzero(squares > (1 - trimmed) * squares.max())
         if len(near) == last or len(np.unique(unit[near], axis=0)) < n_anchors:
             continue
         last = len(near)
@@ -125,11 +125,11 @@ def degree_scaled_rows(A: sparse.csr_array, n_vectors: int) -> tuple[Floats, Flo
 def spa_on_rows(V: Floats, n_anchors: int) -> AnchorFit:
     """Run SPA on the rows of V that are not zero, as those of nodes without part in any leading eigenvector are."""
     lengths = np.linalg.norm(V, axis=1)
-    kept = np.flatnonzero(lengths > ZERO * lengths.max())
-    fit = spa_fit(V[kept].T, n_anchors)
+    nonzero = np.flatnonzero(lengths > ZERO * lengths.max())
+    fit = spa_fit(V[nonzero].T, n_anchors)
     scores = np.zeros(len(V))
-    scores[kept] = fit.scores
-    return AnchorFit(kept[fit.anchors], scores, None, fit.result)
+    scores[nonzero] = fit.scores
+    return AnchorFit(nonzero[fit.anchors], scores, None, fit.result)
 
 
 def leading_eigenvectors(A: sparse.csr_array, n_vectors: int, which: Literal["LM", "LA"]) -> tuple[Floats, Floats]:

@@ -1,4 +1,4 @@
-"""How many bytes a method takes, said before it takes them."""
+"""Predict the memory of the finders of anchors, in bytes, and refuse a run that would not fit."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max
 
 
 def require_memory(method: str, n_rows: int, n_points: int, n_anchors: int, max_iter: int) -> None:
-    """Refuse what would not fit, with the predicted bytes and the way out."""
+    """Raise a CofactorError where the predicted bytes exceed the free memory; it says how many, and what to do."""
     needed = predicted_bytes(method, n_rows, n_points, n_anchors, max_iter)
     advice = "use merit, whose memory is linear in the points, or fewer points"
     require_bytes(needed, f"{method} on {n_points} points", advice)

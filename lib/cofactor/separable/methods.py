@@ -73,8 +73,8 @@ class AnchorMethod(Estimator):
         """Return the columns to choose among and the number of anchors: as asked for, or what the data suggest."""
         if self.n_anchors is not None:
             return np.arange(X.shape[1]), self.n_anchors
-        kept = np.delete(np.arange(X.shape[1]), lone_columns_told(X))
-        return kept, settled_number(None, *suggest_n_anchors(X[:, kept]))
+        taking_part = np.delete(np.arange(X.shape[1]), lone_columns_told(X))
+        return taking_part, settled_number(None, *suggest_n_anchors(X[:, taking_part]))
 
     def _points(self, X: Matrix) -> Floats:
         points = dense_points(X)
@@ -94,8 +94,8 @@ class SPA(AnchorMethod):
     """Successive projection: the longest column, projected out of all others, and again. Cost and source: see `spa`."""
 
     def _find(self, X: Floats) -> AnchorFit:
-        kept, K = self._chosen(X)
-        return spa_fit(X[:, kept], K).expanded(kept, X.shape[1])
+        taking_part, K = self._chosen(X)
+        return spa_fit(X[:, taking_part], K).expanded(taking_part, X.shape[1])
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

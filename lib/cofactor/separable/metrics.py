@@ -55,12 +55,12 @@ def coherence(counts: ArrayLike | sparse.sparray | sparse.spmatrix, top_words: A
 
 
 def _coherence_of_one(present: Floats, words: Indices) -> float:
-    together = present.T @ present
-    absent = words[np.diagonal(together) == 0]
+    in_common = present.T @ present
+    absent = words[np.diagonal(in_common) == 0]
     if absent.size:
         raise CofactorError(f"no document has the words {listing(absent.tolist())}: leave them out of the topics")
     a, b = np.triu_indices(len(words), k=1)
-    return float(2 * np.log((together[a, b] + SMOOTHING_DOCUMENTS) / together[a, a]).sum())
+    return float(2 * np.log((in_common[a, b] + SMOOTHING_DOCUMENTS) / in_common[a, a]).sum())
 
 
 def sim_count(top_words: ArrayLike) -> int:

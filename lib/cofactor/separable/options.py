@@ -1,4 +1,4 @@
-"""What `merit` is told: its options, checked, and a start that the caller gives."""
+"""Options of `merit`: their types, their checks, and the start that a caller gives."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_numbers(
     n_jobs: int | None,
     *tolerances: float | None,
 ) -> None:
-    """Refuse a number of `merit` that is out of range, by name; N is the number of columns of X."""
+    """Raise a CofactorError that names a number out of range; N is the number of columns of X."""
     if n_anchors is not None:
         require_anchors(n_anchors, N)
     if lam not in ("msr", "paper") if isinstance(lam, str) else not (is_number(lam) and 0 <= lam < np.inf):
@@ -43,8 +43,8 @@ def check_numbers(
         raise CofactorError(f"tol, gap_abs = {tolerances}: tolerances are 0 or more")
 
 
-def check_choices(objective: Objective, select: Select, init: Start) -> None:
-    """Refuse an option of `merit` that is none of its words."""
+def check_options(objective: Objective, select: Select, init: Start) -> None:
+    """Raise a CofactorError that names an option and its allowed words, where it is none of these."""
     starts = ("spa",) if isinstance(init, str) else (init,)
     choices = ("objective", objective, get_args(Objective)), ("select", select, get_args(Select))
     given = (*choices, ("init", init, starts))

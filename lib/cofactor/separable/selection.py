@@ -1,4 +1,4 @@
-"""How many anchors there are, and, from row scores, which."""
+"""Choose the number of anchors from the residuals of SPA, and the anchors from row scores; find lone columns."""
 
 from __future__ import annotations
 
@@ -94,12 +94,12 @@ def lone_columns(X: Matrix, n_anchors: int | None = None) -> Indices:
     points = with_squares(dense_points(X))
     if n_anchors is not None:
         require_anchors(n_anchors, points.shape[1])
-    start = kept = columns_with_size(points)
+    start = remaining = columns_with_size(points)
     allowed = min(max(LONE_COLUMNS, start.size // LONE_ONE_IN), start.size // LONE_ONE_IN_AT_MOST)
     for known in (None,) if n_anchors is None else (None, n_anchors):
-        while (found := _lone(points[:, kept], known, allowed - start.size + kept.size)).size:
-            kept = np.delete(kept, found)
-    return np.setdiff1d(start, kept)
+        while (found := _lone(points[:, remaining], known, allowed - start.size + remaining.size)).size:
+            remaining = np.delete(remaining, found)
+    return np.setdiff1d(start, remaining)
 
 
 def _lone(X: Floats, n_anchors: int | None, allowed: int) -> Indices:
@@ -136,7 +136,7 @@ def _drop(X: Floats) -> tuple[Indices, int, float]:
 
 
 def suggested_number(X: Floats) -> tuple[Indices, int, float]:
-    """Return what SPA finds, the number of anchors, and its margin with regard to what is left."""
+    """Return SPA's columns, the suggested number of anchors, and its margin, lowered where more than noise is left."""
     found, number, margin = _drop(X)
     return found, number, min(margin, max(1 - (_beside_noise(X, number) - 1) / WHITE, 0.0))
 
@@ -170,7 +170,7 @@ def _beside_noise(X: Floats, k: int) -> float:
 
 
 def squares_left(X: Floats, W: Floats) -> float:
-    """Return the squared length that mixtures of the columns of W leave of X."""
+    """Return ||X - W H||_F^2 with H the best mixtures: the squared length that the columns of W do not explain."""
     left = 0.0
     for block in np.array_split(
         np.arange(X.shape[1]), max(X.shape[1] // COLUMNS_AT_A_TIME, 1)
@@ -212,7 +212,10 @@ def residuals(points: Floats, found: Indices) -> Floats:
 
 
 def largest_drop(squares: Floats, tried: int, n_points: int) -> tuple[int, float]:
-    """Return the k > 1 with the largest r_k / r_{k+1}, and its margin; fewer than `tried`: then nothing is left."""
+    """Return the k > 1 with the largest r_k / r_{k+1}, and its margin in [0, 1].
+
+    Fewer squares than `tried` mean that SPA stopped: the residual after the last one then counts as RANK_SHARE.
+    """
     known = np.append(squares, RANK_SHARE) if len(squares) < tried else squares
     factors = (known[:-1] / known[1:])[1 : int(MOST_SHARE * n_points)]
     if not factors.size:

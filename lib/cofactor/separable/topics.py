@@ -93,21 +93,21 @@ def topic_model(
         lda = METHODS["LDA"](n_topics, min_documents=min_documents, random_state=random_state)
         return cast(TopicModel, lda.fit(counts).model_)
     documents = word_counts(counts)
-    kept = words_kept(documents, min_documents)
+    used_words = words_kept(documents, min_documents)
     whole = isinstance(n_topics, int | np.integer)
-    if not (whole and 1 <= n_topics <= min(documents.shape[0], kept.size)):
-        most = f"{documents.shape[0]} documents and {kept.size} words"
+    if not (whole and 1 <= n_topics <= min(documents.shape[0], used_words.size)):
+        most = f"{documents.shape[0]} documents and {used_words.size} words"
         raise CofactorError(f"n_topics={n_topics!r}: ask for 1 to as many as there are of both, {most}")
-    left = documents[:, kept]
-    evidence = WordPairs(left)
-    X = evidence.projected(random_state) if method == "FastAnchor" else evidence.reduced(2 * n_topics)
+    left = documents[:, used_words]
+    pairs = WordPairs(left)
+    X = pairs.projected(random_state) if method == "FastAnchor" else pairs.reduced(2 * n_topics)
     fit = find_anchors(method, X, n_topics, random_state, "LDA")
-    S = evidence.topics(fit.anchors)
+    S = pairs.topics(fit.anchors)
     topics = np.zeros((documents.shape[1], len(S)))
-    topics[kept] = S.T
+    topics[used_words] = S.T
     weights = _nonnegative_weights(S @ S.T, S @ left.T).T
-    dropped = np.setdiff1d(np.arange(documents.shape[1]), kept)
-    return TopicModel(kept[fit.anchors], topics, weights, dropped, fit, fit.result)
+    dropped = np.setdiff1d(np.arange(documents.shape[1]), used_words)
+    return TopicModel(used_words[fit.anchors], topics, weights, dropped, fit, fit.result)
 
 
 def _refined(model: TopicModel, counts: sparse.csr_array) -> TopicModel:
@@ -120,9 +120,9 @@ def _refined(model: TopicModel, counts: sparse.csr_array) -> TopicModel:
     from sklearn.exceptions import ConvergenceWarning as SlowNMF
     from sklearn.feature_extraction.text import TfidfTransformer
 
-    kept = np.setdiff1d(np.arange(counts.shape[1]), model.dropped)
-    F = TfidfTransformer().fit_transform(sparse.csr_matrix(counts[:, kept]))
-    S = model.topics[kept].T
+    used_words = np.setdiff1d(np.arange(counts.shape[1]), model.dropped)
+    F = TfidfTransformer().fit_transform(sparse.csr_matrix(counts[:, used_words]))
+    S = model.topics[used_words].T
     S = S / np.linalg.norm(S, axis=1, keepdims=True)
     A = _nonnegative_weights(S @ S.T, (F @ S.T).T).T
     start = [np.ascontiguousarray(part + START_SHARE * part.mean()) for part in (A, S)]
@@ -130,13 +130,13 @@ def _refined(model: TopicModel, counts: sparse.csr_array) -> TopicModel:
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # it takes the root of an error below zero
         warnings.simplefilter("ignore", SlowNMF)  # told below, as of all methods
         A = solver.fit_transform(F, W=start[0], H=start[1])
-    left, tiny = counts[:, kept], np.finfo(float).tiny
+    left, tiny = counts[:, used_words], np.finfo(float).tiny
     S = solver.components_ / np.maximum(solver.components_.sum(axis=1, keepdims=True), tiny)
     weights = _nonnegative_weights(S @ S.T, S @ left.T).T
     S = _nonnegative_weights(A.T @ A, A.T @ left)  # how often words stand in a topic, where NMF has their TF-IDF
     S /= np.maximum(S.sum(axis=1, keepdims=True), tiny)
     topics = np.zeros_like(model.topics)
-    topics[kept] = S.T
+    topics[used_words] = S.T
     converged = solver.n_iter_ < NMF_STEPS
     why = (
         f"changes fell below {solver.tol:g} of the first"
@@ -150,7 +150,10 @@ def _refined(model: TopicModel, counts: sparse.csr_array) -> TopicModel:
 
 
 class WordPairs:
-    """How much words stand together, P = F'F / D, as an operator; all words must be in some but not all documents."""
+    """Co-occurrence of words over documents, P = F'F / D, as an operator that is never formed.
+
+    Every word must stand in some documents, but not in all.
+    """
 
     def __init__(self, counts: sparse.csr_array) -> None:
         self.F = tf_idf(counts)

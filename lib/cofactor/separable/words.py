@@ -47,8 +47,8 @@ class TopicModel:
 
         Fewer where fewer words are left.
         """
-        kept = np.setdiff1d(np.arange(len(self.topics)), self.dropped)
-        return kept[np.argsort(-self.topics[kept], axis=0, kind="stable")[:n].T]
+        used = np.setdiff1d(np.arange(len(self.topics)), self.dropped)
+        return used[np.argsort(-self.topics[used], axis=0, kind="stable")[:n].T]
 
 
 def documents_with(counts: sparse.csr_array) -> NDArray[np.intp]:
@@ -81,7 +81,7 @@ def words_kept(counts: sparse.csr_array, min_documents: int | None) -> Indices:
     if min_documents is None and not found.all():
         absent = np.flatnonzero(found == 0)
         raise CofactorError(f"no document has the words {listing(absent.tolist())}: pass min_documents=1 to drop them")
-    kept = np.flatnonzero((found >= (min_documents or 1)) & (found < counts.shape[0]))
-    if not kept.size:
+    used = np.flatnonzero((found >= (min_documents or 1)) & (found < counts.shape[0]))
+    if not used.size:
         raise CofactorError("no word is left that stands in enough documents but not in all: lower min_documents")
-    return kept
+    return used

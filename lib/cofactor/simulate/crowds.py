@@ -91,8 +91,8 @@ def _specialist(n_classes: int, error: float) -> Floats:
     most = np.linalg.norm(np.eye(n_classes)[0] - spread[0])
     if not is_number(error) or not 0 <= error < most:
         raise CofactorError(f"specialist_error={error}: with {n_classes} classes, ask for 0 to below {most:.2f}")
-    share = error / most
-    return (1 - share) * np.eye(n_classes) + share * spread
+    weight = error / most
+    return (1 - weight) * np.eye(n_classes) + weight * spread
 
 
 def crowd(
@@ -124,8 +124,8 @@ def large_crowd(
     check_whole(1, n_tasks=n_tasks, labels_per_task=labels_per_task)
     check_between(0, 10, activity=activity)
     rng = rng_of(random_state)
-    share = 1.0 / np.arange(1, model.n_variables + 1) ** activity
-    drawn = rng.choice(model.n_variables, size=(n_tasks, labels_per_task), p=share / share.sum())
+    weight = 1.0 / np.arange(1, model.n_variables + 1) ** activity
+    drawn = rng.choice(model.n_variables, size=(n_tasks, labels_per_task), p=weight / weight.sum())
     pair = np.unique(np.arange(n_tasks)[:, None] * model.n_variables + drawn)
     task, worker = np.divmod(pair, model.n_variables)
     return _label(model, n_tasks, task, worker, rng)

@@ -21,7 +21,7 @@ LARGEST_SINGLE = 1e18  # feature; the squares of larger ones overflow in single 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What every classifier says of every task, before it is decided which of that is given as a label.
+    """Answers of every classifier to every task; `crowd` keeps a part of them as labels.
 
     Attributes
     ----------

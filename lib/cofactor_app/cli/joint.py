@@ -34,7 +34,7 @@ from cofactor_app.cli.output import outputs, write_page
 from cofactor_app.joint.draws import draw
 from cofactor_app.joint.filling import Filling, fill, number_errors
 from cofactor_app.joint.forbidden import Pair, any_pair, refuse_rows, without_pairs
-from cofactor_app.joint.holdout import HeldOut, held_out
+from cofactor_app.joint.holdout import HeldOutCells, held_out
 from cofactor_app.joint.kept import JointFit
 from cofactor_app.joint.rules import NotAsked
 from cofactor_app.joint.target import better, classified, cross_validated
@@ -137,7 +137,7 @@ def _rules(arguments: argparse.Namespace, data: CategoricalFrame) -> list[NotAsk
 
 def _fitted(
     arguments: argparse.Namespace, data: CategoricalFrame, target: int | None
-) -> tuple[JointPMFEstimator, HeldOut | None, pd.DataFrame | None]:
+) -> tuple[JointPMFEstimator, HeldOutCells | None, pd.DataFrame | None]:
     """Return the fitted method, what it is worth on hidden cells, and the target's errors."""
     own = is_outside(arguments.method)
     method = _own(arguments) if own else cf.pmf.METHODS[arguments.method](random_state=0, verbose=True)

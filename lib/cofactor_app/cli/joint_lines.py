@@ -14,16 +14,16 @@ from cofactor.pmf.frames import CategoricalFrame
 from cofactor_app.cli import in_options
 from cofactor_app.joint.filling import number_errors
 from cofactor_app.joint.forbidden import Pair
-from cofactor_app.joint.holdout import HeldOut
+from cofactor_app.joint.holdout import HeldOutCells
 from cofactor_app.joint.rules import NotAsked
 from cofactor_app.joint.target import LOGISTIC, better
-from cofactor_app.joint.weights import like_weights, worth
+from cofactor_app.joint.weights import effective_rows, like_weights
 
 ENOUGH = 30  # hidden cells, before a gain is judged
 
 
 def model_lines(
-    arguments: argparse.Namespace, data: CategoricalFrame, method: JointPMFEstimator, found: HeldOut | None
+    arguments: argparse.Namespace, data: CategoricalFrame, method: JointPMFEstimator, found: HeldOutCells | None
 ) -> Iterator[str]:
     """Yield lines about table, model and hidden cells."""
     table = data.table
@@ -56,7 +56,7 @@ def table_lines(arguments: argparse.Namespace, data: CategoricalFrame) -> Iterat
     if empty := data.n_empty:
         yield f"empty rows left out, also of what is written: {empty}"
     if arguments.weight and table.weights is not None:
-        equal = f"for means, the {table.n_rows} rows are worth {worth(table.weights):.0f} of equal weight"
+        equal = f"for means, the {table.n_rows} rows are worth {effective_rows(table.weights):.0f} of equal weight"
         yield f"weights of rows: {arguments.weight}, divided by their mean; {equal}"
     for word, counts in data.gap_words.items():
         yield f"counts as a gap: {repr(word) if word else 'empty cells'}: {_told(counts)}"
@@ -69,7 +69,7 @@ def table_lines(arguments: argparse.Namespace, data: CategoricalFrame) -> Iterat
         yield f"left out: {name}: {why}" + (f"; {n_gaps} gaps stay as they are" if n_gaps else "")
 
 
-def _number_lines(found: HeldOut, data: CategoricalFrame) -> Iterator[str]:
+def _number_lines(found: HeldOutCells, data: CategoricalFrame) -> Iterator[str]:
     """Yield how far off numbers are filled, beside the column's median."""
     errors = number_errors(found, data)
     if len(errors):
@@ -111,7 +111,7 @@ def alike_lines(data: CategoricalFrame) -> Iterator[str]:
         yield in_options(told(groups, f"{name}: values")) if name else told(groups, "names of columns").split(";")[0]
 
 
-def judged(found: HeldOut) -> str:
+def judged(found: HeldOutCells) -> str:
     """Say so where a gain may be none."""
     gain, error = found.gain()
     if len(found.row) < ENOUGH:

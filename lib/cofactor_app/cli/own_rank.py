@@ -136,7 +136,7 @@ def _mean_log_odds(found: Any, data: Comparisons, rng: np.random.Generator) -> F
 def _tau(z: Floats, tied: Any) -> float:
     """Return the parameter of ties with which these differences have as many as there were, and half a one more."""
     wanted = (tied.sum() + 0.5) / (len(tied) + 1)
-    return float(optimize.brentq(lambda tau: davidson.chances(z, tau)[2].mean() - wanted, *NU))
+    return float(optimize.brentq(lambda tau: davidson.outcome_chances(z, tau)[2].mean() - wanted, *NU))
 
 
 # ---- refits ----

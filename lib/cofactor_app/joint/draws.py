@@ -43,7 +43,7 @@ from cofactor.pmf.bootstrap import refits
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor_app.joint.forbidden import Pair, exact_posterior, without_pairs
 from cofactor_app.joint.rules import NotAsked, without_unasked
-from cofactor_app.joint.weights import worth
+from cofactor_app.joint.weights import effective_rows
 
 DONOR_SHARE = 1e-12  # share of a row in what it can donate that none is without
 # hidden classes of the refits, if there are so many rows for each: fewer leave dependence out
@@ -133,12 +133,12 @@ def drawn_values(
     kind = _drawn(Q, rng)[row]
     value = np.empty(len(row), dtype=object)
     for n, A in enumerate(model.conditionals):
-        own = variable == n
-        code = _drawn(A.T[kind[own]], rng)
+        of_column = variable == n
+        code = _drawn(A.T[kind[of_column]], rng)
         if data.is_cut(n):
-            value[own] = _donated(data, n, Q, code, kind[own], rng)
+            value[of_column] = _donated(data, n, Q, code, kind[of_column], rng)
         else:
-            value[own] = np.array([cells[0] for cells in data.observed[n]], dtype=object)[code]
+            value[of_column] = np.array([cells[0] for cells in data.observed[n]], dtype=object)[code]
     return row, variable, value.tolist()
 
 
@@ -154,8 +154,8 @@ def _donated(
         donors = np.flatnonzero(codes == one)
         total = np.cumsum((again[donors, None] + DONOR_SHARE) * (Q[rows[donors]] + DONOR_SHARE), axis=0)
         for f in np.unique(kind[code == one]).tolist():
-            own = (code == one) & (kind == f)
-            value[own] = cells[donors[np.searchsorted(total[:-1, f], u[own] * total[-1, f], side="right")]]
+            of_column = (code == one) & (kind == f)
+            value[of_column] = cells[donors[np.searchsorted(total[:-1, f], u[of_column] * total[-1, f], side="right")]]
     return value
 
 
@@ -179,7 +179,7 @@ def pooled(tables: Iterable[pd.DataFrame], data: CategoricalFrame, level: float 
             there = table[name].notna().to_numpy()
             for value, estimate, variance in _estimates(table[name][there], data.table.row_weights[there], data, n):
                 found.setdefault((name, value), []).append((estimate, variance))
-    rows, n_rows = [], worth(data.table.row_weights)
+    rows, n_rows = [], effective_rows(data.table.row_weights)
     for (name, value), parts in found.items():
         estimates, variances = np.array(parts).T
         rows.append({"column": name, "value": value, **_pool(estimates, variances, not value, n_rows, level)})

@@ -22,7 +22,7 @@ from cofactor.core.tables import MISSING
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor_app.joint.forbidden import Pair, exact_posterior, settled
-from cofactor_app.joint.holdout import HeldOut
+from cofactor_app.joint.holdout import HeldOutCells
 
 MEDIAN_LEVEL = 0.5 - 1e-9  # rounding must not move a median
 
@@ -73,8 +73,8 @@ def _without_pairs(found: Filling, model: LatentClassModel, data: CategoricalFra
     for e in np.flatnonzero(code != found.code).tolist():
         cells = data.observed[found.variable[e]][code[e]]
         value[e] = cells[len(cells) // 2]
-    kept = np.isnan(probability)
-    return Filling(found.row, found.variable, value, np.where(kept, found.probability, probability), code)
+    most_probable = np.isnan(probability)
+    return Filling(found.row, found.variable, value, np.where(most_probable, found.probability, probability), code)
 
 
 def predictive(P: Floats, counts: Ints, cut: bool) -> tuple[Ints, Ints]:
@@ -102,7 +102,7 @@ def predictive(P: Floats, counts: Ints, cut: bool) -> tuple[Ints, Ints]:
     return code, (np.cumsum(counts) - counts)[code] + np.clip(inside, 0, counts[code] - 1)
 
 
-def number_errors(found: HeldOut, data: CategoricalFrame) -> pd.DataFrame:
+def number_errors(found: HeldOutCells, data: CategoricalFrame) -> pd.DataFrame:
     """Return, for every column of numbers, the mean absolute error on hidden cells over the column's sd.
 
     Columns `mae`, and `base_mae` of the median of the column's other cells; their difference `gain` with its standard

@@ -66,7 +66,7 @@ class Pair:
         return cls(m, _code(data, m, values[0], text), n, _code(data, n, values[1], text))
 
     def holds(self, codes: Ints) -> NDArray[np.bool_]:
-        """Tell the rows of (S, N) codes that have both values."""
+        """Return the (S,) mask of the rows of (S, N) codes that have both values."""
         return np.asarray((codes[:, self.m] == self.i) & (codes[:, self.n] == self.j))
 
     def probability(self, model: LatentClassModel) -> float:
@@ -98,7 +98,7 @@ def _code(data: CategoricalFrame, variable: int, value: str, text: str) -> int:
 
 
 def any_pair(codes: Ints, pairs: Sequence[Pair]) -> NDArray[np.bool_]:
-    """Tell the rows of (S, N) codes that have a forbidden pair."""
+    """Return the (S,) mask of the rows of (S, N) codes that have a forbidden pair."""
     return np.any([pair.holds(codes) for pair in pairs], axis=0) if pairs else np.zeros(len(codes), dtype=bool)
 
 
@@ -132,11 +132,11 @@ def _without(prior: Floats, stacked: Floats, sizes: Ints, i: int, j: int) -> tup
         part, weight = split.copy(), prior[both]
         for fixed, value in ((True, certain), (False, never)):
             if value is not None:
-                own = _variable(sizes, value)
-                rest = np.zeros_like(part[own]) if fixed else part[own].copy()
-                rest[value - own.start] = part[value] if fixed else 0.0
+                of_variable = _variable(sizes, value)
+                rest = np.zeros_like(part[of_variable]) if fixed else part[of_variable].copy()
+                rest[value - of_variable.start] = part[value] if fixed else 0.0
                 weight = weight * rest.sum(axis=0)
-                part[own] = rest
+                part[of_variable] = rest
         parts.append(part)
         weights.append(weight)
     prior, stacked = np.concatenate(weights), np.hstack(parts)
@@ -172,7 +172,7 @@ def _excluded(model: LatentClassModel, table: CategoricalTable) -> NDArray[np.bo
 def settled(
     model: LatentClassModel, table: CategoricalTable, pairs: Sequence[Pair], row: Ints, variable: Ints, code: Ints
 ) -> tuple[Ints, Floats]:
-    """Return codes of the (E,) filled cells without a forbidden pair, and their probabilities where they are others.
+    """Change filled cells that form a forbidden pair: return the (E,) codes, and the probabilities of changed ones.
 
     Each cell by itself has its most probable code; two of a row can be a pair. There, the variables of all pairs are
     filled one after another, each given those before it. NaN is the probability of a code that stays.

@@ -21,8 +21,8 @@ INDEPENDENCE_PSEUDO_COUNT = 0.5  # pseudo-count of the independence model that o
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
-    """Hidden cells, and how well they were predicted from the rest of their rows.
+class HeldOutCells:
+    """Result of `held_out`: hidden cells, and losses of their predictions from the rest of their rows, in nats.
 
     Attributes
     ----------
@@ -73,8 +73,8 @@ class HeldOut:
         return totals.div(np.bincount(self.variable, self.weights)[totals.index], axis=0).assign(cells=cells)
 
 
-def held_out(estimator: JointPMFEstimator, table: CategoricalTable, random_state: Seed = None) -> HeldOut | None:
-    """Fit to a table of which a fifth of the cells is hidden, and look at these.
+def held_out(estimator: JointPMFEstimator, table: CategoricalTable, random_state: Seed = None) -> HeldOutCells | None:
+    """Fit to a table with a fifth of the cells hidden, and return how well the hidden cells are predicted.
 
     The estimator is not changed. None where there are too few cells, or where without them some variables were never
     observed together. Cost: that of one fit.
@@ -85,7 +85,7 @@ def held_out(estimator: JointPMFEstimator, table: CategoricalTable, random_state
     model = clone(estimator).fit(hidden.seen).model_
     base = independence(pairwise_moments(hidden.seen), INDEPENDENCE_PSEUDO_COUNT)
     (loss, right), (base_loss, base_right) = (_scored(one, hidden) for one in (model, base))
-    return HeldOut(hidden.row, hidden.variable, loss, base_loss, right, base_right, hidden.seen, model)
+    return HeldOutCells(hidden.row, hidden.variable, loss, base_loss, right, base_right, hidden.seen, model)
 
 
 def _scored(model: LatentClassModel, hidden: HiddenCells) -> tuple[Floats, Floats]:
@@ -93,15 +93,15 @@ def _scored(model: LatentClassModel, hidden: HiddenCells) -> tuple[Floats, Float
     Q = model.posterior(hidden.seen)
     loss, right = np.zeros(len(hidden.row)), np.zeros(len(hidden.row))
     for n, A in enumerate(model.conditionals):
-        own = hidden.variable == n
-        shares, code = Q[hidden.row[own]] @ A.T, hidden.code[own]
-        loss[own] = -np.log(np.maximum(shares[np.arange(len(shares)), code], LEAST_PROBABILITY))
-        right[own] = map_class(shares, model.marginal(n)) == code
+        of_variable = hidden.variable == n
+        shares, code = Q[hidden.row[of_variable]] @ A.T, hidden.code[of_variable]
+        loss[of_variable] = -np.log(np.maximum(shares[np.arange(len(shares)), code], LEAST_PROBABILITY))
+        right[of_variable] = map_class(shares, model.marginal(n)) == code
     return loss, right
 
 
-def dependence(model: LatentClassModel) -> Floats:
-    """Return (N, N): for every pair of variables, which share of the lesser entropy of the two they have in common.
+def shared_information(model: LatentClassModel) -> Floats:
+    """Return (N, N) in [0, 1]: mutual information of every two variables over the smaller of their two entropies.
 
         I(X_m; X_n) / min(H(X_m), H(X_n)),   by the pairwise marginals of the model
 

@@ -20,7 +20,7 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import LARGE, RATIO, from_json, load_arrays, save_arrays
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import pd
-from cofactor.pmf.columns import Column, names_of
+from cofactor.pmf.columns import CodedColumn, names_of
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor_app.joint.filling import Filling, fill
 from cofactor_app.joint.forbidden import Pair, refuse_rows
@@ -34,7 +34,7 @@ class JointFit:
     ----------
     model : LatentClassModel
         Without `pairs`, see `without_pairs`.
-    columns : sequence of Column
+    columns : sequence of CodedColumn
         How each variable is coded.
     gaps : list of str or None
         The words that say that nothing was observed; None: the usual ones.
@@ -53,7 +53,7 @@ class JointFit:
     """
 
     model: LatentClassModel
-    columns: Sequence[Column]
+    columns: Sequence[CodedColumn]
     gaps: list[str] | None = None
     alone: Sequence[int] = ()
     pairs: Sequence[Pair] = ()
@@ -85,18 +85,18 @@ class JointFit:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> JointFit:
         """Read a file that `save` wrote; a CofactorError names one that is none, or does not agree with itself."""
-        kept = load_arrays(path, ("about", "prior", "stacked"), "kept joint distribution")
+        arrays = load_arrays(path, ("about", "prior", "stacked"), "kept joint distribution")
         try:
-            about = from_json(kept["about"].tobytes())
-            _check_cells(about, kept["about"].size)
+            about = from_json(arrays["about"].tobytes())
+            _check_cells(about, arrays["about"].size)
             columns = [_column(one) for one in about["columns"]]
-            return _checked(cls(_model(kept, columns), columns, about["gaps"], about["alone"], _pairs(about)))
+            return _checked(cls(_model(arrays, columns), columns, about["gaps"], about["alone"], _pairs(about)))
         except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, CofactorError) as error:
             said = "no kept joint distribution, as `cofactor joint --keep-model` writes it"
             raise CofactorError(f"{path} is {said}: {error}") from None
 
 
-def _described(column: Column) -> dict[str, Any]:
+def _described(column: CodedColumn) -> dict[str, Any]:
     """Return what JSON can hold of a column: of every code its values, and how often each was observed."""
     counted = [pd.Series(cells, dtype=object).value_counts(sort=False) for cells in column.observed]
     return {
@@ -114,7 +114,7 @@ def _check_cells(about: Mapping[str, Any], size: int) -> None:
         raise CofactorError(f"its columns count {n_cells} cells: fit fewer rows")
 
 
-def _column(about: Mapping[str, Any]) -> Column:
+def _column(about: Mapping[str, Any]) -> CodedColumn:
     name, values, often, edges = (about[key] for key in ("name", "values", "often", "edges"))
     texts = all(isinstance(value, str) and is_whole(count) and count > 0 for value, count in chain(*values))
     if not isinstance(name, str) or not values or not all(values) or not texts:
@@ -122,7 +122,7 @@ def _column(about: Mapping[str, Any]) -> Column:
     if len(often) != len(values) or not all(is_whole(count) and count >= 0 for count in often) or not any(often):
         raise CofactorError(f"its column {name!r} does not say how often each value was observed")
     observed = [list(chain(*(repeat(value, count) for value, count in one))) for one in values]
-    column = Column(name, observed, None if edges is None else np.array(edges, dtype=np.float64), np.array(often))
+    column = CodedColumn(name, observed, None if edges is None else np.array(edges, dtype=np.float64), np.array(often))
     cells = pd.Series([value for one in values for value, _ in one], dtype=object, name=name)
     expected = np.repeat(np.arange(len(values)), [len(one) for one in values])
     rising = edges is None or (len(edges) == len(values) - 1 and bool((np.diff(edges) > 0).all()))
@@ -131,9 +131,9 @@ def _column(about: Mapping[str, Any]) -> Column:
     return column
 
 
-def _model(kept: Mapping[str, NDArray[Any]], columns: Sequence[Column]) -> LatentClassModel:
+def _model(arrays: Mapping[str, NDArray[Any]], columns: Sequence[CodedColumn]) -> LatentClassModel:
     sizes = np.array([len(column.observed) for column in columns], dtype=np.int64)
-    prior, stacked = (np.asarray(kept[name], dtype=np.float64) for name in ("prior", "stacked"))
+    prior, stacked = (np.asarray(arrays[name], dtype=np.float64) for name in ("prior", "stacked"))
     if stacked.shape != (sizes.sum(), len(prior)):
         raise CofactorError(f"its columns have {sizes.sum()} values, its model {len(stacked)}")
     LatentClassModel(prior, np.split(stacked, np.cumsum(sizes)[:-1]))  # refuses what are no probabilities

@@ -1,4 +1,4 @@
-"""What a table cannot hold: cells that were not asked, since of what stands in another column."""
+"""Rules for cells that were not asked because of the value of another column; such cells are not filled."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class NotAsked:
         return cls(column, other, value)
 
     def holds(self, table: pd.DataFrame) -> NDArray[np.bool_]:
-        """Tell the rows of a table in which nothing was asked."""
+        """Return the (S,) mask of the rows of a table in which `column` was not asked."""
         return (table[self.other] == self.value).to_numpy(dtype=bool, na_value=False)
 
 

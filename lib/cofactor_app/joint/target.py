@@ -90,7 +90,7 @@ def _allowed(shares: Floats, codes: Ints, target: int, pairs: Sequence[Pair]) ->
 
 
 def better(errors: pd.DataFrame) -> str:
-    """Return which has the lower log-loss: the joint PMF with logistic regression, or logistic regression alone."""
+    """Return the name of the method with the lower log-loss: logistic regression with the joint PMF, or alone."""
     losses = errors.set_index("method")["loss"]
     return LOGISTIC if losses[LOGISTIC] < losses[STACKED] else STACKED
 

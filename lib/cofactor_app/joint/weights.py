@@ -36,8 +36,8 @@ def survey_weights(column: pd.Series[str]) -> Floats:
     return np.asarray(numbers / numbers.mean())
 
 
-def worth(weights: Floats) -> float:
-    """Return how many rows of equal weight tell as much about a mean as rows of these do.
+def effective_rows(weights: Floats) -> float:
+    """Return the effective number of rows: as many rows of equal weight would give a mean of the same precision.
 
     Source: Kish, "Survey sampling", 1965: (sum of w)^2 / sum of w^2.
     """
@@ -45,7 +45,7 @@ def worth(weights: Floats) -> float:
 
 
 def like_weights(frame: pd.DataFrame) -> list[str]:
-    """Return the columns that are called as weights are, and hold positive numbers that are not all whole, or many."""
+    """Return the names of columns that look like weights: by name, with positive numbers, fractions or many values."""
     found = []
     for name in frame.columns:
         numbers = as_numbers(frame[name].dropna()) if WEIGHT_NAMES.fullmatch(str(name).strip()) else None

@@ -14,7 +14,7 @@ from cofactor.core.types import Floats
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor_app.joint.filling import Filling
-from cofactor_app.joint.holdout import HeldOut, dependence
+from cofactor_app.joint.holdout import HeldOutCells, shared_information
 from cofactor_app.pages.render import report
 from cofactor_app.plots.joint import draw_dependence, draw_gains
 from cofactor_app.plots.style import percent
@@ -29,7 +29,7 @@ def joint_page(
     method: JointPMFEstimator,
     facts: Sequence[str],
     diagnosis: Diagnosis,
-    found: HeldOut | None = None,
+    found: HeldOutCells | None = None,
     classes: pd.DataFrame | None = None,
     target: str = "",
     cells: Filling | None = None,
@@ -42,7 +42,7 @@ def joint_page(
 
     Cost: O(N^2 I^2 F) for the dependence of all pairs, and about a second for the pictures.
     """
-    shares = dependence(method.model_)
+    shares = shared_information(method.model_)
     columns = None if found is None else found.by_variable()
     return report(
         "joint",
@@ -68,7 +68,7 @@ def _pictures(data: CategoricalFrame, shares: Floats, columns: pd.DataFrame | No
         yield "dependence", draw_dependence(shares, data.names)
 
 
-def _cards(data: CategoricalFrame, found: HeldOut | None) -> list[tuple[str, str]]:
+def _cards(data: CategoricalFrame, found: HeldOutCells | None) -> list[tuple[str, str]]:
     """Numbers to open with, each with its words."""
     table = data.table
     n_gaps = table.n_rows * table.n_variables - table.n_entries

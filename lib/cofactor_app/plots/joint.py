@@ -21,7 +21,7 @@ ROW_HEIGHT = 0.24  # inches per column
 def draw_gains(columns: pd.DataFrame, names: Sequence[object]) -> Figure:
     """Draw for every column which share of its uncertainty the other columns take away.
 
-    `columns` is what `HeldOut.by_variable` returns. The columns of most and of least gain are drawn, 20 at most.
+    `columns` is what `HeldOutCells.by_variable` returns. The columns of most and of least gain are drawn, 20 at most.
     """
     varied = columns["base_loss"].clip(lower=CERTAIN)
     gains = ((varied - columns["loss"]) / varied).where(columns["base_loss"] > CERTAIN, 0.0).sort_values(kind="stable")
@@ -40,7 +40,7 @@ def draw_gains(columns: pd.DataFrame, names: Sequence[object]) -> Figure:
 
 @styled
 def draw_dependence(shares: Floats, names: Sequence[object]) -> Figure:
-    """Draw how much every two columns have in common, as `dependence` says; the 20 columns of most.
+    """Draw how much every two columns have in common, as `shared_information` says; the 20 columns of most.
 
     `shares` is (N, N), from 0 (independent) to 1 (one tells the other).
     """

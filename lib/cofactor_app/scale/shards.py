@@ -28,7 +28,7 @@ from scipy import sparse
 from cofactor.baselines.crowd.bayesian import VariationalAggregator
 from cofactor.core.em import SoftCounts, iterate_em
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import from_json, load_arrays, read_table, reading_parquet, restore, whole_file
+from cofactor.core.files import from_json, load_arrays, read_parquet, reading_parquet, restore, whole_file
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import optimize, pd
 from cofactor.core.result import Result, progress
@@ -307,7 +307,7 @@ def _read_columns(path: Path, listed: dict[str, Any]) -> dict[str, NDArray[Any]]
     if hashlib.sha256(content).hexdigest() != listed["sha256"]:
         raise CofactorError(f"{path} is damaged, or was replaced meanwhile: run again, or {ADVICE} again")
     with reading_parquet(path):
-        frame = read_table(io.BytesIO(content), COLUMNS, path).to_pandas(ignore_metadata=True)
+        frame = read_parquet(io.BytesIO(content), COLUMNS, path).to_pandas(ignore_metadata=True)
         return {name: frame[name].to_numpy() for name in COLUMNS if name in frame.columns}
 
 

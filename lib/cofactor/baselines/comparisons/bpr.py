@@ -96,10 +96,10 @@ def _epoch(
         total += np.log1p(e) + max(z, 0.0) - w[k] * z
         h = (1.0 if z >= 0 else e) / (1 + e) - w[k]
         for a in range(U.shape[1]):
-            d, own = V[i, a] - V[j, a], U[u, a]
-            U[u, a] -= rate * (h * d + reg * own)
-            V[i, a] -= rate * (h * own + reg * V[i, a])
-            V[j, a] -= rate * (-h * own + reg * V[j, a])
+            d, features = V[i, a] - V[j, a], U[u, a]
+            U[u, a] -= rate * (h * d + reg * features)
+            V[i, a] -= rate * (h * features + reg * V[i, a])
+            V[j, a] -= rate * (-h * features + reg * V[j, a])
         if item_bias:
             b[i] -= rate * (h + reg * b[i])
             b[j] -= rate * (-h + reg * b[j])

@@ -70,8 +70,8 @@ class NuclearNormMLE(PreferenceModel):
         self.ridge_ = self._choose(data) if self.ridge == "auto" else float(self.ridge)
         X, result = self._fista(data, self.ridge_, np.zeros((data.n_users, data.n_items)))
         A, s, Ct = np.linalg.svd(X, full_matrices=False)
-        kept = s > 1e-9 * max(s[0], 1e-300)
-        return (A[:, kept] * np.sqrt(s[kept]), Ct[kept].T * np.sqrt(s[kept]), np.empty(0)), result
+        large = s > 1e-9 * max(s[0], 1e-300)
+        return (A[:, large] * np.sqrt(s[large]), Ct[large].T * np.sqrt(s[large]), np.empty(0)), result
 
     def _choose(self, data: Comparisons) -> float:
         learn, held = data.hold_out(random_state=self.random_state)
@@ -123,7 +123,7 @@ def _shrunk(Y: Floats, by: float) -> tuple[Floats, float]:
     """
     wide = Y if len(Y) <= Y.shape[1] else Y.T
     squares, A = np.linalg.eigh(wide @ wide.T)
-    kept = squares > by**2
-    s, A = np.sqrt(squares[kept]), A[:, kept]
+    large = squares > by**2
+    s, A = np.sqrt(squares[large]), A[:, large]
     X = (A * (1 - by / s)) @ (A.T @ wide)
     return X if wide is Y else X.T, float(np.sum(s - by))

@@ -10,7 +10,7 @@ import numpy as np
 from cofactor.comparisons.base import PreferenceModel
 from cofactor.comparisons.choosing import choose_bias_ridge, split
 from cofactor.comparisons.data import Comparisons
-from cofactor.comparisons.fitting import Settings
+from cofactor.comparisons.fitting import FitSettings
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.loss import Objective
 from cofactor.comparisons.solvers import lbfgs
@@ -56,7 +56,7 @@ class BradleyTerry(PreferenceModel):
         ridge = self.ridge
         if ridge == "auto":
             check_whole(1, folds=self.folds)
-            settings = Settings(link=self.link, folds=self.folds, max_iter=self.max_iter, tol=self.tol)
+            settings = FitSettings(link=self.link, folds=self.folds, max_iter=self.max_iter, tol=self.tol)
             splits = split(comparisons, settings, rng_of(self.random_state))
             ridge = choose_bias_ridge(splits, settings)
         check_positive(ridge=ridge)
@@ -90,7 +90,7 @@ class WinRate(PreferenceModel):
 
 @dataclass(eq=False, repr=False)
 class ItemCount(PreferenceModel):
-    """Items by how often they were compared: popularity, whatever the outcomes. Orders only; no chances.
+    """Order items by how often they were compared, whatever the outcomes; it gives no chances.
 
     `random_state` and `verbose` change nothing. Cost: O(m). Source: counting.
 
@@ -108,11 +108,11 @@ class ItemCount(PreferenceModel):
         return (*_no_features(comparisons), 2 * _won(comparisons, half)), CLOSED_FORM
 
 
-def _won(data: Comparisons, share: Floats) -> Floats:
+def _won(data: Comparisons, rate: Floats) -> Floats:
     """(n2,) sum over comparisons of the share of left and one minus it of right, counts included."""
     weight = np.ones(len(data)) if data.counts is None else data.counts
-    left = np.bincount(data.left, share * weight, data.n_items)
-    return np.asarray(left + np.bincount(data.right, (1 - share) * weight, data.n_items))
+    left = np.bincount(data.left, rate * weight, data.n_items)
+    return np.asarray(left + np.bincount(data.right, (1 - rate) * weight, data.n_items))
 
 
 def _no_features(data: Comparisons) -> tuple[Floats, Floats]:

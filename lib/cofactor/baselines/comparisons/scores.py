@@ -14,7 +14,7 @@ from scipy import sparse
 
 from cofactor.comparisons import davidson, evidence
 from cofactor.comparisons.data import Comparisons
-from cofactor.comparisons.ranking import checked, scales
+from cofactor.comparisons.ranking import checked, covariate_scales
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats
 
@@ -55,7 +55,7 @@ def baseline_losses(comparisons: Comparisons, covariates: pd.DataFrame | ArrayLi
     {'rank': 0.56, 'Elo': 0.57, 'average win rate': 0.55, 'PageRank': 0.63, 'trivial guess': 0.69}
     """
     data, _, X = checked(comparisons, covariates)
-    X = X / scales(X)
+    X = X / covariate_scales(X)
     fold = np.random.default_rng(0).permutation(np.arange(len(data)) % evidence.FOLDS)
     losses: dict[str, float] = {}
     for k in range(min(evidence.FOLDS, len(data))):
@@ -84,7 +84,7 @@ def _of_rank(rows: davidson.Cells, held: davidson.Cells, ties: float) -> evidenc
     decided = (rows.won + rows.lost).any()
     u, beta, tau = cells.split(evidence.chosen(cells)[2].theta if decided else np.zeros(cells.size))
     z = u[held.left] - u[held.right] + held.X @ beta
-    win, lose, tie = davidson.chances(z, tau if decided else -np.inf)
+    win, lose, tie = davidson.outcome_chances(z, tau if decided else -np.inf)
     if not (rows.has_ties and decided):  # how common ties are cannot be learnt
         win, lose, tie = (1 - ties) * win, (1 - ties) * lose, np.full(len(win), ties)
     return win, lose, tie
@@ -95,17 +95,17 @@ def _elo(data: Comparisons) -> Floats:
     weight = np.ones(len(data)) if data.counts is None else data.counts
     columns = (data.left.tolist(), data.right.tolist(), data.outcome.tolist(), weight.tolist())
     for i, j, won, often in zip(*columns, strict=True):
-        moved = K * min(often, 1.0) * (won - 1 / (1 + 10 ** ((rating[j] - rating[i]) / POINTS_OF_TEN)))
-        rating[i] += moved
-        rating[j] -= moved
+        gain = K * min(often, 1.0) * (won - 1 / (1 + 10 ** ((rating[j] - rating[i]) / POINTS_OF_TEN)))
+        rating[i] += gain
+        rating[j] -= gain
     return np.array(rating)
 
 
 def _average_win_rate(data: Comparisons) -> Floats:
     cells = davidson.pairs_of(davidson.rows_of(data, np.zeros((len(data), 0))))
-    share, n = (cells.won + cells.tied / 2) / cells.total, data.n_items
+    rate, n = (cells.won + cells.tied / 2) / cells.total, data.n_items
     opponents = np.bincount(cells.left, minlength=n) + np.bincount(cells.right, minlength=n)
-    rates = np.bincount(cells.left, share, n) + np.bincount(cells.right, 1 - share, n)
+    rates = np.bincount(cells.left, rate, n) + np.bincount(cells.right, 1 - rate, n)
     return np.where(opponents > 0, rates / np.maximum(opponents, 1), np.nan)
 
 

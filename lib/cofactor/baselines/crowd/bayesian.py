@@ -188,5 +188,5 @@ class IBCC(VariationalAggregator):
 
 
 def class_votes(votes: SoftCounts) -> Floats:
-    """alpha, the votes each class got, in tasks. It must be positive: one without votes counts as a thousandth."""
+    """Return the (K,) Dirichlet parameters of the class prior: votes per class, in tasks, at least MIN_CLASS_VOTES."""
     return np.maximum(votes.classes, MIN_CLASS_VOTES)

@@ -234,8 +234,8 @@ def _leading_eigenvector(C: sparse.sparray, x: Floats) -> Floats:
 def vote_share(O: sparse.csr_array, w: Floats, b: float) -> Floats:
     """Return the (N,) share of weight on the side of +1; one half where nobody with any weight voted."""
     weight = abs(O) @ np.abs(w) + abs(b)
-    share = np.divide(O @ w - b, weight, out=np.zeros(O.shape[0]), where=weight > 0)
-    return (1 + share) / 2
+    agreeing = np.divide(O @ w - b, weight, out=np.zeros(O.shape[0]), where=weight > 0)
+    return (1 + agreeing) / 2
 
 
 def first_no(above: Floats) -> Floats:

@@ -65,7 +65,7 @@ class CNMF(Aggregator):
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
         settings = (self.weights, self.max_iter, self.tol)
-        moments, start = pairwise_moments(labels.table), spectral_start(labels)
+        moments, start = pairwise_moments(labels.table), multispa_start(labels)
         model, result = cnmf_opt(moments, start, *settings, verbose=self.verbose)
         return name_classes(model, labels), result
 
@@ -107,13 +107,13 @@ class TensorADMM(Aggregator):
     verbose: bool = False
 
     def _estimate(self, labels: CrowdLabels) -> tuple[LatentClassModel, Result]:
-        triples, start, pairs = triple_moments(labels.table), spectral_start(labels), pairwise_moments(labels.table)
+        triples, start, pairs = triple_moments(labels.table), multispa_start(labels), pairwise_moments(labels.table)
         settings = (PROXIMAL, self.max_iter, self.tol, self.verbose)
         model, result = coupled_tensor(triples, start, pairs, ADMM_STEPS, *settings)
         return name_classes(model, labels), result
 
 
-def spectral_start(labels: CrowdLabels) -> LatentClassModel:
+def multispa_start(labels: CrowdLabels) -> LatentClassModel:
     """Return the model MultiSPA finds; that of the majority vote, with a warning, where it can find none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # workers it cannot estimate start uniform, and are then fitted

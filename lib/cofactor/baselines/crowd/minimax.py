@@ -104,7 +104,7 @@ class MinimaxEntropy(TaskScorer):
         return mu, history.result()
 
 
-class Entries(NamedTuple):
+class SortedLabels(NamedTuple):
     """Labels sorted by owner: tasks whose partners are workers, or workers whose partners are tasks."""
 
     indptr: Ints
@@ -113,7 +113,7 @@ class Entries(NamedTuple):
     owner: Ints
 
     @classmethod
-    def sort(cls, owner: Ints, partner: Ints, label: Ints, n_owners: int) -> Entries:
+    def sort(cls, owner: Ints, partner: Ints, label: Ints, n_owners: int) -> SortedLabels:
         """Sort entries in any order by owner."""
         order = np.argsort(owner, kind="stable")
         indptr = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n_owners))])
@@ -130,11 +130,11 @@ class Entries(NamedTuple):
         return float(self.degree[self.degree > 0].mean())
 
 
-def _entries(labels: CrowdLabels) -> tuple[Entries, Entries]:
+def _entries(labels: CrowdLabels) -> tuple[SortedLabels, SortedLabels]:
     table = labels.table
     task, worker, label = (np.asarray(code, dtype=np.int64) for code in (table.rows, table.variables, table.values))
-    by_task = Entries.sort(task, worker, label, labels.n_tasks)
-    return by_task, Entries.sort(worker, task, label, labels.n_workers)
+    by_task = SortedLabels.sort(task, worker, label, labels.n_tasks)
+    return by_task, SortedLabels.sort(worker, task, label, labels.n_workers)
 
 
 @njit(cache=True)

@@ -84,13 +84,13 @@ def mle_ad(
 
 
 def alternate(
-    cells: Cells,
+    cells: TripleCells,
     start: LatentClassModel,
     max_iter: int,
     tol: float,
     inner: int = 1000,
     verbose: bool = False,
-    measured: Cells | None = None,
+    measured: TripleCells | None = None,
 ) -> tuple[LatentClassModel, Result]:
     """Sweep over the blocks until the divergence of the cells, or of those `measured`, stands still; see `mle_ad`."""
     measured = measured or cells
@@ -148,7 +148,7 @@ class MLEADEM(MLEAD):
     em: bool = True
 
 
-class Cells(NamedTuple):
+class TripleCells(NamedTuple):
     """The cells of all triples that occurred."""
 
     x: Floats  # (Z, 1) frequencies: for lambda, the triples count as one variable of one value
@@ -162,7 +162,7 @@ class Cells(NamedTuple):
         return float(x @ np.log(x / (_products(self.values, A) @ prior))) / self.n_triples
 
 
-def cells_of(triples: TripleMoments, start: LatentClassModel) -> Cells:
+def cells_of(triples: TripleMoments, start: LatentClassModel) -> TripleCells:
     """List the frequencies of the cells that occurred; refuse what `mle_ad` cannot fit from this start."""
     check_moments(triples, start)
     needed = 8 * float(triples.sizes.sum()) ** 3 / 6 * (3 + start.n_classes)
@@ -172,7 +172,7 @@ def cells_of(triples: TripleMoments, start: LatentClassModel) -> Cells:
             "that occurred, or a method of pairwise marginals"
         )
     _, triple, n = triples.triples
-    return Cells((triples.counts / n[triple])[:, None], triples.cells, triples.sizes, len(n))
+    return TripleCells((triples.counts / n[triple])[:, None], triples.cells, triples.sizes, len(n))
 
 
 class _Block(NamedTuple):
@@ -182,7 +182,7 @@ class _Block(NamedTuple):
     others: Ints  # (2, P) stacked values
 
 
-def _block(n: int, cells: Cells, first: Ints) -> _Block:
+def _block(n: int, cells: TripleCells, first: Ints) -> _Block:
     """Cells of variable n as a matrix: its values along columns, pairs of values of others along rows."""
     owner = np.repeat(np.arange(len(cells.sizes)), cells.sizes)[cells.values]
     cell, place = np.nonzero((owner == n).T)
@@ -193,7 +193,7 @@ def _block(n: int, cells: Cells, first: Ints) -> _Block:
     return _Block(X, np.stack(np.divmod(pairs, first[-1])))
 
 
-def _sweep(blocks: list[_Block], cells: Cells, A: Floats, prior: Floats, first: Ints, inner: int) -> Floats:
+def _sweep(blocks: list[_Block], cells: TripleCells, A: Floats, prior: Floats, first: Ints, inner: int) -> Floats:
     """Solve for every A_n, in place, then return the new prior."""
     for n, block in enumerate(blocks):
         if block.X.shape[0] and block.X.shape[1] > 1:
@@ -224,11 +224,11 @@ def _descend(X: Floats, D: Floats, inner: int, by_row: bool) -> Floats:
 @njit(cache=True)
 def _step(B: Floats, Q: Floats) -> float:
     """Move B by its gradient G[i] = Q[i] - Q[i + 1], largest first, each between its neighbours; the largest move."""
-    moved = 0.0
+    largest_change = 0.0
     for f in range(B.shape[1]):
         G = GRADIENT_STEP * (Q[:-1, f] - Q[1:, f])
         for i in np.argsort(-G, kind="mergesort"):
             before = B[i + 1, f]
             B[i + 1, f] = max(min(before - G[i], B[i, f] - MOVE), B[i + 2, f] + MOVE)
-            moved = max(moved, abs(B[i + 1, f] - before))
-    return moved
+            largest_change = max(largest_change, abs(B[i + 1, f] - before))
+    return largest_change

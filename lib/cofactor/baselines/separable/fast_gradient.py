@@ -186,14 +186,14 @@ def project_row(y: Floats, j: int, w: Floats) -> None:
     The derivative in t, w_j (w_j t - y_j) + sum over y_i > w_i t of w_i (w_i t - y_i), rises and is concave: Newton's
     method from the left ends after as many passes as breakpoints are crossed at once, a few.
     """
-    t, moved = max(y[j] / w[j], 0.0), True
-    while moved:
+    t, rising = max(y[j] / w[j], 0.0), True
+    while rising:
         top, bottom = w[j] * y[j], w[j] * w[j]
         for i in range(len(y)):
             if i != j and y[i] > w[i] * t:
                 top += w[i] * y[i]
                 bottom += w[i] * w[i]
-        moved = top / bottom > t
+        rising = top / bottom > t
         t = max(t, top / bottom)
     t = min(t, 1.0 / w[j])
     for i in range(len(y)):
@@ -209,6 +209,6 @@ class FastGradient(AnchorMethod):
     max_iter: int = 150
 
     def _find(self, X: Floats) -> AnchorFit:
-        kept, K = self._chosen(X)
-        found = fast_gradient(X[:, kept], K, self.nu, self.max_iter, self.random_state, self.verbose)
-        return found.expanded(kept, X.shape[1])
+        taking_part, K = self._chosen(X)
+        found = fast_gradient(X[:, taking_part], K, self.nu, self.max_iter, self.random_state, self.verbose)
+        return found.expanded(taking_part, X.shape[1])

@@ -109,16 +109,16 @@ def fast_anchor(X: Matrix, n_anchors: int, random_state: Seed = None, refine: bo
     points = dense_points(X)
     n_points = points.shape[1]
     require_anchors(n_anchors, n_points)
-    kept = columns_kept(points)  # the origin would be a corner of the affine hull
-    wanted = min(n_anchors, kept.size)
-    points = random_projection(points.shape[0], random_state) @ points[:, kept]
+    taking_part = columns_kept(points)  # the origin would be a corner of the affine hull
+    wanted = min(n_anchors, taking_part.size)
+    points = random_projection(points.shape[0], random_state) @ points[:, taking_part]
     first = spa(points, 1)
     rest = spa(points - points[:, first], wanted - 1) if wanted > 1 else np.array([], dtype=np.intp)
     anchors = np.concatenate([first, rest])
     for k in range(len(anchors) if refine and len(anchors) > 1 else 0):
         anchors[k] = np.argmax(_squared_distances(points, np.delete(anchors, k)))
     scores = [_squared_distances(points, anchors[:k])[anchors[k]] for k in range(len(anchors))]
-    return greedy_fit(kept[anchors].tolist(), scores, n_points, n_anchors)
+    return greedy_fit(taking_part[anchors].tolist(), scores, n_points, n_anchors)
 
 
 def _squared_distances(X: Floats, hull: Indices) -> Floats:
@@ -154,9 +154,9 @@ class XRAY(AnchorMethod):
     sums: ArrayLike | None = None
 
     def _find(self, X: Floats) -> AnchorFit:
-        kept, K = self._chosen(X)
-        sums = self.sums if self.sums is None or np.ndim(self.sums) == 0 else np.asarray(self.sums)[kept]
-        return xray(X[:, kept], K, sums).expanded(kept, X.shape[1])
+        taking_part, K = self._chosen(X)
+        sums = self.sums if self.sums is None or np.ndim(self.sums) == 0 else np.asarray(self.sums)[taking_part]
+        return xray(X[:, taking_part], K, sums).expanded(taking_part, X.shape[1])
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -166,5 +166,5 @@ class FastAnchor(AnchorMethod):
     refine: bool = True
 
     def _find(self, X: Floats) -> AnchorFit:
-        kept, K = self._chosen(X)
-        return fast_anchor(X[:, kept], K, self.random_state, self.refine).expanded(kept, X.shape[1])
+        taking_part, K = self._chosen(X)
+        return fast_anchor(X[:, taking_part], K, self.random_state, self.refine).expanded(taking_part, X.shape[1])

@@ -80,13 +80,15 @@ def lda_topics(
     if broken.size:
         raise CofactorError(f"counts of documents {listing(np.unique(broken).tolist())} are no whole numbers")
     require_bytes(12 * documents.sum() + 16.0 * n_topics * sum(documents.shape), "topics of all words of all documents")
-    kept = words_kept(documents, min_documents)
+    used_words = words_kept(documents, min_documents)
     seed = int(rng_of(random_state).integers(2**31))
     model = _sampler()(n_topics, max_iter, alpha, eta, seed, refresh=1)
-    model.fit(sparse.csr_matrix(documents[:, kept], dtype=np.int64))  # it knows sparse matrices, not sparse arrays
+    model.fit(
+        sparse.csr_matrix(documents[:, used_words], dtype=np.int64)
+    )  # it knows sparse matrices, not sparse arrays
     topics = np.zeros((documents.shape[1], n_topics))
-    topics[kept] = model.topic_word_.T
-    dropped = np.setdiff1d(np.arange(documents.shape[1]), kept)
+    topics[used_words] = model.topic_word_.T
+    dropped = np.setdiff1d(np.arange(documents.shape[1]), used_words)
     likelihood = np.array(model.loglikelihoods_[-max_iter:])
     result = Result(-likelihood, max_iter, True, f"made the {max_iter} sweeps asked for")
     return TopicModel(np.array([], dtype=np.intp), topics, model.doc_topic_, dropped, result=result)

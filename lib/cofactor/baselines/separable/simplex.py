@@ -130,7 +130,7 @@ def leading_directions(X: Floats, n_directions: int) -> Floats:
 
 @dataclass(frozen=True)
 class VertexFit(AnchorFit):
-    """Corners that are no columns: `anchors` is empty and all scores are zero.
+    """Result of `sisal`: corners W that are no columns of X, so that `anchors` is empty and all scores are zero.
 
     Attributes
     ----------
@@ -268,13 +268,13 @@ def _split(
 
 def _towards(aim: Floats, Q: Floats, Y: Floats, lam: float, least: float) -> tuple[Floats, float]:
     """Go to the aim, or half-way until the objective falls; stay where it does not."""
-    share = 1.0
-    while share > SHORTEST:
-        tried = Q + share * (aim - Q)
+    step = 1.0
+    while step > SHORTEST:
+        tried = Q + step * (aim - Q)
         now = _objective(tried, Y, lam)
         if now < least:
             return tried, now
-        share /= 2
+        step /= 2
     return Q, least
 
 
