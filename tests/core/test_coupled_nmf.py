@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from cofactor.core import cnmf_opt as module
 from cofactor.core.errors import CofactorError, ConvergenceWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
+from cofactor.pmf import cnmf_opt as module
 from cofactor.pmf.cnmf_opt import LIFTED, _lift_growing, _pass_over_blocks, _weighted_cells, cnmf_opt, weighted_pairs
 from evaluation.released.mirror_descent import mirror_descent
 from tests.oracles.coupled import (

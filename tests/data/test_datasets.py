@@ -16,7 +16,7 @@ from cofactor.crowd.labels import vote_shares
 from cofactor.data import DATASETS_DIR, fetch, storage, verify
 from cofactor.data.digits import digits_csv
 from cofactor.data.registry import NUMBER, entries
-from cofactor.simulate import CLASSIFIERS
+from cofactor.simulate import MACHINES
 from tests.each import each
 from tools.bundle_tables import table_csv
 
@@ -383,7 +383,7 @@ def test_digits_is_what_the_registry_says():
     labels = digits.labels
     assert (labels.n_tasks, labels.n_workers, labels.n_classes) == (entry.n_tasks, entry.n_workers, entry.n_classes)
     assert (labels.n_labels, np.sum(digits.truth >= 0)) == (entry.n_labels, entry.n_truth)
-    assert labels.workers == list(CLASSIFIERS)
+    assert labels.workers == list(MACHINES)
     assert {f.name: f.path.stat().st_size for f in entry.files} == {f.name: f.bytes for f in entry.files}
 
 
