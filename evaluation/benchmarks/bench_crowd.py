@@ -26,7 +26,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.peak import measure_peak
 from cofactor.core.types import Ints
-from cofactor.crowd.aggregators import FLOOR, START_COUNT
+from cofactor.crowd.aggregators import FACTOR_FLOOR, START_COUNT
 from cofactor.crowd.base import error_rate, name_classes, vote_model
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import factors_of_model, robust_imputation
@@ -128,7 +128,7 @@ def bench_stages(bench: Bench, crowd: Crowd) -> None:
 
 def named_map(H: np.ndarray, labels: CrowdLabels) -> Ints:
     """Read the model off the factor, name its classes, label every task."""
-    return name_classes(model_of_factor(H, floor=FLOOR), labels).predict(labels.table)
+    return name_classes(model_of_factor(H, floor=FACTOR_FLOOR), labels).predict(labels.table)
 
 
 # ---- whole methods ----

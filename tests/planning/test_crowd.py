@@ -11,7 +11,7 @@ from cofactor.crowd import DawidSkene, RobSymNMF, WorkerTypes, error_rate, vote_
 from cofactor_app.planning.crowd import difficulty_range, plan
 from cofactor_app.planning.population import (
     CLARITY_RANGE,
-    STEP,
+    LOG_STEP,
     Population,
     _posterior,
     _root,
@@ -246,6 +246,6 @@ def test_names_what_makes_no_sense(settings, message):
 
 def test_the_search_for_consistency_stays_within_its_range():
     least, most = np.log(CLARITY_RANGE)
-    assert _root(lambda x: x + 100, least + STEP / 3) == pytest.approx(least)
-    assert most <= _root(lambda x: x - 100, most - STEP / 3) < most + STEP
+    assert _root(lambda x: x + 100, least + LOG_STEP / 3) == pytest.approx(least)
+    assert most <= _root(lambda x: x - 100, most - LOG_STEP / 3) < most + LOG_STEP
     assert _root(lambda x: x - 1.2345, 0.0) == pytest.approx(1.2345, abs=1e-2)

@@ -29,17 +29,17 @@ import numpy as np
 from scipy import sparse
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.latent_class import LEAST_PROBABILITY, LatentClassModel
+from cofactor.core.latent_class import FLOOR, LatentClassModel
 from cofactor.core.lazy import WORTH_COMPILING, njit
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 
-SHORT = 20  # factors of at least LEAST_PROBABILITY whose product is at least 1e-240
+SHORT = 20  # factors of at least FLOOR whose product is at least 1e-240
 LEAST_PRODUCT = 1e-250  # what is below comes from a zero: then logarithms say whether every class has one
 SAFE_FACTOR = 1e-50  # this times LEAST_PRODUCT does not underflow
-LOG_FLOOR = np.log(LEAST_PROBABILITY)
+LOG_FLOOR = np.log(FLOOR)
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def expectation(table: CategoricalTable, model: LatentClassModel) -> SoftCounts:
     any smaller conditional. Rows with weights count as so many rows; many of them take some three times as long.
     """
     _check_same_alphabets(table, model)
-    A = np.where(model.stacked > 0, np.maximum(model.stacked, LEAST_PROBABILITY), 0.0)
+    A = np.where(model.stacked > 0, np.maximum(model.stacked, FLOOR), 0.0)
     T, totals = np.zeros_like(A), np.zeros(model.n_classes)
     F = table.indicator
     log_A = np.log(A, where=A > 0, out=np.full_like(A, -np.inf))
@@ -310,8 +310,8 @@ def log_dirichlet(model: LatentClassModel, alpha: float | Floats, prior_count: f
     """Return the log-density of the prior: the sum of the logarithms of all cells, each times its pseudo-count."""
     if not np.any(alpha):
         return 0.0
-    cells = np.sum(alpha * np.log(np.maximum(model.stacked, LEAST_PROBABILITY)))
-    return float(cells + prior_count * np.log(np.maximum(model.prior, LEAST_PROBABILITY)).sum())
+    cells = np.sum(alpha * np.log(np.maximum(model.stacked, FLOOR)))
+    return float(cells + prior_count * np.log(np.maximum(model.prior, FLOOR)).sum())
 
 
 def maximization(table: CategoricalTable, Q: Floats, pseudo_count: float = 0.0) -> LatentClassModel:

@@ -30,10 +30,10 @@ from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
 
-LEAST_PROBABILITY = 1e-12  # smallest probability whose logarithm is taken: an impossible observation must not give NaN
+FLOOR = 1e-12  # smallest probability whose logarithm is taken: an impossible observation must not give NaN
 SUM_TOLERANCE = 1e-6  # how far the columns given by a caller may be from summing to one
 MOST_BYTES = 2_000_000_000  # largest joint tensor that is formed
-POSTERIOR_TIE = 1e-9  # posteriors this close count as tied, so that rounding never breaks a tie
+TIE = 1e-9  # posteriors this close count as tied, so that rounding never breaks a tie
 
 
 class LatentClassModel:
@@ -115,7 +115,7 @@ class LatentClassModel:
         """
         table = self._known_codes(table)
         log_prior = np.log(self.prior, where=self.prior > 0, out=np.full(self.n_classes, -np.inf))
-        return table.indicator @ np.log(np.maximum(self.stacked, LEAST_PROBABILITY)) + log_prior
+        return table.indicator @ np.log(np.maximum(self.stacked, FLOOR)) + log_prior
 
     def _check_variable(self, n: int) -> None:
         if not isinstance(n, int | np.integer) or not 0 <= n < self.n_variables:
@@ -146,7 +146,7 @@ class LatentClassModel:
         total = joint.sum(axis=0)
         joint /= total
         log_likelihood = top + np.log(total)
-        low = (self.stacked < LEAST_PROBABILITY).any(axis=1)
+        low = (self.stacked < FLOOR).any(axis=1)
         rows = np.flatnonzero(table.indicator @ low.astype(np.float64)) if low.any() else np.zeros(0, dtype=np.intp)
         if rows.size:  # few, as a rule: where EM has been, a value seen has a chance in some class
             log_likelihood[rows] = self._log_likelihoods(table.take_rows(rows))
@@ -198,7 +198,7 @@ class LatentClassModel:
         table = self._known_codes(table)
         joint = self.log_joint(table)
         rows, codes = table.column(target)
-        joint[rows] -= np.log(np.maximum(self.conditionals[target], LEAST_PROBABILITY))[codes]
+        joint[rows] -= np.log(np.maximum(self.conditionals[target], FLOOR))[codes]
         joint -= joint.max(axis=1, keepdims=True)
         Q = np.exp(joint, out=joint)
         Q /= Q.sum(axis=1, keepdims=True)
@@ -329,7 +329,7 @@ def map_class(posterior: ArrayLike, prior: ArrayLike) -> Ints:
     [1, 0]
     """
     columns = np.ascontiguousarray(np.asarray(posterior, dtype=np.float64).T)  # NumPy is fast along the long axis only
-    least, found = columns.max(axis=0) - POSTERIOR_TIE, np.zeros(columns.shape[1], dtype=np.intp)
+    least, found = columns.max(axis=0) - TIE, np.zeros(columns.shape[1], dtype=np.intp)
     for k in np.argsort(-np.asarray(prior), kind="stable")[::-1]:  # the preferred ones last, over the others
         np.copyto(found, k, where=columns[k] >= least)
     return found

@@ -23,7 +23,7 @@ from cofactor.core.types import Floats, Ints
 
 MIN_VARIANCE = 1e-4
 ROUNDING_VARIANCE = 1 / 12  # of a number rounded to a whole one
-MAX_ROUNDS, TOL = 200, 1e-6  # of the fit, in steps
+ADDITIVE_ROUNDS, ADDITIVE_TOL = 200, 1e-6  # of the fit, in steps
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,13 @@ class Additive:
 
 
 def fit_additive(
-    task: Ints, worker: Ints, y: Floats, n_tasks: int, n_workers: int, max_rounds: int = MAX_ROUNDS, tol: float = TOL
+    task: Ints,
+    worker: Ints,
+    y: Floats,
+    n_tasks: int,
+    n_workers: int,
+    max_rounds: int = ADDITIVE_ROUNDS,
+    tol: float = ADDITIVE_TOL,
 ) -> Additive:
     """Fit additive scores to the labels y (E,) that `worker` (E,) gave to `task` (E,).
 

@@ -27,7 +27,7 @@ from cofactor.crowd.voting import MajorityVote
 
 START_COUNT = 0.1  # pseudo-count of the majority-vote start: no factor starts exactly singular
 MOVEMENT = 1e-7  # of the rotation, at which SymNMF stops: far below the noise of any labels
-FLOOR = 1e-3  # smallest entry of a confusion matrix read off a factor; the released code's value for real data
+FACTOR_FLOOR = 1e-3  # smallest entry of a confusion matrix read off a factor; the released code's value for real data
 MANY_CLASSES = 30  # above, pairs of workers share far fewer tasks than a block has cells
 UNREACHED = 0.1  # share of blocks left zero from which designated imputation says so
 
@@ -70,7 +70,7 @@ class SymNMF(Aggregator):
         informative = informative_workers(cooc, moments.workers)
         U = self._root(moments, cooc) * np.repeat(informative, cooc.n_classes)[:, None]
         H, _, result = symnmf(U, tol=MOVEMENT, verbose=self.verbose)
-        model = model_of_factor(H, informative, FLOOR)
+        model = model_of_factor(H, informative, FACTOR_FLOOR)
         prior = model.prior if self._imputes else np.full(cooc.n_classes, 1 / cooc.n_classes)
         return LatentClassModel.from_stacked(prior, model.stacked, model.sizes), result
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cofactor.core.latent_class import LEAST_PROBABILITY
+from cofactor.core.latent_class import FLOOR
 from cofactor.core.lazy import optimize, special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import error_rate
@@ -69,7 +69,7 @@ class HeldOut:
     def log_loss(self, design_effect: float) -> float:
         """Mean negative logarithm of the true class's tempered probability."""
         p = tempered(self.posterior, self.n_labels, design_effect)[np.arange(len(self.truth)), self.truth]
-        return float(-np.mean(np.log(np.maximum(p, LEAST_PROBABILITY))))
+        return float(-np.mean(np.log(np.maximum(p, FLOOR))))
 
     def best_design_effect(self) -> float:
         """Return the design effect of the smallest log-loss."""

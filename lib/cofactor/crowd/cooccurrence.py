@@ -27,8 +27,8 @@ from cofactor.core.lazy import csgraph
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.types import Floats, Ints
 
-DENSE = 10  # median co-labelled tasks from which thin pairs are left out by default ...
-THIN = 5  # ... that is, pairs with at most this many tasks in common
+DENSE_TASKS = 10  # median co-labelled tasks from which thin pairs are left out by default ...
+THIN_TASKS = 5  # ... that is, pairs with at most this many tasks in common
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class Cooccurrences:
             check_whole(1, min_common=min_common)
             return cls._count(moments, pairs, K, min_common)
         everything = cls._count(moments, pairs, K, 1)
-        if not pairs.nnz or np.median(pairs.data) < DENSE:
+        if not pairs.nnz or np.median(pairs.data) < DENSE_TASKS:
             return everything
-        dense = cls._count(moments, pairs, K, THIN + 1)
+        dense = cls._count(moments, pairs, K, THIN_TASKS + 1)
         return dense if dense._connects_like(everything) else everything
 
     @classmethod

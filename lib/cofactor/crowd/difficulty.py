@@ -46,7 +46,7 @@ ONES = np.ones(len(NODES))  # sums over points, by a product: fast for many work
 INITIAL_SPREAD = 0.5
 MAX_ABILITY, MAX_SPREAD = 4.0, 5.0
 MIN_PROBABILITY = 1e-9  # probabilities of being right are kept so far from 0 and 1
-MAX_ITER, TOL = 50, 1e-5  # of the log-likelihood; more rounds change no confidence
+SCORING_ROUNDS, SCORING_TOL = 50, 1e-5  # of the log-likelihood; more rounds change no confidence
 DESIGN_EFFECTS = np.concatenate([[0.0], np.geomspace(0.01, 1000.0, 80)])  # tried
 
 
@@ -162,9 +162,9 @@ def fit_difficulty(
     Up to 50 rounds, each an E-step of 7 K states.
     """
     crowd, before = Difficulty.start(e_step(model), votes), np.nan  # which nothing is near
-    for _ in range(MAX_ITER):
+    for _ in range(SCORING_ROUNDS):
         counts = e_step(crowd.model())
-        if abs(counts.log_likelihood - before) <= TOL * abs(before):
+        if abs(counts.log_likelihood - before) <= SCORING_TOL * abs(before):
             break
         crowd, before = crowd.after(counts, votes), counts.log_likelihood
     return crowd

@@ -30,7 +30,7 @@ from cofactor.crowd.cooccurrence import Cooccurrences
 
 RADIUS = 1.0  # ||A_m D^1/2||_F^2 = sum_c lambda_c ||A_m(:, c)||^2 <= 1, so the ball of radius one always holds U_m
 SMOOTHING = 1e-6  # xi of Eq. (9): keeps the weight of a perfectly fitted block finite
-ROUNDING = 1e-12  # relative size below which a sum is rounding noise
+ROUNDING_SHARE = 1e-12  # relative size below which a sum is rounding noise
 CONDITION = 1e-8  # a block whose smallest singular value is below this share of the largest has no inverse
 MOST_BYTES = 1_000_000_000  # largest completed matrix that is formed
 MOST_FLOPS = 4e10  # work beyond which only the busiest annotators serve as references
@@ -49,7 +49,7 @@ class Imputed:
         return float(1 - self.reached.mean())
 
 
-LARGEST = 1e100  # entry of a start; the squares of larger ones overflow
+LARGEST_START_ENTRY = 1e100  # entry of a start; the squares of larger ones overflow
 
 
 def designated_imputation(cooc: Cooccurrences, n_references: int | None = None) -> Imputed:
@@ -77,7 +77,7 @@ def designated_imputation(cooc: Cooccurrences, n_references: int | None = None) 
     links = _links(cooc, references)
     X = (links @ inverses) @ links.T
     reached = _linked(cooc, references, weights)
-    noise = ROUNDING * max(float(X.max()), 0.0)  # a block this small is rounding, not evidence
+    noise = ROUNDING_SHARE * max(float(X.max()), 0.0)  # a block this small is rounding, not evidence
     _complete(X, reached, cooc.indptr, cooc.indices, cooc.blocks, noise)
     return Imputed(X, reached)
 
@@ -230,8 +230,10 @@ def robust_imputation(
     if not is_number(p) or not 0 < p <= 2:
         raise CofactorError(f"p={p!r}: choose 0 < p <= 2 (1 is the robust criterion, 2 least squares)")
     U, shape = numbers(start, "start"), (cooc.n_workers, cooc.n_classes, cooc.n_classes)
-    if U.shape != shape or not 1 / LARGEST < np.abs(U).max(initial=0.0) < LARGEST:
-        raise CofactorError(f"start must hold {shape} finite numbers, not all zero or beyond {LARGEST:g}: {U.shape}")
+    if U.shape != shape or not 1 / LARGEST_START_ENTRY < np.abs(U).max(initial=0.0) < LARGEST_START_ENTRY:
+        raise CofactorError(
+            f"start must hold {shape} finite numbers, not all zero or beyond {LARGEST_START_ENTRY:g}: {U.shape}"
+        )
     U = np.array(U, order="C")
     history = History("robust imputation", max_iter, tol, verbose)
     for _ in history:

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-MANY = 10  # different labels; more of them, of which most occur once or twice, are hardly classes
+MANY_LABELS = 10  # different labels; more of them, of which most occur once or twice, are hardly classes
 SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+")  # as a spreadsheet shows long numbers
 FRACTION = re.compile(r"[+-]?\d+[.,]\d+")
-NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
+NUMBER_FORM = re.compile(r"[+-]?\d+([.,]\d+)?")
 CONFIDENCES = ("confidence", "certainty", "conf", "score", "weight")  # columns that are not read
 
 
@@ -27,10 +27,10 @@ def odd_labels(labels: Sequence[str], n_labels: int) -> Iterator[str]:
     if coded := [name for name in labels if name[:1] + name[-1:] in ("{}", "[]") and len(name) > 1]:
         yield f"labels such as {coded[0][:40]!r} are JSON, and count as they are written: take one value out of each"
     fractions = [name for name in labels if FRACTION.fullmatch(name) and name.rstrip("0")[-1] not in ".,"]
-    if fractions and all(map(NUMBER.fullmatch, labels)):
+    if fractions and all(map(NUMBER_FORM.fullmatch, labels)):
         few = "round them, or declare their order"
         yield f"labels such as {fractions[0]!r} are numbers with fractions; each is a class of its own: {few}"
-    elif len(labels) > MANY and 2 * len(labels) > n_labels:
+    elif len(labels) > MANY_LABELS and 2 * len(labels) > n_labels:
         yield (
             f"{len(labels)} different labels in {n_labels}, such as {max(labels, key=len)[:40]!r}: each is a class of "
             "its own; free text, or the answers of an open question, need to be sorted into classes first"

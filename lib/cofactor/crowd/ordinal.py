@@ -38,11 +38,11 @@ Loss = Literal["steps", "errors"]
 GRADED = "graded"
 MEAN_Z = 2.0  # above it, the mean predicts held-out labels better
 N_FOLDS, MANY_LABELS = 5, 30_000  # with more labels, one fold of the five is enough
-MIN_GOLD_TASKS, GOLD_T = 5, 1.5  # gold tasks decide from so many on, where they differ by so many standard errors
+DECIDING_GOLD_TASKS, GOLD_T = 5, 1.5  # gold tasks decide from so many on, where they differ by so many standard errors
 MOST_GRADES = 20  # more are read as numbers: tables grow with their square
 TINY = 1e-12
 TAIL = 0.05  # on either side of the interval of a grade
-MAX_DESIGN_EFFECT = 5.0  # a larger one tells that offsets look like difficulty, not that labels repeat one another
+MAX_OFFSETS_EFFECT = 5.0  # a larger one tells that offsets look like difficulty, not that labels repeat one another
 
 
 def read_scores(labels: CrowdLabels) -> Additive:
@@ -223,7 +223,7 @@ def _choose(
     if labels.n_classes > MOST_GRADES:
         return "mean", f"since there are more than {MOST_GRADES} grades", None, np.nan
     found, t = held_out_labels(labels, settings), np.nan
-    if gold is not None and np.sum(gold != UNKNOWN) >= MIN_GOLD_TASKS:
+    if gold is not None and np.sum(gold != UNKNOWN) >= DECIDING_GOLD_TASKS:
         t = _by_gold(labels, gold, settings)
         if abs(t) >= GOLD_T:
             return ("mean" if t > 0 else "class"), "by gold tasks", found, t
@@ -260,4 +260,4 @@ def _learned_effect(labels: CrowdLabels, gold: Ints | None, classes: ClassReadin
     """Return the design effect under which the class reading is as sure as the model of difficulty, at most 5."""
     evidence, model = Evidence.of(labels, gold), expected_model(labels, r)
     difficulty = fit_difficulty(evidence.e_step, model, classes.belief.alpha)
-    return min(evidence.confidence(classes.states, difficulty.model()).design_effect, MAX_DESIGN_EFFECT)
+    return min(evidence.confidence(classes.states, difficulty.model()).design_effect, MAX_OFFSETS_EFFECT)

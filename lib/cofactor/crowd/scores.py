@@ -23,7 +23,7 @@ HIGH_PROBABILITY = 0.99
 MIN_PROBABILITY = 1e-15  # probability whose logarithm is taken: one that is zero for the true class would cost infinity
 SUM_TOLERANCE = 1e-6  # of the probabilities of a task
 CONFIDENCE = 0.95
-ROUNDING = 1e-9  # difference of two shares that is none
+EQUAL_SHARES = 1e-9  # difference of two shares that is none
 
 
 @dataclass(frozen=True)
@@ -221,5 +221,5 @@ def sign_test(predicted: ArrayLike, other: ArrayLike, truth: ArrayLike) -> float
     from scipy.stats import binomtest  # here: takes a second
 
     difference = right_shares(predicted, truth) - right_shares(other, truth)
-    better, worse = int(np.sum(difference > ROUNDING)), int(np.sum(difference < -ROUNDING))
+    better, worse = int(np.sum(difference > EQUAL_SHARES)), int(np.sum(difference < -EQUAL_SHARES))
     return float(binomtest(better, better + worse).pvalue) if better + worse else 1.0

@@ -37,9 +37,9 @@ Shift = float | Callable[[int], float]
 Operator = Literal["zero", "clamp"]
 
 DENSE_SIZE = 400  # up to here all eigenpairs at once are as fast as Lanczos, and never fail to converge
-RANK = 1e-6  # a square root whose smallest singular value is below this share of the largest has lower rank
+RANK_OF_ROOT = 1e-6  # a square root whose smallest singular value is below this share of the largest has lower rank
 TURN = 1e-9  # share with which an empty column of H counts, as positive: it settles a sign, and turns nothing else
-LARGEST = 1e100  # entry of U; the squares of larger ones overflow
+LARGEST_ENTRY = 1e100  # entry of U; the squares of larger ones overflow
 
 
 def square_root(X: Floats | sparray, n_classes: int) -> Floats:
@@ -59,7 +59,7 @@ def square_root(X: Floats | sparray, n_classes: int) -> Floats:
     if X.shape[0] != X.shape[1] or n_classes > X.shape[0]:
         raise CofactorError(f"X of shape {X.shape} has no square root with {n_classes} columns: give a larger square")
     values, vectors, lowest = _top_eigenpairs(X, n_classes)
-    positive = int(np.sum(values > max(RANK**2 * values[0], 0)))
+    positive = int(np.sum(values > max(RANK_OF_ROOT**2 * values[0], 0)))
     if positive < n_classes:
         _refuse_rank(positive, n_classes)
     if values[-1] <= -lowest:
@@ -93,7 +93,7 @@ def _top_eigenpairs(X: Floats | sparray, count: int) -> tuple[Floats, Floats, fl
 def require_rank(U: Floats) -> None:
     """Refuse a (M K, K) square root whose columns span less than K dimensions."""
     s = np.linalg.svd(U, compute_uv=False)
-    rank = int(np.sum(s > RANK * s[0]))
+    rank = int(np.sum(s > RANK_OF_ROOT * s[0]))
     if rank < U.shape[1]:
         _refuse_rank(rank, U.shape[1])
 
@@ -159,8 +159,10 @@ def symnmf(
     positive, (13b) leaves the sign of that column of the next Q open: the positive side is taken.
     """
     U = finite_matrix(U, "U")
-    if np.abs(U).max() > LARGEST or not (callable(shift) or is_number(shift)):
-        raise CofactorError(f"shift={shift!r}, U up to {np.abs(U).max():.3g}: give a number, and U up to {LARGEST:g}")
+    if np.abs(U).max() > LARGEST_ENTRY or not (callable(shift) or is_number(shift)):
+        raise CofactorError(
+            f"shift={shift!r}, U up to {np.abs(U).max():.3g}: give a number, and U up to {LARGEST_ENTRY:g}"
+        )
     require_rank(U)
     Q = np.eye(U.shape[1])
     history = History("SymNMF", max_iter, tol, verbose)

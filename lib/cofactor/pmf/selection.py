@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cofactor.core.latent_class import LEAST_PROBABILITY, LatentClassModel
+from cofactor.core.latent_class import FLOOR, LatentClassModel
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 
@@ -75,7 +75,7 @@ class HiddenCells:
         value = self.seen.offsets[self.variable] + self.code
         given = np.einsum("ef,ef->e", Q[self.row], model.stacked[value])
         rows, place = np.unique(self.row, return_inverse=True)
-        scores = np.bincount(place, np.log(np.maximum(given, LEAST_PROBABILITY)), len(rows))
+        scores = np.bincount(place, np.log(np.maximum(given, FLOOR)), len(rows))
         weights = self.seen.row_weights[rows]
         return np.asarray(scores * weights / weights.mean(), dtype=np.float64)
 

@@ -110,7 +110,7 @@ def constants() -> dict[str, Any]:
     method = METHOD()
     found = {"method": METHOD.__name__, "diagonal": method.diagonal, "off": method.off, "tol": method.tol}
     found |= {"maxIter": method.max_iter, "tolWords": f"{method.tol:g}"}
-    found |= {"difficultyRounds": difficulty.MAX_ITER, "difficultyTol": difficulty.TOL}
+    found |= {"difficultyRounds": difficulty.SCORING_ROUNDS, "difficultyTol": difficulty.SCORING_TOL}
     found |= {"packed": [[what, *magic] for magic, what in frames.MAGIC.items()]}
     return found | {_camel(name): getattr(module, name) for module, names in TAKEN.items() for name in names}
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from cofactor.core.checks import rng_of
 from cofactor.core.estimator import clone
-from cofactor.core.latent_class import LEAST_PROBABILITY, LatentClassModel, map_class
+from cofactor.core.latent_class import FLOOR, LatentClassModel, map_class
 from cofactor.core.lazy import pd, special
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
@@ -95,7 +95,7 @@ def _scored(model: LatentClassModel, hidden: HiddenCells) -> tuple[Floats, Float
     for n, A in enumerate(model.conditionals):
         of_variable = hidden.variable == n
         shares, code = Q[hidden.row[of_variable]] @ A.T, hidden.code[of_variable]
-        loss[of_variable] = -np.log(np.maximum(shares[np.arange(len(shares)), code], LEAST_PROBABILITY))
+        loss[of_variable] = -np.log(np.maximum(shares[np.arange(len(shares)), code], FLOOR))
         right[of_variable] = map_class(shares, model.marginal(n)) == code
     return loss, right
 
@@ -111,5 +111,5 @@ def shared_information(model: LatentClassModel) -> Floats:
     entropy = [special.entr(model.marginal(n)).sum() for n in range(model.n_variables)]
     for m, n in combinations(range(model.n_variables), 2):
         common, least = entropy[m] + entropy[n] - special.entr(model.pairwise(m, n)).sum(), min(entropy[m], entropy[n])
-        found[m, n] = found[n, m] = np.clip(common / least, 0.0, 1.0) if least > LEAST_PROBABILITY else 0.0
+        found[m, n] = found[n, m] = np.clip(common / least, 0.0, 1.0) if least > FLOOR else 0.0
     return found

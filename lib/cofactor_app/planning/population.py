@@ -39,8 +39,8 @@ from cofactor.crowd.labels import CrowdLabels
 LOG_STRENGTH_RANGE = (-2.0, 8.0)  # range of log s
 DIFFICULTIES = np.concatenate([[0.0], np.geomspace(0.3, 30.0, 17)])  # tau tried
 CLARITY_RANGE = (0.02, 20.0)  # range of b
-STEP = 0.3  # of log b, in the search
-MIN_PROBABILITY = 1e-3  # below it, logarithms are those of this
+LOG_STEP = 0.3  # of log b, in the search
+LEAST_LOGGED_PROBABILITY = 1e-3  # below it, logarithms are those of this
 MIN_SIMULATED_TASKS = (
     2000  # simulated for each difficulty: the crowd as it is, that many times over, at least MIN_REPEATS
 )
@@ -70,7 +70,7 @@ class Population:
 
     def annotators(self, rng: np.random.Generator) -> Floats:
         """Draw (M, K, K) confusion matrices."""
-        draws = rng.gamma(np.maximum(self.weights, MIN_PROBABILITY))
+        draws = rng.gamma(np.maximum(self.weights, LEAST_LOGGED_PROBABILITY))
         return np.asarray(draws / draws.sum(axis=1, keepdims=True))
 
     def workers(self, n_tasks: int, d: int, rng: np.random.Generator) -> Ints:
@@ -84,7 +84,7 @@ class Population:
         K = len(self.prior)
         truth = rng.choice(K, size=n_tasks, p=self.prior)
         pull = self.difficulty * rng.standard_normal((n_tasks, K))
-        logits = self.clarity * (np.log(np.maximum(A, MIN_PROBABILITY))[worker, :, truth[task]] + pull[task])
+        logits = self.clarity * (np.log(np.maximum(A, LEAST_LOGGED_PROBABILITY))[worker, :, truth[task]] + pull[task])
         return truth, np.argmax(logits + rng.gumbel(size=logits.shape), axis=1)
 
 
@@ -147,12 +147,12 @@ def _root(rising: Callable[[float], float], near: float) -> float:
     least, most = np.log(CLARITY_RANGE)
     low = high = near
     while rising(low) > 0 and low > least:
-        low = max(low - STEP, least)
+        low = max(low - LOG_STEP, least)
     while rising(high) < 0 and high < most:
-        high = min(high + STEP, most)
+        high = min(high + LOG_STEP, most)
     if rising(low) < 0 < rising(high):
         return float(optimize.brentq(rising, low, high, xtol=1e-2))
-    return float(min(np.arange(low, high + STEP, STEP), key=lambda x: abs(rising(float(x)))))
+    return float(min(np.arange(low, high + LOG_STEP, LOG_STEP), key=lambda x: abs(rising(float(x)))))
 
 
 def _repeats(table: CategoricalTable, seed: int) -> list[np.random.Generator]:

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.latent_class import POSTERIOR_TIE
+from cofactor.core.latent_class import TIE
 from cofactor.core.lazy import sqlglot
 from cofactor.crowd.files import COLUMNS, NO_LABEL
 from cofactor.crowd.labels import Conflicts
@@ -164,7 +164,7 @@ class Queries:
         names["way"] = "DESC" if self.conflicts == "last" else "ASC"
         one = FIRST_ROW if self.order else ONE_LABEL
         names["blanks"] = f"'{BLANKS}'"
-        query = f"WITH {LABELS}{one}{body}".format(**names, absent=ABSENT.format(**names), tie=POSTERIOR_TIE)
+        query = f"WITH {LABELS}{one}{body}".format(**names, absent=ABSENT.format(**names), tie=TIE)
         (text,) = sqlglot.transpile(query, read="duckdb", write=self.dialect, pretty=True)
         return f"{text};\n"
 

@@ -25,7 +25,7 @@ from cofactor.core.em import SoftCounts, log_dirichlet
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import from_json, load_arrays, save_arrays
 from cofactor.core.frames import plain_numbers, read_frame
-from cofactor.core.latent_class import LEAST_PROBABILITY, LatentClassModel
+from cofactor.core.latent_class import FLOOR, LatentClassModel
 from cofactor.core.lazy import optimize, pd
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.types import Floats, Ints
@@ -247,8 +247,8 @@ class WarehouseFit:
         hold the prior.
         """
         M, K = len(self.workers), len(self.classes)
-        names, logs = [str(known) for known in self.classes], np.log(np.maximum(self.model.stacked, LEAST_PROBABILITY))
-        prior = np.log(np.maximum(self.model.prior, LEAST_PROBABILITY))
+        names, logs = [str(known) for known in self.classes], np.log(np.maximum(self.model.stacked, FLOOR))
+        prior = np.log(np.maximum(self.model.prior, FLOOR))
         columns = {
             "worker": [None] * K + [str(worker) for worker in self.workers for _ in range(K * K)],
             "label": [None] * K + [name for name in names for _ in range(K)] * M,
@@ -285,6 +285,6 @@ class WarehouseFit:
 
 def named_by_votes(model: LatentClassModel, votes: SoftCounts) -> LatentClassModel:
     """Order the hidden classes so that the vote shares, as soft classes, are most probable together with the labels."""
-    gain = votes.cells.T @ np.log(np.maximum(model.stacked, LEAST_PROBABILITY))
-    gain += np.outer(votes.classes, np.log(np.maximum(model.prior, LEAST_PROBABILITY)))
+    gain = votes.cells.T @ np.log(np.maximum(model.stacked, FLOOR))
+    gain += np.outer(votes.classes, np.log(np.maximum(model.prior, FLOOR)))
     return model.reorder(optimize.linear_sum_assignment(gain, maximize=True)[1])
