@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-MANY_DIFFERENT_LABELS = 10  # different labels; more of them, of which most occur once or twice, are hardly classes
+MANY = 10  # different labels; more of them, of which most occur once or twice, are hardly classes
 SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+")  # as a spreadsheet shows long numbers
 FRACTION = re.compile(r"[+-]?\d+[.,]\d+")
 NUMBER_FORM = re.compile(r"[+-]?\d+([.,]\d+)?")
@@ -30,7 +30,7 @@ def odd_labels(labels: Sequence[str], n_labels: int) -> Iterator[str]:
     if fractions and all(map(NUMBER_FORM.fullmatch, labels)):
         few = "round them, or declare their order"
         yield f"labels such as {fractions[0]!r} are numbers with fractions; each is a class of its own: {few}"
-    elif len(labels) > MANY_DIFFERENT_LABELS and 2 * len(labels) > n_labels:
+    elif len(labels) > MANY and 2 * len(labels) > n_labels:
         yield (
             f"{len(labels)} different labels in {n_labels}, such as {max(labels, key=len)[:40]!r}: each is a class of "
             "its own; free text, or the answers of an open question, need to be sorted into classes first"

@@ -40,11 +40,11 @@ from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.worker_types import WorkerTypes
 
 Pair = tuple[Any, Any, int, int]
-MOST_SCREENED_WORKERS = 500
+MOST_WORKERS = 500
 LEAST_WORKERS = 4
 LEAST_AGREEMENT = 0.75
 SUSPECTS = 0.1  # pairs of an honest crowd that are looked at for no reason but chance
-EXPECTED_DIFFERENCES = 1 / 3  # of the labels that two independent workers of such skills would have different
+LEFT = 1 / 3  # of the labels that two independent workers of such skills would have different
 
 
 def near_copies(method: WorkerTypes, labels: CrowdLabels) -> list[Pair]:
@@ -67,7 +67,7 @@ def near_copies(method: WorkerTypes, labels: CrowdLabels) -> list[Pair]:
 def _found(method: WorkerTypes, labels: CrowdLabels) -> list[Pair]:
     labels = labels.whole
     active = np.flatnonzero(labels.table.entries_per_variable)
-    if not LEAST_WORKERS <= len(active) <= MOST_SCREENED_WORKERS or not method.types_ or method.grading_:
+    if not LEAST_WORKERS <= len(active) <= MOST_WORKERS or not method.types_ or method.grading_:
         return []
     said = _by_label(labels)
     n, s = _pairs(said)
@@ -80,7 +80,7 @@ def _found(method: WorkerTypes, labels: CrowdLabels) -> list[Pair]:
     several = np.triu(n >= MIN_COMMON, 1)
     m = max(float(np.median((s / np.maximum(n, 1) - p)[several])), 0.0)
     chance = np.clip(p + m, 0.0, 1 - 1e-9)
-    least = EXPECTED_DIFFERENCES * (1 - chance) >= 1 - s / np.maximum(n, 1)
+    least = LEFT * (1 - chance) >= 1 - s / np.maximum(n, 1)
     tail = special.bdtrc(s - 1, n.astype(np.int64), chance)  # chance of s equal labels or more
     found = np.argwhere(np.triu(may_be & least & (tail < FALSE_ALARMS / max(several.sum(), 1)), 1))
     return [(labels.workers[u], labels.workers[v], int(s[u, v]), int(n[u, v])) for u, v in found]

@@ -15,7 +15,7 @@ from cofactor.core.types import Ints
 from cofactor.crowd.agreement import alpha_of, coincidences, differences
 from cofactor.crowd.labels import CrowdLabels
 
-FEWEST_GRADES, MOST_GRADES = 4, 20  # classes: three have three orders, so that labels cannot tell; more are no grades
+FEWEST, MOST = 4, 20  # classes: three have three orders, so that labels cannot tell; more are no grades
 ALL_ORDERS = 6  # classes with so few are asked in all orders
 DRAWN = 2000  # orders of more classes
 LUCK = 0.1  # share of the orders that may agree as well
@@ -92,7 +92,7 @@ def suggested_order(labels: CrowdLabels) -> list[Any] | None:
     Cost: O(N K^2), and O(K^2) for each order.
     """
     check_kind(CrowdLabels, labels=labels)
-    order = _named_order(labels.classes) if FEWEST_GRADES <= labels.n_classes <= MOST_GRADES else None
+    order = _named_order(labels.classes) if FEWEST <= labels.n_classes <= MOST else None
     if order is None:
         return None
     votes = in_order(labels, order).votes.astype(np.float64)
