@@ -91,6 +91,24 @@ def test_eigenvectors_are_those_of_lapack(which, seed):
     assert np.allclose(A @ V, V * values, atol=1e-8) and np.allclose(V.T @ V, np.eye(3), atol=1e-9)
 
 
+def test_nodes_with_the_same_neighbours_have_the_same_row_to_the_last_bit():
+    for n_nodes, joined, which in ((450, 0, "LM"), (450, 1, "LA"), (30, 0, "LA"), (30, 1, "LM")):
+        graph, _ = mixed_graph(seed=3, n_nodes=n_nodes)
+        swapped = np.array([[0, joined], [joined, 0]])
+        A = sparse.csr_array(sparse.kron(graph, np.ones((2, 2))) + sparse.kron(sparse.eye_array(n_nodes), swapped))
+        values, V = leading_eigenvectors(A, 3, which)
+        case = f"{n_nodes} pairs, joined: {joined}, {which}"
+        assert np.array_equal(V[::2], V[1::2]), case
+        np.testing.assert_allclose(A @ V, V * values, atol=1e-9 * values.max(), err_msg=case)
+
+
+def test_ends_of_an_edge_that_an_eigenvector_tells_apart_stay_apart():
+    A = sparse.csr_array(np.kron(np.diag([1.0, 0.5, 0.25]), [[0.0, 1.0], [1.0, 0.0]]))
+    values, V = leading_eigenvectors(A, 2, "LM")
+    assert sorted(values.round(9)) == [-1, 1]
+    np.testing.assert_allclose(A @ V, V * values, atol=1e-12)
+
+
 def test_rows_are_written_in_pure_ones():
     rng = np.random.default_rng(0)
     theta = np.vstack([np.eye(3), rng.dirichlet(np.ones(3), 5)])

@@ -16,6 +16,7 @@ factorizations", ICML 2017 (GeoNMF).
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -135,7 +136,7 @@ def spa_on_rows(V: Floats, n_anchors: int) -> AnchorFit:
 def leading_eigenvectors(A: sparse.csr_array, n_vectors: int, which: Literal["LM", "LA"]) -> tuple[Floats, Floats]:
     """Return eigenvalues and eigenvectors (N, K), of largest magnitude ("LM") or value ("LA").
 
-    Deterministic: the iteration always starts at the same vector.
+    Deterministic: the iteration always starts at the same vector, and nodes alike have the same row to the last bit.
     """
     n_nodes = A.shape[0]
     if not (is_whole(n_vectors) and 1 <= n_vectors <= n_nodes):
@@ -143,8 +144,25 @@ def leading_eigenvectors(A: sparse.csr_array, n_vectors: int, which: Literal["LM
     if n_nodes <= max(DENSE_NODES, 2 * n_vectors):
         values, vectors = np.linalg.eigh(A.toarray())
         first = np.argsort(-(np.abs(values) if which == "LM" else values), kind="stable")[:n_vectors]
-        return values[first], vectors[:, first]
-    return sparse_linalg.eigsh(A, n_vectors, which=which, v0=np.linspace(1.0, 2.0, n_nodes))
+        return values[first], _of_first_alike(A, vectors[:, first])
+    values, vectors = sparse_linalg.eigsh(A, n_vectors, which=which, v0=np.linspace(1.0, 2.0, n_nodes))
+    return values, _of_first_alike(A, vectors)
+
+
+def _of_first_alike(A: sparse.csr_array, V: Floats) -> Floats:
+    """Give nodes with the same neighbours, joined or not, the row of the first of them.
+
+    Their rows differ by rounding alone. A method that takes the best of them would take another on another processor.
+    Eigenvectors that tell the ends of an edge apart, as those of a negative eigenvalue may, stay as they are.
+    """
+    for with_itself in (A, sparse.csr_array(A + sparse.eye_array(A.shape[0]))):
+        met = dict[tuple[bytes, bytes], int]()
+        rows = (slice(*ends) for ends in pairwise(with_itself.indptr.tolist()))
+        keys = ((with_itself.indices[row].tobytes(), with_itself.data[row].tobytes()) for row in rows)
+        first = np.array([met.setdefault(key, node) for node, key in enumerate(keys)])
+        alike = np.abs(V[first] - V).max(axis=1) <= 10.0**-DIGITS * np.abs(V).max()
+        V = np.where(alike[:, None], V[first], V)
+    return V
 
 
 def adjacency_of(A: Matrix) -> sparse.csr_array:
