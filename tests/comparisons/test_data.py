@@ -56,9 +56,10 @@ def test_nothing_is_refused():
 
 
 def test_an_item_with_itself_can_be_dropped():
-    with pytest.warns(DataWarning, match="1 comparisons of an item with itself were dropped"):
+    with pytest.warns(DataWarning, match="1 comparisons of an item with itself were dropped") as caught:
         data = Comparisons([0, 0], [0, 1], [0, 2], [1, 1], same_item="drop")
     assert len(data) == 1
+    assert caught[0].filename == __file__  # the line of who called
     with pytest.raises(CofactorError, match="every comparison is of an item with itself"):
         Comparisons([0], [0], [0], [1], same_item="drop")
 

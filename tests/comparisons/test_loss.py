@@ -7,7 +7,7 @@ from hypothesis import given
 
 from cofactor import CofactorError, Comparisons
 from cofactor.comparisons import LINKS, Objective
-from cofactor.comparisons.kernels import _exponentials
+from cofactor.comparisons.kernels import _exponentials, _logistic_chances
 from cofactor.comparisons.loss import excess_loss, gamma
 from tests.comparisons.problems import few
 from tests.oracles.comparisons import balance_penalty, logistic_gradient, plain_loss
@@ -60,6 +60,18 @@ def test_excess_loss_keeps_its_digits_near_the_best_fit(link):
     for d in (1e-3, 1e-6):
         expected = f.information(best) * d**2 / 2
         assert f.loss(np.add(best, d), w) == pytest.approx(expected, rel=2 * d + 1e-8)
+
+
+def test_the_compiled_excess_loss_is_right_to_ten_digits_near_the_best_fit():
+    with mpmath.workdps(40):
+        for w, d in ((0.5, 0.0199), (0.3, -0.0199), (0.9, 0.01), (0.5, 0.0201)):
+            best = mpmath.log(mpmath.mpf(w) / (1 - mpmath.mpf(w)))
+            z, loss = best + mpmath.mpf(d), lambda z, w=w: mpmath.log1p(mpmath.exp(z)) - mpmath.mpf(w) * z
+            slope = 1 / (1 + mpmath.exp(-z)) - mpmath.mpf(w)
+            found = np.array([[float(z)], [w], [float(mpmath.exp(-abs(z)))], [float(best)], [float(loss(best))], [0.0]])
+            total = _logistic_chances(*found)
+            assert total == pytest.approx(float(loss(z) - loss(best)), rel=1e-10), (w, d)
+            assert found[0, 0] == pytest.approx(float(slope), rel=1e-10), (w, d)
 
 
 def objective_and_point(seed=0, link="logistic", outcome=None, rank=2, **options):

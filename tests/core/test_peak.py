@@ -47,6 +47,11 @@ def test_peak_of_a_failing_call_is_an_error():
         measure_peak("numpy:ones", warm={"shape": -1}, shape=1)
 
 
+def test_sizes_are_read_in_millions_of_bytes(tmp_path):
+    (tmp_path / "status").write_text("VmPeak:\t    9000 kB\nVmHWM:\t    2000 kB\n")
+    assert peak.resident("VmHWM", tmp_path / "status") == 2.048
+
+
 def test_nothing_is_run_where_the_system_does_not_tell(monkeypatch, tmp_path):
     monkeypatch.setattr(peak, "CLEAR_REFS", tmp_path / "none")
     assert measure_peak("no:such", warm={}) is None

@@ -3,7 +3,7 @@
 import pytest
 
 from cofactor.core.errors import CofactorError, DataWarning
-from cofactor.crowd.exports import unfold
+from cofactor.crowd.exports import _annotator, unfold
 
 COLUMNS = ("task", "worker", "label")
 MARKED = [{"start": 0, "end": 3}]
@@ -38,3 +38,9 @@ def test_one_of_both_hashes_tells_an_export_of_prodigy(gone):
 
 def test_records_with_an_answer_and_no_hash_are_no_export():
     assert unfold([{"task": 1, "worker": 2, "answer": "accept"}], COLUMNS) is None
+
+
+def test_an_annotator_is_the_address_or_else_the_number():
+    for who, name in (({"email": "a@b.c", "id": 3}, "a@b.c"), ({"id": 3}, 3), ({"email": "", "id": 3}, 3), (3, 3)):
+        assert _annotator({"completed_by": who}, "worker") == name
+        assert _annotator({"updated_by": who}, "updated_by") == name

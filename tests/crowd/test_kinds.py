@@ -11,6 +11,7 @@ ODD = {
     "are numbers with fractions": ["1,5", "2,0", "3"],
     "are orders of the same 3 things": ["B>A>C", "A>B>C"],
     "are paths": ["animal", "animal/cat", "animal/dog", "car/van"],
+    "keep what stands before '/'": ["animal/cat", "animal/dog", "car/van"],
     "12 different labels in 20": [f"a text of its own, number {n}" for n in range(12)],
 }
 SOUND = (

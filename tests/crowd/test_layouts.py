@@ -9,6 +9,7 @@ import pytest
 from cofactor import CofactorError, DataWarning
 from cofactor.core.frames import by_value, nested_cells, plain_numbers
 from cofactor.crowd import CrowdLabels
+from cofactor.crowd.layouts import without_headers
 from cofactor_app.cli import main
 
 ROWS = [(f"t{i}", f"A{w}", ("neg", "neu", "pos")[(i + (w == i % 5)) % 3]) for i in range(12) for w in range(5)]
@@ -302,3 +303,11 @@ def test_different_values_are_cleaned_and_not_cells():
     numbers = plain_numbers(pd.Series(["12", None, "-3", "12"], index=range(4)))
     assert (str(numbers.dtype), numbers.fillna(0).tolist()) == ("Int64", [12, 0, -3, 12])
     assert nested_cells(pd.Series(["a", ["b"], {}])).tolist() == [False, True, True]
+
+
+def test_a_row_repeats_the_header_where_all_three_cells_do():
+    rows = [["task", "worker", "label"], ["task", "ann", "label"], ["t1", "worker", "label"], ["task", "worker", "yes"]]
+    frame = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    with pytest.warns(DataWarning, match="1 rows repeat the header"):
+        left = without_headers(frame, ["task", "worker", "label"])
+    assert left.to_numpy().tolist() == rows[1:]

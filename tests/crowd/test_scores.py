@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
 
 from cofactor.core.errors import CofactorError
+from cofactor.crowd.calibration import HeldOut, tempered
 from cofactor.crowd.scores import BINS, Score, calibration_error, paired_difference, score
 
 P = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4], [0.995, 0.005, 0.0], [0.0, 0.0, 1.0]])
@@ -104,6 +105,14 @@ def test_calibration_error_is_that_of_a_loop_over_bins(confidence, random):
             gap = np.mean([right[e] for e in here]) - np.mean([confidence[e] for e in here])
             total += len(here) / len(right) * abs(gap)
     assert calibration_error(confidence, right) == pytest.approx(total, abs=1e-12)
+
+
+def test_the_design_effect_of_gold_tasks_makes_chances_true():
+    for right in (85, 88, 60):  # of a hundred, each said to be right with a chance of .9 by five labels
+        truth = np.array([0] * right + [1] * (100 - right))
+        held = HeldOut(np.tile([0.9, 0.1], (100, 1)), np.full(100, 5), truth)
+        effect = held.best_design_effect()
+        assert tempered(held.posterior[:1], held.n_labels[:1], effect)[0, 0] == pytest.approx(right / 100, abs=1e-3)
 
 
 def test_difference_is_paired():

@@ -127,8 +127,8 @@ def test_of_labels_given_again_the_last_counts(folder, rows):
 
 
 def test_labels_stay_in_the_order_of_the_file(tmp_path):
-    path = write(tmp_path, "item,worker,label\n5,1,0\n2,0,1\n5,1,2\n0,3,1\n")
-    assert read_labels(path, "items", 9, 9, 3).tolist() == [[2, 0, 1], [5, 1, 2], [0, 3, 1]]
+    path = write(tmp_path, "item,worker,label\n5,1,0\n2,1,1\n5,1,2\n0,3,1\n")
+    assert read_labels(path, "items", 9, 9, 3).tolist() == [[2, 1, 1], [5, 1, 2], [0, 3, 1]]
 
 
 def test_bytes_that_are_not_text_are_named_by_line(tmp_path):

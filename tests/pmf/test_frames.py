@@ -62,6 +62,12 @@ def test_what_spreadsheets_write_for_no_value_is_a_gap_and_as_a_label_is_noted()
     assert all(word in str(caught[0].message) for word in words)
 
 
+def test_a_code_far_from_three_other_numbers_may_be_a_gap_and_from_two_a_value():
+    for others, doubtful in ((["1", "2"], {}), (["1", "2", "3"], {"-99": {"grade": 2}})):
+        data = CategoricalFrame.from_frame(pd.DataFrame({"grade": [*others * 6, "-99", "-99"]}))
+        assert data.answers == doubtful, others
+
+
 def test_many_intervals_never_leave_one_empty():
     rng = np.random.default_rng(0)
     for n_bins, n_values in ((24, 21), (24, 25), (50, 60), (100, 60)):

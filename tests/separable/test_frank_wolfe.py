@@ -13,6 +13,7 @@ from cofactor.core.spa import spa
 from cofactor.separable import METHODS, merit
 from cofactor.separable.frank_wolfe import Budget, _selected, descend
 from cofactor.separable.least_squares import simplex_least_squares
+from cofactor.separable.tiles import LANES, _lane_minima
 from tests.each import each
 from tests.oracles.generators import laws, seeds
 from tests.oracles.merit import dense_merit
@@ -341,3 +342,11 @@ def test_spa_chooses_among_three_times_as_many_as_are_asked_for_where_these_are_
     assert set(_selected(X, scores, 2, "spa")) <= set(range(6))
     X[:, [5, 6]] = X[:, [6, 5]]
     assert 5 in _selected(X, scores, 2, "spa")
+
+
+def test_minima_of_lanes_are_those_of_numpy():
+    rng = np.random.default_rng(0)
+    for size in (1, LANES, 8 * LANES, 8 * LANES + 3, 25 * LANES + 1):
+        scores, lanes = rng.standard_normal(size).astype(np.float32), np.empty(LANES, np.float32)
+        assert _lane_minima(scores, lanes) == scores.min(), size
+        assert lanes.tolist() == [scores[i::LANES].min(initial=np.inf) for i in range(LANES)], size
