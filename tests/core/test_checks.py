@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from cofactor.core.alignment import match_classes, match_columns
-from cofactor.core.checks import check_between, check_whole, finite_matrix, numbers, positions, whole_matrix
+from cofactor.core.checks import check_between, check_positive, check_whole, finite_matrix, numbers, positions, whole_matrix
 from cofactor.core.errors import CofactorError
 
 
@@ -53,6 +53,14 @@ def test_settings_must_be_whole_numbers(value):
 def test_settings_must_lie_between(value):
     with pytest.raises(CofactorError, match=r"share=.*a number from 0 to 1"):
         check_between(0, 1, share=value)
+
+
+def test_settings_must_be_positive_or_zero_where_that_is_allowed():
+    check_positive(rate=1e-9)
+    check_positive(zero=True, rate=0, ridge=0.5)
+    for zero, wrong in ((False, 0), (False, -1), (True, -1e-9), (True, np.inf), (True, np.nan), (True, "1")):
+        with pytest.raises(CofactorError, match="least 0" if zero else "positive number"):
+            check_positive(zero=zero, rate=wrong)
 
 
 def test_huge_columns_are_matched_without_overflow():
