@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from cofactor.comparisons import davidson
+from cofactor.core import memory
+from cofactor.core.errors import CofactorError
 
 
 def test_chances_of_very_different_items_are_none_and_one():
@@ -24,3 +26,13 @@ def test_a_ridge_pulls_items_together_and_leaves_ties_alone():
         assert cells.scatter(half) == pytest.approx(ridge * u, abs=1e-6)
         spread.append(np.ptp(u))
     assert spread[1] < 0.8 * spread[0]
+
+
+def test_five_tables_of_eight_bytes_for_every_two_parameters_must_fit(monkeypatch):
+    counts = np.array([3.0, 2.0, 1.0])
+    cells = davidson.Cells(3, np.array([0, 1, 0]), np.array([1, 2, 2]), counts, counts, counts, np.zeros((3, 0)), True)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 5 * 8 * 4**2)
+    davidson.fit(cells)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 5 * 8 * 4**2 - 1)
+    with pytest.raises(CofactorError, match="covariance of 3 items would take .*640 bytes.*keep fewer items"):
+        davidson.fit(cells)
