@@ -10,6 +10,7 @@ from cofactor import CofactorError, DataWarning
 from cofactor.core.frames import by_value, nested_cells, plain_numbers
 from cofactor.crowd import CrowdLabels
 from cofactor.crowd.layouts import without_headers
+from cofactor.crowd.wide import _are_counts
 from cofactor_app.cli import main
 
 ROWS = [(f"t{i}", f"A{w}", ("neg", "neu", "pos")[(i + (w == i % 5)) % 3]) for i in range(12) for w in range(5)]
@@ -311,3 +312,13 @@ def test_a_row_repeats_the_header_where_all_three_cells_do():
     with pytest.warns(DataWarning, match="1 rows repeat the header"):
         left = without_headers(frame, ["task", "worker", "label"])
     assert left.to_numpy().tolist() == rows[1:]
+
+
+def test_columns_count_answers_where_sums_are_equal_or_one_falls_as_the_other_rises():
+    for first, second, counted in (
+        (["2", "0", "1"], ["0", "2", "1"], True),  # two answers each
+        (["5", "0", "3", "1"], ["0", "2", "1", "3"], True),  # other sums, and one class or the other
+        (["0", "2", "3", "1"], ["0", "2", "3", "2"], False),  # two workers who grade alike
+        (["1", "0", "1"], ["0", "1", "0"], False),  # an answer each
+    ):
+        assert _are_counts(pd.DataFrame({"neg": first, "pos": second})) == counted, (first, second)
