@@ -102,6 +102,14 @@ def test_tries_all_ranks_then_all_pseudo_counts_and_takes_the_best():
     assert fitted.rank_ < 30
 
 
+def test_every_rank_is_scored_by_its_own_models_even_after_two_steps():
+    X, y = drawn(n_rows=40)
+    with pytest.warns(ConvergenceWarning):
+        fitted = JointPMFClassifier(pseudo_count=0.1, n_starts=2, max_iter=2, random_state=0).fit(X, y)
+    assert [one["rank"] for one in fitted.validation_] == list(RANKS)
+    assert len({one["score"] for one in fitted.validation_}) == len(RANKS)
+
+
 def test_the_model_is_the_mean_over_kept_choices_and_starts():
     X, y = drawn(n_rows=80)
     fitted = JointPMFClassifier(n_starts=2, random_state=0).fit(X, y)
