@@ -34,5 +34,5 @@ def test_five_tables_of_eight_bytes_for_every_two_parameters_must_fit(monkeypatc
     monkeypatch.setattr(memory, "available_bytes", lambda: 5 * 8 * 4**2)
     davidson.fit(cells)
     monkeypatch.setattr(memory, "available_bytes", lambda: 5 * 8 * 4**2 - 1)
-    with pytest.raises(CofactorError, match="covariance of 3 items would take .*640 bytes.*keep fewer items"):
+    with pytest.raises(CofactorError, match=r"covariance of 3 items would take .*640 bytes.*keep fewer items"):
         davidson.fit(cells)

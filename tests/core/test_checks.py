@@ -5,7 +5,15 @@ import pytest
 from scipy import sparse
 
 from cofactor.core.alignment import match_classes, match_columns
-from cofactor.core.checks import check_between, check_positive, check_whole, finite_matrix, numbers, positions, whole_matrix
+from cofactor.core.checks import (
+    check_between,
+    check_positive,
+    check_whole,
+    finite_matrix,
+    numbers,
+    positions,
+    whole_matrix,
+)
 from cofactor.core.errors import CofactorError
 
 
