@@ -9,7 +9,7 @@ import pytest
 from cofactor import CofactorError, Comparisons, DataWarning, NotIdentifiableError
 from cofactor.comparisons import METHODS, BradleyTerry, ComparisonMF, expected_error, pair_accuracy, utility_error
 from cofactor.comparisons.choosing import choose, vanishing_ridge
-from cofactor.comparisons.fitting import Settings
+from cofactor.comparisons.fitting import FitSettings
 from cofactor.comparisons.loss import excess_loss
 from cofactor.comparisons.metrics import product_norm
 from tests.comparisons.problems import drawn, error_of, few, truth
@@ -104,8 +104,8 @@ def test_the_path_of_ridges_ends_after_two_that_do_worse():
 def test_ridges_are_tried_without_biases_where_none_are_asked_for():
     data = few(seed=1)
     for item_bias in (False, True):
-        settings = Settings(item_bias=item_bias, folds=2)
-        path = choose(data, settings, np.random.default_rng(0)).path
+        settings = FitSettings(item_bias=item_bias, folds=2)
+        path = choose_rank_and_ridge(data, settings, np.random.default_rng(0)).path
         assert path and all((trial.bias_ridge > 0) == item_bias for trial in path), item_bias
 
 
