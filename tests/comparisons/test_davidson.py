@@ -32,7 +32,7 @@ def test_five_tables_of_eight_bytes_for_every_two_parameters_must_fit(monkeypatc
     counts = np.array([3.0, 2.0, 1.0])
     cells = davidson.Cells(3, np.array([0, 1, 0]), np.array([1, 2, 2]), counts, counts, counts, np.zeros((3, 0)), True)
     monkeypatch.setattr(memory, "available_bytes", lambda: 5 * 8 * 4**2)
-    davidson.fit(cells)
+    davidson.fit_ranking(cells)
     monkeypatch.setattr(memory, "available_bytes", lambda: 5 * 8 * 4**2 - 1)
     with pytest.raises(CofactorError, match=r"covariance of 3 items would take .*640 bytes.*keep fewer items"):
-        davidson.fit(cells)
+        davidson.fit_ranking(cells)

@@ -8,7 +8,7 @@ import pytest
 
 from cofactor import CofactorError, Comparisons, DataWarning, NotIdentifiableError
 from cofactor.comparisons import METHODS, BradleyTerry, ComparisonMF, expected_error, pair_accuracy, utility_error
-from cofactor.comparisons.choosing import choose, vanishing_ridge
+from cofactor.comparisons.choosing import choose_rank_and_ridge, vanishing_ridge
 from cofactor.comparisons.fitting import FitSettings
 from cofactor.comparisons.loss import excess_loss
 from cofactor.comparisons.metrics import product_norm
