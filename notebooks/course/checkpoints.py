@@ -29,7 +29,7 @@ def checkpoint(notebook: str) -> None:
         raise CofactorError(f"no notebook {notebook!r}; there are {', '.join(desk.NOTEBOOKS)}")
     objectives = import_module(f"course.{notebook}.exercises").OBJECTIVES
     names = [name for names in objectives for name in names]
-    left = [name for name in names if not desk.passed(name)]
+    left = [name for name in names if not _solved(name)]
     begin = f'; begin with "{left[0]}"' if len(left) == len(names) else f'; next is "{left[0]}"' if left else ""
     print(f"{len(names) - len(left)} of {len(names)} exercises solved{begin}")
     wide = max(map(len, names))
@@ -41,7 +41,13 @@ def checkpoint(notebook: str) -> None:
     _keep(notebook, len(names) - len(left), len(names))
 
 
+def _solved(name: str) -> bool:
+    return desk.passed(name) and name not in desk.shown
+
+
 def _state(name: str) -> str:
+    if name in desk.shown:
+        return "does not count: its solution was shown"
     if not desk.passed(name):
         return "not solved yet"
     hints = len(desk.hints_read.get(name, ()))

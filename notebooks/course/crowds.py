@@ -20,8 +20,8 @@ from cofactor.crowd import METHODS
 from cofactor.crowd.base import NO_PRIOR, Aggregator, vote_model
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model, robust_imputation
-from cofactor_app.plots.style import BLUE, GREEN, ORANGE, WIDTH, bare, heat, new_picture, percent, say, styled
 from cofactor.simulate import Crowd
+from cofactor_app.plots.style import BLUE, GREEN, ORANGE, WIDTH, bare, heat, new_picture, percent, say, styled
 from course.matrices import fill_blocks
 
 Mask = NDArray[np.bool_]

@@ -8,6 +8,7 @@ there are
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from functools import cache, wraps
@@ -25,6 +26,7 @@ LETTERS = 88  # in a line: JupyterLab breaks longer ones within a word
 
 handed_in: dict[str, object] = {}  # the answer last handed in, by the name of its exercise
 hints_read: dict[str, set[int]] = {}  # numbers of the hints asked for, by the name of the exercise
+shown: set[str] = set()  # names of the exercises whose solution was asked for
 
 
 @cache
@@ -125,17 +127,41 @@ def passed(name: str) -> bool:
 
 
 def hint(name: str, number: int = 1) -> None:
-    """Print a hint; the higher its number, the more it gives away."""
+    """Print a hint; the higher its number, the more it gives away. After all hints, the next number is the solution."""
     try:
         hints = find(name).hints
     except CofactorError as unknown:
         tell(str(unknown))
         return
-    if number in range(1, len(hints) + 1):
-        hints_read.setdefault(name, set()).add(number)
-        tell(f"hint {number} of {len(hints)}: {hints[number - 1]}")
+    read, last = hints_read.setdefault(name, set()), len(hints)
+    if number in range(1, last + 1):
+        read.add(number)
+        tell(f"hint {number} of {last}: {hints[number - 1]}")
+        if number == last:
+            tell(
+                f'Still stuck? hint("{name}", {last + 1}) shows a solution. The exercise then does not count as solved.'
+            )
+    elif number == last + 1 and len(read) == last:
+        shown.add(name)
+        print(solution(name))
     else:
-        print(f"there are hints 1 to {len(hints)} for {name!r}")
+        tell(f"there are hints 1 to {last} for {name!r}; once all are read, hint {last + 1} is a solution")
+
+
+def solution(name: str) -> str:
+    """Return the code of a solution, as it stands in the notebook of the exercise.
+
+    Raises
+    ------
+    CofactorError
+        The notebooks do not lie beside this package, or none has it.
+    """
+    for path in sorted(Path(__file__).parents[1].glob("[0-9]*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf8"))["cells"]:
+            code = "".join(cell["source"])
+            if "solution" in cell["metadata"].get("tags", ()) and f'reveal("{name}"' in code.replace("(\n    ", "("):
+                return code
+    raise CofactorError(f"no notebook beside {Path(__file__).parent} has a solution of {name!r}")
 
 
 def tell(sentence: object) -> None:

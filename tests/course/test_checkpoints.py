@@ -22,6 +22,7 @@ def learner(tmp_path, monkeypatch):
     """A new session in a folder of copies."""
     monkeypatch.setattr(desk, "handed_in", {})
     monkeypatch.setattr(desk, "hints_read", {})
+    monkeypatch.setattr(desk, "shown", set())
     monkeypatch.chdir(tmp_path)
     (tmp_path / HANDED_OUT).write_text("{}")
     return tmp_path
@@ -50,6 +51,14 @@ def test_only_what_the_learner_handed_in_counts(learner, capsys):
     assert said(capsys)[0] == "3 of 3 exercises solved"
     check("vote", None)  # the best that was reached is kept
     assert said(capsys)[0].startswith("2 of 3") and progress(learner) == {"nb00": (3, 3)}
+
+
+def test_whoever_was_shown_the_solution_has_not_solved_it(learner, capsys):
+    for number in (1, 2, 3, 4):
+        hint("accuracy", number)
+    check("accuracy", right("accuracy"))
+    first, *rows = said(capsys)
+    assert first.startswith("0 of 3") and rows[2].endswith("does not count: its solution was shown")
 
 
 def test_progress_is_kept_beside_copies_only_and_a_broken_file_is_none(learner, capsys):

@@ -259,17 +259,22 @@ def test_a_table_is_a_matrix():
 
 
 @each("name", NAMES)
-def test_hints_come_in_order(name, capsys):
+def test_hints_come_in_order_and_after_all_of_them_a_solution(name, capsys):
+    desk.hints_read.clear()
     hints = EXERCISES[name].hints
+    beyond = len(hints) + 1
     for number, text in enumerate(hints, start=1):
+        for other in (0, "next", beyond):
+            hint(name, other)
+        assert told(capsys).count(f"there are hints 1 to {len(hints)} for {name!r}; once all are read") == 3
         hint(name, number)
-        assert told(capsys) == " ".join(f"hint {number} of {len(hints)}: {text}".split())
-    hint(name)
-    assert " ".join(hints[0].split()) in told(capsys)
-    hint(name, len(hints) + 1)
-    hint(name, 0)
-    hint(name, "next")
-    assert capsys.readouterr().out == 3 * f"there are hints 1 to {len(hints)} for {name!r}\n"
+        said = told(capsys)
+        assert said.startswith(" ".join(f"hint {number} of {len(hints)}: {text}".split()))
+        assert (f'Still stuck? hint("{name}", {beyond})' in said) == (number == len(hints))
+    hint(name, beyond)
+    code = capsys.readouterr().out
+    assert code.startswith("# Solution: click to open") and f'"{name}"' in code
+    desk.shown.discard(name)
 
 
 def test_whoever_is_stuck_is_told_a_call_that_works(capsys):

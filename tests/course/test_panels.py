@@ -39,7 +39,7 @@ MOVES = {  # one other value of every control
     "friends_panel": {"n_nodes": 200, "mixing": 1.0, "activity": 0.8, "method": "MERIT"},
     "certificate_panel": {"accuracy": 0.8, "n_specialists": 2, "spread": 0.1, "spam": 0.5},
     "budget_panel": {"apart": 0.2, "budget": 40, "slips": 0.2},
-    "plan_panel": {"accuracy": 0.6, "per_task": 3, "wanted": 10.0, "method": "KOS(ordinal)"},
+    "plan_panel": {"accuracy": 0.6, "per_task": 2, "wanted": 10.0, "method": "KOS(ordinal)"},
     "identifiability_panel": {"specialist_error": 0.3, "share": 0.5},
 }
 

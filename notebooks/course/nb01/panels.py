@@ -22,7 +22,20 @@ from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.symnmf import model_of_factor, principal_root, symnmf
 from cofactor_app.plots.crowd import fill_uncertainty
 from cofactor_app.plots.simplex import CORNERS, fill_simplex, to_plane
-from cofactor_app.plots.style import BLUE, FAINT, GREEN, INK, LOOKS, ORANGE, RED, new_picture, number, percent, say, styled
+from cofactor_app.plots.style import (
+    BLUE,
+    FAINT,
+    GREEN,
+    INK,
+    LOOKS,
+    ORANGE,
+    RED,
+    new_picture,
+    number,
+    percent,
+    say,
+    styled,
+)
 from course.crowds import Completion, HoledCrowd, draw_completion, hide_pairs, mixed_crowd, small_crowd, without_prior
 from course.panel import Panel, choice, slider
 from course.simplex import TOUCH, hull_margin

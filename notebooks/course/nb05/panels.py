@@ -19,9 +19,9 @@ from matplotlib.patches import Polygon
 
 from cofactor import simulate
 from cofactor.core.types import Floats, Indices
-from cofactor_app.plots.style import BLUE, FAINT, INK, ORANGE, WIDTH, new_picture, number, percent, say, styled
 from cofactor.separable import MeritFit, merit
 from cofactor.simulate import Mixture
+from cofactor_app.plots.style import BLUE, FAINT, INK, ORANGE, WIDTH, new_picture, number, percent, say, styled
 from course.nb05.pictures import N_ROWS, draw_scores, in_bytes
 from course.panel import Panel, choice, slider
 

@@ -15,7 +15,20 @@ from cofactor.comparisons import Comparisons
 from cofactor.comparisons.spectral import residual_matrix
 from cofactor.core.types import Floats
 from cofactor_app.plots import style
-from cofactor_app.plots.style import BLUE, FAINT, INK, LOOKS, ORANGE, WIDTH, heat, new_picture, number, percent, say, styled
+from cofactor_app.plots.style import (
+    BLUE,
+    FAINT,
+    INK,
+    LOOKS,
+    ORANGE,
+    WIDTH,
+    heat,
+    new_picture,
+    number,
+    percent,
+    say,
+    styled,
+)
 from course.nb06.panels import SHOWN
 
 BESIDE = 3  # maps in a row

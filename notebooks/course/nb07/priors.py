@@ -11,8 +11,8 @@ from scipy.stats import beta
 
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.types import Floats
-from cofactor_app.plots.style import BLUE, FAINT, INK, ORANGE, WIDTH, new_picture, number, percent, say, styled
 from cofactor.simulate import Crowd, large_crowd
+from cofactor_app.plots.style import BLUE, FAINT, INK, ORANGE, WIDTH, new_picture, number, percent, say, styled
 
 THIN_WORKERS, THIN_CLASSES, THIN_TASKS, THIN_LABELS = 150, 10, 700, 4
 RIGHT = (0.55, 0.85)  # accuracies of the thin crowd's workers, from the least to the most accurate

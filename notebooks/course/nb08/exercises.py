@@ -13,7 +13,6 @@ from cofactor.core.types import Floats, Ints
 from course.grading import COLUMNS_SUM_TO_ONE, NONNEGATIVE, SUMS_TO_ONE, Exercise, FunctionExercise, Given, Part
 from course.seeds import own
 
-
 EXACT = 1e-9  # a model with nearly the same pairs is no counterexample
 
 

@@ -25,8 +25,8 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.spa import spa
 from cofactor.core.types import Floats, Ints
-from cofactor_app.plots.style import BLUE, FAINT, INK, ORANGE, RED, WIDTH, new_picture, number, percent, say, styled
 from cofactor.pmf import METHODS, mre, mse
+from cofactor_app.plots.style import BLUE, FAINT, INK, ORANGE, RED, WIDTH, new_picture, number, percent, say, styled
 from course.panel import Panel, choice
 
 CONSTANT = "Constant"

@@ -24,6 +24,8 @@ from scipy import sparse
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats, Indices
 from cofactor.data import GraphDataset
+from cofactor.separable import communities, spearman_rank_correlation, topic_model
+from cofactor.separable.graphs import leading_eigenvectors
 from cofactor_app.plots.style import (
     CLASS_COLOURS,
     GREY,
@@ -37,8 +39,6 @@ from cofactor_app.plots.style import (
     say,
     styled,
 )
-from cofactor.separable import communities, spearman_rank_correlation, topic_model
-from cofactor.separable.graphs import leading_eigenvectors
 from course.library import LENGTH, library, topic_error, word_points
 from course.panel import Panel, choice
 

@@ -1,0 +1,118 @@
+"""What helps a learner who reads alone: three questions on top, how hard an exercise is, references that lead there.
+
+And what texts say of panels is what the panels say.
+"""
+
+import re
+from functools import cache
+
+import nbformat
+
+from course.desk import exercises
+from course.grading import FunctionExercise
+from tests.course.test_panels import PANELS
+from tests.each import each
+from tests.notebook_parts import EXERCISE, LINK, NUMBERED, parts
+from tests.notebook_parts import exercises as exercise_cells
+from tests.notebook_rules import NOTEBOOKS, ROOT
+
+READY, LEVELS = "**Ready?**", ("easy", "medium", "hard")
+NOT_YET = ("01", "02", "03", "06", "08")  # without questions and levels
+HELPED = [path for path in NOTEBOOKS if path.name[:2] not in NOT_YET]
+NUMBER = r"\d+(?:\.\d+)?"
+SECTION = re.compile(
+    rf"(?:\]\((?P<file>\w+\.ipynb)\),? )?\bsections? (?P<numbers>{NUMBER}(?:(?:, | and | to ){NUMBER})*)"
+)
+
+
+@cache
+def read(path):
+    return nbformat.read(path, as_version=4)
+
+
+def words(path):
+    """All that a page or a notebook says in Markdown."""
+    if path.suffix != ".ipynb":
+        return path.read_text(encoding="utf8")
+    return "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
+
+
+@each("path", HELPED)
+def test_a_notebook_begins_with_three_questions_that_say_where_to_read(path):
+    asked, _, answers = read(path).cells[1].source.partition("<details><summary>Answers</summary>")
+    questions = NUMBERED.findall(asked)
+    assert asked.startswith(READY) and [number for number, _ in questions] == ["1", "2", "3"]
+    assert len(NUMBERED.findall(answers)) == 3
+    assert all(LINK.search(question) or "section" in question for _, question in questions)
+    assert path.name.startswith("00") or any(".ipynb" in target for target in LINK.findall(asked))
+
+
+@each("path", HELPED)
+def test_every_exercise_says_how_hard_it_is_and_a_function_is_never_easy(path):
+    told = re.findall(rf"{re.escape(EXERCISE)} \*\((\w+)\)\*", words(path))
+    assert len(told) == words(path).count(EXERCISE) and set(told) <= set(LEVELS)
+    names = [
+        re.findall(r"expects\(\"([\w-]+)\"", "\n".join(c.source for c in cells)) for cells in exercise_cells(read(path))
+    ]
+    for level, (name,) in zip(told, names, strict=True):
+        assert level != "easy" or not isinstance(exercises()[name], FunctionExercise), name
+
+
+@cache
+def numbers_of(name):
+    """The numbers of a notebook's sections."""
+    titles = [value[1] for kind, value in parts(read(ROOT / "notebooks" / name)) if kind == "heading"]
+    return {found[0] for title in titles if (found := re.match(NUMBER, title))}
+
+
+@each("path", [*NOTEBOOKS, ROOT / "docs" / "classroom.md"])
+def test_sections_that_are_named_are_there(path):
+    for found in SECTION.finditer(words(path)):
+        name = found["file"] or path.name
+        if name.endswith(".ipynb"):
+            assert set(re.findall(NUMBER, found["numbers"])) <= numbers_of(name), found[0]
+
+
+TOLD = [  # where it is told, in which words; the panel, its values, and what the panel says
+    ("00", "the model is wrong on 12 % and the vote on 27 %", "thinning", {"per_task": 10}, "26.9 %.*12.0 %"),
+    ("00", "with 5 on 24 and 27 %", "thinning", {"per_task": 5}, "26.9 %.* 24.1 %"),
+    ("00", "with 3 on 29 and 28 %", "thinning", {"per_task": 3}, "27.8 %.* 28.7 %"),
+    ("00", "with 2 on 31 and 30 %", "thinning", {"per_task": 2}, "29.6 %.* 31.5 %"),
+    ("00", "with two labels: 15 % against 23 %", "thinning", {"per_task": 2, "crowd": "digits"}, "22.8 %.* 15.2 %"),
+    ("04", "the error is still 0.31", "race", {"density": 0.9, "psi": 0.8}, "no shift: 0.305.*clamp.*: 0.00561"),
+    ("04", "with 0.95 it is still too large at the end (0.11)", "race", {"density": 0.9, "psi": 0.95}, ": 0.1126"),
+    ("05", "0.015 is left", "walk", {"target": 5, "n_iter": 60}, "0.015 is left"),
+    ("05", "at $\\mu = 1$ only 22 are", "selection", {"mu": 1.0}, "22 of 40"),
+    ("05", "at 8 dB the margin is 25 %, and at 6 dB it says 38", "selection", {"snr_db": 6.0}, "after 38"),
+    ("05", "33 of 40, and the drop says 1", "selection", {"lam": 5.0}, "33 of 40.*after 1 "),
+    ("07", "(the vote: 24.1 %), and with ten as well (26.9)", "thinning", {"per_task": 10}, "26.9 %.*12.0 %"),
+    ("09", "25 % of the weight of topics is wrong", "library", {"n_documents": 30, "length": 10}, "dish;.*24.8 %"),
+    ("09", "19 % are wrong then, and 16 % at a leak of 0.4", "library", {"leak": 0.6}, "record.*18.8 %"),
+    ("09", "at 1 it falls to 0.210", "friends", {"mixing": 1.0}, "81 %; these are 2 .*0.210"),
+    ("09", "0.769 at 1.2", "friends", {"activity": 1.2}, "0.769"),
+    ("11", "Ten, half of them where readings differ, do it: 94 %", "budget", {"budget": 10}, " 94 %"),
+    ("11", "Five are too few (82 %)", "budget", {"budget": 5}, " 82 %"),
+    ("docs", "from 12 % to 29 %, behind the vote (28 %)", "thinning", {"per_task": 3}, "27.8 %.* 28.7 %"),
+    ("docs", "says 9, 9 and 10 labels for the same crowd", "plan", {"per_task": 10}, r"MV-EM 10 \("),
+    ("docs", "the intervals, 7 to 12 and wider", "plan", {"per_task": 4}, r"MV-EM 9 \(7 to 12\)"),
+    ("docs", "says 9, 9 and", "plan", {"per_task": 2}, r"MV-EM 9 \(7 to more than 20\)"),
+    ("docs", "27 wrong labels become 10, 7, 6 and end at 7", "em", {"after": 20}, "; 7 of 108"),
+    ("docs", "designated goes from 6 % to 25 % off", "missing_block", {"share": 0.6}, "25.2 % off"),
+    ("docs", "a row falls out", "turn", {"turn": 9}, "1 of 30 rows are outside.*to 8°"),
+    ("docs", "*worse* than the vote (45 % against 37 %)", "crowd", {"labels_per_task": 2}, "36.5 %.*45.0 %"),
+    ("docs", "from 0.67 on the hull covers the disc", "certificate", {"accuracy": 0.67}, "Condition 1 holds"),
+]  # fmt: skip
+
+
+@cache
+def panel_of(name):
+    return PANELS[f"{name}_panel"]()
+
+
+@each("where, words_told, panel, values, said", TOLD)
+def test_what_texts_say_of_panels_is_what_panels_say(where, words_told, panel, values, said):
+    page = next((path for path in NOTEBOOKS if path.name.startswith(where)), ROOT / "docs" / "classroom.md")
+    assert words_told in " ".join(words(page).split()), words_told
+    shown = panel_of(panel)
+    sentence = shown.describe(shown.compute(**{**shown.params, **values})).replace("\xa0", " ")
+    assert re.search(said, sentence), sentence
