@@ -88,6 +88,7 @@ class Accuracy(Exercise):
             "rows were scaled to sum to one, as if A were transposed; its columns do": prior @ (own / A.sum(axis=1)),
             "this is the share of wrong labels; the accuracy is one minus it": 1 - prior @ own,
             "this is the accuracy on the most frequent class alone; add the others": own[prior.argmax()],
+            "this is the accuracy on the class that the worker knows best; weigh all classes": own.max(),
             "divided by the number of classes once too often: the prior is a weight already": prior @ own / len(prior),
         }
         return [Part("accuracy", prior @ own, mistakes, "a share of tasks")]

@@ -47,6 +47,7 @@ class Rotation(Exercise):
             "numpy's third result is V', and W has to be transposed too: Q = V W'": Vt.T @ W,
             "this is U' H itself; leave the singular values out": U.T @ H,
             "the singular values stay out: Q = V W'": Vt.T @ np.diag(s) @ W.T / s.mean(),
+            "this turns nothing; take the orthogonal matrix that is nearest, by the SVD of H' U": np.eye(U.shape[1]),
             "QR gives some orthogonal matrix, not the nearest one: use the SVD": np.linalg.qr(U.T @ H)[0],
         }
         return [Part("Q", Vt.T @ W.T, mistakes, "entries of a rotation", (ORTHOGONAL,))]

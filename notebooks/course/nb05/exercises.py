@@ -44,6 +44,7 @@ class Step(Exercise):
             "the column is right, the length is not: alpha = 2 / (t + 2), t from zero": moved(best, 2 / (t + 1)),
             "the column is right; alpha is 2 / (t + 2), not 1 / (t + 1)": moved(best, 1 / (t + 1)),
             "the column is right; this step goes all the way, alpha is 2 / (t + 2)": moved(best, 1),
+            "these are the weights before the step: move towards the smallest entry of the gradient": c,
             "the old weights were not shrunk by 1 - alpha: these sum to more than one": moved(best) + 2 / (t + 2) * c,
         }
         return [Part("c", moved(best), mistakes, "weights", (NONNEGATIVE, SUMS_TO_ONE))]
@@ -55,10 +56,10 @@ def _open(t: int) -> float:
 
 def _step(
     X: Floats, R: Floats, t: int, sign: int = 1, axis: int = 0, own: int = 1, shrink: int = 1,
-    alpha: Callable[[int], float] = _open,
+    alpha: Callable[[int], float] = _open, size: Callable[[Floats], Floats] = np.asarray,
 ) -> tuple[Indices, Floats]:  # fmt: skip
     """A step, right as it is called by default, and wrong otherwise."""
-    picks = (sign * X.T @ R).argmin(axis=axis)
+    picks = size(sign * X.T @ R).argmin(axis=axis)
     return picks, (1 - shrink * alpha(t)) * R + alpha(t) * (X[:, picks] - own * X)
 
 
@@ -77,6 +78,9 @@ class ThinStep(FunctionExercise):
         "R is X C - X: beside the column picked, X[:, j], the point itself has to come off": partial(_step, own=0),
         "the old residuals were not shrunk by 1 - alpha": partial(_step, shrink=0),
         "alpha is 2 / (t + 2), with t counted from zero, not 2 / (t + 1)": partial(_step, alpha=lambda t: 2 / (t + 1)),
+        "alpha is 2 / (t + 2), with t counted from zero, not 2 / (t + 3)": partial(_step, alpha=lambda t: 2 / (t + 3)),
+        "these are the residuals before the step": lambda X, R, t: ((X.T @ R).argmin(axis=0), R),
+        "the smallest entry is the one furthest below zero, not the one nearest to it": partial(_step, size=np.abs),
         "alpha is 2 / (t + 2), not 1 / (t + 1)": partial(_step, alpha=lambda t: 1 / (t + 1)),
     }
 
@@ -123,6 +127,7 @@ class Bytes(Exercise):
             "this counts one entry per anchor; the most there can be is one per step": lists * K / T,
             "these are the weights alone: an entry of a list also stores its row": WEIGHT * N * T / MEGA,
             "an index takes 4 bytes here, not 8: 12 bytes an entry": 2 * WEIGHT * N * T / MEGA,
+            "a step adds one entry to a column, whatever the number of anchors": lists * K,
             "this is what one step adds: there are T steps": lists / T,
             "this is one column: there are N": lists / N,
         }
@@ -154,12 +159,14 @@ class Penalty(Exercise):
 
     def solve(self, C: Floats, mu: float) -> list[Part]:
         right, shifted = softmax(C / mu, axis=1), np.exp((C - C.max(axis=1, keepdims=True)) / mu)
+        largest = np.eye(C.shape[1])[C.argmax(axis=1)]
         unfinished = "after the exponential, every row has to be divided by its sum"
         mistakes = {
             "this sums down the columns: the penalty is about rows, sum over l": softmax(C / mu, axis=0),
             "mu is missing: C / mu goes into the exponential": softmax(C, axis=1),
             "this divides by the sum over all entries: every row has a sum of its own": softmax(C / mu),
             "this divides by the mean: the 1/N of the penalty falls out in its slope": right * C.shape[1],
+            "this is the slope of the maximum itself; the smoothed one shares it out": largest,
             unfinished: shifted,
             f"{unfinished} (and before it, take the maximum off)": np.exp(C / mu),
             "the mu before the logarithm and the 1 / mu from within it cancel": right / mu,

@@ -75,6 +75,7 @@ class Starts(Exercise):
             "the class prior is missing: weigh each class with it before summing": unweighted,
             "the class prior is missing: the classes are not equally frequent here": equal,
             "this is the mean over tasks; sum over them": np.log(total).mean(axis=1),
+            "the other way round: the first start first": np.log(total).sum(axis=1)[::-1],
             "this is the likelihood itself; take its log": total.prod(axis=1),
             "this is the negative log-likelihood; the sign is the other": -np.log(total).sum(axis=1),
             "in nats: take np.log, to the base e": np.log10(total).sum(axis=1),
@@ -146,6 +147,7 @@ class Imagined(Exercise):
         mistakes = {
             "this is maximum likelihood: add the imagined labels to the counts before you divide": _columns(counts),
             "the same for every cell: of right labels, on the diagonal, 4 are imagined": _columns(counts + wrong),
+            "the imagined labels were added twice": _columns(counts + 2 * imagined),
             "off the diagonal there is one imagined label in every cell, too": diagonal,
             "columns are true classes, and each of them sums to one; these are rows": P / P.sum(axis=1, keepdims=True),
             "these are counts still: divide every column by its sum": P,

@@ -177,6 +177,7 @@ class Membership(Exercise):
             "cut at zero first, and divide by the sum after: these rows sum to more than one": late,
             "negative memberships: set them to zero before you divide": _scaled(raw),
             "a negative weight becomes zero, not its opposite: no abs": _scaled(np.abs(raw)),
+            "this gives each person to one community; shares are asked": np.eye(V.shape[1])[raw.argmax(axis=1)],
             "divide rows by their sums, not columns": np.maximum(raw, 0) / np.maximum(raw, 0).sum(axis=0),
             "rows are mixtures of rows: V = Theta V_pure, so Theta = V V_pure^-1 and not V (V_pure')^-1": turned,
         }

@@ -60,6 +60,7 @@ class Groups(FunctionExercise):
         "this is how many workers meet nobody; workers who meet may still never meet the rest": _alone,
         "a task can link two groups that were apart until then: merge all groups that it touches": _one_pass,
         "this is the number of workers": lambda t, w: len(np.unique(w)),
+        "this is the number of tasks": lambda t, w: len(np.unique(t)),
         "workers are numbered with gaps: a number that never occurs is nobody": (
             lambda t, w: _n_groups(t, w) + w.max() + 1 - len(np.unique(w))
         ),

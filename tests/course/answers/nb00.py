@@ -81,7 +81,7 @@ ANSWERS = [
     ("accuracy", "how often each label is given", lambda g: (g["A"] @ g["prior"]) @ np.diag(g["A"])),
     ("accuracy", "most frequent class alone", lambda g: g["A"][0, 0]),
     ("accuracy", "once too often", lambda g: (g["prior"] * np.diag(g["A"])).mean()),
-    ("accuracy", "is too large", lambda g: g["A"].max()),
+    ("accuracy", "the class that the worker knows best", lambda g: g["A"].max()),
     ("accuracy", "expected a single number", lambda g: g["prior"] * np.diag(g["A"])),
     ("expected_wrong", "correct", lambda g: sum(1 - max(row) for row in g["posterior"])),
     ("expected_wrong", "correct", lambda g: len(g["posterior"]) - g["posterior"].max(axis=1).sum()),

@@ -120,7 +120,7 @@ ANSWERS = [
     ("rotation", "transposed", lambda g: polar(g["H"].T @ g["U"])[0]),
     ("rotation", "the sign is wrong", lambda g: -rotation(g)),
     ("rotation", "not orthogonal", lambda g: rotation(g) + 0.1),
-    ("rotation", "furthest off", lambda g: np.eye(3)),
+    ("rotation", "this turns nothing", lambda g: np.eye(3)),
     ("rotation", "expected an array of shape (3, 3)", lambda g: g["U"] @ rotation(g)),
     ("speed", "correct", speed),
     ("speed", "correct", speed_in_words),

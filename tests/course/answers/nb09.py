@@ -158,6 +158,6 @@ ANSWERS = [
     ("membership", "V = Theta V_pure", lambda g: rows((g["V"] @ np.linalg.inv(g["V"][g["pure"]].T)).clip(0))),
     ("membership", "not columns", lambda g: raw(g).clip(0) / raw(g).clip(0).sum(axis=0)),
     ("membership", "expected an array of shape (6, 3)", lambda g: raw(g)[3:]),
-    ("membership", "entry [", lambda g: np.eye(3)[raw(g).argmax(axis=1)]),
+    ("membership", "to one community; shares", lambda g: np.eye(3)[raw(g).argmax(axis=1)]),
     ("membership", "the rows do not sum to one", lambda g: raw(g).clip(0) ** 2),
 ]

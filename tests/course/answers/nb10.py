@@ -175,7 +175,7 @@ ANSWERS = [
     ("groups", "workers are numbered with gaps", lambda g: with_gaps),
     ("groups", "how many workers meet nobody", lambda g: alone),
     ("groups", "this is the number of workers", lambda g: lambda task, worker: len(set(worker))),
-    ("groups", "is too large", lambda g: lambda task, worker: len(set(task))),
+    ("groups", "this is the number of tasks", lambda g: lambda task, worker: len(set(task))),
     ("groups", "on data you have not seen", lambda g: lambda task, worker: 4),
     ("groups", "changes what it is given, task", lambda g: sorts_in_place),
     ("groups", "hand in the function itself", lambda g: merged(**g)),
