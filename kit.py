@@ -12,8 +12,8 @@ usage: python3 kit.py COMMAND [extra arguments]
   durations  run all tests, and write into tests/durations.tsv those that take more than a second   (FILES: only these)
   bench      run every benchmark in order
   mutants    change one place of the library at a time, and see whether a test notices    (a room, -n 40, --seed 0)
-  classroom  write what a teacher hands out and collects into classroom/: copies for learners, a course of nbgrader,
-             assignments of otter     (-o FOLDER: into another)
+  classroom  write what a teacher hands out and collects into classroom/: copies for learners, a course of nbgrader
+             (-o FOLDER: into another; --marks: the points of all learners)
   book       build the web site of all this in book/_build, and slides of four notebooks in book/_build/slides
              (--live: panels move there, too; some ten minutes the first time)
 

@@ -1,12 +1,10 @@
-"""What a teacher hands out and collects: complete for every notebook, and marked by nbgrader and otter themselves."""
+"""What a teacher hands out and collects: complete for every notebook, marked by nbgrader, under each learner's name."""
 
 import csv
-import json
 import re
 import shutil
 import subprocess
 import sys
-import zipfile
 
 import nbformat
 import pytest
@@ -24,7 +22,6 @@ pytestmark = pytest.mark.timeout(600)
 def folder(tmp_path_factory):
     """Export all notebooks once; skipped without the extra `classroom`."""
     pytest.importorskip("nbgrader")
-    pytest.importorskip("otter")
     folder = tmp_path_factory.mktemp("class") / "room"
     command(learner.ROOT, "tools.classroom", "-o", folder)
     return folder
@@ -68,7 +65,6 @@ def places_of(folder, name):
     return {
         "copy": folder / "learner" / f"{name}.ipynb",
         "nbgrader": folder / "nbgrader" / "release" / name / f"{name}.ipynb",
-        "otter": folder / "otter" / name / "student" / f"{name}.ipynb",
     }
 
 
@@ -122,14 +118,6 @@ def test_nbgrader_has_the_solution_and_the_rubric_for_the_teacher(folder, name):
     assert all(linkless(task.solution.source) in text for task in found_tasks(name))
 
 
-def test_otter_has_a_test_for_every_exercise_and_the_solution_for_the_teacher(folder, name):
-    made = folder / "otter" / name / "autograder"
-    inside = zipfile.ZipFile(made / "autograder.zip").namelist()
-    assert {f"tests/{exercise}.py" for exercise in exercise_names(name)} <= set(inside)
-    text = text_of(nbformat.read(made / f"{name}.ipynb", as_version=4))
-    assert all(linkless(task.solution.source) in text for task in found_tasks(name))
-
-
 @pytest.mark.parametrize(
     ("rubric", "points"),
     [("- a (2 points)\n- b (1 point): c", 3), ("1. a\n2. b\n3. c", 3), ("- a\n- b", 2), ("Good.", 1)],
@@ -180,11 +168,12 @@ def marked(folder):
     """Let nbgrader mark three learners; its folder."""
     course = folder / "nbgrader"
     handed = {"solved": "source", "stub": "release", "wrong": "release"}
+    box = course / "downloaded" / RUN / "archive"
+    box.mkdir(parents=True)
     for who, version in handed.items():
-        there = course / "submitted" / who / RUN / f"{RUN}.ipynb"
-        there.parent.mkdir(parents=True)
-        shutil.copyfile(course / version / RUN / f"{RUN}.ipynb", there)
+        shutil.copyfile(course / version / RUN / f"{RUN}.ipynb", there := box / f"{who}-{RUN}.ipynb")
     nbformat.write(with_a_mistake(there), there)
+    command(course, "nbgrader", "zip_collect", RUN)
     command(course, "nbgrader", "autograde", RUN)
     command(course, "nbgrader", "generate_feedback", RUN, "--student=wrong")
     command(course, "nbgrader", "export", "--to=marks.csv")
@@ -202,26 +191,36 @@ def test_nbgrader_gives_all_points_to_the_solution_and_none_to_stub_or_mistake(m
 
 
 @pytest.mark.slow
-def test_nbgrader_names_the_mistake_in_its_feedback(marked):
-    page = (marked / "feedback" / "wrong" / RUN / f"{RUN}.html").read_text(encoding="utf8")
-    assert squeezed(mistaken()[1]) in squeezed(re.sub(r"<[^>]*>|&[a-z#0-9]+;", "", page))
+def test_marks_stand_under_each_name_with_the_open_questions_left(marked):
+    from nbgrader.api import Gradebook
+
+    from tools import nbgrader_course
+
+    assert classroom.main(["-o", str(marked.parent), "--marks"]) == 0
+    with (marked.parent / "marks.csv").open(encoding="utf8") as file:
+        rows = {row["learner"]: row for row in csv.DictReader(file) if row["notebook"] == RUN}
+    solved, stub = rows["solved"], rows["stub"]
+    opened = sum(task.points for task in found_tasks(RUN) if task.is_open)
+    assert float(solved["exercises"]) == float(solved["points"]) == len(exercise_names(RUN)) and stub["points"] == "0.0"
+    assert float(solved["of"]) == len(exercise_names(RUN)) + opened and set(rows) == {"solved", "stub", "wrong"}
+    assert solved["open questions left to mark"] == "1"
+    with Gradebook(f"sqlite:///{marked / 'gradebook.db'}") as book:  # as the page of nbgrader enters points
+        grade = book.find_grade("open-question-1", RUN, RUN, "solved")
+        grade.manual_score, grade.needs_manual_grade = 5, False
+        book.db.commit()
+    (row,) = nbgrader_course.marks(marked).query("learner == 'solved' and notebook == @RUN").to_dict("records")
+    assert row["open questions"] == 5 and row["points"] == row["exercises"] + 5
+    assert row["open questions left to mark"] == 0
+
+
+def test_marks_need_a_course(tmp_path):
+    assert "has no nbgrader/gradebook.db" in classroom.main(["-o", str(tmp_path), "--marks"])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", [1, 0])
-def test_otter_gives_all_points_to_the_solution_and_none_to_stub_and_mistake(folder, tmp_path, share):
-    made = folder / "otter" / RUN
-    handed = tmp_path / f"{RUN}.ipynb"
-    shutil.copyfile(made / ("autograder" if share else "student") / f"{RUN}.ipynb", handed)
-    if not share:  # one known mistake, all others stubs
-        nbformat.write(with_a_mistake(handed), handed)
-    command(tmp_path, "otter", "run", "--no-logo", "-a", made / "autograder" / "autograder.zip", "-o", tmp_path, handed)
-    found = json.loads((tmp_path / "results.json").read_text(encoding="utf8"))["tests"]
-    scores = {test["name"]: test["score"] for test in found if "score" in test}
-    assert scores == dict.fromkeys(exercise_names(RUN), share)
-    name, words = mistaken()
-    (said,) = [test["output"] for test in found if test["name"] == name]
-    assert (squeezed(words) in squeezed(said)) == (not share)
+def test_nbgrader_names_the_mistake_in_its_feedback(marked):
+    page = (marked / "feedback" / "wrong" / RUN / f"{RUN}.html").read_text(encoding="utf8")
+    assert squeezed(mistaken()[1]) in squeezed(re.sub(r"<[^>]*>|&[a-z#0-9]+;", "", page))
 
 
 # ---- the folder ----
@@ -249,7 +248,7 @@ def test_a_course_is_replaced_only_when_asked(folder, monkeypatch):
 
 
 def test_an_export_that_fails_leaves_what_was_there(tmp_path, folder, monkeypatch):
-    from tools import otter_assignments
+    from tools import nbgrader_course
 
     (tmp_path / "room").mkdir()
     (tmp_path / "room" / "work.txt").touch()
@@ -257,7 +256,7 @@ def test_an_export_that_fails_leaves_what_was_there(tmp_path, folder, monkeypatc
     def failed(*arguments):
         raise RuntimeError("no")
 
-    monkeypatch.setattr(otter_assignments, "write_assignments", failed)
+    monkeypatch.setattr(nbgrader_course, "write_course", failed)
     with pytest.raises(RuntimeError):
         classroom.export({RUN: source(RUN)}, tmp_path / "room")
     assert [path.name for path in tmp_path.rglob("*")] == ["room", "work.txt"]

@@ -1,6 +1,6 @@
-"""Write what a teacher hands out and collects: learners' copies, a course of nbgrader, assignments of otter.
+"""Write what a teacher hands out and collects: learners' copies, and a course of nbgrader.
 
-usage: python3 kit.py classroom [-o FOLDER] [--replace] | --seeds NAMES
+usage: python3 kit.py classroom [-o FOLDER] [--replace] | --marks | --seeds NAMES
 """
 
 import argparse
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import nbformat
 
+from cofactor.core.files import whole_file
 from tools.answer_key import write_key
 from tools.learner import ROOT, learner_copy, sources, write, written
 from tools.tasks import beside, files_of, is_notebook
@@ -19,8 +20,7 @@ FOLDER = ROOT / "classroom"
 READY = """\
 {folder} holds
   learner/   the notebooks without results and solutions, to hand out as they are
-  nbgrader/  a course: `nbgrader autograde NAME` in this folder marks what lies in submitted/LEARNER/NAME/NAME.ipynb
-  otter/     an assignment each: `otter run -a NAME/autograder/autograder.zip SUBMISSION.ipynb` marks one
+  nbgrader/  a course: `nbgrader autograde NAME` in this folder marks what `nbgrader zip_collect NAME` has sorted
 More: docs/classroom.md"""
 
 
@@ -31,10 +31,14 @@ def main(arguments=None):
     parser.add_argument("--replace", action="store_true", help="delete the folder first, with all that lies in it")
     seeds = "write only seeds.csv beside NAMES: what is right in the capstone for each seed in this file or folder"
     parser.add_argument("--seeds", type=Path, metavar="NAMES", help=seeds)
+    marks = "write only marks.csv into the folder: of each learner and notebook the points, and what is left to mark"
+    parser.add_argument("--marks", action="store_true", help=marks)
     options = parser.parse_args(arguments)
     if options.seeds:
         return write_seeds(options.seeds)
     folder = options.output.resolve()
+    if options.marks:
+        return write_marks(folder)
     if refusal := refused(folder, options.replace):
         return refusal
     export(read(sources()), folder)
@@ -49,6 +53,18 @@ def write_seeds(source):
     except (OSError, ValueError) as error:
         return f"No seeds can be read from {source}: {error}"
     print(f"{path} holds what is right for each seed")
+    return 0
+
+
+def write_marks(folder):
+    """Write the points of all learners, or say why not."""
+    if not (folder / "nbgrader" / "gradebook.db").is_file():
+        return f"{folder} has no nbgrader/gradebook.db: make the course, and mark with `nbgrader autograde` first."
+    from tools import nbgrader_course  # it loads packages that only this needs
+
+    with whole_file(folder / "marks.csv") as part:
+        nbgrader_course.marks(folder / "nbgrader").to_csv(part, index=False)
+    print(f"{folder / 'marks.csv'} holds the points of all learners")
     return 0
 
 
@@ -73,14 +89,13 @@ def read(paths):
 
 def export(notebooks, folder):
     """Write all beside the folder, then put it in place: it is there whole or not at all."""
-    from tools import nbgrader_course, otter_assignments  # these load packages that only this needs
+    from tools import nbgrader_course  # it loads packages that only this needs
 
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as beside_it:
         fresh = Path(beside_it) / "fresh"
         write_copies(notebooks, fresh / "learner")
         nbgrader_course.write_course(notebooks, fresh / "nbgrader", copy_files)
-        otter_assignments.write_assignments(notebooks, fresh / "otter", copy_files)
         if folder.exists():
             folder.rename(Path(beside_it) / "old")
         fresh.rename(folder)

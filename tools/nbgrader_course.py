@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 
 import nbformat
+import pandas as pd
+from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
@@ -12,12 +14,13 @@ from traitlets.config import Config
 from tools.learner import places, write, written
 from tools.tasks import Task, beside, is_notebook, pieces
 
-CONFIG = """\
-c = get_config()
+CONFIG = r"""c = get_config()
 c.CourseDirectory.course_id = "cofactor"
 c.ClearSolutions.code_stub = {"python": ""}  # the stub stands above the solution
 c.ClearSolutions.text_stub = ""
 c.Execute.timeout = 600  # seconds that a cell may take
+# files come back as LEARNER-NOTEBOOK.ipynb
+c.FileNameCollectorPlugin.named_regexp = r".*[\\/](?P<student_id>[^\\/]+)-(?P<file_id>\d\d_\w+)\.ipynb"
 """
 TEST = """\
 # Marks the answer that was last handed to check("{name}").
@@ -25,6 +28,7 @@ from course.desk import find, handed_in, passed
 
 assert passed("{name}"), find("{name}").judge(handed_in.get("{name}")).words"""
 SOLUTION = "{stub}\n### BEGIN SOLUTION\n{solution}\n### END SOLUTION"
+COLUMNS = ["learner", "notebook", "exercises", "open questions", "points", "of", "open questions left to mark"]
 ANSWER = "**Your answer:** *double-click here and write it below this line.*"
 
 
@@ -101,3 +105,20 @@ def release(folder, names):
         result = api.generate_assignment(name)
         if not result["success"]:
             raise RuntimeError(f"nbgrader could not make {name}:\n{result['log']}")
+
+
+def marks(folder):
+    """Return a row for each learner and notebook: points of exercises and open questions, their sum, what is left."""
+    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as book:
+        rows = [marks_of(one) for assignment in book.assignments for one in assignment.submissions]
+    return pd.DataFrame(rows, columns=COLUMNS).sort_values(["learner", "notebook"])
+
+
+def marks_of(submission):
+    """Return one row."""
+    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+    by_hand = [grade for grade in grades if grade.cell.cell_type == "markdown"]
+    left = sum(grade.needs_manual_grade for grade in by_hand)
+    points = [sum(grade.score for grade in some) for some in (grades, by_hand)]
+    most = sum(grade.max_score for grade in grades)
+    return [submission.student.id, submission.assignment.name, points[0] - points[1], *points[::-1], most, left]

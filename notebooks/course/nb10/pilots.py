@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,8 @@ def _name(accuracy: float, per_task: int) -> str:
 def main() -> None:
     """Compute and keep all plans."""
     pairs = list(product(ACCURACIES, PER_TASK))
-    np.savez_compressed(KEPT, **{_name(*pair): np.array(list(pilot_plan(*pair).errors.values())) for pair in pairs})
+    errors: dict[str, Any] = {_name(*pair): np.array(list(pilot_plan(*pair).errors.values())) for pair in pairs}
+    np.savez_compressed(KEPT, **errors)
 
 
 if __name__ == "__main__":
