@@ -60,11 +60,11 @@ def _reproduce_one(experiment: Experiment, arguments: argparse.Namespace) -> Non
         refuse_other_file(experiment, folder)
     with locked(folder / experiment.name):
         tidy(folder / experiment.name)
-        outcomes = run(experiment, folder, trials, arguments.jobs, arguments.scheduler, verbose=True, full=full)
+        outcomes = run(experiment, folder, trials, arguments.jobs, verbose=True, full=full)
         summary = summarise(experiment, outcomes)
         print(as_text(experiment, summary))
         table = write_table(folder, experiment, summary)
-        record = write_record(folder, experiment, outcomes, began, arguments.jobs, arguments.scheduler)
+        record = write_record(folder, experiment, outcomes, began, arguments.jobs)
     print(f"\nwrote {table} and {record}\n")
     if failed := failures(outcomes):
         raise CofactorError(failed)

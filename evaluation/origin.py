@@ -6,19 +6,15 @@ import ast
 import hashlib
 import json
 import platform
-import time
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 import cofactor
 import cofactor_app
-from cofactor.core.errors import CofactorError, listing
 from cofactor.data.registry import entries
 from evaluation import machine
 from evaluation.experiment import Experiment
 
-BEGAN = time.time()
 LIBRARY, COMMANDS, EVALUATION = (Path(str(p)).parent for p in (cofactor.__file__, cofactor_app.__file__, __file__))
 ROOMS = ("core", "simulate", "data")  # of the library, that every line needs
 BORROWED = {"crowd": ["pmf/cnmf_opt.py"], "comparisons": ["pmf/biased_factors.py"]}  # from another line, by rivals
@@ -36,11 +32,6 @@ def origin(line: str) -> dict[str, str]:
         "python": platform.python_version(),
         **{name: machine.version(name) for name in PACKAGES},
     }
-
-
-def differences(there: Mapping[str, str], here: Mapping[str, str]) -> str:
-    """Name what differs there: "code 12ab (here 34cd), numpy 2.4.5 (here 2.4.6)"; empty where nothing does."""
-    return ", ".join(f"{k} {there.get(k, 'unknown')} (here {here[k]})" for k in here if there.get(k) != here[k])
 
 
 def code_of(experiment: Experiment, setting: str) -> str:
@@ -70,14 +61,6 @@ def _sources(line: str) -> list[Path]:
     if not (LIBRARY / line).is_dir():  # an experiment of one's own may use all of them
         homes = [LIBRARY, *HARNESS]
     return sorted({path for home in homes for path in ([home] if home.is_file() else home.rglob("*.py"))})
-
-
-@cache
-def origin_of_old(line: str) -> dict[str, str]:
-    """Return the same in a process that may be old: where code was changed since, it is not what runs here."""
-    if changed := [path.name for path in _sources(line) if path.stat().st_ctime > BEGAN]:
-        raise CofactorError(f"changed after this process began: {listing(changed)}")
-    return origin(line)
 
 
 def bare(source: str) -> str:

@@ -29,9 +29,7 @@ def write_table(folder: Path, experiment: Experiment, summary: pd.DataFrame) -> 
     return path
 
 
-def write_record(
-    folder: Path, experiment: Experiment, outcomes: Sequence[Outcome], began: float, jobs: int, scheduler: str | None
-) -> Path:
+def write_record(folder: Path, experiment: Experiment, outcomes: Sequence[Outcome], began: float, jobs: int) -> Path:
     """Add this run to run.json: versions, BLAS, machine, seeds, wall time; records of earlier runs stay."""
     path = folder / experiment.name / "run.json"
     runs = read_records(path)
@@ -42,7 +40,6 @@ def write_record(
             "seconds_of_all_tasks": round(sum(outcome.seconds for outcome in outcomes), 3),
             "jobs": jobs,
             "load": machine.load(),
-            "scheduler": scheduler is not None,
             "code": sorted({outcome.code for outcome in outcomes}),
             "machine": machine.facts(),
             "seeds": {f"{o.task.setting}/{o.task.trial}": o.task.seed for o in outcomes},

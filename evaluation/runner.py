@@ -4,7 +4,7 @@ One task is one (experiment, setting, trial). Its result is one JSON file, writt
 not at all. A killed run therefore loses only the tasks under way, and the next run does only what is missing.
 
 Random numbers of a task depend on the task alone, and linear algebra runs on one thread inside it, so that the numbers
-are the same on one process, on several, and on a cluster.
+are the same on one process and on several.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import from_json, make_folder, whole_file
 from cofactor.core.result import progress
 from evaluation import machine
-from evaluation.cluster import on_cluster
 from evaluation.experiment import Experiment, Measurement, Task, one_trial, tasks_of
 from evaluation.origin import code_of, origin
 
@@ -61,7 +60,6 @@ def run(
     folder: Path,
     trials: int | None = None,
     jobs: int = 1,
-    scheduler: str | None = None,
     verbose: bool = False,
     full: bool = False,
 ) -> list[Outcome]:
@@ -76,8 +74,6 @@ def run(
         Default: those of the quick profile or, of a full run, those of the paper.
     jobs : int
         Processes on this machine; -1 for one per core.
-    scheduler : str, optional
-        Address of a Dask scheduler ("tcp://host:8786") whose workers have this package; `jobs` is then ignored.
     verbose : bool
         Show a progress bar on a terminal.
     full : bool
@@ -91,8 +87,7 @@ def run(
     Raises
     ------
     CofactorError
-        No trials asked for, the folder cannot be written, the cluster cannot be used (see `on_cluster`), or a result is
-        damaged.
+        No trials asked for, the folder cannot be written, or a result is damaged.
 
     Notes
     -----
@@ -106,7 +101,7 @@ def run(
     tasks = tasks_of(experiment, trials, full)
     kept = finished(experiment, folder, tasks)
     missing = [task for task in tasks if task not in kept]
-    for outcome in _execute_all(experiment, missing, folder, jobs, scheduler, verbose):
+    for outcome in _execute_all(experiment, missing, folder, jobs, verbose):
         kept[outcome.task] = outcome
     return [kept[task] for task in tasks if task in kept]
 
@@ -122,18 +117,11 @@ def finished(experiment: Experiment, folder: Path, tasks: Sequence[Task]) -> dic
 
 
 def _execute_all(
-    experiment: Experiment, tasks: Sequence[Task], folder: Path, jobs: int, scheduler: str | None, verbose: bool
+    experiment: Experiment, tasks: Sequence[Task], folder: Path, jobs: int, verbose: bool
 ) -> Iterator[Outcome]:
     if not tasks:
         return
-    outcomes = _here(experiment, tasks, folder, jobs)
-    if scheduler:
-        calls = [(experiment, task) for task in tasks]
-        outcomes = on_cluster(scheduler, experiment.line, execute, calls)
-    for outcome in progress(outcomes, experiment.name, verbose, len(tasks)):
-        if scheduler:  # whose workers may not see this disk
-            save(folder, outcome)
-        yield outcome
+    yield from progress(_here(experiment, tasks, folder, jobs), experiment.name, verbose, len(tasks))
 
 
 def _here(experiment: Experiment, tasks: Sequence[Task], folder: Path, jobs: int) -> Iterator[Outcome]:

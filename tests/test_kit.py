@@ -144,7 +144,7 @@ def test_pip_alone_gets_the_hashes_of_all_that_is_needed_and_of_little_more(kit,
     given = {entry.split("==")[0] for entry in entries}
     needed("cofactor", frozenset(["dev", "notebooks"]), found)
     assert {name for name, _ in found} - {"cofactor", *BROUGHT} <= given
-    assert {"hatchling", "pathspec"} <= given and not {"torch", "sphinx", "dask", "uv"} & given
+    assert {"hatchling", "pathspec"} <= given and not {"torch", "sphinx", "duckdb", "uv"} & given
 
 
 def test_the_pinned_installer_is_checked_before_it_runs(kit, tmp_path, monkeypatch):

@@ -6,8 +6,7 @@ begin as shards and not as a file (8 GB); the rows of the others stay as they we
 command and of the processes it starts, start-up and imports (some 3 s) included, or, where it says so, those of the
 clock on the wall; peak memory is the highest sum of their resident sizes. What the commands do with one shard is
 measured in this process, beside the times per label that were set for a single core, and so is one round over all
-shards. The cluster has two workers on this machine, which have run the command before: a new worker takes some
-seconds to import what it needs.
+shards.
 """
 
 from __future__ import annotations
@@ -18,13 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
-from unittest import mock
 
-import distributed
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
@@ -38,14 +32,12 @@ from cofactor.core.moments import counted_arrays
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.moments import CrowdMoments, save_moments
-from cofactor_app.scale.crew import Cluster, Crew, Threads
 from cofactor_app.scale.passes import Passes
 from cofactor_app.scale.shards import LabelShards, write_vocabulary
+from cofactor_app.scale.threads import Threads
 
 TASKS_PER_SHARD, LABELS_PER_TASK, N_CLASSES = 200_000, 5, 4
 N_SHARDS = {"large": 10, "huge": 100, "billion": 1000}
-KEEPING = {"MALLOC_TRIM_THRESHOLD_": "268435456", "MALLOC_MMAP_THRESHOLD_": "33554432"}  # bytes; see docs/cluster.md
-CLUSTERS = {"2 Dask workers": KEEPING, "2 Dask workers that give memory back": {}}  # Dask's default is the second
 TICK = 0.05  # seconds between two looks at the memory
 
 
@@ -128,44 +120,20 @@ def bench_commands(bench: Bench, data: tuple[str, int], folder: Path, truth: np.
         return
     measure("moments", "moments", grouped, "-o", moments, "--force")
     measure("RobSymNMF-EM", *em)
-    if not bench.tiny:
-        for stage, environment in CLUSTERS.items():
-            with local_cluster(environment) as cluster:
-                there = "--scheduler", cluster.scheduler_address
-                count = ("moments", grouped, "-o", moments, "--force", *there)
-                command(*count), command(*em, *there)  # workers import what they need, once
-                measure(f"moments, {stage}", *count)
-                measure(f"RobSymNMF-EM, {stage}", *em, *there)
-
-
-@contextmanager
-def local_cluster(environment: Mapping[str, str]) -> Iterator[Any]:
-    """Two workers of one thread each, reached over TCP, started with these variables of the environment."""
-    with (
-        mock.patch.dict(os.environ, environment),
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, protocol="tcp"
-        ) as cluster,
-    ):
-        yield cluster
 
 
 def bench_rounds(bench: Bench, data: tuple[str, int], folder: Path) -> None:
-    """Measure one round over all shards, decoded before, by one thread, two, and two Dask workers: wall seconds."""
+    """Measure one round over all shards, decoded before, by one thread and two: wall seconds."""
     shards = LabelShards.open(folder)
     start = CrowdMoments.of(shards.read(shards.paths[0])).votes.model()
     bench.clock = time.perf_counter
 
-    def measure(stage: str, crew: Crew, reference: Reference | None = None) -> Reference:
-        evidence = Evidence(Passes(shards, crew, memory=float("inf")))
+    def measure(stage: str, threads: Threads, reference: Reference | None = None) -> Reference:
+        evidence = Evidence(Passes(shards, threads, memory=float("inf")))
         bench.measure(data, f"one round: {stage}, on the wall", lambda: evidence.e_step(start), reference=reference)
         return bench.last(stage)
 
-    two = measure("2 threads", Threads(2), measure("1 thread", Threads(1)))
-    if not bench.tiny:
-        for stage, environment in CLUSTERS.items():
-            with local_cluster(environment) as cluster, closing(Cluster(cluster.scheduler_address)) as crew:
-                measure(stage, crew, two)
+    measure("2 threads", Threads(2), measure("1 thread", Threads(1)))
     bench.clock = time.process_time
 
 

@@ -226,8 +226,6 @@ def test_outputs_are_kept_and_options_that_do_not_go_together_refused(csv, shard
     assert "is no file of moments" in capsys.readouterr().err
     assert run("aggregate", shards, "--method", "RobSymNMF") == 1
     assert "RobSymNMF needs the counts of label pairs: count them with `cofactor moments`" in capsys.readouterr().err
-    assert run("aggregate", csv, "--scheduler", "tcp://127.0.0.1:1") == 1
-    assert "--scheduler goes with --moments" in capsys.readouterr().err
     assert run("moments", shards, "-o", out, "--force") == 0
     assert run("aggregate", shards, "--moments", out, "--truth", csv) == 1
     assert "--truth: needs all labels in memory, and does not go with shards" in capsys.readouterr().err

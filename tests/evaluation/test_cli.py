@@ -67,20 +67,6 @@ def test_any_number_of_jobs_gives_the_same_table(only_toy):
     pd.testing.assert_frame_equal(*frames, check_exact=True)
 
 
-def test_a_scheduler_is_handed_on_and_recorded(only_toy, monkeypatch):
-    asked = []
-
-    def on_a_cluster(experiment, folder, trials, jobs, scheduler, **options):
-        asked.append(scheduler)
-        return run(experiment, folder, trials, jobs, None, **options)
-
-    run = experiments.run
-    monkeypatch.setattr(experiments, "run", on_a_cluster)
-    assert reproduce("--scheduler", "tcp://127.0.0.1:8786") == 0
-    assert asked == ["tcp://127.0.0.1:8786"]
-    assert json.loads((only_toy / "results/toy/run.json").read_text())["runs"][0]["scheduler"] is True
-
-
 def test_a_second_run_says_what_is_there_already(only_toy, capsys):
     reproduce("--trials", "1")
     assert "finished before" not in capsys.readouterr().out

@@ -5,10 +5,8 @@ from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from cofactor import CofactorError
 from cofactor.data.registry import entries
 from evaluation import LINES, origin
 
@@ -28,13 +26,6 @@ def test_the_origin_of_a_number_is_code_data_and_versions(here):
     assert list(here) == ["code", "data sets", "python", "numpy", "scipy", "scikit-learn", "numba"]
 
 
-@pytest.mark.parametrize("what", ["code", "data sets", "python", "numpy", "scipy", "scikit-learn", "numba"])
-def test_each_difference_is_named_with_both_sides(what, here):
-    assert origin.differences(here, here) == ""
-    assert origin.differences(here | {what: "other"}, here) == f"{what} other (here {here[what]})"
-    assert origin.differences({k: v for k, v in here.items() if k != what}, here).startswith(f"{what} unknown (here ")
-
-
 def test_checksums_decide_data_and_words_about_them_do_not(monkeypatch):
     known = entries()
     monkeypatch.setattr(origin, "entries", lambda: known)
@@ -44,15 +35,6 @@ def test_checksums_decide_data_and_words_about_them_do_not(monkeypatch):
     file = first.files[0]
     known["bluebird"] = replace(first, files=(replace(file, sha256="0" * 64), *first.files[1:]))
     assert origin.data_sets() != before
-
-
-def test_an_old_process_does_not_speak_for_code_that_was_changed_since(here, monkeypatch):
-    monkeypatch.setattr(origin, "BEGAN", np.inf)
-    assert origin.origin_of_old("crowd") == origin.origin("crowd")
-    origin.origin_of_old.cache_clear()
-    monkeypatch.setattr(origin, "BEGAN", 0.0)
-    with pytest.raises(CofactorError, match=r"changed after this process began: \w+\.py, "):
-        origin.origin_of_old("crowd")
 
 
 def test_what_a_line_takes_from_another_decides_its_numbers():

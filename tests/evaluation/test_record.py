@@ -26,11 +26,11 @@ def outcomes(tmp_path):
 
 
 def test_a_record_holds_times_seeds_failures_and_code(outcomes, tmp_path):
-    path = write_record(tmp_path, toy(), outcomes, began=0.0, jobs=3, scheduler=None)
+    path = write_record(tmp_path, toy(), outcomes, began=0.0, jobs=3)
     (run,) = json.loads(path.read_text())["runs"]
     assert run["began"] == "1970-01-01 00:00 UTC" and run["seconds"] > 1e9
     assert run["seeds"] == {f"{o.task.setting}/{o.task.trial}": o.task.seed for o in outcomes}
-    assert (run["jobs"], run["scheduler"], run["failed"]) == (3, False, ["broken/1"])
+    assert (run["jobs"], run["failed"]) == (3, ["broken/1"])
     assert run["code"] == [code_of(toy(), "small")]
     assert run["load"] >= 0 or np.isnan(run["load"])
     assert run["seconds_of_all_tasks"] == pytest.approx(sum(o.seconds for o in outcomes), abs=1e-3)
@@ -39,14 +39,13 @@ def test_a_record_holds_times_seeds_failures_and_code(outcomes, tmp_path):
 
 def test_earlier_records_stay(outcomes, tmp_path):
     for jobs in (1, 2):
-        path = write_record(tmp_path, toy(), outcomes, 0.0, jobs, None)
+        path = write_record(tmp_path, toy(), outcomes, 0.0, jobs)
     assert [run["jobs"] for run in json.loads(path.read_text())["runs"]] == [1, 2]
 
 
-def test_neither_address_nor_machine_nor_path_is_told(outcomes, tmp_path):
-    text = write_record(tmp_path, toy(), outcomes, 0.0, 1, "tcp://10.1.2.3:8786").read_text()
-    assert json.loads(text)["runs"][0]["scheduler"] is True
-    assert "10.1.2.3" not in text and str(tmp_path) not in text and str(Path.home()) not in text
+def test_neither_machine_nor_path_is_told(outcomes, tmp_path):
+    text = write_record(tmp_path, toy(), outcomes, 0.0, 1).read_text()
+    assert str(tmp_path) not in text and str(Path.home()) not in text
     assert f'"{platform.node()}"' not in text
 
 

@@ -39,7 +39,7 @@ class Page(HTMLParser):
 @pytest.fixture
 def written(tmp_path):
     outcomes = runner.run(TOY, tmp_path, trials=3)
-    write_record(tmp_path, TOY, outcomes, began=0.0, jobs=1, scheduler=None)
+    write_record(tmp_path, TOY, outcomes, began=0.0, jobs=1)
     names = report.write_report(tmp_path / "report.html", tmp_path, {"toy": TOY, "none": EXPERIMENTS["crowd-figure2"]})
     return names, (tmp_path / "report.html").read_text(encoding="utf8")
 

@@ -146,8 +146,6 @@ def aggregate(arguments: argparse.Namespace) -> None:
 def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     if arguments.plan is not None and not arguments.report:
         raise cf.CofactorError("--plan is shown on the page of --report: name one, or run `cofactor plan`")
-    if arguments.scheduler:
-        raise cf.CofactorError("--scheduler goes with --moments: labels in one file are fitted here")
     name = arguments.method if arguments.order is None else grades.METHOD
     source = " ".join(arguments.labels) if len(arguments.labels) < SHOWN else f"{len(arguments.labels)} files"
     labels, truth = _read(arguments.labels, arguments)

@@ -92,7 +92,6 @@ bash, in ~/.bashrc:  source <(cofactor completion bash)
 zsh, once:           cofactor completion zsh > "${fpath[1]}/_cofactor"
 fish, once:          cofactor completion fish > ~/.config/fish/completions/cofactor.fish
 """
-SCHEDULER = "of a Dask cluster that does the work, such as tcp://host:8786; see docs/cluster.md"
 FORMS = "CSV, TSV, parquet, JSON, results of crowd platforms, exports of labelling tools, - for standard input"
 
 
@@ -137,8 +136,7 @@ def _add_aggregate(commands: Any) -> None:
     moments = "from `cofactor moments`; LABELS are then the shards counted there"
     command.add_argument("--moments", type=Path, metavar="FILE", help=moments)
     command.add_argument("--rounds", type=int, default=500, help="with --moments: most rounds (default: 500)")
-    command.add_argument("--scheduler", metavar="ADDRESS", help=f"with --moments: {SCHEDULER}")
-    memory = "with --moments: for labels that stay in memory between rounds, on all workers together (default: 1GB)"
+    memory = "with --moments: for labels that stay in memory between rounds (default: 1GB)"
     command.add_argument("--memory", default="1GB", help=memory)
     command.epilog = f"{_methods()}\n\n{EXAMPLES}"
 
@@ -272,7 +270,6 @@ def _add_moments(commands: Any) -> None:
     command.add_argument("-o", "--output", type=Path, required=True, help=".npz file to write")
     command.add_argument("--force", action="store_true", help="overwrite the output if it exists")
     command.add_argument("--jobs", type=int, default=1, help="threads that count at the same time (default: 1)")
-    command.add_argument("--scheduler", metavar="ADDRESS", help=SCHEDULER)
 
 
 def _add_sql(commands: Any) -> None:
@@ -315,7 +312,6 @@ def _add_reproduce(commands: Any) -> None:
     command.add_argument("--full", action="store_true", help="the paper's trials and settings (default: few)")
     command.add_argument("--trials", type=int, help="this many trials instead")
     command.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one per core)")
-    command.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler, such as tcp://host:8786")
     _add_results(command)
 
 

@@ -6,7 +6,7 @@ import argparse
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,10 +18,10 @@ from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.tables import confusion_frame, workers_frame
 from cofactor_app.cli.engines import WHOLE, is_folder, named
 from cofactor_app.cli.output import STDOUT, Writer, reserved
-from cofactor_app.scale.crew import Cluster, Crew, Threads
 from cofactor_app.scale.passes import Passes, bytes_of
 from cofactor_app.scale.sharding import shard_labels
 from cofactor_app.scale.shards import VOCABULARY, LabelShards
+from cofactor_app.scale.threads import Threads
 
 SORTING = "1GB"  # of memory, for labels that are sorted on the way
 
@@ -56,23 +56,14 @@ def moments(arguments: argparse.Namespace) -> None:
     """Count the label pairs of shards."""
     output = arguments.output.absolute()
     kept = beside(output, "parts")
-    with reserved([arguments.output], arguments.force, tuple(arguments.labels)), _opened(arguments) as (shards, crew):
-        counted = shards.count(kept, verbose=True, crew=crew)
+    with reserved([arguments.output], arguments.force, tuple(arguments.labels)):
+        shards = LabelShards.open(*arguments.labels)
+        counted = shards.count(kept, arguments.jobs, verbose=True)
         with whole_file(output) as part:
             counted.save(part)
         shutil.rmtree(kept, ignore_errors=True)
     amounts = f"{counted.n_labels} labels of {counted.n_tasks} tasks"
     print(f"wrote {arguments.output}: {amounts}, {len(shards.paths)} shards")
-
-
-@contextmanager
-def _opened(arguments: argparse.Namespace) -> Iterator[tuple[LabelShards, Crew]]:
-    """Shards, and who works on them; a cluster is left at the end."""
-    if not arguments.scheduler:
-        yield LabelShards.open(*arguments.labels), Threads(arguments.jobs)
-        return
-    with closing(Cluster(arguments.scheduler)) as crew:
-        yield LabelShards.open(*(Path(name).absolute() for name in arguments.labels)), crew
 
 
 def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
@@ -83,8 +74,9 @@ def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
         raise cf.CofactorError(f"--method {arguments.method}: one of your own needs all labels in memory")
     memory, moments = bytes_of(arguments.memory), CrowdMoments.load(arguments.moments) if arguments.moments else None
     method = cf.crowd.METHODS[arguments.method](random_state=0, verbose=True)
-    with _sorted(arguments), _opened(arguments) as (shards, crew):
-        passes = Passes(shards, crew, memory, _kept(arguments))
+    with _sorted(arguments):
+        shards = LabelShards.open(*arguments.labels)
+        passes = Passes(shards, Threads(arguments.jobs), memory, _kept(arguments))
         sums = moments or shards.votes(passes)
         result = shards.fit(method, sums, arguments.rounds, verbose=True, passes=passes).result_
         n_tasks = (sums if isinstance(sums, SoftCounts) else sums.votes).n_rows

@@ -1,1 +1,1 @@
-"""Labels beyond memory: sorted into shards on disk, read by threads or a cluster, or summed up by a database."""
+"""Labels beyond memory: sorted into shards on disk, read by threads, or summed up by a database."""

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,13 +24,12 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
-from cofactor_app.scale.crew import Crew, Threads, in_order
+from cofactor_app.scale.threads import Threads
 
 if TYPE_CHECKING:
     from cofactor_app.scale.shards import LabelShards
 
 ADVICE = "make shards with `cofactor shard`"
-MOST_WHOLE = 4  # shards in a call whose results are as long as the shards
 BYTES_PER_LABEL = 8  # at most, of a shard that is kept: its column, and where its task begins
 SUMS = ("cells", "classes", "n_rows", "sizes", "log_likelihood")
 UNITS = {"KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "B": 1.0}
@@ -55,23 +53,21 @@ class Piece:
 
 
 class Passes:
-    """Shards that are read over and over by a crew (default: this thread).
+    """Shards that are read over and over by some threads (default: this one).
 
     Parameters
     ----------
     memory : float
-        Bytes for decoded shards that stay: here, or on all workers of a cluster together.
+        Bytes for decoded shards that stay.
     kept : Path, optional
         Folder for the sums of every round. Remove it (`forget`) when the result is safe.
     """
 
     def __init__(
-        self, shards: LabelShards, crew: Crew | None = None, memory: float = 0.0, kept: Path | None = None
+        self, shards: LabelShards, threads: Threads | None = None, memory: float = 0.0, kept: Path | None = None
     ) -> None:
-        self.shards, self.crew, self.memory, self.kept = shards, crew or Threads(), memory, kept
-        self.shared = self.crew.share(shards)
-        self.groups = self._in_groups()  # of shards that one call reads; always the same, since they stay together
-        self.stay: dict[tuple[Path, ...], Any] = {}  # pieces on the way, or there
+        self.shards, self.threads, self.memory, self.kept = shards, threads or Threads(), memory, kept
+        self.stay: dict[Path, Any] = {}  # pieces on the way, or there
 
     def __iter__(self) -> Iterator[CrowdLabels]:
         """Yield the labels of every shard, read here."""
@@ -82,30 +78,23 @@ class Passes:
 
         Raises a CofactorError as `LabelShards.read`, and where a task lies in two shards.
         """
-        groups = self._in_groups(MOST_WHOLE) if whole else self.groups
-        shared = self.shared, self.crew.share(function)
-        calls = ((_applied, *shared, group if whole else self._pieces(group)) for group in groups)
-        return disjoint(self.shards.paths, chain.from_iterable(in_order(self.crew, calls)))
-
-    def _in_groups(self, most: int | None = None) -> list[tuple[Path, ...]]:
         paths = self.shards.paths
-        size = min(self.crew.together(len(paths)), most or len(paths))
-        return [tuple(paths[first : first + size]) for first in range(0, len(paths), size)]
+        calls = ((_applied, self.shards, function, path if whole else self._piece(path)) for path in paths)
+        return disjoint(paths, self.threads.in_order(calls))
 
-    def _pieces(self, group: tuple[Path, ...]) -> Any:
-        """Return shards that stay, or will; or the paths of those that are read each time."""
-        if group in self._staying and group not in self.stay:
-            self.stay[group] = self.crew.submit(_decoded, self.shared, group)
-        return self.stay.get(group, group)
+    def _piece(self, path: Path) -> Any:
+        """Return a shard that stays, or will; or the path of one that is read each time."""
+        if path in self._staying and path not in self.stay:
+            self.stay[path] = self.threads.submit(_decoded, self.shards, path)
+        return self.stay.get(path, path)
 
     @cached_property
-    def _staying(self) -> set[tuple[Path, ...]]:
-        """The first groups that fit into the budget together."""
+    def _staying(self) -> set[Path]:
+        """The first shards that fit into the budget together."""
         if not self.memory:
             return set()
-        n_labels = [sum(map(self.shards.n_labels, group)) for group in self.groups]
-        sizes = BYTES_PER_LABEL * np.cumsum(n_labels)
-        return {group for group, size in zip(self.groups, sizes, strict=True) if size <= self.memory}
+        sizes = BYTES_PER_LABEL * np.cumsum([self.shards.n_labels(path) for path in self.shards.paths])
+        return {path for path, size in zip(self.shards.paths, sizes, strict=True) if size <= self.memory}
 
     def remembered(self, model: LatentClassModel, rows: Ints | None, count: Callable[[], SoftCounts]) -> SoftCounts:
         """Return the sums that belong to a model, counted now or by a run that was stopped."""
@@ -134,20 +123,18 @@ class Passes:
             shutil.rmtree(self.kept, ignore_errors=True)
 
 
-def _decoded(shards: LabelShards, group: tuple[Path, ...]) -> list[Piece]:
-    pieces = []
-    for labels in map(shards.read, group):
-        F = labels.table.indicator
-        pieces.append(Piece(F.indices, F.indptr, (labels.tasks[0], labels.tasks[-1])))
-    return pieces
+def _decoded(shards: LabelShards, path: Path) -> Piece:
+    labels = shards.read(path)
+    F = labels.table.indicator
+    return Piece(F.indices, F.indptr, (labels.tasks[0], labels.tasks[-1]))
 
 
 def _applied(
-    shards: LabelShards, function: Callable[[CrowdLabels], Any], pieces: Sequence[Piece | Path]
-) -> list[tuple[Any, tuple[Any, Any]]]:
-    """Return what a function makes of each shard, and its first and last task."""
-    read = (one.labels(shards) if isinstance(one, Piece) else shards.read(one) for one in pieces)
-    return [(function(labels), (labels.tasks[0], labels.tasks[-1])) for labels in read]
+    shards: LabelShards, function: Callable[[CrowdLabels], Any], piece: Piece | Path
+) -> tuple[Any, tuple[Any, Any]]:
+    """Return what a function makes of a shard, and its first and last task."""
+    labels = piece.labels(shards) if isinstance(piece, Piece) else shards.read(piece)
+    return function(labels), (labels.tasks[0], labels.tasks[-1])
 
 
 def disjoint(paths: Iterable[Path], parts: Iterable[tuple[T, tuple[Any, Any]]]) -> Iterator[T]:

@@ -43,8 +43,8 @@ from cofactor.crowd.priors import prior_cells
 from cofactor.crowd.tables import consensus_frame
 from cofactor.crowd.voting import CLOSED_FORM, DawidSkene
 from cofactor.crowd.worker_types import WorkerTypes
-from cofactor_app.scale.crew import Crew, Threads, in_order
 from cofactor_app.scale.passes import ADVICE, Passes, disjoint
+from cofactor_app.scale.threads import Threads
 
 VOCABULARY = "vocabulary.json"
 Method = TypeVar("Method", bound=Aggregator)
@@ -125,9 +125,7 @@ class LabelShards:
     def __iter__(self) -> Iterator[CrowdLabels]:
         return Passes(self).map(lambda labels: labels)
 
-    def count(
-        self, kept: str | PathLike[str], n_jobs: int = 1, verbose: bool = False, crew: Crew | None = None
-    ) -> CrowdMoments:
+    def count(self, kept: str | PathLike[str], n_jobs: int = 1, verbose: bool = False) -> CrowdMoments:
         """Count all shards; equal to the moments of all labels in memory, at any number of jobs.
 
         Parameters
@@ -139,20 +137,17 @@ class LabelShards:
             Threads that count at the same time.
         verbose : bool
             Show a progress bar on a terminal.
-        crew : Crew, optional
-            Who counts instead; `kept` and the shards must be on a disk that all its members see.
 
         Raises a CofactorError as `read`, where a task lies in two shards (it is named), or `n_jobs` is zero.
         Cost: as `pairwise_moments`, plus O(pairs of values that occurred) per shard to add up.
         """
-        crew = crew or Threads(n_jobs)
+        threads = Threads(n_jobs)
         folder = Path(kept)
         folder.mkdir(parents=True, exist_ok=True)
         ids = json.dumps([self.workers, self.classes])
         parts = [folder / f"{path.stem}-{_mark(ids, self.manifest[path.name])}.npz" for path in self.paths]
         todo = [pair for pair in zip(self.paths, parts, strict=True) if not pair[1].exists()]
-        shared = crew.share(self) if todo else None
-        counted = in_order(crew, ((_keep, shared, *pair) for pair in todo))
+        counted = threads.in_order((_keep, self, *pair) for pair in todo)
         for _ in progress(counted, "shards", verbose, len(parts), len(parts) - len(todo)):
             pass
         return CrowdMoments.load(*disjoint(self.paths, ((part, _read_span(part)) for part in parts)))
