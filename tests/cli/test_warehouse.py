@@ -85,3 +85,50 @@ def test_nothing_is_overwritten_unasked_and_what_does_not_go_together_is_refused
     assert "no column" in refused(capsys, "fit", "counts.csv", "--model", "model.npz", "-o", "next.npz")
     assert "no column" in refused(capsys, "fit", "labels.csv", "-o", "next.npz")
     assert "needs the column" in refused(capsys, "sql", "counts", "--conflicts", "last")
+
+
+@pytest.fixture
+def database(labels):
+    """Put the labels into a database in the working directory; return the words that name it."""
+    with duckdb.connect("labels.db") as base:
+        base.execute("CREATE TABLE crowd AS SELECT * FROM 'labels.csv'")
+    return ["aggregate", "--database", "duckdb:///labels.db", "--table", "crowd"]
+
+
+def in_database(query):
+    with duckdb.connect("labels.db") as base:
+        return base.execute(query).df()
+
+
+def test_a_database_runs_the_rounds_and_keeps_the_consensus_or_gives_it_out(labels, database, capsys):
+    for method in ("WorkerTypes", "MV-EM"):
+        run("aggregate", "labels.csv", "--method", method, "-o", "expected.csv", "--force")
+        expected = pd.read_csv("expected.csv").sort_values("task", ignore_index=True)
+        run(*database, "--method", method, "-o", "consensus", "--force", "--workers", "workers.csv")
+        found = in_database("SELECT * FROM consensus ORDER BY task")
+        pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=0, atol=1e-6)
+        run(*database, "--method", method, "-o", "here.parquet", "--force")
+        pd.testing.assert_frame_equal(pd.read_parquet("here.parquet"), expected, check_dtype=False, rtol=0, atol=2e-6)
+        assert len(pd.read_csv("workers.csv")) == labels.n_workers
+    told = capsys.readouterr().out
+    assert "no row is empty; no worker gave a task two" in told
+    assert "wrote the table consensus of the database: 200 tasks" in told
+    tables = in_database("SELECT table_name FROM information_schema.tables")["table_name"]
+    assert sorted(tables) == ["consensus", "crowd"]  # nothing is left behind
+
+
+def test_what_does_not_go_with_a_database_is_refused(database, capsys):
+    run(*database, "-o", "consensus")
+    for words, told in (
+        (["-o", "consensus"], "the database has a table consensus"),
+        (["-o", "crowd.csv", "--gold", "labels.csv"], "--gold: does not go with labels in a database"),
+        (["--record", "run.json"], "--record: does not go"),
+        (["--method", "IBCC"], "in a database work WorkerTypes and MV-EM"),
+        (["-o", "Crowd", "--force"], "Crowd is the table of the labels"),
+        (["-o", "a'b"], "is no name of a table"),
+        (["--task", "none"], "the database refuses"),
+    ):
+        assert told in refused(capsys, *database, *words), words
+    assert "say where the labels are" in refused(capsys, "aggregate")
+    assert "say where the labels are" in refused(capsys, *database, "labels.csv")
+    assert len(in_database("SELECT * FROM crowd"))

@@ -125,6 +125,12 @@ def _checks(labels: cf.CrowdLabels, n_tasks: int) -> tuple[str, pd.DataFrame]:
 
 def aggregate(arguments: argparse.Namespace) -> None:
     """Fit a method; print what was found, and write what was asked for."""
+    if bool(arguments.database) == bool(arguments.labels):
+        raise cf.CofactorError("say where the labels are: files or a data set, or --database with --table")
+    if arguments.database:
+        from cofactor_app.cli import warehouse
+
+        return warehouse.aggregate(arguments)
     if preview(arguments):
         return
     inputs = (*arguments.labels, arguments.truth, arguments.gold, arguments.moments)

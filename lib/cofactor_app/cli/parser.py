@@ -112,7 +112,8 @@ def parser() -> argparse.ArgumentParser:
 def _add_aggregate(commands: Any) -> None:
     about = "Turn crowd labels into one label per task, with its probability."
     command = new_command(commands, "aggregate", about, "aggregate.aggregate")
-    _add_labels(command, nargs="+")
+    _add_labels(command, nargs="*")
+    _add_database(command)
     method = f"see below, or your own as my.py:NAME (default: {DEFAULT})"
     command.add_argument("--method", choices=Choices(OFFERED), metavar="METHOD", default=DEFAULT, help=method)
     command.add_argument(
@@ -135,10 +136,19 @@ def _add_aggregate(commands: Any) -> None:
     command.add_argument("--jobs", type=int, default=1, help=jobs)
     moments = "from `cofactor moments`; LABELS are then the shards counted there"
     command.add_argument("--moments", type=Path, metavar="FILE", help=moments)
-    command.add_argument("--rounds", type=int, default=500, help="with --moments: most rounds (default: 500)")
+    command.add_argument(
+        "--rounds", type=int, default=500, help="with shards or --database: most rounds (default: 500)"
+    )
     memory = "with --moments: for labels that stay in memory between rounds (default: 1GB)"
     command.add_argument("--memory", default="1GB", help=memory)
     command.epilog = f"{_methods()}\n\n{EXAMPLES}"
+
+
+def _add_database(command: argparse.ArgumentParser) -> None:
+    there = command.add_argument_group("labels in a database", "in place of LABELS; -o NAME is a table there")
+    address = "duckdb:///labels.db, spark, spark://host:7077, postgresql://host/name, ...: rounds run there"
+    there.add_argument("--database", metavar="ADDRESS", help=address)
+    there.add_argument("--table", default="labels", help="of the labels, one row a label (default: labels)")
 
 
 def _add_grades(command: argparse.ArgumentParser) -> None:

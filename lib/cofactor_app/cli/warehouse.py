@@ -1,19 +1,90 @@
-"""``cofactor sql`` and ``cofactor fit``: labels that stay in a database, which counts and scores them by queries."""
+"""``aggregate --database``, ``cofactor sql`` and ``cofactor fit``: labels that stay in a database."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import cast
 
 import cofactor as cf
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import whole_file
 from cofactor.core.frames import read_frame
-from cofactor_app.cli.output import STDOUT, outputs, reserved
-from cofactor_app.scale.queries import Queries
+from cofactor.crowd.labels import Conflicts
+from cofactor.crowd.tables import confusion_frame, workers_frame
+from cofactor_app.cli.engines import READ_WHOLE, WHOLE
+from cofactor_app.cli.output import LINES, SEPARATORS, STDOUT, Writer, outputs, reserved
+from cofactor_app.scale.coded import CodedLabels
+from cofactor_app.scale.doors import Door, opened
+from cofactor_app.scale.queries import Queries, name_in
+from cofactor_app.scale.rounds import fit as fitted_there
+from cofactor_app.scale.verdicts import consensus
 from cofactor_app.scale.warehouse import REFINED, WarehouseFit, read_counts
 
+FILES = (*SEPARATORS, LINES, ".parquet", ".gz")  # endings of files; other names are those of tables
+ELSEWHERE = ("labels", "moments", "record", "sep")  # options on files of labels, which a database has not
 SETTLED = 1e-6  # relative gain of the objective below which further rounds change nothing
+
+
+def aggregate(arguments: argparse.Namespace) -> None:
+    """Fit labels in a database by rounds there; the consensus is a table there, or a file here."""
+    if asked := [f"--{n.replace('_', '-')}" for n in (*WHOLE, *READ_WHOLE, *ELSEWHERE) if getattr(arguments, n)]:
+        raise CofactorError(f"{', '.join(asked)}: does not go with labels in a database (--database)")
+    if arguments.method not in ("WorkerTypes", "MV-EM"):
+        raise CofactorError(f"--method {arguments.method}: in a database work WorkerTypes and MV-EM")
+    there = arguments.output if is_table(arguments.output) else None
+    files = [None if there else arguments.output, arguments.workers, arguments.confusion]
+    with outputs(arguments, files, ()) as writer, opened(arguments.database) as door:
+        if there:
+            _check_absent(door, str(there), arguments.table, arguments.force)
+        columns = (arguments.task, arguments.worker, arguments.label)
+        labels = CodedLabels.of(door, arguments.table, columns, cast(Conflicts, arguments.conflicts))
+        amounts = f"{labels.n_tasks} tasks, {len(labels.workers)} workers, {len(labels.classes)} classes"
+        twice = "no worker gave a task two" if arguments.conflicts == "error" else f"the {arguments.conflicts} of two"
+        print(f"{amounts}, {labels.n_labels} labels; no row is empty; {twice}")
+        _fit_there(arguments, labels, writer)
+
+
+def is_table(output: Path | None) -> bool:
+    """Whether an output of labels in a database is a table there: it has no ending of a file."""
+    return output is not None and output != STDOUT and output.suffix.lower() not in FILES
+
+
+def _check_absent(door: Door, name: str, labels: str, force: bool) -> None:
+    """Refuse to replace a table that is there, unless by force."""
+    table = name_in(door.dialect, name, whole=True)
+    if table.casefold() == name_in(door.dialect, labels, whole=True).casefold():
+        raise CofactorError(f"{name} is the table of the labels: name another output")
+    try:
+        door.ask(f"SELECT 1 AS one FROM {table} LIMIT 1")
+    except CofactorError:
+        return
+    if not force:
+        raise CofactorError(f"the database has a table {name}: name another output, or overwrite it with --force")
+
+
+def _fit_there(arguments: argparse.Namespace, labels: CodedLabels, writer: Writer) -> None:
+    method = cf.crowd.METHODS[arguments.method](random_state=0, verbose=True)
+    method.max_iter = min(method.max_iter, arguments.rounds)
+    result = fitted_there(method, labels).result_
+    print(f"{arguments.method}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}")
+    if arguments.output:
+        _write_consensus(arguments.output, consensus(method, labels), labels, writer)
+    if arguments.workers:
+        writer.write(arguments.workers, [workers_frame(method)], f"{len(labels.workers)} workers")
+    if arguments.confusion:
+        writer.write(arguments.confusion, [confusion_frame(method)], f"{len(labels.workers)} confusion matrices")
+
+
+def _write_consensus(output: Path, query: str, labels: CodedLabels, writer: Writer) -> None:
+    if not is_table(output):
+        found = labels.door.ask(f"{query} ORDER BY task")
+        found["probability"] = found["probability"].astype(float).round(6)
+        writer.write(output, [found], f"{len(found)} tasks")
+        return
+    table = name_in(labels.door.dialect, str(output), whole=True)
+    labels.door.replace(table, query)
+    print(f"wrote the table {output} of the database: {labels.n_tasks} tasks")
 
 
 def sql(arguments: argparse.Namespace) -> None:

@@ -158,9 +158,11 @@ class Queries:
         return self._translated(POSTERIOR + REFINE, model)
 
     def _translated(self, body: str, model: str = "labels") -> str:
-        names = dict(zip(COLUMNS, map(self._name, self.columns), strict=True))
-        names |= {"table": self._name(self.table, whole=True), "model": self._name(model, whole=True)}
-        names["order"] = f", {self._name(self.order)} AS place" if self.order else ""
+        names = dict(zip(COLUMNS, (name_in(self.dialect, name) for name in self.columns), strict=True))
+        names |= {
+            key: name_in(self.dialect, name, whole=True) for key, name in (("table", self.table), ("model", model))
+        }
+        names["order"] = f", {name_in(self.dialect, self.order)} AS place" if self.order else ""
         names["way"] = "DESC" if self.conflicts == "last" else "ASC"
         one = FIRST_ROW if self.order else ONE_LABEL
         names["blanks"] = f"'{BLANKS}'"
@@ -168,17 +170,18 @@ class Queries:
         (text,) = sqlglot.transpile(query, read="duckdb", write=self.dialect, pretty=True)
         return f"{text};\n"
 
-    def _name(self, name: str, whole: bool = False) -> str:
-        """Read a name as the database writes it; return it as DuckDB does."""
-        problem = f"{name!r} is no name of a table or column: put it into the database's quotes"
-        try:
-            into = sqlglot.exp.Table if whole else sqlglot.exp.Column
-            found = sqlglot.parse_one(name, into=into, read=self.dialect)
-        except (sqlglot.errors.ParseError, sqlglot.errors.TokenError):
-            raise CofactorError(problem) from None
-        except ValueError:
-            known = sorted(one.value for one in sqlglot.dialects.Dialects if one.value)
-            raise CofactorError(f"no dialect {self.dialect!r}; sqlglot knows {', '.join(known)}") from None
-        if not isinstance(found, into):
-            raise CofactorError(problem)
-        return str(found.sql(dialect="duckdb"))
+
+def name_in(dialect: str, name: str, whole: bool = False) -> str:
+    """Read a name of a column, or of a `whole` table, as the database writes it; return it as DuckDB does."""
+    problem = f"{name!r} is no name of a table or column: put it into the database's quotes"
+    try:
+        into = sqlglot.exp.Table if whole else sqlglot.exp.Column
+        found = sqlglot.parse_one(name, into=into, read=dialect)
+    except (sqlglot.errors.ParseError, sqlglot.errors.TokenError):
+        raise CofactorError(problem) from None
+    except ValueError:
+        known = sorted(one.value for one in sqlglot.dialects.Dialects if one.value)
+        raise CofactorError(f"no dialect {dialect!r}; sqlglot knows {', '.join(known)}") from None
+    if not isinstance(found, into):
+        raise CofactorError(problem)
+    return str(found.sql(dialect="duckdb"))

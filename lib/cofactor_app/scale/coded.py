@@ -1,0 +1,169 @@
+"""Labels of a table in a database, coded once, where they are: a row a label of task and cell.
+
+    symbol   meaning                                                                     shape
+    cell     w K + l: worker w said label l; -1: a row that every task has of its own    V = M K of them, and one more
+
+The row of its own carries what a task has without labels: its prior goes in there, and its sums come out there. So a
+round is one query, whose result has a row a cell. What the cells mean is decided here, from the different ids alone,
+by the rules of all readers.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.lazy import pd
+from cofactor.crowd.answers import unsure
+from cofactor.crowd.exports import TIME
+from cofactor.crowd.files import COLUMNS, NO_LABEL, alike_names, odd_names
+from cofactor.crowd.labels import Conflicts
+from cofactor_app.scale.coding import PLAIN, trimmed
+from cofactor_app.scale.doors import OWN, Door
+from cofactor_app.scale.queries import BLANKS, name_in
+
+CODED = f"{OWN}coded"
+WORKERS, CLASSES = f"{OWN}workers", f"{OWN}classes"
+ROWS = f"""
+  SELECT {{task}} AS task, w.code AS worker, l.code AS label{{time}} FROM {{table}} AS given
+  LEFT JOIN {WORKERS} AS w ON w.given = {{worker}} LEFT JOIN {CLASSES} AS l ON l.given = {{label}}"""
+ABSENT = "task IS NULL OR worker IS NULL OR worker < 0 OR label IS NULL OR label < 0"
+ONE = "SELECT task, worker, MIN(label) AS label, MAX(label) - MIN(label) AS clash FROM given GROUP BY task, worker"
+FIRST = """
+  SELECT task, worker, label, 0 AS clash FROM (
+    SELECT task, worker, label, ROW_NUMBER() OVER (PARTITION BY task, worker ORDER BY time {way}) AS nth FROM given
+  ) AS ranked WHERE nth = 1"""
+
+
+@dataclass(frozen=True)
+class CodedLabels:
+    """The labels behind a door, coded as the table `CODED`.
+
+    Attributes
+    ----------
+    door : Door
+    workers, classes : lists
+        Ids, in the order of the codes.
+    n_tasks, n_labels : int
+    """
+
+    door: Door
+    workers: list[str] | list[int]
+    classes: list[str] | list[int]
+    n_tasks: int
+    n_labels: int
+
+    @classmethod
+    def of(
+        cls, door: Door, table: str, columns: Sequence[str] = COLUMNS, conflicts: Conflicts = "error"
+    ) -> CodedLabels:
+        """Code the labels of a table, a row a label, in these columns of task, worker and label.
+
+        Ids of workers and classes are taken as `CrowdLabels.from_file` takes them; tasks keep their type, and lose the
+        blanks around them where they are text. The same label given twice counts once. With `conflicts` "first" or
+        "last", the column updated_at tells which label came first.
+
+        Raises a CofactorError where rows have no task, worker or label, a worker gave a task two labels (they are
+        counted first), there are fewer than two classes, or the database refuses.
+        Cost: O(labels), in four queries.
+        """
+        names = dict(zip(COLUMNS, (f"given.{name_in(door.dialect, name)}" for name in columns), strict=True))
+        names |= {"table": name_in(door.dialect, table, whole=True), "time": ""}
+        if conflicts != "error":
+            names["time"] = f", given.{TIME} AS time"
+            _check_time(door, names["table"], conflicts)
+        ids = {role: _ids(door, names, role) for role in ("worker", "label")}
+        names["task"] = _task(door, names)
+        rows = ROWS.format(**names)
+        n_rows = _checked_rows(door, rows)
+        workers, classes = ids["worker"], ids["label"]
+        if len(classes) < 2:
+            raise CofactorError(f"only one class ({listing(classes)}): there is nothing to tell apart")
+        kept = ONE if conflicts == "error" else FIRST.format(way="DESC" if conflicts == "last" else "ASC")
+        n_tasks, n_labels = _code(door, rows, kept, workers, len(classes))
+        _tell_of(workers, classes, n_labels)
+        if n_labels < n_rows:
+            again = (
+                f"{n_rows - n_labels} labels were given again by the same worker on the same task: one each was kept"
+            )
+            warnings.warn(again, DataWarning, stacklevel=2)
+        return cls(door, workers, classes, n_tasks, n_labels)
+
+
+def _check_time(door: Door, table: str, conflicts: str) -> None:
+    try:
+        door.ask(f"SELECT given.{TIME} FROM {table} AS given LIMIT 1")
+    except CofactorError as error:
+        need = f"--conflicts {conflicts} needs a column {TIME}, since a table has no order"
+        raise CofactorError(f"{need} ({error})") from None
+
+
+def _ids(door: Door, names: dict[str, str], role: str) -> list[str] | list[int]:
+    """Put the table from given ids to codes into the database; return the ids in their order."""
+    query = "SELECT DISTINCT {id} AS given FROM {table} AS given WHERE {id} IS NOT NULL"
+    found = door.ask(query.format(id=names[role], table=names["table"]))["given"]
+    if len(found) and not _is_plain(found):
+        names[role] = f"CAST({names[role]} AS TEXT)"
+        found = door.ask(query.format(id=names[role], table=names["table"]))["given"]
+    text = [trimmed(str(known)) for known in found]
+    absent = {""} if role == "worker" else {"", *NO_LABEL}
+    present = list(dict.fromkeys(name for name in text if name not in absent))
+    whole = all(map(PLAIN.fullmatch, present))
+    ids = sorted(map(int, present)) if whole else sorted(present)
+    place = {str(known): code for code, known in enumerate(ids)}
+    codes = pd.DataFrame({"given": found, "code": np.array([place.get(name, -1) for name in text], dtype=np.int64)})
+    door.put(WORKERS if role == "worker" else CLASSES, codes)
+    return ids
+
+
+def _is_plain(column: pd.Series) -> bool:
+    """Whether ids are whole numbers or text, which are compared as they are."""
+    return column.dtype.kind in "iu" or all(isinstance(known, str) for known in column)
+
+
+def _tell_of(workers: Sequence[object], classes: Sequence[object], n_labels: int) -> None:
+    """Note what is noted of names in memory."""
+    names = [[name for name in ids if isinstance(name, str)] for ids in (workers, classes)]
+    found = [*odd_names(([], *names), n_labels), alike_names(names[0], "workers"), alike_names(names[1], "classes")]
+    for message in filter(None, [*found, unsure(names[1])]):
+        warnings.warn(message, DataWarning, stacklevel=3)
+
+
+def _task(door: Door, names: dict[str, str]) -> str:
+    """Return the expression of a task: text without the blanks around it, and none where nothing is left."""
+    first = door.ask(f"SELECT {names['task']} AS task FROM {names['table']} AS given LIMIT 1")["task"]
+    if not len(first):
+        raise CofactorError("no labels: the table has no rows")
+    if first.dtype.kind in "iu":
+        return names["task"]
+    return f"NULLIF(TRIM(TRIM(CAST({names['task']} AS TEXT), '{BLANKS}')), '')"
+
+
+def _checked_rows(door: Door, rows: str) -> int:
+    """Return the number of rows; refuse some without a task, a worker or a label."""
+    counted = f"SELECT COUNT(*) AS n, SUM(CASE WHEN {ABSENT} THEN 1 ELSE 0 END) AS absent FROM ({rows}) AS given"
+    n, absent = (int(number) for number in door.ask(counted).iloc[0])
+    if absent:
+        raise CofactorError(f"{absent} of {n} rows of the table have no task, no worker or no label: fill or drop them")
+    return n
+
+
+def _code(door: Door, rows: str, kept: str, workers: Sequence[object], n_classes: int) -> tuple[int, int]:
+    """Make the table `CODED`; return numbers of tasks and labels, and refuse labels in conflict."""
+    one = f"WITH given AS ({rows}), one AS ({kept})"
+    cell = f"worker * {n_classes} + label AS cell, clash"
+    door.keep(CODED, f"{one} SELECT task, {cell} FROM one UNION ALL SELECT DISTINCT task, -1, 0 FROM one")
+    clash = door.ask(
+        f"SELECT cell, COUNT(*) AS n, SUM(CASE WHEN clash > 0 THEN 1 ELSE 0 END) AS clash FROM {CODED} GROUP BY cell"
+    ).astype("int64")
+    bad = clash[clash["clash"] > 0]
+    if len(bad):
+        by_worker = bad.groupby(bad["cell"] // n_classes)["clash"].sum()
+        found = listing(f"worker {workers[int(str(w))]!r} on {n} tasks" for w, n in by_worker.items())
+        raise CofactorError(f"conflicting labels: {found}; mend the data, or keep the first or last (--conflicts)")
+    own = clash["cell"] < 0
+    return int(clash.loc[own, "n"].sum()), int(clash.loc[~own, "n"].sum())

@@ -1,0 +1,251 @@
+"""Doors to databases: a connection that runs queries, takes small tables in and gives small ones out.
+
+Queries are written once, for DuckDB; sqlglot translates them. DuckDB and Spark have doors of their own, since tables
+go in and out without a copy by rows there, and since Spark needs to be told how a table is laid out. All other
+databases come by an address of SQLAlchemy, such as postgresql://host/name, with the driver that it names.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from math import exp, log
+from pathlib import Path
+from typing import Any
+
+from cofactor.core.errors import CofactorError
+from cofactor.core.lazy import pd, sqlglot
+
+OWN = "cofactor_"  # how tables begin that are made on the way, and removed
+DIALECTS = {"postgresql": "postgres", "mssql": "tsql", "mariadb": "mysql"}  # where sqlglot has another name
+BUCKETS = 16  # of Spark's table of coded labels
+SPARK = "spark"
+
+
+class Door(ABC):
+    """A connection to a database; `dialect` is its name in sqlglot."""
+
+    dialect: str
+
+    def __init__(self) -> None:
+        self.made: list[tuple[str, str]] = []  # kinds and names of what is to be removed
+
+    def run(self, query: str) -> None:
+        """Run a query of DuckDB's, translated."""
+        with self._refusing():
+            self._run(self.translated(query))
+
+    def ask(self, query: str) -> pd.DataFrame:
+        """Return the result of a query of DuckDB's, translated."""
+        with self._refusing():
+            return self._ask(self.translated(query))
+
+    def put(self, name: str, frame: pd.DataFrame) -> None:
+        """Make a small table of a frame, in the place of one of this name."""
+        with self._refusing():
+            self._put(name, frame)
+
+    def keep(self, name: str, query: str) -> None:
+        """Make a table of the result of a query; it ends with the door."""
+        self.run(f"CREATE TEMPORARY TABLE {name} AS {query}")
+
+    def replace(self, name: str, query: str) -> None:
+        """Make a lasting table of the result of a query, in the place of one of this name."""
+        self.run(f"DROP TABLE IF EXISTS {name}")
+        self.run(f"CREATE TABLE {name} AS {query}")
+
+    def translated(self, query: str) -> str:
+        """Return a query of DuckDB's in the language of this database."""
+        if self.dialect == "duckdb":
+            return query
+        return str(sqlglot.transpile(query, read="duckdb", write=self.dialect)[0])
+
+    @abstractmethod
+    def undo(self) -> None:
+        """Take back what is not lasting yet, where something failed."""
+
+    def close(self) -> None:
+        """Remove what was made, and leave."""
+        for kind, name in self.made:
+            with suppress(CofactorError):
+                self.run(f"DROP {kind} IF EXISTS {name}")
+        self._close()
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # each driver has its own
+            said = (str(getattr(error, "orig", "") or error).strip() or type(error).__name__).splitlines()[0]
+            raise CofactorError(f"the database refuses ({said})") from None
+
+    @abstractmethod
+    def _run(self, query: str) -> None: ...
+
+    @abstractmethod
+    def _ask(self, query: str) -> pd.DataFrame: ...
+
+    @abstractmethod
+    def _put(self, name: str, frame: pd.DataFrame) -> None: ...
+
+    @abstractmethod
+    def _close(self) -> None: ...
+
+
+class DuckDB(Door):
+    """A file of DuckDB, or one in memory (":memory:")."""
+
+    dialect = "duckdb"
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        duckdb = _needed("duckdb", "scale")
+        if path != ":memory:" and not Path(path).is_file():
+            raise CofactorError(f"no such file: {path}")
+        with self._refusing():
+            self.base = duckdb.connect(path)
+            self.base.execute("SET preserve_insertion_order = false; SET enable_progress_bar = false")
+
+    def replace(self, name: str, query: str) -> None:
+        """Replace it at once: others see the old table or the new one."""
+        self.run("BEGIN TRANSACTION")
+        super().replace(name, query)
+        self.run("COMMIT")
+
+    def undo(self) -> None:
+        """Leave it: what is not committed ends with the connection."""
+
+    def _run(self, query: str) -> None:
+        self.base.execute(query)
+
+    def _ask(self, query: str) -> pd.DataFrame:
+        return self.base.execute(query).df()
+
+    def _put(self, name: str, frame: pd.DataFrame) -> None:
+        self.base.register(name, frame)
+
+    def _close(self) -> None:
+        self.base.close()
+
+
+class Spark(Door):
+    """A session of Spark: that of a master, or the one that `spark-submit` or a notebook has begun."""
+
+    dialect = "spark"
+
+    def __init__(self, master: str = "") -> None:
+        super().__init__()
+        builder = _needed("pyspark.sql", "spark").SparkSession.builder
+        with self._refusing():
+            self.session = (builder.master(master) if master else builder).getOrCreate()
+
+    def keep(self, name: str, query: str) -> None:
+        """Make a table that lies in buckets by task, so that what belongs to a task is never moved again."""
+        self.made.append(("TABLE", name))
+        self.run(f"DROP TABLE IF EXISTS {name}")
+        laid_out = f"USING parquet CLUSTERED BY (task) SORTED BY (task) INTO {BUCKETS} BUCKETS"
+        text = f"CREATE TABLE {name} {laid_out} AS {self.translated(query)} DISTRIBUTE BY task"
+        with self._refusing():
+            self._run(text)
+
+    def undo(self) -> None:
+        """Leave it: Spark has no transactions."""
+
+    def _run(self, query: str) -> None:
+        self.session.sql(query).collect()
+
+    def _ask(self, query: str) -> pd.DataFrame:
+        return self.session.sql(query).toArrow().to_pandas()
+
+    def _put(self, name: str, frame: pd.DataFrame) -> None:
+        import pyarrow as pa
+
+        self.session.createDataFrame(pa.Table.from_pandas(frame, preserve_index=False)).createOrReplaceTempView(name)
+
+    def _close(self) -> None:
+        """Leave the session to whom it belongs."""
+
+
+class Address(Door):
+    """Any database that SQLAlchemy knows, by its address."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self.library = _needed("sqlalchemy", "database")
+        with self._refusing():
+            self.engine = self.library.create_engine(address)
+            self.connection = self.engine.connect()
+        name = self.engine.dialect.name
+        self.dialect = DIALECTS.get(name, name)
+        self.tables: dict[str, Any] = {}
+        if name == "sqlite":  # some builds lack them
+            for function, n in ((log, 1), (exp, 1), (pow, 2), (_sqrt, 1)):
+                called = {"log": "LN", "_sqrt": "SQRT", "pow": "POWER"}.get(function.__name__, "EXP")
+                self.connection.connection.create_function(called, n, function)
+
+    def _run(self, query: str) -> None:
+        self.connection.exec_driver_sql(query)
+
+    def _ask(self, query: str) -> pd.DataFrame:
+        found = self.connection.exec_driver_sql(query)
+        return pd.DataFrame(found.fetchall(), columns=list(found.keys()))
+
+    def _put(self, name: str, frame: pd.DataFrame) -> None:
+        """Make a temporary table of whole numbers, fractions and text."""
+        made, kinds = self.library, {"i": "BigInteger", "f": "Double"}
+        if name in self.tables:
+            self.tables.pop(name).drop(self.connection)
+        columns = [made.Column(c, getattr(made, kinds.get(frame[c].dtype.kind, "Text"))()) for c in frame]
+        table = made.Table(name, made.MetaData(), *columns, prefixes=["TEMPORARY"])
+        table.create(self.connection)
+        self.connection.execute(table.insert(), frame.to_dict("records"))
+        self.tables[name] = table
+
+    def undo(self) -> None:
+        """Roll back, where the database can."""
+        self.connection.rollback()
+
+    def _close(self) -> None:
+        self.connection.commit()
+        self.connection.close()
+        self.engine.dispose()
+
+
+def _sqrt(x: float) -> float:
+    return float(x**0.5)
+
+
+def _needed(module: str, extra: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.split(".")[0]
+        raise CofactorError(f"this database needs {package}: pip install 'cofactor[{extra}]'") from None
+
+
+@contextmanager
+def opened(address: str) -> Iterator[Door]:
+    """Open the door of an address, and close it at the end.
+
+    Addresses: duckdb:///labels.db (a relative path; four strokes begin an absolute one), spark (the session that is
+    there), spark://host:7077 or spark:local[2] (its master), and those of SQLAlchemy, such as
+    postgresql://user@host/name. Raises a CofactorError where there is no such database, or its driver is missing.
+    """
+    door: Door
+    if address.startswith("duckdb://"):
+        door = DuckDB(address.removeprefix("duckdb://").removeprefix("/") or ":memory:")
+    elif address.partition(":")[0] == SPARK:
+        door = Spark(address if address.startswith("spark://") else address.removeprefix(SPARK).removeprefix(":"))
+    elif "://" in address:
+        door = Address(address)
+    else:
+        raise CofactorError("--database: give an address, such as duckdb:///labels.db, spark or postgresql://host/name")
+    try:
+        yield door
+    except BaseException:
+        door.undo()
+        raise
+    finally:
+        door.close()

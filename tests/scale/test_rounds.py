@@ -1,0 +1,219 @@
+"""Rounds inside a database: fits and consensus are those in memory, on DuckDB, SQLite and Spark."""
+
+import shutil
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cofactor import CofactorError
+from cofactor.core.errors import DataWarning
+from cofactor.crowd import METHODS, CrowdLabels, WorkerTypes
+from cofactor.crowd.tables import consensus_frame
+from cofactor.data import load
+from cofactor.simulate import crowd, dawid_skene_model
+from cofactor_app.scale.coded import CodedLabels
+from cofactor_app.scale.doors import opened
+from cofactor_app.scale.rounds import DatabaseEvidence, fit
+from cofactor_app.scale.verdicts import consensus
+from tests.each import each
+
+duckdb = pytest.importorskip("duckdb")
+
+
+def drawn(seed, n_classes=3, n_tasks=80, share=0.4):
+    """Labels of nine workers, one of whom says the same of all tasks, with ids that are text."""
+    model = dawid_skene_model(9, n_classes, skill=0.5, random_state=seed)
+    frame = crowd(model, n_tasks, share, random_state=seed).labels.to_frame()
+    frame.loc[frame["worker"] == 0, "label"] = 0
+    return pd.DataFrame({name: [f"{name[0]}{code}" for code in frame[name]] for name in frame})
+
+
+def kept(frame, tmp_path, name="labels.db"):
+    """Labels as a table of a file of DuckDB; its address."""
+    path = tmp_path / name
+    with duckdb.connect(str(path)) as base:
+        base.register("given", frame)
+        base.execute("CREATE OR REPLACE TABLE labels AS SELECT * FROM given")
+    return f"duckdb:///{path}"
+
+
+def in_memory(name, labels):
+    """The method that a database runs, fitted in memory."""
+    method = WorkerTypes(merge_copies=False) if name == "WorkerTypes" else METHODS[name]()
+    with warnings.catch_warnings(action="ignore"):
+        return method.fit(labels)
+
+
+def check_equal(door, frame, name, **options):
+    """Fit, and compare model, rounds and consensus with those in memory."""
+    labels = CrowdLabels.from_frame(frame, **options)
+    coded = CodedLabels.of(door, "labels", **options)
+    expected, method = in_memory(name, labels), METHODS[name]()
+    with warnings.catch_warnings(action="ignore"):
+        fit(method, coded)
+    assert (method.workers_, method.classes_) == (labels.workers, labels.classes)
+    assert method.result_.n_iter == expected.result_.n_iter
+    np.testing.assert_allclose(method.result_.objective, expected.result_.objective, rtol=1e-9)
+    np.testing.assert_allclose(method.model_.stacked, expected.model_.stacked, rtol=0, atol=1e-9)
+    posterior = expected.predict_proba(labels)
+    table = consensus_frame(labels, posterior, expected).assign(probability=posterior.max(axis=1))
+    found = door.ask(consensus(method, coded)).set_index("task").loc[labels.tasks].reset_index()
+    np.testing.assert_allclose(found["probability"].astype(float), table["probability"], rtol=0, atol=1e-9)
+    for column in ("label", "n_labels", *(["disputed"] if name == "WorkerTypes" else [])):
+        assert found[column].tolist() == table[column].tolist(), column
+
+
+BOTH = ["WorkerTypes", "MV-EM"]
+
+
+@each("name", BOTH)
+@each("n_classes", [2, 3])
+def test_random_crowds_are_fitted_as_in_memory(name, n_classes, tmp_path):
+    frame = drawn(n_classes, n_classes)
+    with opened(kept(frame, tmp_path)) as door:
+        check_equal(door, frame, name)
+
+
+@pytest.mark.slow
+@each("name", BOTH)
+@each("seed", range(3, 8))
+def test_more_crowds_are_fitted_as_in_memory(name, seed, tmp_path):
+    frame = drawn(seed, 2 + seed % 4, n_tasks=150, share=0.3)
+    with opened(kept(frame, tmp_path)) as door:
+        check_equal(door, frame, name)
+
+
+@each("name", BOTH)
+def test_a_bundled_set_is_fitted_as_in_memory(name, tmp_path):
+    frame = load("bluebird", "crowd").labels.to_frame()
+    with opened(kept(frame, tmp_path)) as door:
+        check_equal(door, frame, name)
+
+
+def test_by_address_of_sqlalchemy_it_is_the_same(tmp_path):
+    """SQLite stands for the databases that have no door of their own."""
+    library = pytest.importorskip("sqlalchemy")
+    frame = drawn(2)
+    engine = library.create_engine(f"sqlite:///{tmp_path / 'labels.sqlite'}")
+    frame.to_sql("labels", engine, index=False)
+    engine.dispose()
+    for name in BOTH:
+        with opened(f"sqlite:///{tmp_path / 'labels.sqlite'}") as door:
+            check_equal(door, frame, name)
+    with pytest.raises(CofactorError, match="the database refuses"), opened(f"sqlite:////{tmp_path}/none/none.sqlite"):
+        pass
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    """A Spark session on one thread, whose tables lie in a folder of its own."""
+    pyspark = pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'cofactor[spark]'")
+    if not shutil.which("java"):
+        pytest.skip("Spark needs Java")
+    folder = tmp_path_factory.mktemp("spark")
+    builder = pyspark.sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.sql.warehouse.dir", str(folder)).config("spark.sql.shuffle.partitions", "2")
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+def shown(session, frame):
+    """Labels as a view of Spark."""
+    pa = pytest.importorskip("pyarrow")
+    session.createDataFrame(pa.Table.from_pandas(frame)).createOrReplaceTempView("labels")
+
+
+@pytest.mark.slow
+def test_on_spark_it_is_the_same(spark):
+    frame = drawn(2)
+    shown(spark, frame)
+    for name in BOTH:
+        with opened("spark") as door:
+            check_equal(door, frame, name)
+
+
+@pytest.mark.slow
+def test_a_round_on_spark_moves_partial_sums_alone(spark):
+    """The labels lie in buckets by task: the plan has one exchange, by cell, besides the model that goes everywhere."""
+    shown(spark, drawn(2))
+    with opened("spark") as door:
+        coded = CodedLabels.of(door, "labels")
+        asked, ask = [], door.ask
+        door.ask = lambda query: asked.append(query) or ask(query)
+        evidence = DatabaseEvidence(coded)
+        evidence.e_step(evidence.start().model(0.1))
+        plan = spark.sql(f"EXPLAIN {door.translated(asked[-1])}").collect()[0][0]
+    exchanges = [line.strip() for line in plan.splitlines() if "Exchange hashpartitioning" in line]
+    assert len(exchanges) == 1 and "(cell#" in exchanges[0], plan
+    assert "Exchange rangepartitioning" not in plan and "Exchange SinglePartition" not in plan
+
+
+def refused(frame, tmp_path, **options):
+    with opened(kept(frame, tmp_path)) as door, pytest.raises(CofactorError) as told:
+        CodedLabels.of(door, "labels", **options)
+    return str(told.value)
+
+
+def test_empty_rows_conflicts_and_one_class_are_counted_and_refused(tmp_path):
+    rows = [("a", "x", "p"), ("a", "y", "q"), ("b", "x", "q"), ("b", "y", "q")]
+    frame = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    for role, empty in (("task", None), ("task", "\u00a0"), ("worker", " "), ("label", None), ("label", "NA")):
+        bad = pd.concat([frame, frame.iloc[:1].assign(**{role: [empty]})])
+        assert refused(bad, tmp_path).startswith("1 of 5 rows of the table have no task, no worker or no label")
+    clash = pd.concat([frame, pd.DataFrame([("a", "x", "q"), ("b", "x", "p")], columns=list(frame))])
+    assert refused(clash, tmp_path).startswith("conflicting labels: worker 'x' on 2 tasks")
+    assert "needs a column updated_at" in refused(clash, tmp_path, conflicts="first")
+    assert refused(frame.assign(label="p"), tmp_path).startswith("only one class")
+    assert refused(frame.iloc[:0], tmp_path) == "no labels: the table has no rows"
+
+
+def test_of_labels_in_conflict_the_time_decides(tmp_path):
+    frame = drawn(2).assign(updated_at=1)
+    again = frame.iloc[:20].assign(label="l1", updated_at=0)
+    for conflicts, kept_rows in (("first", again), ("last", frame.iloc[:20])):
+        with opened(kept(pd.concat([frame, again]), tmp_path)) as door, pytest.warns(DataWarning, match="20 labels"):
+            coded = CodedLabels.of(door, "labels", conflicts=conflicts)
+            votes = np.rint(DatabaseEvidence(coded).start().cells.sum(axis=1))
+        expected = CrowdLabels.from_frame(pd.concat([kept_rows, frame.iloc[20:]]))
+        assert coded.n_labels == len(frame)
+        np.testing.assert_array_equal(votes, np.bincount(expected.table.indicator.indices, minlength=len(votes)))
+
+
+def test_ids_are_taken_as_from_files(tmp_path):
+    rows = [(" a", 7.0, "1"), ("a ", 8.0, " 2"), ("b", 7.0, "2 "), ("b", 8.0, "2")]
+    frame = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    with opened(kept(frame, tmp_path)) as door:
+        coded = CodedLabels.of(door, "labels")
+    assert (coded.classes, coded.n_tasks, coded.n_labels) == ([1, 2], 2, 4)
+
+
+def test_other_methods_and_addresses_are_refused(tmp_path):
+    with opened(kept(drawn(2), tmp_path)) as door, pytest.raises(CofactorError, match="work WorkerTypes and MV-EM"):
+        fit(METHODS["IBCC"](), CodedLabels.of(door, "labels"))
+    for address, told in (
+        ("labels.db", "give an address"),
+        (f"duckdb:///{tmp_path}/none.db", "no such file"),
+    ):
+        with pytest.raises(CofactorError, match=told), opened(address):
+            pass
+
+
+def test_a_table_that_is_not_there_is_one_sentence(tmp_path):
+    with opened(kept(drawn(2), tmp_path)) as door:
+        for table, told in (("none", "the database refuses"), ("a'b", "is no name of a table")):
+            with pytest.raises(CofactorError, match=told):
+                CodedLabels.of(door, table)
+
+
+def test_a_table_is_replaced_whole_or_not_at_all(tmp_path):
+    address = kept(drawn(2), tmp_path)
+    with opened(address) as door:
+        door.replace("found", "SELECT 1 AS n")
+        door.replace("found", "SELECT 2 AS n")
+    with pytest.raises(CofactorError, match="the database refuses"), opened(address) as door:
+        door.replace("found", "SELECT no_such_column AS n")
+    with opened(address) as door:
+        assert door.ask("SELECT n FROM found")["n"].tolist() == [2]
