@@ -131,4 +131,5 @@ def test_what_does_not_go_with_a_database_is_refused(database, capsys):
         assert told in refused(capsys, *database, *words), words
     assert "say where the labels are" in refused(capsys, "aggregate")
     assert "say where the labels are" in refused(capsys, *database, "labels.csv")
+    assert "--table names a table" in refused(capsys, "aggregate", "labels.csv", "--table", "crowd")
     assert len(in_database("SELECT * FROM crowd"))

@@ -127,6 +127,8 @@ def aggregate(arguments: argparse.Namespace) -> None:
     """Fit a method; print what was found, and write what was asked for."""
     if bool(arguments.database) == bool(arguments.labels):
         raise cf.CofactorError("say where the labels are: files or a data set, or --database with --table")
+    if arguments.table and not arguments.database:
+        raise cf.CofactorError("--table names a table of labels in a database: name that, too (--database)")
     if arguments.database:
         from cofactor_app.cli import warehouse
 

@@ -148,7 +148,7 @@ def _add_database(command: argparse.ArgumentParser) -> None:
     there = command.add_argument_group("labels in a database", "in place of LABELS; -o NAME is a table there")
     address = "duckdb:///labels.db, spark, spark://host:7077, postgresql://host/name, ...: rounds run there"
     there.add_argument("--database", metavar="ADDRESS", help=address)
-    there.add_argument("--table", default="labels", help="of the labels, one row a label (default: labels)")
+    there.add_argument("--table", metavar="NAME", help="of the labels, one row a label (default: labels)")
 
 
 def _add_grades(command: argparse.ArgumentParser) -> None:

@@ -22,7 +22,8 @@ from cofactor_app.scale.verdicts import consensus
 from cofactor_app.scale.warehouse import REFINED, WarehouseFit, read_counts
 
 FILES = (*SEPARATORS, LINES, ".parquet", ".gz")  # endings of files; other names are those of tables
-ELSEWHERE = ("labels", "moments", "record", "sep")  # options on files of labels, which a database has not
+TABLE = "labels"  # of the labels in a database
+ELSEWHERE = ("labels", "moments", "preview", "record", "sep")  # options on files of labels, which a database has not
 SETTLED = 1e-6  # relative gain of the objective below which further rounds change nothing
 
 
@@ -32,13 +33,13 @@ def aggregate(arguments: argparse.Namespace) -> None:
         raise CofactorError(f"{', '.join(asked)}: does not go with labels in a database (--database)")
     if arguments.method not in ("WorkerTypes", "MV-EM"):
         raise CofactorError(f"--method {arguments.method}: in a database work WorkerTypes and MV-EM")
-    there = arguments.output if is_table(arguments.output) else None
+    there, table = arguments.output if is_table(arguments.output) else None, arguments.table or TABLE
     files = [None if there else arguments.output, arguments.workers, arguments.confusion]
     with outputs(arguments, files, ()) as writer, opened(arguments.database) as door:
         if there:
-            _check_absent(door, str(there), arguments.table, arguments.force)
+            _check_absent(door, str(there), table, arguments.force)
         columns = (arguments.task, arguments.worker, arguments.label)
-        labels = CodedLabels.of(door, arguments.table, columns, cast(Conflicts, arguments.conflicts))
+        labels = CodedLabels.of(door, table, columns, cast(Conflicts, arguments.conflicts))
         amounts = f"{labels.n_tasks} tasks, {len(labels.workers)} workers, {len(labels.classes)} classes"
         twice = "no worker gave a task two" if arguments.conflicts == "error" else f"the {arguments.conflicts} of two"
         print(f"{amounts}, {labels.n_labels} labels; no row is empty; {twice}")
