@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from uuid import uuid4
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from cofactor_app.scale.coding import PLAIN, trimmed
 from cofactor_app.scale.doors import OWN, Door
 from cofactor_app.scale.queries import BLANKS, name_in
 
-CODED = f"{OWN}coded"
+CODED = f"{OWN}coded_{uuid4().hex[:12]}"  # of this process: Spark keeps it where others see it
 WORKERS, CLASSES = f"{OWN}workers", f"{OWN}classes"
 ROWS = f"""
   SELECT {{task}} AS task, w.code AS worker, l.code AS label{{time}} FROM {{table}} AS given

@@ -49,6 +49,7 @@ class Door(ABC):
 
     def keep(self, name: str, query: str) -> None:
         """Make a table of the result of a query; it ends with the door."""
+        self.run(f"DROP TABLE IF EXISTS {name}")
         self.run(f"CREATE TEMPORARY TABLE {name} AS {query}")
 
     def replace(self, name: str, query: str) -> None:
