@@ -17,8 +17,6 @@ from tests.notebook_parts import exercises as exercise_cells
 from tests.notebook_rules import NOTEBOOKS, ROOT
 
 READY, LEVELS = "**Ready?**", ("easy", "medium", "hard")
-NOT_YET = ("01", "02", "03", "06", "08")  # without questions and levels
-HELPED = [path for path in NOTEBOOKS if path.name[:2] not in NOT_YET]
 NUMBER = r"\d+(?:\.\d+)?"
 SECTION = re.compile(
     rf"(?:\]\((?P<file>\w+\.ipynb)\),? )?\bsections? (?P<numbers>{NUMBER}(?:(?:, | and | to ){NUMBER})*)"
@@ -37,7 +35,7 @@ def words(path):
     return "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
 
 
-@each("path", HELPED)
+@each("path", NOTEBOOKS)
 def test_a_notebook_begins_with_three_questions_that_say_where_to_read(path):
     asked, _, answers = read(path).cells[1].source.partition("<details><summary>Answers</summary>")
     questions = NUMBERED.findall(asked)
@@ -47,7 +45,7 @@ def test_a_notebook_begins_with_three_questions_that_say_where_to_read(path):
     assert path.name.startswith("00") or any(".ipynb" in target for target in LINK.findall(asked))
 
 
-@each("path", HELPED)
+@each("path", NOTEBOOKS)
 def test_every_exercise_says_how_hard_it_is_and_a_function_is_never_easy(path):
     told = re.findall(rf"{re.escape(EXERCISE)} \*\((\w+)\)\*", words(path))
     assert len(told) == words(path).count(EXERCISE) and set(told) <= set(LEVELS)
