@@ -292,9 +292,23 @@ def _common(part: Part, found: Floats) -> str:
     for says, wrong in known.items():
         if same(found, part, wrong):
             return says
-    if _distance(found, expected) <= NEARLY * part.tolerance:
+    if _reordered(part, found):
+        return "these are the right numbers, in another order"
+    if _distance(found, expected) <= NEARLY * part.tolerance or _rounded(found, expected):
         return "nearly: are these numbers rounded? Hand in all digits"
     return ""
+
+
+def _rounded(found: Floats, expected: Floats) -> bool:
+    """Whether an array is another with fewer decimals."""
+    return bool(found.any()) and any(np.allclose(found, expected.round(digits), rtol=0, atol=1e-9) for digits in (1, 2))
+
+
+def _reordered(part: Part, found: Floats) -> bool:
+    """Whether an array holds the numbers of the answer at other places; where some are equal, nobody can tell."""
+    right, ours = (np.sort(np.ravel(np.asarray(a, dtype=np.float64))) for a in (part.answer, found))
+    apart = np.diff(right).min(initial=np.inf)
+    return len(right) > 1 and apart > NEARLY * part.tolerance * np.abs(right).max() and same(ours, part, right)
 
 
 def _broken(part: Part, found: Floats) -> str:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course.grading import ROWS_SUM_TO_ONE, FunctionExercise, Part
+from course.grading import ROWS_SUM_TO_ONE, Exercise, FunctionExercise, Part
 
 
 class Shares(FunctionExercise):
@@ -27,6 +27,21 @@ class Shares(FunctionExercise):
             yield "a share exceeds one"
 
     wrong = {"this forgets `extra`": lambda W, extra: W / W.sum(axis=1, keepdims=True)}  # noqa: RUF012
+
+
+class Numbers(Exercise):
+    """Five numbers, some of them equal where that is wished."""
+
+    praise = "all five"
+
+    def __init__(self, *answer):
+        self.answer = np.array(answer)
+
+    def given(self):
+        return {}
+
+    def solve(self):
+        return [Part("numbers", self.answer, {})]
 
 
 def good(W, extra):
@@ -105,3 +120,18 @@ def test_changing_what_is_given_is_told():
 
 def test_division_by_zero_gives_a_sentence_and_no_warning():
     assert "NaN or infinite" in words(lambda W, e: W / np.zeros_like(W))
+
+
+def test_numbers_in_another_order_are_told_where_no_two_are_equal():
+    answer = np.array([0.12, 0.35, 0.08, 0.41, 0.04])
+    assert Numbers(*answer).judge(answer[::-1]).words == "not yet: these are the right numbers, in another order"
+    assert "furthest off" in Numbers(*answer).judge(answer[[4, 3, 2, 1, 1]]).words
+    assert "furthest off" in Numbers(1, 2, 2, 1, 1).judge([2, 1, 2, 1, 1]).words
+
+
+def test_few_decimals_are_told_as_rounding():
+    answer = np.array([0.123, 0.346, 0.081, 0.412, 0.038])
+    for digits in (1, 2):
+        assert "rounded?" in Numbers(*answer).judge(answer.round(digits)).words
+    assert "furthest off" in Numbers(*answer).judge(np.zeros(5)).words
+    assert "furthest off" in Numbers(*(0.04 * answer)).judge(np.zeros(5)).words

@@ -55,8 +55,10 @@ class Posterior(Exercise):
         columns = prior * np.prod([A_m[:, label] for A_m, label in seen], axis=0)
         last = prior * np.prod([A_m[label] for A_m, label in zip(A, labels, strict=True)], axis=0)
         added = sum(A_m[label] for A_m, label in seen) + prior
+        again = joint * prior ** (len(seen) - 1)
         mistakes = {
             "the prior is forgotten: add log prior": (joint / prior) / (joint / prior).sum(),
+            "the prior counts once, not with every label": again / again.sum(),
             "not normalised: divide by the sum, so that the classes sum to one": joint,
             "the maximum was subtracted, and the division by the sum is missing": joint / joint.max(),
             "these are log joint probabilities: take exp, then divide by their sum": np.log(joint),
@@ -103,6 +105,12 @@ class EMRound(FunctionExercise):
         "the E-step forgets the prior": partial(em_round, prior=1.0),
         "the E-step multiplies with the old q; it takes the prior": lambda labels, q: em_round(labels, q, prior=q),
         "the new q is not scaled: divide each row by its sum": partial(em_round, scaled=False),
+        "in the new q the maximum was subtracted, and the division by the sum is missing": (
+            lambda labels, q: (*(r := em_round(labels, q))[:2], r[2] / r[2].max(axis=1, keepdims=True))
+        ),
+        "the prior is the mean of q, this is its sum: divide by the number of tasks": (
+            lambda labels, q: (q.sum(axis=0), *em_round(labels, q)[1:])
+        ),
         "the prior is the mean of the new q; the M-step has the old one": (
             lambda labels, q: ((r := em_round(labels, q))[2].mean(axis=0), *r[1:])
         ),
@@ -157,10 +165,11 @@ class CoOccurrence(Exercise):
         return {"labels_m": labels[:, 0], "labels_j": labels[:, 1], "n_classes": K}
 
     def solve(self, labels_m: Ints, labels_j: Ints, n_classes: int) -> list[Part]:
-        every, seen = np.zeros((n_classes,) * 2), np.zeros((n_classes,) * 2)
+        every, seen, first = np.zeros((3, n_classes, n_classes))
         both = (labels_m >= 0) & (labels_j >= 0)
         np.add.at(every, (labels_m, labels_j), 1)
         np.add.at(seen, (labels_m[both], labels_j[both]), 1)
+        np.add.at(first, (labels_m.clip(0), labels_j.clip(0)), 1)
         right, once = seen / seen.sum(), (seen > 0).astype(float)
         repeats = "C[a, b] += 1 counts a cell that occurs twice only once: use np.add.at, or a loop"
         mistakes = {
@@ -168,6 +177,7 @@ class CoOccurrence(Exercise):
             "this is transposed: rows are the labels of m, columns those of j": right.T,
             "divided by all tasks; only those that both annotators labelled count": right * both.mean(),
             f"{MISSING}: use only tasks that both labelled": every / every.sum(),
+            "a missing label was taken for class 0: use only tasks that both labelled": first / first.sum(),
             "the two margins were multiplied, as if labels were independent": np.outer(
                 right.sum(axis=1), right.sum(axis=0)
             ),
@@ -198,6 +208,7 @@ class Imputation(Exercise):
         right, inverse = round_crowd(4, seed=13).pairwise(0, 3), np.linalg.inv(R_lr)
         mistakes = {
             "R_lr was used itself; take its inverse": R_mr @ R_lr @ R_ln,
+            "this is the middle alone: R_mr goes before the inverse, and R_ln after it": inverse,
             "the middle is missing: the inverse of R_lr": R_mr @ R_ln,
             "the block in the middle is transposed: it must undo R_lr, not R_rl": R_mr @ inverse.T @ R_ln,
             "one over each entry is not the inverse of a matrix: use np.linalg.inv or solve": R_mr @ (1 / R_lr) @ R_ln,
@@ -231,6 +242,7 @@ class ReadOff(Exercise):
             "this is the block of H itself; scale its columns to sum to one": block,
             "the whole block was divided by one number; each column has its own sum": block / block.sum(),
             "the columns were divided by their sums squared; divide by the sums": block / sums**2,
+            "the entries were squared; only the sums are, for lambda": block**2,
             "these are rows m, m + M, ...; the rows of annotator m are next to each other": every / every.sum(axis=0),
         }
         of_prior = {

@@ -102,6 +102,8 @@ class LongestCorner(FunctionExercise):
         ),
         "x was scaled to length one; divide it by its sum": lambda H: top(H, scale=lambda x: float(np.linalg.norm(x))),
         "this is the shortest corner; r is the longest": lambda H: top(H, best=min),
+        "this is the largest entry of a corner; r is a norm": lambda H: top(H, order=np.inf),
+        "these are sums of absolute entries; r is the norm, the root of a sum of squares": lambda H: top(H, order=1),
         "these are squared norms: take the square root": lambda H: top(H) ** 2,
         "this is the margin 1 - r; return r itself": lambda H: 1 - top(H),
         "any two rows can make a corner, not only a row and the next": (
@@ -119,11 +121,12 @@ def top(
     scale: Callable[[Floats], float] = np.sum,
     inside: Callable[[Floats, Floats], bool] = lambda H, x: (H @ x).min() > -1e-9,
     best: Callable[..., float] = max,
+    order: float = 2,
 ) -> float:
     """Largest norm among the corners of T, from all pairs of rows; its arguments are where learners go wrong."""
     crossed = [np.cross(H[i], H[j]) for i, j in pairs or combinations(range(len(H)), 2)]
     corners = [x / scale(x) for x in crossed if abs(x.sum()) > 1e-12]
-    return best((float(np.linalg.norm(x)) for x in corners if inside(H, x)), default=0.0)
+    return best((float(np.linalg.norm(x, order)) for x in corners if inside(H, x)), default=0.0)
 
 
 class ModelError(Exercise):
@@ -150,6 +153,7 @@ class ModelError(Exercise):
         of_prior = np.array([np.sum((prior_hat[p] - prior) ** 2) for p in orders])
         of_each = np.array([np.sum((A_hat[:, :, p] - A) ** 2, axis=(1, 2)) for p in orders])  # (6, M)
         total, terms = float((of_prior + of_each.sum(axis=1)).min()), len(A) * K + 1
+        sizes = [np.abs(prior_hat[p] - prior).sum() + np.abs(A_hat[:, :, p] - A).sum() for p in orders]
         released = np.stack([A_m[:, A_m.argmax(axis=1)] for A_m in A_hat])
         wrong = _wrong_orders(orders, of_prior, of_each) | {
             "every annotator's columns were put by their largest entries; there is one order for all": (
@@ -163,6 +167,7 @@ class ModelError(Exercise):
             "this was divided by M + 1; it is MK + 1": total * terms / (len(A) + 1),
             "this was divided by MK, without the one for the prior": total * terms / (terms - 1),
             "this is the square root of it": np.sqrt(total * terms),
+            "these are absolute errors; square them": min(sizes),
         }
         mistakes = {says: value / terms for says, value in wrong.items()}
         return [Part("MSE", total / terms, mistakes, "a squared error", [NONNEGATIVE])]

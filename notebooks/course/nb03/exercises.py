@@ -44,6 +44,7 @@ class Rate(Exercise):
             "this is the slope through the first and the last point; fit all of them": (y[0] - y[-1]) / (x[-1] - x[0]),
             "this is the intercept, log c; np.polyfit returns the slope first": intercept,
             "this is c; asked is the exponent b": np.exp(intercept),
+            "this is the exponent of Theorem 1; fit one to these errors": 0.5,
         }
         return [Part("b", -slope, mistakes, unit="an exponent")]
 
@@ -71,6 +72,8 @@ class LabelsNeeded(Exercise):
         mistakes = {
             "the error falls with the square root of S: square this": ratio,
             "the root goes the other way: square the ratio instead": np.sqrt(ratio),
+            "squared twice: the ratio of the errors is squared once": ratio**4,
+            "this is a difference; the law tells ratios: divide the errors": error - target,
             "upside down: fewer items would raise the error": 1 / ratio**2,
             "this is the number of items; asked is how many times as many": items * ratio**2,
             "these are the additional items; asked is all": items * (ratio**2 - 1),
@@ -107,6 +110,8 @@ class Weights(Exercise):
             "this is the spectral norm of a matrix; Eq. (11) has the Frobenius norm": shares(1 / spectral),
             "the fit is transposed: R_mj is compared with U_m U_j'": shares(1 / swapped),
             "the misfit is squared before xi is added: ||.||^2 + xi": shares((misfit + XI) ** -0.5),
+            "this is a softmax of the misfits; Eq. (11) takes a power of them": shares(np.exp(-misfit)),
+            "these are exponentials; Eq. (11) takes a power of the misfits": np.exp(-misfit),
             "these are the weights of Eq. (11); divide by their sum, so that they are shares": raw,
             "divide by the sum of the weights, not by the largest": raw / raw.max(),
         }
@@ -138,7 +143,8 @@ def sweep(R: Floats, seen: Mask, U: Floats, power: float = -0.5, **wrong: bool) 
     for m in np.flatnonzero(seen.any(axis=1)):
         others, j = U if "stale" in wrong else new, np.flatnonzero(seen[m])
         at = U if "weigh_first" in wrong else others
-        w = (((R[m, j] - at[m] @ at[j].transpose(0, 2, 1)) ** 2).sum(axis=(1, 2)) + XI) ** power
+        off = np.abs(R[m, j] - at[m] @ at[j].transpose(0, 2, 1))
+        w = ((off if "absolute" in wrong else off**2).sum(axis=(1, 2)) + XI) ** power
         G, B = np.einsum("j,jab,jac->bc", w, others[j], others[j]), np.einsum("j,jab,jbc->ac", w, R[m, j], others[j])
         new[m] = np.linalg.inv(G) @ B if "left" in wrong else B @ np.linalg.inv(G)
     return new
@@ -212,6 +218,9 @@ class Links(FunctionExercise):
         "the weight takes the smallest singular value, the last one: by it the inverse multiplies noise": partial(
             links, weigh=lambda s: s[:, 0] ** 2
         ),
+        "this is the size of the determinant; the weight is the square of the smallest singular value": partial(
+            links, weigh=lambda s: s.prod(axis=1)
+        ),
         "all links have the same weight here: square the smallest singular value of R[l, r]": partial(
             links, weigh=lambda s: s[:, -1] ** 0
         ),
@@ -268,6 +277,13 @@ class RobustSweep(FunctionExercise):
         "put each new U_m in place before the refit of m + 1": partial(sweep, stale=True),
         "refresh the weights of m right before its refit, not all before the sweep": partial(sweep, weigh_first=True),
         "the inverse stands on the right: U_m = B G^-1": partial(sweep, left=True),
+        "the misfit sums squares, not absolute values: ||.||^2 + xi": partial(sweep, absolute=True),
+        "only the first factor was refitted: go on through all m, and return after the loop": (
+            lambda R, seen, U: np.concatenate([sweep(R, seen, U)[:1], U[1:]])
+        ),
+        "the columns were scaled to sum to one; those of U_m = A_m D^1/2 do not": (
+            lambda R, seen, U: (new := sweep(R, seen, U)) / new.sum(axis=1, keepdims=True)
+        ),
         "blocks that nobody observed have no say: sum over the j with seen[m, j]": (
             lambda R, seen, U: sweep(R, ~np.eye(len(U), dtype=bool), U)
         ),

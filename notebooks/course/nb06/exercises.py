@@ -35,6 +35,7 @@ class Pull(Exercise):
         mistakes = {
             "this is the way the item moves; the gradient points the other way: h = g(z) - w": -h * U_u,
             "the outcome is missing: h = g(z) - w": (h + w) * U_u,
+            "this is half of it: the loss has no factor 1/2 whose slope would need one": h * U_u / 2,
             "z is a difference of utilities, no chance: h = g(z) - w": (z - w) * U_u,
             "this is the gradient in U_u; in V_i, z has the slope U_u": h * (V_i - V_j),
             "the other item is missing: z = <U_u, V_i - V_j>": (expit(U_u @ V_i) - w) * U_u,
@@ -84,6 +85,17 @@ class ComparisonGradient(FunctionExercise):
         "this is the way downhill; the gradient points uphill: h = g(z) - w": _mean_of(lambda z, w: w - expit(z)),
         "z is a difference of utilities, no chance: h = g(z) - w": _mean_of(lambda z, w: z - w),
         "the outcomes are missing: h = g(z) - w": _mean_of(lambda z, w: expit(z)),
+        "this is half of it: the loss is a mean over m comparisons, not over their 2 m items": _mean_of(
+            lambda z, w: _unlike(z, w) / 2
+        ),
+        "the gradient in V is still zero: V_i gets h U_u, and V_j gets -h U_u": lambda *given: (
+            _mean_of()(*given)[0],
+            np.zeros_like(given[1]),
+        ),
+        "the gradient in U is still zero: U_u gets h (V_i - V_j)": lambda *given: (
+            np.zeros_like(given[0]),
+            _mean_of()(*given)[1],
+        ),
         "V_j moves, too: it gets minus what V_i gets": _mean_of(right=0.0),
         "V_j gets minus what V_i gets, not the same": _mean_of(right=1.0),
         "of several comparisons of a user only the last counts: GU[u] += ... adds once, np.add.at all": _mean_of(
@@ -150,10 +162,12 @@ class Error(Exercise):
         absolute = float(np.linalg.norm(found - truth - (found - truth).mean(axis=1, keepdims=True)))
         uncentred = _relative(found, truth)
         over_users = _relative(found - found.mean(axis=0), truth - truth.mean(axis=0))
+        of_found = absolute / float(np.linalg.norm(found - found.mean(axis=1, keepdims=True)))
         features = _relative(np.vstack([U, V]), np.vstack([true_U, true_V]))
         mistakes = {
             "a number per user is counted as error that no comparison can tell: take every user's mean off": uncentred,
             "this takes the mean over users off; utilities of one user are known up to a shift": over_users,
+            "this is relative to what was found; divide by the norm of the true utilities": of_found,
             "the truth must be centred, too, before its norm is taken": absolute / float(np.linalg.norm(truth)),
             "features are known up to a change of basis: compare the products U V'": features,
             "this is the error itself; divide by the norm of the centred true utilities": absolute,

@@ -38,6 +38,7 @@ class Pair(Exercise):
             "this takes the classes for equally frequent: weigh each with its prior": A_1 @ A_2.T / 3,
             "the prior is missing: these numbers sum to three, not to one": A_1 @ A_2.T,
             "the prior is counted twice, once with either variable": (A_1 * prior) @ (A_2 * prior).T,
+            "the prior itself weighs the classes, not its root": A_1 * np.sqrt(prior) @ A_2.T,
             "the prior weighs rows here; classes are the columns": (prior[:, None] * A_1) @ A_2.T,
             "this sums over the values; sum over the classes, which are the columns of both": (A_1 * prior).T @ A_2,
             "these are the rows times the columns of A_2; transpose it": A_1 * prior @ A_2,
@@ -85,7 +86,8 @@ class SecondModel(FunctionExercise):
         A, lam, (B, mu) = case["A"], case["lam"], result
         apart = np.abs((A * lam) @ A.T - (B * mu) @ B.T).max()
         if apart > EXACT:
-            yield f"the pairs are not the same: they are up to {apart:.2g} apart"
+            rounded = "; are B and mu rounded?" if apart < 1e-2 else ""
+            yield f"the pairs are not the same: they are up to {apart:.2g} apart{rounded}"
 
     wrong: ClassVar = {
         "the pairs stay, but this is the turn by R', the other way round; asked is the one by R": lambda A, lam, R: (
@@ -143,7 +145,8 @@ class Residual(Exercise):
     def solve(self, X: Floats, first: int) -> list[Part]:
         a = X[:, first]
         u = a / np.linalg.norm(a)
-        rest = np.sum((X - np.outer(u, u @ X)) ** 2, axis=0)
+        left = X - np.outer(u, u @ X)
+        rest, other = np.sum(left**2, axis=0), X[:, first + 1] / np.linalg.norm(X[:, first + 1])
         mistakes = {
             "this is the distance to the anchor; project instead: take away what points along the anchor, and the "
             "anchor's direction only": np.sum((X - a[:, None]) ** 2, axis=0),
@@ -151,6 +154,10 @@ class Residual(Exercise):
                 (X - np.outer(a, a @ X)) ** 2, axis=0
             ),
             "these are the lengths; asked are their squares": np.sqrt(rest),
+            "these are sums of absolute entries; asked are sums of squares": np.abs(left).sum(axis=0),
+            "the second column was projected out; columns are counted from 0, and the anchor is column 0": np.sum(
+                (X - np.outer(other, other @ X)) ** 2, axis=0
+            ),
             "these are the squared lengths before the projection": np.sum(X**2, axis=0),
             "this is what the projection takes away; asked is what stays": np.sum(X**2, axis=0) - rest,
             "the difference of lengths is no length of the difference; project first, then square": (
@@ -199,6 +206,9 @@ class PairStep(FunctionExercise):
 
     wrong: ClassVar = {
         "this returns what it was given: make the step": lambda *given: given[1:],
+        "this is the mean of the old and the new; the step goes all the way": lambda *given: tuple(
+            (old + new) / 2 for old, new in zip(given[1:], _scaled(*_counts(*given)), strict=True)
+        ),
         "these are expected counts still: divide the columns by their sums, and the prior by the total": (
             lambda *given: (T := _counts(*given)) + (T[0].sum(axis=0),)
         ),
@@ -316,6 +326,7 @@ class Missing(Exercise):
         mistakes = {
             "x_2 is missing, and -1 picks the last value of A_2: leave its factor out": told(joint * A_2[-1]),
             "the prior is missing: the classes are not as frequent": told(A_1[x[0]]),
+            "the prior is missing, and so is the division by the sum": A_3 @ A_1[x[0]],
             "this is the marginal of x_3: what x_1 tells of the class is lost": A_3 @ prior,
             "this is Pr(x_1, x_3): divide by Pr(x_1), so that it sums to one": A_3 @ joint,
             "x_1 = 1 is the second value, row 1 of A_1": told(prior * A_1[0]),

@@ -149,7 +149,9 @@ ANSWERS = [
     ("posterior", "wrong columns", lambda g: (
         p := g["prior"] * g["A"][0][:, 0] * g["A"][1][:, 1] * g["A"][3][:, 1]) / p.sum()),
     ("posterior", "do not sum to one", lambda g: posterior(g) ** 2),
-    ("posterior", "is too", lambda g: posterior(g)[[0, 2, 1]]),
+    ("posterior", "right numbers, in another order", lambda g: posterior(g)[[0, 2, 1]]),
+    ("posterior", "the prior counts once", lambda g: (p := np.exp(log_joint(g)) * g["prior"] ** 2) / p.sum()),
+    ("posterior", "is too", lambda g: np.ones(3) / 3),
     ("posterior", "expected an array of shape (3,)", lambda g: posterior(g).max()),
     ("em_round", "correct", lambda g: em_loops),
     ("em_round", "correct", lambda g: em_vectors),
@@ -160,7 +162,9 @@ ANSWERS = [
     ("em_round", "the rows of A_m", lambda g: lambda labels, q: em_vectors(labels, q, axis=2)),
     ("em_round", "the E-step is missing", lambda g: lambda labels, q: em_vectors(labels, q, old=True)),
     ("em_round", "forgets the prior", lambda g: lambda labels, q: em_vectors(labels, q, prior_counts=False)),
-    ("em_round", "the rows do not sum to one", lambda g: lambda labels, q: em_vectors(labels, q, scale=False)),
+    ("em_round", "the maximum was subtracted", lambda g: lambda labels, q: em_vectors(labels, q, scale=False)),
+    ("em_round", "the rows do not sum to one", lambda g: lambda labels, q: (
+        *em_vectors(labels, q)[:2], 1 - em_vectors(labels, q)[2])),
     ("em_round", "made hard first", lambda g: em_hard),
     ("em_round", "mean of the new q", lambda g: lambda labels, q: (
         (r := em_vectors(labels, q))[2].mean(axis=0), *r[1:])),
@@ -171,7 +175,7 @@ ANSWERS = [
     ("em_round", "hand in the function itself", lambda g: em_vectors(**g)),
     ("em_round", "returns nothing", lambda g: lambda labels, q: None),
     ("em_round", "stops with TypeError", lambda g: lambda labels: None),
-    ("em_round", "prior: the entries do not sum to one", lambda g: lambda labels, q: (
+    ("em_round", "this is its sum: divide by the number of tasks", lambda g: lambda labels, q: (
         q.sum(axis=0), *em_vectors(labels, q)[1:])),
     ("em_round", "on data you have not seen", lambda g: lambda labels, q: (
         *em_vectors(labels, q)[:2], np.ones((8, 3)) if len(q) != 8 else em_vectors(labels, q)[2])),
@@ -188,6 +192,8 @@ ANSWERS = [
     ("co-occurrence", "per cent", lambda g: np.multiply(co_occurrence(g), 100)),
     ("co-occurrence", "two margins", lambda g: (
         R := np.array(co_occurrence(g))).sum(axis=1)[:, None] * R.sum(axis=0)),
+    ("co-occurrence", "taken for class 0", lambda g: pd.crosstab(
+        g["labels_m"].clip(0), g["labels_j"].clip(0), normalize=True)),
     ("co-occurrence", "do not sum to one", lambda g: np.array(co_occurrence(g)) + np.eye(3)),
     ("co-occurrence", "entry [0, 0]", lambda g: np.subtract(co_occurrence(g), [[0.1, -0.05, -0.05], [0] * 3, [0] * 3])),
     ("imputation", "correct", lambda g: g["R_mr"] @ np.linalg.inv(g["R_lr"]) @ g["R_ln"]),
@@ -202,7 +208,8 @@ ANSWERS = [
     ("imputation", "entry by entry", lambda g: g["R_mr"] * np.linalg.inv(g["R_lr"]) * g["R_ln"]),
     ("imputation", "are swapped", lambda g: g["R_ln"] @ np.linalg.inv(g["R_lr"]) @ g["R_mr"]),
     ("imputation", "R_nm", lambda g: (g["R_mr"] @ np.linalg.inv(g["R_lr"]) @ g["R_ln"]).T),
-    ("imputation", "negative entries", lambda g: np.linalg.inv(g["R_lr"])),
+    ("imputation", "the middle alone", lambda g: np.linalg.inv(g["R_lr"])),
+    ("imputation", "negative entries", lambda g: np.linalg.inv(g["R_lr"]) @ g["R_ln"]),
     ("read_off", "correct", read_off),
     ("read_off", "correct", lambda g: dict(zip(("A_m", "lambda"), read_off(g), strict=True))),
     ("read_off", "correct", lambda g: [read_off(g)[0].tolist(), read_off(g)[1].round(3).tolist()]),
@@ -214,7 +221,7 @@ ANSWERS = [
     ("read_off", "rows m, m + M", lambda g: ((b := g["H"][2::5]) / b.sum(axis=0), read_off(g)[1])),
     ("read_off", "sums squared", lambda g: (g["H"][6:9] / read_off(g)[1], read_off(g)[1])),
     ("read_off", "sums of squares", lambda g: (read_off(g)[0], (g["H"][6:9] ** 2).sum(axis=0))),
-    ("read_off", "columns do not sum to one", lambda g: (g["H"][6:9] ** 2, read_off(g)[1])),
+    ("read_off", "only the sums are, for lambda", lambda g: (g["H"][6:9] ** 2, read_off(g)[1])),
     ("read_off", "give 2 arrays", lambda g: read_off(g)[0][:1]),
     ("conditions", "correct", read_by_eye),
     ("conditions", "correct", lambda g: np.array(read_by_eye(g), dtype=float)),

@@ -127,6 +127,11 @@ def best(g):
     return min(ORDERS, key=lambda p: total(g, p))
 
 
+def absolute(g):
+    off = [abs(g["prior"] - g["prior_hat"][p]).sum() + abs(g["A"] - g["A_hat"][:, :, p]).sum() for p in ORDERS]
+    return min(off) / 13
+
+
 def own_orders(g):
     each = sum(min(((A - B[:, p]) ** 2).sum() for p in ORDERS) for A, B in zip(g["A"], g["A_hat"], strict=True))
     return each, min(((g["prior"] - g["prior_hat"][p]) ** 2).sum() for p in ORDERS)
@@ -197,6 +202,8 @@ ANSWERS = [
     ("longest_corner", "first divide x by its sum", lambda g: tested_too_early),
     ("longest_corner", "can come out as -1e-17", lambda g: without_tolerance),
     ("longest_corner", "shortest", lambda g: lambda H: min(np.linalg.norm(x) for x in inside(H))),
+    ("longest_corner", "r is a norm", lambda g: lambda H: max(np.abs(x).max() for x in inside(H))),
+    ("longest_corner", "the root of a sum of squares", lambda g: lambda H: max(np.abs(x).sum() for x in inside(H))),
     ("longest_corner", "squared", lambda g: lambda H: max(x @ x for x in inside(H))),
     ("longest_corner", "margin", lambda g: lambda H: 1 - by_pairs(H)),
     ("longest_corner", "length one", lambda g: lambda H: 1.0),
@@ -225,6 +232,7 @@ ANSWERS = [
     ("model_error", "M + 1", lambda g: by_loops(g) * 13 / 5),
     ("model_error", "without the one for the prior", lambda g: by_loops(g) * 13 / 12),
     ("model_error", "sum of squares", lambda g: by_loops(g) * 13),
+    ("model_error", "absolute errors; square them", absolute),
     ("model_error", "square root", lambda g: np.sqrt(by_loops(g))),
     ("model_error", "negative", lambda g: -0.7),
     ("model_error", "expected a single number", lambda g: [total(g, p) / 13 for p in ORDERS]),
