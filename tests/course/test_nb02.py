@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.scattering import scattering_certificate, slice_vertices
 from cofactor_app.plots.simplex import CENTRE, CORNERS, to_plane
+from course.desk import exercises_of
 from course.nb02 import panels
 from course.nb02.pictures import OUTER, draw_climbs, draw_dual, draw_margins, slice_in_frame
 
@@ -141,3 +142,18 @@ def test_the_panel_tells_the_truth_and_moves_from_where_it_starts():
     assert np.allclose(
         ax.lines[1].get_xydata(), np.column_stack([expected.truth.stacked[:, 0], expected.estimate.stacked[:, 0]])
     )
+
+
+def test_one_set_of_specialists_is_enough_for_all_rows_and_for_no_split():
+    blocks, splits = exercises_of("nb02")["split"].given().values()
+    assert splits.shape == (31, 6) and len({frozenset([(*row,), (*~row,)]) for row in splits}) == 31
+    assert splits.sum(axis=1).min() > 0 and splits.sum(axis=1).max() < 6
+    worse = [min(certificate_of(blocks[one]).margin, certificate_of(blocks[~one]).margin) for one in splits]
+    assert certificate_of(blocks).holds and max(worse) < 0
+    assert np.isclose(certificate_of(blocks).margin, 0.293, atol=5e-4) and np.isclose(max(worse), -0.262, atol=5e-4)
+    specialists = certificate_of(blocks[:3])
+    assert specialists.holds and not certificate_of(blocks[3:]).holds and not specialists.distances.any()
+
+
+def certificate_of(blocks):
+    return scattering_certificate(blocks.reshape(-1, 3))

@@ -13,6 +13,7 @@ import numpy as np
 
 from cofactor.core.scattering import scattering_certificate
 from cofactor.core.types import Floats
+from course.crowds import Mask
 from course.grading import NONNEGATIVE, Exercise, FunctionExercise, Given, Part
 from course.seeds import own
 
@@ -247,6 +248,50 @@ class Margin(Exercise):
         ]
 
 
+class Split(Exercise):
+    """The margin of all rows of a crowd, and the best that its split into two groups leaves to the worse of them."""
+
+    hints = (
+        "np.vstack(blocks) stacks the blocks of a crowd or of a group; blocks[split] are those of the first group",
+        "a split is as good as its worse group: the smaller of the margins of blocks[split] and blocks[~split]",
+        "max(min(margin_of(blocks[split]), margin_of(blocks[~split])) for split in splits)",
+    )
+    praise = "one set of specialists is enough for all rows together; two groups would need two sets"
+
+    def given(self) -> Given:
+        rng, others = np.random.default_rng(12), 1 - np.eye(K)
+        A = (0.5 * np.eye(K) + 0.5 * rng.dirichlet(np.ones(K), (6, K))).transpose(0, 2, 1)
+        for m in range(K):  # annotator m gives label m to class m only
+            A[m, m] *= 1 - others[m]
+            A[m] /= np.where(others[m] > 0, A[m].sum(axis=0), 1)
+        chosen = [{0, *more} for size in range(5) for more in combinations(range(1, 6), size)]
+        splits = np.array([[m in first for m in range(6)] for first in chosen])
+        return {"blocks": (A * np.sqrt([0.4, 0.35, 0.25])).round(3), "splits": splits}
+
+    def solve(self, blocks: Floats, splits: Mask) -> list[Part]:
+        both = np.array([[_margin(blocks[split]), _margin(blocks[~split])] for split in splits])
+        worse = both.min(axis=1)
+        of_all = {
+            "this is r, the longest corner; asked is the margin": 1.0,
+            "this is the margin of the first annotator alone; stack the rows of all": _margin(blocks[:1]),
+            "the blocks were averaged; stack them, one below the other": _margin(blocks.mean(axis=0)),
+            "the blocks were transposed; the rows of H are those of the blocks": _margin(blocks.transpose(0, 2, 1)),
+        }
+        of_best = {
+            "this is the better group of a split; both have to meet the condition, so take the worse": both.max(),
+            "this is the worst split; asked is the best": worse.min(),
+            "this is the mean over the splits; asked is the best of them": worse.mean(),
+            "this is the mean of both groups; a split is as good as its worse group": both.mean(axis=1).max(),
+            "this is the first split alone; try all": worse[0],
+            "this is the number of the best split; asked is its margin": worse.argmax(),
+        }
+        return [Part("all", _margin(blocks), of_all, "a margin"), Part("best split", worse.max(), of_best, "a margin")]
+
+
+def _margin(blocks: Floats) -> float:
+    return scattering_certificate(blocks.reshape(-1, K)).margin
+
+
 def _corners(right: float, mixed: float) -> Floats:
     """The six corners of T of a crowd that takes a class for one other, a share of whose labels is mixed evenly."""
     sides = np.where(HEXAGON == 2, right, np.where(HEXAGON == 1, 1 - right, 0.0))
@@ -258,6 +303,7 @@ def _corners(right: float, mixed: float) -> Floats:
 EXERCISES = {
     "specialists": Specialists(),
     "longest_corner": LongestCorner(),
+    "split": Split(),
     "margin": Margin(),
     "model_error": ModelError(),
 }
@@ -265,7 +311,7 @@ EXERCISES = {
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     ("specialists",),
-    ("longest_corner",),
+    ("longest_corner", "split"),
     ("margin",),
     ("model_error",),
     (),

@@ -152,6 +152,38 @@ def largest_entries(g):
     return (((g["A"] - moved) ** 2).sum() + ((g["prior"] - g["prior_hat"]) ** 2).sum()) / 13
 
 
+def group_margin(rows):
+    """From the corners that the library lists, without its certificate."""
+    x = slice_vertices(np.reshape(rows, (-1, 3)))
+    far = [corner for corner in x if min(np.abs(corner - e).max() for e in np.eye(3)) > 1e-6]
+    return 1 - max(map(np.linalg.norm, far), default=np.sqrt(0.5))
+
+
+def split_margins(g):
+    return [
+        [scattering_certificate(np.vstack(g["blocks"][part])).margin for part in (split, ~split)]
+        for split in g["splits"]
+    ]
+
+
+def split(g, take=min, best=max):
+    return scattering_certificate(np.vstack(g["blocks"])).margin, best(take(pair) for pair in split_margins(g))
+
+
+def every_split(g):
+    """Of all subsets, in the place of the table of splits."""
+    found = [
+        min(group_margin(g["blocks"][list(one)]), group_margin(np.delete(g["blocks"], one, axis=0)))
+        for size in range(1, 6)
+        for one in combinations(range(6), size)
+    ]
+    return {"all": group_margin(g["blocks"]), "best split": max(found)}
+
+
+def whole(g, rows):
+    return scattering_certificate(rows).margin, split(g)[1]
+
+
 def margins(g, leave_out=1e-6, power=1):
     """One minus the longest corner, crowd by crowd, without those this near to a unit vector."""
     found = []
@@ -237,6 +269,26 @@ ANSWERS = [
     ("model_error", "negative", lambda g: -0.7),
     ("model_error", "expected a single number", lambda g: [total(g, p) / 13 for p in ORDERS]),
     ("model_error", "0.55 is too large", lambda g: 0.55),
+    ("split", "correct", split),
+    ("split", "correct", every_split),
+    ("split", "correct", lambda g: np.round(split(g), 4)),
+    ("split", "this is r", lambda g: (1.0, split(g)[1])),
+    ("split", "the first annotator alone", lambda g: whole(g, g["blocks"][0])),
+    ("split", "averaged", lambda g: whole(g, g["blocks"].mean(axis=0))),
+    ("split", "transposed", lambda g: whole(g, np.hstack(g["blocks"]).T)),
+    ("split", "the better group", lambda g: split(g, take=max)),
+    ("split", "the worst split", lambda g: split(g, best=min)),
+    ("split", "the mean over the splits", lambda g: split(g, best=lambda all: np.mean(list(all)))),
+    ("split", "the mean of both groups", lambda g: split(g, take=np.mean)),
+    ("split", "the first split alone", lambda g: (split(g)[0], min(split_margins(g)[0]))),
+    (
+        "split",
+        "the number of the best split",
+        lambda g: (split(g)[0], int(np.argmax(np.min(split_margins(g), axis=1)))),
+    ),
+    ("split", "the sign is wrong", lambda g: (split(g)[0], -split(g)[1])),
+    ("split", "is too", lambda g: (split(g)[0], 0.0)),
+    ("split", "give 2 arrays", lambda g: split(g)[0]),
     ("margin", "correct", lambda g: (margins(g), promise(g))),
     ("margin", "correct", lambda g: {"promise": np.array(promise(g)) > 0, "margins": np.round(margins(g), 4)}),
     ("margin", "leave them out", lambda g: (margins(g, -1), promise(g))),
