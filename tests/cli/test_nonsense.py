@@ -54,10 +54,14 @@ NAMED = {  # commands of which a name, a file or a folder is an argument without
 NO_METHOD = ("binary.py:A", "empty.py:A", "nosuch.py:A", "os:getcwd", "a:b", ":", "binary.py")
 
 
+def commands():
+    """The parsers of all commands by name."""
+    return next(one for one in parser()._actions if isinstance(one, argparse._SubParsersAction)).choices
+
+
 def options(command):
     """The options of a command that take a value."""
-    commands = next(one for one in parser()._actions if isinstance(one, argparse._SubParsersAction)).choices
-    found = [one.option_strings[-1] for one in commands[command]._actions if one.option_strings and one.nargs != 0]
+    found = [one.option_strings[-1] for one in commands()[command]._actions if one.option_strings and one.nargs != 0]
     return [option for option in found if option.startswith("--")]
 
 
@@ -70,6 +74,10 @@ def test_a_file_option_without_a_name_is_refused(capsys):
         with pytest.raises(SystemExit):
             main(command)
         assert "no file is named: leave the option out, or name one" in capsys.readouterr().err, command
+
+
+def test_every_command_is_given_nonsense():
+    assert set(RUNS) == set(commands())
 
 
 @pytest.mark.slow

@@ -42,6 +42,7 @@ FAMILIES = {  # how methods are drawn whose names start so
     "other moments": (style.GREEN, "^", ("MultiSPA", "CNMF", "TensorADMM", "Spectral")),
     "minimax entropy": (style.PURPLE, "P", ("Minimax",)),
     "for two classes": (style.GREY, "*", ("KOS", "GhoshSVD", "EigenRatio")),
+    "others": (style.GREEN, "v", ("",)),
 }
 SECONDS_FLOOR = 1e-4
 ROOM = 0.75  # decades of seconds that a name takes
