@@ -192,22 +192,35 @@ def test_changelog_has_a_place_for_what_comes():
 # ---- pages for whoever inherits it ----
 
 GUIDES = ("ARCHITECTURE.md", "CONTRIBUTING.md")
-EXAMPLES = ("datasets/published/NAME.csv", "tests/course/answers/nbNN.py")
+FOR_EXAMPLE = {"<line>": "crowd", "nbNN": "nb04", "NAME": "crowd_table1", "NN_name": "04_symnmf_convergence"}
+NAMED_PATH = re.compile(r"(?:[\w.-]+/)+[\w.-]*|[\w-]*\.(?:py|csv|tsv|toml|json|md|js|ipynb)")
 PLACES = [
     ROOT,
     ROOT / "notebooks" / "course" / "nb04",
     ROOT / "lib" / "cofactor",
     ROOT / "lib" / "cofactor_app",
+    ROOT / "lib" / "cofactor_app" / "cli",
     ROOT / "notebooks",
     *(ROOT / "lib" / "cofactor" / line for line in LINES),
 ]
 
 
+def paths_in(text):
+    """Files and folders that a text names between backticks, alone or in a command; an example for each placeholder."""
+    for placeholder, example in FOR_EXAMPLE.items():
+        text = text.replace(placeholder, example)
+    words = [word for quoted in re.findall(r"`([^`\n]+)`", text) for word in quoted.split()]
+    return [word for word in words if NAMED_PATH.fullmatch(word) and not word.startswith(".venv")]
+
+
 @pytest.mark.parametrize("name", GUIDES)
-def test_every_file_that_a_guide_names_is_there(name):
-    named = re.findall(r"`([\w/.-]+\.(?:py|csv|toml))`", text_of(name))
-    assert len(named) > 5
-    assert not [path for path in named if path not in EXAMPLES and not any((place / path).exists() for place in PLACES)]
+def test_every_path_that_a_guide_names_is_there(name):
+    assert paths_in("`cli/`, `kit.py lint`, `a/nbNN`, `NAME.csv`, `x_hat`, `<p>no</p>`") == [
+        *("cli/", "kit.py", "a/nb04", "crowd_table1.csv")
+    ]
+    named = paths_in(text_of(name))
+    assert len(named) > 50
+    assert not [path for path in named if not any((place / path).exists() for place in PLACES)]
 
 
 def test_every_promise_names_a_test_that_there_is():
