@@ -9,7 +9,7 @@ usage: python3 kit.py COMMAND [extra arguments]
   lint       ruff, mypy and the import rules
   notebooks  run the notebooks and store their outputs     (--check: only say what would change)
   kernels    run the notebooks under each BLAS kernel, and say which stored numbers move     (--threads 1: not on two)
-  durations  run all tests, and write into tests/durations.tsv those that take more than .3 seconds   (FILES: only these)
+  durations  run all tests, and write into tests/durations.tsv those that take more than .3 seconds  (FILES: only these)
   bench      run every benchmark in order
   mutants    change one place of the library at a time, and see whether a test notices    (a room, -n 40, --seed 0)
   classroom  write what a teacher hands out and collects into classroom/: copies for learners, a course of nbgrader

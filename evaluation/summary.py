@@ -211,7 +211,7 @@ def judged(experiment: Experiment, key: Key, ours: Sample, fact: tuple[float, fl
         low = high = np.nan
     else:
         deviation = min(ours.deviation, abs(printed)) if np.isnan(scatter) else scatter
-        theirs = Sample(printed, deviation, experiment.trials, own=not np.isnan(scatter))
+        theirs = Sample(printed, deviation, experiment.trials, own_spread=not np.isnan(scatter))
         if metric in PROPORTIONS:
             theirs = proportion(printed, experiment.trials)
         fixed = setting in experiment.granularity or experiment.trials == 1

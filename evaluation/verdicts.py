@@ -39,12 +39,15 @@ KEY = ["printed in", "setting", "method", "metric"]  # of a printed cell
 
 
 class Sample(NamedTuple):
-    """What trials gave: their centre, how single trials scatter, how many there were; `own`: the scatter is theirs."""
+    """What trials gave: their centre, the standard deviation of single trials, and their number.
+
+    `own_spread` is False where the paper prints no spread and ours is used in its place.
+    """
 
     centre: float
     deviation: float
     trials: int
-    own: bool = True
+    own_spread: bool = True
 
     @property
     def error(self) -> float:
@@ -100,7 +103,7 @@ def interval(ours: Sample, printed: Sample, exact: float, fixed: bool) -> tuple[
 
 def _freedom(ours: Sample, printed: Sample) -> float:
     """Degrees of freedom: Welch's of two scatters, or those of ours, if that stands for the paper's."""
-    if not printed.own or printed.trials < 2 or ours.trials < 2:
+    if not printed.own_spread or printed.trials < 2 or ours.trials < 2:
         return max(ours.trials - 1, 1)
     squares = ours.error**2, printed.error**2
     return sum(squares) ** 2 / (squares[0] ** 2 / (ours.trials - 1) + squares[1] ** 2 / (printed.trials - 1))

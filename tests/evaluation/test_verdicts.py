@@ -20,7 +20,7 @@ def test_with_both_spreads_the_interval_is_that_of_welch(gap, n, n_paper):
 
 
 def test_a_borrowed_spread_has_the_degrees_of_freedom_of_ours():
-    low, high = interval(Sample(1.0, 2.0, 8), Sample(0.0, 2.0, 8, own=False), 0.0, fixed=False)
+    low, high = interval(Sample(1.0, 2.0, 8), Sample(0.0, 2.0, 8, own_spread=False), 0.0, fixed=False)
     assert (high - low) / 2 == pytest.approx(2.364624)  # t with 7 degrees of freedom, standard error 1
 
 
@@ -29,7 +29,7 @@ def test_where_both_scatter_alike_95_per_cent_of_intervals_hold_zero(n, n_paper)
     rng, held, repeats = np.random.default_rng(0), 0, 2000
     for _ in range(repeats):
         ours = sample(rng.normal(3, 2, n), "error", "mean")
-        printed = Sample(rng.normal(3, 2 / np.sqrt(n_paper)), ours.deviation, n_paper, own=False)
+        printed = Sample(rng.normal(3, 2 / np.sqrt(n_paper)), ours.deviation, n_paper, own_spread=False)
         low, high = interval(ours, printed, 0.0, fixed=False)
         held += low <= 0 <= high
     assert 0.94 <= held / repeats <= 0.975

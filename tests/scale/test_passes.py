@@ -80,7 +80,7 @@ def test_few_calls_are_begun_before_their_results_are_needed():
     threads = Threads(2)
     results = threads.in_order((begun.append, n) for n in range(100))
     next(results)
-    assert len(begun) <= threads.ahead < 100
+    assert len(begun) <= threads.most_begun < 100
 
 
 class Stopped(Exception):

@@ -221,7 +221,7 @@ class Aggregator(Estimator):
         return self._for_workers(self.model_, labels.workers).posterior(labels.table)
 
     def _check_fitted(self) -> None:
-        """Refuse also after a `fit` that failed halfway."""
+        """Raise NotFittedError where there is no model: before `fit`, and after one that failed halfway."""
         if not hasattr(self, "model_"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted: call fit(labels) first")
 

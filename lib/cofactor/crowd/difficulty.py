@@ -52,7 +52,7 @@ DESIGN_EFFECTS = np.concatenate([[0.0], np.geomspace(0.01, 1000.0, 80)])  # trie
 
 @dataclass(frozen=True)
 class Difficulty:
-    """A crowd whose tasks have effects of their own; see the module's symbols.
+    """Parameters of the model in which tasks of one class differ in difficulty; see the module's symbols.
 
     Attributes
     ----------
@@ -100,9 +100,10 @@ class Difficulty:
         M, K = self.ability.shape
         C = counts.cells.reshape(M, K, K, -1)
         right, given = np.diagonal(C, axis1=1, axis2=2).swapaxes(1, 2), C.sum(axis=1)
-        able = self._abler(*(_with_labels_of_the_crowd(x, given) for x in (right, given)))._spread_anew(right, given)
+        pulled = (_with_labels_of_the_crowd(x, given) for x in (right, given))
+        stepped = self._step_ability(*pulled)._step_spread(right, given)
         by_class = counts.classes.reshape(K, -1).sum(axis=1)
-        return Difficulty(_prior(by_class, votes), _errors(C.sum(axis=(0, 3))), able.ability, able.spread)
+        return Difficulty(_prior(by_class, votes), _errors(C.sum(axis=(0, 3))), stepped.ability, stepped.spread)
 
     def _right(self) -> tuple[Floats, Floats]:
         """Return Pr(right), and its derivative by ability, of every worker and state: (M, K, Q)."""
@@ -115,13 +116,15 @@ class Difficulty:
         weight = slope / (p * (1 - p))
         return (right - given * p) * weight, given * slope * weight
 
-    def _abler(self, right: Floats, given: Floats) -> Difficulty:
+    def _step_ability(self, right: Floats, given: Floats) -> Difficulty:
+        """One step of Fisher scoring for the abilities of all workers; the spread stays."""
         score, information = self._scores(right, given)
         step = score @ ONES / np.maximum(information @ ONES, TINY)
         ability = np.clip(self.ability + step, -MAX_ABILITY, MAX_ABILITY)
         return Difficulty(self.prior, self.errors, ability, self.spread)
 
-    def _spread_anew(self, right: Floats, given: Floats) -> Difficulty:
+    def _step_spread(self, right: Floats, given: Floats) -> Difficulty:
+        """One step of Fisher scoring for the spread of the tasks' effects; abilities stay."""
         score, information = self._scores(right, given)
         step = float((score * NODES).sum() / max((information * NODES**2).sum(), TINY))
         spread = float(np.clip(self.spread + step, 0.0, MAX_SPREAD))
@@ -177,14 +180,14 @@ def power(n_labels: Ints, design_effect: Floats | float) -> Floats:
 
 @dataclass(frozen=True)
 class Confidence:
-    """Probabilities of the chosen labels, summed over tasks; add two of them to merge disjoint sets of tasks.
+    """Mean probabilities of the chosen labels under two models, as sums over tasks; `+` merges disjoint sets of tasks.
 
     Attributes
     ----------
     by_difficulty : float
-        By the model of difficulty, flattened by `RESIDUAL_DESIGN_EFFECT`.
-    tempered : array
-        By the other model, flattened by each of `DESIGN_EFFECTS`: the larger, the smaller.
+        Sum of the probabilities by the model of difficulty, flattened by `RESIDUAL_DESIGN_EFFECT`.
+    tempered : (D,) array
+        The same sums by the other model, flattened by each of `DESIGN_EFFECTS`; they fall as the effect rises.
     """
 
     by_difficulty: float
@@ -196,7 +199,7 @@ class Confidence:
 
     @property
     def design_effect(self) -> float:
-        """The effect under which both are equal."""
+        """The design effect under which both models give the labels the same mean probability (interpolated)."""
         return float(np.interp(self.by_difficulty, self.tempered[::-1], DESIGN_EFFECTS[::-1]))
 
 

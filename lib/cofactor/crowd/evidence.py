@@ -1,4 +1,4 @@
-"""Labels as the sums over tasks that every fit needs, whether they lie in memory, in shards, or partly beside a truth.
+"""The two sums over tasks that every fit needs of labels, which are read from memory or shard by shard.
 
 A fit by expectation-maximisation or by variational Bayes reads the labels in two ways only: through the vote shares,
 to start, and through an E-step, once each round. Both are sums over tasks. Tasks of known class (gold tasks) take part
@@ -38,7 +38,7 @@ UNKNOWN = -1  # class of a task that is not gold
 
 @runtime_checkable
 class Passes(Protocol):
-    """Pieces of a crowd that somebody else reads, perhaps several at once, and who may keep the sums of a round."""
+    """Pieces of a crowd with a reader of their own, which may read several at once and keep the sums of a round."""
 
     def __iter__(self) -> Iterator[CrowdLabels]:
         """Yield the pieces, one after the other."""
@@ -64,7 +64,7 @@ class Evidence:
     votes : SoftCounts, optional
         Of the vote shares, if they were counted before. Every pass must find as many tasks and labels.
     rows : (R,) ints, optional
-        Of all pairs (worker, label), those that occur: the rows of the models asked about.
+        Of all pairs (worker, label), those that occur: the rows that the models have. Default: all.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Evidence:
 
     @classmethod
     def of(cls, labels: CrowdLabels, gold: Ints | None = None) -> Evidence:
-        """Labels in memory; tasks without a label say nothing and are left out."""
+        """Return the evidence of labels in memory; tasks without a label add nothing to the sums and are left out."""
         seen = labels.table.entries_per_row > 0
         if not seen.any():
             raise CofactorError("no task has a label")
@@ -106,7 +106,7 @@ class Evidence:
         return soft_counts(labels.table, split(shares) if split else shares)
 
     def of_rows(self, rows: Ints) -> Evidence:
-        """Return the same labels, asked about by models of these rows only."""
+        """Return the same labels for models that have these rows only."""
         return Evidence(self.pieces, self.gold, self.votes, rows)
 
     def e_step(self, model: LatentClassModel) -> SoftCounts:
@@ -137,10 +137,6 @@ class Evidence:
 
     def _each(self, function: Callable[[CrowdLabels], Any]) -> Iterator[Any]:
         return self.pieces.map(function) if isinstance(self.pieces, Passes) else map(function, self.pieces)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the pieces behind: who is sent a function of this gets them one by one."""
-        return {**self.__dict__, "pieces": (), "_of_rows": {}}
 
     def _table(self, labels: CrowdLabels) -> CategoricalTable:
         if self.rows is None:

@@ -34,7 +34,7 @@ MIN_CLASS_VOTES = 1e-3
 
 
 class Fit:
-    """Fits of worker types to the same labels: sums over tasks that all of them start from.
+    """Fits worker types to one set of labels, with different types; the sums that every fit starts from are made once.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Fit:
         self.n_labels, self.n_cells = round(float(votes.cells.sum())), int(self.active.sum()) * K
 
     def named(self, names: Sequence[str]) -> list[WorkerType]:
-        """Return the types of these names."""
+        """Return the types of workers that have these names, in the order of `ALL_TYPES`."""
         known: tuple[WorkerType, ...] = (Coin(*self.prior), ByClass(*self.prior), Own(*self.prior), NoInformation())
         return [kind for kind in known if kind.name in names]
 

@@ -110,7 +110,7 @@ class GradedBelief(TypesBelief):
 
     @cached_property
     def expected_log_labels(self) -> Floats:
-        """E: (R, G)."""
+        """Expected log-probability of the label of every row under each state, E of the symbols: (R, G)."""
         owner = self.counts.rows.owner
         parts = (self.q[owner, t, None] * kind.expected_log(self.counts) for t, kind in enumerate(self.types))
         logs = np.repeat(np.asarray(sum(parts)), SCORES, axis=1)
@@ -149,7 +149,7 @@ class GradedBelieve(Believe):
         self.of_labels = rows_of_labels(rows)
 
     def __call__(self, counts: SoftCounts) -> GradedBelief:
-        """Return the belief after these counts, of the rows."""
+        """M-step: return the belief that these expected counts of the rows lead to."""
         C = within_grades(counts.cells)
         found = Counts(self.rows, C, crowd_errors(self.rows.by_label(C)))
         by_table = self.rows.by_worker(self._log_tables(counts.cells)) + self.log_weights
@@ -169,7 +169,7 @@ class GradedBelieve(Believe):
         return np.asarray((1 + chosen.sum(axis=0)) / (len(chosen) + q.shape[1]))
 
     def _log_tables(self, cells: Floats) -> Floats:
-        """Return what each row adds to L_wj: (R, J)."""
+        """Return what each row adds to its worker's log-probability under every table of grading, L_wj: (R, J)."""
         logs = np.empty((len(cells), len(self.log_tables)))
         for label, rows in enumerate(self.of_labels):
             logs[rows] = cells[rows] @ self.log_tables[:, label].T

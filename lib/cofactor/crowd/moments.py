@@ -59,12 +59,12 @@ class CrowdMoments:
 
     @property
     def n_tasks(self) -> int:
-        """Tasks counted."""
+        """Number of tasks that were counted."""
         return self.pairs.n_rows
 
     @property
     def n_labels(self) -> int:
-        """Labels counted."""
+        """Number of labels that were counted."""
         return int(self.pairs.singles.sum())
 
     def save(self, path: str | PathLike[str], **more: Any) -> None:

@@ -128,7 +128,7 @@ def _posterior_of_voices(labels: CrowdLabels, may_be: Any) -> Floats:
 
 
 def _chance_of_equal(said: list[Any], r: Floats, n: Floats) -> Floats:
-    """Return p, (M, M)."""
+    """Return the chance p that two workers give the same label if they err independently: (M, M)."""
     K = len(said)
     counts = np.stack([part.T @ r for part in said], axis=1) + np.eye(K) + 0.5 / K  # (M, K labels, K classes)
     A = counts / counts.sum(axis=1, keepdims=True)

@@ -29,22 +29,22 @@ class Rows:
 
     @classmethod
     def of(cls, rows: Ints, n_workers: int, n_classes: int) -> Rows:
-        """Choose some of the rows of all pairs."""
+        """Return the pairs with these numbers, of all pairs numbered by worker, then label."""
         return cls(rows // n_classes, rows % n_classes, n_workers, n_classes)
 
     @classmethod
     def all(cls, n_workers: int, n_classes: int) -> Rows:
-        """Every pair."""
+        """Return all pairs, whether they occur or not."""
         return cls.of(np.arange(n_workers * n_classes), n_workers, n_classes)
 
     @property
     def sizes(self) -> Ints:
-        """(M,) rows of every worker."""
+        """Number of rows of every worker: (M,)."""
         return np.bincount(self.owner, minlength=self.n_workers)
 
     @cached_property
     def places(self) -> Ints:
-        """(R,) the numbers of the rows."""
+        """Numbers of the rows, 0 to R - 1: (R,)."""
         return np.arange(len(self.owner))
 
     def by_worker(self, values: Floats) -> Floats:

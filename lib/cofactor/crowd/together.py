@@ -51,7 +51,7 @@ class Together:
 
     @property
     def limit(self) -> float:
-        """The z above which chance is no explanation."""
+        """The z above which chance is no explanation: some standard deviations above the mean of simulated crowds."""
         if not self.chance.size:
             return MAX_INDEPENDENT_Z
         spread = max(float(self.chance.std(ddof=1)), 1.0) * np.sqrt(1 + 1 / self.chance.size)
@@ -59,7 +59,7 @@ class Together:
 
     @property
     def found(self) -> bool:
-        """Whether workers err together."""
+        """Whether workers err together: z lies above the limit."""
         return self.z > self.limit
 
 

@@ -75,24 +75,24 @@ class Counts:
 
     @cached_property
     def given(self) -> Floats:
-        """Labels of every worker on tasks of every class: (M, K)."""
+        """Expected labels, right and wrong, of every worker on tasks of every class: (M, K)."""
         return self.rows.by_worker(self.C)
 
     @cached_property
     def right(self) -> Floats:
-        """R: (M, K)."""
+        """Expected right labels of every worker on tasks of every class, R of the symbols: (M, K)."""
         right, rows = np.zeros((self.rows.n_workers, self.rows.n_classes)), self.rows
         right[rows.owner, rows.label] = self.C[rows.places, rows.label]
         return right
 
     @cached_property
     def wrong(self) -> Floats:
-        """W: (M, K)."""
+        """Expected wrong labels of every worker on tasks of every class, W of the symbols: (M, K)."""
         return np.maximum(self.given - self.right, 0.0)
 
     @cached_property
     def labels(self) -> Floats:
-        """The n_wl: (R,)."""
+        """Number of labels of each row, worker w said label l: n_wl, (R,)."""
         return np.asarray(self.C @ np.ones(self.rows.n_classes))
 
     @cached_property
@@ -112,16 +112,16 @@ class Counts:
 
 
 class WorkerType(Protocol):
-    """What a type must tell of expected labels."""
+    """What a type of worker has to compute from expected counts of labels."""
 
     @property
     def name(self) -> str:
-        """Name in results."""
+        """Name of the type in results, such as "coin"."""
         ...
 
     @property
     def shares_errors(self) -> bool:
-        """Whether wrong labels are the crowd's errors."""
+        """Whether wrong labels follow the errors of the whole crowd, and so take part in estimating these."""
         ...
 
     def expected_log(self, counts: Counts) -> Floats:
@@ -386,7 +386,7 @@ class Believe:
         self.q = np.full((rows.n_workers, T), 1 / T) if q is None else q
 
     def __call__(self, counts: SoftCounts) -> TypesBelief:
-        """Return the belief after these counts, of the rows."""
+        """M-step: return the belief that these expected counts of the rows lead to."""
         weight = self.q @ np.array([float(kind.shares_errors) for kind in self.types])
         log_errors = crowd_errors(self.rows.by_label(counts.cells * weight[self.rows.owner, None]))
         found = Counts(self.rows, counts.cells, log_errors)

@@ -62,7 +62,7 @@ class Priors:
 
     @property
     def cells(self) -> Floats:
-        """a, one worker's (K, S) prior counts."""
+        """Prior counts of one worker's labels by state, a of the symbols: (K, S)."""
         K = len(self.classes)
         a = np.where(np.eye(K, dtype=bool), self.diagonal, self.off)
         return np.repeat(a, self.kinds, axis=1)
@@ -80,7 +80,7 @@ class Belief:
 
     @classmethod
     def after(cls, counts: SoftCounts, priors: Priors) -> Belief:
-        """Add the expected counts to the prior's."""
+        """M-step: return the posterior, whose Dirichlet counts are those of the prior plus the expected ones."""
         K, M = len(priors.classes), priors.kinds
         by_kind = counts.classes.reshape(K, M)
         P = (counts.cells.reshape(-1, K, K * M) + priors.cells).reshape(-1, K * M)

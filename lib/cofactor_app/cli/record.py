@@ -40,7 +40,7 @@ def recorded(
         read,
         wrote,
         list(notes),
-        shown.kept.splitlines(),
+        shown.getvalue().splitlines(),
     )
     with whole_file(path) as part:
         text = json.dumps(dict(zip(PARTS, found, strict=True)), indent=1, ensure_ascii=False)
@@ -56,18 +56,13 @@ class _Both(StringIO):
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Print, and keep."""
+        """Print a text, and keep it."""
         super().write(text)
         return self.stream.write(text)
 
     def flush(self) -> None:
         """Flush what is printed."""
         self.stream.flush()
-
-    @property
-    def kept(self) -> str:
-        """What was printed."""
-        return self.getvalue()
 
 
 def _now() -> str:

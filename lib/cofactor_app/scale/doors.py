@@ -68,7 +68,7 @@ class Door(ABC):
         """Take back what is not lasting yet, where something failed."""
 
     def close(self) -> None:
-        """Remove what was made, and leave."""
+        """Remove the tables that were made here, and end the connection."""
         for kind, name in self.made:
             with suppress(CofactorError):
                 self.run(f"DROP {kind} IF EXISTS {name}")
@@ -116,7 +116,7 @@ class DuckDB(Door):
         self.run("COMMIT")
 
     def undo(self) -> None:
-        """Leave it: what is not committed ends with the connection."""
+        """Do nothing: what is not committed ends with the connection."""
 
     def _run(self, query: str) -> None:
         self.base.execute(query)
@@ -152,7 +152,7 @@ class Spark(Door):
             self._run(text)
 
     def undo(self) -> None:
-        """Leave it: Spark has no transactions."""
+        """Do nothing: Spark has no transactions."""
 
     def _run(self, query: str) -> None:
         self.session.sql(query).collect()
@@ -166,7 +166,7 @@ class Spark(Door):
         self.session.createDataFrame(pa.Table.from_pandas(frame, preserve_index=False)).createOrReplaceTempView(name)
 
     def _close(self) -> None:
-        """Leave the session to whom it belongs."""
+        """Do nothing: the session belongs to the caller."""
 
 
 class Address(Door):

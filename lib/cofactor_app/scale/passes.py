@@ -1,7 +1,7 @@
 """Passes over shards: every round of a fit reads all labels once, wherever they are and whoever reads them.
 
-Shards that fit into a budget stay decoded, as the indices of a table's indicator: at most 8 bytes a label. Sums of a
-round are kept on disk, so that a run that was stopped makes no round twice.
+Shards that fit into a budget are held decoded, as the indices of a table's indicator: at most 8 bytes a label. Sums of
+a round are kept on disk, so that a run that was stopped makes no round twice.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Passes:
     Parameters
     ----------
     memory : float
-        Bytes for decoded shards that stay.
+        Bytes for decoded shards that are held between passes.
     kept : Path, optional
         Folder for the sums of every round. Remove it (`forget`) when the result is safe.
     """
@@ -67,7 +67,7 @@ class Passes:
         self, shards: LabelShards, threads: Threads | None = None, memory: float = 0.0, kept: Path | None = None
     ) -> None:
         self.shards, self.threads, self.memory, self.kept = shards, threads or Threads(), memory, kept
-        self.stay: dict[Path, Any] = {}  # pieces on the way, or there
+        self._in_memory: dict[Path, Any] = {}  # decoded shards, or calls that decode them
 
     def __iter__(self) -> Iterator[CrowdLabels]:
         """Yield the labels of every shard, read here."""
@@ -83,14 +83,14 @@ class Passes:
         return disjoint(paths, self.threads.in_order(calls))
 
     def _piece(self, path: Path) -> Any:
-        """Return a shard that stays, or will; or the path of one that is read each time."""
-        if path in self._staying and path not in self.stay:
-            self.stay[path] = self.threads.submit(_decoded, self.shards, path)
-        return self.stay.get(path, path)
+        """Return a decoded shard, or the call that decodes it; the path of one that is read in each pass."""
+        if path in self._to_hold and path not in self._in_memory:
+            self._in_memory[path] = self.threads.submit(_decoded, self.shards, path)
+        return self._in_memory.get(path, path)
 
     @cached_property
-    def _staying(self) -> set[Path]:
-        """The first shards that fit into the budget together."""
+    def _to_hold(self) -> set[Path]:
+        """Paths of the first shards that fit into `memory` together, and are held decoded."""
         if not self.memory:
             return set()
         sizes = BYTES_PER_LABEL * np.cumsum([self.shards.n_labels(path) for path in self.shards.paths])
@@ -111,7 +111,7 @@ class Passes:
         return counts
 
     def _mark(self, model: LatentClassModel, rows: Ints | None) -> str:
-        """Tell rounds of other models or other shards apart."""
+        """Return the name under which the sums of a round are kept: a hash of the shards, the model and its rows."""
         mark = hashlib.sha256("".join(self.shards.manifest[path.name]["sha256"] for path in self.shards.paths).encode())
         for array in (model.prior, model.stacked, model.sizes, np.zeros(0) if rows is None else rows):
             mark.update(str((array.dtype, array.shape)).encode() + np.ascontiguousarray(array).tobytes())

@@ -29,7 +29,7 @@ class Threads:
         self.pool = ThreadPoolExecutor(self.n) if self.n > 1 else None
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Begin a call."""
+        """Begin a call in a thread, and return its future."""
         if self.pool:
             return self.pool.submit(_called, function, *arguments)
         done: Future[Any] = Future()
@@ -37,8 +37,8 @@ class Threads:
         return done
 
     @property
-    def ahead(self) -> int:
-        """Calls to begin before the first result is needed."""
+    def most_begun(self) -> int:
+        """Most calls that are begun before the first result is taken."""
         return 2 * self.n if self.n > 1 else 1
 
     def in_order(self, calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
@@ -47,7 +47,7 @@ class Threads:
         try:
             for call in calls:
                 begun.append(self.submit(*call))
-                if len(begun) >= self.ahead:
+                if len(begun) >= self.most_begun:
                     yield begun.popleft().result()
             while begun:
                 yield begun.popleft().result()
