@@ -163,7 +163,7 @@ class CrowdFit:
         gold, table, method = self._gold(self.labels), self.labels.table, self.method
         codes = (table.rows, table.variables, table.values, np.zeros(0) if gold is None else gold)
         arrays: dict[str, NDArray[Any]] = {name: code.astype(np.int32) for name, code in zip(CODES, codes, strict=True)}
-        arrays |= dict(zip(BELIEF, method.kept(), strict=True))
+        arrays |= dict(zip(BELIEF, method.state_arrays(), strict=True))
         save_arrays(path, about={"ids": ids, **self._about()}, **arrays)
 
     def _about(self) -> dict[str, Any]:
@@ -240,7 +240,7 @@ def _kept_method(about: Mapping[str, Any], kept: Mapping[str, NDArray[Any]], lab
     method.types_, method.design_effect_ = _checked_types(types), float(effect)
     method.workers_, method.classes_ = labels.workers, labels.classes
     method.labels_given_ = labels.table.entries_per_variable
-    method.take_up(labels, codes, _checked_belief(kept, len(types), labels), found)
+    method.restore(labels, codes, _checked_belief(kept, len(types), labels), found)
     method.gold_ = {task: code for task, code in zip(labels.tasks, gold, strict=True) if code != UNKNOWN}
     return method
 

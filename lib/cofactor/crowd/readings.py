@@ -53,7 +53,7 @@ class Readings:
     posteriors : (R, N, K) array
         Class probabilities of every task under every reading; shares of the votes for the vote.
     together : list
-        The workers who count as one under "one voice".
+        Ids of the workers whose labels count as those of one worker under "one voice"; empty without a closest group.
     differ : (N,) bools
         Tasks whose label hangs on the reading. A label among tied classes of the vote is no difference.
     """
@@ -67,7 +67,7 @@ class Readings:
 
     @property
     def share(self) -> float:
-        """Share of the tasks on which the readings differ."""
+        """Share of all tasks whose label hangs on the reading, as `differ` tells of each."""
         return float(self.differ.mean())
 
     @property

@@ -258,14 +258,14 @@ class WorkerTypes(Aggregator):
         part = merged_evidence(labels.take_tasks(changed), None if gold is None else gold[changed], self._owner)
         self._keep(fit, *fit.go_on(self.types_, states, self.type_shares_, q, part, n_rounds))
 
-    def kept(self) -> tuple[Floats, Floats, Floats, Floats, Ints]:
-        """Return what must be kept of a fit: prior and matrices of the states, q, rho, and owners of groups."""
+    def state_arrays(self) -> tuple[Floats, Floats, Floats, Floats, Ints]:
+        """Return the arrays that `restore` needs: prior and matrices of the states, q, rho, and owners of groups."""
         states = self._states
         return states.prior, states.stacked, self.type_probabilities_, self.type_shares_, self._owner
 
-    def take_up(self, labels: CrowdLabels, gold: Ints | None, kept: Sequence[NDArray[Any]], result: Result) -> None:
-        """Become the method that was fitted on these labels, from what was kept, and its `types_`; an E-step."""
-        prior, stacked, q, rho, self._owner = kept
+    def restore(self, labels: CrowdLabels, gold: Ints | None, arrays: Sequence[NDArray[Any]], result: Result) -> None:
+        """Become the method that was fitted on these labels: from its `state_arrays` and `types_`, by one E-step."""
+        prior, stacked, q, rho, self._owner = arrays
         self.copies_ = groups(self._owner, labels.workers)
         self.dependence_, self.difficulty_, self.gold_check_, self.grading_ = None, None, None, None
         fit = self._fit_to(merged_evidence(labels, gold, self._owner))

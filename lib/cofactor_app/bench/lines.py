@@ -70,7 +70,7 @@ def _first_argument(thing: ast.stmt | None, things: Mapping[str, ast.stmt]) -> s
 
 
 def small(problem: Problem) -> Problem:
-    """Return a part of a problem that takes no time."""
+    """Return the first rows or columns of a problem, on which a method is tried before the whole."""
     given, asked = problem.given, problem.asked
     if problem.line == "pmf":
         rows = np.arange(min(len(given.codes), FEW))

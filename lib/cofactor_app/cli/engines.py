@@ -101,7 +101,7 @@ def as_read(arguments: argparse.Namespace) -> tuple[tuple[str, str, str], str] |
 
 
 def named(arguments: argparse.Namespace) -> tuple[tuple[str, str, str], str]:
-    """As `as_read`; a CofactorError where that returns None."""
+    """Return what `as_read` returns, or raise a CofactorError where files are absent or that is None."""
     absent = [name for name in arguments.labels if not Path(name).is_file()]
     if absent:
         raise CofactorError(f"no such file: {listing(absent)}")

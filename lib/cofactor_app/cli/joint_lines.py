@@ -112,7 +112,7 @@ def alike_lines(data: CategoricalFrame) -> Iterator[str]:
 
 
 def judged(found: HeldOutCells) -> str:
-    """Say so where a gain may be none."""
+    """Return what to add to a gain that may be none; empty where it is two standard errors above zero."""
     gain, error = found.gain()
     if len(found.row) < ENOUGH:
         return ": too few cells to judge"

@@ -125,7 +125,7 @@ def _checked_methods(methods: Mapping[str, PreferenceModel] | Iterable[str] | No
 
 
 def factors_of(mf: PreferenceModel) -> Arrays:
-    """Return U, V and b."""
+    """Return the features of users U and of items V, and the biases of items b, of a fitted model."""
     return mf.user_factors_, mf.item_factors_, mf.item_bias_
 
 

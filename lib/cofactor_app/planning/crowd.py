@@ -217,7 +217,7 @@ class _Ladder:
 
     @classmethod
     def climb(cls, levels: Iterator[Level], enough: Callable[[Level], bool]) -> _Ladder:
-        """Go up to the first level that is hard enough."""
+        """Try levels, from the easiest on, until one is hard enough; errors of those tried are made not to fall."""
         found: list[Level] = []
         for level in levels:
             found.append(level)

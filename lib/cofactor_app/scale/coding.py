@@ -25,7 +25,7 @@ BATCH = 1 << 19  # labels
 
 
 class Ids:
-    """Distinct ids of a column, numbered as they come."""
+    """Numbers for the distinct ids of a column, from 0, in the order in which they are first read."""
 
     def __init__(self) -> None:
         self.number: dict[Any, int] = {}
@@ -33,11 +33,11 @@ class Ids:
     def codes(self, column: Any) -> Ints:
         """Return the numbers of a pyarrow array of ids; missing ones have a number, too."""
         coded = column.dictionary_encode(null_encoding="encode")
-        own = [self.number.setdefault(known, len(self.number)) for known in coded.dictionary.to_pylist()]
-        return np.array(own, dtype=np.int32)[coded.indices.to_numpy()]
+        numbers = [self.number.setdefault(known, len(self.number)) for known in coded.dictionary.to_pylist()]
+        return np.array(numbers, dtype=np.int32)[coded.indices.to_numpy()]
 
     def missing(self, blanks: Iterable[str]) -> list[int]:
-        """Return the numbers of ids that say nothing."""
+        """Return the numbers of ids that are missing: none, or among these blanks."""
         absent = {None, *blanks}
         return [n for known, n in self.number.items() if (trimmed(known) if known else known) in absent]
 
@@ -59,7 +59,7 @@ class Ids:
 
 
 class NotWhole(Exception):
-    """A task that is text is no plain whole number."""
+    """Raised where tasks are taken for whole numbers and one is other text."""
 
 
 def import_labels(base: Any, read: Callable[[Any], Iterable[Any]], text: bool) -> tuple[Ids, Ids]:

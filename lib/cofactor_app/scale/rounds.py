@@ -191,12 +191,12 @@ def _sure(K: int, Q: int) -> str:
 
 
 def floored(probabilities: Floats) -> Floats:
-    """Return logarithms as a posterior takes them."""
+    """Return logarithms of probabilities, those below `FLOOR` taken as `FLOOR`, as a posterior does."""
     return np.log(np.maximum(probabilities, FLOOR))
 
 
 def _logs(probabilities: Floats) -> Floats:
-    """Return logarithms as an E-step takes them: what is impossible stays so."""
+    """Return logarithms as an E-step takes them: `NEVER` of a probability of zero, so that it stays zero."""
     return np.where(probabilities > 0, floored(probabilities), NEVER)
 
 
