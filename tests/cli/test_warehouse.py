@@ -124,9 +124,14 @@ def test_what_does_not_go_with_a_database_is_refused(database, capsys):
         (["-o", "crowd.csv", "--gold", "labels.csv"], "--gold: does not go with labels in a database"),
         (["--record", "run.json"], "--record: does not go"),
         (["--method", "IBCC"], "in a database work WorkerTypes and MV-EM"),
-        (["-o", "Crowd", "--force"], "Crowd is the table of the labels"),
+        *(
+            (["-o", name, "--force"], f"{name} is no consensus")
+            for name in ("Crowd", "main.crowd", "labels.main.crowd")
+        ),
+        (["-o", "out.json"], "-o out.json: the table cannot be made"),
+        (["--engine", "shards"], "--engine: the labels are in a database"),
         (["-o", "a'b"], "is no name of a table"),
-        (["--task", "none"], "the database refuses"),
+        (["--task", "none"], "has the columns task, worker, label: name those of the labels by --task"),
     ):
         assert told in refused(capsys, *database, *words), words
     assert "say where the labels are" in refused(capsys, "aggregate")

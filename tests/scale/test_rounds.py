@@ -1,7 +1,11 @@
 """Rounds inside a database: fits and consensus are those in memory, on DuckDB, SQLite and Spark."""
 
 import shutil
+import sqlite3
+import subprocess
+import sys
 import warnings
+from contextlib import closing
 from dataclasses import astuple
 
 import numpy as np
@@ -106,7 +110,7 @@ def test_by_address_of_sqlalchemy_it_is_the_same(tmp_path):
     for name in BOTH:
         with opened(f"sqlite:///{tmp_path / 'labels.sqlite'}") as door:
             check_equal(door, frame, name)
-    with pytest.raises(CofactorError, match="the database refuses"), opened(f"sqlite:////{tmp_path}/none/none.sqlite"):
+    with pytest.raises(CofactorError, match="no such file"), opened(f"sqlite:////{tmp_path}/none/none.sqlite"):
         pass
 
 
@@ -202,6 +206,15 @@ def test_of_labels_in_conflict_the_time_decides(tmp_path):
         np.testing.assert_array_equal(votes, np.bincount(expected.table.indicator.indices, minlength=len(votes)))
 
 
+def test_labels_in_conflict_at_the_same_time_are_refused(tmp_path):
+    """Which of them came first nobody knows, and the database's choice would change from run to run."""
+    frame = drawn(2).assign(updated_at=1)
+    both = pd.concat([frame, frame.iloc[:2].assign(label=frame["label"].iloc[:2].map({"l0": "l1", "l1": "l0"}))])
+    for conflicts in ("first", "last"):
+        told = refused(both, tmp_path, conflicts=conflicts)
+        assert told.startswith("conflicting labels with the same updated_at: worker"), told
+
+
 def test_ids_are_taken_as_from_files(tmp_path):
     rows = [(" a", 7.0, "1"), ("a ", 8.0, " 2"), ("b", 7.0, "2 "), ("b", 8.0, "2")]
     frame = pd.DataFrame(rows, columns=["task", "worker", "label"])
@@ -223,17 +236,89 @@ def test_other_methods_and_addresses_are_refused(tmp_path):
 
 def test_a_table_that_is_not_there_is_one_sentence(tmp_path):
     with opened(kept(drawn(2), tmp_path)) as door:
-        for table, told in (("none", "the database refuses"), ("a'b", "is no name of a table")):
+        for table, told in (("none", "name the table of the labels by --table"), ("a'b", "is no name of a table")):
             with pytest.raises(CofactorError, match=told):
                 CodedLabels.of(door, table)
+        with pytest.raises(CofactorError, match="has the columns task, worker, label: name those of the labels"):
+            CodedLabels.of(door, "labels", ("item", "worker", "label"))
 
 
-def test_a_table_is_replaced_whole_or_not_at_all(tmp_path):
-    address = kept(drawn(2), tmp_path)
+def in_sqlite(frame, path):
+    """Labels as a table of a file of SQLite; its address."""
+    with closing(sqlite3.connect(path)) as base:
+        frame.to_sql("labels", base, index=False)
+        base.commit()
+    return f"sqlite:///{path}"
+
+
+@pytest.fixture(params=["duckdb", "sqlite"])
+def address(request, tmp_path):
+    """A database of labels, of each kind."""
+    if request.param == "sqlite":
+        pytest.importorskip("sqlalchemy")
+        return in_sqlite(drawn(2), tmp_path / "labels.sqlite")
+    return kept(drawn(2), tmp_path)
+
+
+def test_a_table_is_replaced_whole_or_not_at_all(address):
     with opened(address) as door:
-        door.replace("found", "SELECT 1 AS n")
-        door.replace("found", "SELECT 2 AS n")
-    with pytest.raises(CofactorError, match="the database refuses"), opened(address) as door:
-        door.replace("found", "SELECT no_such_column AS n")
+        door.write("found", "SELECT 1 AS n")
+        door.write("found", "SELECT 2 AS n", replace=True)
+    for query, replace in (("SELECT no_such_column AS n", True), ("SELECT 3 AS n", False)):
+        with pytest.raises(CofactorError, match="the database refuses"), opened(address) as door:
+            door.write("found", query, replace)
     with opened(address) as door:
         assert door.ask("SELECT n FROM found")["n"].tolist() == [2]
+        door.check_place("another")
+        with pytest.raises(CofactorError, match="another"):
+            door.ask("SELECT * FROM another")
+
+
+def test_others_may_write_while_rounds_run_in_sqlite(tmp_path):
+    pytest.importorskip("sqlalchemy")
+    path = tmp_path / "labels.sqlite"
+    with opened(in_sqlite(drawn(2), path)) as door:
+        fit(METHODS["MV-EM"](), CodedLabels.of(door, "labels"))
+        with closing(sqlite3.connect(path, timeout=0)) as other:
+            other.execute("INSERT INTO labels SELECT * FROM labels LIMIT 1")
+            other.commit()
+
+
+def test_sqlite_finds_the_labels_of_a_task_by_an_index(tmp_path):
+    """Without one it compares every task with every label."""
+    pytest.importorskip("sqlalchemy")
+    with opened(in_sqlite(drawn(2), tmp_path / "labels.sqlite")) as door:
+        coded = CodedLabels.of(door, "labels")
+        asked, ask = [], door.ask
+        door.ask = lambda query: asked.append(query) or ask(query)
+        DatabaseEvidence(coded).start()
+        plan = door.connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {door.translated(asked[-1])}").fetchall()
+    assert any("SEARCH c USING INDEX" in row[-1] for row in plan), plan
+
+
+def test_a_file_of_sqlite_that_is_not_there_is_not_made(tmp_path):
+    pytest.importorskip("sqlalchemy")
+    with pytest.raises(CofactorError, match="no such file"), opened(f"sqlite:///{tmp_path}/none.sqlite"):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_of_duckdb_that_is_only_read_is_open_to_others(tmp_path):
+    address = kept(drawn(2), tmp_path)
+    with opened(address, to_write=False) as one:
+        fit(METHODS["MV-EM"](), CodedLabels.of(one, "labels"))
+        with pytest.raises(CofactorError, match="read-only"):
+            one.write("found", "SELECT 1 AS n")
+        read = "import duckdb, sys; duckdb.connect(sys.argv[1], read_only=True)"
+        subprocess.run([sys.executable, "-c", read, str(tmp_path / "labels.db")], check=True, timeout=60)
+
+
+def test_a_file_of_duckdb_that_another_program_writes_is_one_sentence(tmp_path):
+    address = kept(drawn(2), tmp_path)
+    held = "import duckdb, sys; base = duckdb.connect(sys.argv[1]); print(flush=True); input()"
+    words = [sys.executable, "-c", held, str(tmp_path / "labels.db")]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        other.stdout.readline()
+        with pytest.raises(CofactorError, match="is open in another program: wait"), opened(address):
+            pass
+        other.communicate(b"\n")

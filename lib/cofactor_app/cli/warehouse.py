@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 import cofactor as cf
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import whole_file
 from cofactor.core.frames import read_frame
 from cofactor.crowd.labels import Conflicts
@@ -24,6 +24,7 @@ from cofactor_app.scale.warehouse import REFINED, WarehouseFit, read_counts
 FILES = (*SEPARATORS, LINES, ".parquet", ".gz")  # endings of files; other names are those of tables
 TABLE = "labels"  # of the labels in a database
 ELSEWHERE = ("labels", "moments", "preview", "record", "sep")  # options on files of labels, which a database has not
+CONSENSUS = {"task", "label", "probability", "n_labels", "disputed"}  # columns of a table that --force replaces
 SETTLED = 1e-6  # relative gain of the objective below which further rounds change nothing
 
 
@@ -31,13 +32,15 @@ def aggregate(arguments: argparse.Namespace) -> None:
     """Fit labels in a database by rounds there; the consensus is a table there, or a file here."""
     if asked := [f"--{n.replace('_', '-')}" for n in (*WHOLE, *READ_WHOLE, *ELSEWHERE) if getattr(arguments, n)]:
         raise CofactorError(f"{', '.join(asked)}: does not go with labels in a database (--database)")
+    if arguments.engine != "auto":
+        raise CofactorError("--engine: the labels are in a database (--database), which runs the rounds; leave it out")
     if arguments.method not in ("WorkerTypes", "MV-EM"):
         raise CofactorError(f"--method {arguments.method}: in a database work WorkerTypes and MV-EM")
     there, table = arguments.output if is_table(arguments.output) else None, arguments.table or TABLE
     files = [None if there else arguments.output, arguments.workers, arguments.confusion]
-    with outputs(arguments, files, ()) as writer, opened(arguments.database) as door:
+    with outputs(arguments, files, ()) as writer, opened(arguments.database, to_write=there is not None) as door:
         if there:
-            _check_absent(door, str(there), table, arguments.force)
+            _check_place(door, str(there), arguments.force)
         columns = (arguments.task, arguments.worker, arguments.label)
         labels = CodedLabels.of(door, table, columns, cast(Conflicts, arguments.conflicts))
         amounts = f"{labels.n_tasks} tasks, {len(labels.workers)} workers, {len(labels.classes)} classes"
@@ -51,17 +54,27 @@ def is_table(output: Path | None) -> bool:
     return output is not None and output != STDOUT and output.suffix.lower() not in FILES
 
 
-def _check_absent(door: Door, name: str, labels: str, force: bool) -> None:
-    """Refuse to replace a table that is there, unless by force."""
+def _check_place(door: Door, name: str, force: bool) -> None:
+    """Refuse to make a table where one is, unless by force that of another run, and where none can be made."""
     table = name_in(door.dialect, name, whole=True)
-    if table.casefold() == name_in(door.dialect, labels, whole=True).casefold():
-        raise CofactorError(f"{name} is the table of the labels: name another output")
     try:
-        door.ask(f"SELECT 1 AS one FROM {table} LIMIT 1")
+        found = list(door.ask(f"SELECT * FROM {table} LIMIT 0"))
     except CofactorError:
+        _check_makeable(door, table, name)
         return
     if not force:
         raise CofactorError(f"the database has a table {name}: name another output, or overwrite it with --force")
+    if not set(found) <= CONSENSUS:
+        problem = f"the table {name} is no consensus (its columns are {listing(found)})"
+        raise CofactorError(f"{problem}, so --force does not replace it: name another output")
+
+
+def _check_makeable(door: Door, table: str, name: str) -> None:
+    try:
+        door.check_place(table)
+    except CofactorError as error:
+        forms = f"files are told by their endings, {', '.join(FILES)}"
+        raise CofactorError(f"-o {name}: the table cannot be made ({error}); {forms}") from None
 
 
 def _fit_there(arguments: argparse.Namespace, labels: CodedLabels, writer: Writer) -> None:
@@ -70,21 +83,21 @@ def _fit_there(arguments: argparse.Namespace, labels: CodedLabels, writer: Write
     result = fitted_there(method, labels).result_
     print(f"{arguments.method}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}")
     if arguments.output:
-        _write_consensus(arguments.output, consensus(method, labels), labels, writer)
+        _write_consensus(arguments.output, consensus(method, labels), labels, writer, arguments.force)
     if arguments.workers:
         writer.write(arguments.workers, [workers_frame(method)], f"{len(labels.workers)} workers")
     if arguments.confusion:
         writer.write(arguments.confusion, [confusion_frame(method)], f"{len(labels.workers)} confusion matrices")
 
 
-def _write_consensus(output: Path, query: str, labels: CodedLabels, writer: Writer) -> None:
+def _write_consensus(output: Path, query: str, labels: CodedLabels, writer: Writer, force: bool) -> None:
     if not is_table(output):
         found = labels.door.ask(f"{query} ORDER BY task")
         found["probability"] = found["probability"].astype(float).round(6)
         writer.write(output, [found], f"{len(found)} tasks")
         return
     table = name_in(labels.door.dialect, str(output), whole=True)
-    labels.door.replace(table, query)
+    labels.door.write(table, query, replace=force)
     print(f"wrote the table {output} of the database: {labels.n_tasks} tasks")
 
 

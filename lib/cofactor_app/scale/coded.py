@@ -35,9 +35,9 @@ ROWS = f"""
 ABSENT = "task IS NULL OR worker IS NULL OR worker < 0 OR label IS NULL OR label < 0"
 ONE = "SELECT task, worker, MIN(label) AS label, MAX(label) - MIN(label) AS clash FROM given GROUP BY task, worker"
 FIRST = """
-  SELECT task, worker, label, 0 AS clash FROM (
-    SELECT task, worker, label, ROW_NUMBER() OVER (PARTITION BY task, worker ORDER BY time {way}) AS nth FROM given
-  ) AS ranked WHERE nth = 1"""
+  SELECT task, worker, MIN(label) AS label, MAX(label) - MIN(label) AS clash FROM (
+    SELECT task, worker, label, RANK() OVER (PARTITION BY task, worker ORDER BY time {way}) AS nth FROM given
+  ) AS ranked WHERE nth = 1 GROUP BY task, worker"""
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,7 @@ class CodedLabels:
         """
         names = dict(zip(COLUMNS, (f"given.{name_in(door.dialect, name)}" for name in columns), strict=True))
         names |= {"table": name_in(door.dialect, table, whole=True), "time": ""}
+        _check_columns(door, names)
         if conflicts != "error":
             names["time"] = f", given.{TIME} AS time"
             _check_time(door, names["table"], conflicts)
@@ -84,8 +85,7 @@ class CodedLabels:
         workers, classes = ids["worker"], ids["label"]
         if len(classes) < 2:
             raise CofactorError(f"only one class ({listing(classes)}): there is nothing to tell apart")
-        kept = ONE if conflicts == "error" else FIRST.format(way="DESC" if conflicts == "last" else "ASC")
-        n_tasks, n_labels = _code(door, rows, kept, workers, len(classes))
+        n_tasks, n_labels = _code(door, rows, conflicts, workers, len(classes))
         _tell_of(workers, classes, n_labels)
         if n_labels < n_rows:
             again = (
@@ -93,6 +93,18 @@ class CodedLabels:
             )
             warnings.warn(again, DataWarning, stacklevel=2)
         return cls(door, workers, classes, n_tasks, n_labels)
+
+
+def _check_columns(door: Door, names: dict[str, str]) -> None:
+    try:
+        door.ask("SELECT {task}, {worker}, {label} FROM {table} AS given LIMIT 0".format(**names))
+    except CofactorError as error:
+        try:
+            found = list(door.ask(f"SELECT * FROM {names['table']} LIMIT 0"))
+        except CofactorError:
+            raise CofactorError(f"{error}: name the table of the labels by --table") from None
+        problem = f"the table {names['table']} has the columns {listing(found)}"
+        raise CofactorError(f"{problem}: name those of the labels by --task, --worker and --label") from None
 
 
 def _check_time(door: Door, table: str, conflicts: str) -> None:
@@ -153,8 +165,9 @@ def _checked_rows(door: Door, rows: str) -> int:
     return n
 
 
-def _code(door: Door, rows: str, kept: str, workers: Sequence[object], n_classes: int) -> tuple[int, int]:
+def _code(door: Door, rows: str, conflicts: str, workers: Sequence[object], n_classes: int) -> tuple[int, int]:
     """Make the table `CODED`; return numbers of tasks and labels, and refuse labels in conflict."""
+    kept = ONE if conflicts == "error" else FIRST.format(way="DESC" if conflicts == "last" else "ASC")
     one = f"WITH given AS ({rows}), one AS ({kept})"
     cell = f"worker * {n_classes} + label AS cell, clash"
     door.keep(CODED, f"{one} SELECT task, {cell} FROM one UNION ALL SELECT DISTINCT task, -1, 0 FROM one")
@@ -162,9 +175,15 @@ def _code(door: Door, rows: str, kept: str, workers: Sequence[object], n_classes
         f"SELECT cell, COUNT(*) AS n, SUM(CASE WHEN clash > 0 THEN 1 ELSE 0 END) AS clash FROM {CODED} GROUP BY cell"
     ).astype("int64")
     bad = clash[clash["clash"] > 0]
-    if len(bad):
-        by_worker = bad.groupby(bad["cell"] // n_classes)["clash"].sum()
-        found = listing(f"worker {workers[int(str(w))]!r} on {n} tasks" for w, n in by_worker.items())
-        raise CofactorError(f"conflicting labels: {found}; mend the data, or keep the first or last (--conflicts)")
+    _check_conflicts(bad["cell"] // n_classes, bad["clash"], workers, conflicts)
     own = clash["cell"] < 0
     return int(clash.loc[own, "n"].sum()), int(clash.loc[~own, "n"].sum())
+
+
+def _check_conflicts(worker: pd.Series, n: pd.Series, workers: Sequence[object], conflicts: str) -> None:
+    if not len(n):
+        return
+    found = listing(f"worker {workers[int(str(w))]!r} on {count} tasks" for w, count in n.groupby(worker).sum().items())
+    if conflicts != "error":
+        raise CofactorError(f"conflicting labels with the same {TIME}: {found}; mend the data")
+    raise CofactorError(f"conflicting labels: {found}; mend the data, or keep the first or last (--conflicts)")

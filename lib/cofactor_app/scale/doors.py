@@ -52,10 +52,21 @@ class Door(ABC):
         self.run(f"DROP TABLE IF EXISTS {name}")
         self.run(f"CREATE TEMPORARY TABLE {name} AS {query}")
 
-    def replace(self, name: str, query: str) -> None:
-        """Make a lasting table of the result of a query, in the place of one of this name."""
-        self.run(f"DROP TABLE IF EXISTS {name}")
-        self.run(f"CREATE TABLE {name} AS {query}")
+    def write(self, name: str, query: str, replace: bool = False) -> None:
+        """Make a lasting table of the result of a query; `replace`: in the place of one of this name, if there is one.
+
+        Others see the old table or the new one, where the database can take a change back.
+        """
+        with self._at_once():
+            if replace:
+                self.run(f"DROP TABLE IF EXISTS {name}")
+            self.run(f"CREATE TABLE {name} AS {query}")
+
+    def check_place(self, name: str) -> None:
+        """Make an empty table and remove it, so that it is told before the work where it cannot be made."""
+        with self._at_once():
+            self.run(f"CREATE TABLE {name} AS SELECT 1 AS task WHERE 1 = 0")
+            self.run(f"DROP TABLE {name}")
 
     def translated(self, query: str) -> str:
         """Return a query of DuckDB's in the language of this database."""
@@ -63,9 +74,13 @@ class Door(ABC):
             return query
         return str(sqlglot.transpile(query, read="duckdb", write=self.dialect)[0])
 
-    @abstractmethod
-    def undo(self) -> None:
-        """Take back what is not lasting yet, where something failed."""
+    @contextmanager
+    def _at_once(self) -> Iterator[None]:
+        """Make what is run within this lasting, all of it or nothing."""
+        yield
+
+    def _take_back(self) -> None:  # noqa: B027
+        """End a transaction in which a query failed, where the database asks for that."""
 
     def close(self) -> None:
         """Remove the tables that were made here, and end the connection."""
@@ -78,7 +93,10 @@ class Door(ABC):
     def _refusing(self) -> Iterator[None]:
         try:
             yield
+        except CofactorError:
+            raise
         except Exception as error:  # each driver has its own
+            self._take_back()
             said = (str(getattr(error, "orig", "") or error).strip() or type(error).__name__).splitlines()[0]
             raise CofactorError(f"the database refuses ({said})") from None
 
@@ -100,23 +118,31 @@ class DuckDB(Door):
 
     dialect = "duckdb"
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, to_write: bool) -> None:
         super().__init__()
         duckdb = _needed("duckdb", "scale")
         if path != ":memory:" and not Path(path).is_file():
             raise CofactorError(f"no such file: {path}")
+        try:
+            with self._refusing():
+                self.base = duckdb.connect(path, read_only=not to_write and path != ":memory:")
+        except CofactorError as error:
+            if "set lock" in str(error):
+                raise CofactorError(f"{path} is open in another program: wait until that ends ({error})") from None
+            raise
         with self._refusing():
-            self.base = duckdb.connect(path)
             self.base.execute("SET preserve_insertion_order = false; SET enable_progress_bar = false")
 
-    def replace(self, name: str, query: str) -> None:
-        """Replace it at once: others see the old table or the new one."""
+    @contextmanager
+    def _at_once(self) -> Iterator[None]:
         self.run("BEGIN TRANSACTION")
-        super().replace(name, query)
-        self.run("COMMIT")
-
-    def undo(self) -> None:
-        """Do nothing: what is not committed ends with the connection."""
+        try:
+            yield
+            self.run("COMMIT")
+        except BaseException:
+            with suppress(CofactorError):  # it may have ended with the failure
+                self.run("ROLLBACK")
+            raise
 
     def _run(self, query: str) -> None:
         self.base.execute(query)
@@ -151,9 +177,6 @@ class Spark(Door):
         with self._refusing():
             self._run(text)
 
-    def undo(self) -> None:
-        """Do nothing: Spark has no transactions."""
-
     def _run(self, query: str) -> None:
         self.session.sql(query).collect()
 
@@ -175,8 +198,9 @@ class Address(Door):
     def __init__(self, address: str) -> None:
         super().__init__()
         self.library = _needed("sqlalchemy", "database")
+        self.connection: Any = None
         with self._refusing():
-            self.engine = self.library.create_engine(address)
+            self.engine = self._engine(address)
             self.connection = self.engine.connect()
         name = self.engine.dialect.name
         self.dialect = DIALECTS.get(name, name)
@@ -186,6 +210,40 @@ class Address(Door):
                 called = {"log": "LN", "_sqrt": "SQRT", "pow": "POWER"}.get(function.__name__, "EXP")
                 self.connection.connection.create_function(called, n, function)
 
+    def keep(self, name: str, query: str) -> None:
+        """Make a table, which SQLite would compare row by row with another where it had no index."""
+        super().keep(name, query)
+        if self.dialect == "sqlite":
+            with self._refusing():
+                self._run(f"CREATE INDEX temp.{name}_by_task ON {name} (task)")
+
+    def _engine(self, address: str) -> Any:
+        try:
+            engine = self.library.create_engine(address)
+        except ImportError as error:
+            raise CofactorError(f"the driver of this database is not installed ({error}): install it by pip") from None
+        file = engine.url.database
+        if engine.dialect.name == "sqlite" and file and file != ":memory:" and not Path(file).is_file():
+            raise CofactorError(f"no such file: {file}")  # connecting would make it
+        return engine
+
+    @contextmanager
+    def _at_once(self) -> Iterator[None]:
+        if self.dialect == "sqlite":  # its driver begins none by itself for tables
+            self.run("BEGIN IMMEDIATE")
+        try:
+            yield
+            with self._refusing():
+                self.connection.commit()
+        except BaseException:
+            self._take_back()
+            raise
+
+    def _take_back(self) -> None:
+        if self.connection is not None:
+            with suppress(self.library.exc.SQLAlchemyError):  # it may be broken
+                self.connection.rollback()
+
     def _run(self, query: str) -> None:
         self.connection.exec_driver_sql(query)
 
@@ -194,22 +252,19 @@ class Address(Door):
         return pd.DataFrame(found.fetchall(), columns=list(found.keys()))
 
     def _put(self, name: str, frame: pd.DataFrame) -> None:
-        """Make a temporary table of whole numbers, fractions and text."""
+        """Make a temporary table of whole numbers, fractions and text; no lock on other tables is kept."""
         made, kinds = self.library, {"i": "BigInteger", "f": "Double"}
         if name in self.tables:
             self.tables.pop(name).drop(self.connection)
         columns = [made.Column(c, getattr(made, kinds.get(frame[c].dtype.kind, "Text"))()) for c in frame]
         table = made.Table(name, made.MetaData(), *columns, prefixes=["TEMPORARY"])
         table.create(self.connection)
-        self.connection.execute(table.insert(), frame.to_dict("records"))
+        if len(frame):
+            self.connection.execute(table.insert(), frame.to_dict("records"))
+        self.connection.commit()
         self.tables[name] = table
 
-    def undo(self) -> None:
-        """Roll back, where the database can."""
-        self.connection.rollback()
-
     def _close(self) -> None:
-        self.connection.commit()
         self.connection.close()
         self.engine.dispose()
 
@@ -227,8 +282,8 @@ def _needed(module: str, extra: str) -> Any:
 
 
 @contextmanager
-def opened(address: str) -> Iterator[Door]:
-    """Open the door of an address, and close it at the end.
+def opened(address: str, to_write: bool = True) -> Iterator[Door]:
+    """Open the door of an address, and close it at the end; without `to_write`, a file of DuckDB is only read.
 
     Addresses: duckdb:///labels.db (a relative path; four strokes begin an absolute one), spark (the session that is
     there), spark://host:7077 or spark:local[2] (its master), and those of SQLAlchemy, such as
@@ -236,7 +291,7 @@ def opened(address: str) -> Iterator[Door]:
     """
     door: Door
     if address.startswith("duckdb://"):
-        door = DuckDB(address.removeprefix("duckdb://").removeprefix("/") or ":memory:")
+        door = DuckDB(address.removeprefix("duckdb://").removeprefix("/") or ":memory:", to_write)
     elif address.partition(":")[0] == SPARK:
         door = Spark(address if address.startswith("spark://") else address.removeprefix(SPARK).removeprefix(":"))
     elif "://" in address:
@@ -245,8 +300,5 @@ def opened(address: str) -> Iterator[Door]:
         raise CofactorError("--database: give an address, such as duckdb:///labels.db, spark or postgresql://host/name")
     try:
         yield door
-    except BaseException:
-        door.undo()
-        raise
     finally:
         door.close()
