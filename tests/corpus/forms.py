@@ -74,6 +74,8 @@ def of_json() -> list[Case]:
         bad("json/task_twice_as_a_key.json", '{"a": {"w1": "yes", "w2": "no"}, "a": {"w1": "no", "w2": "no"}}', "a", "twice", needs=JSON),
         bad("json/key_twice_by_capitals.jsonl", lines().replace('"label"', '"Label": "x", "LABEL"'), "no column label", needs=JSON),
         bad("json/list_of_two.jsonl", one('["yes", "no"]'), "a list or an object", "lines 1", needs=JSON),
+        bad("json/unknown_list.json", json.dumps([{"id": 1, "answers": [{"user": "a", "value": "x"}]}]), "lists or objects in answers, records 1", "task, worker, label", needs=JSON),
+        bad("json/object_in_a_wide_table.json", json.dumps([{"id": n, "w1": "yes", "w2": {"label": "no"}} for n in (1, 2)]), "lists or objects in w2, records 1, 2", needs=JSON),
         bad("json/object_as_label.jsonl", one('{"choice": "yes"}'), "a list or an object", "lines 1", needs=JSON),
         bad("json/half_a_character.jsonl", one('"\\ud83d"'), "cannot be read as JSON", needs=JSON),
         bad("json/comma_at_the_end.json", json.dumps(records())[:-1] + ",]", "cannot be read as JSON", needs=JSON),

@@ -20,7 +20,11 @@ MOSTLY = 0.8  # rows with a yes in columns of yes and no that are the answers to
 
 
 def of_wide(frame: pd.DataFrame, task: str, columns: Sequence[str]) -> pd.DataFrame:
-    """Return one row a label, of a table with a row a task and a column a worker, or a column a class with counts."""
+    """Return one row a label, of a table with a row a task and a column a worker, or a column a class with counts.
+
+    Raises a CofactorError where cells hold lists or objects, which are no labels.
+    """
+    _refuse_nested(frame.drop(columns=task))
     others, known, left_out = _columns_of_workers(frame, task)
     cells = frame[others].apply(lambda column: column.str.strip()).mask(frame[others].isin(NO_VALUE))
     values = pd.unique(cells.to_numpy(dtype=object).ravel())
@@ -46,6 +50,14 @@ def of_wide(frame: pd.DataFrame, task: str, columns: Sequence[str]) -> pd.DataFr
     message += f"; columns not read: {listing(left_out)}" if left_out else ""
     warnings.warn(message, DataWarning, stacklevel=6)
     return found
+
+
+def _refuse_nested(cells: pd.DataFrame) -> None:
+    nested = cells.map(lambda cell: isinstance(cell, list | dict))
+    if nested.to_numpy().any():
+        names, rows = listing(cells.columns[nested.any()]), listing(cells.index[nested.any(axis=1)])
+        problem = f"lists or objects in {names}, {cells.index.name or 'row'}s {rows}: what is a worker and what a label"
+        raise CofactorError(f"{problem} is not known from them; write a record for each label: task, worker, label")
 
 
 def _columns_of_workers(frame: pd.DataFrame, task: str) -> tuple[list[str], dict[Any, Any], list[str]]:
