@@ -313,12 +313,18 @@ def test_a_file_of_duckdb_that_is_only_read_is_open_to_others(tmp_path):
         subprocess.run([sys.executable, "-c", read, str(tmp_path / "labels.db")], check=True, timeout=60)
 
 
-def test_a_file_of_duckdb_that_another_program_writes_is_one_sentence(tmp_path):
-    address = kept(drawn(2), tmp_path)
+def test_a_file_that_another_program_writes_is_one_sentence(tmp_path):
     held = "import duckdb, sys; base = duckdb.connect(sys.argv[1]); print(flush=True); input()"
+    address, told = kept(drawn(2), tmp_path), "another program has it open, so wait until that ends"
     words = [sys.executable, "-c", held, str(tmp_path / "labels.db")]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         other.stdout.readline()
-        with pytest.raises(CofactorError, match="is open in another program: wait"), opened(address):
+        with pytest.raises(CofactorError, match=told), opened(address):
             pass
         other.communicate(b"\n")
+    pytest.importorskip("sqlalchemy")
+    address = in_sqlite(drawn(2), tmp_path / "labels.sqlite")
+    with closing(sqlite3.connect(tmp_path / "labels.sqlite")) as other, opened(f"{address}?timeout=0.1") as door:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(CofactorError, match=told):
+            door.write("found", "SELECT 1 AS n")

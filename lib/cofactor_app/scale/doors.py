@@ -7,6 +7,7 @@ databases come by an address of SQLAlchemy, such as postgresql://host/name, with
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +23,7 @@ OWN = "cofactor_"  # how tables begin that are made on the way, and removed
 DIALECTS = {"postgresql": "postgres", "mssql": "tsql", "mariadb": "mysql"}  # where sqlglot has another name
 BUCKETS = 16  # of Spark's table of coded labels
 SPARK = "spark"
+HELD = ": another program has it open, so wait until that ends"
 
 
 class Door(ABC):
@@ -98,7 +100,8 @@ class Door(ABC):
         except Exception as error:  # each driver has its own
             self._take_back()
             said = (str(getattr(error, "orig", "") or error).strip() or type(error).__name__).splitlines()[0]
-            raise CofactorError(f"the database refuses ({said})") from None
+            held = re.search(r"\block(ed)?\b", said)
+            raise CofactorError(f"the database refuses ({said})" + (HELD if held else "")) from None
 
     @abstractmethod
     def _run(self, query: str) -> None: ...
@@ -123,14 +126,8 @@ class DuckDB(Door):
         duckdb = _needed("duckdb", "scale")
         if path != ":memory:" and not Path(path).is_file():
             raise CofactorError(f"no such file: {path}")
-        try:
-            with self._refusing():
-                self.base = duckdb.connect(path, read_only=not to_write and path != ":memory:")
-        except CofactorError as error:
-            if "set lock" in str(error):
-                raise CofactorError(f"{path} is open in another program: wait until that ends ({error})") from None
-            raise
         with self._refusing():
+            self.base = duckdb.connect(path, read_only=not to_write and path != ":memory:")
             self.base.execute("SET preserve_insertion_order = false; SET enable_progress_bar = false")
 
     @contextmanager
@@ -285,7 +282,7 @@ def _needed(module: str, extra: str) -> Any:
 def opened(address: str, to_write: bool = True) -> Iterator[Door]:
     """Open the door of an address, and close it at the end; without `to_write`, a file of DuckDB is only read.
 
-    Addresses: duckdb:///labels.db (a relative path; four strokes begin an absolute one), spark (the session that is
+    Addresses: duckdb:///labels.db (a relative path; four slashes begin an absolute one), spark (the session that is
     there), spark://host:7077 or spark:local[2] (its master), and those of SQLAlchemy, such as
     postgresql://user@host/name. Raises a CofactorError where there is no such database, or its driver is missing.
     """
