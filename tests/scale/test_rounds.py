@@ -274,6 +274,33 @@ def test_a_table_is_replaced_whole_or_not_at_all(address):
             door.ask("SELECT * FROM another")
 
 
+KILLED = """
+import os, sys
+from cofactor_app.scale.coded import CodedLabels
+from cofactor_app.scale.doors import opened
+
+with opened(sys.argv[1]) as door:
+    CodedLabels.of(door, "labels")
+    run = door.run
+    door.run = lambda query: (run(query), query.startswith("DROP TABLE IF EXISTS found") and os._exit(9))
+    door.write("found", "SELECT 2 AS n", replace=True)
+"""
+
+
+def test_a_run_that_is_killed_leaves_the_tables_as_they_were(address):
+    """It is killed between the removal of the old table and the making of the new one."""
+    with opened(address) as door:
+        door.write("found", "SELECT 1 AS n")
+        labels = door.ask("SELECT * FROM labels ORDER BY task, worker")
+    assert subprocess.run([sys.executable, "-c", KILLED, address], timeout=120).returncode == 9
+    catalogue = "sqlite_master" if address.startswith("sqlite") else "duckdb_tables()"
+    with opened(address) as door:
+        assert door.ask("SELECT n FROM found")["n"].tolist() == [1]
+        pd.testing.assert_frame_equal(door.ask("SELECT * FROM labels ORDER BY task, worker"), labels)
+        column = "name" if address.startswith("sqlite") else "table_name"
+        assert sorted(door.ask(f"SELECT {column} FROM {catalogue}")[column]) == ["found", "labels"]
+
+
 def test_others_may_write_while_rounds_run_in_sqlite(tmp_path):
     pytest.importorskip("sqlalchemy")
     path = tmp_path / "labels.sqlite"
