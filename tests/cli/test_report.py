@@ -100,7 +100,7 @@ def test_a_plan_tries_fifteen_labels_a_task_or_twice_as_many_as_there_are(tmp_pa
         tried.extend(amounts)
         raise cf.CofactorError("that will do")
 
-    monkeypatch.setattr(cf.crowd, "plan", plan)
+    monkeypatch.setattr(planning.crowd, "plan", plan)
     rows = "".join(f"{t},{w},{t % 2}\n" for t in range(8) for w in range(each))
     (tmp_path / "labels.csv").write_text("task,worker,label\n" + rows)
     words = ["--method", "MajorityVote", "--draws", "0", "--plan", "0.1", "--report", str(tmp_path / "page.html")]
