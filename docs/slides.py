@@ -24,9 +24,10 @@ TALKS = {
 }
 ANSWER = re.compile(r"<details>.*?</details>", re.DOTALL)
 LINK = re.compile(r"\]\((\w+)\.ipynb\)")
-PAGE = re.compile(r"\]\(\.\./docs/(\w+)\.md\)")
+PAGE = re.compile(r"\]\(\.\./docs/(\w+)\.md(#[\w-]+)?\)")
 CUT = re.compile(r"^(?=## |\*\*Next:|\*\*Further reading|\*\*Only ten minutes|\*\*Theorem )", re.MULTILINE)
 HIGHEST = 740  # pixels of the 800 that a slide has
+PICTURE = 470  # as high as the style lets a picture be
 LETTERS = 100  # in a line of text
 
 
@@ -62,7 +63,7 @@ def talk_of(notebook):
         elif cell.outputs and not cell.metadata.get("jupyter", {}).get("source_hidden"):
             own = has_picture(cell) or filled + code_height(cell) > HIGHEST
             cells.append(marked(cell, "subslide" if own else "-"))
-            filled = code_height(cell) + (0 if own else filled)
+            filled = code_height(cell) + PICTURE * has_picture(cell) + (0 if own else filled)
     notebook.cells = cells
     return notebook
 
@@ -70,7 +71,7 @@ def talk_of(notebook):
 def text_slides(text):
     """Cut a text at its headings, before what to read next, and where a slide is full."""
     text = LINK.sub(r"](../notebooks/\1.html)", ANSWER.sub("", opened(text)))
-    text = PAGE.sub(r"](../docs/\1.html)", text)
+    text = PAGE.sub(r"](../docs/\1.html\2)", text)
     parts = [piece for part in CUT.split(text) if part.strip() for piece in fitting(part)]
     kinds = ["slide" if part.startswith("#") else "subslide" for part in parts]
     return [marked(nbformat.v4.new_markdown_cell(part), kind) for part, kind in zip(parts, kinds, strict=True)]
