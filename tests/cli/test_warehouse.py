@@ -117,12 +117,19 @@ def test_a_database_runs_the_rounds_and_keeps_the_consensus_or_gives_it_out(labe
     assert sorted(tables) == ["consensus", "crowd"]  # nothing is left behind
 
 
+def test_known_classes_of_tasks_are_no_consensus_to_replace(database, capsys):
+    in_database("CREATE TABLE known AS SELECT DISTINCT task, label FROM crowd")
+    assert "known is no consensus (its columns are task, label)" in refused(capsys, *database, "-o", "known", "--force")
+
+
 def test_what_does_not_go_with_a_database_is_refused(database, capsys):
     run(*database, "-o", "consensus")
     for words, told in (
         (["-o", "consensus"], "the database has a table consensus"),
         (["-o", "crowd.csv", "--gold", "labels.csv"], "--gold: does not go with labels in a database"),
         (["--record", "run.json"], "--record: does not go"),
+        (["--draws", "5", "--jobs", "2", "--reading", "mean"], "--draws, --jobs, --reading: does not go"),
+        (["--encoding", "cp1252", "--plan", "0.1"], "--encoding, --plan: does not go"),
         (["--method", "IBCC"], "in a database work WorkerTypes and MV-EM"),
         *(
             (["-o", name, "--force"], f"{name} is no consensus")

@@ -14,6 +14,7 @@ from cofactor.crowd.labels import Conflicts
 from cofactor.crowd.tables import confusion_frame, workers_frame
 from cofactor_app.cli.engines import READ_WHOLE, WHOLE
 from cofactor_app.cli.output import LINES, SEPARATORS, STDOUT, Writer, outputs, reserved
+from cofactor_app.cli.parser import DRAWS
 from cofactor_app.scale.coded import CodedLabels
 from cofactor_app.scale.doors import Door, opened
 from cofactor_app.scale.queries import Queries, name_in
@@ -24,13 +25,23 @@ from cofactor_app.scale.warehouse import REFINED, WarehouseFit, read_counts
 FILES = (*SEPARATORS, LINES, ".parquet", ".gz")  # endings of files; other names are those of tables
 TABLE = "labels"  # of the labels in a database
 ELSEWHERE = ("labels", "moments", "preview", "record", "sep")  # options on files of labels, which a database has not
-CONSENSUS = {"task", "label", "probability", "n_labels", "disputed"}  # columns of a table that --force replaces
+PRESET = {
+    "draws": DRAWS,
+    "jobs": 1,
+    "encoding": "utf-8-sig",
+    "reading": "auto",
+    "loss": "steps",
+    "plan": None,
+}  # unused
+CONSENSUS = {"task", "label", "probability", "n_labels"}  # columns of a table that --force replaces, perhaps disputed
 SETTLED = 1e-6  # relative gain of the objective below which further rounds change nothing
 
 
 def aggregate(arguments: argparse.Namespace) -> None:
     """Fit labels in a database by rounds there; the consensus is a table there, or a file here."""
-    if asked := [f"--{n.replace('_', '-')}" for n in (*WHOLE, *READ_WHOLE, *ELSEWHERE) if getattr(arguments, n)]:
+    asked = [name for name in (*WHOLE, *READ_WHOLE, *ELSEWHERE) if getattr(arguments, name)]
+    asked += [name for name, preset in PRESET.items() if getattr(arguments, name) != preset]
+    if asked := [f"--{name.replace('_', '-')}" for name in asked]:
         raise CofactorError(f"{', '.join(asked)}: does not go with labels in a database (--database)")
     if arguments.engine != "auto":
         raise CofactorError("--engine: the labels are in a database (--database), which runs the rounds; leave it out")
@@ -64,7 +75,7 @@ def _check_place(door: Door, name: str, force: bool) -> None:
         return
     if not force:
         raise CofactorError(f"the database has a table {name}: name another output, or overwrite it with --force")
-    if not set(found) <= CONSENSUS:
+    if set(found) - {"disputed"} != CONSENSUS:
         problem = f"the table {name} is no consensus (its columns are {listing(found)})"
         raise CofactorError(f"{problem}, so --force does not replace it: name another output")
 
