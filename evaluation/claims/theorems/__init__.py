@@ -1,0 +1,1 @@
+"""Theorems and propositions of the papers: a file for each paper."""
