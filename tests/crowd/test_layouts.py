@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from cofactor import CofactorError, DataWarning
-from cofactor.core.frames import by_value, nested_cells, plain_numbers
+from cofactor.core.frames import nested_cells, plain_numbers
+from cofactor.core.spelling import by_value
 from cofactor.crowd import CrowdLabels
 from cofactor.crowd.layouts import without_headers
 from cofactor.crowd.wide import _are_counts

@@ -28,6 +28,7 @@ from cofactor.core.files import read_parquet, reading_parquet, unpacked
 from cofactor.core.json_tables import Unfold, read_json
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import has_no_shape, plain_name
+from cofactor.core.spelling import by_value, plain
 from cofactor.core.text_tables import SEPARATORS, TWICE, pieces, read_text, refuse_many, whole
 from cofactor.core.types import Floats
 
@@ -44,17 +45,6 @@ MAGIC = {
     b"PK\x03\x04": "a zip archive or a spreadsheet: save the table as CSV, or call the archive .zip",
 }
 SCOPE = "one class per task and worker can be used, not several at once, free text or marked regions"
-NO_VALUE = ("", "nan", "NaN", "NA", "N/A", "null", "NULL", "None")  # how a missing cell reads in a file
-LIKE_MISSING = (  # how spreadsheets, databases and surveys write that there is none; as a label, it is noted
-    *("?", ".", "n/a", "#N/A", "<NA>", "undefined"),
-    *("#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!"),
-)
-NO_ANSWERS = (  # words that may say that nothing was answered, and may be an answer: they are noted
-    *("unsure", "not sure", "uncertain", "skip", "skipped", "no answer", "idk", "dunno", "dk", "refused"),
-    *("-", "--", "nil", "missing", "-999", *(word.casefold() for word in LIKE_MISSING)),
-    *("don't know", "dont know", "don\u2019t know", "do not know", "can't tell", "cannot tell", "can't say"),
-    *("unknown", "not known", "not stated", "not available", "unspecified", "prefer not to say", "not applicable"),
-)
 INDEX_NAMES = ("row", "line", "record", "annotation")  # names of an index that counts as the file's owner counts
 UNREADABLE = (
     *(Warning, OSError, EOFError, ValueError, LookupError, csv.Error),  # pandas raises the first two kinds
@@ -328,8 +318,6 @@ def numeric(
 
     A `DataWarning` says where numbers are written with a decimal comma and the like.
     """
-    from cofactor.core.spelling import plain  # which reads tables as this module does
-
     column, how = plain(frame[name])
     if how:
         warnings.warn(f"{name}: numbers {how}, read as 1234.5", DataWarning, stacklevel=2)
@@ -354,13 +342,6 @@ def located(table: pd.DataFrame | pd.Series[Any], where: ArrayLike, values: Sequ
     word, base = (f"{table.index.name}s", "") if counted else ("data rows", " (0 is the first)")
     base = " (the first line is row 1)" if table.index.name == "row" else base
     return f"{word} {listing(said)}{base}" if bad.size else ""
-
-
-def by_value(column: pd.Series[Any], clean: Callable[[pd.Series[Any]], pd.Series[Any]]) -> pd.Series[Any]:
-    """Clean each different value of a column once, instead of each cell; missing cells stay missing."""
-    codes, values = pd.factorize(column)
-    cleaned = clean(pd.Series(values, dtype=object)).to_numpy(dtype=object)
-    return pd.Series(np.append(cleaned, [None])[codes], column.index, dtype=object, name=column.name)
 
 
 def nested_cells(column: pd.Series[Any]) -> pd.Series[Any]:

@@ -1,15 +1,26 @@
-"""Numbers as people write them: a decimal comma, signs between thousands, a currency or per cent."""
+"""Cells as people write them: that there is no value, and numbers with a decimal comma, thousands, a currency."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from cofactor.core.frames import LIKE_MISSING, NO_VALUE, by_value
 from cofactor.core.lazy import pd
 
+NO_VALUE = ("", "nan", "NaN", "NA", "N/A", "null", "NULL", "None")  # how a missing cell reads in a file
+LIKE_MISSING = (  # how spreadsheets, databases and surveys write that there is none; as a label, it is noted
+    *("?", ".", "n/a", "#N/A", "<NA>", "undefined"),
+    *("#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!"),
+)
+NO_ANSWERS = (  # words that may say that nothing was answered, and may be an answer: they are noted
+    *("unsure", "not sure", "uncertain", "skip", "skipped", "no answer", "idk", "dunno", "dk", "refused"),
+    *("-", "--", "nil", "missing", "-999", *(word.casefold() for word in LIKE_MISSING)),
+    *("don't know", "dont know", "don\u2019t know", "do not know", "can't tell", "cannot tell", "can't say"),
+    *("unknown", "not known", "not stated", "not available", "unspecified", "prefer not to say", "not applicable"),
+)
 UNIT_SIGNS = "$€£¥₹%"
 BLANKS = "\u0020\u00a0\u2009\u202f'\u2019"  # between thousands: blanks of four widths, apostrophes
 SIGN = "[+\\-\u2212]?"
@@ -47,6 +58,13 @@ def plain(column: pd.Series[Any], gaps: tuple[str, ...] = ()) -> tuple[pd.Series
     known = {text: _plainly(one, form) for text, one in zip(texts, bare, strict=True)}
     written = by_value(column, lambda values: values.map(lambda text: known.get(text, text)))
     return written, _told(bare, form, unit)
+
+
+def by_value(column: pd.Series[Any], clean: Callable[[pd.Series[Any]], pd.Series[Any]]) -> pd.Series[Any]:
+    """Clean each different value of a column once, instead of each cell; missing cells stay missing."""
+    codes, values = pd.factorize(column)
+    cleaned = clean(pd.Series(values, dtype=object)).to_numpy(dtype=object)
+    return pd.Series(np.append(cleaned, [None])[codes], column.index, dtype=object, name=column.name)
 
 
 def _are_plain(texts: list[str]) -> bool:

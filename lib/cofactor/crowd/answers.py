@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.frames import NO_ANSWERS, by_value, located, nested_cells, one_way
+from cofactor.core.frames import located, nested_cells, one_way
 from cofactor.core.lazy import pd
+from cofactor.core.spelling import NO_ANSWERS, by_value
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 

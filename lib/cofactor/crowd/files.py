@@ -11,9 +11,7 @@ from typing import Any, TypeAlias
 
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.frames import (
-    NO_VALUE,
     TAKEN,
-    by_value,
     check_columns,
     check_present,
     plain_numbers,
@@ -26,6 +24,7 @@ from cofactor.core.frames import (
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import look_alikes, merged_names, told
 from cofactor.core.memory import require_bytes
+from cofactor.core.spelling import NO_VALUE, by_value
 from cofactor.core.text_tables import TWICE
 from cofactor.crowd.exports import TIME, unfold
 from cofactor.crowd.kinds import cut_ids, odd_labels, unread

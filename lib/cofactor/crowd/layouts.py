@@ -32,9 +32,10 @@ import numpy as np
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import from_json
-from cofactor.core.frames import NO_VALUE, TAKEN
+from cofactor.core.frames import TAKEN
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import plain_name
+from cofactor.core.spelling import NO_VALUE
 from cofactor.crowd.usual_names import COUNTED, GOLD, IDS, RARER, USUAL
 from cofactor.crowd.wide import marks, of_marks, of_wide
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.frames import NO_VALUE
 from cofactor.core.lazy import pd
+from cofactor.core.spelling import NO_VALUE
 from cofactor.crowd.usual_names import AGREED, GOLD, IDS, KNOWN, USUAL
 
 YES, NO = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no")

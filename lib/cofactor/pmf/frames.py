@@ -17,10 +17,10 @@ import numpy as np
 
 from cofactor.core.checks import check_whole, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.frames import LIKE_MISSING, NO_ANSWERS, NO_VALUE, check_columns, one_way
+from cofactor.core.frames import check_columns, one_way
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import look_alikes, merged_names
-from cofactor.core.spelling import plain
+from cofactor.core.spelling import LIKE_MISSING, NO_ANSWERS, NO_VALUE, plain
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf.columns import FEW_VALUES, CodedColumn, as_numbers, as_text, names_of

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import cofactor as cf
-from cofactor.core import errors, frames, latent_class, look_alikes, text_tables
+from cofactor.core import errors, frames, latent_class, look_alikes, spelling, text_tables
 from cofactor.core.files import whole_file
 from cofactor.crowd import (
     copies,
@@ -58,7 +58,8 @@ TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that sc
     facts: ("BEHIND", "MANY_BEHIND", "MANY_UNANIMOUS", "NOTHING_KNOWN"),
     files: ("NO_LABEL",),
     fit: ("MIN_CLASS_VOTES",),
-    frames: ("SEPARATORS", "HEAD", "NO_ANSWERS"),
+    frames: ("SEPARATORS", "HEAD"),
+    spelling: ("NO_ANSWERS",),
     kinds: ("MANY", "CONFIDENCES"),
     latent_class: ("FLOOR", "TIE"),
     look_alikes: ("SAME_LETTER", "TRUTH_VALUES"),
