@@ -6,6 +6,7 @@ from scipy import sparse
 
 from cofactor.core.alignment import match_classes, match_columns
 from cofactor.core.checks import (
+    added_up,
     check_between,
     check_positive,
     check_whole,
@@ -49,6 +50,20 @@ def test_bad_entries_of_matrices_are_named():
         finite_matrix(np.zeros((0, 3)), "W")
     with pytest.raises(CofactorError, match=r"from 0 to below 3; not so: -1\.0, 3\.0, 0\.5"):
         whole_matrix([[-1, 3, 0.5, 2]], "words", 3)
+    assert whole_matrix([[0, 2**31 - 1]], "words").tolist() == [[0, 2**31 - 1]]
+    with pytest.raises(CofactorError, match=r"from 0 to below 2147483648; not so: 2147483648"):
+        whole_matrix([[2**31]], "words")
+
+
+def test_sparse_entries_are_added_up_on_a_copy():
+    twice = sparse.csr_array(([1.0, 2.0, 5.0], [0, 0, 1], [0, 2, 3]), shape=(2, 2))
+    zero = sparse.csr_array(([0.0, 2.0], [0, 1], [0, 1, 2]), shape=(2, 2))
+    for given, whole in ((twice, [[3, 0], [0, 5]]), (zero, [[0, 0], [0, 2]])):
+        found = added_up(given)
+        assert found.has_canonical_format and found.data.all() and found.toarray().tolist() == whole
+        assert found is not given and len(given.data) > len(found.data)
+    sound = sparse.csr_array(np.eye(2))
+    assert added_up(sound) is sound
 
 
 @pytest.mark.parametrize("value", [0, 1.5, True, "2", None, np.nan])

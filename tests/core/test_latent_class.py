@@ -32,6 +32,11 @@ def test_posterior_and_likelihood_equal_the_slow_version(seed):
     assert model.log_likelihood(table) == pytest.approx(likelihood_by_summing(model, table.codes), rel=1e-12)
 
 
+def test_a_class_that_never_occurs_is_impossible_without_a_warning():
+    model = LatentClassModel([1.0, 0.0], [A, A])
+    assert np.isneginf(model.log_joint(CategoricalTable([[0, 1]], (2, 2)))[:, 1]).all()
+
+
 def test_log_likelihood_adds_up_the_logs_of_rows_and_is_no_log_of_a_sum():
     model, table = random_model(0), random_table(0)
     parts = [model.log_likelihood(table.take_rows([s])) for s in range(table.n_rows)]
