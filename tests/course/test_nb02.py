@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 
 from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.scattering import scattering_certificate, slice_vertices
@@ -157,3 +158,14 @@ def test_one_set_of_specialists_is_enough_for_all_rows_and_for_no_split():
 
 def certificate_of(blocks):
     return scattering_certificate(blocks.reshape(-1, 3))
+
+
+def test_a_factor_that_fools_the_certificate_has_a_second_factor_and_is_certified_at_the_level():
+    exercise = exercises_of("nb02")["fool"]
+    small = Rotation.from_rotvec([1e-3] * 3).as_matrix()  # about (1, 1, 1)
+    for case in [exercise.given(), *exercise.cases()]:
+        H = exercise.right()(*case.values())
+        rows = H / H.sum(axis=1, keepdims=True)
+        assert (H @ small).min() > 0 and not np.allclose(H @ small, H, rtol=0, atol=1e-4)
+        assert not scattering_certificate(H).holds
+        assert scattering_certificate(np.where(rows < case["level"], 0, rows)).holds

@@ -292,6 +292,65 @@ def _margin(blocks: Floats) -> float:
     return scattering_certificate(blocks.reshape(-1, K)).margin
 
 
+class Fool(FunctionExercise):
+    """A factor that is certainly not unique, and certified as soon as its small entries count as zero."""
+
+    hints = (
+        "begin with a factor that is certified, such as two annotators who never err: np.vstack([np.eye(3)] * 2)",
+        "fill its empty cells, so that no entry is zero; scaled to sum to one, rows have to come below the level there",
+        "level / 2 in every empty cell is below the level, and above a quarter of it",
+    )
+    praise = "at every level some factor passes that is not unique: the verdict is about the changed matrix"
+
+    def given(self) -> Given:
+        return {"level": 0.05}
+
+    def cases(self) -> list[Given]:
+        rng = np.random.default_rng(own(52))
+        return [{"level": float(rng.uniform(low, high))} for low, high in ((0.008, 0.012), (0.1, 0.14))]
+
+    def solve(self, level: float) -> list[Part]:
+        return [Part("H", _twice(np.eye(K)) + level / 2, {}, "entries", [NONNEGATIVE])]
+
+    def arranged(self, parts: list[Part], result: list[Floats]) -> list[Floats]:
+        """Every factor that fools is right."""
+        right = np.asarray(parts[0].answer)
+        return result if any(_not_fooled(result[0], 2 * right[0, 1])) else [right]
+
+    def properties(self, case: Given, result: list[Floats]) -> Iterator[str]:
+        yield from _not_fooled(result[0], case["level"])
+
+    wrong: ClassVar = {
+        "this factor is unique, and the certificate right: fill the empty cells": lambda level: _twice(np.eye(K)),
+        "these small entries are too large: scaled, they have to be below the level": (
+            lambda level: _twice(np.eye(K)) + 2 * level
+        ),
+        "the small entries have to follow the level: below it, and at least a quarter of it": (
+            lambda level: _twice(np.eye(K)) + 0.025
+        ),
+        "all rows lie in the middle: without the small entries, rows have to reach the corners": (
+            lambda level: np.ones((2 * K, K))
+        ),
+        "the six rows at 2 : 1 have a second factor: move them out, such as to 3 : 1": lambda level: HEXAGON + level,
+    }
+
+
+def _twice(A: Floats) -> Floats:
+    return np.vstack([A, A])
+
+
+def _not_fooled(H: Floats, level: float) -> Iterator[str]:
+    """Say why a factor does not fool the certificate at a level."""
+    if H.min() <= 0:
+        yield "H has an entry of zero or less: then its factor can be unique, and the certificate right"
+        return
+    rows = H / H.sum(axis=1, keepdims=True)
+    if rows.min() < level / 4:
+        yield "an entry of a scaled row is below a quarter of the level"
+    elif not scattering_certificate(np.where(rows < level, 0.0, rows)).holds:
+        yield f"the certificate does not hold when entries below {level:.3f} count as zero"
+
+
 def _corners(right: float, mixed: float) -> Floats:
     """The six corners of T of a crowd that takes a class for one other, a share of whose labels is mixed evenly."""
     sides = np.where(HEXAGON == 2, right, np.where(HEXAGON == 1, 1 - right, 0.0))
@@ -306,6 +365,7 @@ EXERCISES = {
     "split": Split(),
     "margin": Margin(),
     "model_error": ModelError(),
+    "fool": Fool(),
 }
 
 
@@ -314,5 +374,5 @@ OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     ("longest_corner", "split"),
     ("margin",),
     ("model_error",),
-    (),
+    ("fool",),
 )

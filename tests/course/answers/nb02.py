@@ -197,6 +197,20 @@ def promise(g, least=1e-6):
     return [int(margin > least) for margin in margins(g)]
 
 
+# ---- fool the certificate ----
+
+
+SIX = np.array([[3, 1, 0], [1, 3, 0], [0, 3, 1], [0, 1, 3], [1, 0, 3], [3, 0, 1]]) / 4
+
+
+def filled(start, share=0.5):
+    """A function that puts a share of the level into each empty cell of a start."""
+    return lambda g: lambda level: np.where(start == 0, share * level, start)
+
+
+PAIR = np.tile(np.eye(3), (2, 1))
+
+
 ANSWERS = [
     ("specialists", "correct", lambda g: [min(np.linalg.norm(h / sum(h) - e) for h in g["H"]) for e in np.eye(3)]),
     ("specialists", "correct", lambda g: cdist(dots(g), np.eye(3)).min(axis=0)),
@@ -309,4 +323,22 @@ ANSWERS = [
     ("margin", "one of the margins is positive", lambda g: (margins(g), [0, 0, 0, 0])),
     ("margin", "a perfect fit is possible for all four", lambda g: (margins(g), [1, 1, 1, 1])),
     ("margin", "give 2 arrays", promise),
+    ("fool", "correct", filled(PAIR)),
+    ("fool", "correct", lambda g: lambda level: PAIR + 0.9 * level),
+    ("fool", "correct", filled(SIX)),
+    ("fool", "correct", lambda g: lambda level: (PAIR + level / 3) * np.arange(1, 7)[:, None]),
+    ("fool", "correct", lambda g: lambda level: pd.DataFrame(np.repeat(np.eye(3), 2, axis=0) + level / 2)),
+    ("fool", "fill the empty cells", lambda g: lambda level: PAIR),
+    ("fool", "an entry of zero", lambda g: lambda level: SIX),
+    ("fool", "too large", lambda g: lambda level: PAIR + 2 * level),
+    ("fool", "does not hold when", filled(PAIR, 1.5)),
+    ("fool", "a quarter of it", lambda g: lambda level: PAIR + 0.025),
+    ("fool", "below a quarter of the level", lambda g: lambda level: PAIR + level / 10),
+    ("fool", "in the middle", lambda g: lambda level: np.ones((6, 3))),
+    ("fool", "does not hold when", lambda g: lambda level: 0.4 * PAIR + 0.2),
+    ("fool", "the six rows at 2 : 1", lambda g: lambda level: np.where(SIX > 0, np.where(SIX > 0.5, 2, 1), 0) + level),
+    ("fool", "negative", lambda g: lambda level: PAIR - level / 2),
+    ("fool", "shape (6, 3)", lambda g: lambda level: np.eye(3) + level / 2),
+    ("fool", "returns nothing", lambda g: lambda level: None),
+    ("fool", "hand in the function itself", lambda g: PAIR + g["level"] / 2),
 ]
