@@ -6,7 +6,7 @@ import pytest
 from cofactor.core.errors import CofactorError
 from cofactor.crowd import Cooccurrences, robust_imputation
 from cofactor.plain.imputation import designated_imputation
-from course.nb03 import exercises, panels, pictures
+from course.nb03 import crowds, draw_crowds, exercises, panels, pictures, promises
 
 
 def changed(before, after):
@@ -110,3 +110,57 @@ def test_links_are_tried_with_a_block_that_has_no_inverse_and_without_any_link()
     linked = seen & np.outer(seen[n], seen[m])
     assert np.linalg.svd(R[linked], compute_uv=False)[:, -1].min() < 1e-10
     assert not alone["seen"][alone["m"]].any()
+
+
+# ---- crowds for which more labels do not help ----
+
+
+def exactly_filled(seen, garbage, seed):
+    """Whether exact sound blocks lead designated and robust imputation to the truth in all holes."""
+    rng = np.random.default_rng(seed)
+    A = 0.6 * np.eye(3) + 0.4 * rng.dirichlet(np.ones(3), (6, 3)).transpose(0, 2, 1)
+    truth = np.einsum("mac,jbc->mjab", A, A) / 3
+    R, rows = truth.copy(), np.nonzero(seen)
+    for m, j in np.argwhere(np.triu(garbage)):
+        R[m, j] = rng.dirichlet(np.ones(9)).reshape(3, 3)
+        R[j, m] = R[m, j].T
+    cooc = Cooccurrences(np.searchsorted(rows[0], np.arange(7)), rows[1].copy(), R[rows], np.ones(len(rows[0])))
+    blocks = {(int(m), int(j)): (R[m, j], 1.0) for m, j in np.argwhere(seen)}
+    start = 0.7 * A + 0.1 * rng.random(A.shape)  # near the truth, and not at it
+    U = robust_imputation(cooc, start / np.sqrt(3), max_iter=20_000)[0]
+    holes = [(m, n) for m, n in np.argwhere(~seen) if m != n]
+    off = [abs(designated_imputation(blocks, m, n, 6) - truth[m, n]).max() for m, n in holes]
+    fitted = [abs(U[m] @ U[n].T - truth[m, n]).max() for m, n in holes]
+    return max(off) < 1e-9, max(fitted) < 1e-3
+
+
+def test_exact_blocks_lead_as_many_methods_to_the_truth_as_the_exercise_says():
+    for seed in range(4):
+        made = crowds.made_crowds(seed)
+        (part,) = promises.EXERCISES["more_labels"].solve(**made)
+        assert sorted(part.answer) == [0, 0, 0, 1, 1, 2]
+        for seen, garbage, right in zip(made["seen"], made["garbage"], part.answer, strict=True):
+            assert sum(exactly_filled(seen, garbage, seed)) == right
+
+
+def test_crowds_are_drawn_without_the_answer():
+    made = crowds.made_crowds(1)
+    fig = draw_crowds(**made)
+    assert [ax.get_title() for ax in fig.axes] == list("abcdef")
+    for ax, seen, garbage in zip(fig.axes, made["seen"], made["garbage"], strict=True):
+        places = ax.lines[-1].get_xydata().round(6)
+        for mask, style in ((seen & ~garbage, "-"), (garbage, "--")):
+            ends = {
+                frozenset(map(tuple, line.get_xydata().round(6))) for line in ax.lines if line.get_linestyle() == style
+            }
+            assert ends == {frozenset((tuple(places[a]), tuple(places[b]))) for a, b in np.argwhere(mask)}
+
+
+def test_terms_of_theorem_2_are_equal_at_the_number_of_tasks_that_is_asked():
+    exercise = promises.EXERCISES["two_terms"]
+    made = exercise.given()
+    table, equal = (np.asarray(part.answer) for part in exercise.solve(**made))
+    for row, S in enumerate(equal):
+        first, second = np.asarray(exercise.solve(**made | {"S": S})[0].answer)[row]
+        assert np.isclose(first, second) and np.isclose(first, table[row, 0])
+    assert table[1, 0] < table[0, 0] and table[1, 1] > table[0, 1]

@@ -9,8 +9,9 @@ from matplotlib.patches import Circle, Polygon
 
 from cofactor.core.types import Floats
 from cofactor_app.plots.simplex import CENTRE, CORNERS, RADIUS, to_plane
-from cofactor_app.plots.style import BLUE, FAINT, INK, ORANGE, new_picture, say, styled
+from cofactor_app.plots.style import BLUE, INK, ORANGE, new_picture, say, styled
 from course.nb01.conditions import Graph
+from course.schematics import fill_graph
 
 LETTERS = "abcdefgh"
 
@@ -27,7 +28,7 @@ def draw_conditions(graphs: Graph, clouds: Floats) -> Figure:
     fig = new_picture(8, 4.9)
     axes = fig.subplots(2, len(graphs))
     for ax, links in zip(axes[0], graphs, strict=True):
-        _fill_graph(ax, links)
+        fill_graph(ax, links)
     for ax, rows in zip(axes[1], clouds, strict=True):
         _fill_cloud(ax, rows)
     for ax, letter in zip(axes.flat, LETTERS, strict=False):
@@ -36,18 +37,6 @@ def draw_conditions(graphs: Graph, clouds: Floats) -> Figure:
         ax.set_axis_off()
     say(fig, "Who shares tasks with whom (above), and rows of H with the disc (below)")
     return fig
-
-
-def _fill_graph(ax: Axes, links: Graph) -> None:
-    """Annotators stand on a circle; a line joins two who share tasks."""
-    angle = np.pi / 2 - 2 * np.pi * np.arange(len(links)) / len(links)
-    places = np.column_stack([np.cos(angle), np.sin(angle)])
-    for a, b in np.argwhere(np.triu(links)):
-        ax.plot(*places[[a, b]].T, color=FAINT, lw=1.8, zorder=1)
-    ax.plot(*places.T, "o", ms=15, color=BLUE, mec="white", zorder=2)
-    for number, place in enumerate(places):
-        ax.text(float(place[0]), float(place[1]), str(number), color="white", ha="center", va="center", fontsize=9, zorder=3)
-    ax.set(xlim=(-1.35, 1.35), ylim=(-1.35, 1.35))
 
 
 def _fill_cloud(ax: Axes, rows: Floats) -> None:

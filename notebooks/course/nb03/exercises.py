@@ -11,6 +11,7 @@ import numpy as np
 from cofactor.core.types import Floats, Ints
 from course.crowds import Mask
 from course.grading import NONNEGATIVE, SUMS_TO_ONE, Exercise, FunctionExercise, Given, Part
+from course.nb03 import promises
 from course.seeds import own
 
 XI = 1e-6  # of Eq. (9)
@@ -302,14 +303,15 @@ EXERCISES = {
     "labels_needed": LabelsNeeded(),
     "weights": Weights(),
     "robust_sweep": RobustSweep(),
+    **promises.EXERCISES,
 }
 
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     ("links", "rate"),
-    (),
+    ("at_most",),
     ("labels_needed",),
     ("weights", "robust_sweep"),
-    (),
-    (),
+    ("two_terms",),
+    ("more_labels",),
 )

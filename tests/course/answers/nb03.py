@@ -1,10 +1,12 @@
 """Answers to the exercises of notebook 03: exercise, what the reply says, and the answer made from what is given."""
 
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 from scipy import stats
+from scipy.sparse.csgraph import connected_components
 
 XI = 1e-6
 
@@ -173,6 +175,71 @@ def shared_out(R, seen, m, n):
     return estimates, weights / (weights.sum() or 1)
 
 
+# ---- promises ----
+
+
+def bounded(g, change=None):
+    """Constants, and whether a bound can hold, by a line through the last two sizes; some verdicts changed."""
+    times = g["errors"] * np.sqrt(g["S"])
+    slopes = np.array([np.polyfit(np.log(g["S"][-2:]), np.log(row[-2:]), 1)[0] for row in g["errors"]])
+    verdict = slopes < -0.4
+    for low, high, value in change or ():
+        verdict = np.where((slopes > low) & (slopes < high), value, verdict)
+    return times, verdict.astype(int)
+
+
+def constants(g, of):
+    return of(bounded(g)[0]), bounded(g)[1]
+
+
+def verdicts(*change):
+    return lambda g: (bounded(g)[0].max(axis=1), bounded(g, change)[1])
+
+
+def begin_later(g):
+    """Whoever takes the curve that begins to fall later for one that the theorem forbids."""
+    times, verdict = bounded(g)
+    return times.max(axis=1), verdict * (times[:, 2] < 2 * times[:, 0])
+
+
+def theorem_2(g, power=0.5, log=np.log, K=2, of_pairs=1.0, of_all=1.0, factor=1.0):
+    """Both terms for C = 1, crowd by crowd; its arguments are where learners go wrong."""
+    rows = []
+    for M, n in zip(g["M"].tolist(), g["pairs"].tolist(), strict=True):
+        everybody = len(list(combinations(range(M), 2)))
+        summed = factor * sum((of_pairs / n + of_all / everybody) * (1 + M**0.5) / g["S"] ** 0.5 for _ in range(n))
+        rows.append(((M * g["K"] ** K * log(M) / n) ** power, summed))
+    return np.array(rows)
+
+
+def equal_at(g):
+    table = theorem_2(g)
+    return g["S"] * (table[:, 1] / table[:, 0]) ** 2
+
+
+def terms(**how):
+    return lambda g: (theorem_2(g, **how), equal_at(g))
+
+
+def kind_of(seen, garbage):
+    """One group with an odd cycle if its two copies, joined crosswise, are one group."""
+    if garbage.any():
+        return "garbage" if garbage.sum() == 2 else "lost"
+    if connected_components(seen)[0] > 1:
+        return "groups"
+    if connected_components(np.kron([[0, 1], [1, 0]], seen))[0] > 1:
+        return "teams"
+    return "dense" if seen.sum() > 20 else "sparse"
+
+
+RIGHT = {"garbage": 1, "lost": 0, "groups": 0, "teams": 0, "sparse": 1, "dense": 2}
+
+
+def counted(g, **instead):
+    """The methods of each crowd, by its kind; of some kinds another number."""
+    return [(RIGHT | instead)[kind_of(*crowd)] for crowd in zip(g["seen"], g["garbage"], strict=True)]
+
+
 ANSWERS = [
     ("rate", "correct", lambda g: -np.polyfit(np.log(g["sizes"]), np.log(g["errors"]), 1)[0]),
     ("rate", "correct", lambda g: -np.polyfit(np.log10(g["sizes"]), np.log10(g["errors"]), 1)[0]),
@@ -274,4 +341,55 @@ ANSWERS = [
     ("links", "shape (6, 6, 3, 3)", lambda g: lambda *case: tuple(table[:2] for table in by_eigenvalues(*case))),
     ("links", "returns nothing", lambda g: lambda R, seen, m, n: None),
     ("links", "hand in the function itself", lambda g: by_eigenvalues(**g)),
+    ("at_most", "correct", lambda g: (bounded(g)[0].max(axis=1), bounded(g)[1])),
+    ("at_most", "correct", lambda g: {"allowed": bounded(g)[1] > 0, "c": np.round(bounded(g)[0].max(axis=1), 2)}),
+    ("at_most", "correct", lambda g: constants(g, lambda times: [max(row) for row in times])),
+    ("at_most", "the product at the last size", lambda g: constants(g, lambda times: times[:, -1])),
+    ("at_most", "the product at the first size", lambda g: constants(g, lambda times: times[:, 0])),
+    ("at_most", "the smallest product", lambda g: constants(g, lambda times: times.min(axis=1))),
+    ("at_most", "the mean of the products", lambda g: constants(g, lambda times: times.mean(axis=1))),
+    ("at_most", "these are the largest errors", lambda g: (g["errors"].max(axis=1), bounded(g)[1])),
+    ("at_most", "take its root", lambda g: ((g["errors"] * g["S"]).max(axis=1), bounded(g)[1])),
+    ("at_most", "multiply", lambda g: ((g["errors"] / g["S"] ** 0.5).max(axis=1), bounded(g)[1])),
+    ("at_most", "falls faster than", verdicts((-9, -0.65, 0))),
+    ("at_most", "begins to fall later", begin_later),
+    ("at_most", "comes to rest above zero", verdicts((-0.15, 9, 1))),
+    ("at_most", "the fourth root", verdicts((-0.35, -0.15, 1))),
+    ("at_most", "no constant is large enough", verdicts((-9, 9, 1))),
+    ("at_most", "the other way round", lambda g: (bounded(g)[0].max(axis=1), 1 - bounded(g)[1])),
+    ("at_most", "give 2 arrays", lambda g: bounded(g)[1]),
+    ("two_terms", "correct", terms()),
+    ("two_terms", "correct", lambda g: {"S": equal_at(g), "terms": theorem_2(g).tolist()}),
+    ("two_terms", "correct", lambda g: (pd.DataFrame(theorem_2(g)), equal_at(g).round(1))),
+    ("two_terms", "1/L is missing", terms(of_all=0.0)),
+    ("two_terms", "1/|Omega| is missing", terms(of_pairs=0.0)),
+    ("two_terms", "has |Omega| equal terms", lambda g: (theorem_2(g) / [[1, n] for n in g["pairs"]], equal_at(g))),
+    ("two_terms", "take the root in the first", terms(power=1.0)),
+    ("two_terms", "the natural one", terms(log=np.log10)),
+    ("two_terms", "K is squared", terms(K=1)),
+    ("two_terms", "has the root of S", lambda g: (theorem_2(g) / [1, g["S"] ** 0.5], equal_at(g))),
+    ("two_terms", "swap the columns", lambda g: (theorem_2(g)[:, ::-1], equal_at(g))),
+    ("two_terms", "transposed", lambda g: (theorem_2(g).T, equal_at(g))),
+    ("two_terms", "by which S has to be multiplied", lambda g: (theorem_2(g), equal_at(g) / g["S"])),
+    ("two_terms", "square the ratio", lambda g: (theorem_2(g), (equal_at(g) * g["S"]) ** 0.5)),
+    ("two_terms", "the root of S: square it", lambda g: (theorem_2(g), equal_at(g) ** 0.5)),
+    ("two_terms", "upside down", lambda g: (theorem_2(g), g["S"] ** 2 / equal_at(g))),
+    ("two_terms", "is too", terms(factor=3.0)),
+    ("two_terms", "give 2 arrays", lambda g: [*equal_at(g), 0.0]),
+    ("more_labels", "correct", counted),
+    ("more_labels", "correct", lambda g: np.array(counted(g), dtype=float)),
+    ("more_labels", "correct", lambda g: pd.Series(counted(g), index=list("abcdef"))),
+    ("more_labels", "no link reaches", lambda g: counted(g, sparse=2)),
+    ("more_labels", "needs no links", lambda g: counted(g, sparse=0)),
+    ("more_labels", "spoils designated", lambda g: counted(g, garbage=2)),
+    ("more_labels", "leaves out a single", lambda g: counted(g, garbage=0)),
+    ("more_labels", "two teams", lambda g: counted(g, teams=1)),
+    ("more_labels", "two groups", lambda g: counted(g, groups=1)),
+    ("more_labels", "known to no method", lambda g: counted(g, lost=1)),
+    ("more_labels", "has its limits", lambda g: [max(n, 1) for n in counted(g)]),
+    ("more_labels", "do not come to the truth", lambda g: [2 - n for n in counted(g)]),
+    ("more_labels", "look at each picture", lambda g: [2] * 6),
+    ("more_labels", "is too small", lambda g: [0] * 6),
+    ("more_labels", "shape (6,)", lambda g: counted(g)[:5]),
+    ("more_labels", "no array of numbers", lambda g: list("abcdef")),
 ]

@@ -1,0 +1,74 @@
+"""Six crowds of six annotators, drawn by a seed: for some more labels help both imputations, for others one or none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from cofactor_app.plots.style import FAINT, RED, new_picture, say, styled
+from course.crowds import Mask
+from course.schematics import fill_graph
+
+N_ANNOTATORS, LETTERS = 6, "abcdef"
+TAIL = ((0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5))  # a triangle and a tail
+TEAMS = (*((a, a + 1) for a in range(5)), (0, 3))  # even and odd numbers
+GROUPS = ((0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5))
+FULL = tuple((a, b) for b in range(N_ANNOTATORS) for a in range(b) if (a, b) not in ((0, 1), (2, 3)))  # two holes
+
+
+def made_crowds(seed: int) -> dict[str, Any]:
+    """Return who shares tasks with whom, `seen` (6, 6, 6), and which blocks are `garbage` (6, 6, 6), in drawn order."""
+    rng = np.random.default_rng(seed)
+    spoilt = (0, int(rng.integers(2, N_ANNOTATORS)))  # a single block of annotator 0; and all of theirs
+    alone = tuple(pair for pair in FULL if 0 in pair)
+    kinds = (FULL, ()), (TAIL, ()), (TEAMS, ()), (GROUPS, ()), (FULL, (spoilt,)), (FULL, alone)
+    crowds = [_renamed(rng.permutation(N_ANNOTATORS), *kind) for kind in kinds]
+    order = rng.permutation(len(crowds))
+    return {"seen": np.stack([crowds[k][0] for k in order]), "garbage": np.stack([crowds[k][1] for k in order])}
+
+
+def _renamed(names: Any, *pairs: tuple[tuple[int, int], ...]) -> list[Mask]:
+    """The masks of lists of pairs, after annotators got other numbers."""
+    masks = [np.zeros((N_ANNOTATORS, N_ANNOTATORS), dtype=bool) for _ in pairs]
+    for mask, chosen in zip(masks, pairs, strict=True):
+        for a, b in chosen:
+            mask[names[a], names[b]] = mask[names[b], names[a]] = True
+    return masks
+
+
+def links_every_hole(seen: Mask) -> bool:
+    """Whether every pair that is not seen has a link of three pairs that are."""
+    holes = np.argwhere(~seen & ~np.eye(len(seen), dtype=bool))
+    return all((seen & np.outer(seen[n], seen[m])).any() for m, n in holes)
+
+
+def one_group_with_odd_cycle(seen: Mask) -> bool:
+    """Whether any two annotators are joined by a walk of 2 M - 2 pairs."""
+    return bool((np.linalg.matrix_power(seen.astype(float), 2 * len(seen) - 2) > 0).all())
+
+
+@styled
+def draw_crowds(seen: Mask, garbage: Mask) -> Figure:
+    """Draw who shares tasks with whom; dark orange dashes are garbage blocks. What holds is left to the reader.
+
+    Parameters
+    ----------
+    seen, garbage : (P, M, M) array of bool
+    """
+    fig = new_picture(7, 4.7)
+    axes = fig.subplots(2, (len(seen) + 1) // 2)
+    for ax, letter, pairs, bad in zip(axes.flat, LETTERS, seen, garbage, strict=True):
+        _fill(ax, pairs, bad)
+        ax.set_title(letter)
+    say(fig, "Who shares tasks with whom; dashed, dark orange: the block is garbage")
+    return fig
+
+
+def _fill(ax: Axes, pairs: Mask, bad: Mask) -> None:
+    fill_graph(ax, pairs & ~bad, FAINT)
+    fill_graph(ax, bad, RED, "--")
+    ax.set_aspect("equal")
+    ax.set_axis_off()
