@@ -13,10 +13,14 @@ from tests.each import each
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 BUILT = {  # functions that cells define, line by line as on the page
     "02_synthetic_identifiability": {"square_root", "symnmf"},
+    "03_imputation_error_vs_samples": {"one_hot", "pair_counts"},
 }
 COMPARED = {  # functions of the pages that cells call
     "02_synthetic_identifiability": {
         "is_scattered", "model_of_factor", "posterior", "refit", "square_root", "symnmf", "vertices",
+    },
+    "03_imputation_error_vs_samples": {
+        "designated_imputation", "one_hot", "pair_counts", "pair_frequencies", "refit", "robust_imputation",
     },
 }  # fmt: skip
 
