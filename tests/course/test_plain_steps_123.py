@@ -18,8 +18,8 @@ BUILT = {  # functions that cells define, line by line as on the page
 }
 COMPARED = {  # functions of the pages that cells call
     "01_theory_recap": {
-        "blocks", "designated_imputation", "em", "model_of_factor", "one_hot", "refit", "robust_imputation", "square_root",
-        "symnmf",
+        "blocks", "designated_imputation", "em", "model_of_factor", "one_hot", "refit", "robust_imputation",
+        "square_root", "symnmf",
     },
     "02_synthetic_identifiability": {
         "is_scattered", "model_of_factor", "posterior", "refit", "square_root", "symnmf", "vertices",
