@@ -12,6 +12,7 @@ pytestmark = pytest.mark.slow
 
 OWN = re.compile(r"\b(check|checkpoint|usable)\(")  # cells that speak of the learner
 FED = (
+    "01",
     "03",
     "04",
     "05",
