@@ -10,12 +10,14 @@ from cofactor.crowd.workers import (
     ABOVE,
     BELOW,
     BETTER,
+    MAY_BE_GRADES,
     NOT_KNOWN,
     UNCLEAR,
     UNJUDGED,
     WORSE,
     agreement_with_others,
     mean_agreement,
+    why_not_judged,
     without_information,
     workers_table,
 )
@@ -138,3 +140,27 @@ def test_workers_with_nothing_to_say_are_named_where_labels_can_tell():
         assert not without_information(crowd.MajorityVote().fit(labels)).any()
     alone = CrowdLabels.from_arrays(np.arange(300), np.arange(300) % 3, truth)
     assert not without_information(crowd.WorkerTypes().fit(alone)).any()
+
+
+def covered(method, labels, truth):
+    """Return the share of the workers whose interval holds the share of their labels that are right."""
+    table = workers_table(method, labels, crowd.bootstrap(method, labels, n_draws=10, random_state=0))
+    owner, right = labels.table.variables, labels.table.values == truth[labels.table.rows]
+    rate = np.bincount(owner, right) / np.bincount(owner)
+    return np.mean((table["low"] <= rate) & (rate <= table["high"])), table["verdict"]
+
+
+def test_workers_are_not_judged_where_classes_may_be_grades_and_intervals_do_not_hold():
+    """A crowd grades one step too low, so that its shared error is in no label; beside it, a crowd of names."""
+    drawn = simulate.grader_crowd(300, 25, labels_per_task=5, skewed=True, spread=(0.3, 0.3), random_state=0)
+    table = drawn.labels.table
+    arrays = table.rows, table.variables, np.maximum(table.values - 1, 0)
+    low = CrowdLabels.from_arrays(*arrays)
+    named = simulate.crowd(simulate.dawid_skene_model(25, 5, skill=0.6, random_state=0), 300, 0.2, random_state=0)
+    declared = crowd.WorkerTypes(order=low.classes).fit(low)
+    share, verdicts = covered(crowd.WorkerTypes().fit(low), low, drawn.truth)
+    assert share < 0.5 and set(verdicts) == {NOT_KNOWN}
+    assert why_not_judged(crowd.MajorityVote().fit(low), low) == MAY_BE_GRADES
+    assert why_not_judged(declared, low) != MAY_BE_GRADES
+    share, verdicts = covered(crowd.WorkerTypes().fit(named.labels), named.labels, named.truth)
+    assert share > 0.8 and NOT_KNOWN not in set(verdicts)

@@ -141,7 +141,8 @@ def _grades(labels: CrowdLabels) -> tuple[Check, ...]:
     if order is None:
         return ()
     value = f"perhaps: workers agree by steps in the order {listing(order)}"
-    return (Check("grades", "pass", value, "if classes are grades, declare it: order=[...], or --order"),)
+    advice = "if classes are grades, declare it: order=[...], or --order; no worker is judged before"
+    return (Check("grades", "pass", value, advice),)
 
 
 def agreement(labels: CrowdLabels) -> str:

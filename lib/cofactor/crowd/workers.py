@@ -19,6 +19,7 @@ from cofactor.crowd.base import Aggregator, require_labels
 from cofactor.crowd.bootstrap import CrowdBootstrap, estimated_accuracy
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.near_copies import near_copies
+from cofactor.crowd.order import suggested_order
 from cofactor.crowd.readings import Readings
 from cofactor.crowd.worker_types import WorkerTypes
 
@@ -35,6 +36,10 @@ MIN_JUDGED_CROWD = 3  # workers: where two differ, nothing tells who is right
 MIN_JUDGED = 5  # labels: fewer accuse or praise nobody, whatever the interval says
 ALL_SURE = 0.98  # mean probability of the labels: above it, errors that all workers share cannot be seen
 RARE = 0.005  # a mistake that would be told as 0 %
+MAY_BE_GRADES = (
+    "the classes may be grades, of which one step off is not simply wrong: declare their order (order=[...], --order), "
+    "or name classes by words if they are none"
+)
 
 
 def workers_table(
@@ -111,9 +116,11 @@ def why_not_judged(method: Aggregator, labels: CrowdLabels, readings: Readings |
     """Return why these labels cannot carry a verdict on anybody; empty where they can.
 
     They cannot with two workers, of whom nobody tells which is right; with one label a task; where the readings of the
-    labels differ on a tenth of the tasks or more, unless gold tasks chose one; and where the labels are almost all
-    sure, since errors that all workers share cannot be seen then. How often intervals hold with and without this rule
-    is in docs/aggregation.md.
+    labels differ on a tenth of the tasks or more, unless gold tasks chose one; where the labels are almost all sure,
+    since errors that all workers share cannot be seen then; and where classes may be grades, see `suggested_order`, and
+    no order was declared. How often intervals hold with and without this rule is in docs/aggregation.md.
+
+    Cost: that of the posterior and of `suggested_order`.
     """
     if np.count_nonzero(labels.table.entries_per_variable) < MIN_JUDGED_CROWD:
         return "with two workers, nothing tells which of them is right"
@@ -127,7 +134,7 @@ def why_not_judged(method: Aggregator, labels: CrowdLabels, readings: Readings |
         sure = float(np.mean(np.max(method.predict_proba(labels), axis=1)))
         if sure > ALL_SURE:
             return f"the labels agree almost everywhere (mean probability {sure:.1%}): shared errors cannot be seen"
-    return ""
+    return MAY_BE_GRADES if getattr(method, "order", None) is None and suggested_order(labels) else ""
 
 
 def constant_label(labels: CrowdLabels) -> Ints:
