@@ -166,11 +166,19 @@ def fit_difficulty(
     """
     crowd, before = Difficulty.start(e_step(model), votes), np.nan  # which nothing is near
     for _ in range(SCORING_ROUNDS):
-        counts = e_step(crowd.model())
-        if abs(counts.log_likelihood - before) <= SCORING_TOL * abs(before):
+        after, log_likelihood = _round(e_step, crowd, votes)
+        if abs(log_likelihood - before) <= SCORING_TOL * abs(before):
             break
-        crowd, before = crowd.after(counts, votes), counts.log_likelihood
+        crowd, before = after, log_likelihood
     return crowd
+
+
+def _round(
+    e_step: Callable[[LatentClassModel], SoftCounts], crowd: Difficulty, votes: Floats
+) -> tuple[Difficulty, float]:
+    """Return the crowd after a round, and its log-likelihood before; counts are forgotten, which are many numbers."""
+    counts = e_step(crowd.model())
+    return crowd.after(counts, votes), counts.log_likelihood
 
 
 def power(n_labels: Ints, design_effect: Floats | float) -> Floats:

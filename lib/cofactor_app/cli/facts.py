@@ -12,7 +12,7 @@ from cofactor.core.lazy import special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, right_shares, tied_share
 from cofactor.crowd.bootstrap import estimated_accuracy
-from cofactor.crowd.cooccurrence import Cooccurrences
+from cofactor.crowd.cooccurrence import missing_share
 from cofactor.crowd.diagnose import FEW_PER_WORKER, agreement
 from cofactor.crowd.labels import vote_shares
 from cofactor.crowd.near_copies import in_words, near_copies
@@ -40,7 +40,6 @@ def summary(
     found: Readings | None = None,
 ) -> list[str]:
     """Return lines about labels, method, readings, workers, and errors where truth is known."""
-    cooc = Cooccurrences.from_moments(cf.pairwise_moments(labels.whole.table))
     result = method.result_
     start = f", best start {method.best_start_}" if isinstance(method, cf.crowd.MultiStartEM) else ""
     against = overruled(method.answers(posterior), labels)
@@ -48,7 +47,7 @@ def summary(
         f"{source}: {labels.n_tasks} tasks, {labels.n_workers} workers, {labels.n_classes} classes, "
         f"{labels.n_labels} labels",
         f"classes: {listing(labels.classes)}",
-        f"missing co-occurrences: {cooc.missing_share:.1%} of worker pairs",
+        f"missing co-occurrences: {missing_share(labels.whole.table):.1%} of worker pairs",
         f"agreement (Krippendorff's alpha): {agreement(labels.whole)}",
         f"{name}{start}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}",
         *_structure(method, labels),
