@@ -15,6 +15,7 @@ from cofactor import simulate
 from cofactor.crowd.bootstrap import estimated_accuracy
 from cofactor.crowd.near_copies import near_copies
 from cofactor.crowd.order import suggested_order
+from cofactor.crowd.readings import readings
 from cofactor.crowd.workers import NO_INFORMATION, agreement_with_others, without_information
 from cofactor_app.cli import facts, grades, in_options, main, page, visible
 
@@ -23,6 +24,7 @@ pytestmark = pytest.mark.browser
 SAME = 1e-9
 SHOWN_SECONDS = 120
 NEAR = "who answer nearly alike"
+COMMON = "no task|workers (with|who)|labels that|tied|readings|how reliable|(most|least) reliable"  # lines of both
 STOPS = 100  # looks until work that was stopped has ended
 PUBLIC = ("rte", "dog", "web", "weather_cf", "zencrowd_in", "face_sentiment", "music_genre", "product", "trec")
 GOOD = "task,worker,label\na,w1,yes\na,w2,yes\na,w3,no\nb,w1,no\nb,w2,no\nb,w3,no\n"
@@ -256,9 +258,10 @@ def compare(tab, labels, case, content=None):
 
 
 def compare_words(tab, labels, method, posterior, case):
-    told = facts.warnings_of(page.METHOD.__name__, posterior, labels, None)
-    lines = facts.summary("", page.METHOD.__name__, method, posterior, labels, None)
-    told += [line for line in lines if re.match("no task|workers (with|who)|labels that", line)]
+    seen = readings(labels.whole, method) if method.types_ else None
+    told = facts.warnings_of(page.METHOD.__name__, posterior, labels, None, seen)
+    lines = facts.summary("", page.METHOD.__name__, method, posterior, labels, None, seen)
+    told += [line for line in lines if re.match(COMMON, line)]
     said = tab.inner_text("#said") + tab.inner_text("#facts")
     assert (NEAR in said) == any(NEAR in line for line in told), case
     lacking = [line for line in told if visible(line).split(": check")[0] not in said]

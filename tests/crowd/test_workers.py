@@ -97,6 +97,9 @@ def test_nobody_is_judged_where_no_task_has_two_labels():
     method = crowd.WorkerTypes().fit(labels)
     table = workers_table(method, labels, crowd.bootstrap(method, labels, n_draws=5, random_state=0))
     assert set(table["verdict"]) == {NOT_KNOWN} and np.allclose(table["accuracy"], 0.8)
+    arrays = (np.append(x, more) for x, more in ((np.arange(60), 0), (np.arange(60) % 3, 0), (np.arange(60) % 2, 1)))
+    often = CrowdLabels.from_arrays(*arrays, conflicts="all")
+    assert often.table.shared and why_not_judged(crowd.WorkerTypes().fit(often), often) == "no task has two labels"
 
 
 def test_a_mistake_is_named_only_beyond_that_of_the_crowd():

@@ -226,6 +226,6 @@ def _pairs_by_tasks(table: CategoricalTable) -> Ints:
     return np.append(0, total[1:])
 
 
-def _ends(amounts: Floats) -> Ints:
+def _ends(amounts: Ints) -> Ints:
     """Return where to split so that no part but one of a single member has more than `PAIRS_AT_ONCE`."""
     return np.flatnonzero(np.diff(np.cumsum(amounts) // PAIRS_AT_ONCE)) + 1

@@ -19,8 +19,8 @@ import numpy as np
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 
-LEAST_WORKERS = 4  # with fewer, a group of two is half of the crowd or more
-MOST_WORKERS = 100  # with more, pairs seldom share enough tasks, and one group decides little
+LEAST_CROWD = 4  # with fewer, a group of two is half of the crowd or more
+MOST_CROWD = 100  # with more, pairs seldom share enough tasks, and one group decides little
 USUAL_TASKS = 5.0  # C: common tasks imagined for every pair, with the mean agreement
 
 
@@ -42,7 +42,7 @@ def closest_group(table: CategoricalTable) -> Ints:
     [1, 2]
     """
     active = np.flatnonzero(table.entries_per_variable)
-    if not LEAST_WORKERS <= len(active) <= MOST_WORKERS:
+    if not LEAST_CROWD <= len(active) <= MOST_CROWD:
         return active[:0]
     a = pairwise_agreement(table)[np.ix_(active, active)]
     found = [(_gap(a, group), group) for group in linked_groups(a) if len(group) <= len(active) / 2]

@@ -27,7 +27,7 @@ from cofactor.crowd.base import Aggregator, Labels, as_labels, right_shares
 from cofactor.crowd.bootstrap import fitted_on
 from cofactor.crowd.copies import owners, without_copies
 from cofactor.crowd.evidence import UNKNOWN, Gold, gold_codes
-from cofactor.crowd.groups import MOST_WORKERS, closest_group
+from cofactor.crowd.groups import MOST_CROWD, closest_group
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.voting import MajorityVote
 from cofactor.crowd.worker_types import WorkerTypes
@@ -164,7 +164,7 @@ def readings(labels: Labels, method: WorkerTypes | None = None) -> Readings:
 
 def _closest(labels: CrowdLabels) -> list[Any]:
     """Return the workers of the closest group; none of a crowd that is too large, where copies need not be sought."""
-    if labels.n_workers > MOST_WORKERS:
+    if labels.n_workers > MOST_CROWD:
         return []
     table = labels.whole.table
     return [labels.workers[w] for w in closest_group(without_copies(table, owners(table)))]

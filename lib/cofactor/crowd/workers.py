@@ -124,7 +124,7 @@ def why_not_judged(method: Aggregator, labels: CrowdLabels, readings: Readings |
     """
     if np.count_nonzero(labels.table.entries_per_variable) < MIN_JUDGED_CROWD:
         return "with two workers, nothing tells which of them is right"
-    if labels.n_labels <= np.count_nonzero(labels.table.entries_per_row):
+    if labels.whole.n_labels <= np.count_nonzero(labels.table.entries_per_row):
         return "no task has two labels"
     if method.gold_:
         return ""

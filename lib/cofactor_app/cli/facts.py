@@ -23,7 +23,7 @@ from cofactor.crowd.workers import NO_INFORMATION, why_not_judged, without_infor
 from cofactor_app.cli import grades
 
 NOTHING_KNOWN = "no task has two labels: how good the workers are is not known, and every label counts the same"
-SHOWN = 3  # workers listed at each end of the reliability ranking
+RANKED = 3  # workers listed at each end of the reliability ranking
 LEVEL = 0.05  # of the test against the vote
 BEHIND = 2  # votes: one vote more or less explains a label that is closer to the majority's
 MANY_BEHIND = 0.05  # of all tasks; chosen on the public sets, where most fits that lose to the vote are beyond it
@@ -131,7 +131,7 @@ def _reliability(method: Aggregator, labels: cf.CrowdLabels, found: Readings | N
     given = labels.table.entries_per_variable
     judged = np.flatnonzero(given >= FEW_PER_WORKER)
     ranking = judged[np.argsort(-accuracy[judged], kind="stable")]
-    shown = min(SHOWN, (len(ranking) + 1) // 2)
+    shown = min(RANKED, (len(ranking) + 1) // 2)
     for title, chosen in (("most", ranking[:shown]), ("least", ranking[::-1][:shown])):
         workers = ", ".join(f"{labels.workers[m]} {accuracy[m]:.0%} ({given[m]} labels)" for m in chosen)
         yield f"{title} reliable workers, estimated accuracy: {workers or f'none gave {FEW_PER_WORKER} labels'}"

@@ -1,8 +1,8 @@
 """``cofactor page``: a page that aggregates labels in a browser, by the default method in JavaScript.
 
 The scripts of `cofactor_app/pages` read a file (`notes.js`, `reading.js`), fit (`copies.js`, `types.js`,
-`difficulty.js`) and sum up (`near_copies.js`, `grades.js`, `consensus.js`) in the background; `aggregate.js` shows the
-result. What is a number or a word in the library comes from there.
+`difficulty.js`) and sum up (`near_copies.js`, `grades.js`, `readings.js`, `consensus.js`) in the background;
+`aggregate.js` shows the result. What is a number or a word in the library comes from there.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from cofactor.crowd import (
     exports,
     files,
     fit,
+    groups,
     kinds,
     near_copies,
     order,
@@ -35,13 +36,15 @@ from cofactor.crowd import (
     worker_types,
     workers,
 )
+from cofactor.crowd.diagnose import FEW_PER_WORKER
+from cofactor.crowd.readings import MANY_DIFFER
 from cofactor_app.cli import facts
 from cofactor_app.cli.output import reserved
 from cofactor_app.pages.render import render
 from cofactor_app.plots import crowd
 
 FITTING = ("copies.js", "types.js", "difficulty.js")
-BACKGROUND = ("notes.js", "reading.js", *FITTING, "near_copies.js", "grades.js", "consensus.js")  # in this order
+BACKGROUND = ("notes.js", "reading.js", *FITTING, "near_copies.js", "grades.js", "readings.js", "consensus.js")
 METHOD = worker_types.WorkerTypes
 EXAMPLE = "bluebird"
 TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that scripts use
@@ -55,11 +58,12 @@ TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that sc
     disputes: ("FEW_VOTES", "SAME_SHARE"),
     errors: ("SHOWN",),
     exports: ("TIME",),
-    facts: ("BEHIND", "MANY_BEHIND", "MANY_UNANIMOUS", "NOTHING_KNOWN"),
+    facts: ("BEHIND", "MANY_BEHIND", "MANY_UNANIMOUS", "NOTHING_KNOWN", "RANKED"),
     files: ("NO_LABEL",),
     fit: ("MIN_CLASS_VOTES",),
     frames: ("SEPARATORS", "HEAD"),
     spelling: ("NO_ANSWERS",),
+    groups: ("LEAST_CROWD", "MOST_CROWD", "USUAL_TASKS"),
     kinds: ("MANY", "CONFIDENCES"),
     latent_class: ("FLOOR", "TIE"),
     look_alikes: ("SAME_LETTER", "TRUTH_VALUES"),
@@ -68,7 +72,7 @@ TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that sc
     text_tables: ("MOST_COLUMNS",),
     types: ("NO_INFORMATION_COUNT",),
     worker_types: ("USUAL_DESIGN_EFFECT", "MAX_CLASSES", "ONE_LABEL_ACCURACY"),
-    workers: ("NO_INFORMATION", "MIN_NONE", "MIN_JUDGED_CROWD"),
+    workers: ("NO_INFORMATION", "MIN_NONE", "MIN_JUDGED_CROWD", "ALL_SURE", "MAY_BE_GRADES"),
 }
 
 
@@ -112,6 +116,7 @@ def constants() -> dict[str, Any]:
     found = {"method": METHOD.__name__, "diagonal": method.diagonal, "off": method.off, "tol": method.tol}
     found |= {"maxIter": method.max_iter, "tolWords": f"{method.tol:g}"}
     found |= {"difficultyRounds": difficulty.SCORING_ROUNDS, "difficultyTol": difficulty.SCORING_TOL}
+    found |= {"fewPerWorker": FEW_PER_WORKER, "manyDiffer": MANY_DIFFER}
     found |= {"packed": [[what, *magic] for magic, what in frames.MAGIC.items()]}
     return found | {_camel(name): getattr(module, name) for module, names in TAKEN.items() for name in names}
 

@@ -17,9 +17,10 @@ function consensus(labels, tell) {
     posterior, predicted, owner, near: types.length ? nearCopies(whole, owner, tell) : [],
     ...comparedWithVotes(all, votes, predicted), ...workersOf(all, labels, posterior),
     types, effect, rounds, converged, none, disputed: disputedTasks(crowd, found.none, predicted),
-    sure: Float64Array.from(predicted, (k, i) => posterior[i * all.K + k]),
+    sure: Float64Array.from(predicted, (k, i) => posterior[i * all.K + k]), order: suggestedOrder(labels.classes, votes),
+    readings: readingsOf(whole, owner, { found, crowd, merged }, tell), tied: tiedShare(all, votes),
   };
-  return { ...result, found: [...factsOf(result), ...gradesFound(labels.classes, votes)], remarks: remarksOf(result) };
+  return { ...result, found: [...factsOf(result), ...gradesFound(result.order)], remarks: remarksOf(result) };
 }
 
 /** Tell of every task whether its label is another than most votes, each counted as far as its worker is informed. */
@@ -30,6 +31,12 @@ function disputedTasks(crowd, none, predicted) {
     const votes = of(few ? plain : informed);
     return (votes[largest(votes, 0, K)] - votes[label]) / sum(votes) > CONSTANTS.sameShare;
   });
+}
+
+/** Share of the tasks on which the vote is tied. */
+function tiedShare({ N, K }, votes) {
+  const most = (i) => votes.subarray(i * K, (i + 1) * K).filter((x, _, of) => x === of[largest(of, 0, K)]).length;
+  return range(N).filter((i) => most(i) > 1).length / N;
 }
 
 /** The most probable class of each task; ties go to the larger prior, then to the lower code. */
@@ -65,7 +72,7 @@ function workersOf({ M, K, whole }, labels, posterior) {
 
 /** Return what was found, in lines. */
 function factsOf(result) {
-  const { workers, owner, near, none, labelsGiven, sure, top, own, disputed, types } = result;
+  const { workers, owner, near, none, labelsGiven, sure, top, own, disputed, types, tied, readings } = result;
   const share = (n) => `${percent(n / sure.length)} of the tasks (${n})`, { method, sure: least } = CONSTANTS;
   const silent = workers.filter((_, w) => none[w]), given = sum(labelsGiven.filter((_, w) => none[w])) / result.labels;
   const copies = groupsOf(workers, owner).filter((group) => group.length > 1).map((group) => group.join(" = "));
@@ -80,6 +87,9 @@ function factsOf(result) {
     `labels that differ from the vote of the workers with information: ${share(sum(disputed))}, marked as disputed: `
       + "look at these first",
     `labels that differ from the majority vote: ${share(top.filter((votes, i) => own[i] < votes).length)}`,
+    tied && `tied votes: ${percent(tied)} of the tasks; the label of any of the tied classes agrees with these`,
+    readings?.line,
+    ...reliability(result),
     `labels of a probability below ${least}: ${share(sure.filter((p) => p < least).length)}`,
     `${method}: ${result.converged ? "converged" : "NOT CONVERGED"} after ${result.rounds} rounds`,
   ];
@@ -111,13 +121,14 @@ function percent(x) {
 }
 
 /** Return what must be read before the labels are used. */
-function warningsOf({ top, own, cast }) {
+function warningsOf({ top, own, cast, readings }) {
   const name = CONSTANTS.method, behind = top.map((votes, i) => votes - own[i]), share = (n) => n / behind.length;
   const unanimous = behind.filter((by, i) => by > 0 && top[i] === cast[i] && cast[i] > 1).length;
   const far = behind.filter((by) => by >= CONSTANTS.behind).length;
   const said = (n) => `${n} tasks (${percent(share(n))})`, { manyUnanimous, manyBehind, behind: votes } = CONSTANTS;
   const advice = "check some of them by hand (“overruled” below lists them) before these labels are used";
   return [
+    readings?.warning,
     share(unanimous) > manyUnanimous && `${name} overrules ${said(unanimous)} on which all workers agree: ${advice}`,
     share(far) > manyBehind && `on ${said(far)} the label of ${name} is ${votes} votes or more behind the majority's, `
       + `which the few reliable workers must outweigh: ${advice}`,

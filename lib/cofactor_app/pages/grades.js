@@ -5,8 +5,8 @@
  */
 
 /** Say where classes look like grades, and who reads them; as `suggestion` in cli/grades.py. */
-function gradesFound(classes, votes) {
-  const order = suggestedOrder(classes, votes), named = order?.join(",");
+function gradesFound(order) {
+  const named = order?.join(",");
   const found = "classes may be grades: in this order workers agree better by squared steps than in nine of ten others";
   const advice = "this page takes them for names; if they are grades, use the command line";
   return order ? [`${found}; ${advice}: --order "${named}"`] : [];

@@ -11,7 +11,8 @@ function nearCopies(labels, owner, tell) {
   const { n, s } = commonTasks(labels, M), several = range(M * M).filter((pair) => n[pair] >= minCommon);
   const mayBe = suspects(M, n, s, several).filter((pair) => owner[Math.floor(pair / M)] !== owner[pair % M]);
   if (!mayBe.length) return [];
-  const p = chanceOfEqual(labels, M, posteriorOfVoices(labels, mayBe, tell), several);
+  const one = posteriorOfVoices(labels, mayBe.map((pair) => [Math.floor(pair / M), pair % M]), tell);
+  const p = chanceOfEqual(labels, M, one, several);
   const misled = Math.max(median(several.map((pair) => s[pair] / n[pair] - p[pair])), 0);
   const found = mayBe.filter((pair) => {
     const chance = clip(p[pair] + misled, 0, 1 - 1e-9), least = left * (1 - chance) >= 1 - s[pair] / n[pair];
@@ -62,10 +63,10 @@ function upperBinomial(s, n, p) {
   return total;
 }
 
-/** Return the posterior of a fit in which workers who may be copies of one another are one voice. */
-function posteriorOfVoices(labels, mayBe, tell) {
+/** Return the posterior of a fit in which workers of these pairs are one voice. */
+function posteriorOfVoices(labels, pairs, tell) {
   const M = labels.workers.length, voice = Int32Array.from(range(M));
-  for (const pair of mayBe) join(voice, Math.floor(pair / M), pair % M);
+  for (const [u, v] of pairs) join(voice, u, v);
   const one = spoken(labels, voice), crowd = crowdOf(one);
   return workerTypes(crowdOf(withoutCopies(one, ownersOf(crowd, votesOf(crowd), one))), tell, false).z;
 }

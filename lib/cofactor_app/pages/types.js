@@ -275,7 +275,7 @@ function workerTypes(crowd, tell, flatten = true) {
   const { belief, counts, ...how } = iterate(fit, "fitting", tell), z = posteriorOf(crowd, belief.model);
   const mean = expectedModel(crowd, counts, votes), learned = () => learnedEffect(crowd, mean, fit.alpha, z, tell);
   const none = belief.q.filter((_, c) => types[c % types.length] === "none");
-  return { ...how, types, z, effect: flatten ? learned() : 0, prior: mean.prior, none };
+  return { ...how, types, z, model: belief.model, effect: flatten ? learned() : 0, prior: mean.prior, none };
 }
 
 /** Return what is believed where no task has two labels: all is the prior's. */
