@@ -19,6 +19,7 @@ from cofactor.crowd.difficulty import (
 )
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.rows import Rows
 from cofactor.crowd.scores import score
 from cofactor.crowd.worker_types import USUAL_DESIGN_EFFECT, WorkerTypes
 
@@ -42,7 +43,7 @@ def a_crowd(K=3, M=4, spread=0.8, seed=0):
 
 def test_the_model_is_that_of_the_formula():
     crowd = a_crowd()
-    model = crowd.model()
+    model = crowd.model(Rows.all(4, 3))
     cells = model.stacked.reshape(4, 3, 3, len(NODES))
     for w, k, q in np.ndindex(4, 3, len(NODES)):
         p = norm.cdf(crowd.ability[w, k] + crowd.spread * NODES[q])
@@ -76,10 +77,11 @@ def test_scores_are_the_slopes_of_the_likelihood():
 def test_rounds_make_the_labels_more_probable():
     labels, _ = uneven_crowd(1.0, N=300)
     evidence, votes = Evidence.of(labels), np.full(3, 100.0)
-    crowd, bounds = Difficulty.start(evidence.start(), votes), []
+    rows, bounds = Rows.all(12, 3), []
+    crowd = Difficulty.start(evidence.start(), rows, votes)
     for _ in range(15):
-        counts = evidence.e_step(crowd.model())
-        crowd = crowd.after(counts, votes)
+        counts = evidence.e_step(crowd.model(rows))
+        crowd = crowd.after(counts, rows, votes)
         bounds.append(counts.log_likelihood)
     by_class = counts.classes.reshape(3, len(NODES)).sum(axis=1)
     assert np.allclose(crowd.prior, (by_class + 100) / (by_class.sum() + 300))
@@ -91,7 +93,7 @@ def test_rounds_make_the_labels_more_probable():
 def test_the_spread_is_found(spread):
     labels, _ = uneven_crowd(spread)
     model = WorkerTypes(design_effect=0.0).fit(labels).model_
-    found = fit_difficulty(Evidence.of(labels).e_step, model, np.full(3, 1.0))
+    found = fit_difficulty(Evidence.of(labels).e_step, model, Rows.all(12, 3), np.full(3, 1.0))
     assert found.correlation == pytest.approx(spread**2 / (1 + spread**2), abs=0.06)
 
 
@@ -118,7 +120,7 @@ def test_labels_of_uneven_tasks_are_believed_less():
     even, uneven = (uneven_crowd(spread, N=800)[0] for spread in (0.0, 1.5))
     one, other = WorkerTypes().fit(even), WorkerTypes().fit(uneven)
     assert other.design_effect_ > 2 * one.design_effect_
-    p = other.difficulty_.model().posterior(uneven.table).reshape(800, 3, -1).sum(axis=2)
+    p = other.difficulty_.model(Rows.all(uneven.n_workers, 3)).posterior(uneven.table).reshape(800, 3, -1).sum(axis=2)
     said = tempered(p, uneven.table.entries_per_row, RESIDUAL_DESIGN_EFFECT)
     chosen = other.predict_proba(uneven)
     assert chosen.max(axis=1).mean() == pytest.approx(said[np.arange(800), chosen.argmax(axis=1)].mean(), abs=0.002)

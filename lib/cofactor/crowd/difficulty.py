@@ -38,6 +38,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.dependence import SHRINKAGE_COUNT, TINY, accuracies
+from cofactor.crowd.rows import Rows
 
 RESIDUAL_DESIGN_EFFECT = 0.45  # chosen on public crowds; see docs/aggregation.md
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
@@ -71,39 +72,35 @@ class Difficulty:
     spread: float
 
     @classmethod
-    def start(cls, counts: SoftCounts, votes: Floats) -> Difficulty:
-        """Return the crowd with these expected labels (sum K, K), and some spread."""
-        K = len(votes)
-        C = counts.cells.reshape(-1, K, K)
-        mean = special.ndtri(
-            np.clip(accuracies(np.diagonal(C, axis1=1, axis2=2), C.sum(axis=1)), MIN_PROBABILITY, 1 - MIN_PROBABILITY)
-        )
+    def start(cls, counts: SoftCounts, rows: Rows, votes: Floats) -> Difficulty:
+        """Return the crowd with these expected labels of the rows (R, K), and some spread."""
+        right, given = (x[:, :, 0] for x in _right_and_given(counts.cells, rows))
+        mean = special.ndtri(np.clip(accuracies(right, given), MIN_PROBABILITY, 1 - MIN_PROBABILITY))
         ability = mean * np.sqrt(1 + INITIAL_SPREAD**2)  # so that the mean over effects is as before
-        return cls(_prior(counts.classes, votes), _errors(C.sum(axis=0)), ability, INITIAL_SPREAD)
+        return cls(_prior(counts.classes, votes), _errors(rows.by_label(counts.cells)), ability, INITIAL_SPREAD)
 
     @property
     def correlation(self) -> float:
         """Of two workers' dispositions to be right on the same task: spread^2 / (1 + spread^2)."""
         return self.spread**2 / (1 + self.spread**2)
 
-    def model(self) -> LatentClassModel:
-        """Return the latent-class model of the states."""
-        M, K = self.ability.shape
+    def model(self, rows: Rows) -> LatentClassModel:
+        """Return the latent-class model of the states, of these rows alone."""
         right, _ = self._right()
-        cells = self.errors[None, :, :, None] * (1 - right)[:, None]
-        cells[:, np.arange(K), np.arange(K)] = right
+        cells = 1 - right[rows.owner]
+        cells *= self.errors[rows.label][:, :, None]
+        cells[rows.places, rows.label] = right[rows.owner, rows.label]
         prior = self.prior[:, None] * WEIGHTS
-        return LatentClassModel.from_stacked(prior.ravel(), cells.reshape(M * K, -1), np.full(M, K))
+        return LatentClassModel.from_stacked(prior.ravel(), cells.reshape(len(cells), -1), rows.sizes)
 
-    def after(self, counts: SoftCounts, votes: Floats) -> Difficulty:
-        """M-step: the crowd that makes the expected labels (sum K, S) more probable."""
-        M, K = self.ability.shape
-        C = counts.cells.reshape(M, K, K, -1)
-        right, given = np.diagonal(C, axis1=1, axis2=2).swapaxes(1, 2), C.sum(axis=1)
+    def after(self, counts: SoftCounts, rows: Rows, votes: Floats) -> Difficulty:
+        """M-step: the crowd that makes the expected labels of the rows (R, S) more probable."""
+        right, given = _right_and_given(counts.cells, rows)
         pulled = (_with_labels_of_the_crowd(x, given) for x in (right, given))
         stepped = self._step_ability(*pulled)._step_spread(right, given)
-        by_class = counts.classes.reshape(K, -1).sum(axis=1)
-        return Difficulty(_prior(by_class, votes), _errors(C.sum(axis=(0, 3))), stepped.ability, stepped.spread)
+        by_class = counts.classes.reshape(rows.n_classes, -1).sum(axis=1)
+        errors = _errors(rows.by_label(counts.cells.reshape(len(counts.cells), rows.n_classes, -1).sum(axis=2)))
+        return Difficulty(_prior(by_class, votes), errors, stepped.ability, stepped.spread)
 
     def _right(self) -> tuple[Floats, Floats]:
         """Return Pr(right), and its derivative by ability, of every worker and state: (M, K, Q)."""
@@ -131,6 +128,14 @@ class Difficulty:
         return Difficulty(self.prior, self.errors, self.ability, spread)
 
 
+def _right_and_given(cells: Floats, rows: Rows) -> tuple[Floats, Floats]:
+    """Return the right labels, and all, of every worker by class and point, from (R, S) labels: both (M, K, Q)."""
+    by_point = cells.reshape(len(cells), rows.n_classes, -1)
+    right = np.zeros((rows.n_workers, *by_point.shape[1:]))
+    right[rows.owner, rows.label] = by_point[rows.places, rows.label]
+    return right, rows.by_worker(cells).reshape(right.shape)
+
+
 def _prior(by_class: Floats, votes: Floats) -> Floats:
     return np.asarray((by_class + votes) / (by_class + votes).sum())
 
@@ -147,7 +152,7 @@ def _with_labels_of_the_crowd(x: Floats, given: Floats) -> Floats:
 
 
 def fit_difficulty(
-    e_step: Callable[[LatentClassModel], SoftCounts], model: LatentClassModel, votes: Floats
+    e_step: Callable[[LatentClassModel], SoftCounts], model: LatentClassModel, rows: Rows, votes: Floats
 ) -> Difficulty:
     """Estimate abilities and spread by expectation-maximisation.
 
@@ -157,6 +162,8 @@ def fit_difficulty(
         From a model of any states to the soft counts of all tasks.
     model : LatentClassModel
         Of the K classes, to start from.
+    rows : Rows
+        The rows of the model, and of the counts.
     votes : (K,) array
         Tasks imagined of each class.
 
@@ -164,9 +171,9 @@ def fit_difficulty(
     ----
     Up to 50 rounds, each an E-step of 7 K states.
     """
-    crowd, before = Difficulty.start(e_step(model), votes), np.nan  # which nothing is near
+    crowd, before = Difficulty.start(e_step(model), rows, votes), np.nan  # which nothing is near
     for _ in range(SCORING_ROUNDS):
-        after, log_likelihood = _round(e_step, crowd, votes)
+        after, log_likelihood = _round(e_step, crowd, rows, votes)
         if abs(log_likelihood - before) <= SCORING_TOL * abs(before):
             break
         crowd, before = after, log_likelihood
@@ -174,11 +181,11 @@ def fit_difficulty(
 
 
 def _round(
-    e_step: Callable[[LatentClassModel], SoftCounts], crowd: Difficulty, votes: Floats
+    e_step: Callable[[LatentClassModel], SoftCounts], crowd: Difficulty, rows: Rows, votes: Floats
 ) -> tuple[Difficulty, float]:
     """Return the crowd after a round, and its log-likelihood before; counts are forgotten, which are many numbers."""
-    counts = e_step(crowd.model())
-    return crowd.after(counts, votes), counts.log_likelihood
+    counts = e_step(crowd.model(rows))
+    return crowd.after(counts, rows, votes), counts.log_likelihood
 
 
 def power(n_labels: Ints, design_effect: Floats | float) -> Floats:

@@ -81,12 +81,15 @@ class Fit:
         self, names: Sequence[str], model: LatentClassModel, rho: Floats, q: Floats, part: Evidence, n_rounds: int
     ) -> tuple[TypesBelief, SoftCounts, Result]:
         """Iterate from a model of all workers, with its types; every round has `n_rounds` of a part."""
-        places = self.places
         believe = Believe(self.named(names), self.rows, self.alpha, self.active, rho, q)
         whole = self.of_rows.e_step
-        start = whole(LatentClassModel.from_stacked(model.prior, model.stacked[places], self.rows.sizes))
-        e_step = with_rounds_of_part(whole, part.of_rows(places).e_step, believe, n_rounds)
+        start = whole(self.of_rows_alone(model))
+        e_step = with_rounds_of_part(whole, part.of_rows(self.places).e_step, believe, n_rounds)
         return self.rounds(e_step, start, believe)
+
+    def of_rows_alone(self, model: LatentClassModel) -> LatentClassModel:
+        """Return a model of all workers without the rows that do not occur."""
+        return LatentClassModel.from_stacked(model.prior, model.stacked[self.places], self.rows.sizes)
 
     def dependence(self, belief: TypesBelief) -> Dependence:
         """Return how far workers err together, given what is believed of each."""

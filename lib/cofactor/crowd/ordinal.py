@@ -32,6 +32,7 @@ from cofactor.crowd.graders import ClassReading, Settings, read_classes
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.order import in_order
 from cofactor.crowd.priors import prior_cells
+from cofactor.crowd.rows import Rows
 
 Reading = Literal["auto", "class", "mean"]
 Loss = Literal["steps", "errors"]
@@ -259,5 +260,6 @@ def expected_model(labels: CrowdLabels, r: Floats) -> LatentClassModel:
 def _learned_effect(labels: CrowdLabels, gold: Ints | None, classes: ClassReading, r: Floats) -> float:
     """Return the design effect under which the class reading is as sure as the model of difficulty, at most 5."""
     evidence, model = Evidence.of(labels, gold), expected_model(labels, r)
-    difficulty = fit_difficulty(evidence.e_step, model, classes.belief.alpha)
-    return min(evidence.confidence(classes.states, difficulty.model()).design_effect, MAX_OFFSETS_EFFECT)
+    rows = Rows.all(labels.n_workers, labels.n_classes)
+    difficulty = fit_difficulty(evidence.e_step, model, rows, classes.belief.alpha)
+    return min(evidence.confidence(classes.states, difficulty.model(rows)).design_effect, MAX_OFFSETS_EFFECT)
