@@ -17,7 +17,8 @@ function consensus(labels, tell) {
     posterior, predicted, owner, near: types.length ? nearCopies(whole, owner, tell) : [],
     ...comparedWithVotes(all, votes, predicted), ...workersOf(all, labels, posterior),
     types, effect, rounds, converged, none, disputed: disputedTasks(crowd, found.none, predicted),
-    sure: Float64Array.from(predicted, (k, i) => posterior[i * all.K + k]), order: suggestedOrder(labels.classes, votes),
+    sure: Float64Array.from(predicted, (k, i) => posterior[i * all.K + k]),
+    order: suggestedOrder(labels.classes, votes),
     readings: readingsOf(whole, owner, { found, crowd, merged }, tell), tied: tiedShare(all, votes),
   };
   return { ...result, found: [...factsOf(result), ...gradesFound(result.order)], remarks: remarksOf(result) };
