@@ -102,7 +102,7 @@ def aggregated(source, *options):
 def test_the_number_of_labels_and_the_memory_choose_the_engine(csv, tmp_path, monkeypatch, capsys):
     on_disk = "they are sorted on disk and fitted piece by piece"
     assert run("aggregate", csv) == 0 and on_disk not in capsys.readouterr().out
-    monkeypatch.setattr(engines, "_memory", lambda: 1e6)
+    monkeypatch.setattr(engines, "machine_memory", lambda: 1e6)
     sorted_ = tmp_path / "sorted.csv"
     assert run("aggregate", csv, "--workers", tmp_path / "workers.csv") == 0
     said = capsys.readouterr().out

@@ -8,7 +8,7 @@ import pytest
 
 from cofactor.crowd import METHODS, CrowdLabels
 from cofactor.simulate import crowd, dawid_skene_model
-from cofactor_app.cli import main
+from cofactor_app.cli import main, warehouse
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -115,6 +115,15 @@ def test_a_database_runs_the_rounds_and_keeps_the_consensus_or_gives_it_out(labe
     assert "wrote the table consensus of the database: 200 tasks" in told
     tables = in_database("SELECT table_name FROM information_schema.tables")["table_name"]
     assert sorted(tables) == ["consensus", "crowd"]  # nothing is left behind
+
+
+def test_coded_labels_are_held_where_memory_is_enough_and_it_is_said(database, capsys, monkeypatch):
+    for memory, said in ((1e9, "coded labels are held here for the rounds"), (1e3, "of 0.0 GB of memory here")):
+        monkeypatch.setattr(warehouse, "machine_memory", lambda memory=memory: memory)
+        run(*database, "-o", f"{memory:.0f}.csv")
+        assert said in capsys.readouterr().out
+    one, other = (pd.read_csv(f"{memory}.csv") for memory in ("1000000000", "1000"))
+    pd.testing.assert_frame_equal(one, other, rtol=0, atol=2e-6)
 
 
 def test_known_classes_of_tasks_are_no_consensus_to_replace(database, capsys):

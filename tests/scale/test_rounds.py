@@ -11,6 +11,7 @@ from dataclasses import astuple
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from cofactor import CofactorError
 from cofactor.core.errors import DataWarning
@@ -21,9 +22,11 @@ from cofactor.crowd.tables import consensus_frame
 from cofactor.crowd.voting import DawidSkene
 from cofactor.data import load
 from cofactor.simulate import crowd, dawid_skene_model
-from cofactor_app.scale.coded import CodedLabels
+from cofactor_app.scale import held
+from cofactor_app.scale.coded import CODED, CodedLabels
 from cofactor_app.scale.doors import opened
 from cofactor_app.scale.rounds import DatabaseEvidence, fit
+from cofactor_app.scale.threads import Threads
 from cofactor_app.scale.verdicts import consensus
 from tests.each import each
 
@@ -58,16 +61,30 @@ def check_equal(door, frame, name, **options):
     """Fit, and compare model, rounds and consensus with those in memory."""
     labels = CrowdLabels.from_frame(frame, **options)
     coded = CodedLabels.of(door, "labels", **options)
-    expected, method = in_memory(name, labels), METHODS[name]()
-    with warnings.catch_warnings(action="ignore"):
-        fit(method, coded)
+    expected = in_memory(name, labels)
+    for here in (True, False):
+        method = METHODS[name]()
+        with warnings.catch_warnings(action="ignore"):
+            fit(method, coded, here)
+        check_same(method, expected, labels, name)
+    check_consensus(door.ask(consensus(method, coded)), expected, labels, name)
+
+
+def check_same(method, expected, labels, name):
+    """Compare model and rounds."""
     assert (method.workers_, method.classes_) == (labels.workers, labels.classes)
+    if name == "WorkerTypes":
+        np.testing.assert_allclose(method.design_effect_, expected.design_effect_, rtol=1e-6)
     assert method.result_.n_iter == expected.result_.n_iter
     np.testing.assert_allclose(method.result_.objective, expected.result_.objective, rtol=1e-9)
     np.testing.assert_allclose(method.model_.stacked, expected.model_.stacked, rtol=0, atol=1e-9)
+
+
+def check_consensus(found, expected, labels, name):
+    """Compare the label of every task."""
     posterior = expected.predict_proba(labels)
     table = consensus_frame(labels, posterior, expected).assign(probability=posterior.max(axis=1))
-    found = door.ask(consensus(method, coded)).set_index("task").loc[labels.tasks].reset_index()
+    found = found.set_index("task").loc[labels.tasks].reset_index()
     np.testing.assert_allclose(found["probability"].astype(float), table["probability"], rtol=0, atol=1e-9)
     for column in ("label", "n_labels", *(["disputed"] if name == "WorkerTypes" else [])):
         assert found[column].tolist() == table[column].tolist(), column
@@ -98,6 +115,23 @@ def test_a_bundled_set_is_fitted_as_in_memory(name, tmp_path):
     frame = load("bluebird", "crowd").labels.to_frame()
     with opened(kept(frame, tmp_path)) as door:
         check_equal(door, frame, name)
+
+
+def test_labels_held_here_are_those_of_the_database_in_pieces_of_whole_tasks(tmp_path, monkeypatch):
+    frame = drawn(3)
+    labels = CrowdLabels.from_frame(frame)
+    with opened(kept(frame, tmp_path)) as door:
+        coded = CodedLabels.of(door, "labels")
+        for n_tasks in (1, 7, 1000):
+            monkeypatch.setattr(held, "PER_PIECE", n_tasks)
+            found = list(held.HeldLabels(coded, Threads(2)))
+            assert all(piece.table.n_rows <= n_tasks for piece in found)
+            F = sparse.vstack([piece.table.indicator for piece in found])
+            assert (labels.table.indicator != F).nnz == 0
+        for change in ("INSERT INTO {0} SELECT * FROM {0} LIMIT 1", "DELETE FROM {0} WHERE cell < 0"):
+            door.run(change.format(CODED))
+            with pytest.raises(CofactorError, match="was changed meanwhile"):
+                held.HeldLabels(coded)
 
 
 def test_by_address_of_sqlalchemy_it_is_the_same(tmp_path):

@@ -236,6 +236,8 @@ class CategoricalTable:
 
     def take_values(self, columns: Ints) -> CategoricalTable:
         """Return the table of these values only (rising columns of `indicator`); some alphabets may become empty."""
+        if len(columns) == self.sizes.sum():
+            return self
         variable = np.repeat(np.arange(self.n_variables), self.sizes)[columns]
         return self._with(self.indicator[:, columns], np.bincount(variable, minlength=self.n_variables), self.weights)
 

@@ -116,6 +116,13 @@ class Evidence:
             return self.pieces.remembered(model, self.rows, lambda: self._sum(self._each(count)))
         return self._sum(self._each(count))
 
+    def agreement(self, model: LatentClassModel) -> Floats:
+        """Return (K, K) sums over tasks of vote share, by label, times posterior, by class."""
+        return np.asarray(sum(self._each(partial(self._agreement, model=model))))
+
+    def _agreement(self, labels: CrowdLabels, model: LatentClassModel) -> Floats:
+        return np.asarray(vote_shares(labels).T @ self._classes(labels, model))
+
     def dependence(self, model: LatentClassModel, p: Floats) -> Dependence:
         """Return how far workers err together under a model of K classes; p are their (M, K) accuracies."""
         return reduce(add, self._each(partial(self._dependence, model=model, p=p)))

@@ -52,7 +52,7 @@ def from_shards(arguments: argparse.Namespace) -> bool:
 
 def _too_many(labels: Sequence[str]) -> str:
     """Say what labels would take in memory, where that is too much and there is another way; else nothing."""
-    n_labels, memory = sum(map(_rows, labels)), _memory()
+    n_labels, memory = sum(map(_rows, labels)), machine_memory()
     needed = PER_LABEL * n_labels
     if needed <= SHARE * memory or find_spec("duckdb") is None:
         return ""
@@ -153,7 +153,7 @@ def _rows(name: str) -> int:
     return round(path.stat().st_size * seen.count(b"\n") / max(len(seen), 1))
 
 
-def _memory() -> float:
+def machine_memory() -> float:
     """Return the bytes of memory of this machine; without end where it does not say."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))

@@ -12,11 +12,12 @@ from cofactor.core.files import whole_file
 from cofactor.core.frames import read_frame
 from cofactor.crowd.labels import Conflicts
 from cofactor.crowd.tables import confusion_frame, workers_frame
-from cofactor_app.cli.engines import READ_WHOLE, WHOLE
+from cofactor_app.cli.engines import READ_WHOLE, SHARE, WHOLE, machine_memory
 from cofactor_app.cli.output import LINES, SEPARATORS, STDOUT, Writer, outputs, reserved
 from cofactor_app.cli.parser import DRAWS
 from cofactor_app.scale.coded import CodedLabels
 from cofactor_app.scale.doors import Door, opened
+from cofactor_app.scale.held import HeldLabels
 from cofactor_app.scale.queries import Queries, name_in
 from cofactor_app.scale.rounds import fit as fitted_there
 from cofactor_app.scale.verdicts import consensus
@@ -91,7 +92,7 @@ def _check_makeable(door: Door, table: str, name: str) -> None:
 def _fit_there(arguments: argparse.Namespace, labels: CodedLabels, writer: Writer) -> None:
     method = cf.crowd.METHODS[arguments.method](random_state=0, verbose=True)
     method.max_iter = min(method.max_iter, arguments.rounds)
-    result = fitted_there(method, labels).result_
+    result = fitted_there(method, labels, _held(labels)).result_
     print(f"{arguments.method}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}")
     if arguments.output:
         _write_consensus(arguments.output, consensus(method, labels), labels, writer, arguments.force)
@@ -99,6 +100,19 @@ def _fit_there(arguments: argparse.Namespace, labels: CodedLabels, writer: Write
         writer.write(arguments.workers, [workers_frame(method)], f"{len(labels.workers)} workers")
     if arguments.confusion:
         writer.write(arguments.confusion, [confusion_frame(method)], f"{len(labels.workers)} confusion matrices")
+
+
+def _held(labels: CodedLabels) -> bool:
+    """Whether coded labels are held here for the rounds; it is said why."""
+    needed, memory = HeldLabels.size(labels), machine_memory()
+    held = labels.door.here and needed <= SHARE * memory
+    if held:
+        print(f"the database runs in this process: coded labels are held here for the rounds, {needed / 1e9:.2f} GB")
+    elif labels.door.here:
+        print(f"rounds are queries: coded labels would take {needed / 1e9:.1f} of {memory / 1e9:.1f} GB of memory here")
+    else:
+        print("rounds are queries: labels stay in the database")
+    return held
 
 
 def _write_consensus(output: Path, query: str, labels: CodedLabels, writer: Writer, force: bool) -> None:

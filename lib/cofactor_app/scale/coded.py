@@ -29,6 +29,7 @@ from cofactor_app.scale.queries import BLANKS, name_in
 
 CODED = f"{OWN}coded_{uuid4().hex[:12]}"  # of this process: Spark keeps it where others see it
 WORKERS, CLASSES = f"{OWN}workers", f"{OWN}classes"
+CHANGED = "the table of coded labels was changed meanwhile: run again"
 ROWS = f"""
   SELECT {{task}} AS task, w.code AS worker, l.code AS label{{time}} FROM {{table}} AS given
   LEFT JOIN {WORKERS} AS w ON w.given = {{worker}} LEFT JOIN {CLASSES} AS l ON l.given = {{label}}"""
@@ -169,7 +170,7 @@ def _code(door: Door, rows: str, conflicts: str, workers: Sequence[object], n_cl
     """Make the table `CODED`; return numbers of tasks and labels, and refuse labels in conflict."""
     kept = ONE if conflicts == "error" else FIRST.format(way="DESC" if conflicts == "last" else "ASC")
     one = f"WITH given AS ({rows}), one AS ({kept})"
-    cell = f"worker * {n_classes} + label AS cell, clash"
+    cell = f"CAST(worker * {n_classes} + label AS INTEGER) AS cell, CAST(clash AS INTEGER) AS clash"
     door.keep(CODED, f"{one} SELECT task, {cell} FROM one UNION ALL SELECT DISTINCT task, -1, 0 FROM one")
     clash = door.ask(
         f"SELECT cell, COUNT(*) AS n, SUM(CASE WHEN clash > 0 THEN 1 ELSE 0 END) AS clash FROM {CODED} GROUP BY cell"

@@ -16,8 +16,12 @@ from math import exp, log
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cofactor.core.errors import CofactorError
 from cofactor.core.lazy import pd, sqlglot
+from cofactor.core.types import Ints
+from cofactor_app.scale.coding import BATCH, batches
 
 OWN = "cofactor_"  # how tables begin that are made on the way, and removed
 DIALECTS = {"postgresql": "postgres", "mssql": "tsql", "mariadb": "mysql"}  # where sqlglot has another name
@@ -30,6 +34,7 @@ class Door(ABC):
     """A connection to a database; `dialect` is its name in sqlglot."""
 
     dialect: str
+    here = False  # whether the database runs in this process
 
     def __init__(self) -> None:
         self.made: list[tuple[str, str]] = []  # kinds and names of what is to be removed
@@ -43,6 +48,11 @@ class Door(ABC):
         """Return the result of a query of DuckDB's, translated."""
         with self._refusing():
             return self._ask(self.translated(query))
+
+    def column(self, query: str) -> Iterator[Ints]:
+        """Yield the one column of whole numbers of a query of DuckDB's, translated, piece by piece."""
+        with self._refusing():
+            yield from self._column(self.translated(query))
 
     def put(self, name: str, frame: pd.DataFrame) -> None:
         """Make a small table of a frame, in the place of one of this name."""
@@ -109,6 +119,9 @@ class Door(ABC):
     @abstractmethod
     def _ask(self, query: str) -> pd.DataFrame: ...
 
+    def _column(self, query: str) -> Iterator[Ints]:
+        yield self._ask(query).iloc[:, 0].to_numpy()
+
     @abstractmethod
     def _put(self, name: str, frame: pd.DataFrame) -> None: ...
 
@@ -119,7 +132,7 @@ class Door(ABC):
 class DuckDB(Door):
     """A file of DuckDB, or one in memory (":memory:")."""
 
-    dialect = "duckdb"
+    dialect, here = "duckdb", True
 
     def __init__(self, path: str, to_write: bool) -> None:
         super().__init__()
@@ -146,6 +159,10 @@ class DuckDB(Door):
 
     def _ask(self, query: str) -> pd.DataFrame:
         return self.base.execute(query).df()
+
+    def _column(self, query: str) -> Iterator[Ints]:
+        for batch in batches(self.base, query, BATCH):
+            yield batch.column(0).to_numpy()
 
     def _put(self, name: str, frame: pd.DataFrame) -> None:
         self.base.register(name, frame)
@@ -200,7 +217,7 @@ class Address(Door):
             self.engine = self._engine(address)
             self.connection = self.engine.connect()
         name = self.engine.dialect.name
-        self.dialect = DIALECTS.get(name, name)
+        self.dialect, self.here = DIALECTS.get(name, name), name == "sqlite"
         self.tables: dict[str, Any] = {}
         if name == "sqlite":  # some builds lack them
             for function, n in ((log, 1), (exp, 1), (pow, 2), (_sqrt, 1)):
@@ -247,6 +264,11 @@ class Address(Door):
     def _ask(self, query: str) -> pd.DataFrame:
         found = self.connection.exec_driver_sql(query)
         return pd.DataFrame(found.fetchall(), columns=list(found.keys()))
+
+    def _column(self, query: str) -> Iterator[Ints]:
+        found = self.connection.exec_driver_sql(query)
+        while rows := found.fetchmany(BATCH):
+            yield np.array(rows, dtype=np.int64)[:, 0]
 
     def _put(self, name: str, frame: pd.DataFrame) -> None:
         """Make a temporary table of whole numbers, fractions and text; no lock on other tables is kept."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from cofactor.core.em import SoftCounts
@@ -27,6 +28,7 @@ from cofactor.crowd.labels import CrowdLabels
 from cofactor_app.scale.threads import Threads
 
 if TYPE_CHECKING:
+    from cofactor_app.scale.coded import CodedLabels
     from cofactor_app.scale.shards import LabelShards
 
 ADVICE = "make shards with `cofactor shard`"
@@ -40,16 +42,16 @@ T = TypeVar("T")
 class Piece:
     """A shard decoded, without its tasks' ids but the first and the last."""
 
-    indices: Ints
-    starts: Ints
+    indices: NDArray[Any]
+    starts: NDArray[Any]
     span: tuple[Any, Any]
 
-    def labels(self, shards: LabelShards) -> CrowdLabels:
-        """Return the labels, with the ids of the first and the last task only."""
-        sizes = np.full(len(shards.workers), len(shards.classes))
+    def labels(self, crowd: LabelShards | CodedLabels) -> CrowdLabels:
+        """Return the labels of workers and classes of a crowd, with the ids of the first and the last task only."""
+        sizes = np.full(len(crowd.workers), len(crowd.classes))
         parts = np.ones(len(self.indices)), self.indices, self.starts
         indicator = sparse.csr_array(parts, shape=(len(self.starts) - 1, int(sizes.sum())))
-        return CrowdLabels(CategoricalTable._with(indicator, sizes), self.span, shards.workers, shards.classes)
+        return CrowdLabels(CategoricalTable._with(indicator, sizes), self.span, crowd.workers, crowd.classes)
 
 
 class Passes:

@@ -29,8 +29,9 @@ from cofactor.crowd.evidence import Evidence, Split
 from cofactor.crowd.priors import prior_cells
 from cofactor.crowd.voting import DawidSkene
 from cofactor.crowd.worker_types import WorkerTypes
-from cofactor_app.scale.coded import CODED, CodedLabels
+from cofactor_app.scale.coded import CHANGED, CODED, CodedLabels
 from cofactor_app.scale.doors import OWN
+from cofactor_app.scale.held import HeldLabels
 
 MODEL = f"{OWN}model"
 NEVER = -1e4  # logarithm of zero: a task in which every class has one does not occur, see `LatentClassModel.explain`
@@ -167,7 +168,7 @@ class DatabaseEvidence(Evidence):
         counts[place[~own]] = sums[~own]
         n_tasks, n_labels = int(found.loc[own, "n"].sum()), int(found.loc[~own, "n"].sum())
         if (n_tasks, n_labels) != (self.coded.n_tasks, self.coded.n_labels):
-            raise CofactorError("the table of coded labels was changed meanwhile: run again")
+            raise CofactorError(CHANGED)
         return SoftCounts(counts, sums[own][0], n_tasks, self._sizes), float(found[own].to_numpy()[0, -1])
 
 
@@ -203,13 +204,18 @@ def _logs(probabilities: Floats) -> Floats:
 # ---- fits ----
 
 
-def fit(method: Aggregator, labels: CodedLabels) -> Aggregator:
-    """Fit WorkerTypes or MV-EM to coded labels, by rounds in the database; returns the method, fitted.
+def fit(method: Aggregator, labels: CodedLabels, here: bool | None = None) -> Aggregator:
+    """Fit WorkerTypes or MV-EM to coded labels; returns the method, fitted.
 
+    `here`: the coded labels are held in this process (`HeldLabels`), which computes the rounds; else each round is a
+    query. Default: as the door says, since that of a database in this process moves nothing.
     Equal to the fit in memory up to rounding, but that copies are not looked for: `WorkerTypes(merge_copies=False)`.
-    Raises a CofactorError for another method. Cost: a query a round, see `DatabaseEvidence`.
+    Raises a CofactorError for another method. Cost: as from shards, or a query a round, see `DatabaseEvidence`.
     """
-    evidence = DatabaseEvidence(labels)
+    evidence: Evidence = DatabaseEvidence(labels)
+    if labels.door.here if here is None else here:
+        pieces = HeldLabels(labels)
+        evidence = Evidence(pieces, votes=Evidence(pieces).start())
     votes = evidence.start()
     given = np.rint(votes.cells.sum(axis=1)).astype(np.int64).reshape(len(labels.workers), -1).sum(axis=1)
     if isinstance(method, WorkerTypes):
@@ -226,7 +232,7 @@ def fit(method: Aggregator, labels: CodedLabels) -> Aggregator:
     return method
 
 
-def _by_em(method: DawidSkene, evidence: DatabaseEvidence, votes: SoftCounts, given: Ints) -> None:
+def _by_em(method: DawidSkene, evidence: Evidence, votes: SoftCounts, given: Ints) -> None:
     """Go through the rounds of `DawidSkene.fit`, and name the classes as it does."""
     K = len(votes.classes)
     own = np.kron((given > 0)[:, None], np.eye(K)).astype(np.float64)
