@@ -10,6 +10,7 @@ import pytest
 
 import cofactor as cf
 from cofactor_app.cli import engines, main
+from cofactor_app.cli import known as known_tasks
 from cofactor_app.scale.shards import LabelShards
 
 pytest.importorskip("duckdb")
@@ -78,6 +79,52 @@ def test_shards_without_moments_and_a_file_sorted_on_the_way_give_the_same(csv, 
         assert {path.name for path in tmp_path.iterdir()} == before | {"whole.csv", "out.csv"}
 
 
+@pytest.fixture
+def known(tmp_path):
+    """Files of known tasks: 40 of gold, 100 of truth, of which 20 are gold."""
+    crowd = cf.simulate.large_crowd(cf.simulate.dawid_skene_model(8, 2, skill=0.6, random_state=1), 300, 5, 1.0, 1)
+    frame = pd.DataFrame({"task": [f"t{task}" for task in crowd.labels.tasks], "truth": crowd.truth})
+    frame["truth"] = frame["truth"].map({0: "no", 1: "yes"})
+    frame.iloc[:40].to_csv(tmp_path / "gold.csv", index=False)
+    frame.iloc[20:120].to_csv(tmp_path / "truth.csv", index=False)
+    return "--gold", tmp_path / "gold.csv", "--truth", tmp_path / "truth.csv"
+
+
+def test_gold_tasks_and_truth_are_used_from_shards_as_in_memory(csv, shards, known, tmp_path, capsys):
+    whole = pd.read_csv(aggregated(csv, "--engine", "memory", *known, "-o", tmp_path / "whole.csv"))
+    said = capsys.readouterr().out.splitlines()
+    kept = [line for line in said if line.startswith(("gold tasks used in the fit: 40; ", "error on the 80 tasks"))]
+    assert len(kept) == 2
+    for source, memory in ((shards, "0"), (shards, "1GB"), (csv, "1GB")):
+        options = ("--engine", "auto" if source == shards else "shards", "--memory", memory, *known)
+        found = pd.read_csv(aggregated(source, *options, "-o", tmp_path / "out.csv", "--force"))
+        told = capsys.readouterr().out.splitlines()
+        assert set(kept) <= set(told), told
+        assert any(line.startswith("reading chosen by 40 gold tasks: model (right") for line in told)
+        assert list(found["task"]) == list(whole["task"]) and list(found["label"]) == list(whole["label"])
+        assert np.allclose(found["probability"], whole["probability"], atol=2e-6)
+        assert list(found["disputed"]) == list(whole["disputed"])
+
+
+def test_truth_of_very_many_tasks_is_a_sample_and_gold_of_too_few_or_strange_is_said(
+    csv, known, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(known_tasks, "MOST_JUDGED", 40)
+    assert run("aggregate", csv, "--engine", "shards", "--method", "MV-EM", *known[2:]) == 0
+    said = capsys.readouterr().out
+    assert "judged by one in 3 of the 100 tasks" in said and "error on the 34 tasks with known truth" in said
+    for text, ends, told in (
+        ("t1,maybe\nt2,yes\n", 0, "1 gold tasks of classes that nobody chose are passed over"),
+        ("none,yes\n", 1, "none of its tasks has a label (none)"),
+        ("t1,yes\nt1,no\n", 1, "gives two truths for tasks t1"),
+    ):
+        (tmp_path / "few.csv").write_text(f"task,truth\n{text}")
+        assert run("aggregate", csv, "--engine", "shards", "--gold", tmp_path / "few.csv") == ends
+        assert told in capsys.readouterr().err
+    assert run("aggregate", csv, "--engine", "shards", *known[:2], "--method", "MV-EM") == 1
+    assert "--gold for MV-EM needs all labels in memory" in capsys.readouterr().err
+
+
 def test_columns_and_separators_are_told_as_in_memory(csv, tmp_path, capsys):
     frame = pd.read_csv(csv)
     frame.set_axis(["Item ID", "Rater", "rating"], axis=1).to_csv(tmp_path / "other.csv", index=False, sep=";")
@@ -124,7 +171,7 @@ def test_the_number_of_labels_and_the_memory_choose_the_engine(csv, tmp_path, mo
 
 def test_shards_that_are_asked_for_and_cannot_be_are_refused_with_the_reason(csv, tmp_path, capsys):
     for options, said in (
-        (("--truth", csv), "--engine shards: --truth needs all labels in memory; leave --engine out"),
+        (("--sort",), "--engine shards: --sort needs all labels in memory; leave --engine out"),
         (("--merge-look-alikes",), "--merge-look-alikes needs all labels in memory"),
         (("--conflicts", "all"), "--conflicts all needs all labels in memory"),
         (("--method", "GLAD"), "needs all labels at once"),
@@ -227,8 +274,10 @@ def test_outputs_are_kept_and_options_that_do_not_go_together_refused(csv, shard
     assert run("aggregate", shards, "--method", "RobSymNMF") == 1
     assert "RobSymNMF needs the counts of label pairs: count them with `cofactor moments`" in capsys.readouterr().err
     assert run("moments", shards, "-o", out, "--force") == 0
-    assert run("aggregate", shards, "--moments", out, "--truth", csv) == 1
-    assert "--truth: needs all labels in memory, and does not go with shards" in capsys.readouterr().err
+    assert run("aggregate", shards, "--moments", out, "--report", csv.with_suffix(".html")) == 1
+    assert "--report: needs all labels in memory, and does not go with shards" in capsys.readouterr().err
+    assert run("aggregate", shards, "--moments", out, "--gold", csv) == 1
+    assert "it goes with WorkerTypes alone, without --moments" in capsys.readouterr().err
     assert run("aggregate", shards, "--moments", out, "--method", "MultiStart-EM") == 1
     assert "needs all labels at once" in capsys.readouterr().err
 

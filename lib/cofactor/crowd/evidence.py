@@ -174,6 +174,58 @@ class Evidence:
         return reduce(add, (expectation(table.take_rows(rows), part) for rows, part in parts if rows.any()))
 
 
+class GoldEvidence(Evidence):
+    """Labels of which some tasks, mostly of known class, are held apart; every sum is that over both parts.
+
+    Parameters
+    ----------
+    rest : Evidence
+        Of all other tasks.
+    labels : CrowdLabels
+        Of the tasks held apart, in memory.
+    gold : (N,) class codes of these, -1 where unknown, optional
+    """
+
+    def __init__(self, rest: Evidence, labels: CrowdLabels, gold: Ints | None = None) -> None:
+        super().__init__([labels], gold, None, rest.rows)
+        self.labels = labels
+        self._parts = rest, Evidence([labels], gold, rows=rest.rows)
+
+    @property
+    def known(self) -> dict[Any, int]:
+        """The class code of each task whose class is known."""
+        codes = [] if self.gold is None else self.gold.tolist()
+        return {task: code for task, code in zip(self.labels.tasks, codes, strict=False) if code != UNKNOWN}
+
+    def told(self, gold: Ints | None) -> GoldEvidence:
+        """Return the same labels, of which these classes are known."""
+        return GoldEvidence(self._parts[0], self.labels, gold)
+
+    def start(self, split: Split | None = None, one_by_one: bool = False) -> SoftCounts:
+        """Return the soft counts of the vote shares, as `Evidence.start`."""
+        return reduce(add, (part.start(split, one_by_one) for part in self._parts))
+
+    def of_rows(self, rows: Ints) -> GoldEvidence:
+        """Return the same labels for models that have these rows only."""
+        return GoldEvidence(self._parts[0].of_rows(rows), self.labels, self.gold)
+
+    def e_step(self, model: LatentClassModel) -> SoftCounts:
+        """Return the soft counts of the posterior states, as `Evidence.e_step`."""
+        return reduce(add, (part.e_step(model) for part in self._parts))
+
+    def agreement(self, model: LatentClassModel) -> Floats:
+        """Return (K, K) sums over tasks, as `Evidence.agreement`."""
+        return reduce(add, (part.agreement(model) for part in self._parts))
+
+    def dependence(self, model: LatentClassModel, p: Floats) -> Dependence:
+        """Return how far workers err together, as `Evidence.dependence`."""
+        return reduce(add, (part.dependence(model, p) for part in self._parts))
+
+    def confidence(self, model: LatentClassModel, other: LatentClassModel) -> Confidence:
+        """Return how probable the chosen labels are, as `Evidence.confidence`."""
+        return reduce(add, (part.confidence(model, other) for part in self._parts))
+
+
 def require_same_amounts(counted: SoftCounts, n_tasks: int, n_labels: int) -> None:
     """Refuse labels that are not those which were counted."""
     before = counted.n_rows, round(float(counted.cells.sum()))

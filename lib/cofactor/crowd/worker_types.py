@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -23,7 +23,7 @@ from cofactor.crowd.copies import groups, joined, one_voice, owners, without_cop
 from cofactor.crowd.dependence import Dependence
 from cofactor.crowd.difficulty import Difficulty, fit_difficulty
 from cofactor.crowd.disputes import outvoted, weighted_vote_shares
-from cofactor.crowd.evidence import UNKNOWN, Evidence
+from cofactor.crowd.evidence import UNKNOWN, Evidence, GoldEvidence
 from cofactor.crowd.fit import Fit
 from cofactor.crowd.graders import Settings, within_grades
 from cofactor.crowd.labels import CrowdLabels
@@ -178,12 +178,15 @@ class WorkerTypes(Aggregator):
     def fit_evidence(self, evidence: Evidence) -> None:
         """Fit labels in memory, or in shards, of workers who are no copies as far as is known.
 
+        Of `GoldEvidence`, the classes that are known are used as in `fit`, and checked where they were held out.
         Raises a CofactorError where `order` or `together` is set: both need all labels at once.
         """
         self._check_settings()
         if self.order is not None or self.together:
             raise CofactorError("order and together need all labels in memory: leave them out, or call fit(labels)")
         self._begin(evidence, np.arange(evidence.n_workers))
+        if isinstance(evidence, GoldEvidence) and evidence.gold is not None:
+            self._check_by_gold(evidence.labels, evidence.gold, evidence.told)
 
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         self._check_settings()
@@ -192,8 +195,13 @@ class WorkerTypes(Aggregator):
             raise CofactorError(f"together names workers that gave no label: {listing(map(repr, strange))}")
         labels = self._as_voices(labels)
         self._fit_groups(labels, gold, self._owners(labels))
-        if self.order is None and gold is not None and np.sum(gold != UNKNOWN) >= MIN_GOLD_TASKS:
-            held_out = self._held_out(labels, gold)
+        if self.order is None and gold is not None:
+            self._check_by_gold(labels, gold, lambda shown: merged_evidence(labels, shown, self._owner))
+
+    def _check_by_gold(self, labels: CrowdLabels, gold: Ints, told: Callable[[Ints], Evidence]) -> None:
+        """Learn the design effect from gold tasks that were held out, where they are many, and check them."""
+        if np.sum(gold != UNKNOWN) >= MIN_GOLD_TASKS:
+            held_out = self._held_out(labels, gold, told)
             if self.design_effect is None:
                 self.design_effect_ = held_out.best_design_effect()
             self.gold_check_ = held_out.check(self.design_effect_)
@@ -386,13 +394,13 @@ class WorkerTypes(Aggregator):
         """Return the expected confusion matrix (K, K), or by states of grades (K, G), of a worker who is not known."""
         return np.repeat(self._of_anybody, blocks.shape[2] // len(self._of_anybody), axis=1)
 
-    def _held_out(self, labels: CrowdLabels, gold: Ints) -> HeldOut:
-        """Predict gold tasks from fits that were shown the other gold tasks only."""
+    def _held_out(self, labels: CrowdLabels, gold: Ints, told: Callable[[Ints], Evidence]) -> HeldOut:
+        """Predict gold tasks, among these labels, from fits that were `told` of the other gold tasks only."""
 
         def predict(shown: Ints, asked: Ints) -> tuple[Floats, Ints]:
             again = clone(self).set_params(design_effect=0.0)
             again.workers_, again.classes_ = labels.workers, labels.classes
-            again._begin(merged_evidence(labels, shown, self._owner), self._owner)
+            again._begin(told(shown), self._owner)
             again.copies_ = self.copies_
             return again._untempered(labels.take_tasks(asked))
 

@@ -164,7 +164,7 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     method, right = _fitted(name, labels, gold, more, kept=bool(arguments.model))
     name = "MajorityVote" if right and isinstance(method, cf.crowd.MajorityVote) else name
     posterior, seen = method.predict_proba(labels), _readings(method, labels)
-    answered, judged = grades.answered(method, posterior), _judged(truth, gold)
+    answered, judged = grades.answered(method, posterior), judged_by(truth, gold)
     found = facts.warnings_of(name, answered, labels, judged, seen)
     lines = facts.summary(source, name, method, posterior, labels, judged, seen)
     lines += facts.choice(method, right)
@@ -294,16 +294,19 @@ def _gold(arguments: argparse.Namespace, labels: cf.CrowdLabels) -> Ints | None:
 
 
 def _read_gold(arguments: argparse.Namespace, labels: cf.CrowdLabels) -> Ints:
+    return without_strange(read_truth(arguments.gold, labels, arguments.encoding), labels, arguments.gold)
+
+
+def without_strange(gold: Ints, labels: cf.CrowdLabels, path: str) -> Ints:
     """Codes of the gold tasks; a class that nobody chose is in no confusion matrix, so its tasks are none."""
-    gold = read_truth(arguments.gold, labels, arguments.encoding)
     strange = gold >= labels.n_classes
     if strange.any():
-        message = f"{arguments.gold}: {strange.sum()} gold tasks of classes that nobody chose are passed over"
+        message = f"{path}: {strange.sum()} gold tasks of classes that nobody chose are passed over"
         warnings.warn(message, cf.DataWarning, stacklevel=2)
     return np.where(strange, -1, gold)
 
 
-def _judged(truth: Ints | None, gold: Ints | None) -> Ints | None:
+def judged_by(truth: Ints | None, gold: Ints | None) -> Ints | None:
     """Truth of the tasks to be judged by: not of gold ones, whose class the fit was told."""
     if truth is None or gold is None:
         return truth

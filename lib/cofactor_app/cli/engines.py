@@ -15,6 +15,7 @@ from cofactor.core.frames import TAKEN, check_columns, renamed_columns, text_pie
 from cofactor.core.lazy import pd
 from cofactor.core.text_tables import SEPARATOR
 from cofactor.crowd.layouts import recognised
+from cofactor_app.cli.methods import DEFAULT
 
 PER_LABEL = 300  # bytes of memory at the peak of a fit, of 10^7 labels
 SHARE = 0.25  # of the machine's memory that labels may take before they are sorted on disk
@@ -22,7 +23,8 @@ FIRST = 1000  # rows by which columns are told
 LOOK = 1_000_000  # bytes of a text file, by which its rows are estimated
 TEXT = (".csv", ".tsv")
 VOCABULARY = "vocabulary.json"  # of a folder of shards
-WHOLE = ("truth", "gold", "report", "posterior", "overruled", "model", "wide", "sort")  # need all labels at once
+KNOWN = ("truth", "gold")  # tasks of known class
+WHOLE = ("report", "posterior", "overruled", "model", "wide", "sort")  # need all labels at once
 SUMS = ("WorkerTypes", "MV-EM", "IBCC", "EBCC")  # methods that read labels as sums over tasks
 UTF_8 = ("utf-8-sig", "utf-8", "utf8", "ascii")
 NOT_TOLD = "what the columns are is told from all labels: name them by --task, --worker and --label"
@@ -69,6 +71,8 @@ def _in_memory_only(arguments: argparse.Namespace) -> str:
     """Return why labels cannot be sorted into shards; empty where they can."""
     if asked := [f"--{name.replace('_', '-')}" for name in (*WHOLE, *READ_WHOLE) if getattr(arguments, name)]:
         return f"{', '.join(asked)} needs all labels in memory"
+    if arguments.gold and arguments.method != DEFAULT:
+        return f"--gold for {arguments.method} needs all labels in memory; for {DEFAULT} it does not"
     if arguments.method not in SUMS:
         return f"{arguments.method} needs all labels at once, or counts of their pairs; {', '.join(SUMS)} do not"
     if arguments.encoding.casefold() not in UTF_8:

@@ -59,9 +59,9 @@ def summary(
         *_reliability(method, labels, found),
     ]
     if method.gold_:
-        lines.append(f"gold tasks used in the fit: {len(method.gold_)}{_gold_check(method)}")
+        lines.append(of_gold(method))
     if truth is not None:
-        lines.append(_errors(name, grades.answered(method, posterior), labels, truth))
+        lines.append(errors(name, grades.answered(method, posterior), labels, truth))
         lines += grades.steps_off(name, method, posterior, labels, truth)
     return lines
 
@@ -115,11 +115,13 @@ def choice(method: Aggregator, right: dict[View, float]) -> Iterator[str]:
         yield f"reading chosen by {len(method.gold_)} gold tasks: {chosen} (right without being told: {counts})"
 
 
-def _gold_check(method: Aggregator) -> str:
-    check = getattr(method, "gold_check_", None)
+def of_gold(method: Aggregator) -> str:
+    """Return how many gold tasks a fit was told of, and how well they are predicted where that was tried."""
+    check, told = getattr(method, "gold_check_", None), f"gold tasks used in the fit: {len(method.gold_)}"
     if check is None:
-        return ""
-    return f"; where they were held out, error {check.error:.1%}, mean probability of the label {check.confidence:.1%}"
+        return told
+    held_out = f"error {check.error:.1%}, mean probability of the label {check.confidence:.1%}"
+    return f"{told}; where they were held out, {held_out}"
 
 
 def _reliability(method: Aggregator, labels: cf.CrowdLabels, found: Readings | None) -> Iterator[str]:
@@ -137,7 +139,8 @@ def _reliability(method: Aggregator, labels: cf.CrowdLabels, found: Readings | N
         yield f"{title} reliable workers, estimated accuracy: {workers or f'none gave {FEW_PER_WORKER} labels'}"
 
 
-def _errors(name: str, posterior: Floats, labels: cf.CrowdLabels, truth: Ints) -> str:
+def errors(name: str, posterior: Floats, labels: cf.CrowdLabels, truth: Ints) -> str:
+    """Return the error rates of the vote and of a method."""
     votes, ours = cf.crowd.error_rate(vote_shares(labels), truth), cf.crowd.error_rate(posterior, truth)
     known = int(np.sum(truth >= 0))
     return f"error on the {known} tasks with known truth: majority vote {votes:.2%}, {name} {ours:.2%}"
@@ -151,10 +154,10 @@ def warnings_of(
 ) -> list[str]:
     """Return what must be read before the labels are used; empty if there is nothing."""
     two_ways = [found.warning()] if found and found.ambiguous else []
-    return [*two_ways, *_lost(name, posterior, labels, truth), *_suspicious(name, posterior, labels)]
+    return [*two_ways, *lost(name, posterior, labels, truth), *_suspicious(name, posterior, labels)]
 
 
-def _lost(name: str, posterior: Floats, labels: cf.CrowdLabels, truth: Ints | None) -> Iterator[str]:
+def lost(name: str, posterior: Floats, labels: cf.CrowdLabels, truth: Ints | None) -> Iterator[str]:
     """Warn of a method that is worse than the vote on the tasks of known truth, by an exact test of pairs.
 
     McNemar's test counts the tasks that only one of two methods labels rightly. A tie of t votes is right by 1/t, so
@@ -163,10 +166,10 @@ def _lost(name: str, posterior: Floats, labels: cf.CrowdLabels, truth: Ints | No
     if truth is None:
         return
     gain = right_shares(posterior, truth) - right_shares(vote_shares(labels), truth)
-    won, lost = round(gain[gain > 0].sum()), round(-gain[gain < 0].sum())
-    if lost > won and (p := 2 * special.bdtr(won, won + lost, 0.5)) < LEVEL:
-        errors = _errors(name, posterior, labels, truth)
-        yield f"{name} is worse than the majority vote here, p = {p:.1g}; use another --method: {errors}"
+    won, behind = round(gain[gain > 0].sum()), round(-gain[gain < 0].sum())
+    if behind > won and (p := 2 * special.bdtr(won, won + behind, 0.5)) < LEVEL:
+        found = errors(name, posterior, labels, truth)
+        yield f"{name} is worse than the majority vote here, p = {p:.1g}; use another --method: {found}"
 
 
 def _suspicious(name: str, posterior: Floats, labels: cf.CrowdLabels) -> Iterator[str]:

@@ -14,9 +14,12 @@ import cofactor as cf
 from cofactor.core.em import SoftCounts
 from cofactor.core.files import restore, whole_file
 from cofactor.core.locks import beside
+from cofactor.crowd.base import Aggregator
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.tables import confusion_frame, workers_frame
 from cofactor_app.cli.engines import WHOLE, is_folder, named
+from cofactor_app.cli.known import judge, told_of_gold
+from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import STDOUT, Writer, reserved
 from cofactor_app.scale.passes import Passes, bytes_of
 from cofactor_app.scale.sharding import shard_labels
@@ -67,21 +70,18 @@ def moments(arguments: argparse.Namespace) -> None:
 
 
 def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
-    """Fit a method to moments, and label the shards."""
-    if asked := [f"--{name}" for name in WHOLE if getattr(arguments, name)]:
-        raise cf.CofactorError(f"{', '.join(asked)}: needs all labels in memory, and does not go with shards")
-    if arguments.method not in cf.crowd.METHODS:
-        raise cf.CofactorError(f"--method {arguments.method}: one of your own needs all labels in memory")
-    memory, moments = bytes_of(arguments.memory), CrowdMoments.load(arguments.moments) if arguments.moments else None
-    method = cf.crowd.METHODS[arguments.method](random_state=0, verbose=True)
+    """Fit a method to sums over tasks, and label the shards."""
+    _check(arguments)
+    memory = bytes_of(arguments.memory)
     with _sorted(arguments):
         shards = LabelShards.open(*arguments.labels)
         passes = Passes(shards, Threads(arguments.jobs), memory, _kept(arguments))
-        sums = moments or shards.votes(passes)
-        result = shards.fit(method, sums, arguments.rounds, verbose=True, passes=passes).result_
-        n_tasks = (sums if isinstance(sums, SoftCounts) else sums.votes).n_rows
+        method, n_tasks = (told_of_gold if arguments.gold else _fitted)(arguments, passes)
         print(f"{n_tasks} tasks, {len(shards.workers)} workers, {len(shards.classes)} classes")
+        result = method.result_
         print(f"{arguments.method}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}")
+        if arguments.truth:
+            judge(arguments, passes, method)
         if arguments.output:
             writer.write(arguments.output, shards.consensus(method, passes), f"{n_tasks} tasks")
         if arguments.workers:
@@ -89,6 +89,24 @@ def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
         if arguments.confusion:
             writer.write(arguments.confusion, [confusion_frame(method)], f"{len(shards.workers)} confusion matrices")
         passes.forget()
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    if asked := [f"--{name}" for name in WHOLE if getattr(arguments, name)]:
+        raise cf.CofactorError(f"{', '.join(asked)}: needs all labels in memory, and does not go with shards")
+    if arguments.method not in cf.crowd.METHODS:
+        raise cf.CofactorError(f"--method {arguments.method}: one of your own needs all labels in memory")
+    if arguments.gold and (arguments.moments or arguments.method != DEFAULT):
+        raise cf.CofactorError(f"--gold: of shards, it goes with {DEFAULT} alone, without --moments: leave one out")
+
+
+def _fitted(arguments: argparse.Namespace, passes: Passes) -> tuple[Aggregator, int]:
+    """Return the method, fitted, and the number of tasks."""
+    moments = CrowdMoments.load(arguments.moments) if arguments.moments else None
+    sums = moments or passes.shards.votes(passes)
+    method = cf.crowd.METHODS[arguments.method](random_state=0, verbose=True)
+    fitted = passes.shards.fit(method, sums, arguments.rounds, verbose=True, passes=passes)
+    return fitted, (sums if isinstance(sums, SoftCounts) else sums.votes).n_rows
 
 
 @contextmanager

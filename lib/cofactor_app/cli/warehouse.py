@@ -12,7 +12,7 @@ from cofactor.core.files import whole_file
 from cofactor.core.frames import read_frame
 from cofactor.crowd.labels import Conflicts
 from cofactor.crowd.tables import confusion_frame, workers_frame
-from cofactor_app.cli.engines import READ_WHOLE, SHARE, WHOLE, machine_memory
+from cofactor_app.cli.engines import KNOWN, READ_WHOLE, SHARE, WHOLE, machine_memory
 from cofactor_app.cli.output import LINES, SEPARATORS, STDOUT, Writer, outputs, reserved
 from cofactor_app.cli.parser import DRAWS
 from cofactor_app.scale.coded import CodedLabels
@@ -40,7 +40,7 @@ SETTLED = 1e-6  # relative gain of the objective below which further rounds chan
 
 def aggregate(arguments: argparse.Namespace) -> None:
     """Fit labels in a database by rounds there; the consensus is a table there, or a file here."""
-    asked = [name for name in (*WHOLE, *READ_WHOLE, *ELSEWHERE) if getattr(arguments, name)]
+    asked = [name for name in (*KNOWN, *WHOLE, *READ_WHOLE, *ELSEWHERE) if getattr(arguments, name)]
     asked += [name for name, preset in PRESET.items() if getattr(arguments, name) != preset]
     if asked := [f"--{name.replace('_', '-')}" for name in asked]:
         raise CofactorError(f"{', '.join(asked)}: does not go with labels in a database (--database)")

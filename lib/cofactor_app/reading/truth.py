@@ -16,8 +16,8 @@ from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
 
 
-def _read_task_and_truth(path: str | PathLike[str], encoding: str, sep: str | None) -> pd.DataFrame:
-    """Return the columns task and truth; a column `label` is the truth where there is no column `truth`."""
+def read_task_and_truth(path: str | PathLike[str], encoding: str = "utf-8-sig", sep: str | None = None) -> pd.DataFrame:
+    """Read the columns task and truth as text, see `read_truth`; a column `label` is the truth where there is none."""
     try:
         return read_frame(path, ("task", "truth"), encoding, sep, "truth")
     except CofactorError as refusal:
@@ -41,7 +41,11 @@ def read_truth(
     taken for it; each with a `DataWarning`. Tasks with two truths, rows without task or truth, and a file none of whose
     classes is one of the labels' raise `CofactorError`.
     """
-    frame = _read_task_and_truth(path, encoding, sep)
+    return codes_of(read_task_and_truth(path, encoding, sep), labels, path)
+
+
+def codes_of(frame: pd.DataFrame, labels: CrowdLabels, path: str | PathLike[str]) -> Ints:
+    """Return what `read_truth` returns, from the table that `read_task_and_truth` read of a file."""
     for name in frame.columns:
         check_present(frame[name], name, text=True)
     frame = frame.drop_duplicates()

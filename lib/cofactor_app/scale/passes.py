@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -63,11 +63,19 @@ class Passes:
         Bytes for decoded shards that are held between passes.
     kept : Path, optional
         Folder for the sums of every round. Remove it (`forget`) when the result is safe.
+    left_out : set of tasks
+        Of which no labels are read, but where labels come with the ids of their tasks.
     """
 
     def __init__(
-        self, shards: LabelShards, threads: Threads | None = None, memory: float = 0.0, kept: Path | None = None
+        self,
+        shards: LabelShards,
+        threads: Threads | None = None,
+        memory: float = 0.0,
+        kept: Path | None = None,
+        left_out: Iterable[Any] = (),
     ) -> None:
+        self.left_out = frozenset(left_out)
         self.shards, self.threads, self.memory, self.kept = shards, threads or Threads(), memory, kept
         self._in_memory: dict[Path, Any] = {}  # decoded shards, or calls that decode them
 
@@ -81,13 +89,14 @@ class Passes:
         Raises a CofactorError as `LabelShards.read`, and where a task lies in two shards.
         """
         paths = self.shards.paths
-        calls = ((_applied, self.shards, function, path if whole else self._piece(path)) for path in paths)
+        out: frozenset[Any] = frozenset() if whole else self.left_out
+        calls = ((_applied, self.shards, function, path if whole else self._piece(path), out) for path in paths)
         return disjoint(paths, self.threads.in_order(calls))
 
     def _piece(self, path: Path) -> Any:
         """Return a decoded shard, or the call that decodes it; the path of one that is read in each pass."""
         if path in self._to_hold and path not in self._in_memory:
-            self._in_memory[path] = self.threads.submit(_decoded, self.shards, path)
+            self._in_memory[path] = self.threads.submit(_decoded, self.shards, path, self.left_out)
         return self._in_memory.get(path, path)
 
     @cached_property
@@ -115,6 +124,7 @@ class Passes:
     def _mark(self, model: LatentClassModel, rows: Ints | None) -> str:
         """Return the name under which the sums of a round are kept: a hash of the shards, the model and its rows."""
         mark = hashlib.sha256("".join(self.shards.manifest[path.name]["sha256"] for path in self.shards.paths).encode())
+        mark.update("".join(sorted(map(repr, self.left_out))).encode())
         for array in (model.prior, model.stacked, model.sizes, np.zeros(0) if rows is None else rows):
             mark.update(str((array.dtype, array.shape)).encode() + np.ascontiguousarray(array).tobytes())
         return mark.hexdigest()[:32]
@@ -125,18 +135,23 @@ class Passes:
             shutil.rmtree(self.kept, ignore_errors=True)
 
 
-def _decoded(shards: LabelShards, path: Path) -> Piece:
+def _decoded(shards: LabelShards, path: Path, left_out: Collection[Any]) -> Piece:
     labels = shards.read(path)
-    F = labels.table.indicator
+    F = _without(labels, left_out).table.indicator
     return Piece(F.indices, F.indptr, (labels.tasks[0], labels.tasks[-1]))
 
 
+def _without(labels: CrowdLabels, tasks: Collection[Any]) -> CrowdLabels:
+    return labels.take_tasks([task not in tasks for task in labels.tasks]) if tasks else labels
+
+
 def _applied(
-    shards: LabelShards, function: Callable[[CrowdLabels], Any], piece: Piece | Path
+    shards: LabelShards, function: Callable[[CrowdLabels], Any], piece: Piece | Path, left_out: Collection[Any]
 ) -> tuple[Any, tuple[Any, Any]]:
-    """Return what a function makes of a shard, and its first and last task."""
+    """Return what a function makes of a shard, without some tasks, and its first and last task."""
     labels = piece.labels(shards) if isinstance(piece, Piece) else shards.read(piece)
-    return function(labels), (labels.tasks[0], labels.tasks[-1])
+    chosen = labels if isinstance(piece, Piece) else _without(labels, left_out)
+    return function(chosen), (labels.tasks[0], labels.tasks[-1])
 
 
 def disjoint(paths: Iterable[Path], parts: Iterable[tuple[T, tuple[Any, Any]]]) -> Iterator[T]:

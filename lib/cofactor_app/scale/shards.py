@@ -35,7 +35,7 @@ from cofactor.core.result import Result, progress
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.aggregators import SymNMF
 from cofactor.crowd.base import Aggregator
-from cofactor.crowd.evidence import Evidence
+from cofactor.crowd.evidence import Evidence, GoldEvidence
 from cofactor.crowd.files import COLUMNS
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.moments import CrowdMoments, save_moments
@@ -163,6 +163,7 @@ class LabelShards:
         max_rounds: int = 500,
         verbose: bool = False,
         passes: Passes | None = None,
+        apart: GoldEvidence | None = None,
     ) -> Method:
         """Fit a method to sums over tasks; EM, and the naming of the classes, read the shards, once each round.
 
@@ -181,6 +182,8 @@ class LabelShards:
             Most rounds of EM.
         passes : Passes, optional
             Who reads these shards, what stays in memory, and where rounds are kept. Default: read here, one by one.
+        apart : GoldEvidence, optional
+            The same labels, those of gold tasks in memory (`known.apart`); for WorkerTypes.
 
         Returns `method`, fitted: it predicts the labels of any shard. Raises a CofactorError for a method that needs
         all labels at once, or pairs where there are votes alone, or for moments of other labels.
@@ -191,10 +194,10 @@ class LabelShards:
         evidence = Evidence(passes or Passes(self), votes=votes)
         if isinstance(method, VariationalAggregator | WorkerTypes):
             method.max_iter, method.verbose = min(method.max_iter, max_rounds), verbose
-            method.fit_evidence(evidence)
+            method.fit_evidence(apart or evidence)
         else:
             method.model_, method.result_ = self._fit(method, moments, evidence, max_rounds, verbose)
-        method.workers_, method.classes_, method.gold_ = self.workers, self.classes, {}
+        method.workers_, method.classes_, method.gold_ = self.workers, self.classes, apart.known if apart else {}
         method.labels_given_ = (
             np.rint(votes.cells.sum(axis=1)).astype(np.int64).reshape(len(self.workers), -1).sum(axis=1)
         )
