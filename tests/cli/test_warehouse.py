@@ -1,6 +1,8 @@
 """The commands sql and fit: the round trip of labels that stay in a database, through files."""
 
 import re
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -126,6 +128,52 @@ def test_coded_labels_are_held_where_memory_is_enough_and_it_is_said(database, c
     pd.testing.assert_frame_equal(one, other, rtol=0, atol=2e-6)
 
 
+@pytest.fixture
+def known(labels):
+    """Files of known tasks, and their frames by the names of tables: 40 of gold, 60 of truth, of which 20 are gold."""
+    truth = crowd(dawid_skene_model(12, 3, skill=0.6, random_state=0), 200, 0.5, random_state=0).truth
+    frame = pd.DataFrame({"task": range(200), "label": np.array(["ant", "bee", "cat"])[truth]})
+    frame.iloc[:40].to_csv("gold.csv", index=False)
+    frame.iloc[20:80].to_csv("truth.csv", index=False)
+    return {"gold": frame.iloc[:40], "true_classes": frame.iloc[20:80]}
+
+
+def test_gold_tasks_and_truth_are_used_in_a_database_as_in_memory(database, known, capsys, monkeypatch):
+    files, tables = ("--gold", "gold.csv", "--truth", "truth.csv"), ("--gold", "gold", "--truth", "true_classes")
+    run("aggregate", "labels.csv", *files, "-o", "expected.csv")
+    expected = pd.read_csv("expected.csv").sort_values("task", ignore_index=True)
+    said = capsys.readouterr().out.splitlines()
+    kept = [line for line in said if line.startswith(("gold tasks used in the fit: 40; ", "error on the 40 tasks"))]
+    assert len(kept) == 2
+    with duckdb.connect("labels.db") as base:
+        for name, frame in known.items():
+            base.register("given", frame)
+            base.execute(f"CREATE TABLE {name} AS SELECT * FROM given")
+    for memory, options in ((1e9, files), (1e9, tables), (1e3, tables)):
+        monkeypatch.setattr(warehouse, "machine_memory", lambda memory=memory: memory)
+        run(*database, *options, "-o", "consensus", "--force")
+        told = capsys.readouterr().out.splitlines()
+        assert set(kept) <= set(told), told
+        assert "wrote the table consensus of the database: 200 tasks" in told
+        found = in_database("SELECT * FROM consensus ORDER BY task")
+        pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=0, atol=1e-6)
+        assert found["task"].dtype == in_database("SELECT task FROM crowd")["task"].dtype
+        assert found["disputed"].dtype == bool
+
+
+def test_gold_tasks_are_used_in_sqlite(labels, known):
+    pytest.importorskip("sqlalchemy")
+    with closing(sqlite3.connect("labels.sqlite")) as base:
+        pd.read_csv("labels.csv").to_sql("crowd", base, index=False)
+        known["gold"].to_sql("gold", base, index=False)
+        base.commit()
+    run("aggregate", "labels.csv", "--gold", "gold.csv", "-o", "expected.csv")
+    run("aggregate", "--database", "sqlite:///labels.sqlite", "--table", "crowd", "--gold", "gold", "-o", "found.csv")
+    expected = pd.read_csv("expected.csv").sort_values("task", ignore_index=True)
+    found = pd.read_csv("found.csv").assign(disputed=lambda frame: frame["disputed"] == 1)
+    pd.testing.assert_frame_equal(found, expected, rtol=0, atol=2e-6)
+
+
 def test_known_classes_of_tasks_are_no_consensus_to_replace(database, capsys):
     in_database("CREATE TABLE known AS SELECT DISTINCT task, label FROM crowd")
     assert "known is no consensus (its columns are task, label)" in refused(capsys, *database, "-o", "known", "--force")
@@ -133,9 +181,13 @@ def test_known_classes_of_tasks_are_no_consensus_to_replace(database, capsys):
 
 def test_what_does_not_go_with_a_database_is_refused(database, capsys):
     run(*database, "-o", "consensus")
+    in_database("CREATE TABLE lonely AS SELECT task FROM crowd")
     for words, told in (
         (["-o", "consensus"], "the database has a table consensus"),
-        (["-o", "crowd.csv", "--gold", "labels.csv"], "--gold: does not go with labels in a database"),
+        (["-o", "crowd.csv", "--report", "page.html"], "--report: does not go with labels in a database"),
+        (["--gold", "labels.csv", "--method", "MV-EM"], "--gold: in a database, it goes with WorkerTypes alone"),
+        (["--gold", "nothing"], "nothing: no such file, and no such table"),
+        (["--truth", "lonely"], "the table lonely has no columns task and truth (or label): task"),
         (["--record", "run.json"], "--record: does not go"),
         (["--draws", "5", "--jobs", "2", "--reading", "mean"], "--draws, --jobs, --reading: does not go"),
         (["--encoding", "cp1252", "--plan", "0.1"], "--encoding, --plan: does not go"),

@@ -25,7 +25,7 @@ from cofactor.simulate import crowd, dawid_skene_model
 from cofactor_app.scale import held
 from cofactor_app.scale.coded import CODED, CodedLabels
 from cofactor_app.scale.doors import opened
-from cofactor_app.scale.rounds import DatabaseEvidence, fit
+from cofactor_app.scale.rounds import DatabaseEvidence, evidence_of, fit
 from cofactor_app.scale.threads import Threads
 from cofactor_app.scale.verdicts import consensus
 from tests.each import each
@@ -65,7 +65,7 @@ def check_equal(door, frame, name, **options):
     for here in (True, False):
         method = METHODS[name]()
         with warnings.catch_warnings(action="ignore"):
-            fit(method, coded, here)
+            fit(method, coded, evidence_of(coded, here))
         check_same(method, expected, labels, name)
     check_consensus(door.ask(consensus(method, coded)), expected, labels, name)
 

@@ -18,7 +18,7 @@ from cofactor.crowd.base import Aggregator
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.tables import confusion_frame, workers_frame
 from cofactor_app.cli.engines import WHOLE, is_folder, named
-from cofactor_app.cli.known import judge, told_of_gold
+from cofactor_app.cli.known import judge, of_shards
 from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import STDOUT, Writer, reserved
 from cofactor_app.scale.passes import Passes, bytes_of
@@ -76,7 +76,7 @@ def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     with _sorted(arguments):
         shards = LabelShards.open(*arguments.labels)
         passes = Passes(shards, Threads(arguments.jobs), memory, _kept(arguments))
-        method, n_tasks = (told_of_gold if arguments.gold else _fitted)(arguments, passes)
+        method, n_tasks = (of_shards if arguments.gold else _fitted)(arguments, passes)
         print(f"{n_tasks} tasks, {len(shards.workers)} workers, {len(shards.classes)} classes")
         result = method.result_
         print(f"{arguments.method}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}")

@@ -10,15 +10,21 @@ import cofactor as cf
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import whole_file
 from cofactor.core.frames import read_frame
-from cofactor.crowd.labels import Conflicts
+from cofactor.core.lazy import pd
+from cofactor.crowd.base import Aggregator
+from cofactor.crowd.labels import Conflicts, CrowdLabels
 from cofactor.crowd.tables import confusion_frame, workers_frame
-from cofactor_app.cli.engines import KNOWN, READ_WHOLE, SHARE, WHOLE, machine_memory
+from cofactor_app.cli import known
+from cofactor_app.cli.engines import READ_WHOLE, SHARE, WHOLE, machine_memory
+from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import LINES, SEPARATORS, STDOUT, Writer, outputs, reserved
 from cofactor_app.cli.parser import DRAWS
 from cofactor_app.scale.coded import CodedLabels
-from cofactor_app.scale.doors import Door, opened
+from cofactor_app.scale.doors import SPARK, Door, opened
 from cofactor_app.scale.held import HeldLabels
+from cofactor_app.scale.known import labels_there
 from cofactor_app.scale.queries import Queries, name_in
+from cofactor_app.scale.rounds import evidence_of
 from cofactor_app.scale.rounds import fit as fitted_there
 from cofactor_app.scale.verdicts import consensus
 from cofactor_app.scale.warehouse import REFINED, WarehouseFit, read_counts
@@ -40,7 +46,7 @@ SETTLED = 1e-6  # relative gain of the objective below which further rounds chan
 
 def aggregate(arguments: argparse.Namespace) -> None:
     """Fit labels in a database by rounds there; the consensus is a table there, or a file here."""
-    asked = [name for name in (*KNOWN, *WHOLE, *READ_WHOLE, *ELSEWHERE) if getattr(arguments, name)]
+    asked = [name for name in (*WHOLE, *READ_WHOLE, *ELSEWHERE) if getattr(arguments, name)]
     asked += [name for name, preset in PRESET.items() if getattr(arguments, name) != preset]
     if asked := [f"--{name.replace('_', '-')}" for name in asked]:
         raise CofactorError(f"{', '.join(asked)}: does not go with labels in a database (--database)")
@@ -49,8 +55,8 @@ def aggregate(arguments: argparse.Namespace) -> None:
     if arguments.method not in ("WorkerTypes", "MV-EM"):
         raise CofactorError(f"--method {arguments.method}: in a database work WorkerTypes and MV-EM")
     there, table = arguments.output if is_table(arguments.output) else None, arguments.table or TABLE
-    files = [None if there else arguments.output, arguments.workers, arguments.confusion]
-    with outputs(arguments, files, ()) as writer, opened(arguments.database, to_write=there is not None) as door:
+    files, inputs = [None if there else arguments.output, arguments.workers, arguments.confusion], _inputs(arguments)
+    with outputs(arguments, files, inputs) as writer, opened(arguments.database, to_write=there is not None) as door:
         if there:
             _check_place(door, str(there), arguments.force)
         columns = (arguments.task, arguments.worker, arguments.label)
@@ -59,6 +65,15 @@ def aggregate(arguments: argparse.Namespace) -> None:
         twice = "no worker gave a task two" if arguments.conflicts == "error" else f"the {arguments.conflicts} of two"
         print(f"{amounts}, {labels.n_labels} labels; no row is empty; {twice}")
         _fit_there(arguments, labels, writer)
+
+
+def _inputs(arguments: argparse.Namespace) -> list[str | None]:
+    """Return files of known tasks, after a look whether gold tasks can be used."""
+    if arguments.gold and arguments.method != DEFAULT:
+        raise CofactorError(f"--gold: in a database, it goes with {DEFAULT} alone")
+    if arguments.gold and arguments.database.partition(":")[0] == SPARK:
+        raise CofactorError("--gold: not on Spark, whose coded labels cannot be taken apart; leave it out")
+    return [arguments.gold, arguments.truth]
 
 
 def is_table(output: Path | None) -> bool:
@@ -90,16 +105,34 @@ def _check_makeable(door: Door, table: str, name: str) -> None:
 
 
 def _fit_there(arguments: argparse.Namespace, labels: CodedLabels, writer: Writer) -> None:
-    method = cf.crowd.METHODS[arguments.method](random_state=0, verbose=True)
-    method.max_iter = min(method.max_iter, arguments.rounds)
-    result = fitted_there(method, labels, _held(labels)).result_
+    here, truth = _held(labels), _truth(arguments, labels)
+    method, apart, rest = (known.of_database if arguments.gold else _fitted)(arguments, labels, here)
+    result = method.result_
     print(f"{arguments.method}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}")
+    if truth:
+        known.judged(arguments, *truth, method)
     if arguments.output:
-        _write_consensus(arguments.output, consensus(method, labels), labels, writer, arguments.force)
+        _write_consensus(arguments.output, consensus(method, rest, apart), labels, writer, arguments.force)
     if arguments.workers:
         writer.write(arguments.workers, [workers_frame(method)], f"{len(labels.workers)} workers")
     if arguments.confusion:
         writer.write(arguments.confusion, [confusion_frame(method)], f"{len(labels.workers)} confusion matrices")
+
+
+def _fitted(
+    arguments: argparse.Namespace, labels: CodedLabels, here: bool
+) -> tuple[Aggregator, CrowdLabels | None, CodedLabels]:
+    method = cf.crowd.METHODS[arguments.method](random_state=0, verbose=True)
+    method.max_iter = min(method.max_iter, arguments.rounds)
+    return fitted_there(method, labels, evidence_of(labels, here)), None, labels
+
+
+def _truth(arguments: argparse.Namespace, labels: CodedLabels) -> tuple[pd.DataFrame, CrowdLabels] | None:
+    """Return tasks of known truth, and their labels, before gold tasks are taken out."""
+    if not arguments.truth:
+        return None
+    frame = known.sample(known.of_file_or_table(arguments.truth, labels.door, arguments.encoding))
+    return frame, labels_there(labels, frame["task"])
 
 
 def _held(labels: CodedLabels) -> bool:

@@ -1,8 +1,9 @@
-"""Tasks of known class among labels in shards: their labels are few, and come into memory."""
+"""Tasks of known class among labels in shards or in a database: their labels are few, and come into memory."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,11 @@ from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.evidence import Evidence, GoldEvidence
 from cofactor.crowd.labels import CrowdLabels
-from cofactor_app.scale.passes import Passes
+from cofactor_app.scale.coded import CODED, CodedLabels
+from cofactor_app.scale.doors import OWN
+from cofactor_app.scale.passes import Passes, Piece
+
+ASKED, APART = f"{OWN}asked", f"{OWN}apart"
 
 
 def labels_of(passes: Passes, tasks: Collection[str]) -> CrowdLabels:
@@ -40,3 +45,33 @@ def apart(passes: Passes, labels: CrowdLabels) -> GoldEvidence:
     others = Passes(passes.shards, passes.threads, passes.memory, passes.kept, labels.tasks)
     rest = Evidence(others, votes=Evidence(others).start())
     return GoldEvidence(rest, labels)
+
+
+# ---- in a database ----
+
+
+def labels_there(labels: CodedLabels, tasks: Collection[str]) -> CrowdLabels:
+    """Return the labels of these tasks of a database, whose ids are compared as text; perhaps of none. One query."""
+    labels.door.put(ASKED, pd.DataFrame({"given": list(tasks)}, dtype=object))
+    found = labels.door.ask(f"SELECT task, cell FROM {CODED} WHERE {_asked()} ORDER BY task, cell")
+    cells = found["cell"].to_numpy(dtype=np.int64)
+    begins = np.flatnonzero(cells < 0)
+    starts = np.append(begins, len(cells)) - np.arange(len(begins) + 1)
+    table = Piece(cells[cells >= 0].astype(np.int32), starts.astype(np.int32), ("", "")).labels(labels).table
+    return CrowdLabels(table, found["task"].iloc[begins].tolist(), labels.workers, labels.classes)
+
+
+def taken_out(labels: CodedLabels, tasks: Collection[str]) -> tuple[CrowdLabels, CodedLabels]:
+    """Return the labels of these tasks, as `labels_there`, and those of all others, which alone stay coded.
+
+    The ids of the tasks are kept as the table `APART`. Three queries.
+    """
+    found = labels_there(labels, tasks)
+    labels.door.keep(APART, f"SELECT DISTINCT task FROM {CODED} WHERE {_asked()}")
+    labels.door.run(f"DELETE FROM {CODED} WHERE {_asked()}")
+    rest = replace(labels, n_tasks=labels.n_tasks - found.n_tasks, n_labels=labels.n_labels - found.n_labels)
+    return found, rest
+
+
+def _asked() -> str:
+    return f"CAST(task AS TEXT) IN (SELECT given FROM {ASKED})"

@@ -25,7 +25,7 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.dependence import Dependence
 from cofactor.crowd.difficulty import DESIGN_EFFECTS, RESIDUAL_DESIGN_EFFECT, Confidence
-from cofactor.crowd.evidence import Evidence, Split
+from cofactor.crowd.evidence import Evidence, GoldEvidence, Split
 from cofactor.crowd.priors import prior_cells
 from cofactor.crowd.voting import DawidSkene
 from cofactor.crowd.worker_types import WorkerTypes
@@ -204,18 +204,28 @@ def _logs(probabilities: Floats) -> Floats:
 # ---- fits ----
 
 
-def fit(method: Aggregator, labels: CodedLabels, here: bool | None = None) -> Aggregator:
-    """Fit WorkerTypes or MV-EM to coded labels; returns the method, fitted.
+def evidence_of(labels: CodedLabels, here: bool | None = None) -> Evidence:
+    """Return the sums of coded labels that a fit needs.
 
     `here`: the coded labels are held in this process (`HeldLabels`), which computes the rounds; else each round is a
     query. Default: as the door says, since that of a database in this process moves nothing.
-    Equal to the fit in memory up to rounding, but that copies are not looked for: `WorkerTypes(merge_copies=False)`.
-    Raises a CofactorError for another method. Cost: as from shards, or a query a round, see `DatabaseEvidence`.
+    Cost: as from shards, or a query a sum, see `DatabaseEvidence`.
     """
-    evidence: Evidence = DatabaseEvidence(labels)
-    if labels.door.here if here is None else here:
-        pieces = HeldLabels(labels)
-        evidence = Evidence(pieces, votes=Evidence(pieces).start())
+    if not (labels.door.here if here is None else here):
+        return DatabaseEvidence(labels)
+    pieces = HeldLabels(labels)
+    return Evidence(pieces, votes=Evidence(pieces).start())
+
+
+def fit(method: Aggregator, labels: CodedLabels, evidence: Evidence | None = None) -> Aggregator:
+    """Fit WorkerTypes or MV-EM to coded labels; returns the method, fitted.
+
+    `evidence` is that of these labels, or of WorkerTypes `GoldEvidence`, of which some are held apart; default: as
+    `evidence_of` has it.
+    Equal to the fit in memory up to rounding, but that copies are not looked for: `WorkerTypes(merge_copies=False)`.
+    Raises a CofactorError for another method.
+    """
+    evidence = evidence or evidence_of(labels)
     votes = evidence.start()
     given = np.rint(votes.cells.sum(axis=1)).astype(np.int64).reshape(len(labels.workers), -1).sum(axis=1)
     if isinstance(method, WorkerTypes):
@@ -227,7 +237,8 @@ def fit(method: Aggregator, labels: CodedLabels, here: bool | None = None) -> Ag
         raise CofactorError(
             f"{type(method).__name__} needs all labels in memory; in a database work WorkerTypes and MV-EM"
         )
-    method.workers_, method.classes_, method.gold_ = labels.workers, labels.classes, {}
+    method.workers_, method.classes_ = labels.workers, labels.classes
+    method.gold_ = evidence.known if isinstance(evidence, GoldEvidence) else {}
     method.labels_given_ = given
     return method
 

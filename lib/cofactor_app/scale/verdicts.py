@@ -8,18 +8,22 @@ from cofactor.core.latent_class import TIE
 from cofactor.core.lazy import pd
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.disputes import FEW_VOTES, SAME_SHARE
+from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.tables import consensus_frame
 from cofactor.crowd.worker_types import WorkerTypes
 from cofactor_app.scale.coded import CodedLabels
 from cofactor_app.scale.doors import OWN
+from cofactor_app.scale.known import APART
 from cofactor_app.scale.rounds import Asked, floored, per, power_of
 
-NAMES = f"{OWN}names"
+NAMES, LABELLED = f"{OWN}names", f"{OWN}labelled"
 
 
-def consensus(method: Aggregator, labels: CodedLabels) -> str:
+def consensus(method: Aggregator, labels: CodedLabels, apart: CrowdLabels | None = None) -> str:
     """Return the query for task, label, probability, n_labels, and of `WorkerTypes` disputed, in DuckDB's language.
 
-    As `consensus_frame`, without the rounding. The method was fitted to these labels, see `rounds.fit`.
+    As `consensus_frame`, without the rounding. The method was fitted to these labels, see `rounds.fit`, and to those
+    that were taken `apart`, see `known.taken_out`, which are labelled here.
     Cost: as a round.
     """
     K, cells = len(labels.classes), np.arange(len(labels.workers) * len(labels.classes))
@@ -36,7 +40,21 @@ def consensus(method: Aggregator, labels: CodedLabels) -> str:
     return f"""WITH {asked.score}, {_flat(K, effect)},
     chosen AS (SELECT *, CASE {code} END AS chosen FROM top), {_votes(K)}
     SELECT v.task AS task, names.name AS label, {_of_code(K, "p")} AS probability, v.n AS n_labels{disputed}
-    FROM votes AS v JOIN {NAMES} AS names ON names.code = v.chosen"""
+    FROM votes AS v JOIN {NAMES} AS names ON names.code = v.chosen{_labelled(apart, method, labels)}"""
+
+
+def _labelled(apart: CrowdLabels | None, method: Aggregator, labels: CodedLabels) -> str:
+    """Return the rows of tasks that were taken apart."""
+    if apart is None:
+        return ""
+    posterior = method.predict_proba(apart)
+    found = consensus_frame(apart, posterior, method)
+    found["probability"] = posterior[np.arange(len(posterior)), method.answers(posterior)]
+    kept = found.assign(task=[str(task) for task in apart.tasks], disputed=found["disputed"].astype(int))
+    labels.door.put(LABELLED, kept)
+    return f"""
+    UNION ALL SELECT a.task, k.label, k.probability, k.n_labels, k.disputed = 1
+    FROM {APART} AS a JOIN {LABELLED} AS k ON k.task = CAST(a.task AS TEXT)"""
 
 
 def _of_code(K: int, column: str) -> str:
