@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor_app.cli import engines, main
+from cofactor_app.cli import engines, main, sampled
 from cofactor_app.cli import known as known_tasks
 from cofactor_app.scale.shards import LabelShards
 
@@ -125,6 +125,17 @@ def test_truth_of_very_many_tasks_is_a_sample_and_gold_of_too_few_or_strange_is_
     assert "--gold for MV-EM needs all labels in memory" in capsys.readouterr().err
 
 
+def test_the_report_of_shards_is_about_a_sample_of_tasks_and_says_so(csv, tmp_path, capsys, monkeypatch):
+    page = tmp_path / "page.html"
+    for most, sentence in ((400, "labels.csv (one task in 3)</h1>"), (10_000, "This page shows all tasks")):
+        monkeypatch.setattr(sampled, "MOST_SHOWN", most)
+        for method in ("WorkerTypes", "MV-EM"):
+            assert run("aggregate", csv, "--engine", "shards", "--method", method, "--report", page, "--force") == 0
+            text = page.read_text(encoding="utf8")
+            assert sentence in text and "the model was fitted to all labels" in text and ".shards" not in text
+    assert f"wrote {page}" in capsys.readouterr().out
+
+
 def test_columns_and_separators_are_told_as_in_memory(csv, tmp_path, capsys):
     frame = pd.read_csv(csv)
     frame.set_axis(["Item ID", "Rater", "rating"], axis=1).to_csv(tmp_path / "other.csv", index=False, sep=";")
@@ -164,9 +175,16 @@ def test_the_number_of_labels_and_the_memory_choose_the_engine(csv, tmp_path, mo
         ("--ignore", "maybe"),
         ("--conflicts", "all"),
     ):
-        assert run("aggregate", csv, *options) == 0 and on_disk not in capsys.readouterr().out, options
+        assert run("aggregate", csv, *options) == 0
+        said = capsys.readouterr().out
+        assert on_disk not in said and ("fitted there all the same, since" in said) == ("memory" not in options), (
+            options
+        )
     monkeypatch.setattr(engines, "find_spec", lambda name: None)
-    assert run("aggregate", csv) == 0 and on_disk not in capsys.readouterr().out
+    assert run("aggregate", csv) == 0 and "all the same, since DuckDB is missing" in capsys.readouterr().out
+    monkeypatch.setattr(engines, "machine_memory", lambda: 1e12)
+    monkeypatch.setattr(engines, "MANY", 1000)
+    assert run("aggregate", csv) == 0 and "they are fitted there (--engine shards" in capsys.readouterr().out
 
 
 def test_shards_that_are_asked_for_and_cannot_be_are_refused_with_the_reason(csv, tmp_path, capsys):
@@ -274,8 +292,10 @@ def test_outputs_are_kept_and_options_that_do_not_go_together_refused(csv, shard
     assert run("aggregate", shards, "--method", "RobSymNMF") == 1
     assert "RobSymNMF needs the counts of label pairs: count them with `cofactor moments`" in capsys.readouterr().err
     assert run("moments", shards, "-o", out, "--force") == 0
-    assert run("aggregate", shards, "--moments", out, "--report", csv.with_suffix(".html")) == 1
-    assert "--report: needs all labels in memory, and does not go with shards" in capsys.readouterr().err
+    assert run("aggregate", shards, "--moments", out, "--posterior", tmp_path / "posterior.csv") == 1
+    assert "--posterior: needs all labels in memory, and does not go with shards" in capsys.readouterr().err
+    assert run("aggregate", shards, "--report", tmp_path / "page.html", "--plan", 0.1) == 1
+    assert "--plan needs all labels in memory" in capsys.readouterr().err
     assert run("aggregate", shards, "--moments", out, "--gold", csv) == 1
     assert "it goes with WorkerTypes alone, without --moments" in capsys.readouterr().err
     assert run("aggregate", shards, "--moments", out, "--method", "MultiStart-EM") == 1

@@ -19,12 +19,13 @@ from cofactor_app.cli.methods import DEFAULT
 
 PER_LABEL = 300  # bytes of memory at the peak of a fit, of 10^7 labels
 SHARE = 0.25  # of the machine's memory that labels may take before they are sorted on disk
+MANY = 1_000_000  # labels, from which on it is said where they are fitted
 FIRST = 1000  # rows by which columns are told
 LOOK = 1_000_000  # bytes of a text file, by which its rows are estimated
 TEXT = (".csv", ".tsv")
 VOCABULARY = "vocabulary.json"  # of a folder of shards
 KNOWN = ("truth", "gold")  # tasks of known class
-WHOLE = ("report", "posterior", "overruled", "model", "wide", "sort")  # need all labels at once
+WHOLE = ("posterior", "overruled", "model", "wide", "sort")  # need all labels at once
 SUMS = ("WorkerTypes", "MV-EM", "IBCC", "EBCC")  # methods that read labels as sums over tasks
 UTF_8 = ("utf-8-sig", "utf-8", "utf8", "ascii")
 NOT_TOLD = "what the columns are is told from all labels: name them by --task, --worker and --label"
@@ -49,6 +50,8 @@ def from_shards(arguments: argparse.Namespace) -> bool:
         raise CofactorError(f"--engine shards: {reason}; leave --engine out")
     if amount and not reason:
         print(f"{amount}: they are sorted on disk and fitted piece by piece (--engine memory: here)")
+    elif amount:
+        print(f"{amount}, and are fitted there all the same, since {reason}")
     return not reason
 
 
@@ -56,9 +59,15 @@ def _too_many(labels: Sequence[str]) -> str:
     """Say what labels would take in memory, where that is too much and there is another way; else nothing."""
     n_labels, memory = sum(map(_rows, labels)), machine_memory()
     needed = PER_LABEL * n_labels
-    if needed <= SHARE * memory or find_spec("duckdb") is None:
+    amount = f"some {n_labels:,} labels would take {needed / 1e9:.1f} of {memory / 1e9:.1f} GB in memory"
+    if needed <= SHARE * memory:
+        if n_labels >= MANY:
+            print(f"{amount}: they are fitted there (--engine shards: on disk, piece by piece, which is faster)")
         return ""
-    return f"some {n_labels:,} labels would take {needed / 1e9:.1f} of {memory / 1e9:.1f} GB in memory"
+    if find_spec("duckdb") is None:
+        print(f"{amount}, and are fitted there all the same, since DuckDB is missing: pip install 'cofactor[scale]'")
+        return ""
+    return amount
 
 
 def is_folder(labels: Sequence[str]) -> bool:
@@ -71,6 +80,8 @@ def _in_memory_only(arguments: argparse.Namespace) -> str:
     """Return why labels cannot be sorted into shards; empty where they can."""
     if asked := [f"--{name.replace('_', '-')}" for name in (*WHOLE, *READ_WHOLE) if getattr(arguments, name)]:
         return f"{', '.join(asked)} needs all labels in memory"
+    if arguments.plan is not None:
+        return "--plan needs all labels in memory"
     if arguments.gold and arguments.method != DEFAULT:
         return f"--gold for {arguments.method} needs all labels in memory; for {DEFAULT} it does not"
     if arguments.method not in SUMS:

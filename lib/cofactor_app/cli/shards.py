@@ -20,7 +20,8 @@ from cofactor.crowd.tables import confusion_frame, workers_frame
 from cofactor_app.cli.engines import WHOLE, is_folder, named
 from cofactor_app.cli.known import judge, of_shards
 from cofactor_app.cli.methods import DEFAULT
-from cofactor_app.cli.output import STDOUT, Writer, reserved
+from cofactor_app.cli.output import STDOUT, Writer, reserved, write_page
+from cofactor_app.cli.sampled import page_of_sample
 from cofactor_app.scale.passes import Passes, bytes_of
 from cofactor_app.scale.sharding import shard_labels
 from cofactor_app.scale.shards import VOCABULARY, LabelShards
@@ -72,7 +73,7 @@ def moments(arguments: argparse.Namespace) -> None:
 def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     """Fit a method to sums over tasks, and label the shards."""
     _check(arguments)
-    memory = bytes_of(arguments.memory)
+    memory, source = bytes_of(arguments.memory), " ".join(arguments.labels)
     with _sorted(arguments):
         shards = LabelShards.open(*arguments.labels)
         passes = Passes(shards, Threads(arguments.jobs), memory, _kept(arguments))
@@ -88,12 +89,16 @@ def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
             writer.write(arguments.workers, [workers_frame(method)], f"{len(shards.workers)} workers")
         if arguments.confusion:
             writer.write(arguments.confusion, [confusion_frame(method)], f"{len(shards.workers)} confusion matrices")
+        if arguments.report:
+            write_page(arguments.report, page_of_sample(source, arguments.method, method, passes))
         passes.forget()
 
 
 def _check(arguments: argparse.Namespace) -> None:
     if asked := [f"--{name}" for name in WHOLE if getattr(arguments, name)]:
         raise cf.CofactorError(f"{', '.join(asked)}: needs all labels in memory, and does not go with shards")
+    if arguments.plan is not None:
+        raise cf.CofactorError("--plan needs all labels in memory, and does not go with shards: leave it out")
     if arguments.method not in cf.crowd.METHODS:
         raise cf.CofactorError(f"--method {arguments.method}: one of your own needs all labels in memory")
     if arguments.gold and (arguments.moments or arguments.method != DEFAULT):

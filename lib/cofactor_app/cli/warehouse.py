@@ -31,7 +31,14 @@ from cofactor_app.scale.warehouse import REFINED, WarehouseFit, read_counts
 
 FILES = (*SEPARATORS, LINES, ".parquet", ".gz")  # endings of files; other names are those of tables
 TABLE = "labels"  # of the labels in a database
-ELSEWHERE = ("labels", "moments", "preview", "record", "sep")  # options on files of labels, which a database has not
+ELSEWHERE = (
+    "labels",
+    "report",
+    "moments",
+    "preview",
+    "record",
+    "sep",
+)  # options on files of labels, which a database has not
 PRESET = {
     "draws": DRAWS,
     "jobs": 1,

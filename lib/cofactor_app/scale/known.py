@@ -1,8 +1,8 @@
-"""Tasks of known class among labels in shards or in a database: their labels are few, and come into memory."""
+"""Some tasks of labels in shards or in a database, those of known class or a sample: their labels come into memory."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -27,7 +27,23 @@ def labels_of(passes: Passes, tasks: Collection[str]) -> CrowdLabels:
     Cost: one pass over the shards, and the memory of what is returned.
     """
     chosen = partial(_chosen, wanted=pd.Index(tasks, dtype=object))
-    parts = list(passes.map(chosen, whole=True))
+    return _joined(list(passes.map(chosen, whole=True)))
+
+
+def sample_of(passes: Passes, n_labels: int) -> tuple[CrowdLabels, int]:
+    """Return the labels of one task in some, about this number at most, and how many tasks stand behind each.
+
+    Cost: one pass over the shards, and the memory of what is returned.
+    """
+    step = max(1, -(-sum(map(passes.shards.n_labels, passes.shards.paths)) // n_labels))
+    return _joined(list(passes.map(partial(_every, step=step), whole=True))), step
+
+
+def _every(labels: CrowdLabels, step: int) -> CrowdLabels:
+    return labels.take_tasks(np.arange(0, labels.n_tasks, step))
+
+
+def _joined(parts: Sequence[CrowdLabels]) -> CrowdLabels:
     indicator = sparse.csr_array(sparse.vstack([part.table.indicator for part in parts]))
     table = CategoricalTable._with(indicator, parts[0].table.sizes)
     return CrowdLabels(table, [task for part in parts for task in part.tasks], parts[0].workers, parts[0].classes)
