@@ -136,6 +136,29 @@ def test_the_report_of_shards_is_about_a_sample_of_tasks_and_says_so(csv, tmp_pa
     assert f"wrote {page}" in capsys.readouterr().out
 
 
+def test_labels_too_many_for_memory_are_diagnosed_and_asked_about_by_a_sample(
+    csv, shards, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(engines, "machine_memory", lambda: 1e6)
+    said = []
+    for most, source in ((10_000, csv), (10_000, shards), (400, csv), (400, shards)):
+        monkeypatch.setattr(sampled, "MOST_READ", most)
+        for words in (["diagnose", source], ["next", source, "-o", tmp_path / "next.csv", "--force", "--error", 0.1]):
+            assert run(*words) == 0
+            said.append(capsys.readouterr().out)
+        assert len(pd.read_csv(tmp_path / "next.csv"))
+    assert "would take 0.0 of 0.0 GB in memory: what follows is about all tasks" in said[0] and "300 tasks" in said[0]
+    assert "is a folder of shards: what follows is about one task in 3; numbers of tasks" in said[6]
+    assert said[0].split("\n", 1)[1] == said[2].split("\n", 1)[1]
+    needed = [int(text.split("expected error is 10.00%: about ")[1].split()[0]) for text in (said[1], said[5])]
+    assert needed[1] % 3 == 0 and 0.5 < needed[1] / needed[0] < 2
+    monkeypatch.setattr(engines, "machine_memory", lambda: 1e12)
+    assert run("diagnose", csv) == 0 and capsys.readouterr().out in said[0]
+    monkeypatch.setattr(engines, "machine_memory", lambda: 1e6)
+    assert run("diagnose", csv, "--ignore", "maybe") == 1
+    assert "a sample of them cannot be read, since --ignore needs all labels in memory" in capsys.readouterr().err
+
+
 def test_columns_and_separators_are_told_as_in_memory(csv, tmp_path, capsys):
     frame = pd.read_csv(csv)
     frame.set_axis(["Item ID", "Rater", "rating"], axis=1).to_csv(tmp_path / "other.csv", index=False, sep=";")

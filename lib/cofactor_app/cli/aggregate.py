@@ -33,7 +33,7 @@ from cofactor.crowd.usual_names import GOLD
 from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.crowd.workers import workers_table
 from cofactor_app import planning
-from cofactor_app.cli import engines, facts, grades, growing, tell, visible
+from cofactor_app.cli import engines, facts, grades, growing, sampled, tell, visible
 from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import Writer, outputs, reserved, write_page
 from cofactor_app.cli.parser import PLANNED
@@ -72,7 +72,7 @@ def diagnose(arguments: argparse.Namespace) -> None:
     """Print the checks before the fit."""
     if preview(arguments):
         return
-    print(visible(str(cf.crowd.diagnose(_read(arguments.labels, arguments)[0]))))
+    print(visible(str(cf.crowd.diagnose(_read_or_sample(arguments)[0]))))
 
 
 def plan(arguments: argparse.Namespace) -> None:
@@ -104,11 +104,12 @@ def next_tasks(arguments: argparse.Namespace) -> None:
     if preview(arguments):
         return
     with outputs(arguments, [arguments.output], [arguments.labels]) as writer:
-        labels = _read(arguments.labels, arguments)[0].whole
+        labels, step = _read_or_sample(arguments)
+        labels = labels.whole
         if arguments.checks is not None:
             found, table = _checks(labels, arguments.checks)
         else:
-            asked = planning.next_tasks(labels, arguments.budget, arguments.error)
+            asked = sampled.of_all(planning.next_tasks(labels, arguments.budget, arguments.error), step)
             found, table = str(asked), asked.table
         print(found)
         if arguments.output:
@@ -280,6 +281,12 @@ def _read(sources: str | list[str], arguments: argparse.Namespace) -> tuple[cf.C
         labels, truth = grades.in_declared_order(order, labels, truth)
     own = getattr(arguments, "truth", None)  # `diagnose` has no such option
     return labels, read_truth(own, labels, arguments.encoding) if own else truth
+
+
+def _read_or_sample(arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, int]:
+    """Labels, or a sample of the tasks of too many, and how many tasks stand behind each of these."""
+    found, step = sampled.labels_or_sample(arguments)
+    return (_read(arguments.labels, arguments)[0] if found is None else found), step
 
 
 def _is_data_set(source: str) -> bool:

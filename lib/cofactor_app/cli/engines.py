@@ -30,6 +30,7 @@ SUMS = ("WorkerTypes", "MV-EM", "IBCC", "EBCC")  # methods that read labels as s
 UTF_8 = ("utf-8-sig", "utf-8", "utf8", "ascii")
 NOT_TOLD = "what the columns are is told from all labels: name them by --task, --worker and --label"
 READ_WHOLE = ("ignore", "classes", "merge_look_alikes", "order")  # read in memory only
+NOT_ASKED = {**dict.fromkeys((*WHOLE, *READ_WHOLE, "plan", "gold")), "method": DEFAULT}  # by a command without them
 
 
 def from_shards(arguments: argparse.Namespace) -> bool:
@@ -42,7 +43,7 @@ def from_shards(arguments: argparse.Namespace) -> bool:
     if arguments.engine == "memory":
         return False
     asked = arguments.engine == "shards"
-    amount = "" if asked or _not_files(arguments.labels) else _too_many(arguments.labels)
+    amount = "" if asked or _not_files(arguments.labels) else _told_of_many(arguments.labels)
     if not (asked or amount):
         return False
     reason = _in_memory_only(arguments)
@@ -55,12 +56,39 @@ def from_shards(arguments: argparse.Namespace) -> bool:
     return not reason
 
 
-def _too_many(labels: Sequence[str]) -> str:
-    """Say what labels would take in memory, where that is too much and there is another way; else nothing."""
-    n_labels, memory = sum(map(_rows, labels)), machine_memory()
-    needed = PER_LABEL * n_labels
-    amount = f"some {n_labels:,} labels would take {needed / 1e9:.1f} of {memory / 1e9:.1f} GB in memory"
-    if needed <= SHARE * memory:
+def sampled_instead(arguments: argparse.Namespace) -> str:
+    """Return why a command that reads labels takes a sample of the tasks; empty where all are read.
+
+    Raises a CofactorError where labels are too many for memory, and its options need all of them.
+    """
+    names = [arguments.labels]
+    if is_folder(names):
+        return f"{arguments.labels} is a folder of shards"
+    if _not_files(names) or find_spec("duckdb") is None:
+        return ""
+    amount, n_labels = _amount(names)
+    if not _is_much(n_labels):
+        return ""
+    asked = argparse.Namespace(**{**NOT_ASKED, **vars(arguments), "labels": names})
+    if reason := _in_memory_only(asked):
+        raise CofactorError(f"{amount}, which is too much; a sample of them cannot be read, since {reason}")
+    return amount
+
+
+def _amount(labels: Sequence[str]) -> tuple[str, int]:
+    n_labels = sum(map(_rows, labels))
+    needed, memory = PER_LABEL * n_labels / 1e9, machine_memory() / 1e9
+    return f"some {n_labels:,} labels would take {needed:.1f} of {memory:.1f} GB in memory", n_labels
+
+
+def _is_much(n_labels: int) -> bool:
+    return PER_LABEL * n_labels > SHARE * machine_memory()
+
+
+def _told_of_many(labels: Sequence[str]) -> str:
+    """Return what labels would take in memory, where that is too much and there is another way; say it, where not."""
+    amount, n_labels = _amount(labels)
+    if not _is_much(n_labels):
         if n_labels >= MANY:
             print(f"{amount}: they are fitted there (--engine shards: on disk, piece by piece, which is faster)")
         return ""
