@@ -110,20 +110,22 @@ def _write(
 
 def _tell_of_names(base: Any, workers: Ids, labels: Ids) -> None:
     """Note what is noted of names in memory; of tasks, where they are not many."""
-    ((kind, n_tasks),) = base.execute("SELECT any_value(typeof(task)), count(DISTINCT task) FROM coded").fetchall()
-    tasks: list[str] = []
-    if kind == "VARCHAR" and n_tasks <= MOST_COMPARED:
-        tasks = [
-            name for (name,) in base.execute("SELECT task FROM coded GROUP BY task ORDER BY min(rowid)").fetchall()
-        ]
-    ((n_labels,),) = base.execute("SELECT count(*) FROM coded").fetchall()
-    names = tasks, workers.names(), labels.names()
+    ((kind, n_labels),) = base.execute("SELECT any_value(typeof(task)), count(*) FROM coded").fetchall()
+    names = _tasks(base) if kind == "VARCHAR" else [], workers.names(), labels.names()
     found = odd_names(names, n_labels)
     for different, what in zip(names, ("tasks", "workers", "classes"), strict=True):
         found += [] if all(map(PLAIN.fullmatch, different)) else [alike_names(different, what)]
     found += [unsure(labels.names())]
     for message in filter(None, found):
         warnings.warn(message, DataWarning, stacklevel=5)
+
+
+def _tasks(base: Any) -> list[str]:
+    """Return the tasks in the order of the files; none where they are many."""
+    ((n_tasks,),) = base.execute("SELECT count(DISTINCT task) FROM coded").fetchall()
+    if n_tasks > MOST_COMPARED:
+        return []
+    return [name for (name,) in base.execute("SELECT task FROM coded GROUP BY task ORDER BY min(rowid)").fetchall()]
 
 
 @contextmanager
