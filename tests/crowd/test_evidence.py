@@ -6,6 +6,7 @@ import numpy as np
 
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd import WorkerTypes
+from cofactor.crowd import dependence as module
 from cofactor.crowd.evidence import Evidence, GoldEvidence
 from cofactor.simulate import crowd, dawid_skene_model
 from tests.each import each
@@ -43,6 +44,19 @@ def test_every_sum_is_that_over_all_tasks(seed):
     sure, expected = parts.confidence(model, states), whole.confidence(model, states)
     np.testing.assert_allclose(sure.by_difficulty, expected.by_difficulty, rtol=1e-10)
     np.testing.assert_allclose(sure.tempered, expected.tempered, rtol=1e-10)
+
+
+def test_dependence_of_many_labels_is_computed_task_by_task_to_the_same_sums(monkeypatch):
+    for seed in range(3):
+        whole, _ = halves(seed, 20)
+        (labels,) = whole.pieces
+        posterior = np.random.default_rng(seed).dirichlet(np.ones(3), labels.n_tasks)
+        p = np.random.default_rng(seed).uniform(0.2, 0.9, (7, 3))
+        expected = module.dependence(labels, posterior, p)
+        monkeypatch.setattr(module, "WORTH_COMPILING", 0)
+        found = module.dependence(labels, posterior, p)
+        monkeypatch.undo()
+        np.testing.assert_allclose(astuple(found), astuple(expected), rtol=1e-10)
 
 
 @each("n_known", [4, 35])

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cofactor.core.lazy import WORTH_COMPILING, njit
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.labels import CrowdLabels
 
@@ -73,15 +74,37 @@ def accuracies(right: Floats, given: Floats) -> Floats:
 def dependence(labels: CrowdLabels, posterior: Floats, p: Floats) -> Dependence:
     """Sum up the tasks of some labels, from their (N, K) posterior and the workers' (M, K) accuracies.
 
-    Cost: O(labels K) time and memory.
+    Cost: O(labels K) time; of many labels, no memory beside.
     """
     labels = labels.whole
-    table = labels.table
+    table, K = labels.table, p.shape[1]
+    if table.n_entries * K > WORTH_COMPILING:
+        mine = np.repeat(p, K, axis=0)
+        e, h = np.tile(np.eye(K), (len(p), 1)) - mine, np.sqrt(mine * (1 - mine))
+        return Dependence(*_sums(table.indicator.indptr, table.indicator.indices, posterior, e, h))
     mine = p[table.variables]
     e = np.where(table.values[:, None] == np.arange(p.shape[1]), 1.0, 0.0) - mine
     T = np.sum(posterior * _pairs(e, table.rows, labels.n_tasks), axis=1)
     most = _pairs(np.sqrt(mine * (1 - mine)), table.rows, labels.n_tasks)
     return Dependence(float(T.sum()), float(T @ T), float(np.sum(posterior * most)))
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _sums(indptr: Ints, indices: Ints, posterior: Floats, e: Floats, h: Floats) -> tuple[float, float, float]:
+    """Return the sums of `Dependence`, task by task; e and h are (M K, K), of what is said and the class."""
+    excess = squares = most = 0.0
+    for i in range(len(indptr) - 1):
+        T = 0.0
+        for k in range(posterior.shape[1]):
+            sum_e = squares_e = sum_h = squares_h = 0.0
+            for x in range(indptr[i], indptr[i + 1]):
+                v = np.uint64(indices[x])
+                sum_e, squares_e = sum_e + e[v, k], squares_e + e[v, k] ** 2
+                sum_h, squares_h = sum_h + h[v, k], squares_h + h[v, k] ** 2
+            T += posterior[i, k] * (sum_e**2 - squares_e)
+            most += posterior[i, k] * (sum_h**2 - squares_h)
+        excess, squares = excess + T, squares + T**2
+    return excess, squares, most
 
 
 def _pairs(x: Floats, task: Ints, n_tasks: int) -> Floats:
