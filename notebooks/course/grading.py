@@ -234,6 +234,16 @@ def same(found: Floats, part: Part, answer: ArrayLike | None = None) -> bool:
     return found.shape == expected.shape and _distance(found, expected) <= part.tolerance
 
 
+def told_apart(parts: Sequence[Part]) -> bool:
+    """Whether the answer and all typical mistakes of every part differ by more than what is taken for rounding."""
+    for part in parts:
+        wide = part._replace(tolerance=max(NEARLY * TOLERANCE, 1.5 * part.tolerance))
+        values = [np.asarray(value, dtype=np.float64) for value in (part.answer, *part.mistakes.values())]
+        if any(same(one, wide, other) for i, one in enumerate(values) for other in values[:i]):
+            return False
+    return True
+
+
 def _distance(found: Floats, expected: Floats) -> float:
     """The largest difference, as a share of the largest entry expected."""
     scale = float(np.abs(expected).max(initial=0.0)) or 1.0

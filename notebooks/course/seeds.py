@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import unicodedata
 import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -58,3 +60,15 @@ def own(number: int) -> int:
     """
     seed = current()
     return number if seed == PLACEHOLDER else int(np.random.SeedSequence([number, number_of(seed)]).generate_state(1)[0])
+
+
+def drawn(
+    number: int, make: Callable[[np.random.Generator], dict[str, Any]], clear: Callable[[dict[str, Any]], bool]
+) -> dict[str, Any]:
+    """Return the first data, of those that `make` draws by `own(number)`, that are clear enough to be asked about.
+
+    >>> drawn(3, lambda rng: {"n": int(rng.integers(9))}, lambda data: data["n"] > 5)["n"] > 5
+    True
+    """
+    first = own(number)
+    return next(data for i in range(10_000) if clear(data := make(np.random.default_rng([first, i]))))

@@ -9,10 +9,11 @@ import pytest
 
 from cofactor import simulate
 from cofactor.core.errors import CofactorError, DatasetUnavailableError, DataWarning
-from cofactor.crowd import METHODS, NEED_FEATURES, error_rate
+from cofactor.crowd import METHODS, NEED_FEATURES, CrowdLabels, diagnose, error_rate
 from cofactor.data.loading import load
 from course import crowds, public
 from course.crowds import mixed_crowd, without_prior
+from course.desk import exercises_of
 from course.nb07 import panels, pictures
 from course.nb07.pictures import _front, _with_room, family
 
@@ -178,3 +179,42 @@ def test_thinning_panel_says_what_is_refused():
 def test_thinning_panel_offers_the_crowds_it_is_given():
     panel = panels.thinning_panel({"mine": replace(BLUEBIRD, name="mine")})
     assert panel.controls["crowd"].options == ("mine",) and panel.text.startswith("mine with at most 10 labels")
+
+
+# ---- exercises ----
+
+
+def test_the_holes_of_the_exercise_are_those_that_the_library_diagnoses():
+    exercise = exercises_of("nb07")["holes"]
+    seen, K = exercise.given().values()
+    missing, cells, trouble = (np.asarray(part.answer) for part in exercise.parts)
+    assert sorted(trouble) == [0, 0, 1, 2, 2]
+    for crowd, classes, share, tasks in zip(seen, K, missing, cells, strict=True):
+        task, worker = np.nonzero(crowd)
+        checks = diagnose(CrowdLabels.from_arrays(task, worker, (task + worker) % classes, classes, *crowd.shape))
+        assert checks["missing co-occurrences"].value.startswith(f"{share:.1%} of worker pairs")
+        assert checks["tasks per pair"].value == f"median {tasks * classes**2:g} for {classes**2} cells"
+
+
+def test_printed_errors_stand_for_tasks_unless_no_single_run_gives_them():
+    exercise = exercises_of("nb07")["printed"]
+    N, printed, wrong = exercise.given().values()
+    tasks, why = (np.asarray(part.answer) for part in exercise.parts)
+    assert sorted(why) == [0, 0, 1, 1, 2, 2] and np.any(tasks % 1 == 0.5)
+    for n, told, found, reason in zip(N, printed, tasks, why, strict=True):
+        fitting = [w / 2 for w in range(2 * n + 1) if abs(50 * w / n - told) < 0.01]
+        assert fitting == ([] if reason == 2 else [found])
+    assert np.all(tasks[why == 0] == wrong[why == 0])
+
+
+def test_a_mended_file_gives_the_votes_that_the_library_counts():
+    exercise = exercises_of("nb07")["mended"]
+    rows = pd.DataFrame(exercise.given())
+    assert rows.answer.nunique() > 2 and rows.duplicated(["photo", "person"]).any()
+    rows["answer"] = rows.answer.str.strip().str.lower()
+    names = {"task": "photo", "worker": "person", "label": "answer"}
+    with pytest.warns(DataWarning, match="given again"):
+        votes = CrowdLabels.from_frame(rows, **names, conflicts="last").votes
+    share, doubt = (np.asarray(part.answer) for part in exercise.parts)
+    assert np.allclose(share, votes[:, 0] / votes.sum(axis=1))
+    assert np.array_equal(doubt, votes.max(axis=1) / votes.sum(axis=1) < 0.7) and 0 < doubt.sum() < 6

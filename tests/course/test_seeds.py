@@ -18,11 +18,19 @@ FUNCTIONS = {name: one for name, one in exercises().items() if isinstance(one, F
 DRAWN = (
     "conditions",
     "margin",
+<<<<<<< HEAD
     "at_most",
     "two_terms",
     "more_labels",
     "flat",
     "evidence",
+=======
+    "flat",
+    "evidence",
+    "holes",
+    "printed",
+    "mended",
+>>>>>>> fabda9d (Notebook 07: an exercise for every objective, and EM and worker types built as the plain pages have them)
 )  # no functions, and what is given comes from the seed
 LEARNERS = [f"learner {number}" for number in range(10)]
 

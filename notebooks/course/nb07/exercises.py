@@ -16,6 +16,7 @@ from course.grading import (
     Given,
     Part,
 )
+from course.nb07.doubts import DOUBTS
 from course.seeds import own
 
 
@@ -236,14 +237,15 @@ EXERCISES = {
     "paired": Paired(),
     "imagined": Imagined(),
     "wawa_round": WawaRound(),
+    **DOUBTS,
 }
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
-    (),
+    ("holes",),
     ("wawa_round", "paired"),
-    (),
+    ("printed",),
     ("backwards",),
     ("starts",),
     ("imagined",),
-    (),
+    ("mended",),
 )

@@ -96,6 +96,72 @@ def in_place(labels, shares):
     return plain(labels, shares)
 
 
+# ---- holes, printed errors, a file with mistakes ----
+
+
+def shared_tasks(g):
+    """Tasks that two people share, pair by pair, of every crowd."""
+    people = range(g["seen"].shape[2])
+    pairs = [(i, j) for i in people for j in people if i < j]
+    return [[int((crowd[:, i] * crowd[:, j]).sum()) for i, j in pairs] for crowd in g["seen"]]
+
+
+def holes(g, limit=0.5, power=2, of=lambda row: [n for n in row if n]):
+    """Share of pairs without tasks, tasks for each cell, trouble; with faults to choose from."""
+    rows = shared_tasks(g)
+    without = [row.count(0) / len(row) for row in rows]
+    cells = [np.median(of(row)) / K**power for row, K in zip(rows, g["K"], strict=True)]
+    right = [np.median([n for n in row if n]) / K**2 for row, K in zip(rows, g["K"], strict=True)]
+    return without, cells, [2 if c < 1 else int(w > limit) for w, c in zip(without, right, strict=True)]
+
+
+def with_trouble(g, trouble):
+    """Right numbers, and a verdict of one's own made of both."""
+    without, cells, _ = map(np.array, holes(g))
+    return without, cells, trouble(without, cells)
+
+
+def with_shares(g, shares):
+    return shares, *holes(g)[1:]
+
+
+def printed(g, fits=0.01, halves=2, far=-1):
+    tasks = np.round(halves * g["printed"] * g["N"] / 100) / halves
+    close = np.abs(100 * tasks / g["N"] - g["printed"]) < fits
+    why = [0 if t == w and c else 1 if c else 2 for t, w, c in zip(tasks, g["wrong"], close, strict=True)]
+    return [t if c else far for t, c in zip(tasks, close, strict=True)], why
+
+
+def gaps(g):
+    tasks, why = printed(g)
+    return np.where(np.array(tasks) < 0, -1, tasks - g["wrong"]), why
+
+
+def reasons(g, why):
+    tasks, right = printed(g)
+    return tasks, why(np.abs(g["printed"] - 100 * g["wrong"] / g["N"]), np.array(right))
+
+
+def mended(g, keep=-1, strip=True, twice=False):
+    """Shares by plain dictionaries: of the answers of a person to a photograph the one at `keep` counts."""
+    said = {}
+    for photo, person, answer in zip(g["photo"], g["person"], g["answer"], strict=True):
+        said.setdefault((photo, person), []).append(answer.strip().lower() if strip else str(answer))
+    a = "bird a" if strip else "bird A"
+    given = [[] for _ in range(6)]
+    for (photo, _), answers in said.items():
+        given[photo] += [answer == a for answer in (answers if twice else [answers[keep]])]
+    return np.array([np.mean(answers) for answers in given])
+
+
+def to_look_at(share):
+    return [int(max(s, 1 - s) < 0.7) for s in share]
+
+
+def shares_of(g, shares):
+    return shares, to_look_at(mended(g))
+
+
 ANSWERS = [
     ("backwards", "correct", lambda g: np.log(g["accuracy"]) - np.log1p(-g["accuracy"])),
     ("backwards", "correct", lambda g: [float(-np.log(1 / p - 1)) for p in g["accuracy"]]),
@@ -166,4 +232,45 @@ ANSWERS = [
     ("wawa_round", "changes what it is given", lambda g: in_place),
     ("wawa_round", "give 2", lambda g: lambda labels, shares: shares),
     ("wawa_round", "without brackets", lambda g: plain(**g)),
+    ("holes", "correct", holes),
+    ("holes", "correct", lambda g: [np.round(part, 4) for part in holes(g)]),
+    ("holes", "asked is the share of the others", lambda g: with_shares(g, 1 - np.array(holes(g)[0]))),
+    ("holes", "leave out the diagonal", lambda g: with_shares(g, [np.mean(s.T @ s == 0) for s in g["seen"]])),
+    ("holes", "holes in the table", lambda g: with_shares(g, 1 - g["seen"].mean(axis=(1, 2)))),
+    ("holes", "asked are shares", lambda g: with_shares(g, [row.count(0) for row in shared_tasks(g)])),
+    ("holes", "divide by its K x K cells", lambda g: holes(g, power=0)),
+    ("holes", "not K", lambda g: holes(g, power=1)),
+    ("holes", "only pairs that meet", lambda g: holes(g, of=lambda row: row)),
+    ("holes", "upside down", lambda g: (holes(g)[0], [1 / c for c in holes(g)[1]], holes(g)[2])),
+    ("holes", "look at the blocks that are there", lambda g: with_trouble(g, lambda w, c: w > 0.5)),
+    ("holes", "2 comes first", lambda g: with_trouble(g, lambda w, c: np.where(w > 0.5, 1, 2 * (c < 1)))),
+    ("holes", "most of them missing", lambda g: with_trouble(g, lambda w, c: 2 * (c < 1))),
+    ("holes", "1 for holes", lambda g: with_trouble(g, lambda w, c: np.where(c < 1, 1, 2 * (w > 0.5)))),
+    ("holes", "give 3 arrays", lambda g: holes(g)[:2]),
+    ("printed", "correct", printed),
+    ("printed", "correct", lambda g: {"why": printed(g)[1], "tasks": pd.Series(printed(g)[0])}),
+    ("printed", "no number of tasks at all", lambda g: printed(g, fits=1)),
+    ("printed", "halves are possible", lambda g: printed(g, halves=1)),
+    ("printed", "cut off or rounded", lambda g: printed(g, fits=1e-4)),
+    ("printed", "these are gaps", gaps),
+    ("printed", "measured here", lambda g: (g["wrong"], printed(g)[1])),
+    ("printed", "in per cent", lambda g: ([100 * t for t in printed(g)[0]], printed(g)[1])),
+    ("printed", "a mean of several runs", lambda g: reasons(g, lambda gap, why: gap > 0.01)),
+    ("printed", "a small one", lambda g: reasons(g, lambda gap, why: np.digitize(gap, [0.01, 1.5]))),
+    ("printed", "below 0.01 points is none", lambda g: reasons(g, lambda gap, why: np.where(why == 2, 2, gap > 1e-4))),
+    ("printed", "the other way round", lambda g: reasons(g, lambda gap, why: (3 - why) % 3)),
+    ("printed", "give 2 arrays", lambda g: printed(g)[0]),
+    ("mended", "correct", lambda g: shares_of(g, mended(g))),
+    ("mended", "correct", lambda g: shares_of(g, pd.Series(mended(g)).round(4))),
+    ("mended", "the file as it is", lambda g: shares_of(g, mended(g, strip=False, twice=True))),
+    ("mended", "capitals and blanks", lambda g: shares_of(g, mended(g, strip=False))),
+    ("mended", "stands there twice", lambda g: shares_of(g, mended(g, twice=True))),
+    ("mended", "not the first", lambda g: shares_of(g, mended(g, keep=0))),
+    ("mended", "shares of bird B", lambda g: shares_of(g, 1 - mended(g))),
+    ("mended", "bird B as well", lambda g: (mended(g), mended(g) < 0.7)),
+    ("mended", "the other way round", lambda g: (mended(g), 1 - np.array(to_look_at(mended(g))))),
+    ("mended", "after the file is mended", lambda g: (mended(g), to_look_at(mended(g, strip=False, twice=True)))),
+    ("mended", "per cent", lambda g: shares_of(g, 100 * mended(g))),
+    ("mended", "expected an array of shape (6,)", lambda g: (mended(g)[:5], to_look_at(mended(g)))),
+    ("mended", "no array of numbers", lambda g: (g["answer"], to_look_at(mended(g)))),
 ]

@@ -1,0 +1,202 @@
+"""Exercises of notebook 07 on what comes before and after a method: holes, printed errors, a file with mistakes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from cofactor.core.types import Floats, Ints
+from course.grading import NONNEGATIVE, Exercise, Given, Part, told_apart
+from course.seeds import drawn
+
+N_TASKS, N_PEOPLE = 80, 24  # of every crowd of `Holes`
+BATCHES = 4
+DOUBTFUL = 0.7  # share of the winner below which a photograph is looked at again
+
+
+class Holes(Exercise):
+    """Which pairs of people share no task, what is left for each cell of a pair, and which methods that troubles."""
+
+    hints = (
+        "crowd by crowd: seen.T @ seen counts the tasks that two people share; a pair stands above its diagonal once",
+        "shared = (seen.T @ seen)[np.triu_indices(24, 1)]; pairs that meet are shared[shared > 0], and a pair has K * K cells",
+        "np.mean(shared == 0); np.median(shared[shared > 0]) / K**2; 2 where that is below one, else 1 where more than "
+        "half of the pairs share nothing, else 0",
+    )
+    praise = "imputation fills holes from pairs that meet; where these are noise themselves, nothing is left to fill from"
+
+    def given(self) -> Given:
+        return drawn(71, _crowds, lambda given: told_apart(self.solve(**given)))
+
+    def solve(self, seen: Ints, K: Ints) -> list[Part]:
+        shared = np.einsum("cni,cnj->cij", seen, seen)[:, *np.triu_indices(N_PEOPLE, 1)]
+        without, meeting = np.mean(shared == 0, axis=1), [row[row > 0] for row in shared]
+        tasks = np.array([np.median(row) for row in meeting])
+        cells, square = tasks / K**2, N_PEOPLE * (N_PEOPLE - 1) / N_PEOPLE**2
+        trouble = np.where(cells < 1, 2, np.where(without > 0.5, 1, 0))
+        of_pairs = {
+            "these are the pairs that share a task; asked is the share of the others": 1 - without,
+            "nobody is a pair with oneself: leave out the diagonal": without * square,
+            "these are holes in the table of labels; asked is about pairs of people": 1 - seen.mean(axis=(1, 2)),
+            "these are numbers of pairs; asked are shares": without * N_PEOPLE * (N_PEOPLE - 1) / 2,
+        }
+        of_cells = {
+            "these are tasks of a pair; divide by its K x K cells": tasks,
+            "a pair has K x K cells, a frequency for each two labels, not K": tasks / K,
+            "only pairs that meet count here; the others have no block at all": np.median(shared, axis=1) / K**2,
+            "these are tasks of a person, not of a pair": np.median(seen.sum(axis=1), axis=1) / K**2,
+            "upside down: tasks by cells": 1 / cells,
+        }
+        of_trouble = {
+            "look at the blocks that are there, too: with fewer tasks than cells they are noise": 1 * (without > 0.5),
+            "where blocks are noise, imputation has nothing to fill holes from: 2 comes first": (
+                np.where(without > 0.5, 1, np.where(cells < 1, 2, 0))
+            ),
+            "blocks may be good and most of them missing: 1": np.where(cells < 1, 2, 0),
+            "the other way round: 2 for blocks that are noise, 1 for holes": np.choose(trouble, [0, 2, 1]),
+        }
+        return [
+            Part("missing", without, of_pairs, "shares of pairs", (NONNEGATIVE,)),
+            Part("cells", cells, of_cells, "tasks for each cell", (NONNEGATIVE,)),
+            Part("trouble", trouble, of_trouble, "2 for every method of pairs, 1 for those without imputation, 0 for none"),
+        ]
+
+
+def _crowds(rng: np.random.Generator) -> Given:
+    """Five crowds: nearly full, half full, of a few batches, thin, and of batches with many classes."""
+    K = np.array([2, 3, 2, rng.integers(5, 7), rng.integers(6, 8)])
+    fill = rng.uniform([0.85, 0.65, 0.85, 0.25, 0.85], [0.95, 0.75, 0.95, 0.35, 0.95])
+    seen = rng.random((5, N_TASKS, N_PEOPLE)) < fill[:, None, None]
+    for crowd in (2, 4):
+        batch = rng.permutation(N_PEOPLE) % BATCHES
+        seen[crowd] &= (np.arange(N_TASKS) * BATCHES // N_TASKS)[:, None] == batch
+    order = rng.permutation(5)
+    return {"seen": seen[order].astype(int), "K": K[order]}
+
+
+class Printed(Exercise):
+    """How many tasks a printed error stands for, and what its gap to a measured one can come from."""
+
+    hints = (
+        "a method run once is wrong on a whole number w of the N tasks, or on a half more where ties are half wrong",
+        "w = np.round(2 * printed / 100 * N) / 2 is the nearest; it fits if 100 * w / N is within 0.01 of the printed",
+        "fits = np.abs(100 * w / N - printed) < 0.01; tasks = np.where(fits, w, -1); why = np.where(fits, w != wrong, 2)",
+    )
+    praise = "a gap of any size can be one of tasks; only its last digits tell that no single run gives it"
+
+    def given(self) -> Given:
+        return drawn(73, _printed, lambda given: told_apart(self.solve(**given)))
+
+    def solve(self, N: Ints, printed: Floats, wrong: Floats) -> list[Part]:
+        exact = printed * N / 100
+        w = np.round(2 * exact) / 2
+        fits = np.abs(100 * w / N - printed) < 0.01
+        tasks, why = np.where(fits, w, -1), np.where(fits, w != wrong, 2)
+        gap = np.abs(printed - 100 * wrong / N)
+        of_tasks = {
+            "some printed errors are no number of tasks at all, to the last digit: -1 for these": w,
+            "where two classes tie, a task is half wrong, so that halves are possible": (
+                np.where(np.abs(100 * np.round(exact) / N - printed) < 0.01, np.round(exact), -1)
+            ),
+            "these are gaps; asked is the number of tasks that a printed error stands for": np.where(fits, w - wrong, -1),
+            "these are the tasks measured here": wrong,
+            "a digit is cut off or rounded, so that 100 w / N is within 0.01 of the printed, not equal to it": (
+                np.where(np.abs(100 * w / N - printed) < 1e-4, w, -1)
+            ),
+        }
+        of_reasons = {
+            "a number that is no number of tasks is a mean of several runs, or of other tasks: 2": 1 * (gap > 0.01),
+            "the size of a gap does not tell its reason: a small one may be no number of tasks": (
+                np.where(gap > 1.5, 2, np.where(gap > 0.01, 1, 0))
+            ),
+            "printed digits are cut off or rounded: a gap below 0.01 points is none": (
+                np.where(fits, np.where(gap > 1e-4, 1, 0), 2)
+            ),
+            "the other way round: 2 where no number of tasks fits": np.choose(why, [0, 2, 1]),
+        }
+        return [
+            Part("tasks", tasks, of_tasks, "whole or half, and -1 where none fits", tolerance=1e-3),
+            Part("why", why, of_reasons, "0 for the same, 1 for other tasks wrong, 2 for no single run"),
+        ]
+
+
+def _printed(rng: np.random.Generator) -> Given:
+    """Six errors: two the same as here, one with a digit cut off; two other numbers of tasks; two of no single run."""
+    N = rng.choice([108, 300, 462, 800, 807], 6)
+    wrong = np.floor(rng.uniform(0.05, 0.1, 6) * N) + 5.0
+    other = wrong + [0, 0, rng.integers(9, 16), 0.5, 0, 0]
+    other[4:] += rng.choice([0.2, 0.3], 2) + [rng.integers(9, 16), 0]
+    percent, order = 100 * other / N, rng.permutation(6)
+    printed = np.where(np.arange(6) % 2, np.floor(100 * percent), np.round(100 * percent)) / 100
+    return {"N": N[order], "printed": printed[order], "wrong": wrong[order]}
+
+
+class Mended(Exercise):
+    """Shares of votes from a file with mistakes, and which photographs to look at again."""
+
+    hints = (
+        "look at frame.answer.unique(), and at frame.duplicated([\"photo\", \"person\"])",
+        'frame.answer.str.strip().str.lower() has one name a class; frame.drop_duplicates(["photo", "person"], '
+        'keep="last") has the last answer of everybody',
+        'share = (frame.answer == "bird a").groupby(frame.photo).mean(); doubt is 1 where the larger of share and '
+        "1 - share is below 0.7",
+    )
+    praise = "no method mends a file: it is read before it is counted"
+
+    def given(self) -> Given:
+        return drawn(77, _file, lambda given: told_apart(self.solve(**given)))
+
+    def solve(self, photo: Ints, person: Ints, answer: Ints) -> list[Part]:
+        frame = pd.DataFrame({"photo": photo, "person": person, "answer": answer})
+        spelled = frame.assign(answer=frame.answer.str.strip().str.lower())
+        who = ["photo", "person"]
+        share = _share(spelled.drop_duplicates(who, keep="last"))
+        raw = _share(frame, "bird A")
+        doubt = 1 * (np.maximum(share, 1 - share) < DOUBTFUL)
+        of_shares = {
+            "this is the file as it is: look how classes are spelled, and for rows that stand there twice": raw,
+            "one class is spelled in several ways: capitals and blanks": (
+                _share(frame.drop_duplicates(who, keep="last"), "bird A")
+            ),
+            "somebody's answer stands there twice: one a person and photograph counts": _share(spelled),
+            "of two answers of one person to a photograph the last counts, not the first": (
+                _share(spelled.drop_duplicates(who, keep="first"))
+            ),
+            "equal rows are gone, and second thoughts still count beside first ones": _share(spelled.drop_duplicates()),
+            "whoever had second thoughts still has an answer, the last": _share(spelled.drop_duplicates(who, keep=False)),
+            "these are shares of bird B": 1 - share,
+        }
+        of_doubts = {
+            "a photograph is doubtful where the winner has little, bird B as well as bird A": 1 * (share < DOUBTFUL),
+            "the other way round: 1 where the winner has less than 70 %": 1 - doubt,
+            "take the shares after the file is mended": 1 * (np.maximum(raw, 1 - raw) < DOUBTFUL),
+        }
+        return [
+            Part("share", share, of_shares, "shares of bird A", (NONNEGATIVE,)),
+            Part("doubt", doubt, of_doubts, "1 to look again, 0 not"),
+        ]
+
+
+def _share(frame: pd.DataFrame, name: str = "bird a") -> Floats:
+    """The share of one answer among the rows of each photograph."""
+    return np.asarray((frame.answer == name).groupby(frame.photo).mean(), dtype=np.float64)
+
+
+def _file(rng: np.random.Generator) -> Given:
+    """Rows of six photographs and nine people, in the order in which they were written; some twice, some spelled badly."""
+    photo, person = np.divmod(rng.permutation(54)[:42], 9)
+    says_a = rng.random(42) < np.linspace(0.1, 0.9, 6)[rng.permutation(6)][photo]
+    again = rng.permutation(32)[:9]  # of these the first four are the same once more, the others second thoughts
+    photo, person = np.append(photo, photo[again]), np.append(person, person[again])
+    says_a = np.append(says_a, says_a[again] ^ (np.arange(9) >= 4))
+    spelled = np.where(says_a, "bird A", "bird B")
+    odd = rng.permutation(51)[:9]
+    spelled[odd] = np.char.title(spelled[odd])
+    spelled[odd[:3]] = np.char.lower(spelled[odd[:3]])
+    spelled = spelled.astype("U8")
+    spelled[odd[6:]] = np.char.add(spelled[odd[6:]], " ")
+    order = np.append(rng.permutation(32), 32 + rng.permutation(19))  # whatever comes again comes later
+    return {"photo": photo[order], "person": person[order], "answer": spelled[order]}
+
+
+DOUBTS = {"holes": Holes(), "printed": Printed(), "mended": Mended()}
