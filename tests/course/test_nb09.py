@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
+from scipy.stats import spearmanr
 
 from cofactor.core.errors import CofactorError, DatasetUnavailableError
 from cofactor.data import GraphDataset, TopicsDataset
@@ -249,3 +250,33 @@ def test_friends_panel_counts_communities_that_have_a_corner():
     expected = panels.befriend(400, 0.2, 0.0, "MERIT")
     main = expected.graph.memberships[expected.found.pure].argmax(axis=1)
     assert f"{len(set(main))} of 3 communities" in panel.text and f"(SRC): {expected.src:.3f}." in panel.text
+
+
+# ---- exercises that judge ----
+
+
+def test_the_largest_difference_of_the_contests_is_the_one_that_may_be_chance():
+    mean, s_e, ahead = (np.asarray(part.answer) for part in EXERCISES["contests"].parts)
+    assert sorted(ahead) == [-1, 0, 1] and ahead[np.abs(mean).argmax()] == 0
+    first, second = EXERCISES["contests"].given().values()
+    unpaired = np.sqrt((first.var(axis=1) + second.var(axis=1)) / 30)
+    assert np.all(np.abs(mean) < 2 * unpaired) and np.all(s_e < unpaired)
+
+
+def test_ranks_are_those_of_scipy_and_differ_by_what_replaces_a_negative_weight():
+    truth, raw = EXERCISES["ranks"].given().values()
+    zero, floor, main = np.asarray(EXERCISES["ranks"].parts[0].answer)
+    for low, expected in ((0, zero), (2.2e-16, floor)):
+        cut = np.maximum(raw, low)
+        shares = (cut / cut.sum(axis=1, keepdims=True))[:, 0]
+        assert spearmanr(truth, shares).statistic == pytest.approx(expected)
+    assert zero - floor > 0.05 and zero - main > 0.05
+
+
+def test_lonely_corners_are_twins_or_alone_by_construction():
+    clouds = EXERCISES["lonely"].given()["clouds"]
+    near, trouble = (np.asarray(part.answer) for part in EXERCISES["lonely"].parts)
+    assert {0, 1, 2} == set(trouble)
+    for X, row, kind in zip(clouds, near, trouble, strict=True):
+        assert (len(np.unique(X.T, axis=0)) == 59) == (kind == 1) == (row.min() == 0)
+        assert np.sum(row > 0.1) == (kind == 2) and np.sort(row)[1] < 0.05

@@ -139,6 +139,7 @@ PICTURES |= {  # of notebooks 06 to 09, and 11
     "ratings": lambda: nb08.draw_ratings([f"film {n}" for n in range(9)], NIGHT, np.full((50, 9), 2.2), range(5)),
     "recovered": lambda: nb08.panels.draw_recovered(nb08.panels.recover(1000, 0.5, 4, 0.0)),
     "words": lambda: nb09.draw_words(POINTS, WORDS, {"SPA": [0, 1, 2], "MERIT": [0, 3, 4]}),
+    "corners": lambda: nb09.draw_clouds([POINTS, POINTS[::-1]] * 2, [[0, 1, 2], [3, 4, 5]] * 2),
     "range": lambda: nb09.draw_range({0.1: [0.2, 0.3], 1.0: [0.25, 0.1]}, [0.5, 1], {"other": 0.22}),
     "pursuit": lambda: of_panel(nb06.descent_panel),
     "befriended": lambda: of_panel(nb09.friends_panel),

@@ -3,6 +3,7 @@
 from course.library import library, topic_error, word_points
 from course.nb09.panels import draw_friends, draw_words, friends_panel, library_panel, node_points
 from course.nb09.pictures import (
+    draw_clouds,
     draw_contest,
     draw_documents,
     draw_nodes,

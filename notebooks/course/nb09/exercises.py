@@ -20,6 +20,7 @@ from course.grading import (
     Given,
     Part,
 )
+from course.nb09.judged import JUDGED, scaled
 from course.seeds import own
 
 
@@ -170,31 +171,33 @@ class Membership(Exercise):
 
     def solve(self, V: Floats, pure: Ints) -> list[Part]:
         raw = np.asarray(np.linalg.solve(V[pure].T, V.T).T, dtype=np.float64)
-        late, turned = np.maximum(_scaled(raw), 0), _scaled(np.maximum(np.linalg.solve(V[pure], V.T).T, 0))
+        late, turned = np.maximum(scaled(raw), 0), scaled(np.maximum(np.linalg.solve(V[pure], V.T).T, 0))
         mistakes = {
             "these are the weights; set negative ones to zero, and divide every row by its sum": raw,
             "rows do not sum to one yet: divide each by its sum": np.maximum(raw, 0),
             "cut at zero first, and divide by the sum after: these rows sum to more than one": late,
-            "negative memberships: set them to zero before you divide": _scaled(raw),
-            "a negative weight becomes zero, not its opposite: no abs": _scaled(np.abs(raw)),
+            "negative memberships: set them to zero before you divide": scaled(raw),
+            "a negative weight becomes zero, not its opposite: no abs": scaled(np.abs(raw)),
             "this gives each person to one community; shares are asked": np.eye(V.shape[1])[raw.argmax(axis=1)],
             "divide rows by their sums, not columns": np.maximum(raw, 0) / np.maximum(raw, 0).sum(axis=0),
             "rows are mixtures of rows: V = Theta V_pure, so Theta = V V_pure^-1 and not V (V_pure')^-1": turned,
         }
-        return [Part("theta", _scaled(np.maximum(raw, 0)), mistakes, "shares", (NONNEGATIVE, ROWS_SUM_TO_ONE))]
+        return [Part("theta", scaled(np.maximum(raw, 0)), mistakes, "shares", (NONNEGATIVE, ROWS_SUM_TO_ONE))]
 
 
-def _scaled(theta: Floats) -> Floats:
-    return np.asarray(theta / theta.sum(axis=1, keepdims=True))
-
-
-EXERCISES = {"word_pairs": WordPairs(), "projection": Projection(), "coherent": Coherent(), "membership": Membership()}
+EXERCISES = {
+    "word_pairs": WordPairs(),
+    "projection": Projection(),
+    "coherent": Coherent(),
+    "membership": Membership(),
+    **JUDGED,
+}
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     ("word_pairs",),
     ("projection", "coherent"),
-    (),
+    ("contests",),
     ("membership",),
-    (),
-    (),
+    ("ranks",),
+    ("lonely",),
 )

@@ -60,6 +60,21 @@ def draw_two_clouds(
 
 
 @styled
+def draw_clouds(clouds: ArrayLike, corners: ArrayLike) -> Figure:
+    """Draw clouds of columns (clouds, M, N), each in the plane of three of them (clouds, 3)."""
+    fig = new_picture(WIDTH, 5.6)
+    for number, (ax, X, taken) in enumerate(
+        zip(fig.subplots(2, 2).ravel(), np.asarray(clouds), np.asarray(corners), strict=True)
+    ):
+        fill_points(ax, fill_corners(ax, X, {"SPA": taken}), kind="column")
+        ax.set_title(f"cloud {number}", color=INK)
+        ax.set_xlabel("plane of three columns")
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    say(fig, f"The columns that SPA takes for corners, in {len(np.asarray(clouds))} clouds")
+    return fig
+
+
+@styled
 def draw_nodes(
     graph: GraphDataset, X: ArrayLike, corners: Mapping[str, ArrayLike], shown: ArrayLike | None = None
 ) -> Figure:

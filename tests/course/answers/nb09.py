@@ -3,6 +3,10 @@
 import numpy as np
 import pandas as pd
 from scipy.linalg import qr
+from scipy.spatial.distance import cdist
+from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
+
+from cofactor import plain
 
 
 def word_pairs(g):
@@ -100,6 +104,63 @@ def in_place(X, n_anchors):
     return chosen
 
 
+# ---- contests, ranks, lonely corners ----
+
+
+def contest(g, ddof=1, paired=True):
+    """Difference, standard error and verdict, row by row."""
+    found = []
+    for one, two in zip(g["first"], g["second"], strict=True):
+        d = [b - a for a, b in zip(one, two, strict=True)]
+        mean = sum(d) / 30
+        variance = np.var(d, ddof=ddof) if paired else np.var(one, ddof=ddof) + np.var(two, ddof=ddof)
+        error = (variance / 30) ** 0.5
+        found.append((mean, error, (abs(mean) > 2 * error) * (1 if mean > 0 else -1)))
+    return [list(column) for column in zip(*found, strict=True)]
+
+
+def contest_with(g, difference=None, error=None, ahead=None):
+    right = map(np.array, contest(g))
+    return [
+        value if change is None else change(value)
+        for value, change in zip(right, (difference, error, ahead), strict=True)
+    ]
+
+
+def ways(g, low=0.0, scale=True):
+    """Three ways to make shares of the first community."""
+    found = []
+    for cut in (np.clip(g["raw"], low, None), np.clip(g["raw"], 2.2e-16, None)):
+        found.append((rows(cut) if scale else cut)[:, 0])
+    return [*found, (g["raw"].argmax(axis=1) == 0) * 1.0]
+
+
+def ranks(g, correlate=spearmanr, **how):
+    return [correlate(g["truth"], way)[0] for way in ways(g, **how)]
+
+
+def by_places(a, b):
+    return pearsonr(rankdata(a, "ordinal"), rankdata(b, "ordinal"))
+
+
+def nearest(g, place=1, among=None):
+    """Distances of SPA's corners to the column at a place, of all columns or of some."""
+    found = []
+    for X in g["clouds"]:
+        corners = plain.spa(X, 3)
+        others = X.T if among is None else X.T[corners]
+        found.append(np.sort(cdist(X.T[corners], others), axis=1)[:, place])
+    return np.array(found)
+
+
+def trouble(g):
+    return [1 if row.min() == 0 else 2 if row.max() > 0.1 else 0 for row in nearest(g)]
+
+
+def lonely(g, near=None, wrong=None):
+    return (nearest(g) if near is None else near), (trouble(g) if wrong is None else wrong)
+
+
 ANSWERS = [
     ("word_pairs", "correct", word_pairs),
     ("word_pairs", "correct", by_diagonal),
@@ -160,4 +221,52 @@ ANSWERS = [
     ("membership", "expected an array of shape (6, 3)", lambda g: raw(g)[3:]),
     ("membership", "to one community; shares", lambda g: np.eye(3)[raw(g).argmax(axis=1)]),
     ("membership", "the rows do not sum to one", lambda g: raw(g).clip(0) ** 2),
+    ("contests", "correct", contest),
+    ("contests", "correct", lambda g: dict(zip(("difference", "standard error", "ahead"), contest(g), strict=True))),
+    ("contests", "the other way round", lambda g: contest_with(g, difference=lambda d: -d)),
+    ("contests", "take the mean", lambda g: contest_with(g, difference=lambda d: 30 * d)),
+    ("contests", "no abs", lambda g: (np.abs(g["second"] - g["first"]).mean(axis=1), *contest(g)[1:])),
+    ("contests", "the median", lambda g: (np.median(g["second"] - g["first"], axis=1), *contest(g)[1:])),
+    ("contests", "per cent", lambda g: contest_with(g, difference=lambda d: 100 * d)),
+    ("contests", "the spread of the difference", lambda g: (contest(g)[0], *contest(g, paired=False)[1:])),
+    ("contests", "the spread of one trial", lambda g: contest_with(g, error=lambda s: s * 30**0.5)),
+    ("contests", "not by the number", lambda g: contest_with(g, error=lambda s: s / 30**0.5)),
+    ("contests", "take its root", lambda g: contest_with(g, error=lambda s: s**2)),
+    ("contests", "give one", lambda g: contest_with(g, error=lambda s: 2 * s)),
+    ("contests", "ddof=1", lambda g: contest(g, ddof=0)),
+    ("contests", "may be chance", lambda g: (*contest(g)[:2], np.sign(contest(g)[0]))),
+    (
+        "contests",
+        "3 points may be noise",
+        lambda g: (*contest(g)[:2], np.trunc(np.array(contest(g)[0]) / 0.02).clip(-1, 1)),
+    ),
+    ("contests", "each method alone", lambda g: (*contest(g)[:2], contest(g, paired=False)[2])),
+    ("contests", "-1 where the first is", lambda g: contest_with(g, ahead=lambda a: -a)),
+    ("contests", "give 3 arrays", lambda g: contest(g)[:2]),
+    ("ranks", "correct", ranks),
+    ("ranks", "correct", lambda g: np.round(ranks(g), 4)),
+    ("ranks", "correct", lambda g: [np.corrcoef(rankdata(g["truth"]), rankdata(way))[0, 1] for way in ways(g)]),
+    ("ranks", "correlate their ranks", lambda g: ranks(g, pearsonr)),
+    ("ranks", "equal shares have equal ranks", lambda g: ranks(g, by_places)),
+    ("ranks", "scale the rows", lambda g: ranks(g, scale=False)),
+    ("ranks", "zero in the place of", lambda g: ranks(g, low=2.2e-16)),
+    ("ranks", "another order", lambda g: ranks(g)[::-1]),
+    ("ranks", "per cent", lambda g: 100 * np.array(ranks(g))),
+    ("ranks", "the sign is wrong", lambda g: [-value for value in ranks(g)]),
+    ("ranks", "furthest off", lambda g: ranks(g, kendalltau)),
+    ("ranks", "expected an array of shape (3,)", lambda g: ranks(g)[:2]),
+    ("ranks", "NaN", lambda g: [np.nan, *ranks(g)[1:]]),
+    ("lonely", "correct", lonely),
+    ("lonely", "correct", lambda g: {"trouble": trouble(g), "nearest": nearest(g).round(5)}),
+    ("lonely", "leave it out", lambda g: lonely(g, nearest(g, place=0))),
+    ("lonely", "take the root", lambda g: lonely(g, nearest(g) ** 2)),
+    ("lonely", "nearest among the corners", lambda g: lonely(g, nearest(g, among="corners"))),
+    ("lonely", "asked are the nearest", lambda g: lonely(g, nearest(g, place=-1))),
+    ("lonely", "one of two columns that are equal", lambda g: lonely(g, None, 2 * (nearest(g).max(axis=1) > 0.1))),
+    ("lonely", "corners that are alone, too", lambda g: lonely(g, None, nearest(g).min(axis=1) == 0)),
+    ("lonely", "1 for twins", lambda g: lonely(g, None, [(3 - t) % 3 for t in trouble(g)])),
+    ("lonely", "one corner of three", lambda g: lonely(g, None, [0, 0, 0, 0])),
+    ("lonely", "expected an array of shape (4, 3)", lambda g: lonely(g, nearest(g).T)),
+    ("lonely", "give 2 arrays", nearest),
+    ("lonely", "no array of numbers", lambda g: lonely(g, None, ["twin", "fine", "alone", "fine"])),
 ]

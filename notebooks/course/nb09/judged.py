@@ -1,0 +1,222 @@
+"""Exercises of notebook 09 that judge: contests of two methods, ranks of memberships, corners without company."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.stats import rankdata
+
+from cofactor.core.spa import spa
+from cofactor.core.types import Floats, Ints
+from course.grading import NONNEGATIVE, Exercise, Given, Part, told_apart
+from course.seeds import drawn
+
+
+def scaled(theta: Floats) -> Floats:
+    """Return rows divided by their sums."""
+    return np.asarray(theta / theta.sum(axis=1, keepdims=True))
+
+
+class Contests(Exercise):
+    """The differences of two methods on the same trials, their standard errors, and who is ahead beyond two of these."""
+
+    hints = (
+        "trial by trial: d = second - first, of shape (3, 30); its mean over trials is the difference",
+        "the spread of d decides, not that of the trials: s.e. = d.std(axis=1, ddof=1) / np.sqrt(30)",
+        "np.where(np.abs(mean) > 2 * se, np.sign(mean), 0)",
+    )
+    praise = "the largest difference is the one that cannot be told from chance, and the smallest can"
+
+    def given(self) -> Given:
+        return drawn(93, _contests, lambda given: told_apart(self.solve(**given)) and self._is_clear(**given))
+
+    def solve(self, first: Floats, second: Floats) -> list[Part]:
+        d, n = second - first, first.shape[1]
+        mean, s_e = d.mean(axis=1), d.std(axis=1, ddof=1) / np.sqrt(n)
+        apart = np.sqrt((first.var(axis=1, ddof=1) + second.var(axis=1, ddof=1)) / n)
+        of_means = {
+            "the other way round: asked is the second minus the first": -mean,
+            "these are sums over the trials; take the mean": d.sum(axis=1),
+            "this is the median; the standard error is one of the mean": np.median(d, axis=1),
+            "sizes alone lose who is ahead: no abs": np.abs(d).mean(axis=1),
+        }
+        of_errors = {
+            "this takes the trials of the two methods for different ones; both meet the same easy and hard trials, so take "
+            "the spread of the difference": apart,
+            "this is the spread of one trial; of a mean over 30 it is that over sqrt(30)": s_e * np.sqrt(n),
+            "divide by the root of the number of trials, not by the number": s_e / np.sqrt(n),
+            "this is a variance; take its root": s_e**2,
+            "this is two standard errors; give one": 2 * s_e,
+            "ddof=1: the spread around a mean that was itself estimated": s_e * np.sqrt((n - 1) / n),
+        }
+        ahead = np.where(np.abs(mean) > 2 * s_e, np.sign(mean), 0)
+        of_verdicts = {
+            "a difference may be chance: compare its size with two standard errors": np.sign(mean),
+            "the size of a difference does not decide; 3 points may be noise and 1 point none": (
+                np.where(np.abs(mean) > 0.02, np.sign(mean), 0)
+            ),
+            "by the errors of each method alone nothing can be told; take those of the differences": (
+                np.where(np.abs(mean) > 2 * apart, np.sign(mean), 0)
+            ),
+            "1 where the second is ahead, -1 where the first is": -ahead,
+        }
+        return [
+            Part("difference", mean, of_means, "shares of documents"),
+            Part("standard error", s_e, of_errors, "shares of documents", (NONNEGATIVE,)),
+            Part("ahead", ahead, of_verdicts, "1 for the second, -1 for the first, 0 for neither"),
+        ]
+
+    def _is_clear(self, first: Floats, second: Floats) -> bool:
+        """Whether no verdict hangs on a digit, and the largest difference is the one that may be chance."""
+        mean, s_e = (np.abs(np.asarray(part.answer)) for part in self.solve(first, second)[:2])
+        t = mean / s_e
+        return bool(np.all((t > 2.5) | (t < 1.6)) and np.sum(t < 1.6) == 1 and mean.argmax() == t.argmin())
+
+
+def _contests(rng: np.random.Generator) -> Given:
+    """Three pairs of methods on thirty trials, which differ much more than the methods do."""
+    first = rng.uniform(0.45, 0.9, (3, 30))
+    ahead, spread = np.array([0.01, 0.03, -0.015]), np.array([0.012, 0.11, 0.02])
+    second = first + rng.normal(ahead[:, None], spread[:, None], (3, 30))
+    order = rng.permutation(3)
+    return {"first": first[order].round(3), "second": second[order].round(3)}
+
+
+FLOOR = 2.2e-16  # what SPOC puts in the place of a negative weight
+
+
+class Ranks(Exercise):
+    """The rank correlation of one community, for three ways of making memberships of the same weights."""
+
+    hints = (
+        "cut = np.maximum(raw, 0), or np.maximum(raw, 2.2e-16); shares = cut / cut.sum(axis=1, keepdims=True)",
+        "ranks = scipy.stats.rankdata: nodes with equal shares have the mean of their ranks; correlate the ranks",
+        "scipy.stats.spearmanr(truth, shares[:, 0]).statistic, and for the third (shares.argmax(axis=1) == 0)",
+    )
+    praise = "one choice of corners, and three numbers as far apart as methods in a table of a paper"
+
+    def given(self) -> Given:
+        return drawn(95, _weights, lambda given: told_apart(self.solve(**given)))
+
+    def solve(self, truth: Floats, raw: Floats) -> list[Part]:
+        def three(correlate: Callable[[Floats, Floats], float], low: float = 0.0) -> Floats:
+            zero, floor = scaled(np.maximum(raw, low)), scaled(np.maximum(raw, FLOOR))
+            return np.array([correlate(truth, x) for x in (zero[:, 0], floor[:, 0], zero.argmax(axis=1) == 0)])
+
+        def unscaled(cut: float) -> float:
+            return _spearman(truth, np.maximum(raw[:, 0], cut))
+
+        right = three(_spearman)
+        mistakes = {
+            "these are correlations of the shares; correlate their ranks": three(_pearson),
+            "equal shares have equal ranks, the mean of their places; here the first of them comes first": (
+                three(lambda a, b: _pearson(_places(a), _places(b)))
+            ),
+            "scale the rows after the cut: only then a tie of tiny numbers is broken": (
+                np.array([unscaled(0), unscaled(FLOOR), right[2]])
+            ),
+            "the first way puts zero in the place of what is negative": three(_spearman, FLOOR),
+            "this is another order: zero, 2.2e-16, the main community": right[::-1],
+        }
+        return [Part("SRC", right, mistakes, "rank correlations")]
+
+
+def _weights(rng: np.random.Generator) -> Given:
+    """Memberships of sixty nodes in the first of three communities, and the weights found for all, many below zero."""
+    theta = rng.dirichlet([0.12, 0.3, 0.3], 60)
+    theta = scaled(np.where(theta < 0.1, 0.0, theta))
+    active = rng.lognormal(0, 0.7, 60)
+    raw = (theta - 0.05 + rng.normal(0, 0.05, (60, 3))) * active[:, None]
+    return {"truth": theta[:, 0].round(3), "raw": raw.round(4)}
+
+
+def _places(a: Floats) -> Floats:
+    """Places in order, of equal numbers the first one first."""
+    return a.argsort(kind="stable").argsort().astype(np.float64)
+
+
+def _pearson(a: Floats, b: Floats) -> float:
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def _spearman(a: Floats, b: Floats) -> float:
+    return _pearson(rankdata(a), rankdata(b))
+
+
+ALONE = 0.1  # a corner whose nearest column is farther has no other near it
+
+
+class Lonely(Exercise):
+    """How near the nearest other column is to every corner, cloud by cloud, and what is wrong with these corners."""
+
+    hints = (
+        "cloud by cloud: K = spa(X, 3), and the distances of X[:, [k]] to all columns of X, for each k in K",
+        "np.linalg.norm(X - X[:, [k]], axis=0) is zero at k itself: leave it out, and take the least of the others",
+        "near = [np.sort(np.linalg.norm(X - X[:, [k]], axis=0))[1] for k in spa(X, 3)]; trouble is 1 if min(near) is "
+        "zero, else 2 if max(near) > 0.1, else 0",
+    )
+    praise = "a corner of twins is chosen by chance, and one without company may be a rare word and no topic"
+
+    def given(self) -> Given:
+        return drawn(97, _clouds, lambda given: told_apart(self.solve(**given)) and self._is_clear(**given))
+
+    def solve(self, clouds: Floats) -> list[Part]:
+        corners = [spa(X, 3) for X in clouds]
+        sorted_distances = np.array([_from_corners(X, K) for X, K in zip(clouds, corners, strict=True)])
+        near = sorted_distances[:, :, 1]
+        others = np.array([_from_corners(X[:, K], np.arange(3))[:, 1] for X, K in zip(clouds, corners, strict=True)])
+        trouble = np.where(near.min(axis=1) == 0, 1, np.where(near.max(axis=1) > ALONE, 2, 0))
+        of_distances = {
+            "a column is nearest to itself: leave it out": sorted_distances[:, :, 0],
+            "these are squares; take the root": near**2,
+            "these are the nearest among the corners; asked is the nearest of all other columns": others,
+            "these are the farthest columns; asked are the nearest": sorted_distances[:, :, -1],
+            "these are means over all columns; asked are the nearest": sorted_distances.mean(axis=2),
+        }
+        of_trouble = {
+            "a distance of zero is a twin: the corner is one of two columns that are equal, 1": (
+                np.where(near.max(axis=1) > ALONE, 2, 0)
+            ),
+            "look for corners that are alone, too: one far from all others is enough, 2": 1 * (near.min(axis=1) == 0),
+            "the other way round: 1 for twins, 2 for a corner alone": np.choose(trouble, [0, 2, 1]),
+            "one corner of three is enough to go wrong": np.where(near.min(axis=1) > ALONE, 2, near.max(axis=1) == 0),
+        }
+        return [
+            Part("nearest", near, of_distances, "distances", (NONNEGATIVE,)),
+            Part("trouble", trouble, of_trouble, "1 for equal columns, 2 for a corner alone, 0 for neither"),
+        ]
+
+    def _is_clear(self, clouds: Floats) -> bool:
+        """Whether no corner is at the limit, and every kind of trouble occurs."""
+        near, trouble = (np.asarray(part.answer) for part in self.solve(clouds))
+        return bool(np.all((near < 0.8 * ALONE) | (near > 1.5 * ALONE)) and set(trouble.tolist()) == {0, 1, 2})
+
+
+def _from_corners(X: Floats, corners: Ints) -> Floats:
+    """Distances of every corner (rows) to all columns, the nearest first."""
+    return np.sort(np.linalg.norm(X[:, None, :] - X[:, corners, None], axis=0), axis=1)
+
+
+def _clouds(rng: np.random.Generator) -> Given:
+    """Four clouds of 60 mixtures of three columns; every kind of trouble occurs."""
+    kinds = rng.permutation([0, 1, 2, int(rng.integers(1, 3))])
+    return {"clouds": np.stack([_cloud(kind, rng) for kind in kinds])}
+
+
+def _cloud(kind: int, rng: np.random.Generator) -> Floats:
+    """Mixtures of three columns, eight of them near each corner; with a twin of one corner, or one corner alone."""
+    away = rng.uniform(0.02, 0.12, 24)[:, None]
+    near = (1 - away) * np.repeat(np.eye(3), 8, axis=0) + away * rng.dirichlet(np.ones(3), 24)
+    inner = 0.7 * rng.dirichlet(np.ones(3), 36) + 0.1
+    H = np.vstack([near, inner])
+    if kind == 2:
+        H[1:8] = 0.6 * H[1:8] + 0.4 / 3
+    W = 0.8 * np.eye(4)[:, rng.permutation(4)[:3]] + 0.2 * rng.dirichlet(np.ones(4), 3).T
+    X = W @ H.T
+    if kind == 1:
+        X[:, 59] = X[:, spa(X, 3)[0]]
+    return np.asarray(X[:, rng.permutation(60)])
+
+
+JUDGED = {"contests": Contests(), "ranks": Ranks(), "lonely": Lonely()}
