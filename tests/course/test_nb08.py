@@ -6,8 +6,10 @@ from itertools import combinations
 import numpy as np
 
 from cofactor import simulate
+from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
 from cofactor.pmf import METHODS, mre, mse
+from course.desk import exercises_of
 from course.nb08 import panels, pictures
 from course.nb08.panels import polygon
 
@@ -125,3 +127,35 @@ def test_the_panel_starves_and_blurs():
     assert panel.outcome.anchors.gaps.max() > sharp + 0.2
     panel.controls["n_rows"].value, panel.controls["observed"].value = 1000, 0.1
     assert panel.outcome.mse["CNMF-SPA"] > panel.outcome.mse["Constant"]
+
+
+# ---- exercises that judge ----
+
+
+def test_held_out_rows_are_judged_as_the_library_does_and_little_smoothing_loses_to_the_constant():
+    exercise = exercises_of("nb08")["held_out"]
+    prior, T, alpha, own_rows, rows = exercise.given().values()
+    nats, better = (np.asarray(part.answer) for part in exercise.parts)
+    assert better.tolist() == [0, 1, 1] and nats.argmax() == 1
+    own = []
+    for a, told in zip(alpha, nats, strict=True):
+        model = LatentClassModel(prior, list((T + a) / (T + a).sum(axis=1, keepdims=True)))
+        seen, unseen = (CategoricalTable(some, [3] * 4) for some in (own_rows, rows))
+        assert np.isclose(model.log_likelihood(unseen) / 40, told)
+        own.append(model.log_likelihood(seen) / 14)
+    assert np.all(np.diff(own) < 0) and own[0] > 4 * math.log(1 / 3) > nats[0]
+
+
+def test_pairs_are_blind_to_parity_and_too_few_rows_blind_to_all():
+    exercise = exercises_of("nb08")["blind"]
+    tables = exercise.given()["tables"]
+    pairs, rows, verdict = (np.asarray(part.answer) for part in exercise.parts)
+    assert sorted(verdict) == [0, 0, 2, 3, 3]
+    for table, z in zip(tables, pairs, strict=True):
+        counts = [np.zeros((2, 2)) for _ in range(3)]
+        for count, (a, b) in zip(counts, combinations(range(3), 2), strict=True):
+            seen = table[(table[:, a] >= 0) & (table[:, b] >= 0)]
+            np.add.at(count, (seen[:, a], seen[:, b]), 1)
+        share = [abs(2 * np.trace(count) / count.sum() - 1) * math.sqrt(count.sum()) for count in counts]
+        assert np.isclose(max(share), z)
+    assert np.all(rows[verdict == 3] > 5) and np.all(pairs[verdict == 3] < 3)

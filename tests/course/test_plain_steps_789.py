@@ -14,10 +14,13 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = {path.stem: path for path in (ROOT / "lib" / "cofactor" / "plain").glob("[a-z]*.py")}
 CALLED = {  # by notebook: names that come from cofactor.plain, and are used in a step
     "07": {"blocks", "em", "of_type", "one_hot", "worker_types"},
+    "08": {"blocks", "cnmf_opt", "cnmf_spa", "em", "mixtures", "one_hot"},
     "09": {"merit", "mixtures", "spa"},
 }
 BUILT = {  # by notebook: functions that a step defines as their page does
     "07": {"em", "errors_of_crowd", "log_of_sequence", "normalised", "posterior", "refit"},
+    "08": {"pair_frequencies", "posterior", "refit", "spa"},
+    "09": set(),
 }
 
 

@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from cofactor.core.types import Floats, Ints
 from course.grading import COLUMNS_SUM_TO_ONE, NONNEGATIVE, SUMS_TO_ONE, Exercise, FunctionExercise, Given, Part
+from course.nb08.failures import JUDGED
 from course.seeds import own
 
 EXACT = 1e-9  # a model with nearly the same pairs is no counterexample
@@ -343,6 +344,7 @@ EXERCISES = {
     "pair_step": PairStep(),
     "evidence": Evidence(),
     "missing": Missing(),
+    **JUDGED,
 }
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
@@ -350,7 +352,7 @@ OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     ("residual",),
     ("pair_step",),
     ("evidence",),
-    (),
+    ("held_out",),
     ("missing",),
-    (),
+    ("blind",),
 )

@@ -162,6 +162,68 @@ def taken(g, *choices):
     return rows_a_cell(g), [dict(choices).get(one, one) for one in take(g)]
 
 
+# ---- rows that a fit has not seen, and blind pairs ----
+
+
+def fitted(g, alpha):
+    """The conditionals of one amount of smoothing, variable by variable and class by class."""
+    A = np.zeros(g["T"].shape)
+    for n, f in np.ndindex(4, 2):
+        counts = [count + alpha for count in g["T"][n, :, f]]
+        A[n, :, f] = np.array(counts) / sum(counts)
+    return A
+
+
+def nats(g, rows="rows", prior=None, log_first=False, mean=np.mean):
+    found = []
+    for alpha in g["alpha"]:
+        A, weights = fitted(g, alpha), g["prior"] if prior is None else prior
+        one = [[np.prod([A[n, row[n], f] for n in range(4)]) for f in range(2)] for row in g[rows]]
+        found.append(mean(np.log(one) @ weights if log_first else np.log(one @ weights)))
+    return np.array(found)
+
+
+def held_out(g, **how):
+    return nats(g, **how), [value > 4 * np.log(1 / 3) for value in nats(g)]
+
+
+def better(g, verdict):
+    return nats(g), verdict
+
+
+def over_all(g):
+    """Columns that sum to one over all variables."""
+    return nats(g | {"T": g["T"]}) + 4 * np.log(1 / 4)
+
+
+def z_of(coins):
+    n = len(coins)
+    return abs(sum((-1) ** int(sum(row)) for row in coins)) / n**0.5 if n else 0.0
+
+
+def blind(g, of_pair=lambda table, pair: table[(table[:, pair] >= 0).all(axis=1)][:, pair], complete=True):
+    pairs = [max(z_of(of_pair(table, [a, b])) for a, b in ((0, 1), (0, 2), (1, 2))) for table in g["tables"]]
+    whole = [z_of([row for row in table if min(row) >= 0 or not complete]) for table in g["tables"]]
+    right = pairs if complete else blind(g)[0]
+    return pairs, whole, [2 if p > 4 else 3 if w > 4 else 0 for p, w in zip(right, whole, strict=True)]
+
+
+def blind_with(g, pairs=None, rows=None, verdict=None):
+    right = (np.array(part) for part in blind(g))
+    changes = pairs, rows, verdict
+    return [value if change is None else change(value) for value, change in zip(right, changes, strict=True)]
+
+
+def judged(g, verdict):
+    pairs, whole, _ = map(np.array, blind(g))
+    return pairs, whole, verdict(pairs, whole)
+
+
+def first_pair(g):
+    table = [one[(one[:, :2] >= 0).all(axis=1)][:, :2] for one in g["tables"]]
+    return [z_of(one) for one in table]
+
+
 ANSWERS = [
     ("pair", "correct", lambda g: np.einsum("f,if,kf->ik", g["prior"], g["A_1"], g["A_2"])),
     ("pair", "correct", outer_products),
@@ -263,4 +325,34 @@ ANSWERS = [
     ("evidence", "triples are not the rule", lambda g: (rows_a_cell(g), [3] * 5)),
     ("evidence", "pairs are safe", lambda g: (rows_a_cell(g), [2] * 5)),
     ("evidence", "give 2 arrays", take),
+    ("held_out", "correct", held_out),
+    ("held_out", "correct", lambda g: {"better": held_out(g)[1], "nats": nats(g).round(4)}),
+    ("held_out", "its own rows", lambda g: held_out(g, rows="own_rows")),
+    ("held_out", "take the mean", lambda g: held_out(g, mean=np.sum)),
+    ("held_out", "the log comes after", lambda g: held_out(g, log_first=True)),
+    ("held_out", "not equally frequent", lambda g: held_out(g, prior=np.full(2, 0.5))),
+    ("held_out", "the prior is missing", lambda g: held_out(g, prior=np.ones(2))),
+    ("held_out", "within each variable", lambda g: (over_all(g), held_out(g)[1])),
+    ("held_out", "to the base e", lambda g: (nats(g) / np.log(2), held_out(g)[1])),
+    ("held_out", "the log of the mean", lambda g: held_out(g, mean=lambda logs: np.log(np.exp(logs).mean()))),
+    ("held_out", "the sign is wrong", lambda g: (-nats(g), held_out(g)[1])),
+    ("held_out", "always looks good", lambda g: better(g, nats(g, "own_rows") > -np.log(81))),
+    ("held_out", "the other way round", lambda g: better(g, nats(g) < -np.log(81))),
+    ("held_out", "log(1/81)", lambda g: better(g, nats(g) > np.log(1 / 3))),
+    ("held_out", "give 2 arrays", nats),
+    ("held_out", "expected an array of shape (3,)", lambda g: better(g, 1)),
+    ("blind", "correct", blind),
+    ("blind", "correct", lambda g: dict(zip(("pairs", "rows", "verdict"), blind(g), strict=True))),
+    ("blind", "for a side", lambda g: blind(g, lambda table, pair: table[:, pair], complete=False)),
+    ("blind", "for a side", lambda g: (blind(g)[0], *blind(g, complete=False)[1:])),
+    ("blind", "the z of one pair", lambda g: (first_pair(g), *blind(g)[1:])),
+    ("blind", "the third may be missing", lambda g: blind(g, lambda t, pair: t[(t >= 0).all(axis=1)][:, pair])),
+    ("blind", "times the root", lambda g: blind_with(g, pairs=np.square)),
+    ("blind", "times the root", lambda g: blind_with(g, rows=np.square)),
+    ("blind", "look at the three together", lambda g: (blind(g)[0], blind(g)[0], blind(g)[2])),
+    ("blind", "look at whole rows", lambda g: judged(g, lambda p, w: np.where(p > 4, 2, 0))),
+    ("blind", "nothing can be told", lambda g: judged(g, lambda p, w: np.where(p > 4, 2, 3))),
+    ("blind", "may be chance", lambda g: judged(g, lambda p, w: np.where(p > w, 2, 3))),
+    ("blind", "give 3 arrays", lambda g: blind(g)[:2]),
+    ("blind", "expected an array of shape (5,)", lambda g: blind_with(g, verdict=lambda v: v[:4])),
 ]
