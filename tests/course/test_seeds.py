@@ -15,23 +15,23 @@ from tests.course.test_answers import ANSWERS
 from tests.each import each
 
 FUNCTIONS = {name: one for name, one in exercises().items() if isinstance(one, FunctionExercise)}
-DRAWN = (
-    "conditions",
-    "margin",
-<<<<<<< HEAD
+DRAWN = (  # no functions, and what is given comes from the seed
     "at_most",
-    "two_terms",
-    "more_labels",
-    "flat",
+    "blind",
+    "conditions",
+    "contests",
     "evidence",
-=======
     "flat",
-    "evidence",
+    "held_out",
     "holes",
-    "printed",
+    "lonely",
+    "margin",
     "mended",
->>>>>>> fabda9d (Notebook 07: an exercise for every objective, and EM and worker types built as the plain pages have them)
-)  # no functions, and what is given comes from the seed
+    "more_labels",
+    "printed",
+    "ranks",
+    "two_terms",
+)
 LEARNERS = [f"learner {number}" for number in range(10)]
 
 

@@ -12,7 +12,7 @@ from course.grading import NONNEGATIVE, Exercise, Given, Part, told_apart
 from course.seeds import drawn
 
 SIZES = 4, 3  # variables, and values of each, of `HeldOut`
-ALPHAS = np.array([0.01, 0.3, 30.0])
+ALPHAS = 0.01, 0.3, 30.0
 
 
 class HeldOut(Exercise):
@@ -93,7 +93,7 @@ def _fit(rng: np.random.Generator) -> Given:
     for row, k in zip(rows[:14], z[:14], strict=True):
         T[np.arange(N), row, k] += 1
     share = np.bincount(z[:14], minlength=2) + 1
-    return {"prior": share / share.sum(), "T": T, "alpha": ALPHAS, "own_rows": rows[:14], "rows": rows[14:]}
+    return {"prior": share / share.sum(), "T": T, "alpha": np.array(ALPHAS), "own_rows": rows[:14], "rows": rows[14:]}
 
 
 CLEAR = 4.0  # a dependence of so many standard errors is no chance
