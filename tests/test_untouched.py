@@ -18,6 +18,7 @@ FED = (
     "05",
     pytest.param("07", marks=pytest.mark.needs_mirror),
     "08",
+    pytest.param("09", marks=pytest.mark.needs_mirror),
     "11",
 )  # notebooks whose later cells call a function that the learner writes
 

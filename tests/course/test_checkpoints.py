@@ -80,7 +80,7 @@ def test_every_exercise_belongs_to_one_objective():
         assert len(own) == len(objectives(nbformat.read(path, as_version=4))), name
 
 
-@pytest.mark.parametrize("name", ["robust_sweep", "symnmf_step", "thin_step", "wawa_round", "pair_step"])
+@pytest.mark.parametrize("name", ["robust_sweep", "symnmf_step", "thin_step", "wawa_round", "pair_step", "projection"])
 def test_what_follows_uses_a_right_function_whatever_the_learner_wrote(name, capsys):
     own = solved(name)
     assert desk.usable(name, own) is own and not capsys.readouterr().out
