@@ -280,3 +280,12 @@ def test_lonely_corners_are_twins_or_alone_by_construction():
     for X, row, kind in zip(clouds, near, trouble, strict=True):
         assert (len(np.unique(X.T, axis=0)) == 59) == (kind == 1) == (row.min() == 0)
         assert np.sum(row > 0.1) == (kind == 2) and np.sort(row)[1] < 0.05
+
+
+def test_products_save_memory_everywhere_and_multiplications_only_where_documents_are_long():
+    D, N, z, K = EXERCISES["products"].given().values()
+    table, held, fewer = (np.asarray(part.answer) for part in EXERCISES["products"].parts)
+    assert np.allclose(table, 8 * N**2 / 1e9) and np.all(table > 10 * held) and 0 < fewer.sum() < 4
+    for documents, entries, topics, less in zip(D, z, K, fewer, strict=True):
+        of_table = documents * (entries / documents) ** 2
+        assert (2 * 2 * topics * entries < of_table) == less

@@ -29,6 +29,7 @@ DRAWN = (  # no functions, and what is given comes from the seed
     "mended",
     "more_labels",
     "printed",
+    "products",
     "ranks",
     "two_terms",
 )

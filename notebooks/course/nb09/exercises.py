@@ -194,7 +194,7 @@ EXERCISES = {
 }
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
-    ("word_pairs",),
+    ("word_pairs", "products"),
     ("projection", "coherent"),
     ("contests",),
     ("membership",),

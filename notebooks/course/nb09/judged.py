@@ -1,4 +1,4 @@
-"""Exercises of notebook 09 that judge: contests of two methods, ranks of memberships, corners without company."""
+"""Exercises of notebook 09 that judge: what a table costs, contests of methods, ranks, corners without company."""
 
 from __future__ import annotations
 
@@ -16,6 +16,57 @@ from course.seeds import drawn
 def scaled(theta: Floats) -> Floats:
     """Return rows divided by their sums."""
     return np.asarray(theta / theta.sum(axis=1, keepdims=True))
+
+
+class Products(Exercise):
+    """What a table of words by words holds, what products with the documents hold, and which takes less computing."""
+
+    hints = (
+        "the table has N * N numbers of 8 bytes; a billion bytes are a GB",
+        "F holds 12 bytes for each of its z entries; F U has D x 2K numbers, F'(F U) has N x 2K, of 8 bytes each",
+        "8 * N**2 / 1e9; (12 * z + 8 * 2 * K * (D + N)) / 1e9; np.where(2 * z * 2 * K < z**2 / D, 1, 0)",
+    )
+    praise = "products always save memory; computing they save only where documents are long and topics few"
+
+    def given(self) -> Given:
+        return drawn(91, _libraries, lambda given: told_apart(self.solve(**given)))
+
+    def solve(self, D: Ints, N: Ints, z: Ints, K: Ints) -> list[Part]:
+        table, held = 8e-9 * N**2, 1e-9 * (12 * z + 16 * K * (D + N))
+        fewer = np.where(4 * K < z / D, 1, 0)
+        of_table = {
+            "these are billions of numbers; each of them takes 8 bytes": N**2 / 1e9,
+            "this is a table of documents by words; asked is the one of words by words": 8e-9 * D * N,
+            "these are bytes; give GB": 8.0 * N**2,
+            "this is what products hold; the table has N * N numbers": held,
+        }
+        of_held = {
+            "these are the documents alone; F U and F'(F U) are held, too": 12e-9 * z,
+            "there are 2K vectors, not K": 1e-9 * (12 * z + 8 * K * (D + N)),
+            "F U has a row for each document, F'(F U) one for each word: both are held": 1e-9 * (12 * z + 16 * K * N),
+            "F is sparse: 12 bytes for each of its z entries, not 8 for each of its D x N places": (
+                1e-9 * (8 * D * N + 16 * K * (D + N))
+            ),
+        }
+        of_computing = {
+            "memory is saved in all four; asked is which takes fewer multiplications": np.ones(4),
+            "the other way round: 1 where products take fewer": 1 - fewer,
+            "there are 2K vectors, and two products with each: 4 K z": np.where(K < z / D, 1, 0),
+        }
+        return [
+            Part("table", table, of_table, "GB", (NONNEGATIVE,)),
+            Part("products", held, of_held, "GB", (NONNEGATIVE,)),
+            Part("fewer", fewer, of_computing, "1 where products take fewer multiplications, else 0"),
+        ]
+
+
+def _libraries(rng: np.random.Generator) -> Given:
+    """Four libraries: long and short documents, few and many topics."""
+    K = np.array([3, 30, 5, 20])
+    words = np.array([8.0, 3.0, 2.0, 0.5]) * 2 * K * rng.uniform(0.9, 1.1, 4)  # different ones in a document
+    D, N = rng.integers(10_000, 60_000, 4), rng.integers(20_000, 60_000, 4)
+    order = rng.permutation(4)
+    return {name: values[order] for name, values in {"D": D, "N": N, "z": (D * words).astype(int), "K": K}.items()}
 
 
 class Contests(Exercise):
@@ -219,4 +270,4 @@ def _cloud(kind: int, rng: np.random.Generator) -> Floats:
     return np.asarray(X[:, rng.permutation(60)])
 
 
-JUDGED = {"contests": Contests(), "ranks": Ranks(), "lonely": Lonely()}
+JUDGED = {"products": Products(), "contests": Contests(), "ranks": Ranks(), "lonely": Lonely()}

@@ -104,6 +104,21 @@ def in_place(X, n_anchors):
     return chosen
 
 
+# ---- the cost of a table ----
+
+
+def costs(g, bytes_of_table=8, vectors=2, entry=12, of_words_only=False):
+    table = [bytes_of_table * n * n / 1e9 for n in g["N"].tolist()]
+    numbers = [vectors * K * (N + D * (not of_words_only)) for D, N, K in zip(g["D"], g["N"], g["K"], strict=True)]
+    held = [(entry * z + 8 * n) / 1e9 for z, n in zip(g["z"], numbers, strict=True)]
+    return table, held, [int(2 * z * 2 * K < z * (z / D)) for D, z, K in zip(g["D"], g["z"], g["K"], strict=True)]
+
+
+def costs_with(g, table=None, fewer=None):
+    right = costs(g)
+    return (right[0] if table is None else table), right[1], (right[2] if fewer is None else fewer)
+
+
 # ---- contests, ranks, lonely corners ----
 
 
@@ -269,4 +284,22 @@ ANSWERS = [
     ("lonely", "expected an array of shape (4, 3)", lambda g: lonely(g, nearest(g).T)),
     ("lonely", "give 2 arrays", nearest),
     ("lonely", "no array of numbers", lambda g: lonely(g, None, ["twin", "fine", "alone", "fine"])),
+    ("products", "correct", costs),
+    ("products", "correct", lambda g: [np.round(part, 5) for part in costs(g)]),
+    ("products", "takes 8 bytes", lambda g: costs(g, bytes_of_table=1)),
+    ("products", "documents by words", lambda g: costs_with(g, 8e-9 * g["D"] * g["N"])),
+    ("products", "give GB", lambda g: costs(g, bytes_of_table=8e9)),
+    ("products", "N * N numbers", lambda g: costs_with(g, costs(g)[1])),
+    ("products", "the documents alone", lambda g: costs(g, vectors=0)),
+    ("products", "not K", lambda g: costs(g, vectors=1)),
+    ("products", "both are held", lambda g: costs(g, of_words_only=True)),
+    (
+        "products",
+        "F is sparse",
+        lambda g: (costs(g)[0], 8e-9 * (g["D"] * g["N"] + 2 * g["K"] * (g["D"] + g["N"])), costs(g)[2]),
+    ),
+    ("products", "memory is saved in all four", lambda g: costs_with(g, fewer=[1] * 4)),
+    ("products", "the other way round", lambda g: costs_with(g, fewer=[1 - one for one in costs(g)[2]])),
+    ("products", "two products with each", lambda g: costs_with(g, fewer=g["K"] * g["D"] < g["z"])),
+    ("products", "give 3 arrays", lambda g: costs(g)[:2]),
 ]
