@@ -26,7 +26,7 @@ class Products(Exercise):
         "F holds 12 bytes for each of its z entries; F U has D x 2K numbers, F'(F U) has N x 2K, of 8 bytes each",
         "8 * N**2 / 1e9; (12 * z + 8 * 2 * K * (D + N)) / 1e9; np.where(2 * z * 2 * K < z**2 / D, 1, 0)",
     )
-    praise = "products always save memory; computing they save only where documents are long and topics few"
+    praise = "products always save memory, and computing only where a document has more than 4 K different words"
 
     def given(self) -> Given:
         return drawn(91, _libraries, lambda given: told_apart(self.solve(**given)))
