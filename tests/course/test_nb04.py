@@ -5,9 +5,11 @@ import pytest
 
 from cofactor import simulate
 from cofactor.core.errors import CofactorError
+from cofactor.crowd import symnmf
 from cofactor.crowd.symnmf import convergence_curve, symnmf_steps
 from cofactor_app.plots.style import alt_text
-from course.nb04 import exercises, panels, pictures
+from course.desk import find
+from course.nb04 import ends, exercises, panels, pictures
 from course.rates import linear_rate
 
 
@@ -65,3 +67,42 @@ def test_a_step_that_turns_away_is_told_so():
     exercise = exercises.SymNMFStep()
     assert not list(exercise.properties(case, [H, turned]))
     assert "further away" in next(exercise.properties(case, [H, -turned]))
+
+
+def test_the_start_of_the_exercise_is_near_in_one_order_only():
+    H, Q, Q_0, nu = find("near_start").given().values()
+    left, lowest, highest = (part.answer for part in find("near_start").parts)
+    assert left < H[H > 0].min() and lowest < highest and np.isclose(highest - lowest, H[H > 0].min() - left)
+    assert 2 * np.linalg.norm(H) * np.linalg.norm(Q_0 - Q) + 2 * nu > H.max()
+    clean = H @ Q.T @ Q_0  # what a step cuts at the start, but for the noise
+    order = [int(np.abs(clean - H[:, [k]]).sum(axis=0).argmin()) for k in range(3)]
+    zero = H == 0
+    assert np.abs(clean[:, order][zero]).max() <= lowest and clean[:, order][~zero].min() >= highest
+
+
+def test_noise_and_rate_predict_as_the_exercise_has_it():
+    U, H = simulate.symnmf_problem(300, 3, 0.5, random_state=0)
+    rho, found = linear_rate(convergence_curve(U, H)), []
+    for snr_db in (30, 17):
+        noisy, _ = simulate.symnmf_problem(300, 3, 0.5, snr_db, random_state=0)
+        loose, tight = (symnmf(noisy, tol=tol)[2].n_iter for tol in (1e-4, 1e-10))
+        found.append((convergence_curve(noisy, H, n_iter=200)[-1], tight - loose))
+    asked = {"end": found[0][0], "snr": 17.0, "rho": rho, "loose": 1e-4, "tight": 1e-10}
+    assert np.allclose([part.answer for part in find("noise_and_tol").solve(**asked)], found[1], rtol=0.05)
+
+
+def test_every_problem_shows_its_kind():
+    for kind, seeds in ends.SEEDS.items():
+        for seed in seeds:
+            misfits, far = ends.runs(kind, seed)
+            assert ends.kind_of(misfits) == kind
+            assert far.min() == 0 and (far.max() < 1e-6) == (kind == 4) and (kind in (3, 4) or far.max() > 0.2)
+            fit = misfits[:, -1] < ends.FITS
+            assert kind != 1 or (far[fit].max() < 5e-3 and far[~fit].min() > 0.2)
+
+
+def test_the_problems_have_every_kind_in_an_order_of_the_seed():
+    kinds = [ends.kinds(ends.ends(seed)["misfits"]) for seed in range(12)]
+    assert all(set(one) == {1, 2, 3, 4} and len(one) == 5 for one in kinds)
+    assert len({tuple(one) for one in kinds}) > 6
+    assert "5 problems, 10 starts each" in alt_text(pictures.draw_ends(**ends.ends(0)))

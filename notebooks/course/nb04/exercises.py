@@ -1,8 +1,10 @@
-"""The exercises of notebook 04: one rotation, a linear rate, two readings of a shift, one step of SymNMF."""
+"""The exercises of notebook 04: a rotation, a rate, two readings of a shift, a step, and what goes right or wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import permutations
+from string import ascii_uppercase
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +13,7 @@ from scipy.stats import ortho_group
 from cofactor import simulate
 from cofactor.core.types import Floats
 from cofactor.crowd.symnmf import convergence_curve, shifted_relu
+from course.nb04.ends import ends, kinds
 from course.grading import NONNEGATIVE, ORTHOGONAL, Exercise, FunctionExercise, Given, Law, Part
 from course.rates import linear_rate
 from course.seeds import own
@@ -222,13 +225,169 @@ class SymNMFStep(FunctionExercise):
             yield f"the new rotation takes U further away from H: the misfit rises from {before:.3g} to {after:.3g}"
 
 
-EXERCISES = {"rotation": Rotation(), "speed": Speed(), "shift": Shift(), "symnmf_step": SymNMFStep()}
+class NearStart(Exercise):
+    """Condition (15) at a start, and the shifts that Lemma 8 allows there."""
+
+    hints = (
+        "a start is near if it is near to Q with its columns in some order: take the least q_0 over the six orders",
+        "q_0 = np.sum((Q_0 - Q[:, order]) ** 2), sigma = np.linalg.norm(H); (15) has the root of q_0, and 2 nu",
+        "r = sigma * sqrt(q_0) + nu; the left side is 2 r, and shifts go from r to H[H > 0].min() - r",
+    )
+    praise = "(15) says that a shift can be chosen: where it fails, the lowest of them lies above the highest"
+
+    def given(self) -> Given:
+        rng = np.random.default_rng(own(45))
+        H = np.zeros((12, 3))
+        H.ravel()[rng.permutation(36)[:18]] = np.append(0.5, rng.uniform(0.55, 1, 17)).round(2)
+        Q, order = ortho_group.rvs(3, random_state=int(rng.integers(10**6))), np.roll(np.arange(3), rng.integers(1, 3))
+        angle, nu = rng.uniform(0.03, 0.04), round(rng.uniform(0.03, 0.04), 3)
+        turn = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
+        return {"H": H, "Q": Q, "Q_0": (turn @ Q)[:, order], "nu": nu}
+
+    def solve(self, H: Floats, Q: Floats, Q_0: Floats, nu: float) -> list[Part]:
+        q = min(np.sum((Q_0 - Q[:, order]) ** 2) for order in permutations(range(3)))
+        sigma, least = np.linalg.norm(H), H[H > 0].min()
+        off = sigma * np.sqrt(q)
+        r = off + nu
+        without_order = sigma * np.linalg.norm(Q_0 - Q)
+        of_left = {
+            "classes have no order: take the order of Q's columns that is nearest to the start": 2 * without_order + 2 * nu,
+            "(15) needs the root of q_0; so does the proof, and the paper prints q_0": 2 * sigma * q + 2 * nu,
+            "the noise is missing: 2 nu is added": 2 * off,
+            "this is half of it: (15) keeps off what is too large at a zero, and what is too small at a nonzero": r,
+            "sigma is the norm of H, not its square": 2 * sigma * off + 2 * nu,
+            "sigma is the Frobenius norm, not the largest singular value": (
+                2 * np.linalg.norm(H, 2) * np.sqrt(q) + 2 * nu
+            ),
+        }
+        of_lowest = {
+            "this is the left side of (15); a zero of H is off by half of it at most": 2 * r,
+            "the noise is missing: a zero of H may also be off by nu": off,
+            "classes have no order: take the order of Q's columns that is nearest to the start": without_order + nu,
+            "zeros of H are not zero at the start: the shift must be above what they are": 0.0,
+        }
+        of_highest = {
+            "a nonzero is too small by half of the left side at most": least - 2 * r,
+            "this is the smallest nonzero itself; at the start it may be smaller": least,
+            "take the least of the nonzeros, not of all entries": -r,
+            "the other way: a nonzero may be smaller at the start, so that the shift must be lower": least + r,
+        }
+        return [
+            Part("left side", 2 * r, of_left, "of entries of H"),
+            Part("lowest shift", r, of_lowest, "of entries of H"),
+            Part("highest shift", least - r, of_highest, "of entries of H"),
+        ]
+
+
+class NoiseAndTol(Exercise):
+    """Where the error ends with more noise, and what a tolerance costs in iterations."""
+
+    hints = (
+        "the error is a squared one; ten decibels more noise make a squared error ten times as large",
+        "Q moves as the root of e_t does: by the share sqrt(rho) from one iteration to the next",
+        "end * 10 ** ((30 - snr) / 10); np.log(tight / loose) / np.log(np.sqrt(rho))",
+    )
+    praise = "the noise alone says where the error ends; the rate alone says what each digit of Q costs"
+
+    def given(self) -> Given:
+        rng = np.random.default_rng(own(46))
+        names = "end", "snr", "rho", "loose", "tight"
+        end, rho = round(rng.uniform(2e-4, 9e-4), 5), round(rng.uniform(0.4, 0.8), 3)
+        snr, loose = float(rng.choice([12, 13, 16, 17, 23, 24])), float(rng.choice([1e-4, 1e-3, 1e-2]))
+        return dict(zip(names, (end, snr, rho, loose, 1e-10), strict=True))
+
+    def solve(self, end: float, snr: float, rho: float, loose: float, tight: float) -> list[Part]:
+        louder, digits = 10 ** ((30 - snr) / 10), np.log(tight / loose)
+        iterations = digits / np.log(np.sqrt(rho))
+        of_end = {
+            "the other way: fewer decibels are more noise": end / louder,
+            "20 decibels are a factor ten in the noise; the error is its square": end * np.sqrt(louder),
+            "the error is squared already: ten decibels are a factor ten in it, not a hundred": end * louder**2,
+            "decibels are logarithms: a difference of them is a factor": end * 30 / snr,
+            "the end rises with the noise": end,
+        }
+        of_iterations = {
+            "e_t is a squared error: Q moves by the share sqrt(rho), so a digit of Q takes two of e_t": iterations / 2,
+            "the root of rho, not its square: Q moves more slowly than e_t falls": iterations / 4,
+            "these are the digits over log(rho): take natural logarithms, or log10, of both": iterations / np.log(10),
+            "this is what a single digit takes": iterations / np.log10(loose / tight),
+            "these are all iterations from a move of one on; asked are those after `loose`": (
+                iterations * np.log(tight) / digits
+            ),
+        }
+        return [
+            Part("end", end * louder, of_end, "error"),
+            Part("iterations", iterations, of_iterations, "iterations"),
+        ]
+
+
+class Ends(Exercise):
+    """Which of four ways each of five problems went wrong, and how many of them more starts mend."""
+
+    hints = (
+        "does a part of the starts fit? Then the others are stuck. Do all fit? Then look whether they end at one point",
+        "none fits: do the misfits still fall at the end, or stand still, all at the same value?",
+        "more starts help where a better one is known by its misfit; where all fit, or all end alike, they do not",
+    )
+    praise = "misfits and distances between ends need no truth; only the first kind is mended by more starts"
+    says: ClassVar = {
+        1: {
+            2: "not all of its starts fit: some stand still above the dotted line",
+            3: "some starts are at a perfect fit; those above stand still, and more steps do not move them",
+            4: "a part of the starts fits perfectly, which a shift above nonzeros would not let them",
+        },
+        2: {
+            1: "all of its starts fit: none is stuck; look at the distances of their ends",
+            3: "all of its starts have arrived below the dotted line; look at the distances of their ends",
+            4: "it fits perfectly, so nothing is cut off that belongs to H; look at the distances of the ends",
+        },
+        3: {
+            1: "nothing stands still here: the misfits still fall when the run ends",
+            2: "no start fits yet; the ends are far apart since none has arrived",
+            4: "under a shift that is too large the misfits stand still; here they still fall",
+        },
+        4: {
+            1: "no start fits, and all are at one end: they do not get stuck in different places",
+            2: "all starts end at one point, so that the end is unique; but it does not fit",
+            3: "the misfits stand still after a few iterations; more of them change nothing",
+        },
+    }
+
+    def given(self) -> Given:
+        return ends(own(47))
+
+    def solve(self, misfits: Floats, far: Floats) -> list[Part]:
+        found = kinds(misfits)
+        stuck, early = (int(np.sum(found == kind)) for kind in (1, 3))
+        of_count = {
+            "one kind is mended: where some starts fit, keep the start with the least misfit": 0,
+            "runs that were stopped too early need more steps, not more starts": stuck + early,
+            "where all starts fit, or all end alike, another start tells nothing new": len(found),
+        }
+        return [
+            *(
+                Part(letter, kind, {text: other for other, text in self.says[int(kind)].items()}, "1, 2, 3 or 4")
+                for letter, kind in zip(ascii_uppercase, found, strict=False)
+            ),
+            Part("mended", stuck, of_count, "problems"),
+        ]
+
+
+EXERCISES = {
+    "rotation": Rotation(),
+    "speed": Speed(),
+    "shift": Shift(),
+    "symnmf_step": SymNMFStep(),
+    "near_start": NearStart(),
+    "noise_and_tol": NoiseAndTol(),
+    "ends": Ends(),
+}
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     ("rotation", "symnmf_step"),
     ("speed",),
     ("shift",),
-    (),
-    (),
-    (),
+    ("near_start",),
+    ("noise_and_tol",),
+    ("ends",),
 )

@@ -1,8 +1,9 @@
-"""Pictures of notebook 04: the turning cloud, two readings of a shift, races and rates, and where starts end."""
+"""Pictures of notebook 04: the turning cloud, two readings of a shift, races and rates, where starts end, and what that tells."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from string import ascii_uppercase
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,6 +26,7 @@ from cofactor_app.plots.style import (
     say,
     styled,
 )
+from course.nb04.ends import FITS
 
 LINES = ((BLUE, "-", "o"), (ORANGE, "--", "s"), (PURPLE, "-.", "^"), (GREEN, ":", "D"))
 SHOWN = 1e-28  # squared errors below are all rounding
@@ -32,6 +34,7 @@ LEVEL = 1e-3  # an error that a race asks for
 SEEN = 1e-2  # of the width of a picture
 STUCK = 1e-6  # relative misfits above are no fit
 WRONG = 1e-6  # relative errors above are another factor
+FLOOR = 1e-8  # relative misfits below are drawn there
 
 
 @styled
@@ -129,4 +132,21 @@ def draw_starts(misfits: ArrayLike, errors: ArrayLike) -> Figure:
     ax.legend(loc="lower right")
     say(fig, f"{len(stuck)} starts: {int((~stuck & ~wrong).sum())} right, {int(stuck.sum())} stuck, "
              f"{int((~stuck & wrong).sum())} wrong with a perfect fit")  # fmt: skip
+    return fig
+
+
+@styled
+def draw_ends(misfits: Floats, far: Floats) -> Figure:
+    """Draw problems A, B, ... side by side: the misfits of all starts above, how far apart their ends are below."""
+    fig = new_picture(7.5, 3.6)
+    axes = fig.subplots(2, len(misfits), sharey="row")
+    for above, below, letter, curves, distances in zip(*axes, ascii_uppercase, misfits, far, strict=False):
+        above.semilogy(np.maximum(curves, FLOOR).T, color=BLUE, lw=0.9, alpha=0.7)
+        above.axhline(FITS, color=INK, lw=0.8, ls=":")
+        above.set(title=letter, xlabel="iteration", ylim=(FLOOR / 3, 1))
+        below.plot(np.sort(distances), "o", color=ORANGE, ms=4)
+        below.set(xlabel="start, sorted", ylim=(-0.05, 0.7), xticks=[])
+    axes[0, 0].set_ylabel("relative misfit")
+    axes[1, 0].set_ylabel("distance")
+    say(fig, f"{len(misfits)} problems, {misfits.shape[1]} starts each; below the dotted line a misfit is none")
     return fig

@@ -1,8 +1,11 @@
 """Answers to the exercises of notebook 04: exercise, what the reply says, and the answer made from what is given."""
 
+from itertools import permutations
+
 import numpy as np
 import pandas as pd
 from scipy.linalg import orthogonal_procrustes, polar, sqrtm
+from scipy.optimize import linear_sum_assignment
 from scipy.stats import linregress
 
 
@@ -102,6 +105,71 @@ def turned(rule):
     return as_function(lambda U, Q, a: (zero(U @ Q, a), rule(U, Q, zero(U @ Q, a))))
 
 
+def left_side(g, power=0.5, orders=None, noise=True, sigma=np.linalg.norm):
+    """Half of the left side of (15)."""
+    tried = orders or list(permutations(range(3)))
+    q = min(np.sum((g["Q_0"] - g["Q"][:, list(order)]) ** 2) for order in tried)
+    return sigma(g["H"]) * q**power + noise * g["nu"]
+
+
+def of_start(left=1.0, lowest=1.0, highest=-1.0, **how):
+    """Left side and both shifts, each by so many times half of the left side; the way concerns the left side alone."""
+    return lambda g: (
+        2 * left * left_side(g, **how), lowest * left_side(g), np.min(g["H"][g["H"] > 0]) + highest * left_side(g)
+    )  # fmt: skip
+
+
+def start_with(place, value):
+    """The right answer with another number at a place."""
+
+    def answer(g):
+        numbers = list(of_start()(g))
+        numbers[place] = value(g, numbers)
+        return numbers
+
+    return answer
+
+
+def by_assignment(g):
+    near = linear_sum_assignment(-(g["Q_0"].T @ g["Q"]))[1]
+    r = np.sqrt((g["H"] ** 2).sum() * ((g["Q_0"] - g["Q"][:, near]) ** 2).sum()) + g["nu"]
+    return {"highest shift": g["H"][np.nonzero(g["H"])].min() - r, "lowest shift": r, "left side": 2 * r}
+
+
+def noisy(end=lambda factor: factor, times=lambda rate: 1.0):
+    def answer(g):
+        digits = round(np.log10(g["loose"] / g["tight"]))
+        iterations = 2 * digits / -np.log10(g["rho"])
+        return g["end"] * end(10 ** (3 - g["snr"] / 10)), iterations * times(digits)
+
+    return answer
+
+
+def read_off(g):
+    """What a learner sees: who fits, who still moves."""
+    kinds = []
+    for curves, apart in zip(g["misfits"], g["far"], strict=True):
+        fits = curves[:, -1] < 1e-6
+        moving = curves[:, -1] < 0.9 * curves[:, -30]
+        kinds.append(1 if 0 < (~moving & ~fits).sum() < 10 else 2 if fits.all() else 3 if moving.any() else 4)
+        assert (apart.max() < 0.01) == (kinds[-1] == 4)
+    return kinds
+
+
+def seen(right, told):
+    """The right reading, but for the first problem of a kind."""
+
+    def answer(g):
+        kinds = read_off(g)
+        return [*(told if k == kinds.index(right) else kind for k, kind in enumerate(kinds)), kinds.count(1)]
+
+    return answer
+
+
+def mended(count):
+    return lambda g: [*read_off(g), count(read_off(g))]
+
+
 ANSWERS = [
     ("rotation", "correct", rotation),
     ("rotation", "correct", lambda g: orthogonal_procrustes(g["U"], g["H"])[0]),
@@ -184,4 +252,54 @@ ANSWERS = [
     ("symnmf_step", "stops with ValueError: no idea", as_function(refused)),
     ("symnmf_step", "hand in the function itself", lambda g: step(**g)),
     ("symnmf_step", "returns nothing", as_function(lambda U, Q, alpha: None)),
+    ("near_start", "correct", of_start()),
+    ("near_start", "correct", by_assignment),
+    ("near_start", "correct", lambda g: pd.Series(of_start()(g)).round(4)),
+    ("near_start", "left side: not yet: classes have no order", of_start(orders=[(0, 1, 2)])),
+    ("near_start", "needs the root of q_0", of_start(power=1)),
+    ("near_start", "left side: not yet: the noise is missing", of_start(noise=False)),
+    ("near_start", "this is half of it", of_start(left=0.5)),
+    ("near_start", "the norm of H, not its square", of_start(sigma=lambda H: np.sum(H**2))),
+    ("near_start", "not the largest singular value", of_start(sigma=lambda H: np.linalg.svd(H)[1][0])),
+    ("near_start", "lowest shift: not yet: this is the left side", of_start(lowest=2)),
+    ("near_start", "lowest shift: not yet: the noise is missing", start_with(1, lambda g, r: r[1] - g["nu"])),
+    ("near_start", "above what they are", of_start(lowest=0)),
+    ("near_start", "by half of the left side", of_start(highest=-2)),
+    ("near_start", "the smallest nonzero itself", of_start(highest=0)),
+    ("near_start", "take the least of the nonzeros", start_with(2, lambda g, r: g["H"].min() - r[1])),
+    ("near_start", "the shift must be lower", of_start(highest=1)),
+    ("near_start", "give 3 arrays or numbers", left_side),
+    ("noise_and_tol", "correct", noisy()),
+    ("noise_and_tol", "correct", lambda g: dict(zip(("iterations", "end"), noisy()(g)[::-1], strict=True))),
+    ("noise_and_tol", "correct", lambda g: [float(f"{x:.4g}") for x in noisy()(g)]),
+    ("noise_and_tol", "fewer decibels are more noise", noisy(lambda factor: 1 / factor)),
+    ("noise_and_tol", "the error is its square", noisy(np.sqrt)),
+    ("noise_and_tol", "not a hundred", noisy(np.square)),
+    ("noise_and_tol", "decibels are logarithms", lambda g: (g["end"] * 30 / g["snr"], noisy()(g)[1])),
+    ("noise_and_tol", "the end rises with the noise", noisy(lambda factor: 1)),
+    ("noise_and_tol", "a digit of Q takes two", noisy(times=lambda digits: 0.5)),
+    ("noise_and_tol", "not its square", noisy(times=lambda digits: 0.25)),
+    ("noise_and_tol", "take natural logarithms", noisy(times=lambda digits: np.log10(np.e))),
+    ("noise_and_tol", "what a single digit takes", noisy(times=lambda digits: 1 / digits)),
+    ("noise_and_tol", "asked are those after", noisy(times=lambda digits: 10 / digits)),
+    ("noise_and_tol", "iterations: not yet: the sign is wrong", noisy(times=lambda digits: -1)),
+    ("noise_and_tol", "give 2 arrays or numbers", lambda g: noisy()(g)[0]),
+    ("ends", "correct", mended(lambda kinds: kinds.count(1))),
+    ("ends", "correct", lambda g: np.array([*read_off(g), float(read_off(g).count(1))])),
+    ("ends", "some stand still above", seen(1, 2)),
+    ("ends", "more steps do not move them", seen(1, 3)),
+    ("ends", "would not let them", seen(1, 4)),
+    ("ends", "none is stuck", seen(2, 1)),
+    ("ends", "have arrived below", seen(2, 3)),
+    ("ends", "nothing is cut off", seen(2, 4)),
+    ("ends", "nothing stands still here", seen(3, 1)),
+    ("ends", "since none has arrived", seen(3, 2)),
+    ("ends", "here they still fall", seen(3, 4)),
+    ("ends", "stuck in different places", seen(4, 1)),
+    ("ends", "but it does not fit", seen(4, 2)),
+    ("ends", "more of them change nothing", seen(4, 3)),
+    ("ends", "keep the start with the least misfit", mended(lambda kinds: 0)),
+    ("ends", "more steps, not more starts", mended(lambda kinds: kinds.count(1) + kinds.count(3))),
+    ("ends", "another start tells nothing new", mended(len)),
+    ("ends", "give 6 arrays or numbers", read_off),
 ]
