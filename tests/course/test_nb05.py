@@ -8,6 +8,7 @@ from cofactor import simulate
 from cofactor.core.errors import CofactorError
 from cofactor.core.peak import CLEAR_REFS
 from cofactor.separable import merit
+from course.desk import find
 from course.nb05 import panels, pictures
 from course.nb05.exercises import EXERCISES
 from course.nb05.pictures import in_bytes
@@ -188,3 +189,25 @@ def test_the_selection_panel_falls_off_the_cliff():
     stored = panel.outcome.fit.coefficients
     in_lists = stored.data.nbytes + stored.indices.astype(np.int32).nbytes
     assert f"C holds {stored.nnz:,} entries, {in_bytes(in_lists)}; dense: 320\xa0kB" in panel.text
+
+
+def test_what_sticks_out_is_picked_in_the_end_and_nothing_else():
+    X, anchors, *_ = find("touched").given().values()
+    touched, here, there = (np.asarray(part.answer) for part in find("touched").parts)
+    C, picked = np.zeros((12, 12)), set()
+    for t in range(4000):
+        R = X @ C - X
+        j = (X.T @ R).argmin(axis=0)
+        picked |= set(j[np.linalg.norm(R, axis=0) > 1e-9])
+        C += 2 / (t + 2) * (np.eye(12)[:, j] - C)
+    assert picked == set(np.flatnonzero(touched)) and len(anchors) == 3 < touched.sum()
+    assert 0 < np.count_nonzero(C) <= here < there
+
+
+def test_the_allowed_noise_is_where_both_sides_of_the_condition_meet():
+    W, H, anchors, eta, nu, delta = find("allowed_noise").given().values()
+    allowed, decibels = (part.answer for part in find("allowed_noise").parts)
+    assert np.array_equal(H[:, anchors], np.eye(3)) and np.allclose(H.sum(axis=0), 1, atol=2e-3)
+    left = (allowed + np.linalg.norm(W, axis=0).max()) ** 2 - np.linalg.norm(W, axis=0).max() ** 2
+    assert np.isclose(left, nu * eta * (1 - H[H < 1].max()) / (4 * np.linalg.svd(W)[1][0]), rtol=1e-6)
+    assert np.isclose(allowed * 10 ** (decibels / 20), delta) and 40 < decibels < 120

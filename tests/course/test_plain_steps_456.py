@@ -11,8 +11,11 @@ from tests.each import each
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(Path(plain.__file__).parent.glob("*.py"))
-CALLED = {"04": {"square_root", "symnmf"}}
-BUILT = {"04": {"square_root", "symnmf"}}
+CALLED = {
+    "04": {"square_root", "symnmf"},
+    "05": {"merit", "row_softmax", "least_of_gradient", "spa", "mixtures"},
+}
+BUILT = {"04": {"square_root", "symnmf"}, "05": {"row_softmax", "least_of_gradient"}}
 
 
 def code_of(notebook):

@@ -16,6 +16,7 @@ from tests.each import each
 
 FUNCTIONS = {name: one for name, one in exercises().items() if isinstance(one, FunctionExercise)}
 DRAWN = (  # no functions, and what is given comes from the seed
+    "allowed_noise",
     "at_most",
     "blind",
     "conditions",
@@ -34,6 +35,7 @@ DRAWN = (  # no functions, and what is given comes from the seed
     "printed",
     "products",
     "ranks",
+    "touched",
     "two_terms",
 )
 LEARNERS = [f"learner {number}" for number in range(10)]

@@ -22,11 +22,11 @@ do the same sums, and `tests/plain` holds them to these pages.
 """
 
 from cofactor.plain.cnmf import cnmf_opt, cnmf_spa
-from cofactor.plain.comparisons import comparison_features
+from cofactor.plain.comparisons import comparison_features, objective
 from cofactor.plain.counts import blocks, one_hot, pair_counts, pair_frequencies
 from cofactor.plain.em import em, posterior, refit
 from cofactor.plain.imputation import designated_imputation, robust_imputation
-from cofactor.plain.merit import merit
+from cofactor.plain.merit import least_of_gradient, merit, row_softmax
 from cofactor.plain.scattering import is_scattered, vertices
 from cofactor.plain.simplex import mixtures, project_to_simplex
 from cofactor.plain.spa import spa
@@ -41,9 +41,11 @@ __all__ = [
     "designated_imputation",
     "em",
     "is_scattered",
+    "least_of_gradient",
     "merit",
     "mixtures",
     "model_of_factor",
+    "objective",
     "one_hot",
     "pair_counts",
     "pair_frequencies",
@@ -51,6 +53,7 @@ __all__ = [
     "project_to_simplex",
     "refit",
     "robust_imputation",
+    "row_softmax",
     "spa",
     "square_root",
     "symnmf",

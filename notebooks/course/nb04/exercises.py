@@ -251,7 +251,8 @@ class NearStart(Exercise):
         r = off + nu
         without_order = sigma * np.linalg.norm(Q_0 - Q)
         of_left = {
-            "classes have no order: take the order of Q's columns that is nearest to the start": 2 * without_order + 2 * nu,
+            "classes have no order: take the order of Q's columns that is nearest to the start": 2 * without_order
+            + 2 * nu,
             "(15) needs the root of q_0; so does the proof, and the paper prints q_0": 2 * sigma * q + 2 * nu,
             "the noise is missing: 2 nu is added": 2 * off,
             "this is half of it: (15) keeps off what is too large at a zero, and what is too small at a nonzero": r,

@@ -2,6 +2,7 @@
 
 from course.nb05.panels import draw_points, draw_walk, selection_panel, triangle, walk, walk_panel
 from course.nb05.pictures import (
+    draw_cloud,
     draw_coefficients,
     draw_gap,
     draw_memory,

@@ -1,4 +1,4 @@
-"""The exercises of notebook 05: a step of Frank-Wolfe, the step without C, bytes of lists, the slope of the penalty."""
+"""The exercises of notebook 05: steps of Frank-Wolfe, what they touch, bytes of lists, the penalty, a theorem."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
+from scipy.spatial import ConvexHull
 from scipy.special import softmax
 
 from cofactor.core.types import Floats, Indices
-from course.grading import NONNEGATIVE, ROWS_SUM_TO_ONE, SUMS_TO_ONE, Exercise, FunctionExercise, Given, Part
+from cofactor.separable.least_squares import simplex_least_squares
+from course.grading import NONNEGATIVE, ROWS_SUM_TO_ONE, SUMS_TO_ONE, Exercise, FunctionExercise, Given, Law, Part
 from course.seeds import own
 
 INDEX, WEIGHT = 4, 8  # bytes of an entry that is stored
@@ -175,13 +177,158 @@ class Penalty(Exercise):
         return [Part("y", right, mistakes, "slopes", (NONNEGATIVE, ROWS_SUM_TO_ONE))]
 
 
-EXERCISES = {"step": Step(), "thin_step": ThinStep(), "bytes": Bytes(), "penalty": Penalty()}
+def _hull(X: Floats) -> Indices:
+    """The columns of X (2, N) that are corners of the hull of all."""
+    return np.sort(ConvexHull(X.T).vertices)
+
+
+def _mask(columns: Indices, n: int) -> Indices:
+    return np.isin(np.arange(n), columns).astype(np.int64)
+
+
+def _longest(X: Floats, n: int) -> Indices:
+    return np.sort(np.argsort(-np.sum(X**2, axis=0))[:n])
+
+
+def _sticks_out(X: Floats, corners: Indices) -> float:
+    """The least distance of a corner from the hull of the other corners."""
+    others = ((X[:, [n]], X[:, corners[corners != n]]) for n in corners)
+    return float(min(np.linalg.norm(x - rest @ simplex_least_squares(rest, x)) for x, rest in others))
+
+
+class Touched(Exercise):
+    """Which columns Frank-Wolfe ever picks under noise, and how many entries C has at most, in the plane and above."""
+
+    hints = (
+        "a pick is the column at which a linear function of the place is lowest: where can that be, over a cloud?",
+        "spatial.ConvexHull(X.T).vertices; a column of C has at most one entry a step, and one for each that is picked",
+        "12 columns times the number of corners of the hull; there, N times T",
+    )
+    praise = (
+        "few columns are picked where few stick out, and where all do, few steps are made: C stays small either way"
+    )
+    n = 12
+
+    def given(self) -> Given:
+        rng = np.random.default_rng(own(53))
+        while True:
+            X, anchors = self._cloud(rng)
+            corners = _hull(X)
+            near = set(_longest(X, len(corners))) != set(corners) != set(anchors)
+            if 5 <= len(corners) <= 8 and corners[0] == 0 and near and _sticks_out(X, corners) > 0.05:
+                break
+        T, N = int(rng.choice([25, 35, 45, 55])), int(rng.choice([200, 300, 400]))
+        return {"X": X, "anchors": anchors, "T": T, "N there": N}
+
+    def _cloud(self, rng: np.random.Generator) -> tuple[Floats, Indices]:
+        """Twelve noisy points of a triangle away from the origin, three of which are anchors."""
+        H = np.hstack([np.eye(3), rng.dirichlet(np.ones(3), self.n - 3).T])
+        W = np.array([[1.0, 3.0, 3.2], [1.2, 0.6, 2.8]])
+        order = rng.permutation(self.n)
+        X = (W @ H + rng.normal(0, 0.2, (2, self.n)))[:, order]
+        return X.round(2), np.flatnonzero(order < 3)
+
+    def solve(self, X: Floats, anchors: Indices, T: int, **high: int) -> list[Part]:
+        N, n, corners = high["N there"], X.shape[1], _hull(X)
+        of_columns = {
+            "these are the anchors; under noise other columns stick out, too, and an anchor may not": _mask(anchors, n),
+            "these are the longest columns, as SPA would take them; what counts is who sticks out of the cloud": (
+                _mask(_longest(X, len(corners)), n)
+            ),
+            "a column within the cloud is never where a linear function is lowest": np.ones(n, dtype=np.int64),
+            "these are the columns that are never picked": 1 - _mask(corners, n),
+        }
+        of_plane = {
+            "a column of C cannot have more entries than there are columns that are picked": n * T,
+            "this is all of C; rows of columns that are never picked are empty": n * n,
+            "this is one anchor each: under noise more columns are picked": 3 * n,
+            "every one of the 12 columns of C has at most so many": len(corners),
+        }
+        of_space = {
+            "this is all of C; a step adds one entry to a column at most": N * N,
+            "all columns stick out there: the steps are the limit": N * len(corners),
+            "this is one column: there are N": T,
+            "this is the number of columns; each has up to T entries": N,
+        }
+        return [
+            Part("touched", _mask(corners, n), of_columns, "1 where a column is picked, else 0"),
+            Part("here", n * min(T, len(corners)), of_plane, "entries"),
+            Part("there", N * T, of_space, "entries"),
+        ]
+
+
+SOME_ROOM = Law(
+    "nothing is allowed: d(H) is the largest weight in a column that is no anchor; in those of anchors it is one",
+    lambda found: bool(np.all(found > 0)),
+)
+
+
+class AllowedNoise(Exercise):
+    """How much noise (17) allows, and how many decibels less that is than what there is."""
+
+    hints = (
+        "gamma is the longest column of W, sigma_max its largest singular value, np.linalg.norm(W, 2)",
+        "d(H) leaves the anchors out, the columns with a single one: np.delete(H, anchors, axis=1).max()",
+        "noise is measured in decibels of its square: 20 * np.log10(delta / allowed)",
+    )
+    praise = "the condition is enough, and by no means needed: nobody's data are as clean as this"
+
+    def given(self) -> Given:
+        rng = np.random.default_rng(own(54))
+        W = (rng.uniform(0.1, 0.5, (5, 3)) + np.eye(5, 3)) * [1.0, 1.4, 1.9]
+        H = np.hstack([np.eye(3), (0.7 * rng.dirichlet(np.ones(3), 9) + 0.1).T.round(3)])
+        order = rng.permutation(12)
+        numbers = {"nu": round(rng.uniform(0.02, 0.06), 3), "delta": round(rng.uniform(0.05, 0.2), 3)}
+        return {"W": W.round(2), "H": H[:, order], "anchors": np.argsort(order)[:3], "eta": 0.1, **numbers}
+
+    def solve(self, W: Floats, H: Floats, anchors: Indices, eta: float, nu: float, delta: float) -> list[Part]:
+        lengths, sigma = np.linalg.norm(W, axis=0), np.linalg.svd(W, compute_uv=False)
+        gamma, most = lengths.max(), np.delete(H, anchors, axis=1).max()
+        room = nu * eta * (1 - most) / (4 * sigma[0])
+
+        def bound(extra: float = room, longest: float = gamma) -> float:
+            return float(np.sqrt(longest**2 + extra) - longest)
+
+        allowed = bound()
+        decibels = 20 * np.log10(delta / allowed)
+        of_allowed = {
+            "this is the noise that there is; asked is what (17) allows": delta,
+            "sigma_max is the largest singular value of W, not its Frobenius norm": (
+                bound(room * sigma[0] / np.linalg.norm(W))
+            ),
+            "this is with the least singular value of W; take the largest": bound(room * sigma[0] / sigma[-1]),
+            "gamma is the longest anchor, not the shortest": bound(longest=lengths.min()),
+            "gamma is taken off the root": float(np.sqrt(gamma**2 + room)),
+            "this is what stands beside gamma^2 under the root": room,
+            "the 4 under the fraction is missing": bound(4 * room),
+            "this is with d(H) in the place of 1 - d(H)": bound(room * most / (1 - most)),
+        }
+        of_decibels = {
+            "delta is a length, and decibels are of squares: 20 log10": decibels / 2,
+            "this is how many times as long the noise is; decibels are 20 log10 of it": delta / allowed,
+            "decibels take log10, not the natural logarithm": decibels * np.log(10),
+            "this is log10 alone; decibels are 20 times that": decibels / 20,
+        }
+        return [
+            Part("allowed", allowed, of_allowed, "length of a column of the noise", (SOME_ROOM,)),
+            Part("decibels", decibels, of_decibels, "dB"),
+        ]
+
+
+EXERCISES = {
+    "step": Step(),
+    "thin_step": ThinStep(),
+    "touched": Touched(),
+    "bytes": Bytes(),
+    "penalty": Penalty(),
+    "allowed_noise": AllowedNoise(),
+}
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     ("step", "thin_step"),
-    (),
+    ("touched",),
     ("bytes",),
     ("penalty",),
-    (),
+    ("allowed_noise",),
     (),
 )

@@ -41,6 +41,24 @@ CLEAR = 40  # more bars than these touch, or their gaps would flicker
 
 
 @styled
+def draw_cloud(X: Floats, anchors: Sequence[int]) -> Figure:
+    """Draw the columns of X (2, N) by their numbers, anchors otherwise, and the origin, from which lengths count."""
+    fig = new_picture(WIDTH, 3.4)
+    ax = fig.subplots()
+    mixed = np.delete(X, anchors, axis=1)
+    ax.plot(*mixed, "o", color=BLUE, ms=5, label="mixtures")
+    ax.plot(*X[:, anchors], "D", color=ORANGE, ms=6, label="anchors")
+    ax.plot(0, 0, "+", color=INK, ms=9, label="origin")
+    for n, point in enumerate(X.T):
+        ax.annotate(str(n), tuple(point), (5, 3), textcoords="offset points", fontsize=9)
+    ax.set(aspect="equal")
+    ax.set_axis_off()
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside right center")
+    say(fig, f"{X.shape[1]} columns of X by their numbers, {len(anchors)} of them anchors, all of them noisy")
+    return fig
+
+
+@styled
 def draw_gap(gap: ArrayLike, above: ArrayLike) -> Figure:
     """Draw gap and objective above its least value after each step (log scales), without the first entry, of C = 0."""
     gap, above = np.asarray(gap, dtype=np.float64)[1:], np.asarray(above, dtype=np.float64)[1:]

@@ -72,7 +72,12 @@ class Groups(FunctionExercise):
     def cases(self) -> list[Given]:
         crossed = {"task": np.array([0, 0, 1, 1, 2, 2]), "worker": np.array([5, 2, 8, 7, 2, 8])}
         twice = {"task": np.array([3, 3, 1, 3]), "worker": np.array([4, 4, 6, 9])}
-        return [self._made((range(12),), own(2)), self._made(((0, 1), (5, 3, 9, 2), (4,), (7,)), own(3)), crossed, twice]
+        return [
+            self._made((range(12),), own(2)),
+            self._made(((0, 1), (5, 3, 9, 2), (4,), (7,)), own(3)),
+            crossed,
+            twice,
+        ]
 
     def _made(self, teams: Any, seed: int) -> Given:
         """A chain in each team: neighbours share a task; whoever is alone has one; rows in any order."""

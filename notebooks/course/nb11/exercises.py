@@ -69,7 +69,8 @@ class Copies(Who):
     says: ClassVar = {
         "these agree with one another often, not always: each of them looks at the leaf": (GUIDE,),
         "among these are copies, and others who agree often; copies agree on every task: look for pairs that never differ": (
-            GUIDE, COPIES
+            GUIDE,
+            COPIES,
         ),
         "these never change their answer, which is no copying: they agree with nobody more than chance": (CONSTANT,),
         "these are three who agree well since they are mostly right; copies agree on every task": (OTHERS,),

@@ -1,5 +1,7 @@
 """Answers to the exercises of notebook 05: exercise, what the reply says, and the answer made from what is given."""
 
+from itertools import permutations
+
 import numpy as np
 import pandas as pd
 from scipy.special import softmax
@@ -71,6 +73,54 @@ def thin(score=lambda X, R: X.T @ R, axis=0, alpha=lambda t: 2 / (t + 2), own=1.
     return lambda g: step
 
 
+def picked(g, steps=4000):
+    """The columns that Frank-Wolfe picks for any target, in many steps."""
+    X, seen = g["X"], np.zeros(12)
+    C = np.zeros((12, 12))
+    for t in range(steps):
+        R = X @ C - X
+        j = (X.T @ R).argmin(axis=0)
+        seen[j[np.linalg.norm(R, axis=0) > 1e-9]] = 1
+        C += 2 / (t + 2) * (np.eye(12)[:, j] - C)
+    return seen
+
+
+def corners(g):
+    """The corners of the hull, by lines through two points that have all others on one side."""
+    X, found = g["X"].T, np.zeros(12)
+    for a, b in permutations(range(12), 2):
+        across = (X[b] - X[a]) @ [[0, -1], [1, 0]]
+        if ((X - X[a]) @ across >= -1e-9).all():
+            found[[a, b]] = 1
+    return found
+
+
+def filled(who=corners, here=lambda g, n: 12 * n, there=lambda g, n: g["N there"] * g["T"]):
+    def answer(g):
+        n = corners(g).sum()
+        return who(g), here(g, n), there(g, n)
+
+    return answer
+
+
+def some(columns):
+    return lambda g: [float(n in columns(g)) for n in range(12)]
+
+
+def noise(d=lambda H: H[H < 1].max(), sigma=lambda W: np.linalg.norm(W, 2), longest=max, four=4.0):
+    def answer(g):
+        gamma = longest(np.sqrt(np.sum(g["W"] ** 2, axis=0)))
+        room = g["nu"] * g["eta"] * (1 - d(g["H"])) / (four * sigma(g["W"]))
+        allowed = room / (np.sqrt(gamma**2 + room) + gamma)
+        return allowed, 10 * np.log10(g["delta"] ** 2 / allowed**2) if allowed else 0
+
+    return answer
+
+
+def quieter(decibels):
+    return lambda g: (noise()(g)[0], decibels(g["delta"] / noise()(g)[0]))
+
+
 ANSWERS = [
     ("step", "correct", step),
     ("step", "correct", moved(least)),
@@ -132,4 +182,43 @@ ANSWERS = [
     ("penalty", "transposed", lambda g: np.transpose(penalty(g))),
     ("penalty", "the slope of the maximum itself", lambda g: np.eye(4)[g["C"].argmax(axis=1)]),
     ("penalty", "the rows do not sum to one", lambda g: g["C"]),
-]
+    ("touched", "correct", filled()),
+    ("touched", "correct", filled(picked)),
+    ("touched", "correct", lambda g: dict(zip(("there", "here", "touched"), filled()(g)[::-1], strict=True))),
+    ("touched", "touched: not yet: these are the anchors", filled(some(lambda g: g["anchors"]))),
+    ("touched", "as SPA would take them",
+     filled(some(lambda g: np.argsort(-np.linalg.norm(g["X"], axis=0))[: int(corners(g).sum())]))),
+    ("touched", "a column within the cloud", filled(lambda g: np.ones(12))),
+    ("touched", "that are never picked", filled(lambda g: 1 - corners(g))),
+    ("touched", "touched: not yet: entry [0]", filled(lambda g: np.where(np.arange(12) == 0, 0, corners(g)))),
+    ("touched", "than there are columns that are picked", filled(here=lambda g, n: 12 * g["T"])),
+    ("touched", "rows of columns that are never picked", filled(here=lambda g, n: 144)),
+    ("touched", "one anchor each", filled(here=lambda g, n: 36)),
+    ("touched", "every one of the 12 columns", filled(here=lambda g, n: n)),
+    ("touched", "a step adds one entry", filled(there=lambda g, n: g["N there"] ** 2)),
+    ("touched", "the steps are the limit", filled(there=lambda g, n: g["N there"] * n)),
+    ("touched", "there: not yet: this is one column", filled(there=lambda g, n: g["T"])),
+    ("touched", "each has up to T entries", filled(there=lambda g, n: g["N there"])),
+    ("touched", "expected an array of shape (12,)", filled(lambda g: np.flatnonzero(corners(g)))),
+    ("touched", "give 3 arrays or numbers", corners),
+    ("allowed_noise", "correct", noise()),
+    ("allowed_noise", "correct", lambda g: noise(lambda H: np.sort(H, axis=None)[-4])(g)),
+    ("allowed_noise", "correct", lambda g: {"decibels": noise()(g)[1], "allowed": noise()(g)[0]}),
+    ("allowed_noise", "the noise that there is", lambda g: (g["delta"], noise()(g)[1])),
+    ("allowed_noise", "in a column that is no anchor", noise(np.max)),
+    ("allowed_noise", "not its Frobenius norm", noise(sigma=np.linalg.norm)),
+    ("allowed_noise", "with the least singular value", noise(sigma=lambda W: np.linalg.svd(W)[1][-1])),
+    ("allowed_noise", "not the shortest", noise(longest=min)),
+    ("allowed_noise", "the 4 under the fraction", noise(four=1.0)),
+    ("allowed_noise", "in the place of 1 - d(H)", noise(lambda H: 1 - H[H < 1].max())),
+    ("allowed_noise", "taken off the root",
+     lambda g: (noise()(g)[0] + np.linalg.norm(g["W"], axis=0).max(), noise()(g)[1])),
+    ("allowed_noise", "beside gamma^2", lambda g: (
+        noise()(g)[0] * (noise()(g)[0] + 2 * np.linalg.norm(g["W"], axis=0).max()), noise()(g)[1])),
+    ("allowed_noise", "decibels are of squares", quieter(lambda times: 10 * np.log10(times))),
+    ("allowed_noise", "how many times as long", quieter(lambda times: times)),
+    ("allowed_noise", "not the natural logarithm", quieter(lambda times: 20 * np.log(times))),
+    ("allowed_noise", "this is log10 alone", quieter(np.log10)),
+    ("allowed_noise", "decibels: not yet: the sign is wrong", quieter(lambda times: -20 * np.log10(times))),
+    ("allowed_noise", "give 2 arrays or numbers", lambda g: noise()(g)[0]),
+]  # fmt: skip
