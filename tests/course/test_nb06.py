@@ -1,5 +1,6 @@
 """What notebook 06 draws and lets learners move: descents, pictures, its panel; and what its exercises rest on."""
 
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -8,7 +9,9 @@ from scipy.special import expit
 
 from cofactor import simulate
 from cofactor.comparisons import ComparisonMF, Comparisons, Objective, gradient_descent, utility_error
-from course.nb06 import panels, pictures
+from cofactor.core.errors import CofactorError
+from course.desk import exercises_of
+from course.nb06 import judging, panels, pictures
 from course.nb06.exercises import Choices, ComparisonGradient
 
 U, V = TRUTH = simulate.comparison_factors(60, 80, 2, random_state=0)
@@ -178,3 +181,47 @@ def test_counts_of_numbers_are_told_apart():
     part = Choices().parts[0]
     for says, wrong in part.mistakes.items():
         assert abs(wrong - part.answer) > 4 * part.tolerance * part.answer, says
+
+
+def test_of_the_four_fits_the_one_with_the_fewest_comparisons_meets_them_best_and_the_last_is_to_be_trusted():
+    for problem in judging.PROBLEMS:
+        fits = judging.four_fits(problem)
+        gaps, trust = judging.Enough().solve(**fits)
+        assert fits["gaps_own"].argmin() == 0 == 4 - trust.answer and np.all(np.diff(gaps.answer) < 0)
+
+
+def test_a_gain_is_told_by_its_error_and_new_pairs_mislead():
+    kinds = set()
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        base = rng.normal(0.6, 0.1, (2, 40))
+        for gain, kind in ((0.05, 1), (0.004, 2), (-0.05, 3)):
+            apart = gain + rng.choice([-0.03, 0.03], 40)
+            shares = {"new pairs": base + np.array([[0], [0.15]]), "new items": np.array([base[0], base[0] + apart])}
+            found, error, verdict = (part.answer for part in judging.Personal().solve(**shares))
+            assert np.isclose(error, np.std(apart, ddof=1) / 40**0.5) and np.isclose(found, apart.mean())
+            assert verdict == (2 if abs(found) < 2 * error else 1 if found > 0 else 3)
+            kinds.add((kind, verdict))
+    assert {(1, 1), (2, 2), (3, 3)} <= kinds
+
+
+@pytest.mark.parametrize(("kind", "says"), [(1, ""), (2, "no comparison links"), (4, "has no maximum")])
+def test_the_library_says_of_a_crowd_what_the_exercise_does(kind, says):
+    u, i, j, w = judging.crowd(kind, np.random.default_rng(0))
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        try:
+            ComparisonMF(rank=2, item_bias=False, ridge=0, random_state=0).fit(Comparisons(u, i, j, w, 10, 12))
+            said = " ".join(str(note.message) for note in notes)
+        except CofactorError as refusal:
+            said = str(refusal)
+    assert says in said and bool(says) == bool(said)
+
+
+def test_crowds_are_of_the_same_size_and_of_every_kind():
+    u, i, j, w = exercises_of("nb06")["failures"].given().values()
+    assert u.shape == i.shape == j.shape == w.shape == (5, 160) and (i != j).all()
+    assert {part.answer for part in exercises_of("nb06")["failures"].parts} == {1, 2, 3, 4}
+    for seed in range(6):
+        few = judging.crowd(3, np.random.default_rng(seed))
+        assert 20 < len(set(zip(*few[:3], strict=True))) <= 30 and judging.kind_of(*few) == 3

@@ -14,8 +14,9 @@ PAGES = sorted(Path(plain.__file__).parent.glob("*.py"))
 CALLED = {
     "04": {"square_root", "symnmf"},
     "05": {"merit", "row_softmax", "least_of_gradient", "spa", "mixtures"},
+    "06": {"objective", "comparison_features"},
 }
-BUILT = {"04": {"square_root", "symnmf"}, "05": {"row_softmax", "least_of_gradient"}}
+BUILT = {"04": {"square_root", "symnmf"}, "05": {"row_softmax", "least_of_gradient"}, "06": {"objective"}}
 
 
 def code_of(notebook):

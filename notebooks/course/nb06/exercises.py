@@ -13,6 +13,7 @@ from cofactor.comparisons import expected_error, utility_error
 from cofactor.comparisons.formulas import mean_information
 from cofactor.core.types import Floats, Ints
 from course.grading import Exercise, FunctionExercise, Given, Law, Part
+from course.nb06.judging import Enough, Failures, Personal
 from course.seeds import own
 
 
@@ -281,7 +282,10 @@ EXERCISES = {
     "pull": Pull(),
     "comparison_gradient": ComparisonGradient(),
     "flat": Flat(),
+    "enough": Enough(),
     "choices": Choices(),
+    "personal": Personal(),
+    "failures": Failures(),
 }
 
 
@@ -289,8 +293,8 @@ OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     ("error",),
     ("pull", "comparison_gradient"),
     ("flat",),
-    (),
+    ("enough",),
     ("choices",),
-    (),
-    (),
+    ("personal",),
+    ("failures",),
 )

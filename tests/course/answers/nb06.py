@@ -144,6 +144,70 @@ def unnoticed(g, always=lambda r: r * r + r, here=0):
     return always(r), 17 * r - noticed(g) + here
 
 
+def gaps(g, link=expit, size=lambda gap: np.sqrt(np.mean(gap**2)), other=1):
+    found = []
+    for U, V in zip(g["U"], g["V"], strict=True):
+        z = [U[a] @ (V[b] - other * V[c]) for a, b, c in zip(g["u"], g["i"], g["j"], strict=True)]
+        found.append(size(link(np.array(z)) - g["w"]))
+    return np.array(found)
+
+
+def trusted(place, **how):
+    """Gaps, and the fit at a place of their order."""
+    return lambda g: (gaps(g, **how), np.argsort(gaps(g))[place] + 1)
+
+
+def differences(g, kind="new items"):
+    one, features = np.asarray(g[kind])
+    return features - one
+
+
+def gained(gain=np.mean, error=lambda d: d.std() / len(d) ** 0.5, told=None, kind="new items"):
+    def answer(g):
+        d = differences(g, kind)
+        t = d.mean() / d.std() * 40**0.5
+        verdict = 1 if t > 2 else 3 if t < -2 else 2
+        return gain(d), error(d), told(verdict) if told else verdict
+
+    return answer
+
+
+def gain_on(number):
+    return lambda g: (number(g), *gained()(g)[1:])
+
+
+def error_on(number):
+    return lambda g: (gained()(g)[0], number(g), gained()(g)[2])
+
+
+def reached(u, i, j, w):
+    """Items that the first is linked to, by walking."""
+    found = {0}
+    for _ in range(12):
+        found |= {b for a, b in [*zip(i, j, strict=True), *zip(j, i, strict=True)] if a in found}
+    return len(found)
+
+
+def looked_at(g):
+    kinds = []
+    for u, i, j, w in zip(*(g[name] for name in "uijw"), strict=True):
+        different = len({(a, min(b, c), max(b, c)) for a, b, c in zip(u, i, j, strict=True)})
+        few = 3 if different < 38 else 1
+        kinds.append(4 if np.isin(w, [0, 1]).all() else few if reached(u, i, j, w) == 12 else 2)
+    return kinds
+
+
+def taken_for(right, told):
+    """The right kinds, but for the first crowd of a kind."""
+
+    def answer(g):
+        kinds = looked_at(g)
+        kinds[kinds.index(right)] = told
+        return kinds
+
+    return answer
+
+
 ANSWERS = [
     ("pull", "correct", pull_in_loops),
     ("pull", "correct", lambda g: -g["U_u"] * expit(-apart(g))),
@@ -228,4 +292,49 @@ ANSWERS = [
     ("flat", "combinations of comparisons", lambda g: (unnoticed(g)[0], 126 - noticed(g))),
     ("flat", "is too large", lambda g: unnoticed(g, here=1)),
     ("flat", "give 2 arrays or numbers", lambda g: unnoticed(g)[0]),
+    ("enough", "correct", trusted(0)),
+    ("enough", "correct", lambda g: {"trust": float(trusted(0)(g)[1]), "gaps": gaps(g).round(5).tolist()}),
+    ("enough", "on each fit's own comparisons", lambda g: (g["gaps_own"], trusted(0)(g)[1])),
+    ("enough", "take the root", trusted(0, size=lambda gap: np.mean(gap**2))),
+    ("enough", "mean of the sizes", trusted(0, size=lambda gap: np.mean(abs(gap)))),
+    ("enough", "take expit of it", trusted(0, link=lambda z: z)),
+    ("enough", "the other item is missing", trusted(0, other=0)),
+    ("enough", "in per cent", lambda g: (100 * gaps(g), trusted(0)(g)[1])),
+    ("enough", "since it had the fewest", lambda g: (gaps(g), g["gaps_own"].argmin() + 1)),
+    ("enough", "trust: not yet: ", trusted(1)),
+    ("enough", "trust: not yet: ", trusted(2)),
+    ("enough", "trust: not yet: ", trusted(3)),
+    ("enough", "give 2 arrays or numbers", lambda g: trusted(0)(g)[1]),
+    ("personal", "correct", gained()),
+    ("personal", "correct", gained(error=lambda d: d.std(ddof=1) / np.sqrt(40))),
+    ("personal", "correct", lambda g: pd.Series(gained()(g), ["gain", "standard error", "verdict"])),
+    ("personal", "the gain on new pairs", gain_on(lambda g: differences(g, "new pairs").mean())),
+    ("personal", "the gain on new pairs", gained(kind="new pairs")),
+    ("personal", "the share that features have right", gain_on(lambda g: g["new items"][1].mean())),
+    ("personal", "relative to what one ranking",
+     gain_on(lambda g: g["new items"][1].sum() / g["new items"][0].sum() - 1)),
+    ("personal", "smaller by the root of 40", gained(error=np.std)),
+    ("personal", "take the differences first",
+     error_on(lambda g: np.sqrt((g["new items"].std(axis=1) ** 2).sum() / 40))),
+    ("personal", "take the root", gained(error=lambda d: d.var(ddof=1) / 40)),
+    ("personal", "divided by 40", gained(error=lambda d: d.std() / 40)),
+    ("personal", "80 shares are of 40 users", gained(error=lambda d: d.std() / np.sqrt(80))),
+    ("personal", "standard error", gained(told=lambda kind: kind % 3 + 1)),
+    ("personal", "standard error", gained(told=lambda kind: (kind + 1) % 3 + 1)),
+    ("personal", "give 3 arrays or numbers", lambda g: gained()(g)[:2]),
+    ("failures", "correct", looked_at),
+    ("failures", "correct", lambda g: dict(zip("ABCDE", looked_at(g), strict=True))),
+    ("failures", "users need not share an item", taken_for(1, 2)),
+    ("failures", "many more different comparisons", taken_for(1, 3)),
+    ("failures", "the likelihood has a maximum", taken_for(1, 4)),
+    ("failures", "not even through a third", taken_for(2, 1)),
+    ("failures", "enough different comparisons", taken_for(2, 3)),
+    ("failures", "choices; look which items meet", taken_for(2, 4)),
+    ("failures", "tells nothing new", taken_for(3, 1)),
+    ("failures", "all items are linked; count", taken_for(3, 2)),
+    ("failures", "choices; count the different", taken_for(3, 4)),
+    ("failures", "can be explained perfectly", taken_for(4, 1)),
+    ("failures", "linked; look at the outcomes", taken_for(4, 2)),
+    ("failures", "freedom; look at the outcomes", taken_for(4, 3)),
+    ("failures", "give 5 arrays or numbers", lambda g: looked_at(g)[:4]),
 ]  # fmt: skip
