@@ -22,7 +22,6 @@ DRAWN = (  # no functions, and what is given comes from the seed
     "conditions",
     "contests",
     "ends",
-    "enough",
     "evidence",
     "failures",
     "flat",
@@ -39,6 +38,7 @@ DRAWN = (  # no functions, and what is given comes from the seed
     "products",
     "ranks",
     "touched",
+    "trusted",
     "two_terms",
 )
 LEARNERS = [f"learner {number}" for number in range(10)]

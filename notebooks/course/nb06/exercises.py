@@ -13,7 +13,7 @@ from cofactor.comparisons import expected_error, utility_error
 from cofactor.comparisons.formulas import mean_information
 from cofactor.core.types import Floats, Ints
 from course.grading import Exercise, FunctionExercise, Given, Law, Part
-from course.nb06.judging import HeldOut, Failures, Personal
+from course.nb06.judging import Trusted, Failures, Personal
 from course.seeds import own
 
 
@@ -282,7 +282,7 @@ EXERCISES = {
     "pull": Pull(),
     "comparison_gradient": ComparisonGradient(),
     "flat": Flat(),
-    "held_out": HeldOut(),
+    "trusted": Trusted(),
     "choices": Choices(),
     "personal": Personal(),
     "failures": Failures(),
@@ -293,7 +293,7 @@ OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     ("error",),
     ("pull", "comparison_gradient"),
     ("flat",),
-    ("held_out",),
+    ("trusted",),
     ("choices",),
     ("personal",),
     ("failures",),

@@ -16,7 +16,7 @@ from cofactor.core.types import Floats, Ints
 from course.grading import Exercise, Given, Part
 from course.seeds import own
 
-ANSWERS = 100  # to each comparison of `HeldOut`
+ANSWERS = 100  # to each comparison of `Trusted`
 AMOUNTS = (46, 69, 115, 276)  # comparisons that its fits had: 1, 1.5, 2.5 and 6 for each degree of freedom
 PROBLEMS = 0, 1, 2  # in which the fit to the most comparisons does not meet its own best
 N_USERS, N_ITEMS, RANK = 10, 12, 2  # of the crowds of `Failures`
@@ -24,7 +24,7 @@ DOF = (N_USERS + N_ITEMS - 1) * RANK - RANK**2
 N_ROWS, N_DIFFERENT = 160, 30  # comparisons of a crowd; different ones where they are too few
 
 
-class HeldOut(Exercise):
+class Trusted(Exercise):
     """The gaps of four fits on comparisons that none has seen, and which of them to trust."""
 
     hints = (
