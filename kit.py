@@ -32,7 +32,10 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
+from collections.abc import Callable
 from datetime import date
+from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -40,12 +43,13 @@ VERSIONS = next((name for name in ("oldest", "newest") if f"--{name}" in sys.arg
 VENV = ROOT / (".venv" if VERSIONS == "pinned" else f".venv-{VERSIONS}")
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "cofactor-setup.txt"
+PINNED = VENV / "cofactor-pinned.txt"  # names of the pins that the last set-up had
 
 # One thread: BLAS sums in an order that depends on their number, and the notebooks compare stored digits.
 REPRODUCIBLE = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 INDICES_CHECKED = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(VENV / "numba-checked")}  # compiled apart
-REACH_COMPILED = ["tests/fuzz/test_extremes.py", "tests/separable/test_edges.py", "tests/core/test_least_squares.py"]
-REACH_COMPILED += ["tests/core/test_em.py", "tests/core/test_moments.py"]
+REACH_COMPILED = [f"tests/core/test_{name}.py" for name in ("em", "moments", "least_squares")]
+REACH_COMPILED += ["tests/fuzz/test_extremes.py", "tests/separable/test_edges.py"]
 NBVAL = ["--nbval" if VERSIONS == "pinned" else "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
 NBVAL += ["--nbval-sanitize-with", str(ROOT / "tests" / "nbval_sanitize.cfg")]
 FOR_UV = {"index-url": "UV_INDEX_URL", "extra-index-url": "UV_EXTRA_INDEX_URL", "find-links": "UV_FIND_LINKS"}
@@ -64,7 +68,7 @@ def set_up(*extras: str) -> None:
     """Make the environment hold the package, what notebooks need, and `extras`; nothing to do when nothing changed."""
     extras = ("notebooks", *extras)
     digest, installed = read_stamp()
-    if digest == fingerprint() and installed >= set(extras):
+    if digest == fingerprint() and installed >= set(extras) and PINNED.exists():
         return
     STAMP.unlink(missing_ok=True)  # an interrupted set-up must not look finished
     wanted = sorted(installed | set(extras))
@@ -103,6 +107,7 @@ def install(extras: list[str], uv: str | None) -> bool:
     if VERSIONS != "pinned" or not usable(need_pip=uv is None):  # only pins bring what is there to what is wanted
         create_venv(uv)
     into_venv = environment(PIP_USER="0")  # whatever the settings of pip at home say
+    take_out(uv, into_venv)
     pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
     fast = [uv or str(PYTHON.with_name("uv")), "pip", "install", "--python", str(PYTHON), "--quiet"]
     fast += [] if "PIP_NO_COMPILE" in os.environ else ["--compile-bytecode"]
@@ -118,6 +123,27 @@ def install(extras: list[str], uv: str | None) -> bool:
     except (OSError, subprocess.CalledProcessError):
         pass
     return all(subprocess.run([*pip, *what], cwd=ROOT, env=into_venv).returncode == 0 for what in for_pip(extras))
+
+
+def take_out(uv: str | None, into_venv: dict[str, str]) -> None:
+    """Uninstall what has no pin any more; what cannot be uninstalled is tried again by the next set-up."""
+    gone = no_longer_pinned() if VERSIONS == "pinned" else []
+    how = [uv, "pip", "uninstall", "--python", str(PYTHON)] if uv else [str(PYTHON), "-m", "pip", "uninstall", "--yes"]
+    if gone:
+        print("no longer pinned, taken out:", *gone, file=sys.stderr, flush=True)
+    stays = gone if gone and subprocess.run([*how, "--quiet", *gone], cwd=ROOT, env=into_venv).returncode else []
+    PINNED.write_text("\n".join([name for name, _ in pins()] + stays), encoding="utf8")
+
+
+def no_longer_pinned() -> list[str]:
+    """Packages of the environment that the last set-up had pins for and this has none.
+
+    An environment that has no list of its last pins is of an older kit.py: what it holds without a pin is meant.
+    """
+    here = sysconfig.get_path("purelib", "venv", {"base": str(VENV), "platbase": str(VENV)})
+    found = {re.sub(r"[-_.]+", "-", one.name).lower() for one in metadata.distributions(path=[here])}
+    last = set(PINNED.read_text(encoding="utf8").split()) if PINNED.exists() else found
+    return sorted(found & last - {name for name, _ in pins()} - {"cofactor", "pip", "setuptools"})
 
 
 def for_pip(extras: list[str]) -> list[list[str]]:
@@ -156,9 +182,8 @@ def named(extras: list[str]) -> set[str]:
 
 def settings_of_pip() -> dict[str, str] | None:
     """What pip's own settings say of where packages are, as variables of uv; None where uv has no word for one."""
-    told = subprocess.run(
-        [str(PYTHON), "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
-    ).stdout
+    ask = [str(PYTHON), "-m", "pip", "config", "list"]
+    told = subprocess.run(ask, capture_output=True, text=True, check=True).stdout
     lines = re.findall(r"^(global|install|:env:)\.([a-z-]+)=(.*)$", told, re.MULTILINE)
     lines.sort(key=lambda line: ("global", "install", ":env:").index(line[0]))  # the last one holds
     found = {name: str(ast.literal_eval(value)).split() for _, name, value in lines if name not in NO_MATTER}
@@ -268,9 +293,8 @@ def lab(extra: list[str]) -> int:
     first = f"--LabApp.default_url=/lab/tree/{'notebooks' if instructor else 'learner'}/00_start_here.ipynb"
     extra = [argument for argument in extra if argument != "--instructor"]
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    first_result = ["-m", "cofactor", "aggregate", "dog"]  # labels enough to be worth compiling
     return (
-        python(*first_result)
+        python("-m", "cofactor", "aggregate", "dog")  # labels enough to be worth compiling
         or (0 if instructor else python("-m", "tools.learner"))
         or python("-m", "jupyterlab", *LAB, first, *as_root, *extra)
     )
@@ -294,8 +318,7 @@ def test(extra: list[str]) -> int:
     small = not named and "--all" not in extra
     extra = [argument for argument in extra if argument != "--all"] + (["--small"] if small else [])
     if not named:
-        suite = "the small suite and all notebooks" if small else "all tests and notebooks"
-        print(f"{suite}, on {os.cpu_count()} cores", flush=True)
+        print("the small suite" if small else "all tests", f"and all notebooks, on {os.cpu_count()} cores", flush=True)
     code = lint([]) if VERSIONS == "pinned" else 0
     code = code or run_tests(named, extra)
     if code or named or small or VERSIONS != "pinned":
@@ -331,18 +354,6 @@ def processes(named: bool, extra: list[str]) -> list[str]:
     return ["--dist", "loadscope", "--no-loadscope-reorder", *([] if asked else ["-n", str(os.cpu_count() or 1)])]
 
 
-def notebooks(extra: list[str]) -> int:
-    """Run the notebooks and store canonical outputs."""
-    set_up("dev")
-    return python(ROOT / "tools" / "refresh_notebooks.py", *extra, **REPRODUCIBLE)
-
-
-def kernels(extra: list[str]) -> int:
-    """Run the notebooks under each BLAS kernel."""
-    set_up("dev")
-    return python("-m", "tools.kernels", *extra, **REPRODUCIBLE)
-
-
 def bench(extra: list[str]) -> int:
     """Run the benchmarks in order, stopping at the first that fails."""
     set_up("dev", "bench")
@@ -353,26 +364,20 @@ def bench(extra: list[str]) -> int:
     return 0
 
 
-def mutants(extra: list[str]) -> int:
-    """Try changes of the library against the tests."""
-    set_up("dev", "scale", "topics")
-    return python("-m", "tools.mutants", *extra)
+def program(extras: list[str], module: str) -> Callable[[list[str]], int]:
+    """Return the command that runs one program of the project, on one thread."""
+
+    def command(extra: list[str]) -> int:
+        set_up("dev", *extras)
+        return python("-m", module, *extra, **REPRODUCIBLE)
+
+    return command
 
 
-def book(extra: list[str]) -> int:
-    """Build the book from the stored notebooks and the docstrings; only panels are computed, where asked for."""
-    set_up("dev", "book")
-    return python("-m", "docs.build", *extra, **REPRODUCIBLE)
-
-
-def classroom(extra: list[str]) -> int:
-    """Write copies for learners and what marks them."""
-    set_up("dev", "classroom")
-    return python("-m", "tools.classroom", *extra)
-
-
-COMMANDS = {"lab": lab, "test": test, "lint": lint, "notebooks": notebooks, "bench": bench, "classroom": classroom}
-COMMANDS |= {"book": book, "mutants": mutants, "kernels": kernels, "durations": durations}
+COMMANDS = {"lab": lab, "test": test, "lint": lint, "durations": durations, "bench": bench}
+COMMANDS |= {"notebooks": program([], "tools.refresh_notebooks"), "kernels": program([], "tools.kernels")}
+COMMANDS |= {"book": program(["book"], "docs.build"), "classroom": program(["classroom"], "tools.classroom")}
+COMMANDS |= {"mutants": program(["scale", "topics"], "tools.mutants")}
 
 
 def main(arguments: list[str]) -> int:

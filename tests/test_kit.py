@@ -5,9 +5,11 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 import tomllib
 from importlib import metadata
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from packaging.requirements import Requirement
@@ -172,6 +174,7 @@ def test_what_is_no_choice_goes_to_the_command(kit):
 def test_an_interrupted_set_up_is_done_again(kit, tmp_path, monkeypatch):
     module, done = kit("test"), []
     monkeypatch.setattr(module, "STAMP", tmp_path / "stamp")
+    monkeypatch.setattr(module, "PINNED", tmp_path)
     monkeypatch.setattr(module, "LAB_SETTINGS", tmp_path / "lab" / "settings.json")
 
     def interrupted(*_):
@@ -186,6 +189,51 @@ def test_an_interrupted_set_up_is_done_again(kit, tmp_path, monkeypatch):
     module.set_up("dev")  # nothing changed
     module.set_up("book")
     assert done == [["dev", "notebooks"], "warm", ["book", "dev", "notebooks"], "warm"]
+
+
+def dist_info(folder, *names):
+    """Write what an installer leaves of packages of these names."""
+    for name in names:
+        (folder / f"{name}-1.dist-info").mkdir(parents=True)
+        (folder / f"{name}-1.dist-info" / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+
+
+@pytest.mark.parametrize(
+    ("last", "taken"),
+    [("numpy left_over", ["left-over"]), (None, ["left-over", "own"]), ("numpy", [])],
+    ids=["left the pins", "no list: of an older kit", "never pinned"],
+)
+@pytest.mark.parametrize("uv", ["uv", None])
+def test_what_left_the_pins_leaves_the_environment(kit, tmp_path, monkeypatch, last, taken, uv):
+    module, ran = kit("test"), []
+    monkeypatch.setattr(module, "VENV", tmp_path)
+    monkeypatch.setattr(module, "PINNED", tmp_path / "pinned")
+    site = Path(sysconfig.get_path("purelib", "venv", {"base": str(tmp_path), "platbase": str(tmp_path)}))
+    dist_info(site, "numpy", "Left_Over", "own", "pip", "cofactor")
+    if last:
+        module.PINNED.write_text(last.replace("_", "-").replace(" ", "\n"))
+    codes = iter([1, 0])  # the first try fails, and is made again
+    monkeypatch.setattr(
+        module.subprocess, "run", lambda command, **_: ran.append(command) or mock.Mock(returncode=next(codes))
+    )
+    module.take_out(uv, {})
+    assert [command[command.index("--quiet") + 1 :] for command in ran] == [taken] * bool(taken)
+    module.take_out(uv, {})
+    module.take_out(uv, {})  # done by now: what stands here was never uninstalled, and is no longer meant
+    assert len(ran) == 2 * bool(taken) and all((command[0] == "uv") == bool(uv) for command in ran)
+    assert set(module.PINNED.read_text().split()) == {name for name, _ in module.pins()}
+
+
+def test_an_environment_without_a_list_of_pins_is_set_up_again(kit, tmp_path, monkeypatch):
+    module, done = kit("test"), []
+    for name in ("STAMP", "PINNED", "LAB_SETTINGS"):
+        monkeypatch.setattr(module, name, tmp_path / name)
+    module.STAMP.write_text("\n".join([module.fingerprint(), "dev", "notebooks"]))
+    monkeypatch.setattr(module, "install", lambda extras, uv: module.PINNED.touch() or not done.append(extras))
+    monkeypatch.setattr(module, "warm_up", lambda: None)
+    module.set_up("dev")
+    module.set_up("dev")
+    assert done == [["dev", "notebooks"]]
 
 
 def test_after_set_up_compiled_code_is_there(kit, monkeypatch, tmp_path):
@@ -223,6 +271,7 @@ def test_pip_brings_uv_and_goes_on_alone_where_that_fails(kit, monkeypatch, tmp_
     monkeypatch.setattr(module, "PYTHON", tmp_path / "python")
     monkeypatch.setattr(module, "usable", lambda need_pip: True)
     monkeypatch.setattr(module, "settings_of_pip", lambda: settings)
+    monkeypatch.setattr(module, "take_out", lambda uv, into_venv: None)
 
     def ran(command, cwd, env, check=False, **_):
         assert env["PIP_USER"] == "0" and command[0].startswith(str(module.VENV))
