@@ -23,13 +23,13 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from unittest import mock
 
-import duckdb  # noqa: F401  (as what follows: imported before the process is copied)
+import duckdb
 import pandas as pd
-import pyarrow.parquet  # noqa: F401
+import pyarrow.parquet  # noqa: F401  (imported before the process is copied)
 
 import cofactor as cf
 from cofactor.core import files
@@ -58,6 +58,19 @@ RANK = ["rank", "votes.csv", "-o", "ranking.csv"]
 JOINT = ["joint", "gaps.csv", "--method", "Independence", "-o", "full.csv"]
 ANCHORS = ["anchors", "points.csv", "--method", "SPA", "--weights", "weights.npz"]
 TOPICS = ["topics", "counts.csv", "--method", "SPA", "-o", "topics.csv"]
+OWN = pd.DataFrame({"task": LABELS["task"].unique()}).assign(truth=[i % 2 for i in range(12)])
+BENCH = ["--data", "own", "--line", "crowd", "--keep", "kept.jsonl", "-o", "trials.csv"]
+DATABASE = [
+    "aggregate",
+    "--database",
+    "duckdb:///crowd.db",
+    "--table",
+    "labels",
+    "-o",
+    "consensus",
+    "--method",
+    "MV-EM",
+]
 CASES = {  # name: commands before, the command, whether its outputs come and go together
     "shard": ([], SHARD),
     "shard again": ([[*SHARD[:-1], "2"]], [*SHARD, "--force"]),
@@ -77,10 +90,13 @@ CASES = {  # name: commands before, the command, whether its outputs come and go
     "joint": ([["joint", "labels.csv", *JOINT[2:]]], [*JOINT, "--force"]),
     "anchors": ([[*ANCHORS, "--anchors", "2"]], [*ANCHORS, "--anchors", "3", "--force"]),
     "topics": ([[*TOPICS, "--anchors", "1"]], [*TOPICS, "--anchors", "2", "--force"]),
+    "bench": ([["bench", "MajorityVote", *BENCH]], ["bench", "Wawa", *BENCH, "--force"]),
+    "database": ([DATABASE], [*DATABASE[:-2], "--force"]),
     "page": ([[*AGGREGATE[:4], *AGGREGATE[-4:]]], ["page", "-o", "report.html", "--force"]),
 }
 LINES = ("next", "rank", "joint", "anchors", "topics", "page")
 CHANGES = ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "os.link", "os.symlink")
+MEASURED = re.compile("toy|kept|trials")  # files with times in them
 KILLS = 10
 WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
@@ -121,6 +137,42 @@ def write_inputs(folder: Path) -> None:
     NEW.to_csv(folder / "new.csv", index=False)
     for name, frame in {"votes": VOTES, "gaps": GAPS, "points": POINTS, "counts": COUNTS}.items():
         frame.to_csv(folder / f"{name}.csv", index=False)
+    (folder / "own").mkdir()
+    LABELS.to_csv(folder / "own" / "labels.csv", index=False)
+    OWN.to_csv(folder / "own" / "labels_truth.csv", index=False)
+    in_copy(make_database, folder)
+
+
+def make_database(folder: Path) -> str:
+    """Put the labels into a file of DuckDB."""
+    with duckdb.connect(str(folder / "crowd.db")) as door:
+        door.execute(f"CREATE TABLE labels AS SELECT * FROM '{folder}/labels.csv'")
+    return ""
+
+
+def tables_in(path: Path) -> str:
+    """Return what a database holds, as those see it who open it next, who also take in what is left of a killed run."""
+    with duckdb.connect(str(path)) as door:
+        names = sorted(name for (name,) in door.execute("SELECT table_name FROM duckdb_tables()").fetchall())
+        return repr({name: sorted(map(repr, door.execute(f"SELECT * FROM {name}").fetchall())) for name in names})
+
+
+def in_copy(function: Callable[[Path], str], path: Path) -> str:
+    """Return what a function says in a copy of this process, which itself must not begin threads."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.write(theirs, function(path).encode())
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours, encoding="utf8") as answer:
+        said = answer.read()
+    os.waitpid(child, 0)
+    return said
 
 
 def run(folder: Path, words: list[str], trap=None) -> int:
@@ -184,14 +236,18 @@ class Trap:
 def state(folder: Path, hidden: bool = False) -> dict[str, bytes]:
     """What stands under final names for those who read it; times and durations do not count."""
     files.restore(folder / "shards")  # as whoever opens shards does
-    found = {}
+    found = {path.name: in_copy(tables_in, path).encode() for path in folder.glob("*.db")}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and (hidden or not any(part.startswith(".") for part in name.split("/"))):
+        if (
+            path.suffix != ".db"
+            and path.is_file()
+            and (hidden or not any(part.startswith(".") for part in name.split("/")))
+        ):
             content = path.read_bytes()
             if path.name == "run.json":
                 content = json.dumps(list(json.loads(content))).encode()  # one more run each time
-            found[name] = re.sub(rb"\d[-+.\de]*", b"#", content) if "toy" in name else content
+            found[name] = re.sub(rb"\d[-+.\de]*", b"#", content) if MEASURED.search(name) else content
     return found
 
 

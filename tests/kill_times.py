@@ -1,12 +1,11 @@
 """Kill commands at random times, end their files early, remove their folder: outputs are the old, the new, or absent.
 
-A program of its own, as `tests.kill_points`: python -m tests.kill_times FOLDER TIMES [CASE ...]
+A program of its own, as `tests.kill_points`: python -m tests.kill_times FOLDER TIMES [CASE or FAULT ...]
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
 import resource
 import shutil
@@ -14,11 +13,13 @@ import signal
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.kill_points import CASES, LINES, again, load, prepare, renew, run, state, write_inputs, wrong
 
 CHOSEN = ("aggregate again", "aggregate shards", "shard again", "update again", "rank", "joint", "reproduce again")
+CHOSEN += ("bench", "database")
 FAULTS = ("killed", "no folder", "files end")
 
 
@@ -33,20 +34,18 @@ class Fault:
         if self.kind == "files end":
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (self.size, -1))
-        else:
-            signal.signal(signal.SIGALRM, self.strike)
+        else:  # the system itself ends the process, wherever it is
+            signal.signal(signal.SIGALRM, signal.SIG_DFL if self.kind == "killed" else self.strike)
             signal.setitimer(signal.ITIMER_REAL, max(self.at, 1e-4))
 
     def strike(self, *_: object) -> None:
-        if self.kind == "killed":
-            os.kill(os.getpid(), signal.SIGKILL)
         shutil.rmtree(self.work, ignore_errors=True)
 
     def end(self) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def try_case(case: str, home: Path, times: int) -> dict[str, object]:
+def try_case(case: str, home: Path, times: int, faults: Sequence[str]) -> dict[str, object]:
     """Say how runs with a fault ended, and what was wrong."""
     before, words = CASES[case]
     start, work = home / "start", home / "work"
@@ -58,27 +57,37 @@ def try_case(case: str, home: Path, times: int) -> dict[str, object]:
     begin = time.monotonic()
     assert run(work, words) == 0
     seconds, new = time.monotonic() - begin, state(work)
-    ends, problems, draw = Counter(), [], random.Random(case)
-    for number in range(times * len(FAULTS)):
-        kind = FAULTS[number % len(FAULTS)]
+    ends, left, problems, draw = Counter(), Counter(), [], random.Random(case)
+    for number in range(times * len(faults)):
+        kind = faults[number % len(faults)]
         renew(start, work)
         fault = Fault(kind, work, seconds, draw)
         code = run(work, words, fault)
         where = f"{kind} at {fault.at:.4f} of {seconds:.4f} s, size {fault.size}"
         ends[f"{kind}: {code}"] += 1
-        if code not in ((0, -signal.SIGKILL) if kind == "killed" else (0, 1)):
+        if code not in ((0, -signal.SIGALRM) if kind == "killed" else (0, 1)):
             problems.append(f"{where}: ended with {code}")
         if kind == "no folder":
             continue
-        problems += [f"{where}: broken: {name}" for name in wrong(state(work), old, new)]
+        found = state(work)
+        left[f"{kind}: {what(found, old, new)}"] += 1
+        problems += [f"{where}: broken: {name}" for name in wrong(found, old, new)]
         problems += again(work, words, where, new)
-    return {"case": case, "ends": ends, "wrong": problems}
+    return {"case": case, "seconds": round(seconds, 3), "ends": ends, "left": left, "wrong": problems}
+
+
+def what(found: dict[str, bytes], old: dict[str, bytes], new: dict[str, bytes]) -> str:
+    """Say whether all outputs are the old ones, all the new ones, some of each, or one neither."""
+    if wrong(found, old, new):
+        return "half"
+    return "old" if found == old else "new" if found == new else "some new"
 
 
 if __name__ == "__main__":
     prepare()
     home, times, *chosen = sys.argv[1:]
-    chosen = chosen or list(CHOSEN)
+    faults = [word for word in chosen if word in FAULTS] or FAULTS
+    chosen = [word for word in chosen if word not in FAULTS] or list(CHOSEN)
     load(set(LINES) & set(chosen))
     for name in chosen:
-        print(json.dumps(try_case(name, Path(home, name), int(times))), flush=True)
+        print(json.dumps(try_case(name, Path(home, name), int(times), faults)), flush=True)

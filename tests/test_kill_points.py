@@ -39,12 +39,12 @@ def test_a_killed_command_leaves_the_old_or_the_new(tmp_path):
 @pytest.mark.slow
 def test_faults_at_random_times_leave_the_old_or_the_new(tmp_path):
     found = outcomes("kill_times", tmp_path, 2)
-    assert {one["case"]: one["wrong"] for one in found if one["wrong"]} == {} and len(found) == 7
-    assert sum(one["ends"].get("killed: -9", 0) for one in found) > 0  # else they ended before
+    assert {one["case"]: one["wrong"] for one in found if one["wrong"]} == {} and len(found) == 9
+    assert sum(one["ends"].get("killed: -14", 0) for one in found) > 0  # else they ended before
 
 
 @pytest.mark.slow
 def test_two_at_once_do_not_harm_each_other(tmp_path):
     found = outcomes("two_at_once", tmp_path, 1)
-    assert [one["case"] for one in found if one["wrong"]] == [] and len(found) == 19
+    assert [one["case"] for one in found if one["wrong"]] == [] and len(found) == 21
     assert sum(one["ends"].get("same 1", 0) for one in found) > 0  # else they never met

@@ -345,6 +345,14 @@ def test_others_may_write_while_rounds_run_in_sqlite(tmp_path):
             other.commit()
 
 
+def test_sqlite_waits_for_another_writer_as_long_as_for_a_file_unless_told_otherwise(tmp_path):
+    pytest.importorskip("sqlalchemy")
+    address = in_sqlite(drawn(2), tmp_path / "labels.sqlite")
+    for asked, waits in [("", 60_000), ("?timeout=0.1", 100)]:
+        with opened(address + asked) as door:
+            assert door.ask("PRAGMA busy_timeout").squeeze() == waits
+
+
 def test_sqlite_finds_the_labels_of_a_task_by_an_index(tmp_path):
     """Without one it compares every task with every label."""
     pytest.importorskip("sqlalchemy")

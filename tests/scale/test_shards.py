@@ -1,6 +1,7 @@
 """Labels in shards give what the same labels give in memory: counts exactly, models up to rounding."""
 
 import json
+import os
 import shutil
 import warnings
 from contextlib import suppress
@@ -363,9 +364,13 @@ def test_counts_are_added_one_file_at_a_time(shards, tmp_path, monkeypatch):
     assert len(alive) == 4 and max(alive) <= 1
 
 
-def test_folders_that_hold_no_shards_are_refused(tmp_path):
-    with pytest.raises(cf.CofactorError, match="not one folder of shards"):
-        LabelShards.open(tmp_path)
+def test_folders_that_hold_no_shards_are_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in (tmp_path, ".", "..", "/"):
+        with pytest.raises(cf.CofactorError, match=rf"^{os.path.realpath(folder)} holds no shards .*make"):
+            LabelShards.open(folder)
+    with pytest.raises(cf.CofactorError, match=r"shards of 2 folders: .* name those of one folder"):
+        LabelShards.open(tmp_path, "/")
     with pytest.raises(cf.CofactorError, match="no shards are named"):
         LabelShards.open()
     with pytest.raises(cf.CofactorError, match="no such file"):

@@ -116,7 +116,9 @@ def whole_folder(path: Path) -> Iterator[Path]:
 
 def restore(path: Path) -> None:
     """Move the old folder back to `path` where a killed run had moved it aside and put nothing in its place."""
-    path = _followed(path)
+    path = path.resolve()  # "." and ".." are no names
+    if not path.name:
+        return
     aside = beside(path, "old")
     if aside.exists() and not path.exists():
         with locked(path, WAIT_SECONDS):

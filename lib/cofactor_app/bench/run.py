@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import sys
 import time
 import warnings
@@ -19,10 +20,12 @@ from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib.metadata import packages_distributions, version
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
 from os import PathLike, sep
 from os.path import realpath
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -219,7 +222,11 @@ class _Process:
         return self
 
     def _begun(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(1, get_context("spawn"), _seal, (self.sealed,))
+        try:
+            return ProcessPoolExecutor(1, get_context("spawn"), _seal, (self.sealed,))
+        except OSError:  # of its semaphores
+            advice = "free memory, or room on the disk of temporary files (/dev/shm), and run it again"
+            raise CofactorError(f"no process for the methods could be begun: {advice}") from None
 
     def __exit__(self, *_: object) -> None:
         if self.pool:
@@ -246,6 +253,14 @@ def _seal(folders: list[str]) -> None:
 
     within = tuple(f"{folder}{sep}" for folder in folders)
     sys.addaudithook(watch)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process with the one that began it, which may be killed: nobody would ever ask it for anything again."""
+    if parent := parent_process():
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _find(name: str) -> None:
@@ -301,6 +316,10 @@ def trials_in(path: Path | None) -> list[Trial]:
 
 
 def _keep(trial: Trial, path: Path) -> None:
-    text = path.read_text(encoding="utf8") if path.exists() else ""
-    with whole_file(path) as part:
-        part.write_text(f"{text}{json.dumps(asdict(trial))}\n", encoding="utf8")
+    with whole_file(
+        path
+    ) as part:  # no other run adds to the file meanwhile, though one may have kept this trial before
+        text = path.read_text(encoding="utf8") if path.exists() else ""
+        if (trial.set, trial.method, trial.source) not in {(t.set, t.method, t.source) for t in trials_in(path)}:
+            text += f"{json.dumps(asdict(trial))}\n"
+        part.write_text(text, encoding="utf8")

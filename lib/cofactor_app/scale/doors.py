@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.errors import CofactorError
+from cofactor.core.files import WAIT_SECONDS
 from cofactor.core.lazy import pd, sqlglot
 from cofactor.core.types import Ints
 from cofactor_app.scale.coding import BATCH, batches
@@ -219,9 +220,14 @@ class Address(Door):
         name = self.engine.dialect.name
         self.dialect, self.here = DIALECTS.get(name, name), name == "sqlite"
         self.tables: dict[str, Any] = {}
-        if name == "sqlite":  # some builds lack them
+        if name == "sqlite":
+            if "timeout" not in self.engine.url.query:
+                self.run(f"PRAGMA busy_timeout = {1000 * WAIT_SECONDS:.0f}")  # another may write when we want to
+            # some builds lack these functions
             for function, n in ((log, 1), (exp, 1), (pow, 2), (_sqrt, 1)):
-                called = {"log": "LN", "_sqrt": "SQRT", "pow": "POWER"}.get(function.__name__, "EXP")
+                called = {"log": "LN", "_sqrt": "SQRT", "pow": "POWER"}.get(
+                    function.__name__, "EXP"
+                )  # some builds lack them
                 self.connection.connection.create_function(called, n, function)
 
     def keep(self, name: str, query: str) -> None:

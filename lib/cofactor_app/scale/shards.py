@@ -82,8 +82,10 @@ class LabelShards:
         if lost or not given:
             raise CofactorError(f"no such file: {listing(lost)}" if lost else "no shards are named")
         folders = list(dict.fromkeys((path if path.is_dir() else path.parent).resolve() for path in given))
-        if len(folders) > 1 or not (folders[0] / VOCABULARY).is_file():
-            raise CofactorError(f"not one folder of shards with a {VOCABULARY}: {listing(folders)}; {ADVICE}")
+        if len(folders) > 1:
+            raise CofactorError(f"shards of {len(folders)} folders: {listing(folders)}; name those of one folder")
+        if not (folders[0] / VOCABULARY).is_file():
+            raise CofactorError(f"{folders[0]} holds no shards (there is no {VOCABULARY} in it): {ADVICE}")
         vocabulary = _read_vocabulary(folders[0] / VOCABULARY)
         manifest = vocabulary["shards"]
         paths = [path for source in given for path in ([source / m for m in manifest] if source.is_dir() else [source])]
