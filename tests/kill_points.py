@@ -77,7 +77,7 @@ CASES = {  # name: commands before, the command, whether its outputs come and go
     "moments": ([SHARD], MOMENTS),
     "moments again": ([[*SHARD[:-1], "2"], MOMENTS, [*SHARD, "--force"]], [*MOMENTS, "--force"]),
     "aggregate": ([], AGGREGATE),
-    "aggregate again": ([[*AGGREGATE[:3], "Wawa", *AGGREGATE[4:]]], [*AGGREGATE, "--force"]),
+    "aggregate again": ([[*AGGREGATE[:3], "OneCoin", *AGGREGATE[4:]]], [*AGGREGATE, "--force"]),
     "aggregate shards": ([SHARD, MOMENTS], STREAMED),
     "update": ([KEPT], UPDATE),
     "update again": ([KEPT, [*AGGREGATE[:6]]], [*UPDATE, "--force"]),
@@ -276,6 +276,7 @@ def try_all(case: str, home: Path) -> dict[str, object]:
     renew(start, work)
     assert run(work, words, Trap(work, -1, notes)) == 0
     kinds, new = json.loads(notes.read_text()), state(work)
+    assert old != new, f"{case}: the command changes nothing"
     for number in sorted({round(share * (len(kinds) - 1) / (KILLS - 1)) for share in range(KILLS)}):
         renew(start, work)
         code = run(work, words, Trap(work, number, notes))

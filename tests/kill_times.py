@@ -57,6 +57,7 @@ def try_case(case: str, home: Path, times: int, faults: Sequence[str]) -> dict[s
     begin = time.monotonic()
     assert run(work, words) == 0
     seconds, new = time.monotonic() - begin, state(work)
+    assert old != new, f"{case}: the command changes nothing"
     ends, left, problems, draw = Counter(), Counter(), [], random.Random(case)
     for number in range(times * len(faults)):
         kind = faults[number % len(faults)]

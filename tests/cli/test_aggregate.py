@@ -1,8 +1,12 @@
 """The command line: what it writes, what it refuses, what it prints where."""
 
+import errno
+import os
+import re
 import subprocess
 import sys
 from importlib import import_module
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -13,6 +17,7 @@ from cofactor_app import planning
 from cofactor_app.cli import facts, in_options, main
 from cofactor_app.cli.methods import DEFAULT, OFFERED
 from cofactor_app.cli.parser import parser
+from tests.each import each
 
 
 @pytest.fixture
@@ -389,6 +394,39 @@ def test_an_interrupt_while_modules_are_imported_prints_no_traceback(monkeypatch
     monkeypatch.setattr("cofactor_app.cli.import_module", interrupted)
     assert run("diagnose", "bluebird") == 130
     assert capsys.readouterr().err == "interrupted\n"
+
+
+@each(
+    "error, told",
+    [
+        (MemoryError("Unable to allocate 8 GiB"), r"not enough memory \(Unable to allocate 8 GiB\): give less data"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "not enough memory .*: give less data"),
+        (OSError("Could not find/load shared object file 'libllvmlite.so'"), "too little memory is free, or"),
+        (ImportError("libopenblas.so: failed to map segment from shared object"), "too little memory is free, or"),
+        (OSError(errno.EIO, "Input/output error"), r"\[Errno 5\]"),
+    ],
+)
+def test_what_the_system_refuses_is_one_sentence_without_names_of_libraries(monkeypatch, capsys, error, told):
+    monkeypatch.setattr("cofactor_app.cli.import_module", mock.Mock(side_effect=error))
+    assert main(["check"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.match(f"error: .*{told}", line) and ".so" not in line
+
+
+def test_a_mistake_of_an_import_is_not_hidden(monkeypatch):
+    monkeypatch.setattr("cofactor_app.cli.import_module", mock.Mock(side_effect=ImportError("no name x")))
+    with pytest.raises(ImportError):
+        main(["check"])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a folder in use cannot be removed")
+def test_a_folder_that_is_gone_is_said(monkeypatch, capsys, tmp_path):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert main(["aggregate", "bluebird", "--method", "MajorityVote", "--draws", "0", "-o", "consensus.csv"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()[-1:]
+    assert line == "error: the folder in which this ran is gone: go to one that is there, and run it again"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import sys
 import warnings
 from contextlib import closing
 from dataclasses import astuple
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from cofactor.crowd.tables import consensus_frame
 from cofactor.crowd.voting import DawidSkene
 from cofactor.data import load
 from cofactor.simulate import crowd, dawid_skene_model
+from cofactor_app.cli.warehouse import _check_place
 from cofactor_app.scale import held
 from cofactor_app.scale.coded import CODED, CodedLabels
 from cofactor_app.scale.doors import opened
@@ -310,6 +312,7 @@ def test_a_table_is_replaced_whole_or_not_at_all(address):
 
 KILLED = """
 import os, sys
+from cofactor_app.cli.warehouse import _check_place
 from cofactor_app.scale.coded import CodedLabels
 from cofactor_app.scale.doors import opened
 
@@ -343,6 +346,15 @@ def test_others_may_write_while_rounds_run_in_sqlite(tmp_path):
         with closing(sqlite3.connect(path, timeout=0)) as other:
             other.execute("INSERT INTO labels SELECT * FROM labels LIMIT 1")
             other.commit()
+
+
+def test_too_little_memory_is_no_fault_of_a_table(tmp_path):
+    with opened(kept(drawn(2), tmp_path)) as door:
+        door.run("SET memory_limit = '1MB'")
+        with pytest.raises(MemoryError, match="allocate"):
+            door.ask("SELECT * FROM range(1000000) ORDER BY random()")
+        with mock.patch.object(door, "_ask", side_effect=MemoryError), pytest.raises(MemoryError):
+            _check_place(door, "found", force=True)
 
 
 def test_sqlite_waits_for_another_writer_as_long_as_for_a_file_unless_told_otherwise(tmp_path):

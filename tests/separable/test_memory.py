@@ -131,6 +131,23 @@ def test_says_what_is_free(monkeypatch, tmp_path):
     assert memory.available_bytes() > 1e8
 
 
+def test_what_is_free_is_what_the_limits_of_a_container_and_of_the_process_leave(monkeypatch, tmp_path):
+    limit, stat = tmp_path / "limit", tmp_path / "stat"
+    stat.write_text("cache 9\nanon 1000\n")
+    monkeypatch.setattr(memory, "GROUPS", [(limit, stat, "anon")])
+    for told, left in [("5000", 4000), ("900", 0)]:
+        limit.write_text(told)
+        assert memory.available_bytes() == left
+    for told in ("max\n", ""):
+        limit.write_text(told)
+        assert memory.available_bytes() > 1e8
+    resource = pytest.importorskip("resource")
+    (tmp_path / "statm").write_text("3 1 1")
+    monkeypatch.setattr(memory, "PROCESS", tmp_path / "statm")
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (5 * resource.getpagesize(), -1))
+    assert memory.available_bytes() == 2 * resource.getpagesize()
+
+
 def test_lists_grow_only_as_far_as_columns_need():
     truth = simulate.dirichlet_mixtures(20, 300, 10, 10.0, random_state=0)
     fit = METHODS["MERIT"](10, max_iter=200).fit(truth.X).model_

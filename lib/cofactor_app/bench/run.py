@@ -316,9 +316,7 @@ def trials_in(path: Path | None) -> list[Trial]:
 
 
 def _keep(trial: Trial, path: Path) -> None:
-    with whole_file(
-        path
-    ) as part:  # no other run adds to the file meanwhile, though one may have kept this trial before
+    with whole_file(path) as part:  # no other run adds to it meanwhile; one may have kept this trial before
         text = path.read_text(encoding="utf8") if path.exists() else ""
         if (trial.set, trial.method, trial.source) not in {(t.set, t.method, t.source) for t in trials_in(path)}:
             text += f"{json.dumps(asdict(trial))}\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import re
@@ -34,6 +35,7 @@ OPTIONS = {  # arguments of the library, as its messages name them, and what the
 _VALUE = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,;:()]+)"""
 _ENDLESS = re.compile(r"\S{500,}")
 LONGEST = 10_000  # characters of a message
+_COMPILED = re.compile(r"shared object|DLL load failed|cannot allocate memory|map segment", re.IGNORECASE)
 _GLYPH = re.compile(r"Glyph \d+ .* missing from font")  # as matplotlib says it, once for each letter
 _ARGUMENT = re.compile(rf"\b({'|'.join(OPTIONS)})={_VALUE}(?: or ('\w+'))?")
 
@@ -54,16 +56,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of a pipe has gone: not our failure
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OSError as error:
-        print(f"error: {visible(short(str(error)))}", file=sys.stderr)
-        return 1
-    except MemoryError as error:
-        why = f" ({error})" if str(error) else ""
-        print(f"error: not enough memory{why}: give less data, or use a larger machine", file=sys.stderr)
+    except (OSError, MemoryError, ImportError) as error:
+        print(f"error: {visible(short(_said(error)))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+
+
+def _said(error: Exception) -> str:
+    """Say in a sentence what the system refused."""
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+        why = f" ({error})" if str(error) else ""
+        return f"not enough memory{why}: give less data, or use a larger machine"
+    if _COMPILED.search(str(error)):
+        problem = "a part of the program could not be loaded: either too little memory is free, or it is damaged"
+        return f"{problem}; end other programs or raise the limit of memory, else install the program anew"
+    if isinstance(error, ImportError):
+        raise error
+    try:
+        os.getcwd()
+    except OSError:
+        return "the folder in which this ran is gone: go to one that is there, and run it again"
+    return str(error)
 
 
 def _show_any_letter() -> None:

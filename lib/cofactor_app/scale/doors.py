@@ -111,6 +111,8 @@ class Door(ABC):
         except Exception as error:  # each driver has its own
             self._take_back()
             said = (str(getattr(error, "orig", "") or error).strip() or type(error).__name__).splitlines()[0]
+            if isinstance(error, MemoryError) or said.startswith("Out of Memory"):
+                raise MemoryError(said) from None
             held = re.search(r"\block(ed)?\b", said)
             raise CofactorError(f"the database refuses ({said})" + (HELD if held else "")) from None
 
