@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from cofactor import CofactorError, DataWarning
-from cofactor.core.frames import nested_cells, plain_numbers
+from cofactor.core.frames import nested_cells, plain_numbers, stripped
 from cofactor.core.spelling import by_value
 from cofactor.crowd import CrowdLabels
 from cofactor.crowd.layouts import without_headers
@@ -309,10 +309,11 @@ def test_different_values_are_cleaned_and_not_cells():
 
 def test_a_row_repeats_the_header_where_all_three_cells_do():
     rows = [["task", "worker", "label"], ["task", "ann", "label"], ["t1", "worker", "label"], ["task", "worker", "yes"]]
-    frame = pd.DataFrame(rows, columns=["task", "worker", "label"])
-    with pytest.warns(DataWarning, match="1 rows repeat the header"):
-        left = without_headers(frame, ["task", "worker", "label"])
-    assert left.to_numpy().tolist() == rows[1:]
+    for more in ([], [[f"t{n}", "ann", f"c{n}"] for n in range(2000)]):  # few classes, and more of them than workers
+        frame = pd.DataFrame([*rows, *more], columns=["task", "worker", "label"])
+        with pytest.warns(DataWarning, match="1 rows repeat the header"):
+            left = without_headers(frame, ["task", "worker", "label"])
+        assert left.to_numpy().tolist() == [*rows[1:], *more]
 
 
 def test_columns_count_answers_where_sums_are_equal_or_one_falls_as_the_other_rises():
@@ -323,3 +324,9 @@ def test_columns_count_answers_where_sums_are_equal_or_one_falls_as_the_other_ri
         (["1", "0", "1"], ["0", "1", "0"], False),  # an answer each
     ):
         assert _are_counts(pd.DataFrame({"neg": first, "pos": second})) == counted, (first, second)
+
+
+def test_blanks_are_taken_off_and_what_cannot_be_seen_is_empty():
+    texts = [" a ", "\u200b", "\u200b\ufe0f ", "\u200ba", "é", "\u00a0?\u2003", "", 5]
+    assert stripped(pd.Series(texts, dtype=object)).tolist()[:-1] == ["a", "", "", "\u200ba", "é", "?", ""]
+    assert stripped(pd.Series(texts, dtype=object)).isna().tolist() == [False] * 7 + [True]

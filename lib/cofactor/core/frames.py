@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
+from string import ascii_letters, digits
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ Recognise = Callable[["pd.DataFrame", Sequence[str]], "pd.DataFrame"]
 
 STDIN = "-"
 TAKEN = "taken"  # attribute of a frame: the columns that were recognised
+PLAIN = frozenset(ascii_letters + digits)  # letters that can be seen, with which most texts begin
 HEAD = 1 << 16  # bytes that the form and the separator are told from
 PACKED = (".gz", ".bz2", ".xz", ".zip")
 MAGIC = {
@@ -117,8 +119,12 @@ def read_frame(
 
 def stripped(values: pd.Series[Any]) -> pd.Series[Any]:
     """Return texts without blanks around them; a text of invisible characters alone becomes empty."""
-    found = values.str.strip()
-    return found.mask(found.map(lambda one: isinstance(one, str) and all(map(has_no_shape, one))), "")
+    return pd.Series([_stripped(one) if isinstance(one, str) else np.nan for one in values], values.index, dtype=object)
+
+
+def _stripped(one: str) -> str:
+    text = one.strip()
+    return "" if text[:1] not in PLAIN and all(map(has_no_shape, text)) else text
 
 
 def refuse_twice(names: Sequence[str]) -> None:

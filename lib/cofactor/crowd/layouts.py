@@ -91,6 +91,7 @@ def _gold_of_toloka(frame: pd.DataFrame, label: str) -> pd.Series[Any]:
     return frame[name] if name in frame else pd.Series(None, frame.index, dtype=object)
 
 
+FEW_CLASSES = 1000  # beyond these, a file has more classes than workers, most likely
 LAYOUTS = (
     Layout(
         *("Mechanical Turk", "HITId", "WorkerId", _beginning("Answer.")),
@@ -353,7 +354,8 @@ def without_headers(frame: pd.DataFrame, columns: Sequence[str], taken: Sequence
     Cells are compared as names of columns are, without a byte order mark; `taken` are names in the file, if others.
     """
     again = pd.Series(True, frame.index)
-    for n in (2, 1, 0):  # of labels, few differ
+    few = frame[columns[2]].nunique() <= FEW_CLASSES  # else workers are likely to be fewer
+    for n in (2, 1, 0) if few else (1, 2, 0):
         names = {plain_name(name) for name in (columns[n], *taken[n : n + 1])}
         cells = frame.loc[again, columns[n]]
         alike = [one for one in cells.unique() if isinstance(one, str) and plain_name(one.lstrip("\ufeff")) in names]
