@@ -54,7 +54,7 @@ def _reproduce_one(experiment: Experiment, arguments: argparse.Namespace) -> Non
     profile = experiment.trials if full else experiment.quick
     trials = profile if arguments.trials is None else arguments.trials
     _announce(experiment, trials, tasks_of(experiment, trials, full), folder)
-    began = time.time()
+    began = time.monotonic()
     make_folder(folder)
     if experiment.file:
         refuse_other_file(experiment, folder)

@@ -30,13 +30,17 @@ def write_table(folder: Path, experiment: Experiment, summary: pd.DataFrame) -> 
 
 
 def write_record(folder: Path, experiment: Experiment, outcomes: Sequence[Outcome], began: float, jobs: int) -> Path:
-    """Add this run to run.json: versions, BLAS, machine, seeds, wall time; records of earlier runs stay."""
-    path = folder / experiment.name / "run.json"
+    """Add this run to run.json: versions, BLAS, machine, seeds, wall time; records of earlier runs stay.
+
+    `began` is of `time.monotonic`: somebody may set the clock while it runs.
+    """
+    path, lasted = folder / experiment.name / "run.json", time.monotonic() - began
+    begin = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=lasted)
     runs = read_records(path)
     runs.append(
         {
-            "began": datetime.datetime.fromtimestamp(began, datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            "seconds": round(time.time() - began, 3),
+            "began": begin.strftime("%Y-%m-%d %H:%M UTC"),
+            "seconds": round(lasted, 3),
             "seconds_of_all_tasks": round(sum(outcome.seconds for outcome in outcomes), 3),
             "jobs": jobs,
             "load": machine.load(),

@@ -3,6 +3,8 @@
 import json
 import platform
 import re
+import time
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 
@@ -26,15 +28,22 @@ def outcomes(tmp_path):
 
 
 def test_a_record_holds_times_seeds_failures_and_code(outcomes, tmp_path):
-    path = write_record(tmp_path, toy(), outcomes, began=0.0, jobs=3)
+    path = write_record(tmp_path, toy(), outcomes, began=time.monotonic() - 7200, jobs=3)
     (run,) = json.loads(path.read_text())["runs"]
-    assert run["began"] == "1970-01-01 00:00 UTC" and run["seconds"] > 1e9
+    began = datetime.strptime(run["began"], "%Y-%m-%d %H:%M %Z").replace(tzinfo=UTC)
+    assert 7200 <= run["seconds"] < 7300 and timedelta(hours=2) <= datetime.now(UTC) - began < timedelta(hours=2.1)
     assert run["seeds"] == {f"{o.task.setting}/{o.task.trial}": o.task.seed for o in outcomes}
     assert (run["jobs"], run["failed"]) == (3, ["broken/1"])
     assert run["code"] == [code_of(toy(), "small")]
     assert run["load"] >= 0 or np.isnan(run["load"])
     assert run["seconds_of_all_tasks"] == pytest.approx(sum(o.seconds for o in outcomes), abs=1e-3)
     assert {"numpy", "scipy", "blas", "cpu", "cores", "os", "python", "commit", "date"} <= run["machine"].keys()
+
+
+def test_a_clock_that_is_set_back_makes_no_time_negative(outcomes, tmp_path, monkeypatch):
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    path = write_record(tmp_path, toy(), outcomes, began=time.monotonic(), jobs=1)
+    assert 0 <= json.loads(path.read_text())["runs"][0]["seconds"] < 60
 
 
 def test_earlier_records_stay(outcomes, tmp_path):
