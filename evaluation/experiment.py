@@ -1,19 +1,14 @@
-"""What an experiment is: settings, trials, the function that runs one trial, and what was published about it.
-
-What is not code stands in `settings/<line>.toml`: see `declared`.
-"""
+"""What an experiment is, declared by `evaluation.declaration.experiment`, and what its trials measure."""
 
 from __future__ import annotations
 
 import hashlib
 import time
-import tomllib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -25,7 +20,6 @@ from cofactor.core.errors import CofactorError, listing
 PAPER_PROTOCOL = " (paper protocol)"  # ends the name of a method run with the paper's own choices
 Centre = Literal["mean", "median"]
 Plot = Literal["levels", "curves", "histogram", "simplex", "sweep", "intervals", "range"]
-SETTINGS = Path(__file__).with_name("settings")
 
 
 @dataclass(frozen=True)
@@ -175,89 +169,6 @@ class Experiment:
         """Return why a printed number cannot be compared with ours; empty where it can."""
         keys = product((setting, ""), (method.split(" (")[0], ""), (metric, ""))
         return next((self.apart[key] for key in keys if key in self.apart), "")
-
-
-def declared(
-    line: str, runs: Mapping[str, Callable[..., list[Measurement]]], digests: Mapping[str, Digest] | None = None
-) -> tuple[Experiment, ...]:
-    """Build the experiments of a line from settings/<line>.toml and the functions that run them.
-
-    Where an experiment has numbers of its settings, these are the function's first argument: `common` of all settings,
-    `given` of single ones, and `over` a list of values, each of which makes a setting by a pattern of name and
-    heading, such as "SNR={snr_db:g}" = "{snr_db:g} dB". `like` names an experiment of the same file whose
-    fields and notes hold where nothing else is said; an empty text takes a note away. {words} in braces stand for a
-    text of the file, for one of the experiment's `fill`, or for a number of all settings.
-
-    Raises
-    ------
-    ValueError
-        File and functions do not name the same experiments, or numbers are given for a setting that there is not.
-    """
-    tables = tomllib.loads((SETTINGS / f"{line}.toml").read_text(encoding="utf8"))
-    texts = tables.pop("texts", {})
-    if odd := set(tables) ^ set(runs):
-        raise ValueError(f"settings/{line}.toml and the functions do not both name {sorted(odd)}")
-    return tuple(
-        _declared(line, name, _inherited(name, tables), texts, runs[name], (digests or {}).get(name)) for name in tables
-    )
-
-
-def _inherited(name: str, tables: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of an experiment over those of the one that it is like."""
-    own = dict(tables[name])
-    if "like" not in own:
-        return own
-    before = _inherited(own.pop("like"), tables)
-    return before | own | {"notes": [*before.get("notes", []), *own.get("notes", [])]}
-
-
-def _declared(
-    line: str,
-    name: str,
-    fields: dict[str, Any],
-    texts: Mapping[str, str],
-    run: Callable[..., list[Measurement]],
-    digest: Digest | None,
-) -> Experiment:
-    words = {**texts, **fields.get("common", {}), **fields.pop("fill", {})}
-    fields["protocol"] = _filled(fields["protocol"], words)
-    fields["settings"], fields["given"] = _spread(fields)
-    given = fields["given"]
-    fields["notes"] = {
-        (setting, method): _filled(note["text"], words)
-        for note in fields.pop("notes", [])
-        for setting in note.get("settings", [""])
-        for method in note.get("methods", [""])
-        if setting in ("", *fields["settings"])
-    }
-    fields["apart"] = {
-        key: _filled(each["text"], words)
-        for each in fields.pop("apart", [])
-        for key in product(*(each.get(name, [""]) for name in ("settings", "methods", "metrics")))
-    }
-    return Experiment(name, line=line, run=partial(run, given) if given else run, digest=digest, **fields)
-
-
-def _spread(fields: dict[str, Any]) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
-    """Return headings and numbers of the settings; a pattern makes one for each value of `over`, and 1e3 of 1000."""
-    common, given, over = (fields.pop(name, {}) for name in ("common", "given", "over"))
-    rows = [dict(zip(over, values, strict=True)) for values in zip(*over.values(), strict=True)]
-    settings, numbers = {}, {}
-    for name, heading in fields["settings"].items():
-        for row in rows if "{" in name else [{}]:
-            setting = name.format(**row).replace("e+0", "e")
-            settings[setting] = heading.format(**row)
-            numbers[setting] = common | given.get(setting, {}) | row
-    if odd := set(given) - set(settings):
-        raise ValueError(f"numbers are given for settings that there are not: {sorted(odd)}")
-    return settings, numbers if any(numbers.values()) else {}
-
-
-def _filled(text: str, words: Mapping[str, str]) -> str:
-    """Put words in the place of {their names}, as often as there are some."""
-    while "{" in text:
-        text = text.format_map(words)
-    return text
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,13 @@ import cofactor
 import cofactor_app
 from cofactor.data.registry import entries
 from evaluation import machine
+from evaluation.declaration import experiment
 from evaluation.experiment import Experiment
 
 LIBRARY, COMMANDS, EVALUATION = (Path(str(p)).parent for p in (cofactor.__file__, cofactor_app.__file__, __file__))
 ROOMS = ("core", "simulate", "data")  # of the library, that every line needs
 BORROWED = {"crowd": ["pmf/cnmf_opt.py"], "comparisons": ["pmf/biased_factors.py"]}  # from another line, by rivals
-HARNESS = [EVALUATION / "experiment.py", EVALUATION / "released", EVALUATION / "peers"]
+HARNESS = [EVALUATION / name for name in ("experiment.py", "declaration.py", "released", "peers")]
 OF_CROWDS = ("planning/asking.py", "reading/truth.py")  # of the commands, what experiments on crowds run
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")  # whose version may change a digit
 
@@ -64,10 +65,15 @@ def _sources(line: str) -> list[Path]:
 
 
 def bare(source: str) -> str:
-    """Return the syntax tree of a source as text: no comments, no docstrings, no line numbers."""
+    """Return the syntax tree of a source as text: no comments, docstrings, line numbers.
+
+    Of a declared experiment only its name stays: of the rest, what decides numbers is `given`, and `code_of` adds that.
+    """
     tree = ast.parse(source)
     documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == experiment.__name__:
+            node.keywords = []
         if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
             del node.body[0]
     return ast.dump(tree)

@@ -8,21 +8,7 @@ nonconvex matrix factorization", ICML 2025: Figures 1 and 2, Appendix F.
 """
 
 from evaluation.comparisons import choices, figures, movies, practice, real
-from evaluation.experiment import declared
+from evaluation.declaration import experiments_of
 
-EXPERIMENTS = declared(
-    "comparisons",
-    {
-        "comparisons-figure1": figures.starts,
-        "comparisons-figure1-amounts": figures.amounts,
-        "comparisons-figure2": figures.ranks,
-        "comparisons-text": figures.constants,
-        "comparisons-starts": figures.from_starts,
-        "comparisons-choices": choices.choices,
-        "comparisons-choices-slope": choices.slope,
-        "comparisons-real": real.held_out,
-        "comparisons-few": real.few,
-        "comparisons-movies": movies.movies,
-        "practice-comparisons": practice.practice,
-    },
-)
+MODULES = (figures, choices, real, movies, practice)
+EXPERIMENTS = [one for module in MODULES for one in experiments_of(module, "comparisons").values()]

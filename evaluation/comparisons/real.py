@@ -13,6 +13,7 @@ import numpy as np
 from cofactor.comparisons import METHODS, BradleyTerry, ComparisonMF, Comparisons, PreferenceModel, pair_accuracy
 from cofactor.core.types import Floats
 from cofactor.data import load
+from evaluation.declaration import experiment
 from evaluation.experiment import Measurement, measure_each
 
 Fit = Callable[[Comparisons, int], PreferenceModel]
@@ -79,8 +80,26 @@ def split(data: Comparisons, rng: np.random.Generator) -> tuple[Comparisons, Com
     return data.take(~out[pair]), data.take(out[pair])
 
 
+@experiment(
+    "comparisons-real",
+    title="Real comparisons: held-out pairs",
+    source="Beyond Sankagiri, Etesami and Grossglauser, ICML 2025",
+    settings={"food": "food", "cars1": "cars 1", "cars2": "cars 2", "colors": "colours"},
+    metrics={"accuracy": "%"},
+    trials=5,
+    quick=2,
+)
 def held_out(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
-    """One split: every method."""
+    """One split: every method.
+
+    A fifth of every user's pairs held out, all answers about a pair together (colours are shown both ways round);
+    ties are not scored. ComparisonMF has three features, and its ridge, like that of BradleyTerry, is chosen on a
+    tenth of what it learns from. Personalisation helps on all four sets: BradleyTerry, WinRate and ItemCount are the
+    same for everybody. Three features are too few for 200 answers a person and more: 'ComparisonMF-bias, rank chosen'
+    picks 3, 6 or 12 on a tenth of what it learns from. Pairs of food are made from three orderings of 21 recipes a
+    person, so that most held-out pairs follow from others; a quarter of the colours got another answer the second
+    time. NuclearNormMLE, which bounds no rank, is hard to beat where it is small enough to run.
+    """
     learn, test = split(answers(setting), rng)
     seed = int(rng.integers(2**31))
     return measure_each(FITS, lambda fit: accuracy(fit, learn, test, seed))
@@ -100,8 +119,40 @@ def first_answers(data: Comparisons, count: int, rng: np.random.Generator) -> Co
     return data.take(order[place < count])
 
 
+@experiment(
+    "comparisons-few",
+    title="Real comparisons: few answers a person",
+    source="Beyond Sankagiri, Etesami and Grossglauser, ICML 2025",
+    settings={
+        "food,n=5": "food, 5 answers a person",
+        "food,n=10": "food, 10 answers a person",
+        "food,n=20": "food, 20 answers a person",
+        "food,n=40": "food, 40 answers a person",
+        "cars1,n=5": "cars 1, 5 answers a person",
+        "cars1,n=10": "cars 1, 10 answers a person",
+        "cars1,n=20": "cars 1, 20 answers a person",
+        "cars1,n=40": "cars 1, 40 answers a person",
+        "cars2,n=5": "cars 2, 5 answers a person",
+        "cars2,n=10": "cars 2, 10 answers a person",
+        "cars2,n=20": "cars 2, 20 answers a person",
+        "cars2,n=40": "cars 2, 40 answers a person",
+        "colors,n=5": "colours, 5 answers a person",
+        "colors,n=10": "colours, 10 answers a person",
+        "colors,n=20": "colours, 20 answers a person",
+        "colors,n=40": "colours, 40 answers a person",
+    },
+    metrics={"accuracy": "%"},
+    trials=5,
+    quick=2,
+)
 def few(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
-    """One split of which only so many answers of each user are learnt from."""
+    """One split of which only so many answers of each user are learnt from.
+
+    The same splits, but only 5, 10, 20 or 40 answers of each person to learn from. Where ComparisonMF-bias is no
+    better than BradleyTerry, personalisation does not help: with 5 or 10 answers about colours, with 5 about food and
+    cars 2. Of ten cars, five answers tell a taste. The bias of items keeps ComparisonMF from doing worse than one
+    ranking for all where answers are few.
+    """
     name, count = setting.split(",n=")
     learn, test = split(answers(name), rng)
     kept = first_answers(learn, int(count), rng)

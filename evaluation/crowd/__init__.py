@@ -8,21 +8,8 @@ Source: Ibrahim and Fu, "Crowdsourcing via annotator co-occurrence imputation an
 factorization", ICML 2021: Tables 1-5, supplement Tables 6, 7, 9 and Figures 2-4.
 """
 
-from evaluation.crowd import benchmark, machines, next_labels, pairs, real, synthetic, tables
-from evaluation.experiment import declared
+from evaluation.crowd import benchmark, machines, next_labels, pairs, real, synthetic
+from evaluation.declaration import experiments_of
 
-EXPERIMENTS = declared(
-    "crowd",
-    {
-        **dict.fromkeys(("crowd-table1", "crowd-table2", "crowd-table3"), machines.machines),
-        **dict.fromkeys(("crowd-table4", "crowd-table5"), real.real_data),
-        **dict.fromkeys(("crowd-table6", "crowd-table6-released"), synthetic.exact),
-        **dict.fromkeys(("crowd-table7", "crowd-table7-released"), synthetic.synthetic),
-        "crowd-table9": real.labelme,
-        **dict.fromkeys(("crowd-figure2", "crowd-figure3"), synthetic.convergence),
-        "crowd-text": pairs.missing,
-        "crowd-benchmark": benchmark.benchmark,
-        "crowd-next": next_labels.revealed,
-    },
-    {"crowd-benchmark": tables.digest},
-)
+MODULES = (machines, real, synthetic, pairs, benchmark, next_labels)
+EXPERIMENTS = [one for module in MODULES for one in experiments_of(module, "crowd").values()]

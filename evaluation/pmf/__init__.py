@@ -9,20 +9,8 @@ Source: Ibrahim and Fu, "Recovering joint probability of discrete random variabl
 2021: Figure 1 and Tables 1-14.
 """
 
-from evaluation.experiment import declared
+from evaluation.declaration import experiments_of
 from evaluation.pmf import figure, practice, ratings, real, synthetic
 
-EXPERIMENTS = declared(
-    "pmf",
-    {
-        "pmf-figure1": figure.certified,
-        **dict.fromkeys(("pmf-table1", "pmf-table2", "pmf-table3"), synthetic.separable),
-        **dict.fromkeys(("pmf-table4", "pmf-table5"), synthetic.dense),
-        "pmf-table6": synthetic.timing,
-        "pmf-table7": real.facts_of_data,
-        **dict.fromkeys(("pmf-table8", "pmf-table9", "pmf-table10", "pmf-table11"), real.classify),
-        **dict.fromkeys(("pmf-table12", "pmf-table13", "pmf-table14"), ratings.recommend),
-        "practice-pmf": practice.practice,
-    },
-    {"practice-pmf": practice.digest},
-)
+MODULES = (figure, synthetic, real, ratings, practice)
+EXPERIMENTS = [one for module in MODULES for one in experiments_of(module, "pmf").values()]

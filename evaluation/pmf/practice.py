@@ -25,6 +25,7 @@ from cofactor.core.types import Floats, Ints
 from cofactor.data import load
 from cofactor.pmf import METHODS
 from cofactor.pmf.coding import Coding
+from evaluation.declaration import experiment
 from evaluation.experiment import Experiment, Measurement, beyond, measure_each
 from evaluation.peers.step_mix import latent_classes
 from evaluation.pmf.methods import LEAST
@@ -182,18 +183,6 @@ def of_cells(shares: list[Floats], case: Case) -> dict[str, float]:
 # ---- the experiment ----
 
 
-def practice(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
-    """One draw of rows: every method, and how it compares with the simple one and the default on the same data."""
-    case = draw_case(setting, rng)
-    rows = measure_each(MODELS, lambda model: _scored(model, case))
-    rows += measure_each(FILLERS, lambda filler: of_cells(filler(case), case))
-    return [
-        *rows,
-        *beyond(rows, "log-likelihood", SIMPLE, "more than Independence"),
-        *beyond(rows, "accuracy", DEFAULT, "more than default"),
-    ]
-
-
 def _scored(model: Model, case: Case) -> Mapping[str, float]:
     fitted = model(case)
     return of_rows(fitted, case.fresh) | of_cells(shares_of(fitted, case), case)
@@ -236,3 +225,87 @@ def _interval(values: Floats) -> str:
     """Mean of differences with Student's interval over sets."""
     spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
     return with_interval(float(values.mean()), spread, len(values), 2) if len(values) else ""
+
+
+@experiment(
+    "practice-pmf",
+    title="In practice: thin tables with missing cells",
+    source="Beyond Ibrahim and Fu, IEEE TSP 2021",
+    settings={
+        "votes,n=100": "Votes, 100 rows",
+        "votes,n=300": "Votes, 300 rows",
+        "car,n=100": "Car, 100 rows",
+        "car,n=300": "Car, 300 rows",
+        "car,n=1000": "Car, 1,000 rows",
+        "credit,n=100": "Credit, 100 rows",
+        "credit,n=300": "Credit, 300 rows",
+        "credit_approval,n=100": "Credit approval, 100 rows",
+        "credit_approval,n=300": "Credit approval, 300 rows",
+        "nursery,n=100": "Nursery, 100 rows",
+        "nursery,n=300": "Nursery, 300 rows",
+        "nursery,n=1000": "Nursery, 1,000 rows",
+        "mushroom,n=100": "Mushroom, 100 rows",
+        "mushroom,n=300": "Mushroom, 300 rows",
+        "mushroom,n=1000": "Mushroom, 1,000 rows",
+        "adult,n=100": "Adult, 100 rows",
+        "adult,n=300": "Adult, 300 rows",
+        "adult,n=1000": "Adult, 1,000 rows",
+        "connect4,n=100": "Connect-4, 100 rows",
+        "connect4,n=300": "Connect-4, 300 rows",
+        "connect4,n=1000": "Connect-4, 1,000 rows",
+    },
+    metrics={
+        "log-likelihood": "nats",
+        "more than Independence": "nats",
+        "impossible": "%",
+        "accuracy": "%",
+        "more than default": "points",
+        "overconfidence": "points",
+    },
+    trials=5,
+    quick=1,
+    full_only=[
+        "votes,n=300",
+        "car,n=300",
+        "car,n=1000",
+        "credit,n=100",
+        "credit,n=300",
+        "credit_approval,n=100",
+        "credit_approval,n=300",
+        "nursery,n=100",
+        "nursery,n=1000",
+        "mushroom,n=100",
+        "mushroom,n=300",
+        "mushroom,n=1000",
+        "adult,n=100",
+        "adult,n=300",
+        "adult,n=1000",
+        "connect4,n=100",
+        "connect4,n=300",
+        "connect4,n=1000",
+    ],
+    digest=digest,
+)
+def practice(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
+    """One draw of rows: every method, and how it compares with the simple one and the default on the same data.
+
+    100, 300 or 1,000 rows to learn from, a fifth of their cells hidden, and up to 1,000 others held out; numbers cut
+    at their quantiles into 8 intervals, missing values as they come. 'log-likelihood': of the rows held out, each
+    value at least 1e-12; 'impossible': rows that need less than that in every class; 'accuracy': hidden cells filled
+    rightly; 'overconfidence': mean probability of the value filled in, less that accuracy. CNMF-EM and Independence
+    with their defaults: pseudo-counts of 0.3, the rank of CNMF-EM chosen on hidden cells; 'all chosen': smoothing
+    too. StepMix with five classes, all else its default. Logistic regression and gradient boosting, as scikit-learn
+    sets them, are fitted to every column, the others its features. The default of 0.3 was chosen among 0.03, 0.1,
+    0.3, 1 and 3 on these sets, by two draws of each with RAND-EM at rank 5: without any one set (both credit sets
+    together), the others choose 0.3 again; over ranks 2 to 30 they do so but for Mushroom, without which 1 is 0.01
+    nats ahead. That the rank is chosen by default was decided on them as well. Differences are of means over trials
+    on the same data, their intervals over sets.
+    """
+    case = draw_case(setting, rng)
+    rows = measure_each(MODELS, lambda model: _scored(model, case))
+    rows += measure_each(FILLERS, lambda filler: of_cells(filler(case), case))
+    return [
+        *rows,
+        *beyond(rows, "log-likelihood", SIMPLE, "more than Independence"),
+        *beyond(rows, "accuracy", DEFAULT, "more than default"),
+    ]

@@ -20,6 +20,7 @@ from cofactor.data import load
 from cofactor.data.registry import find
 from cofactor.pmf import METHODS, JointPMFEstimator
 from cofactor.pmf.classifier import JointPMFClassifier
+from evaluation.declaration import experiment
 from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure_each
 from evaluation.released.em import released_em
 from evaluation.released.pmf import CLASSIFIERS, ROUNDS, Released, ReleasedCTD, ReleasedMLEADEM, ReleasedOPT
@@ -204,25 +205,36 @@ LATER: dict[str, dict[str, Method]] = {  # take most of the time: not in the qui
 }
 
 
-def classify(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
-    """One trial of Tables 8 to 11: a new split."""
-    methods = AT_ONCE[setting] | (LATER[setting] if trial >= QUICK[setting.split(",")[0]] else {})
-    split = draw_split(setting, rng)
-    return measure_each(methods, lambda method: _scored(method, split))
-
-
-def _scored(method: Method, split: Split) -> dict[str, float]:
-    return {"accuracy": 100 * _accuracy(method(split), split.test)}
-
-
 # ---- Table 7: the data ----
 
 FACTS = ("rows", "variables", "classes", "fewest values", "most values", "mean values", "values (rounded)")
 LISTED, USED = "listed", "used"
 
 
+@experiment(
+    "pmf-table7",
+    title="Table 7: the data sets",
+    source="Ibrahim and Fu, IEEE TSP 2021, Table 7",
+    settings={"listed": "as the registry lists them", "used": "as Tables 8 to 11 use them"},
+    metrics={
+        "rows": "1",
+        "variables": "1",
+        "classes": "1",
+        "fewest values": "1",
+        "most values": "1",
+        "mean values": "1",
+        "values (rounded)": "1",
+    },
+    trials=1,
+    quick=1,
+    published="pmf_table7",
+)
 def facts_of_data(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
-    """Take facts of every data set from the registry, or count them in the data as Tables 8 to 11 use them."""
+    """Take facts of every data set from the registry, or count them in the data as Tables 8 to 11 use them.
+
+    The class is one of the variables. The paper prints the mean alphabet as a whole number: all four are the means
+    rounded up. What was done to Votes, Nursery and Mushroom stands at Tables 8, 10 and 11.
+    """
     return measure_each({name: name for name in RANKS}, _listed if setting == LISTED else _used)
 
 
@@ -239,3 +251,131 @@ def _used(name: str) -> dict[str, float]:
 def _facts(n_rows: int, n_classes: int, sizes: list[int]) -> dict[str, float]:
     found = (n_rows, len(sizes), n_classes, min(sizes), max(sizes), np.mean(sizes), np.ceil(np.mean(sizes)))
     return dict(zip(FACTS, map(float, found), strict=True))
+
+
+# ---- Tables 8 to 11 ----
+
+
+@experiment(
+    "pmf-table8",
+    title="Table 8: UCI Votes",
+    source="Ibrahim and Fu, IEEE TSP 2021, Table 8",
+    settings={"votes": "party from votes"},
+    metrics={"accuracy": "%"},
+    trials=20,
+    quick=3,
+    published="pmf_table8",
+    words={
+        "about": """
+            Missing votes count as the most frequent one of their column. A split leaves 131 rows to score: one has an
+            accuracy within 1.6 % of the mean, mostly, and a few are no more than a hint. Over the first 99 splits,
+            JointPMFClassifier has 95.2 ± 0.2 % (standard error).
+        """,
+        "ranks": "2, 3, 4, 5, 6",
+        "slow": "Not in the quick profile: MLE-AD-EM, MLE-AD-EM (paper protocol).",
+    },
+    protocol="""
+        Rows split 50:20:30 into those to fit, to choose the rank on, and to score. {about} Ranks {ranks}: those
+        released. Paper protocol: CNMF-SPA with five variables on one side, entries of at least 1e-6, 30 rounds of EM,
+        mirror descent, CTD with a penalty of 10, MLE-AD with the data of each triple fitted by the model of another.
+        Independence is the majority class; Constant takes the first class everywhere. JointPMFClassifier tries ranks
+        up to 30 and four degrees of smoothing by itself, on rows held out of those to fit, and averages all choices
+        that these cannot tell from the best. SVM, LogReg and SVM-RBF get codes as numbers, as in the paper, which is
+        why they are weak; the rows marked (one-hot) get an indicator of every category. As released, SVM and
+        NaiveBayes are fitted to 90 % of the rows. The released scripts split Car 50:30:20, Nursery and Mushroom
+        40:30:30. {slow}
+    """,
+    notes={
+        (
+            "",
+            ("SVM (one-hot)", "SVM-RBF (one-hot)", "LogReg (one-hot)"),
+        ): "an indicator of every category in place of numbers",
+    },
+)
+@experiment(
+    "pmf-table9",
+    like="pmf-table8",
+    title="Table 9: UCI Car",
+    source="Ibrahim and Fu, IEEE TSP 2021, Table 9",
+    settings={"car": "acceptability of a car"},
+    published="pmf_table9",
+    words={
+        "about": """
+            MLE-AD is only shown with EM after it: its fixed step of 0.01 overshoots. From two random starts the
+            divergence rises in 2 and 4 of 19 sweeps, once to a hundred times its level, against 1 and 0 with 0.001.
+        """,
+        "ranks": "2, 3, 4, 5",
+        "slow": "",
+    },
+    notes={
+        ("", "SVM-RBF"): """
+            the print is of MATLAB's kernel classifier on 256 random features, see the row of its protocol; this is
+            the exact kernel
+        """,
+        ("", "SVM-RBF (paper protocol)"): """
+            MATLAB's and scikit-learn's random features and solvers differ; both fall far below the exact kernel
+        """,
+        ("", "CNMF-OPT"): """
+            mirror descent cut off after 200 passes, as released, comes to 84.69 ± 2.22 in 10 trials: the optimum
+            itself classifies a little worse
+        """,
+    },
+)
+@experiment(
+    "pmf-table10",
+    like="pmf-table8",
+    title="Table 10: UCI Nursery",
+    source="Ibrahim and Fu, IEEE TSP 2021, Table 10",
+    settings={"nursery": "four classes, as released", "nursery, five classes": "all five classes, all features"},
+    quick=1,
+    published="pmf_table10",
+    words={
+        "about": """
+            As released, spec_prior is merged with priority and the feature finance left out, of which the paper says
+            nothing: health alone then gives 97 %. The second block is the task with all five classes and all eight
+            features.
+        """,
+        "ranks": "2, 3, 4, 5",
+        "slow": "",
+    },
+    notes={
+        ("", "SVM-RBF"): """
+            the print is of MATLAB's kernel classifier on 256 random features, see the row of its protocol; this is
+            the exact kernel
+        """,
+        ("", "SVM-RBF (paper protocol)"): """
+            MATLAB's and scikit-learn's random features and solvers differ; both fall far below the exact kernel
+        """,
+        ("", ""): """
+            health alone tells 97.1 to 97.7 % of the test rows, as the split has it, and all methods move with it
+        """,
+    },
+)
+@experiment(
+    "pmf-table11",
+    like="pmf-table8",
+    title="Table 11: UCI Mushroom",
+    source="Ibrahim and Fu, IEEE TSP 2021, Table 11",
+    settings={"mushroom": "edible or poisonous"},
+    quick=1,
+    published="pmf_table11",
+    words={
+        "about": """
+            Missing stalk roots count as the most frequent; veil-type, which has one value, is left out.
+        """,
+        "ranks": "5, 10, 15",
+        "slow": "Not in the quick profile: CNMF-OPT (paper protocol).",
+    },
+    notes={
+        ("", "SVM-RBF"): "fitted to 40 % of the rows, as released, it is 0.7 lower; cause of the rest unknown",
+    },
+)
+def classify(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
+    """One trial of Tables 8 to 11: a new split."""
+    methods = AT_ONCE[setting] | (LATER[setting] if trial >= QUICK[setting.split(",")[0]] else {})
+    split = draw_split(setting, rng)
+    return measure_each(methods, lambda method: _scored(method, split))
+
+
+def _scored(method: Method, split: Split) -> dict[str, float]:
+    return {"accuracy": 100 * _accuracy(method(split), split.test)}

@@ -7,36 +7,8 @@ Source: Nguyen, Fu and Wu, "Memory-efficient convex optimization for self-dictio
 factorization: a Frank-Wolfe approach", IEEE TSP 2022: Figures 2-7, Tables I to IV.
 """
 
-from functools import partial
-
-from evaluation.experiment import declared
+from evaluation.declaration import experiments_of
 from evaluation.separable import communities, memory, practice, synthetic, topics
 
-EXPERIMENTS = declared(
-    "separable",
-    {
-        "separable-figure2": partial(synthetic.recovered, synthetic.FINDERS),
-        "separable-figure2-gaussian": partial(synthetic.recovered, synthetic.FINDERS),
-        "separable-figure4a": partial(synthetic.recovered, synthetic.FINDERS),
-        "separable-table1": synthetic.counted,
-        "separable-figure5a": partial(synthetic.recovered, synthetic.WEIGHTS),
-        "separable-figure5b": partial(synthetic.recovered, synthetic.SMOOTHINGS),
-        "separable-lambda": partial(synthetic.recovered, synthetic.WEIGHTS_BY_RULE),
-        "separable-table2-tdt2": topics.topics,
-        "separable-table2-reuters": topics.topics,
-        "separable-table2-tdt2-fast": topics.fast,
-        "separable-table2-reuters-fast": topics.fast,
-        "separable-table2-reuters-fastgradient": topics.dense,
-        "separable-table2-tdt2-fastgradient": topics.dense,
-        "separable-table3": communities.counts,
-        "separable-table4": communities.memberships,
-        "separable-table4-fastgradient": communities.dense,
-        "separable-table4-range": communities.spread,
-        "separable-figure4b": partial(memory.peaks, memory.mixtures),
-        "separable-figure6": partial(memory.peaks, memory.words),
-        "separable-figure6-reuters": partial(memory.peaks, memory.words),
-        "separable-figure7": partial(memory.peaks, memory.nodes),
-        "practice-separable": practice.practice,
-    },
-    {"practice-separable": practice.digest},
-)
+MODULES = (synthetic, topics, communities, memory, practice)
+EXPERIMENTS = [one for module in MODULES for one in experiments_of(module, "separable").values()]

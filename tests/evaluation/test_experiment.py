@@ -1,127 +1,112 @@
-"""What is declared in files of settings, and what trials share."""
+"""What is declared above a function, and what trials share."""
+
+import re
+from types import ModuleType
 
 import numpy as np
 import pytest
 
-from evaluation import experiment
-from evaluation.experiment import Measurement, beyond, declared, measure_each
+from cofactor import CofactorError
+from evaluation.declaration import experiment, experiments_of
+from evaluation.experiment import Measurement, beyond, measure_each
+from evaluation.origin import bare
+from tests.each import each
 
-FILE = """
-[texts]
-drawn = "{n} draws of {what}"
-what = "rows"
-
-[one]
-title = "One"
-source = "A paper"
-trials = 5
-quick = 2
-metrics = {error = "%"}
-fill = {n = "ten"}
-protocol = "Of {drawn}."
-settings = {small = "small set", large = "large set"}
-given = {small = {n = 1}, large = {n = 2}}
-
-[[one.notes]]
-methods = ["A", "B"]
-text = "on all {what}"
-
-[[one.notes]]
-settings = ["large"]
-text = "too large"
-
-[two]
-like = "one"
-title = "Two"
-fill = {n = "two"}
-settings = {small = "small set"}
-given = {}
-
-[[two.notes]]
-methods = ["B"]
-text = "another reason"
+ONE = {
+    "settings": {"small": "small set", "large": "large set"},
+    "given": {"small": {"n": 1}, "large": {"n": 2}},
+    "metrics": {"error": "%"},
+    "source": "A paper",
+    "trials": 5,
+    "quick": 2,
+}
+WORDS = {"drawn": "ten draws", "what": "rows"}
+NOTES = {("", ("A", "B")): "on all {what}", ("large", ""): "too large"}
+PROTOCOL = """
+    Of {drawn}
+    of {what}.
 """
 
 
-OLD = "given = {small = {n = 1}, large = {n = 2}}\n"
+def declared(**functions):
+    """Read what these functions are declared to be, as those of a file."""
+    module = ModuleType("toy")
+    for name, function in functions.items():
+        function.__module__ = "toy"
+        setattr(module, name, function)
+    return experiments_of(module, "toy")
 
 
-def run(given, setting, trial, rng):
-    return [Measurement("A", "error", given[setting]["n"])]
+def one_and_two():
+    @experiment("one", title="One", words=WORDS, protocol=PROTOCOL, notes=NOTES, **ONE)
+    @experiment("two", like="one", words={"drawn": "two draws"}, settings=["small"], given={}, notes={("", "B"): "why"})
+    def run(*arguments):
+        """Measure."""
+        return [Measurement("A", "error", arguments[0][arguments[-3]]["n"] if len(arguments) == 4 else 0.0)]
+
+    return declared(run=run)
 
 
-def plain(setting, trial, rng):
-    return [Measurement("A", "error", 0.0)]
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    (tmp_path / "toy.toml").write_text(FILE)
-    monkeypatch.setattr(experiment, "SETTINGS", tmp_path)
-
-
-def test_fields_are_those_of_the_file(folder):
-    one, _ = declared("toy", {"one": run, "two": plain})
+def test_fields_are_those_of_the_declaration():
+    one = one_and_two()["one"]
     assert (one.name, one.title, one.line, one.trials, one.settings["large"]) == ("one", "One", "toy", 5, "large set")
     assert one.protocol == "Of ten draws of rows."
     assert one.notes == {("", "A"): "on all rows", ("", "B"): "on all rows", ("large", ""): "too large"}
 
 
-def test_what_is_like_another_says_only_what_is_not(folder):
-    _, two = declared("toy", {"one": run, "two": plain})
-    assert (two.title, two.trials, two.protocol) == ("Two", 5, "Of two draws of rows.")
-    assert two.notes == {("", "A"): "on all rows", ("", "B"): "another reason"}  # it has no large setting
+def test_what_is_like_another_says_only_what_is_not():
+    found = one_and_two()
+    two = found["two"]
+    assert list(found) == ["one", "two"]  # from top to bottom
+    assert (two.title, two.trials, two.protocol) == ("One", 5, "Of two draws of rows.")
+    assert two.notes == {("", "A"): "on all rows", ("", "B"): "why"} and two.settings == {"small": "small"}
 
 
-def test_numbers_of_the_settings_come_first(folder):
-    one, two = declared("toy", {"one": run, "two": plain})
+def test_numbers_of_the_settings_come_first():
+    one, two = one_and_two().values()
     rng = np.random.default_rng(0)
     assert [one.run(setting, 0, rng)[0].value for setting in one.settings] == [1, 2]
     assert two.run("small", 0, rng)[0].value == 0.0
 
 
-def test_a_pattern_makes_a_setting_of_each_value(folder):
-    path = experiment.SETTINGS / "toy.toml"
-    settings = """settings = {plain = "plain one", "S={n:.0e},K={shape[1]}" = "{n:,} rows, {shape[1]} anchors"}
-common = {noise = 0.5}
-over = {n = [1000, 20000], shape = [[5, 3], [6, 4]]}
-given = {plain = {n = 1}, "S=2e4,K=4" = {noise = 0.25}}
-"""
-    path.write_text(
-        FILE.replace('settings = {small = "small set", large = "large set"}\n', settings, 1).replace(OLD, "", 1)
-    )
-    one, two = declared("toy", {"one": run, "two": plain})
-    assert list(one.settings.values()) == ["plain one", "1,000 rows, 3 anchors", "20,000 rows, 4 anchors"]
-    assert one.given == {
-        "plain": {"noise": 0.5, "n": 1},
-        "S=1e3,K=3": {"noise": 0.5, "n": 1000, "shape": [5, 3]},
-        "S=2e4,K=4": {"noise": 0.25, "n": 20000, "shape": [6, 4]},
-    }
-    assert two.given == {"small": {"noise": 0.5}}  # what all settings have is inherited
+def test_the_docstring_is_title_and_protocol_of_what_says_none():
+    @experiment(settings=["small"], metrics={"error": "%"}, published={("small", "A", "error"): "1.0"})
+    def drawn(setting, trial, rng):
+        """Draw rows.
+
+        Twice,
+        and again.
+        """
+        return {"A": {"error": 1.0}}
+
+    one = declared(drawn=drawn)["drawn"]
+    assert (one.title, one.protocol) == ("Draw rows.", "Twice, and again.")
+    assert (one.source, one.trials, one.quick) == ("Beyond the papers", 10, 10)
+    assert one.printed == {("small", "A", "error"): "1.0"} and not one.published
+    assert drawn("small", 0, None) == {"A": {"error": 1.0}}  # as it was
 
 
-@pytest.mark.parametrize(
-    ("numbers", "named"),
-    [("over = {n = [1, 2], m = [1]}", "shorter"), ("given = {smal = {n = 1}}", r"there are not: \['smal'\]")],
-)
-def test_numbers_that_belong_to_no_setting_are_an_error(folder, numbers, named):
-    path = experiment.SETTINGS / "toy.toml"
-    path.write_text(FILE.replace(OLD, f"{numbers}\n", 1))
-    with pytest.raises(ValueError, match=named):
-        declared("toy", {"one": run, "two": plain})
+@each("wrong, said", [
+    ({"like": "three"}, "is like three, which its file does not have"),
+    ({"given": {"smal": {"n": 1}, "large": {}}}, "do not both name smal, small"),
+    ({"protocol": "Of {undrawn}.", "words": WORDS}, "no word undrawn"),
+    ({"trials": 0}, "one trial at least"),
+    ({"repeats": 2}, "no experiment has repeats"),
+])  # fmt: skip
+def test_what_is_wrong_in_a_declaration_is_one_sentence(wrong, said):
+    @experiment("one", **(ONE | wrong))
+    def run(given, setting, trial, rng):
+        return {}
+
+    with pytest.raises(CofactorError, match=f"experiment one: .*{re.escape(said)}"):
+        declared(run=run)
 
 
-@pytest.mark.parametrize("runs", [{"one": run}, {"one": run, "two": plain, "three": plain}])
-def test_file_and_functions_name_the_same_experiments(folder, runs):
-    with pytest.raises(ValueError, match=r"do not both name \['t"):
-        declared("toy", runs)
-
-
-def test_a_word_that_is_not_there_is_an_error(folder):
-    path = experiment.SETTINGS / "toy.toml"
-    path.write_text(FILE.replace("Of {drawn}", "Of {undrawn}"))
-    with pytest.raises(KeyError, match="undrawn"):
-        declared("toy", {"one": run, "two": plain})
+def test_names_of_a_declaration_are_code_and_the_rest_is_words():
+    code = '@experiment("one", title="One", trials=5)\ndef run(setting, trial, rng):\n    return level(setting, f=1)\n'
+    assert bare(code) == bare(code.replace('title="One", trials=5', 'title="Another"'))
+    for old, new in {'"one"': '"two"', "f=1": "f=2", "@experiment": "@other"}.items():
+        assert bare(code) != bare(code.replace(old, new)), new
 
 
 def test_differences_are_from_the_method_named():

@@ -11,7 +11,7 @@ from cofactor_app.cli import main
 MINE = '''
 from pathlib import Path
 
-from evaluation.own import experiment
+from evaluation.declaration import experiment
 
 CALLS = Path(__file__).with_name("calls.txt")
 with open(CALLS.with_name("runs.txt"), "a") as file:
@@ -96,7 +96,7 @@ def test_what_is_no_experiment_gets_one_sentence(mine, capsys):
         "field": "settings=['a'], metrics={'m': '1'}, repeats=2",
         "print": "settings=['a'], metrics={'m': '1'}, published={('b', 'x', 'm'): 1}",
     }.items():
-        text = f"from evaluation.own import experiment\n@experiment({body})\ndef f(s, t, r):\n    return {{}}\n"
+        text = f"from evaluation.declaration import experiment\n@experiment({body})\ndef f(s, t, r):\n    return {{}}\n"
         Path(f"{name}.py").write_text(text, encoding="utf8")
     assert run(mine, "--trials", 1) == 0
     for where, said in (
