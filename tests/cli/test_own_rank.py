@@ -58,6 +58,12 @@ def one_number(comparisons):
     return 0.5
 
 
+def fails_for_few(comparisons):
+    if len(comparisons) < 120:
+        raise ValueError("too few")
+    return wins(comparisons)
+
+
 def names(comparisons):
     return ["best"] * comparisons.n_items
 
@@ -168,6 +174,37 @@ def test_weights_are_as_many_comparisons(mine, tmp_path):
         rank_by(f"{mine}/my.py:wins", read_votes(tmp_path / "w.csv", weight="weight")[0], level=0.9)
 
 
+def test_every_category_and_every_user_has_fits_of_its_own(mine, tmp_path, capsys):
+    rng, m = np.random.default_rng(1), 240
+    user = np.repeat(["ann", "bob", "eve"], [110, 111, 19])
+    frame = pd.DataFrame({"user": user, "kind": np.tile(["a", "b"], m // 2)})
+    first, kind = rng.random(m), frame["kind"] == "b"
+    won = np.where(kind, first < 0.7, first < 0.3)  # x wins in the one category, y in the other
+    frame["winner"], frame["loser"] = np.where(won, "x", "y"), np.where(won, "y", "x")
+    frame.to_csv(tmp_path / "two.csv", index=False)
+    asked = ["rank", f"{tmp_path}/two.csv", "--by", "kind", "-o", f"{tmp_path}/o.csv", "--users", f"{tmp_path}/u.csv"]
+    assert main([*asked, "--method", f"{mine}/my.py:wins"]) == 0
+    said = capsys.readouterr().out
+    assert "by category, each with fits of its own:" in said and "2 of 3 users, who have 10 comparisons" in said
+    boards, users = pd.read_csv(tmp_path / "o.csv").set_index(["board", "item"]), pd.read_csv(tmp_path / "u.csv")
+    for name in ("a", "b"):
+        part = frame[frame["kind"] == name].drop(columns="kind")
+        part.to_csv(tmp_path / "part.csv", index=False)
+        alone = rank_by(f"{mine}/my.py:wins", read_votes(tmp_path / "part.csv", user="user")[0], level=0.9).table()
+        ours = boards.loc[name].reset_index()[alone.columns]
+        pd.testing.assert_frame_equal(ours, alone.round(6), check_dtype=False)
+    assert boards.loc[("a", "y"), "rank"] == 1 and boards.loc[("b", "x"), "rank"] == 1
+    share = (frame[frame["user"] == "ann"]["winner"].eq("x").sum() + 1) / 112
+    found = users.set_index(["user", "item"]).loc[("ann", "x")]
+    assert set(users["user"]) == {"ann", "bob"} and found["utility"] == pytest.approx(
+        np.log(share / (1 - share)), abs=1e-6
+    )
+
+    assert main([*asked[:2], "--users", f"{tmp_path}/f.csv", "--method", f"{mine}/my.py:fails_for_few"]) == 0
+    said = capsys.readouterr().out
+    assert "0 of 3 users" in said and "the method fails on those of ann (" in said and "ValueError: too few" in said
+
+
 def test_what_does_not_work_gets_one_sentence(mine, capsys):
     for name, said in (
         ("fails", "the method stops in my.py, line .*: ValueError: too short"),
@@ -180,8 +217,8 @@ def test_what_does_not_work_gets_one_sentence(mine, capsys):
         with pytest.raises(CofactorError, match=said):
             rank_by(f"{mine}/my.py:{name}", votes(mine), level=0.9)
     asked = ["rank", str(mine / "votes.csv"), "--method", f"{mine}/my.py:wins"]
-    for more in (["--home"], ["--by", "prompt"], ["--users", "u.csv"], ["--covariates", "prompt"]):
+    for more in (["--home"], ["--covariates", "prompt"]):
         assert main([*asked, *more]) == 1
-        assert f"and gives one ranking: leave out {more[0]}" in capsys.readouterr().err
+        assert f"and nothing more: leave out {more[0]}" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main([*asked[:-1], "ByLuck"])

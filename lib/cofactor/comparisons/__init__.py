@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from cofactor.comparisons.base import PreferenceModel
+from cofactor.comparisons.boards import rank_boards, rank_users
 from cofactor.comparisons.bootstrap import ComparisonBootstrap, bootstrap
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.diagnose import diagnose
@@ -14,7 +15,7 @@ from cofactor.comparisons.metrics import feature_error, ndcg, pair_accuracy, uti
 from cofactor.comparisons.orders import Orders
 from cofactor.comparisons.places import Ranking
 from cofactor.comparisons.plackett_luce import rank_orders
-from cofactor.comparisons.ranking import rank, rank_boards, rank_users
+from cofactor.comparisons.ranking import rank
 from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient_descent, lbfgs
 from cofactor.comparisons.spectral import random_start, spectral_start
 from cofactor.core.lazy import lazy_exports

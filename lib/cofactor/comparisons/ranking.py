@@ -7,7 +7,6 @@ The model is in `davidson`, its prior in `evidence`, the covariance of its estim
 from __future__ import annotations
 
 import warnings
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -27,8 +26,6 @@ from cofactor.core.types import Floats, Indices, Seed
 
 FEW_USERS = 5  # equally busy ones: fewer cannot tell how users differ, in all or about one item
 ALIKE = 1e-9  # share of a covariate that items and other covariates leave unexplained, below which it is one of them
-ENOUGH_PER_ITEM = 10  # comparisons of one user for a ranking of his own
-RANKING_COLUMNS = ("item", "utility", "low", "high", "rank", "rank_low", "rank_high", "wins", "losses", "comparisons")
 UNSEEN = "items without comparisons have no rank"
 UNTOLD = "these comparisons do not tell who wins the next one"
 
@@ -85,94 +82,7 @@ def rank(
     rng = rng_of(random_state)
     data, names, X = checked(comparisons, covariates, level)
     rows = comparable(data, min_comparisons, all_parts)
-    return _ranking(data.take(rows), X[rows], names, level, rng)
-
-
-def rank_users(
-    comparisons: Comparisons, covariates: pd.DataFrame | ArrayLike | None = None, *, level: float = LEVEL
-) -> pd.DataFrame:
-    """Rank the items for every user who made enough comparisons: a row per user and item, best first.
-
-    Enough are ten comparisons for each item that this user met, if everybody of these lost to everybody, directly or
-    through others, so that all utilities are finite. The columns are user, and those of `Ranking.table`; utilities of
-    a user have mean zero over the items met. Arguments, errors and source are those of `rank`.
-
-    Cost: a ranking for each such user.
-
-    >>> data = Comparisons([0] * 20 + [1], [0] * 21, [1] * 21, [1] * 15 + [0] * 6)
-    >>> rank_users(data)[["user", "item", "rank", "wins"]].values.tolist()
-    [[0, 0, 1, 15], [0, 1, 2, 5]]
-    """
-    data, names, X = checked(comparisons, covariates, level)
-    busy = np.flatnonzero(data.per_user >= 2 * ENOUGH_PER_ITEM)
-    tables = [_of_user(data, X, names, level, user) for user in busy.tolist()]
-    none = pd.DataFrame(columns=["user", *RANKING_COLUMNS])
-    return pd.concat([table for table in tables if table is not None] or [none], ignore_index=True)
-
-
-def _of_user(data: Comparisons, X: Floats, names: list[str], level: float, user: int) -> pd.DataFrame | None:
-    """Return the ranking of one user; None where too little is known."""
-    rows = slice(*np.searchsorted(data.user, [user, user + 1]))
-    of_user = data.take(np.arange(rows.start, rows.stop))
-    cells = davidson.rows_of(of_user, X[rows])
-    met = of_user.per_item > 0
-    if of_user.total < ENOUGH_PER_ITEM * met.sum() or len(np.unique(davidson.linked_both_ways(cells)[met])) > 1:
-        return None
-    with suppress(NotIdentifiableError), warnings.catch_warnings(action="ignore", category=DataWarning):
-        table = _ranking(of_user, X[rows], names, level, np.random.default_rng(0), check=False).table()
-        table.insert(0, "user", pd.Series([data.users[user]] * len(table), dtype=object))
-        return table
-    return None
-
-
-def rank_boards(
-    comparisons: Comparisons,
-    by: ArrayLike,
-    covariates: pd.DataFrame | ArrayLike | None = None,
-    *,
-    level: float = LEVEL,
-    min_comparisons: int = 1,
-    random_state: Seed = None,
-) -> dict[Any, Ranking]:
-    """Rank the items anew within every category of comparisons, such as a language or a kind of question.
-
-    `by` holds the category of every comparison, in the order of `comparisons.left`; those without one (None or NaN)
-    are in no board. Other arguments, errors and source are those of `rank`. Returns the rankings by category, in the
-    order in which categories come first. A category whose comparisons cannot be ranked is named by a `DataWarning`;
-    warnings about a board begin with its name.
-
-    Each board has a prior of its own, so that one of few comparisons is drawn towards equal items, and its intervals
-    say how little it tells. Differences between boards have intervals of their own, which are not computed here.
-
-    Cost: a ranking for each category.
-
-    >>> data = Comparisons([0] * 8, [0, 0, 0, 1, 0, 0, 1, 1], [1, 1, 1, 0, 1, 1, 0, 0], [1] * 8)
-    >>> boards = rank_boards(data, ["easy"] * 4 + ["hard"] * 4)
-    >>> {name: board.table()["wins"].tolist() for name, board in boards.items()}
-    {'easy': [3, 1], 'hard': [2, 2]}
-    """
-    data, names, X = checked(comparisons, covariates, level)
-    category = pd.Series(np.asarray(by, dtype=object))
-    if len(category) != len(data):
-        raise CofactorError(f"{len(category)} categories for {len(data)} comparisons: give one of each")
-    rng_of(random_state)
-    boards, failed = {}, {}
-    how: dict[str, Any] = {"level": level, "min_comparisons": min_comparisons, "random_state": random_state}
-    for name, rows in category.groupby(category, sort=False).indices.items():
-        table = pd.DataFrame(X[rows], columns=names)
-        try:
-            with warnings.catch_warnings(record=True, action="always", category=DataWarning) as noted:
-                boards[name] = rank(data.take(rows), table.loc[:, table.any()], **how)
-        except CofactorError as error:
-            failed[name] = str(error)
-            continue
-        for text in {str(one.message): None for one in noted}:
-            if not text.startswith((UNSEEN, UNTOLD)):  # items of other boards; and what a `Ranking` says itself
-                warnings.warn(f"{name}: {text}", DataWarning, stacklevel=2)
-    if failed:
-        told = "; ".join(f"{name}: {why}" for name, why in list(failed.items())[:3])
-        warnings.warn(f"{len(failed)} boards cannot be ranked: {told}", DataWarning, stacklevel=2)
-    return boards
+    return ranking_of(data.take(rows), X[rows], names, level, rng)
 
 
 # ---- checks ----
@@ -266,9 +176,10 @@ def largest_part(data: Comparisons) -> Indices:
 # ---- the fit ----
 
 
-def _ranking(
+def ranking_of(
     data: Comparisons, X: Floats, names: list[str], level: float, rng: np.random.Generator, check: bool = True
 ) -> Ranking:
+    """Return the ranking of checked comparisons; `check` says whether chances are tried on some that are held out."""
     scale = covariate_scales(X)
     rows, items = _seen_items(davidson.rows_of(data, X / scale), data)
     cells = davidson.pairs_of(rows)

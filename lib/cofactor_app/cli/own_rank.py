@@ -20,14 +20,15 @@ from typing import Any
 import numpy as np
 
 from cofactor.comparisons import davidson
+from cofactor.comparisons.boards import of_users
 from cofactor.comparisons.data import Codes, Comparisons
 from cofactor.comparisons.evidence import FOLDS
 from cofactor.comparisons.places import Ranking, fewest, places
 from cofactor.comparisons.ranking import checked, comparable, unlinked_of, warn_of_loss, ways_of
-from cofactor.core.errors import CofactorError, DataWarning
-from cofactor.core.lazy import optimize, special
+from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError
+from cofactor.core.lazy import optimize, pd, special
 from cofactor.core.result import progress
-from cofactor.core.types import Floats
+from cofactor.core.types import Floats, Indices
 from cofactor.crowd.outside import DONE, is_outside, loaded
 from cofactor.protocol.answers import chances_of, learnt
 from cofactor.registry import listed
@@ -88,6 +89,25 @@ def rank_by(
         level=level,
         result=getattr(found, "result_", DONE),
     )
+
+
+def users_by(name: str, comparisons: Comparisons, *, level: float) -> tuple[pd.DataFrame, dict[Any, str]]:
+    """Rank items for every user who made enough comparisons, by a method that is fitted to these alone.
+
+    Returns the table of `rank_users`, and why the method failed on users who are therefore left out.
+
+    Cost: that of `rank_by` for each such user.
+    """
+    failed: dict[Any, str] = {}
+
+    def ranked(rows: Indices) -> Ranking:
+        try:
+            return rank_by(name, comparisons.take(rows), level=level)
+        except CofactorError as error:
+            failed[comparisons.users[comparisons.user[rows[0]]]] = str(error)
+            raise NotIdentifiableError(str(error)) from error
+
+    return of_users(comparisons, ranked), failed
 
 
 def _bare(data: Comparisons) -> tuple[list[Any], Comparisons]:

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from cofactor.baselines.comparisons.scores import baseline_losses, baseline_scores
+from cofactor.comparisons.boards import ENOUGH_PER_ITEM, boards_of, rank_boards, rank_users
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.diagnose import diagnose
 from cofactor.comparisons.places import Ranking
 from cofactor.comparisons.plackett_luce import rank_orders
-from cofactor.comparisons.ranking import ENOUGH_PER_ITEM, rank_boards, rank_users
 from cofactor.comparisons.ranking import rank as ranked
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
+from cofactor.core.types import Indices
 from cofactor_app.cli import in_options, tell
 from cofactor_app.cli.output import Writer, outputs, write_page
 from cofactor_app.reading.orders import read_orders
@@ -40,7 +41,7 @@ Boards = dict[Any, Ranking]
 Found = tuple[
     Comparisons, "pd.DataFrame", Ranking, Boards, str, list[str]
 ]  # pairs, covariates, the ranking, those by category, what there is, notes
-NOT_OWN = ("covariates", "home", "by", "users", "places", "others", "races")  # of the ranking of this kit alone
+NOT_OWN = ("covariates", "home", "places", "others", "races")  # of the ranking of this kit alone
 SHOWN = 20  # items printed
 
 
@@ -48,7 +49,7 @@ def rank(arguments: argparse.Namespace) -> None:
     """Fit the ranking; print it, and write what was asked for."""
     tables = [getattr(arguments, name) for name in TABLES]
     if arguments.method and (more := [name for name in NOT_OWN if getattr(arguments, name)]):
-        why = "--method is told who chose between which two items, and nothing more, and gives one ranking"
+        why = "--method is told who chose between which two items, and nothing more"
         raise CofactorError(f"{why}: leave out {listing(f'--{name}' for name in more)}")
     with outputs(arguments, tables, [arguments.comparisons], [arguments.report]) as writer:
         fit = _of_orders if arguments.places or arguments.others or arguments.races else _of_pairs
@@ -62,7 +63,10 @@ def rank(arguments: argparse.Namespace) -> None:
         if arguments.baselines:
             told = (f"{name} {loss:.4f}" for name, loss in baseline_losses(data, X).items())
             lines.append(f"log-loss on comparisons held out, each fold with its own prior: {', '.join(told)}")
-        tell([*lines, *_places(found.table(scale)), *_board_lines(boards), *_asked(arguments, found)], warned)
+        tell(
+            [*lines, *_places(found.table(scale)), *_board_lines(boards, arguments.method), *_asked(arguments, found)],
+            warned,
+        )
         _write_tables(arguments, writer, data, X, found, boards, scale)
         if arguments.report:
             from cofactor_app.pages.rank import rank_page  # pictures take a second to import
@@ -77,14 +81,7 @@ def _of_pairs(arguments: argparse.Namespace) -> Found:
         raise CofactorError(f"--by {arguments.by}: {ALL} is the board of all comparisons: call that category otherwise")
     data, X = votes.comparisons, votes.covariates
     options = {"min_comparisons": arguments.min_comparisons, "all_parts": arguments.all_parts}
-    if arguments.method:
-        from cofactor_app.cli.own_rank import rank_by  # brings the bench with it
-
-        found = rank_by(arguments.method, data, level=arguments.level, **options)
-    else:
-        found = ranked(data, X, level=arguments.level, random_state=0, **options)
-    own = {"level": arguments.level, "min_comparisons": arguments.min_comparisons, "random_state": 0}
-    boards = {} if votes.by is None else rank_boards(data, votes.by, X, **own)
+    found, boards = (_by_method if arguments.method else _by_default)(arguments, data, X, votes.by, options)
     if votes.by is not None and (none := int(votes.by.isna().sum())):
         votes.notes.append(f"{none} comparisons have no {arguments.by}, and are in no board")
     weight = np.ones(len(data)) if data.counts is None else data.counts
@@ -93,6 +90,27 @@ def _of_pairs(arguments: argparse.Namespace) -> Found:
     users += "" if data.prompt is None else f", {len(np.unique(data.prompt))} prompts"
     made = f"{data.n_items} items, {data.total:.10g} comparisons, {ties:.10g} of them ties{users}"
     return data, X, found, boards, made, votes.notes
+
+
+def _by_default(
+    arguments: argparse.Namespace, data: Comparisons, X: pd.DataFrame, by: pd.Series | None, options: dict[str, Any]
+) -> tuple[Ranking, Boards]:
+    found = ranked(data, X, level=arguments.level, random_state=0, **options)
+    own = {"level": arguments.level, "min_comparisons": arguments.min_comparisons, "random_state": 0}
+    return found, {} if by is None else rank_boards(data, by, X, **own)
+
+
+def _by_method(
+    arguments: argparse.Namespace, data: Comparisons, _: pd.DataFrame, by: pd.Series | None, options: dict[str, Any]
+) -> tuple[Ranking, Boards]:
+    from cofactor_app.cli.own_rank import rank_by  # brings the bench with it
+
+    def of_board(rows: Indices) -> Ranking:
+        own = {"level": arguments.level, "min_comparisons": arguments.min_comparisons}
+        return rank_by(arguments.method, data.take(rows), **own)
+
+    found = rank_by(arguments.method, data, level=arguments.level, **options)
+    return found, {} if by is None else boards_of(by.reset_index(drop=True), of_board)
 
 
 def _of_orders(arguments: argparse.Namespace) -> Found:
@@ -188,9 +206,9 @@ def _of_board(scale: tuple[Any, float] | None, board: Ranking) -> tuple[Any, flo
     return scale if scale is None or scale[0] in board.items else (None, scale[1])
 
 
-def _board_lines(boards: Boards) -> list[str]:
+def _board_lines(boards: Boards, method: str | None) -> list[str]:
     """Return a line about every board: its size, and who may be the best in it."""
-    lines = ["", "by category, each with a prior of its own:"] if boards else []
+    lines = ["", f"by category, each with {'fits' if method else 'a prior'} of its own:"] if boards else []
     for name, board in boards.items():
         table = board.table()
         best = listing(table["item"][table["rank_low"] == 1])
@@ -228,6 +246,17 @@ def _write_tables(
         coefficients = found.coefficients()
         writer.write(arguments.coefficients, [coefficients], f"{len(coefficients)} coefficients")
     if arguments.users:
-        table = rank_users(data, X, level=arguments.level).round(6)
+        table, failed = _of_users(arguments, data, X)
         told = f"{table['user'].nunique()} of {data.n_users} users, who have {ENOUGH_PER_ITEM} comparisons an item"
-        writer.write(arguments.users, [table], told)
+        writer.write(arguments.users, [table.round(6)], told + failed)
+
+
+def _of_users(arguments: argparse.Namespace, data: Comparisons, X: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return the rankings of users, and in words on whose comparisons the method failed."""
+    if not arguments.method:
+        return rank_users(data, X, level=arguments.level), ""
+    from cofactor_app.cli.own_rank import users_by
+
+    table, failed = users_by(arguments.method, data, level=arguments.level)
+    told = listing([f"{user} ({why})" for user, why in failed.items()])
+    return table, f"; the method fails on those of {told}" if failed else ""
