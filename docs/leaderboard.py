@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from cofactor_app.bench.crowds import FAMILY
 from cofactor_app.bench.crowds import SIMULATED as CROWDS
 from cofactor_app.bench.lines import ANSWERS, PUBLIC, SIMULATED
 from docs.tables import LINES, cell
+from evaluation.crowd.families import FAMILY, FROM_A_FOLDER
 
 KEPT = Path(__file__).resolve().parents[1] / "evaluation" / "leaderboard"
 CONFIDENCE = 0.95
@@ -24,7 +24,8 @@ TEXT = """# All methods on all sets
 Every method of the kit, and others, on every set that `cofactor bench` knows: simulated ones, whose truth is known, and
 registered ones. Each runs with its defaults and one seed, is given no truth, and is scored by the share of {units}.
 Sets of one family share tasks or workers, so families count alike. The simulated sets of the three later lines are one
-family.
+family. {n_folder} crowds are not distributed with the kit, {folder}: where a folder has them, as NAME.csv.gz beside
+NAME_truth.csv.gz, `cofactor bench METHOD --data FOLDER` runs them.
 
 Differences are means over the families that a method answers, against the trivial answer and the default on the same
 sets, with an interval of 95 % over these families: few families, wide intervals. Methods are sorted by the difference
@@ -43,7 +44,9 @@ def page():
     trials = kept()
     units = ", of ".join(UNITS.values())
     sections = [section(line, trials[trials["line"] == line]) for line in ANSWERS]
-    return "\n".join([TEXT.format(units=units), *sections])
+    return "\n".join(
+        [TEXT.format(units=units, n_folder=len(FROM_A_FOLDER), folder=", ".join(FROM_A_FOLDER)), *sections]
+    )
 
 
 def kept(folder=KEPT):
@@ -53,6 +56,7 @@ def kept(folder=KEPT):
     home = found["method"].str.extract(r"(?:.*/)?([\w-]+)\.py:", expand=False)
     named = found["method"].str.replace(r"^.*?\.py:", "", regex=True)
     found["method"] = named.where(home.isna(), named + " (" + home.fillna("") + ")")
+    found["family"] = found["set"].map(FAMILY).fillna(found["family"])  # the bench knows none of a plain folder
     found["line"] = found["set"].map(line_of)
     return found.drop_duplicates(["line", "set", "method"])
 

@@ -8,6 +8,7 @@ from cofactor_app.bench import bench, crowds
 from cofactor_app.bench.crowds import SIMULATED
 from cofactor_app.bench.lines import ANSWERS, problems
 from docs import leaderboard
+from evaluation.crowd.families import FROM_A_FOLDER
 
 QUICK = 0.5  # CPU seconds of a method on a set, to run it again
 
@@ -41,6 +42,13 @@ def kept(tmp_path):
     return leaderboard.kept(tmp_path)
 
 
+def test_sets_of_a_folder_have_their_families(kept, tmp_path):
+    pd.DataFrame([trial("snow_joy", "your folder", "WorkerTypes", 80.0, 1.0, None)]).to_csv(tmp_path / "more.csv")
+    found = leaderboard.kept(tmp_path).set_index("set").loc["snow_joy"]
+    assert (found["family"], found["line"]) == ("affect", "crowd")
+    assert set(FROM_A_FOLDER) <= set(leaderboard.kept()["set"])
+
+
 def test_families_count_alike_and_the_best_beside_the_default_comes_first(kept):
     text = leaderboard.section("crowd", kept)
     first, *rest = [line for line in text.splitlines() if line.startswith("| ") and "(95" not in line][1:4]
@@ -60,6 +68,9 @@ def test_every_method_of_the_registry_stands_there_with_numbers_or_a_reason():
         mine = trials[trials["line"] == line]
         assert set(listed(line)) <= set(mine["method"]), line
         assert (mine["accuracy"].notna() | mine["error"].notna()).all()
+        there = set(zip(mine["method"], mine["set"], strict=True))
+        lacking = [(name, set_) for name in listed(line) for set_ in mine["set"].unique() if (name, set_) not in there]
+        assert not lacking
         assert mine[mine["method"].isin([trivial, default])]["accuracy"].notna().all()
     assert leaderboard.page().count("::::{container} sortable") == 2 * len(ANSWERS)
 
