@@ -38,19 +38,21 @@ def test_only_what_the_learner_handed_in_counts(learner, capsys):
     desk.reveal("accuracy", right("accuracy"))  # a solution that was opened
     check("vote", lambda labels: labels)
     first, *rows = said(capsys)
-    assert first == '0 of 3 exercises solved; begin with "vote"'
-    assert [row.split()[-1] for row in rows[1:4]] == ["yet"] * 3 and rows[0].startswith("objective 1: -")
+    assert first == '0 of 5 exercises solved; begin with "faults"'
+    assert [row.split()[-1] for row in rows] == ["yet"] * 5 and rows[0].startswith("objective 1: faults ")
     check("accuracy", right("accuracy"))
     hint("expected_wrong")
     hint("expected_wrong", 2)
     check("expected_wrong", right("expected_wrong"))
     first, *rows = said(capsys)
-    assert first == '2 of 3 exercises solved; next is "vote"'
+    assert first == '2 of 5 exercises solved; next is "faults"'
     assert rows[2].endswith("solved without a hint") and rows[3].endswith("solved with 2 hints")
+    for name in ("faults", "own_file"):
+        check(name, right(name))
     check("vote", solved("vote"))
-    assert said(capsys)[0] == "3 of 3 exercises solved"
+    assert said(capsys)[0] == "5 of 5 exercises solved"
     check("vote", None)  # the best that was reached is kept
-    assert said(capsys)[0].startswith("2 of 3") and progress(learner) == {"nb00": (3, 3)}
+    assert said(capsys)[0].startswith("4 of 5") and progress(learner) == {"nb00": (5, 5)}
 
 
 def test_whoever_was_shown_the_solution_has_not_solved_it(learner, capsys):
@@ -58,13 +60,13 @@ def test_whoever_was_shown_the_solution_has_not_solved_it(learner, capsys):
         hint("accuracy", number)
     check("accuracy", right("accuracy"))
     first, *rows = said(capsys)
-    assert first.startswith("0 of 3") and rows[2].endswith("does not count: its solution was shown")
+    assert first.startswith("0 of 5") and rows[2].endswith("does not count: its solution was shown")
 
 
 def test_progress_is_kept_beside_copies_only_and_a_broken_file_is_none(learner, capsys):
     (learner / PROGRESS).write_text("{")
     said(capsys)
-    assert json.loads((learner / PROGRESS).read_text()) == {"nb00": [0, 3]}
+    assert json.loads((learner / PROGRESS).read_text()) == {"nb00": [0, 5]}
     for name in (HANDED_OUT, PROGRESS):
         (learner / name).unlink()
     said(capsys)

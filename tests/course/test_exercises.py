@@ -300,7 +300,7 @@ def test_unknown_exercises_are_answered_with_the_known_ones(capsys):
     check("posteriour", 1)
     hint("posteriour")
     said = told(capsys)
-    assert said.count("no exercise 'posteriour'; there are vote, accuracy") == 2
+    assert said.count("no exercise 'posteriour'; there are faults, vote") == 2
     with pytest.raises(CofactorError, match="no exercise 'posteriour'"):
         given("posteriour")
     check(["posterior"], 1)

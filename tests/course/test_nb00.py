@@ -1,12 +1,14 @@
-"""What notebook 00 draws of its own: the overview of a crowd."""
+"""What notebook 00 draws of its own: the overview of a crowd, crowds with one fault each, a file with corrections."""
 
 import numpy as np
 
 from cofactor import simulate
-from cofactor.crowd import METHODS, error_rate, vote_shares
+from cofactor.crowd import METHODS, diagnose, error_rate, vote_shares
 from cofactor_app.plots.style import percent
 from course.crowds import mixed_crowd
-from course.nb00 import draw_overview
+from course.nb00 import draw_overview, draws
+from course.nb00.exercises import EXERCISES
+from tests.each import each
 
 CROWD = simulate.crowd(mixed_crowd(9, 3, seed=1), 300, 0.5, random_state=1)
 
@@ -21,3 +23,42 @@ def test_overview_tells_both_error_rates():
     widths = sorted(bar.get_width() for bar in fig.axes[0].patches)
     assert np.allclose(widths, sorted([100 * before, 100 * after]))
     assert sum(len(ax.images) for ax in fig.axes) == 3
+
+
+LINES = {1: "co-labelling graph", 2: "copies", 3: "labels per task", 4: "no information beside the others"}
+
+
+@each("seed", range(6))
+def test_of_four_crowds_each_has_one_fault_and_the_diagnosis_names_it_alone(seed):
+    found = []
+    for codes in draws.crowds(seed):
+        bad = {line.name for line in diagnose(draws.labels_of(codes)).checks if line.status != "pass"}
+        found.append([kind for kind, line in LINES.items() if line in bad])
+        assert found[-1] == draws.faults(codes)
+    assert sorted(found) == [[1], [2], [3], [4]]
+
+
+def test_faults_are_found_one_by_one_and_together():
+    sound = draws.crowd(3, np.random.default_rng(0))
+    sound = sound[(sound >= 0).any(axis=1)]
+    assert draws.faults(sound) == []
+    spoilt = sound.copy()
+    spoilt[0], spoilt[:, 0] = -1, np.where(spoilt[:, 0] >= 0, 1, -1)
+    assert draws.faults(spoilt) == [3, 4]
+
+
+@each("seed", range(3))
+def test_a_file_tells_by_its_counts_what_was_done_with_corrections(seed):
+    text = draws.file_text(seed)
+    first, last = (draws.read(text, conflicts) for conflicts in ("first", "last"))
+    rows = text.splitlines()[1:]
+    assert first.n_labels == last.n_labels < len(rows) and first.n_tasks == draws.N_PHOTOGRAPHS
+    assert (first.table.codes != last.table.codes).sum() == len(rows) - last.n_labels
+    counts = [count for count, _ in draws.teals(text).values()]
+    assert len({*counts, *(draws.N_PHOTOGRAPHS - count for count in counts)}) == 6
+    own = METHODS["WorkerTypes"]().fit_predict(last.to_frame())
+    assert (own == "teal").sum() == counts[0]
+
+
+def test_faults_of_the_stored_notebook_come_in_no_order():
+    assert [part.answer for part in EXERCISES["faults"].parts] != [1, 2, 3, 4]

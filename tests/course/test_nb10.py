@@ -6,8 +6,9 @@ import pytest
 
 import cofactor as cf
 from cofactor_app import planning, reading
-from course.nb10 import exercises, files, panels, pictures, pilots
+from course.nb10 import draws, exercises, files, panels, pictures, pilots
 from course.nb10.files import ANSWERS, BRIDGE, KNOWN, PER_BRIDGE, SHIFTS, sorting_crowd
+from tests.each import each
 
 NAMES = {"task": "message", "worker": "rater", "label": "answer"}
 
@@ -140,3 +141,38 @@ def test_all_definitions_of_a_quantile_are_right_and_nothing_else():
 def test_what_is_enough_is_enough_by_one_reading_only():
     amount = exercises.Enough().parts[1]
     assert len({int(amount.answer), *map(int, amount.mistakes.values())}) == 1 + len(amount.mistakes)
+
+
+@each("seed", range(8))
+def test_every_slip_in_a_messy_file_changes_a_count(seed):
+    rows = draws.messy(seed)
+    texts = [str(answer) for _, _, answer in rows]
+    assert set(texts) & set(draws.GAPS) and any(text != text.lower() for text in texts)
+    n, left = draws.contradictions(rows), draws.count_labels(rows)
+    assert 3 <= n <= 6 and sum(left) == len({(task, rater) for task, rater, text in rows if text not in draws.GAPS})
+    assert n < draws.contradictions(rows, again=True) and n < draws.contradictions(rows, capitals=True)
+    assert n < draws.contradictions(rows, gaps=True) and draws.count_labels(rows, "first") != left
+    assert sum(draws.count_labels(rows, "none")) == sum(left) - n
+    assert sum(draws.count_labels(rows, "all")) == sum(text not in draws.GAPS for text in texts)
+
+
+@each("seed", range(8))
+def test_gaps_filled_one_by_one_are_not_the_most_probable_pair(seed):
+    lam, A, known = draws.gaps(seed)
+    model = cf.LatentClassModel(lam, list(A))
+    rows = np.array([[-1, -1, known]])
+    table = cf.CategoricalTable(rows, sizes=[3, 3, 3])
+    p = draws.pair_chances(lam, A, known)
+    assert np.allclose(p.sum(axis=1), model.conditional(table, target=0)[0])
+    assert np.allclose(p.sum(axis=0), model.conditional(table, target=1)[0])
+    alone, pair = draws.one_by_one(p), draws.together(p)
+    assert (alone != pair).any() and p[tuple(alone)] < p[tuple(pair)] == p.max()
+
+
+def test_crowds_are_the_witnesses_of_intervals_and_both_verdicts_occur():
+    verdicts = []
+    for seed in range(20):
+        mean, error, naive = draws.coverage(draws.intervals_that_hold(seed))
+        assert 0.9 - mean > 2 * naive  # 300 independent intervals would always refute 90 %
+        verdicts.append(0.9 - mean > 2 * error)
+    assert 4 < sum(verdicts) < 16

@@ -10,7 +10,7 @@ from course import desk, seeds
 from course.grading import TOLERANCE, FunctionExercise, same
 from course.nb11 import crowd, panels, pictures
 from course.nb11.crowd import BUDGET, COPIES, GUIDE, N_TASKS, Shop, differ, drawn, known, split_evenly
-from course.nb11.exercises import EXERCISES, NINETY, best_of, estimate, strata
+from course.nb11.exercises import EXERCISES, NINETY, best_of, disputed, estimate, strata
 from tests.each import each
 from tools.learner import NOTEBOOKS
 
@@ -197,3 +197,16 @@ def test_agreement_is_of_tasks_that_both_have_labelled():
     assert found[2, 5] == found[5, 2] == np.mean(codes[both, 2] == codes[both, 5])
     assert "3 pairs always do" in pictures.draw_agreement(labels).get_suptitle().replace("\n", " ")
     assert len(codes) == N_TASKS
+
+
+@each("name", NAMES)
+def test_model_and_one_voice_part_on_the_kind_of_leaf_in_dispute(name):
+    made = drawn(name)
+    model, voice = disputed(made.said)
+    parted = made.said[1] != made.said[2]
+    of_kind = (made.said[1] == model) & (made.said[2] == voice)
+    assert model != voice and of_kind.sum() > 0.6 * parted.sum()
+    right = voice if made.guide_is_wrong else model
+    assert np.mean(made.crowd.truth[of_kind] == right) > 0.8
+    leaves, _ = EXERCISES["parted"].solve(made.found.posteriors)
+    assert leaves.answer[2] == parted.sum() and made.found.differ.sum() >= leaves.answer.max()

@@ -21,10 +21,13 @@ DRAWN = (  # no functions, and what is given comes from the seed
     "blind",
     "conditions",
     "contests",
+    "coverage",
     "ends",
     "evidence",
     "failures",
+    "faults",
     "flat",
+    "gaps",
     "held_out",
     "holes",
     "lonely",
@@ -33,6 +36,7 @@ DRAWN = (  # no functions, and what is given comes from the seed
     "more_labels",
     "near_start",
     "noise_and_tol",
+    "own_file",
     "personal",
     "printed",
     "products",
@@ -113,8 +117,8 @@ def test_the_seed_is_kept_beside_the_copies_for_all_notebooks(session, monkeypat
     assert desk.seed("  Zoë ") == "Zoë"
     check("accuracy", 0.5)
     checkpoint("nb00")
-    assert json.loads((session / PROGRESS).read_text()) == {"seed": "Zoë", "nb00": [0, 3]}
-    assert progress(session) == {"nb00": (0, 3)}
+    assert json.loads((session / PROGRESS).read_text()) == {"seed": "Zoë", "nb00": [0, 5]}
+    assert progress(session) == {"nb00": (0, 5)}
     monkeypatch.setattr(seeds, "_chosen", {})  # another notebook of the same learner
     assert seeds.current() == "Zoë" == desk.seed("your name") and seeds.own(3) != 3
     (session / HANDED_OUT).unlink()  # no learner's folder

@@ -1,6 +1,7 @@
 """What notebook 00 shows: one crowd, from its labels to how sure each answer is."""
 
 from cofactor_app.plots.crowd import draw_confusions, draw_uncertainty, draw_worker_accuracy
+from course.nb00.draws import labels_of
 from course.nb00.pictures import draw_overview
 from course.nb07.panels import thinning_panel
 from course.schematics import draw_kit

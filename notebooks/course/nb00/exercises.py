@@ -1,4 +1,4 @@
-"""The exercises of notebook 00: a vote, how good a worker is, how many labels a model itself expects to be wrong."""
+"""The exercises of notebook 00: faults of crowds, a vote, how good a worker is, expected errors, a file with corrections."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from cofactor.core.types import Floats, Ints
 from course.crowds import round_crowd
+from course.nb00.draws import N_PHOTOGRAPHS, crowds, faults, file_text, read, teals
 from course.grading import NONNEGATIVE, ROWS_SUM_TO_ONE, Exercise, FunctionExercise, Given, Part
 from course.seeds import own
 
@@ -122,12 +123,76 @@ class ExpectedWrong(Exercise):
         return [Part("labels expected to be wrong", (1 - right).sum(), mistakes, "labels")]
 
 
-EXERCISES = {"vote": Vote(), "accuracy": Accuracy(), "expected_wrong": ExpectedWrong()}
+class Faults(Exercise):
+    """What is wrong with each of four crowds."""
+
+    hints = (
+        "cf.crowd.diagnose(nb00.labels_of(four[0])) checks the first crowd; which of the four lines says FAIL or WARN?",
+        'the lines are "co-labelling graph", "copies", "labels per task" and "no information beside the others"',
+        'of a report: {line.name for line in report.checks if line.status != "pass"}',
+    )
+    praise = "a minute before the fit: the default would have fitted each of these four without an error"
+    says: ClassVar = {
+        1: 'the line "co-labelling graph" is ok here: everybody is linked to everybody, if only through others',
+        2: 'there is no line "copies" here: people who are mostly right agree often, and differ now and then',
+        3: 'the line "labels per task" is ok here: every photograph has a label; ties are another matter',
+        4: 'there is no line "no information beside the others" here: each of these people uses both classes',
+    }
+
+    def given(self) -> Given:
+        return {"crowds": crowds(own(43))}
+
+    def solve(self, crowds: Ints) -> list[Part]:
+        found = [faults(codes)[0] for codes in crowds]
+        return [
+            Part(letter, kind, {text: other for other, text in self.says.items() if other != kind}, "1, 2, 3 or 4")
+            for letter, kind in zip("ABCD", found, strict=True)
+        ]
+
+
+class OwnFile(Exercise):
+    """How many labels of a file with corrections count, and how many photographs are then called teal."""
+
+    hints = (
+        'the columns have other names: cf.CrowdLabels.from_csv(path, "photo", "member", "bird") says what is wrong now',
+        'whoever wrote two rows about a photograph corrected the first: conflicts="last"',
+        'ducks.n_labels; then cf.crowd.METHODS["WorkerTypes"]().fit_predict(ducks) == ducks.classes.index("teal")',
+    )
+    praise = "which of two answers counts is a decision about how people worked: no program can take it for you"
+
+    def given(self) -> Given:
+        return {"text": file_text(own(42))}
+
+    def solve(self, text: str) -> list[Part]:
+        rows, n_labels = len(text.splitlines()) - 1, read(text, "last").n_labels
+        by_fit = {done: count for done, (count, _) in teals(text).items()}
+        labels = {
+            "these are all rows; a correction takes the place of the row that it corrects": rows,
+            "who corrected an answer has still given one: keep the last, and drop the first alone": 2 * n_labels - rows,
+            "these are the rows that were corrected; asked is how many labels are left": rows - n_labels,
+            "this is the number of photographs": N_PHOTOGRAPHS,
+        }
+        birds = {
+            'this keeps the first answers, which were corrected later: conflicts="last"': by_fit["first"],
+            "this is what the vote calls teal; asked is the default, WorkerTypes": by_fit["vote"],
+            "these are the photographs that are called garganey": N_PHOTOGRAPHS - by_fit["last"],
+            "this is the share; asked is the number": by_fit["last"] / N_PHOTOGRAPHS,
+        }
+        return [Part("labels", n_labels, labels, "labels"), Part("teal", by_fit["last"], birds, "photographs")]
+
+
+EXERCISES = {
+    "faults": Faults(),
+    "vote": Vote(),
+    "accuracy": Accuracy(),
+    "expected_wrong": ExpectedWrong(),
+    "own_file": OwnFile(),
+}
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
-    (),
+    ("faults",),
     ("vote",),
     ("accuracy",),
     ("expected_wrong",),
-    (),
+    ("own_file",),
 )

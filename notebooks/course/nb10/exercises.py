@@ -1,4 +1,4 @@
-"""The exercises of notebook 10: groups that never meet, an interval, how many labels, a weighted vote."""
+"""The exercises of notebook 10: a messy file, groups that never meet, intervals, plans, gaps, a weighted vote."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from cofactor.core.bootstrap import quantiles
 from cofactor.core.types import Floats, Ints
+from course.nb10 import draws
 from course.grading import Exercise, FunctionExercise, Given, Part
 from course.seeds import own
 
@@ -230,14 +231,152 @@ class Weighted(FunctionExercise):
         return [Part("scores", _scores(said, _weights(said)), {})]
 
 
-EXERCISES = {"groups": Groups(), "refits": Refits(), "enough": Enough(), "weighted": Weighted()}
+class Mended(Exercise):
+    """How often somebody contradicts themselves in a messy file, and how many labels of each class are left."""
+
+    hints = (
+        'frame = pd.DataFrame(rows, columns=["message", "rater", "answer"]); first drop gaps, then write all in small letters',
+        "somebody contradicts themselves where one message and one rater have two different answers: count such pairs",
+        'frame.groupby(["message", "rater"])["answer"].agg(set).str.len() > 1; .drop_duplicates(["message", "rater"], keep="last")',
+    )
+    praise = "and the order counts: small letters first, or a capital looks like a change of mind"
+
+    def given(self) -> Given:
+        return {"rows": draws.messy(own(51)).copy()}
+
+    def solve(self, rows: Any) -> list[Part]:
+        n, left = draws.contradictions(rows), np.array(draws.count_labels(rows))
+        pairs = {
+            "answers that differ in a capital alone were counted: write them all in small letters first": (
+                draws.contradictions(rows, capitals=True)
+            ),
+            "a gap that was filled later is no contradiction: drop the rows without an answer first": (
+                draws.contradictions(rows, gaps=True)
+            ),
+            "who gives the same answer again contradicts nobody: count different answers": (
+                draws.contradictions(rows, again=True)
+            ),
+            "these are rows; asked is how many pairs of a message and a rater": 2 * n,
+        }
+        whole = np.array(draws.count_labels(rows, "all"))
+        labels = {
+            "of two answers of one rater the first was kept; here the last counts": draws.count_labels(rows, "first"),
+            "whoever corrected an answer has still given one: keep the last of both": draws.count_labels(rows, "none"),
+            "an answer that was given again, or corrected, counts once": whole,
+            "these are shares; asked is how many": left / left.sum(),
+        }
+        return [Part("contradictions", n, pairs, "pairs"), Part("labels", left, labels, "labels")]
+
+
+class Gaps(Exercise):
+    """Two gaps of one row, filled one by one and together, and the chance that the first way has both right."""
+
+    hints = (
+        "first the kinds: lam * A[2, known] is how probable each kind is, up to a factor, once the third answer is known",
+        "within a kind answers are independent, so p = (A[0] * kinds) @ A[1].T has the pairs; divide it by its sum",
+        "one by one: p.sum(axis=1).argmax(), p.sum(axis=0).argmax(); together: np.unravel_index(p.argmax(), p.shape)",
+    )
+    praise = "a table whose gaps are filled one by one can hold rows that nobody would give: for rows, fill them together"
+
+    def given(self) -> Given:
+        lam, A, known = draws.gaps(own(52))
+        return {"lam": lam.copy(), "A": A.copy(), "known": known}
+
+    def solve(self, lam: Floats, A: Floats, known: int) -> list[Part]:
+        p = draws.pair_chances(lam, A, known)
+        alone, pair, told = draws.one_by_one(p), draws.together(p), draws.chances_told(p)
+        blind = draws.one_by_one(np.asarray((A[0] * lam) @ A[1].T))
+        kind = int((lam * A[2, known]).argmax())
+        codes = {
+            "this is the most probable pair; asked first is each gap by itself": pair,
+            "the third answer was not used: it tells which kind of person this is": blind,
+            "this takes the most probable kind alone; sum over the kinds": A[:2, :, kind].argmax(axis=1),
+            "codes are counted from 0": alone + 1,
+        }
+        chances = {
+            "the product holds for answers that are independent; these hang together, through the kind": told["product"],
+            "this is the mean of the two probabilities; asked is that both are right": told["mean"],
+            "this is the probability of the most probable pair; asked is that of the two answers one by one": told["pair"],
+            "this is the probability of the first answer alone; asked is that both are right": told["first"],
+        }
+        pairs = {
+            "these are the answers one by one; look for the largest entry of the table of pairs": alone,
+            "codes are counted from 0": pair + 1,
+            "this takes the most probable kind alone; sum over the kinds": A[:2, :, kind].argmax(axis=1),
+        }
+        return [
+            Part("one by one", alone, _told(alone, codes), "codes"),
+            Part("both right", told["both"], chances, "a probability"),
+            Part("together", pair, _told(pair, pairs), "codes"),
+        ]
+
+
+def _told(answer: Ints, mistakes: dict[str, Any]) -> dict[str, Any]:
+    """Leave out mistakes that come to the answer, or to another mistake, with these data."""
+    kept: dict[str, Any] = {}
+    for says, wrong in mistakes.items():
+        if all((wrong != other).any() for other in (answer, *kept.values())):
+            kept[says] = wrong
+    return kept
+
+
+class Coverage(Exercise):
+    """Whether intervals hold as often as they say, where those of one crowd hold or fail together."""
+
+    hints = (
+        "the share that holds is held.mean(); the crowds are the witnesses, so look at one share a crowd",
+        "shares = held.mean(axis=1); the standard error of their mean is shares.std(ddof=1) / np.sqrt(len(shares))",
+        "refuted: is 0.9 further from the share than two standard errors? Give 1 or 0",
+    )
+    praise = "fifteen workers of one crowd are overrated together: twenty crowds are twenty witnesses, and not 300"
+
+    def given(self) -> Given:
+        return {"held": draws.intervals_that_hold(own(53)).copy()}
+
+    def solve(self, held: Ints) -> list[Part]:
+        mean, error, naive = draws.coverage(held)
+        refuted = int(draws.PROMISED - mean > 2 * error)
+        by_crowd = held.mean(axis=1)
+        shares = {
+            "this is the share that does not hold": 1 - mean,
+            "this is a count; asked is the share": held.sum(),
+            "this is the share of crowds in which all intervals hold; asked is that of all intervals": held.all(axis=1).mean(),
+        }
+        errors = {
+            "this takes 300 intervals for 300 witnesses; those of one crowd hold or fail together": naive,
+            "this is the spread of the crowds; divide by the root of their number": by_crowd.std(ddof=1),
+            "this is the spread of the zeros and ones": held.std(),
+            "this is two standard errors; asked is one": 2 * error,
+        }
+        verdicts = {
+            f"0.9 is {(draws.PROMISED - mean) / error:.1f} standard errors away: compare that with two": 1 - refuted,
+            "this is a number of standard errors; asked is whether it is more than two, 1 or 0": (
+                (draws.PROMISED - mean) / error
+            ),
+        }
+        return [
+            Part("share", mean, shares, "of the intervals"),
+            Part("standard error", error, errors, "of that share", tolerance=0.03),
+            Part("refuted", refuted, verdicts, "1 or 0"),
+        ]
+
+
+EXERCISES = {
+    "mended": Mended(),
+    "groups": Groups(),
+    "refits": Refits(),
+    "enough": Enough(),
+    "gaps": Gaps(),
+    "weighted": Weighted(),
+    "coverage": Coverage(),
+}
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
-    (),
+    ("mended",),
     ("groups",),
     ("refits",),
     ("enough",),
-    (),
+    ("gaps",),
     ("weighted",),
-    (),
+    ("coverage",),
 )

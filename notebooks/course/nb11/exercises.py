@@ -1,4 +1,4 @@
-"""The exercises of notebook 11: copies, constants, what to buy, which reading, a number with an interval."""
+"""The exercises of notebook 11: copies, constants, where readings part, what to buy, which reading, a number with an interval."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from course import seeds
 from course.grading import Exercise, FunctionExercise, Given, Part, Trial, Verdict, called
 from course.nb11.crowd import (
     BUDGET,
+    CLASSES,
     CONSTANT,
     COPIES,
     GUIDE,
@@ -32,6 +33,7 @@ MARKS = 400  # draws behind an expected accuracy
 ORDERS = 100  # in which the tasks of a crowd are shown to a function that chooses
 APART = 0.008  # of the largest entry: answers closer to each other are not told apart
 FEWEST, MOSTLY = 3, 12  # tasks on which readings agree, in the mean: with fewer nothing holds the number there
+TIED = 1e-9  # shares of votes closer than this are tied
 UNEVEN = 0.05  # bias of an estimate, where the tasks bought are not like the others of their kind
 
 
@@ -93,6 +95,50 @@ class Constants(Who):
         "these use all classes; to be right less often than others is not to be constant": (OTHERS,),
         "among these are the copies, who agree with one another, but use all classes": (CONSTANT, COPIES),
     }
+
+
+class Parted(Exercise):
+    """On how many leaves the readings differ, two by two, and which kind of leaf model and one voice dispute."""
+
+    hints = (
+        "said = posteriors.argmax(axis=2) has the class of model and of one voice; the vote can be tied",
+        "most = posteriors[0] == posteriors[0].max(axis=1, keepdims=True); most[np.arange(300), said[1]] is whether the "
+        "model's class is among the tied ones",
+        "the dispute: of the leaves with said[1] != said[2], the pair (said[1], said[2]) that occurs most often",
+    )
+    praise = "noise would scatter over all pairs of classes; one pair means two customs, each followed every time"
+
+    def given(self) -> Given:
+        return {"posteriors": mine().found.posteriors.copy()}
+
+    def solve(self, posteriors: Floats) -> list[Part]:
+        said, votes = posteriors.argmax(axis=2), posteriors[0]
+        best = np.isclose(votes, votes.max(axis=1, keepdims=True), rtol=0, atol=TIED)
+        off = [int((~best[np.arange(len(best)), own]).sum()) for own in said[1:]]
+        leaves = np.array([*off, (said[1] != said[2]).sum()])
+        first = np.array([*(said[1:] != said[0]).sum(axis=1), leaves[2]])
+        counts = {
+            "where classes tie in the vote, each of them is its label: here the first was taken": first,
+            "these are the leaves on which they agree; asked is on how many they differ": len(best) - leaves,
+            "these are shares; asked is how many leaves": leaves / len(best),
+        }
+        pair = disputed(said)
+        kinds = {
+            "the two are swapped: first the class of the model, then that of one voice": pair[::-1],
+            "codes are counted from 0": pair + 1,
+        }
+        return [
+            Part("leaves", leaves, _told(leaves, counts), "leaves"),
+            Part("dispute", pair, _told(pair, kinds), "0, 1 or 2"),
+        ]
+
+
+def disputed(said: Ints) -> Ints:
+    """Return the classes of model and one voice on the kind of leaf that they most often name differently."""
+    table = np.zeros((len(CLASSES),) * 2)
+    np.add.at(table, tuple(said[1:]), 1)
+    np.fill_diagonal(table, 0)
+    return np.array(np.unravel_index(table.argmax(), table.shape))
 
 
 class Choose(FunctionExercise):
@@ -349,6 +395,7 @@ def estimate(right: Ints, bought: Ints, share: Floats) -> tuple[float, float]:
 EXERCISES = {
     "copies": Copies(),
     "constants": Constants(),
+    "parted": Parted(),
     "choose": Choose(),
     "reading": Reading(),
     "defended": Defended(),
@@ -356,7 +403,7 @@ EXERCISES = {
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     ("copies", "constants"),
-    (),
+    ("parted",),
     ("choose",),
     ("reading",),
     ("defended",),

@@ -1,10 +1,14 @@
 """Answers to the exercises of notebook 00: exercise, what the reply says, and the answer made from what is given."""
 
+import warnings
 from collections import Counter
 from fractions import Fraction
+from io import StringIO
 
 import numpy as np
 import pandas as pd
+
+from cofactor.crowd import METHODS, CrowdLabels
 
 
 def vote(labels, n_classes):
@@ -48,6 +52,41 @@ def clipped(labels, n_classes):
 
 def wrong(g):
     return float((1 - g["posterior"].max(axis=1)).sum())
+
+
+def kinds(g):
+    """By hand: who is linked to whom, who never differs, what has no label, who has one class."""
+    found = []
+    for codes in g["crowds"]:
+        frame = pd.DataFrame(codes).where(codes >= 0)
+        reached = {0}
+        for _ in frame:
+            reached |= {m for m in frame if any((frame[m].notna() & frame[j].notna()).any() for j in reached)}
+        constant = any(len(frame[m].dropna().unique()) == 1 for m in frame)
+        found.append(1 if len(reached) < 9 else 3 if frame.isna().all(axis=1).any() else 4 if constant else 2)
+    return found
+
+
+def moved(g, here, there):
+    """The fault of one crowd is called another."""
+    return [there if kind == here else kind for kind in kinds(g)]
+
+
+def ducks(g, conflicts="last", name="WorkerTypes"):
+    frame = pd.read_csv(StringIO(g["text"]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        labels = CrowdLabels.from_frame(frame, "photo", "member", "bird", conflicts=conflicts)
+        said = METHODS[name]().fit_predict(labels.to_frame())
+    return labels.n_labels, int((said == "teal").sum())
+
+
+def kept(g):
+    return pd.read_csv(StringIO(g["text"])).drop_duplicates(["photo", "member"], keep="last")
+
+
+def n_rows(g):
+    return len(pd.read_csv(StringIO(g["text"])))
 
 
 ANSWERS = [
@@ -96,4 +135,32 @@ ANSWERS = [
     ("expected_wrong", "at least one label", lambda g: 1 - g["posterior"].max(axis=1).prod()),
     ("expected_wrong", "expected a single number", lambda g: 1 - g["posterior"].max(axis=1)),
     ("expected_wrong", "is too", lambda g: 2 * wrong(g)),
+    ("faults", "correct", kinds),
+    ("faults", "correct", lambda g: dict(zip("ABCD", kinds(g), strict=True))),
+    ("faults", "correct", lambda g: np.array(kinds(g), dtype=float)),
+    ("faults", '"co-labelling graph" is ok here', lambda g: moved(g, 2, 1)),
+    ("faults", '"co-labelling graph" is ok here', lambda g: [1, 1, 1, 1]),
+    ("faults", 'no line "copies" here', lambda g: moved(g, 1, 2)),
+    ("faults", 'no line "copies" here', lambda g: moved(g, 3, 2)),
+    ("faults", '"labels per task" is ok here', lambda g: moved(g, 4, 3)),
+    ("faults", '"labels per task" is ok here', lambda g: moved(g, 2, 3)),
+    ("faults", 'no line "no information beside the others" here', lambda g: moved(g, 1, 4)),
+    ("faults", 'no line "no information beside the others" here', lambda g: moved(g, 3, 4)),
+    ("faults", "is too", lambda g: moved(g, 4, 0)),
+    ("faults", "give 4 arrays or numbers", lambda g: kinds(g)[:3]),
+    ("faults", "no array of numbers", lambda g: ["groups", "copies", "gaps", "constant"]),
+    ("own_file", "correct", ducks),
+    ("own_file", "correct", lambda g: {"teal": ducks(g)[1], "labels": ducks(g)[0]}),
+    ("own_file", "correct", lambda g: (len(kept(g)), float(ducks(g)[1]))),
+    ("own_file", "these are all rows", lambda g: (n_rows(g), ducks(g)[1])),
+    ("own_file", "keep the last, and drop the first alone", lambda g: (2 * len(kept(g)) - n_rows(g), ducks(g)[1])),
+    ("own_file", "rows that were corrected", lambda g: (n_rows(g) - len(kept(g)), ducks(g)[1])),
+    ("own_file", "the number of photographs", lambda g: (60, ducks(g)[1])),
+    ("own_file", "the first answers", lambda g: ducks(g, "first")),
+    ("own_file", "what the vote calls teal", lambda g: ducks(g, name="MajorityVote")),
+    ("own_file", "called garganey", lambda g: (ducks(g)[0], 60 - ducks(g)[1])),
+    ("own_file", "this is the share", lambda g: (ducks(g)[0], ducks(g)[1] / 60)),
+    ("own_file", "is too small", lambda g: (ducks(g)[0], 0)),
+    ("own_file", "is too large", lambda g: (ducks(g)[0] + 20, ducks(g)[1])),
+    ("own_file", "give 2 arrays or numbers", lambda g: ducks(g)[0]),
 ]

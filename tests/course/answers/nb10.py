@@ -163,6 +163,89 @@ def names(codes, K):
     return by_loops(codes, K).argmax(axis=1)
 
 
+# ---- a messy file, as learners mend it ----
+
+
+def tidy(g, keep="last", capitals=False):
+    frame = pd.DataFrame(g["rows"], columns=["message", "rater", "answer"]).replace(["", "n/a"], np.nan).dropna()
+    frame["answer"] = frame["answer"] if capitals else frame["answer"].str.lower()
+    counted = frame if keep == "all" else frame.drop_duplicates(["message", "rater"], keep=keep)
+    return frame, [int((counted["answer"] == one).sum()) for one in ("complaint", "praise", "question")]
+
+
+def clash(frame):
+    return sum(len(set(own)) > 1 for _, own in frame.groupby(["message", "rater"])["answer"])
+
+
+def mended(g, keep="last"):
+    frame, left = tidy(g, keep)
+    return clash(frame), left
+
+
+def undisputed(g):
+    """Without the pairs that have two different answers."""
+    cells = [set(own) for _, own in tidy(g)[0].groupby(["message", "rater"])["answer"]]
+    return [sum(own == {one} for own in cells) for one in ("complaint", "praise", "question")]
+
+
+def gaps_counted(g):
+    frame = pd.DataFrame(g["rows"], columns=["message", "rater", "answer"])
+    return clash(frame.assign(answer=frame["answer"].str.lower()))
+
+
+def given_again(g):
+    return int((tidy(g)[0].groupby(["message", "rater"]).size() > 1).sum())
+
+
+# ---- two gaps ----
+
+
+def pairs(g, prior=True, known=True):
+    """The table of pairs, kind by kind."""
+    table = np.zeros((3, 3))
+    for f, share in enumerate(g["lam"] if prior else np.ones(2)):
+        told = g["A"][2, g["known"], f] if known else 1.0
+        table += share * told * np.outer(g["A"][0, :, f], g["A"][1, :, f])
+    return table / table.sum()
+
+
+def singly(p):
+    return int(p.sum(axis=1).argmax()), int(p.sum(axis=0).argmax())
+
+
+def most(p):
+    return divmod(int(p.argmax()), 3)
+
+
+def filled(g, chance=None, first=None, last=None):
+    p = pairs(g)
+    return (
+        singly(p) if first is None else first,
+        p[singly(p)] if chance is None else chance,
+        most(p) if last is None else last,
+    )
+
+
+def product(g):
+    p = pairs(g)
+    return p.sum(axis=1).max() * p.sum(axis=0).max()
+
+
+# ---- intervals that hold ----
+
+
+def covered(g, error=None, share=None):
+    by_crowd = [np.mean(row) for row in g["held"]]
+    own = np.std(by_crowd, ddof=1) / len(by_crowd) ** 0.5
+    mean = np.mean(by_crowd)
+    return mean if share is None else share, own if error is None else error, float(0.9 - mean > 2 * own)
+
+
+def naive(g):
+    share = g["held"].mean()
+    return (share * (1 - share) / g["held"].size) ** 0.5
+
+
 ANSWERS = [
     ("groups", "correct", lambda g: merged),
     ("groups", "correct", lambda g: by_parents),
@@ -234,4 +317,43 @@ ANSWERS = [
     ("weighted", "expected an array of shape (4, 3)", lambda g: names),
     ("weighted", "stops with", lambda g: lambda codes, K: codes[K]["x"]),
     ("weighted", "hand in the function itself", lambda g: by_loops(**g)),
+    ("mended", "correct", mended),
+    ("mended", "correct", lambda g: {"labels": mended(g)[1], "contradictions": mended(g)[0]}),
+    ("mended", "correct", lambda g: (float(mended(g)[0]), np.array(mended(g)[1], dtype=float))),
+    ("mended", "differ in a capital alone", lambda g: (clash(tidy(g, capitals=True)[0]), mended(g)[1])),
+    ("mended", "a gap that was filled later", lambda g: (gaps_counted(g), mended(g)[1])),
+    ("mended", "the same answer again contradicts nobody", lambda g: (given_again(g), mended(g)[1])),
+    ("mended", "these are rows", lambda g: (2 * mended(g)[0], mended(g)[1])),
+    ("mended", "the first was kept", lambda g: mended(g, "first")),
+    ("mended", "counts once", lambda g: mended(g, "all")),
+    ("mended", "has still given one", lambda g: (mended(g)[0], undisputed(g))),
+    ("mended", "these are shares", lambda g: (mended(g)[0], np.array(mended(g)[1]) / sum(mended(g)[1]))),
+    ("mended", "expected an array of shape (3,)", lambda g: (mended(g)[0], sum(mended(g)[1]))),
+    ("mended", "give 2 arrays or numbers", lambda g: mended(g)[0]),
+    ("gaps", "correct", filled),
+    ("gaps", "correct", lambda g: dict(zip(("one by one", "both right", "together"), filled(g), strict=True))),
+    ("gaps", "correct", lambda g: filled(g, chance=round(pairs(g)[singly(pairs(g))], 4))),
+    ("gaps", "the most probable pair; asked first", lambda g: filled(g, first=most(pairs(g)))),
+    ("gaps", "the product holds", lambda g: filled(g, chance=product(g))),
+    ("gaps", "the mean of the two", lambda g: filled(g, chance=(pairs(g).sum(1).max() + pairs(g).sum(0).max()) / 2)),
+    ("gaps", "of the most probable pair; asked is", lambda g: filled(g, chance=pairs(g).max())),
+    ("gaps", "the first answer alone", lambda g: filled(g, chance=pairs(g).sum(axis=1).max())),
+    ("gaps", "per cent", lambda g: filled(g, chance=100 * filled(g)[1])),
+    ("gaps", "the largest entry of the table", lambda g: filled(g, last=singly(pairs(g)))),
+    ("gaps", "a single number", lambda g: filled(g, chance=pairs(g)[0])),
+    ("gaps", "expected an array of shape (2,)", lambda g: filled(g, last=int(pairs(g).argmax()))),
+    ("gaps", "give 3 arrays or numbers", lambda g: filled(g)[:2]),
+    ("coverage", "correct", covered),
+    ("coverage", "correct", lambda g: covered(g, error=g["held"].mean(axis=1).std() / 20**0.5)),
+    ("coverage", "correct", lambda g: np.array(covered(g)).round(4)),
+    ("coverage", "does not hold", lambda g: covered(g, share=1 - g["held"].mean())),
+    ("coverage", "this is a count", lambda g: covered(g, share=g["held"].sum())),
+    ("coverage", "share of crowds in which all", lambda g: covered(g, share=g["held"].all(axis=1).mean())),
+    ("coverage", "takes 300 intervals for 300 witnesses", lambda g: covered(g, error=naive(g))),
+    ("coverage", "divide by the root of their number", lambda g: covered(g, error=20**0.5 * covered(g)[1])),
+    ("coverage", "spread of the zeros and ones", lambda g: covered(g, error=g["held"].std())),
+    ("coverage", "two standard errors; asked is one", lambda g: covered(g, error=2 * covered(g)[1])),
+    ("coverage", "compare that with two", lambda g: (*covered(g)[:2], 1 - covered(g)[2])),
+    ("coverage", "a number of standard errors", lambda g: (*covered(g)[:2], (0.9 - covered(g)[0]) / covered(g)[1])),
+    ("coverage", "give 3 arrays or numbers", lambda g: covered(g)[0]),
 ]  # fmt: skip

@@ -34,6 +34,24 @@ def least(labels):
     return np.isin(np.arange(len(mean)), mean.argsort()[:3])
 
 
+# ---- where readings part ----
+
+
+def parted(g, kind=None, count=None):
+    """Leaf by leaf, with the set of classes that have most votes."""
+    leaves, pairs = [0, 0, 0], {}
+    for votes, model, voice in zip(*g["posteriors"], strict=True):
+        most, a, b = set(np.flatnonzero(votes >= votes.max() - 1e-9)), int(model.argmax()), int(voice.argmax())
+        leaves = [n + more for n, more in zip(leaves, (a not in most, b not in most, a != b), strict=True)]
+        pairs[a, b] = pairs.get((a, b), 0) + (a != b)
+    return leaves if count is None else count, max(pairs, key=pairs.get) if kind is None else kind
+
+
+def first_of_ties(g):
+    vote, model, voice = g["posteriors"].argmax(axis=2)
+    return [np.sum(vote != model), np.sum(vote != voice), np.sum(model != voice)]
+
+
 # ---- what to buy ----
 
 
@@ -161,5 +179,21 @@ DEFENDED = [
     ("per cent", lambda g: 100 * np.array(ends(*groups(**g)))),
     ("expected an array of shape (3,)", lambda g: groups(**g)),
 ]
-BY_NAME = {"copies": COPIES, "constants": CONSTANTS, "choose": CHOOSE, "reading": READING, "defended": DEFENDED}
+PARTED = [
+    ("correct", parted),
+    ("correct", lambda g: {"dispute": parted(g)[1], "leaves": parted(g)[0]}),
+    ("correct", lambda g: (np.array(parted(g)[0], dtype=float), list(parted(g)[1]))),
+    ("here the first was taken", lambda g: parted(g, count=first_of_ties(g))),
+    ("on which they agree", lambda g: parted(g, count=300 - np.array(parted(g)[0]))),
+    ("these are shares", lambda g: parted(g, count=np.array(parted(g)[0]) / 300)),
+    ("the two are swapped", lambda g: parted(g, kind=parted(g)[1][::-1])),
+    ("in per cent", lambda g: parted(g, count=100 * np.array(parted(g)[0]))),
+    ("is too", lambda g: parted(g, count=[0, 0, 0])),
+    ("counted from 0", lambda g: parted(g, kind=np.array(parted(g)[1]) + 1)),
+    ("expected an array of shape (3,)", lambda g: parted(g, count=parted(g)[0][2])),
+    ("expected an array of shape (2,)", lambda g: parted(g, kind=0)),
+    ("give 2 arrays or numbers", lambda g: sum(parted(g)[0])),
+]
+BY_NAME = {"copies": COPIES, "constants": CONSTANTS, "parted": PARTED, "choose": CHOOSE, "reading": READING}
+BY_NAME |= {"defended": DEFENDED}
 ANSWERS = [(name, reply, answer) for name, answers in BY_NAME.items() for reply, answer in answers]

@@ -1,0 +1,138 @@
+"""What two exercises of notebook 00 draw by a seed: four crowds with one fault each, and a file with corrections.
+
+kind  what is wrong with a crowd
+1     two groups of people never label the same photograph
+2     three people are one: they give the same labels on all photographs that they share
+3     some photographs have no label
+4     somebody gives the same class to every photograph
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.sparse.csgraph import connected_components
+
+from cofactor.core.errors import DataWarning
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd import METHODS
+from cofactor.crowd.copies import owners
+from cofactor.crowd.labels import CrowdLabels
+
+N_TASKS, N_PEOPLE, SEEN = 60, 9, 0.6  # of a crowd with a fault, and the share of the photographs that somebody labels
+SKILLS = 0.82, 0.94  # shares right
+COPIES, COPIED, UNLABELLED = 3, 0.7, 12  # people who are one, the share they have right; photographs without a label
+BIRDS = "garganey", "teal"
+N_PHOTOGRAPHS, N_MEMBERS, CORRECTED = 60, 7, 0.25  # of the file, and the share of its labels that are corrected later
+MIXED = 0.55, 0.95  # shares right of the members
+SURE = 0.01  # at least so far from even is every photograph of the file
+TO_TEAL = 0.8  # of the corrections, those from garganey to teal
+
+
+def _answers(n_tasks: int, skills: Floats, rng: np.random.Generator) -> Ints:
+    """(N, M) labels of two classes, of people who are right with these shares."""
+    truth = rng.integers(2, size=n_tasks)
+    right = rng.random((n_tasks, len(skills))) < skills
+    return np.where(right, truth[:, None], 1 - truth[:, None])
+
+
+def crowd(kind: int, rng: np.random.Generator) -> Ints:
+    """Return labels with a fault of this kind and no other: (60, 9) codes, -1 where there is no label."""
+    while True:
+        skills = rng.uniform(*SKILLS, N_PEOPLE)
+        if kind == 2:
+            skills[0] = COPIED
+        codes, seen = _answers(N_TASKS, skills, rng), rng.random((N_TASKS, N_PEOPLE)) < SEEN
+        if kind == 1:
+            seen = (rng.random(seen.shape) < 0.9) & (np.arange(N_TASKS)[:, None] % 2 == np.arange(N_PEOPLE) % 2)
+        elif kind == 2:
+            codes[:, :COPIES], seen[:, :COPIES] = codes[:, [0]], rng.random((N_TASKS, COPIES)) < 0.95
+        elif kind == 3:
+            seen[:UNLABELLED] = False
+        else:
+            codes[:, 0] = rng.integers(2)
+        codes = np.where(seen, codes, -1)[rng.permutation(N_TASKS)][:, rng.permutation(N_PEOPLE)]
+        if faults(codes) == [kind]:
+            return codes
+
+
+def faults(codes: Ints) -> list[int]:
+    """List the kinds of what is wrong with (N, M) labels."""
+    gave, table = (codes >= 0).astype(int), labels_of(codes).table
+    found = {
+        1: connected_components(gave.T @ gave)[0] > 1,
+        2: len(np.unique(owners(table))) < table.n_variables,
+        3: not gave.any(axis=1).all(),
+        4: any(len(np.unique(own[own >= 0])) == 1 for own in codes.T),
+    }
+    return [kind for kind, is_so in found.items() if is_so]
+
+
+def crowds(seed: int) -> Ints:
+    """Draw four crowds, each with another fault, in some order: (4, 60, 9) codes."""
+    rng = np.random.default_rng(seed)
+    return np.stack([crowd(kind, rng) for kind in rng.permutation([1, 2, 3, 4])])
+
+
+def labels_of(codes: Ints) -> CrowdLabels:
+    """Return (N, M) codes as labels; photographs without a label stay."""
+    task, person = np.nonzero(codes >= 0)
+    return CrowdLabels.from_arrays(task, person, codes[task, person], 2, len(codes), codes.shape[1], unlabelled="keep")
+
+
+@lru_cache(maxsize=32)
+def file_text(seed: int) -> str:
+    """Draw the text of a CSV file: photograph, member, bird; some labels are corrected by a later row.
+
+    A file is drawn again where first and last answers, the vote or all answers together find as many teals, or where a
+    photograph is nearly even: then the count would not tell what was done.
+    """
+    rng = np.random.default_rng(seed)
+    while True:
+        text = _rows(rng).to_csv(index=False)
+        found = teals(text)
+        counts = [count for count, _ in found.values()]
+        if len({*counts, *(N_PHOTOGRAPHS - count for count in counts)}) == 2 * len(counts):
+            if found["last"][1] > SURE:
+                return text
+
+
+def _rows(rng: np.random.Generator) -> pd.DataFrame:
+    """All labels in the order in which they were given; corrections come after what they correct."""
+    codes = _answers(N_PHOTOGRAPHS, rng.uniform(*MIXED, N_MEMBERS), rng)
+    seen = rng.random(codes.shape) < SEEN
+    seen[np.arange(N_PHOTOGRAPHS), rng.integers(N_MEMBERS, size=N_PHOTOGRAPHS)] = True
+    photo, member = np.nonzero(seen)
+    last = codes[photo, member]
+    again = rng.random(len(last)) < CORRECTED * 2 * np.where(last == 1, TO_TEAL, 1 - TO_TEAL)
+    first = np.where(again, 1 - last, last)
+    order, later = rng.permutation(len(last)), rng.permutation(np.flatnonzero(again))
+    rows = np.append(order, later)
+    birds = np.array(BIRDS, dtype=object)[np.append(first[order], last[later])]
+    names = [f"p{n:02d}" for n in photo[rows]], [f"member {m + 1}" for m in member[rows]]
+    return pd.DataFrame({"photo": names[0], "member": names[1], "bird": birds})
+
+
+@lru_cache(maxsize=256)
+def teals(text: str) -> dict[str, tuple[int, float]]:
+    """Count photographs that are called teal, by what was done; and the least distance of a probability from even."""
+    found = {}
+    for done, name in {"last": "WorkerTypes", "first": "WorkerTypes", "vote": "MajorityVote"}.items():
+        labels = read(text, "first" if done == "first" else "last")
+        method = METHODS[name]().fit(labels)
+        even = float(np.abs(method.predict_proba(labels)[:, 0] - 0.5).min())
+        found[done] = int((method.predict(labels) == BIRDS.index("teal")).sum()), even
+    return found
+
+
+def read(text: str, conflicts: Any) -> CrowdLabels:
+    """Read the text of a file whose corrections are treated as `CrowdLabels.from_frame` has it."""
+    rows = [line.split(",") for line in text.splitlines()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # it tells of labels that were given again
+        frame = pd.DataFrame(rows[1:], columns=rows[0])
+        return CrowdLabels.from_frame(frame, "photo", "member", "bird", classes=BIRDS, conflicts=conflicts)
