@@ -8,7 +8,8 @@ from cofactor_app.plots.style import percent
 from course.nb03.pictures import SampleErrors, draw_sample_errors, sample_errors
 from course.panel import Panel, slider
 
-CROWDS = 5  # a panel must answer at once
+CROWDS, FEWER = 5, 2  # a panel must answer at once, and few blocks left make robust imputation slow
+SPARSE = 0.55  # share of missing pairs from which on fewer crowds are drawn; the legend tells how many
 FALLS = 0.8  # an error that is not below this share of what it was hardly moves: sqrt(10) would leave 0.32 of it
 
 
@@ -16,7 +17,7 @@ def sample_panel() -> Panel:
     """Change the missing share, the share of garbage blocks and the number of classes; see both lines and slopes."""
 
     def compute(share: float, outlying: float, n_classes: int) -> SampleErrors:
-        return sample_errors(12, n_classes, share, outlying, seeds=range(CROWDS))
+        return sample_errors(12, n_classes, share, outlying, seeds=range(CROWDS if share < SPARSE else FEWER))
 
     controls = {
         "share": slider(w.FloatSlider, 0.3, 0.1, 0.7, 0.1, "share of pairs missing"),
