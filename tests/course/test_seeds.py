@@ -20,6 +20,7 @@ DRAWN = (  # no functions, and what is given comes from the seed
     "at_most",
     "blind",
     "conditions",
+    "contradicted",
     "contests",
     "coverage",
     "ends",

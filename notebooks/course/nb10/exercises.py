@@ -231,7 +231,7 @@ class Weighted(FunctionExercise):
         return [Part("scores", _scores(said, _weights(said)), {})]
 
 
-class Mended(Exercise):
+class Contradicted(Exercise):
     """How often somebody contradicts themselves in a messy file, and how many labels of each class are left."""
 
     hints = (
@@ -362,7 +362,7 @@ class Coverage(Exercise):
 
 
 EXERCISES = {
-    "mended": Mended(),
+    "contradicted": Contradicted(),
     "groups": Groups(),
     "refits": Refits(),
     "enough": Enough(),
@@ -372,7 +372,7 @@ EXERCISES = {
 }
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
-    ("mended",),
+    ("contradicted",),
     ("groups",),
     ("refits",),
     ("enough",),
