@@ -86,6 +86,16 @@ def test_curvature_of_the_start_is_near_the_formula():
 # ---- solvers ----
 
 
+def test_the_spectral_start_evens_out_who_is_compared_more_often():
+    data = few(seed=3, n1=6, n2=5, m=60)
+    G = residual_matrix(data).toarray() * 6 * 4 / (2 * 60 * 0.25)
+    users, items = (np.sqrt(n / n.mean()) for n in (data.per_user, data.per_item))
+    A, s, Ct = np.linalg.svd(G / users[:, None] / items)
+    X = (A[:, :2] * s[:2]) @ Ct[:2] / users[:, None] / items
+    U, V = spectral_start(data, 2, random_state=0)
+    assert np.ptp(users) > 0.3 and np.allclose(U @ V.T, X - X.mean(axis=1, keepdims=True), atol=1e-9)
+
+
 @pytest.mark.parametrize("solver", [lbfgs, barzilai_borwein])
 @pytest.mark.parametrize("kind", ["unit", "gauss"])
 @pytest.mark.parametrize("seed", range(3))
