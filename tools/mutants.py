@@ -38,8 +38,14 @@ from tests import suites
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "lib"
 EQUIVALENT = ROOT / "tests" / "equivalent_mutants.toml"
-ROOMS = ("core", "crowd", "pmf", "separable", "comparisons", "data", "simulate", "scale", "bench", "cli")
+ROOMS = (
+    *("plain", "core", "crowd", "pmf", "separable", "comparisons", "baselines", "data", "simulate"),
+    *("joint", "planning", "reading", "scale", "bench", "cli"),
+)
 ELSEWHERE = {  # where not all tests lie in the folder of the room's name
+    "plain": ["tests/plain", "tests/crowd/test_worker_types.py"],
+    "baselines": [f"tests/{line}" for line in ("crowd", "pmf", "separable", "comparisons")],
+    "reading": ["tests/reading", "tests/corpus", "tests/data"],
     "core": ["tests/core", "tests/cli/test_messy.py"],
     "simulate": ["tests/test_simulate.py", "tests/test_simulate_mixtures.py", "tests/comparisons/test_metrics.py"],
 }
