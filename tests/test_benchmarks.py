@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cofactor.core.peak import CLEAR_REFS
+from cofactor_app.peak import CLEAR_REFS
 from evaluation.benchmarks import summary
 
 ROOT = Path(__file__).resolve().parents[1]

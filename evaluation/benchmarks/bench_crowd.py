@@ -24,7 +24,6 @@ from cofactor import simulate
 from cofactor.core.em import maximization
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
-from cofactor.core.peak import measure_peak
 from cofactor.core.types import Ints
 from cofactor.crowd.aggregators import FACTOR_FLOOR, START_COUNT
 from cofactor.crowd.base import error_rate, name_classes, vote_model
@@ -32,6 +31,7 @@ from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import factors_of_model, robust_imputation
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.symnmf import model_of_factor, symnmf
+from cofactor_app.peak import measure_peak
 
 T = TypeVar("T")
 

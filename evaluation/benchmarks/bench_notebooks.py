@@ -12,7 +12,7 @@ import nbformat
 from nbclient import NotebookClient
 from runner import NAN, Bench
 
-from cofactor.core.peak import PROC_STATUS, resident
+from cofactor_app.peak import PROC_STATUS, resident
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
 CELL_TIMEOUT = 300

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.peak import measure_peak
 from cofactor.core.types import Floats
 from cofactor.data import load
 from cofactor.separable import predicted_bytes
@@ -21,6 +20,7 @@ from cofactor.separable.graphs import leading_eigenvectors
 from cofactor.separable.memory import require_memory
 from cofactor.separable.topics import WordPairs
 from cofactor.simulate import dirichlet_mixtures
+from cofactor_app.peak import measure_peak
 from evaluation.declaration import experiment
 from evaluation.experiment import Measurement, measure
 from evaluation.released.separable import STEPS

@@ -6,8 +6,8 @@ from scipy.spatial import ConvexHull
 
 from cofactor import simulate
 from cofactor.core.errors import CofactorError
-from cofactor.core.peak import CLEAR_REFS
 from cofactor.separable import merit
+from cofactor_app.peak import CLEAR_REFS
 from course.desk import find
 from course.nb05 import panels, pictures
 from course.nb05.exercises import EXERCISES

@@ -10,8 +10,8 @@ from scipy import sparse
 from cofactor import simulate
 from cofactor.core import memory
 from cofactor.core.errors import CofactorError
-from cofactor.core.peak import CLEAR_REFS, measure_peak
 from cofactor.separable import METHODS, geo_nmf, predicted_bytes, spoc
+from cofactor_app.peak import CLEAR_REFS, measure_peak
 from tests.each import each
 
 linux = pytest.mark.skipif(not CLEAR_REFS.exists(), reason="only Linux tells the peak")

@@ -33,7 +33,6 @@ import numpy as np
 from cofactor import __version__
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import from_json, whole_file
-from cofactor.core.peak import CLEAR_REFS, resident
 from cofactor.core.types import Ints
 from cofactor.crowd import METHODS
 from cofactor.crowd.labels import CrowdLabels
@@ -45,6 +44,7 @@ from cofactor.protocol.answers import Problem, answer_on
 from cofactor.registry import listed
 from cofactor_app.bench.crowds import Crowd
 from cofactor_app.bench.lines import ANSWERS, scores_of, small
+from cofactor_app.peak import CLEAR_REFS, resident
 
 _task, _worker = np.divmod(np.arange(60), 5)
 FEW_LABELS = CrowdLabels.from_arrays(_task, _worker, (_task + (_worker == _task % 5)) % 2)

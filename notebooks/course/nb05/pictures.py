@@ -14,7 +14,7 @@ from scipy import sparse
 
 from cofactor import simulate
 from cofactor.core.errors import CofactorError
-from cofactor.core.peak import measure_peak
+from cofactor_app.peak import measure_peak
 from cofactor.core.types import Floats
 from cofactor_app.plots.style import (
     BLUE,

@@ -5,8 +5,8 @@ import subprocess
 import numpy as np
 import pytest
 
-from cofactor.core import peak
-from cofactor.core.peak import CLEAR_REFS, measure_peak
+from cofactor_app import peak
+from cofactor_app.peak import CLEAR_REFS, measure_peak
 
 linux = pytest.mark.skipif(not CLEAR_REFS.exists(), reason="only Linux tells the peak")
 
