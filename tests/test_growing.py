@@ -167,7 +167,7 @@ def test_what_cannot_be_kept_or_read_is_refused(tmp_path):
         CrowdFit.start(labels, MajorityVote())
     with pytest.raises(CofactorError, match="not fitted"):
         CrowdFit.of(WorkerTypes(), labels)
-    with pytest.raises(CofactorError, match="a fit with an order, or with workers together, cannot be kept"):
+    with pytest.raises(CofactorError, match="a fit with an order, or with workers who are one voice, cannot be kept"):
         CrowdFit.start(labels, WorkerTypes(order=[0, 1, 2]))
     frame = labels.to_frame()
     frame["task"] = frame["task"].map(lambda task: (task, "tuple"))

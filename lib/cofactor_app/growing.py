@@ -74,8 +74,10 @@ class CrowdFit:
         """Keep a method that was fitted on these labels; a CofactorError for another method or other labels."""
         check_kind(WorkerTypes, method=method)
         method._check_same_crowd(labels)
-        if method.order is not None or method.together:
-            raise CofactorError("a fit with an order, or with workers together, cannot be kept: fit all labels anew")
+        if method.order is not None or method.one_voice:
+            raise CofactorError(
+                "a fit with an order, or with workers who are one voice, cannot be kept: fit all labels anew"
+            )
         return cls(method, labels, labels.n_labels)
 
     def updated(self, new: Labels, conflicts: Conflicts = "error") -> CrowdFit:

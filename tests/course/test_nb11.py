@@ -32,9 +32,9 @@ def test_labels_allow_two_readings_and_the_truth_one(name):
     made = drawn(name)
     labels, shares = made.crowd.labels, (made.said == made.crowd.truth).mean(axis=1)
     assert (labels.n_tasks, labels.n_workers, labels.n_classes) == (300, 12, 3)
-    assert made.found.together == np.flatnonzero(made.are(GUIDE)).tolist()
+    assert made.found.one_voice == np.flatnonzero(made.are(GUIDE)).tolist()
     assert WorkerTypes().fit(labels).copies_ == [np.flatnonzero(made.are(COPIES)).tolist()]
-    assert 0.1 < made.found.share < 0.4
+    assert 0.1 < made.found.share_differing < 0.4
     best = 2 if made.guide_is_wrong else 1
     assert shares.argmax() == best and shares[best] > 0.88 and np.sort(shares)[1] < shares[best] - 0.03
 

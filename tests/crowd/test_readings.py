@@ -27,7 +27,7 @@ def judges(seed, alike=0.95):
 def test_the_family_is_found_and_counts_as_one_voice(seed):
     labels, truth = judges(seed)
     found = readings(labels)
-    assert found.names == ("vote", "model", "one voice") and found.together == list(range(FAMILY))
+    assert found.names == ("vote", "model", "one voice") and found.one_voice == list(range(FAMILY))
     error = [cf.crowd.error_rate(posterior, truth) for posterior in found.posteriors]
     assert error[2] < error[0] < error[1]  # the model believes the family
     assert found.ambiguous and "more than one reading" in found.warning() and "--checks 10" in found.warning()
@@ -36,7 +36,7 @@ def test_the_family_is_found_and_counts_as_one_voice(seed):
 def test_readings_of_independent_workers_agree():
     model = cf.simulate.dawid_skene_model(8, 3, skill=0.7, random_state=0)
     found = readings(cf.simulate.crowd(model, 300, random_state=0).labels)
-    assert found.share < MANY_DIFFER and not found.warning()
+    assert found.share_differing < MANY_DIFFER and not found.warning()
 
 
 def test_a_label_among_tied_classes_is_no_difference():
@@ -94,10 +94,10 @@ def test_fewer_than_five_gold_tasks_choose_nothing():
 
 def test_workers_who_are_said_to_be_one_are_merged():
     labels, _ = judges(0)
-    fitted = cf.crowd.WorkerTypes(together=[[1, 2], [2, 0]]).fit(labels)
+    fitted = cf.crowd.WorkerTypes(one_voice=[[1, 2], [2, 0]]).fit(labels)
     assert fitted.copies_ == [[0, 1, 2]]
-    with pytest.raises(cf.CofactorError, match="together names workers that gave no label: 'x'"):
-        cf.crowd.WorkerTypes(together=[[1, "x"]]).fit(labels)
+    with pytest.raises(cf.CofactorError, match="one_voice names workers that gave no label: 'x'"):
+        cf.crowd.WorkerTypes(one_voice=[[1, "x"]]).fit(labels)
 
 
 def test_linkage_is_that_of_scipy():

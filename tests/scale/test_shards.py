@@ -268,8 +268,8 @@ def test_methods_that_need_all_labels_say_which_do_not(shards, labels, name):
 
 
 def test_grades_and_groups_are_refused_where_labels_are_sums(shards, labels):
-    for setting in ({"order": labels.classes}, {"together": [labels.workers[:2]]}):
-        with pytest.raises(cf.CofactorError, match="order and together need all labels in memory"):
+    for setting in ({"order": labels.classes}, {"one_voice": [labels.workers[:2]]}):
+        with pytest.raises(cf.CofactorError, match="order and one_voice need all labels in memory"):
             shards.fit(cf.crowd.WorkerTypes(**setting), CrowdMoments.of(labels))
 
 

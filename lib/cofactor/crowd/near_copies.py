@@ -122,8 +122,8 @@ def _posterior_of_voices(labels: CrowdLabels, may_be: Any) -> Floats:
     """Return the (N, K) posterior of a fit in which workers who may be copies of one another are one voice."""
     group = csgraph.connected_components(may_be, directed=False)[1]
     several = np.flatnonzero(np.bincount(group) > 1)
-    together = [[labels.workers[int(w)] for w in np.flatnonzero(group == g)] for g in several]
-    fit = WorkerTypes(together=together, design_effect=0.0).fit(labels)
+    groups = [[labels.workers[int(w)] for w in np.flatnonzero(group == g)] for g in several]
+    fit = WorkerTypes(one_voice=groups, design_effect=0.0).fit(labels)
     return np.asarray(fit.predict_proba(labels))
 
 

@@ -52,7 +52,7 @@ class Readings:
         "vote", "model" and, where there is a closest group, "one voice".
     posteriors : (R, N, K) array
         Class probabilities of every task under every reading; shares of the votes for the vote.
-    together : list
+    one_voice : list
         Ids of the workers whose labels count as those of one worker under "one voice"; empty without a closest group.
     differ : (N,) bools
         Tasks whose label hangs on the reading. A label among tied classes of the vote is no difference.
@@ -62,38 +62,37 @@ class Readings:
     classes: list[Any]
     names: tuple[View, ...]
     posteriors: Floats
-    together: list[Any]
+    one_voice: list[Any]
     differ: NDArray[np.bool_]
 
     @property
-    def share(self) -> float:
+    def share_differing(self) -> float:
         """Share of all tasks whose label hangs on the reading, as `differ` tells of each."""
         return float(self.differ.mean())
 
     @property
     def ambiguous(self) -> bool:
         """Whether they differ on so many tasks that somebody should look."""
-        return self.share >= MANY_DIFFER
+        return self.share_differing >= MANY_DIFFER
 
     def __str__(self) -> str:
-        group = f"; one voice counts {listing(self.together)} as one worker" if self.together else ""
-        return (
-            f"{self.share:.1%} of the tasks ({self.differ.sum()}) hang on the reading: {', '.join(self.names)}{group}"
-        )
+        group = f"; one voice counts {listing(self.one_voice)} as one worker" if self.one_voice else ""
+        share, names = f"{self.share_differing:.1%}", ", ".join(self.names)
+        return f"{share} of the tasks ({self.differ.sum()}) hang on the reading: {names}{group}"
 
     def warning(self) -> str:
         """Return what must be read before the labels are used; empty where the readings agree well enough."""
         if not self.ambiguous:
             return ""
         return (
-            f"these labels allow more than one reading: on {self.share:.0%} of the tasks the label hangs on whether "
-            f"{self._doubt()}; ten checked tasks would tell which: `cofactor next --checks 10`, then --gold"
+            f"these labels allow more than one reading: on {self.share_differing:.0%} of the tasks the label hangs on "
+            f"whether {self._doubt()}; ten checked tasks would tell which: `cofactor next --checks 10`, then --gold"
         )
 
     def _doubt(self) -> str:
         labels = self.posteriors.argmax(axis=2)
         matters = bool((labels[-1] != labels[self.names.index("model")]).any())
-        of_group = f", and whether {listing(self.together)} are one voice" if matters else ""
+        of_group = f", and whether {listing(self.one_voice)} are one voice" if matters else ""
         return f"most workers are right or those whom the model believes{of_group}"
 
     def checks(self, n_tasks: int) -> pd.DataFrame:
@@ -155,11 +154,11 @@ def readings(labels: Labels, method: WorkerTypes | None = None) -> Readings:
     check_kind(WorkerTypes, method=default)
     own = fitted_on(default, known)
     found: dict[View, Floats] = {"vote": vote_shares(known), "model": np.asarray(own.predict_proba(known))}
-    together = _closest(known)
-    if together:
-        found["one voice"] = WorkerTypes(together=(together,), design_effect=0.0).fit(known).predict_proba(known)
+    family = _closest(known)
+    if family:
+        found["one voice"] = WorkerTypes(one_voice=(family,), design_effect=0.0).fit(known).predict_proba(known)
     posteriors = np.stack(list(found.values()))
-    return Readings(known.tasks, known.classes, tuple(found), posteriors, together, _differ(posteriors))
+    return Readings(known.tasks, known.classes, tuple(found), posteriors, family, _differ(posteriors))
 
 
 def _closest(labels: CrowdLabels) -> list[Any]:
@@ -204,8 +203,8 @@ def believed(labels: Labels, gold: Gold, verbose: bool = False) -> tuple[Aggrega
     if chosen == "vote":
         alike = dict.fromkeys(known.workers, 1.0)
         return MajorityVote(skills=alike, verbose=verbose).fit(known, gold=codes), right
-    together = (found.together,) if chosen == "one voice" else ()
-    return WorkerTypes(together=together, verbose=verbose).fit(known, gold=codes), right
+    one_voice = (found.one_voice,) if chosen == "one voice" else ()
+    return WorkerTypes(one_voice=one_voice, verbose=verbose).fit(known, gold=codes), right
 
 
 def _differ(posteriors: Floats) -> NDArray[np.bool_]:

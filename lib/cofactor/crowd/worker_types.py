@@ -68,7 +68,7 @@ class WorkerTypes(Aggregator):
         Auto: whichever predicts held-out labels better, unless five gold tasks or more speak clearly.
     loss : "steps" or "errors"
         Of grades: whether labels are to be few steps off, or seldom wrong by however much.
-    together : sequence of groups of workers
+    one_voice : sequence of groups of workers
         Workers who are known to be one voice, such as judges of one family: each group counts as one worker, who says
         what most of them say.
     merge_copies : bool
@@ -129,7 +129,7 @@ class WorkerTypes(Aggregator):
     order: Sequence[Any] | None = None
     reading: Reading = "auto"
     loss: Loss = "steps"
-    together: Sequence[Sequence[Any]] = ()
+    one_voice: Sequence[Sequence[Any]] = ()
     merge_copies: bool = True
     diagonal: float = PRIOR[0]
     off: float = PRIOR[1]
@@ -179,20 +179,20 @@ class WorkerTypes(Aggregator):
         """Fit labels in memory, or in shards, of workers who are no copies as far as is known.
 
         Of `GoldEvidence`, the classes that are known are used as in `fit`, and checked where they were held out.
-        Raises a CofactorError where `order` or `together` is set: both need all labels at once.
+        Raises a CofactorError where `order` or `one_voice` is set: both need all labels at once.
         """
         self._check_settings()
-        if self.order is not None or self.together:
-            raise CofactorError("order and together need all labels in memory: leave them out, or call fit(labels)")
+        if self.order is not None or self.one_voice:
+            raise CofactorError("order and one_voice need all labels in memory: leave them out, or call fit(labels)")
         self._begin(evidence, np.arange(evidence.n_workers))
         if isinstance(evidence, GoldEvidence) and evidence.gold is not None:
             self._check_by_gold(evidence.labels, evidence.gold, evidence.told)
 
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         self._check_settings()
-        strange = {worker for group in self.together for worker in group} - set(labels.workers)
+        strange = {worker for group in self.one_voice for worker in group} - set(labels.workers)
         if strange:
-            raise CofactorError(f"together names workers that gave no label: {listing(map(repr, strange))}")
+            raise CofactorError(f"one_voice names workers that gave no label: {listing(map(repr, strange))}")
         labels = self._as_voices(labels)
         self._fit_groups(labels, gold, self._owners(labels))
         if self.order is None and gold is not None:
@@ -214,12 +214,12 @@ class WorkerTypes(Aggregator):
     def _voices(self, labels: CrowdLabels) -> list[list[int]]:
         """Return the codes of the workers of each group that is said to be one, as far as they are here."""
         place = {worker: m for m, worker in enumerate(labels.workers)}
-        groups = ([place[worker] for worker in group if worker in place] for group in self.together)
+        groups = ([place[worker] for worker in group if worker in place] for group in self.one_voice)
         return [group for group in groups if group]
 
     def _as_voices(self, labels: CrowdLabels) -> CrowdLabels:
         """Return labels in which each group that is said to be one speaks through its first worker."""
-        if not self.together:
+        if not self.one_voice:
             return labels
         table = one_voice(labels.whole.table, self._voices(labels))
         return CrowdLabels(table, labels.tasks, labels.workers, labels.classes)

@@ -129,7 +129,7 @@ def why_not_judged(method: Aggregator, labels: CrowdLabels, readings: Readings |
     if method.gold_:
         return ""
     if readings is not None and readings.ambiguous:
-        return f"on {readings.share:.0%} of the tasks the label hangs on who is believed"
+        return f"on {readings.share_differing:.0%} of the tasks the label hangs on who is believed"
     if isinstance(method, WorkerTypes):
         sure = float(np.mean(np.max(method.predict_proba(labels), axis=1)))
         if sure > ALL_SURE:

@@ -95,7 +95,7 @@ def _types(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
         yield f"workers with {NO_INFORMATION}: {none.sum()} of {len(none)} ({share:.1%} of the labels): {named}"
     if method.copies_:
         groups = listing((" = ".join(map(str, group)) for group in method.copies_), len(method.copies_))
-        also = ", or are taken for one voice" if method.together else ""
+        also = ", or are taken for one voice" if method.one_voice else ""
         yield f"workers who count as one, since all labels they have in common are the same{also}: {groups}"
     if near := near_copies(method, labels):
         yield f"workers who answer nearly alike, more than two of their skill would (not merged): {in_words(near)}"
@@ -109,7 +109,7 @@ def _types(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
 def choice(method: Aggregator, right: dict[View, float]) -> Iterator[str]:
     """Yield which reading gold tasks chose, and how many of them each has right."""
     if right:
-        chosen = "one voice" if getattr(method, "together", ()) else "model"
+        chosen = "one voice" if getattr(method, "one_voice", ()) else "model"
         chosen = "vote" if isinstance(method, cf.crowd.MajorityVote) else chosen
         counts = ", ".join(f"{name} {count:g}" for name, count in right.items())
         yield f"reading chosen by {len(method.gold_)} gold tasks: {chosen} (right without being told: {counts})"

@@ -94,7 +94,7 @@ def _as_meant(found: Readings, kinds: tuple[str, ...], disputed: Any, named: int
     """Tell whether the model follows the first guide, and the other reading, with this family as one, the second."""
     family = [m for m, kind in enumerate(kinds) if kind == GUIDE]
     followed = (found.posteriors.argmax(axis=2)[1:, disputed] == [[other], [named]]).mean(axis=1)
-    return found.together == family and bool((followed >= CLEARLY).all())
+    return found.one_voice == family and bool((followed >= CLEARLY).all())
 
 
 def _model(rng: np.random.Generator, named: int, other: int) -> LatentClassModel:
