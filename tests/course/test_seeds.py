@@ -42,6 +42,7 @@ DRAWN = (  # no functions, and what is given comes from the seed
     "printed",
     "products",
     "ranks",
+    "remedies",
     "touched",
     "trusted",
     "two_terms",

@@ -13,6 +13,7 @@ from scipy.special import softmax
 from cofactor.core.types import Floats, Indices
 from cofactor.separable.least_squares import simplex_least_squares
 from course.grading import NONNEGATIVE, ROWS_SUM_TO_ONE, SUMS_TO_ONE, Exercise, FunctionExercise, Given, Law, Part
+from course.nb05.judging import Remedies
 from course.seeds import own
 
 INDEX, WEIGHT = 4, 8  # bytes of an entry that is stored
@@ -322,6 +323,7 @@ EXERCISES = {
     "bytes": Bytes(),
     "penalty": Penalty(),
     "allowed_noise": AllowedNoise(),
+    "remedies": Remedies(),
 }
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
@@ -330,5 +332,5 @@ OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     ("bytes",),
     ("penalty",),
     ("allowed_noise",),
-    (),
+    ("remedies",),
 )

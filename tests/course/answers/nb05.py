@@ -4,7 +4,10 @@ from itertools import permutations
 
 import numpy as np
 import pandas as pd
+from scipy.spatial.distance import cdist
 from scipy.special import softmax
+
+from cofactor import plain
 
 
 def step(g):
@@ -121,6 +124,26 @@ def quieter(decibels):
     return lambda g: (noise()(g)[0], decibels(g["delta"] / noise()(g)[0]))
 
 
+def squares_left(Y, others):
+    return np.sum((Y - others @ plain.mixtures(others, Y)) ** 2, axis=0)
+
+
+def looked_at(g):
+    kinds = []
+    for X, lam, anchors in zip(g["X"], g["lam"], g["anchors"], strict=True):
+        mixtures = max(squares_left(np.delete(X, anchors, axis=1), X[:, anchors]))
+        pure = [squares_left(X[:, [k]], np.delete(X, k, axis=1))[0] for k in anchors]
+        beside, other = (np.sort(cdist(X[:, anchors].T, Y.T))[:, 1] for Y in (X, X[:, anchors]))
+        near = min(beside / other)
+        by_price = 5 if lam < mixtures else 6 if lam > max(pure) else 1
+        kinds.append(4 if near == 0 else 3 if near < 1 / 3 else 2 if mixtures > min(pure) else by_price)
+    return kinds
+
+
+def taken_for(right, told):
+    return lambda g: [told if kind == right else kind for kind in looked_at(g)]
+
+
 ANSWERS = [
     ("step", "correct", step),
     ("step", "correct", moved(least)),
@@ -221,4 +244,37 @@ ANSWERS = [
     ("allowed_noise", "this is log10 alone", quieter(np.log10)),
     ("allowed_noise", "decibels: not yet: the sign is wrong", quieter(lambda times: -20 * np.log10(times))),
     ("allowed_noise", "give 2 arrays or numbers", lambda g: noise()(g)[0]),
+    ("remedies", "correct", looked_at),
+    ("remedies", "correct", lambda g: dict(zip("ABCDEF", looked_at(g), strict=True))),
+    ("remedies", "there is room for a price", taken_for(1, 2)),
+    ("remedies", "that is no copy", taken_for(1, 3)),
+    ("remedies", "no two columns are equal", taken_for(1, 4)),
+    ("remedies", "the price is above what any mixture", taken_for(1, 5)),
+    ("remedies", "the price is below what every anchor", taken_for(1, 6)),
+    ("remedies", "no price lies between", taken_for(2, 1)),
+    ("remedies", "that is no copy", taken_for(2, 3)),
+    ("remedies", "no two columns are equal", taken_for(2, 4)),
+    ("remedies", "a higher price does not lie", taken_for(2, 5)),
+    ("remedies", "a lower price does not lie", taken_for(2, 6)),
+    ("remedies", "which column explains it so well", taken_for(3, 1)),
+    ("remedies", "beside each anchor is a copy", taken_for(3, 2)),
+    ("remedies", "so nothing is merged", taken_for(3, 4)),
+    ("remedies", "a higher price loses both", taken_for(3, 5)),
+    ("remedies", "does not tell it from its copy", taken_for(3, 6)),
+    ("remedies", "some column is equal to it", taken_for(4, 1)),
+    ("remedies", "and not only near", taken_for(4, 2)),
+    ("remedies", "rounding decides between them", taken_for(4, 3)),
+    ("remedies", "no price is too low", taken_for(4, 5)),
+    ("remedies", "every price is too high", taken_for(4, 6)),
+    ("remedies", "costs them nearly nothing", taken_for(5, 1)),
+    ("remedies", "a price fits between", taken_for(5, 2)),
+    ("remedies", "that is no copy", taken_for(5, 3)),
+    ("remedies", "no two columns are equal", taken_for(5, 4)),
+    ("remedies", "far below what anchors save", taken_for(5, 6)),
+    ("remedies", "none is worth it", taken_for(6, 1)),
+    ("remedies", "a price fits between", taken_for(6, 2)),
+    ("remedies", "that is no copy", taken_for(6, 3)),
+    ("remedies", "no two columns are equal", taken_for(6, 4)),
+    ("remedies", "far above what mixtures save", taken_for(6, 5)),
+    ("remedies", "give 6 arrays or numbers", lambda g: looked_at(g)[:5]),
 ]  # fmt: skip
