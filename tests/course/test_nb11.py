@@ -3,12 +3,13 @@
 import nbformat
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from cofactor.core.errors import CofactorError
 from cofactor.crowd import WorkerTypes, believed
 from course import desk, seeds
-from course.grading import TOLERANCE, FunctionExercise, same
-from course.nb11 import crowd, panels, pictures
+from course.grading import TOLERANCE, FunctionExercise, same, told_apart
+from course.nb11 import crowd, panels, pictures, unseen
 from course.nb11.crowd import BUDGET, COPIES, GUIDE, N_TASKS, Shop, differ, drawn, known, split_evenly
 from course.nb11.exercises import EXERCISES, NINETY, best_of, disputed, estimate, strata
 from tests.each import each
@@ -16,6 +17,7 @@ from tools.learner import NOTEBOOKS
 
 NOTEBOOK = NOTEBOOKS / "11_capstone.ipynb"
 NAMES = ("your name", "Ada", "Bo", "Chen", "Dilip", "Eve", "Fatima", "Gus", "Hana", "José", "中村")
+DRAWS = 1000  # of twenty checks: a share is then known to 6 points, four standard errors
 
 
 @pytest.fixture
@@ -210,3 +212,38 @@ def test_model_and_one_voice_part_on_the_kind_of_leaf_in_dispute(name):
     assert np.mean(made.crowd.truth[of_kind] == right) > 0.8
     leaves, _ = EXERCISES["parted"].solve(made.found.posteriors)
     assert leaves.answer[2] == parted.sum() and made.found.differ.sum() >= leaves.answer.max()
+
+
+@each("name", NAMES)
+def test_what_checks_show_is_what_drawn_checks_show(name, nobody):
+    """The cases A to D by drawing; in D the leaves that are drawn are right."""
+    seeds.choose(name)
+    given, rng = EXERCISES["unseen"].given(), np.random.default_rng(0)
+    where = [np.flatnonzero(mask) for mask in (given["apart"], ~given["apart"])]
+    seen = np.zeros(4)
+    for _ in range(DRAWS):
+        orders = [rng.permutation(own) for own in where]
+        for case, checks in enumerate(given["checks"]):
+            drawn_here = np.concatenate([order[:n] for order, n in zip(orders, checks, strict=True)])
+            seen[case] += case < 3 and given["wrong"][case, drawn_here].any()
+    ab, cd, *_ = EXERCISES["unseen"].parts
+    assert np.abs(seen / DRAWS - [*ab.answer, *cd.answer]).max() < 4 * 0.5 / DRAWS**0.5
+
+
+def test_four_cases_are_as_the_text_tells(nobody):
+    for number in range(30):
+        seeds.choose(f"learner {number}")
+        given = EXERCISES["unseen"].given()
+        size, faulty = unseen.groups(given["apart"], given["wrong"])
+        assert size.sum() == N_TASKS and faulty[0].tolist() == [0, 6] and (faulty[1] > 4).all()
+        assert faulty[2].tolist() == [0, round(size[1] / 10)] and faulty[3].sum() == 90
+        assert (given["checks"].sum(axis=1) == BUDGET).all() and 1 <= given["n_wrong"] <= 4
+        assert told_apart(EXERCISES["unseen"].parts)
+
+
+def test_ends_and_the_least_difference_meet_their_definitions():
+    for k in range(1, 5):
+        low, high = unseen.exact(k)
+        assert np.allclose([binom.sf(k - 1, BUDGET, low), binom.cdf(k, BUDGET, high)], 0.05)
+    q = unseen.surely_ahead(10)
+    assert np.isclose(binom.sf(10, BUDGET, q), 0.9) and 0.6 < q < 0.7

@@ -46,6 +46,7 @@ DRAWN = (  # no functions, and what is given comes from the seed
     "touched",
     "trusted",
     "two_terms",
+    "unseen",
 )
 LEARNERS = [f"learner {number}" for number in range(10)]
 

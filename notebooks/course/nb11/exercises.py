@@ -1,4 +1,4 @@
-"""The exercises of notebook 11: copies, constants, where readings part, what to buy, which reading, a number with an interval."""
+"""The exercises of notebook 11: from workers who copy to what twenty checks cannot show."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from course.nb11.crowd import (
     sold,
     split_evenly,
 )
+from course.nb11.unseen import Unseen
 
 ENOUGH = 0.6  # of the gain of a good choice over a random one
 NINETY = 1.645  # standard errors to each side of an interval of 90 %
@@ -399,6 +400,7 @@ EXERCISES = {
     "choose": Choose(),
     "reading": Reading(),
     "defended": Defended(),
+    "unseen": Unseen(),
 }
 
 OBJECTIVES = (  # of the notebook, in its order: the exercises of each
@@ -407,5 +409,5 @@ OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     ("choose",),
     ("reading",),
     ("defended",),
-    (),
+    ("unseen",),
 )

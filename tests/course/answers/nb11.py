@@ -1,5 +1,7 @@
 """Answers to the exercises of notebook 11: exercise, what the reply says, and the answer made from what is given."""
 
+from math import comb
+
 import numpy as np
 import pandas as pd
 
@@ -121,6 +123,63 @@ def by_loop(g):
     return ends(p, variance**0.5)
 
 
+# ---- what twenty checks can show ----
+
+
+def missed(g, case):
+    """Counted: draws without a wrong leaf, of all draws, group by group."""
+    ways = 1
+    for mask, n in zip((g["apart"], ~g["apart"]), g["checks"][case], strict=True):
+        ways *= comb(int((mask & ~g["wrong"][case]).sum()), int(n)) / comb(int(mask.sum()), int(n))
+    return ways
+
+
+def replaced(g, case):
+    pairs = zip((g["apart"], ~g["apart"]), g["checks"][case], strict=True)
+    return 1 - np.prod([(1 - g["wrong"][case][mask].mean()) ** n for mask, n in pairs])
+
+
+def spoilt(g):
+    return g["wrong"][2:].sum(axis=1).tolist()
+
+
+def binomial(q, n=20):
+    return np.array([comb(n, k) * q**k * (1 - q) ** (n - k) for k in range(n + 1)])
+
+
+def fits(k, tail=0.05, first=0):
+    """The first and last error rate of a fine grid with which neither end is rarer than `tail`."""
+    q = np.arange(1, 20_000) / 20_000
+    p = binomial(q)
+    grid = q[(p[k + first :].sum(axis=0) >= tail) & (p[: k + 1].sum(axis=0) >= tail)]
+    return grid[0], grid[-1]
+
+
+def surely(least):
+    """The share right at which so many of twenty come in 90 % of draws, by halving."""
+    low, high = 0.3, 0.99
+    for _ in range(30):
+        q = (low + high) / 2
+        low, high = (low, q) if binomial(q)[least:].sum() > 0.9 else (q, high)
+    return low
+
+
+def unseen(g, **others):
+    """The answer; what is named is put in the place of its part."""
+    right = {
+        "ab": [1 - missed(g, 0), 1 - missed(g, 1)],
+        "cd": [1 - missed(g, 2), 0],
+        "interval": fits(g["n_wrong"]),
+        "least": g["dispute"] * (2 * surely(11) - 1),
+    }
+    return tuple((right | others).values())
+
+
+def normal(k, n, times=1.645):
+    s = times * (k / n * (1 - k / n) / n) ** 0.5
+    return max(k / n - s, 0), k / n + s
+
+
 COPIES = [
     ("correct", lambda g: (agreement(g["labels"]) == 1).any(axis=1)),
     ("correct", lambda g: never_differ(g["labels"])),
@@ -194,6 +253,32 @@ PARTED = [
     ("expected an array of shape (2,)", lambda g: parted(g, kind=0)),
     ("give 2 arrays or numbers", lambda g: sum(parted(g)[0])),
 ]
+UNSEEN = [
+    ("correct", unseen),
+    ("correct", lambda g: dict(zip(("least", "interval", "cd", "ab"), unseen(g)[::-1], strict=True))),
+    ("correct", lambda g: unseen(g, interval=np.round(fits(g["n_wrong"]), 3))),
+    ("correct", lambda g: unseen(g, ab=1 - np.array([missed(g, 0), missed(g, 1)]), cd=np.array([1 - missed(g, 2), 0]))),
+    ("that no check shows it", lambda g: unseen(g, ab=(missed(g, 0), missed(g, 1)))),
+    ("draws with replacement", lambda g: unseen(g, ab=(replaced(g, 0), replaced(g, 1)))),
+    ("in D a leaf that is checked", lambda g: unseen(g, cd=(1 - missed(g, 2), 1 - missed(g, 3)))),
+    ("ask in C which are drawn", lambda g: unseen(g, cd=[1 - comb(300 - n, 20) / comb(300, 20) for n in spoilt(g)])),
+    (
+        "only the checks where readings agree",
+        lambda g: unseen(g, cd=(1 - comb(300 - spoilt(g)[0], 20) / comb(300, 20), 0)),
+    ),
+    ("is too large", lambda g: unseen(g, cd=(1 - missed(g, 2), 0.3))),
+    ("in per cent", lambda g: unseen(g, cd=(100 - 100 * missed(g, 2), 0))),
+    ("2.5 % beyond either end", lambda g: unseen(g, interval=fits(g["n_wrong"], 0.025))),
+    ("leaves it out", lambda g: unseen(g, interval=fits(g["n_wrong"], first=1))),
+    ("which is no binomial", lambda g: unseen(g, interval=normal(g["n_wrong"], 20))),
+    ("good for a sum of groups", lambda g: unseen(g, interval=normal(g["n_wrong"] + 0.5, 21))),
+    ("expected an array of shape (2,)", lambda g: unseen(g, interval=g["n_wrong"] / 20)),
+    ("on all others the readings are equally right", lambda g: unseen(g, least=2 * surely(11) - 1)),
+    ("asked is a difference", lambda g: unseen(g, least=surely(11))),
+    ("the other loses it", lambda g: unseen(g, least=g["dispute"] * (surely(11) - 0.5))),
+    ("is a tie", lambda g: unseen(g, least=g["dispute"] * (2 * surely(10) - 1))),
+    ("give 4 arrays or numbers", lambda g: unseen(g)[0]),
+]
 BY_NAME = {"copies": COPIES, "constants": CONSTANTS, "parted": PARTED, "choose": CHOOSE, "reading": READING}
-BY_NAME |= {"defended": DEFENDED}
+BY_NAME |= {"defended": DEFENDED, "unseen": UNSEEN}
 ANSWERS = [(name, reply, answer) for name, answers in BY_NAME.items() for reply, answer in answers]
