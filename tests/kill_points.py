@@ -84,7 +84,7 @@ CASES = {  # name: commands before, the command, whether its outputs come and go
     "reproduce": ([], REPRODUCE),
     "reproduce again": ([[*REPRODUCE, "--trials", "1"]], REPRODUCE),
     "report": ([REPRODUCE], ["report"]),
-    "report again": ([REPRODUCE, ["report"]], ["report", "--force"]),
+    "report again": ([[*REPRODUCE, "--trials", "1"], ["report"], REPRODUCE], ["report", "--force"]),
     "next": ([[*NEXT, "--budget", "2"]], [*NEXT, "--force"]),
     "rank": ([[*RANK, "--level", "0.5"]], [*RANK, "--report", "ranking.html", "--force"]),
     "joint": ([["joint", "labels.csv", *JOINT[2:]]], [*JOINT, "--force"]),
@@ -98,6 +98,7 @@ LINES = ("next", "rank", "joint", "anchors", "topics", "page")
 CHANGES = ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "os.link", "os.symlink")
 MEASURED = re.compile("toy|kept|trials")  # files with times in them
 KILLS = 10
+TRIALS = Path("results", "toy", "small")
 WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 
@@ -111,7 +112,7 @@ def prepare() -> None:
     sys.modules["cofactor_app.pages.rank"] = mock.Mock(rank_page=lambda *_: "<html>rank</html>")
     report.pd = mock.Mock()
     report.by_chance = lambda _: None
-    report.render = lambda *_, sections, **__: f"<html>{[one.name for one in sections]}</html>"
+    report.render = lambda *_, sections, **__: f"{[one.name for one in sections]}: {len(list(TRIALS.glob('*')))} trials"
     experiment = toy(settings=("small",), trials=3)
     type(experiment).experiment = property(lambda self: self)
     type(experiment).summary = None

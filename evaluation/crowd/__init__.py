@@ -8,8 +8,19 @@ Source: Ibrahim and Fu, "Crowdsourcing via annotator co-occurrence imputation an
 factorization", ICML 2021: Tables 1-5, supplement Tables 6, 7, 9 and Figures 2-4.
 """
 
+import re
+
 from evaluation.crowd import benchmark, machines, next_labels, pairs, real, synthetic
 from evaluation.declaration import experiments_of
+from evaluation.experiment import Experiment
 
 MODULES = (machines, real, synthetic, pairs, benchmark, next_labels)
-EXPERIMENTS = [one for module in MODULES for one in experiments_of(module, "crowd").values()]
+
+
+def _table(one: Experiment) -> float:
+    """Return the number of a table; what is none comes after all tables, in the order of its module."""
+    found = re.match(r"crowd-table(\d+)", one.name)
+    return int(found[1]) if found else float("inf")
+
+
+EXPERIMENTS = sorted((one for module in MODULES for one in experiments_of(module, "crowd").values()), key=_table)

@@ -148,9 +148,3 @@ def test_is_not_overwritten_unasked(tmp_path, capsys):
     path.write_text("mine")
     assert main(["aggregate", "bluebird", "--report", str(path)]) == 1
     assert path.read_text() == "mine" and "exists" in capsys.readouterr().err
-
-
-def test_needs_the_labels_in_memory(tmp_path, capsys):
-    arguments = ["aggregate", "x.parquet", "--moments", "m.npz", "--report", str(tmp_path / "page.html")]
-    assert main(arguments) == 1
-    assert "--report" in capsys.readouterr().err
