@@ -209,6 +209,15 @@ LATER: dict[str, dict[str, Method]] = {  # take most of the time: not in the qui
 
 FACTS = ("rows", "variables", "classes", "fewest values", "most values", "mean values", "values (rounded)")
 LISTED, USED = "listed", "used"
+OF_THE_KERNEL = {  # notes of three tables
+    ("", "SVM-RBF"): """
+        the print is of MATLAB's kernel classifier on 256 random features, see the row of its protocol; this is
+        the exact kernel
+    """,
+    ("", "SVM-RBF (paper protocol)"): """
+        MATLAB's and scikit-learn's random features and solvers differ; both fall far below the exact kernel
+    """,
+}
 
 
 @experiment(
@@ -308,13 +317,7 @@ def _facts(n_rows: int, n_classes: int, sizes: list[int]) -> dict[str, float]:
         "slow": "",
     },
     notes={
-        ("", "SVM-RBF"): """
-            the print is of MATLAB's kernel classifier on 256 random features, see the row of its protocol; this is
-            the exact kernel
-        """,
-        ("", "SVM-RBF (paper protocol)"): """
-            MATLAB's and scikit-learn's random features and solvers differ; both fall far below the exact kernel
-        """,
+        **OF_THE_KERNEL,
         ("", "CNMF-OPT"): """
             mirror descent cut off after 200 passes, as released, comes to 84.69 ± 2.22 in 10 trials: the optimum
             itself classifies a little worse
@@ -339,13 +342,7 @@ def _facts(n_rows: int, n_classes: int, sizes: list[int]) -> dict[str, float]:
         "slow": "",
     },
     notes={
-        ("", "SVM-RBF"): """
-            the print is of MATLAB's kernel classifier on 256 random features, see the row of its protocol; this is
-            the exact kernel
-        """,
-        ("", "SVM-RBF (paper protocol)"): """
-            MATLAB's and scikit-learn's random features and solvers differ; both fall far below the exact kernel
-        """,
+        **OF_THE_KERNEL,
         ("", ""): """
             health alone tells 97.1 to 97.7 % of the test rows, as the split has it, and all methods move with it
         """,
