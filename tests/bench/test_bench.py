@@ -314,6 +314,11 @@ class Sure(Coin):
         return np.full(len(user), 1.5)
 
 
+class Whole(Coin):
+    def predict_proba(self, comparisons):
+        return np.full(len(comparisons), 0.5)
+
+
 def short(comparisons):
     raise ValueError("too short")
 """
@@ -324,6 +329,7 @@ OF_LINES = {  # method: line, set, the method that it is
     "Coin": ("comparisons", "sim_tastes_few", None),
     "equal": ("comparisons", "sim_tastes_few", None),
     "Sure": ("comparisons", "sim_tastes_few", None),
+    "Whole": ("comparisons", "sim_tastes_few", None),
     "short": ("comparisons", "sim_tastes_few", None),
 }
 
@@ -341,6 +347,7 @@ def test_other_lines_are_told_by_the_argument_and_scored_alike(tmp_path, capsys)
     assert found["sim_tastes_few", "Coin"]["accuracy"] == 50 and found["sim_tastes_few", "Coin"]["high"] < 0
     assert found["sim_tastes_few", "equal"]["accuracy"] == 50
     assert "2000 probabilities from 0 to 1" in found["sim_tastes_few", "Sure"]["error"]
+    assert "three arrays of numbers, (user, left, right)" in found["sim_tastes_few", "Whole"]["error"]
     assert "ValueError: too short" in found["sim_tastes_few", "short"]["error"]
     assert main(["bench", f"{path}:mode", "nowhere", "--keep", str(kept)]) == 1
     assert "no set of pmf is named nowhere" in capsys.readouterr().err

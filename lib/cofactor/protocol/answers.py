@@ -116,6 +116,7 @@ def learnt(method: Any, comparisons: Comparisons) -> Any:
     """
     found = answer_of(partial(fitted, method), comparisons)
     if hasattr(found, "predict_proba"):
+        _check_arguments(found.predict_proba)
         return found
     try:
         scores, n = np.asarray(found), comparisons.n_items
@@ -125,6 +126,19 @@ def learnt(method: Any, comparisons: Comparisons) -> Any:
         what = f"shape {scores.shape} of {scores.dtype}" if scores.dtype.kind in "fiub" else type(found).__name__
         raise CofactorError(f"the method must answer with {n} finite scores or with predict_proba, not {what}")
     return scores.astype(np.float64)
+
+
+def _check_arguments(predict_proba: Callable[..., Any]) -> None:
+    """Raise `CofactorError` where a function cannot be called with users and two items each."""
+    try:
+        inspect.signature(predict_proba).bind(None, None, None)
+    except TypeError:
+        raise CofactorError(
+            "predict_proba is called with three arrays of numbers, (user, left, right), and answers with the chances "
+            "that left wins: give it these three arguments"
+        ) from None
+    except ValueError:  # compiled code does not tell its arguments
+        return
 
 
 def chances_of(found: Any, asked: Ints) -> Floats:
