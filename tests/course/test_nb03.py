@@ -168,7 +168,7 @@ def test_terms_of_theorem_2_are_equal_at_the_number_of_tasks_that_is_asked():
 
 def test_the_panel_draws_fewer_crowds_where_few_blocks_are_left_and_the_legend_tells_it():
     panel = panels.sample_panel()
-    for share, n_crowds in ((0.5, panels.CROWDS), (0.7, panels.FEWER)):
+    for share, n_crowds in ((0.5, panels.CROWDS), (0.6, panels.FEWER)):
         errors = panel.compute(**{**panel.params, "share": share})
         assert {len(values) for values in errors.by_method.values()} == {n_crowds}
         assert panel.draw(errors).axes[0].get_legend().get_title().get_text().endswith(f"{n_crowds} crowds")

@@ -20,7 +20,7 @@ def sample_panel() -> Panel:
         return sample_errors(12, n_classes, share, outlying, seeds=range(CROWDS if share < SPARSE else FEWER))
 
     controls = {
-        "share": slider(w.FloatSlider, 0.3, 0.1, 0.7, 0.1, "share of pairs missing"),
+        "share": slider(w.FloatSlider, 0.3, 0.1, 0.6, 0.1, "share of pairs missing"),
         "outlying": slider(w.FloatSlider, 0.1, 0.0, 0.5, 0.05, "share of blocks garbage"),
         "n_classes": slider(w.IntSlider, 3, 2, 5, 1, "classes K"),
     }
