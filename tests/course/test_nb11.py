@@ -10,8 +10,9 @@ from cofactor.crowd import WorkerTypes, believed
 from course import desk, seeds
 from course.grading import TOLERANCE, FunctionExercise, same, told_apart
 from course.nb11 import crowd, panels, pictures, unseen
+from course.nb11.choosing import best_of, strata
 from course.nb11.crowd import BUDGET, COPIES, GUIDE, N_TASKS, Shop, differ, drawn, known, split_evenly
-from course.nb11.exercises import EXERCISES, NINETY, best_of, disputed, estimate, strata
+from course.nb11.exercises import EXERCISES, NINETY, disputed, estimate
 from tests.each import each
 from tools.learner import NOTEBOOKS
 

@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 
 from cofactor.core.types import Floats, Ints
 from cofactor_app.plots.style import BLUE, INK, ORANGE, WIDTH, new_picture, percent, say, styled
+from course.nb11.choosing import best_of, strata
 from course.nb11.crowd import CLASSES, Drawn, differ, drawn
-from course.nb11.exercises import NINETY, best_of, estimate, strata
+from course.nb11.exercises import NINETY, estimate
 from course.panel import Panel, choice, slider
 
 CROWDS, DRAWS, STEPS = 12, 40, 11  # of the panel, of tasks in each, and splits of the budget

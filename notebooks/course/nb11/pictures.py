@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from cofactor.core.types import Floats
 from cofactor.crowd.labels import CrowdLabels
 from cofactor_app.plots.style import BLUE, FAINT, INK, WIDTH, heat, new_picture, percent, say, styled
+from course.nb11.choosing import strata
 from course.nb11.crowd import BUDGET, KINDS, drawn, split_evenly
-from course.nb11.exercises import NINETY, estimate, strata
+from course.nb11.exercises import NINETY, estimate
 
 
 def agreement(labels: CrowdLabels) -> Floats:
