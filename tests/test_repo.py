@@ -161,6 +161,13 @@ def tracked_texts():
     return [p for p in paths if p.suffix in TEXT and p.is_file() and p.stat().st_size < 2_000_000]
 
 
+def test_every_file_of_python_is_linted():
+    ruff = [sys.executable, "-m", "ruff", "check", "--show-files"]
+    answer = subprocess.run(ruff, cwd=ROOT, capture_output=True, text=True, check=True)
+    python = {path for path in tracked_texts() if path.suffix == ".py"}
+    assert python and not python - {Path(line) for line in answer.stdout.splitlines()}
+
+
 def test_no_path_of_a_machine_in_tracked_files():
     found = [path.name for path in tracked_texts() if MACHINE_PATH.search(path.read_text(encoding="utf8"))]
     assert not found

@@ -59,7 +59,9 @@ def own(number: int) -> int:
     5
     """
     seed = current()
-    return number if seed == PLACEHOLDER else int(np.random.SeedSequence([number, number_of(seed)]).generate_state(1)[0])
+    return (
+        number if seed == PLACEHOLDER else int(np.random.SeedSequence([number, number_of(seed)]).generate_state(1)[0])
+    )
 
 
 def drawn(

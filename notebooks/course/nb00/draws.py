@@ -96,9 +96,9 @@ def file_text(seed: int) -> str:
         text = _rows(rng).to_csv(index=False)
         found = teals(text)
         counts = [count for count, _ in found.values()]
-        if len({*counts, *(N_PHOTOGRAPHS - count for count in counts)}) == 2 * len(counts):
-            if found["last"][1] > SURE:
-                return text
+        told_apart = len({*counts, *(N_PHOTOGRAPHS - count for count in counts)}) == 2 * len(counts)
+        if told_apart and found["last"][1] > SURE:
+            return text
 
 
 def _rows(rng: np.random.Generator) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The exercises of notebook 00: faults of crowds, a vote, how good a worker is, expected errors, a file with corrections."""
+"""The exercises of notebook 00: faults of crowds, a vote, good workers, expected errors, a file with corrections."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from cofactor.core.types import Floats, Ints
 from course.crowds import round_crowd
-from course.nb00.draws import N_PHOTOGRAPHS, crowds, faults, file_text, read, teals
 from course.grading import NONNEGATIVE, ROWS_SUM_TO_ONE, Exercise, FunctionExercise, Given, Part
+from course.nb00.draws import N_PHOTOGRAPHS, crowds, faults, file_text, read, teals
 from course.seeds import own
 
 

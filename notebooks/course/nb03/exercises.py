@@ -1,4 +1,4 @@
-"""The exercises of notebook 03: links, a power law, the labels it asks for, weights and a sweep of robust imputation."""
+"""The exercises of notebook 03: links, a power law, the labels it asks for, weights, a sweep of robust imputation."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ class AtMost(Exercise):
     hints = (
         "e(S) <= c / sqrt(S) says the same as e(S) * sqrt(S) <= c: look at these products, row by row",
         "the smallest c for the sizes at hand is the largest product of a row",
-        "a row whose product still grows at the last sizes passes every c if it goes on so; one that falls, or has come "
-        "to rest, does not",
+        "a row whose product still grows at the last sizes passes every c if it goes on so; one that falls, or has "
+        "come to rest, does not",
     )
     praise = "a bound from above, from some size on: whoever falls faster, or begins later, still obeys it"
 
@@ -27,7 +27,13 @@ class AtMost(Exercise):
         rng, S = np.random.default_rng(own(34)), 100 * 4 ** np.arange(6)
         x, (a, b, c, d, e) = S / 100, rng.uniform(0.8, 1.2, 5)
         late = np.minimum(1, 4 / np.sqrt(x))
-        curves = [0.3 * a * x**-0.5, 0.5 * b * x**-0.75, 0.4 * c * x**-0.25, np.hypot(0.25 / np.sqrt(x), 0.07 * d), 0.7 * e * late]
+        curves = [
+            0.3 * a * x**-0.5,
+            0.5 * b * x**-0.75,
+            0.4 * c * x**-0.25,
+            np.hypot(0.25 / np.sqrt(x), 0.07 * d),
+            0.7 * e * late,
+        ]
         noisy = np.array(curves) * np.exp(0.01 * rng.standard_normal((5, 6)))
         return {"S": S, "errors": rng.permutation(noisy).round(4)}
 
@@ -79,7 +85,9 @@ class TwoTerms(Exercise):
         "first = sqrt(M K^2 log M / |Omega|), second = (1 + |Omega| / L) (1 + sqrt(M)) / sqrt(S)",
         "the second term is t / sqrt(S) with t = second * sqrt(S); it equals the first at S = (t / first)^2",
     )
-    praise = "with more annotators the first term falls and the second rises: only pairs and labels together help the bound"
+    praise = (
+        "with more annotators the first term falls and the second rises: only pairs and labels together help the bound"
+    )
 
     def given(self) -> Given:
         rng = np.random.default_rng(own(35))
@@ -124,8 +132,8 @@ class MoreLabels(Exercise):
     """How many of two imputations come to the truth with more and more labels, read off six drawn crowds."""
 
     hints = (
-        "designated imputation: does every hole (m, n) have a link m - r - l - n, three observed pairs, and is no block "
-        "garbage?",
+        "designated imputation: does every hole (m, n) have a link m - r - l - n, three observed pairs, and is no "
+        "block garbage?",
         "robust imputation: leave out the garbage; are the six one group with an odd cycle?",
         "add both: 2 where both come to the truth, 1 where robust imputation alone does, 0 where none does",
     )

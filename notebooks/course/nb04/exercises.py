@@ -13,8 +13,8 @@ from scipy.stats import ortho_group
 from cofactor import simulate
 from cofactor.core.types import Floats
 from cofactor.crowd.symnmf import convergence_curve, shifted_relu
-from course.nb04.ends import ends, kinds
 from course.grading import NONNEGATIVE, ORTHOGONAL, Exercise, FunctionExercise, Given, Law, Part
+from course.nb04.ends import ends, kinds
 from course.rates import linear_rate
 from course.seeds import own
 

@@ -1,4 +1,4 @@
-"""Pictures of notebook 04: the turning cloud, two readings of a shift, races and rates, where starts end, and what that tells."""
+"""Pictures of notebook 04: the turning cloud, readings of a shift, races, rates, ends of starts, what they tell."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ COPY, NO_COPY = 0.33, 0.5  # nearest column of an anchor over nearest other anch
 
 
 class Run(NamedTuple):
-    """What MERIT was given: points, the price, and where the anchors are, of repeated ones the first; the second, too."""
+    """What MERIT was given: points, the price, where the anchors are (of repeated ones the first), and the second."""
 
     X: Floats
     lam: float
@@ -56,7 +56,8 @@ class Remedies(Exercise):
     """What is wrong with each of six runs of MERIT, from what can be computed of their data and their price."""
 
     hints = (
-        "compute for each run, by squares_left of section 5, what mixtures save at most, and anchors at least and at most",
+        "compute for each run, by squares_left of section 5, what mixtures save at most, and anchors at "
+        "least and at most",
         "is a price between? If none can be, look at the column nearest to each anchor: is it equal, is it much nearer "
         "than any other anchor (less than a third as far), or is it not?",
         "equal: 4; much nearer: 3; else mixtures above the least anchor: 2; else lam far below mixtures: 5, "

@@ -14,8 +14,8 @@ from scipy import sparse
 
 from cofactor import simulate
 from cofactor.core.errors import CofactorError
-from cofactor_app.peak import measure_peak
 from cofactor.core.types import Floats
+from cofactor_app.peak import measure_peak
 from cofactor_app.plots.style import (
     BLUE,
     FAINT,

@@ -1,4 +1,4 @@
-"""The exercises of notebook 06: the error of utilities, the pull of one comparison and of all, flat directions, choices."""
+"""The exercises of notebook 06: the error of utilities, pull of one comparison and of all, flat directions, choices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cofactor.comparisons import expected_error, utility_error
 from cofactor.comparisons.formulas import mean_information
 from cofactor.core.types import Floats, Ints
 from course.grading import Exercise, FunctionExercise, Given, Law, Part
-from course.nb06.judging import Trusted, Failures, Personal
+from course.nb06.judging import Failures, Personal, Trusted
 from course.seeds import own
 
 
@@ -229,8 +229,8 @@ class Flat(Exercise):
 
     hints = (
         "no comparison notices an invertible r x r matrix, nor one vector that is added to all items",
-        "one row of A for each comparison: V_i - V_j at the place of u, U_u at that of i, -U_u at that of j; a direction "
-        "is flat if all rows miss it",
+        "one row of A for each comparison: V_i - V_j at the place of u, U_u at that of i, -U_u at that of j; a "
+        "direction is flat if all rows miss it",
         "r**2 + r; and A.shape[1] - np.linalg.matrix_rank(A), where A is (m, (n_1 + n_2) r)",
     )
     praise = (

@@ -45,7 +45,8 @@ class Trusted(Exercise):
         gaps = _root_mean_square(expit(z) - w)
         order, flatters = np.argsort(gaps) + 1, int(gaps_own.argmin()) + 1
         of_gaps = {
-            "these are the gaps on each fit's own comparisons; asked are those on the ones that none has seen": gaps_own,
+            "these are the gaps on each fit's own comparisons; asked are those on the ones that none has "
+            "seen": gaps_own,
             "this is the mean square: take the root": gaps**2,
             "this is the mean of the sizes; a gap is the root of a mean square": np.abs(expit(z) - w).mean(axis=1),
             "a difference of utilities is no chance: take expit of it": _root_mean_square(z - w),
@@ -181,7 +182,8 @@ class Failures(Exercise):
 
     hints = (
         "are the w of a crowd chances, or yes and no? np.unique(w) tells",
-        "an item is linked to another by a comparison of both, whoever made it: scipy.sparse.csgraph.connected_components",
+        "an item is linked to another by a comparison of both, whoever made it: "
+        "scipy.sparse.csgraph.connected_components",
         "count different comparisons, (u, i, j) and (u, j, i) being one, and set them beside the degrees of freedom",
     )
     praise = "three counts, made before the fit: who is linked, how much is known, and whether a ridge is needed"

@@ -19,11 +19,14 @@ class Holes(Exercise):
 
     hints = (
         "crowd by crowd: seen.T @ seen counts the tasks that two people share; a pair stands above its diagonal once",
-        "shared = (seen.T @ seen)[np.triu_indices(24, 1)]; pairs that meet are shared[shared > 0], and a pair has K * K cells",
+        "shared = (seen.T @ seen)[np.triu_indices(24, 1)]; pairs that meet are shared[shared > 0], and a "
+        "pair has K * K cells",
         "np.mean(shared == 0); np.median(shared[shared > 0]) / K**2; 2 where that is below one, else 1 where more than "
         "half of the pairs share nothing, else 0",
     )
-    praise = "imputation fills holes from pairs that meet; where these are noise themselves, nothing is left to fill from"
+    praise = (
+        "imputation fills holes from pairs that meet; where these are noise themselves, nothing is left to fill from"
+    )
 
     def given(self) -> Given:
         return drawn(71, _crowds, lambda given: told_apart(self.solve(**given)))
@@ -58,7 +61,12 @@ class Holes(Exercise):
         return [
             Part("missing", without, of_pairs, "shares of pairs", (NONNEGATIVE,)),
             Part("cells", cells, of_cells, "tasks for each cell", (NONNEGATIVE,)),
-            Part("trouble", trouble, of_trouble, "2 for every method of pairs, 1 for those without imputation, 0 for none"),
+            Part(
+                "trouble",
+                trouble,
+                of_trouble,
+                "2 for every method of pairs, 1 for those without imputation, 0 for none",
+            ),
         ]
 
 
@@ -80,7 +88,8 @@ class Printed(Exercise):
     hints = (
         "a method run once is wrong on a whole number w of the N tasks, or on a half more where ties are half wrong",
         "w = np.round(2 * printed / 100 * N) / 2 is the nearest; it fits if 100 * w / N is within 0.01 of the printed",
-        "fits = np.abs(100 * w / N - printed) < 0.01; tasks = np.where(fits, w, -1); why = np.where(fits, w != wrong, 2)",
+        "fits = np.abs(100 * w / N - printed) < 0.01; tasks = np.where(fits, w, -1); why = np.where(fits, w "
+        "!= wrong, 2)",
     )
     praise = "a gap of any size can be one of tasks; only its last digits tell that no single run gives it"
 
@@ -98,7 +107,9 @@ class Printed(Exercise):
             "where two classes tie, a task is half wrong, so that halves are possible": (
                 np.where(np.abs(100 * np.round(exact) / N - printed) < 0.01, np.round(exact), -1)
             ),
-            "these are gaps; asked is the number of tasks that a printed error stands for": np.where(fits, w - wrong, -1),
+            "these are gaps; asked is the number of tasks that a printed error stands for": np.where(
+                fits, w - wrong, -1
+            ),
             "these are the tasks measured here": wrong,
             "a digit is cut off or rounded, so that 100 w / N is within 0.01 of the printed, not equal to it": (
                 np.where(np.abs(100 * w / N - printed) < 1e-4, w, -1)
@@ -124,8 +135,8 @@ def _printed(rng: np.random.Generator) -> Given:
     """Six errors: two the same as here, one with a digit cut off; two other numbers of tasks; two of no single run."""
     N = rng.choice([108, 300, 462, 800, 807], 6)
     wrong = np.floor(rng.uniform(0.05, 0.1, 6) * N) + 5.0
-    other = wrong + [0, 0, rng.integers(9, 16), 0.5, 0, 0]
-    other[4:] += rng.choice([0.2, 0.3], 2) + [rng.integers(9, 16), 0]
+    other = wrong + np.array([0, 0, rng.integers(9, 16), 0.5, 0, 0])
+    other[4:] += rng.choice([0.2, 0.3], 2) + np.array([rng.integers(9, 16), 0])
     percent, order = 100 * other / N, rng.permutation(6)
     printed = np.where(np.arange(6) % 2, np.floor(100 * percent), np.round(100 * percent)) / 100
     return {"N": N[order], "printed": printed[order], "wrong": wrong[order]}
@@ -135,7 +146,7 @@ class Mended(Exercise):
     """Shares of votes from a file with mistakes, and which photographs to look at again."""
 
     hints = (
-        "look at frame.answer.unique(), and at frame.duplicated([\"photo\", \"person\"])",
+        'look at frame.answer.unique(), and at frame.duplicated(["photo", "person"])',
         'frame.answer.str.strip().str.lower() has one name a class; frame.drop_duplicates(["photo", "person"], '
         'keep="last") has the last answer of everybody',
         'share = (frame.answer == "bird a").groupby(frame.photo).mean(); doubt is 1 where the larger of share and '
@@ -163,7 +174,9 @@ class Mended(Exercise):
                 _share(spelled.drop_duplicates(who, keep="first"))
             ),
             "equal rows are gone, and second thoughts still count beside first ones": _share(spelled.drop_duplicates()),
-            "whoever had second thoughts still has an answer, the last": _share(spelled.drop_duplicates(who, keep=False)),
+            "whoever had second thoughts still has an answer, the last": _share(
+                spelled.drop_duplicates(who, keep=False)
+            ),
             "these are shares of bird B": 1 - share,
         }
         of_doubts = {
@@ -183,7 +196,7 @@ def _share(frame: pd.DataFrame, name: str = "bird a") -> Floats:
 
 
 def _file(rng: np.random.Generator) -> Given:
-    """Rows of six photographs and nine people, in the order in which they were written; some twice, some spelled badly."""
+    """Rows of six photographs and nine people, as they were written: some twice, some spelled badly."""
     photo, person = np.divmod(rng.permutation(54)[:42], 9)
     says_a = rng.random(42) < np.linspace(0.1, 0.9, 6)[rng.permutation(6)][photo]
     again = rng.permutation(32)[:9]  # of these the first four are the same once more, the others second thoughts

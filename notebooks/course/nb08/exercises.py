@@ -290,7 +290,7 @@ class Evidence(Exercise):
                 np.where(pairs >= 1, 3, 0)
             ),
             "entries are missing, so that few rows show all three: S p^3, not S": np.where(S / I**3 >= 1, 3, take),
-            "the number of rows alone does not decide; it is rows for each cell": np.where(S > np.median(S), 3, 2),
+            "the number of rows alone does not decide; it is rows for each cell": np.where(np.median(S) < S, 3, 2),
             "the other way round: thin tables are for pairs, since a pair has fewer cells to fill": (
                 np.choose(take - take // 2, [0, 3, 2])
             ),

@@ -20,7 +20,8 @@ class HeldOut(Exercise):
 
     hints = (
         "smooth first: A = T + alpha, and every block of three rows is divided by its column sums",
-        "of one row: log of the sum over classes of prior[f] times the product of A[n, x[n], f] over the four variables",
+        "of one row: log of the sum over classes of prior[f] times the product of A[n, x[n], f] over the "
+        "four variables",
         "A[np.arange(4), rows] has shape (rows, variables, classes): np.log(A[...].prod(axis=1) @ prior).mean()",
     )
     praise = "the fit with the least smoothing explains its own rows best, and these worse than no data at all"
@@ -36,7 +37,9 @@ class HeldOut(Exercise):
         of_nats = {
             "these are its own rows; asked are the others": own,
             "these are sums over the rows; take the mean": nats * len(rows),
-            "the log comes after the sum over classes, not before": np.array([(log @ prior).mean() for log in by_class]),
+            "the log comes after the sum over classes, not before": np.array(
+                [(log @ prior).mean() for log in by_class]
+            ),
             "the classes are not equally frequent: weigh them with the prior": (
                 np.array([_nats(prior * 0 + 1 / len(prior), _smoothed(T, a), rows).mean() for a in alpha])
             ),
@@ -104,10 +107,10 @@ class Blind(Exercise):
 
     hints = (
         "of a table, take the rows where both coins were seen, none of them -1; n is their number",
-        "two fair coins that know nothing of each other are the same in half of the rows: z = |2 share - 1| sqrt(n); for "
-        "three, share is that of rows with an even sum",
-        "pairs: the largest of the three z; rows: that of the three together; verdict 2 if pairs > 4, else 3 if rows > 4, "
-        "else 0",
+        "two fair coins that know nothing of each other are the same in half of the rows: z = |2 share - 1| sqrt(n); "
+        "for three, share is that of rows with an even sum",
+        "pairs: the largest of the three z; rows: that of the three together; verdict 2 if pairs > 4, else 3 if rows > "
+        "4, else 0",
     )
     praise = "pairs may be blind because of what the classes are, or because too few rows show both: two of the cases"
 
@@ -119,7 +122,9 @@ class Blind(Exercise):
         verdict = np.where(pairs > CLEAR, 2, np.where(triples > CLEAR, 3, 0))
         of_pairs = {
             "a missing coin, -1, was taken for a side: leave these rows out": gaps,
-            "this is the z of one pair; take the largest of the three": np.array([_z(_without_gaps(table[:, :2])) for table in tables]),
+            "this is the z of one pair; take the largest of the three": np.array(
+                [_z(_without_gaps(table[:, :2])) for table in tables]
+            ),
             "only rows in which the two of a pair were seen count, and all of them; the third may be missing": all_seen,
             "z is |2 share - 1| times the root of the rows": pairs**2,
         }
@@ -129,7 +134,9 @@ class Blind(Exercise):
             "a missing coin, -1, was taken for a side: leave these rows out": np.array([_z(table) for table in tables]),
         }
         of_verdicts = {
-            "that pairs show nothing does not mean that there is nothing: look at whole rows": np.where(pairs > CLEAR, 2, 0),
+            "that pairs show nothing does not mean that there is nothing: look at whole rows": np.where(
+                pairs > CLEAR, 2, 0
+            ),
             "where neither is above 4 nothing can be told: 0": np.where(pairs > CLEAR, 2, 3),
             "a z below 4 may be chance; here every table shows something": np.where(pairs > triples, 2, 3),
         }
@@ -160,7 +167,7 @@ def _without_gaps(coins: Ints) -> Ints:
 
 
 def _seen(table: Ints) -> tuple[float, float, float, float]:
-    """The z of pairs and of triples; of pairs where gaps count as a side, and where the third coin must be seen, too."""
+    """The z of pairs and of triples; of pairs where gaps count as a side, or the third coin must be seen."""
     pairs = max(_z(_without_gaps(table[:, pair])) for pair in PAIRS)
     complete = _without_gaps(table)
     return pairs, _z(complete), max(_z(table[:, pair]) for pair in PAIRS), max(_z(complete[:, pair]) for pair in PAIRS)

@@ -22,9 +22,9 @@ from matplotlib.patches import Polygon
 from matplotlib.ticker import NullFormatter
 
 from cofactor import simulate
-from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.em import em
 from cofactor.core.errors import ConvergenceWarning
+from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.spa import spa
 from cofactor.core.types import Floats, Ints

@@ -33,7 +33,7 @@ class Products(Exercise):
 
     def solve(self, D: Ints, N: Ints, z: Ints, K: Ints) -> list[Part]:
         table, held = 8e-9 * N**2, 1e-9 * (12 * z + 16 * K * (D + N))
-        fewer = np.where(4 * K < z / D, 1, 0)
+        fewer = np.where(z / D > 4 * K, 1, 0)
         of_table = {
             "these are billions of numbers; each of them takes 8 bytes": N**2 / 1e9,
             "this is a table of documents by words; asked is the one of words by words": 8e-9 * D * N,
@@ -51,7 +51,7 @@ class Products(Exercise):
         of_computing = {
             "memory is saved in all four; asked is which takes fewer multiplications": np.ones(4),
             "the other way round: 1 where products take fewer": 1 - fewer,
-            "there are 2K vectors, and two products with each: 4 K z": np.where(K < z / D, 1, 0),
+            "there are 2K vectors, and two products with each: 4 K z": np.where(z / D > K, 1, 0),
         }
         return [
             Part("table", table, of_table, "GB", (NONNEGATIVE,)),
@@ -70,7 +70,7 @@ def _libraries(rng: np.random.Generator) -> Given:
 
 
 class Contests(Exercise):
-    """The differences of two methods on the same trials, their standard errors, and who is ahead beyond two of these."""
+    """Differences of two methods on the same trials, their standard errors, and who is ahead by two of these."""
 
     hints = (
         "trial by trial: d = second - first, of shape (3, 30); its mean over trials is the difference",
@@ -93,8 +93,8 @@ class Contests(Exercise):
             "sizes alone lose who is ahead: no abs": np.abs(d).mean(axis=1),
         }
         of_errors = {
-            "this takes the trials of the two methods for different ones; both meet the same easy and hard trials, so take "
-            "the spread of the difference": apart,
+            "this takes the trials of the two methods for different ones; both meet the same easy and hard trials, so "
+            "take the spread of the difference": apart,
             "this is the spread of one trial; of a mean over 30 it is that over sqrt(30)": s_e * np.sqrt(n),
             "divide by the root of the number of trials, not by the number": s_e / np.sqrt(n),
             "this is a variance; take its root": s_e**2,

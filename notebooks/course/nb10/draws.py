@@ -161,7 +161,7 @@ def intervals_that_hold(seed: int) -> Ints:
         held = (rng.random((CROWDS, WORKERS)) < share[:, None]).astype(np.intp)
         mean, error, naive = coverage(held)
         away = (PROMISED - mean) / np.array([error, naive])
-        if away[1] > 2.3 and (2.3 < away[0] if refuted else 0 < away[0] < 1.7):
+        if away[1] > 2.3 and (away[0] > 2.3 if refuted else 0 < away[0] < 1.7):
             return held
 
 

@@ -10,8 +10,8 @@ from scipy.sparse.csgraph import connected_components
 
 from cofactor.core.bootstrap import quantiles
 from cofactor.core.types import Floats, Ints
-from course.nb10 import draws
 from course.grading import Exercise, FunctionExercise, Given, Part
+from course.nb10 import draws
 from course.seeds import own
 
 DEFINITIONS = 5e-3  # the definitions of a quantile that people use differ by less, here
@@ -191,8 +191,10 @@ class Weighted(FunctionExercise):
 
     hints = (
         "first the vote shares, tasks x classes: how many say a class, divided by how many say anything",
-        "a worker's weight is the mean, over the tasks with a label of theirs, of the share of the class they said there",
-        "said = codes[:, :, None] == np.arange(K); then np.einsum('nmk,nk->m', said, share) adds up what each worker gets",
+        "a worker's weight is the mean, over the tasks with a label of theirs, of the share of the class "
+        "they said there",
+        "said = codes[:, :, None] == np.arange(K); then np.einsum('nmk,nk->m', said, share) adds up what "
+        "each worker gets",
     )
     praise = "a method of your own: from here on it goes everywhere where a method of the kit goes"
     wrong: ClassVar = {
@@ -235,9 +237,11 @@ class Contradicted(Exercise):
     """How often somebody contradicts themselves in a messy file, and how many labels of each class are left."""
 
     hints = (
-        'frame = pd.DataFrame(rows, columns=["message", "rater", "answer"]); first drop gaps, then write all in small letters',
+        'frame = pd.DataFrame(rows, columns=["message", "rater", "answer"]); first drop gaps, then write all '
+        "in small letters",
         "somebody contradicts themselves where one message and one rater have two different answers: count such pairs",
-        'frame.groupby(["message", "rater"])["answer"].agg(set).str.len() > 1; .drop_duplicates(["message", "rater"], keep="last")',
+        'frame.groupby(["message", "rater"])["answer"].agg(set).str.len() > 1; .drop_duplicates(["message", '
+        '"rater"], keep="last")',
     )
     praise = "and the order counts: small letters first, or a capital looks like a change of mind"
 
@@ -272,11 +276,14 @@ class Gaps(Exercise):
     """Two gaps of one row, filled one by one and together, and the chance that the first way has both right."""
 
     hints = (
-        "first the kinds: lam * A[2, known] is how probable each kind is, up to a factor, once the third answer is known",
+        "first the kinds: lam * A[2, known] is how probable each kind is, up to a factor, once the third "
+        "answer is known",
         "within a kind answers are independent, so p = (A[0] * kinds) @ A[1].T has the pairs; divide it by its sum",
         "one by one: p.sum(axis=1).argmax(), p.sum(axis=0).argmax(); together: np.unravel_index(p.argmax(), p.shape)",
     )
-    praise = "a table whose gaps are filled one by one can hold rows that nobody would give: for rows, fill them together"
+    praise = (
+        "a table whose gaps are filled one by one can hold rows that nobody would give: for rows, fill them together"
+    )
 
     def given(self) -> Given:
         lam, A, known = draws.gaps(own(52))
@@ -294,9 +301,13 @@ class Gaps(Exercise):
             "codes are counted from 0": alone + 1,
         }
         chances = {
-            "the product holds for answers that are independent; these hang together, through the kind": told["product"],
+            "the product holds for answers that are independent; these hang together, through the kind": told[
+                "product"
+            ],
             "this is the mean of the two probabilities; asked is that both are right": told["mean"],
-            "this is the probability of the most probable pair; asked is that of the two answers one by one": told["pair"],
+            "this is the probability of the most probable pair; asked is that of the two answers one by one": told[
+                "pair"
+            ],
             "this is the probability of the first answer alone; asked is that both are right": told["first"],
         }
         pairs = {
@@ -340,7 +351,9 @@ class Coverage(Exercise):
         shares = {
             "this is the share that does not hold": 1 - mean,
             "this is a count; asked is the share": held.sum(),
-            "this is the share of crowds in which all intervals hold; asked is that of all intervals": held.all(axis=1).mean(),
+            "this is the share of crowds in which all intervals hold; asked is that of all intervals": held.all(
+                axis=1
+            ).mean(),
         }
         errors = {
             "this takes 300 intervals for 300 witnesses; those of one crowd hold or fail together": naive,
