@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cofactor import CategoricalTable, simulate
+from cofactor.core.latent_class import LatentClassModel
 from cofactor.pmf import METHODS
 from cofactor.pmf.selection import hide_cells
 from cofactor_app.joint.holdout import held_out, shared_information
@@ -55,3 +56,10 @@ def test_dependence_is_the_mutual_information_of_the_joint():
     least = min(-np.sum(p * np.log(p)) for p in (rows, columns))
     found = shared_information(model)
     assert found[0, 1] == pytest.approx(common / least) == pytest.approx(found[1, 0]) and found[2, 2] == 1
+
+
+def test_a_variable_of_one_value_tells_nothing_of_the_others():
+    free = simulate.joint_model(2, 3, 2, random_state=0)
+    model = LatentClassModel(free.prior, [*free.conditionals, np.array([[1.0, 1.0], [0.0, 0.0]])])
+    found = shared_information(model)
+    assert (found[2, :2] == 0).all() and (found[:2, 2] == 0).all() and found[0, 1] > 0

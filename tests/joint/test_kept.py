@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 from cofactor import CofactorError
-from cofactor.core.files import load_arrays, save_arrays
+from cofactor.core.files import LARGE, load_arrays, save_arrays
 from cofactor.pmf.estimators import RandomEM
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor_app.joint.filling import fill
 from cofactor_app.joint.forbidden import Pair, without_pairs
-from cofactor_app.joint.kept import JointFit
+from cofactor_app.joint.kept import JointFit, _check_cells
 from tests.each import each
 
 
@@ -113,3 +113,11 @@ def test_files_of_other_kinds_are_refused(tmp_path):
             JointFit.load(tmp_path / name)
     with pytest.raises(CofactorError, match="no such file"):
         JointFit.load(tmp_path / "c.npz")
+
+
+def test_counts_are_refused_that_are_far_more_than_the_file_could_hold():
+    """A large file may count many cells; a small one that does would fill the memory when it is read."""
+    about = {"columns": [{"values": [[["red", LARGE], ["blue", 1]]]}]}
+    _check_cells(about, size=LARGE)
+    with pytest.raises(CofactorError, match=f"its columns count {LARGE + 1} cells"):
+        _check_cells(about, size=1000)

@@ -1,0 +1,44 @@
+"""What a file of true classes may say, and what a matrix is refused for."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cofactor as cf
+from cofactor import CofactorError, DataWarning
+from cofactor_app.reading.matrices import read_matrix
+from cofactor_app.reading.truth import read_truth
+
+LABELS = pd.DataFrame({"task": ["a", "a", "b", "b"], "worker": ["x", "y"] * 2, "label": ["no", "yes", "no", "no"]})
+
+
+def written(folder, *rows):
+    path = folder / "truth.csv"
+    path.write_text("\n".join(["task,truth", *rows]), encoding="utf8")
+    return path
+
+
+def test_tasks_that_nobody_labelled_are_passed_over_and_told(tmp_path):
+    labels = cf.CrowdLabels.from_frame(LABELS)
+    with pytest.warns(DataWarning, match="2 tasks that nobody labelled are passed over"):
+        found = read_truth(written(tmp_path, "b,yes", "c,no", "d,no"), labels)
+    assert found.tolist() == [-1, 1]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_row_that_stands_twice_is_one_and_two_truths_are_refused(tmp_path):
+    labels = cf.CrowdLabels.from_frame(LABELS)
+    assert read_truth(written(tmp_path, "b,yes", "b,yes", "a,no"), labels).tolist() == [0, 1]
+    with pytest.raises(CofactorError, match=r"gives two truths for tasks b$"):
+        read_truth(written(tmp_path, "a,no", "b,yes", "b,no"), labels)
+
+
+def test_a_refused_matrix_is_refused_by_the_columns_that_are_wrong(tmp_path):
+    (tmp_path / "x.csv").write_text("p,q,r,s\n1,2,3,4\n1,,3,4\n1,,3,\n1,2,3,4\n", encoding="utf8")
+    with pytest.raises(CofactorError, match=r"gaps in .*, columns q, s: fill or drop them"):
+        read_matrix(tmp_path / "x.csv")
+
+
+def test_the_only_matrix_of_a_file_needs_no_name(tmp_path):
+    np.savez(tmp_path / "x.npz", spectra=np.eye(3))
+    assert (read_matrix(tmp_path / "x.npz")[0] == np.eye(3)).all()
