@@ -186,6 +186,13 @@ def test_a_table_gives_back_every_rating(pairs, data):
         assert SCALES["halves"][code] == r
 
 
+def test_ids_that_32_bits_do_not_hold_are_refused():
+    largest = RatingsDataset("made", "Made", np.array([2**31 - 1]), np.array([1]), np.array([4.0]))
+    assert largest.user.tolist() == [2**31 - 1]
+    with pytest.raises(CofactorError, match="user ids must be whole numbers below 2147483648"):
+        RatingsDataset("made", "Made", np.array([2**31]), np.array([1]), np.array([4.0]))
+
+
 def test_stars_are_rounded_half_up():
     halves = np.array(SCALES["halves"])
     made = RatingsDataset("made", "Made", np.arange(10), np.ones(10), halves)
