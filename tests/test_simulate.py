@@ -304,6 +304,8 @@ def test_refuses_data_that_classifiers_cannot_learn_from():
         simulate.classifier_answers(X, y, 300, 200)
     with pytest.raises(CofactorError, match="n_designated=11: there are 10"):
         simulate.label_rates(10, (0.3, 0.5), 11)
+    with pytest.raises(CofactorError, match="high"):
+        simulate.label_rates(10, (0.3, 1.2))
 
 
 @pytest.mark.needs_mirror
@@ -485,6 +487,13 @@ def test_graders_grade_each_task_as_often_as_asked_and_settings_are_refused_by_n
             simulate.grader_crowd(**settings)
 
 
+def test_popularity_of_items_counts_for_the_left_and_against_the_right():
+    U, V, b = np.array([[0.5], [-1.0]]), np.array([[1.0], [0.0], [2.0]]), np.array([0.3, -0.6, 1.1])
+    drawn = simulate.draw_comparisons(U, V, 50, "exact", b=b, random_state=0)
+    difference = U[drawn.user, 0] * (V[drawn.left, 0] - V[drawn.right, 0]) + b[drawn.left] - b[drawn.right]
+    assert np.allclose(drawn.outcome, expit(difference))
+
+
 def test_seasons_are_knock_outs_of_players_who_drift():
     (one, two), skills = simulate.tennis_seasons(96, 2, n_weeks=30, field=16, random_state=0)
     assert len(one) == len(two) == 30 * 2 * 15
@@ -521,6 +530,9 @@ def test_workers_of_a_drifting_crowd_change_over_their_tasks():
     still = simulate.drifting_crowd(4000, 5, labels_per_task=5, drift=0.0, accuracy=(0.6, 0.9), random_state=1)
     halves = (still.labels.table.codes == still.truth[:, None]).reshape(2, 2000, 5).mean(axis=1)
     assert np.allclose(*halves, atol=0.06) and np.ptp(halves[0]) > 0.05
+    for seed in range(5):  # two tasks, and a worker who learns or forgets all between them
+        drawn = simulate.drifting_crowd(2, 1, labels_per_task=1, drift=1e4, accuracy=(0.6, 0.6), random_state=seed)
+        assert (drawn.labels.table.codes[:, 0] == drawn.truth).sum() == 1
     for wrong in ({"accuracy": (0.9, 0.6)}, {"accuracy": (0.5, 1.0)}, {"n_workers": 3}, {"drift": -1.0}):
         with pytest.raises(CofactorError, match=next(iter(wrong)).split("_")[-1]):
             simulate.drifting_crowd(**wrong)
