@@ -330,3 +330,22 @@ def test_blanks_are_taken_off_and_what_cannot_be_seen_is_empty():
     texts = [" a ", "\u200b", "\u200b\ufe0f ", "\u200ba", "é", "\u00a0?\u2003", "", 5]
     assert stripped(pd.Series(texts, dtype=object)).tolist()[:-1] == ["a", "", "", "\u200ba", "é", "?", ""]
     assert stripped(pd.Series(texts, dtype=object)).isna().tolist() == [False] * 7 + [True]
+
+
+def test_two_columns_are_enough_for_two_workers_or_two_classes(tmp_path):
+    """And what else stands beside two numbered workers is no third."""
+    texts = {
+        "task,annotator_1,annotator_2,lang\na,x,x,de\nb,y,x,de\nc,x,x,fr\nd,y,y,fr\n": (
+            "one column a worker: annotator_1, annotator_2; .* columns not read: lang",
+            (["annotator_1", "annotator_2"], ["x", "y"]),
+        ),
+        "task,worker,label.cat,label.dog\na,1,1,0\na,2,1,0\nb,1,0,1\nb,2,0,1\n": (
+            "one column a class",
+            ([1, 2], ["cat", "dog"]),
+        ),
+    }
+    for text, (told, expected) in texts.items():
+        (tmp_path / "labels.csv").write_text(text, encoding="utf8")
+        with pytest.warns(DataWarning, match=told):
+            labels = CrowdLabels.from_csv(tmp_path / "labels.csv")
+        assert (labels.workers, labels.classes) == expected

@@ -77,6 +77,8 @@ def test_offsets_of_graders_are_found_and_a_score_between_grades_is_neither_for_
     theta, p = score_posterior(np.array([0, 0, 1, 1]), np.array([1.0, 2.0, 0.0, 0.0]), 0.5, 3, 5)
     assert theta[:2].tolist() == [1.5, 0.0] and p[0, 1] == pytest.approx(p[0, 2]) and np.allclose(p.sum(axis=1), 1)
     assert p[2].tolist() == [0.2] * 5 and p[1].argmax() == 0
+    beyond = score_posterior(np.array([0, 1]), np.array([4.0, 9.0]), 0.5, 2, 5)[1]  # a score ends with the scale
+    assert np.allclose(*beyond)
 
 
 # ---- the choice ----
@@ -128,7 +130,9 @@ def test_the_user_decides_before_gold_and_gold_before_held_out_labels():
     assert asked.grading_.reading == "mean" and asked.grading_.chosen_by == "as asked for"
     means = asked.predict(labels)
     gold = np.where(np.arange(120) < 40, means, -1)  # whose truth is what the mean says
-    told = WorkerTypes(order=ORDER).fit(labels, gold).grading_
+    fitted = WorkerTypes(order=ORDER).fit(labels, gold)
+    told = fitted.grading_
+    assert fitted.gold_check_ is None  # gold tasks choose the reading, and no design effect: nothing is held out
     assert told.reading == "mean" and told.chosen_by == "by gold tasks" and told.gold_t >= 1.5
     few = np.where(np.arange(120) < 4, means, -1)
     assert WorkerTypes(order=ORDER).fit(labels, few).grading_.chosen_by == "by labels held out"
