@@ -30,7 +30,22 @@ class Run:
     def words(self) -> str:
         """Return the command without the folders of this machine, which say nothing to others."""
         there = elsewhere(self.command, {str(path): path.name for path in self.outputs})
-        return " ".join(["cofactor", *(FOLDERS.sub("", word) for word in there)])
+        return " ".join(["cofactor", *map(_of_no_machine, there)])
+
+
+def without_secrets(address: str) -> str:
+    """Return the address of a database without user, password and options.
+
+    >>> without_secrets("postgresql://me:secret@host/name?sslmode=require")
+    'postgresql://host/name'
+    """
+    kind, there, rest = address.partition("://")
+    return kind + there + rest.rpartition("@")[2].partition("?")[0]
+
+
+def _of_no_machine(word: str) -> str:
+    kind, there, rest = without_secrets(word).partition("://")
+    return f"{kind}://{'/' * rest.startswith('/')}{FOLDERS.sub('', rest)}" if there else FOLDERS.sub("", word)
 
 
 CURRENT: ContextVar[Run | None] = ContextVar("run", default=None)

@@ -133,7 +133,8 @@ def test_the_report_of_shards_is_about_a_sample_of_tasks_and_says_so(csv, tmp_pa
             assert run("aggregate", csv, "--engine", "shards", "--method", method, "--report", page, "--force") == 0
             text = page.read_text(encoding="utf8")
             assert sentence in text and "the model was fitted to all labels" in text and ".shards" not in text
-    assert f"wrote {page}" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f"wrote {page}" in told and "the page shows one task in 3, and its numbers" in told
 
 
 def test_labels_too_many_for_memory_are_diagnosed_and_asked_about_by_a_sample(

@@ -3,6 +3,7 @@
 import re
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,8 @@ import pytest
 
 from cofactor.crowd import METHODS, CrowdLabels
 from cofactor.simulate import crowd, dawid_skene_model
-from cofactor_app.cli import main, warehouse
+from cofactor_app.cli import main, sampled, warehouse
+from cofactor_app.running import Run
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -174,6 +176,24 @@ def test_gold_tasks_are_used_in_sqlite(labels, known):
     pd.testing.assert_frame_equal(found, expected, rtol=0, atol=2e-6)
 
 
+def test_the_report_is_about_a_sample_of_tasks_and_holds_no_password(database, known, capsys, monkeypatch):
+    words = ("--gold", "gold.csv", "--report", "page.html", "--force")
+    for most, sentence in ((500, "crowd of duckdb:///labels.db (one task in 3)</h1>"), (10_000, "shows all tasks")):
+        monkeypatch.setattr(sampled, "MOST_SHOWN", most)
+        for more in ((), ("--method", "MV-EM")):
+            run(*database, *(words[2:] if more else words), *more)
+            text = Path("page.html").read_text(encoding="utf8")
+            assert sentence in text and "the model was fitted to all labels" in text
+            assert ("the page shows all tasks" if most > 500 else "one task in 3, and") in capsys.readouterr().out
+            shown = re.search(r"(\d+) tasks, 12 workers, 3 classes, (\d+) labels", text)
+            assert int(shown[1]) == (200 if most > 500 else 67) and int(shown[2]) > 300
+    said = Run(
+        ["aggregate", "--database", "postgresql://me:se/cr?et@host/name?key=x", "/data/me/a.csv"], [], []
+    ).words()
+    assert said == "cofactor aggregate --database postgresql://host/name a.csv"
+    assert "duckdb:///labels.db" in Run(["--database=duckdb:////data/me/labels.db"], [], []).words()
+
+
 def test_known_classes_of_tasks_are_no_consensus_to_replace(database, capsys):
     in_database("CREATE TABLE known AS SELECT DISTINCT task, label FROM crowd")
     assert "known is no consensus (its columns are task, label)" in refused(capsys, *database, "-o", "known", "--force")
@@ -184,7 +204,6 @@ def test_what_does_not_go_with_a_database_is_refused(database, capsys):
     in_database("CREATE TABLE lonely AS SELECT task FROM crowd")
     for words, told in (
         (["-o", "consensus"], "the database has a table consensus"),
-        (["-o", "crowd.csv", "--report", "page.html"], "--report: does not go with labels in a database"),
         (["--gold", "labels.csv", "--method", "MV-EM"], "--gold: in a database, it goes with WorkerTypes alone"),
         (["--gold", "nothing"], "nothing: no such file, and no such table"),
         (["--truth", "lonely"], "the table lonely has no columns task and truth (or label): task"),

@@ -22,21 +22,24 @@ MOST_READ = 5_000_000  # labels of a sample in place of more than memory holds
 MOST_SHOWN = 500_000  # labels of the sample behind a page
 
 
-def page_of_sample(source: str, name: str, method: Aggregator, passes: Passes) -> str:
-    """Return the report of a method that was fitted to all labels, on a sample of the tasks. Without intervals."""
+def page_of_sample(source: str, name: str, method: Aggregator, labels: CrowdLabels, step: int) -> str:
+    """Return the report of a method that was fitted to all labels, on those of one task in `step`, which is said.
+
+    Without intervals.
+    """
     from cofactor_app.pages.crowd import crowd_page
 
-    labels, step = sample_of(passes, MOST_SHOWN)
+    print(f"the page shows {_of(step)}")
     source += f" (one task in {step})" * (step > 1)
     posterior = method.predict_proba(labels)
     lines = facts.summary(source, name, method, posterior, labels, None)
     about = facts.warnings_of(name, posterior, labels, None)
-    return crowd_page(source, name, method, labels, lines, cf.crowd.diagnose(labels), warnings=[_said(step), *about])
+    said = f"This page shows {_of(step)}; the model was fitted to all labels, and no number has an interval"
+    return crowd_page(source, name, method, labels, lines, cf.crowd.diagnose(labels), warnings=[said, *about])
 
 
-def _said(step: int) -> str:
-    shown = "all tasks" if step == 1 else f"one task in {step}, and its numbers of tasks and labels are those of these"
-    return f"This page shows {shown}; the model was fitted to all labels, piece by piece: no number has an interval"
+def _of(step: int) -> str:
+    return "all tasks" if step == 1 else f"one task in {step}, and its numbers of tasks and labels are those of these"
 
 
 def labels_or_sample(arguments: argparse.Namespace) -> tuple[CrowdLabels | None, int]:

@@ -17,11 +17,12 @@ from cofactor.core.locks import beside
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.tables import confusion_frame, workers_frame
+from cofactor_app.cli import sampled
 from cofactor_app.cli.engines import WHOLE, is_folder, named
 from cofactor_app.cli.known import judge, of_shards
 from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import STDOUT, Writer, reserved, write_page
-from cofactor_app.cli.sampled import page_of_sample
+from cofactor_app.scale.known import sample_of
 from cofactor_app.scale.passes import Passes, bytes_of
 from cofactor_app.scale.sharding import shard_labels
 from cofactor_app.scale.shards import VOCABULARY, LabelShards
@@ -90,7 +91,8 @@ def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
         if arguments.confusion:
             writer.write(arguments.confusion, [confusion_frame(method)], f"{len(shards.workers)} confusion matrices")
         if arguments.report:
-            write_page(arguments.report, page_of_sample(source, arguments.method, method, passes))
+            sample = sample_of(passes, sampled.MOST_SHOWN)
+            write_page(arguments.report, sampled.page_of_sample(source, arguments.method, method, *sample))
         passes.forget()
 
 

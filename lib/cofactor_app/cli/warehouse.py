@@ -14,15 +14,16 @@ from cofactor.core.lazy import pd
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.labels import Conflicts, CrowdLabels
 from cofactor.crowd.tables import confusion_frame, workers_frame
-from cofactor_app.cli import known
+from cofactor_app.cli import known, sampled
 from cofactor_app.cli.engines import READ_WHOLE, SHARE, WHOLE, machine_memory
 from cofactor_app.cli.methods import DEFAULT
-from cofactor_app.cli.output import LINES, SEPARATORS, STDOUT, Writer, outputs, reserved
+from cofactor_app.cli.output import LINES, SEPARATORS, STDOUT, Writer, outputs, reserved, write_page
 from cofactor_app.cli.parser import DRAWS
+from cofactor_app.running import without_secrets
 from cofactor_app.scale.coded import CodedLabels
 from cofactor_app.scale.doors import SPARK, Door, opened
 from cofactor_app.scale.held import HeldLabels
-from cofactor_app.scale.known import labels_there
+from cofactor_app.scale.known import labels_there, sample_there
 from cofactor_app.scale.queries import Queries, name_in
 from cofactor_app.scale.rounds import evidence_of
 from cofactor_app.scale.rounds import fit as fitted_there
@@ -33,7 +34,6 @@ FILES = (*SEPARATORS, LINES, ".parquet", ".gz")  # endings of files; other names
 TABLE = "labels"  # of the labels in a database
 ELSEWHERE = (
     "labels",
-    "report",
     "moments",
     "preview",
     "record",
@@ -63,7 +63,10 @@ def aggregate(arguments: argparse.Namespace) -> None:
         raise CofactorError(f"--method {arguments.method}: in a database work WorkerTypes and MV-EM")
     there, table = arguments.output if is_table(arguments.output) else None, arguments.table or TABLE
     files, inputs = [None if there else arguments.output, arguments.workers, arguments.confusion], _inputs(arguments)
-    with outputs(arguments, files, inputs) as writer, opened(arguments.database, to_write=there is not None) as door:
+    with (
+        outputs(arguments, files, inputs, [arguments.report]) as writer,
+        opened(arguments.database, to_write=there is not None) as door,
+    ):
         if there:
             _check_place(door, str(there), arguments.force)
         columns = (arguments.task, arguments.worker, arguments.label)
@@ -113,6 +116,7 @@ def _check_makeable(door: Door, table: str, name: str) -> None:
 
 def _fit_there(arguments: argparse.Namespace, labels: CodedLabels, writer: Writer) -> None:
     here, truth = _held(labels), _truth(arguments, labels)
+    sample = sample_there(labels, sampled.MOST_SHOWN) if arguments.report else None  # gold tasks are still there
     method, apart, rest = (known.of_database if arguments.gold else _fitted)(arguments, labels, here)
     result = method.result_
     print(f"{arguments.method}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}")
@@ -124,6 +128,9 @@ def _fit_there(arguments: argparse.Namespace, labels: CodedLabels, writer: Write
         writer.write(arguments.workers, [workers_frame(method)], f"{len(labels.workers)} workers")
     if arguments.confusion:
         writer.write(arguments.confusion, [confusion_frame(method)], f"{len(labels.workers)} confusion matrices")
+    if sample:
+        source = f"{arguments.table or TABLE} of {without_secrets(arguments.database)}"
+        write_page(arguments.report, sampled.page_of_sample(source, arguments.method, method, *sample))
 
 
 def _fitted(

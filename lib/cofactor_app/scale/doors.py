@@ -218,7 +218,8 @@ class Address(Door):
         self.connection: Any = None
         with self._refusing():
             self.engine = self._engine(address)
-            self.connection = self.engine.connect()
+            # without parameters a % is no place of one
+            self.connection = self.engine.connect().execution_options(no_parameters=True)
         name = self.engine.dialect.name
         self.dialect, self.here = DIALECTS.get(name, name), name == "sqlite"
         self.tables: dict[str, Any] = {}
