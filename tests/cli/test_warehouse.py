@@ -13,6 +13,7 @@ from cofactor.crowd import METHODS, CrowdLabels
 from cofactor.simulate import crowd, dawid_skene_model
 from cofactor_app.cli import main, sampled, warehouse
 from cofactor_app.running import Run
+from cofactor_app.scale import copies
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -192,6 +193,29 @@ def test_the_report_is_about_a_sample_of_tasks_and_holds_no_password(database, k
     ).words()
     assert said == "cofactor aggregate --database postgresql://host/name a.csv"
     assert "duckdb:///labels.db" in Run(["--database=duckdb:////data/me/labels.db"], [], []).words()
+
+
+def test_copies_count_as_one_worker_in_a_database_as_in_memory(labels, known, capsys, monkeypatch):
+    frame = pd.read_csv("labels.csv")
+    copied = pd.concat([frame, frame[frame["worker"] == 3].iloc[::2].assign(worker=12)])
+    copied.to_csv("copied.csv", index=False)
+    in_database("CREATE TABLE crowd AS SELECT * FROM 'copied.csv'")
+    for more in ((), ("--gold", "gold.csv")):
+        run("aggregate", "copied.csv", *more, "-o", "expected.csv", "--force")
+        expected = pd.read_csv("expected.csv").sort_values("task", ignore_index=True)
+        said = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("workers who", "gold tasks"))]
+        assert said[0].endswith("the same: 3 = 12")
+        words = ("--workers", "workers.csv", "-o", "consensus", "--force")
+        run("aggregate", "--database", "duckdb:///labels.db", "--table", "crowd", *more, *words)
+        assert set(said) <= set(capsys.readouterr().out.splitlines())
+        found = in_database("SELECT * FROM consensus ORDER BY task")
+        pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=0, atol=1e-6)
+        assert pd.read_csv("workers.csv").set_index("worker")["n_labels"].to_dict() == (
+            copied["worker"].value_counts().to_dict()
+        )
+    monkeypatch.setattr(copies, "MOST_COMPARED", 400)
+    run("aggregate", "--database", "duckdb:///labels.db", "--table", "crowd")
+    assert "copies among workers were looked for on one task in 4" in capsys.readouterr().out
 
 
 def test_known_classes_of_tasks_are_no_consensus_to_replace(database, capsys):

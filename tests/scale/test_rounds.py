@@ -18,14 +18,16 @@ from cofactor import CofactorError
 from cofactor.core.errors import DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd import METHODS, CrowdLabels, WorkerTypes
+from cofactor.crowd.copies import owners
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.tables import consensus_frame
 from cofactor.crowd.voting import DawidSkene
 from cofactor.data import load
 from cofactor.simulate import crowd, dawid_skene_model
 from cofactor_app.cli.warehouse import _check_place
-from cofactor_app.scale import held
+from cofactor_app.scale import copies, held
 from cofactor_app.scale.coded import CODED, CodedLabels
+from cofactor_app.scale.copies import merged_there, owners_there
 from cofactor_app.scale.doors import opened
 from cofactor_app.scale.rounds import DatabaseEvidence, evidence_of, fit
 from cofactor_app.scale.threads import Threads
@@ -70,6 +72,43 @@ def check_equal(door, frame, name, **options):
             fit(method, coded, evidence_of(coded, here))
         check_same(method, expected, labels, name)
     check_consensus(door.ask(consensus(method, coded)), expected, labels, name)
+
+
+def with_copies(frame, n_copies=2):
+    """Add workers who copy: of each task of one, or of every other one, the same label."""
+    chosen = frame[frame["worker"] == frame["worker"].max()]
+    parts = [chosen.iloc[k % 2 :: 1 + k].assign(worker=f"copy {k}") for k in range(n_copies)]
+    return pd.concat([frame, *parts], ignore_index=True)
+
+
+def test_copies_are_merged_as_in_memory(tmp_path, monkeypatch):
+    frame = with_copies(drawn(5, 3, n_tasks=200, share=0.6))
+    labels = CrowdLabels.from_frame(frame)
+    with warnings.catch_warnings(action="ignore"):
+        expected = WorkerTypes().fit(labels)
+    assert expected.copies_ == [["copy 0", "copy 1", "w8"]]
+    frame.to_sql("labels", sqlite3.connect(tmp_path / "labels.sqlite"), index=False)
+    for address in (kept(frame, tmp_path), f"sqlite:///{tmp_path / 'labels.sqlite'}"):
+        with opened(address) as door:
+            coded = CodedLabels.of(door, "labels")
+            owner, step = owners_there(coded)
+            assert step == 1
+            merged = merged_there(coded, owner)
+            for here in (True, False):
+                method = WorkerTypes()
+                with warnings.catch_warnings(action="ignore"):
+                    fit(method, merged, evidence_of(merged, here))
+                check_same(method, expected, labels, "WorkerTypes")
+                assert method.copies_ == expected.copies_
+                assert method.labels_given_.tolist() == expected.labels_given_.tolist()
+            check_consensus(door.ask(consensus(method, merged)), expected, labels, "WorkerTypes")
+    monkeypatch.setattr(copies, "MOST_COMPARED", coded.n_labels // 2)
+    with opened(kept(frame, tmp_path)) as door:
+        coded = CodedLabels.of(door, "labels")
+        owner, step = owners_there(coded)
+        wanted = owners(labels.take_tasks(np.arange(0, labels.n_tasks, 3)).table)
+        assert step == 3 and owner.tolist() == wanted.tolist()
+        assert merged_there(coded, np.arange(len(owner))) is coded
 
 
 def check_same(method, expected, labels, name):

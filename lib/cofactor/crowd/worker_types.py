@@ -72,7 +72,7 @@ class WorkerTypes(Aggregator):
         Workers who are known to be one voice, such as judges of one family: each group counts as one worker, who says
         what most of them say.
     merge_copies : bool
-        Whether copies count as one worker. From shards they are not looked for.
+        Whether copies count as one worker. From shards they are not looked for; in a database, on a sample of tasks.
     design_effect : float, optional
         How much the labels of a task repeat one another; 0 leaves the posterior as it is. Default: learned as above;
         2.4 with more than 50 classes, where that takes too long; with 30 gold tasks or more, the value of smallest
@@ -175,16 +175,18 @@ class WorkerTypes(Aggregator):
     def _fit_to(self, evidence: Evidence) -> Fit:
         return Fit(evidence, (self.diagonal, self.off), self.max_iter, self.tol, self.verbose)
 
-    def fit_evidence(self, evidence: Evidence) -> None:
-        """Fit labels in memory, or in shards, of workers who are no copies as far as is known.
+    def fit_evidence(self, evidence: Evidence, owner: Ints | None = None) -> None:
+        """Fit labels in memory, in shards or in a database, in which copies are merged as far as they are known.
 
+        `owner` says whom every worker belongs to, in `workers_`; default: no worker is a copy.
         Of `GoldEvidence`, the classes that are known are used as in `fit`, and checked where they were held out.
         Raises a CofactorError where `order` or `one_voice` is set: both need all labels at once.
         """
         self._check_settings()
         if self.order is not None or self.one_voice:
             raise CofactorError("order and one_voice need all labels in memory: leave them out, or call fit(labels)")
-        self._begin(evidence, np.arange(evidence.n_workers))
+        self._begin(evidence, np.arange(evidence.n_workers) if owner is None else owner)
+        self.copies_ = [] if owner is None else groups(owner, self.workers_)
         if isinstance(evidence, GoldEvidence) and evidence.gold is not None:
             self._check_by_gold(evidence.labels, evidence.gold, evidence.told)
 

@@ -82,6 +82,14 @@ def _structure(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
             )
 
 
+def copies(method: Aggregator) -> Iterator[str]:
+    """Yield which workers count as one, where some do."""
+    if isinstance(method, cf.crowd.WorkerTypes) and method.copies_:
+        groups = listing((" = ".join(map(str, group)) for group in method.copies_), len(method.copies_))
+        also = ", or are taken for one voice" if method.one_voice else ""
+        yield f"workers who count as one, since all labels they have in common are the same{also}: {groups}"
+
+
 def _types(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
     """Yield what `WorkerTypes` found: workers who are one, who say nothing, and tasks that should be looked at."""
     if not isinstance(method, cf.crowd.WorkerTypes):
@@ -93,10 +101,7 @@ def _types(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
         named = listing(labels.workers[w] for w in np.flatnonzero(none))
         share = given[none].sum() / labels.n_labels
         yield f"workers with {NO_INFORMATION}: {none.sum()} of {len(none)} ({share:.1%} of the labels): {named}"
-    if method.copies_:
-        groups = listing((" = ".join(map(str, group)) for group in method.copies_), len(method.copies_))
-        also = ", or are taken for one voice" if method.one_voice else ""
-        yield f"workers who count as one, since all labels they have in common are the same{also}: {groups}"
+    yield from copies(method)
     if near := near_copies(method, labels):
         yield f"workers who answer nearly alike, more than two of their skill would (not merged): {in_words(near)}"
     disputed = method.disagreement(labels)

@@ -13,6 +13,7 @@ from cofactor.core.errors import listing
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, right_shares
+from cofactor.crowd.copies import without_copies_of
 from cofactor.crowd.evidence import UNKNOWN, GoldEvidence, gold_codes
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.readings import CLEARLY_MORE, LEAST_GOLD, View
@@ -23,6 +24,7 @@ from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.reading.truth import codes_of, read_task_and_truth
 from cofactor_app.scale.coded import CodedLabels
 from cofactor_app.scale.coding import trimmed
+from cofactor_app.scale.copies import merged_there
 from cofactor_app.scale.doors import Door
 from cofactor_app.scale.known import apart, labels_of, taken_out
 from cofactor_app.scale.passes import Passes
@@ -44,23 +46,27 @@ def of_shards(arguments: argparse.Namespace, passes: Passes) -> tuple[Aggregator
     def fit(method: WorkerTypes, told: GoldEvidence) -> WorkerTypes:
         return passes.shards.fit(method, votes, arguments.rounds, method.verbose, passes, told)
 
-    return taught(evidence, gold, fit), votes.n_rows
+    return taught(evidence, labels, gold, fit), votes.n_rows
 
 
 def of_database(
-    arguments: argparse.Namespace, labels: CodedLabels, here: bool
+    arguments: argparse.Namespace, labels: CodedLabels, here: bool, owner: Ints
 ) -> tuple[Aggregator, CrowdLabels, CodedLabels]:
-    """Return the default, fitted in a database and told of gold tasks; labels of these, and of all others."""
+    """Return the default, fitted in a database and told of gold tasks; labels of these, and of all others.
+
+    `owner` says whom every worker belongs to; copies are merged here.
+    """
     frame = of_file_or_table(arguments.gold, labels.door, arguments.encoding)
     known, rest = taken_out(labels, frame["task"])
     gold = _codes(frame, known, arguments.gold)
-    evidence = GoldEvidence(evidence_of(rest, here), known)
+    rest = merged_there(rest, owner)
+    evidence = GoldEvidence(evidence_of(rest, here), without_copies_of(known, owner))
 
     def fit(method: WorkerTypes, told: GoldEvidence) -> Aggregator:
         method.max_iter = min(method.max_iter, arguments.rounds)
         return fitted_there(method, rest, told)
 
-    return taught(evidence, gold, fit), known, rest
+    return taught(evidence, known, gold, fit), known, rest
 
 
 def of_file_or_table(name: str, door: Door, encoding: str) -> pd.DataFrame:
@@ -82,12 +88,14 @@ def _codes(frame: pd.DataFrame, labels: CrowdLabels, path: str) -> Ints:
     return gold_codes(without_strange(codes_of(frame, labels, path), labels, path), labels)
 
 
-def taught(evidence: GoldEvidence, gold: Ints, fit: Callable[[WorkerTypes, GoldEvidence], Aggregator]) -> Aggregator:
-    """Return the default, told of gold tasks; print how these went.
+def taught(
+    evidence: GoldEvidence, labels: CrowdLabels, gold: Ints, fit: Callable[[WorkerTypes, GoldEvidence], Aggregator]
+) -> Aggregator:
+    """Return the default, told of the classes of gold tasks, whose labels these are; print how that went.
 
     As in memory, but that only the vote and the model are compared on gold tasks, and the model is kept.
     """
-    labels, right = evidence.labels, {}
+    right: dict[View, float] = {}
     if np.sum(gold != UNKNOWN) >= LEAST_GOLD:
         plain = fit(WorkerTypes(), evidence)
         right = _right({"vote": vote_shares(labels), "model": plain.predict_proba(labels)}, gold)

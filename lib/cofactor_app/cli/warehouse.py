@@ -6,21 +6,25 @@ import argparse
 from pathlib import Path
 from typing import cast
 
+import numpy as np
+
 import cofactor as cf
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import whole_file
 from cofactor.core.frames import read_frame
 from cofactor.core.lazy import pd
+from cofactor.core.types import Ints
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.labels import Conflicts, CrowdLabels
 from cofactor.crowd.tables import confusion_frame, workers_frame
-from cofactor_app.cli import known, sampled
+from cofactor_app.cli import facts, known, sampled
 from cofactor_app.cli.engines import READ_WHOLE, SHARE, WHOLE, machine_memory
 from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import LINES, SEPARATORS, STDOUT, Writer, outputs, reserved, write_page
 from cofactor_app.cli.parser import DRAWS
 from cofactor_app.running import without_secrets
 from cofactor_app.scale.coded import CodedLabels
+from cofactor_app.scale.copies import merged_there, owners_there
 from cofactor_app.scale.doors import SPARK, Door, opened
 from cofactor_app.scale.held import HeldLabels
 from cofactor_app.scale.known import labels_there, sample_there
@@ -117,9 +121,14 @@ def _check_makeable(door: Door, table: str, name: str) -> None:
 def _fit_there(arguments: argparse.Namespace, labels: CodedLabels, writer: Writer) -> None:
     here, truth = _held(labels), _truth(arguments, labels)
     sample = sample_there(labels, sampled.MOST_SHOWN) if arguments.report else None  # gold tasks are still there
-    method, apart, rest = (known.of_database if arguments.gold else _fitted)(arguments, labels, here)
+    owner = _owners(arguments, labels)
+    method, apart, rest = (known.of_database if arguments.gold else _fitted)(arguments, labels, here, owner)
     result = method.result_
-    print(f"{arguments.method}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}")
+    print(
+        f"{arguments.method}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}",
+        *facts.copies(method),
+        sep="\n",
+    )
     if truth:
         known.judged(arguments, *truth, method)
     if arguments.output:
@@ -133,12 +142,23 @@ def _fit_there(arguments: argparse.Namespace, labels: CodedLabels, writer: Write
         write_page(arguments.report, sampled.page_of_sample(source, arguments.method, method, *sample))
 
 
+def _owners(arguments: argparse.Namespace, labels: CodedLabels) -> Ints:
+    """Return whom every worker belongs to; only the default takes copies for one worker."""
+    if arguments.method != DEFAULT:
+        return np.arange(len(labels.workers))
+    owner, step = owners_there(labels)
+    if step > 1:
+        print(f"copies among workers were looked for on one task in {step}")
+    return owner
+
+
 def _fitted(
-    arguments: argparse.Namespace, labels: CodedLabels, here: bool
+    arguments: argparse.Namespace, labels: CodedLabels, here: bool, owner: Ints
 ) -> tuple[Aggregator, CrowdLabels | None, CodedLabels]:
     method = cf.crowd.METHODS[arguments.method](random_state=0, verbose=True)
     method.max_iter = min(method.max_iter, arguments.rounds)
-    return fitted_there(method, labels, evidence_of(labels, here)), None, labels
+    merged = merged_there(labels, owner)
+    return fitted_there(method, merged, evidence_of(merged, here)), None, merged
 
 
 def _truth(arguments: argparse.Namespace, labels: CodedLabels) -> tuple[pd.DataFrame, CrowdLabels] | None:

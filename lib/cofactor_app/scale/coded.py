@@ -19,6 +19,7 @@ import numpy as np
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
+from cofactor.core.types import Ints
 from cofactor.crowd.answers import unsure
 from cofactor.crowd.exports import TIME
 from cofactor.crowd.files import COLUMNS, NO_LABEL, alike_names, odd_names
@@ -51,6 +52,10 @@ class CodedLabels:
     workers, classes : lists
         Ids, in the order of the codes.
     n_tasks, n_labels : int
+    given : (M,) array
+        Labels of every worker.
+    owner : (M,) array, optional
+        Whom every worker belongs to, where copies were merged (`cofactor_app.scale.copies`).
     """
 
     door: Door
@@ -58,6 +63,8 @@ class CodedLabels:
     classes: list[str] | list[int]
     n_tasks: int
     n_labels: int
+    given: Ints
+    owner: Ints | None = None
 
     @classmethod
     def of(
@@ -86,14 +93,15 @@ class CodedLabels:
         workers, classes = ids["worker"], ids["label"]
         if len(classes) < 2:
             raise CofactorError(f"only one class ({listing(classes)}): there is nothing to tell apart")
-        n_tasks, n_labels = _code(door, rows, conflicts, workers, len(classes))
+        n_tasks, given = _code(door, rows, conflicts, workers, len(classes))
+        n_labels = int(given.sum())
         _tell_of(workers, classes, n_labels)
         if n_labels < n_rows:
             again = (
                 f"{n_rows - n_labels} labels were given again by the same worker on the same task: one each was kept"
             )
             warnings.warn(again, DataWarning, stacklevel=2)
-        return cls(door, workers, classes, n_tasks, n_labels)
+        return cls(door, workers, classes, n_tasks, n_labels, given)
 
 
 def _check_columns(door: Door, names: dict[str, str]) -> None:
@@ -166,8 +174,8 @@ def _checked_rows(door: Door, rows: str) -> int:
     return n
 
 
-def _code(door: Door, rows: str, conflicts: str, workers: Sequence[object], n_classes: int) -> tuple[int, int]:
-    """Make the table `CODED`; return numbers of tasks and labels, and refuse labels in conflict."""
+def _code(door: Door, rows: str, conflicts: str, workers: Sequence[object], n_classes: int) -> tuple[int, Ints]:
+    """Make the table `CODED`; return the number of tasks, and of each worker's labels; refuse labels in conflict."""
     kept = ONE if conflicts == "error" else FIRST.format(way="DESC" if conflicts == "last" else "ASC")
     one = f"WITH given AS ({rows}), one AS ({kept})"
     cell = f"CAST(worker * {n_classes} + label AS INTEGER) AS cell, CAST(clash AS INTEGER) AS clash"
@@ -178,7 +186,8 @@ def _code(door: Door, rows: str, conflicts: str, workers: Sequence[object], n_cl
     bad = clash[clash["clash"] > 0]
     _check_conflicts(bad["cell"] // n_classes, bad["clash"], workers, conflicts)
     own = clash["cell"] < 0
-    return int(clash.loc[own, "n"].sum()), int(clash.loc[~own, "n"].sum())
+    worker, n = (clash.loc[~own, "cell"] // n_classes).to_numpy(), clash.loc[~own, "n"].to_numpy()
+    return int(clash.loc[own, "n"].sum()), np.bincount(worker, n, len(workers)).astype(np.int64)
 
 
 def _check_conflicts(worker: pd.Series, n: pd.Series, workers: Sequence[object], conflicts: str) -> None:

@@ -35,7 +35,7 @@ class HeldLabels:
 
     def __init__(self, labels: CodedLabels, threads: Threads | None = None) -> None:
         self.coded, self.threads = labels, threads or Threads(-1)
-        self.pieces = list(_pieces(_column(labels), labels.n_tasks))
+        self.pieces = list(pieces(_column(labels), labels.n_tasks))
 
     @staticmethod
     def size(labels: CodedLabels) -> int:
@@ -71,12 +71,14 @@ def _column(labels: CodedLabels) -> NDArray[np.int32]:
     return column
 
 
-def _pieces(column: NDArray[np.int32], n_tasks: int) -> Iterator[Piece]:
+def pieces(column: NDArray[np.int32], n_tasks: int, per_piece: int | None = None) -> Iterator[Piece]:
+    """Yield pieces of the cells of some tasks, one after the other, each behind a -1; default: of `PER_PIECE` tasks."""
+    per_piece = per_piece or PER_PIECE
     begins = np.append(np.flatnonzero(column < 0), len(column))
     if len(begins) != n_tasks + 1:
         raise CofactorError(CHANGED)
-    for first in range(0, n_tasks, PER_PIECE):
-        these = begins[first : first + PER_PIECE + 1]
+    for first in range(0, n_tasks, per_piece):
+        these = begins[first : first + per_piece + 1]
         part = column[these[0] : these[-1]]
         starts = these - these[0] - np.arange(len(these))  # without the -1 of each task before
         yield Piece(part[part >= 0], starts.astype(np.int32), (first, first + len(these) - 2))

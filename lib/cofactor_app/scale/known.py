@@ -78,8 +78,13 @@ def sample_there(labels: CodedLabels, n_labels: int) -> tuple[CrowdLabels, int]:
     Cost: one query, which sorts the tasks, and the memory of what is returned.
     """
     step = max(1, -(-labels.n_labels // n_labels))
+    return _where(labels, one_task_in(step)), step
+
+
+def one_task_in(step: int) -> str:
+    """Return the condition that holds for one coded task in some."""
     numbered = f"SELECT task, ROW_NUMBER() OVER (ORDER BY task) - 1 AS place FROM {CODED} WHERE cell < 0"
-    return _where(labels, f"task IN (SELECT task FROM ({numbered}) AS numbered WHERE MOD(place, {step}) = 0)"), step
+    return f"task IN (SELECT task FROM ({numbered}) AS numbered WHERE MOD(place, {step}) = 0)"
 
 
 def _where(labels: CodedLabels, condition: str) -> CrowdLabels:

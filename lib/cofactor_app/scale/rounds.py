@@ -222,24 +222,23 @@ def fit(method: Aggregator, labels: CodedLabels, evidence: Evidence | None = Non
 
     `evidence` is that of these labels, or of WorkerTypes `GoldEvidence`, of which some are held apart; default: as
     `evidence_of` has it.
-    Equal to the fit in memory up to rounding, but that copies are not looked for: `WorkerTypes(merge_copies=False)`.
+    Equal to the fit in memory up to rounding, with the copies that were merged (`cofactor_app.scale.copies`).
     Raises a CofactorError for another method.
     """
     evidence = evidence or evidence_of(labels)
     votes = evidence.start()
-    given = np.rint(votes.cells.sum(axis=1)).astype(np.int64).reshape(len(labels.workers), -1).sum(axis=1)
     if isinstance(method, WorkerTypes):
         method.workers_, method.classes_ = labels.workers, labels.classes
-        method.fit_evidence(evidence)
+        method.fit_evidence(evidence, labels.owner)
     elif isinstance(method, DawidSkene):
-        _by_em(method, evidence, votes, given)
+        _by_em(method, evidence, votes, labels.given)
     else:
         raise CofactorError(
             f"{type(method).__name__} needs all labels in memory; in a database work WorkerTypes and MV-EM"
         )
     method.workers_, method.classes_ = labels.workers, labels.classes
     method.gold_ = evidence.known if isinstance(evidence, GoldEvidence) else {}
-    method.labels_given_ = given
+    method.labels_given_ = labels.given
     return method
 
 

@@ -12,6 +12,7 @@ from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.tables import consensus_frame
 from cofactor.crowd.worker_types import WorkerTypes
 from cofactor_app.scale.coded import CodedLabels
+from cofactor_app.scale.copies import AGAIN
 from cofactor_app.scale.doors import OWN
 from cofactor_app.scale.known import APART
 from cofactor_app.scale.rounds import Asked, floored, per, power_of
@@ -37,10 +38,14 @@ def consensus(method: Aggregator, labels: CodedLabels, apart: CrowdLabels | None
     preferred = np.argsort(-method.model_.prior, kind="stable").tolist()
     code = per(preferred, f"WHEN p{{k}} >= top - {TIE!r} THEN {{k}}", " ")
     disputed = f", most - {_of_code(K, 'v')} > {SAME_SHARE!r} AS disputed" if isinstance(method, WorkerTypes) else ""
+    merged = labels.owner is not None
+    n_labels, again = (
+        ("v.n + COALESCE(a.n, 0)", f" LEFT JOIN {AGAIN} AS a ON a.task = v.task") if merged else ("v.n", "")
+    )
     return f"""WITH {asked.score}, {_flat(K, effect)},
     chosen AS (SELECT *, CASE {code} END AS chosen FROM top), {_votes(K)}
-    SELECT v.task AS task, names.name AS label, {_of_code(K, "p")} AS probability, v.n AS n_labels{disputed}
-    FROM votes AS v JOIN {NAMES} AS names ON names.code = v.chosen{_labelled(apart, method, labels)}"""
+    SELECT v.task AS task, names.name AS label, {_of_code(K, "p")} AS probability, {n_labels} AS n_labels{disputed}
+    FROM votes AS v JOIN {NAMES} AS names ON names.code = v.chosen{again}{_labelled(apart, method, labels)}"""
 
 
 def _labelled(apart: CrowdLabels | None, method: Aggregator, labels: CodedLabels) -> str:
