@@ -71,7 +71,7 @@ def of_database(
 
 def of_file_or_table(name: str, door: Door, encoding: str) -> pd.DataFrame:
     """Return tasks and their classes as text, of a file, or of a table of the database where there is no such file."""
-    if Path(name).suffix or Path(name).exists():
+    if Path(name).exists():
         return read_task_and_truth(name, encoding)
     try:
         found = door.ask(f"SELECT * FROM {name_in(door.dialect, name, whole=True)}")

@@ -26,7 +26,7 @@ from cofactor.crowd.files import COLUMNS, NO_LABEL, alike_names, odd_names
 from cofactor.crowd.labels import Conflicts
 from cofactor_app.scale.coding import PLAIN, trimmed
 from cofactor_app.scale.doors import OWN, Door
-from cofactor_app.scale.queries import BLANKS, name_in
+from cofactor_app.scale.queries import BLANKS, name_in, quoted
 
 CODED = f"{OWN}coded_{uuid4().hex[:12]}"  # of this process: Spark keeps it where others see it
 WORKERS, CLASSES = f"{OWN}workers", f"{OWN}classes"
@@ -80,9 +80,7 @@ class CodedLabels:
         counted first), there are fewer than two classes, or the database refuses.
         Cost: O(labels), in four queries.
         """
-        names = dict(zip(COLUMNS, (f"given.{name_in(door.dialect, name)}" for name in columns), strict=True))
-        names |= {"table": name_in(door.dialect, table, whole=True), "time": ""}
-        _check_columns(door, names)
+        names = _names(door, name_in(door.dialect, table, whole=True), columns)
         if conflicts != "error":
             names["time"] = f", given.{TIME} AS time"
             _check_time(door, names["table"], conflicts)
@@ -104,16 +102,20 @@ class CodedLabels:
         return cls(door, workers, classes, n_tasks, n_labels, given)
 
 
-def _check_columns(door: Door, names: dict[str, str]) -> None:
+def _names(door: Door, table: str, columns: Sequence[str]) -> dict[str, str]:
+    """Return how the table and its columns are written in queries; a column may be named as the table has it."""
+    try:
+        found = list(door.ask(f"SELECT * FROM {table} AS given LIMIT 0"))
+    except CofactorError as error:
+        raise CofactorError(f"{error}: name the table of the labels by --table") from None
+    written = [quoted(name) if name in found else name_in(door.dialect, name) for name in columns]
+    names = dict(zip(COLUMNS, (f"given.{name}" for name in written), strict=True)) | {"table": table, "time": ""}
     try:
         door.ask("SELECT {task}, {worker}, {label} FROM {table} AS given LIMIT 0".format(**names))
-    except CofactorError as error:
-        try:
-            found = list(door.ask(f"SELECT * FROM {names['table']} LIMIT 0"))
-        except CofactorError:
-            raise CofactorError(f"{error}: name the table of the labels by --table") from None
-        problem = f"the table {names['table']} has the columns {listing(found)}"
+    except CofactorError:
+        problem = f"the table {table} has the columns {listing(found)}"
         raise CofactorError(f"{problem}: name those of the labels by --task, --worker and --label") from None
+    return names
 
 
 def _check_time(door: Door, table: str, conflicts: str) -> None:
@@ -128,7 +130,7 @@ def _ids(door: Door, names: dict[str, str], role: str) -> list[str] | list[int]:
     """Put the table from given ids to codes into the database; return the ids in their order."""
     query = "SELECT DISTINCT {id} AS given FROM {table} AS given WHERE {id} IS NOT NULL"
     found = door.ask(query.format(id=names[role], table=names["table"]))["given"]
-    if len(found) and not _is_plain(found):
+    if len(found) and found.dtype.kind not in "iu":  # text may be of a type of its own, which is compared with no other
         names[role] = f"CAST({names[role]} AS TEXT)"
         found = door.ask(query.format(id=names[role], table=names["table"]))["given"]
     text = [trimmed(str(known)) for known in found]
@@ -140,11 +142,6 @@ def _ids(door: Door, names: dict[str, str], role: str) -> list[str] | list[int]:
     codes = pd.DataFrame({"given": found, "code": np.array([place.get(name, -1) for name in text], dtype=np.int64)})
     door.put(WORKERS if role == "worker" else CLASSES, codes)
     return ids
-
-
-def _is_plain(column: pd.Series) -> bool:
-    """Whether ids are whole numbers or text, which are compared as they are."""
-    return column.dtype.kind in "iu" or all(isinstance(known, str) for known in column)
 
 
 def _tell_of(workers: Sequence[object], classes: Sequence[object], n_labels: int) -> None:

@@ -20,7 +20,7 @@ from cofactor_app.scale.held import pieces
 from cofactor_app.scale.known import one_task_in
 
 MOST_COMPARED = 2_000_000  # labels
-BECOMES, ALIKE, AGAIN = f"{OWN}becomes", f"{OWN}alike", f"{OWN}again"
+BECOMES, ALIKE, AGAIN = f"{OWN}becomes", f"{CODED}_alike", f"{CODED}_again"
 
 
 def owners_there(labels: CodedLabels) -> tuple[Ints, int]:

@@ -26,8 +26,10 @@ from cofactor_app.scale.coding import BATCH, batches
 
 OWN = "cofactor_"  # how tables begin that are made on the way, and removed
 DIALECTS = {"postgresql": "postgres", "mssql": "tsql", "mariadb": "mysql"}  # where sqlglot has another name
+LEAST_EXPONENT = "-700"  # of e, which is hardly above the least number that there is
 BUCKETS = 16  # of Spark's table of coded labels
 SPARK = "spark"
+READS = ": rounds need temporary tables there; where only reading is allowed, `cofactor sql` writes queries by hand"
 HELD = ": another program has it open, so wait until that ends"
 
 
@@ -65,6 +67,10 @@ class Door(ABC):
         self.run(f"DROP TABLE IF EXISTS {name}")
         self.run(f"CREATE TEMPORARY TABLE {name} AS {query}")
 
+    def remove(self, name: str, condition: str) -> None:
+        """Remove the rows of a kept table for which a condition holds."""
+        self.run(f"DELETE FROM {name} WHERE {condition}")
+
     def write(self, name: str, query: str, replace: bool = False) -> None:
         """Make a lasting table of the result of a query; `replace`: in the place of one of this name, if there is one.
 
@@ -85,7 +91,8 @@ class Door(ABC):
         """Return a query of DuckDB's in the language of this database."""
         if self.dialect == "duckdb":
             return query
-        return str(sqlglot.transpile(query, read="duckdb", write=self.dialect)[0])
+        tree = sqlglot.parse_one(query, read="duckdb")
+        return str((_for_postgres(tree) if self.dialect == "postgres" else tree).sql(self.dialect))
 
     @contextmanager
     def _at_once(self) -> Iterator[None]:
@@ -114,7 +121,8 @@ class Door(ABC):
             if isinstance(error, MemoryError) or said.startswith("Out of Memory"):
                 raise MemoryError(said) from None
             held = re.search(r"\block(ed)?\b", said)
-            raise CofactorError(f"the database refuses ({said})" + (HELD if held else "")) from None
+            hint = HELD if held else READS if "read-only transaction" in said else ""
+            raise CofactorError(f"the database refuses ({said}){hint}") from None
 
     @abstractmethod
     def _run(self, query: str) -> None: ...
@@ -193,6 +201,12 @@ class Spark(Door):
         text = f"CREATE TABLE {name} {laid_out} AS {self.translated(query)} DISTRIBUTE BY task"
         with self._refusing():
             self._run(text)
+
+    def remove(self, name: str, condition: str) -> None:
+        """Make the table anew without these rows, since none can be taken out of its files."""
+        self.keep(f"{name}_left", f"SELECT * FROM {name} WHERE NOT ({condition})")
+        self.run(f"DROP TABLE {name}")
+        self.run(f"ALTER TABLE {name}_left RENAME TO {name}")
 
     def _run(self, query: str) -> None:
         self.session.sql(query).collect()
@@ -299,6 +313,18 @@ class Address(Door):
 
 def _sqrt(x: float) -> float:
     return float(x**0.5)
+
+
+def _for_postgres(tree: Any) -> Any:
+    """Keep each step of a query by itself, since all its terms would go into each term of the next; exponents in range.
+
+    EXP(-746) is refused there, not zero.
+    """
+    for step in tree.find_all(sqlglot.exp.CTE):
+        step.set("materialized", True)
+    for found in list(tree.find_all(sqlglot.exp.Exp)):
+        found.set("this", sqlglot.func("GREATEST", found.this, LEAST_EXPONENT, dialect="postgres"))
+    return tree
 
 
 def _needed(module: str, extra: str) -> Any:

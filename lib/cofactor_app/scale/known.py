@@ -18,7 +18,7 @@ from cofactor_app.scale.coded import CODED, CodedLabels
 from cofactor_app.scale.doors import OWN
 from cofactor_app.scale.passes import Passes, Piece
 
-ASKED, APART = f"{OWN}asked", f"{OWN}apart"
+ASKED, APART = f"{OWN}asked", f"{CODED}_apart"
 
 
 def labels_of(passes: Passes, tasks: Collection[str]) -> CrowdLabels:
@@ -104,7 +104,7 @@ def taken_out(labels: CodedLabels, tasks: Collection[str]) -> tuple[CrowdLabels,
     """
     found = labels_there(labels, tasks)
     labels.door.keep(APART, f"SELECT DISTINCT task FROM {CODED} WHERE {_asked()}")
-    labels.door.run(f"DELETE FROM {CODED} WHERE {_asked()}")
+    labels.door.remove(CODED, _asked())
     rest = replace(labels, n_tasks=labels.n_tasks - found.n_tasks, n_labels=labels.n_labels - found.n_labels)
     return found, rest
 

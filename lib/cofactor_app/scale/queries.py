@@ -171,6 +171,11 @@ class Queries:
         return f"{text};\n"
 
 
+def quoted(name: str) -> str:
+    """Return the name of a column, whatever it is, in the quotes of DuckDB."""
+    return str(sqlglot.exp.to_identifier(name, quoted=True).sql("duckdb"))
+
+
 def name_in(dialect: str, name: str, whole: bool = False) -> str:
     """Read a name of a column, or of a `whole` table, as the database writes it; return it as DuckDB does."""
     problem = f"{name!r} is no name of a table or column: put it into the database's quotes"
