@@ -1,5 +1,6 @@
 """Labels larger than memory on the command line: the three steps, what they refuse, and runs that are killed."""
 
+import io
 import signal
 import subprocess
 import sys
@@ -77,6 +78,31 @@ def test_shards_without_moments_and_a_file_sorted_on_the_way_give_the_same(csv, 
         assert list(found["task"]) == list(whole["task"]) and list(found["label"]) == list(whole["label"])
         assert np.allclose(found["probability"], whole["probability"], atol=2e-6)
         assert {path.name for path in tmp_path.iterdir()} == before | {"whole.csv", "out.csv"}
+
+
+def test_tables_with_a_row_a_task_are_those_of_memory(csv, shards, tmp_path, capsys):
+    frame = pd.read_csv(csv)
+    frame.assign(label=frame["label"].eq("yes").astype(int)).to_parquet(tmp_path / "numbers.parquet", index=False)
+    before = {path.name for path in tmp_path.iterdir()}
+    for source, method in ((csv, "WorkerTypes"), (csv, "MV-EM"), (tmp_path / "numbers.parquet", "WorkerTypes")):
+        found = {}
+        for engine in ("memory", "shards", "folder"):
+            folder = shards if source == csv else source
+            given = ("--engine", engine, source) if engine != "folder" else (folder,)
+            files = [tmp_path / name for name in ("out.csv", "posterior.csv", "overruled.csv")]
+            tables = ("-o", files[0], "--wide", "--sort", "--posterior", files[1], "--overruled", files[2])
+            assert run("aggregate", *given, "--method", method, *tables, "--draws", 0, "--force") == 0
+            found[engine] = [file.read_bytes() for file in files]
+        assert found["memory"] == found["shards"] == found["folder"], (source, method)
+        wide = pd.read_csv(files[0])
+        assert wide["probability"].is_monotonic_increasing and not wide["task"].is_monotonic_increasing
+        assert f"wrote {files[2]}: {len(pd.read_csv(files[2]))} tasks" in capsys.readouterr().out
+    for file in files:
+        file.unlink()
+    assert {path.name for path in tmp_path.iterdir()} == before
+    assert run("aggregate", shards, "--sort", "-o", "-") == 0
+    printed = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert printed["probability"].is_monotonic_increasing and len(printed) == 300
 
 
 @pytest.fixture
@@ -185,7 +211,6 @@ def test_the_number_of_labels_and_the_memory_choose_the_engine(csv, tmp_path, mo
     on_disk = "they are sorted on disk and fitted piece by piece"
     assert run("aggregate", csv) == 0 and on_disk not in capsys.readouterr().out
     monkeypatch.setattr(engines, "machine_memory", lambda: 1e6)
-    sorted_ = tmp_path / "sorted.csv"
     assert run("aggregate", csv, "--workers", tmp_path / "workers.csv") == 0
     said = capsys.readouterr().out
     assert (
@@ -195,7 +220,7 @@ def test_the_number_of_labels_and_the_memory_choose_the_engine(csv, tmp_path, mo
         ("--method", "GLAD"),
         ("--encoding", "latin-1"),
         ("--engine", "memory"),
-        ("--sort", "-o", sorted_),
+        ("--model", tmp_path / "kept.npz"),
         ("--ignore", "maybe"),
         ("--conflicts", "all"),
     ):
@@ -213,7 +238,8 @@ def test_the_number_of_labels_and_the_memory_choose_the_engine(csv, tmp_path, mo
 
 def test_shards_that_are_asked_for_and_cannot_be_are_refused_with_the_reason(csv, tmp_path, capsys):
     for options, said in (
-        (("--sort",), "--engine shards: --sort needs all labels in memory; leave --engine out"),
+        (("--model", tmp_path / "kept.npz"), "--engine shards: --model needs all labels in memory; leave --engine out"),
+        (("--sort",), "--wide and --sort say how -o is written: name the file by -o"),
         (("--merge-look-alikes",), "--merge-look-alikes needs all labels in memory"),
         (("--conflicts", "all"), "--conflicts all needs all labels in memory"),
         (("--method", "GLAD"), "needs all labels at once"),
@@ -316,8 +342,8 @@ def test_outputs_are_kept_and_options_that_do_not_go_together_refused(csv, shard
     assert run("aggregate", shards, "--method", "RobSymNMF") == 1
     assert "RobSymNMF needs the counts of label pairs: count them with `cofactor moments`" in capsys.readouterr().err
     assert run("moments", shards, "-o", out, "--force") == 0
-    assert run("aggregate", shards, "--moments", out, "--posterior", tmp_path / "posterior.csv") == 1
-    assert "--posterior: needs all labels in memory, and does not go with shards" in capsys.readouterr().err
+    assert run("aggregate", shards, "--model", tmp_path / "kept.npz") == 1
+    assert "--model: needs all labels in memory, and does not go with shards" in capsys.readouterr().err
     assert run("aggregate", shards, "--report", tmp_path / "page.html", "--plan", 0.1) == 1
     assert "--plan needs all labels in memory" in capsys.readouterr().err
     assert run("aggregate", shards, "--moments", out, "--gold", csv) == 1

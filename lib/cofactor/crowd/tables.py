@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -96,10 +98,9 @@ def overruled_frame(method: Aggregator, posterior: Floats, labels: CrowdLabels) 
     predicted = method.answers(posterior)
     rows = np.flatnonzero(overruled(predicted, labels))
     sure = posterior[np.arange(len(posterior)), predicted]
-    rows = rows[np.argsort(-sure[rows], kind="stable")]
     votes = labels.votes[rows]
     given = votes.sum(axis=1)
-    return pd.DataFrame(
+    found = pd.DataFrame(
         {
             "task": [labels.tasks[n] for n in rows],
             "label": [labels.classes[k] for k in predicted[rows]],
@@ -109,3 +110,10 @@ def overruled_frame(method: Aggregator, posterior: Floats, labels: CrowdLabels) 
             "n_labels": given,
         }
     )
+    return surest_first([found])
+
+
+def surest_first(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return tables of tasks as one, the tasks of largest probability first; equal ones stay in their order."""
+    whole = pd.concat(frames, ignore_index=True)
+    return whole.sort_values("probability", ascending=False, kind="stable", ignore_index=True)

@@ -136,6 +136,8 @@ def aggregate(arguments: argparse.Namespace) -> None:
         return warehouse.aggregate(arguments)
     if preview(arguments):
         return
+    if (arguments.wide or arguments.sort) and not arguments.output:
+        raise cf.CofactorError("--wide and --sort say how -o is written: name the file by -o")
     inputs = (*arguments.labels, arguments.truth, arguments.gold, arguments.moments)
     grades.check(arguments)
     if arguments.model and (arguments.moments or arguments.method != DEFAULT):
@@ -227,8 +229,6 @@ def _write_tables(
         found = widened(found, posterior, labels) if arguments.wide else found
         found = found.sort_values("probability", kind="stable") if arguments.sort else found
         writer.write(arguments.output, [found], tasks)
-    elif arguments.wide or arguments.sort:
-        raise cf.CofactorError("--wide and --sort say how -o is written: name the file by -o")
     if arguments.confusion:
         entries = confusion_frame(method)
         writer.write(arguments.confusion, [entries], f"{labels.n_workers} confusion matrices")

@@ -7,22 +7,35 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import cofactor as cf
 from cofactor.core.em import SoftCounts
 from cofactor.core.files import restore, whole_file
+from cofactor.core.lazy import pd
 from cofactor.core.locks import beside
+from cofactor.core.types import Floats
 from cofactor.crowd.base import Aggregator
+from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.moments import CrowdMoments
-from cofactor.crowd.tables import confusion_frame, workers_frame
+from cofactor.crowd.tables import (
+    confusion_frame,
+    consensus_frame,
+    overruled_frame,
+    posterior_frame,
+    surest_first,
+    widened,
+    workers_frame,
+)
 from cofactor_app.cli import sampled
 from cofactor_app.cli.engines import WHOLE, is_folder, named
 from cofactor_app.cli.known import judge, of_shards
 from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import STDOUT, Writer, reserved, write_page
 from cofactor_app.scale.known import sample_of
+from cofactor_app.scale.ordering import rising
 from cofactor_app.scale.passes import Passes, bytes_of
 from cofactor_app.scale.sharding import shard_labels
 from cofactor_app.scale.shards import VOCABULARY, LabelShards
@@ -84,8 +97,7 @@ def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
         print(f"{arguments.method}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}")
         if arguments.truth:
             judge(arguments, passes, method)
-        if arguments.output:
-            writer.write(arguments.output, shards.consensus(method, passes), f"{n_tasks} tasks")
+        _write_tasks(arguments, writer, passes, method, f"{n_tasks} tasks")
         if arguments.workers:
             writer.write(arguments.workers, [workers_frame(method)], f"{len(shards.workers)} workers")
         if arguments.confusion:
@@ -94,6 +106,27 @@ def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
             sample = sample_of(passes, sampled.MOST_SHOWN)
             write_page(arguments.report, sampled.page_of_sample(source, arguments.method, method, *sample))
         passes.forget()
+
+
+def _write_tasks(arguments: argparse.Namespace, writer: Writer, passes: Passes, method: Aggregator, all_: str) -> None:
+    """Write the tables with a row a task, shard by shard; overruled tasks, which are few, come into memory."""
+    tables = partial(passes.shards.tables, method=method, passes=passes)
+    if arguments.output:
+        frames = tables(partial(_consensus, method=method, wide=arguments.wide))
+        with _room(arguments, "order") as work:
+            frames = rising(frames, "probability", work, SORTING) if arguments.sort else frames
+            writer.write(arguments.output, frames, all_)
+    if arguments.posterior:
+        writer.write(arguments.posterior, tables(lambda labels, posterior: posterior_frame(posterior, labels)), all_)
+    if arguments.overruled:
+        parts = tables(lambda labels, posterior: overruled_frame(method, posterior, labels))
+        overruled = surest_first(list(parts))
+        writer.write(arguments.overruled, [overruled], f"{len(overruled)} tasks")
+
+
+def _consensus(labels: CrowdLabels, posterior: Floats, method: Aggregator, wide: bool) -> pd.DataFrame:
+    found = consensus_frame(labels, posterior, method)
+    return widened(found, posterior, labels) if wide else found
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -123,9 +156,7 @@ def _sorted(arguments: argparse.Namespace) -> Iterator[None]:
         yield
         return
     columns, sep = named(arguments)
-    first = next((path for path in (arguments.output, arguments.workers) if path and path != STDOUT), None)
-    with TemporaryDirectory() if first is None else nullcontext("") as elsewhere:
-        folder = beside(first.absolute(), "shards") if first else Path(elsewhere, "shards")
+    with _room(arguments, "shards") as folder:
         options = {"conflicts": arguments.conflicts, "sep": sep, "memory": SORTING}
         try:
             shard_labels(arguments.labels, folder, None, columns, replace=True, **options)
@@ -135,7 +166,20 @@ def _sorted(arguments: argparse.Namespace) -> Iterator[None]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextmanager
+def _room(arguments: argparse.Namespace, ending: str) -> Iterator[Path]:
+    """Name a folder for a while, not made yet: beside the first output that is a file, or a temporary one."""
+    first = _first_output(arguments)
+    with TemporaryDirectory() if first is None else nullcontext("") as elsewhere:
+        yield beside(first.absolute(), ending) if first else Path(elsewhere, ending)
+
+
 def _kept(arguments: argparse.Namespace) -> Path | None:
     """Where rounds are kept for a run that goes on: beside the first output that is a file."""
-    paths = [path for path in (arguments.output, arguments.workers) if path and path != STDOUT]
-    return beside(paths[0].absolute(), "rounds") if paths else None
+    first = _first_output(arguments)
+    return beside(first.absolute(), "rounds") if first else None
+
+
+def _first_output(arguments: argparse.Namespace) -> Path | None:
+    outputs = arguments.output, arguments.workers, arguments.posterior, arguments.overruled
+    return next((path for path in outputs if path and path != STDOUT), None)

@@ -37,12 +37,16 @@ from cofactor_app.scale.warehouse import REFINED, WarehouseFit, read_counts
 FILES = (*SEPARATORS, LINES, ".parquet", ".gz")  # endings of files; other names are those of tables
 TABLE = "labels"  # of the labels in a database
 ELSEWHERE = (
+    "posterior",
+    "overruled",
+    "wide",
+    "sort",
     "labels",
     "moments",
     "preview",
     "record",
     "sep",
-)  # options on files of labels, which a database has not
+)  # options on files here
 PRESET = {
     "draws": DRAWS,
     "jobs": 1,

@@ -74,7 +74,7 @@ def shard_labels(
     if n_shards is not None and not 1 <= n_shards <= MOST:
         raise CofactorError(f"n_shards={n_shards}: give a number of files from 1 to {MOST}")
     work = beside(folder, "work")
-    with locked(folder), whole_folder(folder) as part, _database(work, memory) as base:
+    with locked(folder), whole_folder(folder) as part, database(work, memory) as base:
         if folder.exists() and not replace:
             raise CofactorError(f"{folder} exists: name another folder")
         numbers = imported(base, [str(path) for path in sources], [name.strip() for name in columns], sep, conflicts)
@@ -129,13 +129,13 @@ def _tasks(base: Any) -> list[str]:
 
 
 @contextmanager
-def _database(work: Path, memory: str) -> Iterator[Any]:
-    """Open a database in a folder of its own, which is removed afterwards."""
+def database(work: Path, memory: str) -> Iterator[Any]:
+    """Open a database in a folder of its own, which is removed afterwards; it has what does not fit into `memory`."""
     try:
         import duckdb
         import pyarrow
     except ImportError:
-        raise CofactorError("sharding needs DuckDB and pyarrow: pip install 'cofactor[scale]'") from None
+        raise CofactorError("sorting on disk needs DuckDB and pyarrow: pip install 'cofactor[scale]'") from None
     shutil.rmtree(work, ignore_errors=True)  # of a run that was stopped
     work.mkdir()
     try:
@@ -148,7 +148,7 @@ def _database(work: Path, memory: str) -> Iterator[Any]:
             raise
         if "No space left" in str(error):
             raise OSError(errno.ENOSPC, str(error)) from None
-        raise CofactorError(f"the labels cannot be sharded: {str(error).splitlines()[0]}") from None
+        raise CofactorError(f"sorting on disk failed: {str(error).splitlines()[0]}") from None
     finally:
         shutil.rmtree(work, ignore_errors=True)
 

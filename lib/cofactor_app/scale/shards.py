@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -33,6 +33,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import optimize, pd
 from cofactor.core.result import Result, progress
 from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats
 from cofactor.crowd.aggregators import SymNMF
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.evidence import Evidence, GoldEvidence
@@ -224,11 +225,13 @@ class LabelShards:
 
     def consensus(self, method: Aggregator, passes: Passes | None = None) -> Iterator[pd.DataFrame]:
         """Yield task, label, posterior probability of the label, and number of labels, shard by shard."""
-        return (passes or Passes(self)).map(partial(_consensus, method=method), whole=True)
+        return self.tables(partial(consensus_frame, method=method), method, passes)
 
-
-def _consensus(labels: CrowdLabels, method: Aggregator) -> pd.DataFrame:
-    return consensus_frame(labels, method.predict_proba(labels), method)
+    def tables(
+        self, table: Callable[[CrowdLabels, Floats], pd.DataFrame], method: Aggregator, passes: Passes | None = None
+    ) -> Iterator[pd.DataFrame]:
+        """Yield what `table` makes of the labels of each shard and their posterior by a method."""
+        return (passes or Passes(self)).map(lambda labels: table(labels, method.predict_proba(labels)), whole=True)
 
 
 def _keep(shards: LabelShards, path: Path, part: Path) -> None:
