@@ -132,6 +132,27 @@ def test_gold_tasks_and_truth_are_used_from_shards_as_in_memory(csv, shards, kno
         assert list(found["disputed"]) == list(whole["disputed"])
 
 
+def test_gold_tasks_teach_other_methods_from_shards_as_in_memory(csv, shards, known, tmp_path, capsys):
+    assert run("moments", shards, "-o", tmp_path / "moments.npz") == 0
+    for method in ("MV-EM", "IBCC", "EBCC", "RobSymNMF-EM"):
+        options = ("--method", method, *known, "--force", "-o", tmp_path / "out.csv")
+        whole = pd.read_csv(aggregated(csv, "--engine", "memory", *options))
+        said = capsys.readouterr().out.splitlines()
+        kept = [line for line in said if line.startswith(("gold tasks used in the fit: 40", "error on the 80 tasks"))]
+        moments = ("--moments", tmp_path / "moments.npz") if method == "RobSymNMF-EM" else ()
+        found = pd.read_csv(aggregated(shards, *moments, *options))
+        assert len(kept) == 2 and set(kept) <= set(capsys.readouterr().out.splitlines()), method
+        assert found[["task", "label", "n_labels"]].equals(whole[["task", "label", "n_labels"]]), method
+        close = 1e-3 if method == "EBCC" else 2e-6  # its random starts see tasks in another order
+        assert np.allclose(found["probability"], whole["probability"], atol=close), method
+        untold = pd.read_csv(aggregated(shards, *moments, *options[:2], *options[6:]))
+        assert not np.allclose(found["probability"], untold["probability"], atol=2e-6), method
+        capsys.readouterr()
+    options = ("--moments", tmp_path / "moments.npz", "--method", "RobSymNMF", *known[:2])
+    assert run("aggregate", shards, *options) == 1
+    assert "RobSymNMF cannot use gold tasks" in capsys.readouterr().err
+
+
 def test_truth_of_very_many_tasks_is_a_sample_and_gold_of_too_few_or_strange_is_said(
     csv, known, tmp_path, capsys, monkeypatch
 ):
@@ -147,8 +168,6 @@ def test_truth_of_very_many_tasks_is_a_sample_and_gold_of_too_few_or_strange_is_
         (tmp_path / "few.csv").write_text(f"task,truth\n{text}")
         assert run("aggregate", csv, "--engine", "shards", "--gold", tmp_path / "few.csv") == ends
         assert told in capsys.readouterr().err
-    assert run("aggregate", csv, "--engine", "shards", *known[:2], "--method", "MV-EM") == 1
-    assert "--gold for MV-EM needs all labels in memory" in capsys.readouterr().err
 
 
 def test_the_report_of_shards_is_about_a_sample_of_tasks_and_says_so(csv, tmp_path, capsys, monkeypatch):
@@ -238,7 +257,7 @@ def test_the_number_of_labels_and_the_memory_choose_the_engine(csv, tmp_path, mo
 
 def test_shards_that_are_asked_for_and_cannot_be_are_refused_with_the_reason(csv, tmp_path, capsys):
     for options, said in (
-        (("--model", tmp_path / "kept.npz"), "--engine shards: --model needs all labels in memory; leave --engine out"),
+        (("--model", tmp_path / "kept.npz"), "--engine shards: --model keeps all labels for"),
         (("--sort",), "--wide and --sort say how -o is written: name the file by -o"),
         (("--merge-look-alikes",), "--merge-look-alikes needs all labels in memory"),
         (("--conflicts", "all"), "--conflicts all needs all labels in memory"),
@@ -343,11 +362,9 @@ def test_outputs_are_kept_and_options_that_do_not_go_together_refused(csv, shard
     assert "RobSymNMF needs the counts of label pairs: count them with `cofactor moments`" in capsys.readouterr().err
     assert run("moments", shards, "-o", out, "--force") == 0
     assert run("aggregate", shards, "--model", tmp_path / "kept.npz") == 1
-    assert "--model: needs all labels in memory, and does not go with shards" in capsys.readouterr().err
+    assert "which works in memory: with shards, leave it out" in capsys.readouterr().err
     assert run("aggregate", shards, "--report", tmp_path / "page.html", "--plan", 0.1) == 1
-    assert "--plan needs all labels in memory" in capsys.readouterr().err
-    assert run("aggregate", shards, "--moments", out, "--gold", csv) == 1
-    assert "it goes with WorkerTypes alone, without --moments" in capsys.readouterr().err
+    assert "(`cofactor plan` takes a file of some tasks): with shards, leave it out" in capsys.readouterr().err
     assert run("aggregate", shards, "--moments", out, "--method", "MultiStart-EM") == 1
     assert "needs all labels at once" in capsys.readouterr().err
 

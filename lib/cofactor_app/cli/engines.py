@@ -25,12 +25,15 @@ LOOK = 1_000_000  # bytes of a text file, by which its rows are estimated
 TEXT = (".csv", ".tsv")
 VOCABULARY = "vocabulary.json"  # of a folder of shards
 KNOWN = ("truth", "gold")  # tasks of known class
-WHOLE = ("model",)  # needs all labels at once
+WHOLE = {  # options that need all labels at once
+    "model": "--model keeps all labels for `cofactor update`, which works in memory",
+    "plan": "--plan simulates crowds as large as this one in memory (`cofactor plan` takes a file of some tasks)",
+}
 SUMS = ("WorkerTypes", "MV-EM", "IBCC", "EBCC")  # methods that read labels as sums over tasks
 UTF_8 = ("utf-8-sig", "utf-8", "utf8", "ascii")
 NOT_TOLD = "what the columns are is told from all labels: name them by --task, --worker and --label"
 READ_WHOLE = ("ignore", "classes", "merge_look_alikes", "order")  # read in memory only
-NOT_ASKED = {**dict.fromkeys((*WHOLE, *READ_WHOLE, "plan", "gold")), "method": DEFAULT}  # by a command without them
+NOT_ASKED = {**dict.fromkeys((*WHOLE, *READ_WHOLE, "gold")), "method": DEFAULT}  # by a command without them
 
 
 def from_shards(arguments: argparse.Namespace) -> bool:
@@ -106,12 +109,10 @@ def is_folder(labels: Sequence[str]) -> bool:
 
 def _in_memory_only(arguments: argparse.Namespace) -> str:
     """Return why labels cannot be sorted into shards; empty where they can."""
-    if asked := [f"--{name.replace('_', '-')}" for name in (*WHOLE, *READ_WHOLE) if getattr(arguments, name)]:
+    if whole := at_once(arguments):
+        return whole
+    if asked := [f"--{name.replace('_', '-')}" for name in READ_WHOLE if getattr(arguments, name)]:
         return f"{', '.join(asked)} needs all labels in memory"
-    if arguments.plan is not None:
-        return "--plan needs all labels in memory"
-    if arguments.gold and arguments.method != DEFAULT:
-        return f"--gold for {arguments.method} needs all labels in memory; for {DEFAULT} it does not"
     if arguments.method not in SUMS:
         return f"{arguments.method} needs all labels at once, or counts of their pairs; {', '.join(SUMS)} do not"
     if arguments.encoding.casefold() not in UTF_8:
@@ -123,6 +124,11 @@ def _in_memory_only(arguments: argparse.Namespace) -> str:
     with warnings.catch_warnings(action="ignore"):  # who reads the labels says what was taken for what
         alike = as_read(arguments)
     return "" if alike else NOT_TOLD
+
+
+def at_once(arguments: argparse.Namespace) -> str:
+    """Return what the options need all labels at once for; empty where they do not."""
+    return "; ".join(why for name, why in WHOLE.items() if getattr(arguments, name) is not None)
 
 
 def _not_files(labels: Sequence[str]) -> str:

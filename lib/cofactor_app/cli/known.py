@@ -16,6 +16,7 @@ from cofactor.crowd.base import Aggregator, right_shares
 from cofactor.crowd.copies import without_copies_of
 from cofactor.crowd.evidence import UNKNOWN, GoldEvidence, gold_codes
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.readings import CLEARLY_MORE, LEAST_GOLD, View
 from cofactor.crowd.worker_types import WorkerTypes
 from cofactor_app.cli import facts, tell
@@ -35,18 +36,24 @@ from cofactor_app.scale.rounds import fit as fitted_there
 MOST_JUDGED = 200_000  # tasks by which a method is judged; the error is known to a tenth of a percent then
 
 
-def of_shards(arguments: argparse.Namespace, passes: Passes) -> tuple[Aggregator, int]:
-    """Return the default, fitted to shards and told of gold tasks, and the number of tasks."""
+def of_shards(
+    arguments: argparse.Namespace, method: Aggregator, passes: Passes, moments: CrowdMoments | None
+) -> tuple[Aggregator, int]:
+    """Return a method, fitted to shards and told of gold tasks, and the number of tasks."""
     frame = read_task_and_truth(arguments.gold, arguments.encoding)
     labels = labels_of(passes, frame["task"])
-    gold = _codes(frame, labels, arguments.gold)
+    gold = method._checked_gold(_codes(frame, labels, arguments.gold), labels)
     evidence = apart(passes, labels)
     votes = evidence.start()
 
-    def fit(method: WorkerTypes, told: GoldEvidence) -> WorkerTypes:
-        return passes.shards.fit(method, votes, arguments.rounds, method.verbose, passes, told)
+    def fit(method: Aggregator, told: GoldEvidence) -> Aggregator:
+        return passes.shards.fit(method, moments or votes, arguments.rounds, method.verbose, passes, told)
 
-    return taught(evidence, labels, gold, fit), votes.n_rows
+    if isinstance(method, WorkerTypes):
+        return taught(evidence, labels, gold, fit), votes.n_rows
+    told = fit(method, evidence.told(gold))
+    tell([facts.of_gold(told)], [])
+    return told, votes.n_rows
 
 
 def of_database(

@@ -30,9 +30,8 @@ from cofactor.crowd.tables import (
     workers_frame,
 )
 from cofactor_app.cli import sampled
-from cofactor_app.cli.engines import WHOLE, is_folder, named
+from cofactor_app.cli.engines import at_once, is_folder, named
 from cofactor_app.cli.known import judge, of_shards
-from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import STDOUT, Writer, reserved, write_page
 from cofactor_app.scale.known import sample_of
 from cofactor_app.scale.ordering import rising
@@ -91,7 +90,7 @@ def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     with _sorted(arguments):
         shards = LabelShards.open(*arguments.labels)
         passes = Passes(shards, Threads(arguments.jobs), memory, _kept(arguments))
-        method, n_tasks = (of_shards if arguments.gold else _fitted)(arguments, passes)
+        method, n_tasks = _fitted(arguments, passes)
         print(f"{n_tasks} tasks, {len(shards.workers)} workers, {len(shards.classes)} classes")
         result = method.result_
         print(f"{arguments.method}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}")
@@ -130,21 +129,19 @@ def _consensus(labels: CrowdLabels, posterior: Floats, method: Aggregator, wide:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    if asked := [f"--{name}" for name in WHOLE if getattr(arguments, name)]:
-        raise cf.CofactorError(f"{', '.join(asked)}: needs all labels in memory, and does not go with shards")
-    if arguments.plan is not None:
-        raise cf.CofactorError("--plan needs all labels in memory, and does not go with shards: leave it out")
+    if whole := at_once(arguments):
+        raise cf.CofactorError(f"{whole}: with shards, leave it out")
     if arguments.method not in cf.crowd.METHODS:
         raise cf.CofactorError(f"--method {arguments.method}: one of your own needs all labels in memory")
-    if arguments.gold and (arguments.moments or arguments.method != DEFAULT):
-        raise cf.CofactorError(f"--gold: of shards, it goes with {DEFAULT} alone, without --moments: leave one out")
 
 
 def _fitted(arguments: argparse.Namespace, passes: Passes) -> tuple[Aggregator, int]:
     """Return the method, fitted, and the number of tasks."""
     moments = CrowdMoments.load(arguments.moments) if arguments.moments else None
-    sums = moments or passes.shards.votes(passes)
     method = cf.crowd.METHODS[arguments.method](random_state=0, verbose=True)
+    if arguments.gold:
+        return of_shards(arguments, method, passes, moments)
+    sums = moments or passes.shards.votes(passes)
     fitted = passes.shards.fit(method, sums, arguments.rounds, verbose=True, passes=passes)
     return fitted, (sums if isinstance(sums, SoftCounts) else sums.votes).n_rows
 

@@ -80,8 +80,8 @@ class Passes:
         self._in_memory: dict[Path, Any] = {}  # decoded shards, or calls that decode them
 
     def __iter__(self) -> Iterator[CrowdLabels]:
-        """Yield the labels of every shard, read here."""
-        return iter(self.shards)
+        """Yield the labels of every shard, read here, without those of tasks that are left out."""
+        return (_without(labels, self.left_out) for labels in self.shards)
 
     def map(self, function: Callable[[CrowdLabels], Any], whole: bool = False) -> Iterator[Any]:
         """Return what a function makes of every shard, in their order; `whole`: with the ids of tasks, read anew.

@@ -186,7 +186,8 @@ class LabelShards:
         passes : Passes, optional
             Who reads these shards, what stays in memory, and where rounds are kept. Default: read here, one by one.
         apart : GoldEvidence, optional
-            The same labels, those of gold tasks in memory (`known.apart`); for WorkerTypes.
+            The same labels, those of gold tasks in memory (`known.apart`); for methods that take gold tasks. The
+            random starts of EBCC then see tasks in another order than in memory.
 
         Returns `method`, fitted: it predicts the labels of any shard. Raises a CofactorError for a method that needs
         all labels at once, or pairs where there are votes alone, or for moments of other labels.
@@ -199,7 +200,7 @@ class LabelShards:
             method.max_iter, method.verbose = min(method.max_iter, max_rounds), verbose
             method.fit_evidence(apart or evidence)
         else:
-            method.model_, method.result_ = self._fit(method, moments, evidence, max_rounds, verbose)
+            method.model_, method.result_ = self._fit(method, moments, apart or evidence, max_rounds, verbose)
         method.workers_, method.classes_, method.gold_ = self.workers, self.classes, apart.known if apart else {}
         method.labels_given_ = (
             np.rint(votes.cells.sum(axis=1)).astype(np.int64).reshape(len(self.workers), -1).sum(axis=1)
@@ -220,6 +221,8 @@ class LabelShards:
         if method.em:
             cells = np.tile(prior_cells(method.pseudo_counts, K), (len(self.workers), 1))
             model, result = iterate_em(e_step, model, max_rounds, verbose=verbose, pseudo_count=cells)
+        if isinstance(evidence, GoldEvidence) and evidence.known:  # which name the classes
+            return model, result
         agreement = last[0].cells.reshape(-1, K, K).sum(axis=0)
         return model.reorder(optimize.linear_sum_assignment(agreement, maximize=True)[1]), result
 
