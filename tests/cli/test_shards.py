@@ -248,11 +248,28 @@ def test_the_number_of_labels_and_the_memory_choose_the_engine(csv, tmp_path, mo
         assert on_disk not in said and ("fitted there all the same, since" in said) == ("memory" not in options), (
             options
         )
+    _by_number_alone(csv, tmp_path, monkeypatch, capsys)
+    monkeypatch.setattr(engines, "machine_memory", lambda: 1e6)
     monkeypatch.setattr(engines, "find_spec", lambda name: None)
     assert run("aggregate", csv) == 0 and "all the same, since DuckDB is missing" in capsys.readouterr().out
     monkeypatch.setattr(engines, "machine_memory", lambda: 1e12)
     monkeypatch.setattr(engines, "MANY", 1000)
     assert run("aggregate", csv) == 0 and "they are fitted there (--engine shards" in capsys.readouterr().out
+
+
+def _by_number_alone(csv, tmp_path, monkeypatch, capsys):
+    """Many labels that fit into memory are sorted on disk, but for options that get more in memory."""
+    monkeypatch.setattr(engines, "machine_memory", lambda: 1e12)
+    monkeypatch.setattr(engines, "FASTER", 1000)
+    there = "fitted piece by piece; copies are not merged there, nor readings compared (--engine memory: here)"
+    assert run("aggregate", csv) == 0 and there in capsys.readouterr().out
+    assert run("aggregate", csv, "--method", "MV-EM") == 0
+    assert "fitted piece by piece (--engine memory: here)" in capsys.readouterr().out
+    monkeypatch.setattr(engines, "MANY", 1000)
+    assert run("aggregate", csv, "--draws", 0, "--workers", tmp_path / "judged.csv") == 0
+    assert "they are fitted there, where workers have intervals and verdicts (--engine" in capsys.readouterr().out
+    assert "verdict" in pd.read_csv(tmp_path / "judged.csv")
+    monkeypatch.setattr(engines, "FASTER", 1e9)
 
 
 def test_shards_that_are_asked_for_and_cannot_be_are_refused_with_the_reason(csv, tmp_path, capsys):

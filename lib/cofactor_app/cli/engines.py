@@ -1,4 +1,4 @@
-"""Where ``cofactor aggregate`` fits labels: in memory, or from shards on disk where they are too many for that."""
+"""Where ``cofactor aggregate`` fits labels: in memory, or from shards on disk where that is faster or all that fits."""
 
 from __future__ import annotations
 
@@ -20,6 +20,12 @@ from cofactor_app.cli.methods import DEFAULT
 PER_LABEL = 300  # bytes of memory at the peak of a fit, of 10^7 labels
 SHARE = 0.25  # of the machine's memory that labels may take before they are sorted on disk
 MANY = 1_000_000  # labels, from which on it is said where they are fitted
+FASTER = 5_000_000  # labels, from which on shards save more than half a minute of a processor, see docs/commands.md
+SAY_MORE = {  # options that get more in memory, and stay there as long as it is large enough
+    "gold": "gold tasks choose among more readings",
+    "workers": "workers have intervals and verdicts",
+    "report": "the page has intervals and all tasks",
+}
 FIRST = 1000  # rows by which columns are told
 LOOK = 1_000_000  # bytes of a text file, by which its rows are estimated
 TEXT = (".csv", ".tsv")
@@ -46,14 +52,15 @@ def from_shards(arguments: argparse.Namespace) -> bool:
     if arguments.engine == "memory":
         return False
     asked = arguments.engine == "shards"
-    amount = "" if asked or _not_files(arguments.labels) else _told_of_many(arguments.labels)
+    amount = "" if asked or _not_files(arguments.labels) else _told_of_many(arguments)
     if not (asked or amount):
         return False
     reason = _in_memory_only(arguments)
     if asked and reason:
         raise CofactorError(f"--engine shards: {reason}; leave --engine out")
     if amount and not reason:
-        print(f"{amount}: they are sorted on disk and fitted piece by piece (--engine memory: here)")
+        lost = "; copies are not merged there, nor readings compared" if arguments.method == DEFAULT else ""
+        print(f"{amount}: they are sorted on disk and fitted piece by piece{lost} (--engine memory: here)")
     elif amount:
         print(f"{amount}, and are fitted there all the same, since {reason}")
     return not reason
@@ -88,12 +95,14 @@ def _is_much(n_labels: int) -> bool:
     return PER_LABEL * n_labels > SHARE * machine_memory()
 
 
-def _told_of_many(labels: Sequence[str]) -> str:
-    """Return what labels would take in memory, where that is too much and there is another way; say it, where not."""
-    amount, n_labels = _amount(labels)
-    if not _is_much(n_labels):
+def _told_of_many(arguments: argparse.Namespace) -> str:
+    """Return what labels would take in memory, where shards are the better way and there is one; say it, where not."""
+    amount, n_labels = _amount(arguments.labels)
+    more = "; ".join(why for name, why in SAY_MORE.items() if getattr(arguments, name))
+    if not _is_much(n_labels) and (more or n_labels < FASTER):
         if n_labels >= MANY:
-            print(f"{amount}: they are fitted there (--engine shards: on disk, piece by piece, which is faster)")
+            where = f"{amount}: they are fitted there{', where ' * bool(more)}{more}"
+            print(f"{where} (--engine shards: on disk, piece by piece, which is faster)")
         return ""
     if find_spec("duckdb") is None:
         print(f"{amount}, and are fitted there all the same, since DuckDB is missing: pip install 'cofactor[scale]'")
