@@ -68,6 +68,18 @@ def test_shards_that_fit_into_the_budget_are_read_once(shards, moments, monkeypa
     assert [read.count(path.name) for path in shards.paths] == [1, 1] + (N_SHARDS - 2) * [rounds]
 
 
+def test_pieces_that_are_held_are_the_labels_as_read_and_share_what_is_alike(shards):
+    passes = Passes(shards, memory=1e9)
+    for _ in range(2):  # read, and held
+        held, read = (list(which.map(lambda labels: labels.table)) for which in (passes, Passes(shards)))
+        for piece, table in zip(held, read, strict=True):
+            assert (piece.indicator != table.indicator).nnz == 0 and np.array_equal(piece.sizes, table.sizes)
+            assert piece.shared is table.shared is False
+        assert all(np.shares_memory(held[0].indicator.data, piece.indicator.data) for piece in held[1:])
+        with pytest.raises(ValueError, match="read-only"):
+            held[0].indicator.data[0] = 2
+
+
 def test_a_budget_is_an_amount_of_memory():
     assert [bytes_of(text) for text in ("0", "500MB", "1.5 gb", "12")] == [0, 5e8, 1.5e9, 12]
     for text in ("much", "-1GB", "", "inf", "GB"):
