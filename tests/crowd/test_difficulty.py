@@ -61,7 +61,7 @@ def test_scores_are_the_slopes_of_the_likelihood():
     right = given * rng.uniform(0.3, 0.9, size=given.shape)
 
     def likelihood(other):
-        p, _ = other._right()
+        p = other._right()
         return np.sum(right * np.log(p) + (given - right) * np.log(1 - p))
 
     slope, _ = crowd._scores(right, given)

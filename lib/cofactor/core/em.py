@@ -111,18 +111,28 @@ def expectation(table: CategoricalTable, model: LatentClassModel) -> SoftCounts:
     any smaller conditional. Rows with weights count as so many rows; many of them take some three times as long.
     """
     _check_same_alphabets(table, model)
-    A = np.where(model.stacked > 0, np.maximum(model.stacked, FLOOR), 0.0)
-    T, totals = np.zeros_like(A), np.zeros(model.n_classes)
-    F = table.indicator
-    log_A = np.log(A, where=A > 0, out=np.full_like(A, -np.inf))
+    F, A = table.indicator, model.stacked
+    if A.min(initial=1.0) < FLOOR:
+        A = np.where(A > 0, np.maximum(A, FLOOR), 0.0)
     if table.weights is not None:
-        n_rows = max(WORTH_COMPILING * table.n_rows // max(F.nnz * model.n_classes, 1), 1)
+        log_A, n_rows = _logarithms(A), max(WORTH_COMPILING * table.n_rows // max(F.nnz * model.n_classes, 1), 1)
         return reduce(add, (_by_arrays(piece, log_A, model.prior) for piece in table.chunks(n_rows)))
     if F.nnz * model.n_classes <= WORTH_COMPILING:
-        return _by_arrays(table, log_A, model.prior)
+        return _by_arrays(table, _logarithms(A), model.prior)
     shares = F.data if table.shared else np.zeros(0)
+    log_A = _logarithms(A) if table.shared or _entries_of_long_rows(F) > len(A) else A[:0]
+    T, totals = np.zeros_like(A), np.zeros(model.n_classes)
     log_likelihood = _add_posteriors(F.indptr, F.indices, shares, A, log_A, np.array(model.prior), T, totals)
     return SoftCounts(T, totals, table.n_rows, table.sizes, log_likelihood)
+
+
+def _entries_of_long_rows(F: sparse.csr_array) -> int:
+    lengths = np.diff(F.indptr)
+    return int(lengths[lengths > SHORT].sum())
+
+
+def _logarithms(A: Floats) -> Floats:
+    return np.log(A, where=A > 0, out=np.full_like(A, -np.inf))
 
 
 def _check_same_alphabets(table: CategoricalTable, model: LatentClassModel) -> None:
@@ -176,7 +186,7 @@ def _add_posteriors(
                     q[f] *= A[v, f]
             total = q.sum()
         if total < LEAST_PRODUCT:
-            log_likelihood += _in_logarithms(indices[first:end], shares[first:end], log_A, log_prior, q)
+            log_likelihood += _in_logarithms(indices[first:end], shares[first:end], A, log_A, log_prior, q)
             total = q.sum()
         product *= total
         if not SAFE_FACTOR < product < 1 / SAFE_FACTOR:
@@ -193,15 +203,20 @@ def _add_posteriors(
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def _in_logarithms(values: Ints, shares: Floats, log_A: Floats, log_prior: Floats, q: Floats) -> float:
-    """Set q to the posterior of a row times what keeps it from underflow; return the logarithm taken off."""
+def _in_logarithms(values: Ints, shares: Floats, A: Floats, log_A: Floats, log_prior: Floats, q: Floats) -> float:
+    """Set q to the posterior of a row times what keeps it from underflow; return the logarithm taken off.
+
+    Logarithms of A are taken here, if `log_A` has none of them.
+    """
     top = -np.inf
     for least in (-np.inf, LOG_FLOOR):  # the second where every class is excluded
         q[:] = log_prior
         for x in range(len(values)):
             share = shares[x] if len(shares) else 1.0
+            v = np.uint64(values[x])
             for f in range(len(q)):
-                q[f] += share * max(log_A[np.uint64(values[x]), f], least)
+                log_a = log_A[v, f] if len(log_A) else np.log(A[v, f])
+                q[f] += share * max(log_a, least)
         top = q.max()
         if top > -np.inf:
             break

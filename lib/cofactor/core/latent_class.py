@@ -115,7 +115,8 @@ class LatentClassModel:
         """
         table = self._known_codes(table)
         log_prior = np.log(self.prior, where=self.prior > 0, out=np.full(self.n_classes, -np.inf))
-        return table.indicator @ np.log(np.maximum(self.stacked, FLOOR)) + log_prior
+        logs = np.maximum(self.stacked, FLOOR)
+        return np.asarray(table.indicator @ np.log(logs, out=logs) + log_prior)
 
     def _check_variable(self, n: int) -> None:
         if not isinstance(n, int | np.integer) or not 0 <= n < self.n_variables:

@@ -88,46 +88,56 @@ class Difficulty:
 
     def model(self, rows: Rows) -> LatentClassModel:
         """Return the latent-class model of the states, of these rows alone."""
-        right, _ = self._right()
-        cells = 1 - right[rows.owner]
-        cells *= self.errors[rows.label][:, :, None]
-        cells[rows.places, rows.label] = right[rows.owner, rows.label]
+        cells = np.empty((len(rows.owner), rows.n_classes, len(NODES)))
+        for workers, places, part in rows.pieces:
+            right, of_part = self._of(workers)._right(), cells[places]
+            np.subtract(1, right[part.owner], out=of_part)
+            of_part *= self.errors[part.label][:, :, None]
+            of_part[part.places, part.label] = right[part.owner, part.label]
         prior = self.prior[:, None] * WEIGHTS
         return LatentClassModel.from_stacked(prior.ravel(), cells.reshape(len(cells), -1), rows.sizes)
 
     def after(self, counts: SoftCounts, rows: Rows, votes: Floats) -> Difficulty:
         """M-step: the crowd that makes the expected labels of the rows (R, S) more probable."""
-        right, given = _right_and_given(counts.cells, rows)
-        pulled = (_with_labels_of_the_crowd(x, given) for x in (right, given))
-        stepped = self._step_ability(*pulled)._step_spread(right, given)
-        by_class = counts.classes.reshape(rows.n_classes, -1).sum(axis=1)
-        errors = _errors(rows.by_label(counts.cells.reshape(len(counts.cells), rows.n_classes, -1).sum(axis=2)))
-        return Difficulty(_prior(by_class, votes), errors, stepped.ability, stepped.spread)
+        K = rows.n_classes
+        of_crowd = rows.by_label(counts.cells).reshape(K, K, -1)
+        pulled = _labels_of_the_crowd(of_crowd)
+        steps = [self._of(w)._step(*_right_and_given(counts.cells[r], part), pulled) for w, r, part in rows.pieces]
+        ability = np.concatenate([stepped for stepped, _ in steps])
+        score, information = np.sum([by_spread for _, by_spread in steps], axis=0)
+        spread = float(np.clip(self.spread + score / max(information, TINY), 0.0, MAX_SPREAD))
+        by_class = counts.classes.reshape(K, -1).sum(axis=1)
+        return Difficulty(_prior(by_class, votes), _errors(of_crowd.sum(axis=2)), ability, spread)
 
-    def _right(self) -> tuple[Floats, Floats]:
-        """Return Pr(right), and its derivative by ability, of every worker and state: (M, K, Q)."""
-        x = self.ability[:, :, None] + self.spread * NODES
-        return np.clip(special.ndtr(x), MIN_PROBABILITY, 1 - MIN_PROBABILITY), np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
+    def _of(self, workers: slice) -> Difficulty:
+        """Return the same crowd with these workers alone."""
+        return Difficulty(self.prior, self.errors, self.ability[workers], self.spread)
+
+    def _effects(self) -> Floats:
+        """Return ability + spread b of every worker and state: (M, K, Q)."""
+        return self.ability[:, :, None] + self.spread * NODES
+
+    def _right(self) -> Floats:
+        """Return Pr(right) of every worker and state: (M, K, Q)."""
+        p = special.ndtr(self._effects())
+        return np.clip(p, MIN_PROBABILITY, 1 - MIN_PROBABILITY, out=p)
 
     def _scores(self, right: Floats, given: Floats) -> tuple[Floats, Floats]:
         """Return slope and expected curvature of the binomial log-likelihood by ability + spread b: (M, K, Q)."""
-        p, slope = self._right()
+        p, slope = self._right(), np.exp(-(self._effects() ** 2) / 2) / np.sqrt(2 * np.pi)
         weight = slope / (p * (1 - p))
         return (right - given * p) * weight, given * slope * weight
 
-    def _step_ability(self, right: Floats, given: Floats) -> Difficulty:
-        """One step of Fisher scoring for the abilities of all workers; the spread stays."""
-        score, information = self._scores(right, given)
+    def _step(self, right: Floats, given: Floats, pulled: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+        """Return the abilities after one step of Fisher scoring, and slope and curvature of the spread then.
+
+        For abilities, `pulled` are labels of the crowd that are added to those of every worker; the spread stays.
+        """
+        score, information = self._scores(right + pulled[0], given + pulled[1])
         step = score @ ONES / np.maximum(information @ ONES, TINY)
         ability = np.clip(self.ability + step, -MAX_ABILITY, MAX_ABILITY)
-        return Difficulty(self.prior, self.errors, ability, self.spread)
-
-    def _step_spread(self, right: Floats, given: Floats) -> Difficulty:
-        """One step of Fisher scoring for the spread of the tasks' effects; abilities stay."""
-        score, information = self._scores(right, given)
-        step = float((score * NODES).sum() / max((information * NODES**2).sum(), TINY))
-        spread = float(np.clip(self.spread + step, 0.0, MAX_SPREAD))
-        return Difficulty(self.prior, self.errors, self.ability, spread)
+        score, information = Difficulty(self.prior, self.errors, ability, self.spread)._scores(right, given)
+        return ability, np.array([(score @ NODES).sum(), (information @ NODES**2).sum()])
 
 
 def _right_and_given(cells: Floats, rows: Rows) -> tuple[Floats, Floats]:
@@ -148,9 +158,14 @@ def _errors(labels: Floats) -> Floats:
     return np.asarray(wrong / wrong.sum(axis=0))
 
 
-def _with_labels_of_the_crowd(x: Floats, given: Floats) -> Floats:
-    """Add to every worker `SHRINKAGE_COUNT` labels a class that are as the crowd's: x is (M, K, Q), right or given."""
-    return x + SHRINKAGE_COUNT * x.sum(axis=0) / (given.sum(axis=(0, 2)) + TINY)[:, None]
+def _labels_of_the_crowd(labels: Floats) -> tuple[Floats, Floats]:
+    """Return `SHRINKAGE_COUNT` labels of every class, shared out as the crowd's (K labels, K classes, Q) are.
+
+    Right ones and all, both (K, Q); they are added to those of every worker.
+    """
+    given, classes = labels.sum(axis=0), np.arange(len(labels))
+    share = SHRINKAGE_COUNT / (given.sum(axis=1, keepdims=True) + TINY)
+    return labels[classes, classes] * share, given * share
 
 
 def fit_difficulty(

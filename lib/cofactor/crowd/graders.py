@@ -164,10 +164,6 @@ class GradedBelieve(Believe):
             self.types, found, self.alpha, nu, self.rho, q, bound, counts.cells, self.log_tables, graders
         )
 
-    def _shares(self, q: Floats) -> Floats:
-        chosen = q[self.active]
-        return np.asarray((1 + chosen.sum(axis=0)) / (len(chosen) + q.shape[1]))
-
     def _log_tables(self, cells: Floats) -> Floats:
         """Return what each row adds to its worker's log-probability under every table of grading, L_wj: (R, J)."""
         logs = np.empty((len(cells), len(self.log_tables)))

@@ -10,6 +10,8 @@ from scipy import sparse
 
 from cofactor.core.types import Floats, Ints
 
+WORKERS_OF_A_PIECE = 2048
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -46,6 +48,17 @@ class Rows:
     def places(self) -> Ints:
         """Numbers of the rows, 0 to R - 1: (R,)."""
         return np.arange(len(self.owner))
+
+    @cached_property
+    def pieces(self) -> list[tuple[slice, slice, Rows]]:
+        """Pieces of few workers, whose arrays fit into fast memory: their places, those of their rows, and these."""
+        first = np.arange(0, self.n_workers, WORKERS_OF_A_PIECE)
+        workers = list(zip(first, np.append(first[1:], self.n_workers), strict=True))
+        ends = np.searchsorted(self.owner, np.append(first, self.n_workers))
+        return [
+            (slice(u, v), slice(x, y), Rows(self.owner[x:y] - u, self.label[x:y], int(v - u), self.n_classes))
+            for (u, v), x, y in zip(workers, ends[:-1], ends[1:], strict=True)
+        ]
 
     def by_worker(self, values: Floats) -> Floats:
         """Add up (R,) or (R, K) values over the rows of each worker."""

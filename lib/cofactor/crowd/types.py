@@ -91,6 +91,12 @@ class Counts:
         return np.maximum(self.given - self.right, 0.0)
 
     @cached_property
+    def of_all_classes(self) -> tuple[Floats, Floats]:
+        """Expected right and wrong labels of every worker, R_w and W_w: both (M, 1)."""
+        ones = np.ones((self.rows.n_classes, 1))
+        return self.right @ ones, self.wrong @ ones
+
+    @cached_property
     def labels(self) -> Floats:
         """Number of labels of each row, worker w said label l: n_wl, (R,)."""
         return np.asarray(self.C @ np.ones(self.rows.n_classes))
@@ -98,6 +104,8 @@ class Counts:
     @cached_property
     def log_of_errors(self) -> Floats:
         """Sum over labels and classes, l != k, of C_wlk log e_lk: (M,)."""
+        if not self.log_errors.any():  # of two classes, there is one error
+            return np.zeros(self.rows.n_workers)
         return self.rows.by_worker(np.einsum("rk,rk->r", self.C, self.log_errors[self.rows.label]))
 
     def of_right_and_wrong(self, log_right: Floats, log_wrong: Floats, share: Floats) -> Floats:
@@ -106,7 +114,11 @@ class Counts:
         To those of a wrong one log e is added, as far as the worker shares the errors of the crowd: `share` (M, 1).
         """
         rows = self.rows
-        logs = log_wrong[rows.owner] + share[rows.owner] * self.log_errors[rows.label]
+        logs = log_wrong[rows.owner]
+        if logs.shape[1] < rows.n_classes:
+            logs = np.repeat(logs, rows.n_classes, axis=1)
+        if self.log_errors.any():
+            logs += share[rows.owner] * self.log_errors[rows.label]
         logs[rows.places, rows.label] = log_right[rows.owner, rows.label if log_right.shape[1] > 1 else 0]
         return logs
 
@@ -147,8 +159,7 @@ class Coin(WithPrior):
     name, shares_errors = "coin", True
 
     def _right_and_wrong(self, counts: Counts) -> tuple[Floats, Floats]:
-        ones = np.ones((counts.rows.n_classes, 1))
-        return counts.right @ ones, counts.wrong @ ones
+        return counts.of_all_classes
 
     def log_right_and_wrong(self, counts: Counts) -> tuple[Floats, Floats]:
         """Return psi(R + a) - psi(R + W + a + b) and psi(W + b) - psi(R + W + a + b), both (M, 1 or K)."""
@@ -384,27 +395,35 @@ class Believe:
         T = len(self.types)
         self.rho = np.full(T, 1 / T) if rho is None else rho
         self.q = np.full((rows.n_workers, T), 1 / T) if q is None else q
+        self._of_data: dict[str, Floats] = {}
 
     def __call__(self, counts: SoftCounts) -> TypesBelief:
         """M-step: return the belief that these expected counts of the rows lead to."""
         weight = self.q @ np.array([float(kind.shares_errors) for kind in self.types])
         log_errors = crowd_errors(self.rows.by_label(counts.cells * weight[self.rows.owner, None]))
         found = Counts(self.rows, counts.cells, log_errors)
-        L = np.stack([kind.log_evidence(found) for kind in self.types], axis=1)
+        L = np.stack([self._log_evidence(kind, found) for kind in self.types]).T
         self.rho = self._shares(type_probabilities(self.rho, L)[0])
         self.q, log_total = type_probabilities(self.rho, L)
         bound = float(log_total[self.active].sum() + log_errors.sum() + np.log(self.rho).sum())
         return TypesBelief(self.types, found, self.alpha, self.alpha + counts.classes, self.rho, self.q, bound)
 
+    def _log_evidence(self, kind: WorkerType, found: Counts) -> Floats:
+        """L_t; of "none" it is a constant of the data, computed in the first round."""
+        if not isinstance(kind, NoInformation):
+            return kind.log_evidence(found)
+        if kind.name not in self._of_data:
+            self._of_data[kind.name] = kind.log_evidence(found)
+        return self._of_data[kind.name]
+
     def _shares(self, q: Floats) -> Floats:
-        chosen = q[self.active]
-        return np.asarray((1 + chosen.sum(axis=0)) / (len(chosen) + len(self.types)))
+        return np.asarray((1 + self.active @ q) / (self.active.sum() + q.shape[1]))
 
 
 def type_probabilities(rho: Floats, L: Floats) -> tuple[Floats, Floats]:
     """Return q (M, T), proportional to rho exp L, and the logarithm of its sum over types (M,)."""
-    joint = L + np.log(rho)
-    top = np.maximum.reduce(list(joint.T))[:, None]  # column by column: fast for few types and many workers
+    joint = np.ascontiguousarray(L.T) + np.log(rho)[:, None]  # (T, M): NumPy is fast along the long axis only
+    top = joint.max(axis=0)
     q = np.exp(joint - top)
-    total = q @ np.ones((len(rho), 1))
-    return q / total, (top + np.log(total))[:, 0]
+    total = q.sum(axis=0)
+    return (q / total).T, top + np.log(total)

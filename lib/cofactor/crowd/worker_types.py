@@ -307,6 +307,8 @@ class WorkerTypes(Aggregator):
 
     def _of_members(self, model: LatentClassModel) -> LatentClassModel:
         """Return the model in which members of a group have the matrix of its owner."""
+        if np.array_equal(self._owner, np.arange(len(self._owner))):
+            return model
         K, S = int(model.sizes[0]), model.n_classes
         stacked = model.stacked.reshape(-1, K, S)[self._owner].reshape(-1, S)
         return LatentClassModel.from_stacked(model.prior, stacked, model.sizes)
@@ -322,6 +324,8 @@ class WorkerTypes(Aggregator):
 
     def _merged(self, labels: CrowdLabels) -> CategoricalTable:
         """Return the table in which copies have one label a task."""
+        if not self.copies_ and not self.one_voice:
+            return labels.table
         place = {worker: m for m, worker in enumerate(self.workers_)}
         here = {worker: m for m, worker in enumerate(labels.workers)}
         own = self.workers_
@@ -346,10 +350,15 @@ class WorkerTypes(Aggregator):
         workers labelled a task, all count the same. A task without labels has shares of zero.
         """
         known = self._recoded(as_labels(labels, self.classes_ if hasattr(self, "model_") else None))
+        return weighted_vote_shares(self._merged(known), self._weights(known.workers))
+
+    def _weights(self, workers: list[Any]) -> Floats:
+        """Return the weight of each of these workers; that of the average for who was not there in `fit`."""
+        informed = self._informed()
+        if workers == self.workers_:
+            return informed
         place = {worker: m for m, worker in enumerate(self.workers_)}
-        weights = np.append(self._informed(), self._informed().mean())
-        weight = weights[[place.get(worker, -1) for worker in known.workers]]
-        return weighted_vote_shares(self._merged(known), weight)
+        return np.append(informed, informed.mean())[[place.get(worker, -1) for worker in workers]]
 
     def _informed(self) -> Floats:
         """Return, of every worker, one minus the probability of type "none"."""
