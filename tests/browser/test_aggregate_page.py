@@ -34,7 +34,8 @@ FOUND = """() => {
     return {...result, ...Object.fromEntries(arrays)};
 }"""
 IN_BACKGROUND = """([bytes, conflicts, ignore]) => new Promise(resolve => {
-    const columns = ["task", "worker", "label"], options = {columns, conflicts, ignore, name: "bad.csv"};
+    const columns = ["task", "worker", "label"], encoding = "utf-8";
+    const options = {columns, conflicts, ignore, encoding, name: "bad.csv"};
     const worker = new Worker(source);
     worker.onmessage = ({data}) => {
         if (data.progress) return;
@@ -285,7 +286,8 @@ def test_advice_names_what_the_page_has(tab):
     for case, content in MESSY.items():
         aggregate(tab, content)
         said = tab.inner_text("#said")
-        assert said.strip() and not re.search(r"\w='|call it|undefined|--ignore|classes=|alikes \(|declare", said), case
+        foreign = r"\w='|call it|undefined|--ignore|classes=|alikes \(|look-alikes|declare"
+        assert said.strip() and not re.search(foreign, said), case
 
 
 @pytest.mark.filterwarnings("ignore:.*look alike:cofactor.DataWarning")
@@ -301,15 +303,56 @@ def test_forms_of_text_are_read_as_by_python(tab, tmp_path):
 
 
 def test_other_columns_and_the_last_of_two_labels(tab):
-    aggregate(tab, b"item,worker,label\n1,a,x\n1,a,y\n2,a,x\n")
-    assert "“item” as the task column" in tab.inner_text("#said")
-    tab.fill("#task", "item")
+    aggregate(tab, b"thing,worker,label\n1,a,x\n1,a,y\n2,a,x\n")
+    assert "“thing” as the task column" in tab.inner_text("#said")
+    tab.fill("#task", "thing")
     tab.click("#again")
     tab.wait_for_selector("#said :text('conflicting labels')")
     tab.select_option("#conflicts", "last")
     tab.click("#again")
     tab.wait_for_selector("#result:not([hidden])")
     assert tab.evaluate("result.tasks.map((task, i) => result.classes[result.vote[i]])") == ["y", "x"]
+
+
+def test_other_encodings_are_read_as_by_python_once_they_are_chosen(tab, tmp_path):
+    tab.click("#settings summary")
+    for encoding, text in {"windows-1252": "“à” – 5 €", "utf-16": "ſ𝒳", "koi8-r": "да", "shift-jis": "はい"}.items():
+        content = f"task,worker,label\n1,a,{text}\n1,b,no\n".encode(encoding)
+        (tmp_path / "labels.csv").write_bytes(content)
+        tab.select_option("#encoding", "utf-8")
+        aggregate(tab, content)
+        assert "choose its encoding (under “Settings”)" in tab.inner_text("#said"), encoding
+        tab.select_option("#encoding", encoding)
+        tab.click("#again")
+        tab.wait_for_selector("#result:not([hidden])")
+        labels = cf.CrowdLabels.from_file(tmp_path / "labels.csv", encoding=encoding)
+        assert tab.evaluate("result.classes") == labels.classes, encoding
+
+
+def test_names_that_look_alike_become_one_where_that_is_asked(tab, tmp_path):
+    content = b"task,worker,label\n1,a,yes\n1,b,Yes\n2,A,YES\n2,b,no\n3,a,Yes\n3,B,n\xc3\xb3\n"
+    (tmp_path / "labels.csv").write_bytes(content)
+    aggregate(tab, content)
+    assert "they can be made one (under “Settings”)" in tab.inner_text("#said")
+    tab.click("#settings summary")
+    tab.check("#merge")
+    tab.click("#again")
+    tab.wait_for_selector("#result:not([hidden])")
+    labels = cf.CrowdLabels.from_file(tmp_path / "labels.csv", merge_look_alikes=True)
+    assert tab.evaluate("[result.workers, result.classes]") == [labels.workers, labels.classes]
+    assert tab.inner_text("#said") == ""
+
+
+def test_all_tasks_are_listed_where_none_is_doubtful(tab):
+    aggregate(tab, GOOD.encode())
+    assert tab.locator("#tasks td:nth-child(1)").all_inner_texts() == ["a", "b"]
+
+
+def test_columns_are_found_under_their_usual_names(tab):
+    aggregate(tab, GOOD.replace("task,worker,label", "Item ID,rater,answer").encode())
+    said = tab.inner_text("#said")
+    assert "task from Item ID, worker from rater, label from answer; other ones can be named (under “Settings”)" in said
+    assert tab.evaluate("result.tasks") == ["a", "b"]
 
 
 @pytest.mark.parametrize("raw", [False, True])
@@ -400,8 +443,8 @@ def test_doubtful_and_overruled_tasks_are_listed_in_order(tab):
     aggregate(tab, csv_of(labels))
     method = page.METHOD().fit(labels)
     sure = method.predict_proba(labels).max(axis=1)
-    while tab.is_visible("#more"):
-        tab.click("#more")
+    while tab.is_visible("#more-tasks"):
+        tab.click("#more-tasks")
     shown = [float(cell) for cell in tab.locator("#tasks td:nth-child(3)").all_inner_texts()]
     assert shown == pytest.approx(np.sort(sure[sure < 0.9]), abs=6e-4)
     tab.select_option("#which", "overruled")

@@ -48,7 +48,7 @@ def test_is_not_written_over_an_old_one_unasked(tmp_path, capsys):
 
 
 def test_every_script_is_on_the_page(html):
-    assert {path.name for path in SCRIPTS} == {*page.BACKGROUND, "aggregate.js"}
+    assert {path.name for path in SCRIPTS} == {*page.BACKGROUND, *page.SHOWN}
     assert all(path.read_text(encoding="utf8") in html for path in SCRIPTS)
 
 

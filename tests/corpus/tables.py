@@ -78,7 +78,7 @@ def wide() -> list[Case]:
     """A row a task."""
     three = [("a", "ann", "yes"), ("a", "ben", "no"), ("b", "ann", "no"), ("b", "ben", "no"), ("c", "ann", "yes"), ("c", "ben", "yes")]
     gaps = [row for row in three if row[:2] != ("c", "ben")]
-    said = "one column a worker"
+    said, by_page = "one column a worker", {"page": {"error": ["no column label"], "reason": "the page reads no wide tables"}}
     onehot = text([("a", "w1", "1", "0"), ("a", "w2", "0", "1"), ("b", "w1", "0", "1"), ("b", "w2", "0", "1")], head="task,worker,yes,no")
     counts = [("a", "answer 1", "no"), ("a", "answer 2", "yes"), ("a", "answer 3", "yes"), ("b", "answer 4", "no"), ("b", "answer 5", "no"), ("b", "answer 6", "no")]
     return [
@@ -91,7 +91,7 @@ def wide() -> list[Case]:
         bad("wide/worker_twice.csv", "task,ann,ann\na,yes,no\nb,no,no\nc,yes,yes\n", "more than one column is called ann", notes=(said,), needs=WIDE),
         bad("headers/other_word_twice.csv", text([(*row, "x") for row in DATA], head="item,annotator,answer,answer"), "more than one column is called answer", notes=("columns: task from",), needs=LAYOUT),
         bad("wide/task_twice.csv", "task,ann,ben\na,yes,no\na,no,no\nc,yes,yes\n", "no column worker, label"),
-        bad("wide/two_classes_marked.csv", onehot.replace("a,w1,1,0", "a,w1,1,1"), "more than one is marked", needs=LAYOUT),
+        bad("wide/two_classes_marked.csv", onehot.replace("a,w1,1,0", "a,w1,1,1"), "more than one is marked", needs=LAYOUT, differs=by_page),
     ]
 
 

@@ -2,7 +2,7 @@
 
 The scripts of `cofactor_app/pages` read a file (`notes.js`, `reading.js`), fit (`copies.js`, `types.js`,
 `difficulty.js`) and sum up (`near_copies.js`, `grades.js`, `readings.js`, `consensus.js`) in the background;
-`aggregate.js` shows the result. What is a number or a word in the library comes from there.
+`aggregate.js` shows the result; both need `shared.js`. What is a number or a word in the library comes from there.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from cofactor.crowd import (
     near_copies,
     order,
     types,
+    usual_names,
     worker_types,
     workers,
 )
@@ -44,9 +45,23 @@ from cofactor_app.pages.render import render
 from cofactor_app.plots import crowd
 
 FITTING = ("copies.js", "types.js", "difficulty.js")
-BACKGROUND = ("notes.js", "reading.js", *FITTING, "near_copies.js", "grades.js", "readings.js", "consensus.js")
+READING, SUMMING_UP = ("notes.js", "reading.js"), ("near_copies.js", "grades.js", "readings.js", "consensus.js")
+BACKGROUND = ("shared.js", *READING, *FITTING, *SUMMING_UP)
+SHOWN = ("shared.js", "aggregate.js")
 METHOD = worker_types.WorkerTypes
 EXAMPLE = "bluebird"
+ENCODINGS = {  # as browsers call them, and who writes them
+    "utf-8": "UTF-8",
+    "utf-16": "UTF-16 (Unicode text of spreadsheets)",
+    "windows-1252": "Windows-1252, Latin-1 (Western Europe)",
+    "windows-1250": "Windows-1250 (Central Europe)",
+    "windows-1251": "Windows-1251 (Cyrillic)",
+    "koi8-r": "KOI8-R (Cyrillic)",
+    "shift-jis": "Shift JIS (Japanese)",
+    "gb18030": "GB 18030 (Chinese)",
+    "big5": "Big5 (Chinese)",
+    "euc-kr": "EUC-KR (Korean)",
+}
 TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that scripts use
     copies: ("MIN_COMMON", "FALSE_ALARMS"),
     crowd: ("SURE",),
@@ -71,6 +86,7 @@ TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that sc
     order: ("FEWEST", "MOST", "ALL_ORDERS", "DRAWN", "LUCK", "SCALES"),
     text_tables: ("MOST_COLUMNS",),
     types: ("NO_INFORMATION_COUNT",),
+    usual_names: ("USUAL", "RARER"),
     worker_types: ("USUAL_DESIGN_EFFECT", "MAX_CLASSES", "ONE_LABEL_ACCURACY"),
     workers: ("NO_INFORMATION", "MIN_NONE", "MIN_JUDGED_CROWD", "ALL_SURE", "MAY_BE_GRADES"),
 }
@@ -86,7 +102,7 @@ def page(arguments: argparse.Namespace) -> None:
 def html() -> str:
     """Return one page that needs no other file and no network, and may not connect to any host."""
     numbers = f"const CONSTANTS = {_json(constants())};\n"
-    shown, background = numbers + _script("aggregate.js"), numbers + "".join(map(_script, BACKGROUND))
+    shown, background = (numbers + "".join(map(_script, scripts)) for scripts in (SHOWN, BACKGROUND))
     digest = base64.b64encode(hashlib.sha256(shown.encode("utf8")).digest()).decode()
     return render(
         "aggregate",
@@ -94,6 +110,7 @@ def html() -> str:
         version=cf.__version__,
         method=METHOD.__name__,
         columns=files.COLUMNS,
+        encodings=ENCODINGS,
         sure=crowd.SURE,
         shown=shown,
         background=background,

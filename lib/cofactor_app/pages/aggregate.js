@@ -5,6 +5,7 @@
  */
 
 const ROWS = 20; // of a table, before more are asked for
+const FORMULA = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/; // begins what a spreadsheet would run
 const SETTINGS = "(under “Settings”)";
 const at = (id) => document.getElementById(id);
 const source = URL.createObjectURL(new Blob([at("background").textContent], { type: "text/javascript" }));
@@ -20,10 +21,11 @@ function inFields(message) {
     .replace("; 'all' counts each of m answers of a worker 1/m", ", or count each of m answers of a worker 1/m")
     .replace("name them all with classes=[...] (--classes)", "use the command line with --classes")
     .replace(/leave them out with ignore \(--ignore .*\)$/, `name them as no answers ${SETTINGS}`)
-    .replace("merge_look_alikes (--merge-look-alikes) makes", "the command line with --merge-look-alikes makes")
+    .replace("merge_look_alikes (--merge-look-alikes) makes them one", `they can be made one ${SETTINGS}`)
     .replace("declare their order", "use the command line with --order")
+    .replace("task=, worker= and label= choose other columns", `other ones can be named ${SETTINGS}`)
     .replace(/say sep='(.*?)'/, "which is none of , tab ; |: take the quotes around the first row away")
-    .replace("name its encoding, for example encoding='latin-1'", "use the command line with --encoding")
+    .replace(/name its encoding, for example encoding='.*?'/, `choose its encoding ${SETTINGS}`)
     .replace(/: call it \.\w+, or unpack it/, ": unpack it first");
 }
 
@@ -38,10 +40,6 @@ function element(name, text, classes = "") {
 /** Control characters of ids as escapes, which can be seen. */
 function visible(text) {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, (letter) => `\\u{${letter.codePointAt(0).toString(16)}}`);
-}
-
-function percent(x) {
-  return Number.isNaN(x) ? "–" : `${(100 * x).toFixed(1)}%`;
 }
 
 function number(n) {
@@ -64,21 +62,21 @@ async function aggregate(file, name) {
   [at("result").hidden, at("again").hidden, at("working").hidden] = [true, false, false];
   at("progress").textContent = `reading ${visible(name)}`;
   const mine = (worker = new Worker(source));
-  const columns = ["task", "worker", "label"].map((column) => at(column).value.trim() || column);
   mine.onmessage = ({ data }) => heard(data);
   mine.onerror = (event) => heard({ refused: `the page failed, please report it: ${event.message}` });
   try {
     const bytes = new Uint8Array(await file.arrayBuffer());
-    const ignore = listed(at("ignore").value), conflicts = at("conflicts").value;
-    mine.postMessage({ bytes, name, columns, conflicts, ignore }, [bytes.buffer]);
+    mine.postMessage({ bytes, name, ...settings() }, [bytes.buffer]);
   } catch (error) {
     if (worker === mine) heard({ refused: `${name} cannot be read: ${error.message}` });
   }
 }
 
-/** Words between commas; as `--ignore` reads them. */
-function listed(text) {
-  return text.split(",").map((word) => word.trim()).filter(Boolean);
+/** Return what was set: columns by their names, words between commas as `--ignore` reads them, and choices. */
+function settings() {
+  const { ignore, ...said } = Object.fromEntries(new FormData(at("options")));
+  const columns = ["task", "worker", "label"].map((column) => said[column].trim() || column);
+  return { ...said, columns, ignore: ignore.split(",").map((word) => word.trim()).filter(Boolean) };
 }
 
 function heard({ progress, refused, notes = [], warnings = [], result: found }) {
@@ -99,29 +97,25 @@ function heard({ progress, refused, notes = [], warnings = [], result: found }) 
 
 function show(found) {
   result = found;
-  at("counts").replaceChildren(...counts().map(([value, words]) => {
+  const { classes, workers, labels, labelsGiven } = result;
+  const counts = [...["tasks", "workers", "classes"].map((what) => [result[what].length, what]), [labels, "labels"]];
+  at("counts").replaceChildren(...counts.map(([count, what]) => {
     const item = element("li", "");
-    item.append(element("b", value), ` ${words}`);
+    item.append(element("b", number(count)), ` ${what}`);
     return item;
   }));
-  at("facts").replaceChildren(...result.found.map((fact) => element("li", fact)));
-  fill("classes", classRows());
-  at("which").value = "doubtful";
-  list("tasks", chosenTasks(), taskCells, "shown", "more");
-  const busiest = order(result.workers.length, (w) => -result.labelsGiven[w]);
-  list("workers", busiest, workerCells, "shown-workers", "more-workers");
+  at("facts").replaceChildren(...result.found.map((fact) => element("li", visible(fact))));
+  at("which").value = result.sure.some((p) => p < CONSTANTS.sure) ? "doubtful" : "all";
+  list("classes", range(classes.length), classCells);
+  list("tasks", chosenTasks(), taskCells);
+  list("workers", order(workers.length, (w) => -labelsGiven[w]), workerCells);
   at("result").hidden = false;
   at("found").focus();
 }
 
-function counts() {
-  const amounts = ["tasks", "workers", "classes"].map((words) => [number(result[words].length), words]);
-  return [...amounts, [number(result.labels), "labels"]];
-}
-
 /** Return 0 ... n - 1, those of the least key first. */
 function order(n, key) {
-  return Array.from({ length: n }, (_, i) => i).sort((a, b) => key(a) - key(b) || a - b);
+  return range(n).sort((a, b) => key(a) - key(b));
 }
 
 function chosenTasks() {
@@ -132,70 +126,68 @@ function chosenTasks() {
   return which === "disputed" ? sorted.filter((i) => disputed[i]) : [...sure.keys()];
 }
 
-/** Cells of a row: a text, and whether it is a number. */
+// ---- tables ----
+
+function classCells(k) {
+  const { classes, vote, predicted } = result, count = (codes) => number(codes.filter((code) => code === k).length);
+  return [classes[k], count(vote), count(predicted)];
+}
+
 function taskCells(i) {
   const { tasks, classes, predicted, vote, top, given: labels, disputed, sure } = result;
-  const found = [[tasks[i]], [classes[predicted[i]]], [sure[i].toFixed(3), 1]], mark = disputed[i] ? "disputed" : "";
-  return [...found, [classes[vote[i]]], [number(top[i]), 1], [number(labels[i]), 1], [mark]];
+  const found = [tasks[i], classes[predicted[i]], sure[i].toFixed(3), classes[vote[i]]];
+  return [...found, number(top[i]), number(labels[i]), disputed[i] ? "disputed" : ""];
 }
 
 function workerCells(w) {
   const { workers, labelsGiven, accuracy, agreement, types, remarks } = result;
   const right = types.length ? percent(accuracy[w]) : "not known";
-  return [[workers[w]], [number(labelsGiven[w]), 1], [right, 1], [percent(agreement[w]), 1], [remarks[w]]];
+  return [workers[w], number(labelsGiven[w]), right, percent(agreement[w]), remarks[w]];
 }
 
-function classRows() {
-  const { classes, vote, predicted } = result, byVote = new Array(classes.length).fill(0), byLabel = [...byVote];
-  vote.forEach((k) => byVote[k]++);
-  predicted.forEach((k) => byLabel[k]++);
-  return classes.map((name, k) => [[name], [number(byVote[k]), 1], [number(byLabel[k]), 1]]);
-}
-
-// ---- tables ----
-
-/** Put rows into a table, or below those it has. */
-function fill(table, rows, below = false) {
-  const made = rows.map((cells) => {
-    const row = element("tr", "");
-    row.append(...cells.map(([text, isNumber]) => element("td", visible(text), isNumber ? "" : "text")));
-    return row;
-  });
-  const body = at(table).tBodies[0];
-  if (!below) body.replaceChildren();
-  body.append(...made);
-}
-
-/** Show the first rows of many, and a button for more. */
-function list(table, rows, cells, said, button) {
-  let end = 0;
-  const more = () => {
-    const next = rows.slice(end, end + ROWS);
-    fill(table, next.map(cells), end > 0);
-    end += next.length;
-    at(said).textContent = rows.length ? `${number(end)} of ${number(rows.length)}` : "none";
-    at(button).hidden = end === rows.length;
+/** Show the first rows of a table, in cells of the classes that its header has, and a button for more. */
+function list(table, rows, cellsOf) {
+  const { tHead, tBodies: [body] } = at(table), heads = [...tHead.rows[0].cells], button = at(`more-${table}`);
+  const rowOf = (row) => {
+    const made = element("tr", "");
+    made.append(...cellsOf(row).map((text, i) => element("td", visible(text), heads[i].className)));
+    return made;
   };
-  at(button).onclick = more;
-  more();
+  button.onclick = () => {
+    const end = Math.min(body.rows.length + ROWS, rows.length);
+    body.append(...rows.slice(body.rows.length, end).map(rowOf));
+    at(`shown-${table}`).textContent = rows.length ? `${number(end)} of ${number(rows.length)}` : "none";
+    button.hidden = end === rows.length;
+  };
+  body.replaceChildren();
+  button.onclick();
 }
 
-// ---- saving: the table is written in the background, where its rules are ----
+// ---- the file that is saved, as cli/output.py writes it ----
+
+/** Return the CSV of the consensus, and how many of its cells got an apostrophe. */
+function savedTable({ tasks, classes, sure, predicted, given, disputed }, raw) {
+  let escapedCells = 0;
+  const safe = (cell) => {
+    const guarded = !raw && FORMULA.test(cell) && !DECIMAL.test(cell), shown = guarded ? `'${cell}` : cell;
+    escapedCells += guarded;
+    return /[",\n\r]/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown;
+  };
+  const lines = tasks.map((task, i) => {
+    const probability = fixed(sure[i], 6).replace(/(\.\d+?)0*$/, "$1"), mark = disputed[i] ? "True" : "False";
+    return `${safe(task)},${safe(classes[predicted[i]])},${probability},${given[i]},${mark}\n`;
+  });
+  return { text: ["task,label,probability,n_labels,disputed\n", ...lines].join(""), escapedCells };
+}
 
 function save() {
-  const writer = new Worker(source);
-  writer.onmessage = ({ data: { text, escapedCells } }) => {
-    writer.terminate();
-    const link = element("a", ""), url = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
-    [link.href, link.download] = [url, "consensus.csv"];
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(url), 60000);
-    const changed = "cells that a spreadsheet would run as formulas begin with an apostrophe now";
-    if (escapedCells) at("said").append(element("p", `note: ${escapedCells} ${changed}`, "note"));
-  };
-  const { tasks, classes, posterior, predicted, given, disputed } = result;
-  const save = { tasks, classes, posterior, predicted, given, disputed };
-  writer.postMessage({ save, raw: at("raw").checked });
+  const { text, escapedCells } = savedTable(result, at("raw").checked);
+  const link = element("a", ""), url = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
+  [link.href, link.download] = [url, "consensus.csv"];
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 60000);
+  const changed = "cells that a spreadsheet would run as formulas begin with an apostrophe now";
+  if (escapedCells) at("said").append(element("p", `note: ${escapedCells} ${changed}`, "note"));
 }
 
 // ---- what the reader does ----
@@ -207,9 +199,12 @@ at("example").onclick = () => {
   at("text").value = JSON.parse(at("bluebird").textContent);
   aggregate(new Blob([at("text").value]), "the example");
 };
-at("again").onclick = () => given && aggregate(given.file, given.name);
+at("options").onsubmit = (event) => {
+  event.preventDefault();
+  if (given) aggregate(given.file, given.name);
+};
 at("stop").onclick = stop;
-at("which").onchange = () => list("tasks", chosenTasks(), taskCells, "shown", "more");
+at("which").onchange = () => list("tasks", chosenTasks(), taskCells);
 at("save").onclick = save;
 for (const kind of ["dragover", "dragleave", "drop"]) {
   addEventListener(kind, (event) => {

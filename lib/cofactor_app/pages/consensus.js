@@ -21,35 +21,30 @@ function consensus(labels, tell) {
     order: suggestedOrder(labels.classes, votes),
     readings: readingsOf(whole, owner, { found, crowd, merged }, tell), tied: tiedShare(all, votes),
   };
-  return { ...result, found: [...factsOf(result), ...gradesFound(result.order)], remarks: remarksOf(result) };
+  return { ...result, found: factsOf(result), remarks: remarksOf(result) };
 }
 
 /** Tell of every task whether its label is another than most votes, each counted as far as its worker is informed. */
 function disputedTasks(crowd, none, predicted) {
   const { K } = crowd, informed = votesOf(crowd, (w) => 1 - none[w]), plain = votesOf(crowd);
   return Uint8Array.from(predicted, (label, i) => {
-    const of = (votes) => votes.subarray(i * K, (i + 1) * K), few = sum(of(informed)) <= CONSTANTS.fewVotes;
-    const votes = of(few ? plain : informed);
-    return (votes[largest(votes, 0, K)] - votes[label]) / sum(votes) > CONSTANTS.sameShare;
+    const few = sum(ofTask(informed, i, K)) <= CONSTANTS.fewVotes, votes = ofTask(few ? plain : informed, i, K);
+    return (Math.max(...votes) - votes[label]) / sum(votes) > CONSTANTS.sameShare;
   });
 }
 
 /** Share of the tasks on which the vote is tied. */
 function tiedShare({ N, K }, votes) {
-  const most = (i) => votes.subarray(i * K, (i + 1) * K).filter((x, _, of) => x === of[largest(of, 0, K)]).length;
-  return range(N).filter((i) => most(i) > 1).length / N;
+  const most = (v) => v.filter((x) => x === Math.max(...v)).length;
+  return range(N).filter((i) => most(ofTask(votes, i, K)) > 1).length / N;
 }
 
 /** The most probable class of each task; ties go to the larger prior, then to the lower code. */
 function predictedClasses({ N, K }, posterior, prior) {
-  const predicted = new Int32Array(N);
-  for (let i = 0; i < N; i++) {
-    const p = posterior.subarray(i * K, (i + 1) * K), least = p[largest(p, 0, K)] - CONSTANTS.tie;
-    let best = -1;
-    for (let k = 0; k < K; k++) if (p[k] >= least && (best < 0 || prior[k] > prior[best])) best = k;
-    predicted[i] = best;
-  }
-  return predicted;
+  return Int32Array.from({ length: N }, (_, i) => {
+    const p = ofTask(posterior, i, K), least = Math.max(...p) - CONSTANTS.tie;
+    return range(K).filter((k) => p[k] >= least).reduce((best, k) => (prior[k] > prior[best] ? k : best));
+  });
 }
 
 /** Of each task: the class that most workers chose (of tied ones the first), its votes, those of the label, and all. */
@@ -73,12 +68,13 @@ function workersOf({ M, K, whole }, labels, posterior) {
 
 /** Return what was found, in lines. */
 function factsOf(result) {
-  const { workers, owner, near, none, labelsGiven, sure, top, own, disputed, types, tied, readings } = result;
+  const { workers, owner, near, none, labelsGiven, sure, top, own, disputed, types, tied, readings, order } = result;
   const share = (n) => `${percent(n / sure.length)} of the tasks (${n})`, { method, sure: least } = CONSTANTS;
   const silent = workers.filter((_, w) => none[w]), given = sum(labelsGiven.filter((_, w) => none[w])) / result.labels;
   const copies = groupsOf(workers, owner).filter((group) => group.length > 1).map((group) => group.join(" = "));
   const nearly = near.map(([u, v, s, n]) => `${workers[u]} and ${workers[v]} (${s} of ${n} labels)`);
   const lines = [
+    order && gradesLine(order),
     types.length ? "" : CONSTANTS.nothingKnown,
     silent.length && `workers with ${CONSTANTS.noInformation}: ${silent.length} of ${none.length} `
       + `(${percent(given)} of the labels): ${listing(silent)}`,
@@ -116,11 +112,6 @@ function remarksOf({ workers, owner, near, none }) {
   });
 }
 
-/** Write a share with one digit, half to even as Python does: toFixed rounds .25 up, the one half that it can hold. */
-function percent(x) {
-  return `${(100 * x - ((100 * x) % 1 === 0.25 ? 0.01 : 0)).toFixed(1)}%`;
-}
-
 /** Return what must be read before the labels are used. */
 function warningsOf({ top, own, cast, readings }) {
   const name = CONSTANTS.method, behind = top.map((votes, i) => votes - own[i]), share = (n) => n / behind.length;
@@ -136,41 +127,13 @@ function warningsOf({ top, own, cast, readings }) {
   ].filter(Boolean);
 }
 
-// ---- the file that is saved ----
-
-/** Return the CSV of the consensus, and how many of its cells got an apostrophe; as cli/output.py writes it. */
-function savedTable({ tasks, classes, posterior, predicted, given, disputed }, raw) {
-  let escapedCells = 0;
-  const run = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/, K = classes.length;
-  const number = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
-  const safe = (cell) => {
-    const guarded = !raw && run.test(cell) && !number.test(cell);
-    escapedCells += guarded;
-    const shown = guarded ? `'${cell}` : cell;
-    return /[",\n\r]/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown;
-  };
-  const lines = tasks.map((task, i) => {
-    const k = predicted[i];
-    const said = `${safe(task)},${safe(classes[k])},${rounded(posterior[i * K + k])},${given[i]}`;
-    return `${said},${disputed[i] ? "True" : "False"}\n`;
-  });
-  return { text: ["task,label,probability,n_labels,disputed\n", ...lines].join(""), escapedCells };
-}
-
-/** Write a number as Python does after rounding to six digits: half to even, and 1.0 instead of 1. */
-function rounded(x) {
-  const scaled = x * 1e6, below = Math.floor(scaled), rest = scaled - below;
-  const whole = rest > 0.5 || (rest === 0.5 && below % 2) ? below + 1 : below, text = String(whole / 1e6);
-  return text.includes(".") ? text : `${text}.0`;
-}
-
 // ---- in the background ----
 
 /** Do the work for one file: return the result, or why there is none, and notes; all in words. */
 function work({ bytes, ...options }, tell) {
   const notes = [];
   try {
-    const result = consensus(readLabels(textOf(bytes, options.name), options, notes, tell), tell);
+    const result = consensus(readLabels(textOf(bytes, options.name, options.encoding), options, notes, tell), tell);
     if (!result.converged) {
       const { maxIter, tolWords } = CONSTANTS;
       notes.push(`worker types: iteration limit ${maxIter} reached before the change fell to ${tolWords}`);
@@ -190,7 +153,5 @@ if (typeof WorkerGlobalScope !== "undefined") {
     told = Date.now();
     postMessage({ progress });
   };
-  addEventListener("message", ({ data }) => {
-    postMessage(data.save ? savedTable(data.save, data.raw) : work(data, tell));
-  });
+  addEventListener("message", ({ data }) => postMessage(work(data, tell)));
 }

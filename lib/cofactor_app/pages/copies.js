@@ -61,7 +61,6 @@ function oneEach({ task, worker, label, share, ...names }) {
 
 /** Give the labels of copies to their owner, one label a task; `of` numbers the owners anew. */
 function withoutCopies(labels, owner) {
-  const owners = [...new Set(owner)].sort((u, v) => u - v), place = new Map(owners.map((u, m) => [u, m]));
-  const of = owner.map((u) => place.get(u)), numbered = { ...labels, worker: labels.worker.map((w) => of[w]) };
-  return { of, ...(owners.length < owner.length ? oneEach(numbered) : labels), workers: owners };
+  const { used: owners, places: of } = numbered(owner), merged = { ...labels, worker: labels.worker.map((w) => of[w]) };
+  return { of, ...(owners.length < owner.length ? oneEach(merged) : labels), workers: owners };
 }

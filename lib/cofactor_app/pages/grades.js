@@ -4,12 +4,10 @@
  * With more than six classes the orders that are drawn are others than there.
  */
 
-/** Say where classes look like grades, and who reads them; as `suggestion` in cli/grades.py. */
-function gradesFound(order) {
-  const named = order?.join(",");
-  const found = "classes may be grades: in this order workers agree better by squared steps than in nine of ten others";
-  const advice = "this page takes them for names; if they are grades, use the command line";
-  return order ? [`${found}; ${advice}: --order "${named}"`] : [];
+/** Say that classes look like grades, and who reads them; as `suggestion` in cli/grades.py. */
+function gradesLine(order) {
+  return "classes may be grades: in this order workers agree better by squared steps than in nine of ten others; "
+    + `this page takes them for names; if they are grades, use the command line: --order "${order.join(",")}"`;
 }
 
 /** Return the classes in the order that the labels suggest, or null; votes are (N, K). */
@@ -18,7 +16,7 @@ function suggestedOrder(classes, votes) {
   const order = K >= fewest && K <= most ? namedOrder(classes) : null;
   if (!order) return null;
   const pairs = coincidences(votes, order), identity = order.map((_, k) => k), mine = alphaOf(pairs, identity);
-  const others = Array.from(ordersOf(identity), (places) => alphaOf(pairs, places));
+  const others = ordersOf(identity).map((places) => alphaOf(pairs, places));
   const asGood = others.filter((alpha) => alpha >= mine).length / others.length;
   return mine > 0 && asGood <= luck ? order.map((k) => classes[k]) : null;
 }
@@ -61,22 +59,13 @@ function alphaOf(pairs, places) {
   return expected > 0 ? 1 - ((all - 1) * observed) / expected : NaN;
 }
 
-/** Yield this order first, then all others up to turning them round, or many drawn ones. */
-function* ordersOf(identity) {
-  if (identity.length <= CONSTANTS.allOrders) {
-    yield* permutations(identity);
-    return;
-  }
-  yield identity;
-  for (let drawn = 0, seed = 1; drawn < CONSTANTS.drawn; drawn++) {
-    const places = [...identity];
-    for (let last = places.length - 1; last > 0; last--) {
-      seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0; // numbers that look random, the same in every run
-      const other = Math.floor((seed / 2 ** 32) * (last + 1));
-      [places[last], places[other]] = [places[other], places[last]];
-    }
-    yield places;
-  }
+/** Return all orders up to turning them round; of many classes this one, and many drawn ones. */
+function ordersOf(identity) {
+  if (identity.length <= CONSTANTS.allOrders) return [...permutations(identity)];
+  let seed = 1;
+  const next = () => (seed = (seed * 16807) % 2147483647); // numbers that look random, the same in every run
+  const shuffled = () => identity.map((k) => [next(), k]).sort(([x], [y]) => x - y).map(([, k]) => k);
+  return [identity, ...Array.from({ length: CONSTANTS.drawn }, shuffled)];
 }
 
 function* permutations(left, begun = []) {

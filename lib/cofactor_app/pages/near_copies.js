@@ -1,14 +1,15 @@
 "use strict";
 /*
  * Workers who answer nearly alike: copies with slips, who are named and not merged; step by step as in
- * crowd/near_copies.py, which has the rule and its symbols. Pairs (u, v) are at u M + v, u < v.
+ * crowd/near_copies.py, which has the rule and its symbols. The pair of u and v is at u M + v, and at v M + u.
  */
 
 /** Return pairs of workers who are not counted as one, as [u, v, equal labels, common tasks]; none of a large crowd. */
 function nearCopies(labels, owner, tell) {
   const { leastWorkers, mostWorkers, minCommon, left, falseAlarms } = CONSTANTS, M = labels.workers.length;
   if (M < leastWorkers || M > mostWorkers) return [];
-  const { n, s } = commonTasks(labels, M), several = range(M * M).filter((pair) => n[pair] >= minCommon);
+  const { n, s } = commonTasks(labels, M), once = (pair) => Math.floor(pair / M) < pair % M;
+  const several = range(M * M).filter((pair) => n[pair] >= minCommon && once(pair));
   const mayBe = suspects(M, n, s, several).filter((pair) => owner[Math.floor(pair / M)] !== owner[pair % M]);
   if (!mayBe.length) return [];
   const one = posteriorOfVoices(labels, mayBe.map((pair) => [Math.floor(pair / M), pair % M]), tell);
@@ -21,10 +22,6 @@ function nearCopies(labels, owner, tell) {
   return found.map((pair) => [Math.floor(pair / M), pair % M, s[pair], n[pair]]);
 }
 
-function range(size) {
-  return Array.from({ length: size }, (_, i) => i);
-}
-
 /** Call with two entries of each task, of a lower worker first. */
 function eachPair({ task }, action) {
   for (let e = 0; e < task.length; e++) for (let x = e + 1; task[x] === task[e]; x++) action(e, x);
@@ -33,19 +30,17 @@ function eachPair({ task }, action) {
 function commonTasks(labels, M) {
   const n = new Float64Array(M * M), s = new Float64Array(M * M), { worker, label } = labels;
   eachPair(labels, (e, x) => {
-    const pair = worker[e] * M + worker[x];
-    n[pair]++;
-    s[pair] += label[e] === label[x];
+    for (const pair of [worker[e] * M + worker[x], worker[x] * M + worker[e]]) {
+      n[pair]++;
+      s[pair] += label[e] === label[x];
+    }
   });
   return { n, s };
 }
 
 /** Return the pairs that agree more often than others agree with them. */
 function suspects(M, n, s, several) {
-  const [equal, all] = [s, n].map((x) => {
-    const ofSecond = added(M, x, (pair) => pair % M);
-    return added(M, x, (pair) => Math.floor(pair / M)).map((y, w) => y + ofSecond[w]);
-  });
+  const [equal, all] = [s, n].map((x) => added(M, x, (pair) => pair % M));
   const agree = equal.map((y, w) => (y + 1) / (all[w] + 2));
   return several.filter((pair) => {
     const usual = Math.min(Math.max(agree[Math.floor(pair / M)], agree[pair % M]), 1 - 1e-9);
@@ -73,8 +68,8 @@ function posteriorOfVoices(labels, pairs, tell) {
 
 /** Return labels in which each voice says what most of its workers say; of tied labels that of the first of them. */
 function spoken(labels, voice) {
-  const voices = [...new Set(voice)], place = new Map(voices.map((u, m) => [u, m])), said = new Map();
-  const worker = labels.worker.map((w) => place.get(voice[w])), K = labels.classes.length;
+  const { used: voices, places } = numbered(voice), worker = labels.worker.map((w) => places[w]), said = new Map();
+  const K = labels.classes.length;
   const key = (e) => (labels.task[e] * voices.length + worker[e]) * K + labels.label[e];
   labels.task.forEach((_, e) => said.set(key(e), (said.get(key(e)) ?? 0) + 1));
   const one = oneEach({ ...labels, workers: voices, worker, share: labels.task.map((_, e) => said.get(key(e))) });

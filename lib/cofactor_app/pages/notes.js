@@ -9,7 +9,6 @@ const OUTER_BLANKS = new RegExp(`^${BLANKS}|${BLANKS}$`, "g"); // what Python's 
 const BLANK = new RegExp(BLANKS, "g"), JOINED = new RegExp(`(${BLANKS}|[_-])+`, "g");
 const NO_SHAPE = /[\p{Cf}\ufe00-\ufe0f]/gu, UNSEEN = /^[\p{Cf}\ufe00-\ufe0f]*$/u; // as core/look_alikes.py
 const PLAIN_NUMBER = /^(0|-?[1-9][0-9]{0,17})$/;
-const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/;
 const SHORTENED = /^\p{Nd}([.,]\p{Nd}+)?E\+\p{Nd}+$/u; // these three as crowd/kinds.py
 const FRACTION = /^[+-]?\p{Nd}+[.,]\p{Nd}+$/u, NUMBER = /^[+-]?\p{Nd}+([.,]\p{Nd}+)?$/u;
 
@@ -69,20 +68,17 @@ function oneWay(word) {
 
 // ---- names that look alike ----
 
-/** Note names that differ only in how they are written; as core/look_alikes.py, whole numbers never do. */
-function noteLookalikes(names, what, notes) {
-  if (names.every((name) => PLAIN_NUMBER.test(name))) return;
-  const groups = new Map();
-  for (const name of names) {
-    const left = skeleton(name, what === "classes");
-    if (groups.has(left)) groups.get(left).push(name);
-    else groups.set(left, [name]);
-  }
-  const found = [...groups.values()].filter((group) => group.length > 1).map((group) => shownGroup(group).join(" = "));
-  if (found.length) {
-    notes.push(`${what} that look alike count as different: ${listing(found)}; `
-      + "merge_look_alikes (--merge-look-alikes) makes them one");
-  }
+/** Return groups of names that differ only in how they are written; as core/look_alikes.py, whole numbers never do. */
+function lookAlikes(names, truthValues) {
+  if (names.every((name) => PLAIN_NUMBER.test(name))) return [];
+  return [...grouped(names, (name) => skeleton(name, truthValues)).values()].filter((group) => group.length > 1);
+}
+
+function noteLookAlikes(groups, what, notes) {
+  if (!groups.length) return;
+  const shown = listing(groups.map((group) => shownGroup(group).join(" = ")));
+  const advice = "merge_look_alikes (--merge-look-alikes) makes them one";
+  notes.push(`${what} that look alike count as different: ${shown}; ${advice}`);
 }
 
 /** Write names in order; with escapes where they cannot be told apart by eye. */

@@ -9,98 +9,60 @@
 
 class Refusal extends Error {}
 
-const QUOTE = 34, LINE_FEED = 10, RETURN = 13;
 const FIRST_ROW = " (the first line is row 1)";
+
+function refuse(wrong, message) {
+  if (wrong) throw new Refusal(message);
+}
 
 // ---- bytes to text ----
 
-/** Return the text of a file; refuse what is no UTF-8, or no text at all. */
-function textOf(bytes, name) {
-  const begins = (...codes) => codes.every((code, i) => bytes[i] === code);
-  for (const [what, ...codes] of CONSTANTS.packed) {
-    if (begins(...codes)) throw new Refusal(`${name} is ${what}`);
-  }
-  const unread = "which this page cannot read: save the table as CSV";
-  if (begins(80, 65, 82, 49)) throw new Refusal(`${name} is parquet, ${unread}`);
-  const start = begins(0xef, 0xbb, 0xbf) ? 3 : 0;
+/** Return the text of a file; refuse what is no text in its encoding, or no text at all. */
+function textOf(bytes, name, encoding) {
+  const begins = (codes) => codes.every((code, i) => bytes[i] === code);
+  const packed = CONSTANTS.packed.find(([, ...codes]) => begins(codes));
+  refuse(packed, `${name} is ${packed?.[0]}`);
+  refuse(begins([80, 65, 82, 49]), `${name} is parquet, which this page cannot read: save the table as CSV`);
+  const big = encoding === "utf-16" && bytes[0] === 0xfe; // the mark of the other order of bytes
   let text;
   try {
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes.subarray(start));
+    text = new TextDecoder(big ? "utf-16be" : encoding, { fatal: true }).decode(bytes);
   } catch {
-    const where = firstBad(bytes, start) - start;
-    throw new Refusal(`${name} is not utf-8 text (byte ${where}): `
+    const where = encoding === "utf-8" ? ` (byte ${firstBad(bytes)})` : "";
+    refuse(true, `${name} is not ${encoding} text${where}: `
       + "save it as UTF-8, or name its encoding, for example encoding='latin-1'");
   }
-  const zero = bytes.indexOf(0);
-  if (zero >= 0) {
-    throw new Refusal(`${name} cannot be read as CSV: it is no text: byte ${zero} is zero; `
-      + "name its encoding, for example encoding='utf-16', or save it as UTF-8");
-  }
+  refuse(text.includes("\0"), `${name} cannot be read as CSV: it is no text: byte ${bytes.indexOf(0)} is zero; `
+    + "name its encoding, for example encoding='utf-16', or save it as UTF-8");
   return text.replace(/^\ufeff+/, "");
 }
 
-/** Return the place of the first byte that is not UTF-8. */
-function firstBad(bytes, at) {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  for (let length; at < bytes.length; at += length) {
-    length = bytes[at] < 0x80 ? 1 : bytes[at] < 0xe0 ? 2 : bytes[at] < 0xf0 ? 3 : 4;
-    try {
-      if (length > 1) decoder.decode(bytes.subarray(at, at + length));
-    } catch {
-      return at;
-    }
-  }
+/** Return the place of the first byte that is not UTF-8, behind a byte order mark: there, text written anew differs. */
+function firstBad(bytes) {
+  const text = new TextDecoder().decode(bytes), anew = new TextEncoder().encode(text);
+  const old = bytes.subarray(bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
+  let at = anew.findIndex((byte, i) => byte !== old[i]);
+  while ((anew[at] & 0xc0) === 0x80) at--; // the beginning of the character
   return at;
 }
 
 // ---- text to cells ----
 
-/** Reads one record after another: cells between separators, in quotes or not. */
-class Records {
-  constructor(text, separator, at = 0) {
-    [this.text, this.separator, this.at, this.unclosed] = [text, separator.charCodeAt(0), at, false];
-    this.goesOn = false; // a cell does, behind its closing quote
-  }
-
-  /** Return the cells of the next record; null at the end. */
-  next() {
-    if (this.at >= this.text.length) return null;
-    for (const cells = []; ; ) {
-      cells.push(this.cell());
-      const code = this.text.charCodeAt(this.at++);
-      if (code === this.separator) continue;
-      if (code === RETURN && this.text.charCodeAt(this.at) === LINE_FEED) this.at++;
-      return cells;
-    }
-  }
-
-  cell() {
-    if (this.text.charCodeAt(this.at) !== QUOTE) return this.open();
-    const within = this.quoted(), behind = this.open();
-    if (strip(behind)) this.goesOn = true;
-    return within + behind;
-  }
-
-  open() {
-    const begin = this.at, text = this.text, end = text.length;
-    for (; this.at < end; this.at++) {
-      const code = text.charCodeAt(this.at);
-      if (code === this.separator || code === LINE_FEED || code === RETURN) break;
-    }
-    return text.slice(begin, this.at);
-  }
-
-  quoted() {
-    for (let found = "", begin = this.at + 1; ; ) {
-      const close = this.text.indexOf('"', begin);
-      this.unclosed = close < 0;
-      if (this.unclosed) return found + this.text.slice(begin, (this.at = this.text.length));
-      found += this.text.slice(begin, close);
-      this.at = close + 1;
-      if (this.text.charCodeAt(this.at) !== QUOTE) return found;
-      found += '"';
-      begin = this.at + 1;
-    }
+/** Yield the cells of one record after another; `seen` has the row, and the first row with a quote that is wrong. */
+function* recordsOf(text, separator, at = 0, seen = {}) {
+  const mark = `\\u${separator.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  const quoted = '"([^"]*(?:""[^"]*)*)("|$)', open = `[^${mark}\\r\\n]*`, ends = `${mark}|\\r\\n|\\r|\\n|$`;
+  const cell = new RegExp(`(?:${quoted})?(${open})(${ends})`, "y");
+  cell.lastIndex = at;
+  for (let cells = []; cell.lastIndex < text.length || cells.length; ) {
+    const [, within, closing, behind, end] = cell.exec(text);
+    if (!cells.length) seen.row++;
+    if (closing === "") seen.unclosed ??= seen.row;
+    if (closing && strip(behind)) seen.goesOn ??= seen.row;
+    cells.push(closing === undefined ? behind : within.replaceAll('""', '"') + behind);
+    if (end === separator) continue;
+    yield cells;
+    cells = [];
   }
 }
 
@@ -110,10 +72,10 @@ class Records {
 function separatorOf(text, columns) {
   const wanted = new Set(columns.map(plain));
   const fits = Array.from(CONSTANTS.separators, (separator) => {
-    const names = (new Records(text, separator).next() ?? []).map(plain);
+    const names = (recordsOf(text, separator).next().value ?? []).map(plain);
     return [new Set(names.filter((name) => wanted.has(name))).size, names.length, separator];
   });
-  return fits.reduce((best, fit) => (fit[0] > best[0] || (fit[0] === best[0] && fit[1] > best[1]) ? fit : best))[2];
+  return fits.reduce((best, fit) => (fit[0] - best[0] || fit[1] - best[1]) > 0 ? fit : best)[2];
 }
 
 /** Name columns as pandas does: those without a name by their place, those of one name by a number. */
@@ -121,31 +83,45 @@ function namesOf(header) {
   const given = new Map();
   return header.map((name, place) => {
     name ||= `Unnamed: ${place}`;
-    for (let count = given.get(name) ?? 0; count; count = given.get(name) ?? 0) {
-      given.set(name, count + 1);
-      name = `${name}.${count}`;
-    }
+    for (let count; (count = given.get(name)); name = `${name}.${count}`) given.set(name, count + 1);
     given.set(name, 1);
     return strip(name);
   });
 }
 
-/** Return the places of the wanted columns; capitals and blanks do not matter where only one column can be meant. */
-function placesOf(names, columns) {
+/** Give wanted columns their names where capitals and blanks alone differ, and only one can be meant. */
+function nameColumns(names, columns) {
   for (const wanted of columns) {
     const alike = names.flatMap((name, i) => (plain(name) === plain(wanted) && !columns.includes(name) ? [i] : []));
     if (!names.includes(wanted) && alike.length === 1) names[alike[0]] = wanted;
   }
+}
+
+/** Return the wanted columns, or others that all three are usually called, with a note; as crowd/layouts.py. */
+function takenColumns(names, columns, notes) {
+  const { usual, rarer } = CONSTANTS, roles = Object.keys(usual), form = (name) => folded(name).replace(/[\s-]+/g, "_");
+  const found = roles.map((role, i) => {
+    if (names.includes(columns[i]) || columns[i] !== role) return columns[i];
+    const there = [usual, rarer].map((known) => names.filter((name) => known[role].includes(form(name))));
+    return there.find((some) => some.length === 1)?.[0];
+  });
+  const whole = new Set(found).size === found.length && found.every((name) => names.includes(name));
+  if (!whole || columns.every((name) => names.includes(name))) return columns;
+  const said = found.map((name, i) => `${roles[i]} from ${name}`).join(", ");
+  notes.push(`columns: ${said}; task=, worker= and label= choose other columns`);
+  return found;
+}
+
+/** Return in words what is wrong with the columns of a table, or with those that were taken. */
+function wrongColumns(header, names, columns, taken) {
+  const twice = taken.filter((name) => header.filter((other) => strip(other) === name).length > 1);
+  if (twice.length) return `more than one column is called ${listing(twice)}: rename all but one`;
+  if (taken !== columns) return "";
   const missing = columns.filter((name) => !names.includes(name));
-  if (missing.length) {
-    const other = names.length === 1 && Array.from(CONSTANTS.separators).find((one) => names[0].includes(one));
-    const which = `say which column is which, for example ${missing[0]}='${names[0]}', or rename`;
-    const advice = other ? `columns seem to be separated by another character, say sep='${other}'` : which;
-    throw new Refusal(`no column ${listing(missing)}; found ${listing(names)}: ${advice}`);
-  }
-  const twice = columns.filter((name) => names.indexOf(name) !== names.lastIndexOf(name));
-  if (twice.length) throw new Refusal(`more than one column is called ${listing(twice)}: rename all but one`);
-  return columns.map((name) => names.indexOf(name));
+  const other = names.length === 1 && Array.from(CONSTANTS.separators).find((one) => names[0].includes(one));
+  const which = `say which column is which, for example ${missing[0]}='${names[0]}', or rename`;
+  const advice = other ? `columns seem to be separated by another character, say sep='${other}'` : which;
+  return missing.length ? `no column ${listing(missing)}; found ${listing(names)}: ${advice}` : "";
 }
 
 /** The codes of one column by the order in which its values came, and the rows in which there is none. */
@@ -162,10 +138,21 @@ class Column {
     this.codes.push(code);
   }
 
+  /** Return the column with one value for each group, that which is used most, of equal ones the first. */
+  merged(groups) {
+    const used = added(this.known.size, this.codes.map(() => 1), (e) => this.codes[e]);
+    const count = (name) => used[this.known.get(name)];
+    const most = (group) => group.reduce((best, name) => (count(name) > count(best) ? name : best));
+    const to = new Map(groups.flatMap((group) => group.map((name) => [name, most(group)])));
+    const values = [...this.known.keys()].map((name) => to.get(name) ?? name), column = new Column(this.name, []);
+    for (const code of this.codes) column.add(values[code]);
+    return column;
+  }
+
   /** Return the values in order, and the codes of the cells in it: whole numbers by size if all are, else text. */
   sorted() {
     const values = [...this.known.keys()], numbers = values.every((value) => PLAIN_NUMBER.test(value));
-    const order = values.map((_, code) => code).sort((a, b) => (numbers ? bySize : byPoint)(values[a], values[b]));
+    const order = range(values.length).sort((a, b) => (numbers ? bySize : byPoint)(values[a], values[b]));
     const place = new Int32Array(order.length);
     order.forEach((code, i) => (place[code] = i));
     const codes = Int32Array.from(this.codes, (code) => place[code]);
@@ -174,106 +161,77 @@ class Column {
 }
 
 function bySize(a, b) {
-  if (a.length < 16 && b.length < 16) return Number(a) - Number(b);
-  const difference = BigInt(a) - BigInt(b);
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+  return Number(a) - Number(b) || Number(BigInt(a) - BigInt(b));
 }
 
 /** Compare texts by code points, as Python does: JavaScript compares halves of characters beyond 65,535. */
 function byPoint(a, b) {
-  for (let i = 0; i < a.length && i < b.length; i++) {
-    const x = a.charCodeAt(i), y = b.charCodeAt(i);
-    if (x !== y) return lifted(x) - lifted(y);
-  }
-  return a.length - b.length;
-}
-
-function lifted(half) {
-  return half >= 0xd800 && half < 0xe000 ? half + 0x10000 : half;
+  let i = 0;
+  while (i < a.length && a[i] === b[i]) i++;
+  const [x, y] = [a, b].map((text) => (text.charCodeAt(i) || -1) + (/^[\ud800-\udfff]/.test(text[i]) ? 0x10000 : 0));
+  return x - y;
 }
 
 /** Read the wanted columns of a text, as `read_frame` and `read_labels`. */
-function readColumns(text, { columns, conflicts, name }, notes, tell) {
-  const begin = text.search(/[^\r\n]/), above = (text.slice(0, begin).match(/\r\n|\r|\n/g) ?? []).length;
-  if (begin < 0) throw new Refusal(`${name} is empty: expected a header row and one row per label`);
-  if (/^[\s]*[[{]/.test(text)) throw new Refusal(`${name} is JSON, which this page cannot read: save the table as CSV`);
-  const separator = separatorOf(text.slice(begin, begin + CONSTANTS.head), columns);
-  const records = new Records(text, separator, begin), header = records.next(), names = namesOf(header);
-  refuseMany(names);
+function readColumns(text, options, notes, tell) {
+  const { columns, conflicts, name } = options, { time } = CONSTANTS, table = tableOf(text, options), { names } = table;
+  nameColumns(names, columns);
+  const taken = takenColumns(names, columns, notes), places = taken.map((column) => names.indexOf(column));
+  const wrong = wrongColumns(table.header, names, columns, taken);
   const found = columns.map((column, i) => new Column(column, i < 2 ? [""] : CONSTANTS.noLabel));
-  const looked = () => (refuseTwice(header.map(strip), columns), placesOf(names, columns));
-  const { value: places = [], error } = caught(looked), long = []; // other errors come first
-  let row = above + 2, again = 0, goesOn = records.goesOn ? above + 1 : 0;
-  for (let cells; (cells = records.next()); row++) {
-    if (records.goesOn && !goesOn) goesOn = row;
-    if (cells.length > header.length) long.push(`row ${row} (${cells.length} cells)`);
-    if (row % 100000 === 0) tell(`reading, row ${row}`);
-    if (!cells.some((cell) => cell !== "")) continue;
-    if (places.length && places.every((place, i) => repeatsName(cells[place], columns[i]))) again++;
+  let again = 0;
+  const long = rowsOf(table, tell, (cells, row) => {
+    if (places.every((place, i) => repeatsName(cells[place], taken[i]))) again++;
     else places.forEach((place, i) => found[i].add(cells[place] ?? "", row));
-  }
-  refuseBroken(name, goesOn);
-  refuseLong(long, header.length, separator);
-  if (records.unclosed) {
-    throw new Refusal(`${name} cannot be read as CSV: `
-      + `a quote in row ${row - 1}${FIRST_ROW} is never closed: close it, or write a quote within a cell twice`);
-  }
-  if (error) throw error;
-  refuseTimes(names, conflicts);
-  noteUnread(names, columns, notes);
+  });
+  refuseBroken(table, long, `${name} cannot be read as CSV: `);
+  refuse(wrong, wrong);
+  refuse(["first", "last"].includes(conflicts) && names.includes(time), `column ${time} says which label came `
+    + `${conflicts}, and is not read here: sort the rows by it and rename it, or use the command line`);
+  noteUnread(names, taken, notes);
   if (again) notes.push(`${again} rows repeat the header and are left out: two files one after the other?`);
-  if (!found[0].codes.length && again) throw new Refusal("no labels: all rows repeat the header");
-  if (!found[0].codes.length) throw new Refusal("no labels: the table has a header but no rows");
+  const none = again ? "all rows repeat the header" : "the table has a header but no rows";
+  refuse(!found[0].codes.length, `no labels: ${none}`);
+  const nested = taken !== columns && [...found[2].known.keys()].find((name) => /^[[{]/.test(name));
+  refuse(nested, `labels such as ${begun(nested || "")} are JSON, which this page cannot read: use cofactor aggregate`);
   return found;
+}
+
+/** Read the header of a table, which is below empty lines; its other records come one by one. */
+function tableOf(text, { columns, name, sep }) {
+  const begin = text.search(/[^\r\n]/), above = text.slice(0, begin).split(/\r\n|\r|\n/).length - 1;
+  refuse(begin < 0, `${name} is empty: expected a header row and one row per label`);
+  refuse(/^\s*[[{]/.test(text), `${name} is JSON, which this page cannot read: save the table as CSV`);
+  const separator = sep || separatorOf(text.slice(begin, begin + CONSTANTS.head), columns), seen = { row: above };
+  const records = recordsOf(text, separator, begin, seen), header = records.next().value, names = namesOf(header);
+  const { mostColumns } = CONSTANTS, needed = "leave only those that are needed";
+  refuse(names.length > mostColumns, `the table has more than ${mostColumns} columns: ${needed}`);
+  return { separator, seen, records, header, names };
+}
+
+/** Hand on all rows that are not empty; return those that are longer than the header, in words. */
+function rowsOf({ header, records, seen }, tell, take) {
+  const long = [];
+  for (const cells of records) {
+    if (cells.length > header.length) long.push(`row ${seen.row} (${cells.length} cells)`);
+    if (seen.row % 100000 === 0) tell(`reading, row ${seen.row}`);
+    if (cells.some((cell) => cell !== "")) take(cells, seen.row);
+  }
+  return long;
+}
+
+function refuseBroken({ header, separator, seen }, long, unread) {
+  refuse(seen.goesOn, `${unread}there is text after a closing quote in row ${seen.goesOn}${FIRST_ROW}: `
+    + "write a quote within a cell twice, and put the whole cell in quotes");
+  refuse(long.length, `more cells than the ${header.length} of the header in ${listing(long)}${FIRST_ROW}: `
+    + `mend these rows; cells that hold ${repr(separator)} belong in quotes`);
+  refuse(seen.unclosed, `${unread}a quote in row ${seen.unclosed}${FIRST_ROW} is never closed: `
+    + "close it, or write a quote within a cell twice");
 }
 
 /** Whether a cell is the name of a column again, perhaps behind the byte order mark of a second file. */
 function repeatsName(cell, column) {
   return plain((cell ?? "").replace(/^\ufeff+/, "")) === plain(column);
-}
-
-/** Refuse a header without end. */
-function refuseMany(names) {
-  const { mostColumns } = CONSTANTS;
-  if (names.length <= mostColumns) return;
-  throw new Refusal(`the table has more than ${mostColumns} columns: leave only those that are needed`);
-}
-
-/** Refuse wanted columns of one name: `namesOf` gives the second a new one. */
-function refuseTwice(header, columns) {
-  const twice = columns.filter((name) => header.indexOf(name) !== header.lastIndexOf(name));
-  if (twice.length) throw new Refusal(`more than one column is called ${listing(twice)}: rename all but one`);
-}
-
-/** Refuse to choose by the order of the rows where a column says when each label was given. */
-function refuseTimes(names, conflicts) {
-  if (["first", "last"].includes(conflicts) && names.includes(CONSTANTS.time)) {
-    throw new Refusal(`column ${CONSTANTS.time} says which label came ${conflicts}, and is not read here: `
-      + "sort the rows by it and rename it, or use the command line");
-  }
-}
-
-/** Refuse a row in which a cell goes on behind its closing quote. */
-function refuseBroken(name, row) {
-  if (row) {
-    throw new Refusal(`${name} cannot be read as CSV: there is text after a closing quote in row ${row}${FIRST_ROW}: `
-      + "write a quote within a cell twice, and put the whole cell in quotes");
-  }
-}
-
-function caught(action) {
-  try {
-    return { value: action() };
-  } catch (error) {
-    return { error };
-  }
-}
-
-function refuseLong(long, cells, separator) {
-  if (long.length) {
-    throw new Refusal(`more cells than the ${cells} of the header in ${listing(long)}${FIRST_ROW}: `
-      + `mend these rows; cells that hold ${repr(separator)} belong in quotes`);
-  }
 }
 
 // ---- columns to labels ----
@@ -283,73 +241,56 @@ function readLabels(text, options, notes, tell) {
   const found = readColumns(text, options, notes, tell);
   const names = found.map(({ known, absent }) => [...known.keys()].filter((value) => !absent.includes(value)));
   noteOddNames(names, found[2].codes.length - found[2].missing.length, notes);
-  for (const [i, what] of ["tasks", "workers", "classes"].entries()) noteLookalikes(names[i], what, notes);
+  const alike = names.map((some, i) => lookAlikes(some, i === 2)), whats = ["tasks", "workers", "classes"];
+  if (!options.merge) whats.forEach((what, i) => noteLookAlikes(alike[i], what, notes));
   for (const { name, missing } of found) {
-    if (missing.length) throw new Refusal(`missing ${name} in rows ${listing(missing)}${FIRST_ROW}: fill or drop them`);
+    refuse(missing.length, `missing ${name} in rows ${listing(missing)}${FIRST_ROW}: fill or drop them`);
   }
-  const [task, worker, label] = answered(found.map((column) => column.sorted()), options.ignore);
+  const read = options.merge ? found.map((column, i) => column.merged(alike[i])) : found;
+  const columns = answered(read.map((column) => column.sorted()), options.ignore), [task, worker, label] = columns;
   noteNoAnswers(label.ids, notes);
-  if (label.ids.length < 2) {
-    throw new Refusal(`only one class (${listing(label.ids)}): there is nothing to tell apart; `
-      + "where others exist but were never used, name them all with classes=[...] (--classes)");
-  }
-  const of = options.conflicts === "all" ? partsOfOne : oneLabelEach;
-  const { kept, share } = of(task, worker, label, options.conflicts, notes);
-  const taken = (codes) => kept.map((e) => codes[e]);
+  refuse(label.ids.length < 2, `only one class (${listing(label.ids)}): there is nothing to tell apart; `
+    + "where others exist but were never used, name them all with classes=[...] (--classes)");
+  const { kept, share } = opinions(columns, options.conflicts, notes);
+  const taken = ({ codes }) => kept.map((e) => codes[e]);
   return {
-    tasks: task.ids, workers: worker.ids, classes: label.ids, share: share ?? kept.map(() => 1),
-    task: taken(task.codes), worker: taken(worker.codes), label: taken(label.codes),
+    tasks: task.ids, workers: worker.ids, classes: label.ids, share,
+    task: taken(task), worker: taken(worker), label: taken(label),
   };
 }
 
 /** Leave out rows whose label is none, and ids that no other row has; as crowd/answers.py. */
 function answered(columns, ignore) {
-  const { ids, codes } = columns[2], none = new Set(ignore.map(oneWay));
-  const out = ids.map((name) => none.has(oneWay(name)));
+  const { ids, codes } = columns[2], none = new Set(ignore.map(oneWay)), out = ids.map((id) => none.has(oneWay(id)));
   if (!out.includes(true)) return columns;
-  const rows = Array.from(codes, (_, e) => e).filter((e) => !out[codes[e]]);
-  if (!rows.length) throw new Refusal(`no labels: all are ${listing(ignore.map(repr))}, which count as no answer`);
+  const rows = range(codes.length).filter((e) => !out[codes[e]]);
+  refuse(!rows.length, `no labels: all are ${listing(ignore.map(repr))}, which count as no answer`);
   return columns.map((column) => {
-    const used = [...new Set(rows.map((e) => column.codes[e]))].sort((a, b) => a - b);
-    const place = new Map(used.map((code, k) => [code, k]));
-    const left = Int32Array.from(rows, (e) => place.get(column.codes[e]));
-    return { ...column, ids: used.map((code) => column.ids[code]), codes: left };
+    const { used, places } = numbered(rows.map((e) => column.codes[e]));
+    return { ...column, ids: used.map((code) => column.ids[code]), codes: places };
   });
 }
 
-/** Return rows by task, worker and label, each different answer once, and its share among those of its worker there. */
-function partsOfOne(task, worker, label) {
-  const columns = [task, worker, label];
-  const order = [...columns].reverse().reduce((rows, { ids, codes }) => sortedBy(codes, ids.length, rows), undefined);
-  const same = (i, n) => i > 0 && columns.slice(0, n).every(({ codes }) => codes[order[i]] === codes[order[i - 1]]);
-  const kept = [], times = [], opinion = [], answers = []; // the last: of every worker for a task
-  order.forEach((e, i) => {
-    if (!same(i, 2)) answers.push(0);
-    if (!same(i, 3)) (kept.push(e), times.push(0), opinion.push(answers.length - 1));
-    times[times.length - 1]++;
-    answers[answers.length - 1]++;
-  });
-  return { kept, share: times.map((n, x) => n / answers[opinion[x]]) };
-}
-
-/** Return `kept`, rows by task, then worker: of those of one pair, the first or the last. */
-function oneLabelEach(task, worker, label, conflicts, notes) {
-  const byWorker = sortedBy(worker.codes, worker.ids.length), order = sortedBy(task.codes, task.ids.length, byWorker);
-  const repeats = (i) => i > 0 && i < order.length
-    && task.codes[order[i]] === task.codes[order[i - 1]] && worker.codes[order[i]] === worker.codes[order[i - 1]];
-  const again = order.map((_, i) => i).filter(repeats), pairs = new Set();
-  if (!again.length) return { kept: [...order] };
+/** Return rows by task, then worker, and their shares: of several answers of one worker to a task what is asked for. */
+function opinions([task, worker, label], conflicts, notes) {
+  const kept = [], share = [], clashes = [], take = (e, part) => (kept.push(e), share.push(part));
   const shown = ({ ids, numbers, codes }, e) => (numbers ? ids[codes[e]] : repr(ids[codes[e]]));
-  for (const i of conflicts === "error" ? again : []) {
-    const clash = label.codes[order[i]] !== label.codes[order[i - 1]];
-    if (clash) pairs.add(`task ${shown(task, order[i])} by worker ${shown(worker, order[i])}`);
+  const order = sortedBy(task.codes, task.ids.length, sortedBy(worker.codes, worker.ids.length));
+  for (let i = 0, end; i < order.length; i = end) {
+    const e = order[i], same = (x) => task.codes[x] === task.codes[e] && worker.codes[x] === worker.codes[e];
+    for (end = i + 1; end < order.length && same(order[end]); ) end++;
+    const rows = order.subarray(i, end), answers = grouped(rows, (x) => label.codes[x]);
+    const parts = conflicts === "all" ? [...answers].sort((a, b) => a[0] - b[0]) : [];
+    for (const [, alike] of parts) take(alike[0], alike.length / rows.length);
+    if (conflicts !== "all") take(conflicts === "last" ? rows.at(-1) : e, 1);
+    if (answers.size > 1) clashes.push(e);
   }
-  if (pairs.size) {
-    throw new Refusal(`conflicting labels: ${listing([...pairs])}; `
-      + "mend the data, or keep one with conflicts='first' or 'last'; 'all' counts each of m answers of a worker 1/m");
-  }
-  notes.push(`${again.length} labels were given again by the same worker on the same task: one each was kept`);
-  return { kept: [...order].filter((_, i) => !repeats(conflicts === "last" ? i + 1 : i)) };
+  const pair = (e) => `task ${shown(task, e)} by worker ${shown(worker, e)}`;
+  refuse(conflicts === "error" && clashes.length, `conflicting labels: ${listing(clashes.map(pair))}; `
+    + "mend the data, or keep one with conflicts='first' or 'last'; 'all' counts each of m answers of a worker 1/m");
+  const again = conflicts === "all" ? 0 : order.length - kept.length;
+  if (again) notes.push(`${again} labels were given again by the same worker on the same task: one each was kept`);
+  return { kept, share };
 }
 
 /** Return row numbers sorted by a code, ties as in `rows`. */

@@ -13,7 +13,7 @@ function readingsOf(whole, owner, fit, tell) {
   if (group.length) others.push(posteriorOfVoices(whole, group.slice(1).map((w) => [group[0], w]), tell));
   const labels = others.map((z) => whole.tasks.map((_, i) => largest(z, i * K, K)));
   const differ = whole.tasks.map((_, i) => {
-    const mine = votes.subarray(i * K, (i + 1) * K), top = mine[largest(mine, 0, K)], all = sum(mine);
+    const mine = ofTask(votes, i, K), top = Math.max(...mine), all = sum(mine);
     return labels.some((of) => of[i] !== labels[0][i] || (top - mine[of[i]]) / all > CONSTANTS.sameShare);
   });
   const n = differ.filter(Boolean).length, share = n / differ.length, together = group.map((w) => whole.workers[w]);
@@ -27,7 +27,7 @@ function readingsOf(whole, owner, fit, tell) {
 
 /** Say what must be read before labels of several readings are used. */
 function twoWays(share, doubt) {
-  return `these labels allow more than one reading: on ${wholePercent(share)} of the tasks the label hangs on whether `
+  return `these labels allow more than one reading: on ${percent(share, 0)} of the tasks the label hangs on whether `
     + `most workers are right or those whom the model believes${doubt}; ten checked tasks would tell which: `
     + "`cofactor next --checks 10`, then --gold";
 }
@@ -53,10 +53,7 @@ function closestGroup(labels) {
 /** a: (M, M) shares of equal labels, drawn to the mean of all pairs. */
 function agreementOf(labels, M) {
   const { n, s } = commonTasks(labels, M), { usualTasks: C } = CONSTANTS, m = sum(s) / Math.max(sum(n), 1);
-  return n.map((_, pair) => {
-    const [u, v] = [Math.floor(pair / M), pair % M], other = v * M + u;
-    return (s[pair] + s[other] + C * m) / (n[pair] + n[other] + C);
-  });
+  return n.map((common, pair) => (s[pair] + C * m) / (common + C));
 }
 
 /** Return every group that average linkage makes of (M, M) similarities, the closest first. */
@@ -78,14 +75,13 @@ function linkedGroups(a, M) {
 
 /** Mean agreement inside of a group, less that of its members with the others. */
 function gapOf(a, M, group) {
-  const inside = new Set(group), own = [0, 0], mean = ([total, n]) => total / n, others = [0, 0];
-  for (const u of group) {
-    for (let w = 0; w < M; w++) {
-      const to = inside.has(w) ? own : others;
-      if (w !== u) [to[0], to[1]] = [to[0] + a[u * M + w], to[1] + 1];
-    }
-  }
-  return mean(own) - mean(others);
+  const inside = new Set(group);
+  const mean = (own) => {
+    const others = range(M).filter((w) => inside.has(w) === own);
+    const found = group.flatMap((u) => others.filter((w) => w !== u).map((w) => a[u * M + w]));
+    return sum(found) / found.length;
+  };
+  return mean(true) - mean(false);
 }
 
 /** Return why these labels cannot carry a verdict on anybody; empty where they can. */
@@ -93,7 +89,7 @@ function whyNotJudged({ workers, types, sure, readings, order }) {
   const { minJudgedCrowd, manyDiffer, allSure, mayBeGrades } = CONSTANTS, mean = sum(sure) / sure.length;
   if (workers.length < minJudgedCrowd) return "with two workers, nothing tells which of them is right";
   if (!types.length) return "no task has two labels";
-  const hangs = `on ${wholePercent(readings.share)} of the tasks the label hangs on who is believed`;
+  const hangs = `on ${percent(readings.share, 0)} of the tasks the label hangs on who is believed`;
   if (readings.share >= manyDiffer) return hangs;
   const shared = `the labels agree almost everywhere (mean probability ${percent(mean)}): shared errors cannot be seen`;
   return mean > allSure ? shared : order ? mayBeGrades : "";
@@ -106,13 +102,8 @@ function reliability(result) {
   const judged = range(workers.length).filter((w) => labelsGiven[w] >= fewPerWorker);
   const ranking = judged.sort((u, v) => accuracy[v] - accuracy[u] || u - v);
   const shown = Math.min(ranked, (judged.length + 1) >> 1), none = `none gave ${fewPerWorker} labels`;
-  const told = (w) => `${workers[w]} ${wholePercent(accuracy[w])} (${labelsGiven[w]} labels)`;
+  const told = (w) => `${workers[w]} ${percent(accuracy[w], 0)} (${labelsGiven[w]} labels)`;
   return [["most", ranking.slice(0, shown)], ["least", ranking.slice(ranking.length - shown).reverse()]].map(
     ([title, chosen]) => `${title} reliable workers, estimated accuracy: ${chosen.map(told).join(", ") || none}`,
   );
-}
-
-/** Write a share without digits, half to even as Python does. */
-function wholePercent(x) {
-  return `${(100 * x) % 1 === 0.5 ? 2 * Math.round(50 * x) : Math.round(100 * x)}%`;
 }

@@ -38,17 +38,9 @@ function logBeta(a, b) {
   return logGamma(a) + logGamma(b) - logGamma(a + b);
 }
 
-function sum(x) {
-  let total = 0;
-  for (let i = 0; i < x.length; i++) total += x[i];
-  return total;
-}
-
-/** Add up values into n places. */
-function added(n, values, placeOf) {
-  const total = new Float64Array(n);
-  for (let c = 0; c < values.length; c++) total[placeOf(c)] += values[c];
-  return total;
+/** Return the part of (N, K) numbers that is of task i. */
+function ofTask(x, i, K) {
+  return x.subarray(i * K, (i + 1) * K);
 }
 
 /** Replace n logarithms by the shares of what they are the logarithms of; return the logarithm of the sum. */
@@ -95,19 +87,24 @@ function explain({ row, first, share }, { logA, logPrior }, i, q) {
   return softmax(q, 0, S);
 }
 
-/** E-step: the expected counts of all tasks under a model, and its log-likelihood. */
-function eStep(crowd, model) {
-  const S = model.logPrior.length, { N, R, row, first, share } = crowd, q = new Float64Array(S);
-  const cells = new Float64Array(R * S), classes = new Float64Array(S);
-  let logLikelihood = 0;
+/** Return the expected counts of all tasks; `put` writes the posterior of S states in task i into q. */
+function countsOf({ N, R, row, first, share }, S, put) {
+  const q = new Float64Array(S), cells = new Float64Array(R * S), classes = new Float64Array(S);
   for (let i = 0; i < N; i++) {
-    logLikelihood += explain(crowd, model, i, q);
+    put(i, q);
     for (let s = 0; s < S; s++) classes[s] += q[s];
     for (let e = first[i]; e < first[i + 1]; e++) {
       for (let s = 0, c = row[e] * S; s < S; s++, c++) cells[c] += share[e] * q[s];
     }
   }
-  return { cells, classes, logLikelihood };
+  return { cells, classes };
+}
+
+/** E-step: the expected counts of all tasks under a model, and its log-likelihood. */
+function eStep(crowd, model) {
+  let logLikelihood = 0;
+  const put = (i, q) => (logLikelihood += explain(crowd, model, i, q));
+  return { ...countsOf(crowd, model.logPrior.length, put), logLikelihood };
 }
 
 /** Return the (N, K) posterior of the classes, the states of each added up. */
@@ -129,14 +126,11 @@ function votesOf({ N, K, first, row, share, owner, label }, weight) {
 
 /** Return the counts of the vote shares. */
 function voteCounts(crowd) {
-  const { N, K, R, first, row, share } = crowd, v = votesOf(crowd), all = added(N, v, (c) => Math.floor(c / K));
-  const cells = new Float64Array(R * K), classes = new Float64Array(K);
-  for (let c = 0; c < N * K; c++) {
-    const i = Math.floor(c / K), part = v[c] / all[i];
-    classes[c % K] += part;
-    for (let e = first[i]; e < first[i + 1]; e++) cells[row[e] * K + (c % K)] += share[e] * part;
-  }
-  return { cells, classes };
+  const votes = votesOf(crowd);
+  return countsOf(crowd, crowd.K, (i, q) => {
+    const v = ofTask(votes, i, crowd.K), all = sum(v);
+    v.forEach((count, k) => (q[k] = count / all));
+  });
 }
 
 /** Add up (R, S) counts over the labels of each worker: (M, S). */
